@@ -1,0 +1,157 @@
+package dsl
+
+import "time"
+
+// A Pos is a place in a source file. Line and Col are counted from 1; Col
+// counts code points, as an editor does.
+type Pos struct {
+	File      string
+	Line, Col int
+}
+
+// A File is one checked declaration file. All of it is known to be well formed:
+// names are legal and do not collide, references lead somewhere, every value
+// is in range.
+type File struct {
+	Path    string // as given by the caller, used in diagnostics
+	Package string // Go package of the generated code
+	Types   []*NamedSchema
+	Reasons []*Reason
+	Rules   *Rules // of the whole set; nil when none are declared
+	Tools   []*Tool
+}
+
+// A NamedSchema is an entry of types or of $defs.
+type NamedSchema struct {
+	Name   string
+	Pos    Pos // of the name
+	Schema *Schema
+}
+
+// A Reason is a denial code that policies of this set may use.
+type Reason struct {
+	Code        string
+	Description string
+	Pos         Pos
+}
+
+// A Tool is one declared tool. Durations and sizes hold the declared values or
+// the defaults of SEMANTICS section 8.
+type Tool struct {
+	Name          string
+	Pos           Pos // of the name
+	Version       string
+	Title         string
+	Description   string
+	Effect        string // read, write or destructive
+	Idempotent    bool
+	Deterministic bool
+	Capabilities  []string
+	Behaviors     []string
+	Input, Output *Schema
+	Deadline      time.Duration
+	Limits        Limits
+	Retry         *Retry
+	SafeErrors    bool
+	Modes         []*Mode
+	Heartbeat     bool
+	Every         time.Duration // 0: not periodic
+	Args          *Value        // complete arguments; nil when none
+	Dedupe        Dedupe
+	Idempotency   *Idempotency
+	Reconcile     bool
+	Consent       *Consent
+	Undo          *Undo
+	Artifact      *Artifact
+	Rules         *Rules
+	Deprecated    *Deprecated
+	Keys          map[string]Pos // where each key of the tool stands, as declared
+}
+
+// Limits caps what one call may use. Sizes are in bytes; 0 means no limit.
+type Limits struct {
+	Input, Output, Memory int64
+	Concurrency           int
+}
+
+// Retry says how often and how fast a failed idempotent call is tried again.
+type Retry struct {
+	Max          int
+	Initial, Cap time.Duration
+	OnTimeout    bool
+}
+
+// A Mode is a gate: the tool may run only while the session's mode has one of the values.
+type Mode struct {
+	Name   string
+	Values []string
+	Pos    Pos
+}
+
+// Dedupe says whether an equal call is answered with the earlier one.
+type Dedupe struct {
+	Mode   string // never (the default), window or always
+	Window time.Duration
+}
+
+// Idempotency names the input members that identify an effect.
+type Idempotency struct {
+	Key    []string
+	Window time.Duration
+}
+
+// Consent says when and whom to ask.
+type Consent struct {
+	Ask       string // always or policy
+	Message   string
+	Approvers []string
+	Timeout   time.Duration
+	Quorum    int
+	MaxCover  string // exact, args or tool
+	Preview   bool
+	AllowEdit bool
+	AllowSelf bool
+	Reveal    []string
+	Pos       Pos
+}
+
+// Undo says how long an effect can be taken back and what must be remembered for it.
+type Undo struct {
+	TTL   time.Duration
+	State *Schema
+	Pos   Pos
+}
+
+// Artifact says when an output is stored aside and as what.
+type Artifact struct {
+	Over int // characters
+	Type string
+}
+
+// Deprecated marks a tool that should not be used any more.
+type Deprecated struct {
+	Since, Use, Message string
+}
+
+// Rules are the rules of one tool or of the whole set (SEMANTICS section 4).
+type Rules struct {
+	StartConstraint    bool
+	RequiresPreceding  []string
+	AnyPreceding       bool // any of RequiresPreceding is enough
+	MustPrecede        []string
+	ExclusiveGroups    []string
+	RequiredBeforeExit bool
+	MaxCalls           int // 0: no limit
+	MaxCallsEach       bool
+	Cooldown           time.Duration
+	ContinueLoop       bool
+	ExitLoop           bool
+	AllowedOperations  *AllowedOperations
+	Keys               map[string]Pos
+}
+
+// AllowedOperations limits the values of one string argument.
+type AllowedOperations struct {
+	Arg    string
+	Values []string
+}

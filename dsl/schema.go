@@ -1,0 +1,94 @@
+package dsl
+
+// A Type is a JSON Schema type name. Null never stands here: see Schema.Nullable.
+type Type string
+
+// The types that a schema may name.
+const (
+	TypeObject  Type = "object"
+	TypeArray   Type = "array"
+	TypeString  Type = "string"
+	TypeInteger Type = "integer"
+	TypeNumber  Type = "number"
+	TypeBoolean Type = "boolean"
+)
+
+// A Schema is a JSON Schema (draft 2020-12) as declared, with the order and the
+// place of everything. Exactly one of Type, Ref and OneOf is set.
+type Schema struct {
+	Pos         Pos
+	Keys        map[string]Pos // where each keyword stands
+	Title       string
+	Description string
+	Deprecated  bool
+	Sensitive   bool // x-sensitive
+	Examples    []*Value
+
+	Type     Type
+	Nullable bool // type: [T, "null"]
+	Ref      string
+	// Target is what Ref names, resolved: an entry of File.Types or of a $defs.
+	Target *NamedSchema
+	OneOf  []*Schema
+	// Tag is the member whose const tells the branches of OneOf apart.
+	Tag string
+
+	Defs       []*NamedSchema
+	Properties []*Property
+	Required   []string
+	// Additional is the schema of undeclared members; nil with Closed false
+	// means that any value is allowed. Objects are Closed unless they say otherwise.
+	Closed     bool
+	Additional *Schema
+
+	Items       *Schema
+	PrefixItems []*Schema // a tuple; items: false is required beside it
+
+	Enum    []*Value
+	Const   *Value
+	Default *Value
+
+	// Numeric bounds as exact decimal literals; empty when absent.
+	Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum, MultipleOf string
+	// Counts; nil when absent.
+	MinLength, MaxLength, MinItems, MaxItems, MinProperties, MaxProperties *int
+	UniqueItems                                                           bool
+	Pattern                                                               string // ECMA-262; empty when absent
+	Format                                                                string
+}
+
+// A Property is a named member of an object schema.
+type Property struct {
+	Name   string
+	Pos    Pos // of the name
+	Schema *Schema
+}
+
+// A ValueKind tells what a Value is.
+type ValueKind uint8
+
+// The kinds of a Value.
+const (
+	ValueNull ValueKind = iota
+	ValueBool
+	ValueNumber
+	ValueString
+	ValueArray
+	ValueObject
+)
+
+// A Value is a JSON value written in the declaration.
+type Value struct {
+	Pos     Pos
+	Kind    ValueKind
+	Bool    bool
+	Text    string // the string, or the exact JSON number literal
+	Items   []*Value
+	Members []*ValueMember
+}
+
+// A ValueMember is one member of an object Value.
+type ValueMember struct {
+	Name  string
+	Value *Value
+}

@@ -1,0 +1,87 @@
+package wire
+
+import "math"
+
+// Bounds says which limits of a rule are set. The zero value sets none.
+type Bounds uint8
+
+// The limits of a rule that may be set.
+const (
+	Min          Bounds = 1 << iota // Min holds
+	Max                             // Max holds
+	ExclusiveMin                    // Min itself is outside
+	ExclusiveMax                    // Max itself is outside
+)
+
+// A StringRule is what a schema says of a string. A nil rule allows every string.
+type StringRule struct {
+	Has       Bounds
+	Min, Max  int      // length in code points
+	Pattern   *Pattern // nil: any
+	Format    Format   // zero: any
+	Enum      []string // nil: any
+	Const     bool     // Enum is a const: violations say so
+	Sensitive bool     // x-sensitive: never in logs, events or violations
+}
+
+// An IntRule is what a schema says of an integer. A nil rule allows every int64.
+type IntRule struct {
+	Has        Bounds
+	Min, Max   int64
+	MultipleOf int64   // 0: any
+	Enum       []int64 // nil: any
+	Const      bool
+	Sensitive  bool
+}
+
+// A NumberRule is what a schema says of a number. A nil rule allows every finite float64.
+type NumberRule struct {
+	Has        Bounds
+	Min, Max   float64
+	MultipleOf string    // decimal literal, judged in decimal arithmetic; empty: any
+	Enum       []float64 // nil: any
+	Const      bool
+	Sensitive  bool
+}
+
+// A BoolRule is what a schema says of a boolean.
+type BoolRule struct {
+	Enum      []bool // nil: any
+	Const     bool
+	Sensitive bool
+}
+
+// An ArrayRule is what a schema says of an array or of a tuple.
+type ArrayRule struct {
+	Has       Bounds
+	Min, Max  int // number of elements
+	Unique    bool
+	Sensitive bool
+}
+
+// An ObjectRule is what a schema says of an object or of a map.
+//
+// Names lists the declared members, the required ones first; Required is how
+// many of them there are. Defaults, when not nil, runs parallel to Names: the
+// JSON text that stands in for an absent member, empty for none.
+type ObjectRule struct {
+	Names     []string
+	Required  int
+	Defaults  []string
+	Open      bool // other members are allowed and handed to ReadMember
+	Has       Bounds
+	Min, Max  int // number of members
+	Sensitive bool
+}
+
+// A UnionRule is what a schema says of a oneOf that is told apart by a member.
+type UnionRule struct {
+	Tag       string   // name of the discriminating member
+	Values    []string // its values, in declaration order
+	Sensitive bool
+}
+
+// maxExactInt bounds the integers that a float64 holds exactly.
+const maxExactInt = 1 << 53
+
+var _ = math.MaxInt64
