@@ -1,0 +1,235 @@
+package ir
+
+import (
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A Package is everything that one declaration file becomes.
+type Package struct {
+	Name   string // of the Go package
+	Source string // base name of the declaration file
+	Tools  []*Tool
+	// Types are the declared Go types, each once: those of types first, then
+	// each tool's, every type before the types that only it uses.
+	Types []*Type
+	// Rules are the rule tables of shared schemas that have no Go type of
+	// their own. The tables of the others are with their Type.
+	Rules    []*Rule
+	Patterns []*Pattern
+	Reasons  []*Reason
+	SetRules *Literal // a runtime.Rules; nil when the file declares none
+	Declared []byte   // policy/ambit_gen/data.json
+	Envelope []byte   // policy/ambit_gen/ambit.schema.json: the input of any tool, its arguments unknown
+}
+
+// A Tool is one declared tool.
+type Tool struct {
+	Decl    *dsl.Tool
+	GoName  string   // FileRead: the name of its method, the start of its other names
+	Doc     []string // the comment of its method, a paragraph each
+	Const   string   // FileReadName: the constant that holds the tool's name
+	SpecVar string   // fileReadSpec
+	Spec    *Literal // a runtime.Spec
+	Hooks   []*Hook
+
+	Input, Output *Type // KindStruct
+	State         *Type // what undo remembers, KindStruct; nil when the tool has no undo
+
+	// Pin is the SHA-256 of the whole declaration, in hexadecimal.
+	Pin string
+	// The published JSON Schemas (2020-12). StateSchema is nil when State is.
+	InputSchema, OutputSchema, StateSchema []byte
+	// PolicySchema describes the input document of the tool's policies.
+	PolicySchema []byte
+	Embeds       []*Embed
+}
+
+// A Hook is a further method of Handler that a tool's declaration asks for.
+type Hook struct {
+	GoName string // PreviewFileWrite
+	Kind   HookKind
+	Doc    []string
+}
+
+// A HookKind says which method a Hook is.
+type HookKind uint8
+
+// The hooks of a tool.
+const (
+	HookPreview   HookKind = iota + 1 // consent.preview
+	HookPrepare                       // undo: what undo will need
+	HookUndo                          // undo
+	HookReconcile                     // reconcile
+)
+
+// An Embed is a schema file that the generated package embeds.
+type Embed struct {
+	Var  string // fileReadInputSchema
+	File string // schemas/file_read.input.json
+}
+
+// A Reason is a denial code as a Go constant.
+type Reason struct {
+	GoName string // ReasonOutsideDocs
+	Code   string
+	Doc    []string
+}
+
+// A Pattern is a compiled pattern that all rules with the same source share.
+type Pattern struct {
+	Var     string // patternPath
+	Source  string
+	Pattern *wire.Pattern
+}
+
+// A Kind says what a Type is in Go and which functions of package wire read
+// and walk it.
+type Kind uint8
+
+// The kinds of a Type.
+const (
+	KindInvalid Kind = iota
+	KindString       // string
+	KindEnum         // a named string type with constants
+	KindFixed        // a required const string: checked, but no field
+	KindInt          // int64
+	KindFloat        // float64
+	KindBool         // bool
+	KindRaw          // wire.Raw: any JSON value
+	KindStruct       // a named struct
+	KindTuple        // a named struct with the fields V0, V1, ...
+	KindArray        // []Elem
+	KindMap          // map[string]Elem
+	KindNull         // wire.Null[Elem]
+	KindPointer      // *Elem, where a struct would hold itself
+	KindUnion        // a named interface that the variants' pointers implement
+)
+
+// A Type is one schema node as Go sees it. Nodes that refer to the same
+// declared schema share one Type.
+type Type struct {
+	Kind Kind
+	// Name is the Go name of an enum, struct, tuple or union; otherwise empty.
+	Name string
+	Doc  []string
+	// Rule is what the schema says of the value; nil when it says nothing.
+	// Null and Pointer have none: see [Type.Check].
+	Rule *Rule
+	Elem *Type // of an array, map, null or pointer
+
+	Fields     []*Field // of a struct, in declaration order
+	Items      []*Type  // of a tuple
+	Extra      *Type    // of the undeclared members of an open struct; nil when it is closed
+	ExtraName  string   // Go name of the field that holds them
+	Variants   []*Variant
+	Enum       []*EnumValue
+	Implements []string // names of the unions that a struct is a variant of
+
+	// Read and Walk name the generated function that reads or walks a value of
+	// a type for which no function of package wire will do alone; empty
+	// when none is needed.
+	Read, Walk string
+
+	// Rules are the rule tables that the declaration of a struct, tuple or
+	// union brings with it, its own first. Helpers are the types whose Read or
+	// Walk functions it brings.
+	Rules   []*Rule
+	Helpers []*Type
+
+	Schema *dsl.Schema // where it comes from; nil for the made-up
+}
+
+// Check is the rule that reads and walks of t are given: its own, or for a
+// null or a pointer that of the value inside.
+func (t *Type) Check() *Rule {
+	for t.Kind == KindNull || t.Kind == KindPointer {
+		t = t.Elem
+	}
+	return t.Rule
+}
+
+// Base is t, or what is inside when t is a null or a pointer.
+func (t *Type) Base() *Type {
+	for t.Kind == KindNull || t.Kind == KindPointer {
+		t = t.Elem
+	}
+	return t
+}
+
+// Nullable reports whether null is a value of t.
+func (t *Type) Nullable() bool {
+	for ; t.Kind == KindPointer; t = t.Elem {
+	}
+	return t.Kind == KindNull
+}
+
+// A Presence says how a member that may be absent shows in Go.
+type Presence uint8
+
+// The presences of a Field.
+const (
+	Required  Presence = iota + 1 // a plain field
+	Defaulted                     // a plain field: ObjectRule.Defaults stands in
+	Optional                      // wire.Opt
+)
+
+// A Field is a declared member of an object.
+type Field struct {
+	Name     string // of the member
+	GoName   string // empty for KindFixed
+	Doc      []string
+	Type     *Type
+	Presence Presence
+	Schema   *dsl.Schema
+}
+
+// A Variant is a branch of a union.
+type Variant struct {
+	Tag  string // the value of the discriminating member
+	Type *Type  // KindStruct
+}
+
+// An EnumValue is a constant of an enum.
+type EnumValue struct {
+	GoName string
+	Value  string
+}
+
+// A Rule is a rule table of the generated code. Exactly one of the pointers is
+// set; Pattern is the shared pattern that String names.
+type Rule struct {
+	Var     string // Go name of the variable
+	String  *wire.StringRule
+	Int     *wire.IntRule
+	Number  *wire.NumberRule
+	Bool    *wire.BoolRule
+	Raw     *wire.RawRule
+	Array   *wire.ArrayRule
+	Object  *wire.ObjectRule
+	Union   *wire.UnionRule
+	Pattern *Pattern
+}
+
+// A Literal is a Go value as it stands in generated code. Exactly one form is used.
+type Literal struct {
+	Type   string // composite: a type of package runtime, Spec
+	Ptr    bool   // composite: its address
+	Fields []*LiteralField
+	Elems  []*Literal // with Type: a slice of it; ElemString for strings
+	Slice  bool
+
+	String *string
+	Int    *int64
+	Bool   bool   // true
+	Const  string // a constant of package runtime
+	Ident  string // a name of the generated package
+	Count  int64  // with Unit: Count * time.Unit
+	Unit   string
+}
+
+// A LiteralField is one field of a composite Literal.
+type LiteralField struct {
+	Name  string
+	Value *Literal
+}
