@@ -1,0 +1,119 @@
+package runtime
+
+import "fmt"
+
+// A SideEffect says what a tool does to the world.
+type SideEffect uint8
+
+// The side effects, the most careful first.
+const (
+	SideEffectDestructive SideEffect = iota // may destroy what cannot be restored
+	SideEffectWrite                         // changes something
+	SideEffectRead                          // changes nothing
+)
+
+// A DedupeMode says when an equal call is answered with the earlier one.
+type DedupeMode uint8
+
+// The dedupe modes.
+const (
+	DedupeNever DedupeMode = iota
+	DedupeWindow
+	DedupeAlways
+)
+
+// A ConsentAsk says who decides that a person is asked.
+type ConsentAsk uint8
+
+// The values of ConsentAsk.
+const (
+	ConsentAskPolicy ConsentAsk = iota // the policy
+	ConsentAskAlways                   // every call is asked
+)
+
+// A Cover says how much a standing grant may cover.
+type Cover uint8
+
+// The covers, the narrowest first.
+const (
+	CoverExact Cover = iota // equal arguments
+	CoverArgs               // arguments that meet declared predicates
+	CoverTool               // every call of the tool
+)
+
+// An Effect is what a policy decides about a call.
+type Effect uint8
+
+// The effects of a decision. What is not decided is denied.
+const (
+	EffectDeny Effect = iota
+	EffectAsk
+	EffectAllow
+)
+
+var (
+	sideEffectNames = [...]string{"destructive", "write", "read"}
+	dedupeNames     = [...]string{"never", "window", "always"}
+	consentAskNames = [...]string{"policy", "always"}
+	coverNames      = [...]string{"exact", "args", "tool"}
+	effectNames     = [...]string{"deny", "ask", "allow"}
+)
+
+// nameOf returns names[i], or kind(i) for a value that has no name.
+func nameOf[T ~uint8](kind string, names []string, i T) string {
+	if int(i) < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", kind, i)
+}
+
+// parseName sets p to the value that text names.
+func parseName[T ~uint8](kind string, names []string, text []byte, p *T) error {
+	for i, name := range names {
+		if name == string(text) {
+			*p = T(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown %s %q: want one of %q", kind, text, names)
+}
+
+// String returns the name of e in a declaration: read, write or destructive.
+func (e SideEffect) String() string { return nameOf("effect", sideEffectNames[:], e) }
+
+// MarshalText returns the name of e.
+func (e SideEffect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText sets e to the side effect that text names.
+func (e *SideEffect) UnmarshalText(text []byte) error {
+	return parseName("effect", sideEffectNames[:], text, e)
+}
+
+// String returns never, window or always.
+func (m DedupeMode) String() string { return nameOf("dedupe", dedupeNames[:], m) }
+
+// MarshalText returns the name of m.
+func (m DedupeMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// String returns policy or always.
+func (a ConsentAsk) String() string { return nameOf("ask", consentAskNames[:], a) }
+
+// MarshalText returns the name of a.
+func (a ConsentAsk) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// String returns exact, args or tool.
+func (c Cover) String() string { return nameOf("cover", coverNames[:], c) }
+
+// MarshalText returns the name of c.
+func (c Cover) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText sets c to the cover that text names.
+func (c *Cover) UnmarshalText(text []byte) error {
+	return parseName("cover", coverNames[:], text, c)
+}
+
+// String returns deny, ask or allow.
+func (e Effect) String() string { return nameOf("effect", effectNames[:], e) }
+
+// MarshalText returns the name of e.
+func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }

@@ -1,0 +1,111 @@
+package runtime
+
+import "time"
+
+// A State is where a call stands in its life.
+type State uint8
+
+// The states of a call.
+const (
+	StateDeclared   State = iota // the call exists, nothing about it is known to be right
+	StateValidated               // its tool exists and its input is valid
+	StateAuthorized              // nothing refuses it; what it needs is reserved
+	StateExecuting               // its handler was started
+	StateCompleted
+	StateFailed
+	StateDenied
+	StateAborted
+	StateRolledBack
+)
+
+var stateNames = [...]string{
+	"DECLARED", "VALIDATED", "AUTHORIZED", "EXECUTING", "COMPLETED", "FAILED", "DENIED", "ABORTED", "ROLLED_BACK",
+}
+
+// String returns the name of s, such as EXECUTING.
+func (s State) String() string { return nameOf("state", stateNames[:], s) }
+
+// MarshalText returns the name of s.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Ended reports whether a call in state s has its outcome.
+func (s State) Ended() bool { return s >= StateCompleted }
+
+// An EventKind names what happened to a call.
+type EventKind uint8
+
+// The kinds of events. Which of them may happen in which state is fixed; Legal tells.
+const (
+	EventInvoked EventKind = iota
+	EventValidated
+	EventApprovalRequested
+	EventApprovalDecided
+	EventApprovalExpiring
+	EventAuthorized
+	EventDenied
+	EventStarted
+	EventOutput
+	EventRetrying
+	EventCompleted
+	EventFailed
+	EventAborted
+	EventRolledBack
+	EventStale
+	EventOrphaned
+	EventUnknown
+	EventReconciled
+	EventUndone
+	EventUndoFailed
+	EventLateResult
+)
+
+var eventNames = [...]string{
+	"tool.invoked", "tool.validated",
+	"approval.requested", "approval.decided", "approval.expiring",
+	"tool.authorized", "tool.denied", "tool.started", "tool.output", "tool.retrying",
+	"tool.completed", "tool.failed", "tool.aborted", "tool.rolled_back",
+	"tool.stale", "tool.orphaned", "tool.unknown", "tool.reconciled",
+	"tool.undone", "tool.undo_failed", "tool.late_result",
+}
+
+// String returns the name of k, such as tool.started.
+func (k EventKind) String() string { return nameOf("event", eventNames[:], k) }
+
+// MarshalText returns the name of k.
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// An Event is one transition of one call. It holds sizes and never arguments or
+// outputs; values of members marked x-sensitive are taken out of error texts.
+type Event struct {
+	Seq  uint64 // grows by one with every event of an executor
+	Time time.Time
+	Kind EventKind
+	From State
+	To   State
+
+	Tool, ToolVersion string
+	CallID            string
+	SessionID, RunID  string
+	Principal         string
+	Attempt           int // 0 before the handler was started
+
+	Outcome     OutcomeKind // when To has ended
+	Reason      Reason
+	AllReasons  []Reason
+	Revision    string // of the policy
+	Duration    time.Duration
+	InputBytes  int
+	OutputBytes int
+
+	// For operators only, never for the model.
+	Err   string // error text, panic value or violations
+	Stack string // of a panic
+}
+
+// A Sink receives every event of an executor, one at a time, in the order of
+// Seq. It is called while the call waits: a sink that may block hands events
+// over to somebody else. It must not call the executor.
+// An error is reported to the error handler and changes nothing else.
+type Sink interface {
+	Emit(Event) error
+}

@@ -1,0 +1,86 @@
+package runtime
+
+import (
+	"context"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// An Undo is what an undo handler gets. State is what was prepared before the
+// call; Output is nil when it is not known what the call returned.
+type Undo[In, State, Out any] struct {
+	CallID string
+	Input  *In
+	State  *State
+	Output *Out
+}
+
+// A Preview shows what a call would do.
+type Preview struct {
+	MediaType string // text/plain when empty
+	Text      string
+}
+
+// A Reconcile is what a reconcile handler gets: the input of a call of which it
+// is not known how far it came.
+type Reconcile[In any] struct {
+	CallID string
+	Input  *In
+}
+
+// WithUndo makes a tool undoable: the result of prepare is stored before the
+// handler runs, and undo reverses the call. The hooks are carried; the engine
+// that calls them comes with a later version.
+func WithUndo[In, State, Out any, PI pointer[In], PS pointer[State], PO pointer[Out]](
+	prepare func(context.Context, *In) (*State, error), undo func(context.Context, *Undo[In, State, Out]) error,
+) ToolOption[In] {
+	return func(h *hooks) {
+		h.outputs = append(h.outputs, (*Out)(nil))
+		h.prepare = func(ctx context.Context, in wire.Value) (wire.Value, error) {
+			state, err := prepare(ctx, (*In)(in.(PI)))
+			if err != nil || state == nil {
+				return nil, err
+			}
+			return PS(state), nil
+		}
+		h.undo = func(ctx context.Context, callID string, input, state, output wire.Value) error {
+			u := &Undo[In, State, Out]{CallID: callID, Input: (*In)(input.(PI)), State: (*State)(state.(PS))}
+			if output != nil {
+				u.Output = (*Out)(output.(PO))
+			}
+			return undo(ctx, u)
+		}
+	}
+}
+
+// WithPreview gives a tool a preview, which has no effects. Carried like WithUndo.
+func WithPreview[In any, PI pointer[In]](preview func(context.Context, *In) (Preview, error)) ToolOption[In] {
+	return func(h *hooks) {
+		h.preview = func(ctx context.Context, in wire.Value) (Preview, error) {
+			return preview(ctx, (*In)(in.(PI)))
+		}
+	}
+}
+
+// WithReconcile gives a tool a handler that finds out what an interrupted call
+// did. Carried like WithUndo.
+func WithReconcile[In, Out any, PI pointer[In], PO pointer[Out]](
+	reconcile func(context.Context, *Reconcile[In]) (*Out, error),
+) ToolOption[In] {
+	return func(h *hooks) {
+		h.outputs = append(h.outputs, (*Out)(nil))
+		h.reconcile = func(ctx context.Context, callID string, input wire.Value) (wire.Value, error) {
+			out, err := reconcile(ctx, &Reconcile[In]{CallID: callID, Input: (*In)(input.(PI))})
+			if err != nil || out == nil {
+				return nil, err
+			}
+			return PO(out), nil
+		}
+	}
+}
+
+// pointer is a pointer to a generated type.
+type pointer[T any] interface {
+	*T
+	wire.Value
+}

@@ -1,0 +1,95 @@
+package runtime
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// An OutcomeKind says how a call ended. The set is closed.
+type OutcomeKind uint8
+
+// The kinds of outcomes. The zero value is Denied.
+const (
+	Denied    OutcomeKind = iota // refused; the handler did not run
+	Completed                    // the handler ran and its output was accepted
+	Failed                       // the handler ran and failed, or its output was refused
+	TimedOut                     // the handler outlived its deadline
+	Cancelled                    // the caller, the run or the executor gave up on the call
+	Duplicate                    // an equal call was made before
+	Pending                      // waits for consent
+	Unknown                      // interrupted; may have taken effect
+)
+
+var outcomeNames = [...]string{
+	"denied", "completed", "failed", "timed_out", "cancelled", "duplicate", "pending", "unknown",
+}
+
+// String returns the name of k, such as timed_out.
+func (k OutcomeKind) String() string { return nameOf("outcome", outcomeNames[:], k) }
+
+// MarshalText returns the name of k.
+func (k OutcomeKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText sets k to the kind that text names.
+func (k *OutcomeKind) UnmarshalText(text []byte) error {
+	return parseName("outcome", outcomeNames[:], text, k)
+}
+
+// An Outcome is how a call ended. It is shared by all who ask for the call and
+// must not be changed. The zero value is a refusal.
+type Outcome struct {
+	CallID, Tool string
+
+	Kind        OutcomeKind
+	Reason      Reason           // the primary one; ReasonNone when completed
+	AllReasons  []Reason         // each once, the primary one first
+	Violations  []wire.Violation // of the input, or of the output
+	Message     string           // safe to show to the model
+	Output      wire.Raw         // JSON; nil unless completed
+	Duration    time.Duration    // from the call to the outcome
+	Retryable   bool             // of a timeout: the same call may be tried again
+	Obligations []Obligation     // of the policy, for a call that it let run
+	Denials     []Denial         // what the policy had against the call
+	Detail      Detail           // of the primary reason
+	Revision    string           // of the policy that judged the call
+}
+
+// A Detail holds what belongs to the primary reason of an Outcome.
+type Detail struct {
+	Rule      string        `json:"rule,omitempty"`      // policy_denied, policy_error: which one
+	At        string        `json:"at,omitempty"`        // file:line of that rule
+	Available []string      `json:"available,omitempty"` // unknown_tool: the tools that exist
+	Allowed   []string      `json:"allowed,omitempty"`   // behavior_not_allowed: the behaviours of the tool
+	Deadline  time.Duration `json:"-"`                   // timed_out: what the attempt had; deadline: what is left
+	Writing   bool          `json:"writing,omitempty"`   // a write under the fence outlived the call
+}
+
+// outcomeJSON is the JSON form of an Outcome.
+type outcomeJSON struct {
+	CallID      string           `json:"call"`
+	Tool        string           `json:"tool"`
+	Kind        OutcomeKind      `json:"outcome"`
+	Reason      Reason           `json:"reason,omitzero"`
+	AllReasons  []Reason         `json:"all_reasons,omitempty"`
+	Violations  []wire.Violation `json:"violations,omitempty"`
+	Message     string           `json:"message,omitempty"`
+	Output      json.RawMessage  `json:"output,omitempty"`
+	Duration    float64          `json:"duration_ms"`
+	Retryable   bool             `json:"retryable,omitempty"`
+	Obligations []Obligation     `json:"obligations,omitempty"`
+	Denials     []Denial         `json:"denials,omitempty"`
+	Detail      Detail           `json:"detail,omitzero"`
+	Revision    string           `json:"revision,omitempty"`
+}
+
+// MarshalJSON returns o as a JSON object with the members call, tool, outcome,
+// reason, all_reasons, violations, message, output, duration_ms, retryable,
+// obligations, denials, detail and revision; those that are empty are left out.
+func (o Outcome) MarshalJSON() ([]byte, error) {
+	return json.Marshal(outcomeJSON{
+		o.CallID, o.Tool, o.Kind, o.Reason, o.AllReasons, o.Violations, o.Message, json.RawMessage(o.Output),
+		float64(o.Duration) / float64(time.Millisecond), o.Retryable, o.Obligations, o.Denials, o.Detail, o.Revision,
+	})
+}

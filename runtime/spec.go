@@ -1,0 +1,174 @@
+package runtime
+
+import (
+	"time"
+)
+
+// IsAtLeastVersion0_1 is what generated code refers to, so that a runtime that
+// is older than the generator fails to compile with a readable name.
+const IsAtLeastVersion0_1 = true
+
+// A Spec is the declaration of one tool. Generated code holds one per tool; it
+// is never changed after it was given to NewTool.
+//
+// The zero value of every field is its safe or default value: a tool whose
+// effect is not declared is destructive, a deadline of 0 is DefaultDeadline,
+// limits of 0 are the defaults of Limits. What this version carries but does
+// not enforce yet is listed by Unenforced.
+type Spec struct {
+	Name        string // [a-z][a-z0-9_]{0,63}
+	Version     string
+	Title       string
+	Description string
+	Pin         string // hash of the whole declaration
+
+	Effect        SideEffect
+	Idempotent    bool
+	Deterministic bool
+	Capabilities  []string
+	Behaviors     []string // behaviours in which the tool may run; empty: all
+	Modes         []Mode
+
+	Deadline    time.Duration // of one attempt
+	Limits      Limits
+	Retry       *Retry
+	SafeErrors  bool          // the handler's error text may reach the model
+	Heartbeat   bool          // takes request_heartbeat
+	Every       time.Duration // 0: not periodic
+	Args        string        // complete arguments as JSON; empty: none
+	Dedupe      Dedupe
+	Idempotency *Idempotency
+	Consent     *Consent
+	Undo        *UndoSpec
+	Reconcile   bool
+	Artifact    *Artifact
+	Rules       Rules
+	Deprecated  *Deprecation
+
+	InputSchema  string // JSON Schema 2020-12
+	OutputSchema string
+}
+
+// A Mode is a gate: the tool may run only while the session's mode has one of the values.
+type Mode struct {
+	Name   string
+	Values []string
+}
+
+// Limits caps what one call, or all calls of a tool together, may use.
+type Limits struct {
+	Input       int64 // bytes; 0: 64 KiB
+	Output      int64 // bytes; 0: 1 MiB
+	Memory      int64 // bytes; 0: not declared
+	Concurrency int   // handlers that run at once in one executor; 0: unlimited
+}
+
+// A Retry says how often and how fast a failed idempotent call is tried again.
+type Retry struct {
+	Max          int
+	Initial, Cap time.Duration
+	OnTimeout    bool // a timeout is retryable
+}
+
+// A Dedupe says whether an equal call is answered with the earlier one.
+type Dedupe struct {
+	Mode   DedupeMode
+	Window time.Duration
+}
+
+// An Idempotency names the input members that identify an effect.
+type Idempotency struct {
+	Key    []string
+	Window time.Duration
+}
+
+// A Consent says when and whom to ask before a call runs.
+type Consent struct {
+	Ask       ConsentAsk
+	Message   string
+	Approvers []string
+	Timeout   time.Duration
+	Quorum    int
+	MaxCover  Cover
+	Preview   bool
+	AllowEdit bool
+	AllowSelf bool
+	Reveal    []string // x-sensitive members that approvers may see
+}
+
+// An UndoSpec says how long an effect can be taken back and what is remembered for it.
+type UndoSpec struct {
+	TTL         time.Duration
+	StateSchema string
+}
+
+// An Artifact says when an output is stored aside and as what.
+type Artifact struct {
+	Over int // characters
+	Type string
+}
+
+// Rules are the rules of one tool or of a whole set of tools.
+type Rules struct {
+	StartConstraint    bool
+	RequiresPreceding  []string
+	AnyPreceding       bool // any of RequiresPreceding is enough
+	MustPrecede        []string
+	ExclusiveGroups    []string
+	RequiredBeforeExit bool
+	MaxCalls           int // 0: no limit
+	MaxCallsEach       bool
+	Cooldown           time.Duration
+	ContinueLoop       bool
+	ExitLoop           bool
+	AllowedOperations  *AllowedOperations
+}
+
+// AllowedOperations limits the values of one string argument.
+type AllowedOperations struct {
+	Arg    string
+	Values []string
+}
+
+// A Deprecation marks a tool that should not be used any more.
+type Deprecation struct {
+	Since, Use, Message string
+}
+
+// The defaults of a Spec whose fields are zero.
+const (
+	DefaultDeadline    = 45 * time.Second
+	DefaultInputLimit  = 64 << 10
+	DefaultOutputLimit = 1 << 20
+)
+
+// Unenforced lists the declared fields, by their names in the declaration, that
+// this version carries but does not enforce. Callers that promise enforcement
+// to somebody must say so aloud.
+func (s *Spec) Unenforced() []string {
+	var names []string
+	add := func(declared bool, name string) {
+		if declared {
+			names = append(names, name)
+		}
+	}
+	add(s.Limits.Memory > 0, "limits.memory")
+	add(s.Retry != nil && s.Retry.Max > 0, "retry")
+	add(s.Heartbeat, "heartbeat")
+	add(s.Every > 0, "every")
+	add(s.Dedupe.Mode != DedupeNever, "dedupe")
+	add(s.Idempotency != nil, "idempotency")
+	add(s.Reconcile, "reconcile")
+	add(s.Consent != nil, "consent")
+	add(s.Undo != nil, "undo")
+	add(s.Artifact != nil, "artifact")
+	add(s.Rules.declared(), "rules")
+	return names
+}
+
+// declared reports whether any rule is set.
+func (r *Rules) declared() bool {
+	return r.StartConstraint || len(r.RequiresPreceding) > 0 || len(r.MustPrecede) > 0 ||
+		len(r.ExclusiveGroups) > 0 || r.RequiredBeforeExit || r.MaxCalls > 0 || r.Cooldown > 0 ||
+		r.ContinueLoop || r.ExitLoop || r.AllowedOperations != nil
+}

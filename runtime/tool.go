@@ -1,0 +1,109 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// ErrDrift is returned by an undo handler that refuses, because what it would
+// restore was changed by somebody else in the meantime.
+var ErrDrift = errors.New("changed since the call")
+
+// A Tool is a Spec bound to the code that decodes, runs and encodes. It is
+// immutable and made by NewTool, mostly from generated code.
+type Tool struct {
+	spec   *Spec
+	decode func([]byte, wire.Limits) (wire.Value, []wire.Violation)
+	run    func(context.Context, wire.Value) (wire.Value, error)
+	hooks  hooks
+	err    error
+}
+
+// hooks are what undo, preview and reconcile declare, with their types erased.
+type hooks struct {
+	prepare   func(context.Context, wire.Value) (wire.Value, error)
+	undo      func(ctx context.Context, callID string, input, state, output wire.Value) error
+	preview   func(context.Context, wire.Value) (Preview, error)
+	reconcile func(ctx context.Context, callID string, input wire.Value) (wire.Value, error)
+	outputs   []any // typed nil pointers, to be compared with that of the tool
+}
+
+// A ToolOption adds a hook to a tool whose input is In.
+type ToolOption[In any] func(*hooks)
+
+// NewTool returns the tool that spec declares, whose input is checked by rule
+// and which is carried out by run. A tool that cannot work is reported by
+// NewRegistry.
+func NewTool[In, Out any, PI interface {
+	*In
+	wire.Members
+	wire.Value
+}, PO interface {
+	*Out
+	wire.Value
+}](spec *Spec, rule *wire.ObjectRule, run func(context.Context, *In) (*Out, error), opts ...ToolOption[In]) *Tool {
+	t := &Tool{spec: spec}
+	if rule == nil || run == nil {
+		t.err = errors.New("the rule of the input or the handler is nil")
+		return t
+	}
+	t.decode = func(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
+		in, violations := wire.Decode[In, PI](b, l, rule)
+		if violations != nil {
+			return nil, violations
+		}
+		return PI(in), nil
+	}
+	t.run = func(ctx context.Context, v wire.Value) (wire.Value, error) {
+		out, err := run(ctx, (*In)(v.(PI)))
+		if err != nil || out == nil {
+			return nil, err
+		}
+		return PO(out), nil
+	}
+	for _, opt := range opts {
+		opt(&t.hooks)
+	}
+	for _, out := range t.hooks.outputs {
+		if _, same := out.(*Out); !same {
+			t.err = fmt.Errorf("a hook was written for the output %T, the handler returns %T", out, (*Out)(nil))
+		}
+	}
+	return t
+}
+
+// A Codec decodes and checks the input of a dynamic tool. On violations the
+// value is ignored.
+type Codec interface {
+	Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation)
+}
+
+// NewDynamicTool returns a tool without generated types: codec decodes its
+// input and run gets what codec returned. The Walk of an output checks it.
+func NewDynamicTool(spec *Spec, codec Codec, run func(context.Context, wire.Value) (wire.Value, error)) *Tool {
+	t := &Tool{spec: spec, run: run}
+	if codec == nil || run == nil {
+		t.err = errors.New("the codec or the handler is nil")
+		return t
+	}
+	t.decode = codec.Decode
+	return t
+}
+
+// Spec returns the declaration of t. It must not be changed.
+func (t *Tool) Spec() *Spec { return t.spec }
+
+// Name returns the name by which calls and policies refer to t.
+func (t *Tool) Name() string { return t.spec.Name }
+
+// Decode strictly decodes and checks an input of t.
+func (t *Tool) Decode(input []byte) (wire.Value, []wire.Violation) {
+	return t.decode(input, t.spec.inputLimits())
+}
+
+// Unenforced lists the declared fields of t that this version carries but does
+// not enforce; see Spec.Unenforced.
+func (t *Tool) Unenforced() []string { return t.spec.Unenforced() }
