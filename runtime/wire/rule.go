@@ -1,7 +1,5 @@
 package wire
 
-import "math"
-
 // Bounds says which limits of a rule are set. The zero value sets none.
 type Bounds uint8
 
@@ -44,7 +42,7 @@ type NumberRule struct {
 	Sensitive  bool
 }
 
-// A BoolRule is what a schema says of a boolean.
+// A BoolRule is what a schema says of a boolean. A nil rule allows both.
 type BoolRule struct {
 	Enum      []bool // nil: any
 	Const     bool
@@ -81,7 +79,7 @@ type UnionRule struct {
 	Sensitive bool
 }
 
-// maxExactInt bounds the integers that a float64 holds exactly.
-const maxExactInt = 1 << 53
-
-var _ = math.MaxInt64
+// A RawRule is what is said of a value that has no schema.
+type RawRule struct {
+	Sensitive bool
+}

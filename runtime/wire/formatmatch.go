@@ -1,0 +1,3 @@
+package wire
+
+func (f Format) match(s string) bool { return true }

@@ -1,0 +1,110 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pointers returns the JSON Pointers of the values that begin at the offsets
+// of bad, in one pass over the text. The text up to each offset is known to
+// be well formed, except for the last, where reading stopped.
+func pointers(b []byte, bad []problem) []string {
+	order := make([]int, len(bad))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return bad[x].at - bad[y].at })
+	out := make([]string, len(bad))
+	t := tracker{b: b}
+	for _, k := range order {
+		t.to(bad[k].at)
+		out[k] = t.String()
+	}
+	return out
+}
+
+// A tracker knows the way from the root of a text to an offset.
+type tracker struct {
+	b     []byte
+	i     int
+	steps []step
+}
+
+// A step is an object or array that is open at the offset.
+type step struct {
+	object bool
+	named  bool // the object's current member has been named
+	name   []byte
+	index  int
+}
+
+// to moves forward until the offset is reached.
+func (t *tracker) to(at int) {
+	for t.i < at && t.i < len(t.b) {
+		c := t.b[t.i]
+		var top *step
+		if len(t.steps) > 0 {
+			top = &t.steps[len(t.steps)-1]
+		}
+		switch {
+		case c == '"':
+			end := stringEnd(t.b, t.i)
+			if top != nil && top.object && !top.named {
+				top.name = t.b[t.i:end]
+			}
+			t.i = end
+			continue
+		case c == '{' || c == '[':
+			t.steps = append(t.steps, step{object: c == '{'})
+		case top == nil:
+		case c == '}' || c == ']':
+			t.steps = t.steps[:len(t.steps)-1]
+		case c == ':':
+			top.named = true
+		case c == ',':
+			top.index++
+			top.named = false
+		}
+		t.i++
+	}
+}
+
+// String returns the pointer of the place.
+func (t *tracker) String() string {
+	var s strings.Builder
+	for _, p := range t.steps {
+		switch {
+		case !p.object:
+			s.WriteString("/" + strconv.Itoa(p.index))
+		case p.named:
+			s.WriteString("/" + escapePointer(unquote(p.name)))
+		}
+	}
+	return s.String()
+}
+
+// stringEnd returns the offset behind the string that begins at i.
+func stringEnd(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+// unquote returns the text of a JSON string.
+func unquote(q []byte) string {
+	var r Reader
+	r.Reset(q, Limits{Size: len(q) + 1})
+	s, _ := r.str()
+	return string(s)
+}
+
+func escapePointer(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}

@@ -1,0 +1,387 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Members is implemented by the structs of generated code. ReadMember reads
+// the value of the named member; names that the rule of the object does not
+// declare only arrive when that rule is open.
+type Members interface {
+	ReadMember(r *Reader, name string)
+}
+
+// Items is implemented by the tuples of generated code. ReadItem reads element i.
+type Items interface {
+	ReadItem(r *Reader, i int)
+}
+
+// ReadObject reads an object into a struct.
+func ReadObject[T any, P interface {
+	*T
+	Members
+}](r *Reader, p *T, rule *ObjectRule) {
+	r.object(P(p), rule)
+}
+
+// seenNames is a set of indexes into ObjectRule.Names.
+type seenNames [4]uint64
+
+func (s *seenNames) has(i int) bool { return s[i>>6&3]&(1<<(i&63)) != 0 }
+func (s *seenNames) add(i int)      { s[i>>6&3] |= 1 << (i & 63) }
+
+// noMembers stands in for a nil rule: nothing is declared and nothing allowed.
+var noMembers ObjectRule
+
+func (r *Reader) object(m Members, rule *ObjectRule) {
+	if rule == nil {
+		rule = &noMembers
+	}
+	secret := rule.Sensitive || r.hideNext
+	r.hideNext = false
+	if r.ws() != '{' {
+		r.mismatch("object", secret)
+		return
+	}
+	if secret {
+		r.secret++
+	}
+	r.members(m, rule)
+	if secret {
+		r.secret--
+	}
+}
+
+// members reads the members of the object at the cursor.
+func (r *Reader) members(m Members, rule *ObjectRule) {
+	at := r.i
+	if !r.open() {
+		return
+	}
+	var seen seenNames
+	next, n := 0, 0
+	for ; ; n++ {
+		name, ok := r.member(n)
+		if !ok {
+			break
+		}
+		i := rule.index(alias(name), next)
+		switch {
+		case i < 0:
+			r.undeclared(m, name, rule)
+			continue
+		case seen.has(i):
+			r.noteDuplicate(name)
+			r.skip()
+		default:
+			seen.add(i)
+			r.into(m, rule.Names[i])
+		}
+		next = i + 1
+	}
+	if !r.dead {
+		r.absent(m, rule, at, &seen)
+		rule.checkCount(&r.notes, at, n)
+	}
+}
+
+// into lets m read the named member at the cursor.
+func (r *Reader) into(m Members, name string) {
+	at := r.i
+	m.ReadMember(r, name)
+	if r.i == at {
+		r.skip() // m does not know the name
+	}
+}
+
+// index returns where a name is declared, -1 when it is not. Members mostly
+// come in the declared order, so the search begins at next.
+func (o *ObjectRule) index(name string, next int) int {
+	for i := next; i < len(o.Names); i++ {
+		if o.Names[i] == name {
+			return i
+		}
+	}
+	for i := range min(next, len(o.Names)) {
+		if o.Names[i] == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// undeclared deals with a member that the rule does not declare.
+func (r *Reader) undeclared(m Members, name []byte, rule *ObjectRule) {
+	if rule.Open {
+		r.into(m, string(name))
+		return
+	}
+	r.note(r.i, false, "additionalProperties", rule.expectedNames(alias(name)), show(string(name)))
+	r.skip()
+}
+
+// expectedNames lists the declared names, with the one that was probably meant.
+func (o *ObjectRule) expectedNames(name string) string {
+	if len(o.Names) == 0 {
+		return "no members"
+	}
+	want := "only " + list(o.Names)
+	for _, s := range o.Names {
+		if strings.EqualFold(loose.Replace(s), loose.Replace(name)) {
+			return want + "; did you mean " + strconv.Quote(s) + "?"
+		}
+	}
+	return want
+}
+
+var loose = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// absent puts defaults in the place of absent members and reports required ones.
+func (r *Reader) absent(m Members, rule *ObjectRule, at int, seen *seenNames) {
+	for i, name := range rule.Names {
+		if seen.has(i) {
+			continue
+		}
+		switch {
+		case i < rule.Required:
+			r.noteMember(at, name, "required", "a member "+strconv.Quote(name), "nothing")
+		case i < len(rule.Defaults) && rule.Defaults[i] != "":
+			r.standIn(m, at, name, rule.Defaults[i])
+		case rule.Defaults == nil:
+			return // only required members are missed
+		}
+	}
+}
+
+// standIn reads a default in the place of an absent member.
+func (r *Reader) standIn(m Members, at int, name, text string) {
+	b, i, dflt := r.b, r.i, r.dflt
+	if dflt == nil {
+		r.dflt = &site{at: at, member: name}
+	}
+	r.b, r.i = []byte(text), 0
+	m.ReadMember(r, name)
+	if r.ws(); r.i != len(r.b) {
+		r.syntax("the end of the default")
+	}
+	r.b, r.i, r.dflt = b, i, dflt
+	if r.dead {
+		r.i = len(r.b)
+	}
+}
+
+// ReadExtra reads a member that is not declared into the map of an open object.
+func ReadExtra[T, R any](r *Reader, p *map[string]T, name string, read func(*Reader, *T, *R), value *R) {
+	if _, dup := (*p)[name]; dup {
+		r.noteDuplicate([]byte(name))
+		r.skip()
+		return
+	}
+	v := new(T)
+	read(r, v, value)
+	if *p == nil {
+		*p = make(map[string]T)
+	}
+	(*p)[name] = *v
+}
+
+// ReadMap reads an object whose members all have the same schema.
+func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*Reader, *T, *R), value *R) {
+	secret := rule != nil && rule.Sensitive
+	if r.ws() != '{' {
+		r.mismatch("object", secret)
+		return
+	}
+	at := r.i
+	if !r.open() {
+		return
+	}
+	if secret {
+		r.secret++
+	}
+	*p = make(map[string]T)
+	n := 0
+	for ; ; n++ {
+		name, ok := r.member(n)
+		if !ok {
+			break
+		}
+		ReadExtra(r, p, string(name), read, value)
+	}
+	if rule != nil && !r.dead {
+		rule.checkCount(&r.notes, at, n)
+	}
+	if secret {
+		r.secret--
+	}
+}
+
+// ReadArray reads an array.
+func ReadArray[T, R any](r *Reader, p *[]T, rule *ArrayRule, read func(*Reader, *T, *R), item *R) {
+	at, ok := r.openArray(rule)
+	if !ok {
+		return
+	}
+	most := -1
+	if rule != nil && rule.Has&Max != 0 {
+		most = rule.Max
+	}
+	out := []T{}
+	n := 0
+	for ; r.element(n); n++ {
+		if n == most {
+			r.skip() // too many: what follows is not kept
+			most++
+			continue
+		}
+		var zero T
+		out = append(out, zero)
+		read(r, &out[n], item)
+	}
+	*p = out
+	r.closeArray(rule, at, n)
+}
+
+// openArray enters the array at the cursor.
+func (r *Reader) openArray(rule *ArrayRule) (at int, ok bool) {
+	secret := rule != nil && rule.Sensitive
+	if r.ws() != '[' {
+		r.mismatch("array", secret)
+		return 0, false
+	}
+	at = r.i
+	if !r.open() {
+		return 0, false
+	}
+	if secret {
+		r.secret++
+	}
+	return at, true
+}
+
+// closeArray checks the rule of an array that has been read.
+func (r *Reader) closeArray(rule *ArrayRule, at, n int) {
+	if rule == nil {
+		return
+	}
+	if !r.dead {
+		rule.checkArray(&r.notes, at, n, r.b[at:r.i])
+	}
+	if rule.Sensitive {
+		r.secret--
+	}
+}
+
+// ReadTuple reads an array of n elements, each with a schema of its own.
+func ReadTuple[T any, P interface {
+	*T
+	Items
+}](r *Reader, p *T, rule *ArrayRule, n int) {
+	r.tuple(P(p), rule, n)
+}
+
+func (r *Reader) tuple(m Items, rule *ArrayRule, want int) {
+	at, ok := r.openArray(rule)
+	if !ok {
+		return
+	}
+	n := 0
+	for ; r.element(n); n++ {
+		was := r.i
+		if n < want {
+			m.ReadItem(r, n)
+		}
+		if r.i == was {
+			r.skip()
+		}
+	}
+	if !r.dead {
+		exact := "exactly " + plural(want, "item")
+		switch {
+		case n < want:
+			r.note(at, false, "minItems", exact, strconv.Itoa(n))
+		case n > want:
+			r.note(at, false, "maxItems", exact, strconv.Itoa(n))
+		}
+	}
+	r.closeArray(rule, at, n)
+}
+
+// ReadTag looks for the member that tells which variant of a union the object
+// at the cursor is and returns its value; the cursor stays before the object.
+// Without a known value it records why, skips the object and returns "".
+func ReadTag(r *Reader, rule *UnionRule) string {
+	if r.ws() != '{' {
+		r.mismatch("object", rule.Sensitive)
+		return ""
+	}
+	at := r.i
+	t := r.findTag(rule)
+	switch {
+	case t.value != "":
+		r.hideNext = rule.Sensitive
+		return t.value
+	case t.broken: // skipping it again says why
+	case !t.found:
+		r.noteMember(at, rule.Tag, "required", "a member "+strconv.Quote(rule.Tag)+", one of "+list(rule.Values), "nothing")
+	case t.kind != "string":
+		r.note(t.at, rule.Sensitive, "type", "string", t.kind)
+	default:
+		r.note(t.at, rule.Sensitive, "enum", "one of "+list(rule.Values), t.text)
+	}
+	r.skip()
+	return ""
+}
+
+// A tag is what findTag finds.
+type tag struct {
+	value  string // from the rule
+	found  bool
+	broken bool // a syntax error comes first
+	at     int
+	kind   string
+	text   string // as Actual
+}
+
+// findTag looks ahead in the object at the cursor.
+func (r *Reader) findTag(rule *UnionRule) (t tag) {
+	i, depth, quiet := r.i, r.depth, r.quiet
+	r.quiet = true
+	if r.open() {
+		for n := 0; ; n++ {
+			name, ok := r.member(n)
+			if !ok {
+				break
+			}
+			if string(name) == rule.Tag {
+				t.found, t.at = true, r.i
+				t.read(r, rule)
+				break
+			}
+			r.skip()
+		}
+	}
+	t.broken = r.dead
+	r.i, r.depth, r.quiet, r.dead = i, depth, quiet, false
+	return t
+}
+
+// read reads the value of the tag at the cursor.
+func (t *tag) read(r *Reader, rule *UnionRule) {
+	if t.kind = typeOf(r.ws()); t.kind != "string" {
+		r.skip()
+		return
+	}
+	b, ok := r.str()
+	if !ok {
+		return
+	}
+	for _, s := range rule.Values {
+		if s == alias(b) {
+			t.value = s
+			return
+		}
+	}
+	t.text = show(string(b))
+}

@@ -1,0 +1,112 @@
+package wire
+
+import (
+	"math"
+	"strconv"
+)
+
+// skip checks the value at the cursor and moves behind it.
+func (r *Reader) skip() {
+	switch typeOf(r.ws()) {
+	case "string":
+		r.str()
+	case "object":
+		r.skipObject()
+	case "array":
+		if r.open() {
+			for n := 0; r.element(n); n++ {
+				r.skip()
+			}
+		}
+	case "boolean":
+		r.boolean()
+	case "null":
+		r.literal("null")
+	case "number":
+		r.skipNumber()
+	default:
+		r.syntax("a value")
+	}
+}
+
+func (r *Reader) boolean() (v, ok bool) {
+	if r.b[r.i] == 't' {
+		return true, r.literal("true")
+	}
+	return false, r.literal("false")
+}
+
+func (r *Reader) skipNumber() {
+	at := r.i
+	lit, plain, ok := r.number()
+	if !ok || !r.literalFits(at, lit, false) || plain {
+		return
+	}
+	if f, err := strconv.ParseFloat(alias(lit), 64); err != nil {
+		r.noteHuge(at, false, f, lit)
+	}
+}
+
+// noteHuge records a number that no float64 can hold.
+func (r *Reader) noteHuge(at int, secret bool, f float64, lit []byte) {
+	keyword, bound := "maximum", "at most "+formatFloat(math.MaxFloat64)
+	if f < 0 {
+		keyword, bound = "minimum", "at least "+formatFloat(-math.MaxFloat64)
+	}
+	r.note(at, secret, keyword, bound, clip(string(lit)))
+}
+
+// fewNames is how many names are compared one by one before a map is made.
+const fewNames = 16
+
+// skipObject is skip for an object: it remembers the names to find duplicates.
+func (r *Reader) skipObject() {
+	if !r.open() {
+		return
+	}
+	var seen map[string]struct{}
+	base := len(r.names)
+	for n := 0; ; n++ {
+		name, ok := r.member(n)
+		if !ok {
+			break
+		}
+		dup := false
+		switch {
+		case seen != nil:
+			_, dup = seen[alias(name)]
+			seen[string(name)] = struct{}{}
+		case n == fewNames:
+			seen = make(map[string]struct{}, 2*fewNames)
+			for _, s := range r.names[base:] {
+				seen[s] = struct{}{}
+			}
+			_, dup = seen[alias(name)]
+			seen[string(name)] = struct{}{}
+		default:
+			for _, s := range r.names[base:] {
+				dup = dup || s == alias(name)
+			}
+			r.names = append(r.names, r.keep(name))
+		}
+		if dup {
+			r.noteDuplicate(name)
+		}
+		r.skip()
+	}
+	clear(r.names[base:])
+	r.names = r.names[:base]
+}
+
+// keep returns a name that stays valid while the text is read.
+func (r *Reader) keep(name []byte) string {
+	if len(name) > 0 && len(r.scratch) > 0 && &name[0] == &r.scratch[0] {
+		return string(name)
+	}
+	return alias(name)
+}
+
+// noteDuplicate records that the member at the cursor has the name of an earlier one.
+func (r *Reader) noteDuplicate(name []byte) {
+	r.note(r.i, false, "duplicate", "every member once", show(string(name))+" again")
+}

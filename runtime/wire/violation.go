@@ -1,0 +1,150 @@
+package wire
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Violation is one way in which a JSON text breaks its schema.
+type Violation struct {
+	Pointer  string `json:"pointer"`  // JSON Pointer of the value; empty is the whole text
+	Keyword  string `json:"keyword"`  // of JSON Schema, or json, duplicate, size, depth, number, utf8, violations
+	Expected string `json:"expected"` // what the schema wants
+	Actual   string `json:"actual"`   // what the text has; "(sensitive)" when that must not be shown
+}
+
+// String returns the violation as one line of text.
+func (v Violation) String() string {
+	p := v.Pointer
+	if p == "" {
+		p = "(root)"
+	}
+	return p + ": " + v.Keyword + ": want " + v.Expected + ", have " + v.Actual
+}
+
+const (
+	maxViolations = 100 // listed per text
+	maxActual     = 64  // characters of Violation.Actual
+	hidden        = "(sensitive)"
+)
+
+// A problem is a violation that has an offset instead of a pointer.
+type problem struct {
+	at       int    // where the value begins
+	member   string // with sub: the member of that value that is meant
+	sub      bool
+	keyword  string
+	expected string
+	actual   string
+}
+
+// A site is the place of an absent member whose default is being read.
+type site struct {
+	at     int
+	member string
+}
+
+// notes collects the problems of one text.
+type notes struct {
+	bad    []problem
+	more   int   // problems left out of bad
+	secret int   // how many sensitive values enclose the cursor
+	quiet  bool  // looking ahead: nothing is noted
+	dflt   *site // not nil while a default is read
+}
+
+func (n *notes) reset() {
+	clear(n.bad)
+	*n = notes{bad: n.bad[:0]}
+}
+
+func (n *notes) add(p problem, secret bool) {
+	if n.quiet {
+		return
+	}
+	if len(n.bad) == maxViolations {
+		n.more++
+		return
+	}
+	if secret || n.secret > 0 {
+		p.actual = hidden
+	}
+	if n.dflt != nil {
+		p.at, p.member, p.sub = n.dflt.at, n.dflt.member, true
+	}
+	n.bad = append(n.bad, p)
+}
+
+// note records that the value at an offset breaks a keyword.
+func (n *notes) note(at int, secret bool, keyword, expected, actual string) {
+	n.add(problem{at: at, keyword: keyword, expected: expected, actual: actual}, secret)
+}
+
+// noteMember is like note, for a member of the value at the offset that is not in the text.
+func (n *notes) noteMember(at int, member, keyword, expected, actual string) {
+	n.add(problem{at: at, member: member, sub: true, keyword: keyword, expected: expected, actual: actual}, false)
+}
+
+// violations returns the problems with their pointers; nil when there are none.
+func (n *notes) violations(b []byte) []Violation {
+	if len(n.bad) == 0 {
+		return nil
+	}
+	paths := pointers(b, n.bad)
+	out := make([]Violation, len(n.bad), len(n.bad)+1)
+	for i, p := range n.bad {
+		if p.sub {
+			paths[i] += "/" + escapePointer(p.member)
+		}
+		out[i] = Violation{Pointer: paths[i], Keyword: p.keyword, Expected: p.expected, Actual: p.actual}
+	}
+	if n.more > 0 {
+		out = append(out, Violation{
+			Keyword:  "violations",
+			Expected: "at most " + strconv.Itoa(maxViolations) + " violations listed",
+			Actual:   strconv.Itoa(n.more) + " more left out",
+		})
+	}
+	return out
+}
+
+// show returns a string as an Actual: quoted, control characters escaped, at most maxActual characters.
+func show(s string) string {
+	if len(s) > 4*maxActual {
+		s = s[:4*maxActual] // a cut code point is dropped below, as the whole is too long then
+	}
+	return clip(strconv.Quote(s))
+}
+
+// clip shortens a text to maxActual characters.
+func clip(s string) string {
+	if utf8.RuneCountInString(s) <= maxActual {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n++; n == maxActual {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// list joins quoted names for an Expected.
+func list(names []string) string {
+	const most = 40
+	var b strings.Builder
+	for i, s := range names {
+		if i == most {
+			fmt.Fprintf(&b, " and %d more", len(names)-most)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Quote(s))
+	}
+	return b.String()
+}

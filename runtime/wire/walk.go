@@ -1,0 +1,232 @@
+package wire
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+)
+
+// A Value is a decoded value. Walk visits all of it: objects begin with a
+// KindObject token, arrays with KindArray, and both end with KindEnd.
+type Value interface {
+	Walk(w Visitor)
+}
+
+// A Visitor is given the tokens of a value in order.
+type Visitor interface {
+	Visit(t Token)
+}
+
+// A Kind tells what a Token is.
+type Kind uint8
+
+// The kinds of a Token.
+const (
+	KindInvalid Kind = iota // a value that has no JSON form; Str says why
+	KindObject              // Int is the number of members, -1 when not known in advance
+	KindArray               // Int is the number of elements, -1 when not known in advance
+	KindEnd
+	KindName // Str is the name of a member; its value follows
+	KindString
+	KindInt
+	KindFloat
+	KindBool
+	KindNull
+)
+
+// A Token is one step of a walk.
+type Token struct {
+	Kind      Kind
+	Sensitive bool // must not be shown or logged
+	Bool      bool
+	Str       string
+	Int       int64
+	Float     float64
+	Rule      Rule // what the schema says; may be nil
+}
+
+// secretly marks all tokens of a sensitive value.
+type secretly struct{ Visitor }
+
+// Visit passes the token on as a sensitive one.
+func (s secretly) Visit(t Token) {
+	t.Sensitive = true
+	s.Visitor.Visit(t)
+}
+
+func visitorFor(w Visitor, secret bool) Visitor {
+	if _, done := w.(secretly); secret && !done {
+		return secretly{w}
+	}
+	return w
+}
+
+// ruleOf returns a rule as a Rule; nil when it is none or a nil pointer.
+func ruleOf[R any](rule *R) Rule {
+	if rule == nil {
+		return nil
+	}
+	r, _ := any(rule).(Rule)
+	return r
+}
+
+// Member visits a member that is always present.
+func Member[T, R any](w Visitor, name string, p *T, walk func(Visitor, *T, *R), rule *R) {
+	w.Visit(Token{Kind: KindName, Str: name})
+	walk(w, p, rule)
+}
+
+// OptMember visits a member when it is present.
+func OptMember[T, R any](w Visitor, name string, p *Opt[T], walk func(Visitor, *T, *R), rule *R) {
+	if p.Set {
+		Member(w, name, &p.V, walk, rule)
+	}
+}
+
+// FixedMember visits a member that has one value and no field.
+func FixedMember(w Visitor, name string, rule *StringRule) {
+	w.Visit(Token{Kind: KindName, Str: name})
+	w.Visit(Token{Kind: KindString, Str: rule.Enum[0], Sensitive: rule.Sensitive, Rule: rule})
+}
+
+// ExtraMembers visits the undeclared members of an open object, sorted by name.
+func ExtraMembers[T, R any](w Visitor, m map[string]T, walk func(Visitor, *T, *R), rule *R) {
+	if len(m) == 0 {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		v := m[name]
+		Member(w, name, &v, walk, rule)
+	}
+}
+
+// BeginObject visits the beginning of an object whose members follow.
+func BeginObject(w Visitor, rule *ObjectRule) {
+	t := Token{Kind: KindObject, Int: -1}
+	if rule != nil {
+		t.Rule, t.Sensitive = rule, rule.Sensitive
+	}
+	w.Visit(t)
+}
+
+// BeginArray visits the beginning of an array whose n elements follow.
+func BeginArray(w Visitor, n int, rule *ArrayRule) {
+	t := Token{Kind: KindArray, Int: int64(n)}
+	if rule != nil {
+		t.Rule, t.Sensitive = rule, rule.Sensitive
+	}
+	w.Visit(t)
+}
+
+// End visits the end of an object or array.
+func End(w Visitor) { w.Visit(Token{Kind: KindEnd}) }
+
+// WalkString visits a string.
+func WalkString[S ~string](w Visitor, p *S, rule *StringRule) {
+	t := Token{Kind: KindString, Str: string(*p)}
+	if rule != nil {
+		t.Rule, t.Sensitive = rule, rule.Sensitive
+	}
+	w.Visit(t)
+}
+
+// WalkInt visits an integer.
+func WalkInt(w Visitor, p *int64, rule *IntRule) {
+	t := Token{Kind: KindInt, Int: *p}
+	if rule != nil {
+		t.Rule, t.Sensitive = rule, rule.Sensitive
+	}
+	w.Visit(t)
+}
+
+// WalkFloat visits a number.
+func WalkFloat(w Visitor, p *float64, rule *NumberRule) {
+	t := Token{Kind: KindFloat, Float: *p, Rule: rule} // a nil rule refuses NaN too
+	if rule != nil {
+		t.Sensitive = rule.Sensitive
+	}
+	w.Visit(t)
+}
+
+// WalkBool visits a boolean.
+func WalkBool(w Visitor, p *bool, rule *BoolRule) {
+	t := Token{Kind: KindBool, Bool: *p}
+	if rule != nil {
+		t.Rule, t.Sensitive = rule, rule.Sensitive
+	}
+	w.Visit(t)
+}
+
+// WalkRaw visits any value.
+func WalkRaw(w Visitor, p *Raw, rule *RawRule) {
+	p.Walk(visitorFor(w, rule != nil && rule.Sensitive))
+}
+
+// WalkObject visits a struct.
+func WalkObject[T any, P interface {
+	*T
+	Value
+}](w Visitor, p *T, rule *ObjectRule) {
+	P(p).Walk(visitorFor(w, rule != nil && rule.Sensitive))
+}
+
+// WalkTuple visits an array whose elements have a schema each.
+func WalkTuple[T any, P interface {
+	*T
+	Value
+}](w Visitor, p *T, rule *ArrayRule) {
+	P(p).Walk(visitorFor(w, rule != nil && rule.Sensitive))
+}
+
+// WalkArray visits an array. A nil slice is an empty one.
+func WalkArray[T, R any](w Visitor, p *[]T, rule *ArrayRule, walk func(Visitor, *T, *R), item *R) {
+	w = visitorFor(w, rule != nil && rule.Sensitive)
+	BeginArray(w, len(*p), rule)
+	for i := range *p {
+		walk(w, &(*p)[i], item)
+	}
+	End(w)
+}
+
+// WalkMap visits a map, sorted by name. A nil map is an empty one.
+func WalkMap[T, R any](w Visitor, p *map[string]T, rule *ObjectRule, walk func(Visitor, *T, *R), value *R) {
+	w = visitorFor(w, rule != nil && rule.Sensitive)
+	t := Token{Kind: KindObject, Int: int64(len(*p))}
+	if rule != nil {
+		t.Rule, t.Sensitive = rule, rule.Sensitive
+	}
+	w.Visit(t)
+	ExtraMembers(w, *p, walk, value)
+	End(w)
+}
+
+// WalkNull visits null or the value.
+func WalkNull[T, R any](w Visitor, p *Null[T], walk func(Visitor, *T, *R), rule *R) {
+	if !p.Valid {
+		w.Visit(Token{Kind: KindNull})
+		return
+	}
+	walk(w, &p.V, rule)
+}
+
+// WalkPointer visits the value that is pointed to. A nil pointer is null,
+// which the rule does not allow.
+func WalkPointer[T, R any](w Visitor, p **T, walk func(Visitor, *T, *R), rule *R) {
+	if *p == nil {
+		w.Visit(Token{Kind: KindNull, Rule: ruleOf(rule)})
+		return
+	}
+	walk(w, *p, rule)
+}
+
+// WalkUnion visits the variant that a union holds. A nil union is null, which
+// the rule does not allow.
+func WalkUnion[T Value](w Visitor, p *T, rule *UnionRule) {
+	if any(*p) == nil {
+		w.Visit(Token{Kind: KindNull, Rule: ruleOf(rule)})
+		return
+	}
+	(*p).Walk(visitorFor(w, rule != nil && rule.Sensitive))
+}
+
+func sortBytes(s [][]byte) { slices.SortFunc(s, bytes.Compare) }
