@@ -1,7 +1,179 @@
 package wire
 
-// CompilePattern translates a regular expression of ECMA-262 with the u flag,
-// which JSON Schema's pattern is, and reports what cannot be matched in linear time.
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// CompilePattern translates a regular expression of ECMA-262 (with the u flag,
+// as JSON Schema has it). Look-around and back references are refused: nothing
+// matches them in linear time.
 func CompilePattern(src string) (*Pattern, error) {
-	return &Pattern{Source: src, RE2: src}, nil
+	if !utf8.ValidString(src) {
+		return nil, fmt.Errorf("pattern %q is not UTF-8", src)
+	}
+	e := ecma{src: src}
+	if err := e.rewrite(); err != nil {
+		return nil, fmt.Errorf("pattern %q: %w", src, err)
+	}
+	p := &Pattern{Source: src, RE2: e.out.String()}
+	if _, err := regexp.Compile(p.RE2); err != nil {
+		return nil, fmt.Errorf("pattern %q: %w", src, plainly(err))
+	}
+	if spans := lower(p.RE2); spans != nil {
+		p.RE2, p.Spans = "", spans
+	}
+	return p, nil
+}
+
+// plainly says what is wrong without the rewritten expression around it.
+func plainly(err error) error {
+	var s *syntax.Error
+	if !errors.As(err, &s) {
+		return err
+	}
+	if s.Code == syntax.ErrInvalidRepeatSize {
+		return fmt.Errorf("%s repeats more than 1000 times: use maxLength for the length", s.Expr)
+	}
+	return fmt.Errorf("%s: %q", s.Code, s.Expr)
+}
+
+// An ecma rewrites an expression from left to right.
+type ecma struct {
+	src string
+	i   int
+	out strings.Builder
+}
+
+const (
+	anyRune  = `\x{0}-\x{10FFFF}`
+	space    = `\t-\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}`
+	notSpace = `\x{0}-\x{8}\x{E}-\x{1F}!-\x{9F}\x{A1}-\x{167F}\x{1681}-\x{1FFF}\x{200B}-\x{2027}\x{202A}-\x{202E}` +
+		`\x{2030}-\x{205E}\x{2060}-\x{2FFF}\x{3001}-\x{FEFE}\x{FF00}-\x{10FFFF}`
+)
+
+// here names a construct at the cursor in an error.
+func (e *ecma) here(what string) string {
+	return fmt.Sprintf("%s at character %d", what, utf8.RuneCountInString(e.src[:e.i])+1)
+}
+
+// next takes the next character.
+func (e *ecma) next() rune {
+	c, n := utf8.DecodeRuneInString(e.src[e.i:])
+	e.i += n
+	return c
+}
+
+func (e *ecma) rest() string { return e.src[e.i:] }
+
+func (e *ecma) rewrite() error {
+	for e.i < len(e.src) {
+		var err error
+		switch c := e.src[e.i]; c {
+		case '\\':
+			err = e.escape()
+		case '[':
+			err = e.class()
+		case '(':
+			err = e.group()
+		case '{':
+			err = e.repeat()
+		case '.':
+			e.i++
+			e.out.WriteString(`[^\n\r\x{2028}\x{2029}]`)
+		case ')', '*', '+', '?', '|', '^', '$':
+			e.i++
+			e.out.WriteByte(c)
+		default:
+			e.out.WriteString(literalRune(e.next()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// literalRune returns an expression for one character, in a class or outside.
+func literalRune(c rune) string {
+	switch {
+	case c == '-' || c == '&' || c == '~':
+		return `\x{` + strconv.FormatInt(int64(c), 16) + `}`
+	case c < ' ' || c == 0x7F || c >= 0x80 && !strconv.IsPrint(c):
+		return fmt.Sprintf(`\x{%X}`, c)
+	}
+	return regexp.QuoteMeta(string(c))
+}
+
+var lookaround = []struct{ prefix, name string }{
+	{"(?=", "lookahead (?=...)"},
+	{"(?!", "negative lookahead (?!...)"},
+	{"(?<=", "lookbehind (?<=...)"},
+	{"(?<!", "negative lookbehind (?<!...)"},
+}
+
+// group rewrites the beginning of a group: nothing needs its capture.
+func (e *ecma) group() error {
+	for _, l := range lookaround {
+		if strings.HasPrefix(e.rest(), l.prefix) {
+			return errors.New(e.here(l.name) + " is not supported: patterns are matched in linear time")
+		}
+	}
+	skip := 1
+	switch rest := e.rest(); {
+	case strings.HasPrefix(rest, "(?:"):
+		skip = len("(?:")
+	case strings.HasPrefix(rest, "(?<"):
+		if skip = strings.IndexByte(rest, '>') + 1; skip <= len("(?<>") {
+			return errors.New(e.here("group name") + " is missing: write (?<name>...)")
+		}
+	case strings.HasPrefix(rest, "(?"):
+		return errors.New(e.here("group modifier") + " is not supported: only (...), (?:...) and (?<name>...) are")
+	}
+	e.i += skip
+	e.out.WriteString("(?:")
+	return nil
+}
+
+// repeat copies {n}, {n,} or {n,m}.
+func (e *ecma) repeat() error {
+	end := strings.IndexByte(e.rest(), '}')
+	if end > 0 {
+		low, high, _ := strings.Cut(e.rest()[1:end], ",")
+		if low != "" && leadingDigits(low) == len(low) && leadingDigits(high) == len(high) {
+			e.out.WriteString(e.rest()[:end+1])
+			e.i += end + 1
+			return nil
+		}
+	}
+	return errors.New(e.here("brace") + ` begins no {n}, {n,} or {n,m}: write \{ for the character`)
+}
+
+// escape rewrites an escape sequence outside of a class.
+func (e *ecma) escape() error {
+	if len(e.rest()) > 1 {
+		switch c := e.rest()[1]; {
+		case c == 'b' || c == 'B':
+			e.out.WriteString(e.rest()[:2])
+			e.i += 2
+			return nil
+		case c-'1' < 9 || c == 'k':
+			return errors.New(e.here(`back reference \`+string(c)) + " is not supported: patterns are matched in linear time")
+		}
+	}
+	a, err := e.atomEscape()
+	if err != nil {
+		return err
+	}
+	if a.set != "" {
+		e.out.WriteString("[" + a.set + "]")
+	} else {
+		e.out.WriteString(literalRune(a.char))
+	}
+	return nil
 }

@@ -1,0 +1,101 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+type plainInput struct {
+	Path  string `json:"path"`
+	Limit *int64 `json:"limit"`
+}
+
+type plainOutput struct {
+	Content string `json:"content"`
+	Size    int64  `json:"size"`
+}
+
+var (
+	benchInput = []byte(`{"path": "docs/guide/introduction.md", "limit": 200}`)
+	benchText  = strings.Repeat("Each line of the guide says one thing.\n", 4)
+)
+
+func wireCall(b *testing.B) {
+	in, bad := wire.Decode[readInput](benchInput, wire.Limits{}, &readInputRule)
+	if bad != nil {
+		b.Fatal(bad)
+	}
+	out := readOutput{Content: benchText, Size: int64(len(in.Path))}
+	if _, bad = wire.Append(nil, &out); bad != nil {
+		b.Fatal(bad)
+	}
+}
+
+func plainCall(b *testing.B) {
+	var in plainInput
+	if err := json.Unmarshal(benchInput, &in); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := json.Marshal(&plainOutput{Content: benchText, Size: int64(len(in.Path))}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkCall decodes {path, limit} and encodes {content, size}: once with
+// wire, with all checks, and once with encoding/json, without any.
+func BenchmarkCall(b *testing.B) {
+	b.Run("wire", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			wireCall(b)
+		}
+	})
+	b.Run("json", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			plainCall(b)
+		}
+	})
+	b.Run("ratio", func(b *testing.B) {
+		const batch = 100
+		var wired, plain time.Duration
+		for b.Loop() {
+			start := time.Now()
+			for range batch {
+				wireCall(b)
+			}
+			mid := time.Now()
+			for range batch {
+				plainCall(b)
+			}
+			wired += mid.Sub(start)
+			plain += time.Since(mid)
+		}
+		b.ReportMetric(float64(wired)/float64(plain), "wire/json")
+		b.ReportMetric(float64(wired)/float64(b.N*batch), "wire-ns")
+		b.ReportMetric(float64(plain)/float64(b.N*batch), "json-ns")
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, bad := wire.Decode[readInput](benchInput, wire.Limits{}, &readInputRule); bad != nil {
+			b.Fatal(bad)
+		}
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	out := readOutput{Content: benchText, Size: 12}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, bad := wire.Append(nil, &out); bad != nil {
+			b.Fatal(bad)
+		}
+	}
+}
