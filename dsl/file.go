@@ -19,6 +19,8 @@ type File struct {
 	Reasons []*Reason
 	Rules   *Rules // of the whole set; nil when none are declared
 	Tools   []*Tool
+
+	source source
 }
 
 // A NamedSchema is an entry of types or of $defs.

@@ -44,6 +44,8 @@ type Schema struct {
 	Items       *Schema
 	PrefixItems []*Schema // a tuple; items: false is required beside it
 
+	// Enum never holds null: a Nullable schema allows it anyway (its published
+	// form must list null).
 	Enum    []*Value
 	Const   *Value
 	Default *Value
@@ -52,9 +54,9 @@ type Schema struct {
 	Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum, MultipleOf string
 	// Counts; nil when absent.
 	MinLength, MaxLength, MinItems, MaxItems, MinProperties, MaxProperties *int
-	UniqueItems                                                           bool
-	Pattern                                                               string // ECMA-262; empty when absent
-	Format                                                                string
+	UniqueItems                                                            bool
+	Pattern                                                                string // ECMA-262; empty when absent
+	Format                                                                 string
 }
 
 // A Property is a named member of an object schema.
@@ -85,6 +87,8 @@ type Value struct {
 	Text    string // the string, or the exact JSON number literal
 	Items   []*Value
 	Members []*ValueMember
+
+	refused bool // reported already: checks pass over it
 }
 
 // A ValueMember is one member of an object Value.

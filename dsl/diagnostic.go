@@ -1,0 +1,168 @@
+package dsl
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Diagnostic is one fault of a declaration, at the place where it stands.
+type Diagnostic struct {
+	Pos     Pos
+	Message string // names the key; one line
+	Hint    string // what to write instead; may be empty
+	Excerpt string // the source line at Pos, without its line break
+}
+
+// Error returns "file:line:col: message".
+func (d *Diagnostic) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", d.Pos.File, d.Pos.Line, d.Pos.Col, d.Message)
+}
+
+// Format writes the message, the source line with a caret under the fault, and the hint.
+func (d *Diagnostic) Format(w io.Writer) {
+	fmt.Fprintln(w, d.Error())
+	text, caret := excerpt(d.Excerpt, d.Pos.Col)
+	fmt.Fprintf(w, "%5d | %s\n      | %s^\n", d.Pos.Line, text, strings.Repeat(" ", caret))
+	if d.Hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", d.Hint)
+	}
+}
+
+const (
+	tabWidth     = 4
+	excerptWidth = 100
+)
+
+// excerpt expands the tabs of a source line, replaces what a terminal would
+// obey, and returns with it how many characters stand before column col. A long
+// line is cut around the column.
+func excerpt(line string, col int) (string, int) {
+	var text []rune
+	caret, n := 0, 0
+	for _, r := range line {
+		if n++; n == col {
+			caret = len(text)
+		}
+		switch {
+		case r == '\t':
+			for range tabWidth - len(text)%tabWidth {
+				text = append(text, ' ')
+			}
+		case isControl(r):
+			text = append(text, utf8.RuneError)
+		default:
+			text = append(text, r)
+		}
+	}
+	if col > n {
+		caret = len(text)
+	}
+	if cut := caret - excerptWidth*3/4; cut > 0 {
+		text = append([]rune("…"), text[cut+1:]...)
+		caret -= cut
+	}
+	if len(text) > excerptWidth {
+		text = append(text[:excerptWidth-1], '…')
+	}
+	return string(text), caret
+}
+
+// isControl reports whether a terminal or an editor would obey r instead of showing it.
+func isControl(r rune) bool {
+	switch {
+	case r < ' ', r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029, r == 0xfeff:
+		return true
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f:
+		return true // bidirectional overrides
+	}
+	return false
+}
+
+// Diagnostics are all the faults of one run, in the order of their places.
+type Diagnostics []*Diagnostic
+
+// Error returns one line per fault.
+func (ds Diagnostics) Error() string {
+	lines := make([]string, len(ds))
+	for i, d := range ds {
+		lines[i] = d.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Format writes every fault as [Diagnostic.Format] does, with an empty line between them.
+func (ds Diagnostics) Format(w io.Writer) {
+	for i, d := range ds {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		d.Format(w)
+	}
+}
+
+// Err returns the faults sorted and without repetitions, or nil when there are none.
+func (ds Diagnostics) Err() error {
+	if len(ds) == 0 {
+		return nil
+	}
+	sorted := slices.Clone(ds)
+	slices.SortStableFunc(sorted, func(a, b *Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(a.Pos.File, b.Pos.File),
+			cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Col, b.Pos.Col),
+			cmp.Compare(a.Message, b.Message))
+	})
+	return slices.CompactFunc(sorted, func(a, b *Diagnostic) bool {
+		return a.Pos == b.Pos && a.Message == b.Message
+	})
+}
+
+// Diagnostic returns a fault at pos with the source line that stands there. It
+// is for the later stages, which find what only they can know.
+func (f *File) Diagnostic(pos Pos, hint, format string, args ...any) *Diagnostic {
+	return f.source.diagnostic(pos, hint, format, args...)
+}
+
+// source is the text of a file by lines.
+type source struct {
+	path  string
+	lines []string
+}
+
+// newSource cuts text where yaml.v3 counts lines: it knows more line breaks than most editors.
+func newSource(path, text string) source {
+	s := source{path: path}
+	start := 0
+	for i, r := range text {
+		switch r {
+		case '\r':
+			if strings.HasPrefix(text[i+1:], "\n") {
+				continue
+			}
+		case '\n', 0x85, 0x2028, 0x2029:
+		default:
+			continue
+		}
+		s.lines = append(s.lines, strings.TrimSuffix(text[start:i], "\r"))
+		start = i + utf8.RuneLen(r)
+	}
+	s.lines = append(s.lines, text[start:])
+	return s
+}
+
+// diagnostic makes a fault whose place is inside the file, whatever pos says.
+func (s source) diagnostic(pos Pos, hint, format string, args ...any) *Diagnostic {
+	d := &Diagnostic{Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint}
+	d.Pos.File = s.path
+	d.Pos.Line = min(max(pos.Line, 1), max(len(s.lines), 1))
+	if len(s.lines) > 0 {
+		d.Excerpt = s.lines[d.Pos.Line-1]
+	}
+	d.Pos.Col = min(max(pos.Col, 1), utf8.RuneCountInString(d.Excerpt)+1)
+	return d
+}

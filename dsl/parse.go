@@ -1,0 +1,173 @@
+package dsl
+
+import (
+	"go/token"
+	"slices"
+)
+
+// Parse reads the source of a declaration file. The path is only used in
+// diagnostics. The error is of type [Diagnostics] and holds every fault of the file.
+func Parse(path string, src []byte) (*File, error) {
+	p := &parser{src: source{path: path}, file: &File{Path: path}, levels: newLevels()}
+	if root := p.load(src); root != nil {
+		p.parseFile(root)
+		p.resolveRefs()
+		p.cutLoops()
+		for _, s := range p.unions {
+			p.findTag(s)
+		}
+		p.checkFinite()
+		for _, check := range p.checks {
+			check()
+		}
+	}
+	if err := p.found.Err(); err != nil {
+		return nil, err
+	}
+	p.file.source = p.src
+	return p.file, nil
+}
+
+// A parser holds what is known of one file while it is read.
+type parser struct {
+	src    source
+	file   *File
+	levels *levels
+	found  Diagnostics
+	refs   []reference
+	unions []*Schema
+	types  map[string]*NamedSchema
+	tools  map[string]*Tool
+	// checks need the whole file and run last.
+	checks []func()
+}
+
+// report notes a fault and goes on.
+func (p *parser) report(pos Pos, hint, format string, args ...any) {
+	p.found = append(p.found, p.src.diagnostic(pos, hint, format, args...))
+}
+
+// later runs a check once every schema and tool is known.
+func (p *parser) later(check func()) { p.checks = append(p.checks, check) }
+
+func fileLevel() level[File] {
+	return level[File]{what: "the file", required: []string{"ambit", "package", "tools"}, keys: keys[File]{
+		"ambit":   func(p *parser, n *node, _ *File) { p.version(n) },
+		"package": func(p *parser, n *node, f *File) { f.Package = p.packageName(n) },
+		"types":   (*parser).parseTypes,
+		"reasons": (*parser).parseReasons,
+		"rules": func(p *parser, n *node, f *File) {
+			f.Rules = p.parseRules(n, "rules", nil)
+		},
+		"tools": (*parser).parseTools,
+	}}
+}
+
+func (p *parser) parseFile(root *node) {
+	at := Pos{Line: 1, Col: 1}
+	walk(p, root, p.levels.file, "the file", at, p.file)
+}
+
+// version checks the version of the grammar.
+func (p *parser) version(n *node) {
+	if v, ok := p.text(n, "ambit"); ok && v != "v1" {
+		p.report(n.pos, "write ambit: v1", "ambit: version %s of the grammar is not known", quote(v))
+	}
+}
+
+func (p *parser) packageName(n *node) string {
+	name, ok := p.text(n, "package")
+	switch {
+	case !ok:
+	case token.IsKeyword(name):
+		p.report(n.pos, "choose another name, such as "+name+"tools", "package: %s is a Go keyword", quote(name))
+	case !token.IsIdentifier(name) || name == "_" || len(name) > maxName:
+		p.report(n.pos, "use lower-case letters and digits, such as filetools", "package: %s is not a Go package name", quote(name))
+	}
+	return name
+}
+
+// parseTypes reads the shared schemas.
+func (p *parser) parseTypes(n *node, f *File) {
+	f.Types = p.namedSchemas(n, "types", nil)
+	p.types = make(map[string]*NamedSchema, len(f.Types))
+	for _, t := range f.Types {
+		p.types[t.Name] = t
+	}
+}
+
+// namedSchemas reads types or, with the root they belong to, $defs.
+func (p *parser) namedSchemas(n *node, key string, root *schemaRoot) []*NamedSchema {
+	if !p.isMap(n, key) {
+		return nil
+	}
+	var out []*NamedSchema
+	taken := make(names)
+	for _, e := range n.pairs {
+		if !p.name(e, "type", typeName) {
+			continue
+		}
+		p.unique(taken, e.name, e.key, "type")
+		own := root
+		if own == nil {
+			own = &schemaRoot{}
+		}
+		if s := p.schema(e.val, "type "+quote(e.name), own, root == nil); s != nil {
+			out = append(out, &NamedSchema{Name: e.name, Pos: e.key, Schema: s})
+		}
+	}
+	return out
+}
+
+func (p *parser) parseReasons(n *node, f *File) {
+	if !p.isMap(n, "reasons") {
+		return
+	}
+	taken := make(names)
+	for _, e := range n.pairs {
+		if !p.name(e, "reason", lowerName) {
+			continue
+		}
+		p.unique(taken, e.name, e.key, "reason")
+		if text, ok := p.prose(e.val, e.name); ok {
+			f.Reasons = append(f.Reasons, &Reason{Code: e.name, Description: text, Pos: e.key})
+		}
+	}
+}
+
+func (p *parser) parseTools(n *node, f *File) {
+	if !p.isMap(n, "tools") {
+		return
+	}
+	if len(n.pairs) == 0 {
+		p.report(n.pos, "declare at least one", "tools: no tool is declared")
+	}
+	p.tools = make(map[string]*Tool, len(n.pairs))
+	taken := make(names)
+	for _, e := range n.pairs {
+		if !p.name(e, "tool", lowerName) {
+			continue
+		}
+		p.unique(taken, e.name, e.key, "tool")
+		t := p.parseTool(e)
+		f.Tools = append(f.Tools, t)
+		p.tools[e.name] = t
+	}
+}
+
+// toolNames lists the declared tools.
+func (p *parser) toolNames() []string {
+	out := make([]string, 0, len(p.tools))
+	for name := range p.tools {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// knownTool refuses the name of a tool that is not declared.
+func (p *parser) knownTool(pos Pos, key, name string) {
+	if p.tools[name] == nil {
+		p.report(pos, didYouMean(name, p.toolNames()), "%s: no tool is named %s", key, quote(name))
+	}
+}

@@ -1,0 +1,203 @@
+package dsl
+
+import "strings"
+
+// resolveRefs gives every $ref its target.
+func (p *parser) resolveRefs() {
+	for _, ref := range p.refs {
+		kind, name, ok := strings.Cut(strings.TrimPrefix(ref.schema.Ref, "#/"), "/")
+		var from map[string]*NamedSchema
+		switch {
+		case !strings.HasPrefix(ref.schema.Ref, "#/") || !ok || kind != "types" && kind != "$defs":
+			p.report(ref.at, `write "#/types/NAME" or "#/$defs/NAME"`, "$ref: %s is not supported yet", quote(ref.schema.Ref))
+			continue
+		case kind == "types":
+			from = p.types
+		default:
+			from = ref.root.defs
+		}
+		if ref.schema.Target = from[name]; ref.schema.Target == nil {
+			hint := didYouMean(name, sortedKeys(from))
+			if kind == "$defs" && p.types[name] != nil {
+				hint = "write #/types/" + name
+			} else if kind == "types" && ref.root.defs[name] != nil {
+				hint = "write #/$defs/" + name
+			} else if hint == "" {
+				hint = "declare it under " + kind
+			}
+			p.report(ref.at, hint, "$ref: %s is not declared", quote(ref.schema.Ref))
+		}
+	}
+}
+
+// cutLoops refuses references that lead back to themselves without a value in
+// between, and cuts them so that nothing later runs in circles.
+func (p *parser) cutLoops() {
+	done := make(map[*Schema]bool)
+	for _, ref := range p.refs {
+		onPath := make(map[*Schema]bool)
+		for s := ref.schema; s.Target != nil && !done[s]; s = s.Target.Schema {
+			if onPath[s] {
+				p.report(s.Keys["$ref"], "say what the value is: an object, an array, ...",
+					"$ref: %s leads back to itself", quote(s.Ref))
+				s.Target = nil
+				break
+			}
+			onPath[s] = true
+		}
+		for s := range onPath {
+			done[s] = true
+		}
+	}
+}
+
+// findTag finds the member that tells the branches of a oneOf apart: required in
+// each, with a const string that no other branch has.
+func (p *parser) findTag(s *Schema) {
+	var first *Schema
+	for _, branch := range s.OneOf {
+		b := branch.base()
+		if b == nil {
+			return // refused already
+		}
+		if b.Type == "" && b.OneOf == nil {
+			return
+		}
+		if b.Type != TypeObject || b.Nullable {
+			p.report(branch.Pos, "use objects as branches, told apart by a required const member", "oneOf: a branch that is not an object is not supported yet")
+			return
+		}
+		if first == nil {
+			first = b
+		}
+	}
+	if first == nil {
+		return
+	}
+	for _, candidate := range first.Properties {
+		if tells(s, candidate.Name) {
+			s.Tag = candidate.Name
+			return
+		}
+	}
+	p.report(s.Keys["oneOf"], "give every branch the same required member, such as kind, of type string with a const of its own",
+		"oneOf: branches without a member that tells them apart are not supported yet")
+}
+
+// tells reports whether the member has a different required const in every branch.
+func tells(s *Schema, name string) bool {
+	seen := make(map[string]bool)
+	for _, branch := range s.OneOf {
+		value := branch.tagValue(name)
+		if value == nil || seen[value.Text] {
+			return false
+		}
+		seen[value.Text] = true
+	}
+	return true
+}
+
+// tagValue returns the required const string of a member, or nil.
+func (s *Schema) tagValue(name string) *Value {
+	b := s.base()
+	m := b.property(name)
+	if m == nil || !b.requires(name) {
+		return nil
+	}
+	if t := m.Schema.base(); t != nil && t.Const != nil && t.Const.Kind == ValueString {
+		return t.Const
+	}
+	return nil
+}
+
+// checkFinite refuses types of which no finite value exists, because their
+// required members lead back to them.
+func (p *parser) checkFinite() {
+	finite := make(map[*NamedSchema]bool)
+	all := p.allNamed()
+	for changed := true; changed; {
+		changed = false
+		for _, t := range all {
+			if !finite[t] && t.Schema.finite(finite) {
+				finite[t], changed = true, true
+			}
+		}
+	}
+	for _, t := range all {
+		if !finite[t] && t.Schema.needs(t, finite, make(map[*NamedSchema]bool)) {
+			p.report(t.Pos, `make the member that leads back optional, let it be null, or put it into an array`,
+				"type %s has no finite value: its required members lead back to it", quote(t.Name))
+		}
+	}
+}
+
+// allNamed lists every type that a reference leads to.
+func (p *parser) allNamed() []*NamedSchema {
+	var out []*NamedSchema
+	seen := make(map[*NamedSchema]bool)
+	for _, ref := range p.refs {
+		if t := ref.schema.Target; t != nil && !seen[t] {
+			seen[t] = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// finite reports whether a finite value exists, given what is known of named types.
+func (s *Schema) finite(known map[*NamedSchema]bool) bool {
+	if s.Ref != "" {
+		return s.Target == nil || known[s.Target]
+	}
+	if s.OneOf != nil {
+		for _, branch := range s.OneOf {
+			if branch.finite(known) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, part := range s.parts() {
+		if !part.finite(known) {
+			return false
+		}
+	}
+	return true
+}
+
+// needs reports whether every value of s contains a value of t.
+func (s *Schema) needs(t *NamedSchema, known, seen map[*NamedSchema]bool) bool {
+	if s.Ref != "" {
+		if s.Target == nil || s.Target == t {
+			return s.Target != nil
+		}
+		if known[s.Target] || seen[s.Target] {
+			return false
+		}
+		seen[s.Target] = true
+		return s.Target.Schema.needs(t, known, seen)
+	}
+	for _, part := range append(s.parts(), s.OneOf...) {
+		if part.needs(t, known, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// parts are the schemas of the values that every value of s contains.
+func (s *Schema) parts() []*Schema {
+	if s.Nullable {
+		return nil
+	}
+	out := append([]*Schema(nil), s.PrefixItems...)
+	if s.Items != nil && s.MinItems != nil && *s.MinItems > 0 {
+		out = append(out, s.Items)
+	}
+	for _, prop := range s.Properties {
+		if s.requires(prop.Name) {
+			out = append(out, prop.Schema)
+		}
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package dsl
+
+func rulesLevel() level[Rules] {
+	return level[Rules]{what: "rules", unknown: movedRule, keys: keys[Rules]{
+		"start_constraint":     func(p *parser, n *node, r *Rules) { r.StartConstraint = p.flag(n, "rules.start_constraint") },
+		"requires_preceding":   (*parser).parsePreceding,
+		"must_precede":         func(p *parser, n *node, r *Rules) { r.MustPrecede = p.toolList(n, "rules.must_precede") },
+		"exclusive_group":      (*parser).parseGroup,
+		"required_before_exit": func(p *parser, n *node, r *Rules) { r.RequiredBeforeExit = p.flag(n, "rules.required_before_exit") },
+		"max_calls":            (*parser).parseMaxCalls,
+		"cooldown":             func(p *parser, n *node, r *Rules) { r.Cooldown, _ = p.delay(n, "rules.cooldown") },
+		"continue_loop":        func(p *parser, n *node, r *Rules) { r.ContinueLoop = p.flag(n, "rules.continue_loop") },
+		"exit_loop":            func(p *parser, n *node, r *Rules) { r.ExitLoop = p.flag(n, "rules.exit_loop") },
+		"allowed_operations": func(p *parser, n *node, r *Rules) {
+			r.AllowedOperations = new(AllowedOperations)
+			walk(p, n, p.levels.operations, "allowed_operations", n.pos, r.AllowedOperations)
+		},
+	}}
+}
+
+// movedRule points to the key for a rule of another name.
+func movedRule(key string) (message, hint string) {
+	switch key {
+	case "requires_consent":
+		return "consent is not a rule", "use consent: {ask: always} beside rules"
+	case "any":
+		return `any belongs to requires_preceding`, "write requires_preceding: {any: true, tools: [a, b]}"
+	case "each":
+		return "each belongs to max_calls", "write max_calls: {max: 20, each: true}"
+	}
+	return "", ""
+}
+
+// parseRules reads the rules of a tool, or of the whole set when t is nil.
+func (p *parser) parseRules(n *node, owner string, t *Tool) *Rules {
+	r := new(Rules)
+	r.Keys = walk(p, n, p.levels.rules, owner, n.pos, r)
+	if r.ContinueLoop && r.ExitLoop {
+		p.report(r.Keys["exit_loop"], "keep one of them", "rules: continue_loop and exit_loop exclude each other")
+	}
+	if t == nil {
+		p.checkSetRules(r)
+		return r
+	}
+	if r.MaxCallsEach {
+		p.report(r.Keys["max_calls"], "write max_calls: n; each is for the rules of the whole set", "rules.max_calls: each says nothing about a single tool")
+	}
+	for _, e := range n.pairs {
+		switch e.name {
+		case "requires_preceding":
+			p.later(func() { p.checkPreceding(r, t) })
+		case "allowed_operations":
+			p.later(func() { p.checkOperations(e.val, r.AllowedOperations, t) })
+		}
+	}
+	return r
+}
+
+// checkSetRules refuses the rules that only make sense for one tool.
+func (p *parser) checkSetRules(r *Rules) {
+	for _, key := range sortedKeys(p.levels.rules.keys) {
+		at, ok := r.Keys[key]
+		if ok && key != "max_calls" && key != "cooldown" {
+			p.report(at, "write it under the tools that it is for", "rules: %s is a rule of one tool", key)
+		}
+	}
+}
+
+// toolList is a list of declared tools.
+func (p *parser) toolList(n *node, key string) []string {
+	out := p.filled(n, key, nil)
+	p.later(func() {
+		for _, item := range n.items {
+			if item.kind == nodeString && item.text != "" {
+				p.knownTool(item.pos, key, item.text)
+			}
+		}
+	})
+	return out
+}
+
+func precedingLevel() level[Rules] {
+	return level[Rules]{what: "requires_preceding", required: []string{"tools"}, keys: keys[Rules]{
+		"any":   func(p *parser, n *node, r *Rules) { r.AnyPreceding = p.flag(n, "rules.requires_preceding.any") },
+		"tools": func(p *parser, n *node, r *Rules) { r.RequiresPreceding = p.toolList(n, "rules.requires_preceding") },
+	}}
+}
+
+// parsePreceding reads [a, b] or {any: true, tools: [a, b]}.
+func (p *parser) parsePreceding(n *node, r *Rules) {
+	if n.kind == nodeMap {
+		walk(p, n, p.levels.preceding, "requires_preceding", n.pos, r)
+		return
+	}
+	r.RequiresPreceding = p.toolList(n, "rules.requires_preceding")
+}
+
+// checkPreceding refuses a tool that waits for itself.
+func (p *parser) checkPreceding(r *Rules, t *Tool) {
+	for _, name := range r.RequiresPreceding {
+		if name == t.Name && (!r.AnyPreceding || len(r.RequiresPreceding) == 1) {
+			p.report(r.Keys["requires_preceding"], "remove it from the list", "rules.requires_preceding: tool %s can never run before itself", quote(name))
+		}
+	}
+}
+
+// parseGroup reads one group or a list of them.
+func (p *parser) parseGroup(n *node, r *Rules) {
+	list := n
+	if n.kind == nodeString {
+		list = &node{kind: nodeList, pos: n.pos, items: []*node{n}}
+	}
+	if list.kind != nodeList {
+		p.wrong(n, "rules.exclusive_group", "a name or a list of names")
+		return
+	}
+	r.ExclusiveGroups = p.filled(list, "rules.exclusive_group", labelName)
+}
+
+func maxCallsLevel() level[Rules] {
+	return level[Rules]{what: "max_calls", required: []string{"max"}, keys: keys[Rules]{
+		"max":  func(p *parser, n *node, r *Rules) { r.MaxCalls = p.count(n, "rules.max_calls.max", 1) },
+		"each": func(p *parser, n *node, r *Rules) { r.MaxCallsEach = p.flag(n, "rules.max_calls.each") },
+	}}
+}
+
+// parseMaxCalls reads n or {max: n, each: true}.
+func (p *parser) parseMaxCalls(n *node, r *Rules) {
+	if n.kind == nodeMap {
+		walk(p, n, p.levels.maxCalls, "max_calls", n.pos, r)
+		return
+	}
+	r.MaxCalls = p.count(n, "rules.max_calls", 1)
+}
+
+func operationsLevel() level[AllowedOperations] {
+	return level[AllowedOperations]{what: "allowed_operations", required: []string{"arg", "values"}, keys: keys[AllowedOperations]{
+		"arg": func(p *parser, n *node, a *AllowedOperations) { a.Arg, _ = p.text(n, "rules.allowed_operations.arg") },
+		"values": func(p *parser, n *node, a *AllowedOperations) {
+			a.Values = p.filled(n, "rules.allowed_operations.values", nil)
+		},
+	}}
+}
+
+// checkOperations refuses an argument that is not a string of the input, and
+// operations that the input does not allow.
+func (p *parser) checkOperations(n *node, a *AllowedOperations, t *Tool) {
+	in := t.Input.base()
+	if in == nil || a.Arg == "" {
+		return
+	}
+	arg := in.property(a.Arg)
+	for _, e := range n.pairs {
+		switch {
+		case e.name == "arg" && arg == nil:
+			p.report(e.val.pos, didYouMean(a.Arg, in.propertyNames()), "rules.allowed_operations.arg: the input has no member %s", quote(a.Arg))
+		case e.name == "arg":
+			if s := arg.Schema.base(); s != nil && s.Type != TypeString {
+				p.report(e.val.pos, "name a member of type string", "rules.allowed_operations.arg: member %s is not a string", quote(a.Arg))
+			}
+		case e.name == "values" && arg != nil:
+			for _, item := range e.val.items {
+				if item.kind == nodeString {
+					p.fits(p.value(item), arg.Schema, "rules.allowed_operations.values")
+				}
+			}
+		}
+	}
+}

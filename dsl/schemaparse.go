@@ -1,0 +1,284 @@
+package dsl
+
+import (
+	"slices"
+	"strings"
+)
+
+// schemaRoot is what "#" means to the references of one schema: an entry of
+// types, an input, an output or a state.
+type schemaRoot struct {
+	defs map[string]*NamedSchema
+}
+
+// schemaWork is one schema while its keywords are read.
+type schemaWork struct {
+	*Schema
+	root  *schemaRoot
+	top   bool   // it is the root itself
+	owner string // how messages name it
+	// noItems is items: false, which only a tuple may say.
+	noItems bool
+}
+
+// A reference is a $ref that waits for all names to be known.
+type reference struct {
+	schema *Schema
+	root   *schemaRoot
+	at     Pos
+}
+
+func schemaLevel() level[schemaWork] {
+	l := level[schemaWork]{what: "a schema", unknown: unsupported, keys: keys[schemaWork]{
+		"$schema":     (*parser).parseDialect,
+		"$ref":        (*parser).parseRef,
+		"$defs":       (*parser).parseDefs,
+		"title":       func(p *parser, n *node, w *schemaWork) { w.Title, _ = p.prose(n, "title") },
+		"description": func(p *parser, n *node, w *schemaWork) { w.Description, _ = p.prose(n, "description") },
+		"deprecated":  func(p *parser, n *node, w *schemaWork) { w.Deprecated = p.flag(n, "deprecated") },
+		"x-sensitive": func(p *parser, n *node, w *schemaWork) { w.Sensitive = p.flag(n, "x-sensitive") },
+		"examples":    func(p *parser, n *node, w *schemaWork) { w.Examples = p.values(n, "examples") },
+		"default":     func(p *parser, n *node, w *schemaWork) { w.Default = p.value(n) },
+		"type":        (*parser).parseType,
+		"oneOf":       (*parser).parseOneOf,
+		"enum":        (*parser).parseEnum,
+		"const":       func(p *parser, n *node, w *schemaWork) { w.Const = p.value(n) },
+
+		"properties":           (*parser).parseProperties,
+		"required":             func(p *parser, n *node, w *schemaWork) { w.Required = p.labels(n, "required", nil) },
+		"additionalProperties": (*parser).parseAdditional,
+		"items":                (*parser).parseItems,
+		"prefixItems":          (*parser).parsePrefixItems,
+		"uniqueItems":          func(p *parser, n *node, w *schemaWork) { w.UniqueItems = p.flag(n, "uniqueItems") },
+		"pattern":              func(p *parser, n *node, w *schemaWork) { w.Pattern, _ = p.text(n, "pattern") },
+		"format":               (*parser).parseFormat,
+
+		"minimum":          func(p *parser, n *node, w *schemaWork) { w.Minimum = p.number(n, "minimum") },
+		"maximum":          func(p *parser, n *node, w *schemaWork) { w.Maximum = p.number(n, "maximum") },
+		"exclusiveMinimum": func(p *parser, n *node, w *schemaWork) { w.ExclusiveMinimum = p.number(n, "exclusiveMinimum") },
+		"exclusiveMaximum": func(p *parser, n *node, w *schemaWork) { w.ExclusiveMaximum = p.number(n, "exclusiveMaximum") },
+		"multipleOf":       func(p *parser, n *node, w *schemaWork) { w.MultipleOf = p.number(n, "multipleOf") },
+		"minLength":        func(p *parser, n *node, w *schemaWork) { w.MinLength = p.bound(n, "minLength") },
+		"maxLength":        func(p *parser, n *node, w *schemaWork) { w.MaxLength = p.bound(n, "maxLength") },
+		"minItems":         func(p *parser, n *node, w *schemaWork) { w.MinItems = p.bound(n, "minItems") },
+		"maxItems":         func(p *parser, n *node, w *schemaWork) { w.MaxItems = p.bound(n, "maxItems") },
+		"minProperties":    func(p *parser, n *node, w *schemaWork) { w.MinProperties = p.bound(n, "minProperties") },
+		"maxProperties":    func(p *parser, n *node, w *schemaWork) { w.MaxProperties = p.bound(n, "maxProperties") },
+	}}
+	return l
+}
+
+// rootSchema reads an input, an output or a state, which must be an object.
+func (p *parser) rootSchema(n *node, key string) *Schema {
+	s := p.schema(n, key, &schemaRoot{}, true)
+	p.later(func() {
+		b := s.base()
+		if b != nil && (b.Type != TypeObject || b.Nullable) && (b.Type != "" || b.OneOf != nil) {
+			p.report(s.Pos, "wrap the value in an object with one property", "%s must be an object", key)
+		}
+	})
+	return s
+}
+
+// schema reads one schema. The result is nil when it is not even a mapping.
+func (p *parser) schema(n *node, owner string, root *schemaRoot, top bool) *Schema {
+	if n.kind == nodeBool {
+		p.report(n.pos, "give it a type", "%s: the schema %s is not supported yet", owner, n.text)
+		return nil
+	}
+	if !p.isMap(n, owner) {
+		return nil
+	}
+	w := &schemaWork{Schema: &Schema{Pos: n.pos, Closed: true}, root: root, top: top, owner: owner}
+	w.Keys = walk(p, n, p.levels.schema, owner, n.pos, w)
+	p.checkShape(w)
+	p.later(func() { p.checkValues(w.Schema) })
+	return w.Schema
+}
+
+const dialect = "https://json-schema.org/draft/2020-12/schema"
+
+func (p *parser) parseDialect(n *node, w *schemaWork) {
+	text, ok := p.text(n, "$schema")
+	if ok && strings.TrimSuffix(text, "#") != dialect {
+		p.report(n.pos, "write "+dialect+" or remove the key", "$schema: dialect %s is not supported", quote(text))
+	} else if ok && !w.top {
+		p.report(n.pos, "remove it", "$schema stands at the root of a schema only")
+	}
+}
+
+func (p *parser) parseRef(n *node, w *schemaWork) {
+	text, ok := p.text(n, "$ref")
+	if !ok {
+		return
+	}
+	w.Ref = text
+	p.refs = append(p.refs, reference{schema: w.Schema, root: w.root, at: n.pos})
+}
+
+func (p *parser) parseDefs(n *node, w *schemaWork) {
+	if !w.top {
+		p.report(n.pos, "move it to the root of the schema, or declare the schemas under types", "%s: $defs stands at the root of a schema only", w.owner)
+		return
+	}
+	w.Defs = p.namedSchemas(n, "$defs", w.root)
+	w.root.defs = make(map[string]*NamedSchema, len(w.Defs))
+	for _, d := range w.Defs {
+		w.root.defs[d.Name] = d
+	}
+}
+
+var typeNames = []string{"object", "array", "string", "integer", "number", "boolean"}
+
+// parseType reads T or [T, "null"].
+func (p *parser) parseType(n *node, w *schemaWork) {
+	if n.kind != nodeList {
+		w.Type = p.oneType(n)
+		return
+	}
+	var types []Type
+	for _, item := range n.items {
+		switch {
+		case item.kind == nodeNull:
+			p.report(item.pos, `write "null" in quotes`, "type: null is not a text here")
+			w.Nullable = true
+		case item.kind == nodeString && item.text == "null":
+			w.Nullable = true
+		default:
+			types = append(types, p.oneType(item))
+		}
+	}
+	if len(types) == 1 && len(n.items) <= 2 {
+		w.Type = types[0]
+		return
+	}
+	p.report(n.pos, `write one type, or [T, "null"]; use oneOf with a const member for alternatives`, "type: a list of several types is not supported yet")
+}
+
+func (p *parser) oneType(n *node) Type {
+	if n.kind == nodeNull || n.kind == nodeString && n.text == "null" {
+		p.report(n.pos, `write [T, "null"] for a value that may be null`, "type: null alone is not supported yet")
+		return ""
+	}
+	return Type(p.choice(n, "type", typeNames...))
+}
+
+func (p *parser) parseOneOf(n *node, w *schemaWork) {
+	p.unions = append(p.unions, w.Schema)
+	for i, item := range p.entries(n, "oneOf") {
+		if s := p.schema(item, w.owner+" branch "+ordinal(i), w.root, false); s != nil {
+			w.OneOf = append(w.OneOf, s)
+		}
+	}
+}
+
+// parseEnum reads the allowed values. Null is not kept: a nullable schema
+// allows it anyway.
+func (p *parser) parseEnum(n *node, w *schemaWork) {
+	seen := make(map[string]bool)
+	for _, v := range p.values(n, "enum") {
+		key := canonical(v)
+		if seen[key] {
+			p.report(v.Pos, "remove one of them", "enum holds %s twice", shownValue(v))
+			continue
+		}
+		seen[key] = true
+		w.Enum = append(w.Enum, v)
+	}
+}
+
+func (p *parser) parseProperties(n *node, w *schemaWork) {
+	if !p.isMap(n, "properties") {
+		return
+	}
+	if len(n.pairs) > maxProperties {
+		p.report(n.pairs[maxProperties].key, "group them in nested objects", "%s has %d properties, more than %d", w.owner, len(n.pairs), maxProperties)
+	}
+	taken := make(names)
+	for _, e := range n.pairs {
+		if e.name == "" || strings.ContainsFunc(e.name, isControl) {
+			p.report(e.key, "give it a name without control characters", "property name %s is not allowed", quote(e.name))
+			continue
+		}
+		p.unique(taken, e.name, e.key, "property")
+		s := p.schema(e.val, "property "+quote(e.name), w.root, false)
+		if s == nil {
+			continue
+		}
+		w.Properties = append(w.Properties, &Property{Name: e.name, Pos: e.key, Schema: s})
+		p.later(func() {
+			if s.describedBy() == "" && s.Keys["description"] == (Pos{}) {
+				p.report(e.key, "say in a sentence what the value means", "property %s has no description", quote(e.name))
+			}
+		})
+	}
+}
+
+// maxProperties is how many members a generated decoder keeps track of.
+const maxProperties = 256
+
+func (p *parser) parseAdditional(n *node, w *schemaWork) {
+	if n.kind == nodeBool {
+		w.Closed = n.text == "false"
+		return
+	}
+	w.Closed = false
+	w.Additional = p.schema(n, "additionalProperties", w.root, false)
+}
+
+func (p *parser) parseItems(n *node, w *schemaWork) {
+	if n.kind == nodeBool && n.text == "false" {
+		w.noItems = true
+		return
+	}
+	w.Items = p.schema(n, "items", w.root, false)
+}
+
+func (p *parser) parsePrefixItems(n *node, w *schemaWork) {
+	for i, item := range p.entries(n, "prefixItems") {
+		if s := p.schema(item, "prefixItems element "+ordinal(i), w.root, false); s != nil {
+			w.PrefixItems = append(w.PrefixItems, s)
+		}
+	}
+}
+
+var formats = []string{"date-time", "date", "time", "duration", "uuid", "ipv4", "ipv6", "uri", "email", "hostname"}
+
+func (p *parser) parseFormat(n *node, w *schemaWork) {
+	text, ok := p.text(n, "format")
+	if ok && !slices.Contains(formats, text) {
+		hint := "use a pattern, or one of " + oneOf(formats)
+		if name := closest(text, formats); name != "" {
+			hint = "did you mean " + quote(name) + "?"
+		}
+		p.report(n.pos, hint, "format %s is not supported yet", quote(text))
+		return
+	}
+	w.Format = text
+}
+
+// entries is a list with at least one entry.
+func (p *parser) entries(n *node, key string) []*node {
+	if !p.isList(n, key) {
+		return nil
+	}
+	if len(n.items) == 0 {
+		p.report(n.pos, "give at least one entry or remove the key", "%s is empty", key)
+	}
+	return n.items
+}
+
+// number is a literal, kept exact.
+func (p *parser) number(n *node, key string) string {
+	if n.kind != nodeNumber {
+		p.wrong(n, key, "a number")
+		return ""
+	}
+	return n.text
+}
+
+// bound is a count of zero or more.
+func (p *parser) bound(n *node, key string) *int {
+	v := p.count(n, key, 0)
+	return &v
+}

@@ -1,0 +1,179 @@
+package dsl
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ordinal names an entry of a list for people.
+func ordinal(i int) string { return strconv.Itoa(i + 1) }
+
+// appliesTo says which types a keyword constrains; nil for the keywords that
+// fit every schema.
+func appliesTo(key string) []Type {
+	switch key {
+	case "properties", "required", "additionalProperties", "minProperties", "maxProperties":
+		return []Type{TypeObject}
+	case "items", "prefixItems", "uniqueItems", "minItems", "maxItems":
+		return []Type{TypeArray}
+	case "pattern", "format", "minLength", "maxLength":
+		return []Type{TypeString}
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+		return []Type{TypeInteger, TypeNumber}
+	case "enum", "const":
+		return []Type{TypeString, TypeInteger, TypeNumber, TypeBoolean}
+	}
+	return nil
+}
+
+// checkShape checks what one schema says without looking beyond it.
+func (p *parser) checkShape(w *schemaWork) {
+	has := func(key string) bool { _, ok := w.Keys[key]; return ok }
+	switch {
+	case has("$ref"):
+		p.checkAlone(w, "$ref", "declare a type of its own for the narrower value")
+	case has("oneOf"):
+		p.checkAlone(w, "oneOf", "write it into the branches")
+	case !has("type"):
+		p.report(w.Pos, p.typeHint(w), "%s has no type", w.owner)
+	case w.Type != "":
+		for _, key := range sortedKeys(w.Keys) {
+			if types := appliesTo(key); types != nil && !slices.Contains(types, w.Type) {
+				hint := "remove it, or change the type to " + string(types[0])
+				if key == "enum" || key == "const" {
+					hint = "list the values of its members instead"
+				}
+				p.report(w.Keys[key], hint, "%s: %s says nothing about type %s", w.owner, key, w.Type)
+			}
+		}
+	}
+	p.checkBounds(w)
+	switch w.Type {
+	case TypeObject:
+		p.checkObject(w)
+	case TypeArray:
+		p.checkArray(w)
+	case TypeInteger:
+		p.checkIntegerBounds(w)
+	}
+	if has("const") && has("enum") {
+		p.report(w.Keys["enum"], "keep const", "%s: enum beside const", w.owner)
+	}
+	if has("const") && w.Nullable {
+		p.report(w.Keys["const"], `remove "null" from the type, or use enum`, "%s: const allows one value and cannot be null too", w.owner)
+	}
+}
+
+// typeHint guesses the type from the other keywords.
+func (p *parser) typeHint(w *schemaWork) string {
+	for _, key := range sortedKeys(w.Keys) {
+		if types := appliesTo(key); len(types) > 0 && len(types) <= 2 {
+			return "add type: " + string(types[0])
+		}
+	}
+	return "add type: " + strings.Join(typeNames[:len(typeNames)-1], ", ") + " or boolean"
+}
+
+// checkAlone refuses constraints beside $ref and oneOf.
+func (p *parser) checkAlone(w *schemaWork, key, hint string) {
+	for _, other := range sortedKeys(w.Keys) {
+		switch {
+		case other == key:
+		case other == "type", other == "$ref", other == "oneOf":
+			p.report(w.Keys[other], "remove it: "+key+" says it already", "%s: %s beside %s is not supported yet", w.owner, other, key)
+		case appliesTo(other) != nil:
+			p.report(w.Keys[other], hint, "%s: %s beside %s is not supported yet", w.owner, other, key)
+		}
+	}
+}
+
+func (p *parser) checkObject(w *schemaWork) {
+	for _, name := range w.Required {
+		prop := w.property(name)
+		if prop == nil {
+			p.report(w.Keys["required"], didYouMean(name, w.propertyNames()), "required: %s is not a property", quote(name))
+		} else if at, ok := prop.Schema.Keys["default"]; ok {
+			p.report(at, "remove the default, or remove the name from required", "property %s is required and has a default", quote(name))
+		}
+	}
+	if w.MaxProperties != nil && *w.MaxProperties < len(w.Required) {
+		p.report(w.Keys["maxProperties"], "raise it", "maxProperties: %d is below the %d required members", *w.MaxProperties, len(w.Required))
+	}
+	if w.Closed && w.MinProperties != nil && *w.MinProperties > len(w.Properties) {
+		p.report(w.Keys["minProperties"], "lower it, or set additionalProperties", "minProperties: %d is above the %d declared members", *w.MinProperties, len(w.Properties))
+	}
+}
+
+func (p *parser) checkArray(w *schemaWork) {
+	at, hasItems := w.Keys["items"]
+	prefix, tuple := w.Keys["prefixItems"]
+	switch {
+	case !hasItems && !tuple:
+		p.report(w.Pos, "add items with the schema of one element", "%s: an array needs items", w.owner)
+	case tuple && !hasItems:
+		p.report(prefix, "add items: false", "%s: prefixItems without items: false is not supported yet", w.owner)
+	case tuple && w.Items != nil:
+		p.report(at, "write items: false", "%s: items with a schema beside prefixItems is not supported yet", w.owner)
+	case !tuple && w.noItems:
+		p.report(at, "give the schema of one element", "%s: items: false needs prefixItems", w.owner)
+	}
+	if !tuple {
+		return
+	}
+	for key, bound := range map[string]*int{"minItems": w.MinItems, "maxItems": w.MaxItems} {
+		if bound != nil && *bound != len(w.PrefixItems) {
+			p.report(w.Keys[key], "remove it", "%s: %s differs from the %d elements of prefixItems, which are all required", w.owner, key, len(w.PrefixItems))
+		}
+	}
+}
+
+// checkBounds compares the lower with the upper bounds.
+func (p *parser) checkBounds(w *schemaWork) {
+	counts := func(low, high string, a, b *int) {
+		if a != nil && b != nil && *a > *b {
+			p.report(w.Keys[low], "", "%s: %s %d is above %s %d", w.owner, low, *a, high, *b)
+		}
+	}
+	counts("minLength", "maxLength", w.MinLength, w.MaxLength)
+	counts("minItems", "maxItems", w.MinItems, w.MaxItems)
+	counts("minProperties", "maxProperties", w.MinProperties, w.MaxProperties)
+
+	if w.Minimum != "" && w.ExclusiveMinimum != "" {
+		p.report(w.Keys["exclusiveMinimum"], "keep the narrower one", "%s: exclusiveMinimum beside minimum", w.owner)
+	}
+	if w.Maximum != "" && w.ExclusiveMaximum != "" {
+		p.report(w.Keys["exclusiveMaximum"], "keep the narrower one", "%s: exclusiveMaximum beside maximum", w.owner)
+	}
+	limits := func(low, high, a, b string, equal bool) {
+		if a == "" || b == "" {
+			return
+		}
+		if c := rat(a).Cmp(rat(b)); c > 0 || c == 0 && !equal {
+			p.report(w.Keys[low], "", "%s: no value is between %s %s and %s %s", w.owner, low, a, high, b)
+		}
+	}
+	limits("minimum", "maximum", w.Minimum, w.Maximum, true)
+	limits("minimum", "exclusiveMaximum", w.Minimum, w.ExclusiveMaximum, false)
+	limits("exclusiveMinimum", "maximum", w.ExclusiveMinimum, w.Maximum, false)
+	limits("exclusiveMinimum", "exclusiveMaximum", w.ExclusiveMinimum, w.ExclusiveMaximum, false)
+	if w.MultipleOf != "" && rat(w.MultipleOf).Sign() <= 0 {
+		p.report(w.Keys["multipleOf"], "", "%s: multipleOf must be above 0, not %s", w.owner, w.MultipleOf)
+	}
+}
+
+// checkIntegerBounds refuses bounds that an int64 cannot hold.
+func (p *parser) checkIntegerBounds(w *schemaWork) {
+	for key, literal := range map[string]string{
+		"minimum": w.Minimum, "maximum": w.Maximum, "exclusiveMinimum": w.ExclusiveMinimum,
+		"exclusiveMaximum": w.ExclusiveMaximum, "multipleOf": w.MultipleOf,
+	} {
+		switch {
+		case literal == "":
+		case !isInteger(literal):
+			p.report(w.Keys[key], "write a whole number, or use type: number", "%s: %s of an integer must be whole, not %s", w.owner, key, literal)
+		case !inInt64(literal):
+			p.report(w.Keys[key], "leave it out: integers have 64 bits", "%s: %s %s does not fit 64 bits", w.owner, key, literal)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package dsl
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// keys says what to do with each key of a mapping.
+type keys[T any] map[string]func(p *parser, n *node, dst *T)
+
+// A level is one kind of mapping of the declaration.
+type level[T any] struct {
+	what     string // in "it is a key of ..."
+	required []string
+	keys     keys[T]
+	// unknown, when set, explains a key that is known but refused.
+	unknown func(key string) (message, hint string)
+}
+
+// levels are all the mappings of the declaration. They are built for each file,
+// because Go has no constant maps.
+type levels struct {
+	file        level[File]
+	tool        level[Tool]
+	limits      level[Limits]
+	retry       level[Retry]
+	idempotency level[Idempotency]
+	consent     level[Consent]
+	undo        level[Undo]
+	artifact    level[Artifact]
+	deprecated  level[Deprecated]
+	rules       level[Rules]
+	maxCalls    level[Rules]
+	preceding   level[Rules]
+	operations  level[AllowedOperations]
+	schema      level[schemaWork]
+	// homes names for every key the levels that know it.
+	homes map[string][]string
+}
+
+func newLevels() *levels {
+	l := &levels{
+		file: fileLevel(), tool: toolLevel(), limits: limitsLevel(), retry: retryLevel(), idempotency: idempotencyLevel(),
+		consent: consentLevel(), undo: undoLevel(), artifact: artifactLevel(), deprecated: deprecatedLevel(),
+		rules: rulesLevel(), maxCalls: maxCallsLevel(), preceding: precedingLevel(), operations: operationsLevel(),
+		schema: schemaLevel(), homes: make(map[string][]string),
+	}
+	home(l, l.file)
+	home(l, l.tool)
+	home(l, l.limits)
+	home(l, l.retry)
+	home(l, l.idempotency)
+	home(l, l.consent)
+	home(l, l.undo)
+	home(l, l.artifact)
+	home(l, l.deprecated)
+	home(l, l.rules)
+	home(l, l.maxCalls)
+	home(l, l.preceding)
+	home(l, l.operations)
+	home(l, l.schema)
+	return l
+}
+
+func home[T any](l *levels, of level[T]) {
+	for key := range of.keys {
+		l.homes[key] = append(l.homes[key], of.what)
+	}
+}
+
+// walk hands every entry of a mapping to the function of its key, and reports
+// unknown and missing keys. Owner names the mapping in messages, at is its place
+// in the file. It returns where each key stands.
+func walk[T any](p *parser, n *node, l level[T], owner string, at Pos, dst *T) map[string]Pos {
+	if !p.isMap(n, owner) {
+		return nil
+	}
+	places := make(map[string]Pos, len(n.pairs))
+	for _, e := range n.pairs {
+		places[e.name] = e.key
+		if set, ok := l.keys[e.name]; ok {
+			set(p, e.val, dst)
+			continue
+		}
+		p.unknownKey(e, owner, sortedKeys(l.keys), l.unknown)
+	}
+	for _, key := range l.required {
+		if _, ok := places[key]; !ok {
+			p.report(at, "add "+key+": to "+owner, "%s has no %s", owner, key)
+		}
+	}
+	return places
+}
+
+func (p *parser) unknownKey(e pair, owner string, known []string, explain func(string) (string, string)) {
+	if explain != nil {
+		if message, hint := explain(e.name); message != "" {
+			p.report(e.key, hint, "%s: %s", owner, message)
+			return
+		}
+	}
+	hint := ""
+	if name := closest(e.name, known); name != "" {
+		hint = "did you mean " + quote(name) + "?"
+	} else if homes := p.levels.homes[e.name]; len(homes) > 0 {
+		hint = e.name + " is a key of " + strings.Join(homes, " and of ")
+	} else if len(known) < 16 {
+		hint = didYouMean(e.name, known)
+	} else if name := closest(e.name, sortedKeys(p.levels.homes)); name != "" {
+		hint = "did you mean " + quote(name) + ", a key of " + strings.Join(p.levels.homes[name], " and of ") + "?"
+	} else {
+		hint = "remove it; docs/declaration.md lists the keys"
+	}
+	p.report(e.key, hint, "unknown key %s in %s", quote(e.name), owner)
+}
+
+const maxName = 64
+
+var (
+	lowerName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+	typeName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
+	labelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$`)
+)
+
+// rule says in words what a name must look like.
+func rule(re *regexp.Regexp) string {
+	switch re {
+	case lowerName:
+		return "use at most 64 lower-case letters, digits and underscores, a letter first"
+	case typeName:
+		return "use at most 64 letters, digits and underscores, a letter first"
+	}
+	return "use at most 64 letters, digits and . _ : / -, a letter or digit first"
+}
+
+// name refuses a key that is not a legal name.
+func (p *parser) name(e pair, what string, re *regexp.Regexp) bool {
+	if re.MatchString(e.name) {
+		return true
+	}
+	p.report(e.key, rule(re), "%s name %s is not allowed", what, quote(e.name))
+	return false
+}
+
+// names maps Go identifiers to the names that took them.
+type names map[string]string
+
+// unique refuses a name whose Go identifier is taken. Names that are equal or
+// differ only by case have been refused with the keys.
+func (p *parser) unique(taken names, name string, pos Pos, what string) {
+	id := GoName(name)
+	if first, ok := taken[id]; ok {
+		p.report(pos, "rename one of them", "%s %s and %s %s both become %s in Go", what, quote(name), what, quote(first), id)
+		return
+	}
+	taken[id] = name
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,230 @@
+package dsl
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+const (
+	maxSource = 1 << 20 // bytes of a declaration file
+	maxDepth  = 64      // nested lists and mappings
+)
+
+// A node is a YAML node after everything that the declaration does not allow
+// has been refused and every scalar has been resolved.
+type node struct {
+	kind  nodeKind
+	pos   Pos
+	text  string // of a scalar
+	items []*node
+	pairs []pair
+}
+
+// A pair is one entry of a mapping.
+type pair struct {
+	name string
+	key  Pos
+	val  *node
+}
+
+type nodeKind uint8
+
+const (
+	nodeBad nodeKind = iota // refused already; whoever meets it says nothing more
+	nodeNull
+	nodeBool
+	nodeNumber
+	nodeString
+	nodeList
+	nodeMap
+)
+
+// load reads the one document of a file. It returns nil when there is nothing to walk.
+func (p *parser) load(src []byte) *node {
+	text := strings.TrimPrefix(string(src), "\ufeff")
+	if len(src) > maxSource {
+		first, _, _ := strings.Cut(text[:1024], "\n")
+		p.src = newSource(p.src.path, strings.ToValidUTF8(first, "\ufffd"))
+		p.report(Pos{}, "split it: one file per package of tools",
+			"the file has %d bytes, more than the limit of %d", len(src), maxSource)
+		return nil
+	}
+	p.src = newSource(p.src.path, strings.ToValidUTF8(text, "\ufffd"))
+	if !p.readable(text) {
+		return nil
+	}
+	doc, second, err := decode([]byte(text))
+	switch {
+	case err != nil:
+		p.syntaxError(err)
+		return nil
+	case doc == nil || len(doc.Content) == 0:
+		p.report(Pos{}, `start with "ambit: v1"`, "the file is empty")
+		return nil
+	case second != nil:
+		p.report(Pos{Line: second.Line, Col: second.Column}, "put it into a file of its own",
+			"a second document starts here, a declaration file has one")
+	}
+	return p.convert(doc.Content[0], 1)
+}
+
+// readable refuses what the YAML reader would refuse without saying where.
+func (p *parser) readable(text string) bool {
+	line, col := 1, 0
+	for i, r := range text {
+		col++
+		pos := Pos{Line: line, Col: col}
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
+				p.report(pos, "save the file as UTF-8", "byte 0x%02x is not valid UTF-8", text[i])
+				return false
+			}
+		}
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f || r >= 0x80 && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff {
+			p.report(pos, fmt.Sprintf("remove it, or write it as \"\\u%04x\" in a double-quoted string", r),
+				"control character %U", r)
+			return false
+		}
+		if r == '\n' || r == 0x85 || r == 0x2028 || r == 0x2029 || r == '\r' && !strings.HasPrefix(text[i+1:], "\n") {
+			line, col = line+1, 0
+		}
+	}
+	return true
+}
+
+// decode reads the first document and the start of a second one. The library
+// panics on some input, which is an error like any other.
+func decode(src []byte) (doc, second *yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("yaml: %v", r)
+		}
+	}()
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	doc = new(yaml.Node)
+	if err := dec.Decode(doc); errors.Is(err, io.EOF) {
+		return nil, nil, nil
+	} else if err != nil {
+		return nil, nil, err
+	}
+	second = new(yaml.Node)
+	if err := dec.Decode(second); errors.Is(err, io.EOF) {
+		return doc, nil, nil
+	} else if err != nil {
+		return nil, nil, err
+	}
+	return doc, second, nil
+}
+
+var yamlError = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
+
+// syntaxError reports an error of the YAML reader, which names a line at most.
+func (p *parser) syntaxError(err error) {
+	m := yamlError.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
+	pos := Pos{Line: 1, Col: 1}
+	if n, err := strconv.Atoi(m[1]); err == nil {
+		pos.Line = n
+	}
+	pos.Line = min(pos.Line, len(p.src.lines))
+	line := p.src.lines[pos.Line-1]
+	pos.Col += len(line) - len(strings.TrimLeft(line, " "))
+	hint := "look at this line and the ones beside it"
+	if strings.Contains(m[2], "mapping values are not allowed") {
+		hint = `quote a text that contains ": "`
+	} else if strings.Contains(m[2], "cannot start any token") && strings.Contains(line, "\t") {
+		hint = "indent with spaces"
+	}
+	p.report(pos, hint, "not valid YAML: %s", m[2])
+}
+
+// convert refuses aliases, anchors, tags and deep nesting, and resolves scalars.
+func (p *parser) convert(y *yaml.Node, depth int) *node {
+	n := &node{pos: p.at(y)}
+	if depth > maxDepth {
+		p.report(n.pos, "declare a type and refer to it with $ref", "nested deeper than %d levels", maxDepth)
+		return n
+	}
+	if y.Anchor != "" {
+		p.report(n.pos, `declare a shared schema under types and use $ref: "#/types/NAME"`, "anchor %s is not allowed", quote("&"+y.Anchor))
+	}
+	if y.Style&yaml.TaggedStyle != 0 {
+		p.report(n.pos, "remove the tag; quote the value when it is a text", "tag %s is not allowed", quote(y.Tag))
+		return n
+	}
+	switch y.Kind {
+	case yaml.AliasNode:
+		p.report(n.pos, `write the value out, or declare a schema under types and use $ref: "#/types/NAME"`, "alias %s is not allowed", quote("*"+y.Value))
+	case yaml.SequenceNode:
+		n.kind = nodeList
+		for _, item := range y.Content {
+			n.items = append(n.items, p.convert(item, depth+1))
+		}
+	case yaml.MappingNode:
+		n.kind = nodeMap
+		p.convertPairs(n, y.Content, depth)
+	case yaml.ScalarNode:
+		n.text = y.Value
+		n.kind = nodeString
+		if y.Style == 0 {
+			n.kind = p.resolve(y.Value, n.pos)
+		}
+	}
+	return n
+}
+
+// convertPairs fills a mapping and refuses keys that are not names or not unique.
+func (p *parser) convertPairs(n *node, content []*yaml.Node, depth int) {
+	seen := make(map[string]pair, len(content)/2)
+	for i := 0; i+1 < len(content); i += 2 {
+		key := content[i]
+		entry := pair{name: key.Value, key: p.at(key), val: p.convert(content[i+1], depth+1)}
+		if !p.isName(key, entry.key) {
+			continue
+		}
+		if first, ok := seen[fold(entry.name)]; ok {
+			if first.name == entry.name {
+				p.report(entry.key, "remove one of them", "duplicate key %s, first in line %d", quote(entry.name), first.key.Line)
+			} else {
+				p.report(entry.key, "rename one of them", "key %s differs only by case from %s in line %d",
+					quote(entry.name), quote(first.name), first.key.Line)
+			}
+			continue
+		}
+		seen[fold(entry.name)] = entry
+		n.pairs = append(n.pairs, entry)
+	}
+}
+
+// isName reports whether a key is a plain text.
+func (p *parser) isName(key *yaml.Node, pos Pos) bool {
+	switch {
+	case key.Kind == yaml.AliasNode, key.Anchor != "":
+		p.report(pos, "write the key out", "anchors and aliases are not allowed")
+		return false
+	case key.Kind != yaml.ScalarNode:
+		p.report(pos, "write a name before the colon", "a key must be a text")
+		return false
+	case key.Style&yaml.TaggedStyle != 0:
+		p.report(pos, "remove the tag", "tag %s is not allowed", quote(key.Tag))
+		return false
+	case key.Style == 0 && key.Value == "<<":
+		p.report(pos, `write the keys out, or declare a schema under types and use $ref: "#/types/NAME"`, "merge key %s is not allowed", quote("<<"))
+		return false
+	case key.Style == 0 && scalarKind(key.Value) != nodeString:
+		p.report(pos, "quote it: "+strconv.Quote(key.Value), "key %s is not a text", key.Value)
+		return false
+	}
+	return true
+}
+
+func (p *parser) at(y *yaml.Node) Pos {
+	return Pos{File: p.src.path, Line: y.Line, Col: y.Column}
+}
