@@ -138,6 +138,8 @@ type Type struct {
 	Helpers []*Type
 
 	Schema *dsl.Schema // where it comes from; nil for the made-up
+
+	base string // what Read and Walk are named after
 }
 
 // Check is the rule that reads and walks of t are given: its own, or for a

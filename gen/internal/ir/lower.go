@@ -1,0 +1,256 @@
+package ir
+
+import (
+	"fmt"
+
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A place is where a schema stands: it names what the schema becomes.
+type place struct {
+	owner *Type  // the declared type whose rule tables these are; nil: the package's
+	name  string // Go name of a type declared here, FileReadInputOptions
+	rule  string // of its rule table, fileReadInputOptions
+	doc   string // what a type declared here is
+}
+
+// member is the place of something inside at.
+func (at place) member(name, doc string) place {
+	return place{owner: at.owner, name: at.name + name, rule: at.rule + name, doc: doc}
+}
+
+// kind chooses what a schema is in Go. This is the only place that chooses:
+// a second lowering, for schemas that no Go type expresses, is a further Kind
+// here (and what reads and walks it) in place of the error.
+func (b *builder) kind(s *dsl.Schema) Kind {
+	switch {
+	case s.Ref != "":
+		return KindInvalid // what it leads to decides
+	case len(s.OneOf) > 0:
+		return KindUnion
+	}
+	switch s.Type {
+	case dsl.TypeString:
+		if s.Enum != nil {
+			return KindEnum
+		}
+		return KindString
+	case dsl.TypeInteger:
+		return KindInt
+	case dsl.TypeNumber:
+		return KindFloat
+	case dsl.TypeBoolean:
+		return KindBool
+	case dsl.TypeArray:
+		if len(s.PrefixItems) > 0 {
+			return KindTuple
+		}
+		return KindArray
+	case dsl.TypeObject:
+		if len(s.Properties) > 0 || s.Closed {
+			return KindStruct
+		}
+		return KindMap
+	}
+	b.errorf(s.Pos, "say type: string, integer, number, boolean, array or object",
+		"a schema without a type cannot be enforced yet")
+	return KindRaw
+}
+
+// lower makes the Type of a schema.
+func (b *builder) lower(s *dsl.Schema, at place) *Type {
+	if s.Ref != "" {
+		return b.ref(s, at)
+	}
+	b.define(s, at)
+	t := &Type{Kind: b.kind(s), Schema: s}
+	if !b.nullable(s) {
+		b.fill(t, s, at)
+		return t
+	}
+	null := &Type{Kind: KindNull, Elem: t, Schema: s, base: at.name}
+	b.fill(t, s, at)
+	return null
+}
+
+// nullable reports whether null is a value of s: an enum or a const that does
+// not list it rules it out.
+func (b *builder) nullable(s *dsl.Schema) bool {
+	if !s.Nullable || s.Const != nil && s.Const.Kind != dsl.ValueNull {
+		return false
+	}
+	listed := s.Enum == nil
+	for _, v := range s.Enum {
+		listed = listed || v.Kind == dsl.ValueNull
+	}
+	return listed
+}
+
+// define names the $defs that stand in a schema after the place they stand in.
+func (b *builder) define(s *dsl.Schema, at place) {
+	for _, d := range s.Defs {
+		if _, ok := b.names[d]; !ok {
+			b.names[d] = at.name + dsl.GoName(d.Name)
+		}
+	}
+}
+
+// fill completes t, whose Kind is chosen, from s.
+func (b *builder) fill(t *Type, s *dsl.Schema, at place) {
+	b.refuseMisplaced(t.Kind, s)
+	switch t.Kind {
+	case KindString:
+		b.addRule(t, at, &Rule{String: b.stringRule(s, at)})
+	case KindEnum:
+		b.enum(t, s, at)
+	case KindInt:
+		b.addRule(t, at, &Rule{Int: b.intRule(s)})
+	case KindFloat:
+		b.addRule(t, at, &Rule{Number: b.numberRule(s)})
+	case KindBool:
+		b.addRule(t, at, &Rule{Bool: b.boolRule(s)})
+	case KindRaw:
+		b.addRule(t, at, &Rule{Raw: rawRule(s)})
+	case KindArray:
+		b.addRule(t, at, &Rule{Array: b.arrayRule(s)})
+		t.Elem = b.element(s.Items, at.member("Item", "one element of "+at.name))
+	case KindMap:
+		b.addRule(t, at, &Rule{Object: b.mapRule(s)})
+		t.Elem = b.element(s.Additional, at.member("Value", "one value of "+at.name))
+	case KindTuple:
+		b.tuple(t, s, at)
+	case KindStruct:
+		b.object(t, s, at)
+	case KindUnion:
+		b.union(t, s, at)
+	}
+	t.base = at.name
+}
+
+// element is the Type of a schema that may be missing, which allows any value.
+func (b *builder) element(s *dsl.Schema, at place) *Type {
+	if s == nil {
+		return &Type{Kind: KindRaw}
+	}
+	return b.lower(s, at)
+}
+
+// addRule gives t a rule table, unless the rule says nothing.
+func (b *builder) addRule(t *Type, at place, r *Rule) {
+	if r.String == nil && r.Int == nil && r.Number == nil && r.Bool == nil && r.Raw == nil && r.Array == nil &&
+		r.Object == nil && r.Union == nil {
+		return
+	}
+	if r.String != nil && r.String.Pattern != nil {
+		r.Pattern = b.patterns[r.String.Pattern.Source]
+	}
+	r.Var = b.scope.unique(at.rule)
+	t.Rule = r
+	if at.owner != nil {
+		at.owner.Rules = append(at.owner.Rules, r)
+	} else {
+		b.pkg.Rules = append(b.pkg.Rules, r)
+	}
+}
+
+// ref is the Type of a schema that refers to a declared one. A mark of
+// sensitivity beside the reference makes a Type with a rule of its own.
+func (b *builder) ref(s *dsl.Schema, at place) *Type {
+	if s.Target == nil {
+		b.errorf(s.Pos, "", "%q leads nowhere", s.Ref)
+		return &Type{Kind: KindRaw}
+	}
+	if b.busy[s.Target] {
+		b.errorf(s.Pos, "put an object in between", "%q holds itself without an object, which no Go type can express", s.Target.Name)
+		return &Type{Kind: KindRaw}
+	}
+	t := b.resolve(s.Target)
+	if !s.Sensitive {
+		return t
+	}
+	own := *t
+	b.fixups = append(b.fixups, func() { b.makeSensitive(&own, t, at) })
+	return &own
+}
+
+// makeSensitive completes the copy of a shared type whose every use is secret here.
+func (b *builder) makeSensitive(own, shared *Type, at place) {
+	*own = *shared
+	if own.Kind == KindNull {
+		elem := new(Type)
+		b.makeSensitive(elem, shared.Elem, at)
+		own.Elem = elem
+		return
+	}
+	r := &Rule{}
+	if shared.Rule != nil {
+		*r = *shared.Rule
+	}
+	switch own.Kind {
+	case KindString, KindEnum:
+		r.String = sensitive(r.String, func(r *wire.StringRule) *bool { return &r.Sensitive })
+	case KindInt:
+		r.Int = sensitive(r.Int, func(r *wire.IntRule) *bool { return &r.Sensitive })
+	case KindFloat:
+		r.Number = sensitive(r.Number, func(r *wire.NumberRule) *bool { return &r.Sensitive })
+	case KindBool:
+		r.Bool = sensitive(r.Bool, func(r *wire.BoolRule) *bool { return &r.Sensitive })
+	case KindRaw:
+		r.Raw = sensitive(r.Raw, func(r *wire.RawRule) *bool { return &r.Sensitive })
+	case KindArray, KindTuple:
+		r.Array = sensitive(r.Array, func(r *wire.ArrayRule) *bool { return &r.Sensitive })
+	case KindStruct, KindMap:
+		r.Object = sensitive(r.Object, func(r *wire.ObjectRule) *bool { return &r.Sensitive })
+	case KindUnion:
+		r.Union = sensitive(r.Union, func(r *wire.UnionRule) *bool { return &r.Sensitive })
+	}
+	b.addRule(own, at, r)
+}
+
+// sensitive is a copy of a rule, or a new one, with its mark set.
+func sensitive[R any](rule *R, mark func(*R) *bool) *R {
+	own := new(R)
+	if rule != nil {
+		*own = *rule
+	}
+	*mark(own) = true
+	return own
+}
+
+// resolve makes the Type of a declared schema, once.
+func (b *builder) resolve(n *dsl.NamedSchema) *Type {
+	if t, ok := b.named[n]; ok {
+		return t
+	}
+	name, ok := b.names[n]
+	if !ok {
+		name = dsl.GoName(n.Name)
+	}
+	at := place{name: name, rule: lower(name) + "Rule", doc: fmt.Sprintf("%s is shared by the tools that refer to it.", name)}
+	s := n.Schema
+	if s.Ref != "" {
+		b.busy[n] = true
+		t := b.ref(s, at)
+		delete(b.busy, n)
+		b.named[n] = t
+		return t
+	}
+	b.define(s, at)
+	t := &Type{Kind: b.kind(s), Schema: s}
+	outer := t
+	if b.nullable(s) {
+		outer = &Type{Kind: KindNull, Elem: t, Schema: s, base: name}
+	}
+	switch t.Kind {
+	case KindStruct, KindTuple, KindUnion, KindEnum:
+		b.named[n] = outer // has a Go name: it may hold itself
+		b.fill(t, s, at)
+	default:
+		b.busy[n] = true
+		b.fill(t, s, at)
+		delete(b.busy, n)
+		b.named[n] = outer
+	}
+	return outer
+}

@@ -1,0 +1,4 @@
+package ir
+
+func (b *builder) publish() {}
+func (b *builder) specs()   {}
