@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/opa"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// An answer is what "ambit explain" prints.
+type answer struct {
+	verdict runtime.Verdict
+	tool    string
+	dir     string // of the policies
+}
+
+// headline says in one line what would happen.
+func (a *answer) headline() string {
+	v := a.verdict
+	if v.Runs {
+		return a.tool + ": would run"
+	}
+	names := make([]string, 0, len(v.Outcome.AllReasons))
+	for _, r := range v.Outcome.AllReasons {
+		names = append(names, r.String())
+	}
+	return a.tool + ": would be " + v.Outcome.Kind.String() + ", " + strings.Join(names, ", ")
+}
+
+// print writes the answer for a person: the headline, then one block per reason.
+func (a *answer) print(w io.Writer) error {
+	v := a.verdict
+	fmt.Fprintln(w, a.headline())
+	for _, violation := range v.Outcome.Violations {
+		fmt.Fprintf(w, "  invalid   %s\n", violation)
+	}
+	for _, d := range v.Decision.Denials {
+		a.block(w, "denied by", d.Code, d.At, d.Message)
+	}
+	for _, q := range v.Decision.Asks {
+		a.block(w, "asked by", q.ID, q.At, q.Message)
+	}
+	for _, r := range v.Decision.Rewrites {
+		a.block(w, "changed by", r.Code, r.At, r.Pointer+" becomes "+string(r.Value))
+	}
+	for _, o := range v.Decision.Obligations {
+		a.block(w, "obliged by", o.Code, o.At, string(o.Args))
+	}
+	if !v.Runs && v.Outcome.Message != "" {
+		fmt.Fprintf(w, "  the model is told: %s\n", v.Outcome.Message)
+	}
+	return nil
+}
+
+func (a *answer) block(w io.Writer, what, code, at, message string) {
+	fmt.Fprintf(w, "  %-10s %s", what, code)
+	if at != "" {
+		fmt.Fprintf(w, "  %s", a.place(at))
+	}
+	if message != "" {
+		fmt.Fprintf(w, "\n             %s", message)
+	}
+	fmt.Fprintln(w)
+}
+
+// place makes the file:line of a rule one that the user can open. Rules of the
+// library are named as they are.
+func (a *answer) place(at string) string {
+	if at == "" {
+		return ""
+	}
+	return inDir(a.dir, at)
+}
+
+func inDir(dir, name string) string {
+	if strings.HasPrefix(name, "ambit:") {
+		return name
+	}
+	return filepath.Join(dir, filepath.FromSlash(name))
+}
+
+// inPolicyDir names the files of policy errors as the user does.
+func inPolicyDir(err error, dir string) error {
+	errs, ok := err.(opa.Errors)
+	if !ok {
+		return err
+	}
+	out := make(opa.Errors, len(errs))
+	for i, e := range errs {
+		moved := *e
+		moved.File = inDir(dir, e.File)
+		out[i] = &moved
+	}
+	return out
+}
+
+// ruleJSON is one thing that a rule of a policy said.
+type ruleJSON struct {
+	Kind    string          `json:"kind"` // deny, ask, modify or oblige
+	Code    string          `json:"code"`
+	At      string          `json:"at,omitempty"`
+	Message string          `json:"message,omitempty"`
+	Pointer string          `json:"pointer,omitempty"`
+	Value   json.RawMessage `json:"value,omitempty"`
+}
+
+func (a *answer) rules() []ruleJSON {
+	d := a.verdict.Decision
+	rules := []ruleJSON{}
+	for _, r := range d.Denials {
+		rules = append(rules, ruleJSON{Kind: "deny", Code: r.Code, At: a.place(r.At), Message: r.Message, Value: json.RawMessage(r.Detail)})
+	}
+	for _, r := range d.Asks {
+		rules = append(rules, ruleJSON{Kind: "ask", Code: r.ID, At: a.place(r.At), Message: r.Message})
+	}
+	for _, r := range d.Rewrites {
+		rules = append(rules, ruleJSON{Kind: "modify", Code: r.Code, At: a.place(r.At), Pointer: r.Pointer, Value: json.RawMessage(r.Value)})
+	}
+	for _, r := range d.Obligations {
+		rules = append(rules, ruleJSON{Kind: "oblige", Code: r.Code, At: a.place(r.At), Value: json.RawMessage(r.Args)})
+	}
+	return rules
+}
+
+func (a *answer) printJSON(w io.Writer) error {
+	v := a.verdict
+	out := struct {
+		Tool       string           `json:"tool"`
+		Runs       bool             `json:"runs"`
+		Outcome    string           `json:"outcome,omitempty"`
+		Reasons    []runtime.Reason `json:"reasons"`
+		Message    string           `json:"message,omitempty"`
+		Violations []wire.Violation `json:"violations"`
+		Rules      []ruleJSON       `json:"rules"`
+		Revision   string           `json:"revision,omitempty"`
+	}{
+		Tool: a.tool, Runs: v.Runs, Reasons: append([]runtime.Reason{}, v.Outcome.AllReasons...), Message: v.Outcome.Message,
+		Violations: append([]wire.Violation{}, v.Outcome.Violations...), Rules: a.rules(), Revision: v.Decision.Revision,
+	}
+	if !v.Runs {
+		out.Outcome = v.Outcome.Kind.String()
+	}
+	return printJSON(w, out)
+}

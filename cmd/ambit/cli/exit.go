@@ -1,0 +1,30 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// Exit codes. They are part of the command line's contract: "ambit help exit-codes".
+const (
+	exitOK      = 0 // done
+	exitProblem = 1 // the input is wrong, or the work could not be done
+	exitUsage   = 2 // the command line is wrong
+	exitVerdict = 3 // the check ran, and its answer is no
+)
+
+// exitCodesTopic is a help topic: a command that cannot be run.
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "What the exit codes mean",
+		Long: `Every verb of ambit ends with one of these codes:
+
+  0  done; explain also ends so when the answer is a denial
+  1  something is wrong with a declaration, a policy or an input, or the work
+     could not be done; every error found is on standard error
+  2  the command line is wrong: unknown verb or flag, missing or surplus argument
+  3  the check ran and its answer is no: "generate -check" found drift,
+     "policy test" has a failing test
+
+Data is on standard output and everything else on standard error, as lines that
+begin with "error:", "hint:" or "note:".`,
+	}
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// A question is the one call that "ambit explain" is about, and its surroundings.
+type question struct {
+	tool, input  string
+	principal    string
+	behavior     string
+	capabilities []string
+	modes        map[string]string
+	counts       map[string]int
+}
+
+func newExplain() *cobra.Command {
+	var (
+		q      question
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "explain [FILE|DIR] --tool TOOL --input JSON",
+		Short: "Say what would happen to one call, and why",
+		Long: `Explain judges one call as the executor would, with the declaration and the
+policies as they stand on disk, whether or not they have been generated. Nothing
+is executed. It prints the decision, every reason for it, and the rule that gave
+each reason. A denial is an answer like any other: the exit code is 0.`,
+		Example: `  ambit explain --tool note_write --input '{"title": "A", "text": "one"}'
+  ambit explain --tool web_search --input @call.json --mode web_mode=live --capability network.read
+  ambit explain --tool note_read --input - --count note_read=20 --json`,
+		Args: oneOrNone,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if q.tool == "" {
+				return usage("explain needs the name of a tool", "add --tool NAME")
+			}
+			path, err := locate(args)
+			if err != nil {
+				return err
+			}
+			d, err := load(path)
+			if err != nil {
+				return err
+			}
+			input, err := q.readInput(cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			verdict, err := d.judge(cmd.Context(), &q, input)
+			if err != nil {
+				return inPolicyDir(err, policyDir(path))
+			}
+			a := answer{verdict: verdict, tool: q.tool, dir: policyDir(path)}
+			if asJSON {
+				return a.printJSON(cmd.OutOrStdout())
+			}
+			return a.print(cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&q.tool, "tool", "", "`name` of the tool to call")
+	flags.StringVar(&q.input, "input", "{}", "arguments as `JSON`, as @FILE, or - for standard input")
+	flags.StringVar(&q.principal, "principal", "somebody", "`id` on whose behalf the call is made")
+	flags.StringVar(&q.behavior, "behavior", "", "`name` of the behaviour of the session")
+	flags.StringArrayVar(&q.capabilities, "capability", nil, "`name` of a capability that the principal holds; may be repeated")
+	flags.StringToStringVar(&q.modes, "mode", nil, "mode of the session as `name=value`; may be repeated")
+	flags.StringToIntVar(&q.counts, "count", nil, "earlier successful calls in the run as `tool=n`; may be repeated")
+	flags.BoolVar(&asJSON, "json", false, "print the answer as JSON")
+	return cmd
+}
+
+// readInput returns the arguments of the call.
+func (q *question) readInput(stdin io.Reader) ([]byte, error) {
+	name, isFile := strings.CutPrefix(q.input, "@")
+	switch {
+	case q.input == "-":
+		return io.ReadAll(stdin)
+	case isFile:
+		input, err := os.ReadFile(name)
+		if err != nil {
+			return nil, problem(err.Error(), "")
+		}
+		return input, nil
+	}
+	return []byte(q.input), nil
+}
+
+// maxCount bounds the rehearsal of earlier calls.
+const maxCount = 10_000
+
+func (q *question) check(reg *runtime.Registry) error {
+	for tool, n := range q.counts {
+		if _, _, ok := reg.Lookup(tool); !ok {
+			return usage("--count: no tool is named "+quote(tool), "the tools are "+strings.Join(reg.Names(), ", "))
+		}
+		if n < 0 || n > maxCount {
+			return usage("--count: "+tool+"="+strconv.Itoa(n)+" is not between 0 and "+strconv.Itoa(maxCount), "")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+func newGenerate() *cobra.Command {
+	var check, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "generate [FILE|DIR]",
+		Short: "Write the Go code, schemas and policy data of a declaration",
+		Long: `Generate writes the files of a declaration beside it: Go code, JSON Schemas, and
+the declarations and type headers that its policies are checked against. Without
+an argument it takes ./tools.yaml, or the only */tools.yaml.
+
+Files are replaced atomically and only when their content changes; nothing is
+written when the declaration has an error. Files of an earlier run that are no
+longer wanted are removed. A file that ambit did not write is never touched.
+
+Changed files are listed on standard output. Put this line into a Go file of the
+package to run it by "go generate":
+
+  //go:generate go tool ambit generate`,
+		Args: oneOrNone,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := locate(args)
+			if err != nil {
+				return err
+			}
+			d, err := load(path)
+			if err != nil {
+				return err
+			}
+			changes, err := d.generate(check)
+			if err == nil || check {
+				err = errors.Join(err, printChanges(cmd.OutOrStdout(), d.dir, changes, check, asJSON))
+			}
+			if check && len(changes) > 0 {
+				err = errors.Join(err, drift(path, len(changes)))
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing; list what differs and end with code 3 if anything does")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	return cmd
+}
+
+// generate brings the files on disk in line with d, or with check only says
+// what that would change.
+func (d *declaration) generate(check bool) ([]change, error) {
+	tree, err := openTree(d)
+	if err != nil {
+		return nil, err
+	}
+	defer tree.close()
+	changes, err := tree.compare()
+	if err != nil || check {
+		return changes, err
+	}
+	return changes, tree.apply(changes)
+}
+
+func drift(path string, n int) error {
+	what := "1 generated file differs"
+	if n > 1 {
+		what = fmt.Sprintf("%d generated files differ", n)
+	}
+	return verdict(what+" from what "+quote(path)+" declares", "run "+quote("ambit generate "+path)+" and commit the result")
+}
+
+// printChanges lists changes with the paths that the user would type.
+func printChanges(w io.Writer, dir string, changes []change, check, asJSON bool) error {
+	type line struct {
+		File  string `json:"file"`
+		State string `json:"state"`
+	}
+	lines := make([]line, 0, len(changes))
+	for _, c := range changes {
+		state := c.state.done()
+		if check {
+			state = c.state.found()
+		}
+		lines = append(lines, line{filepath.Join(dir, filepath.FromSlash(c.name)), state})
+	}
+	if asJSON {
+		return printJSON(w, map[string]any{"changes": lines})
+	}
+	for _, l := range lines {
+		fmt.Fprintf(w, "%s %s\n", l.State, l.File)
+	}
+	return nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/dsl"
+)
+
+func newSchema() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of declarations, for editors",
+		Long: `Schema prints the JSON Schema of tools.yaml. An editor with yaml-language-server
+completes and checks a declaration that names the schema in its first line:
+
+  # yaml-language-server: $schema=ambit.schema.json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			schema, err := dsl.EditorSchema()
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(schema)
+			return err
+		},
+	}
+}

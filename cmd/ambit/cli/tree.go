@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A state says how a generated file on disk differs from what is declared.
+type state uint8
+
+const (
+	missing state = iota
+	different
+	orphaned
+)
+
+// found names the state as "generate -check" reports it.
+func (s state) found() string { return [...]string{"missing", "different", "orphaned"}[s] }
+
+// done names what "generate" did about it.
+func (s state) done() string { return [...]string{"wrote", "wrote", "removed"}[s] }
+
+type change struct {
+	name  string // slash path below the declaration's folder
+	state state
+}
+
+// A tree is the folder of a declaration, opened so that no name and no symbolic
+// link leads outside, with the content that generated files should have.
+type tree struct {
+	root   *os.Root
+	source string // path of the declaration
+	want   map[string][]byte
+	names  []string // of want, the manifest last
+	ours   manifest // what the last run wrote
+}
+
+func openTree(d *declaration) (*tree, error) {
+	root, err := os.OpenRoot(d.dir)
+	if err != nil {
+		return nil, problem(err.Error(), "")
+	}
+	t := &tree{root: root, source: d.path, want: map[string][]byte{}}
+	for _, f := range d.out {
+		t.want[f.Name] = f.Content
+		t.names = append(t.names, f.Name)
+	}
+	slices.Sort(t.names)
+	name := manifestName(d.path)
+	t.want[name] = newManifest(d.path, t.names)
+	t.names = append(t.names, name)
+	if t.ours, err = readManifest(root, name); err != nil {
+		root.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *tree) close() { t.root.Close() }
+
+// compare lists what differs. Its error names every file that is in the way
+// and was not written by ambit.
+func (t *tree) compare() ([]change, error) {
+	var (
+		changes []change
+		foreign []error
+	)
+	for _, name := range t.names {
+		have, err := t.root.ReadFile(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			changes = append(changes, change{name, missing})
+		case err != nil:
+			foreign = append(foreign, problem(err.Error(), ""))
+		case bytes.Equal(have, t.want[name]):
+		case !t.ours.wrote(name, have):
+			foreign = append(foreign, problem(quote(name)+" is in the way and was not generated from "+quote(t.source), "move or delete it, then generate again"))
+		default:
+			changes = append(changes, change{name, different})
+		}
+	}
+	for _, name := range t.ours.names() {
+		if _, wanted := t.want[name]; wanted {
+			continue
+		}
+		if have, err := t.root.ReadFile(name); err == nil && t.ours.wrote(name, have) {
+			changes = append(changes, change{name, orphaned})
+		}
+	}
+	return changes, errors.Join(foreign...)
+}
+
+// apply makes the changes. Every new content is on disk under a temporary name
+// before the first file is replaced. The manifest is replaced last, so that an
+// interrupted run forgets nothing that an earlier one wrote.
+func (t *tree) apply(changes []change) error {
+	var st staging
+	defer st.discard(t.root)
+	for _, c := range changes {
+		if c.state == orphaned {
+			continue
+		}
+		if err := st.add(t.root, c.name, t.want[c.name]); err != nil {
+			return problem(err.Error(), "nothing was changed")
+		}
+	}
+	if err := st.commit(t.root, manifestName(t.source)); err != nil {
+		return err
+	}
+	if err := t.removeOrphans(changes); err != nil {
+		return err
+	}
+	return st.commit(t.root, "")
+}
+
+func (t *tree) removeOrphans(changes []change) error {
+	for _, c := range changes {
+		if c.state != orphaned {
+			continue
+		}
+		if err := t.root.Remove(c.name); err != nil {
+			return problem(err.Error(), "")
+		}
+		// A folder that this leaves empty goes too; one that holds anything stays.
+		for dir := path.Dir(c.name); dir != "."; dir = path.Dir(dir) {
+			if t.root.Remove(dir) != nil {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// staging holds new contents that are on disk under temporary names.
+type staging struct {
+	files [][2]string // temporary name, final name
+	dirs  []string    // made on the way
+}
+
+func (s *staging) add(root *os.Root, name string, content []byte) error {
+	if err := s.mkdir(root, path.Dir(name)); err != nil {
+		return err
+	}
+	temp := path.Join(path.Dir(name), "."+path.Base(name)+"."+rand.Text()[:8])
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	s.files = append(s.files, [2]string{temp, name})
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
+}
+
+func (s *staging) mkdir(root *os.Root, dir string) error {
+	if dir == "." {
+		return nil
+	}
+	if err := s.mkdir(root, path.Dir(dir)); err != nil {
+		return err
+	}
+	err := root.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		s.dirs = append(s.dirs, dir)
+	}
+	return err
+}
+
+// commit gives the files their final names, in order, up to the one called until.
+func (s *staging) commit(root *os.Root, until string) error {
+	for len(s.files) > 0 && s.files[0][1] != until {
+		f := s.files[0]
+		if err := root.Rename(f[0], f[1]); err != nil {
+			return problem(err.Error(), "")
+		}
+		s.files, s.dirs = s.files[1:], nil
+	}
+	return nil
+}
+
+// discard removes what was staged and not committed.
+func (s *staging) discard(root *os.Root) {
+	for _, f := range s.files {
+		root.Remove(f[0])
+	}
+	for _, dir := range slices.Backward(s.dirs) {
+		root.Remove(dir)
+	}
+}
+
+// generatedHeader begins every generated file that can hold a comment.
+const generatedHeader = "Code generated by ambit. DO NOT EDIT."
+
+func hasHeader(content []byte) bool {
+	line, _, _ := strings.Cut(string(content[:min(len(content), 256)]), "\n")
+	return strings.Contains(line, generatedHeader)
+}
