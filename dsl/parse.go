@@ -56,9 +56,7 @@ func fileLevel() level[File] {
 		"package": func(p *parser, n *node, f *File) { f.Package = p.packageName(n) },
 		"types":   (*parser).parseTypes,
 		"reasons": (*parser).parseReasons,
-		"rules": func(p *parser, n *node, f *File) {
-			f.Rules = p.parseRules(n, "rules", nil)
-		},
+		"rules":   (*parser).parseSetRules,
 		"tools": (*parser).parseTools,
 	}}
 }

@@ -1,7 +1,7 @@
 package dsl
 
 func rulesLevel() level[Rules] {
-	return level[Rules]{what: "rules", unknown: movedRule, keys: keys[Rules]{
+	return level[Rules]{what: "the rules of a tool", unknown: movedRule, keys: keys[Rules]{
 		"start_constraint":     func(p *parser, n *node, r *Rules) { r.StartConstraint = p.flag(n, "rules.start_constraint") },
 		"requires_preceding":   (*parser).parsePreceding,
 		"must_precede":         func(p *parser, n *node, r *Rules) { r.MustPrecede = p.toolList(n, "rules.must_precede") },
@@ -18,6 +18,21 @@ func rulesLevel() level[Rules] {
 	}}
 }
 
+// setRulesLevel has the rules that mean something for all tools together.
+func setRulesLevel() level[Rules] {
+	of := rulesLevel()
+	return level[Rules]{
+		what: "the rules of the whole set",
+		keys: keys[Rules]{"max_calls": of.keys["max_calls"], "cooldown": of.keys["cooldown"]},
+		unknown: func(key string) (message, hint string) {
+			if _, ok := of.keys[key]; ok {
+				return key + " is a rule of one tool", "write it under the rules of the tools that it is for"
+			}
+			return movedRule(key)
+		},
+	}
+}
+
 // movedRule points to the key for a rule of another name.
 func movedRule(key string) (message, hint string) {
 	switch key {
@@ -31,16 +46,18 @@ func movedRule(key string) (message, hint string) {
 	return "", ""
 }
 
-// parseRules reads the rules of a tool, or of the whole set when t is nil.
-func (p *parser) parseRules(n *node, owner string, t *Tool) *Rules {
+// parseSetRules reads the rules of the whole set.
+func (p *parser) parseSetRules(n *node, f *File) {
+	f.Rules = new(Rules)
+	f.Rules.Keys = walk(p, n, p.levels.setRules, "rules", n.pos, f.Rules)
+}
+
+// parseRules reads the rules of a tool.
+func (p *parser) parseRules(n *node, t *Tool) *Rules {
 	r := new(Rules)
-	r.Keys = walk(p, n, p.levels.rules, owner, n.pos, r)
+	r.Keys = walk(p, n, p.levels.rules, "rules", n.pos, r)
 	if r.ContinueLoop && r.ExitLoop {
 		p.report(r.Keys["exit_loop"], "keep one of them", "rules: continue_loop and exit_loop exclude each other")
-	}
-	if t == nil {
-		p.checkSetRules(r)
-		return r
 	}
 	if r.MaxCallsEach {
 		p.report(r.Keys["max_calls"], "write max_calls: n; each is for the rules of the whole set", "rules.max_calls: each says nothing about a single tool")
@@ -54,16 +71,6 @@ func (p *parser) parseRules(n *node, owner string, t *Tool) *Rules {
 		}
 	}
 	return r
-}
-
-// checkSetRules refuses the rules that only make sense for one tool.
-func (p *parser) checkSetRules(r *Rules) {
-	for _, key := range sortedKeys(p.levels.rules.keys) {
-		at, ok := r.Keys[key]
-		if ok && key != "max_calls" && key != "cooldown" {
-			p.report(at, "write it under the tools that it is for", "rules: %s is a rule of one tool", key)
-		}
-	}
 }
 
 // toolList is a list of declared tools.

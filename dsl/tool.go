@@ -48,7 +48,7 @@ func toolLevel() level[Tool] {
 		"consent":       (*parser).parseConsent,
 		"undo":          (*parser).parseUndo,
 		"artifact":      (*parser).parseArtifact,
-		"rules":         func(p *parser, n *node, t *Tool) { t.Rules = p.parseRules(n, "rules", t) },
+		"rules":         func(p *parser, n *node, t *Tool) { t.Rules = p.parseRules(n, t) },
 		"deprecated":    (*parser).parseDeprecated,
 	}}
 }

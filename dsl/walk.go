@@ -31,6 +31,7 @@ type levels struct {
 	undo        level[Undo]
 	artifact    level[Artifact]
 	deprecated  level[Deprecated]
+	setRules    level[Rules]
 	rules       level[Rules]
 	maxCalls    level[Rules]
 	preceding   level[Rules]
@@ -44,7 +45,7 @@ func newLevels() *levels {
 	l := &levels{
 		file: fileLevel(), tool: toolLevel(), limits: limitsLevel(), retry: retryLevel(), idempotency: idempotencyLevel(),
 		consent: consentLevel(), undo: undoLevel(), artifact: artifactLevel(), deprecated: deprecatedLevel(),
-		rules: rulesLevel(), maxCalls: maxCallsLevel(), preceding: precedingLevel(), operations: operationsLevel(),
+		setRules: setRulesLevel(), rules: rulesLevel(), maxCalls: maxCallsLevel(), preceding: precedingLevel(), operations: operationsLevel(),
 		schema: schemaLevel(), homes: make(map[string][]string),
 	}
 	home(l, l.file)
@@ -56,6 +57,7 @@ func newLevels() *levels {
 	home(l, l.undo)
 	home(l, l.artifact)
 	home(l, l.deprecated)
+	home(l, l.setRules)
 	home(l, l.rules)
 	home(l, l.maxCalls)
 	home(l, l.preceding)
