@@ -1,0 +1,45 @@
+# METADATA
+# title: Gating
+# description: >-
+#   Refuses calls that the declaration rules out: a behaviour in which the tool
+#   is not offered, a capability that the principal lacks, a session mode that
+#   the tool does not run in. An absent list in the declaration rules out nothing.
+package ambit.gating
+
+# METADATA
+# title: The tool is offered in this behaviour
+deny contains {
+	"code": "behavior_not_allowed",
+	"message": sprintf("not offered in the behavior %q", [input.behavior]),
+	"detail": {"behavior": input.behavior, "allowed": allowed},
+} if {
+	behaviors := data.ambit.declared.tools[input.tool.name].behaviors
+	not behaviors[input.behavior]
+	allowed := sort(object.keys(behaviors))
+}
+
+# METADATA
+# title: The principal has every capability that the tool needs
+deny contains {
+	"code": "capability_missing",
+	"message": sprintf("needs the capability %q", [capability]),
+	"detail": {"capability": capability},
+} if {
+	some capability in data.ambit.declared.tools[input.tool.name].capabilities
+	not input.principal.capabilities[capability]
+}
+
+# METADATA
+# title: The tool runs in each session mode as it is set
+deny contains {
+	"code": "mode_off",
+	"message": sprintf("does not run while the mode %q is %q", [mode, value]),
+	"detail": {"mode": mode, "value": value, "allowed": allowed},
+} if {
+	some mode, values in data.ambit.declared.tools[input.tool.name].modes
+
+	# object.get, not input.modes[mode]: a mode without a value must not make this rule undefined
+	value := object.get(input.modes, mode, "")
+	not values[value]
+	allowed := sort(object.keys(values))
+}

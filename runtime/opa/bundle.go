@@ -1,0 +1,142 @@
+package opa
+
+import (
+	"fmt"
+	"io/fs"
+	"strconv"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// A bundle is a policy directory that was read, compiled and found right. It is
+// never changed.
+type bundle struct {
+	src       *source
+	declared  declared
+	data      map[string]any // base data, the declarations included
+	schemas   map[string]schema
+	schemaSet *ast.SchemaSet
+	parsed    map[string]*ast.Module // by file name, as written
+	tests     map[string]*ast.Module // the _test.rego files
+	compiler  *ast.Compiler          // of parsed, with positions stamped in
+}
+
+// loadBundle reads, compiles and lints a policy directory. Everything that is
+// wrong is reported at once, stage by stage: a file that does not parse hides
+// what the compiler would say.
+func loadBundle(fsys fs.FS) (*bundle, error) {
+	src, err := readSource(fsys)
+	if err != nil {
+		return nil, err
+	}
+	b := &bundle{src: src}
+	var errs Errors
+	b.readData(&errs)
+	b.readSchemas(&errs)
+	b.parse(&errs)
+	if err := errs.err(); err != nil {
+		return nil, err
+	}
+	b.lintParsed(&errs)
+	if err := errs.err(); err != nil {
+		return nil, err
+	}
+	b.compiler = b.newCompiler()
+	b.compiler.Compile(b.stamped())
+	if b.compiler.Failed() {
+		errs.addOPA("", b.compiler.Errors)
+		return nil, errs.err()
+	}
+	b.lintCompiled(&errs)
+	return b, errs.err()
+}
+
+// newCompiler returns a compiler with everything that policies are held to.
+func (b *bundle) newCompiler() *ast.Compiler {
+	return ast.NewCompiler().
+		WithCapabilities(capabilities()).
+		WithSchemas(b.schemaSet).
+		WithUseTypeCheckAnnotations(true).
+		WithStrict(true).
+		SetErrorLimit(0)
+}
+
+// parse parses every .rego file.
+func (b *bundle) parse(errs *Errors) {
+	b.parsed, b.tests = map[string]*ast.Module{}, map[string]*ast.Module{}
+	opts := ast.ParserOptions{ProcessAnnotation: true, RegoVersion: ast.RegoV1, Capabilities: capabilities()}
+	for _, f := range b.src.files {
+		if !f.rego() {
+			continue
+		}
+		m, err := ast.ParseModuleWithOpts(f.name, string(f.text), opts)
+		switch {
+		case err != nil:
+			errs.addOPA(f.name, err)
+		case m == nil:
+			errs.addFile(f.name, "the file is empty", "write a package, or delete it")
+		case f.test():
+			b.tests[f.name] = m
+		default:
+			b.parsed[f.name] = m
+		}
+	}
+}
+
+// handWritten yields the modules that people write, without their tests.
+func (b *bundle) handWritten(modules map[string]*ast.Module) func(func(string, *ast.Module) bool) {
+	return func(yield func(string, *ast.Module) bool) {
+		for _, f := range b.src.files {
+			if m := modules[f.name]; m != nil && !f.library && !f.generated() && !yield(f.name, m) {
+				return
+			}
+		}
+	}
+}
+
+// stamped returns copies of the modules in which every entry of a contract rule
+// says which rule it comes from. It costs nothing in an evaluation, the entries
+// being constant there, and needs no tracing.
+func (b *bundle) stamped() map[string]*ast.Module {
+	out := make(map[string]*ast.Module, len(b.parsed))
+	for name, m := range b.parsed {
+		m = m.Copy()
+		for _, r := range m.Rules {
+			if contract(ruleName(r)) != nil && r.Head.Key != nil {
+				r.Head.Key = stamp(r.Head.Key, r.Location)
+			}
+		}
+		out[name] = m
+	}
+	return out
+}
+
+// stamp returns a literal object with at: "file:line" added to it.
+func stamp(key *ast.Term, at *ast.Location) *ast.Term {
+	object, ok := key.Value.(ast.Object)
+	if !ok {
+		return key
+	}
+	items := make([][2]*ast.Term, 0, object.Len()+1)
+	object.Foreach(func(k, v *ast.Term) { items = append(items, ast.Item(k, v)) })
+	items = append(items, ast.Item(ast.StringTerm("at"), ast.StringTerm(position(at))))
+	return ast.NewTerm(ast.NewObject(items...)).SetLocation(key.Location)
+}
+
+// position returns file:line.
+func position(at *ast.Location) string {
+	return at.File + ":" + strconv.Itoa(at.Row)
+}
+
+// Check reports everything that can be found wrong with a policy directory
+// without knowing the program that will use it. The error is Errors.
+func Check(fsys fs.FS) error {
+	b, err := loadBundle(fsys)
+	if err != nil {
+		return err
+	}
+	if _, err := newGeneration(b); err != nil {
+		return fmt.Errorf("policy: %w", err)
+	}
+	return nil
+}

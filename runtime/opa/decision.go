@@ -1,0 +1,211 @@
+package opa
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// answers is what the policies said, before precedence.
+type answers struct {
+	allows      []Allow
+	denials     []runtime.Denial
+	asks        []runtime.Ask
+	rewrites    []runtime.Rewrite
+	obligations []runtime.Obligation
+}
+
+// An Allow is one reason for a call.
+type Allow struct {
+	Code    string `json:"code"`
+	Message string `json:"message,omitempty"`
+	At      string `json:"at,omitempty"` // file:line of the rule
+}
+
+// decode reads the value of data.ambit.decision, strictly: whatever is not
+// exactly of the contract's shape is an error, since a reason that is not
+// understood might have been a refusal.
+func decode(t *ast.Term) (a answers, err error) {
+	object, ok := t.Value.(ast.Object)
+	if !ok || object.Len() != len(contractRules()) {
+		return a, fmt.Errorf("the decision is not an object of %v", contractRules())
+	}
+	for _, rule := range contractRules() {
+		member := object.Get(ast.StringTerm(rule))
+		if member == nil {
+			return a, fmt.Errorf("the decision has no %q", rule)
+		}
+		set, ok := member.Value.(ast.Set)
+		if !ok {
+			return a, fmt.Errorf("%s is not a set", rule)
+		}
+		for _, entry := range set.Slice() {
+			if err := a.add(rule, entry); err != nil {
+				return a, err
+			}
+		}
+	}
+	return a, nil
+}
+
+// add decodes one entry of a rule.
+func (a *answers) add(rule string, t *ast.Term) error {
+	e := entry{rule: rule}
+	if err := e.open(t); err != nil {
+		return err
+	}
+	switch rule {
+	case "allow":
+		a.allows = append(a.allows, Allow{e.text("code"), e.text("message"), e.at})
+	case "deny":
+		a.denials = append(a.denials, runtime.Denial{Code: e.text("code"), Message: e.text("message"), Detail: e.raw("detail"), At: e.at})
+	case "ask":
+		a.asks = append(a.asks, runtime.Ask{
+			ID: e.text("id"), Message: e.text("message"), Approvers: e.texts("approvers"),
+			Quorum: e.count("quorum"), Timeout: e.duration("timeout"), MaxCover: e.cover("max_cover"), At: e.at,
+		})
+	case "modify":
+		a.rewrites = append(a.rewrites, runtime.Rewrite{Code: e.text("code"), Pointer: e.text("pointer"), Value: e.raw("value"), At: e.at})
+	case "obligations":
+		a.obligations = append(a.obligations, runtime.Obligation{Code: e.text("code"), Args: e.raw("args"), At: e.at})
+	}
+	return e.err
+}
+
+// An entry reads the members of one object, and remembers the first thing that is wrong.
+type entry struct {
+	rule, at string
+	values   map[string]ast.Value
+	err      error
+}
+
+// open checks that the members are those of the contract.
+func (e *entry) open(t *ast.Term) error {
+	object, ok := t.Value.(ast.Object)
+	if !ok {
+		return fmt.Errorf("%s holds %v, not an object", e.rule, t)
+	}
+	e.values = make(map[string]ast.Value, object.Len())
+	object.Foreach(func(k, v *ast.Term) {
+		name, ok := k.Value.(ast.String)
+		if !ok {
+			e.fail("has the member %v", k)
+			return
+		}
+		e.values[string(name)] = v.Value
+	})
+	if at, ok := e.values["at"].(ast.String); ok {
+		e.at = string(at)
+	}
+	fields := contract(e.rule)
+	for name := range e.values {
+		if name != "at" && !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
+			e.fail("has the unknown member %q", name)
+		}
+	}
+	for _, f := range fields {
+		value := e.values[f.name]
+		switch {
+		case value == nil && !f.optional:
+			e.fail("has no %q", f.name)
+		case value != nil && !f.kind.holds(value):
+			e.fail("has a %q that is not %s", f.name, f.kind)
+		}
+	}
+	return e.err
+}
+
+// fail remembers the first thing that is wrong.
+func (e *entry) fail(format string, args ...any) {
+	if e.err == nil {
+		e.err = fmt.Errorf("%s: an entry of %s %s", cmp.Or(e.at, "policy"), e.rule, fmt.Sprintf(format, args...))
+	}
+}
+
+func (e *entry) text(name string) string {
+	s, _ := e.values[name].(ast.String)
+	return string(s)
+}
+
+// texts returns a list of strings, sorted and without repetitions.
+func (e *entry) texts(name string) []string {
+	list, ok := e.values[name].(interface{ Foreach(func(*ast.Term)) })
+	if !ok {
+		return nil
+	}
+	var texts []string
+	list.Foreach(func(t *ast.Term) {
+		s, ok := t.Value.(ast.String)
+		if !ok {
+			e.fail("has a %q that is not a list of strings", name)
+		}
+		texts = append(texts, string(s))
+	})
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+// count returns a positive number; 0 when it is absent.
+func (e *entry) count(name string) int {
+	n, ok := e.values[name].(ast.Number)
+	if !ok {
+		return 0
+	}
+	v, _ := n.Int()
+	if v < 1 {
+		e.fail("has a %q below 1", name)
+	}
+	return v
+}
+
+// duration returns a positive duration; 0 when it is absent or empty.
+func (e *entry) duration(name string) time.Duration {
+	text := e.text(name)
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		e.fail("has a %q of %q, which is not a positive duration", name, text)
+	}
+	return d
+}
+
+// cover returns how much a grant may cover; the narrowest when it is absent.
+func (e *entry) cover(name string) (c runtime.Cover) {
+	if text := e.text(name); text != "" {
+		if err := c.UnmarshalText([]byte(text)); err != nil {
+			e.fail("has a %q of %q: %v", name, text, err)
+		}
+	}
+	return c
+}
+
+// raw returns a member as JSON; nil when it is absent. Sets become arrays.
+func (e *entry) raw(name string) wire.Raw {
+	value := e.values[name]
+	if value == nil {
+		return nil
+	}
+	plain, err := ast.JSON(value)
+	if err != nil {
+		e.fail("has a %q that is not JSON: %v", name, err)
+		return nil
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(plain); err != nil {
+		e.fail("has a %q that is not JSON: %v", name, err)
+		return nil
+	}
+	return wire.Raw(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}

@@ -1,0 +1,137 @@
+package opa
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/metrics"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// A generation is a bundle ready to decide. It is immutable; a reload makes another.
+type generation struct {
+	*bundle
+	query rego.PreparedEvalQuery
+
+	// wholeFacts says that a policy reads the facts of a run as a whole, not
+	// only single ones; see facts.
+	wholeFacts bool
+}
+
+// newGeneration prepares the query of a bundle and runs it once, which makes
+// OPA build what it would otherwise build in the first real call.
+func newGeneration(b *bundle) (*generation, error) {
+	ctx := context.Background()
+	store := inmem.NewFromObjectWithOpts(b.data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
+	query, err := rego.New(
+		rego.Query(entryPoint),
+		rego.Compiler(b.compiler),
+		rego.Store(store),
+		rego.StrictBuiltinErrors(true),
+		rego.GenerateJSON(func(t *ast.Term, _ *rego.EvalContext) (any, error) { return t, nil }),
+	).PrepareForEval(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the decision: %w", err)
+	}
+	g := &generation{bundle: b, query: query, wholeFacts: readsWholeFacts(b.compiler)}
+	for _, tool := range b.declared.tools() {
+		// Only the effects of running count: a policy may well refuse so empty a call, or fail on it.
+		_, _ = g.eval(ctx, warmUp(tool))
+		break
+	}
+	return g, nil
+}
+
+// warmUp returns an input that names a tool and nothing else.
+func warmUp(tool string) ast.Value {
+	return ast.NewObject(ast.Item(ast.StringTerm("tool"), ast.ObjectTerm(ast.Item(ast.StringTerm("name"), ast.StringTerm(tool)))))
+}
+
+// eval evaluates the decision for an input.
+func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t, err = nil, fmt.Errorf("the policy panicked: %v", p)
+		}
+	}()
+	results, err := g.query.Eval(ctx,
+		rego.EvalParsedInput(input),
+		rego.EvalMetrics(metrics.NoOp()),
+		rego.EvalExternalCancel(cancel{ctx}),
+	)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("the policy was stopped: %w", context.Cause(ctx))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the policy failed: %w", err)
+	}
+	if len(results) != 1 || len(results[0].Expressions) != 1 {
+		return nil, fmt.Errorf("%s is undefined: is the tool declared?", entryPoint)
+	}
+	return results[0].Expressions[0].Value.(*ast.Term), nil
+}
+
+// cancel stops an evaluation whose context has ended. OPA asks it as it goes,
+// which is cheaper than its own goroutine per evaluation.
+type cancel struct{ ctx context.Context }
+
+func (c cancel) Cancel()         {}
+func (c cancel) Cancelled() bool { return c.ctx.Err() != nil }
+
+// stale reports how the generated files differ from the tools of the program.
+func (g *generation) stale(reg *runtime.Registry) error {
+	const hint = "run go generate and build the program again"
+	var errs Errors
+	for _, t := range reg.All() {
+		spec := t.Spec()
+		declared, ok := g.declared.Tools[spec.Name]
+		switch {
+		case !ok:
+			errs.addFile(declaredFile, fmt.Sprintf("the program's tool %q is not declared", spec.Name), hint)
+		case declared.Pin != spec.Pin:
+			errs.addFile(declaredFile, fmt.Sprintf("the tool %q was declared anew since the program was built, or the program since", spec.Name), hint)
+		}
+	}
+	for _, name := range g.declared.tools() {
+		if _, _, ok := reg.Lookup(name); !ok {
+			errs.addFile(declaredFile, fmt.Sprintf("the program has no tool %q", name), hint)
+		}
+	}
+	return errs.err()
+}
+
+// readsWholeFacts says that a reference of the policies ends above a single
+// fact: at input, input.run, input.run.counts or input.run.succeeded, or may.
+func readsWholeFacts(c *ast.Compiler) bool {
+	whole := false
+	for _, m := range c.Modules {
+		ast.WalkRefs(m, func(ref ast.Ref) bool {
+			whole = whole || ref[0].Equal(ast.InputRootDocument) && wholeFactsRef(ref[1:])
+			return whole
+		})
+	}
+	return whole
+}
+
+// wholeFactsRef judges a reference without its leading input.
+func wholeFactsRef(ref ast.Ref) bool {
+	names := [][]string{{"run"}, {"counts", "succeeded"}}
+	for i, allowed := range names {
+		if len(ref) == i {
+			return true
+		}
+		s, ok := ref[i].Value.(ast.String)
+		if !ok {
+			return true
+		}
+		if !slices.Contains(allowed, string(s)) {
+			return false
+		}
+	}
+	return len(ref) == len(names)
+}

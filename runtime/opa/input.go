@@ -1,0 +1,176 @@
+package opa
+
+import (
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// keys are the member names of the input, made once: a term is made of every
+// string that OPA sees, and these never change.
+type keys struct {
+	tool, args, behavior, modes, principal, session, run, call, now *ast.Term
+	id, capabilities, counts, succeeded                             *ast.Term
+}
+
+func newKeys() keys {
+	s := ast.StringTerm
+	return keys{
+		tool: s("tool"), args: s("args"), behavior: s("behavior"), modes: s("modes"), principal: s("principal"),
+		session: s("session"), run: s("run"), call: s("call"), now: s("now_ns"),
+		id: s("id"), capabilities: s("capabilities"), counts: s("counts"), succeeded: s("succeeded"),
+	}
+}
+
+// names are the terms that follow from the registry and the declarations. They
+// belong to one generation.
+type names struct {
+	keys
+	registered   []*runtime.Spec
+	tools        []*ast.Term // names, by position in the registry
+	specs        []*ast.Term // input.tool, by position in the registry
+	members      map[string]*ast.Term
+	capabilities []string
+	modes        []string
+	none         *pair // of a call without facts
+
+	principal atomic.Pointer[principalTerm] // the last one
+}
+
+// A principalTerm remembers input.principal, which seldom changes between calls.
+type principalTerm struct {
+	id           string
+	capabilities []string
+	term         *ast.Term
+}
+
+// newNames makes the terms that the calls of one registry share.
+func newNames(reg *runtime.Registry, b *bundle) *names {
+	n := &names{keys: newKeys(), members: map[string]*ast.Term{}, capabilities: b.declared.Capabilities, modes: b.declared.Modes}
+	for _, t := range reg.All() {
+		spec := t.Spec()
+		n.registered = append(n.registered, spec)
+		n.tools = append(n.tools, ast.StringTerm(spec.Name))
+		n.specs = append(n.specs, specTerm(spec))
+	}
+	for _, s := range b.schemas {
+		collectMembers(s.root, n.members)
+	}
+	n.none = newPair(n, nil)
+	return n
+}
+
+// collectMembers makes a term of every member name that a schema declares.
+func collectMembers(node any, into map[string]*ast.Term) {
+	switch node := node.(type) {
+	case map[string]any:
+		properties, _ := node["properties"].(map[string]any)
+		for name := range properties {
+			if into[name] == nil {
+				into[name] = ast.StringTerm(name)
+			}
+		}
+		for _, child := range node {
+			collectMembers(child, into)
+		}
+	case []any:
+		for _, child := range node {
+			collectMembers(child, into)
+		}
+	}
+}
+
+// specTerm returns input.tool.
+func specTerm(s *runtime.Spec) *ast.Term {
+	return ast.ObjectTerm(
+		item("name", ast.StringTerm(s.Name)),
+		item("version", ast.StringTerm(s.Version)),
+		item("effect", ast.StringTerm(s.Effect.String())),
+		item("idempotent", ast.InternedTerm(s.Idempotent)),
+		item("deterministic", ast.InternedTerm(s.Deterministic)),
+		item("capabilities", stringTerms(s.Capabilities)),
+		item("behaviors", stringTerms(s.Behaviors)),
+	)
+}
+
+func item(name string, value *ast.Term) [2]*ast.Term {
+	return ast.Item(ast.StringTerm(name), value)
+}
+
+func stringTerms(list []string) *ast.Term {
+	terms := make([]*ast.Term, len(list))
+	for i, s := range list {
+		terms[i] = ast.StringTerm(s)
+	}
+	return ast.ArrayTerm(terms...)
+}
+
+// intValue returns a number without a detour over float64, which would lose
+// digits of nanoseconds.
+func intValue(v int64) ast.Value {
+	if v == int64(int(v)) && ast.HasInternedIntNumberTerm(int(v)) {
+		return ast.InternedValue(int(v))
+	}
+	return ast.Number(strconv.FormatInt(v, 10))
+}
+
+func stringTerm(s string) *ast.Term {
+	if s == "" {
+		return ast.InternedEmptyString
+	}
+	return ast.StringTerm(s)
+}
+
+// input builds the input document of one call.
+func (n *names) input(in *runtime.PolicyInput, args *ast.Term, facts *pair) ast.Value {
+	return ast.NewObject(
+		ast.Item(n.tool, n.specs[in.Index]),
+		ast.Item(n.args, args),
+		ast.Item(n.behavior, stringTerm(in.Behavior)),
+		ast.Item(n.keys.modes, n.modesTerm(in.Modes)),
+		ast.Item(n.keys.principal, n.principalTerm(in.Principal, in.Capabilities)),
+		ast.Item(n.session, ast.ObjectTerm(ast.Item(n.id, stringTerm(in.SessionID)))),
+		ast.Item(n.run, ast.ObjectTerm(
+			ast.Item(n.id, stringTerm(in.RunID)),
+			ast.Item(n.counts, facts.counts),
+			ast.Item(n.succeeded, facts.succeeded),
+		)),
+		ast.Item(n.call, ast.ObjectTerm(ast.Item(n.id, stringTerm(in.CallID)))),
+		ast.Item(n.now, ast.NewTerm(intValue(in.Now.UnixNano()))),
+	)
+}
+
+// modesTerm returns input.modes: every declared mode, empty when it is not set.
+func (n *names) modesTerm(modes map[string]string) *ast.Term {
+	items := make([][2]*ast.Term, len(n.modes))
+	for i, mode := range n.modes {
+		items[i] = ast.Item(n.member(mode), stringTerm(modes[mode]))
+	}
+	return ast.ObjectTerm(items...)
+}
+
+// principalTerm returns input.principal: every declared capability, true when it is held.
+func (n *names) principalTerm(id string, held []string) *ast.Term {
+	if last := n.principal.Load(); last != nil && last.id == id && slices.Equal(last.capabilities, held) {
+		return last.term
+	}
+	items := make([][2]*ast.Term, len(n.capabilities))
+	for i, capability := range n.capabilities {
+		items[i] = ast.Item(n.member(capability), ast.InternedTerm(slices.Contains(held, capability)))
+	}
+	term := ast.ObjectTerm(ast.Item(n.id, stringTerm(id)), ast.Item(n.keys.capabilities, ast.ObjectTerm(items...)))
+	n.principal.Store(&principalTerm{id, slices.Clone(held), term})
+	return term
+}
+
+// member returns the term of a member name.
+func (n *names) member(name string) *ast.Term {
+	if t := n.members[name]; t != nil {
+		return t
+	}
+	return ast.StringTerm(name)
+}

@@ -1,0 +1,215 @@
+package opa
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// lintParsed checks the modules as they are written.
+func (b *bundle) lintParsed(errs *Errors) {
+	for _, f := range b.src.files {
+		if m := b.parsed[f.name]; m != nil && f.generated() && len(m.Rules) > 0 {
+			errs.add(m.Rules[0].Location, "a rule in a generated file", "write it into a file of your own beside "+generatedDir)
+		}
+	}
+	for _, m := range b.handWritten(b.parsed) {
+		b.lintPackage(m, errs)
+		for _, a := range m.Annotations {
+			if len(a.Schemas) > 0 {
+				errs.add(a.Location, "a schemas annotation in a hand-written file", "delete it: the generated schema of the tool applies already")
+			}
+		}
+		for _, r := range m.Rules {
+			b.lintRule(m, r, errs)
+		}
+		b.lintInput(m, errs)
+	}
+}
+
+// lintPackage checks that the package is one that anybody listens to.
+func (b *bundle) lintPackage(m *ast.Module, errs *Errors) {
+	kind, name := contractPackage(m.Package.Path)
+	switch {
+	case kind == foreignPackage:
+		errs.add(m.Package.Location, fmt.Sprintf("package %s belongs to the library", packageName(m)),
+			"write package ambit.tools.<tool> or ambit.policies.<name>")
+	case kind == toolPackage && !b.isTool(name):
+		errs.add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), didYouMean(name, b.declared.tools()))
+	}
+}
+
+// isTool says that a tool is declared.
+func (b *bundle) isTool(name string) bool {
+	_, ok := b.declared.Tools[name]
+	return ok
+}
+
+// lintRule checks a rule of the contract: where it stands and what it holds.
+func (b *bundle) lintRule(m *ast.Module, r *ast.Rule, errs *Errors) {
+	name := ruleName(r)
+	fields := contract(name)
+	if fields == nil {
+		return
+	}
+	if !contributes(m.Package.Path) {
+		if kind, _ := contractPackage(m.Package.Path); kind != foreignPackage {
+			errs.add(r.Location, fmt.Sprintf("nothing reads %s in package %s", name, packageName(m)),
+				"only packages ambit.tools.<tool> and ambit.policies.<name> are part of the decision; rename it or move it")
+		}
+		return
+	}
+	if r.Default || len(r.Head.Args) > 0 || len(r.Head.Ref()) != 1 || r.Head.RuleKind() != ast.MultiValue {
+		errs.add(r.Location, fmt.Sprintf("%s is not a set", name), fmt.Sprintf("write %s contains %s if ...", name, example(fields)))
+		return
+	}
+	entry, ok := r.Head.Key.Value.(ast.Object)
+	if !ok {
+		errs.add(r.Head.Key.Location, fmt.Sprintf("the entry of %s must be written as an object", name), fmt.Sprintf("write %s contains %s if ...", name, example(fields)))
+		return
+	}
+	b.lintEntry(name, fields, entry, r, errs)
+	b.lintOptional(m, r, errs)
+}
+
+// lintEntry checks the members of one entry.
+func (b *bundle) lintEntry(rule string, fields []field, entry ast.Object, r *ast.Rule, errs *Errors) {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+		value := entry.Get(ast.StringTerm(f.name))
+		switch {
+		case value == nil && !f.optional:
+			errs.add(r.Head.Key.Location, fmt.Sprintf("the entry of %s has no %q", rule, f.name), "its form is "+example(fields))
+		case value == nil:
+		case f.constant && !isConstant(value):
+			errs.add(value.Location, fmt.Sprintf("%q of %s must be a constant string", f.name, rule), "one rule, one code: put what varies into the message")
+		default:
+			if problem := b.lintValue(rule, f, value); problem != "" {
+				errs.add(value.Location, problem, "")
+			}
+		}
+	}
+	entry.Foreach(func(k, _ *ast.Term) {
+		s, ok := k.Value.(ast.String)
+		if !ok || !slices.Contains(names, string(s)) {
+			hint := didYouMean(string(s), names)
+			if hint == "" {
+				hint = "its form is " + example(fields)
+			}
+			errs.add(k.Location, fmt.Sprintf("the entry of %s has no member %v", rule, k), hint)
+		}
+	})
+}
+
+// lintValue checks one member as far as it is written as a constant.
+func (b *bundle) lintValue(rule string, f field, value *ast.Term) string {
+	if _, isRef := value.Value.(ast.Ref); isRef || !value.IsGround() {
+		return ""
+	}
+	if _, isCall := value.Value.(ast.Call); isCall || ast.IsComprehension(value.Value) {
+		return ""
+	}
+	if !f.kind.holds(value.Value) {
+		return fmt.Sprintf("%q of %s must be %s", f.name, rule, f.kind)
+	}
+	s, _ := value.Value.(ast.String)
+	switch rule + "." + f.name {
+	case "deny.code":
+		_, known := b.declared.Reasons[string(s)]
+		if !known && !slices.Contains(libraryCodes(), string(s)) {
+			return fmt.Sprintf("the code %q is not declared: add it to reasons in tools.yaml and run go generate", string(s))
+		}
+	case "obligations.code":
+		if !slices.Contains(obligationCodes(), string(s)) {
+			return fmt.Sprintf("unknown obligation %q: there are %s", string(s), strings.Join(obligationCodes(), " and "))
+		}
+	case "ask.timeout":
+		if d, err := time.ParseDuration(string(s)); err != nil || d <= 0 {
+			return fmt.Sprintf("timeout %q is not a positive duration such as \"10m\"", string(s))
+		}
+	case "ask.max_cover":
+		var c runtime.Cover
+		if err := c.UnmarshalText([]byte(s)); err != nil {
+			return err.Error()
+		}
+	case "ask.quorum":
+		if n, ok := value.Value.(ast.Number).Int(); !ok || n < 1 {
+			return "quorum must be at least 1"
+		}
+	case "modify.pointer":
+		if s != "" && !strings.HasPrefix(string(s), "/") {
+			return fmt.Sprintf("pointer %q is not a JSON Pointer such as \"/path\"", string(s))
+		}
+	}
+	return ""
+}
+
+// holds says that a constant is of the kind.
+func (k valueKind) holds(v ast.Value) bool {
+	switch k {
+	case kindString:
+		_, ok := v.(ast.String)
+		return ok
+	case kindInt:
+		n, ok := v.(ast.Number)
+		if ok {
+			_, ok = n.Int()
+		}
+		return ok
+	case kindObject:
+		_, ok := v.(ast.Object)
+		return ok
+	case kindStrings:
+		return holdsStrings(v)
+	}
+	return true
+}
+
+// holdsStrings says that a constant is an array or a set of strings, as far as its elements are constant.
+func holdsStrings(v ast.Value) bool {
+	list, ok := v.(interface{ Foreach(func(*ast.Term)) })
+	if !ok {
+		return false
+	}
+	list.Foreach(func(t *ast.Term) {
+		if ast.IsScalar(t.Value) {
+			_, isString := t.Value.(ast.String)
+			ok = ok && isString
+		}
+	})
+	return ok
+}
+
+// String names the kind in a message.
+func (k valueKind) String() string {
+	return [...]string{"a value", "a string", "a list of strings", "an integer", "an object"}[k]
+}
+
+// isConstant says that a term is a string that is written out.
+func isConstant(t *ast.Term) bool {
+	_, ok := t.Value.(ast.String)
+	return ok
+}
+
+// example shows the form of an entry: {"code": ..., "message": ...}.
+func example(fields []field) string {
+	var parts []string
+	for _, f := range fields {
+		if !f.optional {
+			parts = append(parts, strconv.Quote(f.name)+": ...")
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// packageName returns the package as it is written.
+func packageName(m *ast.Module) string {
+	return strings.TrimPrefix(m.Package.Path.String(), "data.")
+}

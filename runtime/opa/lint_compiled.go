@@ -1,0 +1,189 @@
+package opa
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/types"
+)
+
+// lintCompiled checks what only the compiled modules show.
+func (b *bundle) lintCompiled(errs *Errors) {
+	reached := b.reached()
+	for _, m := range b.handWritten(b.compiler.Modules) {
+		reported := map[string]bool{}
+		for _, r := range m.Rules {
+			if name := ruleName(r); !reached[r] && !reported[name] {
+				reported[name] = true
+				errs.add(r.Location, fmt.Sprintf("nothing reaches %q from the decision", name), unreachedHint(m, name))
+			}
+		}
+		b.lintTypes(m, errs)
+		b.lintPaths(m, errs)
+	}
+}
+
+// unreachedHint says what to do about a rule that nothing reaches.
+func unreachedHint(m *ast.Module, name string) string {
+	if contributes(m.Package.Path) {
+		if hint := didYouMean(name, contractRules()); hint != "" {
+			return hint
+		}
+	}
+	return "use it, or delete it"
+}
+
+// reached returns every rule that a decision can depend on.
+func (b *bundle) reached() map[*ast.Rule]bool {
+	reached := map[*ast.Rule]bool{}
+	var visit func(*ast.Rule)
+	visit = func(r *ast.Rule) {
+		if reached[r] {
+			return
+		}
+		reached[r] = true
+		for dependency := range b.compiler.Graph.Dependencies(r) {
+			if r, ok := dependency.(*ast.Rule); ok {
+				visit(r)
+			}
+		}
+	}
+	for _, r := range b.compiler.GetRulesExact(ast.MustParseRef(entryPoint)) {
+		visit(r)
+	}
+	return reached
+}
+
+// lintTypes checks the members of contract entries that are computed, by the
+// types that the compiler found. The compiler has one type for all rules of a
+// name, so the first rule that computes the member is pointed at.
+func (b *bundle) lintTypes(m *ast.Module, errs *Errors) {
+	if !contributes(m.Package.Path) {
+		return
+	}
+	reported := map[string]bool{}
+	for _, r := range m.Rules {
+		name := ruleName(r)
+		set, ok := b.compiler.TypeEnv.Get(r.Ref().GroundPrefix()).(*types.Set)
+		if contract(name) == nil || !ok || r.Head.Key == nil {
+			continue
+		}
+		entry, ok := r.Head.Key.Value.(ast.Object)
+		if !ok {
+			continue
+		}
+		for _, f := range contract(name) {
+			value := entry.Get(ast.StringTerm(f.name))
+			if value == nil || ast.IsConstant(value.Value) || reported[name+f.name] {
+				continue
+			}
+			if bad := badType(set.Of(), f); bad != nil {
+				reported[name+f.name] = true
+				errs.add(r.Location, fmt.Sprintf("%q of %s must be %s, and is %v", f.name, name, f.kind, bad), "")
+			}
+		}
+	}
+}
+
+// badType returns the type of a member that can never be of its kind, or nil.
+func badType(entry types.Type, f field) types.Type {
+	if alternatives, ok := entry.(types.Any); ok {
+		for _, a := range alternatives {
+			if bad := badType(a, f); bad != nil {
+				return bad
+			}
+		}
+		return nil
+	}
+	object, ok := entry.(*types.Object)
+	if !ok {
+		return nil
+	}
+	if member := object.Select(f.name); member != nil && !f.kind.admits(member) {
+		return member
+	}
+	return nil
+}
+
+// admits says that a value of the type can be of the kind.
+func (k valueKind) admits(t types.Type) bool {
+	if alternatives, ok := t.(types.Any); ok {
+		return len(alternatives) == 0 || slices.ContainsFunc(alternatives, k.admits)
+	}
+	switch k {
+	case kindString:
+		return types.Compare(t, types.S) == 0
+	case kindInt:
+		return types.Compare(t, types.N) == 0
+	case kindObject:
+		_, ok := t.(*types.Object)
+		return ok
+	case kindStrings:
+		switch list := t.(type) {
+		case *types.Array:
+			return list.Dynamic() == nil || kindString.admits(list.Dynamic())
+		case *types.Set:
+			return list.Of() == nil || kindString.admits(list.Of())
+		}
+		return false
+	}
+	return true
+}
+
+// lintPaths checks that ground references into data lead somewhere.
+func (b *bundle) lintPaths(m *ast.Module, errs *Errors) {
+	ast.WalkRefs(m, func(ref ast.Ref) bool {
+		if len(ref) > 1 && ref[0].Equal(ast.DefaultRootDocument) {
+			b.lintPath(ref, errs)
+		}
+		return false
+	})
+}
+
+// lintPath follows one reference through packages, rules and base data.
+func (b *bundle) lintPath(ref ast.Ref, errs *Errors) {
+	node := b.compiler.RuleTree.Child(ast.DefaultRootDocument.Value)
+	var value any = b.data
+	for i, t := range ref[1:] {
+		name, ok := t.Value.(ast.String)
+		if !ok {
+			return
+		}
+		var candidates []string
+		if node != nil {
+			if len(node.Values) > 0 {
+				return
+			}
+			for k := range node.Children {
+				if s, ok := k.(ast.String); ok {
+					candidates = append(candidates, string(s))
+				}
+			}
+			node = node.Child(t.Value)
+		}
+		object, isObject := value.(map[string]any)
+		if value != nil && !isObject && node == nil {
+			return // into a list or a scalar: the type checker's business
+		}
+		for k := range object {
+			candidates = append(candidates, k)
+		}
+		value = object[string(name)]
+		if _, inData := object[string(name)]; node == nil && !inData {
+			errs.add(position0(t, ref), fmt.Sprintf("there is no %s", ref[:i+2]), didYouMean(string(name), candidates))
+			return
+		}
+	}
+}
+
+// position0 returns where a part of a reference stands, or the reference.
+func position0(t *ast.Term, ref ast.Ref) *ast.Location {
+	for _, candidate := range []*ast.Term{t, ref[0]} {
+		if candidate.Location != nil && strings.TrimSpace(candidate.Location.File) != "" {
+			return candidate.Location
+		}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package opa
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// tool and org return a policy file of the tool file_write, or of an organisation.
+func tool(body string) string { return "package ambit.tools.file_write\n\n" + body + "\n" }
+func org(body string) string  { return "package ambit.policies.security\n\n" + body + "\n" }
+
+const (
+	goodDeny = `deny contains {"code": "too_big", "message": "m"} if input.args.path == "x"`
+	entryM   = `{"code": "too_big", "message": "m"}`
+)
+
+func TestLints(t *testing.T) {
+	for _, test := range []struct{ name, file, text, want string }{
+		{"misspelt rule", "w.rego", tool(`denny contains ` + entryM + ` if input.args.path == "x"`),
+			`w.rego:3:1: nothing reaches "denny" from the decision (did you mean "deny"?)`},
+		{"unused helper", "w.rego", tool(goodDeny + "\n\nhelper if input.args.path == \"y\""),
+			`w.rego:5:1: nothing reaches "helper" from the decision (use it, or delete it)`},
+		{"contract rule below its depth", "w.rego", "package ambit.tools.file_write.sub\n\n" + goodDeny,
+			`w.rego:3:1: nothing reads deny in package ambit.tools.file_write.sub (only packages ambit.tools.<tool> and ambit.policies.<name> are part of the decision; rename it or move it)`},
+		{"contract rule elsewhere", "w.rego", "package acme\n\ndeny contains 1 if true",
+			`w.rego:3:1: nothing reads deny in package acme (only packages ambit.tools.<tool> and ambit.policies.<name> are part of the decision; rename it or move it)`},
+		{"package above its depth", "w.rego", "package ambit.policies\n\n" + goodDeny,
+			`w.rego:1:1: package ambit.policies belongs to the library (write package ambit.tools.<tool> or ambit.policies.<name>)`},
+		{"package of the library", "w.rego", "package ambit.gating\n\nextra := 1",
+			`w.rego:1:1: package ambit.gating belongs to the library (write package ambit.tools.<tool> or ambit.policies.<name>)`},
+		{"unknown tool", "w.rego", "package ambit.tools.file_wrte\n\n" + goodDeny,
+			`w.rego:1:1: package of the unknown tool "file_wrte" (did you mean "file_write"?)`},
+		{"complete rule", "w.rego", tool(`deny := true if input.args.path == "x"`),
+			`w.rego:3:1: deny is not a set (write deny contains {"code": ..., "message": ...} if ...)`},
+		{"boolean rule", "w.rego", tool(`allow if input.args.path == "x"`),
+			`w.rego:3:1: allow is not a set (write allow contains {"code": ..., "message": ...} if ...)`},
+		{"default", "w.rego", tool(`default allow := false`),
+			`w.rego:3:1: allow is not a set (write allow contains {"code": ..., "message": ...} if ...)`},
+		{"partial object", "w.rego", tool(`deny["x"] := 1 if input.args.path == "x"`),
+			`w.rego:3:1: deny is not a set (write deny contains {"code": ..., "message": ...} if ...)`},
+		{"function", "w.rego", tool(`deny(x) := x`),
+			`w.rego:3:1: deny is not a set (write deny contains {"code": ..., "message": ...} if ...)`},
+		{"set of strings", "w.rego", tool(`deny contains "no" if input.args.path == "x"`),
+			`w.rego:3:15: the entry of deny must be written as an object (write deny contains {"code": ..., "message": ...} if ...)`},
+		{"variable entry", "w.rego", tool(`deny contains e if e := ` + entryM),
+			`w.rego:3:15: the entry of deny must be written as an object (write deny contains {"code": ..., "message": ...} if ...)`},
+		{"misspelt member", "w.rego", tool(`deny contains {"code": "too_big", "mesage": "m"} if input.args.path == "x"`),
+			"w.rego:3:15: the entry of deny has no \"message\" (its form is {\"code\": ..., \"message\": ...})\n" +
+				`w.rego:3:35: the entry of deny has no member "mesage" (did you mean "message"?)`},
+		{"undeclared code", "w.rego", tool(`deny contains {"code": "too_bigg", "message": "m"} if true`),
+			"w.rego:3:24: the code \"too_bigg\" is not declared: add it to reasons in tools.yaml and run go generate"},
+		{"computed code", "w.rego", tool(`deny contains {"code": input.args.path, "message": "m"}`),
+			`w.rego:3:24: "code" of deny must be a constant string (one rule, one code: put what varies into the message)`},
+		{"constant of the wrong type", "w.rego", tool(`deny contains {"code": "too_big", "message": 1}`),
+			`w.rego:3:46: "message" of deny must be a string`},
+		{"computed value of the wrong type", "w.rego", tool(`deny contains {"code": "too_big", "message": count(input.args.path)}`),
+			`w.rego:3:1: "message" of deny must be a string, and is number`},
+		{"unknown obligation", "w.rego", tool(`obligations contains {"code": "dance", "args": {}}`),
+			`w.rego:3:31: unknown obligation "dance": there are notify and redact_output`},
+		{"pointer", "w.rego", tool(`modify contains {"code": "a", "pointer": "path", "value": 1}`),
+			`w.rego:3:42: pointer "path" is not a JSON Pointer such as "/path"`},
+		{"timeout", "w.rego", tool(`ask contains {"id": "a", "message": "m", "timeout": "soon"}`),
+			`w.rego:3:53: timeout "soon" is not a positive duration such as "10m"`},
+		{"cover", "w.rego", tool(`ask contains {"id": "a", "message": "m", "max_cover": "all"}`),
+			`w.rego:3:55: unknown cover "all": want one of ["exact" "args" "tool"]`},
+		{"quorum", "w.rego", tool(`ask contains {"id": "a", "message": "m", "quorum": 0}`),
+			`w.rego:3:52: quorum must be at least 1`},
+		{"approvers", "w.rego", tool(`ask contains {"id": "a", "message": "m", "approvers": "owner"}`),
+			`w.rego:3:55: "approvers" of ask must be a list of strings`},
+		{"schemas annotation", "w.rego", "package ambit.tools.file_write\n\n# METADATA\n# schemas:\n#   - input: schema.ambit\n" + goodDeny,
+			`w.rego:3:1: a schemas annotation in a hand-written file (delete it: the generated schema of the tool applies already)`},
+		{"rule in a generated file", "ambit_gen/x.rego", tool(goodDeny),
+			`ambit_gen/x.rego:3:1: a rule in a generated file (write it into a file of your own beside ambit_gen)`},
+		{"value that is not in the enum", "w.rego", tool(`deny contains ` + entryM + ` if input.args.mode == "apend"`),
+			`w.rego:3:73: input.args.mode is never "apend" (it is one of "create", "append")`},
+		{"list with a value that is not in the enum", "w.rego", tool(`deny contains ` + entryM + ` if input.args.mode in ["create", "apend"]`),
+			`w.rego:3:84: input.args.mode is never "apend" (it is one of "create", "append")`},
+		{"enum of the envelope", "w.rego", org(`deny contains ` + entryM + ` if input.tool.effect != "reed"`),
+			`w.rego:3:75: input.tool.effect is never "reed" (it is one of "read", "write", "destructive")`},
+		{"object.get of an unknown member", "w.rego", tool(`deny contains ` + entryM + ` if object.get(input.args, "paht", "") == "x"`),
+			`w.rego:3:77: input.args has no member "paht" (did you mean "path"?)`},
+		{"object.get through a reference", "w.rego", tool(`deny contains ` + entryM + ` if object.get(input.args, ["meta", "noot"], "") == "x"`),
+			`w.rego:3:86: input.args.meta has no member "noot" (did you mean "note"?)`},
+		{"optional member in an entry", "w.rego", tool(`deny contains {"code": "too_big", "message": "m", "detail": input.args.bytes} if input.args.path == "x"`),
+			`w.rego:3:61: input.args.bytes may be absent, and this entry would vanish with it (use object.get with a default, or require it in the rule's body)`},
+		{"path that does not exist", "w.rego", tool(`deny contains ` + entryM + ` if data.ambit.tools.file_read.limt`),
+			`w.rego:3:81: there is no data.ambit.tools.file_read.limt`},
+		{"unknown tool in the declarations", "w.rego", org(`deny contains ` + entryM + ` if data.ambit.declared.tools.file_wrte`),
+			`w.rego:3:80: there is no data.ambit.declared.tools.file_wrte (did you mean "file_write"?)`},
+		{"no such data", "w.rego", org(`deny contains ` + entryM + ` if data.acme.limit > 1`),
+			`w.rego:3:59: there is no data.acme`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Load(dir(test.file, test.text), registryOf(t, specs()))
+			require.ErrorAs(t, err, new(Errors))
+			assert.Equal(t, test.want, err.Error())
+			assert.Equal(t, err, Check(dir(test.file, test.text)))
+		})
+	}
+}
+
+// What OPA's compiler finds is reported in the same form.
+func TestCompilerErrors(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"syntax", tool(`deny contains`), `^w\.rego:4: unexpected eof`},
+		{"misspelt argument", tool(`deny contains ` + entryM + ` if input.args.paht == "x"`), `(?s)^w\.rego:3:\d+: undefined ref: input\.args\.paht.*have: "paht".*want \(one of\): .*"path"`},
+		{"misspelt envelope", org(`deny contains ` + entryM + ` if input.tool.efect == "x"`), `(?s)^w\.rego:3:\d+: undefined ref: input\.tool\.efect`},
+		{"misspelt tool in a count", org(`deny contains ` + entryM + ` if input.run.counts.file_wrte > 1`), `(?s)^w\.rego:3:\d+: undefined ref: input\.run\.counts\.file_wrte`},
+		{"type", tool(`deny contains ` + entryM + ` if startswith(input.args.bytes, "x")`), `(?s)^w\.rego:3:\d+: startswith: invalid argument`},
+		{"network", tool(`deny contains ` + entryM + ` if http.send({"url": "x"})`), `^w\.rego:3:\d+: undefined function http\.send`},
+		{"clock", tool(`deny contains ` + entryM + ` if time.now_ns() > 1`), `^w\.rego:3:\d+: undefined function time\.now_ns`},
+		{"random", tool(`deny contains ` + entryM + ` if rand.intn("a", 2) == 1`), `^w\.rego:3:\d+: undefined function rand\.intn`},
+		{"schema", tool(`deny contains ` + entryM + ` if json.match_schema({}, {})[0]`), `^w\.rego:3:\d+: undefined function json\.match_schema`},
+		{"unused variable", tool(`deny contains ` + entryM + ` if { x := 1 }`), `^w\.rego:3:\d+: assigned var x unused`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := Check(dir("w.rego", test.text))
+			require.ErrorAs(t, err, new(Errors))
+			assert.Regexp(t, test.want, err.Error())
+		})
+	}
+}
+
+// Everything that is wrong is reported in one run.
+func TestAllErrorsAtOnce(t *testing.T) {
+	err := Check(dir(
+		"a.rego", tool(`denny contains 1`),
+		"b.rego", tool("deny contains 1\n\nask contains 2"),
+		"c.rego", "package ambit.tools.nosuch",
+	))
+	var errs Errors
+	require.ErrorAs(t, err, &errs)
+	assert.Len(t, errs, 3)
+	assert.Equal(t, "b.rego", errs[0].File)
+	assert.Equal(t, 5, errs[1].Line)
+}
+
+func TestDataFiles(t *testing.T) {
+	limits := org(`deny contains ` + entryM + ` if input.now_ns > data.acme.limits.latest`)
+	_, err := Load(dir("o.rego", limits, "acme/limits/data.json", `{"latest": 5}`), registryOf(t, specs()))
+	assert.NoError(t, err)
+	for _, test := range []struct{ name, file, text, want string }{
+		{"typo below data", "acme/limits/data.json", `{"lates": 5}`, `o.rego:3:86: there is no data.acme.limits.latest (did you mean "lates"?)`},
+		{"below ambit", "ambit/tools/data.json", `{"file_write": {}}`, "ambit/tools/data.json: data under data.ambit would hide or replace policies (mount it elsewhere: put it into another directory, or under another key)"},
+		{"ambit at the top", "data.json", `{"ambit": {}}`, "data.json: data under data.ambit would hide or replace policies (mount it elsewhere: put it into another directory, or under another key)"},
+		{"not an object", "data.json", `[]`, "data.json: the top of a data file must be an object"},
+		{"not JSON", "acme/data.json", `{`, "acme/data.json: unexpected EOF"},
+		{"yaml", "acme/data.yaml", `a: 1`, `acme/data.yaml: "data.yaml" is not read (data for policies goes into a file named data.json)`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := Check(dir("o.rego", limits, test.file, test.text))
+			require.Error(t, err)
+			assert.Equal(t, test.want, err.Error())
+		})
+	}
+	err = Check(dir("acme/data.json", `{"limits": 1}`, "acme/limits/data.json", `2`))
+	assert.EqualError(t, err, "acme/limits/data.json: data.acme.limits is given by another data file too")
+	err = Check(fstest.MapFS{})
+	assert.EqualError(t, err, "ambit_gen/data.json: the declarations are missing (run go generate beside tools.yaml)")
+}
+
+func TestStaleDeclarations(t *testing.T) {
+	changed := specs()
+	changed[0].Pin = "other"
+	changed[1].Name = "file_patch"
+	_, err := Load(dir(), registryOf(t, changed))
+	var errs Errors
+	require.ErrorAs(t, err, &errs)
+	assert.Equal(t, `ambit_gen/data.json: the tool "file_read" was declared anew since the program was built, or the program since (run go generate and build the program again)
+ambit_gen/data.json: the program's tool "file_patch" is not declared (run go generate and build the program again)
+ambit_gen/data.json: the program has no tool "file_write" (run go generate and build the program again)`, err.Error())
+}

@@ -1,0 +1,144 @@
+package opa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// A Policy is a runtime.Policy that a directory of Rego files decides. It is
+// safe for concurrent use.
+type Policy struct {
+	reg      *runtime.Registry
+	interval time.Duration
+	builders builders
+
+	reload  sync.Mutex // one reload at a time
+	current atomic.Pointer[decider]
+}
+
+// A decider is a generation with the terms that its calls share.
+type decider struct {
+	*generation
+	names *names
+}
+
+// An Option changes how a Policy works.
+type Option func(*Policy)
+
+// WithInterval sets how often Watch looks at the directory, by default every DefaultInterval.
+func WithInterval(d time.Duration) Option {
+	return func(p *Policy) { p.interval = max(d, time.Millisecond) }
+}
+
+// Load reads, checks and compiles a policy directory, ambit_gen included, for
+// the tools of a registry. The error is Errors and lists everything that is
+// wrong; a policy that does not load must stop the program.
+func Load(fsys fs.FS, reg *runtime.Registry, opts ...Option) (*Policy, error) {
+	p := &Policy{reg: reg, interval: DefaultInterval}
+	for _, opt := range opts {
+		opt(p)
+	}
+	b, err := loadBundle(fsys)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.use(b)
+}
+
+// use makes a bundle the one that decides.
+func (p *Policy) use(b *bundle) error {
+	g, err := newGeneration(b)
+	if err != nil {
+		return err
+	}
+	if err := g.stale(p.reg); err != nil {
+		return err
+	}
+	p.current.Store(&decider{g, newNames(p.reg, b)})
+	return nil
+}
+
+// Reload replaces the policies by those of a directory. They are checked as by
+// Load, and their tests must pass. On an error the Policy decides as before.
+// Decisions that are being made keep the policies that they began with.
+func (p *Policy) Reload(fsys fs.FS) error {
+	p.reload.Lock()
+	defer p.reload.Unlock()
+	b, err := loadBundle(fsys)
+	if err != nil {
+		return err
+	}
+	report, err := b.runTests(context.Background(), TestOptions{})
+	if err != nil {
+		return err
+	}
+	if err := report.err(); err != nil {
+		return err
+	}
+	return p.use(b)
+}
+
+// Revision names the content of the policies that decide now.
+func (p *Policy) Revision() string { return p.current.Load().src.revision }
+
+// Decide judges one call.
+func (p *Policy) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+	e, err := p.Explain(ctx, in)
+	return e.Decision, err
+}
+
+// An Explanation is a decision with everything that was said about the call.
+type Explanation struct {
+	runtime.Decision
+	Allows []Allow
+}
+
+// Explain judges one call as Decide does, and says why it is allowed too.
+func (p *Policy) Explain(ctx context.Context, in *runtime.PolicyInput) (Explanation, error) {
+	a, revision, err := p.evaluate(ctx, in)
+	if err != nil {
+		return Explanation{Decision: runtime.Decision{Revision: revision}}, err
+	}
+	d, err := a.decide(revision)
+	d.Revision = revision
+	return Explanation{d, a.allows}, err
+}
+
+// evaluate asks the policies about one call.
+func (p *Policy) evaluate(ctx context.Context, in *runtime.PolicyInput) (answers, string, error) {
+	d := p.current.Load()
+	revision := d.src.revision
+	if err := d.known(in); err != nil {
+		return answers{}, revision, err
+	}
+	args, err := p.builders.args(d.names, in.Args)
+	if err != nil {
+		return answers{}, revision, err
+	}
+	facts, release := d.facts(d.names, in.Facts)
+	defer release()
+	t, err := d.eval(ctx, d.names.input(in, args, facts))
+	if err != nil {
+		return answers{}, revision, err
+	}
+	a, err := decode(t)
+	return a, revision, err
+}
+
+// known checks that a call is one of the registry's tools.
+func (d *decider) known(in *runtime.PolicyInput) error {
+	if in == nil || in.Tool == nil {
+		return errors.New("the call has no tool")
+	}
+	if in.Index < 0 || in.Index >= len(d.names.registered) || d.names.registered[in.Index] != in.Tool {
+		return fmt.Errorf("tool %q is not at position %d of the registry that the policy was loaded for", in.Tool.Name, in.Index)
+	}
+	return nil
+}

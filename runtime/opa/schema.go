@@ -1,0 +1,120 @@
+package opa
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+const schemaSuffix = ".schema.json"
+
+// A schema is a decoded JSON Schema, or a part of one that root resolves.
+type schema struct {
+	root, node map[string]any
+}
+
+// readSchemas collects the generated schemas of the policy input.
+func (b *bundle) readSchemas(errs *Errors) {
+	b.schemas = map[string]schema{}
+	b.schemaSet = ast.NewSchemaSet()
+	for _, f := range b.src.files {
+		if !f.generated() || !strings.HasSuffix(f.name, schemaSuffix) {
+			continue
+		}
+		value, err := decodeJSON(f.text)
+		root, ok := value.(map[string]any)
+		if err != nil || !ok {
+			errs.addFile(f.name, "not a JSON Schema", "run go generate")
+			continue
+		}
+		name := strings.TrimSuffix(path.Base(f.name), schemaSuffix)
+		b.schemas[name] = schema{root, root}
+		b.schemaSet.Put(ast.Ref{ast.SchemaRootDocument, ast.StringTerm(name)}, value)
+	}
+}
+
+// schemaOf returns the schema of the input as a package sees it: its own for a
+// tool, the common one for the organisation's packages.
+func (b *bundle) schemaOf(pkg ast.Ref) schema {
+	switch kind, name := contractPackage(pkg); kind {
+	case toolPackage:
+		return b.schemas[name]
+	case orgPackage:
+		return b.schemas["ambit"]
+	}
+	return schema{}
+}
+
+// member returns the schema of a member, and whether a valid value always has
+// it. ok is false when the schema leaves it open whether there is such a member;
+// closed says that there cannot be one.
+func (s schema) member(name string) (m schema, required, ok, closed bool) {
+	s = s.resolve()
+	properties, _ := s.node["properties"].(map[string]any)
+	node, found := properties[name].(map[string]any)
+	if !found {
+		return schema{}, false, false, s.node["additionalProperties"] == false && !s.composed()
+	}
+	list, _ := s.node["required"].([]any)
+	return schema{s.root, node}, slices.Contains(list, any(name)), true, false
+}
+
+// names returns the members that the schema declares.
+func (s schema) names() []string {
+	properties, _ := s.resolve().node["properties"].(map[string]any)
+	names := make([]string, 0, len(properties))
+	for name := range properties {
+		names = append(names, name)
+	}
+	return names
+}
+
+// composed says that other keywords may declare members too.
+func (s schema) composed() bool {
+	for _, keyword := range []string{"oneOf", "anyOf", "allOf", "if", "patternProperties"} {
+		if _, ok := s.node[keyword]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// resolve follows references inside the document.
+func (s schema) resolve() schema {
+	for range maxDepth {
+		ref, ok := s.node["$ref"].(string)
+		if !ok {
+			return s
+		}
+		node := s.root
+		for _, key := range strings.Split(strings.TrimPrefix(ref, "#"), "/")[1:] {
+			node, _ = node[strings.NewReplacer("~1", "/", "~0", "~").Replace(key)].(map[string]any)
+		}
+		s.node = node
+	}
+	return schema{}
+}
+
+// at follows a ground path of member names; optional says that one of them may be absent.
+func (s schema) at(names []string) (m schema, optional, ok bool) {
+	m = s
+	for _, name := range names {
+		next, required, found, _ := m.member(name)
+		if !found {
+			return schema{}, false, false
+		}
+		m, optional = next, optional || !required
+	}
+	return m.resolve(), optional, m.node != nil
+}
+
+// values returns the closed set of values that the schema allows, or nil.
+func (s schema) values() []any {
+	if value, ok := s.node["const"]; ok {
+		return []any{value}
+	}
+	values, _ := s.node["enum"].([]any)
+	return values
+}
