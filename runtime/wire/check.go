@@ -11,7 +11,7 @@ import (
 // A Rule is what a schema says of one value: *StringRule, *IntRule and so on.
 type Rule interface {
 	// check notes what is wrong with a token that begins at an offset.
-	check(n *notes, at int, t *Token)
+	check(n *notes, at int, t Token)
 }
 
 // plural returns a count with its noun.
@@ -23,14 +23,14 @@ func plural(n int, noun string) string {
 }
 
 // noteNull records null where the schema wants something else.
-func noteNull(n *notes, at int, t *Token, want string) bool {
+func noteNull(n *notes, at int, t Token, want string) bool {
 	if t.Kind == KindNull {
 		n.note(at, t.Sensitive, "type", want, "null")
 	}
 	return t.Kind == KindNull
 }
 
-func (s *StringRule) check(n *notes, at int, t *Token) {
+func (s *StringRule) check(n *notes, at int, t Token) {
 	if !noteNull(n, at, t, "string") && s != nil {
 		s.checkText(n, at, t.Str, t.Sensitive)
 	}
@@ -84,7 +84,7 @@ func (s *StringRule) checkLength(n *notes, at int, v string, secret bool) {
 	}
 }
 
-func (i *IntRule) check(n *notes, at int, t *Token) {
+func (i *IntRule) check(n *notes, at int, t Token) {
 	if !noteNull(n, at, t, "integer") && i != nil {
 		i.checkInt(n, at, t.Int, t.Sensitive)
 	}
@@ -104,7 +104,7 @@ func (i *IntRule) checkInt(n *notes, at int, v int64, secret bool) {
 	}
 }
 
-func (f *NumberRule) check(n *notes, at int, t *Token) {
+func (f *NumberRule) check(n *notes, at int, t Token) {
 	if noteNull(n, at, t, "number") {
 		return
 	}
@@ -138,7 +138,7 @@ func (f *NumberRule) checkFloat(n *notes, at int, v float64, lit []byte, secret 
 	}
 }
 
-func (b *BoolRule) check(n *notes, at int, t *Token) {
+func (b *BoolRule) check(n *notes, at int, t Token) {
 	if !noteNull(n, at, t, "boolean") && b != nil {
 		b.checkBool(n, at, t.Bool, t.Sensitive)
 	}
@@ -151,9 +151,9 @@ func (b *BoolRule) checkBool(n *notes, at int, v, secret bool) {
 }
 
 // check has nothing to say: any value is allowed.
-func (w *RawRule) check(*notes, int, *Token) {}
+func (w *RawRule) check(*notes, int, Token) {}
 
-func (a *ArrayRule) check(n *notes, at int, t *Token) { noteNull(n, at, t, "array") }
+func (a *ArrayRule) check(n *notes, at int, t Token) { noteNull(n, at, t, "array") }
 
 // checkArray notes what is wrong with an array of count elements that was written as text.
 func (a *ArrayRule) checkArray(n *notes, at, count int, text []byte) {
@@ -167,14 +167,14 @@ func (a *ArrayRule) checkArray(n *notes, at, count int, text []byte) {
 	}
 }
 
-func (o *ObjectRule) check(n *notes, at int, t *Token) { noteNull(n, at, t, "object") }
+func (o *ObjectRule) check(n *notes, at int, t Token) { noteNull(n, at, t, "object") }
 
 func (o *ObjectRule) checkCount(n *notes, at, count int) {
 	checkCount(n, at, o.Has, o.Min, o.Max, count, "Properties", "member")
 }
 
 // check is asked when no variant was chosen.
-func (u *UnionRule) check(n *notes, at int, t *Token) { noteNull(n, at, t, "object") }
+func (u *UnionRule) check(n *notes, at int, t Token) { noteNull(n, at, t, "object") }
 
 // checkCount notes a wrong number of elements or members.
 func checkCount(n *notes, at int, has Bounds, atLeast, atMost, count int, keyword, noun string) {

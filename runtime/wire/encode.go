@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // An encoder is the Visitor that writes JSON and checks rules in one pass.
@@ -17,12 +18,13 @@ type encoder struct {
 
 // A frame is an object or array that is being written.
 type frame struct {
-	object bool
-	secret bool
-	rule   Rule
-	at     int // where it begins
-	count  int
-	seen   seenNames // declared names of an open object, where others may repeat them
+	object  bool
+	secret  bool
+	members *ObjectRule // of an object; may be nil
+	items   *ArrayRule  // of an array; may be nil
+	at      int         // where it begins
+	count   int
+	seen    seenNames // declared names of an open object, where others may repeat them
 }
 
 var encoders = sync.Pool{New: func() any { return new(encoder) }}
@@ -32,66 +34,48 @@ var encoders = sync.Pool{New: func() any { return new(encoder) }}
 // it was.
 func Append(dst []byte, v Value) ([]byte, []Violation) {
 	e := encoders.Get().(*encoder)
-	e.buf, e.fresh = dst, true
-	start := len(dst)
+	e.fresh = true
 	v.Walk(e)
-	out := e.buf
-	var bad []Violation
-	if len(e.bad) > 0 {
-		for i := range e.bad {
-			e.bad[i].at -= start
-		}
-		bad = e.violations(out[start:])
-		out = out[:start]
+	bad := e.violations(e.buf)
+	if bad == nil {
+		dst = append(dst, e.buf...)
 	}
+	e.release()
+	return dst, bad
+}
+
+// release gives e back without what it wrote.
+func (e *encoder) release() {
 	e.reset()
-	e.buf = nil
+	if e.buf = e.buf[:0]; cap(e.buf) > defaultSize {
+		e.buf = nil
+	}
 	clear(e.stack)
 	e.stack = e.stack[:0]
 	encoders.Put(e)
-	return out, bad
 }
 
 // Visit writes a token and checks its rule.
 func (e *encoder) Visit(t Token) {
-	if t.Kind == KindEnd {
+	switch t.Kind {
+	case KindEnd:
 		e.end()
 		return
-	}
-	if !e.fresh {
-		e.buf = append(e.buf, ',')
-	}
-	e.fresh = false
-	at := len(e.buf)
-	if t.Kind == KindName {
-		e.name(at, &t)
+	case KindName:
+		e.name(t.Str, t.Sensitive)
 		return
 	}
-	if n := len(e.stack); n > 0 && !e.stack[n-1].object {
-		e.stack[n-1].count++
-	}
+	at := e.next()
 	if t.Rule != nil {
-		t.Rule.check(&e.notes, at, &t)
-	} else if t.Kind == KindFloat {
-		(*NumberRule)(nil).check(&e.notes, at, &t)
+		t.Rule.check(&e.notes, at, t)
 	}
-	e.value(at, &t)
-}
-
-// value writes a token that is, or begins, a value.
-func (e *encoder) value(at int, t *Token) {
 	switch t.Kind {
-	case KindObject, KindArray:
-		e.stack = append(e.stack, frame{object: t.Kind == KindObject, secret: t.Sensitive, rule: t.Rule, at: at})
-		e.fresh = true
-		if t.Sensitive {
-			e.secret++
-		}
-		if t.Kind == KindObject {
-			e.buf = append(e.buf, '{')
-		} else {
-			e.buf = append(e.buf, '[')
-		}
+	case KindObject:
+		rule, _ := t.Rule.(*ObjectRule)
+		e.begin(frame{object: true, secret: t.Sensitive, members: rule, at: at})
+	case KindArray:
+		rule, _ := t.Rule.(*ArrayRule)
+		e.begin(frame{secret: t.Sensitive, items: rule, at: at})
 	case KindString:
 		e.text(at, t.Str, t.Sensitive)
 	case KindInt:
@@ -108,22 +92,51 @@ func (e *encoder) value(at int, t *Token) {
 	}
 }
 
+// next writes the comma before a value of an array, if any, and returns where
+// the value begins.
+func (e *encoder) next() int {
+	if !e.fresh {
+		e.buf = append(e.buf, ',')
+	}
+	e.fresh = false
+	if n := len(e.stack); n > 0 && !e.stack[n-1].object {
+		e.stack[n-1].count++
+	}
+	return len(e.buf)
+}
+
+// begin opens an object or array.
+func (e *encoder) begin(f frame) {
+	e.stack = append(e.stack, f)
+	e.fresh = true
+	if f.secret {
+		e.secret++
+	}
+	if f.object {
+		e.buf = append(e.buf, '{')
+	} else {
+		e.buf = append(e.buf, '[')
+	}
+}
+
 // name writes the name of a member.
-func (e *encoder) name(at int, t *Token) {
+func (e *encoder) name(name string, secret bool) {
+	if !e.fresh {
+		e.buf = append(e.buf, ',')
+	}
 	f := &e.stack[len(e.stack)-1]
 	f.count++
-	e.text(at, t.Str, t.Sensitive)
+	e.text(len(e.buf), name, secret)
 	e.buf = append(e.buf, ':')
 	e.fresh = true
-	rule, ok := f.rule.(*ObjectRule)
-	if !ok || !rule.Open {
+	if f.members == nil || !f.members.Open {
 		return
 	}
-	i := rule.index(t.Str, 0)
+	i := f.members.index(name, 0)
 	switch {
 	case i < 0:
 	case f.seen.has(i):
-		e.note(len(e.buf), t.Sensitive, "duplicate", "every member once", show(t.Str)+" again")
+		e.note(len(e.buf), secret, "duplicate", "every member once", show(name)+" again")
 	default:
 		f.seen.add(i)
 	}
@@ -135,13 +148,13 @@ func (e *encoder) end() {
 	f := &e.stack[n]
 	if f.object {
 		e.buf = append(e.buf, '}')
-		if rule, ok := f.rule.(*ObjectRule); ok {
-			rule.checkCount(&e.notes, f.at, f.count)
+		if f.members != nil {
+			f.members.checkCount(&e.notes, f.at, f.count)
 		}
 	} else {
 		e.buf = append(e.buf, ']')
-		if rule, ok := f.rule.(*ArrayRule); ok {
-			rule.checkArray(&e.notes, f.at, f.count, e.buf[f.at:])
+		if f.items != nil {
+			f.items.checkArray(&e.notes, f.at, f.count, e.buf[f.at:])
 		}
 	}
 	if f.secret {
@@ -151,54 +164,74 @@ func (e *encoder) end() {
 	e.stack = e.stack[:n]
 }
 
-// text writes a string and notes what is not UTF-8.
-func (e *encoder) text(at int, s string, secret bool) {
-	if !utf8.ValidString(s) {
-		e.note(at, secret, "utf8", "a string in UTF-8", show(s))
+// string writes a string and checks its rule.
+func (e *encoder) string(s string, rule *StringRule) {
+	at := e.next()
+	if rule != nil {
+		rule.checkText(&e.notes, at, s, rule.Sensitive)
 	}
-	e.buf = appendString(e.buf, s)
+	e.text(at, s, rule != nil && rule.Sensitive)
 }
 
-// appendString appends s in quotes. Nothing but quotes, backslashes and
-// control characters is escaped; bytes that are not UTF-8 become U+FFFD.
+// int writes an integer and checks its rule.
+func (e *encoder) int(v int64, rule *IntRule) {
+	at := e.next()
+	if rule != nil {
+		rule.checkInt(&e.notes, at, v, rule.Sensitive)
+	}
+	e.buf = strconv.AppendInt(e.buf, v, 10)
+}
+
+// text writes a string and notes what is not UTF-8.
+func (e *encoder) text(at int, s string, secret bool) {
+	var ok bool
+	e.buf = append(e.buf, '"')
+	if e.buf, ok = appendEscaped(e.buf, s); !ok {
+		e.note(at, secret, "utf8", "a string in UTF-8", show(s))
+	}
+	e.buf = append(e.buf, '"')
+}
+
+// appendString appends s in quotes.
 func appendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
-			continue
-		}
+	dst, _ = appendEscaped(append(dst, '"'), s)
+	return append(dst, '"')
+}
+
+// appendEscaped appends the inside of a string and reports whether it is
+// UTF-8. Nothing but quotes, backslashes and control characters is escaped.
+func appendEscaped(dst []byte, s string) ([]byte, bool) {
+	b := unsafe.Slice(unsafe.StringData(s), len(s))
+	start, ok := 0, true
+	for i := special(b, 0); i < len(b); i = special(b, i) {
+		c := b[i]
 		if c >= utf8.RuneSelf {
-			u, n := utf8.DecodeRuneInString(s[i:])
-			if u == utf8.RuneError && n == 1 {
-				dst = append(dst, s[start:i]...)
-				dst = append(dst, "\ufffd"...)
-				start = i + 1
-			}
+			u, n := utf8.DecodeRune(b[i:])
+			ok = ok && (u != utf8.RuneError || n > 1)
 			i += n
 			continue
 		}
-		dst = append(dst, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
+		dst = appendEscape(append(dst, b[start:i]...), c)
 		i++
 		start = i
 	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
+	return append(dst, b[start:]...), ok
+}
+
+// appendEscape appends the escape sequence of a quote, a backslash or a control character.
+func appendEscape(dst []byte, c byte) []byte {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
 // appendFloat appends the shortest literal that reads as f again; null when there is none.

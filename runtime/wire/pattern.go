@@ -37,12 +37,12 @@ func matchSpans(spans []Span, s string) bool {
 	i := 0
 	for k := range spans {
 		p := &spans[k]
-		start := i
-		for i < len(s) && (p.Max < 0 || i-start < p.Max) {
-			c := s[i]
-			if c >= 0x80 || p.Class[c>>6]&(1<<(c&63)) == 0 {
-				break
-			}
+		class := p.Class
+		start, end := i, len(s)
+		if p.Max >= 0 && p.Max < end-i {
+			end = i + p.Max
+		}
+		for i < end && s[i] < 0x80 && class[s[i]>>6&1]>>(s[i]&63)&1 != 0 {
 			i++
 		}
 		if i-start < p.Min {

@@ -72,7 +72,11 @@ func ruleOf[R any](rule *R) Rule {
 
 // Member visits a member that is always present.
 func Member[T, R any](w Visitor, name string, p *T, walk func(Visitor, *T, *R), rule *R) {
-	w.Visit(Token{Kind: KindName, Str: name})
+	if e, ok := w.(*encoder); ok {
+		e.name(name, false)
+	} else {
+		w.Visit(Token{Kind: KindName, Str: name})
+	}
 	walk(w, p, rule)
 }
 
@@ -102,6 +106,10 @@ func ExtraMembers[T, R any](w Visitor, m map[string]T, walk func(Visitor, *T, *R
 
 // BeginObject visits the beginning of an object whose members follow.
 func BeginObject(w Visitor, rule *ObjectRule) {
+	if e, ok := w.(*encoder); ok {
+		e.begin(frame{object: true, secret: rule != nil && rule.Sensitive, members: rule, at: e.next()})
+		return
+	}
 	t := Token{Kind: KindObject, Int: -1}
 	if rule != nil {
 		t.Rule, t.Sensitive = rule, rule.Sensitive
@@ -119,10 +127,20 @@ func BeginArray(w Visitor, n int, rule *ArrayRule) {
 }
 
 // End visits the end of an object or array.
-func End(w Visitor) { w.Visit(Token{Kind: KindEnd}) }
+func End(w Visitor) {
+	if e, ok := w.(*encoder); ok {
+		e.end()
+		return
+	}
+	w.Visit(Token{Kind: KindEnd})
+}
 
 // WalkString visits a string.
 func WalkString[S ~string](w Visitor, p *S, rule *StringRule) {
+	if e, ok := w.(*encoder); ok {
+		e.string(string(*p), rule)
+		return
+	}
 	t := Token{Kind: KindString, Str: string(*p)}
 	if rule != nil {
 		t.Rule, t.Sensitive = rule, rule.Sensitive
@@ -132,6 +150,10 @@ func WalkString[S ~string](w Visitor, p *S, rule *StringRule) {
 
 // WalkInt visits an integer.
 func WalkInt(w Visitor, p *int64, rule *IntRule) {
+	if e, ok := w.(*encoder); ok {
+		e.int(*p, rule)
+		return
+	}
 	t := Token{Kind: KindInt, Int: *p}
 	if rule != nil {
 		t.Rule, t.Sensitive = rule, rule.Sensitive
