@@ -15,6 +15,7 @@ import (
 // An answer is what "ambit explain" prints.
 type answer struct {
 	verdict runtime.Verdict
+	allows  []opa.Allow // what spoke for the call
 	tool    string
 	dir     string // of the policies
 }
@@ -33,7 +34,7 @@ func (a *answer) headline() string {
 }
 
 // print writes the answer for a person: the headline, then one block per reason.
-func (a *answer) print(w io.Writer) error {
+func (a *answer) print(w io.Writer) {
 	v := a.verdict
 	fmt.Fprintln(w, a.headline())
 	for _, violation := range v.Outcome.Violations {
@@ -45,6 +46,9 @@ func (a *answer) print(w io.Writer) error {
 	for _, q := range v.Decision.Asks {
 		a.block(w, "asked by", q.ID, q.At, q.Message)
 	}
+	for _, r := range a.allows {
+		a.block(w, "allowed by", r.Code, r.At, r.Message)
+	}
 	for _, r := range v.Decision.Rewrites {
 		a.block(w, "changed by", r.Code, r.At, r.Pointer+" becomes "+string(r.Value))
 	}
@@ -54,7 +58,6 @@ func (a *answer) print(w io.Writer) error {
 	if !v.Runs && v.Outcome.Message != "" {
 		fmt.Fprintf(w, "  the model is told: %s\n", v.Outcome.Message)
 	}
-	return nil
 }
 
 func (a *answer) block(w io.Writer, what, code, at, message string) {
@@ -101,7 +104,7 @@ func inPolicyDir(err error, dir string) error {
 
 // ruleJSON is one thing that a rule of a policy said.
 type ruleJSON struct {
-	Kind    string          `json:"kind"` // deny, ask, modify or oblige
+	Kind    string          `json:"kind"` // deny, ask, allow, modify or oblige
 	Code    string          `json:"code"`
 	At      string          `json:"at,omitempty"`
 	Message string          `json:"message,omitempty"`
@@ -117,6 +120,9 @@ func (a *answer) rules() []ruleJSON {
 	}
 	for _, r := range d.Asks {
 		rules = append(rules, ruleJSON{Kind: "ask", Code: r.ID, At: a.place(r.At), Message: r.Message})
+	}
+	for _, r := range a.allows {
+		rules = append(rules, ruleJSON{Kind: "allow", Code: r.Code, At: a.place(r.At), Message: r.Message})
 	}
 	for _, r := range d.Rewrites {
 		rules = append(rules, ruleJSON{Kind: "modify", Code: r.Code, At: a.place(r.At), Pointer: r.Pointer, Value: json.RawMessage(r.Value)})

@@ -88,4 +88,4 @@ func load(path string) (*declaration, error) {
 }
 
 // policyDir is where the hand-written policies of the declaration at path live.
-func policyDir(path string) string { return filepath.Join(filepath.Dir(path), "policy") }
+func policyDir(path string) string { return filepath.Join(filepath.Dir(path), policyFolder) }

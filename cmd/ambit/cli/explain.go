@@ -53,15 +53,15 @@ each reason. A denial is an answer like any other: the exit code is 0.`,
 			if err != nil {
 				return err
 			}
-			verdict, err := d.judge(cmd.Context(), &q, input)
+			a, err := d.judge(cmd.Context(), &q, input)
 			if err != nil {
-				return inPolicyDir(err, policyDir(path))
+				return err
 			}
-			a := answer{verdict: verdict, tool: q.tool, dir: policyDir(path)}
 			if asJSON {
 				return a.printJSON(cmd.OutOrStdout())
 			}
-			return a.print(cmd.OutOrStdout())
+			a.print(cmd.OutOrStdout())
+			return nil
 		},
 	}
 	flags := cmd.Flags()

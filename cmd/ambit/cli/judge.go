@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
@@ -11,42 +12,43 @@ import (
 )
 
 // judge asks an executor of the declared tools what would happen to a call.
-func (d *declaration) judge(ctx context.Context, q *question, input []byte) (runtime.Verdict, error) {
-	var none runtime.Verdict
+func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*answer, error) {
 	st := new(stage)
 	reg, err := d.registry(st)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
 	if err := q.check(reg); err != nil {
-		return none, err
+		return nil, err
 	}
 	fsys, err := policyFS(d.path, d)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
-	policy, err := opa.Load(fsys, reg)
-	if err != nil {
-		return none, err
+	if st.policy, err = opa.Load(fsys, reg); err != nil {
+		return nil, inPolicyDir(err, policyDir(d.path))
 	}
-	st.policy = policy
-	exec, err := runtime.NewExecutor(reg, st)
+	exec, err := runtime.NewExecutor(reg, st, runtime.WithPolicyTimeout(policyTimeout))
 	if err != nil {
-		return none, err
+		return nil, err
 	}
 	defer exec.Shutdown(ctx)
 	run, err := exec.Session(runtime.SessionConfig{
 		Principal: q.principal, Capabilities: q.capabilities, Behavior: q.behavior, Modes: q.modes,
 	}).StartRun(ctx, runtime.RunConfig{})
 	if err != nil {
-		return none, err
+		return nil, err
 	}
 	turn := run.Turn(runtime.TurnConfig{})
 	if err := st.rehearse(ctx, turn, q.counts); err != nil {
-		return none, err
+		return nil, err
 	}
-	return turn.WhatIf(ctx, runtime.Call{Tool: q.tool, Input: input}), nil
+	v := turn.WhatIf(ctx, runtime.Call{Tool: q.tool, Input: input})
+	return &answer{verdict: v, allows: st.explained().Allows, tool: q.tool, dir: policyDir(d.path)}, nil
 }
+
+// policyTimeout is longer than that of a server: nobody else waits for the answer.
+const policyTimeout = 10 * time.Second
 
 // registry holds the declared tools with handlers that do nothing.
 func (d *declaration) registry(st *stage) (*runtime.Registry, error) {
@@ -63,10 +65,20 @@ func (d *declaration) registry(st *stage) (*runtime.Registry, error) {
 }
 
 // A stage is where earlier calls are rehearsed: while it is set, every call is
-// valid and allowed, so that the facts of the run become those asked for.
+// valid and allowed, so that the facts of the run become those asked for. After
+// that it decides as its policy does and keeps what the policy said.
 type stage struct {
 	rehearsing atomic.Bool
-	policy     runtime.Policy
+	policy     *opa.Policy
+	said       atomic.Pointer[opa.Explanation]
+}
+
+// explained is what the policy said last; empty when it was not asked.
+func (s *stage) explained() opa.Explanation {
+	if e := s.said.Load(); e != nil {
+		return *e
+	}
+	return opa.Explanation{}
 }
 
 func (s *stage) rehearse(ctx context.Context, turn *runtime.Turn, counts map[string]int) error {
@@ -87,7 +99,9 @@ func (s *stage) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.De
 	if s.rehearsing.Load() {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	}
-	return s.policy.Decide(ctx, in)
+	e, err := s.policy.Explain(ctx, in)
+	s.said.Store(&e)
+	return e.Decision, err
 }
 
 // stageCodec decodes as its tool does, once the rehearsal is over.

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/txtar"
 )
 
 const (
-	policyFolder    = "policy/"
+	policyFolder    = "policy"
 	generatedFolder = "ambit_gen"
 )
 
@@ -27,49 +27,50 @@ func policyFS(path string, d *declaration) (fs.FS, error) {
 		return nil, problem(err.Error(), "")
 	case !absent && !info.IsDir():
 		return nil, problem(quote(dir)+" is not a folder of policies", "")
-	case d != nil:
-		return d.policyFS(dir, absent)
-	case absent:
+	case d == nil && absent:
 		return nil, nil
+	case d == nil:
+		return os.DirFS(dir), nil
 	}
-	return os.DirFS(dir), nil
+	generated, err := d.generatedPolicies()
+	if err != nil || absent {
+		return generated, err
+	}
+	return overlay{hand: os.DirFS(dir), generated: generated}, nil
 }
 
-func (d *declaration) policyFS(dir string, absent bool) (fs.FS, error) {
-	var files []txtar.File
-	if !absent {
-		var err error
-		if files, err = handWritten(dir); err != nil {
-			return nil, problem(err.Error(), "")
-		}
-	}
+func (d *declaration) generatedPolicies() (fs.FS, error) {
+	var a txtar.Archive
 	for _, f := range d.out {
-		if name, ok := strings.CutPrefix(f.Name, policyFolder); ok {
-			files = append(files, txtar.File{Name: name, Data: f.Content})
+		if name, ok := strings.CutPrefix(f.Name, policyFolder+"/"); ok {
+			a.Files = append(a.Files, txtar.File{Name: name, Data: f.Content})
 		}
 	}
-	return txtar.FS(&txtar.Archive{Files: files})
+	return txtar.FS(&a)
 }
 
-func handWritten(dir string) ([]txtar.File, error) {
-	var files []txtar.File
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			if path == filepath.Join(dir, generatedFolder) {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		files = append(files, txtar.File{Name: filepath.ToSlash(name), Data: content})
-		return err
-	})
-	return files, err
+// An overlay shows the generated folder of one file system inside another.
+type overlay struct{ hand, generated fs.FS }
+
+func (o overlay) of(name string) fs.FS {
+	if name == generatedFolder || strings.HasPrefix(name, generatedFolder+"/") {
+		return o.generated
+	}
+	return o.hand
+}
+
+// Open implements fs.FS.
+func (o overlay) Open(name string) (fs.File, error) { return o.of(name).Open(name) }
+
+// ReadDir implements fs.ReadDirFS.
+func (o overlay) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(o.of(name), name)
+	if err != nil || name != "." {
+		return entries, err
+	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == generatedFolder })
+	generated, err := fs.ReadDir(o.generated, name)
+	entries = append(entries, generated...)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
 }
