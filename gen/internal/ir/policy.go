@@ -1,0 +1,208 @@
+package ir
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ambit-tools/ambit/dsl"
+)
+
+// The input document of a policy is described to OPA's type checker, which
+// knows less than 2020-12 and is wrong about some of it (OPA 1.22):
+//   - oneOf makes a value of any type, so a union is an object with the
+//     members of all its branches;
+//   - a type array is known by its first entry, so null is left to is_null;
+//   - $ref is resolved at the root of the document, so $defs stand there;
+//   - prefixItems is unknown, so a tuple is written as draft 7 did;
+//   - the members of a map are not looked at.
+
+// object7 is an object whose members are all required, as the checker is told.
+func object7(members ...member) object {
+	return object{{"type", "object"}, {"properties", object(members)}}
+}
+
+func typed(name string) object { return object{{"type", name}} }
+
+func listOf(elem object) object { return object{{"type", "array"}, {"items", elem}} }
+
+func mapOf(elem object) object { return object{{"type", "object"}, {"additionalProperties", elem}} }
+
+// setNames are the names that all tools of a file use together.
+type setNames struct{ modes, capabilities []string }
+
+func namesOf(f *dsl.File) setNames {
+	var n setNames
+	for _, t := range f.Tools {
+		n.capabilities = append(n.capabilities, t.Capabilities...)
+		for _, m := range t.Modes {
+			n.modes = append(n.modes, m.Name)
+		}
+	}
+	slices.Sort(n.modes)
+	slices.Sort(n.capabilities)
+	n.modes, n.capabilities = slices.Compact(n.modes), slices.Compact(n.capabilities)
+	return n
+}
+
+// inputSchema is the whole input document; args is its part for the arguments.
+func inputSchema(n setNames, args object) object {
+	text, flag, count := typed("string"), typed("boolean"), typed("integer")
+	members := func(names []string, value object) object {
+		var o object
+		for _, name := range names {
+			o.set(name, value)
+		}
+		if o == nil {
+			return mapOf(value) // the checker takes an object without properties for one with any
+		}
+		return object7(o...)
+	}
+	return object7(
+		member{"tool", object7(
+			member{"name", text}, member{"version", text},
+			member{"effect", object{{"type", "string"}, {"enum", list([]string{"read", "write", "destructive"})}}},
+			member{"idempotent", flag}, member{"deterministic", flag},
+			member{"capabilities", listOf(text)}, member{"behaviors", listOf(text)},
+		)},
+		member{"args", args},
+		member{"behavior", text},
+		member{"modes", members(n.modes, text)},
+		member{"principal", object7(member{"id", text}, member{"capabilities", members(n.capabilities, flag)})},
+		member{"session", object7(member{"id", text})},
+		member{"run", object7(member{"id", text}, member{"counts", mapOf(count)}, member{"succeeded", mapOf(flag)})},
+		member{"call", object7(member{"id", text})},
+		member{"now_ns", count},
+	)
+}
+
+// policySchema describes the input document of one tool's policies.
+func policySchema(n setNames, input *dsl.Schema) []byte {
+	d := newDocument(true)
+	args := mapOf(object{})
+	if input != nil {
+		args = d.visible(input)
+	}
+	root := inputSchema(n, args)
+	root.setIf(len(d.defs) > 0, "$defs", d.defs)
+	return pretty(root)
+}
+
+// visible renders one node as the checker sees it.
+func (d *document) visible(s *dsl.Schema) object {
+	if s.Ref != "" {
+		return object{{"$ref", "#/$defs/" + escapePointer(d.define(s.Target))}}
+	}
+	if len(s.OneOf) > 0 {
+		return d.merged(s)
+	}
+	var o object
+	if s.Nullable {
+		o.set("type", []any{string(s.Type), "null"})
+	} else {
+		o.set("type", string(s.Type))
+	}
+	switch s.Type {
+	case dsl.TypeObject:
+		var properties object
+		for _, p := range s.Properties {
+			properties.set(p.Name, d.visible(p.Schema))
+		}
+		o.setIf(len(properties) > 0, "properties", properties)
+		if s.Additional != nil && len(properties) == 0 {
+			o.set("additionalProperties", d.visible(s.Additional))
+		}
+	case dsl.TypeArray:
+		switch {
+		case len(s.PrefixItems) > 0:
+			items := make([]any, len(s.PrefixItems))
+			for i, item := range s.PrefixItems {
+				items[i] = d.visible(item)
+			}
+			o.set("items", items)
+		case s.Items != nil:
+			o.set("items", d.visible(s.Items))
+		}
+	default:
+		o.setIf(s.Enum != nil, "enum", values(s.Enum))
+		if s.Const != nil {
+			o.set("enum", []any{s.Const})
+		}
+	}
+	return o
+}
+
+// merged is a union as one object. A member that its branches describe
+// differently may have any value.
+func (d *document) merged(s *dsl.Schema) object {
+	var properties object
+	for _, branch := range s.OneOf {
+		for branch.Ref != "" {
+			branch = branch.Target.Schema
+		}
+		for _, p := range branch.Properties {
+			seen := slices.IndexFunc(properties, func(m member) bool { return m.name == p.Name })
+			switch schema := d.visible(p.Schema); {
+			case seen < 0:
+				properties.set(p.Name, schema)
+			case p.Name == s.Tag:
+				properties[seen].value = typed("string")
+			case string(compact(properties[seen].value)) != string(compact(schema)):
+				properties[seen].value = object{}
+			}
+		}
+	}
+	return object{{"type", "object"}, {"properties", properties}}
+}
+
+// declaredData is what policies read as data.ambit.declared.
+func declaredData(p *Package, f *dsl.File, n setNames) []byte {
+	var tools, reasons object
+	for _, t := range p.Tools {
+		tools.set(t.Decl.Name, declaredTool(t))
+	}
+	for _, r := range f.Reasons {
+		reasons.set(r.Code, strings.TrimSpace(r.Description))
+	}
+	return pretty(object{
+		{"set", f.Package},
+		{"modes", list(n.modes)},
+		{"capabilities", list(n.capabilities)},
+		{"reasons", reasons},
+		{"tools", tools},
+	})
+}
+
+func declaredTool(t *Tool) object {
+	d := t.Decl
+	o := object{{"effect", d.Effect}, {"capabilities", list(d.Capabilities)}}
+	if len(d.Behaviors) > 0 {
+		o.set("behaviors", flags(d.Behaviors))
+	}
+	var modes object
+	for _, m := range d.Modes {
+		modes.set(m.Name, flags(m.Values))
+	}
+	o.set("modes", modes)
+	if d.Consent != nil {
+		o.set("consent", consentObject(d.Consent))
+	}
+	o.set("pin", t.Pin)
+	return o
+}
+
+// flags is a set as Rego looks things up in: a member per name, true.
+func flags(names []string) object {
+	var o object
+	for _, name := range names {
+		o.set(name, true)
+	}
+	return o
+}
+
+func consentObject(c *dsl.Consent) object {
+	return object{
+		{"ask", c.Ask}, {"message", c.Message}, {"approvers", list(c.Approvers)}, {"timeout", c.Timeout.String()},
+		{"quorum", int64(c.Quorum)}, {"max_cover", c.MaxCover}, {"preview", c.Preview},
+		{"allow_edit", c.AllowEdit}, {"allow_self", c.AllowSelf}, {"reveal", list(c.Reveal)},
+	}
+}

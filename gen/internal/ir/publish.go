@@ -1,4 +1,0 @@
-package ir
-
-func (b *builder) publish() {}
-func (b *builder) specs()   {}

@@ -1,0 +1,204 @@
+package ir
+
+import (
+	"strconv"
+
+	"github.com/ambit-tools/ambit/dsl"
+)
+
+// A document is one JSON Schema file in the making: what its $refs lead to is
+// collected in its $defs.
+type document struct {
+	policy bool // for OPA's type checker: see policySchema
+	names  map[*dsl.NamedSchema]string
+	taken  map[string]bool
+	defs   object
+}
+
+func newDocument(policy bool) *document {
+	return &document{policy: policy, names: map[*dsl.NamedSchema]string{}, taken: map[string]bool{}}
+}
+
+// published is the JSON Schema of an input, an output or an undo state, which
+// says everything that is enforced, also what the declaration leaves implied.
+func published(s *dsl.Schema, heartbeat bool) []byte {
+	if s == nil {
+		s = &dsl.Schema{Type: dsl.TypeObject, Closed: true}
+	}
+	for s.Ref != "" { // a root is an object in its own right: providers expect type there
+		s = s.Target.Schema
+	}
+	d := newDocument(false)
+	root := object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}}
+	root = append(root, d.schema(s)...)
+	if heartbeat {
+		root = withHeartbeat(root)
+	}
+	root.setIf(len(d.defs) > 0, "$defs", d.defs)
+	return pretty(root)
+}
+
+// heartbeatName is the member that tools with heartbeat: true take besides
+// their declared input; the runtime takes it out before anything reads it.
+const heartbeatName = "request_heartbeat"
+
+func withHeartbeat(root object) object {
+	extra := member{heartbeatName, object{
+		{"description", "Ask to be called again after this tool, although it ends the turn."},
+		{"type", "boolean"},
+	}}
+	for i, m := range root {
+		if properties, ok := m.value.(object); ok && m.name == "properties" {
+			root[i].value = append(properties, extra)
+			return root
+		}
+	}
+	for i, m := range root {
+		if m.name == "additionalProperties" {
+			tail := append(object{{"properties", object{extra}}}, root[i:]...)
+			return append(root[:i:i], tail...)
+		}
+	}
+	return root
+}
+
+// schema renders one node.
+func (d *document) schema(s *dsl.Schema) object {
+	var o object
+	o.setIf(s.Title != "", "title", s.Title)
+	o.setIf(s.Description != "", "description", s.Description)
+	o.setIf(s.Deprecated, "deprecated", true)
+	o.setIf(s.Sensitive, "x-sensitive", true)
+	switch {
+	case s.Ref != "":
+		o.set("$ref", "#/$defs/"+escapePointer(d.define(s.Target)))
+	case len(s.OneOf) > 0:
+		branches := make([]any, len(s.OneOf))
+		for i, branch := range s.OneOf {
+			branches[i] = d.schema(branch)
+		}
+		o.set("oneOf", branches)
+	case s.Nullable:
+		o.set("type", []any{string(s.Type), "null"})
+	default:
+		o.set("type", string(s.Type))
+	}
+	d.values(&o, s)
+	d.members(&o, s)
+	d.elements(&o, s)
+	if len(s.Examples) > 0 {
+		o.set("examples", values(s.Examples))
+	}
+	return o
+}
+
+func (d *document) values(o *object, s *dsl.Schema) {
+	o.setIf(s.Enum != nil, "enum", values(s.Enum))
+	o.setIf(s.Const != nil, "const", s.Const)
+	o.setIf(s.Default != nil, "default", s.Default)
+	for _, bound := range []struct{ key, literal string }{
+		{"minimum", s.Minimum}, {"maximum", s.Maximum},
+		{"exclusiveMinimum", s.ExclusiveMinimum}, {"exclusiveMaximum", s.ExclusiveMaximum},
+		{"multipleOf", s.MultipleOf},
+	} {
+		o.setIf(bound.literal != "", bound.key, number(bound.literal))
+	}
+	setCount(o, "minLength", s.MinLength)
+	setCount(o, "maxLength", s.MaxLength)
+	o.setIf(s.Pattern != "", "pattern", s.Pattern)
+	o.setIf(s.Format != "", "format", s.Format)
+}
+
+func (d *document) members(o *object, s *dsl.Schema) {
+	if s.Type != dsl.TypeObject || s.Ref != "" {
+		return
+	}
+	var properties object
+	for _, p := range s.Properties {
+		properties.set(p.Name, d.schema(p.Schema))
+	}
+	o.setIf(len(properties) > 0, "properties", properties)
+	o.setIf(len(s.Required) > 0, "required", list(s.Required))
+	switch {
+	case s.Closed:
+		o.set("additionalProperties", false)
+	case s.Additional != nil:
+		o.set("additionalProperties", d.schema(s.Additional))
+	default:
+		o.set("additionalProperties", true)
+	}
+	setCount(o, "minProperties", s.MinProperties)
+	setCount(o, "maxProperties", s.MaxProperties)
+}
+
+func (d *document) elements(o *object, s *dsl.Schema) {
+	if len(s.PrefixItems) > 0 {
+		items := make([]any, len(s.PrefixItems))
+		for i, item := range s.PrefixItems {
+			items[i] = d.schema(item)
+		}
+		o.set("prefixItems", items)
+		o.set("items", false)
+		o.set("minItems", int64(len(items))) // a tuple is complete: said here, since the keyword alone does not
+	} else {
+		if s.Items != nil {
+			o.set("items", d.schema(s.Items))
+		}
+		setCount(o, "minItems", s.MinItems)
+		setCount(o, "maxItems", s.MaxItems)
+	}
+	o.setIf(s.UniqueItems, "uniqueItems", true)
+}
+
+// define puts a declared schema into $defs, once, and returns its name there.
+func (d *document) define(n *dsl.NamedSchema) string {
+	if name, ok := d.names[n]; ok {
+		return name
+	}
+	name := n.Name
+	for i := 2; d.taken[name]; i++ {
+		name = n.Name + strconv.Itoa(i)
+	}
+	d.names[n], d.taken[name] = name, true
+	i := len(d.defs)
+	d.defs.set(name, nil) // before the schema, which may refer to itself
+	if d.policy {
+		d.defs[i].value = d.visible(n.Schema)
+	} else {
+		d.defs[i].value = d.schema(n.Schema)
+	}
+	return name
+}
+
+// escapePointer makes a name a part of a JSON Pointer in a URI fragment.
+func escapePointer(name string) string {
+	const hex = "0123456789ABCDEF"
+	var b []byte
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '~':
+			b = append(b, "~0"...)
+		case c == '/':
+			b = append(b, "~1"...)
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-', c == '.':
+			b = append(b, c)
+		default:
+			b = append(b, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return string(b)
+}
+
+func values(all []*dsl.Value) []any {
+	out := make([]any, len(all))
+	for i, v := range all {
+		out[i] = v
+	}
+	return out
+}
+
+func setCount(o *object, key string, n *int) {
+	if n != nil {
+		o.set(key, int64(*n))
+	}
+}
