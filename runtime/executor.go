@@ -2,64 +2,174 @@ package runtime
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// An Executor executes calls of the tools in a registry under a policy. It is
-// safe for concurrent use.
-type Executor struct{}
+// The defaults of an Executor.
+const (
+	DefaultMinimumBudget = 5 * time.Second
+	DefaultPolicyTimeout = 100 * time.Millisecond
+)
 
-// An Option changes an Executor.
+const (
+	// grace is how long an outcome waits for writes under the fence that had
+	// begun before the call ended.
+	grace = 5 * time.Second
+	// maxAbandoned is how many abandoned policy evaluations open the breaker.
+	maxAbandoned = 2
+)
+
+// An Executor executes calls of the tools in a registry under a policy. It is
+// safe for concurrent use. The zero value refuses to start runs.
+type Executor struct {
+	reg       *Registry
+	policy    Policy
+	sinks     []Sink
+	observers []func(CallInfo, Outcome)
+	onError   func(*CallError)
+	minimum   time.Duration
+	patience  time.Duration // with the policy
+
+	lanes     []lane       // by position in the registry
+	abandoned atomic.Int32 // policy evaluations that outlived their limit and still run
+	gate      gate
+
+	emitting sync.Mutex // sinks get one event at a time, in the order of seq
+	seq      uint64
+}
+
+// An Option changes an Executor while NewExecutor makes it.
 type Option func(*Executor)
 
 // NewExecutor returns an executor of the tools in reg, judged by policy.
-func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error) { return nil, nil }
+func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error) {
+	if reg.Len() == 0 {
+		return nil, errors.New("the registry is empty: an executor needs at least one tool")
+	}
+	if policy == nil {
+		return nil, errors.New("the policy is nil: an executor without a policy would deny every call")
+	}
+	e := &Executor{reg: reg, policy: policy, minimum: DefaultMinimumBudget, patience: DefaultPolicyTimeout}
+	for _, opt := range opts {
+		opt(e)
+	}
+	if e.minimum < 0 || e.patience <= 0 {
+		return nil, fmt.Errorf("the minimum budget %v is negative or the policy timeout %v is not positive", e.minimum, e.patience)
+	}
+	e.lanes = make([]lane, reg.Len())
+	for i, t := range reg.All() {
+		e.lanes[i].limit = t.spec.Limits.Concurrency
+	}
+	return e, nil
+}
 
 // WithSink adds a receiver of events.
-func WithSink(s Sink) Option { return nil }
-
-// WithErrorHandler sets who is told of panics, raw errors and faults of sinks.
-func WithErrorHandler(f func(*CallError)) Option { return nil }
-
-// WithObserver adds a function that is told the outcome of every call.
-func WithObserver(f func(CallInfo, Outcome)) Option { return nil }
-
-// WithMinimumBudget sets how much of the turn budget a call must find.
-func WithMinimumBudget(d time.Duration) Option { return nil }
-
-// WithPolicyTimeout sets how long a policy may take.
-func WithPolicyTimeout(d time.Duration) Option { return nil }
-
-// Shutdown stops admitting calls and waits for the handlers.
-func (e *Executor) Shutdown(ctx context.Context) error { return nil }
-
-// A CallError is a fault that an operator should see and a model should not.
-type CallError struct {
-	Tool, CallID, SessionID, RunID string
-
-	Reason Reason
-	Err    error
-	Panic  any    // value of a panic, when there was one
-	Stack  []byte // of that panic
+func WithSink(s Sink) Option {
+	return func(e *Executor) { e.sinks = append(e.sinks, s) }
 }
 
-// Error describes the fault.
-func (e *CallError) Error() string { return "" }
-
-// A CallInfo is what a handler may know of its call.
-type CallInfo struct {
-	ID, Tool, Session, Run, Principal, Behavior string
-
-	Attempt  int
-	Metadata map[string]string
-	deadline time.Time
+// WithErrorHandler sets who is told of what a model must not see: panics with
+// their stacks, raw errors of handlers and policies, faults of sinks and
+// observers. It is called on the goroutine that met the fault.
+func WithErrorHandler(f func(*CallError)) Option {
+	return func(e *Executor) { e.onError = f }
 }
 
-// FromContext returns the call that ctx was made for.
-func FromContext(ctx context.Context) (CallInfo, bool) { return CallInfo{}, false }
+// WithObserver adds a function that is told the outcome of every call, with the
+// obligations that the policy attached, before Execute returns it. Results that
+// came too late are never among them.
+func WithObserver(f func(CallInfo, Outcome)) Option {
+	return func(e *Executor) { e.observers = append(e.observers, f) }
+}
 
-// Remaining returns how long the attempt may still take.
-func (c CallInfo) Remaining() time.Duration { return 0 }
+// WithMinimumBudget sets how much of the turn's budget a call must find to be
+// considered. The default is wrong when turns are short.
+func WithMinimumBudget(d time.Duration) Option {
+	return func(e *Executor) { e.minimum = d }
+}
 
-// Commit carries out an effect under the fence of the call that ctx was made for.
-func Commit(ctx context.Context, effect func() error) error { return nil }
+// WithPolicyTimeout sets how long one evaluation of the policy may take. The
+// default is wrong when the policy asks another process.
+func WithPolicyTimeout(d time.Duration) Option {
+	return func(e *Executor) { e.patience = d }
+}
+
+// Registry returns the tools of e.
+func (e *Executor) Registry() *Registry {
+	if e == nil {
+		return nil
+	}
+	return e.reg
+}
+
+// Shutdown stops admitting calls, which from now on are denied shutting_down,
+// and waits until every handler has returned, those that were given up
+// included. When ctx ends first the error says how many are left; their
+// outcomes are not touched.
+func (e *Executor) Shutdown(ctx context.Context) error {
+	if e == nil {
+		return nil
+	}
+	if left := e.gate.shut(ctx); left > 0 {
+		return fmt.Errorf("shutdown: %d calls are still running: %w", left, context.Cause(ctx))
+	}
+	return nil
+}
+
+// A gate counts who is inside, and can be shut.
+type gate struct {
+	mu     sync.Mutex
+	inside int
+	closed bool
+	idle   chan struct{} // closed when a shut gate has nobody inside
+}
+
+// enter goes in, unless the gate is shut.
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.inside++
+	return true
+}
+
+// leave undoes an enter.
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inside--
+	if g.inside == 0 && g.idle != nil {
+		close(g.idle)
+		g.idle = nil
+	}
+}
+
+// shut lets nobody in any more and waits until all have left or ctx is done. It
+// returns how many are still inside.
+func (g *gate) shut(ctx context.Context) int {
+	g.mu.Lock()
+	g.closed = true
+	if g.inside == 0 {
+		g.mu.Unlock()
+		return 0
+	}
+	if g.idle == nil {
+		g.idle = make(chan struct{})
+	}
+	idle := g.idle
+	g.mu.Unlock()
+	select {
+	case <-idle:
+		return 0
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inside
+}

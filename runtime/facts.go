@@ -1,6 +1,9 @@
 package runtime
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Facts is what happened in a run, as one call saw it: an immutable snapshot.
 // The zero value and nil know of no call.
@@ -46,18 +49,29 @@ func (f *Facts) Len() int {
 }
 
 // Memo returns what build derives from f, and remembers it: a policy that needs
-// the facts in a form of its own builds it once per snapshot, and from the form
-// that it built for an earlier snapshot of the run.
+// the facts in a form of its own builds it once per snapshot, and out of the
+// form that it built for an earlier snapshot of the run.
 //
 // base is that earlier form and changed the positions of the tools that differ
-// from it; when base is nil everything must be built. build must not change
-// base, which other calls may be reading. All callers share one slot.
+// from it, possibly repeated; when base is nil everything must be built. build
+// must not change base, which other calls may be reading, and must not return
+// nil. There is one slot per snapshot: the first answer stays.
 func (f *Facts) Memo(build func(base any, changed []int) any) any {
+	if f == nil {
+		return build(nil, nil)
+	}
+	f.mu.Lock()
+	memo, base, changed := f.memo, f.base, f.changed
+	f.mu.Unlock()
+	if memo != nil {
+		return memo
+	}
+	// Not under the lock: a build that hangs must not hang the run.
+	memo = build(base, changed)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.memo == nil {
-		f.memo = build(f.base, f.changed)
-		f.base, f.changed = nil, nil
+		f.memo, f.base, f.changed = memo, nil, nil
 	}
 	return f.memo
 }
@@ -66,20 +80,45 @@ func (f *Facts) Memo(build func(base any, changed []int) any) any {
 // the base: building anew is then as cheap.
 const maxChanged = 64
 
-// next returns the snapshot of tools that follows f after the tools at changed.
-func (f *Facts) next(version uint64, tools []ToolFacts, changed []int) *Facts {
-	n := &Facts{version: version, tools: append(make([]ToolFacts, 0, len(tools)), tools...)}
+// inherit takes over from f what the Memo of the snapshot after it starts with.
+func (f *Facts) inherit(changed []int) (base any, all []int) {
 	if f == nil {
-		return n
+		return nil, nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case f.memo != nil:
-		n.base, n.changed = f.memo, append([]int(nil), changed...)
+		return f.memo, slices.Clone(changed)
 	case f.base != nil && len(f.changed)+len(changed) <= maxChanged:
-		n.base = f.base
-		n.changed = append(append(make([]int, 0, len(f.changed)+len(changed)), f.changed...), changed...)
+		return f.base, slices.Concat(f.changed, changed)
 	}
-	return n
+	return nil, nil
+}
+
+// A factBook is the state that Facts are snapshots of. Its owner locks it.
+type factBook struct {
+	tools   []ToolFacts
+	version uint64
+	last    *Facts // the latest snapshot
+	changed []int  // tools that changed since last
+}
+
+// change notes that the facts of tool i change, and returns them.
+func (b *factBook) change(i int) *ToolFacts {
+	b.version++
+	if b.last != nil {
+		b.changed = append(b.changed, i)
+	}
+	return &b.tools[i]
+}
+
+// snapshot returns the facts as they stand.
+func (b *factBook) snapshot() *Facts {
+	if b.last == nil || b.last.version != b.version {
+		next := &Facts{version: b.version, tools: slices.Clone(b.tools)}
+		next.base, next.changed = b.last.inherit(b.changed)
+		b.last, b.changed = next, b.changed[:0]
+	}
+	return b.last
 }

@@ -31,7 +31,7 @@ type Reconcile[In any] struct {
 // WithUndo makes a tool undoable: the result of prepare is stored before the
 // handler runs, and undo reverses the call. The hooks are carried; the engine
 // that calls them comes with a later version.
-func WithUndo[In, State, Out any, PI pointer[In], PS pointer[State], PO pointer[Out]](
+func WithUndo[In, State, Out any, PI typed[In], PS typed[State], PO typed[Out]](
 	prepare func(context.Context, *In) (*State, error), undo func(context.Context, *Undo[In, State, Out]) error,
 ) ToolOption[In] {
 	return func(h *hooks) {
@@ -54,7 +54,7 @@ func WithUndo[In, State, Out any, PI pointer[In], PS pointer[State], PO pointer[
 }
 
 // WithPreview gives a tool a preview, which has no effects. Carried like WithUndo.
-func WithPreview[In any, PI pointer[In]](preview func(context.Context, *In) (Preview, error)) ToolOption[In] {
+func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Preview, error)) ToolOption[In] {
 	return func(h *hooks) {
 		h.preview = func(ctx context.Context, in wire.Value) (Preview, error) {
 			return preview(ctx, (*In)(in.(PI)))
@@ -64,7 +64,7 @@ func WithPreview[In any, PI pointer[In]](preview func(context.Context, *In) (Pre
 
 // WithReconcile gives a tool a handler that finds out what an interrupted call
 // did. Carried like WithUndo.
-func WithReconcile[In, Out any, PI pointer[In], PO pointer[Out]](
+func WithReconcile[In, Out any, PI typed[In], PO typed[Out]](
 	reconcile func(context.Context, *Reconcile[In]) (*Out, error),
 ) ToolOption[In] {
 	return func(h *hooks) {
@@ -79,8 +79,8 @@ func WithReconcile[In, Out any, PI pointer[In], PO pointer[Out]](
 	}
 }
 
-// pointer is a pointer to a generated type.
-type pointer[T any] interface {
+// typed is a pointer to a generated type.
+type typed[T any] interface {
 	*T
 	wire.Value
 }

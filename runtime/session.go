@@ -2,7 +2,13 @@ package runtime
 
 import (
 	"context"
-	"time"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
 )
 
 // A SessionConfig describes a Session. It is copied.
@@ -14,80 +20,165 @@ type SessionConfig struct {
 	Modes        map[string]string // name of a mode to its value
 }
 
-// A Session is a principal's long-lived conversation.
-type Session struct{}
+// A Session is a principal's long-lived conversation. It remembers the outcome
+// of every call that was made in it, so that a call that is made again under
+// its id is answered and not run; a caller ends a session by letting go of it.
+type Session struct {
+	exec *Executor
+	cfg  SessionConfig
+
+	admission chan struct{} // holds a token while a call is being admitted
+
+	mu    sync.Mutex
+	calls map[string]*record // by call id
+	made  int                // call ids made here
+	runs  int
+}
+
+// Session starts a session. Sessions share nothing, whatever their ids.
+func (e *Executor) Session(cfg SessionConfig) *Session {
+	cfg.Capabilities = slices.Clone(cfg.Capabilities)
+	cfg.Modes = maps.Clone(cfg.Modes)
+	if cfg.ID == "" {
+		cfg.ID = rand.Text()
+	}
+	return &Session{exec: e, cfg: cfg, admission: make(chan struct{}, 1), calls: map[string]*record{}}
+}
+
+// ID returns the id of s.
+func (s *Session) ID() string {
+	if s == nil {
+		return ""
+	}
+	return s.cfg.ID
+}
+
+// StartRun starts a run of s. It fails when ctx is done or the executor is
+// shutting down.
+func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
+	if s == nil || s.exec == nil || s.exec.reg == nil {
+		return nil, errors.New("a run needs a session of an executor made by NewExecutor")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !s.exec.gate.enter() {
+		return nil, errors.New("the executor is shutting down: it starts no runs")
+	}
+	s.exec.gate.leave()
+	if cfg.ID == "" {
+		s.mu.Lock()
+		s.runs++
+		cfg.ID = s.cfg.ID + "/" + strconv.Itoa(s.runs)
+		s.mu.Unlock()
+	}
+	return &Run{session: s, id: cfg.ID, facts: factBook{tools: make([]ToolFacts, s.exec.reg.Len())}}, nil
+}
 
 // A RunConfig describes a Run.
 type RunConfig struct {
 	ID string // empty: one is made
 }
 
-// A Run is one request of a user, handled to its end.
-type Run struct{}
+// A Run is one request of a user, handled to its end: the calls of all turns
+// that it took.
+type Run struct {
+	session *Session
+	id      string
+	workers gate // calls of this run whose goroutines have not ended
 
-// A TurnConfig describes a Turn.
-type TurnConfig struct {
-	Budget time.Duration // for all calls of the turn together; 0: none
+	mu     sync.Mutex
+	facts  factBook
+	active []*call // without an outcome
 }
 
-// A Turn is one message of the model and its calls.
-type Turn struct{}
-
-// A Call is what a model asks for.
-type Call struct {
-	ID       string // the caller's id, unique in the session; empty: one is made
-	Tool     string
-	Input    []byte            // JSON
-	Metadata map[string]string // for the handler; not judged
+// ID returns the id of r.
+func (r *Run) ID() string {
+	if r == nil {
+		return ""
+	}
+	return r.id
 }
 
-// Session starts a session.
-func (e *Executor) Session(cfg SessionConfig) *Session { return nil }
-
-// StartRun starts a run of s.
-func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) { return nil, nil }
-
-// Turn starts a turn of r. Its budget runs from now.
-func (r *Run) Turn(cfg TurnConfig) *Turn { return nil }
-
-// Execute carries out a call and returns how it ended.
-func (t *Turn) Execute(ctx context.Context, call Call) Outcome { return Outcome{} }
-
-// WhatIf judges a call as Execute would.
-func (t *Turn) WhatIf(ctx context.Context, call Call) Verdict { return Verdict{} }
-
-// A Verdict is what WhatIf found out.
-type Verdict struct {
-	Runs     bool     // the handler would be started
-	Outcome  Outcome  // why not, when it would not
-	Decision Decision // of the policy; zero when it was not asked
-	Input    []byte   // JSON of what the handler would get; nil when invalid
-}
-
-// RunStatus is how a run stands.
-type RunStatus struct {
-	ID        string
-	State     RunState
-	Counts    map[string]int // invocations per tool; tools with none are left out
-	Succeeded map[string]bool
-	Active    int // calls without an outcome
-}
-
-// RunState is where a run stands.
+// A RunState says where a run stands.
 type RunState uint8
 
-// The states of a run.
+// The states of a run. RunWaiting, RunCleanup and RunIncomplete belong to
+// consent and exit rules and are not reached yet.
 const (
 	RunRunning RunState = iota
 	RunWaiting
 	RunCleanup
 	RunFinished
 	RunIncomplete
-	RunClosed
 )
 
-// Status tells how r stands.
-func (r *Run) Status() RunStatus { return RunStatus{} }
+var runStateNames = [...]string{"running", "waiting", "cleanup", "finished", "incomplete"}
 
-// Close ends r.
-func (r *Run) Close(ctx context.Context) error { return nil }
+// String returns the name of s, such as running.
+func (s RunState) String() string { return nameOf("run state", runStateNames[:], s) }
+
+// MarshalText returns the name of s.
+func (s RunState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// A RunStatus says how a run stands.
+type RunStatus struct {
+	ID          string         `json:"run"`
+	State       RunState       `json:"state"`
+	Invocations map[string]int `json:"invocations"` // by tool; tools with none are left out
+	Succeeded   []string       `json:"succeeded"`   // tools with a success, in registration order
+	Active      int            `json:"active"`      // calls without an outcome
+}
+
+// Status tells how r stands.
+func (r *Run) Status() RunStatus {
+	st := RunStatus{ID: r.ID(), State: RunFinished, Invocations: map[string]int{}}
+	if r == nil || r.session == nil {
+		return st
+	}
+	if !r.workers.isShut() {
+		st.State = RunRunning
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	st.Active = len(r.active)
+	for i, t := range r.session.exec.reg.All() {
+		f := r.facts.tools[i]
+		if f.Invocations > 0 {
+			st.Invocations[t.spec.Name] = int(f.Invocations)
+		}
+		if f.Successes > 0 {
+			st.Succeeded = append(st.Succeeded, t.spec.Name)
+		}
+	}
+	return st
+}
+
+// Close ends r: its calls without an outcome are cancelled (run_closed), later
+// ones denied run_finished. It waits for the handlers; when ctx ends first the
+// error says how many are left.
+func (r *Run) Close(ctx context.Context) error {
+	if r == nil || r.session == nil {
+		return nil
+	}
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	r.workers.shut(done)
+	r.mu.Lock()
+	active := slices.Clone(r.active)
+	r.mu.Unlock()
+	for _, c := range active {
+		c.cancel(ReasonRunClosed)
+	}
+	if left := r.workers.shut(ctx); left > 0 {
+		return fmt.Errorf("run %q: %d handlers are still running: %w", r.id, left, context.Cause(ctx))
+	}
+	return nil
+}
+
+// isShut reports whether the gate lets nobody in.
+func (g *gate) isShut() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.closed
+}

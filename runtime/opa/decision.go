@@ -153,28 +153,28 @@ func (e *entry) texts(name string) []string {
 	return slices.Compact(texts)
 }
 
-// count returns a positive number; 0 when it is absent.
+// count returns a number that is not negative; 0, which is not to say, when it is absent.
 func (e *entry) count(name string) int {
 	n, ok := e.values[name].(ast.Number)
 	if !ok {
 		return 0
 	}
 	v, _ := n.Int()
-	if v < 1 {
-		e.fail("has a %q below 1", name)
+	if v < 0 {
+		e.fail("has a negative %q", name)
 	}
 	return v
 }
 
-// duration returns a positive duration; 0 when it is absent or empty.
+// duration returns a duration that is not negative; 0, which is not to say, when it is absent or empty.
 func (e *entry) duration(name string) time.Duration {
 	text := e.text(name)
 	if text == "" {
 		return 0
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		e.fail("has a %q of %q, which is not a positive duration", name, text)
+	if err != nil || d < 0 {
+		e.fail("has a %q of %q, which is not a duration", name, text)
 	}
 	return d
 }

@@ -52,7 +52,7 @@ func argsSchemas() map[string]object {
 }
 
 // inputSchemaOf wraps the schema of arguments into that of the whole input.
-func inputSchemaOf(args object, tools, capabilities, modes []string) object {
+func inputSchemaOf(args object, capabilities, modes []string) object {
 	str, boolean, integer := object{"type": "string"}, object{"type": "boolean"}, object{"type": "integer"}
 	all := func(names []string, member object) object {
 		properties, required := object{}, []any{}
@@ -72,7 +72,9 @@ func inputSchemaOf(args object, tools, capabilities, modes []string) object {
 		"args": args, "behavior": str, "modes": all(modes, str),
 		"principal": closed(object{"id": str, "capabilities": all(capabilities, boolean)}, "id", "capabilities"),
 		"session":   id, "call": id, "now_ns": integer,
-		"run": closed(object{"id": str, "counts": all(tools, integer), "succeeded": all(tools, boolean)}, "id", "counts", "succeeded"),
+		"run": closed(object{
+			"id": str, "counts": object{"type": "object", "additionalProperties": integer}, "succeeded": object{"type": "object", "additionalProperties": boolean},
+		}, "id", "counts", "succeeded"),
 	}, "tool", "args", "behavior", "modes", "principal", "session", "run", "call", "now_ns")
 	s["$defs"] = object{"Meta": closed(object{"owner": str, "note": str}, "owner")}
 	return s
@@ -92,9 +94,8 @@ func generated(specs []*runtime.Spec, args func(string) object) fstest.MapFS {
 		}
 		fsys[generatedDir+"/"+name] = &fstest.MapFile{Data: text}
 	}
-	tools, names, capabilities, modes := object{}, []string{}, map[string]bool{}, map[string]bool{}
+	tools, capabilities, modes := object{}, map[string]bool{}, map[string]bool{}
 	for _, s := range specs {
-		names = append(names, s.Name)
 		tools[s.Name] = declare(s, capabilities, modes)
 	}
 	held, gates := []string{}, []string{}
@@ -109,10 +110,10 @@ func generated(specs []*runtime.Spec, args func(string) object) fstest.MapFS {
 		"capabilities": held, "modes": gates, "set": "filetools",
 	})
 	for _, s := range specs {
-		put(s.Name+schemaSuffix, inputSchemaOf(args(s.Name), names, held, gates))
+		put(s.Name+schemaSuffix, inputSchemaOf(args(s.Name), held, gates))
 		fsys[generatedDir+"/"+s.Name+".rego"] = text(fmt.Sprintf("# METADATA\n# scope: subpackages\n# schemas:\n#   - input: schema.%s\npackage ambit.tools.%s\n", s.Name, s.Name))
 	}
-	put("ambit"+schemaSuffix, inputSchemaOf(object{}, names, held, gates))
+	put("ambit"+schemaSuffix, inputSchemaOf(object{}, held, gates))
 	fsys[generatedDir+"/policies.rego"] = text("# METADATA\n# scope: subpackages\n# schemas:\n#   - input: schema.ambit\npackage ambit.policies\n")
 	return fsys
 }

@@ -9,26 +9,51 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// lintInput checks what OPA's type checker does not: comparisons with a value
-// that the schema never allows, and object.get of a member that it does not declare.
+// An inputLint checks what a module does with the input, as far as OPA's type
+// checker does not.
+type inputLint struct {
+	schema  schema
+	tools   []string
+	aliases map[ast.Var][]string // what imports call parts of the input
+	errs    *Errors
+}
+
+// lintInput checks comparisons with a value that the schema never allows,
+// object.get of a member that it does not declare, and facts of unknown tools.
 func (b *bundle) lintInput(m *ast.Module, errs *Errors) {
-	s := b.schemaOf(m.Package.Path)
-	if s.node == nil {
+	l := b.newInputLint(m, errs)
+	if l.schema.node == nil {
 		return
 	}
-	aliases := inputAliases(m)
 	ast.WalkTerms(m, func(t *ast.Term) bool {
-		if call, ok := t.Value.(ast.Call); ok {
-			lintCall(s, aliases, call, errs)
+		switch v := t.Value.(type) {
+		case ast.Call:
+			l.call(v)
+		case ast.Ref:
+			l.fact(v)
 		}
 		return false
 	})
 	ast.WalkExprs(m, func(e *ast.Expr) bool {
 		if terms, ok := e.Terms.([]*ast.Term); ok {
-			lintCall(s, aliases, terms, errs)
+			l.call(terms)
 		}
 		return false
 	})
+}
+
+// newInputLint returns the lint of a module.
+func (b *bundle) newInputLint(m *ast.Module, errs *Errors) *inputLint {
+	return &inputLint{b.schemaOf(m.Package.Path), b.declared.tools(), inputAliases(m), errs}
+}
+
+// fact checks that a count or a success is one of a tool: the schema has a map there.
+func (l *inputLint) fact(ref ast.Ref) {
+	path, _ := groundInput(l.aliases, ref)
+	if len(path) < 3 || path[0] != "run" || path[1] != "counts" && path[1] != "succeeded" || slices.Contains(l.tools, path[2]) {
+		return
+	}
+	l.errs.add(ref[len(ref)-1].Location, fmt.Sprintf("input.%s.%s has no tool %q", path[0], path[1], path[2]), didYouMean(path[2], l.tools))
 }
 
 // inputAliases returns what imports call parts of the input.
@@ -64,8 +89,8 @@ func groundInput(aliases map[ast.Var][]string, ref ast.Ref) ([]string, bool) {
 	return names, true
 }
 
-// inputSchema returns the schema of a term that is a reference into the input.
-func inputSchema(s schema, aliases map[ast.Var][]string, t *ast.Term) (schema, []string, bool) {
+// at returns the schema of a term that is a reference into the input, and its path.
+func (l *inputLint) at(t *ast.Term) (m schema, path []string, ok bool) {
 	ref, ok := t.Value.(ast.Ref)
 	if v, isVar := t.Value.(ast.Var); isVar {
 		ref, ok = ast.Ref{ast.NewTerm(v)}, true
@@ -73,42 +98,45 @@ func inputSchema(s schema, aliases map[ast.Var][]string, t *ast.Term) (schema, [
 	if !ok {
 		return schema{}, nil, false
 	}
-	names, ok := groundInput(aliases, ref)
+	path, ok = groundInput(l.aliases, ref)
 	if !ok {
 		return schema{}, nil, false
 	}
-	m, _, ok := s.at(names)
-	return m, names, ok
+	m, _, ok = l.schema.at(path)
+	return m, path, ok
 }
 
-// lintCall checks one call of a built-in function, operators included.
-func lintCall(s schema, aliases map[ast.Var][]string, call []*ast.Term, errs *Errors) {
+// call checks one call of a built-in function, operators included.
+func (l *inputLint) call(call []*ast.Term) {
 	name := call[0].String()
 	switch {
 	case name == "object.get" && len(call) == 4:
-		lintGet(s, aliases, call, errs)
+		l.get(call[1], call[2])
 	case len(call) == 3 && slices.Contains([]string{"eq", "equal", "neq", "assign"}, name):
-		lintEnum(s, aliases, call[1], call[2], errs)
-		lintEnum(s, aliases, call[2], call[1], errs)
+		l.enum(call[1], call[2])
+		l.enum(call[2], call[1])
 	case name == "internal.member_2" && len(call) == 3:
+		if _, isObject := call[2].Value.(ast.Object); isObject {
+			return
+		}
 		if list, ok := call[2].Value.(interface{ Foreach(func(*ast.Term)) }); ok {
-			if _, isObject := call[2].Value.(ast.Object); !isObject {
-				list.Foreach(func(t *ast.Term) { lintEnum(s, aliases, call[1], t, errs) })
-			}
+			list.Foreach(func(t *ast.Term) { l.enum(call[1], t) })
 		}
 	}
 }
 
-// lintEnum checks that a part of the input can have the value that it is compared with.
-func lintEnum(s schema, aliases map[ast.Var][]string, ref, value *ast.Term, errs *Errors) {
-	if !ast.IsScalar(value.Value) {
-		return
-	}
-	m, names, ok := inputSchema(s, aliases, ref)
-	if !ok {
+// enum checks that a part of the input can have the value that it is compared with.
+func (l *inputLint) enum(ref, value *ast.Term) {
+	m, path, ok := l.at(ref)
+	if !ok || !ast.IsScalar(value.Value) {
 		return
 	}
 	allowed := m.values()
+	if slices.Equal(path, []string{"tool", "name"}) {
+		for _, name := range l.tools {
+			allowed = append(allowed, name)
+		}
+	}
 	if allowed == nil {
 		return
 	}
@@ -121,48 +149,46 @@ func lintEnum(s schema, aliases map[ast.Var][]string, ref, value *ast.Term, errs
 		text, _ := json.Marshal(a)
 		texts = append(texts, string(text))
 	}
-	errs.add(value.Location, fmt.Sprintf("%s is never %v", strings.Join(append([]string{"input"}, names...), "."), value),
-		"it is one of "+strings.Join(texts, ", "))
+	l.errs.add(value.Location, fmt.Sprintf("%s is never %v", inputName(path), value), "it is one of "+strings.Join(texts, ", "))
 }
 
-// lintGet checks that the member that object.get looks for is declared.
-func lintGet(s schema, aliases map[ast.Var][]string, call []*ast.Term, errs *Errors) {
-	m, names, ok := inputSchema(s, aliases, call[1])
+// inputName writes a path into the input.
+func inputName(path []string) string { return strings.Join(append([]string{"input"}, path...), ".") }
+
+// get checks that the member that object.get looks for is declared.
+func (l *inputLint) get(object, key *ast.Term) {
+	m, path, ok := l.at(object)
 	if !ok {
 		return
 	}
-	var path []*ast.Term
-	switch key := call[2].Value.(type) {
-	case ast.String:
-		path = []*ast.Term{call[2]}
-	case *ast.Array:
-		key.Foreach(func(t *ast.Term) { path = append(path, t) })
+	keys := []*ast.Term{key}
+	if list, isArray := key.Value.(*ast.Array); isArray {
+		keys = nil
+		list.Foreach(func(t *ast.Term) { keys = append(keys, t) })
 	}
-	for _, t := range path {
+	for _, t := range keys {
 		name, ok := t.Value.(ast.String)
 		if !ok {
 			return
 		}
 		next, _, found, closed := m.member(string(name))
 		if closed {
-			errs.add(t.Location, fmt.Sprintf("%s has no member %q", strings.Join(append([]string{"input"}, names...), "."), string(name)),
-				didYouMean(string(name), m.names()))
+			l.errs.add(t.Location, fmt.Sprintf("%s has no member %q", inputName(path), string(name)), didYouMean(string(name), m.names()))
 		}
 		if !found {
 			return
 		}
-		m, names = next, append(names, string(name))
+		m, path = next, append(path, string(name))
 	}
 }
 
 // lintOptional refuses an entry that takes a member of the input which a valid
 // call may leave out: then the entry is undefined, and a refusal is silently lost.
 func (b *bundle) lintOptional(m *ast.Module, r *ast.Rule, errs *Errors) {
-	s := b.schemaOf(m.Package.Path)
-	if s.node == nil {
+	l := b.newInputLint(m, errs)
+	if l.schema.node == nil {
 		return
 	}
-	aliases := inputAliases(m)
 	ast.WalkTerms(r.Head.Key, func(t *ast.Term) bool {
 		if ast.IsComprehension(t.Value) {
 			return true
@@ -174,11 +200,11 @@ func (b *bundle) lintOptional(m *ast.Module, r *ast.Rule, errs *Errors) {
 		if !ok {
 			return false
 		}
-		names, ok := groundInput(aliases, ref)
+		path, ok := groundInput(l.aliases, ref)
 		if !ok {
 			return false
 		}
-		if _, optional, ok := s.at(names); ok && optional && !mentions(r.Body, ref) {
+		if _, optional, ok := l.schema.at(path); ok && optional && !mentions(r.Body, ref) {
 			errs.add(t.Location, fmt.Sprintf("%v may be absent, and this entry would vanish with it", t),
 				"use object.get with a default, or require it in the rule's body")
 		}

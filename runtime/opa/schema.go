@@ -48,8 +48,8 @@ func (b *bundle) schemaOf(pkg ast.Ref) schema {
 }
 
 // member returns the schema of a member, and whether a valid value always has
-// it. ok is false when the schema leaves it open whether there is such a member;
-// closed says that there cannot be one.
+// it, as far as the schema tells. ok is false when the schema does not declare
+// the member; closed says that it rules it out.
 func (s schema) member(name string) (m schema, required, ok, closed bool) {
 	s = s.resolve()
 	properties, _ := s.node["properties"].(map[string]any)
@@ -57,8 +57,8 @@ func (s schema) member(name string) (m schema, required, ok, closed bool) {
 	if !found {
 		return schema{}, false, false, s.node["additionalProperties"] == false && !s.composed()
 	}
-	list, _ := s.node["required"].([]any)
-	return schema{s.root, node}, slices.Contains(list, any(name)), true, false
+	list, told := s.node["required"].([]any)
+	return schema{s.root, node}, !told || slices.Contains(list, any(name)), true, false
 }
 
 // names returns the members that the schema declares.
@@ -116,5 +116,8 @@ func (s schema) values() []any {
 		return []any{value}
 	}
 	values, _ := s.node["enum"].([]any)
+	if alternatives, ok := s.node["type"].([]any); ok && values != nil && slices.Contains(alternatives, any("null")) {
+		values = append(slices.Clone(values), nil)
+	}
 	return values
 }

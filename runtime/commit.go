@@ -1,0 +1,63 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// The errors of Commit.
+var (
+	// ErrFenced says that the call has its outcome already and may have no more effects.
+	ErrFenced = errors.New("the call has ended: it may have no more effects")
+	// ErrNoCall says that a context is not that of a call.
+	ErrNoCall = errors.New("the context is not that of a call: pass on the one that the handler got")
+)
+
+// A fence lets effects through until it is shut. It is held over an effect, not
+// looked at before it: once it is shut and drained nothing happens any more.
+// The mutex of its call guards it.
+type fence struct {
+	closed  bool
+	inside  int
+	drained chan struct{} // closed when a shut fence has nothing inside
+}
+
+// shut lets nothing in any more. It returns what to wait for until what is
+// inside has left, nil when there is nothing.
+func (f *fence) shut() <-chan struct{} {
+	f.closed = true
+	if f.inside == 0 {
+		return nil
+	}
+	f.drained = make(chan struct{})
+	return f.drained
+}
+
+// Commit carries out an effect under the fence of the call that ctx was made
+// for. Once the call has its outcome, because its time was up, because it was
+// cancelled or because its handler returned, effect is not called and the error
+// is ErrFenced.
+//
+// The outcome of a call waits for an effect that has begun, up to five seconds,
+// and says so when it did not end: an effect should be short, a rename or a
+// transaction's commit, prepared outside. It must not wait for the call itself.
+// Effects of one call may run at the same time.
+func Commit(ctx context.Context, effect func() error) error {
+	c := callOf(ctx)
+	if c == nil {
+		return ErrNoCall
+	}
+	c.mu.Lock()
+	ok := c.fence.enter()
+	c.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("call %q of %q: %w", c.in.ID, c.in.Tool, ErrFenced)
+	}
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.fence.leave()
+	}()
+	return effect()
+}

@@ -1,0 +1,183 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// maxTries is how often a call is judged because other calls changed the facts
+// meanwhile; the last time nobody else is admitted.
+const maxTries = 3
+
+var errAbandoned = errors.New("the evaluation took too long and was abandoned")
+
+// decide asks the policy and, when nothing refuses the call, admits it: judged
+// on facts that still stand at that moment, and counted in them.
+func (c *call) decide() bool {
+	for try := 1; ; try++ {
+		last := try == maxTries
+		if last && !c.lock() {
+			return false
+		}
+		facts := c.run.snapshot()
+		if !c.judge(facts) {
+			return false
+		}
+		if c.dry {
+			c.runs = true
+			return c.end(ending{event: EventAborted, to: StateAborted})
+		}
+		if !last && !c.lock() {
+			return false
+		}
+		if last || c.run.unchanged(facts) {
+			return c.reserve()
+		}
+		c.unlock()
+	}
+}
+
+// lock takes the session's admission token. The token is a channel and not a
+// mutex, so that a call that ends meanwhile stops waiting, and so that whoever
+// ends a call that holds the token can give it back.
+func (c *call) lock() bool {
+	token := c.run.session.admission
+	select {
+	case token <- struct{}{}:
+	default:
+		select {
+		case token <- struct{}{}:
+		case <-c.record.done:
+			return false
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.admitting = true
+	if c.ending {
+		c.giveToken()
+		return false
+	}
+	return true
+}
+
+// unlock gives the admission token back.
+func (c *call) unlock() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.giveToken()
+}
+
+// giveToken gives the admission token back when the call has it. c.mu is held.
+func (c *call) giveToken() {
+	if c.admitting {
+		c.admitting = false
+		<-c.run.session.admission
+	}
+}
+
+// reserve admits the call: it counts from now on.
+func (c *call) reserve() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		return false
+	}
+	c.run.reserve(c.index)
+	c.reserved = true
+	c.transition(EventAuthorized, StateAuthorized, note{at: c.now})
+	c.giveToken()
+	return true
+}
+
+// ask evaluates the policy. It reports false when the call has ended.
+func (c *call) ask(facts *Facts) (Decision, bool) {
+	if c.exec.abandoned.Load() >= maxAbandoned {
+		return Decision{}, c.policyFault("breaker_open", fmt.Errorf("%d evaluations were abandoned and have not ended", maxAbandoned))
+	}
+	ctx := &c.policyCtx
+	if ctx.parent != nil { // not the first evaluation: the first context may still be in use
+		ctx = new(callContext)
+		c.now = time.Now()
+	}
+	ctx.parent, ctx.due = c.ctx, c.now.Add(c.exec.patience)
+	cfg := &c.run.session.cfg
+	c.input = PolicyInput{
+		Tool: c.tool.spec, Index: c.index, Args: c.final,
+		CallID: c.in.ID, SessionID: cfg.ID, RunID: c.run.id,
+		Principal: cfg.Principal, Capabilities: cfg.Capabilities, Behavior: cfg.Behavior, Modes: cfg.Modes,
+		Now: c.now, Facts: facts,
+	}
+	if !c.evaluate(ctx) {
+		return Decision{}, false
+	}
+	d, err := c.exec.policy.Decide(ctx, &c.input)
+	c.now = time.Now()
+	if !c.evaluated(ctx) {
+		return Decision{}, false
+	}
+	if err != nil {
+		return Decision{}, c.policyFault("error", err)
+	}
+	return d, true
+}
+
+// evaluate starts the clock of an evaluation.
+func (c *call) evaluate(ctx *callContext) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		return false
+	}
+	c.phase, c.due, c.evaluating = phaseDeciding, ctx.due, true
+	c.arm(c.earliest(ctx.due))
+	return true
+}
+
+// earliest returns the first instant at which any phase of the call can be
+// over: a timer that is set for it need not be set again for a quick call.
+func (c *call) earliest(due time.Time) time.Time {
+	if d := c.now.Add(c.tool.spec.deadline()); d.Before(due) {
+		due = d
+	}
+	if !c.turn.ends.IsZero() && c.turn.ends.Before(due) {
+		due = c.turn.ends
+	}
+	return due
+}
+
+// evaluated notes that the policy has returned. It reports false when it took
+// too long or the call has ended meanwhile.
+func (c *call) evaluated(ctx *callContext) bool {
+	c.mu.Lock()
+	inTime := c.settlePolicy() && !c.ending
+	if inTime {
+		c.phase, c.due = phaseAdmitting, c.turn.ends
+		c.arm(c.due)
+	}
+	c.mu.Unlock()
+	ctx.cancel(errEnded)
+	return inTime
+}
+
+// settlePolicy notes that no policy is being evaluated any more and reports
+// whether it was in time. c.mu is held.
+func (c *call) settlePolicy() bool {
+	c.evaluating = false
+	if c.abandoned {
+		c.exec.abandoned.Add(-1)
+	}
+	return !c.abandoned
+}
+
+// policyFault denies the call because the policy could not be asked or made no sense.
+func (c *call) policyFault(rule string, err error) bool {
+	return c.end(ending{
+		event: EventDenied, to: StateDenied, fault: c.faulty(ReasonPolicyError, err),
+		outcome: Outcome{
+			Kind: Denied, Reason: ReasonPolicyError, Detail: Detail{Rule: rule},
+			Message: "the policy could not judge the call, which is denied therefore",
+		},
+	})
+}

@@ -1,0 +1,93 @@
+package runtime
+
+import (
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// declare starts the life of the call and finds its tool.
+func (c *call) declare() bool {
+	c.mu.Lock()
+	tool, i, ok := c.exec.reg.Lookup(c.in.Tool)
+	if ok {
+		c.tool, c.index = tool, i
+	}
+	c.transition(EventInvoked, StateDeclared, note{at: c.now})
+	c.mu.Unlock()
+	if !ok {
+		names := c.exec.reg.Names()
+		return c.end(ending{
+			event: EventDenied, to: StateFailed,
+			outcome: Outcome{
+				Kind: Denied, Reason: ReasonUnknownTool, Detail: Detail{Available: names},
+				Message: fmt.Sprintf("there is no tool %q; there are: %s", c.in.Tool, list(names)),
+			},
+		})
+	}
+	return true
+}
+
+// validate decodes and checks the input.
+func (c *call) validate() bool {
+	violations, fault := c.decode()
+	if violations == nil && fault == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.transition(EventValidated, StateValidated, note{at: c.now})
+		return true
+	}
+	return c.end(ending{
+		event: EventDenied, to: StateFailed, fault: fault,
+		outcome: Outcome{
+			Kind: Denied, Reason: ReasonInvalidInput, Violations: violations,
+			Message: invalidInput(violations),
+		},
+	})
+}
+
+// decode sets c.args. A panic is a fault of the tool's codec.
+func (c *call) decode() (violations []wire.Violation, fault *CallError) {
+	defer func() {
+		if v := recover(); v != nil {
+			fault = c.panicked(v)
+		}
+	}()
+	c.args, violations = c.tool.Decode(c.in.Input)
+	return violations, nil
+}
+
+// afford counts the call in and checks that the time that is left to the turn
+// is worth starting.
+func (c *call) afford() bool {
+	if !c.dry {
+		c.run.activate(c)
+	}
+	if !c.exec.gate.enter() {
+		return c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
+	}
+	if !c.run.workers.enter() {
+		c.exec.gate.leave()
+		return c.refuse(ReasonRunFinished, Detail{}, "the run is finished: it takes no more calls")
+	}
+	c.entered = true
+	if c.ctx.Err() != nil {
+		c.cancel(ReasonCancelled)
+		return false
+	}
+	if left, bounded := c.turn.left(c.now); bounded && left < max(c.exec.minimum, 1) {
+		return c.refuse(ReasonDeadline, Detail{Deadline: max(left, 0)}, fmt.Sprintf(
+			"%s of the turn's time is left, a call needs at least %s: it may be made in the next turn",
+			seconds(max(left, 0)), seconds(c.exec.minimum)))
+	}
+	return c.unblocked()
+}
+
+// unblocked refuses a tool that timed out in this turn and may not be retried.
+func (c *call) unblocked() bool {
+	if !c.turn.blocks(c.index) {
+		return true
+	}
+	return c.refuse(ReasonBlockedAfterTimeout, Detail{}, fmt.Sprintf(
+		"%q timed out in this turn and is not retryable: it may be called again in the next turn", c.in.Tool))
+}

@@ -1,0 +1,145 @@
+package runtime
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// start gives the handler its deadline: that of the tool, or the end of the
+// turn's budget if that comes first.
+func (c *call) start() bool {
+	due := c.now.Add(c.tool.spec.deadline())
+	if ends := c.turn.ends; !ends.IsZero() && ends.Before(due) {
+		due = ends
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		return false
+	}
+	c.phase, c.due, c.attempt = phaseRunning, due, 1
+	c.handlerCtx.parent, c.handlerCtx.call, c.handlerCtx.due = c.ctx, c, due
+	c.transition(EventStarted, StateExecuting, note{at: c.now})
+	c.arm(due)
+	return true
+}
+
+// invoke runs the handler. It may not return, return late, panic or leave its
+// goroutine; leave takes care of the last two.
+func (c *call) invoke() bool {
+	c.outputs, c.err = c.tool.run(&c.handlerCtx, c.final)
+	return true
+}
+
+// finish judges what the handler returned.
+func (c *call) finish() bool {
+	e := c.result()
+	if !c.tryEnd(e) {
+		c.late(e.fault, e.output)
+	}
+	return true
+}
+
+// result is the ending that the handler's result deserves.
+func (c *call) result() ending {
+	spec := c.tool.spec
+	if c.err != nil {
+		return c.failure(ReasonHandlerError, c.handlerMessage(), nil, c.faulty(ReasonHandlerError, c.err))
+	}
+	if c.outputs == nil {
+		return c.failure(ReasonInvalidOutput, "the tool returned no output", nil,
+			c.faulty(ReasonInvalidOutput, fmt.Errorf("tool %q returned neither an output nor an error", spec.Name)))
+	}
+	limit := spec.outputLimit()
+	out, violations, ok := c.encode(limit)
+	if !ok {
+		return c.failure(ReasonOutputTooLarge, fmt.Sprintf("the output of %q is larger than %d bytes", spec.Name, limit), nil,
+			c.faulty(ReasonOutputTooLarge, fmt.Errorf("the output of tool %q is larger than limits.output, %d bytes", spec.Name, limit)))
+	}
+	if violations != nil {
+		return c.failure(ReasonInvalidOutput, "the tool returned an invalid output", violations,
+			c.faulty(ReasonInvalidOutput, fmt.Errorf("the output of tool %q is invalid: %s", spec.Name, violationList(violations))))
+	}
+	return ending{
+		event: EventCompleted, to: StateCompleted, output: len(out),
+		outcome: Outcome{Kind: Completed, Output: c.redact(out), Obligations: c.decision.Obligations},
+	}
+}
+
+// failure is the ending of a call whose handler ran in vain.
+func (c *call) failure(r Reason, message string, violations []wire.Violation, fault *CallError) ending {
+	return ending{
+		event: EventFailed, to: StateFailed, fault: fault,
+		outcome: Outcome{
+			Kind: Failed, Reason: r, Message: message, Violations: violations, Obligations: c.decision.Obligations,
+		},
+	}
+}
+
+// late records what came of a handler after its call had been given up.
+func (c *call) late(fault *CallError, output int) {
+	<-c.record.done // the event that ended the call comes first
+	now := time.Now()
+	c.mu.Lock()
+	c.transition(EventLateResult, c.state, note{at: now, fault: fault, output: output})
+	c.mu.Unlock()
+	if fault != nil {
+		c.exec.report(fault)
+	}
+}
+
+// leave ends the work on a call. What made the work stop, if it did not return,
+// is a panic or runtime.Goexit, of the policy or of the handler.
+func (c *call) leave() {
+	if !c.returned {
+		c.crashed(c.panicked(recover()))
+	}
+	c.depart()
+}
+
+// crashed ends the call for a panic.
+func (c *call) crashed(fault *CallError) {
+	c.mu.Lock()
+	running := c.attempt > 0
+	if c.evaluating {
+		c.settlePolicy()
+	}
+	c.mu.Unlock()
+	if running {
+		fault.Reason = ReasonPanic
+		e := c.failure(ReasonPanic, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.in.Tool), nil, fault)
+		if !c.tryEnd(e) {
+			c.late(fault, 0)
+		}
+		return
+	}
+	fault.Reason = ReasonPolicyError
+	denied := c.tryEnd(ending{
+		event: EventDenied, to: StateDenied, fault: fault,
+		outcome: Outcome{
+			Kind: Denied, Reason: ReasonPolicyError, Detail: Detail{Rule: "panic"},
+			Message: "the policy could not judge the call, which is denied therefore",
+		},
+	})
+	if !denied {
+		c.exec.report(fault)
+	}
+}
+
+// deadline returns how long one attempt may take.
+func (s *Spec) deadline() time.Duration {
+	if s.Deadline > 0 {
+		return s.Deadline
+	}
+	return DefaultDeadline
+}
+
+// outputLimit returns how many bytes an output may have.
+func (s *Spec) outputLimit() int64 {
+	if s.Limits.Output > 0 {
+		return s.Limits.Output
+	}
+	return DefaultOutputLimit
+}

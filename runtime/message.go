@@ -1,0 +1,89 @@
+package runtime
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+const (
+	// maxListed is how many names or violations a message lists.
+	maxListed = 50
+)
+
+// list joins names, the first maxListed of them.
+func list(names []string) string {
+	if len(names) <= maxListed {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
+}
+
+// seconds prints d as seconds: 90s, 0.25s.
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
+}
+
+// invalidInput tells a model what is wrong with its arguments.
+func invalidInput(violations []wire.Violation) string {
+	if len(violations) == 0 {
+		return "the input could not be checked"
+	}
+	texts := make([]string, 0, min(len(violations), maxListed+1))
+	for i, v := range violations {
+		if i == maxListed {
+			texts = append(texts, fmt.Sprintf("and %d more", len(violations)-maxListed))
+			break
+		}
+		texts = append(texts, v.String())
+	}
+	return "the input is invalid: " + strings.Join(texts, "; ")
+}
+
+// handlerMessage tells a model that the handler failed, and how if the tool says
+// that its error texts are safe.
+func (c *call) handlerMessage() string {
+	if c.tool.spec.SafeErrors {
+		return c.scrub(errorText(c.err))
+	}
+	return fmt.Sprintf("%q failed", c.in.Tool)
+}
+
+// errorText returns the text of err, whose Error method may panic.
+func errorText(err error) (text string) {
+	defer func() {
+		if v := recover(); v != nil {
+			text = fmt.Sprintf("%T, whose Error method panics", err)
+		}
+	}()
+	return err.Error()
+}
+
+// explain tells an operator what stands behind a refusal.
+func explain(out *Outcome) string {
+	if len(out.Violations) > 0 {
+		return violationList(out.Violations)
+	}
+	texts := make([]string, len(out.Denials))
+	for i, d := range out.Denials {
+		texts[i] = strings.TrimSpace(fmt.Sprintf("%s %s %s", d.Code, at(d.At), d.Message))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// verdict is what WhatIf returns of an ended dry call.
+func (c *call) verdict() Verdict {
+	v := Verdict{Runs: c.runs, Outcome: c.record.outcome, Decision: c.decision}
+	if c.runs {
+		v.Outcome = Outcome{}
+	}
+	if c.final != nil {
+		if b, violations := wire.Append(nil, c.final); violations == nil {
+			v.Input = b
+		}
+	}
+	return v
+}

@@ -1,0 +1,139 @@
+package runtime
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A TurnConfig describes a Turn.
+type TurnConfig struct {
+	Budget time.Duration // for all calls of the turn together; 0: none, negative: used up
+}
+
+// A Turn is one message of the model and its calls. The zero value refuses them.
+type Turn struct {
+	run  *Run
+	ends time.Time // zero: no budget
+
+	mu      sync.Mutex
+	blocked map[int]struct{} // positions of tools that timed out for good
+}
+
+// Turn starts a turn of r. Its budget runs from now.
+func (r *Run) Turn(cfg TurnConfig) *Turn {
+	t := &Turn{run: r}
+	if cfg.Budget != 0 {
+		t.ends = time.Now().Add(cfg.Budget)
+	}
+	return t
+}
+
+// A Call is what a model asks for.
+type Call struct {
+	ID       string // the caller's id, unique in the session; empty: one is made
+	Tool     string
+	Input    []byte            // JSON
+	Metadata map[string]string // for the handler; not judged. It must not be changed
+}
+
+// Execute carries out a call and returns how it ended. It never panics, and it
+// returns when the outcome is known: at the deadline at the latest, or as soon
+// as ctx is done, whatever the handler does.
+//
+// A call with the id and the arguments of an earlier call of the session is not
+// run again: it gets the outcome of the earlier one, when that has it.
+func (t *Turn) Execute(ctx context.Context, in Call) Outcome {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	c, earlier := t.open(ctx, in)
+	switch {
+	case earlier != nil:
+		return earlier.await(ctx)
+	case c == nil:
+		return noRun(in)
+	case c.declare() && c.validate() && c.afford():
+		go c.work()
+	default:
+		c.depart()
+	}
+	return c.await()
+}
+
+// work takes a call that is valid through the states that are left to it. It
+// runs in a goroutine of its own, because policies and handlers may hang: then
+// somebody else ends the call, and the next step finds it so.
+func (c *call) work() {
+	defer c.leave()
+	_ = c.decide() &&
+		c.queue() &&
+		c.start() &&
+		c.invoke() &&
+		c.finish()
+	c.returned = true
+}
+
+// A Verdict is what WhatIf found out.
+type Verdict struct {
+	Runs     bool     // the handler would be started
+	Outcome  Outcome  // why not, when it would not be
+	Decision Decision // of the policy; zero when it was not asked
+	Input    []byte   // JSON of what the handler would get; nil when the input is invalid
+}
+
+// WhatIf judges a call as Execute would, on the same path, and stops where the
+// handler would be started. It changes nothing, emits no event and neither
+// looks at nor takes the call's id.
+func (t *Turn) WhatIf(ctx context.Context, in Call) Verdict {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	c := t.newCall(ctx, in)
+	if c == nil {
+		return Verdict{Outcome: noRun(in)}
+	}
+	c.dry = true
+	if c.declare() && c.validate() && c.afford() {
+		go c.work()
+	} else {
+		c.depart()
+	}
+	c.await()
+	return c.verdict()
+}
+
+// noRun is the outcome of a call in a turn that belongs to no run.
+func noRun(in Call) Outcome {
+	return Outcome{
+		CallID: in.ID, Tool: in.Tool, Kind: Denied,
+		Reason: ReasonShuttingDown, AllReasons: []Reason{ReasonShuttingDown},
+		Message: "no executor is running: calls are made in a turn of a run",
+	}
+}
+
+// left returns how much of the budget is left at now; ok is false when there is none to keep to.
+func (t *Turn) left(now time.Time) (d time.Duration, ok bool) {
+	if t.ends.IsZero() {
+		return 0, false
+	}
+	return t.ends.Sub(now), true
+}
+
+// block keeps the tool at position i from running until the turn ends.
+func (t *Turn) block(i int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.blocked == nil {
+		t.blocked = map[int]struct{}{}
+	}
+	t.blocked[i] = struct{}{}
+}
+
+// blocks reports whether the tool at position i is blocked.
+func (t *Turn) blocks(i int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, blocked := t.blocked[i]
+	return blocked
+}
