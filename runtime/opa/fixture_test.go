@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -98,13 +99,7 @@ func generated(specs []*runtime.Spec, args func(string) object) fstest.MapFS {
 	for _, s := range specs {
 		tools[s.Name] = declare(s, capabilities, modes)
 	}
-	held, gates := []string{}, []string{}
-	for c := range maps.Keys(capabilities) {
-		held = append(held, c)
-	}
-	for m := range maps.Keys(modes) {
-		gates = append(gates, m)
-	}
+	held, gates := slices.Sorted(maps.Keys(capabilities)), slices.Sorted(maps.Keys(modes))
 	put("data.json", object{
 		"tools": tools, "reasons": object{"system_path": "Below a system directory.", "too_big": "Too big.", "night": "At night.", "too_many": "Too many."},
 		"capabilities": held, "modes": gates, "set": "filetools",

@@ -149,7 +149,11 @@ func (l *inputLint) enum(ref, value *ast.Term) {
 		text, _ := json.Marshal(a)
 		texts = append(texts, string(text))
 	}
-	l.errs.add(value.Location, fmt.Sprintf("%s is never %v", inputName(path), value), "it is one of "+strings.Join(texts, ", "))
+	hint := "it is one of " + strings.Join(texts, ", ")
+	if name, isString := value.Value.(ast.String); isString && len(texts) > 10 {
+		hint = didYouMean(string(name), l.tools)
+	}
+	l.errs.add(value.Location, fmt.Sprintf("%s is never %v", inputName(path), value), hint)
 }
 
 // inputName writes a path into the input.

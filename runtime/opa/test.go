@@ -165,8 +165,6 @@ func testResult(r *tester.Result) TestResult {
 	case r.Skip || r.Pass():
 	case len(failed) > 0:
 		t.Message = "false for " + strings.Join(failed, ", ")
-	case r.FailedAt != nil && r.FailedAt.Location != nil:
-		t.Message = fmt.Sprintf("line %d is false or undefined", r.FailedAt.Location.Row)
 	default:
 		t.Message = "false or undefined"
 	}

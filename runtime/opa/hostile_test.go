@@ -1,0 +1,157 @@
+package opa
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// What the loader cannot know, because a value is of any type there, is an
+// error of the decision: a reason that is not understood may be a refusal.
+func TestWrongShapesFailTheDecision(t *testing.T) {
+	for _, test := range []struct{ name, rule, args, want string }{
+		{"message", `deny contains {"code": "night", "message": input.args.x}`, `{"x":1}`, `o.rego:3: an entry of deny has a "message" that is not a string`},
+		{"approvers", `ask contains {"id": "a", "message": "m", "approvers": input.args.x}`, `{"x":"owner"}`, `o.rego:3: an entry of ask has a "approvers" that is not a list of strings`},
+		{"approver", `ask contains {"id": "a", "message": "m", "approvers": input.args.x}`, `{"x":["owner",1]}`, `o.rego:3: an entry of ask has a "approvers" that is not a list of strings`},
+		{"quorum", `ask contains {"id": "a", "message": "m", "quorum": input.args.x}`, `{"x":1.5}`, `o.rego:3: an entry of ask has a "quorum" that is not an integer`},
+		{"negative quorum", `ask contains {"id": "a", "message": "m", "quorum": input.args.x}`, `{"x":-1}`, `o.rego:3: an entry of ask has a negative "quorum"`},
+		{"timeout", `ask contains {"id": "a", "message": "m", "timeout": input.args.x}`, `{"x":"soon"}`, `o.rego:3: an entry of ask has a "timeout" of "soon", which is not a duration`},
+		{"cover", `ask contains {"id": "a", "message": "m", "max_cover": input.args.x}`, `{"x":"all"}`, `o.rego:3: an entry of ask has a "max_cover" of "all": unknown cover "all": want one of ["exact" "args" "tool"]`},
+		{"pointer", `modify contains {"code": "a", "pointer": input.args.x, "value": 1}`, `{"x":"path"}`, `o.rego:3: the pointer "path" is not a JSON Pointer`},
+		{"args", `obligations contains {"code": "notify", "args": input.args.x}`, `{"x":[]}`, `o.rego:3: an entry of obligations has a "args" that is not an object`},
+		{"builtin error", `deny contains {"code": "night", "message": "m"} if to_number(input.args.x) > 1`, `{"x":"one"}`, `o.rego:3: eval_builtin_error: to_number`},
+		{"type error", `deny contains {"code": "night", "message": "m"} if count(input.args.x) > 1`, `{"x":1}`, `o.rego:3: eval_type_error: count`},
+		{"type error of an indexed function", `deny contains {"code": "night", "message": "m"} if startswith(input.args.x, "a")`, `{"x":1}`, `o.rego:3: eval_type_error: startswith`},
+		{"conflict", "deny contains {\"code\": \"night\", \"message\": m}\n\nm := \"a\" if input.args.x\n\nm := \"b\" if input.args.x", `{"x":true}`, `eval_conflict_error`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, reg := load(t, "o.rego", org(test.rule))
+			d, err := p.Decide(t.Context(), call(t, reg, "file_read", test.args))
+			require.ErrorContains(t, err, test.want)
+			assert.Equal(t, runtime.Decision{Revision: p.Revision()}, d, "an error decides nothing")
+		})
+	}
+}
+
+func TestDecodeIsStrict(t *testing.T) {
+	whole := `{"allow": set(), "deny": set(), "ask": set(), "modify": set(), "obligations": set()}`
+	_, err := decode(ast.MustParseTerm(whole))
+	require.NoError(t, err)
+	for _, test := range []struct{ term, want string }{
+		{`true`, "not an object"},
+		{strings.Replace(whole, `"deny"`, `"denny"`, 1), `has no "deny"`},
+		{strings.Replace(whole, `}`, `, "more": 1}`, 1), "not an object of"},
+		{strings.Replace(whole, `"deny": set()`, `"deny": {}`, 1), "deny is not a set"},
+		{strings.Replace(whole, `"deny": set()`, `"deny": [1]`, 1), "deny is not a set"},
+		{strings.Replace(whole, `"deny": set()`, `"deny": {"x"}`, 1), "deny holds"},
+		{strings.Replace(whole, `"deny": set()`, `"deny": {{"code": "x", "message": "m", "more": 1}}`, 1), `unknown member "more"`},
+		{strings.Replace(whole, `"deny": set()`, `"deny": {{"code": "x", "message": "m", 1: 1}}`, 1), "has the member 1"},
+		{strings.Replace(whole, `"deny": set()`, `"deny": {{"code": "x"}}`, 1), `has no "message"`},
+		{strings.Replace(whole, `"deny": set()`, `"deny": {{"code": 1, "message": "m"}}`, 1), `"code" that is not a string`},
+	} {
+		_, err := decode(ast.MustParseTerm(test.term))
+		assert.ErrorContains(t, err, test.want, test.term)
+	}
+}
+
+const runaway = `deny contains {"code": "night", "message": "m"} if {
+	some a in numbers.range(1, 10000)
+	some b in numbers.range(1, 10000)
+	a * b == input.now_ns + 1
+}`
+
+func TestRunawayPolicyIsStopped(t *testing.T) {
+	p, reg := load(t, "o.rego", org(runaway))
+	in := call(t, reg, "file_read", `{"path":"a"}`)
+	ctx, stop := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errors.New("too slow"))
+	defer stop()
+	start := time.Now()
+	d, err := p.Decide(ctx, in)
+	assert.EqualError(t, err, "the policy was stopped: too slow")
+	assert.Equal(t, runtime.EffectDeny, d.Effect)
+	assert.Less(t, time.Since(start), 5*time.Second)
+
+	_, err = p.Decide(ctx, in)
+	assert.Error(t, err, "a context that has ended already decides nothing")
+}
+
+func TestCallsThatAreNotOfTheRegistry(t *testing.T) {
+	p, reg := load(t)
+	good := call(t, reg, "file_read", `{"path":"a"}`)
+	for name, change := range map[string]func(*runtime.PolicyInput){
+		"no tool":        func(in *runtime.PolicyInput) { in.Tool = nil },
+		"other position": func(in *runtime.PolicyInput) { in.Index++ },
+		"no position":    func(in *runtime.PolicyInput) { in.Index = -1 },
+		"beyond the end": func(in *runtime.PolicyInput) { in.Index = 99 },
+		"other tool":     func(in *runtime.PolicyInput) { in.Tool = &runtime.Spec{Name: "file_read"} },
+		"no arguments":   func(in *runtime.PolicyInput) { in.Args = nil },
+		"broken walk": func(in *runtime.PolicyInput) {
+			in.Args = walk{{Kind: wire.KindObject}, {Kind: wire.KindName, Str: "a"}, {Kind: wire.KindEnd}}
+		},
+		"open walk":    func(in *runtime.PolicyInput) { in.Args = walk{{Kind: wire.KindObject}} },
+		"closed walk":  func(in *runtime.PolicyInput) { in.Args = walk{{Kind: wire.KindEnd}} },
+		"two values":   func(in *runtime.PolicyInput) { in.Args = walk{{Kind: wire.KindNull}, {Kind: wire.KindNull}} },
+		"no JSON":      func(in *runtime.PolicyInput) { in.Args = walk{{Kind: wire.KindInvalid}} },
+		"not a number": func(in *runtime.PolicyInput) { in.Args = walk{{Kind: wire.KindFloat, Float: nan()}} },
+	} {
+		in := *good
+		change(&in)
+		d, err := p.Decide(t.Context(), &in)
+		assert.Error(t, err, name)
+		assert.Equal(t, runtime.EffectDeny, d.Effect, name)
+	}
+	assert.Equal(t, runtime.EffectAllow, decide(t, p, good).Effect, "nothing of them stays")
+}
+
+// walk is a value that is walked in any way.
+type walk []wire.Token
+
+func (w walk) Walk(v wire.Visitor) {
+	for _, t := range w {
+		v.Visit(t)
+	}
+}
+
+func nan() float64 {
+	var zero float64
+	return zero / zero
+}
+
+func TestPanicsAreErrors(t *testing.T) {
+	p, _ := load(t)
+	g := p.current.Load().generation
+	_, err := g.eval(t.Context(), panicking{ast.NewObject()})
+	assert.ErrorContains(t, err, "the policy panicked")
+}
+
+// panicking is an input that panics when it is read.
+type panicking struct{ ast.Object }
+
+func (panicking) Find(ast.Ref) (ast.Value, error) { panic("boom") }
+
+func TestCapabilities(t *testing.T) {
+	allowed := map[string]bool{}
+	for name := range strings.FieldsSeq(allowedBuiltins) {
+		assert.False(t, allowed[name], "%s is listed twice", name)
+		allowed[name] = true
+	}
+	c := capabilities()
+	assert.Len(t, c.Builtins, len(allowed), "a listed function does not exist")
+	assert.Equal(t, []string{}, c.AllowNet)
+	for _, b := range c.Builtins {
+		assert.False(t, b.IsNondeterministic(), b.Name)
+		assert.False(t, b.IsDeprecated(), b.Name)
+	}
+	for _, name := range []string{"http.send", "net.lookup_ip_addr", "opa.runtime", "rand.intn", "time.now_ns", "uuid.rfc4122", "json.match_schema", "trace"} {
+		assert.False(t, allowed[name], name)
+	}
+}

@@ -1,0 +1,188 @@
+package opa
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+const (
+	closedPolicy = `deny contains {"code": "night", "message": "closed"} if input.behavior == "research"`
+	failingTest  = "package ambit.policies.security_test\n\ntest_never if 1 == 2\n"
+	passingTest  = "package ambit.policies.security_test\n\ntest_closed if {\n\tcount(data.ambit.policies.security.deny) == 1 with input as {\"behavior\": \"research\"}\n}\n"
+)
+
+func TestReload(t *testing.T) {
+	p, reg := load(t)
+	in := call(t, reg, "file_read", `{"path":"a"}`)
+	first := p.Revision()
+	require.Equal(t, runtime.EffectAllow, decide(t, p, in).Effect)
+
+	require.ErrorContains(t, p.Reload(dir("o.rego", org(`denny contains 1`))), `nothing reaches "denny"`)
+	require.ErrorContains(t, p.Reload(dir("o.rego", org(closedPolicy), "o_test.rego", failingTest)),
+		"o_test.rego:3: data.ambit.policies.security_test.test_never did not pass: false or undefined")
+	require.ErrorContains(t, p.Reload(dir("o.rego", org(closedPolicy), "o_test.rego", "package x_test\n\ntest_x if nosuch(1)\n")),
+		"undefined function nosuch")
+	require.Error(t, p.Reload(nil))
+	assert.Equal(t, first, p.Revision())
+	assert.Equal(t, runtime.EffectAllow, decide(t, p, in).Effect)
+
+	require.NoError(t, p.Reload(dir("o.rego", org(closedPolicy), "o_test.rego", passingTest)))
+	assert.NotEqual(t, first, p.Revision())
+	d := decide(t, p, in)
+	assert.Equal(t, runtime.EffectDeny, d.Effect)
+	assert.Equal(t, p.Revision(), d.Revision)
+
+	require.NoError(t, p.Reload(dir()))
+	assert.Equal(t, first, p.Revision(), "same content, same revision")
+}
+
+// write makes dir hold the files of fsys.
+func write(t *testing.T, dir string, fsys fs.FS) {
+	t.Helper()
+	require.NoError(t, fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return errors.Join(err, os.MkdirAll(filepath.Join(dir, name), 0o755))
+		}
+		text, err := fs.ReadFile(fsys, name)
+		return errors.Join(err, os.WriteFile(filepath.Join(dir, name), text, 0o644))
+	}))
+}
+
+// watch runs Watch in a bubble until test returns.
+func watch(t *testing.T, p *Policy, dir string, test func(reports *[]error)) {
+	t.Helper()
+	var reports []error
+	ctx, stop := context.WithCancelCause(t.Context())
+	done := make(chan error)
+	go func() { done <- p.Watch(ctx, dir, func(err error) { reports = append(reports, err) }) }()
+	test(&reports)
+	enough := errors.New("enough")
+	stop(enough)
+	assert.Equal(t, enough, <-done)
+}
+
+// ticks waits until Watch has looked at the directory n times more.
+func ticks(n int) {
+	time.Sleep(time.Duration(n) * DefaultInterval)
+	synctest.Wait()
+}
+
+func TestWatch(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	root := t.TempDir()
+	write(t, root, dir())
+	reg := registryOf(t, specs())
+	p, err := Load(os.DirFS(root), reg)
+	require.NoError(t, err)
+	in := call(t, reg, "file_read", `{"path":"a"}`)
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Millisecond) // so that the looks are between the changes
+		watch(t, p, root, func(reports *[]error) {
+			ticks(5)
+			assert.Empty(t, *reports, "nothing changed")
+
+			policy := filepath.Join(root, "o.rego")
+			require.NoError(t, os.WriteFile(policy, []byte(org(closedPolicy)), 0o644))
+			ticks(1)
+			assert.Empty(t, *reports, "it may be half written")
+			ticks(1)
+			assert.Equal(t, []error{nil}, *reports)
+			assert.Equal(t, runtime.EffectDeny, decide(t, p, in).Effect)
+
+			good := p.Revision()
+			require.NoError(t, os.WriteFile(policy, []byte(org("denny contains 1")), 0o644))
+			ticks(5)
+			require.Len(t, *reports, 2, "one failure is reported once")
+			assert.ErrorContains(t, (*reports)[1], `nothing reaches "denny"`)
+			assert.Equal(t, good, p.Revision())
+
+			require.NoError(t, os.Rename(root, root+".away"))
+			ticks(3)
+			require.Len(t, *reports, 3)
+			assert.ErrorIs(t, (*reports)[2], fs.ErrNotExist)
+			require.NoError(t, os.Rename(root+".away", root))
+
+			require.NoError(t, os.Remove(policy))
+			ticks(2)
+			require.Len(t, *reports, 4)
+			assert.NoError(t, (*reports)[3])
+			assert.Equal(t, runtime.EffectAllow, decide(t, p, in).Effect)
+		})
+	})
+}
+
+// A mounted ConfigMap is a directory of links through one link that is swapped.
+func TestWatchSwappedLinks(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "..one"), dir())
+	write(t, filepath.Join(root, "..two"), dir("o.rego", org(closedPolicy)))
+	require.NoError(t, os.Symlink("..one", filepath.Join(root, "..data")))
+	require.NoError(t, os.Symlink("..data/ambit_gen", filepath.Join(root, "ambit_gen")))
+	reg := registryOf(t, specs())
+	p, err := Load(os.DirFS(root), reg, WithInterval(time.Hour))
+	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		watch(t, p, root, func(reports *[]error) {
+			require.NoError(t, os.Symlink("..data/o.rego", filepath.Join(root, "o.rego")))
+			require.NoError(t, os.Symlink("..two", filepath.Join(root, "..new")))
+			require.NoError(t, os.Rename(filepath.Join(root, "..new"), filepath.Join(root, "..data")))
+			time.Sleep(2*time.Hour + time.Minute)
+			synctest.Wait()
+			assert.Equal(t, []error{nil}, *reports)
+		})
+	})
+	assert.Equal(t, runtime.EffectDeny, decide(t, p, call(t, reg, "file_read", `{"path":"a"}`)).Effect)
+}
+
+func TestLinkLoop(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.Symlink(".", filepath.Join(root, "again")))
+	assert.ErrorContains(t, Check(os.DirFS(root)), "directories nest deeper than 16")
+}
+
+// Decisions that run during reloads see one generation or the other.
+func TestReloadWhileDeciding(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	p, reg := load(t)
+	in := call(t, reg, "file_read", `{"path":"a"}`)
+	revisions := map[string]runtime.Effect{}
+	revisions[p.Revision()] = runtime.EffectAllow
+	require.NoError(t, p.Reload(dir("o.rego", org(closedPolicy))))
+	revisions[p.Revision()] = runtime.EffectDeny
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan bool)
+	for range 4 {
+		go func() {
+			ok := true
+			for ctx.Err() == nil {
+				d, err := p.Decide(context.Background(), in)
+				effect, known := revisions[d.Revision]
+				ok = ok && err == nil && known && effect == d.Effect
+			}
+			done <- ok
+		}()
+	}
+	for i := range 10 {
+		if i%2 == 0 {
+			assert.NoError(t, p.Reload(dir()))
+		} else {
+			assert.NoError(t, p.Reload(dir("o.rego", org(closedPolicy))))
+		}
+	}
+	stop()
+	for range 4 {
+		assert.True(t, <-done)
+	}
+}
