@@ -128,10 +128,12 @@ func (grammarDialect) JSONSchema() *jsonschema.Schema { return oneWord(dialect, 
 func (grammarRef) JSONSchema() *jsonschema.Schema     { return textLike(refPattern) }
 func (grammarFormat) JSONSchema() *jsonschema.Schema  { return oneWord(list(formats)...) }
 func (grammarType) JSONSchema() *jsonschema.Schema {
-	two := uint64(2)
+	one, two := uint64(1), uint64(2)
+	single := listOf(oneWord(list(typeNames)...))
+	single.MaxItems = &one
 	pair := listOf(oneWord(append(list(typeNames), "null")...))
-	pair.MaxItems, pair.Contains = &two, oneWord(list(typeNames)...)
-	return anyOf(oneWord(list(typeNames)...), pair)
+	pair.MinItems, pair.MaxItems, pair.Contains = &two, &two, oneWord("null")
+	return anyOf(oneWord(list(typeNames)...), single, pair)
 }
 
 func (grammarCount) JSONSchema() *jsonschema.Schema { return wholeFrom("1") }

@@ -8,7 +8,7 @@ import (
 // Parse reads the source of a declaration file. The path is only used in
 // diagnostics. The error is of type [Diagnostics] and holds every fault of the file.
 func Parse(path string, src []byte) (*File, error) {
-	p := &parser{src: source{path: path}, file: &File{Path: path}, levels: newLevels()}
+	p := &parser{src: source{path: path}, file: &File{Path: path}, levels: newLevels(), aliases: make(map[string]bool)}
 	if root := p.load(src); root != nil {
 		p.parseFile(root)
 		p.resolveRefs()
@@ -30,14 +30,15 @@ func Parse(path string, src []byte) (*File, error) {
 
 // A parser holds what is known of one file while it is read.
 type parser struct {
-	src    source
-	file   *File
-	levels *levels
-	found  Diagnostics
-	refs   []reference
-	unions []*Schema
-	types  map[string]*NamedSchema
-	tools  map[string]*Tool
+	src     source
+	file    *File
+	levels  *levels
+	found   Diagnostics
+	refs    []reference
+	aliases map[string]bool // refused
+	unions  []*Schema
+	types   map[string]*NamedSchema
+	tools   map[string]*Tool
 	// checks need the whole file and run last.
 	checks []func()
 }
@@ -57,7 +58,7 @@ func fileLevel() level[File] {
 		"types":   (*parser).parseTypes,
 		"reasons": (*parser).parseReasons,
 		"rules":   (*parser).parseSetRules,
-		"tools": (*parser).parseTools,
+		"tools":   (*parser).parseTools,
 	}}
 }
 
@@ -68,8 +69,8 @@ func (p *parser) parseFile(root *node) {
 
 // version checks the version of the grammar.
 func (p *parser) version(n *node) {
-	if v, ok := p.text(n, "ambit"); ok && v != "v1" {
-		p.report(n.pos, "write ambit: v1", "ambit: version %s of the grammar is not known", quote(v))
+	if n.kind != nodeBad && (n.kind != nodeString || n.text != "v1") {
+		p.report(n.pos, "write ambit: v1", "ambit: version %s of the grammar is not known", n.shown())
 	}
 }
 

@@ -17,16 +17,16 @@ func (p *parser) wrong(n *node, key, want string) {
 		return
 	}
 	hint := ""
-	switch {
+	switch meant := spelling(n.text); {
 	case n.kind == nodeNull:
 		hint = "give a value or remove the key"
 	case want == "a text" && (n.kind == nodeNumber || n.kind == nodeBool):
 		hint = "quote it: " + strconv.Quote(n.text)
-	case want == "true or false" && n.kind == nodeString && strings.HasPrefix(spelling(n.text), "write true"),
-		want == "true or false" && n.kind == nodeString && strings.HasPrefix(spelling(n.text), "write false"):
-		hint = spelling(n.text)
-	case want == "a whole number" && oldNumber.MatchString(n.text):
-		hint = spelling(n.text)
+	case want == "true or false" && n.kind == nodeString && (meant == "write true" || meant == "write false"):
+		hint = meant
+	case n.kind == nodeString && (want == "a whole number" || want == "a number") &&
+		(oldNumber.MatchString(n.text) || jsonNumber.MatchString(n.text)):
+		hint = meant
 	case want == "a list":
 		hint = "write it as [a, b]"
 	case want == "a mapping":
@@ -227,12 +227,10 @@ func (p *parser) filled(n *node, key string, re *regexp.Regexp) []string {
 
 // semver is a version as semver.org defines it.
 func (p *parser) semver(n *node, key string) string {
-	text, ok := p.text(n, key)
-	if ok && !version.MatchString(text) {
-		p.report(n.pos, "write MAJOR.MINOR.PATCH, such as 1.2.0", "%s must be a semantic version, not %s", key, quote(text))
-		return ""
+	if n.kind != nodeBad && (n.kind != nodeString || !version.MatchString(n.text)) {
+		p.report(n.pos, "write MAJOR.MINOR.PATCH, such as 1.2.0", "%s must be a semantic version, not %s", key, n.shown())
 	}
-	return text
+	return n.text
 }
 
 var version = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +

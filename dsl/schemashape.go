@@ -49,6 +49,9 @@ func (p *parser) checkShape(w *schemaWork) {
 		}
 	}
 	p.checkBounds(w)
+	if has("$ref") || has("oneOf") {
+		return
+	}
 	switch w.Type {
 	case TypeObject:
 		p.checkObject(w)
@@ -132,7 +135,7 @@ func (p *parser) checkArray(w *schemaWork) {
 func (p *parser) checkBounds(w *schemaWork) {
 	counts := func(low, high string, a, b *int) {
 		if a != nil && b != nil && *a > *b {
-			p.report(w.Keys[low], "", "%s: %s %d is above %s %d", w.owner, low, *a, high, *b)
+			p.report(w.Keys[low], "swap them", "%s: %s %d is above %s %d", w.owner, low, *a, high, *b)
 		}
 	}
 	counts("minLength", "maxLength", w.MinLength, w.MaxLength)
@@ -150,7 +153,7 @@ func (p *parser) checkBounds(w *schemaWork) {
 			return
 		}
 		if c := rat(a).Cmp(rat(b)); c > 0 || c == 0 && !equal {
-			p.report(w.Keys[low], "", "%s: no value is between %s %s and %s %s", w.owner, low, a, high, b)
+			p.report(w.Keys[low], "widen the bounds", "%s: no value is between %s %s and %s %s", w.owner, low, a, high, b)
 		}
 	}
 	limits("minimum", "maximum", w.Minimum, w.Maximum, true)

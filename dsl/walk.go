@@ -88,10 +88,10 @@ func walk[T any](p *parser, n *node, l level[T], owner string, at Pos, dst *T) m
 		}
 		p.unknownKey(e, owner, sortedKeys(l.keys), l.unknown)
 	}
-	for _, key := range l.required {
-		if _, ok := places[key]; !ok {
-			p.report(at, "add "+key+": to "+owner, "%s has no %s", owner, key)
-		}
+	missing := slices.DeleteFunc(slices.Clone(l.required), func(key string) bool { _, ok := places[key]; return ok })
+	if len(missing) > 0 {
+		list := strings.Join(missing, ", ")
+		p.report(at, "add "+list+"; docs/declaration.md says what each key means", "%s has no %s", owner, list)
 	}
 	return places
 }
@@ -104,7 +104,9 @@ func (p *parser) unknownKey(e pair, owner string, known []string, explain func(s
 		}
 	}
 	hint := ""
-	if name := closest(e.name, known); name != "" {
+	if e.val.kind == nodeNull && strings.Contains(e.name, " ") {
+		hint = "quote the text before it: inside { } a comma ends a text"
+	} else if name := closest(e.name, known); name != "" {
 		hint = "did you mean " + quote(name) + "?"
 	} else if homes := p.levels.homes[e.name]; len(homes) > 0 {
 		hint = e.name + " is a key of " + strings.Join(homes, " and of ")

@@ -126,12 +126,45 @@ func decode(src []byte) (doc, second *yaml.Node, err error) {
 
 var yamlError = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
 
+var (
+	// The YAML reader counts the lines of these from 0.
+	parserError   = regexp.MustCompile(`^(did not find expected (<|node content|key|'-'|',')|found undefined tag)`)
+	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
+)
+
+// unknownAlias finds an alias that the YAML reader refused without a place.
+func (p *parser) unknownAlias(name string) {
+	for i, line := range p.src.lines {
+		if before, _, ok := strings.Cut(line, "*"+name); ok {
+			p.alias(Pos{Line: i + 1, Col: utf8.RuneCountInString(before) + 1}, name)
+			return
+		}
+	}
+	p.alias(Pos{}, name)
+}
+
+// alias refuses an alias, once for each name.
+func (p *parser) alias(pos Pos, name string) {
+	if p.aliases[name] {
+		return
+	}
+	p.aliases[name] = true
+	p.report(pos, `write the value out, or declare a schema under types and use $ref: "#/types/NAME"`, "alias %s is not allowed", quote("*"+name))
+}
+
 // syntaxError reports an error of the YAML reader, which names a line at most.
 func (p *parser) syntaxError(err error) {
 	m := yamlError.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
 	pos := Pos{Line: 1, Col: 1}
 	if n, err := strconv.Atoi(m[1]); err == nil {
 		pos.Line = n
+		if parserError.MatchString(m[2]) {
+			pos.Line++
+		}
+	}
+	if alias := unknownAnchor.FindStringSubmatch(m[2]); alias != nil {
+		p.unknownAlias(alias[1])
+		return
 	}
 	pos.Line = min(pos.Line, len(p.src.lines))
 	line := p.src.lines[pos.Line-1]
@@ -161,7 +194,7 @@ func (p *parser) convert(y *yaml.Node, depth int) *node {
 	}
 	switch y.Kind {
 	case yaml.AliasNode:
-		p.report(n.pos, `write the value out, or declare a schema under types and use $ref: "#/types/NAME"`, "alias %s is not allowed", quote("*"+y.Value))
+		p.alias(n.pos, y.Value)
 	case yaml.SequenceNode:
 		n.kind = nodeList
 		for _, item := range y.Content {

@@ -1,0 +1,147 @@
+package dsl
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// plain turns a node into the value that a JSON Schema validator wants.
+func (n *node) plain() any {
+	switch n.kind {
+	case nodeBool:
+		return n.text == "true"
+	case nodeNumber:
+		return json.Number(n.text)
+	case nodeString:
+		return n.text
+	case nodeList:
+		out := make([]any, len(n.items))
+		for i, item := range n.items {
+			out[i] = item.plain()
+		}
+		return out
+	case nodeMap:
+		out := make(map[string]any)
+		for _, e := range n.pairs {
+			out[e.name] = e.val.plain()
+		}
+		return out
+	}
+	return nil
+}
+
+func compileEditorSchema(t *testing.T) *jsonschema.Schema {
+	text, err := EditorSchema()
+	require.NoError(t, err)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("ambit.json", doc))
+	s, err := c.Compile("ambit.json")
+	require.NoError(t, err)
+	return s
+}
+
+// declarations are the good fixtures and everything under examples.
+func declarations(t *testing.T) []string {
+	paths := fixtures(t, "good")
+	err := filepath.WalkDir("../examples", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "tools.yaml" {
+			paths = append(paths, path)
+		}
+		return nil // there may be no examples beside a copy of this package
+	})
+	require.NoError(t, err)
+	return paths
+}
+
+func TestEditorSchemaAcceptsDeclarations(t *testing.T) {
+	schema := compileEditorSchema(t)
+	for _, path := range declarations(t) {
+		src := read(t, path)
+		_, err := Parse(path, src)
+		require.NoError(t, err)
+		p := &parser{src: source{path: path}}
+		assert.NoError(t, schema.Validate(p.load(src).plain()), path)
+	}
+}
+
+// marker stands in the first line of the bad fixtures that a JSON Schema can refuse.
+const marker = "# schema: rejects"
+
+func TestEditorSchemaRejectsBadFixtures(t *testing.T) {
+	schema := compileEditorSchema(t)
+	marked := 0
+	for _, path := range fixtures(t, "bad") {
+		src := read(t, path)
+		if !bytes.HasPrefix(src, []byte(marker)) {
+			continue
+		}
+		marked++
+		p := &parser{src: source{path: path}, aliases: make(map[string]bool)}
+		root := p.load(src)
+		require.NotNil(t, root, path)
+		assert.Error(t, schema.Validate(root.plain()), path)
+	}
+	require.Greater(t, marked, 50)
+}
+
+func TestEditorSchemaIsStable(t *testing.T) {
+	first, err := EditorSchema()
+	require.NoError(t, err)
+	for range 5 {
+		again, err := EditorSchema()
+		require.NoError(t, err)
+		require.Equal(t, string(first), string(again))
+	}
+}
+
+// TestGrammarMatchesWalker holds the types of grammar.go to the keys that Parse knows.
+func TestGrammarMatchesWalker(t *testing.T) {
+	l := newLevels()
+	same := func(grammar any, known, required []string) {
+		t.Helper()
+		keys, must := grammarKeys(reflect.TypeOf(grammar))
+		slices.Sort(required)
+		assert.Equal(t, known, keys, "%T", grammar)
+		assert.Equal(t, required, must, "%T", grammar)
+	}
+	same(grammarFile{}, sortedKeys(l.file.keys), l.file.required)
+	same(grammarTool{}, sortedKeys(l.tool.keys), l.tool.required)
+	same(grammarLimits{}, sortedKeys(l.limits.keys), l.limits.required)
+	same(grammarRetry{}, sortedKeys(l.retry.keys), l.retry.required)
+	same(grammarIdempotency{}, sortedKeys(l.idempotency.keys), l.idempotency.required)
+	same(grammarConsent{}, sortedKeys(l.consent.keys), l.consent.required)
+	same(grammarUndo{}, sortedKeys(l.undo.keys), l.undo.required)
+	same(grammarArtifact{}, sortedKeys(l.artifact.keys), l.artifact.required)
+	same(grammarDeprecated{}, sortedKeys(l.deprecated.keys), l.deprecated.required)
+	same(grammarSetRules{}, sortedKeys(l.setRules.keys), l.setRules.required)
+	same(grammarRules{}, sortedKeys(l.rules.keys), l.rules.required)
+	same(grammarMaxCallsMap{}, sortedKeys(l.maxCalls.keys), l.maxCalls.required)
+	same(grammarPrecedingMap{}, sortedKeys(l.preceding.keys), l.preceding.required)
+	same(grammarOperations{}, sortedKeys(l.operations.keys), l.operations.required)
+	same(grammarSchema{}, sortedKeys(l.schema.keys), l.schema.required)
+}
+
+func grammarKeys(t reflect.Type) (keys, required []string) {
+	for f := range t.Fields() {
+		key := f.Tag.Get("yaml")
+		keys = append(keys, key)
+		if strings.Contains(f.Tag.Get("jsonschema"), "required") {
+			required = append(required, key)
+		}
+	}
+	slices.Sort(keys)
+	slices.Sort(required)
+	return keys, required
+}
