@@ -136,7 +136,7 @@ func (e *ecma) atomEscape() (atom, error) {
 	case 'u':
 		return e.unicodeEscape(begin)
 	}
-	if c >= 0x80 || c < ' ' || isAlnum(byte(c)) || c == '_' {
+	if c >= 0x80 || c < ' ' || isAlnum(byte(c)) {
 		return atom{}, errors.New(begin + ` is none of ECMA-262: \` + string(c))
 	}
 	return atom{char: c}, nil

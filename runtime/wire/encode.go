@@ -66,8 +66,11 @@ func (e *encoder) Visit(t Token) {
 		return
 	}
 	at := e.next()
-	if t.Rule != nil {
+	switch {
+	case t.Rule != nil:
 		t.Rule.check(&e.notes, at, t)
+	case t.Kind == KindFloat: // NaN has no JSON form, with a rule or without
+		(*NumberRule)(nil).check(&e.notes, at, t)
 	}
 	switch t.Kind {
 	case KindObject:

@@ -146,10 +146,13 @@ func (d decimal) int64() (v int64, ok bool) {
 	for range d.exp {
 		u *= 10
 	}
-	if d.neg {
-		return int64(-u), u <= 1<<63
+	switch {
+	case d.neg && u <= 1<<63:
+		return int64(-u), true
+	case !d.neg && u <= math.MaxInt64:
+		return int64(u), true
 	}
-	return int64(u), u <= math.MaxInt64
+	return 0, false
 }
 
 // appendTo appends a form that is the same for equal numbers.

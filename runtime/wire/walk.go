@@ -163,9 +163,9 @@ func WalkInt(w Visitor, p *int64, rule *IntRule) {
 
 // WalkFloat visits a number.
 func WalkFloat(w Visitor, p *float64, rule *NumberRule) {
-	t := Token{Kind: KindFloat, Float: *p, Rule: rule} // a nil rule refuses NaN too
+	t := Token{Kind: KindFloat, Float: *p}
 	if rule != nil {
-		t.Sensitive = rule.Sensitive
+		t.Rule, t.Sensitive = rule, rule.Sensitive
 	}
 	w.Visit(t)
 }
