@@ -1,3 +1,70 @@
 // Package dsl reads the declaration of a set of tools, usually tools.yaml, into
-// a checked [File] in which every node knows its position.
+// a checked [File] in which every node knows its position. It knows nothing of
+// the Go code that is generated from it.
+//
+// [Parse] reports every fault of a file in one run, as [Diagnostics]: each with
+// file, line and column, the source line with a caret, and a hint that says what
+// to write instead. A file that Parse accepts needs no further checks of its
+// form: names are legal and do not collide, references lead somewhere, values
+// fit their schemas. What needs a regular expression engine (patterns and
+// formats) is checked by package gen, which reports with [File.Diagnostic].
+//
+// docs/declaration.md lists every key; [EditorSchema] is the same for editors.
+// The rules that are not about one key follow.
+//
+// # YAML
+//
+// A file is one document of at most 1 MiB in UTF-8, nested at most 64 levels.
+// Anchors, aliases, merge keys and tags are refused, and so are keys that are
+// repeated, that differ only by case or that are not texts.
+//
+// Plain scalars are read as the core schema of YAML 1.2 reads them, in the
+// spelling of JSON only: true, false, null (or nothing), 12, -0.5, 1e3. Other
+// spellings of the same (012, 0x1F, +1, .5, True, NULL) are refused, because
+// readers disagree on them; the hint shows both ways out. What only YAML 1.1
+// reads as something else (yes, off, 1_000, 0b11, 2024-01-31) is text, and an
+// error where a boolean or a number is wanted. Numbers keep their digits; they
+// have at most 32 characters and an exponent of at most 300.
+//
+// # Names
+//
+// Tools, modes and reasons match [a-z][a-z0-9_]{0,63}; types match
+// [A-Za-z][A-Za-z0-9_]{0,63}; a property may have any name without control
+// characters. Two names of one kind that have the same [GoName] are refused.
+// Capabilities, behaviours, groups and the values of modes have at most 64
+// letters, digits and . _ : / - and start with a letter or digit.
+//
+// # Schemas
+//
+// Inputs, outputs and undo states are objects, written in JSON Schema 2020-12.
+// A keyword that cannot be enforced yet is an error that says what to use
+// instead; none is ignored, and neither is one that says nothing about the type
+// it stands beside. Further:
+//
+//   - Every schema has a type, a $ref or a oneOf; every property has a description
+//     (a $ref may leave it to its target).
+//   - Objects are closed unless additionalProperties says otherwise. An object
+//     has at most 256 properties. A required property has no default.
+//   - A reference is "#/types/NAME" or, to the $defs at the root of the same
+//     schema, "#/$defs/NAME". Beside it stand annotations only: title,
+//     description, deprecated, x-sensitive, examples, default. A type may contain
+//     itself where a value can end: in an optional or nullable member or an array.
+//   - The branches of a oneOf are objects with a required member of one name,
+//     whose const string differs in each. [Schema.Tag] is that member.
+//   - A nullable type is [T, "null"]; its enum, if any, lists null too. Enum and
+//     const are for strings, numbers and booleans.
+//   - A tuple is prefixItems with items: false; all its elements are required.
+//   - Integers fit 64 bits. minimum and exclusiveMinimum exclude each other, and
+//     so do maximum and exclusiveMaximum.
+//   - default, examples, enum, const and args are checked against the schema, and
+//     the message of consent against the members of the input.
+//
+// # Rules
+//
+// requires_preceding is a list, all of which must have succeeded, or
+// {any: true, tools: [a, b]}. max_calls is a number or {max: 20, each: true},
+// each for the rules of the whole set only, where one counter is shared by all
+// tools otherwise. exclusive_group is a name or a list. The whole set has only
+// the rules max_calls and cooldown. continue_loop and exit_loop exclude each
+// other, a tool cannot precede itself, and retry needs idempotent: true.
 package dsl

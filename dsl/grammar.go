@@ -58,10 +58,10 @@ type grammarLimits struct {
 
 // grammarRetry is retry of a tool.
 type grammarRetry struct {
-	Max       grammarCount `yaml:"max" doc:"Most attempts after the first." default:"3" from:"F12"`
-	Initial   grammarDelay `yaml:"initial" doc:"Wait before the first retry; it doubles each time." default:"1s" from:"D7"`
-	Cap       grammarDelay `yaml:"cap" doc:"Longest wait." default:"30s" from:"D7"`
-	OnTimeout bool         `yaml:"on_timeout" doc:"A timeout is tried again too." default:"false" from:"B10"`
+	Max       grammarCount    `yaml:"max" doc:"Most attempts after the first." default:"3" from:"F12"`
+	Initial   grammarDelay    `yaml:"initial" doc:"Wait before the first retry; it doubles each time." default:"1s" from:"D7"`
+	Cap       grammarDuration `yaml:"cap" doc:"Longest wait." default:"30s" from:"D7"`
+	OnTimeout bool            `yaml:"on_timeout" doc:"A timeout is tried again too." default:"false" from:"B10"`
 }
 
 // grammarIdempotency is idempotency of a tool.
