@@ -28,7 +28,7 @@ func (h *handler) Echo(_ context.Context, in *EchoInput) (*EchoOutput, error) {
 }
 
 const (
-	lateBy    = 300 * time.Millisecond // twice the deadline of act
+	lateBy    = 800 * time.Millisecond // the deadline of act is 500ms
 	hugeBytes = 20_000_000
 )
 

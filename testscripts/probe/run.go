@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -26,6 +27,7 @@ type config struct {
 	budget      time.Duration
 	cancelAfter time.Duration
 	parallel    bool
+	turns       bool
 	shutdown    bool
 	verbose     bool
 }
@@ -60,6 +62,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	flags.DurationVar(&cfg.budget, "budget", 0, "budget of the turn")
 	flags.DurationVar(&cfg.cancelAfter, "cancel-after", -1, "cancel the calls after this time")
 	flags.BoolVar(&cfg.parallel, "parallel", false, "make all calls at once")
+	flags.BoolVar(&cfg.turns, "turns", false, "make every call in a turn of its own")
 	flags.BoolVar(&cfg.shutdown, "shutdown", false, "shut the executor down before the calls")
 	flags.BoolVar(&cfg.verbose, "v", false, "print what operators are told to standard error")
 	return cfg, flags.Parse(args)
@@ -85,7 +88,7 @@ func run(cfg *config, stdin io.Reader, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	for _, out := range execute(cfg, run.Turn(runtime.TurnConfig{Budget: cfg.budget}), calls) {
+	for _, out := range execute(cfg, run, calls) {
 		printOutcome(stdout, out)
 	}
 	if err := exec.Shutdown(ctx); err != nil {
@@ -121,6 +124,9 @@ func readCalls(r io.Reader) ([]runtime.Call, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
 		var line struct {
 			Call, Tool, Raw string
 			Input           json.RawMessage
@@ -136,7 +142,7 @@ func readCalls(r io.Reader) ([]runtime.Call, error) {
 	return calls, lines.Err()
 }
 
-func execute(cfg *config, turn *runtime.Turn, calls []runtime.Call) []runtime.Outcome {
+func execute(cfg *config, run *runtime.Run, calls []runtime.Call) []runtime.Outcome {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	switch {
@@ -146,8 +152,12 @@ func execute(cfg *config, turn *runtime.Turn, calls []runtime.Call) []runtime.Ou
 		defer time.AfterFunc(cfg.cancelAfter, cancel).Stop()
 	}
 	outs := make([]runtime.Outcome, len(calls))
+	turn := run.Turn(runtime.TurnConfig{Budget: cfg.budget})
 	var wg sync.WaitGroup
 	for i, call := range calls {
+		if cfg.turns {
+			turn = run.Turn(runtime.TurnConfig{Budget: cfg.budget})
+		}
 		if !cfg.parallel {
 			outs[i] = turn.Execute(ctx, call)
 			continue
@@ -169,7 +179,7 @@ func printOutcome(w io.Writer, out runtime.Outcome) {
 	if out.Output != nil {
 		line += " " + string(out.Output[:min(len(out.Output), maxShown)])
 	}
-	if out.Message != "" {
+	if len(out.Violations) == 0 && out.Message != "" {
 		line += ": " + out.Message
 	}
 	fmt.Fprintln(w, line)
@@ -177,6 +187,6 @@ func printOutcome(w io.Writer, out runtime.Outcome) {
 		fmt.Fprintf(w, "  %s\n", v)
 	}
 	for _, d := range out.Denials {
-		fmt.Fprintf(w, "  %s %s: %s\n", d.At, d.Code, d.Message)
+		fmt.Fprintf(w, "  %s %s: %s\n", cmp.Or(d.At, "-"), d.Code, d.Message)
 	}
 }

@@ -16,9 +16,6 @@ import (
 // the exit code (see the package comment). Data goes to stdout, everything
 // else to stderr.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-
 	out := &checkedWriter{w: stdout}
 	root := newRoot()
 	root.SetArgs(longFlags(args))
@@ -26,7 +23,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(stderr)
 
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root.ExecuteContextC(context.Background())
 	if out.err != nil {
 		err = problem("standard output: "+out.err.Error(), "")
 	}
@@ -99,6 +96,15 @@ func newHelp() *cobra.Command {
 			return target.Help()
 		},
 	}
+}
+
+// uninterrupted puts an interrupt off until work is done: between two files it
+// would leave half of them new.
+func uninterrupted(work func() error) error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	defer signal.Stop(signals)
+	return work()
 }
 
 // version is that of the module that the program was built from.

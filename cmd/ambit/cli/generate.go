@@ -64,7 +64,7 @@ func (d *declaration) generate(check bool) ([]change, error) {
 	if err != nil || check {
 		return changes, err
 	}
-	return changes, tree.apply(changes)
+	return changes, uninterrupted(func() error { return tree.apply(changes) })
 }
 
 func drift(path string, n int) error {

@@ -38,7 +38,7 @@ against a checkout of it, without a network, by a replace line in its go.mod.`,
 			if err != nil {
 				return err
 			}
-			if err := app.create(); err != nil {
+			if err := uninterrupted(app.create); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", args[0])
