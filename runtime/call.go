@@ -43,6 +43,7 @@ type call struct {
 	began  time.Time
 	dry    bool // only judged: no events, no reservations, no handler
 
+	worker    *worker
 	tool      *Tool
 	index     int
 	now       time.Time
@@ -66,14 +67,12 @@ type call struct {
 	invoked    bool
 	phase      phase
 	due        time.Time // end of the phase; zero: none
-	armed      time.Time // when the timer fires; zero: it is not running
-	timer      *time.Timer
-	evaluating bool // the policy has not returned
-	abandoned  bool // and has outlived its limit
-	admitting  bool // holds the session's admission token
-	reserved   bool // counts in the run's facts
-	attempt    int  // 0: the handler was not started
-	ending     bool // somebody gives it its outcome
+	evaluating bool      // the policy has not returned
+	abandoned  bool      // and has outlived its limit
+	admitting  bool      // holds the session's admission token
+	reserved   bool      // counts in the run's facts
+	attempt    int       // 0: the handler was not started
+	ending     bool      // somebody gives it its outcome
 	fence      fence
 }
 
@@ -190,45 +189,32 @@ func (r *record) await(ctx context.Context) Outcome {
 }
 
 // enter takes the call to phase p, which ends at due, or never when due is zero.
-// It reports false when the call has ended.
+// It reports false when the call has ended. Only the worker calls it.
 func (c *call) enter(p phase, due time.Time) bool {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.ending {
+		c.mu.Unlock()
 		return false
 	}
 	c.phase, c.due = p, due
-	c.arm(due)
+	c.mu.Unlock()
+	c.worker.arm(due)
 	return true
 }
 
-// arm sees to it that the timer fires at due or before. c.mu is held.
-func (c *call) arm(due time.Time) {
-	if due.IsZero() || !c.armed.IsZero() && !due.Before(c.armed) {
-		return
-	}
-	c.armed = due
-	if c.timer == nil {
-		c.timer = time.AfterFunc(due.Sub(c.now), c.expire)
-		return
-	}
-	c.timer.Reset(time.Until(due))
-}
-
-// expire is what the timer calls. It ends the call when its phase is over. A
-// policy that is still being evaluated then is abandoned, even when the call
-// has its outcome already.
-func (c *call) expire() {
+// expire is what the timer calls. It ends the call when its phase is over, and
+// returns when else the timer should call again, if it should. A policy that is
+// still being evaluated then is abandoned, even when the call has its outcome
+// already.
+func (c *call) expire() (again time.Time) {
 	c.mu.Lock()
-	c.armed = time.Time{}
 	if c.due.IsZero() || c.ending && !c.evaluating {
 		c.mu.Unlock()
-		return
+		return time.Time{}
 	}
 	if time.Until(c.due) > 0 {
-		c.arm(c.due)
-		c.mu.Unlock()
-		return
+		defer c.mu.Unlock()
+		return c.due
 	}
 	if c.evaluating && !c.abandoned {
 		c.abandoned = true
@@ -237,6 +223,7 @@ func (c *call) expire() {
 	p := c.phase
 	c.mu.Unlock()
 	c.overdue(p)
+	return time.Time{}
 }
 
 // depart undoes what the call holds beyond its outcome.

@@ -126,25 +126,14 @@ func (c *call) ask(facts *Facts) (Decision, bool) {
 // evaluate starts the clock of an evaluation.
 func (c *call) evaluate(ctx *callContext) bool {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.ending {
+		c.mu.Unlock()
 		return false
 	}
 	c.phase, c.due, c.evaluating = phaseDeciding, ctx.due, true
-	c.arm(c.earliest(ctx.due))
+	c.mu.Unlock()
+	c.worker.arm(ctx.due)
 	return true
-}
-
-// earliest returns the first instant at which any phase of the call can be
-// over: a timer that is set for it need not be set again for a quick call.
-func (c *call) earliest(due time.Time) time.Time {
-	if d := c.now.Add(c.tool.spec.deadline()); d.Before(due) {
-		due = d
-	}
-	if !c.turn.ends.IsZero() && c.turn.ends.Before(due) {
-		due = c.turn.ends
-	}
-	return due
 }
 
 // evaluated notes that the policy has returned. It reports false when it took
@@ -154,9 +143,9 @@ func (c *call) evaluated(ctx *callContext) bool {
 	inTime := c.settlePolicy() && !c.ending
 	if inTime {
 		c.phase, c.due = phaseAdmitting, c.turn.ends
-		c.arm(c.due)
 	}
 	c.mu.Unlock()
+	c.worker.arm(c.turn.ends)
 	ctx.cancel(errEnded)
 	return inTime
 }

@@ -38,9 +38,6 @@ func (c *call) tryEnd(e ending) bool {
 	}
 	c.ending = true
 	c.giveToken()
-	if c.timer != nil && !c.evaluating {
-		c.timer.Stop()
-	}
 	started, evaluating := c.attempt > 0, c.evaluating
 	drained := c.fence.shut()
 	c.mu.Unlock()

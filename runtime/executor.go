@@ -37,6 +37,7 @@ type Executor struct {
 	lanes     []lane       // by position in the registry
 	abandoned atomic.Int32 // policy evaluations that outlived their limit and still run
 	gate      gate
+	crew      crew
 
 	emitting sync.Mutex // sinks get one event at a time, in the order of seq
 	seq      uint64

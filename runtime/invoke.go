@@ -15,14 +15,15 @@ func (c *call) start() bool {
 		due = ends
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.ending {
+		c.mu.Unlock()
 		return false
 	}
 	c.phase, c.due, c.attempt = phaseRunning, due, 1
 	c.handlerCtx.parent, c.handlerCtx.call, c.handlerCtx.due = c.ctx, c, due
 	c.transition(EventStarted, StateExecuting, note{at: c.now})
-	c.arm(due)
+	c.mu.Unlock()
+	c.worker.arm(due)
 	return true
 }
 

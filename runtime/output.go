@@ -2,24 +2,20 @@ package runtime
 
 import "github.com/ambit-tools/ambit/runtime/wire"
 
-// A sizer measures a value before it is encoded, so that an output that is too
-// large is not encoded and any other gets a buffer that fits.
-type sizer struct {
-	least int64 // bytes that its encoding has at least
-	room  int64 // bytes that it needs mostly
-}
+// A sizer measures a value before it is encoded, so that an output that is much
+// too large is not encoded at all. It counts what the encoding has at least:
+// commas, digits and escapes come on top.
+type sizer struct{ least int64 }
 
 // Visit adds up a token.
 func (s *sizer) Visit(t wire.Token) {
 	switch t.Kind {
-	case wire.KindString, wire.KindName:
+	case wire.KindString:
+		s.least += int64(len(t.Str)) + 2
+	case wire.KindName:
 		s.least += int64(len(t.Str)) + 3
-	case wire.KindInt, wire.KindFloat:
-		s.least++
-		s.room += 20
 	default:
 		s.least++
-		s.room += 5
 	}
 }
 
@@ -28,13 +24,11 @@ func (s *sizer) Visit(t wire.Token) {
 func (c *call) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
 	c.sizer = sizer{}
 	c.outputs.Walk(&c.sizer)
-	// Every string and every token may count one comma or colon too many: the
-	// last one of an object has none.
-	if c.sizer.least-c.sizer.least/3 > limit {
+	if c.sizer.least > limit {
 		return nil, nil, false
 	}
-	b, violations := wire.Append(make([]byte, 0, c.sizer.least+c.sizer.room), c.outputs)
-	return b, violations, int64(len(b)) <= limit
+	out, violations = wire.Append(nil, c.outputs)
+	return out, violations, int64(len(out)) <= limit
 }
 
 // redact masks the members of the output that the policy wants masked.

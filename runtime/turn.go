@@ -54,7 +54,7 @@ func (t *Turn) Execute(ctx context.Context, in Call) Outcome {
 	case c == nil:
 		return noRun(in)
 	case c.declare() && c.validate() && c.afford():
-		go c.work()
+		c.exec.crew.take(c)
 	default:
 		c.depart()
 	}
@@ -95,7 +95,7 @@ func (t *Turn) WhatIf(ctx context.Context, in Call) Verdict {
 	}
 	c.dry = true
 	if c.declare() && c.validate() && c.afford() {
-		go c.work()
+		c.exec.crew.take(c)
 	} else {
 		c.depart()
 	}

@@ -1,0 +1,163 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// The same tool for everybody: {path, limit} -> {content, size}.
+
+type plainInput struct {
+	Path  string `json:"path"`
+	Limit int64  `json:"limit"`
+}
+
+type plainOutput struct {
+	Content string `json:"content"`
+	Size    int64  `json:"size"`
+}
+
+const benchContent = "The quick brown fox jumps over the lazy dog, and the dog does not mind at all."
+
+var benchInput = []byte(`{"path":"docs/guide/getting-started.md","limit":200}`)
+
+func plainRead(_ context.Context, in *plainInput) (*plainOutput, error) {
+	return &plainOutput{Content: benchContent, Size: in.Limit}, nil
+}
+
+func benchRead(_ context.Context, in *readInput) (*readOutput, error) {
+	return &readOutput{Content: benchContent, Size: in.Limit}, nil
+}
+
+type nopSink struct{}
+
+func (nopSink) Emit(runtime.Event) error { return nil }
+
+func allowAll(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+	return runtime.Decision{Effect: runtime.EffectAllow}, nil
+}
+
+// plainCall is what a program does without this module.
+func plainCall(ctx context.Context) ([]byte, error) {
+	var in plainInput
+	if err := json.Unmarshal(benchInput, &in); err != nil {
+		return nil, err
+	}
+	out, err := plainRead(ctx, &in)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(out)
+}
+
+// checkedCall decodes, checks, runs, checks and encodes, and guards nothing.
+func checkedCall(ctx context.Context) ([]byte, []wire.Violation) {
+	in, violations := wire.Decode[readInput](benchInput, wire.Limits{}, &readInputRule)
+	if violations != nil {
+		return nil, violations
+	}
+	out, err := benchRead(ctx, in)
+	if err != nil {
+		return nil, nil
+	}
+	return wire.Append(nil, out)
+}
+
+// A bencher makes guarded calls, with a new session now and then, as a session
+// remembers its calls.
+type bencher struct {
+	exec *runtime.Executor
+	ids  [512]string
+	turn *runtime.Turn
+	next int
+}
+
+func newBencher(b testing.TB, opts ...runtime.Option) *bencher {
+	spec := &runtime.Spec{Name: "file_read", Version: "1.0.0", Effect: runtime.SideEffectRead, Deadline: 5 * time.Second}
+	reg, err := runtime.NewRegistry(runtime.NewTool(spec, &readInputRule, benchRead))
+	if err != nil {
+		b.Fatal(err)
+	}
+	g := &bencher{}
+	g.exec, err = runtime.NewExecutor(reg, runtime.PolicyFunc(allowAll), opts...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range g.ids {
+		g.ids[i] = "c" + strconv.Itoa(i)
+	}
+	return g
+}
+
+func (g *bencher) call(ctx context.Context) runtime.Outcome {
+	if g.next%len(g.ids) == 0 {
+		run, err := g.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+		if err != nil {
+			return runtime.Outcome{}
+		}
+		g.turn = run.Turn(runtime.TurnConfig{Budget: time.Hour})
+	}
+	id := g.ids[g.next%len(g.ids)]
+	g.next++
+	return g.turn.Execute(ctx, runtime.Call{ID: id, Tool: "file_read", Input: benchInput})
+}
+
+func BenchmarkPlainJSON(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if out, err := plainCall(b.Context()); err != nil || len(out) == 0 {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkChecked(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if out, violations := checkedCall(b.Context()); violations != nil || len(out) == 0 {
+			b.Fatal(violations)
+		}
+	}
+}
+
+func BenchmarkExecute(b *testing.B) {
+	g := newBencher(b, runtime.WithSink(nopSink{}))
+	b.ReportAllocs()
+	for b.Loop() {
+		if out := g.call(b.Context()); out.Kind != runtime.Completed {
+			b.Fatal(out.Message)
+		}
+	}
+}
+
+// BenchmarkRatios measures the three in turn, many times, so that what else the
+// machine does hits all of them, and reports the medians of the ratios.
+func BenchmarkRatios(b *testing.B) {
+	g := newBencher(b, runtime.WithSink(nopSink{}))
+	ctx := b.Context()
+	const round = 500
+	timed := func(f func()) float64 {
+		start := time.Now()
+		for range round {
+			f()
+		}
+		return float64(time.Since(start)) / round
+	}
+	var checked, guarded []float64
+	for b.Loop() {
+		plain := timed(func() { _, _ = plainCall(ctx) })
+		checked = append(checked, timed(func() { _, _ = checkedCall(ctx) })/plain)
+		guarded = append(guarded, timed(func() { g.call(ctx) })/plain)
+	}
+	slices.Sort(checked)
+	slices.Sort(guarded)
+	b.ReportMetric(checked[len(checked)/2], "checked/plain")
+	b.ReportMetric(guarded[len(guarded)/2], "guarded/plain")
+}
