@@ -1,0 +1,16 @@
+package ambit.tools.file_edit_test
+
+import data.ambit.tools.file_edit
+
+test_docs_is_open if {
+	count(file_edit.allow) == 1 with input as {"args": {"path": "docs/a.md"}}
+	count(file_edit.deny) == 0 with input as {"args": {"path": "docs/a.md"}}
+}
+
+test_elsewhere_is_refused if {
+	every path in ["src/rates.csv", "docs/../README.md"] {
+		count(file_edit.allow) == 0 with input as {"args": {"path": path}}
+		some denial in file_edit.deny with input as {"args": {"path": path}}
+		denial.code == "outside_docs"
+	}
+}

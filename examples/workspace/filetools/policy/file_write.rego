@@ -1,0 +1,11 @@
+# METADATA
+# description: Writing is allowed below docs/ and refused everywhere else.
+package ambit.tools.file_write
+
+import data.ambit.policies.docs
+
+allow contains {"code": "docs", "message": "docs/ is open for writing"} if docs.inside(input.args.path)
+
+deny contains {"code": "outside_docs", "message": sprintf("%s is outside docs/", [input.args.path])} if {
+	not docs.inside(input.args.path)
+}
