@@ -1,26 +1,29 @@
 package runtime
 
 import (
+	goruntime "runtime"
+	"slices"
 	"sync"
 	"time"
 )
 
-// idleTime is how long a goroutine waits for another call, at most, before it ends.
-const idleTime = 50 * time.Millisecond
+// linger is how often a goroutine lets others run, in the hope that one of them
+// brings it another call, before it ends.
+const linger = 16
 
-// A crew is the goroutines that work on calls. One whose call is over takes the
-// next, because a goroutine that has grown its stack once is much cheaper than
-// a new one. Nobody has to dismiss a crew: without work it leaves by itself.
+// A crew is the goroutines that work on calls. One whose call is over looks
+// around for the next for a moment, because a goroutine that has grown its
+// stack is much cheaper than a new one; it never waits. So nobody has to
+// dismiss a crew, and an executor that is let go of leaves nothing behind.
 type crew struct {
-	mu    sync.Mutex
-	idle  []*worker
-	timed bool // somebody will come and dismiss the idle
+	mu   sync.Mutex
+	free []*worker
 }
 
 // A worker is a goroutine that works on one call after the other, and the timer
 // that watches over it.
 type worker struct {
-	calls chan *call // closed when the worker is dismissed
+	next *call // guarded by the crew
 
 	mu      sync.Mutex
 	current *call
@@ -31,43 +34,42 @@ type worker struct {
 // take gives a call to a worker.
 func (w *crew) take(c *call) {
 	w.mu.Lock()
-	if n := len(w.idle); n > 0 {
-		free := w.idle[n-1]
-		w.idle = w.idle[:n-1]
+	n := len(w.free)
+	if n > 0 {
+		w.free[n-1].next = c
+		w.free = w.free[:n-1]
+	}
+	w.mu.Unlock()
+	if n == 0 {
+		go new(worker).run(w, c)
+	}
+}
+
+// look returns the next call for a worker, nil when none came soon.
+func (w *crew) look(free *worker) (c *call) {
+	w.mu.Lock()
+	w.free = append(w.free, free)
+	w.mu.Unlock()
+	for i := 0; c == nil && i < linger; i++ {
+		goruntime.Gosched()
+		w.mu.Lock()
+		c, free.next = free.next, nil
 		w.mu.Unlock()
-		free.calls <- c
-		return
 	}
-	w.mu.Unlock()
-	go (&worker{calls: make(chan *call, 1)}).run(w, c)
-}
-
-// rest waits for another call. It returns nil when there is none for long.
-func (w *crew) rest(free *worker) *call {
+	if c != nil {
+		return c
+	}
 	w.mu.Lock()
-	w.idle = append(w.idle, free)
-	if !w.timed {
-		w.timed = true
-		time.AfterFunc(idleTime, w.dismiss)
+	defer w.mu.Unlock()
+	if i := slices.Index(w.free, free); i >= 0 {
+		w.free = slices.Delete(w.free, i, i+1)
 	}
-	w.mu.Unlock()
-	return <-free.calls
-}
-
-// dismiss ends the workers that are idle.
-func (w *crew) dismiss() {
-	w.mu.Lock()
-	idle := w.idle
-	w.idle, w.timed = nil, false
-	w.mu.Unlock()
-	for _, free := range idle {
-		close(free.calls)
-	}
+	return free.next
 }
 
 // run works on c and on the calls that come after it. A handler may end it by
 // runtime.Goexit; what it owes to its call is paid by then.
-func (w *worker) run(from *crew, c *call) {
+func (w *worker) run(of *crew, c *call) {
 	defer w.watch(nil)
 	for c != nil {
 		c.worker = w
@@ -76,8 +78,7 @@ func (w *worker) run(from *crew, c *call) {
 		w.mu.Lock()
 		w.current = nil
 		w.mu.Unlock()
-		c = nil // an idle worker holds on to nothing
-		c = from.rest(w)
+		c = of.look(w)
 	}
 }
 

@@ -1,0 +1,100 @@
+package runtime_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const goodInput = `{"path":"a.md","limit":2}`
+
+// A rig is an executor of some tools and everything that it tells.
+type rig struct {
+	t    *testing.T
+	exec *runtime.Executor
+	sink runtime.MemorySink
+
+	mu     sync.Mutex
+	faults []*runtime.CallError
+}
+
+// newRig returns an executor that allows everything.
+func newRig(t *testing.T, tools ...*runtime.Tool) *rig {
+	return newRigWith(t, runtime.PolicyFunc(allowAll), tools)
+}
+
+func newRigWith(t *testing.T, policy runtime.Policy, tools []*runtime.Tool, opts ...runtime.Option) *rig {
+	t.Helper()
+	reg, err := runtime.NewRegistry(tools...)
+	require.NoError(t, err)
+	r := &rig{t: t}
+	opts = append([]runtime.Option{runtime.WithSink(&r.sink), runtime.WithErrorHandler(r.fault)}, opts...)
+	r.exec, err = runtime.NewExecutor(reg, policy, opts...)
+	require.NoError(t, err)
+	return r
+}
+
+func (r *rig) fault(e *runtime.CallError) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faults = append(r.faults, e)
+}
+
+func (r *rig) allFaults() []*runtime.CallError {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]*runtime.CallError(nil), r.faults...)
+}
+
+func (r *rig) run() *runtime.Run {
+	r.t.Helper()
+	run, err := r.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"}).StartRun(r.t.Context(), runtime.RunConfig{ID: "r"})
+	require.NoError(r.t, err)
+	return run
+}
+
+func (r *rig) turn() *runtime.Turn { return r.run().Turn(runtime.TurnConfig{Budget: time.Hour}) }
+
+// kinds returns the kinds of the events of a call, in order.
+func (r *rig) kinds(callID string) (kinds []string) {
+	for _, e := range r.sink.Events() {
+		if e.CallID == callID {
+			kinds = append(kinds, e.Kind.String())
+		}
+	}
+	return kinds
+}
+
+type readFunc = func(context.Context, *readInput) (*readOutput, error)
+
+// readTool returns a tool of the read shape.
+func readTool(run readFunc, change ...func(*runtime.Spec)) *runtime.Tool {
+	spec := &runtime.Spec{Name: "file_read", Version: "1.0.0", Effect: runtime.SideEffectRead, Deadline: 5 * time.Second}
+	for _, f := range change {
+		f(spec)
+	}
+	return runtime.NewTool(spec, &readInputRule, run)
+}
+
+func named(name string) func(*runtime.Spec) { return func(s *runtime.Spec) { s.Name = name } }
+
+func okRead(_ context.Context, in *readInput) (*readOutput, error) {
+	return &readOutput{Content: in.Path, Size: in.Limit}, nil
+}
+
+func callOf(id, tool, input string) runtime.Call {
+	return runtime.Call{ID: id, Tool: tool, Input: []byte(input)}
+}
+
+// decide is a policy that always answers d.
+func decide(d runtime.Decision) runtime.Policy {
+	return runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) { return d, nil })
+}
