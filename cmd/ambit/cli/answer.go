@@ -55,7 +55,7 @@ func (a *answer) print(w io.Writer) {
 	for _, o := range v.Decision.Obligations {
 		a.block(w, "obliged by", o.Code, o.At, string(o.Args))
 	}
-	if !v.Runs && v.Outcome.Message != "" {
+	if !v.Runs && len(v.Outcome.Violations) == 0 {
 		fmt.Fprintf(w, "  the model is told: %s\n", v.Outcome.Message)
 	}
 }

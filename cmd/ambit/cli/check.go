@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime/opa"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 func newCheck() *cobra.Command {
@@ -67,7 +65,7 @@ func (d *declaration) notes() ([]finding, error) {
 	if d == nil {
 		return nil, nil
 	}
-	tools, err := dynamic.Tools(d.file, func(context.Context, string, wire.Value) (wire.Value, error) { return nil, nil })
+	tools, err := dynamic.Tools(d.file, nil)
 	if err != nil {
 		return nil, err
 	}

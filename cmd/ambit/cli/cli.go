@@ -111,13 +111,10 @@ func uninterrupted(work func() error) error {
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
-		return develVersion
+		return "(devel)" // as the go command says of a build from a checkout
 	}
 	return info.Main.Version
 }
-
-// develVersion is what the go command reports for a build from a checkout.
-const develVersion = "(devel)"
 
 var singleDash = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)
 

@@ -52,7 +52,7 @@ const policyTimeout = 10 * time.Second
 
 // registry holds the declared tools with handlers that do nothing.
 func (d *declaration) registry(st *stage) (*runtime.Registry, error) {
-	tools, err := dynamic.Tools(d.file, func(context.Context, string, wire.Value) (wire.Value, error) { return nil, nil })
+	tools, err := dynamic.Tools(d.file, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -109,5 +110,5 @@ func uncovered(lines []opa.Lines) string {
 			ranges[i] = fmt.Sprintf("%d-%d", l.From, l.To)
 		}
 	}
-	return "  no test reaches " + strings.Join(ranges, ", ")
+	return "  no test reaches " + strings.Join(slices.Compact(ranges), ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"text/template"
@@ -43,10 +44,18 @@ func newApplication(dir, local string) (*application, error) {
 	if local != "" {
 		return a, a.useCheckout(local)
 	}
-	if v := version(); v != develVersion {
-		a.Ambit = v
-	}
+	a.Ambit = published()
 	return a, nil
+}
+
+// published is the version that this program was installed from, or empty for
+// one that was built from a checkout: only what came as a module has a sum.
+func published() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Path != module || info.Main.Sum == "" {
+		return ""
+	}
+	return info.Main.Version
 }
 
 var (
