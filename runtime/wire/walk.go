@@ -248,7 +248,32 @@ func WalkUnion[T Value](w Visitor, p *T, rule *UnionRule) {
 		w.Visit(Token{Kind: KindNull, Rule: ruleOf(rule)})
 		return
 	}
-	(*p).Walk(visitorFor(w, rule != nil && rule.Sensitive))
+	w = visitorFor(w, rule != nil && rule.Sensitive)
+	switch w.(type) {
+	case *encoder, secretly, *marking:
+	default:
+		w = &marking{w: w}
+	}
+	(*p).Walk(w)
+}
+
+// marking marks all tokens of a variant that is sensitive by its own rule,
+// which only its first token tells. An encoder sees that for itself.
+type marking struct {
+	w     Visitor
+	depth int // of objects and arrays inside the sensitive one, with itself
+}
+
+// Visit passes the token on, as a sensitive one inside of a sensitive object.
+func (m *marking) Visit(t Token) {
+	t.Sensitive = t.Sensitive || m.depth > 0
+	switch {
+	case t.Kind == KindEnd && m.depth > 0:
+		m.depth--
+	case t.Kind == KindObject && t.Sensitive, t.Kind == KindArray && t.Sensitive:
+		m.depth++
+	}
+	m.w.Visit(t)
 }
 
 func sortBytes(s [][]byte) { slices.SortFunc(s, bytes.Compare) }
