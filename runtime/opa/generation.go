@@ -39,10 +39,11 @@ func newGeneration(b *bundle) (*generation, error) {
 		return nil, fmt.Errorf("preparing the decision: %w", err)
 	}
 	g := &generation{bundle: b, query: query, wholeFacts: readsWholeFacts(b.compiler)}
-	for _, tool := range b.declared.tools() {
-		// Only the effects of running count: a policy may well refuse so empty a call, or fail on it.
-		_, _ = g.eval(ctx, warmUp(tool))
-		break
+	if tools := b.declared.tools(); len(tools) > 0 {
+		// The answer does not matter: a policy may well refuse so empty a call, fail on it or never end.
+		ctx, stop := context.WithTimeout(ctx, runtime.DefaultPolicyTimeout)
+		defer stop()
+		_, _ = g.eval(ctx, warmUp(tools[0]))
 	}
 	return g, nil
 }
@@ -63,6 +64,9 @@ func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, er
 		rego.EvalParsedInput(input),
 		rego.EvalMetrics(metrics.NoOp()),
 		rego.EvalExternalCancel(cancel{ctx}),
+		// The index of rules passes over startswith(x, "a") when x is no string;
+		// evaluated, it is an error. A refusal must not vanish that way.
+		rego.EvalRuleIndexing(false),
 	)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the policy was stopped: %w", context.Cause(ctx))

@@ -129,14 +129,14 @@ func nan() float64 {
 func TestPanicsAreErrors(t *testing.T) {
 	p, _ := load(t)
 	g := p.current.Load().generation
-	_, err := g.eval(t.Context(), panicking{ast.NewObject()})
-	assert.ErrorContains(t, err, "the policy panicked")
+	_, err := g.eval(panicking{t.Context()}, warmUp("file_read"))
+	assert.ErrorContains(t, err, "the policy panicked: boom")
 }
 
-// panicking is an input that panics when it is read.
-type panicking struct{ ast.Object }
+// panicking panics while a policy is evaluated, as a bug in a built-in function would.
+type panicking struct{ context.Context }
 
-func (panicking) Find(ast.Ref) (ast.Value, error) { panic("boom") }
+func (panicking) Err() error { panic("boom") }
 
 func TestCapabilities(t *testing.T) {
 	allowed := map[string]bool{}

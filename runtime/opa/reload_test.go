@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,13 +63,24 @@ func write(t *testing.T, dir string, fsys fs.FS) {
 }
 
 // watch runs Watch in a bubble until test returns.
-func watch(t *testing.T, p *Policy, dir string, test func(reports *[]error)) {
+func watch(t *testing.T, p *Policy, dir string, test func(reports func() []error)) {
 	t.Helper()
+	var mu sync.Mutex
 	var reports []error
 	ctx, stop := context.WithCancelCause(t.Context())
 	done := make(chan error)
-	go func() { done <- p.Watch(ctx, dir, func(err error) { reports = append(reports, err) }) }()
-	test(&reports)
+	go func() {
+		done <- p.Watch(ctx, dir, func(err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			reports = append(reports, err)
+		})
+	}()
+	test(func() []error {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(reports)
+	})
 	enough := errors.New("enough")
 	stop(enough)
 	assert.Equal(t, enough, <-done)
@@ -89,35 +102,35 @@ func TestWatch(t *testing.T) {
 	in := call(t, reg, "file_read", `{"path":"a"}`)
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Millisecond) // so that the looks are between the changes
-		watch(t, p, root, func(reports *[]error) {
+		watch(t, p, root, func(reports func() []error) {
 			ticks(5)
-			assert.Empty(t, *reports, "nothing changed")
+			assert.Empty(t, reports(), "nothing changed")
 
 			policy := filepath.Join(root, "o.rego")
 			require.NoError(t, os.WriteFile(policy, []byte(org(closedPolicy)), 0o644))
 			ticks(1)
-			assert.Empty(t, *reports, "it may be half written")
+			assert.Empty(t, reports(), "it may be half written")
 			ticks(1)
-			assert.Equal(t, []error{nil}, *reports)
+			assert.Equal(t, []error{nil}, reports())
 			assert.Equal(t, runtime.EffectDeny, decide(t, p, in).Effect)
 
 			good := p.Revision()
 			require.NoError(t, os.WriteFile(policy, []byte(org("denny contains 1")), 0o644))
 			ticks(5)
-			require.Len(t, *reports, 2, "one failure is reported once")
-			assert.ErrorContains(t, (*reports)[1], `nothing reaches "denny"`)
+			require.Len(t, reports(), 2, "one failure is reported once")
+			assert.ErrorContains(t, reports()[1], `nothing reaches "denny"`)
 			assert.Equal(t, good, p.Revision())
 
 			require.NoError(t, os.Rename(root, root+".away"))
 			ticks(3)
-			require.Len(t, *reports, 3)
-			assert.ErrorIs(t, (*reports)[2], fs.ErrNotExist)
+			require.Len(t, reports(), 3)
+			assert.ErrorIs(t, reports()[2], fs.ErrNotExist)
 			require.NoError(t, os.Rename(root+".away", root))
 
 			require.NoError(t, os.Remove(policy))
 			ticks(2)
-			require.Len(t, *reports, 4)
-			assert.NoError(t, (*reports)[3])
+			require.Len(t, reports(), 4)
+			assert.NoError(t, reports()[3])
 			assert.Equal(t, runtime.EffectAllow, decide(t, p, in).Effect)
 		})
 	})
@@ -134,13 +147,13 @@ func TestWatchSwappedLinks(t *testing.T) {
 	p, err := Load(os.DirFS(root), reg, WithInterval(time.Hour))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		watch(t, p, root, func(reports *[]error) {
+		watch(t, p, root, func(reports func() []error) {
 			require.NoError(t, os.Symlink("..data/o.rego", filepath.Join(root, "o.rego")))
 			require.NoError(t, os.Symlink("..two", filepath.Join(root, "..new")))
 			require.NoError(t, os.Rename(filepath.Join(root, "..new"), filepath.Join(root, "..data")))
 			time.Sleep(2*time.Hour + time.Minute)
 			synctest.Wait()
-			assert.Equal(t, []error{nil}, *reports)
+			assert.Equal(t, []error{nil}, reports())
 		})
 	})
 	assert.Equal(t, runtime.EffectDeny, decide(t, p, call(t, reg, "file_read", `{"path":"a"}`)).Effect)

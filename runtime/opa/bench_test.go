@@ -1,0 +1,162 @@
+package opa
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// sides are the calls that are measured: one that is allowed, one that is refused.
+var sides = []struct{ name, path string }{{"allow", "/ws/a"}, {"deny", "/etc/passwd"}}
+
+// The lean path, input building included, against the usual one, for which the
+// struct is there already: at least 1.5 times as fast.
+func BenchmarkDecide(b *testing.B) {
+	w := newWorld(b, 100)
+	w.calls(b, 10)
+	for _, side := range sides {
+		in := w.input(42, side.path)
+		ready := naive(w, in)
+		var took [2]time.Duration
+		for i, way := range []struct {
+			name string
+			f    func()
+		}{
+			{"EvalInput", func() { w.eval(b, ready) }},
+			{"lean", func() { w.lean(b, in) }},
+		} {
+			b.Run(side.name+"/"+way.name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					way.f()
+				}
+				took[i] = b.Elapsed() / time.Duration(b.N)
+				if i == 1 {
+					b.ReportMetric(float64(took[0])/float64(took[1]), "x-faster")
+				}
+			})
+		}
+	}
+}
+
+// Equal answers on the two ways of BenchmarkDecide.
+func TestBenchmarkedWaysAgree(t *testing.T) {
+	w := newWorld(t, 100)
+	w.calls(t, 10)
+	for _, side := range append(sides, struct{ name, path string }{"ask", "/home/a"}) {
+		in := w.input(42, side.path)
+		lean, err := w.evalLean(t, in)
+		require.NoError(t, err)
+		assert.Equal(t, w.eval(t, naive(w, in)), lean, side.name)
+	}
+}
+
+// A scale is two worlds that must cost the same.
+type scale struct {
+	name         string
+	small, large func(testing.TB) *world
+}
+
+func scales() []scale {
+	world := func(tools, calls int) func(testing.TB) *world {
+		return func(tb testing.TB) *world {
+			w := newWorld(tb, tools)
+			w.calls(tb, calls)
+			return w
+		}
+	}
+	return []scale{
+		{"tools/10-1000", world(10, 10), world(1000, 10)},
+		{"calls/10-1000", world(100, 10), world(100, 1000)},
+	}
+}
+
+// A hundred times the tools, a hundred times the calls: at most 1.3 times the
+// time (median of ten interleaved runs).
+func BenchmarkScale(b *testing.B) {
+	for _, s := range scales() {
+		b.Run(s.name, func(b *testing.B) {
+			small, large := s.small(b), s.large(b)
+			a, c := small.input(7, "/ws/a"), large.input(7, "/ws/a")
+			for b.Loop() {
+				ratio(b, func() { small.lean(b, a) }, func() { large.lean(b, c) })
+			}
+		})
+	}
+}
+
+// ratio reports how much longer large takes than small.
+func ratio(b *testing.B, small, large func()) {
+	var took [2][]time.Duration
+	for range 10 {
+		for i, f := range []func(){small, large} {
+			start := time.Now()
+			for range 500 {
+				f()
+			}
+			took[i] = append(took[i], time.Since(start)/500)
+		}
+	}
+	report(b, took)
+}
+
+// report reports the medians of the two sides and their ratio.
+func report(b *testing.B, took [2][]time.Duration) {
+	slices.Sort(took[0])
+	slices.Sort(took[1])
+	small, large := took[0][len(took[0])/2], took[1][len(took[1])/2]
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(small), "ns-small")
+	b.ReportMetric(float64(large), "ns-large")
+	b.ReportMetric(float64(large)/float64(small), "x-slower")
+}
+
+// A hundred times the tools, a hundred times the calls: allocations within 2.
+func TestAllocationsAreFlat(t *testing.T) {
+	for _, s := range scales() {
+		var allocs [2]float64
+		for i, make := range []func(testing.TB) *world{s.small, s.large} {
+			w := make(t)
+			in := w.input(7, "/ws/a")
+			allocs[i] = testing.AllocsPerRun(100, func() { w.lean(t, in) })
+		}
+		assert.InDelta(t, allocs[0], allocs[1], 2, s.name)
+	}
+}
+
+// What a decision costs right after the facts have changed: executed calls,
+// each judged while it is admitted.
+func BenchmarkRecordThenDecide(b *testing.B) {
+	for _, s := range scales() {
+		b.Run(s.name, func(b *testing.B) {
+			worlds := [2]*world{s.small(b), s.large(b)}
+			for b.Loop() {
+				var took [2][]time.Duration
+				for range 10 {
+					for i, w := range worlds {
+						took[i] = append(took[i], w.recorded(b, 300))
+					}
+				}
+				report(b, took)
+			}
+		})
+	}
+}
+
+// recorded executes n calls and returns how long a decision about them took.
+func (w *world) recorded(tb testing.TB, n int) time.Duration {
+	var took time.Duration
+	w.during = func(in *runtime.PolicyInput) {
+		start := time.Now()
+		w.lean(tb, in)
+		took += time.Since(start)
+	}
+	w.calls(tb, n)
+	w.during = func(*runtime.PolicyInput) {}
+	return took / time.Duration(n)
+}
