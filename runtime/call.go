@@ -66,13 +66,15 @@ type call struct {
 	state      State
 	invoked    bool
 	phase      phase
-	due        time.Time // end of the phase; zero: none
-	evaluating bool      // the policy has not returned
-	abandoned  bool      // and has outlived its limit
-	admitting  bool      // holds the session's admission token
-	reserved   bool      // counts in the run's facts
-	attempt    int       // 0: the handler was not started
-	ending     bool      // somebody gives it its outcome
+	due        time.Time    // end of the phase; zero: none
+	evaluating bool         // the policy has not returned
+	evaluation *callContext // what it was given
+	abandoned  bool         // and has outlived its limit
+	holding    bool         // holds the session's admission token
+	revision   string       // of the policy that judged the call
+	reserved   bool         // counts in the run's facts
+	attempt    int          // 0: the handler was not started
+	ending     bool         // somebody gives it its outcome
 	fence      fence
 }
 
@@ -164,7 +166,7 @@ func (c *call) await() Outcome {
 		c.cancel(ReasonCancelled)
 		<-c.record.done
 	}
-	if !c.dry {
+	if len(c.exec.observers) > 0 && !c.dry {
 		c.exec.observe(c.info(), c.record.outcome)
 	}
 	return c.record.outcome

@@ -17,7 +17,7 @@ var errAbandoned = errors.New("the evaluation took too long and was abandoned")
 func (c *call) decide() bool {
 	for try := 1; ; try++ {
 		last := try == maxTries
-		if last && !c.lock() {
+		if last && !c.hold() {
 			return false
 		}
 		facts := c.run.snapshot()
@@ -28,33 +28,44 @@ func (c *call) decide() bool {
 			c.runs = true
 			return c.end(ending{event: EventAborted, to: StateAborted})
 		}
-		if !last && !c.lock() {
+		if !last && !c.takeToken() {
 			return false
 		}
-		if last || c.run.unchanged(facts) {
-			return c.reserve()
+		switch c.admit(facts, last) {
+		case admitted:
+			return true
+		case ended:
+			return false
 		}
-		c.unlock()
 	}
 }
 
-// lock takes the session's admission token. The token is a channel and not a
-// mutex, so that a call that ends meanwhile stops waiting, and so that whoever
+// takeToken takes the session's admission token. The token is a channel and not
+// a mutex, so that a call that ends meanwhile stops waiting, and so that whoever
 // ends a call that holds the token can give it back.
-func (c *call) lock() bool {
+func (c *call) takeToken() bool {
 	token := c.run.session.admission
 	select {
 	case token <- struct{}{}:
+		return true
 	default:
-		select {
-		case token <- struct{}{}:
-		case <-c.record.done:
-			return false
-		}
+	}
+	select {
+	case token <- struct{}{}:
+		return true
+	case <-c.record.done:
+		return false
+	}
+}
+
+// hold takes the token and keeps it over an evaluation of the policy.
+func (c *call) hold() bool {
+	if !c.takeToken() {
+		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.admitting = true
+	c.holding = true
 	if c.ending {
 		c.giveToken()
 		return false
@@ -62,33 +73,42 @@ func (c *call) lock() bool {
 	return true
 }
 
-// unlock gives the admission token back.
-func (c *call) unlock() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.giveToken()
-}
-
-// giveToken gives the admission token back when the call has it. c.mu is held.
+// giveToken gives back a token that the call holds. c.mu is held.
 func (c *call) giveToken() {
-	if c.admitting {
-		c.admitting = false
+	if c.holding {
+		c.holding = false
 		<-c.run.session.admission
 	}
 }
 
-// reserve admits the call: it counts from now on.
-func (c *call) reserve() bool {
+// An admission is what comes of an attempt to admit a call.
+type admission uint8
+
+const (
+	admitted admission = iota
+	outdated           // the facts have changed: judge again
+	ended              // somebody has ended the call
+)
+
+// admit counts the call in, if the facts still stand or nobody else was let
+// through meanwhile. It gives back the token in any case.
+func (c *call) admit(facts *Facts, exclusive bool) admission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ending {
-		return false
+		if !exclusive { // else whoever ended the call has given it back
+			<-c.run.session.admission
+		}
+		return ended
 	}
-	c.run.reserve(c.index)
+	c.holding = true
+	defer c.giveToken()
+	if !c.run.reserve(c.index, facts, exclusive) {
+		return outdated
+	}
 	c.reserved = true
 	c.transition(EventAuthorized, StateAuthorized, note{at: c.now})
-	c.giveToken()
-	return true
+	return admitted
 }
 
 // ask evaluates the policy. It reports false when the call has ended.
@@ -114,7 +134,7 @@ func (c *call) ask(facts *Facts) (Decision, bool) {
 	}
 	d, err := c.exec.policy.Decide(ctx, &c.input)
 	c.now = time.Now()
-	if !c.evaluated(ctx) {
+	if !c.evaluated(ctx, d.Revision) {
 		return Decision{}, false
 	}
 	if err != nil {
@@ -130,7 +150,7 @@ func (c *call) evaluate(ctx *callContext) bool {
 		c.mu.Unlock()
 		return false
 	}
-	c.phase, c.due, c.evaluating = phaseDeciding, ctx.due, true
+	c.phase, c.due, c.evaluating, c.evaluation = phaseDeciding, ctx.due, true, ctx
 	c.mu.Unlock()
 	c.worker.arm(ctx.due)
 	return true
@@ -138,8 +158,9 @@ func (c *call) evaluate(ctx *callContext) bool {
 
 // evaluated notes that the policy has returned. It reports false when it took
 // too long or the call has ended meanwhile.
-func (c *call) evaluated(ctx *callContext) bool {
+func (c *call) evaluated(ctx *callContext, revision string) bool {
 	c.mu.Lock()
+	c.revision = revision
 	inTime := c.settlePolicy() && !c.ending
 	if inTime {
 		c.phase, c.due = phaseAdmitting, c.turn.ends

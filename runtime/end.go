@@ -38,20 +38,17 @@ func (c *call) tryEnd(e ending) bool {
 	}
 	c.ending = true
 	c.giveToken()
-	started, evaluating := c.attempt > 0, c.evaluating
-	drained := c.fence.shut()
-	c.mu.Unlock()
-
-	c.cancelContexts(e.outcome.Kind, started, evaluating)
+	started := c.attempt > 0
+	c.cancelContexts(e.outcome.Kind, started)
 	out := &c.record.outcome
 	*out = e.outcome
-	if drained != nil {
+	if drained := c.fence.shut(); drained != nil {
+		c.mu.Unlock()
 		out.Detail.Writing = !waitFor(drained, grace)
+		c.mu.Lock()
 	}
 	now := time.Now()
 	c.complete(out, now, started)
-
-	c.mu.Lock()
 	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, output: e.output})
 	c.mu.Unlock()
 	if !c.dry {
@@ -64,25 +61,25 @@ func (c *call) tryEnd(e ending) bool {
 	return true
 }
 
-// cancelContexts tells the handler, or a policy that is still thinking, that it is over.
-func (c *call) cancelContexts(kind OutcomeKind, started, evaluating bool) {
+// cancelContexts tells the handler, or a policy that is still thinking, that it
+// is over. c.mu is held.
+func (c *call) cancelContexts(kind OutcomeKind, started bool) {
 	err := errEnded
-	if kind == TimedOut || evaluating && kind == Denied {
+	if kind == TimedOut || c.evaluating && kind == Denied {
 		err = errDeadline
 	}
 	if started {
 		c.handlerCtx.cancel(err)
 	}
-	if evaluating {
-		c.policyCtx.cancel(err)
+	if c.evaluating {
+		c.evaluation.cancel(err)
 	}
 }
 
-// complete fills in what every outcome says.
+// complete fills in what every outcome says. c.mu is held.
 func (c *call) complete(out *Outcome, now time.Time, started bool) {
-	out.CallID, out.Tool = c.in.ID, c.in.Tool
+	out.CallID, out.Tool, out.Revision = c.in.ID, c.in.Tool, c.revision
 	out.Duration = now.Sub(c.began)
-	out.Revision = c.revision()
 	if out.Reason != ReasonNone && out.AllReasons == nil {
 		out.AllReasons = []Reason{out.Reason}
 	}
@@ -98,16 +95,6 @@ func (c *call) complete(out *Outcome, now time.Time, started bool) {
 	if out.Kind == TimedOut && !out.Retryable && !c.dry {
 		c.turn.block(c.index)
 	}
-}
-
-// revision returns the revision of the policy that judged the call, once it has.
-func (c *call) revision() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.state < StateAuthorized && c.evaluating {
-		return ""
-	}
-	return c.decision.Revision
 }
 
 // waitFor waits until done is closed, at most for d.
@@ -194,11 +181,16 @@ func (r *Run) activate(c *call) {
 	c.position = len(r.active)
 }
 
-// reserve counts an invocation of the tool at position i.
-func (r *Run) reserve(i int) {
+// reserve counts an invocation of the tool at position i, if f still holds or
+// whether it does is of no importance.
+func (r *Run) reserve(i int, f *Facts, anyway bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !anyway && r.facts.version != f.version {
+		return false
+	}
 	r.facts.change(i).Invocations++
+	return true
 }
 
 // snapshot returns the facts of r as they stand.
@@ -206,13 +198,6 @@ func (r *Run) snapshot() *Facts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.facts.snapshot()
-}
-
-// unchanged reports whether f still holds.
-func (r *Run) unchanged(f *Facts) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.facts.version == f.version
 }
 
 // settle commits or releases what an ended call had reserved.

@@ -115,7 +115,8 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	if e == nil {
 		return nil
 	}
-	if left := e.gate.shut(ctx); left > 0 {
+	e.gate.shut()
+	if left := e.gate.wait(ctx); left > 0 {
 		return fmt.Errorf("shutdown: %d calls are still running: %w", left, context.Cause(ctx))
 	}
 	return nil
@@ -123,54 +124,57 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 
 // A gate counts who is inside, and can be shut.
 type gate struct {
-	mu     sync.Mutex
-	inside int
-	closed bool
-	idle   chan struct{} // closed when a shut gate has nobody inside
+	inside atomic.Int64
+	closed atomic.Bool
+
+	mu   sync.Mutex
+	idle chan struct{} // closed when a shut gate has nobody inside
 }
 
 // enter goes in, unless the gate is shut.
 func (g *gate) enter() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
+	g.inside.Add(1)
+	if g.closed.Load() {
+		g.leave()
 		return false
 	}
-	g.inside++
 	return true
 }
 
 // leave undoes an enter.
 func (g *gate) leave() {
+	if g.inside.Add(-1) > 0 || !g.closed.Load() {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.inside--
-	if g.inside == 0 && g.idle != nil {
+	if g.idle != nil {
 		close(g.idle)
 		g.idle = nil
 	}
 }
 
-// shut lets nobody in any more and waits until all have left or ctx is done. It
-// returns how many are still inside.
-func (g *gate) shut(ctx context.Context) int {
-	g.mu.Lock()
-	g.closed = true
-	if g.inside == 0 {
+// shut lets nobody in any more.
+func (g *gate) shut() { g.closed.Store(true) }
+
+// wait waits until all have left a shut gate or ctx is done. It returns how many
+// are still inside.
+func (g *gate) wait(ctx context.Context) int64 {
+	for g.inside.Load() > 0 {
+		g.mu.Lock()
+		if g.idle == nil {
+			g.idle = make(chan struct{})
+		}
+		idle := g.idle
 		g.mu.Unlock()
-		return 0
+		if g.inside.Load() == 0 { // the last one may have left before it saw idle
+			break
+		}
+		select {
+		case <-idle:
+		case <-ctx.Done():
+			return g.inside.Load()
+		}
 	}
-	if g.idle == nil {
-		g.idle = make(chan struct{})
-	}
-	idle := g.idle
-	g.mu.Unlock()
-	select {
-	case <-idle:
-		return 0
-	case <-ctx.Done():
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.inside
+	return 0
 }

@@ -136,7 +136,7 @@ func (r *Run) Status() RunStatus {
 	if r == nil || r.session == nil {
 		return st
 	}
-	if !r.workers.isShut() {
+	if !r.workers.closed.Load() {
 		st.State = RunRunning
 	}
 	r.mu.Lock()
@@ -161,24 +161,15 @@ func (r *Run) Close(ctx context.Context) error {
 	if r == nil || r.session == nil {
 		return nil
 	}
-	done, cancel := context.WithCancel(context.Background())
-	cancel()
-	r.workers.shut(done)
+	r.workers.shut()
 	r.mu.Lock()
 	active := slices.Clone(r.active)
 	r.mu.Unlock()
 	for _, c := range active {
 		c.cancel(ReasonRunClosed)
 	}
-	if left := r.workers.shut(ctx); left > 0 {
+	if left := r.workers.wait(ctx); left > 0 {
 		return fmt.Errorf("run %q: %d handlers are still running: %w", r.id, left, context.Cause(ctx))
 	}
 	return nil
-}
-
-// isShut reports whether the gate lets nobody in.
-func (g *gate) isShut() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.closed
 }

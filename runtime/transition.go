@@ -30,7 +30,7 @@ func (c *call) transition(kind EventKind, to State, n note) {
 		Time: n.at, Kind: kind, From: from, To: to,
 		Tool: c.in.Tool, CallID: c.in.ID, SessionID: c.run.session.cfg.ID, RunID: c.run.id,
 		Principal: c.run.session.cfg.Principal, Attempt: c.attempt,
-		Revision: c.decision.Revision, Duration: n.at.Sub(c.began),
+		Revision: c.revision, Duration: n.at.Sub(c.began),
 		InputBytes: len(c.in.Input), OutputBytes: n.output,
 	}
 	if c.tool != nil {

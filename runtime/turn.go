@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,8 +17,9 @@ type Turn struct {
 	run  *Run
 	ends time.Time // zero: no budget
 
-	mu      sync.Mutex
-	blocked map[int]struct{} // positions of tools that timed out for good
+	blocking atomic.Bool // blocked is not empty
+	mu       sync.Mutex
+	blocked  map[int]struct{} // positions of tools that timed out for good
 }
 
 // Turn starts a turn of r. Its budget runs from now.
@@ -128,10 +130,14 @@ func (t *Turn) block(i int) {
 		t.blocked = map[int]struct{}{}
 	}
 	t.blocked[i] = struct{}{}
+	t.blocking.Store(true)
 }
 
 // blocks reports whether the tool at position i is blocked.
 func (t *Turn) blocks(i int) bool {
+	if !t.blocking.Load() {
+		return false
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, blocked := t.blocked[i]

@@ -4,12 +4,13 @@ import (
 	goruntime "runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // linger is how often a goroutine lets others run, in the hope that one of them
 // brings it another call, before it ends.
-const linger = 16
+const linger = 8
 
 // A crew is the goroutines that work on calls. One whose call is over looks
 // around for the next for a moment, because a goroutine that has grown its
@@ -23,85 +24,84 @@ type crew struct {
 // A worker is a goroutine that works on one call after the other, and the timer
 // that watches over it.
 type worker struct {
-	next *call // guarded by the crew
+	next    atomic.Pointer[call] // given by take
+	current atomic.Pointer[call] // watched by the timer
+	armed   atomic.Int64         // when the timer fires, in Unix nanoseconds; 0: it does not run
 
-	mu      sync.Mutex
-	current *call
-	timer   *time.Timer
-	armed   time.Time // when the timer fires; zero: it does not run
+	mu    sync.Mutex
+	timer *time.Timer
 }
 
 // take gives a call to a worker.
 func (w *crew) take(c *call) {
 	w.mu.Lock()
 	n := len(w.free)
-	if n > 0 {
-		w.free[n-1].next = c
-		w.free = w.free[:n-1]
-	}
-	w.mu.Unlock()
 	if n == 0 {
+		w.mu.Unlock()
 		go new(worker).run(w, c)
+		return
 	}
+	w.free[n-1].next.Store(c)
+	w.free = w.free[:n-1]
+	w.mu.Unlock()
 }
 
 // look returns the next call for a worker, nil when none came soon.
-func (w *crew) look(free *worker) (c *call) {
+func (w *crew) look(free *worker) *call {
 	w.mu.Lock()
 	w.free = append(w.free, free)
 	w.mu.Unlock()
-	for i := 0; c == nil && i < linger; i++ {
+	for range linger {
 		goruntime.Gosched()
-		w.mu.Lock()
-		c, free.next = free.next, nil
-		w.mu.Unlock()
-	}
-	if c != nil {
-		return c
+		if c := free.next.Swap(nil); c != nil {
+			return c
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if i := slices.Index(w.free, free); i >= 0 {
 		w.free = slices.Delete(w.free, i, i+1)
 	}
-	return free.next
+	return free.next.Swap(nil)
 }
 
 // run works on c and on the calls that come after it. A handler may end it by
 // runtime.Goexit; what it owes to its call is paid by then.
 func (w *worker) run(of *crew, c *call) {
-	defer w.watch(nil)
+	defer w.stop()
 	for c != nil {
 		c.worker = w
-		w.watch(c)
+		w.current.Store(c)
 		c.work()
-		w.mu.Lock()
-		w.current = nil
-		w.mu.Unlock()
+		w.current.Store(nil)
 		c = of.look(w)
 	}
 }
 
-// watch sets whose time the timer keeps. With nil it stops for good.
-func (w *worker) watch(c *call) {
+// stop stops the timer for good.
+func (w *worker) stop() {
+	w.current.Store(nil)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.current = c
-	if c == nil && w.timer != nil {
+	if w.timer != nil {
 		w.timer.Stop()
 	}
 }
 
 // arm sees to it that the timer fires at due or before. A timer that fires too
 // early is armed again, so it runs on from call to call: for most of them it
-// need not be touched at all.
+// need not be touched at all. c.due is set before.
 func (w *worker) arm(due time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if due.IsZero() || !w.armed.IsZero() && !due.Before(w.armed) {
+	if due.IsZero() {
 		return
 	}
-	w.armed = due
+	at := due.UnixNano()
+	if armed := w.armed.Load(); armed != 0 && armed <= at {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.armed.Store(at)
 	if w.timer == nil {
 		w.timer = time.AfterFunc(time.Until(due), w.fire)
 		return
@@ -109,13 +109,12 @@ func (w *worker) arm(due time.Time) {
 	w.timer.Reset(time.Until(due))
 }
 
-// fire looks whether the time of the current call is up.
+// fire looks whether the time of the current call is up. It takes note that the
+// timer has stopped before it looks at the call: whoever changes the call
+// meanwhile sees that the timer must be armed.
 func (w *worker) fire() {
-	w.mu.Lock()
-	w.armed = time.Time{}
-	c := w.current
-	w.mu.Unlock()
-	if c != nil {
+	w.armed.Store(0)
+	if c := w.current.Load(); c != nil {
 		w.arm(c.expire())
 	}
 }
