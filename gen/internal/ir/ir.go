@@ -19,6 +19,7 @@ type Package struct {
 	Patterns []*Pattern
 	Reasons  []*Reason
 	SetRules *Literal // a runtime.Rules; nil when the file declares none
+	UsesTime bool     // some Literal has a Unit
 	Declared []byte   // policy/ambit_gen/data.json
 	Envelope []byte   // policy/ambit_gen/ambit.schema.json: the input of any tool, its arguments unknown
 }

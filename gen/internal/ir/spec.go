@@ -14,8 +14,23 @@ func (b *builder) specs() {
 	}
 	if b.file.Rules != nil {
 		b.pkg.SetRules = rulesLiteral(b.file.Rules)
-		b.pkg.SetRules.Type = "Rules"
 	}
+	for _, t := range b.pkg.Tools {
+		b.pkg.UsesTime = b.pkg.UsesTime || t.Spec.usesTime()
+	}
+	b.pkg.UsesTime = b.pkg.UsesTime || b.pkg.SetRules != nil && b.pkg.SetRules.usesTime()
+}
+
+// usesTime reports whether l needs package time.
+func (l *Literal) usesTime() bool {
+	uses := l.Unit != ""
+	for _, f := range l.Fields {
+		uses = uses || f.Value.usesTime()
+	}
+	for _, e := range l.Elems {
+		uses = uses || e.usesTime()
+	}
+	return uses
 }
 
 // A composite is a Literal under construction.

@@ -1,0 +1,147 @@
+package emit
+
+import (
+	"fmt"
+	"go/token"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/ambit-tools/ambit/gen/internal/ir"
+)
+
+// The packages that generated code imports besides the standard library.
+const (
+	runtimePath = "github.com/ambit-tools/ambit/runtime"
+	wirePath    = "github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// newFile is a jennifer file for rendering fragments, which knows the names of
+// the packages that they refer to.
+func newFile() *jen.File {
+	f := jen.NewFilePathName("", "fragment")
+	f.ImportNames(map[string]string{runtimePath: "runtime", wirePath: "wire", "context": "context", "time": "time", "errors": "errors"})
+	return f
+}
+
+func fromWire(name string) *jen.Statement    { return jen.Qual(wirePath, goIdent(name)) }
+func fromRuntime(name string) *jen.Statement { return jen.Qual(runtimePath, goIdent(name)) }
+
+// id is an identifier of the generated package.
+func id(name string) *jen.Statement { return jen.Id(goIdent(name)) }
+
+// field selects a field or a method.
+func field(of, name string) *jen.Statement { return id(of).Dot(goIdent(name)) }
+
+// goIdent lets nothing but an identifier into the source. Names come checked
+// from package ir; should one not be, the output does not compile, but says
+// nothing that was not meant.
+func goIdent(name string) string {
+	if !token.IsIdentifier(name) {
+		return "_"
+	}
+	return name
+}
+
+// address is &x.
+func address(x *jen.Statement) *jen.Statement { return jen.Op("&").Add(x) }
+
+// pointer is *T.
+func pointer(x *jen.Statement) *jen.Statement { return jen.Op("*").Add(x) }
+
+// keyed is one element of a composite literal.
+func keyed(name string, value jen.Code) jen.Code { return id(name).Op(":").Add(value) }
+
+// lines is a composite literal or a list of arguments with an element per line.
+func lines(elems []jen.Code) *jen.Statement {
+	return jen.Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, elems...)
+}
+
+// inline is a composite literal on one line.
+func inline(elems []jen.Code) *jen.Statement { return jen.Values(elems...) }
+
+// oneLine is a function body on the line of its head.
+func oneLine(body *jen.Statement) *jen.Statement {
+	return jen.Custom(jen.Options{Open: "{ ", Close: " }"}, body)
+}
+
+// hex is an unsigned literal without its type around it.
+func hex(n uint64) *jen.Statement { return jen.Op(fmt.Sprintf("%#x", n)) }
+
+// texts is []string{...}.
+func texts(all []string) *jen.Statement {
+	elems := make([]jen.Code, len(all))
+	for i, s := range all {
+		elems[i] = jen.Lit(s)
+	}
+	return jen.Index().String().Values(elems...)
+}
+
+// commentWidth is where the text of a comment is wrapped.
+const commentWidth = 77
+
+// doc writes a comment: paragraphs of hostile text become lines that start
+// with // and hold nothing that ends one.
+func doc(g *jen.Group, paragraphs []string) {
+	for _, line := range commentLines(paragraphs) {
+		g.Comment(line)
+	}
+}
+
+// docLine is one comment line of our own with names in it.
+func docLine(g *jen.Group, text string) { doc(g, []string{text}) }
+
+func commentLines(paragraphs []string) []string {
+	var out []string
+	for _, p := range paragraphs {
+		for _, part := range strings.FieldsFunc(p, func(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' }) {
+			wrapped := wrap(clean(part))
+			if len(wrapped) == 0 {
+				continue
+			}
+			if len(out) > 0 {
+				out = append(out, "//")
+			}
+			out = append(out, wrapped...)
+		}
+	}
+	return out
+}
+
+// clean makes everything that an editor or a terminal would obey a space. What
+// go vet would take for a build constraint is broken up.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsSpace(r) || !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.ReplaceAll(s, "+build", "+ build")
+}
+
+// wrap cuts a paragraph into comment lines.
+func wrap(s string) []string {
+	var out []string
+	line := "//"
+	for _, word := range strings.Fields(s) {
+		if len(line) > len("//") && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > commentWidth {
+			out = append(out, line)
+			line = "//"
+		}
+		line += " " + word
+	}
+	if line != "//" {
+		out = append(out, line)
+	}
+	return out
+}
+
+// embed writes an embedded file. The directive is no text of the user's: the
+// name is made of a tool's, which has nothing but [a-z0-9_].
+func embed(g *jen.Group, e *ir.Embed) {
+	g.Comment("//go:embed " + clean(e.File))
+	g.Add(id(e.Var)).String()
+}
