@@ -17,6 +17,7 @@ type handler struct {
 	running, mostRunning atomic.Int64
 	lateWrites           atomic.Int64 // refused
 	started              atomic.Int64
+	never                map[string]int // never made
 }
 
 var _ Handler = (*handler)(nil)
@@ -41,8 +42,7 @@ func (h *handler) Act(ctx context.Context, in *ActInput) (*ActOutput, error) {
 	case "panic":
 		panic("secret detail of the host")
 	case "nil_map":
-		var m map[string]int
-		m["a"]++
+		h.never["a"]++
 	case "nothing":
 		return nil, nil
 	case "invalid":

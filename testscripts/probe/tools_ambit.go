@@ -198,10 +198,10 @@ var waitSpec = runtime.Spec{
 	Name:         WaitName,
 	Version:      "1.0.0",
 	Description:  "Take a while.",
-	Pin:          "9540f9703f8a4017750a201d8392b96ad57e291731e5cee3a21cf9126c9911c4",
+	Pin:          "1499937882cf2f0f9c21993a9ed6f861908a066ec070a8a50d1a562d5a9ff653",
 	Effect:       runtime.SideEffectRead,
-	Deadline:     5 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576, Concurrency: 2},
+	Deadline:     30 * time.Second,
+	Limits:       runtime.Limits{Input: 65536, Output: 1048576, Concurrency: 4},
 	InputSchema:  waitInputSchema,
 	OutputSchema: waitOutputSchema,
 }
