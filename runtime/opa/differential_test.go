@@ -191,10 +191,10 @@ func TestFactsAreShared(t *testing.T) {
 		snapshots = append(snapshots, in.Facts)
 		recent := slices.Clone(snapshots[max(0, len(snapshots)-3):])
 		for i, f := range recent {
+			in := w.input(i, "/ws/a")
+			in.Facts = f
 			group.Go(func() {
-				in := *w.input(i, "/ws/a")
-				in.Facts = f
-				d, err := w.policy.Decide(t.Context(), &in)
+				d, err := w.policy.Decide(t.Context(), in)
 				assert.NoError(t, err)
 				n := f.Tool(i).Invocations
 				assert.Equal(t, n%3 == 2, len(d.Denials) == 1, "%d invocations: %v", n, d.Denials)

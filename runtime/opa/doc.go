@@ -1,0 +1,93 @@
+// Package opa decides calls by policies written in Rego, with Open Policy Agent
+// inside the program.
+//
+//	rules := os.DirFS("filetools/policy")      // your .rego files, and ambit_gen beside them
+//	policy, err := opa.Load(rules, reg)        // reads, type-checks, lints and compiles all of it
+//	if err != nil {
+//		log.Fatal(err)                         // every mistake, with file and line
+//	}
+//	exec, err := runtime.NewExecutor(reg, policy)
+//	go policy.Watch(ctx, "filetools/policy", func(err error) { log.Print("policies: ", err) })
+//
+// # Writing policies
+//
+// A file says something about one tool, in package ambit.tools.<tool>, or about
+// all of them, in package ambit.policies.<name>. It contributes sets to the
+// decision, and each entry is written out as an object:
+//
+//	package ambit.tools.file_write
+//
+//	allow contains {"code": "docs", "message": "docs/ is open for writing"} if startswith(input.args.path, "docs/")
+//
+//	deny contains {"code": "too_big", "message": "more than a page", "detail": {"limit": 4000}} if count(input.args.content) > 4000
+//
+//	rule          members
+//	allow         code, message
+//	deny          code, message, detail?            the code is declared under reasons: in tools.yaml
+//	ask           id, message, approvers?, quorum?, timeout? ("10m"), max_cover? (exact, args, tool)
+//	modify        code, pointer, value              the pointer is a JSON Pointer into the arguments
+//	obligations   code, args                        the code is redact_output or notify
+//
+// Codes and ids are constants; a member with a question mark may be left out.
+// The loader adds at: "file:line" to each entry, so every reason says which rule
+// gave it. Packages elsewhere hold helpers; data.json files are mounted below
+// data at the path of their directory. Policies read data.ambit.declared too,
+// what tools.yaml declares, and nothing may be mounted over data.ambit.
+//
+// # The input
+//
+// Every member is always there; counts, succeeded, capabilities and modes have
+// one for everything that is declared.
+//
+//	input.tool       name, version, effect, idempotent, deterministic, capabilities, behaviors
+//	input.args       the decoded arguments
+//	input.behavior   "" when there is none
+//	input.modes      {"<mode>": "<value>"}, "" when it is not set
+//	input.principal  id, capabilities {"<capability>": true or false}
+//	input.session    id
+//	input.run        id, counts {"<tool>": n}, succeeded {"<tool>": true or false}
+//	input.call       id
+//	input.now_ns     the time; there is no other clock
+//
+// # What a decision is
+//
+// An error wins over a deny, that over an ask, that over an allow, and a call
+// that nothing allows is denied with the code no_allow. The library of package
+// policies allows tools of effect read, refuses by behaviours, capabilities and
+// modes, and asks for the consent that is declared. Several asks merge: each
+// then carries the approvers that all of them name, the highest quorum, the
+// shortest timeout and the narrowest cover; without a common approver the call
+// is denied with no_common_approver. Rewrites that do not fit together, an
+// entry of another form than above, an error of a built-in function, a panic,
+// the end of the context and an undefined decision are errors, and the engine
+// denies for an error.
+//
+// # What Load refuses
+//
+// A typo must not open a door, so these stop the load, with file and line: what
+// OPA's strict compiler and its type checker find, with the schema of each
+// tool's input; a function that is not in builtins.txt (no network, no clock, no
+// randomness); a rule that nothing reaches from the decision; a contract rule of
+// another form, or where nobody reads it; a package of an unknown tool, or of the
+// library; an undeclared code; a path below data that does not exist; a value
+// that an enum does not have; a fact of an unknown tool; object.get of a member
+// that the schema rules out; an entry that takes a member which may be absent
+// (it would vanish with it, and a refusal with it); a schemas annotation; data
+// below data.ambit; declarations that are not those of the program.
+//
+// # Tests
+//
+// Rules named test_* in files named *_test.rego are tests. Test runs them with
+// coverage (ambit policy test), Reload before it accepts new policies. They see
+// entries as they are written, without at.
+//
+// # How fast it is
+//
+// A decision takes the evaluation of the rules that apply and about two
+// microseconds more: the input is built of terms, without JSON, and the facts of
+// a run stay between calls. It does not grow with the number of tools or of
+// earlier calls. It grows with the rules that apply, since the index of rules is
+// off: it would pass over what is an error. A policy that uses input.run,
+// input.run.counts or input.run.succeeded as a whole makes every decision after
+// a change build them anew, which grows with the number of tools.
+package opa
