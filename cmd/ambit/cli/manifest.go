@@ -44,7 +44,7 @@ func readManifest(root *os.Root, name string) (manifest, error) {
 	if err != nil {
 		return nil, problem(err.Error(), "")
 	}
-	m[name] = hasHeader(content)
+	m[name] = strings.Contains(string(content), generatedHeader)
 	for line := range strings.Lines(string(content)) {
 		if line = strings.TrimSpace(line); generatable(line) {
 			m[line] = true
