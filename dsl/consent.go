@@ -50,7 +50,7 @@ func (p *parser) checkMessage(n *node, t *Tool) {
 	}
 	for _, m := range placeholder.FindAllStringSubmatch(n.text, -1) {
 		if in.property(m[1]) == nil {
-			p.report(n.pos, didYouMean(m[1], in.propertyNames()), "consent.message: the input has no member %s", quote(m[1]))
+			p.report(n.pos, p.didYouMean(m[1], in.propertyNames()), "consent.message: the input has no member %s", quote(m[1]))
 		}
 	}
 	if rest := placeholder.ReplaceAllString(n.text, ""); strings.ContainsAny(rest, "{}") {
@@ -71,7 +71,7 @@ func (p *parser) checkReveal(n *node, t *Tool) {
 		m := in.property(item.text)
 		switch {
 		case m == nil:
-			p.report(item.pos, didYouMean(item.text, in.propertyNames()), "consent.reveal: the input has no member %s", quote(item.text))
+			p.report(item.pos, p.didYouMean(item.text, in.propertyNames()), "consent.reveal: the input has no member %s", quote(item.text))
 		case !m.Schema.sensitive():
 			p.report(item.pos, "remove it: approvers see it anyway", "consent.reveal: member %s is not x-sensitive", quote(item.text))
 		}

@@ -41,6 +41,7 @@ const (
 // obey, and returns with it how many characters stand before column col. A long
 // line is cut around the column.
 func excerpt(line string, col int) (string, int) {
+	line, col = around(line, col)
 	var text []rune
 	caret, n := 0, 0
 	for _, r := range line {
@@ -69,6 +70,21 @@ func excerpt(line string, col int) (string, int) {
 		text = append(text[:excerptWidth-1], '…')
 	}
 	return string(text), caret
+}
+
+// around drops what excerpt would cut away, which keeps lines of a megabyte cheap.
+func around(line string, col int) (string, int) {
+	const enough = 2 * excerptWidth
+	if col > enough {
+		n := 0
+		for i := range line {
+			if n++; n == col-enough {
+				line, col = line[i:], enough+1
+				break
+			}
+		}
+	}
+	return line[:min(len(line), 2*enough*utf8.UTFMax)], col
 }
 
 // isControl reports whether a terminal or an editor would obey r instead of showing it.
@@ -130,8 +146,9 @@ func (f *File) Diagnostic(pos Pos, hint, format string, args ...any) *Diagnostic
 
 // source is the text of a file by lines.
 type source struct {
-	path  string
-	lines []string
+	path   string
+	lines  []string
+	widths []int // of the lines, in code points
 }
 
 // newSource cuts text where yaml.v3 counts lines: it knows more line breaks than most editors.
@@ -152,6 +169,9 @@ func newSource(path, text string) source {
 		start = i + utf8.RuneLen(r)
 	}
 	s.lines = append(s.lines, text[start:])
+	for _, line := range s.lines {
+		s.widths = append(s.widths, utf8.RuneCountInString(line))
+	}
 	return s
 }
 
@@ -160,9 +180,10 @@ func (s source) diagnostic(pos Pos, hint, format string, args ...any) *Diagnosti
 	d := &Diagnostic{Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint}
 	d.Pos.File = s.path
 	d.Pos.Line = min(max(pos.Line, 1), max(len(s.lines), 1))
+	d.Pos.Col = 1
 	if len(s.lines) > 0 {
 		d.Excerpt = s.lines[d.Pos.Line-1]
+		d.Pos.Col = min(max(pos.Col, 1), s.widths[d.Pos.Line-1]+1)
 	}
-	d.Pos.Col = min(max(pos.Col, 1), utf8.RuneCountInString(d.Excerpt)+1)
 	return d
 }

@@ -131,6 +131,11 @@ func (p *parser) fits(v *Value, s *Schema, key string) {
 	case TypeObject:
 		p.fitsObject(v, s, key)
 	}
+	p.fitsEnum(v, s, key)
+}
+
+// fitsEnum compares a value with enum or const.
+func (p *parser) fitsEnum(v *Value, s *Schema, key string) {
 	allowed := s.Enum
 	if s.Const != nil {
 		allowed = []*Value{s.Const}
@@ -138,14 +143,22 @@ func (p *parser) fits(v *Value, s *Schema, key string) {
 	if len(allowed) == 0 {
 		return
 	}
-	var shown []string
-	for _, a := range allowed {
-		if canonical(a) == canonical(v) {
-			return
+	set := p.enums[s]
+	if set == nil {
+		set = make(map[string]bool, len(allowed))
+		for _, a := range allowed {
+			set[canonical(a)] = true
 		}
+		p.enums[s] = set
+	}
+	if set[canonical(v)] {
+		return
+	}
+	var shown []string
+	for _, a := range allowed[:min(len(allowed), 16)] {
 		shown = append(shown, a.JSON())
 	}
-	p.report(v.Pos, "use "+strings.Join(shown[:min(len(shown), 16)], ", "), "%s: %s is not an allowed value", key, shownValue(v))
+	p.report(v.Pos, "use "+strings.Join(shown, ", "), "%s: %s is not an allowed value", key, shownValue(v))
 }
 
 // fitsType compares the kind of a value with the type.
@@ -244,7 +257,7 @@ func (p *parser) fitsObject(v *Value, s *Schema, key string) {
 		case prop != nil:
 			p.fits(m.Value, prop.Schema, key)
 		case s.Closed:
-			p.report(m.Value.Pos, didYouMean(m.Name, s.propertyNames()), "%s: member %s is not declared", key, quote(m.Name))
+			p.report(m.Value.Pos, p.didYouMean(m.Name, s.propertyNames()), "%s: member %s is not declared", key, quote(m.Name))
 		case s.Additional != nil:
 			p.fits(m.Value, s.Additional, key)
 		}
@@ -279,5 +292,5 @@ func (p *parser) fitsBranch(v *Value, s *Schema, key string) {
 		}
 		known = append(known, value.Text)
 	}
-	p.report(tag.Pos, didYouMean(tag.Text, known), "%s: %s is not a value of %s", key, shownValue(tag), quote(s.Tag))
+	p.report(tag.Pos, p.didYouMean(tag.Text, known), "%s: %s is not a value of %s", key, shownValue(tag), quote(s.Tag))
 }

@@ -3,10 +3,12 @@ package dsl
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -92,4 +94,19 @@ func TestAliasBomb(t *testing.T) {
 func TestEveryAliasIsToldOnce(t *testing.T) {
 	_, err := Parse("tools.yaml", []byte("a: &x 1\nb: [*x, *x, *x]\n"))
 	require.Equal(t, 1, strings.Count(err.Error(), `alias "*x"`))
+}
+
+// TestManyFaults keeps a hostile file from taking minutes: one long line, many faults.
+func TestManyFaults(t *testing.T) {
+	var b strings.Builder
+	for i := range 60000 {
+		fmt.Fprintf(&b, "k%d: 1, ", i)
+	}
+	_, err := Parse("tools.yaml", []byte("{"+b.String()+"}"))
+	var ds Diagnostics
+	require.True(t, errors.As(err, &ds))
+	require.Len(t, ds, maxFaults+1)
+	start := time.Now()
+	ds.Format(io.Discard)
+	require.Less(t, time.Since(start), 30*time.Second)
 }

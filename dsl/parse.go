@@ -1,14 +1,11 @@
 package dsl
 
-import (
-	"go/token"
-	"slices"
-)
+import "go/token"
 
 // Parse reads the source of a declaration file. The path is only used in
 // diagnostics. The error is of type [Diagnostics] and holds every fault of the file.
 func Parse(path string, src []byte) (*File, error) {
-	p := &parser{src: source{path: path}, file: &File{Path: path}, levels: newLevels(), aliases: make(map[string]bool)}
+	p := &parser{src: source{path: path}, file: &File{Path: path}, levels: newLevels(), aliases: make(map[string]bool), enums: make(map[*Schema]map[string]bool)}
 	if root := p.load(src); root != nil {
 		p.parseFile(root)
 		p.resolveRefs()
@@ -36,6 +33,8 @@ type parser struct {
 	found   Diagnostics
 	refs    []reference
 	aliases map[string]bool // refused
+	guesses int             // suggestions looked for
+	enums   map[*Schema]map[string]bool
 	unions  []*Schema
 	types   map[string]*NamedSchema
 	tools   map[string]*Tool
@@ -43,8 +42,16 @@ type parser struct {
 	checks []func()
 }
 
+// maxFaults ends the list of a file that is not a declaration at all.
+const maxFaults = 10000
+
 // report notes a fault and goes on.
 func (p *parser) report(pos Pos, hint, format string, args ...any) {
+	if len(p.found) == maxFaults {
+		hint, format, args = "", "more than %d faults, the others are not shown", []any{maxFaults}
+	} else if len(p.found) > maxFaults {
+		return
+	}
 	p.found = append(p.found, p.src.diagnostic(pos, hint, format, args...))
 }
 
@@ -154,19 +161,9 @@ func (p *parser) parseTools(n *node, f *File) {
 	}
 }
 
-// toolNames lists the declared tools.
-func (p *parser) toolNames() []string {
-	out := make([]string, 0, len(p.tools))
-	for name := range p.tools {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}
-
 // knownTool refuses the name of a tool that is not declared.
 func (p *parser) knownTool(pos Pos, key, name string) {
 	if p.tools[name] == nil {
-		p.report(pos, didYouMean(name, p.toolNames()), "%s: no tool is named %s", key, quote(name))
+		p.report(pos, guess(p, name, p.tools), "%s: no tool is named %s", key, quote(name))
 	}
 }

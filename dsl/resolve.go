@@ -1,6 +1,9 @@
 package dsl
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // resolveRefs gives every $ref its target.
 func (p *parser) resolveRefs() {
@@ -17,7 +20,7 @@ func (p *parser) resolveRefs() {
 			from = ref.root.defs
 		}
 		if ref.schema.Target = from[name]; ref.schema.Target == nil {
-			hint := didYouMean(name, sortedKeys(from))
+			hint := guess(p, name, from)
 			if kind == "$defs" && p.types[name] != nil {
 				hint = "write #/types/" + name
 			} else if kind == "types" && ref.root.defs[name] != nil {
@@ -117,6 +120,7 @@ func (p *parser) checkFinite() {
 	all := p.allNamed()
 	for changed := true; changed; {
 		changed = false
+		slices.Reverse(all) // a long chain is short from its other end
 		for _, t := range all {
 			if !finite[t] && t.Schema.finite(finite) {
 				finite[t], changed = true, true

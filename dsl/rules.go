@@ -160,7 +160,7 @@ func (p *parser) checkOperations(n *node, a *AllowedOperations, t *Tool) {
 	for _, e := range n.pairs {
 		switch {
 		case e.name == "arg" && arg == nil:
-			p.report(e.val.pos, didYouMean(a.Arg, in.propertyNames()), "rules.allowed_operations.arg: the input has no member %s", quote(a.Arg))
+			p.report(e.val.pos, p.didYouMean(a.Arg, in.propertyNames()), "rules.allowed_operations.arg: the input has no member %s", quote(a.Arg))
 		case e.name == "arg":
 			if s := arg.Schema.base(); s != nil && s.Type != TypeString {
 				p.report(e.val.pos, "name a member of type string", "rules.allowed_operations.arg: member %s is not a string", quote(a.Arg))

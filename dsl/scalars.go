@@ -97,7 +97,7 @@ func (p *parser) choice(n *node, key string, of ...string) string {
 			return text
 		}
 	}
-	hint := didYouMean(text, of)
+	hint := p.didYouMean(text, of)
 	p.report(n.pos, hint, "%s must be %s, not %s", key, oneOf(of), quote(text))
 	return ""
 }

@@ -195,7 +195,7 @@ func (p *parser) parseProperties(n *node, w *schemaWork) {
 		p.report(n.pairs[maxProperties].key, "group them in nested objects", "%s has %d properties, more than %d", w.owner, len(n.pairs), maxProperties)
 	}
 	taken := make(names)
-	for _, e := range n.pairs {
+	for _, e := range n.pairs[:min(len(n.pairs), maxProperties)] {
 		if e.name == "" || strings.ContainsFunc(e.name, isControl) {
 			p.report(e.key, "give it a name without control characters", "property name %s is not allowed", quote(e.name))
 			continue
@@ -248,7 +248,7 @@ func (p *parser) parseFormat(n *node, w *schemaWork) {
 	text, ok := p.text(n, "format")
 	if ok && !slices.Contains(formats, text) {
 		hint := "use a pattern, or one of " + oneOf(formats)
-		if name := closest(text, formats); name != "" {
+		if name := p.closest(text, formats); name != "" {
 			hint = "did you mean " + quote(name) + "?"
 		}
 		p.report(n.pos, hint, "format %s is not supported yet", quote(text))

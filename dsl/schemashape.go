@@ -95,7 +95,7 @@ func (p *parser) checkObject(w *schemaWork) {
 	for _, name := range w.Required {
 		prop := w.property(name)
 		if prop == nil {
-			p.report(w.Keys["required"], didYouMean(name, w.propertyNames()), "required: %s is not a property", quote(name))
+			p.report(w.Keys["required"], p.didYouMean(name, w.propertyNames()), "required: %s is not a property", quote(name))
 		} else if at, ok := prop.Schema.Keys["default"]; ok {
 			p.report(at, "remove the default, or remove the name from required", "property %s is required and has a default", quote(name))
 		}

@@ -67,9 +67,28 @@ func distance(a, b string) int {
 	return last[len(y)]
 }
 
+// maxGuesses is how many suggestions one run looks for: more faults than that
+// have one cause, and looking is slow where there are many names.
+const maxGuesses = 200
+
+func (p *parser) closest(s string, names []string) string {
+	if p.guesses++; p.guesses > maxGuesses {
+		return ""
+	}
+	return closest(s, names)
+}
+
+// guess is didYouMean for the keys of a map, which may be many.
+func guess[V any](p *parser, s string, names map[string]V) string {
+	if p.guesses >= maxGuesses {
+		return ""
+	}
+	return p.didYouMean(s, sortedKeys(names))
+}
+
 // didYouMean is the hint for a name that is not one of names.
-func didYouMean(s string, names []string) string {
-	if name := closest(s, names); name != "" {
+func (p *parser) didYouMean(s string, names []string) string {
+	if name := p.closest(s, names); name != "" {
 		return "did you mean " + quote(name) + "?"
 	}
 	if len(names) == 0 || len(names) > 24 {

@@ -179,7 +179,7 @@ func (p *parser) inputMembers(n *node, key string, t *Tool) []string {
 		in := t.Input.base()
 		for _, item := range n.items {
 			if in != nil && item.kind == nodeString && item.text != "" && in.property(item.text) == nil {
-				p.report(item.pos, didYouMean(item.text, in.propertyNames()), "%s: the input has no member %s", key, quote(item.text))
+				p.report(item.pos, p.didYouMean(item.text, in.propertyNames()), "%s: the input has no member %s", key, quote(item.text))
 			}
 		}
 	})

@@ -106,13 +106,13 @@ func (p *parser) unknownKey(e pair, owner string, known []string, explain func(s
 	hint := ""
 	if e.val.kind == nodeNull && strings.Contains(e.name, " ") {
 		hint = "quote the text before it: inside { } a comma ends a text"
-	} else if name := closest(e.name, known); name != "" {
+	} else if name := p.closest(e.name, known); name != "" {
 		hint = "did you mean " + quote(name) + "?"
 	} else if homes := p.levels.homes[e.name]; len(homes) > 0 {
 		hint = e.name + " is a key of " + strings.Join(homes, " and of ")
 	} else if len(known) < 16 {
-		hint = didYouMean(e.name, known)
-	} else if name := closest(e.name, sortedKeys(p.levels.homes)); name != "" {
+		hint = p.didYouMean(e.name, known)
+	} else if name := p.closest(e.name, sortedKeys(p.levels.homes)); name != "" {
 		hint = "did you mean " + quote(name) + ", a key of " + strings.Join(p.levels.homes[name], " and of ") + "?"
 	} else {
 		hint = "remove it; docs/declaration.md lists the keys"
