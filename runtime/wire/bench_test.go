@@ -107,3 +107,33 @@ func BenchmarkAppend(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkEverything decodes and encodes a value with a member of each kind.
+func BenchmarkEverything(b *testing.B) {
+	in := []byte(sampleJSON)
+	b.SetBytes(int64(len(in)))
+	b.ReportAllocs()
+	for b.Loop() {
+		v, bad := wire.Decode[everything](in, wire.Limits{}, &everythingRule)
+		if bad != nil {
+			b.Fatal(bad)
+		}
+		if _, bad := wire.Append(nil, v); bad != nil {
+			b.Fatal(bad)
+		}
+	}
+}
+
+// BenchmarkRefuse lists all that is wrong with a hostile text of 64 KiB.
+func BenchmarkRefuse(b *testing.B) {
+	in := []byte("{" + strings.Repeat(`"x":1,`, 10_900) + `"y":1}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, bad := wire.Decode[everything](in, wire.Limits{}, &everythingRule); len(bad) < 100 {
+			b.Fatal(bad)
+		}
+		if _, bad := wire.Decode[readInput](in, wire.Limits{}, &readInputRule); len(bad) < 100 {
+			b.Fatal(bad)
+		}
+	}
+}

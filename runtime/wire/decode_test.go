@@ -112,65 +112,69 @@ func TestDecodeLimits(t *testing.T) {
 	}
 }
 
+// head has the required members of everything.
+const head = `{"name":"n","colour":"red","ratio":0.5,"owner":null`
+
+var everythingCases = []struct {
+	name, in string
+	want     []string
+}{
+	{"valid", head + `,"note":null,"tags":["a","b"],"point":[1,true],"labels":{"x":2},"target":{"number":1,"kind":"page"},` +
+		`"tree":{"value":1,"children":[{"value":2}],"next":{"value":3}},"any":{"a":[null]},"retries":1,"more":1}`, nil},
+	{"enum, const, format", `{"name":"n","colour":"blue","ratio":0.5,"owner":"o","target":{"kind":"email","address":"x"}}`, []string{
+		`/colour: enum: want one of "red", "green", have "blue"`, `/target/address: format: want email, have "x"`}},
+	{"numbers", `{"name":"n","colour":"red","ratio":1,"owner":"o","extra":1}`, []string{
+		`/ratio: exclusiveMaximum: want less than 1, have 1`}},
+	{"multipleOf", `{"name":"n","colour":"red","ratio":0.005,"owner":"o"}`, []string{
+		`/ratio: multipleOf: want a multiple of 0.01, have 0.005`}},
+	{"null or string", `{"name":"n","colour":"red","ratio":0.07,"owner":7}`, []string{
+		`/owner: type: want string or null, have number`}},
+	{"counts", head + `,"tags":[],"labels":{"a":2,"b":3,"c":4}}`, []string{
+		`/tags: minItems: want at least 1 item, have 0`, `/labels/b: multipleOf: want a multiple of 2, have 3`,
+		`/labels: maxProperties: want at most 2 members, have 3`}},
+	{"too many", head + `,"tags":["a","b","c","d","9"]}`, []string{`/tags: maxItems: want at most 3 items, have 5`}},
+	{"unique", head + `,"tags":["a","\u0061"]}`, []string{`/tags: uniqueItems: want no two equal items, have items 0 and 1 are equal`}},
+	{"items", head + `,"tags":["a","9",7]}`, []string{
+		`/tags/1: pattern: want a match of ^[a-z]+$, have "9"`, `/tags/2: type: want string, have number`}},
+	{"short tuple", head + `,"point":[1]}`, []string{`/point: minItems: want exactly 2 items, have 1`}},
+	{"long tuple", head + `,"point":[1,true,{"a":1,"a":2}]}`, []string{
+		`/point/2/a: duplicate: want every member once, have "a" again`, `/point: maxItems: want exactly 2 items, have 3`}},
+	{"tuple types", head + `,"point":[true,1]}`, []string{
+		`/point/0: type: want integer, have boolean`, `/point/1: type: want boolean, have number`}},
+	{"map duplicate", head + `,"labels":{"a":2,"a":4}}`, []string{`/labels/a: duplicate: want every member once, have "a" again`}},
+	{"extra duplicate", head + `,"more":2,"more":4}`, []string{`/more: duplicate: want every member once, have "more" again`}},
+	{"raw duplicate", head + `,"any":[{"a":2,"b":{"c":1,"c":1},"\u0061":4}]}`, []string{
+		`/any/0/b/c: duplicate: want every member once, have "c" again`, `/any/0/a: duplicate: want every member once, have "a" again`}},
+	{"raw number", head + `,"any":[1e400,-1e400]}`, []string{
+		`/any/0: maximum: want at most 1.7976931348623157e+308, have 1e400`,
+		`/any/1: minimum: want at least -1.7976931348623157e+308, have -1e400`}},
+	{"no tag", head + `,"target":{"number":1}}`, []string{
+		`/target/kind: required: want a member "kind", one of "email", "page", have nothing`}},
+	{"unknown tag", head + `,"target":{"number":1,"kind":"fax"}}`, []string{`/target/kind: enum: want one of "email", "page", have "fax"`}},
+	{"tag of another type", head + `,"target":{"kind":["email"]}}`, []string{`/target/kind: type: want string, have array`}},
+	{"duplicate tag", head + `,"target":{"kind":"page","number":1,"kind":"email"}}`, []string{
+		`/target/kind: duplicate: want every member once, have "kind" again`}},
+	{"union of another type", head + `,"target":null}`, []string{`/target: type: want object, have null`}},
+	{"broken variant", head + `,"target":{"number":1,"kind":"page"`, []string{
+		`/target/kind: json: want "," or "}", have the end of the text`}},
+	{"broken before the tag", head + `,"target":{"number":1,]}`, []string{
+		`/target: json: want a member name in quotes, have character ']'`}},
+	{"recursion", head + `,"tree":{"value":1,"children":[{"value":2,"next":{}}]}}`, []string{
+		`/tree/children/0/next/value: required: want a member "value", have nothing`}},
+	{"sensitive", head + `,"secret":"s3cret","vault":{"pin":7,"codes":["x","y","y"],"code":1}}`, []string{
+		`/secret: minLength: want at least 8 characters, have (sensitive)`,
+		`/vault/pin: minimum: want at least 1000, have (sensitive)`,
+		`/vault/codes/0: minLength: want at least 2 characters, have (sensitive)`,
+		`/vault/codes/1: minLength: want at least 2 characters, have (sensitive)`,
+		`/vault/codes: maxItems: want at most 2 items, have (sensitive)`,
+		`/vault/codes: uniqueItems: want no two equal items, have (sensitive)`,
+		`/vault/code: additionalProperties: want only "pin", "codes", have (sensitive)`}},
+	{"sensitive syntax", head + `,"secret":hunter2}`, []string{`/secret: json: want a value, have (sensitive)`}},
+	{"sensitive type", head + `,"secret":12345}`, []string{`/secret: type: want string, have (sensitive)`}},
+}
+
 func TestDecodeEverything(t *testing.T) {
-	const head = `{"name":"n","colour":"red","ratio":0.5,"owner":null`
-	for _, c := range []struct {
-		name, in string
-		want     []string
-	}{
-		{"valid", head + `,"note":null,"tags":["a","b"],"point":[1,true],"labels":{"x":2},"target":{"number":1,"kind":"page"},` +
-			`"tree":{"value":1,"children":[{"value":2}],"next":{"value":3}},"any":{"a":[null]},"retries":1,"more":1}`, nil},
-		{"enum, const, format", `{"name":"n","colour":"blue","ratio":0.5,"owner":"o","target":{"kind":"email","address":"x"}}`, []string{
-			`/colour: enum: want one of "red", "green", have "blue"`, `/target/address: format: want email, have "x"`}},
-		{"numbers", `{"name":"n","colour":"red","ratio":1,"owner":"o","extra":1}`, []string{
-			`/ratio: exclusiveMaximum: want less than 1, have 1`}},
-		{"multipleOf", `{"name":"n","colour":"red","ratio":0.005,"owner":"o"}`, []string{
-			`/ratio: multipleOf: want a multiple of 0.01, have 0.005`}},
-		{"null or string", `{"name":"n","colour":"red","ratio":0.07,"owner":7}`, []string{
-			`/owner: type: want string or null, have number`}},
-		{"counts", head + `,"tags":[],"labels":{"a":2,"b":3,"c":4}}`, []string{
-			`/tags: minItems: want at least 1 item, have 0`, `/labels/b: multipleOf: want a multiple of 2, have 3`,
-			`/labels: maxProperties: want at most 2 members, have 3`}},
-		{"too many", head + `,"tags":["a","b","c","d","9"]}`, []string{`/tags: maxItems: want at most 3 items, have 5`}},
-		{"unique", head + `,"tags":["a","\u0061"]}`, []string{`/tags: uniqueItems: want no two equal items, have items 0 and 1 are equal`}},
-		{"items", head + `,"tags":["a","9",7]}`, []string{
-			`/tags/1: pattern: want a match of ^[a-z]+$, have "9"`, `/tags/2: type: want string, have number`}},
-		{"short tuple", head + `,"point":[1]}`, []string{`/point: minItems: want exactly 2 items, have 1`}},
-		{"long tuple", head + `,"point":[1,true,{"a":1,"a":2}]}`, []string{
-			`/point/2/a: duplicate: want every member once, have "a" again`, `/point: maxItems: want exactly 2 items, have 3`}},
-		{"tuple types", head + `,"point":[true,1]}`, []string{
-			`/point/0: type: want integer, have boolean`, `/point/1: type: want boolean, have number`}},
-		{"map duplicate", head + `,"labels":{"a":2,"a":4}}`, []string{`/labels/a: duplicate: want every member once, have "a" again`}},
-		{"extra duplicate", head + `,"more":2,"more":4}`, []string{`/more: duplicate: want every member once, have "more" again`}},
-		{"raw duplicate", head + `,"any":[{"a":2,"b":{"c":1,"c":1},"\u0061":4}]}`, []string{
-			`/any/0/b/c: duplicate: want every member once, have "c" again`, `/any/0/a: duplicate: want every member once, have "a" again`}},
-		{"raw number", head + `,"any":[1e400,-1e400]}`, []string{
-			`/any/0: maximum: want at most 1.7976931348623157e+308, have 1e400`,
-			`/any/1: minimum: want at least -1.7976931348623157e+308, have -1e400`}},
-		{"no tag", head + `,"target":{"number":1}}`, []string{
-			`/target/kind: required: want a member "kind", one of "email", "page", have nothing`}},
-		{"unknown tag", head + `,"target":{"number":1,"kind":"fax"}}`, []string{`/target/kind: enum: want one of "email", "page", have "fax"`}},
-		{"tag of another type", head + `,"target":{"kind":["email"]}}`, []string{`/target/kind: type: want string, have array`}},
-		{"duplicate tag", head + `,"target":{"kind":"page","number":1,"kind":"email"}}`, []string{
-			`/target/kind: duplicate: want every member once, have "kind" again`}},
-		{"union of another type", head + `,"target":null}`, []string{`/target: type: want object, have null`}},
-		{"broken variant", head + `,"target":{"number":1,"kind":"page"`, []string{
-			`/target/kind: json: want "," or "}", have the end of the text`}},
-		{"broken before the tag", head + `,"target":{"number":1,]}`, []string{
-			`/target: json: want a member name in quotes, have character ']'`}},
-		{"recursion", head + `,"tree":{"value":1,"children":[{"value":2,"next":{}}]}}`, []string{
-			`/tree/children/0/next/value: required: want a member "value", have nothing`}},
-		{"sensitive", head + `,"secret":"s3cret","vault":{"pin":7,"codes":["x","y","y"],"code":1}}`, []string{
-			`/secret: minLength: want at least 8 characters, have (sensitive)`,
-			`/vault/pin: minimum: want at least 1000, have (sensitive)`,
-			`/vault/codes/0: minLength: want at least 2 characters, have (sensitive)`,
-			`/vault/codes/1: minLength: want at least 2 characters, have (sensitive)`,
-			`/vault/codes: maxItems: want at most 2 items, have (sensitive)`,
-			`/vault/codes: uniqueItems: want no two equal items, have (sensitive)`,
-			`/vault/code: additionalProperties: want only "pin", "codes", have (sensitive)`}},
-		{"sensitive syntax", head + `,"secret":hunter2}`, []string{`/secret: json: want a value, have (sensitive)`}},
-		{"sensitive type", head + `,"secret":12345}`, []string{`/secret: type: want string, have (sensitive)`}},
-	} {
+	for _, c := range everythingCases {
 		t.Run(c.name, func(t *testing.T) {
 			_, bad := wire.Decode[everything]([]byte(c.in), wire.Limits{}, &everythingRule)
 			assert.Equal(t, c.want, lines(bad))

@@ -246,5 +246,10 @@ func appendFloat(dst []byte, f float64) []byte {
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
 		format = 'e'
 	}
-	return strconv.AppendFloat(dst, f, format, -1, 64)
+	dst = strconv.AppendFloat(dst, f, format, -1, 64)
+	if n := len(dst); format == 'e' && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
+		dst[n-2] = dst[n-1] // 1e-07 to 1e-7
+		dst = dst[:n-1]
+	}
+	return dst
 }

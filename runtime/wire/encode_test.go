@@ -122,7 +122,7 @@ func TestAppendText(t *testing.T) {
 
 func TestAppendNumbers(t *testing.T) {
 	for in, want := range map[float64]string{
-		0: "0", 1: "1", -1.5: "-1.5", 0.1: "0.1", 1e20: "100000000000000000000", 1e21: "1e+21", 1e-6: "0.000001", 1e-7: "1e-07",
+		0: "0", 1: "1", -1.5: "-1.5", 0.1: "0.1", 1e20: "100000000000000000000", 1e21: "1e+21", 1e-6: "0.000001", 1e-7: "1e-7", -2.5e-9: "-2.5e-9", 1e-10: "1e-10", 1e100: "1e+100",
 		math.MaxFloat64: "1.7976931348623157e+308", math.SmallestNonzeroFloat64: "5e-324", 1 << 53: "9007199254740992",
 	} {
 		v := number(in)
@@ -130,6 +130,22 @@ func TestAppendNumbers(t *testing.T) {
 		assert.Empty(t, bad)
 		assert.Equal(t, want, string(out))
 	}
+}
+
+type numbers []float64
+
+func (v *numbers) Walk(w wire.Visitor) {
+	wire.WalkArray(w, (*[]float64)(v), &wire.ArrayRule{Unique: true}, wire.WalkFloat, nil)
+}
+
+// TestAppendUniqueOfNoJSON shows that items without a JSON form do not disturb the comparison.
+func TestAppendUniqueOfNoJSON(t *testing.T) {
+	v := numbers{1, math.NaN(), math.Inf(-1), 1}
+	_, bad := wire.Append(nil, &v)
+	assert.Equal(t, []string{"/1: type: want a finite number, have NaN", "/2: type: want a finite number, have -Inf"}, lines(bad))
+	v = numbers{1, 2, 1}
+	_, bad = wire.Append(nil, &v)
+	assert.Equal(t, []string{"(root): uniqueItems: want no two equal items, have items 0 and 2 are equal"}, lines(bad))
 }
 
 // tokens writes down a walk.
@@ -157,11 +173,7 @@ func (s *tokens) Visit(t wire.Token) {
 	*s = append(*s, line)
 }
 
-func TestWalk(t *testing.T) {
-	var got tokens
-	sample().Walk(&got)
-	assert.Equal(t, strings.Split(strings.TrimSpace(`
-object -1 *wire.ObjectRule
+const sampleWalk = `object -1 *wire.ObjectRule
 name name
 string n *wire.StringRule
 name colour
@@ -252,7 +264,12 @@ array -1
 end
 name y
 int 2
-end`), "\n"), []string(got))
+end`
+
+func TestWalk(t *testing.T) {
+	var got tokens
+	sample().Walk(&got)
+	assert.Equal(t, strings.Split(sampleWalk, "\n"), []string(got))
 }
 
 func TestRawWalk(t *testing.T) {

@@ -60,11 +60,14 @@ func (n *notes) reset() {
 	*n = notes{bad: n.bad[:0]}
 }
 
+// full reports whether further problems are only counted.
+func (n *notes) full() bool { return len(n.bad) == maxViolations }
+
 func (n *notes) add(p problem, secret bool) {
 	if n.quiet {
 		return
 	}
-	if len(n.bad) == maxViolations {
+	if n.full() {
 		n.more++
 		return
 	}
