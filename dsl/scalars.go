@@ -169,7 +169,8 @@ var sizeText = regexp.MustCompile(`^([0-9]{1,15})(B|KiB|MiB|GiB)$`)
 // size is a number of bytes, with or without a binary unit.
 func (p *parser) size(n *node, key string) int64 {
 	const hint = "write bytes or a number with B, KiB, MiB or GiB, such as 64KiB"
-	digits, unit := n.text, "B"
+	var digits string
+	unit := "B"
 	switch {
 	case n.kind == nodeNumber && isInteger(n.text) && inInt64(n.text):
 		digits = rat(n.text).Num().String()
