@@ -70,9 +70,8 @@ type call struct {
 	evaluating bool         // the policy has not returned
 	evaluation *callContext // what it was given
 	abandoned  bool         // and has outlived its limit
-	holding    bool         // holds the session's admission token
 	revision   string       // of the policy that judged the call
-	reserved   bool         // counts in the run's facts
+	reserved   bool         // counts in the run's facts; guarded by the session
 	attempt    int          // 0: the handler was not started
 	ending     bool         // somebody gives it its outcome
 	fence      fence

@@ -16,8 +16,7 @@ var errAbandoned = errors.New("the evaluation took too long and was abandoned")
 // on facts that still stand at that moment, and counted in them.
 func (c *call) decide() bool {
 	for try := 1; ; try++ {
-		last := try == maxTries
-		if last && !c.hold() {
+		if try == maxTries && !c.hold() {
 			return false
 		}
 		facts := c.run.snapshot()
@@ -28,87 +27,66 @@ func (c *call) decide() bool {
 			c.runs = true
 			return c.end(ending{event: EventAborted, to: StateAborted})
 		}
-		if !last && !c.takeToken() {
-			return false
-		}
-		switch c.admit(facts, last) {
-		case admitted:
+		switch held := c.admit(facts); {
+		case c.reserved:
 			return true
-		case ended:
+		case !c.waitFor(held):
 			return false
 		}
 	}
 }
 
-// takeToken takes the session's admission token. The token is a channel and not
-// a mutex, so that a call that ends meanwhile stops waiting, and so that whoever
-// ends a call that holds the token can give it back.
-func (c *call) takeToken() bool {
-	token := c.run.session.admission
-	select {
-	case token <- struct{}{}:
-		return true
-	default:
+// waitFor waits for others, if there are any, and reports false when the call
+// has ended.
+func (c *call) waitFor(others <-chan struct{}) bool {
+	if others == nil {
+		select {
+		case <-c.record.done:
+			return false
+		default:
+			return true
+		}
 	}
 	select {
-	case token <- struct{}{}:
+	case <-others:
 		return true
 	case <-c.record.done:
 		return false
 	}
 }
 
-// hold takes the token and keeps it over an evaluation of the policy.
+// hold keeps others from being admitted until the call is through, or ends. It
+// is no lock: whoever ends the call lets go of it, whatever the policy does.
 func (c *call) hold() bool {
-	if !c.takeToken() {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.holding = true
-	if c.ending {
-		c.giveToken()
-		return false
-	}
-	return true
-}
-
-// giveToken gives back a token that the call holds. c.mu is held.
-func (c *call) giveToken() {
-	if c.holding {
-		c.holding = false
-		<-c.run.session.admission
-	}
-}
-
-// An admission is what comes of an attempt to admit a call.
-type admission uint8
-
-const (
-	admitted admission = iota
-	outdated           // the facts have changed: judge again
-	ended              // somebody has ended the call
-)
-
-// admit counts the call in, if the facts still stand or nobody else was let
-// through meanwhile. It gives back the token in any case.
-func (c *call) admit(facts *Facts, exclusive bool) admission {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ending {
-		if !exclusive { // else whoever ended the call has given it back
-			<-c.run.session.admission
+	s := c.run.session
+	for {
+		c.mu.Lock()
+		s.mu.Lock()
+		held := s.held
+		if held == nil && !c.ending {
+			s.holder, s.held = c, make(chan struct{})
 		}
-		return ended
+		mine := s.holder == c
+		s.mu.Unlock()
+		c.mu.Unlock()
+		if mine || !c.waitFor(held) {
+			return mine
+		}
 	}
-	c.holding = true
-	defer c.giveToken()
-	if !c.run.reserve(c.index, facts, exclusive) {
-		return outdated
+}
+
+// admit counts the call in, if the facts still stand. When it has to wait before
+// it is judged again admit returns for what.
+func (c *call) admit(facts *Facts) (held <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		return nil
 	}
-	c.reserved = true
-	c.transition(EventAuthorized, StateAuthorized, note{at: c.now})
-	return admitted
+	if held = c.run.reserve(c, facts); c.reserved {
+		c.transition(EventAuthorized, StateAuthorized, note{at: c.now})
+	}
+	return held
 }
 
 // ask evaluates the policy. It reports false when the call has ended.

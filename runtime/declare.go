@@ -6,15 +6,14 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// declare starts the life of the call and finds its tool.
+// declare starts the life of the call and finds its tool. Nobody else knows the
+// call yet, here and in validate: the transitions need no lock.
 func (c *call) declare() bool {
-	c.mu.Lock()
 	tool, i, ok := c.exec.reg.Lookup(c.in.Tool)
 	if ok {
 		c.tool, c.index = tool, i
 	}
 	c.transition(EventInvoked, StateDeclared, note{at: c.now})
-	c.mu.Unlock()
 	if !ok {
 		names := c.exec.reg.Names()
 		return c.end(ending{
@@ -32,8 +31,6 @@ func (c *call) declare() bool {
 func (c *call) validate() bool {
 	violations, fault := c.decode()
 	if violations == nil && fault == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
 		c.transition(EventValidated, StateValidated, note{at: c.now})
 		return true
 	}

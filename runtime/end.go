@@ -23,21 +23,20 @@ type ending struct {
 // reports false, so that a step can return what it returns. Use ended to know
 // who was first.
 func (c *call) end(e ending) bool {
-	c.tryEnd(e)
+	c.tryEnd(&e)
 	return false
 }
 
 // tryEnd gives the call its outcome and reports whether it had none before. When
 // it returns true no effect under the fence can happen any more, and those that
 // had begun have ended, or had their grace.
-func (c *call) tryEnd(e ending) bool {
+func (c *call) tryEnd(e *ending) bool {
 	c.mu.Lock()
 	if c.ending || e.during != 0 && c.phase != e.during {
 		c.mu.Unlock()
 		return false
 	}
 	c.ending = true
-	c.giveToken()
 	started := c.attempt > 0
 	c.cancelContexts(e.outcome.Kind, started)
 	out := &c.record.outcome
@@ -49,11 +48,9 @@ func (c *call) tryEnd(e ending) bool {
 	}
 	now := time.Now()
 	c.complete(out, now, started)
+	c.run.settle(c, out.Kind, started)
 	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, output: e.output})
 	c.mu.Unlock()
-	if !c.dry {
-		c.run.settle(c, out.Kind, started)
-	}
 	if e.fault != nil {
 		c.exec.report(e.fault)
 	}
@@ -175,39 +172,52 @@ func (c *call) timeOut() {
 
 // activate lists the call among those without an outcome.
 func (r *Run) activate(c *call) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
 	r.active = append(r.active, c)
 	c.position = len(r.active)
 }
 
-// reserve counts an invocation of the tool at position i, if f still holds or
-// whether it does is of no importance.
-func (r *Run) reserve(i int, f *Facts, anyway bool) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !anyway && r.facts.version != f.version {
-		return false
+// reserve counts an invocation of the call's tool, if f still holds or nobody
+// else could be admitted meanwhile. While another call is being judged it
+// returns what to wait for.
+func (r *Run) reserve(c *call, f *Facts) (held <-chan struct{}) {
+	s := r.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.holder != c && (s.holder != nil || r.facts.version != f.version) {
+		return s.held
 	}
-	r.facts.change(i).Invocations++
-	return true
+	s.letGo(c)
+	r.facts.change(c.index).Invocations++
+	c.reserved = true
+	return nil
+}
+
+// letGo lets others be admitted, if it was c that kept them. s.mu is held.
+func (s *Session) letGo(c *call) {
+	if s.holder == c && c != nil {
+		close(s.held)
+		s.holder, s.held = nil, nil
+	}
 }
 
 // snapshot returns the facts of r as they stand.
 func (r *Run) snapshot() *Facts {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
 	return r.facts.snapshot()
 }
 
 // settle commits or releases what an ended call had reserved.
 func (r *Run) settle(c *call, kind OutcomeKind, started bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	r.session.letGo(c)
 	if c.reserved && !started {
 		r.facts.change(c.index).Invocations--
 	}
-	if kind == Completed {
+	if kind == Completed && started {
 		r.facts.change(c.index).Successes++
 	}
 	if c.position > 0 {

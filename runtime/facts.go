@@ -10,6 +10,7 @@ import (
 type Facts struct {
 	version uint64
 	tools   []ToolFacts
+	few     [8]ToolFacts // room for the tools of a small registry
 
 	mu      sync.Mutex
 	memo    any   // what a policy derived from this snapshot
@@ -116,7 +117,8 @@ func (b *factBook) change(i int) *ToolFacts {
 // snapshot returns the facts as they stand.
 func (b *factBook) snapshot() *Facts {
 	if b.last == nil || b.last.version != b.version {
-		next := &Facts{version: b.version, tools: slices.Clone(b.tools)}
+		next := &Facts{version: b.version}
+		next.tools = append(next.few[:0], b.tools...)
 		next.base, next.changed = b.last.inherit(b.changed)
 		b.last, b.changed = next, b.changed[:0]
 	}

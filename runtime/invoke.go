@@ -37,7 +37,7 @@ func (c *call) invoke() bool {
 // finish judges what the handler returned.
 func (c *call) finish() bool {
 	e := c.result()
-	if !c.tryEnd(e) {
+	if !c.tryEnd(&e) {
 		c.late(e.fault, e.output)
 	}
 	return true
@@ -111,13 +111,13 @@ func (c *call) crashed(fault *CallError) {
 	if running {
 		fault.Reason = ReasonPanic
 		e := c.failure(ReasonPanic, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.in.Tool), nil, fault)
-		if !c.tryEnd(e) {
+		if !c.tryEnd(&e) {
 			c.late(fault, 0)
 		}
 		return
 	}
 	fault.Reason = ReasonPolicyError
-	denied := c.tryEnd(ending{
+	denied := c.tryEnd(&ending{
 		event: EventDenied, to: StateDenied, fault: fault,
 		outcome: Outcome{
 			Kind: Denied, Reason: ReasonPolicyError, Detail: Detail{Rule: "panic"},

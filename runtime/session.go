@@ -27,12 +27,12 @@ type Session struct {
 	exec *Executor
 	cfg  SessionConfig
 
-	admission chan struct{} // holds a token while a call is being admitted
-
-	mu    sync.Mutex
-	calls map[string]*record // by call id
-	made  int                // call ids made here
-	runs  int
+	mu     sync.Mutex         // of the session and of its runs
+	calls  map[string]*record // by call id
+	made   int                // call ids made here
+	runs   int
+	holder *call         // while it is judged nobody else is admitted
+	held   chan struct{} // closed when the holder is through
 }
 
 // Session starts a session. Sessions share nothing, whatever their ids.
@@ -42,7 +42,7 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 	if cfg.ID == "" {
 		cfg.ID = rand.Text()
 	}
-	return &Session{exec: e, cfg: cfg, admission: make(chan struct{}, 1), calls: map[string]*record{}}
+	return &Session{exec: e, cfg: cfg, calls: map[string]*record{}}
 }
 
 // ID returns the id of s.
@@ -87,9 +87,8 @@ type Run struct {
 	id      string
 	workers gate // calls of this run whose goroutines have not ended
 
-	mu     sync.Mutex
-	facts  factBook
-	active []*call // without an outcome
+	facts  factBook // guarded by the session, as the next
+	active []*call  // without an outcome
 }
 
 // ID returns the id of r.
@@ -139,8 +138,8 @@ func (r *Run) Status() RunStatus {
 	if !r.workers.closed.Load() {
 		st.State = RunRunning
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
 	st.Active = len(r.active)
 	for i, t := range r.session.exec.reg.All() {
 		f := r.facts.tools[i]
@@ -162,9 +161,9 @@ func (r *Run) Close(ctx context.Context) error {
 		return nil
 	}
 	r.workers.shut()
-	r.mu.Lock()
+	r.session.mu.Lock()
 	active := slices.Clone(r.active)
-	r.mu.Unlock()
+	r.session.mu.Unlock()
 	for _, c := range active {
 		c.cancel(ReasonRunClosed)
 	}

@@ -15,7 +15,8 @@ type note struct {
 }
 
 // transition takes the call to another state. It is the only function that
-// does, and the only one that emits an event. c.mu is held.
+// does, and the only one that emits an event. c.mu is held, once others know
+// the call.
 func (c *call) transition(kind EventKind, to State, n note) {
 	from := c.state
 	if c.invoked == (kind == EventInvoked) || !kind.Legal(from, to) {
