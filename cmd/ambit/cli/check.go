@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,14 +72,27 @@ func (d *declaration) notes() ([]finding, error) {
 		return nil, err
 	}
 	var notes []finding
+	if rules := d.file.Rules; rules != nil && len(rules.Keys) > 0 {
+		notes = append(notes, note(first(rules.Keys), "rules of the whole set are carried into the generated code but not enforced yet"))
+	}
 	for i, tool := range tools {
 		for _, field := range tool.Unenforced() {
-			at := fieldPos(d.file.Tools[i], field)
 			message := fmt.Sprintf("tool %q: %s is carried into the generated code but not enforced yet", tool.Name(), field)
-			notes = append(notes, finding{Severity: "note", File: at.File, Line: at.Line, Column: at.Col, Message: message})
+			notes = append(notes, note(fieldPos(d.file.Tools[i], field), message))
 		}
 	}
 	return notes, nil
+}
+
+func note(at dsl.Pos, message string) finding {
+	return finding{Severity: "note", File: at.File, Line: at.Line, Column: at.Col, Message: message}
+}
+
+// first is the place of the first of some keys.
+func first(keys map[string]dsl.Pos) dsl.Pos {
+	return slices.MinFunc(slices.Collect(maps.Values(keys)), func(a, b dsl.Pos) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
 }
 
 // fieldPos is where a field such as limits.memory of t is declared.
