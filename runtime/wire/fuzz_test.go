@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/mail"
+	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -194,6 +197,32 @@ func FuzzPattern(f *testing.F) {
 		}
 		if spans, re2 := wire.MatchBoth(source, s); spans != re2 {
 			t.Fatalf("%q on %q: spans %v, RE2 %v", source, s, spans, re2)
+		}
+	})
+}
+
+// FuzzFormats shows that what is accepted is also accepted by the standard
+// library, which is laxer but knows the calendar and the syntax of URIs.
+func FuzzFormats(f *testing.F) {
+	for _, c := range formats {
+		for _, s := range append(c.yes, c.no...) {
+			f.Add(s)
+		}
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for format, layout := range map[wire.Format]string{
+			wire.FormatDateTime: time.RFC3339, wire.FormatDate: time.DateOnly, wire.FormatTime: "15:04:05Z07:00",
+		} {
+			known := strings.Replace(strings.ToUpper(s), ":60", ":59", 1) // package time has no leap seconds
+			if _, err := time.Parse(layout, known); format.Match(s) && err != nil {
+				t.Fatalf("%s: %q: %v", format, s, err)
+			}
+		}
+		if _, err := url.Parse(s); wire.FormatURI.Match(s) && err != nil && !strings.Contains(s, "[v") && !strings.Contains(s, "[V") {
+			t.Fatalf("uri: %q: %v", s, err)
+		}
+		if _, err := mail.ParseAddress(s); wire.FormatEmail.Match(s) && err != nil && !strings.HasSuffix(s, "]") && !strings.HasPrefix(s, `"`) {
+			t.Fatalf("email: %q: %v", s, err)
 		}
 	})
 }
