@@ -38,7 +38,7 @@ func benchRead(_ context.Context, in *readInput) (*readOutput, error) {
 
 type nopSink struct{}
 
-func (nopSink) Emit(runtime.Event) error { return nil }
+func (*nopSink) Emit(runtime.Event) error { return nil }
 
 func allowAll(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 	return runtime.Decision{Effect: runtime.EffectAllow}, nil
@@ -128,7 +128,7 @@ func BenchmarkChecked(b *testing.B) {
 }
 
 func BenchmarkExecute(b *testing.B) {
-	g := newBencher(b, runtime.WithSink(nopSink{}))
+	g := newBencher(b, runtime.WithSink(&nopSink{}))
 	b.ReportAllocs()
 	for b.Loop() {
 		if out := g.call(b.Context()); out.Kind != runtime.Completed {
@@ -140,7 +140,7 @@ func BenchmarkExecute(b *testing.B) {
 // BenchmarkRatios measures the three in turn, many times, so that what else the
 // machine does hits all of them, and reports the medians of the ratios.
 func BenchmarkRatios(b *testing.B) {
-	g := newBencher(b, runtime.WithSink(nopSink{}))
+	g := newBencher(b, runtime.WithSink(&nopSink{}))
 	ctx := b.Context()
 	const round = 500
 	timed := func(f func()) float64 {

@@ -157,6 +157,10 @@ func canonical(t *Tool, input []byte) (b []byte) {
 	return b
 }
 
+// clock returns the time, on the clock by which the call began: cheaper than
+// time.Now, and nobody who sets the clock makes a call longer or shorter.
+func (c *call) clock() time.Time { return c.began.Add(time.Since(c.began)) }
+
 // await returns the outcome of c, and cancels c when its caller gives up.
 func (c *call) await() Outcome {
 	select {

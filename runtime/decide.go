@@ -3,7 +3,6 @@ package runtime
 import (
 	"errors"
 	"fmt"
-	"time"
 )
 
 // maxTries is how often a call is judged because other calls changed the facts
@@ -97,7 +96,7 @@ func (c *call) ask(facts *Facts) (Decision, bool) {
 	ctx := &c.policyCtx
 	if ctx.parent != nil { // not the first evaluation: the first context may still be in use
 		ctx = new(callContext)
-		c.now = time.Now()
+		c.now = c.clock()
 	}
 	ctx.parent, ctx.due = c.ctx, c.now.Add(c.exec.patience)
 	cfg := &c.run.session.cfg
@@ -111,7 +110,7 @@ func (c *call) ask(facts *Facts) (Decision, bool) {
 		return Decision{}, false
 	}
 	d, err := c.exec.policy.Decide(ctx, &c.input)
-	c.now = time.Now()
+	c.now = c.clock()
 	if !c.evaluated(ctx, d.Revision) {
 		return Decision{}, false
 	}

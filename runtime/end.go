@@ -46,7 +46,7 @@ func (c *call) tryEnd(e *ending) bool {
 		out.Detail.Writing = !waitFor(drained, grace)
 		c.mu.Lock()
 	}
-	now := time.Now()
+	now := c.clock()
 	c.complete(out, now, started)
 	c.run.settle(c, out.Kind, started)
 	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, output: e.output})

@@ -82,7 +82,7 @@ func (c *call) failure(r Reason, message string, violations []wire.Violation, fa
 // late records what came of a handler after its call had been given up.
 func (c *call) late(fault *CallError, output int) {
 	<-c.record.done // the event that ended the call comes first
-	now := time.Now()
+	now := c.clock()
 	c.mu.Lock()
 	c.transition(EventLateResult, c.state, note{at: now, fault: fault, output: output})
 	c.mu.Unlock()

@@ -3,7 +3,6 @@ package runtime
 import (
 	"slices"
 	"sync"
-	"time"
 )
 
 // A lane lets the handlers of one tool run, limited in number, in the order in
@@ -72,7 +71,7 @@ func (c *call) queue() bool {
 			lane.forgo(wait)
 			return false
 		}
-		c.now = time.Now()
+		c.now = c.clock()
 	}
 	c.slot = true
 	return c.unblocked()

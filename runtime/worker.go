@@ -73,7 +73,6 @@ func (w *worker) run(of *crew, c *call) {
 		c.worker = w
 		w.current.Store(c)
 		c.work()
-		w.current.Store(nil)
 		c = of.look(w)
 	}
 }
