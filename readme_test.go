@@ -26,7 +26,10 @@ func blocks(t *testing.T, language string) []string {
 // TestReadmeSnippets makes an application of the README's declaration, handler
 // and policy, generates it and makes two calls.
 func TestReadmeSnippets(t *testing.T) {
-	dir, err := os.MkdirTemp(".", "_readme") // inside the module, hidden from ./...
+	// Inside the module, so that it builds as a part of it, and below testdata,
+	// so that ./... does not see it.
+	require.NoError(t, os.MkdirAll("testdata", 0o755))
+	dir, err := os.MkdirTemp("testdata", "readme")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	write := func(name, text string) {
@@ -36,7 +39,7 @@ func TestReadmeSnippets(t *testing.T) {
 	}
 	write("shop/tools.yaml", blocks(t, "yaml")[0])
 	write("shop/policy/refund.rego", blocks(t, "rego")[0])
-	write("main.go", strings.ReplaceAll(readmeProgram, "SHOP", module+"/"+dir+"/shop")+blocks(t, "go")[0])
+	write("main.go", strings.ReplaceAll(readmeProgram, "SHOP", module+"/"+filepath.ToSlash(dir)+"/shop")+blocks(t, "go")[0])
 
 	run := func(args ...string) string {
 		out, err := exec.Command("go", args...).CombinedOutput()
