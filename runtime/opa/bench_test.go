@@ -22,25 +22,22 @@ func BenchmarkDecide(b *testing.B) {
 	for _, side := range sides {
 		in := w.input(42, side.path)
 		ready := naive(w, in)
-		var took [2]time.Duration
-		for i, way := range []struct {
-			name string
-			f    func()
-		}{
-			{"EvalInput", func() { w.eval(b, ready) }},
-			{"lean", func() { w.lean(b, in) }},
-		} {
-			b.Run(side.name+"/"+way.name, func(b *testing.B) {
+		ways := [2]func(){func() { w.eval(b, ready) }, func() { w.lean(b, in) }}
+		for i, name := range []string{"EvalInput", "lean"} {
+			b.Run(side.name+"/"+name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					way.f()
-				}
-				took[i] = b.Elapsed() / time.Duration(b.N)
-				if i == 1 {
-					b.ReportMetric(float64(took[0])/float64(took[1]), "x-faster")
+					ways[i]()
 				}
 			})
 		}
+		b.Run(side.name+"/ratio", func(b *testing.B) {
+			for b.Loop() {
+				usual, lean := interleaved(ways[0], ways[1])
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(float64(usual)/float64(lean), "x-faster")
+			}
+		})
 	}
 }
 
@@ -84,32 +81,40 @@ func BenchmarkScale(b *testing.B) {
 			small, large := s.small(b), s.large(b)
 			a, c := small.input(7, "/ws/a"), large.input(7, "/ws/a")
 			for b.Loop() {
-				ratio(b, func() { small.lean(b, a) }, func() { large.lean(b, c) })
+				fewer, more := interleaved(func() { small.lean(b, a) }, func() { large.lean(b, c) })
+				report(b, fewer, more)
 			}
 		})
 	}
 }
 
-// ratio reports how much longer large takes than small.
-func ratio(b *testing.B, small, large func()) {
-	var took [2][]time.Duration
-	for range 10 {
-		for i, f := range []func(){small, large} {
-			start := time.Now()
-			for range 500 {
-				f()
-			}
-			took[i] = append(took[i], time.Since(start)/500)
+// interleaved returns the medians of ten runs of each of two functions, which
+// take turns so that a busy machine is busy for both.
+func interleaved(f, g func()) (time.Duration, time.Duration) {
+	const calls = 300
+	run := func(f func()) time.Duration {
+		start := time.Now()
+		for range calls {
+			f()
 		}
+		return time.Since(start) / calls
 	}
-	report(b, took)
+	return medians(func() time.Duration { return run(f) }, func() time.Duration { return run(g) })
 }
 
-// report reports the medians of the two sides and their ratio.
-func report(b *testing.B, took [2][]time.Duration) {
-	slices.Sort(took[0])
-	slices.Sort(took[1])
-	small, large := took[0][len(took[0])/2], took[1][len(took[1])/2]
+// medians returns the medians of ten results of each of two functions.
+func medians(f, g func() time.Duration) (time.Duration, time.Duration) {
+	var fs, gs []time.Duration
+	for range 10 {
+		fs, gs = append(fs, f()), append(gs, g())
+	}
+	slices.Sort(fs)
+	slices.Sort(gs)
+	return fs[5], gs[5]
+}
+
+// report reports how much longer large takes than small.
+func report(b *testing.B, small, large time.Duration) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(small), "ns-small")
 	b.ReportMetric(float64(large), "ns-large")
@@ -134,15 +139,10 @@ func TestAllocationsAreFlat(t *testing.T) {
 func BenchmarkRecordThenDecide(b *testing.B) {
 	for _, s := range scales() {
 		b.Run(s.name, func(b *testing.B) {
-			worlds := [2]*world{s.small(b), s.large(b)}
+			small, large := s.small(b), s.large(b)
 			for b.Loop() {
-				var took [2][]time.Duration
-				for range 10 {
-					for i, w := range worlds {
-						took[i] = append(took[i], w.recorded(b, 300))
-					}
-				}
-				report(b, took)
+				fewer, more := medians(func() time.Duration { return small.recorded(b, 300) }, func() time.Duration { return large.recorded(b, 300) })
+				report(b, fewer, more)
 			}
 		})
 	}

@@ -73,7 +73,8 @@
 // that an enum does not have; a fact of an unknown tool; object.get of a member
 // that the schema rules out; an entry that takes a member which may be absent
 // (it would vanish with it, and a refusal with it); a schemas annotation; data
-// below data.ambit; declarations that are not those of the program.
+// below data.ambit; a pointer to an argument that does not exist; a generated file
+// that is missing; declarations that are not those of the program.
 //
 // # Tests
 //
@@ -88,6 +89,7 @@
 // a run stay between calls. It does not grow with the number of tools or of
 // earlier calls. It grows with the rules that apply, since the index of rules is
 // off: it would pass over what is an error. A policy that uses input.run,
-// input.run.counts or input.run.succeeded as a whole makes every decision after
-// a change build them anew, which grows with the number of tools.
+// input.run.counts or input.run.succeeded as a whole, as some t, n in
+// input.run.counts does and input.run.counts[t] does not, makes every decision
+// after a change build them anew, which grows with the number of tools.
 package opa

@@ -85,14 +85,17 @@ func (es *Errors) addOPA(file string, err error) {
 		return
 	}
 	for _, e := range list {
-		message := e.Message
+		message, hint := e.Message, ""
+		if name, ok := strings.CutPrefix(message, "undefined function "); ok && ast.CapabilitiesForThisVersion().ContainsBuiltin(name) {
+			message, hint = "policies may not call "+name, "a decision depends on nothing but its input"
+		}
 		if e.Details != nil {
 			for _, line := range e.Details.Lines() {
 				message += "\n\t" + line
 			}
 		}
 		before := len(*es)
-		es.add(e.Location, message, "")
+		es.add(e.Location, message, hint)
 		if (*es)[before].File == "" {
 			(*es)[before].File = file
 		}

@@ -14,11 +14,7 @@ import (
 
 // lintParsed checks the modules as they are written.
 func (b *bundle) lintParsed(errs *Errors) {
-	for _, f := range b.src.files {
-		if m := b.parsed[f.name]; m != nil && f.generated() && len(m.Rules) > 0 {
-			errs.add(m.Rules[0].Location, "a rule in a generated file", "write it into a file of your own beside "+generatedDir)
-		}
-	}
+	b.lintGenerated(errs)
 	for _, m := range b.handWritten(b.parsed) {
 		b.lintPackage(m, errs)
 		for _, a := range m.Annotations {
@@ -30,6 +26,32 @@ func (b *bundle) lintParsed(errs *Errors) {
 			b.lintRule(m, r, errs)
 		}
 		b.lintInput(m, errs)
+	}
+}
+
+// lintGenerated checks that every tool has its schema, without which a typo
+// would pass, and that nothing else is among the generated files.
+func (b *bundle) lintGenerated(errs *Errors) {
+	expected := map[string]bool{declaredFile: true}
+	expect := func(schema, header string) {
+		expected[generatedDir+"/"+schema+schemaSuffix] = true
+		expected[generatedDir+"/"+header+".rego"] = true
+	}
+	expect("ambit", "policies")
+	for _, name := range b.declared.tools() {
+		expect(name, name)
+	}
+	for _, f := range b.src.files {
+		if f.generated() && !expected[f.name] {
+			errs.addFile(f.name, "not a generated file of a declared tool", "delete it, or move it out of "+generatedDir)
+		}
+		delete(expected, f.name)
+		if m := b.parsed[f.name]; m != nil && f.generated() && len(m.Rules) > 0 {
+			errs.add(m.Rules[0].Location, "a rule in a generated file", "write it into a file of your own beside "+generatedDir)
+		}
+	}
+	for name := range expected {
+		errs.addFile(name, "the file is missing", "run go generate")
 	}
 }
 
@@ -76,6 +98,7 @@ func (b *bundle) lintRule(m *ast.Module, r *ast.Rule, errs *Errors) {
 	}
 	b.lintEntry(name, fields, entry, r, errs)
 	b.lintOptional(m, r, errs)
+	b.lintPointer(m, entry, errs)
 }
 
 // lintEntry checks the members of one entry.

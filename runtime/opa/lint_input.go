@@ -216,6 +216,27 @@ func (b *bundle) lintOptional(m *ast.Module, r *ast.Rule, errs *Errors) {
 	})
 }
 
+// lintPointer checks that a constant pointer leads to a declared argument.
+func (b *bundle) lintPointer(m *ast.Module, entry ast.Object, errs *Errors) {
+	term := entry.Get(ast.StringTerm("pointer"))
+	if term == nil {
+		return
+	}
+	pointer, _ := term.Value.(ast.String)
+	s, _, _ := b.schemaOf(m.Package.Path).at([]string{"args"})
+	for name := range strings.SplitSeq(strings.TrimPrefix(string(pointer), "/"), "/") {
+		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		next, _, found, closed := s.member(name)
+		if closed && pointer != "" {
+			errs.add(term.Location, fmt.Sprintf("pointer %q leads nowhere: there is no %q", string(pointer), name), didYouMean(name, s.names()))
+		}
+		if !found {
+			return
+		}
+		s = next
+	}
+}
+
 // mentions says that a body cannot be true without the reference being defined.
 func mentions(body ast.Body, ref ast.Ref) bool {
 	for _, e := range body {

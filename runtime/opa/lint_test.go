@@ -62,6 +62,8 @@ var lints = []struct{ name, file, text, want string }{
 		`w.rego:3:31: unknown obligation "dance": there are notify and redact_output`},
 	{"pointer", "w.rego", tool(`modify contains {"code": "a", "pointer": "path", "value": 1}`),
 		`w.rego:3:42: pointer "path" is not a JSON Pointer such as "/path"`},
+	{"pointer to nothing", "w.rego", tool(`modify contains {"code": "a", "pointer": "/meta/ownr", "value": 1}`),
+		`w.rego:3:42: pointer "/meta/ownr" leads nowhere: there is no "ownr" (did you mean "owner"?)`},
 	{"timeout", "w.rego", tool(`ask contains {"id": "a", "message": "m", "timeout": "soon"}`),
 		`w.rego:3:53: timeout "soon" is not a positive duration such as "10m"`},
 	{"cover", "w.rego", tool(`ask contains {"id": "a", "message": "m", "max_cover": "all"}`),
@@ -72,8 +74,10 @@ var lints = []struct{ name, file, text, want string }{
 		`w.rego:3:55: "approvers" of ask must be a list of strings`},
 	{"schemas annotation", "w.rego", "package ambit.tools.file_write\n\n# METADATA\n# schemas:\n#   - input: schema.ambit\n" + goodDeny,
 		`w.rego:3:1: a schemas annotation in a hand-written file (delete it: the generated schema of the tool applies already)`},
-	{"rule in a generated file", "ambit_gen/x.rego", tool(goodDeny),
-		`ambit_gen/x.rego:3:1: a rule in a generated file (write it into a file of your own beside ambit_gen)`},
+	{"rule in a generated file", "ambit_gen/file_write.rego", tool(goodDeny),
+		`ambit_gen/file_write.rego:3:1: a rule in a generated file (write it into a file of your own beside ambit_gen)`},
+	{"own file among the generated", "ambit_gen/x.rego", "package ambit.tools.file_write",
+		`ambit_gen/x.rego: not a generated file of a declared tool (delete it, or move it out of ambit_gen)`},
 	{"value that is not in the enum", "w.rego", tool(`deny contains ` + entryM + ` if input.args.mode == "apend"`),
 		`w.rego:3:73: input.args.mode is never "apend" (it is one of "create", "append")`},
 	{"list with a value that is not in the enum", "w.rego", tool(`deny contains ` + entryM + ` if input.args.mode in ["create", "apend"]`),
@@ -116,10 +120,11 @@ func TestCompilerErrors(t *testing.T) {
 		{"misspelt argument", tool(`deny contains ` + entryM + ` if input.args.paht == "x"`), `(?s)^w\.rego:3:\d+: undefined ref: input\.args\.paht.*have: "paht".*want \(one of\): .*"path"`},
 		{"misspelt envelope", org(`deny contains ` + entryM + ` if input.tool.efect == "x"`), `(?s)^w\.rego:3:\d+: undefined ref: input\.tool\.efect`},
 		{"type", tool(`deny contains ` + entryM + ` if startswith(input.args.bytes, "x")`), `(?s)^w\.rego:3:\d+: startswith: invalid argument`},
-		{"network", tool(`deny contains ` + entryM + ` if http.send({"url": "x"})`), `^w\.rego:3:\d+: undefined function http\.send`},
-		{"clock", tool(`deny contains ` + entryM + ` if time.now_ns() > 1`), `^w\.rego:3:\d+: undefined function time\.now_ns`},
-		{"random", tool(`deny contains ` + entryM + ` if rand.intn("a", 2) == 1`), `^w\.rego:3:\d+: undefined function rand\.intn`},
-		{"schema", tool(`deny contains ` + entryM + ` if json.match_schema({}, {})[0]`), `^w\.rego:3:\d+: undefined function json\.match_schema`},
+		{"network", tool(`deny contains ` + entryM + ` if http.send({"url": "x"})`), `^w\.rego:3:\d+: policies may not call http\.send \(a decision depends on`},
+		{"clock", tool(`deny contains ` + entryM + ` if time.now_ns() > 1`), `^w\.rego:3:\d+: policies may not call time\.now_ns`},
+		{"random", tool(`deny contains ` + entryM + ` if rand.intn("a", 2) == 1`), `^w\.rego:3:\d+: policies may not call rand\.intn`},
+		{"schema", tool(`deny contains ` + entryM + ` if json.match_schema({}, {})[0]`), `^w\.rego:3:\d+: policies may not call json\.match_schema`},
+		{"unknown function", tool(`deny contains ` + entryM + ` if nosuch(1)`), `^w\.rego:3:\d+: undefined function nosuch$`},
 		{"unused variable", tool(`deny contains ` + entryM + ` if { x := 1 }`), `^w\.rego:3:\d+: assigned var x unused`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -164,6 +169,11 @@ func TestDataFiles(t *testing.T) {
 	}
 	err = Check(dir("acme/data.json", `{"limits": 1}`, "acme/limits/data.json", `2`))
 	assert.EqualError(t, err, "acme/limits/data.json: data.acme.limits is given by another data file too")
+	for _, missing := range []string{"ambit_gen/ambit.schema.json", "ambit_gen/file_write.schema.json", "ambit_gen/file_write.rego"} {
+		fsys := dir()
+		delete(fsys, missing)
+		assert.EqualError(t, Check(fsys), missing+": the file is missing (run go generate)")
+	}
 	err = Check(fstest.MapFS{})
 	assert.EqualError(t, err, "ambit_gen/data.json: the declarations are missing (run go generate beside tools.yaml)")
 }
