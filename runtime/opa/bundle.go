@@ -13,6 +13,7 @@ import (
 type bundle struct {
 	src       *source
 	declared  declared
+	tools     []string       // the declared tools, sorted
 	data      map[string]any // base data, the declarations included
 	schemas   map[string]schema
 	schemaSet *ast.SchemaSet

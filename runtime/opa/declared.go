@@ -28,9 +28,6 @@ type declaredTool struct {
 	Pin string `json:"pin"`
 }
 
-// tools returns the names of the declared tools, sorted.
-func (d *declared) tools() []string { return slices.Sorted(maps.Keys(d.Tools)) }
-
 // readData builds the data document: the declarations under ambit.declared, and
 // every other data.json below the path of its directory.
 func (b *bundle) readData(errs *Errors) {
@@ -55,6 +52,7 @@ func (b *bundle) readData(errs *Errors) {
 		}
 		b.addBaseData(f, value, errs)
 	}
+	b.tools = slices.Sorted(maps.Keys(b.declared.Tools))
 	if !found {
 		errs.addFile(declaredFile, "the declarations are missing", "run go generate beside tools.yaml")
 	}

@@ -39,7 +39,7 @@ func newGeneration(b *bundle) (*generation, error) {
 		return nil, fmt.Errorf("preparing the decision: %w", err)
 	}
 	g := &generation{bundle: b, query: query, wholeFacts: readsWholeFacts(b.compiler)}
-	if tools := b.declared.tools(); len(tools) > 0 {
+	if tools := b.tools; len(tools) > 0 {
 		// The answer does not matter: a policy may well refuse so empty a call, fail on it or never end.
 		ctx, stop := context.WithTimeout(ctx, runtime.DefaultPolicyTimeout)
 		defer stop()
@@ -101,7 +101,7 @@ func (g *generation) stale(reg *runtime.Registry) error {
 			errs.addFile(declaredFile, fmt.Sprintf("the tool %q was declared anew since the program was built, or the program since", spec.Name), hint)
 		}
 	}
-	for _, name := range g.declared.tools() {
+	for _, name := range g.tools {
 		if _, _, ok := reg.Lookup(name); !ok {
 			errs.addFile(declaredFile, fmt.Sprintf("the program has no tool %q", name), hint)
 		}

@@ -38,7 +38,7 @@ func (b *bundle) lintGenerated(errs *Errors) {
 		expected[generatedDir+"/"+header+".rego"] = true
 	}
 	expect("ambit", "policies")
-	for _, name := range b.declared.tools() {
+	for _, name := range b.tools {
 		expect(name, name)
 	}
 	for _, f := range b.src.files {
@@ -63,7 +63,7 @@ func (b *bundle) lintPackage(m *ast.Module, errs *Errors) {
 		errs.add(m.Package.Location, fmt.Sprintf("package %s belongs to the library", packageName(m)),
 			"write package ambit.tools.<tool> or ambit.policies.<name>")
 	case kind == toolPackage && !b.isTool(name):
-		errs.add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), didYouMean(name, b.declared.tools()))
+		errs.add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), didYouMean(name, b.tools))
 	}
 }
 

@@ -2,6 +2,7 @@ package opa
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -66,7 +67,7 @@ func (b *bundle) lintTypes(m *ast.Module, errs *Errors) {
 	reported := map[string]bool{}
 	for _, r := range m.Rules {
 		name := ruleName(r)
-		set, ok := b.compiler.TypeEnv.Get(r.Ref().GroundPrefix()).(*types.Set)
+		set, ok := b.compiler.TypeEnv.GetByRef(r.Ref().GroundPrefix()).(*types.Set)
 		if contract(name) == nil || !ok || r.Head.Key == nil {
 			continue
 		}
@@ -148,38 +149,41 @@ func (b *bundle) lintPath(ref ast.Ref, errs *Errors) {
 	var value any = b.data
 	for i, t := range ref[1:] {
 		name, ok := t.Value.(ast.String)
-		if !ok {
+		if !ok || node != nil && len(node.Values) > 0 {
 			return
-		}
-		var candidates []string
-		if node != nil {
-			if len(node.Values) > 0 {
-				return
-			}
-			for k := range node.Children {
-				if s, ok := k.(ast.String); ok {
-					candidates = append(candidates, string(s))
-				}
-			}
-			node = node.Child(t.Value)
 		}
 		object, isObject := value.(map[string]any)
-		if value != nil && !isObject && node == nil {
+		if node == nil && !isObject {
 			return // into a list or a scalar: the type checker's business
 		}
-		for k := range object {
-			candidates = append(candidates, k)
+		var next *ast.TreeNode
+		if node != nil {
+			next = node.Child(t.Value)
 		}
-		value = object[string(name)]
-		if _, inData := object[string(name)]; node == nil && !inData {
-			errs.add(position0(t, ref), fmt.Sprintf("there is no %s", ref[:i+2]), didYouMean(string(name), candidates))
+		member, inData := object[string(name)]
+		if next == nil && !inData {
+			errs.add(nearest(t, ref), fmt.Sprintf("there is no %s", ref[:i+2]), didYouMean(string(name), below(node, object)))
 			return
 		}
+		node, value = next, member
 	}
 }
 
-// position0 returns where a part of a reference stands, or the reference.
-func position0(t *ast.Term, ref ast.Ref) *ast.Location {
+// below returns the names below a place in data.
+func below(node *ast.TreeNode, object map[string]any) []string {
+	names := slices.Collect(maps.Keys(object))
+	if node != nil {
+		for k := range node.Children {
+			if s, ok := k.(ast.String); ok {
+				names = append(names, string(s))
+			}
+		}
+	}
+	return names
+}
+
+// nearest returns where a part of a reference stands, or the reference.
+func nearest(t *ast.Term, ref ast.Ref) *ast.Location {
 	for _, candidate := range []*ast.Term{t, ref[0]} {
 		if candidate.Location != nil && strings.TrimSpace(candidate.Location.File) != "" {
 			return candidate.Location

@@ -44,7 +44,7 @@ func (b *bundle) lintInput(m *ast.Module, errs *Errors) {
 
 // newInputLint returns the lint of a module.
 func (b *bundle) newInputLint(m *ast.Module, errs *Errors) *inputLint {
-	return &inputLint{b.schemaOf(m.Package.Path), b.declared.tools(), inputAliases(m), errs}
+	return &inputLint{b.schemaOf(m.Package.Path), b.tools, inputAliases(m), errs}
 }
 
 // fact checks that a count or a success is one of a tool: the schema has a map there.
