@@ -40,7 +40,7 @@ func (e *CallError) text() string {
 		return fmt.Sprintf("panic: %v", e.Panic)
 	}
 	if e.Err != nil {
-		return e.Err.Error()
+		return errorText(e.Err)
 	}
 	return e.Reason.String()
 }

@@ -1,0 +1,87 @@
+package runtime_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// A ledger knows which call owns it and counts the writes of others.
+type ledger struct {
+	owner atomic.Int64
+	late  atomic.Int64
+	wrote atomic.Int64
+}
+
+func (l *ledger) write(call int64) {
+	goruntime.Gosched() // any work between looking and writing
+	if l.owner.Load() != call {
+		l.late.Add(1)
+	}
+	l.wrote.Add(1)
+}
+
+// TestFenceUnderStress lets handlers write from several goroutines until they
+// are refused, while their calls time out. Once a call has its outcome the
+// ledger belongs to the next one, and nobody else may write.
+func TestFenceUnderStress(t *testing.T) {
+	const calls, writers = 1000, 4
+	var l ledger
+	var handlers sync.WaitGroup
+	r := newRig(t, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
+		var wg sync.WaitGroup
+		handlers.Add(1)
+		defer handlers.Done()
+		for range writers {
+			wg.Go(func() {
+				for runtime.Commit(ctx, func() error { l.write(in.Limit); return nil }) == nil {
+				}
+			})
+		}
+		wg.Wait()
+		return okRead(ctx, in)
+	}, func(s *runtime.Spec) {
+		s.Deadline = 50 * time.Microsecond
+		s.Effect, s.Idempotent, s.Retry = runtime.SideEffectWrite, true, &runtime.Retry{OnTimeout: true}
+	}))
+	turn := r.run().Turn(runtime.TurnConfig{})
+	for i := int64(1); i <= calls; i++ {
+		l.owner.Store(i)
+		out := turn.Execute(t.Context(), callOf("", "file_read", `{"path":"a","limit":`+strconv.FormatInt(i, 10)+`}`))
+		require.Equal(t, runtime.TimedOut, out.Kind)
+	}
+	l.owner.Store(0)
+	handlers.Wait()
+	require.NoError(t, r.exec.Shutdown(t.Context()))
+	assert.Zero(t, l.late.Load(), "late writes, of %d", l.wrote.Load())
+	assert.Positive(t, l.wrote.Load())
+}
+
+// TestFenceMutantIsCaught proves that the test above notices a fence that is
+// looked at and not held.
+func TestFenceMutantIsCaught(t *testing.T) {
+	if testing.Short() {
+		t.Log("not in short mode: it builds the package anew")
+		return
+	}
+	tool := filepath.Join(goruntime.GOROOT(), "bin", "go")
+	if _, err := os.Stat(tool); err != nil {
+		tool = "go"
+	}
+	cmd := exec.CommandContext(t.Context(), tool, "test", "-count=1", "-short", "-tags", "mutant_fence", "-run", "^TestFenceUnderStress$", ".")
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err, "the mutant passed: %s", out)
+	assert.Contains(t, string(out), "late writes")
+}

@@ -1,0 +1,130 @@
+package runtime
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestLifecycleTable says the life cycle once more, in words.
+func TestLifecycleTable(t *testing.T) {
+	type leads struct {
+		from State
+		to   []State
+	}
+	stay := func(s State) leads { return leads{s, []State{s}} }
+	want := map[EventKind][]leads{
+		EventInvoked:           {stay(StateDeclared)},
+		EventValidated:         {{StateDeclared, []State{StateValidated}}},
+		EventApprovalRequested: {stay(StateValidated)},
+		EventApprovalDecided:   {stay(StateValidated)},
+		EventApprovalExpiring:  {stay(StateValidated)},
+		EventAuthorized:        {{StateValidated, []State{StateAuthorized}}},
+		EventDenied: {
+			{StateDeclared, []State{StateFailed, StateDenied}}, {StateValidated, []State{StateDenied}},
+			{StateAuthorized, []State{StateDenied}},
+		},
+		EventStarted:   {{StateAuthorized, []State{StateExecuting}}},
+		EventOutput:    {stay(StateExecuting)},
+		EventRetrying:  {stay(StateExecuting)},
+		EventCompleted: {{StateExecuting, []State{StateCompleted}}},
+		EventFailed:    {{StateExecuting, []State{StateFailed}}},
+		EventAborted: {
+			{StateDeclared, []State{StateAborted}}, {StateValidated, []State{StateAborted}},
+			{StateAuthorized, []State{StateAborted}}, {StateExecuting, []State{StateAborted}},
+		},
+		EventRolledBack: {
+			{StateExecuting, []State{StateRolledBack}}, {StateFailed, []State{StateRolledBack}},
+			{StateAborted, []State{StateRolledBack}},
+		},
+		EventStale:      {stay(StateExecuting)},
+		EventOrphaned:   {stay(StateExecuting)},
+		EventUnknown:    {stay(StateExecuting)},
+		EventReconciled: {{StateExecuting, []State{StateCompleted, StateFailed, StateRolledBack}}},
+		EventUndone: {
+			{StateCompleted, []State{StateRolledBack}}, {StateAborted, []State{StateRolledBack}},
+			{StateExecuting, []State{StateRolledBack}},
+		},
+		EventUndoFailed: {stay(StateCompleted), stay(StateAborted), stay(StateExecuting)},
+		EventLateResult: {stay(StateFailed), stay(StateAborted), stay(StateRolledBack)},
+	}
+	require.Len(t, want, len(eventNames))
+	for k := range EventKind(len(eventNames)) {
+		legal := map[[2]State]bool{}
+		for _, l := range want[k] {
+			for _, to := range l.to {
+				legal[[2]State{l.from, to}] = true
+			}
+		}
+		for from := range StateRolledBack + 1 {
+			for to := range StateRolledBack + 1 {
+				assert.Equal(t, legal[[2]State{from, to}], k.Legal(from, to), "%v: %v -> %v", k, from, to)
+			}
+		}
+	}
+	assert.False(t, EventKind(99).Legal(StateDeclared, StateDeclared))
+	assert.False(t, EventInvoked.Legal(StateDeclared, State(99)))
+}
+
+// TestTransitionFollowsTheTable tries random events on a call. Whatever comes,
+// the state changes and the event is emitted exactly when the table says so.
+func TestTransitionFollowsTheTable(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for range 2000 {
+		var sink MemorySink
+		faults := 0
+		e := &Executor{sinks: []Sink{&sink}, onError: func(*CallError) { faults++ }}
+		c := &call{exec: e, run: &Run{session: &Session{exec: e}}, record: &record{}}
+		state, events, refused := StateDeclared, 0, 0
+		for range 40 {
+			kind, to := EventKind(rng.IntN(len(eventNames))), State(rng.IntN(int(StateRolledBack)+1))
+			if events == 0 && rng.IntN(2) == 0 {
+				kind, to = EventInvoked, StateDeclared
+			}
+			ok := kind.Legal(state, to) && (kind == EventInvoked) == (events == 0)
+			c.transition(kind, to, note{at: time.Time{}})
+			if ok {
+				state = to
+				events++
+			} else {
+				refused++
+			}
+			require.Equal(t, state, c.state, "seed %d", seed)
+			require.Len(t, sink.Events(), events, "seed %d", seed)
+			require.Equal(t, refused, faults, "seed %d", seed)
+		}
+		last := StateDeclared
+		for _, ev := range sink.Events() {
+			require.Equal(t, last, ev.From)
+			last = ev.To
+		}
+	}
+}
+
+func TestNamesOfEnums(t *testing.T) {
+	for r := range Reason(len(reasonNames)) {
+		b, err := r.MarshalText()
+		require.NoError(t, err)
+		var back Reason
+		require.NoError(t, back.UnmarshalText(b))
+		assert.Equal(t, r, back)
+	}
+	assert.Len(t, reasonNames, int(ReasonRunClosed)+1)
+	assert.Len(t, outcomeNames, int(Unknown)+1)
+	assert.Len(t, stateNames, int(StateRolledBack)+1)
+	assert.Len(t, eventNames, int(EventLateResult)+1)
+	assert.Equal(t, "tool.late_result", EventLateResult.String())
+	assert.Equal(t, "run_closed", ReasonRunClosed.String())
+	assert.Equal(t, "journal_unavailable", ReasonJournalUnavailable.String())
+	assert.Equal(t, "ROLLED_BACK", StateRolledBack.String())
+	assert.Equal(t, "reason(200)", Reason(200).String())
+	var k OutcomeKind
+	assert.ErrorContains(t, k.UnmarshalText([]byte("done")), `unknown outcome "done"`)
+	assert.Equal(t, Denied, OutcomeKind(0))
+	assert.Equal(t, EffectDeny, Effect(0))
+	assert.Equal(t, SideEffectDestructive, SideEffect(0))
+}

@@ -1,0 +1,134 @@
+package runtime_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+type badSink struct{ panics bool }
+
+func (s badSink) Emit(runtime.Event) error {
+	if s.panics {
+		panic("sink")
+	}
+	return errors.New("disk full")
+}
+
+func TestSinks(t *testing.T) {
+	var lines, logged bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	r := newRigWith(t, runtime.PolicyFunc(allowAll),
+		[]*runtime.Tool{readTool(func(context.Context, *readInput) (*readOutput, error) { panic("ouch") })},
+		runtime.WithSink(runtime.NewJSONSink(&lines)), runtime.WithSink(runtime.NewLogSink(log)),
+		runtime.WithSink(badSink{}), runtime.WithSink(badSink{panics: true}), runtime.WithSink(nil))
+	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
+	assert.Equal(t, runtime.ReasonPanic, out.Reason)
+	assert.Len(t, r.allFaults(), 5*3+1, "three bad sinks, five events, and the panic")
+
+	var kinds []string
+	for line := range strings.Lines(lines.String()) {
+		var m map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &m))
+		kinds = append(kinds, m["event"].(string))
+		assert.Equal(t, "c1", m["call"])
+		if m["event"] == "tool.failed" {
+			assert.Equal(t, "failed", m["outcome"])
+			assert.Equal(t, "panic", m["reason"])
+			assert.Contains(t, m["error"], "ouch")
+			assert.Contains(t, m["stack"], "sink_test.go")
+		} else {
+			assert.NotContains(t, m, "outcome")
+		}
+	}
+	assert.Equal(t, r.kinds("c1"), kinds)
+	assert.Equal(t, 5, strings.Count(logged.String(), "\n"))
+	assert.Contains(t, logged.String(), "level=WARN msg=tool.failed")
+}
+
+// TestSensitiveValuesStayInside looks for a password everywhere but in the handler.
+func TestSensitiveValuesStayInside(t *testing.T) {
+	const password = "hunter2\"tricky"
+	login := func(run func(*loginInput) (*readOutput, error)) *runtime.Tool {
+		return runtime.NewTool(&runtime.Spec{Name: "login", SafeErrors: true}, &loginInputRule,
+			func(_ context.Context, in *loginInput) (*readOutput, error) { return run(in) })
+	}
+	for name, tc := range map[string]struct {
+		run    func(*loginInput) (*readOutput, error)
+		input  string
+		policy runtime.Policy
+	}{
+		"error":       {run: func(in *loginInput) (*readOutput, error) { return nil, errors.New("no user with " + in.Password) }},
+		"quoted":      {run: func(in *loginInput) (*readOutput, error) { return nil, fmt.Errorf("bad: %q", in.Password) }},
+		"panic":       {run: func(in *loginInput) (*readOutput, error) { panic(in) }},
+		"panic value": {run: func(in *loginInput) (*readOutput, error) { panic("with " + in.Password) }},
+		"invalid":     {input: `{"user":1,"password":"` + strings.Repeat("hunter2", 20) + `"}`},
+		"denied": {policy: runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+			return runtime.Decision{Denials: []runtime.Denial{{Code: "weak", Message: "weak: " + in.Args.(*loginInput).Password}}}, nil
+		})},
+		"policy error": {policy: runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+			return runtime.Decision{}, errors.New(in.Args.(*loginInput).Password)
+		})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy := tc.policy
+			if policy == nil {
+				policy = runtime.PolicyFunc(allowAll)
+			}
+			input := tc.input
+			if input == "" {
+				b, err := json.Marshal(map[string]string{"user": "bob", "password": password})
+				require.NoError(t, err)
+				input = string(b)
+			}
+			var lines bytes.Buffer
+			r := newRigWith(t, policy, []*runtime.Tool{login(tc.run)}, runtime.WithSink(runtime.NewJSONSink(&lines)))
+			out := r.turn().Execute(t.Context(), callOf("c1", "login", input))
+			assert.NotEqual(t, runtime.Completed, out.Kind)
+			assert.NotContains(t, lines.String(), "hunter2")
+			if name != "denied" { // a policy's message is the policy author's own
+				b, err := json.Marshal(out)
+				require.NoError(t, err)
+				assert.NotContains(t, string(b), "hunter2")
+			}
+		})
+	}
+}
+
+func TestShortSecretsWithholdTheText(t *testing.T) {
+	tool := runtime.NewTool(&runtime.Spec{Name: "login", SafeErrors: true}, &loginInputRule,
+		func(_ context.Context, in *loginInput) (*readOutput, error) { return nil, errors.New("pin " + in.Password + " is wrong") })
+	r := newRig(t, tool)
+	out := r.turn().Execute(t.Context(), callOf("c1", "login", `{"user":"bob","password":"42"}`))
+	assert.Equal(t, "(withheld: it mentions a sensitive value)", out.Message)
+}
+
+func TestLongErrorTextsAreCut(t *testing.T) {
+	r := newRig(t, readTool(func(context.Context, *readInput) (*readOutput, error) {
+		return nil, errors.New(strings.Repeat("ö", 5000) + "\xff")
+	}, func(s *runtime.Spec) { s.SafeErrors = true }))
+	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
+	assert.LessOrEqual(t, len(out.Message), 4200)
+	assert.True(t, strings.HasSuffix(out.Message, "ö…"))
+}
+
+type angryError struct{}
+
+func (angryError) Error() string { panic("no") }
+
+func TestErrorThatPanics(t *testing.T) {
+	r := newRig(t, readTool(func(context.Context, *readInput) (*readOutput, error) { return nil, angryError{} },
+		func(s *runtime.Spec) { s.SafeErrors = true }))
+	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
+	assert.Equal(t, runtime.ReasonHandlerError, out.Reason)
+}
