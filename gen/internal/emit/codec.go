@@ -46,8 +46,7 @@ func declaration(g *jen.Group, t *ir.Type) {
 //
 //	// FileReadInput is the input of the file_read tool.
 //	type FileReadInput struct {
-//		// Path inside the workspace.
-//		Path string
+//		Path string // Path inside the workspace.
 //	}
 //
 //	var (
@@ -60,7 +59,11 @@ func object(g *jen.Group, t *ir.Type) {
 	doc(g, t.Doc)
 	g.Type().Add(id(t.Name)).StructFunc(func(g *jen.Group) {
 		for _, f := range t.Fields {
-			if f.Type.Kind != ir.KindFixed {
+			switch {
+			case f.Type.Kind == ir.KindFixed:
+			case t.Beside:
+				g.Add(beside(id(f.GoName).Add(fieldType(f)), f.Doc))
+			default:
 				doc(g, f.Doc)
 				g.Add(id(f.GoName)).Add(fieldType(f))
 			}
@@ -100,16 +103,12 @@ func tuple(g *jen.Group, t *ir.Type) {
 // enum prints a named string and its constants:
 //
 //	type FileReadInputMode string
-//
-//	// The values of FileReadInputMode.
 //	const (
 //		FileReadInputModeText FileReadInputMode = "text"
 //	)
 func enum(g *jen.Group, t *ir.Type) {
 	doc(g, t.Doc)
 	g.Type().Add(id(t.Name)).String()
-	g.Line()
-	docLine(g, "The values of "+t.Name+".")
 	g.Const().DefsFunc(func(g *jen.Group) {
 		for _, v := range t.Enum {
 			g.Add(id(v.GoName)).Add(id(t.Name)).Op("=").Lit(v.Value)

@@ -62,11 +62,6 @@ func lines(elems []jen.Code) *jen.Statement {
 // inline is a composite literal on one line.
 func inline(elems []jen.Code) *jen.Statement { return jen.Values(elems...) }
 
-// oneLine is a function body on the line of its head.
-func oneLine(body *jen.Statement) *jen.Statement {
-	return jen.Custom(jen.Options{Open: "{ ", Close: " }"}, body)
-}
-
 // hex is an unsigned literal without its type around it.
 func hex(n uint64) *jen.Statement { return jen.Op(fmt.Sprintf("%#x", n)) }
 
@@ -92,6 +87,16 @@ func doc(g *jen.Group, paragraphs []string) {
 
 // docLine is one comment line of our own with names in it.
 func docLine(g *jen.Group, text string) { doc(g, []string{text}) }
+
+// beside puts a short comment on the line of what it is about.
+func beside(s *jen.Statement, paragraphs []string) *jen.Statement {
+	for _, p := range paragraphs {
+		if words := strings.Fields(clean(p)); len(words) > 0 {
+			s.Comment("// " + strings.Join(words, " "))
+		}
+	}
+	return s
+}
 
 func commentLines(paragraphs []string) []string {
 	var out []string

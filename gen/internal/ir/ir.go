@@ -120,6 +120,7 @@ type Type struct {
 	Elem *Type // of an array, map, null or pointer
 
 	Fields     []*Field // of a struct, in declaration order
+	Beside     bool     // the comments of the fields stand on their lines
 	Items      []*Type  // of a tuple
 	Extra      *Type    // of the undeclared members of an open struct; nil when it is closed
 	ExtraName  string   // Go name of the field that holds them
@@ -133,8 +134,8 @@ type Type struct {
 	Read, Walk string
 
 	// Rules are the rule tables that the declaration of a struct, tuple or
-	// union brings with it, its own first. Helpers are the types whose Read or
-	// Walk functions it brings.
+	// union brings with it: its own and those of what is declared inside it.
+	// Helpers are the types whose Read or Walk functions it brings.
 	Rules   []*Rule
 	Helpers []*Type
 

@@ -9,7 +9,7 @@ import (
 
 // A place is where a schema stands: it names what the schema becomes.
 type place struct {
-	owner *Type  // the declared type whose rule tables these are; nil: the package's
+	owner *Type  // the declared type that the rule tables stand with; nil: its own, or the package's
 	name  string // Go name of a type declared here, FileReadInputOptions
 	rule  string // of its rule table, fileReadInputOptions
 	doc   string // what a type declared here is
@@ -18,6 +18,16 @@ type place struct {
 // member is the place of something inside at.
 func (at place) member(name, doc string) place {
 	return place{owner: at.owner, name: at.name + name, rule: at.rule + name, doc: doc}
+}
+
+// inside is the place of what a declared type holds. The rule tables of a type
+// that only one other uses stand with those of the other.
+func (at place) inside(t *Type) place {
+	owner := at.owner
+	if owner == nil {
+		owner = t
+	}
+	return place{owner: owner, name: t.Name, rule: lower(t.Name)}
 }
 
 // kind chooses what a schema is in Go. This is the only place that chooses:

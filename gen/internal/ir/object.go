@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -16,7 +17,7 @@ const maxProperties = 256
 func (b *builder) announce(t *Type, s *dsl.Schema, at place) {
 	t.Name = b.declare(b.scope, at.name, "the type of "+describe(s), s.Pos)
 	t.Doc = []string{at.doc}
-	if text := sentence(s.Description); text != "" {
+	if text := sentence(s.Description); text != "" && at.owner == nil { // a member's field says it already
 		t.Doc = append(t.Doc, text)
 	}
 	b.pkg.Types = append(b.pkg.Types, t)
@@ -67,14 +68,15 @@ func (b *builder) object(t *Type, s *dsl.Schema, at place) {
 	}
 	rule := &wire.ObjectRule{Open: !s.Closed, Sensitive: s.Sensitive}
 	rule.Has, rule.Min, rule.Max = b.counts(s, "Properties", s.MinProperties, s.MaxProperties)
-	in := place{owner: t, name: t.Name, rule: lower(t.Name)}
-	b.addRule(t, place{owner: t, rule: in.rule + "Rule"}, &Rule{Object: rule})
+	in := at.inside(t)
+	b.addRule(t, place{owner: in.owner, rule: in.rule + "Rule"}, &Rule{Object: rule})
 
 	fields := &scope{taken: map[string]holder{}}
 	for _, p := range s.Properties {
 		t.Fields = append(t.Fields, b.field(p, slices.Contains(s.Required, p.Name), fields, in))
 	}
-	b.names256(t, rule)
+	t.Beside = besides(t.Fields)
+	b.members(t, rule)
 	for _, name := range s.Required {
 		if !slices.Contains(rule.Names[:rule.Required], name) {
 			b.errorf(s.Pos, "declare it under properties", "%q is required but not declared", name)
@@ -86,8 +88,20 @@ func (b *builder) object(t *Type, s *dsl.Schema, at place) {
 	}
 }
 
-// names256 lists the members in the order of the rule: the required ones first.
-func (b *builder) names256(t *Type, rule *wire.ObjectRule) {
+// besides reports whether the comments of all fields are short enough to stand
+// on the lines of the fields.
+func besides(fields []*Field) bool {
+	const short = 50
+	for _, f := range fields {
+		if len(f.Doc) > 1 || len(f.Doc) == 1 && (len(f.Doc[0]) > short || strings.ContainsAny(f.Doc[0], "\r\n\u2028\u2029")) {
+			return false
+		}
+	}
+	return true
+}
+
+// members lists the members in the order of the rule: the required ones first.
+func (b *builder) members(t *Type, rule *wire.ObjectRule) {
 	for _, f := range t.Fields {
 		if f.Presence == Required {
 			rule.Names = append(rule.Names, f.Name)
@@ -154,9 +168,9 @@ func (b *builder) tuple(t *Type, s *dsl.Schema, at place) {
 			b.errorf(b.at(s, bound.key), "leave it out", "%s: a tuple of %d elements has exactly %d", bound.key, n, n)
 		}
 	}
-	in := place{owner: t, name: t.Name, rule: lower(t.Name)}
+	in := at.inside(t)
 	if s.UniqueItems || s.Sensitive {
-		b.addRule(t, place{owner: t, rule: in.rule + "Rule"}, &Rule{Array: &wire.ArrayRule{Unique: s.UniqueItems, Sensitive: s.Sensitive}})
+		b.addRule(t, place{owner: in.owner, rule: in.rule + "Rule"}, &Rule{Array: &wire.ArrayRule{Unique: s.UniqueItems, Sensitive: s.Sensitive}})
 	}
 	for i, item := range s.PrefixItems {
 		name := "V" + strconv.Itoa(i)
@@ -168,7 +182,7 @@ func (b *builder) tuple(t *Type, s *dsl.Schema, at place) {
 func (b *builder) union(t *Type, s *dsl.Schema, at place) {
 	b.announce(t, s, at)
 	rule := &wire.UnionRule{Tag: s.Tag, Sensitive: s.Sensitive}
-	b.addRule(t, place{owner: t, rule: lower(t.Name) + "Rule"}, &Rule{Union: rule})
+	b.addRule(t, place{owner: at.inside(t).owner, rule: lower(t.Name) + "Rule"}, &Rule{Union: rule})
 	for _, branch := range s.OneOf {
 		object := branch
 		for hops := 0; object.Ref != "" && object.Target != nil && hops < 100; hops++ {
