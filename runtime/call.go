@@ -25,6 +25,7 @@ const (
 type record struct {
 	tool    string
 	input   []byte
+	short   [96]byte      // room for a short input
 	done    chan struct{} // closed when outcome is set
 	outcome Outcome
 }
@@ -43,22 +44,22 @@ type call struct {
 	began  time.Time
 	dry    bool // only judged: no events, no reservations, no handler
 
-	worker    *worker
-	tool      *Tool
-	index     int
-	now       time.Time
-	args      wire.Value // as decoded
-	final     wire.Value // after rewrites
-	input     PolicyInput
-	decision  Decision
-	outputs   wire.Value
-	err       error
-	sizer     sizer
-	policyCtx callContext
-	entered   bool // counted in the gates
-	slot      bool // holds a slot of its tool
-	runs      bool // dry: the handler would have been started
-	returned  bool // the work was neither left by a panic nor by Goexit
+	worker      *worker
+	tool        *Tool
+	index       int
+	now         time.Time
+	args        wire.Value // as decoded
+	final       wire.Value // after rewrites
+	obligations []Obligation
+	decision    *Decision // dry: what the policy answered
+	outputs     wire.Value
+	err         error
+	sizer       sizer
+	policyCtx   callContext
+	entered     bool // counted in the gates
+	slot        bool // holds a slot of its tool
+	runs        bool // dry: the handler would have been started
+	returned    bool // the work was neither left by a panic nor by Goexit
 
 	mu         sync.Mutex
 	handlerCtx callContext
@@ -112,11 +113,11 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	if t == nil || t.run == nil || t.run.session == nil {
 		return nil
 	}
-	c := &call{
-		exec: t.run.session.exec, run: t.run, turn: t, ctx: ctx, in: in, began: time.Now(), phase: phasePreparing,
-		record: &record{tool: in.Tool, input: bytes.Clone(in.Input), done: make(chan struct{})},
-	}
-	c.in.Input = c.record.input
+	r := &record{tool: in.Tool, done: make(chan struct{})}
+	r.input = append(r.short[:0], in.Input...)
+	c := &call{exec: t.run.session.exec, run: t.run, turn: t, ctx: ctx, record: r, in: in, phase: phasePreparing}
+	c.in.Input = r.input
+	c.began = time.Now()
 	c.now = c.began
 	return c
 }

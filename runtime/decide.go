@@ -100,7 +100,7 @@ func (c *call) ask(facts *Facts) (Decision, bool) {
 	}
 	ctx.parent, ctx.due = c.ctx, c.now.Add(c.exec.patience)
 	cfg := &c.run.session.cfg
-	c.input = PolicyInput{
+	c.worker.input = PolicyInput{
 		Tool: c.tool.spec, Index: c.index, Args: c.final,
 		CallID: c.in.ID, SessionID: cfg.ID, RunID: c.run.id,
 		Principal: cfg.Principal, Capabilities: cfg.Capabilities, Behavior: cfg.Behavior, Modes: cfg.Modes,
@@ -109,7 +109,7 @@ func (c *call) ask(facts *Facts) (Decision, bool) {
 	if !c.evaluate(ctx) {
 		return Decision{}, false
 	}
-	d, err := c.exec.policy.Decide(ctx, &c.input)
+	d, err := c.exec.policy.Decide(ctx, &c.worker.input)
 	c.now = c.clock()
 	if !c.evaluated(ctx, d.Revision) {
 		return Decision{}, false

@@ -3,8 +3,6 @@ package runtime
 import (
 	"fmt"
 	"time"
-
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // start gives the handler its deadline: that of the tool, or the end of the
@@ -36,47 +34,48 @@ func (c *call) invoke() bool {
 
 // finish judges what the handler returned.
 func (c *call) finish() bool {
-	e := c.result()
+	var e ending
+	c.result(&e)
 	if !c.tryEnd(&e) {
 		c.late(e.fault, e.output)
 	}
 	return true
 }
 
-// result is the ending that the handler's result deserves.
-func (c *call) result() ending {
+// result sets e to the ending that the handler's result deserves.
+func (c *call) result(e *ending) {
 	spec := c.tool.spec
 	if c.err != nil {
-		return c.failure(ReasonHandlerError, c.handlerMessage(), nil, c.faulty(ReasonHandlerError, c.err))
+		c.failed(e, c.handlerMessage(), c.faulty(ReasonHandlerError, c.err))
+		return
 	}
 	if c.outputs == nil {
-		return c.failure(ReasonInvalidOutput, "the tool returned no output", nil,
-			c.faulty(ReasonInvalidOutput, fmt.Errorf("tool %q returned neither an output nor an error", spec.Name)))
+		c.failed(e, "the tool returned no output", c.faulty(ReasonInvalidOutput,
+			fmt.Errorf("tool %q returned neither an output nor an error", spec.Name)))
+		return
 	}
 	limit := spec.outputLimit()
 	out, violations, ok := c.encode(limit)
-	if !ok {
-		return c.failure(ReasonOutputTooLarge, fmt.Sprintf("the output of %q is larger than %d bytes", spec.Name, limit), nil,
-			c.faulty(ReasonOutputTooLarge, fmt.Errorf("the output of tool %q is larger than limits.output, %d bytes", spec.Name, limit)))
-	}
-	if violations != nil {
-		return c.failure(ReasonInvalidOutput, "the tool returned an invalid output", violations,
-			c.faulty(ReasonInvalidOutput, fmt.Errorf("the output of tool %q is invalid: %s", spec.Name, violationList(violations))))
-	}
-	return ending{
-		event: EventCompleted, to: StateCompleted, output: len(out),
-		outcome: Outcome{Kind: Completed, Output: c.redact(out), Obligations: c.decision.Obligations},
+	switch {
+	case !ok:
+		c.failed(e, fmt.Sprintf("the output of %q is larger than %d bytes", spec.Name, limit), c.faulty(ReasonOutputTooLarge,
+			fmt.Errorf("the output of tool %q is larger than limits.output, %d bytes", spec.Name, limit)))
+	case violations != nil:
+		c.failed(e, "the tool returned an invalid output", c.faulty(ReasonInvalidOutput,
+			fmt.Errorf("the output of tool %q is invalid: %s", spec.Name, violationList(violations))))
+		e.outcome.Violations = violations
+	default:
+		e.event, e.to, e.output = EventCompleted, StateCompleted, len(out)
+		e.outcome.Kind, e.outcome.Output = Completed, c.redact(out)
+		e.outcome.Obligations = c.obligations
 	}
 }
 
-// failure is the ending of a call whose handler ran in vain.
-func (c *call) failure(r Reason, message string, violations []wire.Violation, fault *CallError) ending {
-	return ending{
-		event: EventFailed, to: StateFailed, fault: fault,
-		outcome: Outcome{
-			Kind: Failed, Reason: r, Message: message, Violations: violations, Obligations: c.decision.Obligations,
-		},
-	}
+// failed sets e to the ending of a call whose handler ran in vain.
+func (c *call) failed(e *ending, message string, fault *CallError) {
+	e.event, e.to, e.fault = EventFailed, StateFailed, fault
+	e.outcome.Kind, e.outcome.Reason, e.outcome.Message = Failed, fault.Reason, message
+	e.outcome.Obligations = c.obligations
 }
 
 // late records what came of a handler after its call had been given up.
@@ -110,7 +109,8 @@ func (c *call) crashed(fault *CallError) {
 	c.mu.Unlock()
 	if running {
 		fault.Reason = ReasonPanic
-		e := c.failure(ReasonPanic, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.in.Tool), nil, fault)
+		var e ending
+		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.in.Tool), fault)
 		if !c.tryEnd(&e) {
 			c.late(fault, 0)
 		}

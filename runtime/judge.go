@@ -22,7 +22,10 @@ func (c *call) judge(facts *Facts) bool {
 			return false
 		}
 	}
-	c.decision = d
+	if c.dry {
+		c.decision = &Decision{d.Effect, d.Denials, d.Asks, d.Rewrites, d.Obligations, d.Revision}
+	}
+	c.obligations = d.Obligations
 	switch {
 	case d.Effect > EffectAllow:
 		return c.policyFault("effect", fmt.Errorf("the policy answered %v", d.Effect))

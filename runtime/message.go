@@ -76,7 +76,10 @@ func explain(out *Outcome) string {
 
 // verdict is what WhatIf returns of an ended dry call.
 func (c *call) verdict() Verdict {
-	v := Verdict{Runs: c.runs, Outcome: c.record.outcome, Decision: c.decision}
+	v := Verdict{Runs: c.runs, Outcome: c.record.outcome}
+	if c.decision != nil {
+		v.Decision = *c.decision
+	}
 	if c.runs {
 		v.Outcome = Outcome{}
 	}

@@ -33,7 +33,7 @@ func (c *call) encode(limit int64) (out wire.Raw, violations []wire.Violation, o
 
 // redact masks the members of the output that the policy wants masked.
 func (c *call) redact(out wire.Raw) wire.Raw {
-	for _, o := range c.decision.Obligations {
+	for _, o := range c.obligations {
 		if o.Code != "redact_output" {
 			continue
 		}

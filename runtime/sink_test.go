@@ -107,7 +107,9 @@ func TestSensitiveValuesStayInside(t *testing.T) {
 
 func TestShortSecretsWithholdTheText(t *testing.T) {
 	tool := runtime.NewTool(&runtime.Spec{Name: "login", SafeErrors: true}, &loginInputRule,
-		func(_ context.Context, in *loginInput) (*readOutput, error) { return nil, errors.New("pin " + in.Password + " is wrong") })
+		func(_ context.Context, in *loginInput) (*readOutput, error) {
+			return nil, errors.New("pin " + in.Password + " is wrong")
+		})
 	r := newRig(t, tool)
 	out := r.turn().Execute(t.Context(), callOf("c1", "login", `{"user":"bob","password":"42"}`))
 	assert.Equal(t, "(withheld: it mentions a sensitive value)", out.Message)

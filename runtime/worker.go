@@ -28,6 +28,8 @@ type worker struct {
 	current atomic.Pointer[call] // watched by the timer
 	armed   atomic.Int64         // when the timer fires, in Unix nanoseconds; 0: it does not run
 
+	input PolicyInput // for the policy, one after the other: it must not keep it
+
 	mu    sync.Mutex
 	timer *time.Timer
 }
