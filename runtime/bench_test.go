@@ -166,3 +166,60 @@ func BenchmarkRatios(b *testing.B) {
 	b.ReportMetric(checked[len(checked)/2], "checked/plain")
 	b.ReportMetric(guarded[len(guarded)/2], "guarded/plain")
 }
+
+// BenchmarkOvershoot shows how long after the deadline the outcome of a handler
+// that ignores it is there, beside a bare context and select.
+func BenchmarkOvershoot(b *testing.B) {
+	const deadline = 2 * time.Millisecond
+	overshoot := func(b *testing.B, call func(ctx context.Context)) {
+		var over []float64
+		for b.Loop() {
+			start := time.Now()
+			call(b.Context())
+			over = append(over, float64(time.Since(start)-deadline))
+		}
+		slices.Sort(over)
+		b.ReportMetric(over[len(over)/2]/1000, "µs-over(p50)")
+		b.ReportMetric(over[len(over)*99/100]/1000, "µs-over(p99)")
+	}
+	hang := func() { time.Sleep(10 * deadline) }
+	b.Run("bare", func(b *testing.B) {
+		overshoot(b, func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, deadline)
+			defer cancel()
+			done := make(chan struct{})
+			go func() { hang(); close(done) }()
+			select {
+			case <-ctx.Done():
+			case <-done:
+			}
+		})
+	})
+	b.Run("Execute", func(b *testing.B) {
+		tool := readTool(func(context.Context, *readInput) (*readOutput, error) { hang(); return nil, nil },
+			func(s *runtime.Spec) {
+				s.Deadline, s.Idempotent, s.Retry = deadline, true, &runtime.Retry{OnTimeout: true}
+			})
+		reg, err := runtime.NewRegistry(tool)
+		if err != nil {
+			b.Fatal(err)
+		}
+		exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(allowAll), runtime.WithSink(&nopSink{}))
+		if err != nil {
+			b.Fatal(err)
+		}
+		run, err := exec.Session(runtime.SessionConfig{}).StartRun(b.Context(), runtime.RunConfig{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		turn := run.Turn(runtime.TurnConfig{})
+		overshoot(b, func(ctx context.Context) {
+			if out := turn.Execute(ctx, runtime.Call{Tool: "file_read", Input: benchInput}); out.Kind != runtime.TimedOut {
+				b.Fatal(out.Kind)
+			}
+		})
+		if err := exec.Shutdown(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,140 @@
+// Package runtime executes the calls that a model makes of declared tools: it
+// looks the tool up, decodes and checks the input, asks a policy, admits the
+// call, runs the handler under a deadline and a fence, checks the output, and
+// says how it ended. Execute never panics and never returns an error: whatever
+// happens is one of a closed set of outcomes.
+//
+//	reg, err := runtime.NewRegistry(filetools.Tools(handler)...)
+//	exec, err := runtime.NewExecutor(reg, policy, runtime.WithSink(runtime.NewJSONSink(os.Stderr)))
+//	run, err := exec.Session(runtime.SessionConfig{Principal: "alice"}).StartRun(ctx, runtime.RunConfig{})
+//	turn := run.Turn(runtime.TurnConfig{Budget: time.Minute})
+//	out := turn.Execute(ctx, runtime.Call{ID: "c1", Tool: "file_read", Input: []byte(`{"path":"a.md"}`)})
+//	fmt.Println(out.Kind, out.Reason, out.Message, string(out.Output))
+//	err = run.Close(ctx)
+//	err = exec.Shutdown(ctx)
+//
+// The example of this package is that program in full.
+//
+// The standard library has a package of this name, too. This one exports no
+// name that the other exports; a file that needs both calls the standard one
+// goruntime.
+//
+// # Tools
+//
+// A [Tool] binds a [Spec], the declaration, to a handler. Generated code makes
+// them: Tools(h) returns one per tool of a declaration file, carried out by the
+// methods of h. [NewTool] is what generated code calls, and what a program calls
+// that writes its types by hand; [NewDynamicTool] is for tools without types.
+// A [Registry] holds the tools of an executor and reports every bad one.
+//
+// Not everything that can be declared is enforced yet. [Spec.Unenforced] lists
+// what a tool declares and this version only carries: retry, consent, undo,
+// preview and reconcile hooks, dedupe, idempotency, artifact, every, heartbeat,
+// rules and limits.memory. A program that promises them must say so.
+//
+// # Session, run, turn, call
+//
+// A [Session] is a principal's conversation, with its behaviour, its modes and
+// its capabilities. A [Run] is one request of a user, handled to its end; what
+// happened in it is what a policy sees as [Facts]. A [Turn] is one message of
+// the model; its budget bounds all of its calls together, and a tool whose
+// timeout is not retryable is blocked until it ends. A [Call] is one tool, one
+// input, one id.
+//
+// The id of a call is its identity in the session. A call that comes again with
+// the same id and equal arguments is not run again: it waits for the running
+// one or gets the outcome of the ended one, and no event tells of it. With
+// other arguments it is denied call_id_reused. A session therefore remembers
+// the outcomes, outputs included, of all its calls: let go of it when the
+// conversation is over.
+//
+// # Outcomes
+//
+// An [Outcome] has a kind out of eight, a [Reason] unless it completed, and a
+// Message that is safe to show to the model: what is wrong with its arguments,
+// what refuses its call, what it may do instead. Panic values, stacks, raw
+// errors and paths of the host never reach an Outcome; they go to the error
+// handler and the sinks. The text of a handler's error reaches the model when
+// the tool declares safe_errors.
+//
+//	completed   the handler ran and its output was accepted
+//	failed      handler_error, panic, invalid_output, output_too_large
+//	denied      unknown_tool, invalid_input, call_id_reused, shutting_down, run_finished, deadline,
+//	            blocked_after_timeout, behavior_not_allowed, capability_missing, mode_off,
+//	            policy_denied, policy_error, consent_unavailable, at_capacity
+//	timed_out   deadline
+//	cancelled   cancelled, run_closed
+//
+// The kinds duplicate, pending and unknown, and the other reasons, belong to
+// parts that come later.
+//
+// # What is checked, in order
+//
+// First the tool exists, then its input is valid: exact member names, no
+// duplicates, nothing unknown, all violations in one answer. Then the executor
+// and the run still take calls, the context is not done, the turn has at least
+// the minimum budget left (five seconds, [WithMinimumBudget]), the tool is not
+// blocked. The first of these that fails is the only answer.
+//
+// Then the [Policy] is asked, about the decoded arguments, which are the very
+// value that the handler gets. It may deny, ask, allow, rewrite arguments and
+// attach obligations. What nothing allows is denied. Rewrites are applied to the
+// encoded arguments, decoded as strictly as any input, and judged once more; a
+// policy that then still wants something else has made an error, as has one
+// whose rewrites contradict each other. An evaluation has 100 ms
+// ([WithPolicyTimeout]): one that takes longer is abandoned, and while two are
+// abandoned and have not ended, calls are denied without asking.
+//
+// A call that nothing refuses is admitted: from then on it counts in the facts
+// of its run. If they changed since the policy saw them the call is judged
+// again, the third time while nobody else of the session is admitted. So a
+// policy that allows three calls allows three, however many come at once.
+//
+// [Turn.WhatIf] goes the same way to this point, changes nothing, and tells what
+// would happen and why.
+//
+// # The handler
+//
+// A handler runs in a goroutine of its own, with the tool's deadline or what is
+// left of the turn's budget, whichever is less. limits.concurrency bounds how
+// many run at once; others wait in the order in which they came, inside the
+// turn's budget, and are at_capacity when it is over. A handler that was given
+// up keeps its place until it returns.
+//
+// [FromContext] tells a handler who calls and how much time remains. At the
+// deadline its context ends, and so does the call: timed_out, exactly then,
+// whether the handler listens or not. What it returns later is an event,
+// tool.late_result, and never an outcome.
+//
+// Go cannot stop a goroutine. What a handler that was given up can still do to
+// the world is up to the handler: whatever it does inside [Commit] cannot
+// happen after the outcome. The fence is held over the effect, not looked at
+// before it; the outcome waits for an effect that has begun, for five seconds
+// at most. Put the write, the rename, the request that matters into Commit,
+// and prepare it outside:
+//
+//	content, err := render(ctx, in)
+//	...
+//	err = runtime.Commit(ctx, func() error { return os.Rename(tmp, path) })
+//
+// A panic of a handler, and runtime.Goexit, is a failed call. A panic in a
+// goroutine that a handler started, os.Exit and a fatal error of the Go runtime
+// end the process: no library can help there.
+//
+// # Events
+//
+// Every change of a call's state is one [Event], emitted by one function, and
+// which event may follow which is data ([EventKind.Legal]). A [Sink] gets them
+// one at a time in order: [MemorySink], [JSONSink] and [LogSink] are here, an
+// audit log or metrics are others. Events carry sizes and no arguments or
+// outputs, and texts of errors in them are scrubbed of the values of members
+// marked x-sensitive. Raw faults go to [WithErrorHandler], outcomes with their
+// obligations to [WithObserver].
+//
+// # Ending
+//
+// [Run.Close] cancels what still runs (run_closed) and waits for the handlers.
+// [Executor.Shutdown] stops admitting, lets what runs come to its end, and waits.
+// Nothing else needs to be closed: an executor holds no goroutine while no call
+// is being made.
+package runtime
