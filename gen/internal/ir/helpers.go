@@ -6,7 +6,7 @@ import "slices"
 // walk what no function of package wire does alone, gives each to the type
 // that first needs it, and drops the rule tables that nothing refers to.
 func (b *builder) assignHelpers() {
-	u := &usage{b: b, read: map[*Type]bool{}, walk: map[*Type]bool{}, rules: map[*Rule]bool{}}
+	u := &usage{b: b, helpers: map[string]*Type{}, rules: map[*Rule]bool{}}
 	for _, t := range b.pkg.Types {
 		u.declared(t)
 	}
@@ -36,10 +36,10 @@ func (b *builder) everyRule() []*Rule {
 
 // A usage notes which functions and rule tables are referred to.
 type usage struct {
-	b          *builder
-	owner      *Type // the declared type whose code is looked at
-	read, walk map[*Type]bool
-	rules      map[*Rule]bool
+	b       *builder
+	owner   *Type            // the declared type whose code is looked at
+	helpers map[string]*Type // by helperKey
+	rules   map[*Rule]bool
 }
 
 // declared looks at the code of one declared type.
@@ -93,29 +93,21 @@ func (u *usage) passRead(t *Type) {
 	switch t.Kind {
 	case KindUnion:
 		own := u.b.types[t.Name]
-		if !u.read[own] {
-			u.read[own] = true
+		if own.Read == "" {
 			own.Read = u.b.scope.unique("read" + own.Name)
 			u.check(own)
 		}
 		t.Read = own.Read
-	case KindTuple:
-		own := u.b.types[t.Name]
-		if !u.read[own] {
-			u.read[own] = true
-			own.Read = u.b.scope.unique("read" + own.Name)
-			u.owner.Helpers = append(u.owner.Helpers, own)
+	case KindTuple, KindArray, KindMap, KindNull, KindPointer:
+		h := u.helper(t)
+		if h.Read == "" {
+			h.Read = u.b.scope.unique("read" + helperName(t))
+			if h.Elem != nil { // a tuple's elements are read by its own method
+				u.check(h.Elem)
+				u.passRead(h.Elem)
+			}
 		}
-		t.Read = own.Read
-	case KindArray, KindMap, KindNull, KindPointer:
-		if u.read[t] {
-			return
-		}
-		u.read[t] = true
-		t.Read = u.b.scope.unique("read" + t.base)
-		u.help(t)
-		u.passRead(t.Elem)
-		u.check(t.Elem)
+		t.Read = h.Read
 	}
 }
 
@@ -123,21 +115,79 @@ func (u *usage) passRead(t *Type) {
 func (u *usage) passWalk(t *Type) {
 	switch t.Kind {
 	case KindArray, KindMap, KindNull, KindPointer:
-		if u.walk[t] {
-			return
+		h := u.helper(t)
+		if h.Walk == "" {
+			h.Walk = u.b.scope.unique("walk" + helperName(t))
+			u.check(h.Elem)
+			u.passWalk(h.Elem)
 		}
-		u.walk[t] = true
-		t.Walk = u.b.scope.unique("walk" + t.base)
-		u.help(t)
-		u.passWalk(t.Elem)
-		u.check(t.Elem)
+		t.Walk = h.Walk
 	}
 }
 
-// help gives the functions of t to the type that first needs one of them.
-func (u *usage) help(t *Type) {
-	if u.read[t] && u.walk[t] {
-		return // the other function was given already, and brings this one along
+// helper is the type whose functions read and walk t. The first of all that
+// are alike has them, and they stand with the declared type that first needs them.
+func (u *usage) helper(t *Type) *Type {
+	key := helperKey(t)
+	h := u.helpers[key]
+	if h == nil {
+		own := *t
+		own.Read, own.Walk = "", ""
+		h = &own
+		u.helpers[key] = h
+		u.owner.Helpers = append(u.owner.Helpers, h)
 	}
-	u.owner.Helpers = append(u.owner.Helpers, t)
+	return h
+}
+
+// helperKey is equal for types that one function can read and walk: those
+// with the same Go type and, inside, the same rule tables. The outer table is
+// a parameter.
+func helperKey(t *Type) string {
+	switch t.Kind {
+	case KindArray, KindMap:
+		key := "[]"
+		if t.Kind == KindMap {
+			key = "map"
+		}
+		if r := t.Elem.Check(); r != nil {
+			key += "(" + r.Var + ")"
+		}
+		return key + helperKey(t.Elem)
+	case KindNull:
+		return "null " + helperKey(t.Elem)
+	case KindPointer:
+		return "*" + helperKey(t.Elem)
+	}
+	return helperName(t)
+}
+
+// helperName is what the functions for t are named after: its Go type where
+// that says it all, else the place of the schema.
+func helperName(t *Type) string {
+	switch t.Kind {
+	case KindString:
+		return "String"
+	case KindInt:
+		return "Int"
+	case KindFloat:
+		return "Float"
+	case KindBool:
+		return "Bool"
+	case KindRaw:
+		return "Raw"
+	case KindNull:
+		return helperName(t.Elem) + "OrNull"
+	case KindPointer:
+		return helperName(t.Elem) + "Pointer"
+	case KindArray, KindMap:
+		if r := t.Elem.Check(); r != nil && t.Elem.Base().Name == "" {
+			return t.base
+		}
+		if t.Kind == KindArray {
+			return helperName(t.Elem) + "List"
+		}
+		return helperName(t.Elem) + "Map"
+	}
+	return t.Name
 }
