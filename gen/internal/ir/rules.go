@@ -94,7 +94,7 @@ func (b *builder) pattern(s *dsl.Schema, at place) *wire.Pattern {
 	}
 	compiled, err := wire.CompilePattern(s.Pattern)
 	if err != nil {
-		b.errorf(b.at(s, "pattern"), "use what RE2 has: no look-around and no back references", "pattern %q: %v", s.Pattern, err)
+		b.errorf(b.at(s, "pattern"), "write it without", "%v", err)
 		return nil
 	}
 	compiled.Source = s.Pattern
