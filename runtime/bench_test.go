@@ -143,7 +143,7 @@ func BenchmarkExecute(b *testing.B) {
 func BenchmarkRatios(b *testing.B) {
 	// With an almost empty heap the collector runs after every thousand calls;
 	// that of a program that keeps something does not.
-	keep := make([]byte, 64<<20)
+	keep := make([]byte, 32<<20)
 	defer goruntime.KeepAlive(keep)
 	g := newBencher(b, runtime.WithSink(&nopSink{}))
 	ctx := b.Context()

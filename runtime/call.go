@@ -42,7 +42,6 @@ type call struct {
 	record *record
 	in     Call
 	began  time.Time
-	dry    bool // only judged: no events, no reservations, no handler
 
 	worker      *worker
 	tool        *Tool
@@ -56,6 +55,7 @@ type call struct {
 	err         error
 	sizer       sizer
 	policyCtx   callContext
+	dry         bool // only judged: no events, no reservations, no handler
 	entered     bool // counted in the gates
 	slot        bool // holds a slot of its tool
 	runs        bool // dry: the handler would have been started
@@ -63,19 +63,19 @@ type call struct {
 
 	mu         sync.Mutex
 	handlerCtx callContext
-	position   int // in the run's list of active calls, from 1; guarded by the run
-	state      State
-	invoked    bool
-	phase      phase
+	position   int          // in the run's list of active calls, from 1; guarded by the session
 	due        time.Time    // end of the phase; zero: none
-	evaluating bool         // the policy has not returned
-	evaluation *callContext // what it was given
-	abandoned  bool         // and has outlived its limit
+	evaluation *callContext // what the policy was given
 	revision   string       // of the policy that judged the call
-	reserved   bool         // counts in the run's facts; guarded by the session
 	attempt    int          // 0: the handler was not started
-	ending     bool         // somebody gives it its outcome
 	fence      fence
+	state      State
+	phase      phase
+	invoked    bool
+	evaluating bool // the policy has not returned
+	abandoned  bool // and has outlived its limit
+	reserved   bool // counts in the run's facts; guarded by the session
+	ending     bool // somebody gives it its outcome
 }
 
 // open finds the earlier call that in repeats, or makes a new one. Both are nil

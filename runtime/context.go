@@ -2,12 +2,9 @@ package runtime
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 )
-
-// errDeadline is what contexts of a call say whose time was up.
-var errDeadline = context.DeadlineExceeded
 
 // A callContext is the context of a policy evaluation or of a handler. It ends
 // when whoever watches the call ends it, and costs nothing until somebody waits.
@@ -16,10 +13,16 @@ type callContext struct {
 	call   *call // nil for a policy
 	due    time.Time
 
-	mu   sync.Mutex
-	done chan struct{}
-	err  error
+	why    atomic.Uint32 // it ended: one of the why constants; 0: it has not
+	closed atomic.Bool   // somebody closes done, or has
+	done   atomic.Value  // chan struct{}, made when somebody asks for it
 }
+
+// Why a callContext ended.
+const (
+	whyCanceled = iota + 1
+	whyDeadline
+)
 
 // callKey is the key under which a context knows its call.
 type callKey struct{}
@@ -43,22 +46,32 @@ func (c *callContext) Deadline() (time.Time, bool) {
 
 // Done returns a channel that is closed when the context ends.
 func (c *callContext) Done() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.done == nil {
-		c.done = make(chan struct{})
-		if c.err != nil {
-			close(c.done)
-		}
+	done, ok := c.done.Load().(chan struct{})
+	if !ok {
+		c.done.CompareAndSwap(nil, make(chan struct{}))
+		done = c.done.Load().(chan struct{})
 	}
-	return c.done
+	c.close(done)
+	return done
+}
+
+// close closes done if the context has ended. Whoever ends the context and
+// whoever asks for the channel both call it, so that neither misses the other.
+func (c *callContext) close(done chan struct{}) {
+	if c.why.Load() != 0 && c.closed.CompareAndSwap(false, true) {
+		close(done)
+	}
 }
 
 // Err says why the context ended: context.DeadlineExceeded or context.Canceled.
 func (c *callContext) Err() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err
+	switch c.why.Load() {
+	case 0:
+		return nil
+	case whyDeadline:
+		return context.DeadlineExceeded
+	}
+	return context.Canceled
 }
 
 // Value returns what the caller's context holds for key.
@@ -70,15 +83,12 @@ func (c *callContext) Value(key any) any {
 }
 
 // cancel ends the context.
-func (c *callContext) cancel(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err != nil {
+func (c *callContext) cancel(why uint32) {
+	if !c.why.CompareAndSwap(0, why) {
 		return
 	}
-	c.err = err
-	if c.done != nil {
-		close(c.done)
+	if done, ok := c.done.Load().(chan struct{}); ok {
+		c.close(done)
 	}
 }
 

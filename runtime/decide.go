@@ -18,7 +18,11 @@ func (c *call) decide() bool {
 		if try == maxTries && !c.hold() {
 			return false
 		}
-		facts := c.run.snapshot()
+		facts, ok := c.run.snapshot(c)
+		if !ok {
+			c.cancel(ReasonRunClosed)
+			return false
+		}
 		if !c.judge(facts) {
 			return false
 		}
@@ -144,7 +148,7 @@ func (c *call) evaluated(ctx *callContext, revision string) bool {
 	}
 	c.mu.Unlock()
 	c.worker.arm(c.turn.ends)
-	ctx.cancel(errEnded)
+	ctx.cancel(whyCanceled)
 	return inTime
 }
 

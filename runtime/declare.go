@@ -57,9 +57,6 @@ func (c *call) decode() (violations []wire.Violation, fault *CallError) {
 // afford counts the call in and checks that the time that is left to the turn
 // is worth starting.
 func (c *call) afford() bool {
-	if !c.dry {
-		c.run.activate(c)
-	}
 	if !c.exec.gate.enter() {
 		return c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
 	}

@@ -1,13 +1,9 @@
 package runtime
 
 import (
-	"context"
 	"fmt"
 	"time"
 )
-
-// errEnded is what contexts of a call say once it is over.
-var errEnded = context.Canceled
 
 // An ending is how a call ends.
 type ending struct {
@@ -61,15 +57,15 @@ func (c *call) tryEnd(e *ending) bool {
 // cancelContexts tells the handler, or a policy that is still thinking, that it
 // is over. c.mu is held.
 func (c *call) cancelContexts(kind OutcomeKind, started bool) {
-	err := errEnded
+	why := uint32(whyCanceled)
 	if kind == TimedOut || c.evaluating && kind == Denied {
-		err = errDeadline
+		why = whyDeadline
 	}
 	if started {
-		c.handlerCtx.cancel(err)
+		c.handlerCtx.cancel(why)
 	}
 	if c.evaluating {
-		c.evaluation.cancel(err)
+		c.evaluation.cancel(why)
 	}
 }
 
@@ -170,14 +166,6 @@ func (c *call) timeOut() {
 	})
 }
 
-// activate lists the call among those without an outcome.
-func (r *Run) activate(c *call) {
-	r.session.mu.Lock()
-	defer r.session.mu.Unlock()
-	r.active = append(r.active, c)
-	c.position = len(r.active)
-}
-
 // reserve counts an invocation of the call's tool, if f still holds or nobody
 // else could be admitted meanwhile. While another call is being judged it
 // returns what to wait for.
@@ -202,11 +190,19 @@ func (s *Session) letGo(c *call) {
 	}
 }
 
-// snapshot returns the facts of r as they stand.
-func (r *Run) snapshot() *Facts {
+// snapshot returns the facts of r as they stand and, the first time, lists the
+// call among those without an outcome. It reports false when r is being closed.
+func (r *Run) snapshot(c *call) (facts *Facts, ok bool) {
 	r.session.mu.Lock()
 	defer r.session.mu.Unlock()
-	return r.facts.snapshot()
+	if r.closing {
+		return nil, false
+	}
+	if c.position == 0 && !c.dry {
+		r.active = append(r.active, c)
+		c.position = len(r.active)
+	}
+	return r.facts.snapshot(), true
 }
 
 // settle commits or releases what an ended call had reserved.

@@ -87,8 +87,9 @@ type Run struct {
 	id      string
 	workers gate // calls of this run whose goroutines have not ended
 
-	facts  factBook // guarded by the session, as the next
-	active []*call  // without an outcome
+	facts   factBook // guarded by the session, as the next
+	active  []*call  // without an outcome
+	closing bool
 }
 
 // ID returns the id of r.
@@ -162,6 +163,7 @@ func (r *Run) Close(ctx context.Context) error {
 	}
 	r.workers.shut()
 	r.session.mu.Lock()
+	r.closing = true
 	active := slices.Clone(r.active)
 	r.session.mu.Unlock()
 	for _, c := range active {
