@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,11 +120,13 @@ func redactions(o Obligation) ([]pointer, error) {
 	var args struct {
 		Pointers []string `json:"pointers"`
 	}
-	if err := json.Unmarshal(o.Args, &args); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(o.Args))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&args); err != nil {
 		return nil, fmt.Errorf("its args are not {\"pointers\": [...]}: %w", err)
 	}
 	if len(args.Pointers) == 0 {
-		return nil, fmt.Errorf("it names no pointers")
+		return nil, errors.New("it names no pointers")
 	}
 	places := make([]pointer, 0, len(args.Pointers))
 	for _, text := range args.Pointers {

@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"maps"
 	goruntime "runtime"
 	"sync"
 	"sync/atomic"
@@ -17,18 +18,18 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-func TestDecisions(t *testing.T) {
+// A decisionCase says what becomes of a call that a policy decides so.
+type decisionCase struct {
+	d      runtime.Decision
+	reason runtime.Reason
+	rule   string
+	all    []runtime.Reason
+}
+
+func decisionCases() map[string]decisionCase {
 	raw := func(s string) wire.Raw { return wire.Raw(s) }
-	rewrite := func(pointer, value string) runtime.Rewrite {
-		return runtime.Rewrite{Code: "cap", Pointer: pointer, Value: raw(value), At: "p.rego:7"}
-	}
 	allow := runtime.EffectAllow
-	for name, tc := range map[string]struct {
-		d      runtime.Decision
-		reason runtime.Reason
-		rule   string
-		all    []runtime.Reason
-	}{
+	return map[string]decisionCase{
 		"zero":  {runtime.Decision{}, runtime.ReasonPolicyDenied, "no_allow", nil},
 		"allow": {runtime.Decision{Effect: allow}, runtime.ReasonNone, "", nil},
 		"ask":   {runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{ID: "big"}}}, runtime.ReasonConsentUnavailable, "big", nil},
@@ -49,9 +50,21 @@ func TestDecisions(t *testing.T) {
 		"redaction of nothing": {
 			runtime.Decision{Effect: allow, Obligations: []runtime.Obligation{{Code: "redact_output", Args: raw(`{}`)}}},
 			runtime.ReasonPolicyError, "redact_output", nil},
+		"redaction with a typo": {
+			runtime.Decision{Effect: allow, Obligations: []runtime.Obligation{{Code: "redact_output", Args: raw(`{"pointers":["/x"],"pointer":1}`)}}},
+			runtime.ReasonPolicyError, "redact_output", nil},
 		"redaction of nonsense": {
 			runtime.Decision{Effect: allow, Obligations: []runtime.Obligation{{Code: "redact_output", Args: raw(`{"pointers":["x"]}`)}}},
 			runtime.ReasonPolicyError, "redact_output", nil},
+	}
+}
+
+func rewriteCases() map[string]decisionCase {
+	rewrite := func(pointer, value string) runtime.Rewrite {
+		return runtime.Rewrite{Code: "cap", Pointer: pointer, Value: wire.Raw(value), At: "p.rego:7"}
+	}
+	allow := runtime.EffectAllow
+	return map[string]decisionCase{
 		"rewrite": {runtime.Decision{Effect: allow, Rewrites: []runtime.Rewrite{rewrite("/limit", "5")}}, runtime.ReasonNone, "", nil},
 		"same rewrite twice": {
 			runtime.Decision{Effect: allow, Rewrites: []runtime.Rewrite{rewrite("/limit", "5"), rewrite("/limit", "5")}}, runtime.ReasonNone, "", nil},
@@ -74,7 +87,13 @@ func TestDecisions(t *testing.T) {
 		"rewrite and denial": {
 			runtime.Decision{Denials: []runtime.Denial{{Code: "x"}}, Rewrites: []runtime.Rewrite{rewrite("/q", "5")}},
 			runtime.ReasonPolicyDenied, "x", nil},
-	} {
+	}
+}
+
+func TestDecisions(t *testing.T) {
+	cases := decisionCases()
+	maps.Copy(cases, rewriteCases())
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			tc.d.Revision = "r7"
 			r := newRigWith(t, decide(tc.d), []*runtime.Tool{readTool(okRead)})

@@ -166,11 +166,13 @@ func (r *Run) Close(ctx context.Context) error {
 	r.closing = true
 	active := slices.Clone(r.active)
 	r.session.mu.Unlock()
+	var ending sync.WaitGroup // at once: each may have to wait for a write under its fence
 	for _, c := range active {
-		c.cancel(ReasonRunClosed)
+		ending.Go(func() { c.cancel(ReasonRunClosed) })
 	}
 	if left := r.workers.wait(ctx); left > 0 {
 		return fmt.Errorf("run %q: %d handlers are still running: %w", r.id, left, context.Cause(ctx))
 	}
+	ending.Wait()
 	return nil
 }
