@@ -62,7 +62,7 @@ func object(g *jen.Group, t *ir.Type) {
 			switch {
 			case f.Type.Kind == ir.KindFixed:
 			case t.Beside:
-				g.Add(beside(id(f.GoName).Add(fieldType(f)), f.Doc))
+				g.Add(besideField(id(f.GoName).Add(fieldType(f)), f.Doc))
 			default:
 				doc(g, f.Doc)
 				g.Add(id(f.GoName)).Add(fieldType(f))

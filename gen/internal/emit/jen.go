@@ -88,14 +88,19 @@ func doc(g *jen.Group, paragraphs []string) {
 // docLine is one comment line of our own with names in it.
 func docLine(g *jen.Group, text string) { doc(g, []string{text}) }
 
-// beside puts a short comment on the line of what it is about.
-func beside(s *jen.Statement, paragraphs []string) *jen.Statement {
+// besideField puts a short comment on the line of a field.
+func besideField(s *jen.Statement, paragraphs []string) *jen.Statement {
 	for _, p := range paragraphs {
-		if words := strings.Fields(clean(p)); len(words) > 0 {
-			s.Comment("// " + strings.Join(words, " "))
+		if line := beside(p); line != "//" {
+			s.Comment(line)
 		}
 	}
 	return s
+}
+
+// beside makes one comment line of a text, however long.
+func beside(text string) string {
+	return strings.Join(append([]string{"//"}, strings.Fields(clean(text))...), " ")
 }
 
 func commentLines(paragraphs []string) []string {
