@@ -94,7 +94,7 @@ type hollow struct{}
 func (*hollow) Walk(wire.Visitor) { panic("walked into it") }
 
 func TestHandlersThatFail(t *testing.T) {
-	var none map[string]int
+	none := func() map[string]int { return nil }
 	for name, tc := range map[string]struct {
 		run    readFunc
 		kind   runtime.OutcomeKind
@@ -103,7 +103,7 @@ func TestHandlersThatFail(t *testing.T) {
 	}{
 		"error":    {func(context.Context, *readInput) (*readOutput, error) { return nil, errors.New("no such host: /etc/x") }, runtime.Failed, runtime.ReasonHandlerError, "no such host"},
 		"panic":    {func(context.Context, *readInput) (*readOutput, error) { panic("secret in a panic") }, runtime.Failed, runtime.ReasonPanic, "secret in a panic"},
-		"nil map":  {func(context.Context, *readInput) (*readOutput, error) { none["x"] = 1; return nil, nil }, runtime.Failed, runtime.ReasonPanic, "nil map"},
+		"nil map":  {func(context.Context, *readInput) (*readOutput, error) { none()["x"] = 1; return nil, nil }, runtime.Failed, runtime.ReasonPanic, "nil map"},
 		"goexit":   {func(context.Context, *readInput) (*readOutput, error) { goruntime.Goexit(); return nil, nil }, runtime.Failed, runtime.ReasonPanic, "Goexit"},
 		"panicnil": {func(context.Context, *readInput) (*readOutput, error) { panic(nil) }, runtime.Failed, runtime.ReasonPanic, "nil"},
 		"nothing":  {func(context.Context, *readInput) (*readOutput, error) { return nil, nil }, runtime.Failed, runtime.ReasonInvalidOutput, "neither"},

@@ -262,7 +262,8 @@ func TestZeroValuesAreSafe(t *testing.T) {
 	_, err = runtime.NewExecutor(reg, nil)
 	assert.ErrorContains(t, err, "the policy is nil")
 	r := newRig(t, readTool(okRead))
-	assert.Equal(t, runtime.Completed, r.turn().Execute(nil, callOf("c1", "file_read", goodInput)).Kind) //nolint:staticcheck // a nil context is the point
+	//lint:ignore SA1012 a nil context is the point
+	assert.Equal(t, runtime.Completed, r.turn().Execute(nil, callOf("c1", "file_read", goodInput)).Kind)
 	r = newRigWith(t, decide(runtime.Decision{}), []*runtime.Tool{readTool(okRead)})
 	assert.Equal(t, "no_allow", r.turn().Execute(ctx, callOf("c1", "file_read", goodInput)).Detail.Rule)
 }
