@@ -12,10 +12,8 @@ var patternEchoInputText = wire.Pattern{
 
 // EchoInput is the input of the echo tool.
 type EchoInput struct {
-	// Text to return.
-	Text string
-	// How often to return it.
-	Times int64
+	Text  string // Text to return.
+	Times int64  // How often to return it.
 }
 
 var (
@@ -44,8 +42,7 @@ func (v *EchoInput) Walk(w wire.Visitor) {
 
 // EchoOutput is the output of the echo tool.
 type EchoOutput struct {
-	// The text.
-	Text string
+	Text string // The text.
 }
 
 var echoOutputRule = wire.ObjectRule{Names: []string{"text"}, Required: 1}
@@ -67,8 +64,7 @@ func (v *EchoOutput) Walk(w wire.Visitor) {
 
 // ActInput is the input of the act tool.
 type ActInput struct {
-	// How to end.
-	How ActInputHow
+	How ActInputHow // How to end.
 }
 
 var (
@@ -92,8 +88,6 @@ func (v *ActInput) Walk(w wire.Visitor) {
 }
 
 // ActInputHow is the member how of ActInput.
-//
-// How to end.
 type ActInputHow string
 
 // The values of ActInputHow.
@@ -111,10 +105,8 @@ const (
 
 // ActOutput is the output of the act tool.
 type ActOutput struct {
-	// What there is to say.
-	Text string
-	// Length of the text.
-	Size int64
+	Text string // What there is to say.
+	Size int64  // Length of the text.
 }
 
 var (
@@ -171,8 +163,7 @@ func (v *QuietFailOutput) Walk(w wire.Visitor) {
 
 // WaitInput is the input of the wait tool.
 type WaitInput struct {
-	// How long in milliseconds.
-	Ms int64
+	Ms int64 // How long in milliseconds.
 }
 
 var (
@@ -239,8 +230,7 @@ func (v *GatedOutput) Walk(w wire.Visitor) {
 
 // ShoutInput is the input of the shout tool.
 type ShoutInput struct {
-	// What to say.
-	Text string
+	Text string // What to say.
 }
 
 var (
@@ -307,8 +297,7 @@ func (v *UnlistedOutput) Walk(w wire.Visitor) {
 
 // BrokenInput is the input of the broken tool.
 type BrokenInput struct {
-	// Text that is no number.
-	Text string
+	Text string // Text that is no number.
 }
 
 var (
