@@ -103,12 +103,16 @@ func tuple(g *jen.Group, t *ir.Type) {
 // enum prints a named string and its constants:
 //
 //	type FileReadInputMode string
+//
+//	// The values of FileReadInputMode.
 //	const (
 //		FileReadInputModeText FileReadInputMode = "text"
 //	)
 func enum(g *jen.Group, t *ir.Type) {
 	doc(g, t.Doc)
 	g.Type().Add(id(t.Name)).String()
+	g.Line()
+	docLine(g, "The values of "+t.Name+".")
 	g.Const().DefsFunc(func(g *jen.Group) {
 		for _, v := range t.Enum {
 			g.Add(id(v.GoName)).Add(id(t.Name)).Op("=").Lit(v.Value)
