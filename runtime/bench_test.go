@@ -182,7 +182,7 @@ func BenchmarkOvershoot(b *testing.B) {
 		b.ReportMetric(over[len(over)/2]/1000, "µs-over(p50)")
 		b.ReportMetric(over[len(over)*99/100]/1000, "µs-over(p99)")
 	}
-	hang := func() { time.Sleep(10 * deadline) }
+	hang := func() { time.Sleep(200 * deadline) }
 	b.Run("bare", func(b *testing.B) {
 		overshoot(b, func(ctx context.Context) {
 			ctx, cancel := context.WithTimeout(ctx, deadline)
