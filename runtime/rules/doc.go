@@ -1,0 +1,2 @@
+// Package rules decides whether a call may run now.
+package rules
