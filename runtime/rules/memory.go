@@ -83,13 +83,13 @@ func (c *call) hold(now Instant) {
 }
 
 // remember notes that c has ended with status. An equal call may run again after
-// an error; after anything else that may have taken effect only when running
-// twice does no harm. The key of an effect is given back by an error alone.
+// an error, and after a timeout when running twice does no harm. The key of an
+// effect is given back by an error alone.
 func (c *call) remember(status Status) {
 	k := memoryKey{c.tool.index, c.args}
 	switch {
 	case c.tool.dedupe == DedupeNever:
-	case status == StatusError, status != StatusOK && c.tool.idempot:
+	case status == StatusError, status == StatusTimeout && c.tool.idempot:
 		c.owner.equal.forget(k, c.id)
 	case c.tool.dedupe == DedupeAlways:
 		c.owner.equal.keep(k, c.id, forever)
