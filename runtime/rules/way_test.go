@@ -216,9 +216,26 @@ func tryWay(t *testing.T, s *session, c rules.Call, depth int, seen map[string]i
 		if !w.admits(c) {
 			t.Errorf("%+v after %v: %v", c, way.Steps, w.state.Check(w.now, &c))
 		}
+		requireLeastWait(t, start, way, c)
 		depth = min(depth, len(way.Steps)-1)
 	}
 	if got := shortest(t, start, c, depth); got >= 0 {
 		t.Errorf("%s %v for %+v, but %d steps are enough", way.Outlook, way.Steps, c, got)
+	}
+}
+
+// requireLeastWait takes the way with a wait that is too short.
+func requireLeastWait(t *testing.T, start *world, way rules.Way, c rules.Call) {
+	for i := range way.Steps {
+		if way.Steps[i].Kind != rules.StepWait || way.Steps[i].For == 1 {
+			continue
+		}
+		short := slices.Clone(way.Steps)
+		short[i].For--
+		w := start.branch(t)
+		taken := !slices.ContainsFunc(short, func(st rules.Step) bool { return !w.take(st, c) })
+		if taken && w.admits(c) {
+			t.Errorf("%+v after %v: less than that wait is enough", c, way.Steps)
+		}
 	}
 }
