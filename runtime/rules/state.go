@@ -208,3 +208,12 @@ func (f *facts) without(list []*tool) []*tool {
 	}
 	return out
 }
+
+// Size returns how many calls s remembers, in whatever way: what Prune makes less.
+func (s *State) Size() int {
+	n := len(s.calls)
+	for _, o := range s.owners {
+		n += len(o.equal.entries) + len(o.keys.entries)
+	}
+	return n
+}

@@ -80,6 +80,11 @@ func (w *wayfinder) gather() {
 	for _, c := range w.liveCalls() {
 		w.offer(c)
 	}
+	rank := func(m move) int {
+		return slices.Index([]StepKind{StepFinish, StepApprove, StepCall, StepDrop}, m.kind)
+	}
+	// Of two ways of the same length the one that asks less is found first.
+	slices.SortStableFunc(w.moves, func(a, b move) int { return rank(a) - rank(b) })
 }
 
 // want notes what t lacks, and what that lacks.
