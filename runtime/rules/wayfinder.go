@@ -186,7 +186,7 @@ func (w *wayfinder) possible() bool {
 // opens reports whether the rules that successes open let t run, and nothing
 // that stands already closes it for good.
 func (w *wayfinder) opens(made set, t *tool) bool {
-	if !w.phase(0, t) {
+	if t.barred() || !w.phase(0, t) {
 		return false
 	}
 	for _, o := range t.precedes {

@@ -55,6 +55,9 @@ func (w *wayfinder) phase(made set, t *tool) bool {
 	return slices.ContainsFunc(t.serves, open) || t.start && !w.succeeded(made, t)
 }
 
+// barred reports whether no operation of t is allowed.
+func (t *tool) barred() bool { return t.allowed != nil && len(t.allowed.Values) == 0 }
+
 // order reports whether phase and order rules let t run.
 func (w *wayfinder) order(made set, t *tool) bool {
 	closed := func(o *tool) bool { return w.succeeded(made, o) }
@@ -179,7 +182,7 @@ func (w *wayfinder) may(made set, i int) (Instant, bool) {
 			return 0, false
 		}
 	default:
-		if w.succeeded(made, m.tool) || !w.order(made, m.tool) || !w.slots(made, m.tool) || !w.groupsFree(made, m.tool) {
+		if m.tool.barred() || w.succeeded(made, m.tool) || !w.order(made, m.tool) || !w.slots(made, m.tool) || !w.groupsFree(made, m.tool) {
 			return 0, false
 		}
 	}
