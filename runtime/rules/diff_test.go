@@ -2,105 +2,14 @@ package rules_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
-
-// A chooser returns a number below n: from a random source, or from fuzz data.
-type chooser func(n int) int
-
-func (pick chooser) chance(percent int) bool { return pick(100) < percent }
-
-func randomly(seed uint64) chooser { return rand.New(rand.NewPCG(seed, 1)).IntN }
-
-func bytewise(data []byte) chooser {
-	return func(n int) int {
-		if len(data) == 0 {
-			return 0
-		}
-		b := data[0]
-		data = data[1:]
-		return int(b) % n
-	}
-}
-
-// config makes a rule set of up to five tools.
-func (pick chooser) config() rules.Config {
-	n := 1 + pick(5)
-	names := make([]string, n)
-	for i := range names {
-		names[i] = string(rune('a' + i))
-	}
-	some := func(skip int) []string {
-		var out []string
-		for i, name := range names {
-			if i != skip && pick.chance(30) {
-				out = append(out, name)
-			}
-		}
-		return out
-	}
-	cfg := rules.Config{Reminders: pick(3) - 1}
-	if pick.chance(25) {
-		cfg.Set.MaxCalls, cfg.Set.MaxCallsEach = 1+pick(4), pick.chance(50)
-	}
-	if pick.chance(15) {
-		cfg.Set.Cooldown = time.Duration(1 + pick(4))
-	}
-	for i, name := range names {
-		cfg.Tools = append(cfg.Tools, rules.Tool{Name: name, Rules: pick.rules(func() []string { return some(i) })})
-		pick.declare(&cfg.Tools[i])
-	}
-	return cfg
-}
-
-func (pick chooser) rules(some func() []string) rules.Rules {
-	var r rules.Rules
-	r.StartConstraint = pick.chance(15)
-	if pick.chance(25) {
-		r.RequiresPreceding, r.AnyPreceding = some(), pick.chance(30)
-	}
-	if pick.chance(20) {
-		r.MustPrecede = some()
-	}
-	for _, g := range []string{"g", "h"} {
-		if pick.chance(20) {
-			r.ExclusiveGroups = append(r.ExclusiveGroups, g)
-		}
-	}
-	r.RequiredBeforeExit = pick.chance(20)
-	r.ExitLoop = pick.chance(15)
-	if pick.chance(30) {
-		r.MaxCalls = 1 + pick(3)
-	}
-	if pick.chance(25) {
-		r.Cooldown = time.Duration(1 + pick(5))
-	}
-	if pick.chance(10) {
-		r.AllowedOperations = &rules.AllowedOperations{Arg: "op", Values: []string{"", "put"}}
-	}
-	return r
-}
-
-func (pick chooser) declare(t *rules.Tool) {
-	t.Idempotent = pick.chance(30)
-	if pick.chance(30) {
-		t.Dedupe = rules.Dedupe{Mode: rules.DedupeMode(1 + pick(2)), Window: time.Duration(1 + pick(5))}
-	}
-	if pick.chance(20) {
-		t.Idempotency = &rules.Idempotency{Window: time.Duration(1 + pick(5))}
-	}
-	if pick.chance(50) {
-		t.Undo = time.Hour
-	}
-}
 
 // A session drives the engine and the reference side by side.
 type session struct {

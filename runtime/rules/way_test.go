@@ -120,44 +120,6 @@ func shortest(t testing.TB, from *world, c rules.Call, limit int) int {
 	}
 }
 
-// knotty makes a rule set in which tools are in each other's way.
-func (pick chooser) knotty() rules.Config {
-	names := []string{"a", "b", "c", "d"}
-	cfg := rules.Config{}
-	if pick.chance(20) {
-		cfg.Set.MaxCalls = 1 + pick(4)
-	}
-	for i, name := range names {
-		var r rules.Rules
-		for j, other := range names {
-			if i > j && pick.chance(45) || i < j && pick.chance(5) {
-				r.RequiresPreceding = append(r.RequiresPreceding, other)
-			}
-			if i != j && pick.chance(8) {
-				r.MustPrecede = append(r.MustPrecede, other)
-			}
-		}
-		r.AnyPreceding = pick.chance(40)
-		r.StartConstraint = pick.chance(15)
-		r.RequiredBeforeExit, r.ExitLoop = pick.chance(20), pick.chance(12)
-		if pick.chance(30) {
-			r.ExclusiveGroups = []string{"g"}
-		}
-		if pick.chance(30) {
-			r.MaxCalls = 1 + pick(2)
-		}
-		if pick.chance(40) {
-			r.Cooldown = time.Duration(1 + pick(5))
-		}
-		t := rules.Tool{Name: name, Rules: r}
-		if pick.chance(20) {
-			t.Dedupe = rules.Dedupe{Mode: rules.DedupeMode(1 + pick(2)), Window: time.Duration(1 + pick(5))}
-		}
-		cfg.Tools = append(cfg.Tools, t)
-	}
-	return cfg
-}
-
 // TestWayIsRightAndShortest compares Unblock with trying everything.
 func TestWayIsRightAndShortest(t *testing.T) {
 	cases, depth := 4000, 3
