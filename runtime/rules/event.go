@@ -1,9 +1,6 @@
 package rules
 
-import (
-	"crypto/sha256"
-	"fmt"
-)
+import "crypto/sha256"
 
 // A Digest stands for canonical bytes: two calls are equal when their digests are.
 type Digest [sha256.Size]byte
@@ -55,20 +52,10 @@ const (
 	StatusUnknown        // interrupted: may have taken effect; Finish may be called once more
 )
 
+var statusNames = [...]string{"", "ok", "error", "timeout", "unknown"}
+
 // String returns ok, error, timeout or unknown.
-func (s Status) String() string {
-	switch s {
-	case StatusOK:
-		return "ok"
-	case StatusError:
-		return "error"
-	case StatusTimeout:
-		return "timeout"
-	case StatusUnknown:
-		return "unknown"
-	}
-	return fmt.Sprintf("status(%d)", uint8(s))
-}
+func (s Status) String() string { return nameOf("status", statusNames[:], s) }
 
 // An Event is one fact. A State is what its events, applied in order, make of a
 // new one: whoever records them can rebuild it with Replay. Calls are told

@@ -193,3 +193,15 @@ func TestUnblock(t *testing.T) {
 	p.stop()
 	want("fetch", rules.OutlookNever)
 }
+
+func TestNames(t *testing.T) {
+	require.Equal(t, "cooldown", rules.ReasonCooldown.String())
+	require.Equal(t, "duplicate", rules.Duplicate.String())
+	require.Equal(t, "unknown", rules.StatusUnknown.String())
+	require.Equal(t, "closed", rules.RunClosed.String())
+	require.Equal(t, "exit", rules.HintExit.String())
+	require.Equal(t, "wait", rules.StepWait.String())
+	require.Equal(t, "never", rules.OutlookNever.String())
+	require.Equal(t, "status(0)", rules.Status(0).String())
+	require.Equal(t, "reason(99)", rules.Reason(99).String())
+}

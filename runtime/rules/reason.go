@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 	"time"
 )
@@ -27,36 +26,13 @@ const (
 	ReasonCooldown
 )
 
-// String returns the name of r, such as max_calls.
-func (r Reason) String() string {
-	switch r {
-	case ReasonUnknownTool:
-		return "unknown_tool"
-	case ReasonCallIDReused:
-		return "call_id_reused"
-	case ReasonOperationNotAllowed:
-		return "operation_not_allowed"
-	case ReasonRunFinished:
-		return "run_finished"
-	case ReasonExiting:
-		return "exiting"
-	case ReasonIdempotencyConflict:
-		return "idempotency_conflict"
-	case ReasonStartConstraint:
-		return "start_constraint"
-	case ReasonPrerequisiteMissing:
-		return "prerequisite_missing"
-	case ReasonOrderViolation:
-		return "order_violation"
-	case ReasonExclusiveGroup:
-		return "exclusive_group"
-	case ReasonMaxCalls:
-		return "max_calls"
-	case ReasonCooldown:
-		return "cooldown"
-	}
-	return fmt.Sprintf("reason(%d)", uint8(r))
+var reasonNames = [...]string{
+	"", "unknown_tool", "call_id_reused", "operation_not_allowed", "run_finished", "exiting", "idempotency_conflict",
+	"start_constraint", "prerequisite_missing", "order_violation", "exclusive_group", "max_calls", "cooldown",
 }
+
+// String returns the name of r, such as max_calls.
+func (r Reason) String() string { return nameOf("reason", reasonNames[:], r) }
 
 // A Violation is one rule that refuses a call, with what the caller needs to
 // react. Which fields are set depends on the Reason.
@@ -85,18 +61,10 @@ const (
 	Duplicate // an equal call was made before; not an error
 )
 
+var answerNames = [...]string{"refused", "admitted", "duplicate"}
+
 // String returns refused, admitted or duplicate.
-func (a Answer) String() string {
-	switch a {
-	case Refused:
-		return "refused"
-	case Admitted:
-		return "admitted"
-	case Duplicate:
-		return "duplicate"
-	}
-	return fmt.Sprintf("answer(%d)", uint8(a))
-}
+func (a Answer) String() string { return nameOf("answer", answerNames[:], a) }
 
 // A Verdict is the judgement of one call. The zero value refuses it.
 type Verdict struct {

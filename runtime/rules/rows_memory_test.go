@@ -47,6 +47,10 @@ func TestDedupe(t *testing.T) {
 		p.s.Prune(p.now)
 		p.duplicate(id, "mail", 1)
 	})
+}
+
+func TestDedupeByOutcome(t *testing.T) {
+	mail := rules.Tool{Name: "mail", Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: time.Minute}, Undo: time.Hour}
 	t.Run("errors are forgotten", func(t *testing.T) {
 		p := begin(t, rules.Rules{}, mail)
 		p.fails("mail", 1)
@@ -217,6 +221,11 @@ func TestUndo(t *testing.T) {
 		p.undo(p.runs("d", rules.StatusTimeout))
 		p.undo(p.runs("d", rules.StatusUnknown))
 	})
+}
+
+func TestUndoAndRuns(t *testing.T) {
+	a := undoable("a", rules.Rules{Cooldown: time.Second, RequiredBeforeExit: true})
+	b := tool("b", rules.Rules{RequiresPreceding: []string{"a"}})
 	t.Run("of a closed run takes nothing from the next", func(t *testing.T) {
 		p := begin(t, rules.Rules{}, a, b)
 		id := p.ok("a")

@@ -178,6 +178,10 @@ func TestModelStops(t *testing.T) {
 		p.stop()
 		p.state(rules.RunFinished)
 	})
+}
+
+func TestModelStopsLate(t *testing.T) {
+	tidy := tool("tidy", rules.Rules{RequiredBeforeExit: true})
 	t.Run("while a request is pending the run waits and no reminder counts", func(t *testing.T) {
 		p := begin(t, rules.Rules{}, tidy, tool("exit", rules.Rules{ExitLoop: true}))
 		c := p.ask("tidy")

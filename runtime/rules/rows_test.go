@@ -48,6 +48,9 @@ func TestMaxCalls(t *testing.T) {
 		_, err := p.s.Release(0, id)
 		require.Error(t, err)
 	})
+}
+
+func TestMaxCallsScope(t *testing.T) {
 	t.Run("* is one counter shared by all tools", func(t *testing.T) {
 		p := begin(t, rules.Rules{MaxCalls: 2}, tool("a", rules.Rules{}), tool("b", rules.Rules{}))
 		p.ok("a")
@@ -137,6 +140,10 @@ func TestPendingCalls(t *testing.T) {
 		p.took(p.s.Release(0, d.ID))
 		p.commit(c.ID)
 	})
+}
+
+func TestPendingCallsAreJudgedAgain(t *testing.T) {
+	a := tool("a", rules.Rules{MaxCalls: 1, ExclusiveGroups: []string{"g"}})
 	t.Run("own reservation is left out afterwards", func(t *testing.T) {
 		a := a
 		a.Dedupe, a.Idempotency = rules.Dedupe{Mode: rules.DedupeAlways}, &rules.Idempotency{Window: time.Second}

@@ -15,24 +15,10 @@ const (
 	RunClosed              // or never started
 )
 
+var runStateNames = [...]string{"running", "waiting", "cleanup", "finished", "incomplete", "closed"}
+
 // String returns the name of s, such as cleanup.
-func (s RunState) String() string {
-	switch s {
-	case RunRunning:
-		return "running"
-	case RunWaiting:
-		return "waiting"
-	case RunCleanup:
-		return "cleanup"
-	case RunFinished:
-		return "finished"
-	case RunIncomplete:
-		return "incomplete"
-	case RunClosed:
-		return "closed"
-	}
-	return fmt.Sprintf("run(%d)", uint8(s))
-}
+func (r RunState) String() string { return nameOf("run state", runStateNames[:], r) }
 
 // Ended reports whether no call is admitted any more.
 func (s RunState) Ended() bool { return s >= RunFinished }
@@ -190,20 +176,10 @@ const (
 	HintExit                 // the run has ended
 )
 
+var hintNames = [...]string{"continue", "yield", "wait", "exit"}
+
 // String returns continue, yield, wait or exit.
-func (h Hint) String() string {
-	switch h {
-	case HintContinue:
-		return "continue"
-	case HintYield:
-		return "yield"
-	case HintWait:
-		return "wait"
-	case HintExit:
-		return "exit"
-	}
-	return fmt.Sprintf("hint(%d)", uint8(h))
-}
+func (h Hint) String() string { return nameOf("hint", hintNames[:], h) }
 
 // A Result is how a call went, as far as the loop is concerned.
 type Result uint8

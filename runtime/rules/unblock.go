@@ -17,22 +17,10 @@ const (
 	StepWait                        // For passes
 )
 
+var stepNames = [...]string{"", "call", "finish", "approve", "drop", "wait"}
+
 // String returns call, finish, approve, drop or wait.
-func (k StepKind) String() string {
-	switch k {
-	case StepCall:
-		return "call"
-	case StepFinish:
-		return "finish"
-	case StepApprove:
-		return "approve"
-	case StepDrop:
-		return "drop"
-	case StepWait:
-		return "wait"
-	}
-	return fmt.Sprintf("step(%d)", uint8(k))
-}
+func (s StepKind) String() string { return nameOf("step", stepNames[:], s) }
 
 // A Step is one thing that has to happen before a refused call is admitted.
 type Step struct {
@@ -71,18 +59,10 @@ const (
 	OutlookNever                  // not in this run, unless something is undone
 )
 
+var outlookNames = [...]string{"unclear", "open", "never"}
+
 // String returns unclear, open or never.
-func (o Outlook) String() string {
-	switch o {
-	case OutlookUnclear:
-		return "unclear"
-	case OutlookOpen:
-		return "open"
-	case OutlookNever:
-		return "never"
-	}
-	return fmt.Sprintf("outlook(%d)", uint8(o))
-}
+func (o Outlook) String() string { return nameOf("outlook", outlookNames[:], o) }
 
 // A Way is what leads to a refused call.
 type Way struct {
