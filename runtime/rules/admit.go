@@ -1,0 +1,108 @@
+package rules
+
+// Admit judges c and, when nothing refuses it, reserves in one step what it
+// uses: its slot, its groups, its cooldown and its place among equal calls.
+// Nothing is reserved, and the event is to be forgotten, when it is not admitted.
+func (s *State) Admit(at Instant, c *Call) (Verdict, Event) {
+	return s.reserve(EventAdmitted, at, c)
+}
+
+// Ask is Admit for a call that waits for consent. The cooldown is left to
+// Resume, so that several calls of a cooling tool can be asked.
+func (s *State) Ask(at Instant, c *Call) (Verdict, Event) {
+	return s.reserve(EventAsked, at, c)
+}
+
+func (s *State) reserve(kind EventKind, at Instant, c *Call) (Verdict, Event) {
+	p := s.find(c)
+	v := s.check(max(at, s.now), c, &p, nil)
+	if !v.Admitted() {
+		return v, Event{}
+	}
+	ev := eventOf(kind, at, c)
+	s.enter(&ev, &p)
+	return v, ev
+}
+
+// Resume judges a call that was asked once more, its own reservation left out,
+// and admits it to start. Its arguments may have changed since. One that is
+// refused keeps its reservation until Release. One that does not wait, because
+// its run was closed, is refused as run_finished.
+func (s *State) Resume(at Instant, c *Call) (Verdict, Event) {
+	return s.again(EventResumed, at, c)
+}
+
+// Rebind is Resume for a call that goes on waiting, with other arguments.
+func (s *State) Rebind(at Instant, c *Call) (Verdict, Event) {
+	return s.again(EventRebound, at, c)
+}
+
+func (s *State) again(kind EventKind, at Instant, c *Call) (Verdict, Event) {
+	v := s.Recheck(at, c)
+	if !v.Admitted() {
+		return v, Event{}
+	}
+	ev := eventOf(kind, at, c)
+	s.resume(&ev, s.calls[c.ID])
+	return v, ev
+}
+
+// Commit says that the handler of an admitted call starts.
+func (s *State) Commit(at Instant, call string) (Event, error) {
+	return s.record(Event{Kind: EventStarted, At: at, Call: call})
+}
+
+// Release gives back all that a call has reserved: its handler never starts.
+func (s *State) Release(at Instant, call string) (Event, error) {
+	return s.record(Event{Kind: EventReleased, At: at, Call: call})
+}
+
+// Finish says how the invocation of a call ended. For one that ended as
+// StatusUnknown it may be called once more, when that has become known.
+func (s *State) Finish(at Instant, call string, status Status) (Event, error) {
+	return s.record(Event{Kind: EventFinished, At: at, Call: call, Status: status})
+}
+
+// Undo says that the effects of a call were undone: what it opened is closed
+// again and its groups are free, but neither its slot nor its cooldown comes
+// back. An equal call is no duplicate of it any more.
+func (s *State) Undo(at Instant, call string) (Event, error) {
+	return s.record(Event{Kind: EventUndone, At: at, Call: call})
+}
+
+// StartRun begins a run.
+func (s *State) StartRun(at Instant, run string) (Event, error) {
+	return s.record(Event{Kind: EventRunStarted, At: at, Run: run})
+}
+
+// Stop says that the model of a run answered without a call. Status tells what
+// has become of the run.
+func (s *State) Stop(at Instant, run string) (Event, error) {
+	return s.record(Event{Kind: EventStopped, At: at, Run: run})
+}
+
+// CloseRun ends a run whatever it waits for and forgets what it held. It
+// returns the calls that thereby never start, in the order in which they were
+// admitted; calls that run go on, and their ends count for the session.
+func (s *State) CloseRun(at Instant, run string) ([]string, Event, error) {
+	var dropped []string
+	if r := s.runs[run]; r != nil {
+		for _, c := range r.live {
+			if c.progress < started {
+				dropped = append(dropped, c.id)
+			}
+		}
+	}
+	ev, err := s.record(Event{Kind: EventRunClosed, At: at, Run: run})
+	if err != nil {
+		return nil, Event{}, err
+	}
+	return dropped, ev, nil
+}
+
+func (s *State) record(ev Event) (Event, error) {
+	if err := s.Apply(&ev); err != nil {
+		return Event{}, err
+	}
+	return ev, nil
+}

@@ -1,0 +1,229 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Replay returns the state that events make of a new one.
+func (e *Engine) Replay(events []Event) (*State, error) {
+	s := e.NewState()
+	for i := range events {
+		if err := s.Apply(&events[i]); err != nil {
+			return nil, fmt.Errorf("event %d: %w", i, err)
+		}
+	}
+	return s, nil
+}
+
+// Apply adds a recorded fact to s. It judges nothing: what happened has
+// happened. An error says that ev cannot follow the events before it, and
+// leaves s as it was.
+func (s *State) Apply(ev *Event) error {
+	switch ev.Kind {
+	case EventRunStarted, EventStopped, EventRunClosed:
+		return s.applyRun(ev)
+	case EventAdmitted, EventAsked:
+		return s.applyEntry(ev)
+	}
+	c := s.calls[ev.Call]
+	if c == nil {
+		return fmt.Errorf("call %q is not known, or nothing can change it any more", ev.Call)
+	}
+	if !legal(ev, c) {
+		return fmt.Errorf("call %q: event %d with status %d cannot follow progress %d", ev.Call, ev.Kind, ev.Status, c.progress)
+	}
+	switch ev.Kind {
+	case EventRebound, EventResumed:
+		s.resume(ev, c)
+	case EventStarted:
+		s.tick(ev)
+		c.progress = started
+	case EventReleased:
+		s.tick(ev)
+		s.release(c)
+	case EventFinished:
+		s.tick(ev)
+		s.finish(c, ev.Status)
+	case EventUndone:
+		s.tick(ev)
+		s.undo(c)
+	}
+	return nil
+}
+
+// legal reports whether ev may happen to c.
+func legal(ev *Event, c *call) bool {
+	switch ev.Kind {
+	case EventRebound, EventResumed:
+		return c.progress == asked
+	case EventStarted:
+		return c.progress == reserved
+	case EventReleased:
+		return c.progress <= reserved
+	case EventFinished:
+		again := c.progress == unknown && ev.Status != StatusUnknown
+		return (c.progress == started || again) && ev.Status >= StatusOK && ev.Status <= StatusUnknown
+	case EventUndone:
+		return c.tool.undo > 0 && c.progress >= unknown
+	}
+	return false
+}
+
+// tick counts ev and moves the time on.
+func (s *State) tick(ev *Event) {
+	s.version++
+	s.now = max(s.now, ev.At)
+}
+
+// applyEntry admits or asks the call of ev.
+func (s *State) applyEntry(ev *Event) error {
+	p := s.find(&Call{Run: ev.Run, Agent: ev.Agent, Principal: ev.Principal, Tool: ev.Tool})
+	switch {
+	case p.tool == nil:
+		return fmt.Errorf("call %q: tool %q is not declared", ev.Call, ev.Tool)
+	case p.run == nil:
+		return fmt.Errorf("call %q: run %q is not open", ev.Call, ev.Run)
+	case s.calls[ev.Call] != nil:
+		return fmt.Errorf("call %q was made before", ev.Call)
+	}
+	s.enter(ev, &p)
+	return nil
+}
+
+// enter reserves what the call of ev uses.
+func (s *State) enter(ev *Event, p *place) {
+	s.tick(ev)
+	s.make(p, ev.Principal, ev.Agent)
+	if len(s.calls) >= s.sweepAt {
+		s.sweepCalls(s.now)
+	}
+	c := &call{
+		id: ev.Call, tool: p.tool, run: p.run, facts: p.facts, counts: p.counts, owner: p.owner,
+		args: ev.Args, key: ev.Key,
+	}
+	s.calls[c.id] = c
+	c.run.live = append(c.run.live, c)
+	c.counts.used[c.tool.index]++
+	c.run.spent++
+	for _, g := range c.tool.groups {
+		c.facts.claims[g].holder = c.tool
+		c.facts.claims[g].calls++
+	}
+	c.hold(s.now)
+	if ev.Kind == EventAsked {
+		c.run.waiting++
+		return
+	}
+	c.ready()
+}
+
+// ready takes the cooldown of a call that is about to start.
+func (c *call) ready() {
+	c.progress = reserved
+	c.owner.cooling[c.tool.index].busy++
+}
+
+// resume binds a waiting call to the arguments of ev, and lets it go on when
+// that is what ev says.
+func (s *State) resume(ev *Event, c *call) {
+	s.tick(ev)
+	if c.args != ev.Args || c.key != ev.Key {
+		c.forget()
+		c.args, c.key = ev.Args, ev.Key
+		c.hold(s.now)
+	}
+	if ev.Kind == EventResumed {
+		c.run.waiting--
+		c.ready()
+	}
+}
+
+// release gives back all that c holds.
+func (s *State) release(c *call) {
+	if c.progress == asked {
+		c.run.waiting--
+	} else {
+		c.owner.cooling[c.tool.index].busy--
+	}
+	c.counts.used[c.tool.index]--
+	c.run.spent--
+	c.unclaim()
+	c.forget()
+	s.leave(c)
+	delete(s.calls, c.id)
+}
+
+// unclaim gives back the groups of c.
+func (c *call) unclaim() {
+	for _, g := range c.tool.groups {
+		if k := &c.facts.claims[g]; k.calls > 1 {
+			k.calls--
+		} else {
+			*k = claim{}
+		}
+	}
+}
+
+// leave takes c out of the calls of its run that have not ended.
+func (s *State) leave(c *call) {
+	if r := c.run; r != nil {
+		i := slices.Index(r.live, c)
+		r.live = slices.Delete(r.live, i, i+1)
+	}
+}
+
+// finish notes how the invocation of c ended, or how an interrupted one had.
+func (s *State) finish(c *call, status Status) {
+	if c.progress == started {
+		c.end = s.now
+		cool := &c.owner.cooling[c.tool.index]
+		cool.busy--
+		cool.ended, cool.end = true, s.now
+		s.leave(c)
+	}
+	c.remember(status)
+	if status == StatusOK {
+		c.succeeded = true
+		s.succeed(c)
+	}
+	c.progress = done
+	if status == StatusUnknown {
+		c.progress = unknown
+	} else if status == StatusError || c.tool.undo == 0 {
+		delete(s.calls, c.id)
+	}
+}
+
+// undo takes back what c opened and the groups that it holds.
+func (s *State) undo(c *call) {
+	c.forget()
+	if c.run != nil {
+		c.unclaim()
+		if c.succeeded {
+			s.unsucceed(c)
+		}
+	}
+	delete(s.calls, c.id)
+}
+
+// sweepCalls drops calls that can no longer be undone.
+func (s *State) sweepCalls(now Instant) {
+	for id, c := range s.calls {
+		if c.progress == done && c.run == nil && c.end.Add(c.tool.undo) <= now {
+			delete(s.calls, id)
+		}
+	}
+	s.sweepAt = max(minSweep, 2*len(s.calls))
+}
+
+// Prune drops what no longer matters at a time. It changes no answer from then
+// on; a State also prunes itself whenever what it remembers has doubled.
+func (s *State) Prune(at Instant) {
+	now := max(s.now, at)
+	s.sweepCalls(now)
+	for _, o := range s.owners {
+		o.equal.sweep(now)
+		o.keys.sweep(now)
+	}
+}

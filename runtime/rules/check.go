@@ -1,0 +1,189 @@
+package rules
+
+import "time"
+
+// Check says what Admit would answer to c at a time, and changes nothing.
+func (s *State) Check(at Instant, c *Call) Verdict {
+	p := s.find(c)
+	return s.check(max(at, s.now), c, &p, nil)
+}
+
+// Recheck says what Resume would answer to c at a time, and changes nothing.
+func (s *State) Recheck(at Instant, c *Call) Verdict {
+	own, p := s.waitingCall(c)
+	if own == nil {
+		return refuse(Violation{Reason: ReasonRunFinished})
+	}
+	return s.check(max(at, s.now), c, &p, own)
+}
+
+// waitingCall returns the call that waits for consent under the id of c. Where
+// it happens is what it was asked with, whatever c says.
+func (s *State) waitingCall(c *Call) (*call, place) {
+	own := s.calls[c.ID]
+	if own == nil || own.progress != asked || own.tool.name != c.Tool {
+		return nil, place{}
+	}
+	return own, place{tool: own.tool, run: own.run, facts: own.facts, counts: own.counts, owner: own.owner}
+}
+
+// check judges c at p. The reservation of own, the same call, is left out.
+func (s *State) check(now Instant, c *Call, p *place, own *call) Verdict {
+	if v, answered := s.checkFirst(now, c, p, own); answered {
+		return v
+	}
+	mine := 0
+	if own != nil {
+		mine = 1
+	}
+	vs := s.checkOrder(nil, p)
+	vs = s.checkGroups(vs, p)
+	vs = s.checkCounts(vs, p, mine)
+	if d, running := p.owner.retryAfter(p.tool, now); d > 0 {
+		vs = append(vs, Violation{Reason: ReasonCooldown, RetryAfter: d, Running: running})
+	}
+	if vs != nil {
+		return Verdict{Violations: vs}
+	}
+	return Verdict{Answer: Admitted}
+}
+
+// checkFirst makes the checks of which the first that applies is the only answer.
+func (s *State) checkFirst(now Instant, c *Call, p *place, own *call) (Verdict, bool) {
+	t, r := p.tool, p.run
+	switch {
+	case t == nil:
+		return refuse(Violation{Reason: ReasonUnknownTool}), true
+	case own == nil && s.calls[c.ID] != nil:
+		return refuse(Violation{Reason: ReasonCallIDReused}), true
+	case !t.allows(c):
+		return refuse(Violation{Reason: ReasonOperationNotAllowed, Allowed: t.allowed.Values}), true
+	case r == nil || r.ended != RunRunning:
+		return refuse(Violation{Reason: ReasonRunFinished}), true
+	case r.exits > 0 && !s.cleansUp(p):
+		return refuse(Violation{Reason: ReasonExiting, PendingExit: namesOf(s.engine.pending(r))}), true
+	}
+	return p.owner.duplicate(now, t, c, own)
+}
+
+// allows reports whether the operation that c asks for is allowed.
+func (t *tool) allows(c *Call) bool {
+	if t.allowed == nil {
+		return true
+	}
+	for _, v := range t.allowed.Values {
+		if c.HasOperation && c.Operation == v {
+			return true
+		}
+	}
+	return false
+}
+
+// cleansUp reports whether p.tool may run during clean-up: it is a required
+// tool that is open, something that one needs, or a start tool that all wait for.
+func (s *State) cleansUp(p *place) bool {
+	for _, r := range p.tool.serves {
+		if p.run.successes[r.index] == 0 {
+			return true
+		}
+	}
+	return p.tool.start && !p.facts.succeeded(p.tool)
+}
+
+// duplicate reports whether an earlier call answers c.
+func (o *owner) duplicate(now Instant, t *tool, c *Call, own *call) (Verdict, bool) {
+	if o == nil {
+		return Verdict{}, false
+	}
+	var ownID string
+	if own != nil {
+		ownID = own.id
+	}
+	if t.dedupe != DedupeNever {
+		if e, ok := o.equal.find(memoryKey{t.index, c.Args}, now, ownID); ok {
+			return Verdict{Answer: Duplicate, Of: e.call}, true
+		}
+	}
+	if !t.keyed {
+		return Verdict{}, false
+	}
+	e, ok := o.keys.find(memoryKey{t.index, c.Key}, now, ownID)
+	switch {
+	case !ok:
+		return Verdict{}, false
+	case e.args == c.Args:
+		return Verdict{Answer: Duplicate, Of: e.call}, true
+	}
+	return Verdict{Of: e.call, Violations: []Violation{{Reason: ReasonIdempotencyConflict}}}, true
+}
+
+// checkOrder adds what start_constraint, requires_preceding and must_precede say.
+func (s *State) checkOrder(vs []Violation, p *place) []Violation {
+	t, f := p.tool, p.facts
+	if !t.start && len(s.engine.starts) > 0 && (f == nil || f.unstarted > 0) {
+		vs = append(vs, Violation{Reason: ReasonStartConstraint, Missing: namesOf(s.openStarts(f))})
+	}
+	if !f.satisfies(t) {
+		vs = append(vs, Violation{Reason: ReasonPrerequisiteMissing, Missing: namesOf(f.without(t.needs)), Any: t.needsAny})
+	}
+	var already []string
+	for _, o := range t.precedes {
+		if f.succeeded(o) {
+			already = append(already, o.name)
+		}
+	}
+	if already != nil {
+		vs = append(vs, Violation{Reason: ReasonOrderViolation, Already: already})
+	}
+	return vs
+}
+
+// satisfies reports whether the prerequisites of t have succeeded.
+func (f *facts) satisfies(t *tool) bool {
+	for _, o := range t.needs {
+		if f.succeeded(o) == t.needsAny {
+			return t.needsAny
+		}
+	}
+	return !t.needsAny || len(t.needs) == 0
+}
+
+// checkGroups adds the groups of p.tool that other tools hold.
+func (s *State) checkGroups(vs []Violation, p *place) []Violation {
+	if p.facts == nil {
+		return vs
+	}
+	for _, g := range p.tool.groups {
+		if h := p.facts.claims[g].holder; h != nil && h != p.tool {
+			vs = append(vs, Violation{Reason: ReasonExclusiveGroup, Group: s.engine.groups[g], HeldBy: h.name})
+		}
+	}
+	return vs
+}
+
+// checkCounts adds the limits that are used up, mine slots left out.
+func (s *State) checkCounts(vs []Violation, p *place, mine int) []Violation {
+	if n := p.counts.of(p.tool) - mine; p.tool.maxCalls > 0 && n >= p.tool.maxCalls {
+		vs = append(vs, Violation{Reason: ReasonMaxCalls, Max: p.tool.maxCalls, Used: n})
+	}
+	if n := p.run.spent - mine; s.engine.budget > 0 && n >= s.engine.budget {
+		vs = append(vs, Violation{Reason: ReasonMaxCalls, Max: s.engine.budget, Used: n, Shared: true})
+	}
+	return vs
+}
+
+// retryAfter returns how long t is still cooling down, 0 when it is not. While
+// a call is running that is the whole period: it begins with the end.
+func (o *owner) retryAfter(t *tool, now Instant) (d time.Duration, running bool) {
+	if o == nil || t.cooldown <= 0 {
+		return 0, false
+	}
+	c := &o.cooling[t.index]
+	if c.busy > 0 {
+		return t.cooldown, true
+	}
+	if !c.ended {
+		return 0, false
+	}
+	return max(0, c.end.Add(t.cooldown).Sub(now)), false
+}

@@ -1,0 +1,135 @@
+package rules_test
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// A chooser returns a number below n: from a random source, or from fuzz data.
+type chooser func(n int) int
+
+func (pick chooser) chance(percent int) bool { return pick(100) < percent }
+
+func randomly(seed uint64) chooser { return rand.New(rand.NewPCG(seed, 1)).IntN }
+
+func bytewise(data []byte) chooser {
+	return func(n int) int {
+		if len(data) == 0 {
+			return 0
+		}
+		b := data[0]
+		data = data[1:]
+		return int(b) % n
+	}
+}
+
+// config makes a rule set of up to five tools.
+func (pick chooser) config() rules.Config {
+	n := 1 + pick(5)
+	names := make([]string, n)
+	for i := range names {
+		names[i] = string(rune('a' + i))
+	}
+	some := func(skip int) []string {
+		var out []string
+		for i, name := range names {
+			if i != skip && pick.chance(30) {
+				out = append(out, name)
+			}
+		}
+		return out
+	}
+	cfg := rules.Config{Reminders: pick(3) - 1}
+	if pick.chance(25) {
+		cfg.Set.MaxCalls, cfg.Set.MaxCallsEach = 1+pick(4), pick.chance(50)
+	}
+	if pick.chance(15) {
+		cfg.Set.Cooldown = time.Duration(1 + pick(4))
+	}
+	for i, name := range names {
+		cfg.Tools = append(cfg.Tools, rules.Tool{Name: name, Rules: pick.rules(func() []string { return some(i) })})
+		pick.declare(&cfg.Tools[i])
+	}
+	return cfg
+}
+
+func (pick chooser) rules(some func() []string) rules.Rules {
+	var r rules.Rules
+	r.StartConstraint = pick.chance(15)
+	if pick.chance(25) {
+		r.RequiresPreceding, r.AnyPreceding = some(), pick.chance(30)
+	}
+	if pick.chance(20) {
+		r.MustPrecede = some()
+	}
+	for _, g := range []string{"g", "h"} {
+		if pick.chance(20) {
+			r.ExclusiveGroups = append(r.ExclusiveGroups, g)
+		}
+	}
+	r.RequiredBeforeExit = pick.chance(20)
+	r.ExitLoop = pick.chance(15)
+	if pick.chance(30) {
+		r.MaxCalls = 1 + pick(3)
+	}
+	if pick.chance(25) {
+		r.Cooldown = time.Duration(1 + pick(5))
+	}
+	if pick.chance(10) {
+		r.AllowedOperations = &rules.AllowedOperations{Arg: "op", Values: []string{"", "put"}}
+	}
+	return r
+}
+
+func (pick chooser) declare(t *rules.Tool) {
+	t.Idempotent = pick.chance(30)
+	if pick.chance(30) {
+		t.Dedupe = rules.Dedupe{Mode: rules.DedupeMode(1 + pick(2)), Window: time.Duration(1 + pick(5))}
+	}
+	if pick.chance(20) {
+		t.Idempotency = &rules.Idempotency{Window: time.Duration(1 + pick(5))}
+	}
+	if pick.chance(50) {
+		t.Undo = time.Hour
+	}
+}
+
+// knotty makes a rule set in which tools are in each other's way.
+func (pick chooser) knotty() rules.Config {
+	names := []string{"a", "b", "c", "d"}
+	cfg := rules.Config{}
+	if pick.chance(20) {
+		cfg.Set.MaxCalls = 1 + pick(4)
+	}
+	for i, name := range names {
+		var r rules.Rules
+		for j, other := range names {
+			if i > j && pick.chance(45) || i < j && pick.chance(5) {
+				r.RequiresPreceding = append(r.RequiresPreceding, other)
+			}
+			if i != j && pick.chance(8) {
+				r.MustPrecede = append(r.MustPrecede, other)
+			}
+		}
+		r.AnyPreceding = pick.chance(40)
+		r.StartConstraint = pick.chance(15)
+		r.RequiredBeforeExit, r.ExitLoop = pick.chance(20), pick.chance(12)
+		if pick.chance(30) {
+			r.ExclusiveGroups = []string{"g"}
+		}
+		if pick.chance(30) {
+			r.MaxCalls = 1 + pick(2)
+		}
+		if pick.chance(40) {
+			r.Cooldown = time.Duration(1 + pick(5))
+		}
+		t := rules.Tool{Name: name, Rules: r}
+		if pick.chance(20) {
+			t.Dedupe = rules.Dedupe{Mode: rules.DedupeMode(1 + pick(2)), Window: time.Duration(1 + pick(5))}
+		}
+		cfg.Tools = append(cfg.Tools, t)
+	}
+	return cfg
+}

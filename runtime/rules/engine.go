@@ -1,0 +1,189 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// An Engine is a checked Config. It never changes and is shared by all sessions.
+type Engine struct {
+	tools     []*tool
+	byName    map[string]*tool
+	groups    []string
+	starts    []*tool // in declaration order, as all lists here
+	required  []*tool
+	budget    int // calls of a run, all tools together; 0: no limit
+	reminders int
+}
+
+// tool is a Tool in which names are resolved.
+type tool struct {
+	name  string
+	index int
+
+	start, required, exit, goesOn, consent bool
+
+	needs     []*tool // requires_preceding
+	needsAny  bool
+	precedes  []*tool // must_precede
+	groups    []int
+	maxCalls  int // 0: no limit
+	cooldown  time.Duration
+	allowed   *AllowedOperations
+	serves    []*tool // the required tools that are this one or need it, directly or not
+	dedupe    DedupeMode
+	window    time.Duration // of dedupe
+	keyed     bool
+	keyWindow time.Duration
+	idempot   bool
+	undo      time.Duration
+}
+
+// Compile checks cfg and resolves its names. The error joins one error for
+// each mistake.
+func Compile(cfg Config) (*Engine, error) {
+	e := &Engine{byName: make(map[string]*tool, len(cfg.Tools)), reminders: max(cfg.Reminders, 0)}
+	if cfg.Reminders == 0 {
+		e.reminders = DefaultReminders
+	}
+	if !cfg.Set.MaxCallsEach {
+		e.budget = cfg.Set.MaxCalls
+	}
+	var errs []error
+	for i := range cfg.Tools {
+		t := newTool(i, &cfg.Tools[i], &cfg.Set)
+		if e.byName[t.name] != nil {
+			errs = append(errs, fmt.Errorf("tool %q is declared twice: rename one", t.name))
+		}
+		if t.exit && t.goesOn {
+			errs = append(errs, fmt.Errorf("tool %q has both continue_loop and exit_loop: keep one", t.name))
+		}
+		e.tools = append(e.tools, t)
+		e.byName[t.name] = t
+	}
+	for i := range cfg.Tools {
+		errs = append(errs, e.resolve(e.tools[i], &cfg.Tools[i].Rules)...)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	for _, t := range e.required {
+		e.serve(t, t)
+	}
+	return e, nil
+}
+
+// newTool returns the part of a tool that refers to no other.
+func newTool(index int, d *Tool, set *Rules) *tool {
+	r := &d.Rules
+	t := &tool{
+		name: d.Name, index: index,
+		start: r.StartConstraint, required: r.RequiredBeforeExit, exit: r.ExitLoop, goesOn: r.ContinueLoop, consent: d.Consent,
+		needsAny: r.AnyPreceding, maxCalls: r.MaxCalls, cooldown: max(r.Cooldown, set.Cooldown), allowed: r.AllowedOperations,
+		dedupe: d.Dedupe.Mode, window: d.Dedupe.Window, idempot: d.Idempotent, undo: d.Undo,
+	}
+	if set.MaxCallsEach && set.MaxCalls > 0 && (t.maxCalls == 0 || set.MaxCalls < t.maxCalls) {
+		t.maxCalls = set.MaxCalls
+	}
+	if d.Idempotency != nil {
+		t.keyed, t.keyWindow = true, d.Idempotency.Window
+	}
+	return t
+}
+
+// resolve sets what refers to other tools and to groups.
+func (e *Engine) resolve(t *tool, r *Rules) []error {
+	var errs []error
+	names := func(rule string, list []string) []*tool {
+		var out []*tool
+		for _, name := range list {
+			o := e.byName[name]
+			if o == nil {
+				errs = append(errs, fmt.Errorf("tool %q: %s names %q, which is not declared", t.name, rule, name))
+			} else if !slices.Contains(out, o) {
+				out = append(out, o)
+			}
+		}
+		return out
+	}
+	t.needs = names("requires_preceding", r.RequiresPreceding)
+	t.precedes = names("must_precede", r.MustPrecede)
+	for _, name := range r.ExclusiveGroups {
+		g := slices.Index(e.groups, name)
+		if g < 0 {
+			g = len(e.groups)
+			e.groups = append(e.groups, name)
+		}
+		if !slices.Contains(t.groups, g) {
+			t.groups = append(t.groups, g)
+		}
+	}
+	if t.start {
+		e.starts = append(e.starts, t)
+	}
+	if t.required {
+		e.required = append(e.required, t)
+	}
+	return errs
+}
+
+// serve notes that t and all that it needs serve the required tool r.
+func (e *Engine) serve(t, r *tool) {
+	if slices.Contains(t.serves, r) {
+		return
+	}
+	t.serves = append(t.serves, r)
+	for _, n := range t.needs {
+		e.serve(n, r)
+	}
+}
+
+// tied reports whether a rule of t speaks of an order.
+func (t *tool) tied() bool {
+	return t.start || t.required || t.exit || len(t.needs) > 0 || len(t.precedes) > 0
+}
+
+// Tied reports whether a tool has an order, start or exit rule. In a batch such
+// a call waits for all earlier calls, and all later ones wait for it.
+func (e *Engine) Tied(name string) bool {
+	t := e.byName[name]
+	return t != nil && t.tied()
+}
+
+// Wants says what a Call must carry for the rules of its tool.
+type Wants struct {
+	Args      bool   // Args
+	Key       bool   // Key, and Args
+	Operation string // Operation: the argument that it comes from; empty: none
+}
+
+// Wants returns what a call of a tool must carry, so that nobody computes a
+// digest that no rule looks at.
+func (e *Engine) Wants(name string) Wants {
+	t := e.byName[name]
+	if t == nil {
+		return Wants{}
+	}
+	w := Wants{Args: t.dedupe != DedupeNever || t.keyed, Key: t.keyed}
+	if t.allowed != nil {
+		w.Operation = t.allowed.Arg
+	}
+	return w
+}
+
+// Tools returns the names of all tools in declaration order.
+func (e *Engine) Tools() []string { return namesOf(e.tools) }
+
+// Starts returns the names of the start tools in declaration order.
+func (e *Engine) Starts() []string { return namesOf(e.starts) }
+
+// namesOf never returns nil: in a detail an empty list says something.
+func namesOf(list []*tool) []string {
+	out := make([]string, len(list))
+	for i, t := range list {
+		out[i] = t.name
+	}
+	return out
+}

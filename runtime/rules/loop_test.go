@@ -1,0 +1,207 @@
+package rules_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+func TestLoopHint(t *testing.T) {
+	p := begin(t, rules.Rules{}, tool("work", rules.Rules{}), tool("more", rules.Rules{ContinueLoop: true}),
+		tool("tidy", rules.Rules{RequiredBeforeExit: true}), tool("exit", rules.Rules{ExitLoop: true}))
+	hint := func(want rules.Hint, tool string, result rules.Result, heartbeat bool) {
+		t.Helper()
+		require.Equal(t, want, p.s.Hint("r", tool, result, heartbeat))
+	}
+	hint(rules.HintYield, "work", rules.ResultSucceeded, false)
+	hint(rules.HintContinue, "work", rules.ResultSucceeded, true)
+	hint(rules.HintContinue, "more", rules.ResultSucceeded, false)
+	hint(rules.HintContinue, "work", rules.ResultFailed, false)
+	hint(rules.HintContinue, "work", rules.ResultRefused, false)
+	hint(rules.HintContinue, "unknown", rules.ResultRefused, false)
+	hint(rules.HintWait, "more", rules.ResultPending, true)
+	p.ok("exit")
+	hint(rules.HintContinue, "exit", rules.ResultSucceeded, false) // clean-up
+	hint(rules.HintWait, "tidy", rules.ResultPending, false)
+	p.ok("tidy")
+	hint(rules.HintExit, "tidy", rules.ResultSucceeded, true)
+	hint(rules.HintExit, "work", rules.ResultRefused, false)
+}
+
+func TestTied(t *testing.T) {
+	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{
+		tool("start", rules.Rules{StartConstraint: true}), tool("needs", rules.Rules{RequiresPreceding: []string{"free"}}),
+		tool("precedes", rules.Rules{MustPrecede: []string{"free"}}), tool("required", rules.Rules{RequiredBeforeExit: true}),
+		tool("exit", rules.Rules{ExitLoop: true}),
+		tool("free", rules.Rules{MaxCalls: 1, Cooldown: 1, ExclusiveGroups: []string{"g"}, ContinueLoop: true}),
+	}})
+	require.NoError(t, err)
+	for _, name := range engine.Tools() {
+		require.Equal(t, name != "free", engine.Tied(name), name)
+	}
+	require.False(t, engine.Tied("unknown"))
+	require.Equal(t, []string{"start"}, engine.Starts())
+}
+
+func TestWants(t *testing.T) {
+	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{
+		tool("plain", rules.Rules{}), {Name: "equal", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}}, {Name: "keyed", Idempotency: &rules.Idempotency{}},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, rules.Wants{}, engine.Wants("plain"))
+	require.Equal(t, rules.Wants{}, engine.Wants("unknown"))
+	require.Equal(t, rules.Wants{Args: true}, engine.Wants("equal"))
+	require.Equal(t, rules.Wants{Args: true, Key: true}, engine.Wants("keyed"))
+}
+
+func TestCompileReportsEveryMistake(t *testing.T) {
+	_, err := rules.Compile(rules.Config{Tools: []rules.Tool{
+		tool("a", rules.Rules{RequiresPreceding: []string{"x"}, MustPrecede: []string{"y"}}),
+		tool("a", rules.Rules{ContinueLoop: true, ExitLoop: true}),
+	}})
+	require.EqualError(t, err, `tool "a" is declared twice: rename one
+tool "a" has both continue_loop and exit_loop: keep one
+tool "a": requires_preceding names "x", which is not declared
+tool "a": must_precede names "y", which is not declared`)
+}
+
+func TestImpossibleEvents(t *testing.T) {
+	p := begin(t, rules.Rules{}, undoable("a", rules.Rules{}))
+	id := p.admit("a")
+	before := p.s.Version()
+	for _, ev := range []rules.Event{
+		{},
+		{Kind: rules.EventRunStarted, Run: "r"},
+		{Kind: rules.EventStopped, Run: "q"},
+		{Kind: rules.EventRunClosed, Run: "q"},
+		{Kind: rules.EventAdmitted, Run: "r", Call: id, Tool: "a"},
+		{Kind: rules.EventAsked, Run: "q", Call: "x", Tool: "a"},
+		{Kind: rules.EventAsked, Run: "r", Call: "x", Tool: "b"},
+		{Kind: rules.EventStarted, Call: "x"},
+		{Kind: rules.EventResumed, Call: id},
+		{Kind: rules.EventFinished, Call: id, Status: rules.StatusOK},
+		{Kind: rules.EventUndone, Call: id},
+		{Kind: 99, Call: id},
+	} {
+		require.Error(t, p.s.Apply(&ev), "%+v", ev)
+	}
+	p.commit(id)
+	for _, status := range []rules.Status{0, 99} {
+		_, err := p.s.Finish(0, id, status)
+		require.Error(t, err)
+	}
+	require.Equal(t, before+1, p.s.Version())
+	_, err := p.engine.Replay([]rules.Event{{Kind: rules.EventStarted, Call: "x"}})
+	require.ErrorContains(t, err, "event 0: ")
+}
+
+func TestCallIDsAreToldApart(t *testing.T) {
+	p := begin(t, rules.Rules{}, tool("a", rules.Rules{}))
+	c := p.ask("a")
+	v, _ := p.s.Admit(0, &c)
+	require.Equal(t, []rules.Reason{rules.ReasonCallIDReused}, v.Reasons())
+}
+
+func TestTimeNeverRunsBackward(t *testing.T) {
+	p := begin(t, rules.Rules{}, tool("a", rules.Rules{Cooldown: time.Second}))
+	p.wait(time.Hour)
+	p.ok("a")
+	p.now = 0
+	require.Equal(t, time.Second, p.refused("a", rules.ReasonCooldown).RetryAfter)
+}
+
+func TestMemoryIsPruned(t *testing.T) {
+	d := rules.Tool{Name: "d", Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: 10}, Idempotency: &rules.Idempotency{Window: 10}, Undo: 10}
+	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{d}})
+	require.NoError(t, err)
+	s := engine.NewState()
+	most := 0
+	for i := range 5000 {
+		now := rules.Instant(i)
+		_, err := s.StartRun(now, "r")
+		require.NoError(t, err)
+		c := rules.Call{ID: time.Duration(i).String(), Run: "r", Tool: "d", Args: rules.Digest{byte(i), byte(i >> 8)}, Key: rules.Digest{byte(i), byte(i >> 8)}}
+		require.NoError(t, runOnce(s, now, &c))
+		_, _, err = s.CloseRun(now, "r")
+		require.NoError(t, err)
+		most = max(most, s.Size())
+	}
+	require.Less(t, most, 400)
+	s.Prune(1 << 40)
+	require.Zero(t, s.Size())
+}
+
+// TestAdmissionAllocates holds the budget of an admission with every rule.
+func TestAdmissionAllocates(t *testing.T) {
+	s, now := ready(t, 1000)
+	c := rules.Call{ID: "next", Run: "r", Principal: "agent", Tool: "work", Operation: "put", HasOperation: true}
+	require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
+		if v, _ := s.Admit(now, &c); !v.Admitted() {
+			t.Fatal(v)
+		}
+		if _, err := s.Release(now, c.ID); err != nil {
+			t.Fatal(err)
+		}
+	}), 2.0)
+	require.Zero(t, testing.AllocsPerRun(100, func() { s.Check(now, &c) }))
+}
+
+func TestUnblock(t *testing.T) {
+	p := begin(t, rules.Rules{}, rules.Tool{Name: "init", Consent: true, Rules: rules.Rules{StartConstraint: true}},
+		tool("fetch", rules.Rules{}), tool("slow", rules.Rules{RequiresPreceding: []string{"fetch"}, Cooldown: 6 * time.Second, MaxCalls: 2}),
+		tool("seal", rules.Rules{ExclusiveGroups: []string{"g"}}), tool("open", rules.Rules{ExclusiveGroups: []string{"g"}}))
+	want := func(tool string, outlook rules.Outlook, steps ...string) {
+		t.Helper()
+		c := p.call(tool)
+		way := p.s.Unblock(p.now, &c)
+		var got []string
+		for _, s := range way.Steps {
+			got = append(got, s.String())
+		}
+		require.Equal(t, outlook, way.Outlook)
+		require.Equal(t, steps, got)
+	}
+	want("slow", rules.OutlookOpen, "call init (needs consent)", "call fetch")
+	c := p.ask("init")
+	want("slow", rules.OutlookOpen, "get consent for "+c.ID+" (init)", "call fetch")
+	v, _ := p.s.Resume(0, &c)
+	require.True(t, v.Admitted())
+	p.commit(c.ID)
+	p.finish(c.ID, rules.StatusOK)
+	want("fetch", rules.OutlookOpen)
+	fetch := p.ask("fetch")
+	want("slow", rules.OutlookOpen, "get consent for "+fetch.ID+" (fetch)")
+	p.took(p.s.Release(0, fetch.ID))
+	fetch.ID = p.admit("fetch")
+	want("slow", rules.OutlookOpen, "let "+fetch.ID+" (fetch) finish")
+	p.took(p.s.Release(0, fetch.ID))
+	p.ok("fetch")
+	p.ok("slow")
+	p.wait(time.Second)
+	want("slow", rules.OutlookOpen, "wait 5s")
+	p.wait(time.Hour)
+	p.ok("slow")
+	want("slow", rules.OutlookNever)
+	open := p.ask("open")
+	want("seal", rules.OutlookOpen, "give up "+open.ID+" (open), which has not started")
+	p.took(p.s.Release(p.now, open.ID))
+	p.ok("open")
+	want("seal", rules.OutlookNever)
+	p.stop()
+	want("fetch", rules.OutlookNever)
+}
+
+func TestNames(t *testing.T) {
+	require.Equal(t, "cooldown", rules.ReasonCooldown.String())
+	require.Equal(t, "duplicate", rules.Duplicate.String())
+	require.Equal(t, "unknown", rules.StatusUnknown.String())
+	require.Equal(t, "closed", rules.RunClosed.String())
+	require.Equal(t, "exit", rules.HintExit.String())
+	require.Equal(t, "wait", rules.StepWait.String())
+	require.Equal(t, "never", rules.OutlookNever.String())
+	require.Equal(t, "status(0)", rules.Status(0).String())
+	require.Equal(t, "reason(99)", rules.Reason(99).String())
+}

@@ -1,0 +1,200 @@
+package rules_test
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// check judges c at a time; own is the id of the call that is judged again.
+func (r *reference) check(at rules.Instant, c *rules.Call, own string) rules.Verdict {
+	now := max(at, r.now())
+	calls := r.calls()
+	if v, answered := r.checkFirst(now, c, own, calls); answered {
+		return v
+	}
+	t, _ := r.tool(c.Tool)
+	var vs []rules.Violation
+	succeeded := func(name string) bool {
+		return slices.ContainsFunc(calls, func(o *refCall) bool {
+			return o.run == c.Run && o.principal == c.Principal && o.tool.Name == name && o.succeeded()
+		})
+	}
+	unmet := func(names []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), succeeded)
+	}
+	if missing := unmet(r.starts()); len(missing) > 0 && !t.Rules.StartConstraint {
+		vs = append(vs, rules.Violation{Reason: rules.ReasonStartConstraint, Missing: missing})
+	}
+	needs := t.Rules.RequiresPreceding
+	missing := unmet(needs)
+	if len(missing) > 0 && (!t.Rules.AnyPreceding || len(missing) == len(needs)) {
+		vs = append(vs, rules.Violation{Reason: rules.ReasonPrerequisiteMissing, Missing: missing, Any: t.Rules.AnyPreceding})
+	}
+	if already := slices.DeleteFunc(slices.Clone(t.Rules.MustPrecede), func(n string) bool { return !succeeded(n) }); len(already) > 0 {
+		vs = append(vs, rules.Violation{Reason: rules.ReasonOrderViolation, Already: already})
+	}
+	vs = append(vs, r.groups(c, t, calls)...)
+	vs = append(vs, r.counts(c, t, own, calls)...)
+	vs = append(vs, r.cooldown(now, c, t, own, calls)...)
+	if len(vs) > 0 {
+		return rules.Verdict{Violations: vs}
+	}
+	return rules.Verdict{Answer: rules.Admitted}
+}
+
+func (r *reference) starts() []string {
+	var out []string
+	for _, t := range r.cfg.Tools {
+		if t.Rules.StartConstraint {
+			out = append(out, t.Name)
+		}
+	}
+	return out
+}
+
+func (r *reference) checkFirst(now rules.Instant, c *rules.Call, own string, calls []*refCall) (rules.Verdict, bool) {
+	no := func(v rules.Violation) (rules.Verdict, bool) {
+		return rules.Verdict{Violations: []rules.Violation{v}}, true
+	}
+	t, ok := r.tool(c.Tool)
+	if !ok {
+		return no(rules.Violation{Reason: rules.ReasonUnknownTool})
+	}
+	if own == "" && slices.ContainsFunc(calls, func(o *refCall) bool { return o.id == c.ID && r.known(o) }) {
+		return no(rules.Violation{Reason: rules.ReasonCallIDReused})
+	}
+	if a := t.Rules.AllowedOperations; a != nil && (!c.HasOperation || !slices.Contains(a.Values, c.Operation)) {
+		return no(rules.Violation{Reason: rules.ReasonOperationNotAllowed, Allowed: a.Values})
+	}
+	state, _ := r.runState(c.Run)
+	if state.Ended() {
+		return no(rules.Violation{Reason: rules.ReasonRunFinished})
+	}
+	if state == rules.RunCleanup {
+		pending := r.pendingExit(c.Run, calls)
+		started := slices.ContainsFunc(calls, func(o *refCall) bool {
+			return o.run == c.Run && o.principal == c.Principal && o.tool.Name == c.Tool && o.succeeded()
+		})
+		if !r.needed(pending, nil)[c.Tool] && (!t.Rules.StartConstraint || started) {
+			return no(rules.Violation{Reason: rules.ReasonExiting, PendingExit: pending})
+		}
+	}
+	return r.duplicate(now, c, t, own, calls)
+}
+
+// needed is names and all their prerequisites.
+func (r *reference) needed(names []string, seen map[string]bool) map[string]bool {
+	if seen == nil {
+		seen = map[string]bool{}
+	}
+	for _, n := range names {
+		if !seen[n] {
+			seen[n] = true
+			t, _ := r.tool(n)
+			r.needed(t.Rules.RequiresPreceding, seen)
+		}
+	}
+	return seen
+}
+
+func after(end rules.Instant, d time.Duration) rules.Instant {
+	if sum := int64(end) + int64(d); sum >= int64(end) {
+		return rules.Instant(sum)
+	}
+	return math.MaxInt64
+}
+
+func (r *reference) duplicate(now rules.Instant, c *rules.Call, t rules.Tool, own string, calls []*refCall) (rules.Verdict, bool) {
+	var equal, key *refCall
+	for _, o := range calls {
+		if o.id == own && r.known(o) || o.tool.Name != c.Tool || o.principal != c.Principal || o.released || o.undone || o.status == rules.StatusError {
+			continue
+		}
+		idempotent := o.status == rules.StatusTimeout && t.Idempotent
+		in := func(window time.Duration) bool { return o.status == 0 || now < after(o.end, window) }
+		if t.Dedupe.Mode != rules.DedupeNever && o.args == c.Args && !idempotent && (t.Dedupe.Mode == rules.DedupeAlways || in(t.Dedupe.Window)) {
+			equal = o
+		}
+		if t.Idempotency != nil && o.key == c.Key && in(t.Idempotency.Window) {
+			key = o
+		}
+	}
+	switch {
+	case equal != nil:
+		return rules.Verdict{Answer: rules.Duplicate, Of: equal.id}, true
+	case key != nil && key.args == c.Args:
+		return rules.Verdict{Answer: rules.Duplicate, Of: key.id}, true
+	case key != nil:
+		return rules.Verdict{Of: key.id, Violations: []rules.Violation{{Reason: rules.ReasonIdempotencyConflict}}}, true
+	}
+	return rules.Verdict{}, false
+}
+
+// groups: claimed at admission, released if never invoked, kept on failure,
+// freed by an undo and by the end of the run.
+func (r *reference) groups(c *rules.Call, t rules.Tool, calls []*refCall) []rules.Violation {
+	var vs []rules.Violation
+	for _, g := range t.Rules.ExclusiveGroups {
+		i := slices.IndexFunc(calls, func(o *refCall) bool {
+			return o.run == c.Run && o.principal == c.Principal && !o.closed && !o.released && !o.undone &&
+				o.tool.Name != c.Tool && slices.Contains(o.tool.Rules.ExclusiveGroups, g)
+		})
+		if i >= 0 {
+			vs = append(vs, rules.Violation{Reason: rules.ReasonExclusiveGroup, Group: g, HeldBy: calls[i].tool.Name})
+		}
+	}
+	return vs
+}
+
+func (r *reference) counts(c *rules.Call, t rules.Tool, own string, calls []*refCall) []rules.Violation {
+	var vs []rules.Violation
+	mine, all := 0, 0
+	for _, o := range calls {
+		if o.run != c.Run || !o.usesSlot() || o.id == own {
+			continue
+		}
+		all++
+		if o.principal == c.Principal && o.agent == c.Agent && o.tool.Name == c.Tool {
+			mine++
+		}
+	}
+	limit := t.Rules.MaxCalls
+	if set := r.cfg.Set; set.MaxCallsEach && set.MaxCalls > 0 && (limit == 0 || set.MaxCalls < limit) {
+		limit = set.MaxCalls
+	}
+	if limit > 0 && mine >= limit {
+		vs = append(vs, rules.Violation{Reason: rules.ReasonMaxCalls, Max: limit, Used: mine})
+	}
+	if set := r.cfg.Set; !set.MaxCallsEach && set.MaxCalls > 0 && all >= set.MaxCalls {
+		vs = append(vs, rules.Violation{Reason: rules.ReasonMaxCalls, Max: set.MaxCalls, Used: all, Shared: true})
+	}
+	return vs
+}
+
+func (r *reference) cooldown(now rules.Instant, c *rules.Call, t rules.Tool, own string, calls []*refCall) []rules.Violation {
+	d := max(t.Rules.Cooldown, r.cfg.Set.Cooldown)
+	if d == 0 {
+		return nil
+	}
+	var wait time.Duration
+	running := false
+	for _, o := range calls {
+		switch {
+		case o.tool.Name != c.Tool || o.principal != c.Principal || o.released || o.asked:
+		case o.status == 0:
+			running = true
+		default:
+			wait = max(wait, after(o.end, d).Sub(now))
+		}
+	}
+	switch {
+	case running:
+		return []rules.Violation{{Reason: rules.ReasonCooldown, RetryAfter: d, Running: true}}
+	case wait > 0:
+		return []rules.Violation{{Reason: rules.ReasonCooldown, RetryAfter: wait}}
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package rules_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+func TestStartConstraint(t *testing.T) {
+	one, two := tool("one", rules.Rules{StartConstraint: true}), tool("two", rules.Rules{StartConstraint: true})
+	p := begin(t, rules.Rules{}, one, tool("work", rules.Rules{}), two)
+	require.Equal(t, []string{"one", "two"}, p.refused("work", rules.ReasonStartConstraint).Missing)
+	p.ok("two") // any order
+	require.Equal(t, []string{"one"}, p.refused("work", rules.ReasonStartConstraint).Missing)
+	p.fails("one")
+	p.commit(p.admit("one"))
+	p.refused("work", rules.ReasonStartConstraint) // success is needed
+	require.Equal(t, []string{"one"}, p.s.OpenStarts("r", "agent"))
+	p.ok("one")
+	require.Empty(t, p.s.OpenStarts("r", "agent"))
+	p.fails("one") // a later failure takes nothing back
+	p.ok("work")
+	p.as("other")(func() { p.refused("work", rules.ReasonStartConstraint) })
+	p.rerun()
+	p.refused("work", rules.ReasonStartConstraint) // in this run
+}
+
+func TestRequiresPreceding(t *testing.T) {
+	all := tool("all", rules.Rules{RequiresPreceding: []string{"b", "a"}})
+	either := tool("any", rules.Rules{RequiresPreceding: []string{"b", "a"}, AnyPreceding: true})
+	begin2 := func(t *testing.T) *play {
+		return begin(t, rules.Rules{}, tool("a", rules.Rules{}), tool("b", rules.Rules{}), all, either)
+	}
+	t.Run("all of the list", func(t *testing.T) {
+		p := begin2(t)
+		require.Equal(t, []string{"b", "a"}, p.refused("all", rules.ReasonPrerequisiteMissing).Missing)
+		p.ok("b")
+		require.Equal(t, []string{"a"}, p.refused("all", rules.ReasonPrerequisiteMissing).Missing)
+		p.ok("a")
+		p.fails("a")
+		p.ok("all")
+	})
+	t.Run("any of the list", func(t *testing.T) {
+		p := begin2(t)
+		want := rules.Violation{Reason: rules.ReasonPrerequisiteMissing, Missing: []string{"b", "a"}, Any: true}
+		require.Equal(t, want, p.refused("any", rules.ReasonPrerequisiteMissing))
+		p.ok("a")
+		p.ok("any")
+	})
+	t.Run("succeeded in this run, not merely invoked", func(t *testing.T) {
+		p := begin2(t)
+		p.fails("a")
+		p.runs("a", rules.StatusTimeout)
+		p.commit(p.admit("a"))
+		p.ask("a")
+		p.refused("any", rules.ReasonPrerequisiteMissing)
+		p.finish(p.runs("a", rules.StatusUnknown), rules.StatusOK)
+		p.ok("any")
+		p.rerun()
+		p.refused("any", rules.ReasonPrerequisiteMissing)
+	})
+	t.Run("by principal", func(t *testing.T) {
+		p := begin2(t)
+		p.ok("a")
+		p.as("other")(func() { p.refused("any", rules.ReasonPrerequisiteMissing) })
+	})
+}
+
+func TestMustPrecede(t *testing.T) {
+	p := begin(t, rules.Rules{}, tool("plan", rules.Rules{MustPrecede: []string{"x", "y"}}), tool("x", rules.Rules{}), tool("y", rules.Rules{}))
+	p.ok("plan")
+	p.fails("x")
+	p.runs("x", rules.StatusTimeout)
+	id := p.admit("y")
+	p.commit(id)
+	p.ok("plan") // refused only once one of them succeeded
+	p.finish(id, rules.StatusOK)
+	require.Equal(t, []string{"y"}, p.refused("plan", rules.ReasonOrderViolation).Already)
+	p.as("other")(func() { p.ok("plan") })
+	p.rerun()
+	p.ok("x") // it obliges nothing
+	require.Equal(t, rules.RunRunning, p.s.RunState("r"))
+}
+
+func TestRequiredBeforeExit(t *testing.T) {
+	exit := tool("exit", rules.Rules{ExitLoop: true})
+	prep := tool("prep", rules.Rules{})
+	save := tool("save", rules.Rules{RequiredBeforeExit: true, RequiresPreceding: []string{"prep"}})
+	tidy := tool("tidy", rules.Rules{RequiredBeforeExit: true})
+	work := tool("work", rules.Rules{})
+	t.Run("nothing open: finished", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, exit, work)
+		p.fails("exit") // a failed exit tool does not exit
+		p.runs("exit", rules.StatusTimeout)
+		p.state(rules.RunRunning)
+		p.ok("exit")
+		p.state(rules.RunFinished)
+		p.refused("work", rules.ReasonRunFinished)
+	})
+	t.Run("clean-up: only what is open and its prerequisites", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, exit, tidy, prep, save, work)
+		p.ok("exit")
+		p.state(rules.RunCleanup, "tidy", "save")
+		require.Equal(t, []string{"tidy", "save"}, p.refused("work", rules.ReasonExiting).PendingExit)
+		p.refused("exit", rules.ReasonExiting)
+		p.ok("tidy")
+		p.refused("tidy", rules.ReasonExiting) // not open any more
+		p.refused("save", rules.ReasonPrerequisiteMissing)
+		p.ok("prep")
+		p.fails("save") // success is needed
+		p.state(rules.RunCleanup, "save")
+		p.ok("save")
+		p.state(rules.RunFinished)
+		p.refused("prep", rules.ReasonRunFinished)
+	})
+	t.Run("met before", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, exit, tidy)
+		p.ok("tidy")
+		p.ok("exit")
+		p.state(rules.RunFinished)
+	})
+	t.Run("any principal meets it", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, exit, tidy)
+		p.as("other")(func() { p.ok("tidy") })
+		p.ok("exit")
+		p.state(rules.RunFinished)
+	})
+	t.Run("a start tool that all wait for may still run", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, tool("init", rules.Rules{StartConstraint: true, ExitLoop: true}), tool("log", rules.Rules{StartConstraint: true}), tidy)
+		p.ok("init")
+		p.refused("init", rules.ReasonExiting)
+		p.ok("log")
+		p.refused("log", rules.ReasonExiting)
+		p.ok("tidy")
+		p.state(rules.RunFinished)
+	})
+}
+
+func TestModelStops(t *testing.T) {
+	tidy := tool("tidy", rules.Rules{RequiredBeforeExit: true})
+	t.Run("nothing open", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, tool("work", rules.Rules{}))
+		p.stop()
+		p.state(rules.RunFinished)
+		p.refused("work", rules.ReasonRunFinished)
+	})
+	t.Run("two reminders, then incomplete", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, tidy)
+		for n := range 2 {
+			p.stop()
+			p.state(rules.RunRunning, "tidy")
+			require.Equal(t, n+1, p.s.Status("r").Reminders)
+		}
+		p.stop()
+		p.state(rules.RunIncomplete, "tidy")
+		p.refused("tidy", rules.ReasonRunFinished)
+		p.stop()
+		p.state(rules.RunIncomplete, "tidy")
+	})
+	t.Run("as many as configured", func(t *testing.T) {
+		for configured, given := range map[int]int{-1: 0, 0: 2, 1: 1, 3: 3} {
+			p := beginWith(t, rules.Config{Reminders: configured, Tools: []rules.Tool{tidy}})
+			for range given {
+				p.stop()
+				p.state(rules.RunRunning, "tidy")
+			}
+			p.stop()
+			p.state(rules.RunIncomplete, "tidy")
+		}
+	})
+	t.Run("a reminder helps", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, tidy)
+		p.stop()
+		p.ok("tidy")
+		p.stop()
+		p.state(rules.RunFinished)
+	})
+}
+
+func TestModelStopsLate(t *testing.T) {
+	tidy := tool("tidy", rules.Rules{RequiredBeforeExit: true})
+	t.Run("while a request is pending the run waits and no reminder counts", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, tidy, tool("exit", rules.Rules{ExitLoop: true}))
+		c := p.ask("tidy")
+		for range 5 {
+			p.stop()
+			p.state(rules.RunWaiting, "tidy")
+		}
+		require.Zero(t, p.s.Status("r").Reminders)
+		require.Equal(t, []string{c.ID}, p.s.Status("r").Waiting)
+		p.ok("exit")
+		p.stop()
+		p.state(rules.RunCleanup, "tidy") // clean-up goes before waiting
+		require.Zero(t, p.s.Status("r").Reminders)
+		v, _ := p.s.Resume(0, &c)
+		require.True(t, v.Admitted())
+		require.Equal(t, []string{c.ID}, p.s.Status("r").Running)
+		p.commit(c.ID)
+		p.finish(c.ID, rules.StatusOK)
+		p.state(rules.RunFinished)
+	})
+	t.Run("in clean-up too", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, tidy, tool("exit", rules.Rules{ExitLoop: true}))
+		p.ok("exit")
+		for range 3 {
+			p.state(rules.RunCleanup, "tidy")
+			p.stop()
+		}
+		p.state(rules.RunIncomplete, "tidy")
+	})
+}
+
+func TestAllowedOperations(t *testing.T) {
+	git := tool("git", rules.Rules{AllowedOperations: &rules.AllowedOperations{Arg: "op", Values: []string{"log", ""}}})
+	p := begin(t, rules.Rules{}, git, tool("work", rules.Rules{}))
+	require.Equal(t, "op", p.engine.Wants("git").Operation)
+	require.Equal(t, []string{"log", ""}, p.refused("git", rules.ReasonOperationNotAllowed).Allowed)
+	op := func(value string) func(c *rules.Call) {
+		return func(c *rules.Call) { c.Operation, c.HasOperation = value, true }
+	}
+	p.with(op("push"))(func() { p.refused("git", rules.ReasonOperationNotAllowed); p.ok("work") })
+	p.with(op("log"))(func() { p.ok("git") })
+	p.with(op(""))(func() { p.ok("git") })
+	p.stop()
+	p.refused("git", rules.ReasonOperationNotAllowed) // before run_finished
+}
+
+func TestOrderOfReasons(t *testing.T) {
+	p := begin(t, rules.Rules{MaxCalls: 3},
+		tool("init", rules.Rules{StartConstraint: true}), tool("late", rules.Rules{StartConstraint: true}),
+		tool("rival", rules.Rules{StartConstraint: true, ExclusiveGroups: []string{"g"}}),
+		undoable("b", rules.Rules{
+			StartConstraint: true, MustPrecede: []string{"init"}, ExclusiveGroups: []string{"h"}, MaxCalls: 1, Cooldown: time.Minute,
+		}),
+		rules.Tool{
+			Name: "all", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}, Rules: rules.Rules{
+				RequiresPreceding: []string{"late"}, MustPrecede: []string{"init"}, ExclusiveGroups: []string{"g"}, Cooldown: time.Minute,
+			},
+		})
+	p.ok("b")
+	p.ok("init")
+	p.ok("rival")
+	p.refused("all", rules.ReasonStartConstraint, rules.ReasonPrerequisiteMissing, rules.ReasonOrderViolation, rules.ReasonExclusiveGroup, rules.ReasonMaxCalls)
+	p.refused("b", rules.ReasonOrderViolation, rules.ReasonMaxCalls, rules.ReasonCooldown)
+	p.refused("nothing", rules.ReasonUnknownTool)
+	p.stop()
+	p.refused("all", rules.ReasonRunFinished)
+}

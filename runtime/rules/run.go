@@ -1,0 +1,209 @@
+package rules
+
+import "fmt"
+
+// A RunState says where a run stands.
+type RunState uint8
+
+// The states of a run.
+const (
+	RunRunning    RunState = iota
+	RunWaiting             // a call waits for consent
+	RunCleanup             // an exit tool has succeeded, required tools are open
+	RunFinished            // no call is admitted any more
+	RunIncomplete          // as finished, but required tools were open
+	RunClosed              // or never started
+)
+
+var runStateNames = [...]string{"running", "waiting", "cleanup", "finished", "incomplete", "closed"}
+
+// String returns the name of s, such as cleanup.
+func (r RunState) String() string { return nameOf("run state", runStateNames[:], r) }
+
+// Ended reports whether no call is admitted any more.
+func (s RunState) Ended() bool { return s >= RunFinished }
+
+// A RunStatus is how a run stands.
+type RunStatus struct {
+	State       RunState
+	PendingExit []string // required tools that are open, in declaration order
+	Waiting     []string // calls that wait for consent, in the order of their admission
+	Running     []string // calls that are admitted to start, or started
+	Reminders   int      // given to a model that stopped
+}
+
+// Status tells how a run stands.
+func (s *State) Status(run string) RunStatus {
+	r := s.runs[run]
+	if r == nil {
+		return RunStatus{State: RunClosed, PendingExit: []string{}}
+	}
+	st := RunStatus{State: r.state(), PendingExit: namesOf(s.engine.pending(r)), Reminders: r.reminders}
+	for _, c := range r.live {
+		if c.progress == asked {
+			st.Waiting = append(st.Waiting, c.id)
+		} else {
+			st.Running = append(st.Running, c.id)
+		}
+	}
+	return st
+}
+
+// RunState returns where a run stands.
+func (s *State) RunState(run string) RunState {
+	r := s.runs[run]
+	if r == nil {
+		return RunClosed
+	}
+	return r.state()
+}
+
+func (r *run) state() RunState {
+	switch {
+	case r.ended != RunRunning:
+		return r.ended
+	case r.exits > 0:
+		return RunCleanup
+	case r.waiting > 0:
+		return RunWaiting
+	}
+	return RunRunning
+}
+
+// applyRun starts, stops or closes the run of ev.
+func (s *State) applyRun(ev *Event) error {
+	r := s.runs[ev.Run]
+	if open := r != nil; open == (ev.Kind == EventRunStarted) {
+		if open {
+			return fmt.Errorf("run %q is open", ev.Run)
+		}
+		return fmt.Errorf("run %q is not open", ev.Run)
+	}
+	s.tick(ev)
+	switch ev.Kind {
+	case EventRunStarted:
+		s.runs[ev.Run] = &run{
+			id: ev.Run, open: len(s.engine.required), successes: make([]int32, len(s.engine.tools)),
+			facts: map[string]*facts{}, counts: map[actor]*counts{},
+		}
+	case EventStopped:
+		s.stop(r)
+	case EventRunClosed:
+		s.closeRun(r)
+	}
+	return nil
+}
+
+// stop is what a model that answers without a call makes of r.
+func (s *State) stop(r *run) {
+	switch {
+	case r.ended != RunRunning || r.waiting > 0:
+	case r.open == 0:
+		r.ended = RunFinished
+	case r.reminders < s.engine.reminders:
+		r.reminders++
+	default:
+		r.ended = RunIncomplete
+	}
+}
+
+// closeRun drops r, and its calls that have not started.
+func (s *State) closeRun(r *run) {
+	for _, c := range r.live {
+		if c.progress < started {
+			if c.progress == reserved {
+				c.owner.cooling[c.tool.index].busy--
+			}
+			c.forget()
+			delete(s.calls, c.id)
+		}
+	}
+	for _, c := range s.calls {
+		if c.run == r {
+			c.run, c.facts, c.counts = nil, nil, nil
+		}
+	}
+	delete(s.runs, r.id)
+	s.sweepCalls(s.now)
+}
+
+// succeed notes the facts that a success of c opens doors with.
+func (s *State) succeed(c *call) {
+	r, t := c.run, c.tool
+	if r == nil {
+		return
+	}
+	c.facts.successes[t.index]++
+	if t.start && c.facts.successes[t.index] == 1 {
+		c.facts.unstarted--
+	}
+	r.successes[t.index]++
+	if t.required && r.successes[t.index] == 1 {
+		r.open--
+	}
+	if t.exit {
+		r.exits++
+	}
+	if r.ended == RunRunning && r.exits > 0 && r.open == 0 {
+		r.ended = RunFinished
+	}
+}
+
+// unsucceed takes back what succeed noted. A run that has ended stays ended.
+func (s *State) unsucceed(c *call) {
+	r, t := c.run, c.tool
+	c.facts.successes[t.index]--
+	if t.start && c.facts.successes[t.index] == 0 {
+		c.facts.unstarted++
+	}
+	r.successes[t.index]--
+	if t.required && r.successes[t.index] == 0 {
+		r.open++
+	}
+	if t.exit {
+		r.exits--
+	}
+}
+
+// A Hint tells the loop around the model what to do after a call.
+type Hint uint8
+
+// The hints.
+const (
+	HintContinue Hint = iota // let the model go on
+	HintYield                // the model has what it asked for; it need not go on
+	HintWait                 // until the call is resolved
+	HintExit                 // the run has ended
+)
+
+var hintNames = [...]string{"continue", "yield", "wait", "exit"}
+
+// String returns continue, yield, wait or exit.
+func (h Hint) String() string { return nameOf("hint", hintNames[:], h) }
+
+// A Result is how a call went, as far as the loop is concerned.
+type Result uint8
+
+// The results.
+const (
+	ResultRefused   Result = iota // or answered as a duplicate
+	ResultPending                 // waits for consent
+	ResultFailed                  // the handler was started and did not succeed
+	ResultSucceeded               // the handler succeeded
+)
+
+// Hint returns what the loop should do after a call of a tool, as its run
+// stands now. heartbeat says that the call asked to be continued.
+func (s *State) Hint(run, name string, result Result, heartbeat bool) Hint {
+	state := s.RunState(run)
+	t := s.engine.byName[name]
+	switch {
+	case state.Ended():
+		return HintExit
+	case result == ResultPending:
+		return HintWait
+	case result != ResultSucceeded, state == RunCleanup, heartbeat, t != nil && t.goesOn:
+		return HintContinue
+	}
+	return HintYield
+}

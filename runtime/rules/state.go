@@ -1,0 +1,219 @@
+package rules
+
+import "slices"
+
+// A State is what has happened in one session, as far as rules look at it. It
+// is not safe for concurrent use. Time that runs backward is read as standing
+// still.
+type State struct {
+	engine  *Engine
+	version uint64
+	now     Instant // of the latest event
+	runs    map[string]*run
+	owners  map[string]*owner // by principal
+	calls   map[string]*call  // live, unknown and undoable ones
+	sweepAt int               // size of calls at which stale ones are looked for
+}
+
+// run is what all agents and principals of a run share.
+type run struct {
+	id        string
+	ended     RunState          // running until the run has finished or is incomplete
+	spent     int               // slots of the shared limit in use
+	waiting   int               // calls that wait for consent
+	reminders int               // already given
+	exits     int               // successes of exit tools
+	open      int               // required tools without a success
+	successes []int32           // by tool
+	facts     map[string]*facts // by principal
+	counts    map[actor]*counts
+	live      []*call // not ended, in the order of their admission
+}
+
+// facts is what holds for one principal in one run.
+type facts struct {
+	successes []int32 // by tool
+	unstarted int     // start tools without a success
+	claims    []claim // by group
+}
+
+// claim says which tool holds a group, through how many calls.
+type claim struct {
+	holder *tool
+	calls  int
+}
+
+// actor is who has counters of its own in a run.
+type actor struct{ agent, principal string }
+
+// counts are the slots that an actor has in use, by tool.
+type counts struct{ used []int32 }
+
+// owner is what a session remembers of a principal over its runs.
+type owner struct {
+	cooling []cooling // by tool
+	equal   memory    // calls by tool and arguments
+	keys    memory    // calls by tool and idempotency key
+}
+
+// cooling says when the calls of a tool ended.
+type cooling struct {
+	busy  int // admitted to start, or started
+	ended bool
+	end   Instant // the latest, when ended
+}
+
+// progress says how far a call has come.
+type progress uint8
+
+const (
+	asked    progress = iota // waits for consent
+	reserved                 // admitted to start
+	started
+	unknown // interrupted
+	done    // ended, and can be undone
+)
+
+// call is one call that can still change.
+type call struct {
+	id        string
+	tool      *tool
+	run       *run    // nil once the run was closed
+	facts     *facts  // of run
+	counts    *counts // of run
+	owner     *owner
+	args, key Digest
+	progress  progress
+	succeeded bool
+	end       Instant // when it ended
+}
+
+// NewState returns the state of a session in which nothing has happened.
+func (e *Engine) NewState() *State {
+	return &State{engine: e, runs: map[string]*run{}, owners: map[string]*owner{}, calls: map[string]*call{}, sweepAt: minSweep}
+}
+
+// Engine returns the engine that s belongs to.
+func (s *State) Engine() *Engine { return s.engine }
+
+// Version grows with every event. Between two equal versions nothing happened.
+func (s *State) Version() uint64 { return s.version }
+
+// place is where a call happens. What does not exist yet is nil and reads as empty.
+type place struct {
+	tool   *tool
+	run    *run
+	facts  *facts
+	counts *counts
+	owner  *owner
+}
+
+// find returns the place of c.
+func (s *State) find(c *Call) place {
+	p := place{tool: s.engine.byName[c.Tool], run: s.runs[c.Run], owner: s.owners[c.Principal]}
+	if p.run != nil {
+		p.facts = p.run.facts[c.Principal]
+		p.counts = p.run.counts[actor{c.Agent, c.Principal}]
+	}
+	return p
+}
+
+// make adds what p lacks. Its run exists.
+func (s *State) make(p *place, principal, agent string) {
+	e := s.engine
+	if p.owner == nil {
+		p.owner = &owner{cooling: make([]cooling, len(e.tools))}
+		s.owners[principal] = p.owner
+	}
+	if p.facts == nil {
+		p.facts = &facts{successes: make([]int32, len(e.tools)), unstarted: len(e.starts), claims: make([]claim, len(e.groups))}
+		p.run.facts[principal] = p.facts
+	}
+	if p.counts == nil {
+		p.counts = &counts{used: make([]int32, len(e.tools))}
+		p.run.counts[actor{agent, principal}] = p.counts
+	}
+}
+
+func (f *facts) succeeded(t *tool) bool { return f != nil && f.successes[t.index] > 0 }
+
+func (c *counts) of(t *tool) int {
+	if c == nil {
+		return 0
+	}
+	return int(c.used[t.index])
+}
+
+// pending returns the required tools of r that are open.
+func (e *Engine) pending(r *run) []*tool {
+	var out []*tool
+	for _, t := range e.required {
+		if r.successes[t.index] == 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// ToolFacts is what happened with one tool.
+type ToolFacts struct {
+	Used      int // slots in use: calls that wait for consent, are admitted to start, or were started
+	Successes int // that were not undone
+}
+
+// AppendFacts appends the facts of all tools, in declaration order, as a call
+// of the agent on behalf of the principal sees them, and returns the result.
+func (s *State) AppendFacts(dst []ToolFacts, run, agent, principal string) []ToolFacts {
+	p := s.find(&Call{Run: run, Agent: agent, Principal: principal})
+	dst = slices.Grow(dst, len(s.engine.tools))
+	for _, t := range s.engine.tools {
+		f := ToolFacts{Used: p.counts.of(t)}
+		if p.facts != nil {
+			f.Successes = int(p.facts.successes[t.index])
+		}
+		dst = append(dst, f)
+	}
+	return dst
+}
+
+// Facts returns the facts of one tool.
+func (s *State) Facts(run, agent, principal, name string) ToolFacts {
+	t := s.engine.byName[name]
+	if t == nil {
+		return ToolFacts{}
+	}
+	p := s.find(&Call{Run: run, Agent: agent, Principal: principal})
+	f := ToolFacts{Used: p.counts.of(t)}
+	if p.facts != nil {
+		f.Successes = int(p.facts.successes[t.index])
+	}
+	return f
+}
+
+// OpenStarts returns the start tools that have not succeeded yet for a
+// principal in a run. They are what start_constraint waits for.
+func (s *State) OpenStarts(run, principal string) []string {
+	return namesOf(s.openStarts(s.find(&Call{Run: run, Principal: principal}).facts))
+}
+
+func (s *State) openStarts(f *facts) []*tool { return f.without(s.engine.starts) }
+
+// without returns the tools of list that have not succeeded.
+func (f *facts) without(list []*tool) []*tool {
+	var out []*tool
+	for _, t := range list {
+		if !f.succeeded(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Size returns how many calls s remembers, in whatever way: what Prune makes less.
+func (s *State) Size() int {
+	n := len(s.calls)
+	for _, o := range s.owners {
+		n += len(o.equal.entries) + len(o.keys.entries)
+	}
+	return n
+}

@@ -1,0 +1,210 @@
+package rules
+
+import "slices"
+
+// wayfinder looks for the shortest way to a call. Where the search stands is
+// the set of moves that were made: every answer of the rules is a function of
+// that set, since no move makes another one wrong by coming before it once it
+// was legal.
+type wayfinder struct {
+	s     *State
+	now   Instant
+	place place // of the target
+
+	wanted []*tool // tools whose success may be needed
+	moves  []move
+	held   []holding // what the target is a duplicate of
+}
+
+// move is a step other than a wait.
+type move struct {
+	kind   StepKind
+	tool   *tool
+	call   *call // nil for StepCall
+	run    bool  // its success counts for the run of the target
+	facts  bool  // and for its principal
+	counts bool  // its slot is one of the target's actor
+	owner  bool  // its cooldown is the target's principal's
+}
+
+// holding is a call that the target is a duplicate of.
+type holding struct {
+	call  string  // empty when it has ended
+	until Instant // when it has ended
+	after Instant // when it ends now
+}
+
+// set is a set of moves.
+type set uint64
+
+func (m set) has(i int) bool { return m&(1<<i) != 0 }
+
+// remembered notes what is held against the target as an equal call.
+func (w *wayfinder) remembered(c *Call) {
+	t, o := w.place.tool, w.place.owner
+	if o == nil {
+		return
+	}
+	if t.dedupe != DedupeNever {
+		after := forever
+		if t.dedupe == DedupeWindow {
+			after = w.now.Add(t.window)
+		}
+		if e, ok := o.equal.find(memoryKey{t.index, c.Args}, w.now, ""); ok {
+			w.held = append(w.held, holding{e.holder(), e.until, after})
+		}
+	}
+	if t.keyed {
+		if e, ok := o.keys.find(memoryKey{t.index, c.Key}, w.now, ""); ok {
+			w.held = append(w.held, holding{e.holder(), e.until, w.now.Add(t.keyWindow)})
+		}
+	}
+}
+
+// holder returns the call that has not ended, if any.
+func (e *remembered) holder() string {
+	if e.live {
+		return e.call
+	}
+	return ""
+}
+
+// gather finds the tools whose success may be needed, and the moves that can help.
+func (w *wayfinder) gather() {
+	w.want(w.place.tool)
+	for _, t := range w.s.engine.tools {
+		if slices.Contains(w.wanted, t) {
+			w.moves = append(w.moves, move{kind: StepCall, tool: t, run: true, facts: true, counts: true, owner: true})
+		}
+	}
+	for _, c := range w.liveCalls() {
+		w.offer(c)
+	}
+	rank := func(m move) int {
+		return slices.Index([]StepKind{StepFinish, StepApprove, StepCall, StepDrop}, m.kind)
+	}
+	// Of two ways of the same length the one that asks less is found first.
+	slices.SortStableFunc(w.moves, func(a, b move) int { return rank(a) - rank(b) })
+}
+
+// want notes what t lacks, and what that lacks.
+func (w *wayfinder) want(t *tool) {
+	f := w.place.facts
+	var lacks []*tool
+	if !t.start {
+		lacks = f.without(w.s.engine.starts)
+	}
+	if !f.satisfies(t) {
+		lacks = append(lacks, f.without(t.needs)...)
+	}
+	for _, o := range lacks {
+		if o != w.place.tool && !slices.Contains(w.wanted, o) {
+			w.wanted = append(w.wanted, o)
+			w.want(o)
+		}
+	}
+}
+
+// liveCalls returns the calls of the session that have not ended and matter to
+// the target: all of its run, and those that its principal makes elsewhere.
+func (w *wayfinder) liveCalls() []*call {
+	out := slices.Clone(w.place.run.live)
+	for _, r := range w.s.runs {
+		for _, c := range r.live {
+			if r != w.place.run && c.owner == w.place.owner {
+				out = append(out, c)
+			}
+		}
+	}
+	for _, c := range w.s.calls {
+		if c.run == nil && c.progress == started && c.owner == w.place.owner {
+			out = append(out, c)
+		}
+	}
+	elsewhere := out[len(w.place.run.live):]
+	slices.SortFunc(elsewhere, func(a, b *call) int {
+		if a.id < b.id {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// offer adds the ways in which the end of c can help.
+func (w *wayfinder) offer(c *call) {
+	p := &w.place
+	m := move{
+		kind: StepFinish, tool: c.tool, call: c, run: c.run == p.run, facts: p.facts != nil && c.facts == p.facts,
+		counts: p.counts != nil && c.counts == p.counts, owner: c.owner == p.owner,
+	}
+	wanted := slices.Contains(w.wanted, c.tool)
+	near := wanted || c.tool == p.tool
+	cools := m.owner && near && c.tool.cooldown > 0 && c.progress != asked
+	holds := m.owner && slices.ContainsFunc(w.held, func(h holding) bool { return h.call == c.id })
+	switch {
+	case c.progress == asked && (m.facts && wanted || holds):
+		m.kind = StepApprove
+		w.moves = append(w.moves, m)
+	case c.progress != asked && (m.facts && wanted || cools || holds):
+		w.moves = append(w.moves, m)
+	}
+	slot := m.counts && near && c.tool.maxCalls > 0
+	if c.progress < started && (cools || holds || slot || m.run && w.s.engine.budget > 0 || m.facts && len(c.tool.groups) > 0) {
+		m.kind = StepDrop
+		w.moves = append(w.moves, m)
+	}
+}
+
+// possible reports whether the target could be reached if drops came first and
+// wanted tools only helped: when not, nothing needs to be searched.
+func (w *wayfinder) possible() bool {
+	if len(w.moves) > maxMoves {
+		return true
+	}
+	var best set // drops, and what was found to be reachable
+	for i, m := range w.moves {
+		if m.kind == StepDrop {
+			best |= 1 << i
+		}
+	}
+	for again := true; again; {
+		again = false
+		for i, m := range w.moves {
+			if m.kind == StepDrop || best.has(i) {
+				continue
+			}
+			if m.kind == StepFinish || w.opens(best, m.tool) && (m.kind == StepApprove || w.room(best, m.tool)) {
+				best |= 1 << i
+				again = true
+			}
+		}
+	}
+	return w.opens(best, w.place.tool) && w.room(best, w.place.tool)
+}
+
+// opens reports whether the rules that successes open let t run, and nothing
+// that stands already closes it for good.
+func (w *wayfinder) opens(made set, t *tool) bool {
+	if t.barred() || !w.phase(0, t) {
+		return false
+	}
+	for _, o := range t.precedes {
+		if w.place.facts.succeeded(o) {
+			return false
+		}
+	}
+	return w.started(made, t) && w.satisfied(made, t)
+}
+
+// room reports whether t would have a slot and its groups if none of the calls
+// in made took any.
+func (w *wayfinder) room(made set, t *tool) bool {
+	var drops set
+	for i, m := range w.moves {
+		if m.kind == StepDrop && made.has(i) {
+			drops |= 1 << i
+		}
+	}
+	return w.slots(drops, t) && w.groupsFree(drops, t)
+}

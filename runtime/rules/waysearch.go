@@ -1,0 +1,210 @@
+package rules
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+)
+
+// node is a place that the search has come to.
+type node struct {
+	made   set
+	waited bool
+	wait   time.Duration // that the wait must last
+	steps  int
+	left   int // steps that are needed at least
+	goal   bool
+	from   *node
+	move   int // that led here; -1: the wait, -2: the target
+	order  int // in which the nodes were found
+}
+
+// frontier yields the node with the fewest steps, of several the one that waits
+// least, of those the one that is nearest to the target.
+type frontier []*node
+
+func (f frontier) Len() int      { return len(f) }
+func (f frontier) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
+func (f frontier) Less(i, j int) bool {
+	a, b := f[i], f[j]
+	switch {
+	case a.steps+a.left != b.steps+b.left:
+		return a.steps+a.left < b.steps+b.left
+	case a.wait != b.wait:
+		return a.wait < b.wait
+	case a.goal != b.goal:
+		return a.goal
+	case a.left != b.left:
+		return a.left < b.left
+	}
+	return a.order < b.order
+}
+
+// Push adds a node.
+func (f *frontier) Push(x any) { *f = append(*f, x.(*node)) }
+
+// Pop takes the last node.
+func (f *frontier) Pop() any {
+	last := len(*f) - 1
+	n := (*f)[last]
+	*f = (*f)[:last]
+	return n
+}
+
+// place of a node, for telling that the search was there before.
+type spot struct {
+	made   set
+	waited bool
+}
+
+// search goes through sets of moves, the nearest first. One wait is enough, and
+// what is waited for to finish comes before it: no move takes time, and only
+// ends of calls begin cooldowns that a later move can meet.
+func (w *wayfinder) search() Way {
+	must := w.needed()
+	open := frontier{{left: w.left(must, 0)}}
+	best := map[spot]node{}
+	found := 0
+	push := func(n node) {
+		found++
+		n.order = found
+		n.left = w.left(must, n.made)
+		if n.goal {
+			heap.Push(&open, &n)
+			return
+		}
+		k := spot{n.made, n.waited}
+		if b, ok := best[k]; ok && (b.steps < n.steps || b.steps == n.steps && b.wait <= n.wait) {
+			return
+		}
+		best[k] = n
+		heap.Push(&open, &n)
+	}
+	for open.Len() > 0 {
+		n := heap.Pop(&open).(*node)
+		if n.goal {
+			return Way{Outlook: OutlookOpen, Steps: w.steps(n)}
+		}
+		if found > maxNodes {
+			return Way{}
+		}
+		w.expand(n, push)
+	}
+	return Way{Outlook: OutlookNever}
+}
+
+// expand pushes what can come after n.
+func (w *wayfinder) expand(n *node, push func(node)) {
+	next := *n
+	next.from = n
+	wait := func(from Instant) (time.Duration, bool) {
+		return max(n.wait, from.Sub(w.now)), n.waited || from == w.now
+	}
+	if from, ok := w.ready(n.made); ok {
+		if d, ok := wait(from); ok {
+			next.goal, next.wait, next.move = true, d, -2
+			push(next)
+		}
+	}
+	next.goal, next.steps = false, n.steps+1
+	if !n.waited {
+		next.waited, next.wait, next.move = true, n.wait, -1
+		push(next)
+	}
+	next.waited = n.waited
+	for i := range w.moves {
+		if n.made.has(i) || n.waited && w.moves[i].kind == StepFinish {
+			continue
+		}
+		from, ok := w.may(n.made, i)
+		if !ok {
+			continue
+		}
+		if d, ok := wait(from); ok {
+			next.made, next.wait, next.move = n.made|1<<i, d, i
+			push(next)
+		}
+	}
+}
+
+// needed returns the tools without whose success there is no way.
+func (w *wayfinder) needed() []*tool {
+	var out []*tool
+	todo := []*tool{w.place.tool}
+	add := func(list []*tool) {
+		for _, t := range w.place.facts.without(list) {
+			if !slices.Contains(out, t) {
+				out = append(out, t)
+				todo = append(todo, t)
+			}
+		}
+	}
+	for len(todo) > 0 {
+		t := todo[0]
+		todo = todo[1:]
+		if !t.start {
+			add(w.s.engine.starts)
+		}
+		if !t.needsAny || len(t.needs) == 1 {
+			add(t.needs)
+		}
+	}
+	return out
+}
+
+// left returns how many steps are needed at least after made.
+func (w *wayfinder) left(must []*tool, made set) int {
+	n := 0
+	for _, t := range must {
+		if !w.succeeded(made, t) {
+			n++
+		}
+	}
+	return n
+}
+
+// steps returns the way to n. The wait comes as late as it can: directly before
+// the first step that has to be waited for.
+func (w *wayfinder) steps(n *node) []Step {
+	var path []*node
+	for ; n.from != nil; n = n.from {
+		path = append(path, n)
+	}
+	slices.Reverse(path)
+	total := path[len(path)-1].wait
+	var out []Step
+	waiting := false
+	for _, n := range path {
+		if n.move == -1 {
+			waiting = true
+			continue
+		}
+		if waiting && w.waits(n) {
+			out = append(out, Step{Kind: StepWait, For: total})
+			waiting = false
+		}
+		if n.goal {
+			continue
+		}
+		m := &w.moves[n.move]
+		st := Step{Kind: m.kind, Tool: m.tool.name}
+		if m.call != nil {
+			st.Call = m.call.id
+		} else {
+			st.Consent = m.tool.consent
+		}
+		out = append(out, st)
+	}
+	return out
+}
+
+// waits reports whether the step to n is possible only after a wait.
+func (w *wayfinder) waits(n *node) bool {
+	var from Instant
+	if n.goal {
+		from, _ = w.ready(n.from.made)
+	} else {
+		from, _ = w.may(n.from.made, n.move)
+	}
+	return from > w.now
+}
