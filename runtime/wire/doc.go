@@ -56,10 +56,12 @@
 // A [Value] is walked by a [Visitor], token by token. Everything that needs to
 // know a value does so: policies, digests, redaction, and [Append], which writes
 // it as JSON and judges it by the same rules. A handler's output is
-// thereby checked while it is written.
+// thereby checked while it is written. [AppendCanonical] writes the form that
+// equal values share.
 //
 // # Values without a schema
 //
 // [Raw] is the text of such a value. It was read as strictly as everything
-// else, but what reads it again sees numbers outside of int64 as float64.
+// else. What reads it again sees numbers outside of int64 as float64; where
+// that is only near, the token has the exact number too, and [Append] writes it.
 package wire

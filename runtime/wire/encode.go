@@ -84,7 +84,11 @@ func (e *encoder) Visit(t Token) {
 	case KindInt:
 		e.buf = strconv.AppendInt(e.buf, t.Int, 10)
 	case KindFloat:
-		e.buf = appendFloat(e.buf, t.Float)
+		if t.Str != "" {
+			e.buf = append(e.buf, t.Str...)
+		} else {
+			e.buf = appendFloat(e.buf, t.Float)
+		}
 	case KindBool:
 		e.buf = strconv.AppendBool(e.buf, t.Bool)
 	case KindNull:

@@ -1,6 +1,9 @@
 package wire
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // A Raw is the text of one JSON value that has no schema. Read from a text it
 // is strict: no duplicate member, nothing but UTF-8, no number that a float64
@@ -26,7 +29,8 @@ func ParseRaw(b []byte, l Limits) (Raw, []Violation) {
 func rawLimits(n int) Limits { return Limits{Size: n + 1, Depth: 10_000, Number: n + 1} }
 
 // Walk visits the value. Integral numbers in the range of int64 are KindInt,
-// others KindFloat. A text that is not strict JSON is one KindInvalid token.
+// others KindFloat, with the exact number in Str where a float64 is only near.
+// A text that is not strict JSON is one KindInvalid token.
 func (v Raw) Walk(w Visitor) {
 	r := readers.Get().(*Reader)
 	defer r.release()
@@ -82,12 +86,17 @@ func (r *Reader) visitObject(w Visitor) {
 
 func (r *Reader) visitNumber(w Visitor) {
 	lit, _, _ := r.number()
-	if d := parseDecimal(lit); d.integral() {
+	d := parseDecimal(lit)
+	if d.integral() {
 		if v, ok := d.int64(); ok {
 			w.Visit(Token{Kind: KindInt, Int: v})
 			return
 		}
 	}
 	f, _ := strconv.ParseFloat(alias(lit), 64) // cannot fail: skip has read it
-	w.Visit(Token{Kind: KindFloat, Float: f})
+	t := Token{Kind: KindFloat, Float: f}
+	if near := parseDecimal(appendFloat(nil, f)); near.exp != d.exp || !bytes.Equal(near.digits, d.digits) {
+		t.Str = string(d.appendTo(nil))
+	}
+	w.Visit(t)
 }

@@ -41,8 +41,8 @@ type Token struct {
 	Bool      bool
 	Str       string
 	Int       int64
-	Float     float64
-	Rule      Rule // what the schema says; may be nil
+	Float     float64 // Str is the exact number in JSON, when this is not
+	Rule      Rule    // what the schema says; may be nil
 }
 
 // secretly marks all tokens of a sensitive value.

@@ -1,0 +1,274 @@
+package consent_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+)
+
+func TestRejectionsAreLookedForInOrder(t *testing.T) {
+	m := consent.Requirement{Approvers: []string{"alice", "agent"}, Timeout: 100 * time.Second}
+	q := question(`{}`, m)
+	edit := &consent.Edit{Err: errors.New("bad"), Question: *q}
+	// Every answer has what the later reasons need too.
+	all := func(by string) consent.Answer {
+		return consent.Answer{By: by, Approve: true, Offer: session(consent.CoverTool), Edit: edit}
+	}
+	d := newDesk(t)
+	d.rejected(consent.UnknownRequest, d.decide(0, "q9", all("mallory")))
+
+	resolved := d.ask(0, q)
+	d.approve(1, resolved, "alice")
+	d.rejected(consent.AlreadyResolved, d.decide(200, resolved, all("mallory")))
+
+	ranOut := d.ask(0, q)
+	d.rejected(consent.RequestExpired, d.decide(100, ranOut, all("mallory")))
+
+	id := d.ask(0, q)
+	d.rejected(consent.NotPermitted, d.decide(1, id, all("mallory")))
+	d.rejected(consent.SelfApproval, d.decide(1, id, all("agent")))
+	d.rejected(consent.GrantTooWide, d.decide(1, id, all("alice")))
+	a := all("alice")
+	a.Offer = session(consent.CoverExact)
+	d.rejected(consent.EditNotAllowed, d.decide(1, id, a))
+
+	m.AllowEdit = true
+	id = d.ask(0, question(`{}`, m))
+	d.rejected(consent.InvalidInput, d.decide(1, id, a))
+	a.Edit = nil
+	assert.Equal(t, consent.Accepted, d.decide(1, id, a).Resolution)
+
+	var names []string
+	for r := range consent.InvalidInput {
+		names = append(names, (r + 1).String())
+	}
+	assert.Equal(t, []string{
+		"unknown_request", "already_resolved", "expired", "not_permitted", "self_approval", "grant_too_wide", "edit_not_allowed", "invalid_input",
+	}, names)
+}
+
+func TestRejectedAttemptsAreAuditedAndLeaveTheRequestOpen(t *testing.T) {
+	d := newDesk(t)
+	id := d.ask(0, question(`{}`, approvers("alice")))
+	before, _ := d.book.Request(id)
+	seq := d.book.Seq()
+	d.rejected(consent.NotPermitted, d.approve(1, id, "mallory"))
+	d.rejected(consent.NotPermitted, d.decide(1, id, consent.Answer{By: "mallory"}))
+	d.rejected(consent.NotPermitted, d.decide(1, id, consent.Answer{}))
+	assert.Equal(t, seq+3, d.book.Seq())
+	now, _ := d.book.Request(id)
+	assert.Equal(t, before, now)
+	assert.Equal(t, consent.Accepted, d.approve(2, id, "alice").Resolution)
+}
+
+func TestApproverIsAnIDInTheRulesSet(t *testing.T) {
+	d := newDesk(t)
+	id := d.ask(0, question(`{}`, approvers("alice", "bob")))
+	d.rejected(consent.NotPermitted, d.approve(1, id, "carol"))
+	d.rejected(consent.NotPermitted, d.approve(1, id, "Alice"))
+	d.rejected(consent.NotPermitted, d.approve(1, id, ""))
+	d.rejected(consent.NotPermitted, d.approve(1, id, "agent"))
+	assert.Equal(t, consent.Accepted, d.approve(1, id, "bob").Resolution)
+}
+
+func TestWithoutApproversAnyIDButThePrincipalMayAnswer(t *testing.T) {
+	d := newDesk(t)
+	id := d.ask(0, question(`{}`, consent.Requirement{}))
+	d.rejected(consent.SelfApproval, d.approve(1, id, "agent"))
+	d.rejected(consent.SelfApproval, d.decide(1, id, consent.Answer{By: "agent"}))
+	d.rejected(consent.NotPermitted, d.approve(1, id, ""))
+	assert.Equal(t, consent.Accepted, d.approve(1, id, "anybody").Resolution)
+}
+
+func TestPrincipalApprovesOnlyWhereTheDeclarationAllowsIt(t *testing.T) {
+	d := newDesk(t)
+	assert.Equal(t, consent.Accepted, d.approve(1, d.ask(0, question(`{}`, consent.Requirement{AllowSelf: true})), "agent").Resolution)
+	listed := d.ask(0, question(`{}`, consent.Requirement{AllowSelf: true, Approvers: []string{"alice"}}))
+	d.rejected(consent.NotPermitted, d.approve(1, listed, "agent"))
+}
+
+func TestQuorumCountsDistinctIDs(t *testing.T) {
+	d := newDesk(t)
+	id := d.ask(0, question(`{}`, consent.Requirement{Quorum: 3}))
+	assert.Equal(t, consent.Recorded, d.approve(1, id, "alice").Resolution)
+	r := d.approve(2, id, "alice")
+	assert.Equal(t, []any{consent.Recorded, 2}, []any{r.Resolution, r.Missing})
+	r = d.approve(3, id, "bob")
+	assert.Equal(t, []any{consent.Recorded, 1}, []any{r.Resolution, r.Missing})
+	assert.Equal(t, consent.StatusOpen, d.status(id))
+	assert.Equal(t, consent.Accepted, d.approve(4, id, "carol").Resolution)
+	assert.Equal(t, consent.StatusApproved, d.status(id))
+}
+
+func TestOneDenialEndsTheRequest(t *testing.T) {
+	d := newDesk(t)
+	id := d.ask(0, question(`{}`, consent.Requirement{Quorum: 2}))
+	d.approve(1, id, "alice")
+	r := d.decide(2, id, consent.Answer{By: "bob", Message: "no"})
+	assert.Equal(t, []any{consent.Accepted, consent.StatusDenied, false}, []any{r.Resolution, r.Status, r.Approve})
+	assert.Equal(t, "no", d.events[len(d.events)-1].Message)
+	d.rejected(consent.AlreadyResolved, d.approve(3, id, "carol"))
+	assert.Equal(t, consent.StatusDenied, d.status(id))
+	assert.Empty(t, d.book.Open())
+}
+
+func TestApproverMayThinkBetterOfIt(t *testing.T) {
+	d := newDesk(t)
+	id := d.ask(0, question(`{}`, consent.Requirement{Quorum: 2}))
+	d.approve(1, id, "alice")
+	assert.Equal(t, consent.Accepted, d.decide(2, id, consent.Answer{By: "alice"}).Resolution)
+	assert.Equal(t, consent.StatusDenied, d.status(id))
+}
+
+func TestExpiryIsItsOwnOutcome(t *testing.T) {
+	d := newDesk(t)
+	id := d.ask(0, question(`{}`, approvers("alice")))
+	for _, e := range d.book.Due(after(99.9)) {
+		assert.Equal(t, consent.EventReminded, e.Kind)
+	}
+	for _, e := range d.book.Due(after(100)) {
+		d.apply(e)
+	}
+	assert.Equal(t, consent.StatusExpired, d.status(id))
+	d.rejected(consent.RequestExpired, d.approve(101, id, "alice"))
+	d.rejected(consent.RequestExpired, d.decide(101, id, consent.Answer{By: "alice"}))
+	assert.Equal(t, consent.StatusExpired, d.status(id))
+	assert.Empty(t, d.book.Due(after(1000)))
+}
+
+func TestLateAnswerIsRejectedThoughNobodyHasLookedAtTheClock(t *testing.T) {
+	d := newDesk(t)
+	id := d.ask(0, question(`{}`, approvers("alice")))
+	d.rejected(consent.RequestExpired, d.approve(100, id, "alice"))
+	assert.Equal(t, consent.Accepted, d.approve(99.999, id, "alice").Resolution, "the last moment is in time")
+}
+
+func TestRequestsRunOutInEmissionOrder(t *testing.T) {
+	d := newDesk(t)
+	for i, life := range []time.Duration{30, 10, 20, 500} {
+		m := approvers("alice")
+		m.Timeout = life * time.Second
+		q := question(fmt.Sprintf(`{"n":%d}`, i), m)
+		d.ask(0, q)
+	}
+	var ids []string
+	for _, e := range d.book.Due(after(60)) {
+		d.apply(e)
+		if e.Kind == consent.EventExpired {
+			ids = append(ids, e.Request)
+		}
+	}
+	assert.Equal(t, []string{"q1", "q2", "q3"}, ids)
+	assert.Equal(t, "q4", d.book.Open()[0].ID)
+}
+
+func TestReminderComesOnceAndBeforeExpiry(t *testing.T) {
+	d := newDesk(t)
+	kinds := func(at float64) (kinds []consent.EventKind) {
+		for _, e := range d.book.Due(after(at)) {
+			kinds = append(kinds, d.apply(e).Kind)
+		}
+		return kinds
+	}
+	_, ok := d.book.Next()
+	assert.False(t, ok)
+	d.ask(0, question(`{}`, approvers("alice")))
+	next, ok := d.book.Next()
+	assert.True(t, ok)
+	assert.Equal(t, after(80), next)
+	assert.Empty(t, kinds(79.9))
+	assert.Equal(t, []consent.EventKind{consent.EventReminded}, kinds(80))
+	assert.Empty(t, kinds(81))
+	next, _ = d.book.Next()
+	assert.Equal(t, after(100), next)
+	assert.Equal(t, []consent.EventKind{consent.EventExpired}, kinds(100))
+
+	d.ask(200, question(`{}`, approvers("alice")))
+	assert.Equal(t, []consent.EventKind{consent.EventReminded, consent.EventExpired}, kinds(900), "even when the clock jumps")
+}
+
+func TestClosingARunCancelsWhatItWaitsFor(t *testing.T) {
+	d := newDesk(t)
+	q := question(`{}`, approvers("alice"))
+	first, approved := d.ask(0, q), d.ask(0, q)
+	d.approve(1, approved, "alice")
+	other := question(`{}`, approvers("alice"))
+	other.Call.Run = "r2"
+	kept := d.ask(0, other)
+	foreign := question(`{}`, approvers("alice"))
+	foreign.Call.Session = "s2"
+	alien := d.ask(0, foreign)
+	var ids []string
+	for _, e := range d.book.CloseRun(after(2), "s1", "r1") {
+		ids = append(ids, d.apply(e).Request)
+	}
+	assert.Equal(t, []string{first, approved}, ids)
+	d.rejected(consent.AlreadyResolved, d.approve(3, first, "alice"))
+	d.rejected(consent.AlreadyResolved, d.approve(900, first, "alice"))
+	_, err := d.book.Use(after(3), approved, &q.Call, false)
+	assert.ErrorIs(t, err, consent.ErrNotApproved)
+	assert.Equal(t, consent.Accepted, d.approve(3, kept, "alice").Resolution)
+	assert.Equal(t, consent.Accepted, d.approve(3, alien, "alice").Resolution)
+	assert.Empty(t, d.book.CloseRun(after(4), "s1", "r1"))
+	_, ok := d.book.Cancel(after(4), first)
+	assert.False(t, ok)
+	_, ok = d.book.Cancel(after(4), "unknown")
+	assert.False(t, ok)
+}
+
+func TestPendingRequestIsJudgedAgainWhenItIsAnswered(t *testing.T) {
+	d := newDesk(t)
+	q := question(`{}`, approvers("alice"))
+	reloaded := q.Call
+	reloaded.Revision = "v2"
+
+	refused := d.ask(0, q)
+	assert.Equal(t, consent.Accepted, d.approve(1, refused, "alice").Resolution, "now refused: the answer is accepted")
+	e, ok := d.book.Cancel(after(1), refused)
+	require.True(t, ok, "and the call denied")
+	d.apply(e)
+
+	asking := d.ask(0, q)
+	assert.Equal(t, consent.Accepted, d.approve(1, asking, "alice").Resolution)
+	assert.Equal(t, []consent.Change{consent.ChangedPolicyVersion}, d.use(1, asking, reloaded).Changed)
+
+	free := d.ask(0, q)
+	d.approve(1, free, "alice")
+	e, err := d.book.Use(after(1), free, &reloaded, true)
+	require.NoError(t, err)
+	assert.Equal(t, consent.EventUsed, e.Kind, "nothing asks any more")
+	tampered := reloaded
+	tampered.Tool = "other"
+	e, err = d.book.Use(after(1), free, &tampered, true)
+	require.NoError(t, err)
+	assert.Equal(t, []consent.Change{consent.ChangedTool}, e.Changed)
+}
+
+func TestConsentIsOffForAtMostAnHour(t *testing.T) {
+	d := newDesk(t)
+	for name, bad := range map[string][]any{
+		"too long": {after(0), after(3600.1), "root", "migration"}, "past": {after(0), after(0), "root", "migration"},
+		"no name": {after(0), after(60), "", "migration"}, "no reason": {after(0), after(60), "root", ""},
+	} {
+		_, err := d.book.Off(bad[0].(time.Time), bad[1].(time.Time), bad[2].(string), bad[3].(string))
+		assert.Error(t, err, name)
+	}
+	off := func(at float64) bool { _, off := d.book.IsOff(after(at)); return off }
+	assert.False(t, off(0))
+	e, err := d.book.Off(after(10), after(3610), "root", "migration")
+	require.NoError(t, err)
+	d.apply(e)
+	assert.Equal(t, []bool{false, true, true, false}, []bool{off(9), off(10), off(3609.9), off(3610)})
+	pause, _ := d.book.IsOff(after(11))
+	assert.Equal(t, consent.Pause{Since: after(10), Until: after(3610), By: "root", Reason: "migration"}, pause)
+	e, err = d.book.Off(after(20), after(30), "root", "done")
+	require.NoError(t, err)
+	d.apply(e)
+	assert.False(t, off(30))
+}

@@ -1,0 +1,158 @@
+package consent
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Apply adds an event to b. It judges nothing: what has happened has happened.
+// An error says that the event cannot follow those before it, and leaves b as it
+// was; it is ErrStale for one that was made of an older state.
+func (b *Book) Apply(e *Event) error {
+	if e.Seq != b.seq+1 {
+		return ErrStale
+	}
+	if err := b.apply(e); err != nil {
+		return fmt.Errorf("event %d, %s: %w", e.Seq, e.Kind, err)
+	}
+	b.seq++
+	return nil
+}
+
+func (b *Book) apply(e *Event) error {
+	switch e.Kind {
+	case EventAsked:
+		return b.applyAsked(e)
+	case EventAnswered:
+		return b.applyAnswer(e)
+	case EventReminded, EventExpired, EventUsed, EventMismatch, EventCancelled:
+		return b.applyRequest(e)
+	case EventGrantUsed, EventRevoked:
+		return b.applyGrant(e)
+	case EventRetired:
+		b.retire(e.Retired)
+		return nil
+	case EventOff:
+		b.pause = Pause{Since: e.At, Until: e.Until, By: e.By, Reason: e.Message}
+		return nil
+	}
+	return fmt.Errorf("there is no such event")
+}
+
+// applyAsked adds a request.
+func (b *Book) applyAsked(e *Event) error {
+	if e.Asked == nil || e.Asked.ID != e.Request || b.requests[e.Request] != nil {
+		return fmt.Errorf("it does not make a new request %q", e.Request)
+	}
+	r := *e.Asked
+	b.requests[r.ID] = &r
+	b.asked = append(b.asked, &r)
+	b.open = append(b.open, &r)
+	return nil
+}
+
+// applyAnswer does what the result of an answer says.
+func (b *Book) applyAnswer(e *Event) error {
+	if e.Result == nil {
+		return fmt.Errorf("it has no result")
+	}
+	if e.Result.Resolution == Rejected {
+		return nil
+	}
+	r := b.requests[e.Request]
+	switch {
+	case r == nil || r.Status != StatusOpen:
+		return fmt.Errorf("request %q is not open", e.Request)
+	case e.Result.Approve && e.Result.Offer == nil:
+		return fmt.Errorf("an approval of request %q says nothing of a grant", e.Request)
+	}
+	var g *grant
+	if granted := e.Result.Granted; granted != nil {
+		where, err := compileAll(granted.Where)
+		if err != nil || b.grants[granted.ID] != nil {
+			return fmt.Errorf("it does not make a new grant %q", granted.ID)
+		}
+		g = &grant{Grant: *granted, where: where}
+	}
+	if e.Result.Approve {
+		if e.Result.Terms != nil {
+			r.Terms, r.Votes = *e.Result.Terms, nil
+		}
+		r.vote(e)
+	}
+	if e.Result.Status != StatusOpen {
+		b.end(r, e.Result.Status)
+	}
+	if g != nil {
+		b.grants[g.ID] = g
+		b.granted = append(b.granted, g)
+		b.index[g.key()] = append(b.index[g.key()], g)
+	}
+	return nil
+}
+
+// end closes r to answers.
+func (b *Book) end(r *Request, s Status) {
+	r.Status = s
+	b.open = slices.DeleteFunc(b.open, func(o *Request) bool { return o == r })
+}
+
+// applyRequest does what befalls a request without an answer.
+func (b *Book) applyRequest(e *Event) error {
+	r := b.requests[e.Request]
+	status := StatusOpen
+	if r != nil {
+		status = r.Status
+	}
+	approved := e.Kind == EventUsed || e.Kind == EventMismatch
+	switch {
+	case r == nil:
+		return fmt.Errorf("request %q is not known", e.Request)
+	case approved && status != StatusApproved,
+		!approved && status != StatusOpen && (e.Kind != EventCancelled || status != StatusApproved):
+		return fmt.Errorf("request %q is %s", e.Request, status)
+	}
+	switch e.Kind {
+	case EventReminded:
+		b.reminded[r.ID] = true
+	case EventExpired:
+		b.end(r, StatusExpired)
+	case EventUsed:
+		b.end(r, StatusUsed)
+	case EventMismatch:
+		b.end(r, StatusMismatch)
+	case EventCancelled:
+		b.end(r, StatusCancelled)
+	}
+	return nil
+}
+
+// applyGrant uses or revokes a grant.
+func (b *Book) applyGrant(e *Event) error {
+	g := b.grants[e.Grant]
+	if e.Kind == EventRevoked && e.Result != nil && e.Result.Resolution == Rejected {
+		return nil
+	}
+	if g == nil || !g.Revoked.IsZero() {
+		return fmt.Errorf("grant %q is not known, or was revoked", e.Grant)
+	}
+	if e.Kind == EventGrantUsed {
+		g.Uses++
+		return nil
+	}
+	g.Revoked, g.RevokedBy = e.At, e.By
+	b.unindex(g)
+	return nil
+}
+
+// retire takes rules that have gone from the grants.
+func (b *Book) retire(rules []Rule) {
+	for _, g := range b.granted {
+		kept := slices.DeleteFunc(slices.Clone(g.Rules), func(code string) bool {
+			return slices.Contains(rules, Rule{Tool: g.Tool, Code: code})
+		})
+		if g.Rules = kept; len(kept) == 0 {
+			b.unindex(g)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package consent
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A Digest is a SHA-256.
+type Digest [sha256.Size]byte
+
+// String returns d in hexadecimal.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// MarshalText returns d in hexadecimal.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText sets d to what text says in hexadecimal.
+func (d *Digest) UnmarshalText(text []byte) error {
+	if n, err := hex.Decode(make([]byte, hex.DecodedLen(len(text))), text); err != nil || n != len(d) {
+		return fmt.Errorf("%q is not a digest of %d hexadecimal digits", text, 2*len(d))
+	}
+	_, err := hex.Decode(d[:], text)
+	return err
+}
+
+// The purposes of digests: one of arguments is never one of something else.
+const (
+	purposeArgs    = "ambit consent arguments 1"
+	purposeMask    = "ambit consent mask 1"
+	purposeBinding = "ambit consent binding 1"
+)
+
+// keyed returns the digest of a value under a key, so that nobody without the
+// key can find a short secret in it by trying.
+func keyed(key []byte, purpose string, v wire.Value) (Digest, error) {
+	var d Digest
+	if v == nil {
+		return d, fmt.Errorf("there are no arguments: an empty object is written as {}")
+	}
+	var room [512]byte
+	form, err := wire.AppendCanonical(room[:0], v)
+	if err != nil {
+		return d, err
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write(appendField(nil, purpose))
+	mac.Write(form)
+	mac.Sum(d[:0])
+	return d, nil
+}
+
+// appendField appends a text with its length, so that fields cannot be split
+// in another way.
+func appendField(dst []byte, s string) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, uint64(len(s)))
+	return append(dst, s...)
+}
+
+// A binding is all that an approval holds for.
+type binding struct {
+	tool, pin, principal, session, revision, nonce string
+	args                                           Digest
+	preview                                        *Preview
+	expires                                        time.Time
+}
+
+// bindingOf returns what is approved by who approves r.
+func bindingOf(r *Request) binding {
+	return binding{
+		tool: r.Tool, pin: r.Pin, principal: r.Principal, session: r.Session, revision: r.Revision, nonce: r.Nonce,
+		args: r.ArgsDigest, preview: r.Preview, expires: r.Expires,
+	}
+}
+
+// digest returns the SHA-256 of the fields of b, each with its length.
+func (b *binding) digest() Digest {
+	var room [1024]byte
+	dst := appendField(room[:0], purposeBinding)
+	for _, s := range [...]string{b.tool, b.pin, b.principal, b.session, b.revision, b.nonce} {
+		dst = appendField(dst, s)
+	}
+	dst = append(dst, b.args[:]...)
+	if b.preview == nil {
+		dst = append(dst, 0)
+	} else {
+		dst = appendField(append(dst, 1), b.preview.MediaType)
+		dst = appendField(dst, b.preview.Text)
+	}
+	dst = binary.BigEndian.AppendUint64(dst, uint64(b.expires.UnixNano()))
+	return sha256.Sum256(dst)
+}
+
+// changes compares a call that is about to run with what was approved. The
+// digest decides; the fields say what it is. Unasked tells that the policy,
+// asked again, wants no consent any more, so that another revision of it is no
+// change.
+func (r *Request) changes(at time.Time, c *Call, args Digest, unasked bool) []Change {
+	was := bindingOf(r)
+	now := was
+	now.tool, now.pin, now.principal, now.session = c.Tool, c.Pin, c.Principal, c.Session
+	now.args, now.preview = args, c.Preview
+	if !unasked {
+		now.revision = c.Revision
+	}
+	var list []Change
+	for i, changed := range [...]bool{
+		ChangedTool:          now.tool != was.tool,
+		ChangedDeclaration:   now.pin != was.pin,
+		ChangedArgs:          now.args != was.args,
+		ChangedPreview:       !samePreview(now.preview, was.preview),
+		ChangedPrincipal:     now.principal != was.principal,
+		ChangedSession:       now.session != was.session,
+		ChangedPolicyVersion: now.revision != was.revision,
+		ChangedExpired:       !at.Before(r.Expires),
+	} {
+		if changed {
+			list = append(list, Change(i))
+		}
+	}
+	if len(list) == 0 && now.digest() != r.Binding {
+		list = append(list, ChangedRequest)
+	}
+	return list
+}
+
+func samePreview(a, b *Preview) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}

@@ -1,0 +1,167 @@
+package consent
+
+import (
+	"errors"
+	"time"
+)
+
+// An Answer is what somebody says to a request. The zero value denies, in
+// nobody's name.
+type Answer struct {
+	By      string // an authenticated id
+	Approve bool
+	Message string
+	Offer   Offer // what is granted beyond this call; for approvals only
+	Edit    *Edit // other arguments to run instead; for approvals only
+}
+
+// An Edit is what an approver would rather see run: the caller decodes the
+// arguments as strictly as any, has them judged, and says here what came of it.
+type Edit struct {
+	Err      error    // why they are no valid input; nil: they are
+	Question Question // the call with its new arguments and preview, and what is asked about it
+}
+
+// Decide makes the event of an answer to a request. Its Result says what becomes
+// of the answer, and of the request. An answer is rejected for the first reason
+// that applies in the order of Rejection, and then changes nothing.
+//
+// The event is applied, and stored, before anybody is told of the result. When
+// two answers race the second event is stale, and made again it is
+// AlreadyResolved.
+//
+// The policy may have been reloaded since the request was made, and asked again
+// by the caller: the answer stands all the same. When the policy now refuses the
+// call the caller denies it and applies Cancel; otherwise Use finds that the
+// revision is another one.
+func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
+	e := b.event(EventAnswered, at)
+	e.Request, e.By, e.Message = id, a.By, a.Message
+	e.Result = &Result{Approve: a.Approve}
+	r := b.requests[id]
+	if r == nil {
+		e.Result.Rejection = UnknownRequest
+		return e
+	}
+	e.Call = r.CallID
+	e.Result.Status, e.Result.Missing = r.Status, r.Missing()
+	if why := r.refuses(e.At, a); why != NotRejected {
+		e.Result.Rejection = why
+		return e
+	}
+	if !a.Approve {
+		e.Result.Resolution, e.Result.Status, e.Result.Missing = Accepted, StatusDenied, 0
+		return e
+	}
+	offer := a.Offer.plain()
+	next := *r
+	if a.Edit != nil {
+		if why := b.edit(&next, a); why != NotRejected {
+			e.Result.Rejection = why
+			return e
+		}
+		e.Result.Terms = &next.Terms
+	}
+	e.Result.Offer = &offer
+	next.vote(&e)
+	e.Result.Resolution, e.Result.Status, e.Result.Missing = Recorded, StatusOpen, next.Missing()
+	if e.Result.Missing == 0 {
+		e.Result.Resolution, e.Result.Status = Accepted, StatusApproved
+		e.Result.Granted = grantOf(&next, next.Votes, e.At)
+	}
+	return e
+}
+
+// refuses returns why a is rejected, as far as the present terms are concerned.
+func (r *Request) refuses(at time.Time, a *Answer) Rejection {
+	switch {
+	case r.Status == StatusExpired:
+		return RequestExpired
+	case r.Status != StatusOpen:
+		return AlreadyResolved
+	case !at.Before(r.Expires):
+		return RequestExpired
+	}
+	if why := r.Requirement.permits(a.By, r.Principal); why != NotRejected || !a.Approve {
+		return why
+	}
+	switch {
+	case a.Offer.width() > r.Requirement.MaxCover:
+		return GrantTooWide
+	case a.Edit != nil && (!r.Requirement.AllowEdit || !r.concerns(&a.Edit.Question.Call)):
+		return EditNotAllowed
+	case a.Edit != nil && a.Edit.Err != nil, a.Offer.check(r.Masked) != nil:
+		return InvalidInput
+	}
+	return NotRejected
+}
+
+// concerns reports whether c is the call of r but for what may be edited.
+func (r *Request) concerns(c *Call) bool {
+	return c.key() == grantKey{r.Session, r.Principal, r.Agent, r.Tool} && c.Pin == r.Pin
+}
+
+var errOffer = errors.New("the terms of the grant make no sense")
+
+// check returns what is wrong with o.
+func (o *Offer) check(masked []string) error {
+	switch {
+	case o.Lasting > ForSession || o.Cover > CoverTool || o.Lasting == ForDuration && o.For <= 0:
+		return errOffer
+	case o.Lasting == Once || o.Cover != CoverArgs:
+		return nil
+	case hides(o.Where, masked):
+		return errOffer
+	}
+	_, err := compileAll(o.Where)
+	return err
+}
+
+// plain returns o without what has no effect.
+func (o *Offer) plain() Offer {
+	p := *o
+	if p.Lasting == Once {
+		return Offer{}
+	}
+	if p.Lasting != ForDuration {
+		p.For = 0
+	}
+	p.Where = p.predicates()
+	return p
+}
+
+// edit gives r the terms that a proposes, bound anew. Whoever proposes them must
+// be one who may approve them.
+func (b *Book) edit(r *Request, a *Answer) Rejection {
+	q := a.Edit.Question
+	if len(q.rules()) == 0 { // of the new arguments nothing is asked: what was asked still holds
+		q.Reasons, q.Requirement = r.Reasons, r.Requirement
+	}
+	terms, err := b.terms(&q)
+	if err != nil {
+		return InvalidInput
+	}
+	terms.EditedBy = a.By
+	m := &terms.Requirement
+	switch why := m.permits(a.By, r.Principal); {
+	case why != NotRejected:
+		return why
+	case a.Offer.width() > m.MaxCover:
+		return GrantTooWide
+	case a.Offer.check(terms.Masked) != nil:
+		return InvalidInput
+	}
+	r.Terms, r.Votes = terms, nil
+	r.bind()
+	return NotRejected
+}
+
+// vote adds the approval of e to r, unless it repeats one.
+func (r *Request) vote(e *Event) {
+	if r.voted(e.By) {
+		return
+	}
+	votes := make([]Vote, len(r.Votes), len(r.Votes)+1)
+	copy(votes, r.Votes)
+	r.Votes = append(votes, Vote{By: e.By, At: e.At, Message: e.Message, Offer: *e.Result.Offer})
+}

@@ -1,0 +1,84 @@
+// Package consent keeps the requests for people's consent, and what they granted.
+//
+//	book := consent.NewBook(key)
+//	q := &consent.Question{Call: call, Requirement: requirement, Reasons: reasons}
+//	if grant, ok := book.Match(now, q); ok {
+//		event, err := book.UseGrant(now, grant.ID, q) // just before the handler
+//	}
+//	event, err := book.Ask(now, id, nonce, q)
+//	store(event); book.Apply(&event)                 // then tell the approvers
+//
+//	event = book.Decide(now, id, &consent.Answer{By: "alice", Approve: true})
+//	store(event); book.Apply(&event)                 // then tell alice what became of it
+//
+//	event, err = book.Use(now, id, &call, false)     // just before the handler
+//	store(event); book.Apply(&event)                 // with the intent to start it
+//
+// # A machine without hands
+//
+// A [Book] reads no clock, makes no random numbers, starts nothing and waits for
+// nobody: instants, ids and nonces are arguments. Its methods judge and make an
+// [Event] each, and change nothing; [Book.Apply] changes the book and judges
+// nothing. In between the caller stores the event, so nothing is answered that
+// a crash could forget, and [Replay] makes the same book of the same events. An
+// event that was made of an older state cannot be applied (ErrStale), so that of
+// answers that race one is accepted, whatever the caller locks.
+//
+// # What is approved
+//
+// An approval holds for a digest of the tool, the pin of its declaration, the
+// final arguments, the preview, the principal, the session, the revision of the
+// policy, the expiry and the nonce. Each has its length before it. Arguments are
+// taken in the form that equal values share ([wire.AppendCanonical]), from the
+// value that policy and handler see. [Book.Use] computes all of it once more from
+// what is about to run. What differs is listed as a [Change], and the call does
+// not run. The approval is used up by the start of the handler, however it ends,
+// and by a mismatch.
+//
+// # Who may answer
+//
+// [Merge] joins the declaration and all asks: the approvers whom everybody names,
+// the highest quorum, the shortest timeout, the narrowest cover. A policy narrows
+// and never widens; without a common approver, or with fewer of them than the
+// quorum, the call is denied and nobody is asked. Nobody listed means any id but
+// the principal's. The principal's own answer is SelfApproval, unless the
+// declaration allows it.
+//
+// [Book.Decide] is the one door. It rejects an answer for the first reason of
+// [Rejection] that applies, which changes nothing but is an event. A quorum counts
+// distinct ids and a repeated one is Recorded. One denial ends the request.
+// An edit is bound anew and resets the quorum to its author; whoever edits must be
+// one who may approve what comes out. At the instant Expires it is too late.
+//
+// # Grants
+//
+// An approval [Once] is for its call. [ForDuration] and [ForSession] leave a
+// [Grant] for later calls of the tool by the same principal in the same session:
+// with equal arguments, with arguments that meet all of some predicates, or with
+// any; MaxCover caps that. Predicates that there are none of cover the tool. With
+// a quorum the grant is what all approvers have offered: the shortest time and the
+// narrowest cover. Decide's Result shows it before it is stored.
+//
+// A grant answers a question if it asks for nothing more than the grant was given
+// for: all rules that ask are among those that asked then, the declaration is the
+// same one, those who gave it could be asked now and are enough, and its cover is
+// not wider than allowed now. It dies at its end, when it is revoked, and with the
+// rules that asked ([Book.Retire]). Sub-agents ask for themselves: a grant holds
+// for the Agent that it was given to.
+//
+// # Secrets
+//
+// Values that are marked sensitive are masked in requests, by their length and a
+// digest under the book's key. The digests of arguments are made under it too, so
+// that nobody can find a short secret by trying. [Show] makes what an approver
+// sees; members that the declaration reveals are in it and in no event. A
+// predicate cannot name a masked member.
+//
+// # Time and ends
+//
+// [Book.Due] makes the reminders and expiries that are due, the reminder always
+// first, and [Book.Next] says when it will. [Book.CloseRun] cancels what a run
+// has asked. [Book.Off] answers all questions for at most an hour.
+//
+// [wire.AppendCanonical]: https://pkg.go.dev/github.com/ambit-tools/ambit/runtime/wire#AppendCanonical
+package consent

@@ -1,0 +1,228 @@
+package consent
+
+import "fmt"
+
+// A Cover says how much a standing grant covers.
+type Cover uint8
+
+// The covers, the narrowest first.
+const (
+	CoverExact Cover = iota // equal arguments
+	CoverArgs               // arguments that meet predicates
+	CoverTool               // every call of the tool
+)
+
+// A Lasting says how long an approval lasts.
+type Lasting uint8
+
+// The values of Lasting, the shortest first.
+const (
+	Once        Lasting = iota // this call and no other
+	ForDuration                // a grant that ends
+	ForSession                 // a grant that lasts as long as the session
+)
+
+// A Resolution is what becomes of an answer.
+type Resolution uint8
+
+// The resolutions. The zero value is the one that changes nothing.
+const (
+	Rejected Resolution = iota // not a valid answer: the request is as it was
+	Recorded                   // a valid one, and others are wanted too
+	Accepted                   // it settled the request
+)
+
+// A Rejection says why an answer was rejected.
+type Rejection uint8
+
+// The reasons for a rejection, in the order in which they are looked for.
+const (
+	NotRejected Rejection = iota
+	UnknownRequest
+	AlreadyResolved
+	RequestExpired
+	NotPermitted
+	SelfApproval
+	GrantTooWide
+	EditNotAllowed
+	InvalidInput // the edited arguments, or the terms of the grant, make no sense
+)
+
+// A Status says where a request stands.
+type Status uint8
+
+// The states of a request. It leaves StatusApproved once, by its use.
+const (
+	StatusOpen      Status = iota // waits for answers
+	StatusApproved                // approved and not used yet
+	StatusUsed                    // its call was started
+	StatusMismatch                // its call was not the approved one any more
+	StatusDenied                  // by a person
+	StatusExpired                 // ran out
+	StatusCancelled               // nobody wants the call any more
+)
+
+// A Change names what is not as it was approved.
+type Change uint8
+
+// The changes, in the order in which they are listed.
+const (
+	ChangedTool Change = iota
+	ChangedDeclaration
+	ChangedArgs
+	ChangedPreview
+	ChangedPrincipal
+	ChangedSession
+	ChangedPolicyVersion
+	ChangedExpired // not a change: the approval is too old
+	ChangedRequest // the stored request does not fit its own digest
+)
+
+// An Op is what a predicate compares by.
+type Op uint8
+
+// The values of Op.
+const (
+	OpEqual   Op = iota // the member is equal to the value
+	OpPrefix            // the member is a string that begins with it
+	OpGreater           // the member is a number above it
+)
+
+// An EventKind says which fact an Event records.
+type EventKind uint8
+
+// The kinds of events, each with the method of Book that makes it.
+const (
+	EventAsked     EventKind = iota + 1 // Ask
+	EventAnswered                       // Decide
+	EventReminded                       // Due
+	EventExpired                        // Due
+	EventUsed                           // Use
+	EventMismatch                       // Use
+	EventCancelled                      // Cancel, CloseRun
+	EventGrantUsed                      // UseGrant
+	EventRevoked                        // Revoke
+	EventRetired                        // Retire
+	EventOff                            // Off
+)
+
+var (
+	coverNames      = [...]string{"exact", "args", "tool"}
+	lastingNames    = [...]string{"once", "duration", "session"}
+	resolutionNames = [...]string{"rejected", "recorded", "accepted"}
+	rejectionNames  = [...]string{
+		"", "unknown_request", "already_resolved", "expired", "not_permitted", "self_approval",
+		"grant_too_wide", "edit_not_allowed", "invalid_input",
+	}
+	statusNames = [...]string{"open", "approved", "used", "mismatch", "denied", "expired", "cancelled"}
+	changeNames = [...]string{
+		"tool", "declaration", "args", "preview", "principal", "session", "policy_version", "expired", "request",
+	}
+	opNames    = [...]string{"eq", "prefix", "gt"}
+	eventNames = [...]string{
+		"", "asked", "answered", "reminded", "expired", "used", "mismatch", "cancelled", "grant_used", "revoked", "retired", "off",
+	}
+)
+
+// nameOf returns names[i], or kind(i) for a value that has no name.
+func nameOf[T ~uint8](kind string, names []string, i T) string {
+	if int(i) < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", kind, i)
+}
+
+// parseName sets p to the value that text names.
+func parseName[T ~uint8](kind string, names []string, text []byte, p *T) error {
+	for i, name := range names {
+		if name == string(text) {
+			*p = T(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown %s %q: want one of %q", kind, text, names)
+}
+
+// String returns exact, args or tool.
+func (c Cover) String() string { return nameOf("cover", coverNames[:], c) }
+
+// MarshalText returns the name of c.
+func (c Cover) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText sets c to the cover that text names.
+func (c *Cover) UnmarshalText(text []byte) error { return parseName("cover", coverNames[:], text, c) }
+
+// String returns once, duration or session.
+func (l Lasting) String() string { return nameOf("grant", lastingNames[:], l) }
+
+// MarshalText returns the name of l.
+func (l Lasting) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText sets l to the value that text names.
+func (l *Lasting) UnmarshalText(text []byte) error {
+	return parseName("grant", lastingNames[:], text, l)
+}
+
+// String returns rejected, recorded or accepted.
+func (r Resolution) String() string { return nameOf("resolution", resolutionNames[:], r) }
+
+// MarshalText returns the name of r.
+func (r Resolution) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText sets r to the resolution that text names.
+func (r *Resolution) UnmarshalText(text []byte) error {
+	return parseName("resolution", resolutionNames[:], text, r)
+}
+
+// String returns the name of r, such as not_permitted; that of NotRejected is empty.
+func (r Rejection) String() string { return nameOf("rejection", rejectionNames[:], r) }
+
+// MarshalText returns the name of r.
+func (r Rejection) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText sets r to the rejection that text names.
+func (r *Rejection) UnmarshalText(text []byte) error {
+	return parseName("rejection", rejectionNames[:], text, r)
+}
+
+// String returns the name of s, such as open.
+func (s Status) String() string { return nameOf("status", statusNames[:], s) }
+
+// MarshalText returns the name of s.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText sets s to the status that text names.
+func (s *Status) UnmarshalText(text []byte) error {
+	return parseName("status", statusNames[:], text, s)
+}
+
+// String returns the name of c, such as policy_version.
+func (c Change) String() string { return nameOf("change", changeNames[:], c) }
+
+// MarshalText returns the name of c.
+func (c Change) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText sets c to the change that text names.
+func (c *Change) UnmarshalText(text []byte) error {
+	return parseName("change", changeNames[:], text, c)
+}
+
+// String returns eq, prefix or gt.
+func (o Op) String() string { return nameOf("comparison", opNames[:], o) }
+
+// MarshalText returns the name of o.
+func (o Op) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText sets o to the comparison that text names.
+func (o *Op) UnmarshalText(text []byte) error { return parseName("comparison", opNames[:], text, o) }
+
+// String returns the name of k, such as answered.
+func (k EventKind) String() string { return nameOf("event", eventNames[:], k) }
+
+// MarshalText returns the name of k.
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText sets k to the kind that text names.
+func (k *EventKind) UnmarshalText(text []byte) error {
+	return parseName("event", eventNames[:], text, k)
+}

@@ -1,0 +1,50 @@
+package consent
+
+import (
+	"time"
+)
+
+// An Event is one fact. A Book is what its events, applied in order, make of a
+// new one. Events hold no sensitive argument, revealed or not.
+type Event struct {
+	Seq     uint64    `json:"seq"` // grows by one; an event whose turn has passed was made of an older state
+	Kind    EventKind `json:"kind"`
+	At      time.Time `json:"at"`
+	Request string    `json:"request,omitempty"`
+	Call    string    `json:"call,omitempty"`
+	Grant   string    `json:"grant,omitempty"`
+	By      string    `json:"by,omitempty"`
+	Message string    `json:"message,omitempty"`
+
+	Asked   *Request  `json:"asked,omitempty"`   // EventAsked
+	Result  *Result   `json:"result,omitempty"`  // EventAnswered, EventRevoked
+	Changed []Change  `json:"changed,omitempty"` // EventMismatch
+	Retired []Rule    `json:"retired,omitempty"` // EventRetired
+	Until   time.Time `json:"until,omitzero"`    // EventOff
+}
+
+// A Result says what an answer does.
+type Result struct {
+	Resolution Resolution `json:"resolution"`
+	Rejection  Rejection  `json:"reason,omitzero"`
+	Approve    bool       `json:"approve"`
+	Offer      *Offer     `json:"offer,omitempty"`  // of a valid approval
+	Terms      *Terms     `json:"terms,omitempty"`  // of a valid approval that edits
+	Status     Status     `json:"status,omitempty"` // of the request afterwards
+	Missing    int        `json:"missing,omitempty"`
+	Granted    *Grant     `json:"granted,omitempty"` // what it leaves behind
+}
+
+// A Rule is a rule that asks about calls of a tool.
+type Rule struct {
+	Tool string `json:"tool"`
+	Code string `json:"code"`
+}
+
+// event returns the next event of b. Instants are kept as they read again.
+func (b *Book) event(kind EventKind, at time.Time) Event {
+	return Event{Seq: b.seq + 1, Kind: kind, At: plain(at)}
+}
+
+// plain returns an instant without a monotonic reading or a zone.
+func plain(at time.Time) time.Time { return at.Round(0).UTC() }

@@ -1,0 +1,150 @@
+package consent
+
+import (
+	"slices"
+	"time"
+)
+
+// A Grant is a standing consent. It answers what rules ask and lifts nothing
+// else. What a Book returns of it is shared and must not be changed.
+type Grant struct {
+	ID        string      `json:"id"` // that of the request
+	CallID    string      `json:"call"`
+	Tool      string      `json:"tool"`
+	Pin       string      `json:"pin"`
+	Session   string      `json:"session"`
+	Principal string      `json:"principal"`
+	Agent     string      `json:"agent,omitempty"`
+	Cover     Cover       `json:"cover"`
+	Args      Digest      `json:"args_digest,omitzero"` // CoverExact: of the arguments, keyed
+	Where     []Predicate `json:"where,omitempty"`      // CoverArgs: all of them must be met
+	Created   time.Time   `json:"created"`
+	Expires   time.Time   `json:"expires,omitzero"` // the first instant that is too late; zero: with the session
+	Grantors  []string    `json:"grantors"`
+	Reason    string      `json:"reason,omitempty"` // what they said
+	Rules     []string    `json:"rules"`            // that asked, and still exist; with none left the grant is dead
+	Revision  string      `json:"revision"`         // of the policy that asked
+	Uses      int         `json:"uses"`             // calls that were started by it
+	Revoked   time.Time   `json:"revoked,omitzero"`
+	RevokedBy string      `json:"revoked_by,omitempty"`
+}
+
+// Live reports whether g can answer anything at an instant.
+func (g *Grant) Live(at time.Time) bool {
+	return g.Revoked.IsZero() && len(g.Rules) > 0 && (g.Expires.IsZero() || at.Before(g.Expires))
+}
+
+// width returns how much g covers.
+func (g *Grant) width() Cover {
+	o := Offer{Lasting: ForSession, Cover: g.Cover, Where: g.Where}
+	return o.width()
+}
+
+// A grant is a Grant with its predicates made ready.
+type grant struct {
+	Grant
+	where []matcher
+}
+
+// A grantKey is what a call must share with a grant.
+type grantKey struct{ session, principal, agent, tool string }
+
+func (g *Grant) key() grantKey { return grantKey{g.Session, g.Principal, g.Agent, g.Tool} }
+
+func (c *Call) key() grantKey { return grantKey{c.Session, c.Principal, c.Agent, c.Tool} }
+
+// grantOf returns the grant that the votes for r leave; nil when they hold for
+// this call only.
+func grantOf(r *Request, votes []Vote, at time.Time) *Grant {
+	o := narrowest(votes)
+	if o.Lasting == Once {
+		return nil
+	}
+	g := &Grant{
+		ID: r.ID, CallID: r.CallID, Tool: r.Tool, Pin: r.Pin,
+		Session: r.Session, Principal: r.Principal, Agent: r.Agent,
+		Cover: o.Cover, Where: o.Where, Created: at, Rules: r.Rules(), Revision: r.Revision,
+		Reason: votes[len(votes)-1].Message,
+	}
+	if o.Cover == CoverExact {
+		g.Args = r.ArgsDigest
+	}
+	if o.Lasting == ForDuration {
+		g.Expires = at.Add(o.For)
+	}
+	for _, v := range votes {
+		g.Grantors = append(g.Grantors, v.By)
+	}
+	return g
+}
+
+// An attempt is one question that grants are tried on.
+type attempt struct {
+	*Question
+	at     time.Time
+	rules  []string
+	key    []byte // of digests
+	digest Digest // of the arguments, once it was wanted
+	done   bool
+}
+
+// answeredBy reports whether g answers the question: the rules that ask are among
+// those that asked for it, and who gave it could give it now.
+func (a *attempt) answeredBy(g *grant) bool {
+	m := &a.Requirement
+	if !g.Live(a.at) || g.Pin != a.Call.Pin || g.width() > m.MaxCover {
+		return false
+	}
+	for _, rule := range a.rules {
+		if !slices.Contains(g.Rules, rule) {
+			return false
+		}
+	}
+	able := 0
+	for _, id := range g.Grantors {
+		if m.permits(id, g.Principal) == NotRejected {
+			able++
+		}
+	}
+	return able >= max(m.Quorum, 1) && len(a.rules) > 0 && a.covers(g)
+}
+
+// covers reports whether g covers the arguments.
+func (a *attempt) covers(g *grant) bool {
+	switch g.Cover {
+	case CoverTool:
+		return true
+	case CoverArgs:
+		return !slices.ContainsFunc(g.where, func(m matcher) bool { return !m.meets(a.Call.Args) })
+	}
+	if !a.done {
+		var err error
+		if a.digest, err = keyed(a.key, purposeArgs, a.Call.Args); err != nil {
+			return false
+		}
+		a.done = true
+	}
+	return a.digest == g.Args
+}
+
+// Match returns the first grant that answers a question, in the order in which
+// they were given. UseGrant says that it is used.
+func (b *Book) Match(at time.Time, q *Question) (Grant, bool) {
+	candidates := b.index[q.Call.key()]
+	if len(candidates) == 0 || q.Call.Args == nil {
+		return Grant{}, false
+	}
+	a := attempt{Question: q, at: at, rules: q.rules(), key: b.key}
+	for _, g := range candidates {
+		if a.answeredBy(g) {
+			return g.Grant, true
+		}
+	}
+	return Grant{}, false
+}
+
+// hides reports whether predicates look at something that is masked, whose value
+// would then stand in the events.
+func hides(where []Predicate, masked []string) bool {
+	return slices.ContainsFunc(where, func(p Predicate) bool { return p.names(masked) })
+}

@@ -1,0 +1,293 @@
+package consent_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+func widest() consent.Requirement {
+	return consent.Requirement{MaxCover: consent.CoverTool, Timeout: 100 * time.Second}
+}
+
+// granted returns a desk at which alice has answered a question with an offer.
+func granted(t *testing.T, args string, o consent.Offer) *desk {
+	t.Helper()
+	d := newDesk(t)
+	id := d.ask(0, question(args, widest()))
+	r := d.decide(30, id, consent.Answer{By: "alice", Approve: true, Message: "fine", Offer: o})
+	require.Equal(t, consent.Accepted, r.Resolution)
+	return d
+}
+
+func TestGrantForADurationCountsFromTheApprovalAndIsInvalidAtTheEndInstant(t *testing.T) {
+	d := granted(t, `{"to":"a"}`, lasting(60))
+	q := question(`{"to":"a"}`, widest())
+	assert.True(t, d.matches(30, q))
+	assert.True(t, d.matches(89.999, q))
+	assert.False(t, d.matches(90, q))
+	assert.False(t, d.matches(89, question(`{"to":"b"}`, widest())))
+}
+
+func TestGrantForASessionHasNoEnd(t *testing.T) {
+	d := granted(t, `{"to":"a"}`, session(consent.CoverExact))
+	q := question(`{"to":"a"}`, widest())
+	q.Call.Run = "r2"
+	assert.True(t, d.matches(1e9, q))
+}
+
+func TestOnceIgnoresTheCoverAndLeavesNoGrant(t *testing.T) {
+	d := newDesk(t)
+	q := question(`{}`, approvers("alice")) // exact at most
+	once := consent.Offer{Cover: consent.CoverTool, For: time.Hour, Where: []consent.Predicate{where("", consent.OpEqual, "!")}}
+	r := d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: once})
+	assert.Equal(t, consent.Accepted, r.Resolution)
+	assert.Nil(t, r.Granted)
+	assert.Equal(t, consent.Offer{}, *r.Offer)
+	assert.Empty(t, d.book.Grants())
+	assert.False(t, d.matches(2, q))
+}
+
+func TestCoverExactIsEqualArguments(t *testing.T) {
+	d := granted(t, `{"to":"a","n":1}`, session(consent.CoverExact))
+	assert.True(t, d.matches(31, question(`{"n":1.0,"to":"a"}`, widest())))
+	assert.False(t, d.matches(31, question(`{"n":2,"to":"a"}`, widest())))
+	assert.False(t, d.matches(31, question(`{"n":1,"to":"a","x":null}`, widest())))
+	broken := question(`{`, widest())
+	assert.False(t, d.matches(31, broken))
+	broken.Call.Args = nil
+	assert.False(t, d.matches(31, broken))
+}
+
+func TestCoverArgsIsPredicatesThatAreAllMet(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		where  []consent.Predicate
+		yes    []string
+		not    []string
+		reject bool
+	}{
+		{name: "equal", where: []consent.Predicate{where("to", consent.OpEqual, `"a"`)}, yes: []string{`{"to":"a","n":5}`}, not: []string{`{"to":"ab"}`, `{}`, `{"x":{"to":"a"}}`, `["a"]`}},
+		{name: "equal numbers", where: []consent.Predicate{where("n", consent.OpEqual, `1e2`)}, yes: []string{`{"n":100}`, `{"n":100.0}`}, not: []string{`{"n":"100"}`, `{"n":101}`}},
+		{name: "equal objects", where: []consent.Predicate{where("o", consent.OpEqual, `{"a":1,"b":[2]}`)}, yes: []string{`{"o":{"b":[2],"a":1}}`}, not: []string{`{"o":{"b":[2],"a":1,"c":0}}`}},
+		{name: "prefix", where: []consent.Predicate{where("to", consent.OpPrefix, `"docs/"`)}, yes: []string{`{"to":"docs/"}`, `{"to":"docs/x"}`}, not: []string{`{"to":"Docs/x"}`, `{"to":5}`, `{"to":["docs/"]}`}},
+		{name: "greater", where: []consent.Predicate{where("n", consent.OpGreater, `9007199254740992`)}, yes: []string{`{"n":9007199254740993}`, `{"n":1e300}`}, not: []string{`{"n":9007199254740992}`, `{"n":-9e30}`, `{"n":"9e30"}`}},
+		{name: "greater fractions", where: []consent.Predicate{where("n", consent.OpGreater, `-0.5`)}, yes: []string{`{"n":-0.49}`, `{"n":0}`, `{"n":1e-9}`, `{"n":-0.49999999999999999999}`}, not: []string{`{"n":-0.5}`, `{"n":-0.50000000000000000001}`, `{"n":-4}`}},
+		{name: "greater than next to nothing", where: []consent.Predicate{where("n", consent.OpGreater, `1e-99999999`)}, yes: []string{`{"n":1e-9999999}`, `{"n":1}`}, not: []string{`{"n":0}`, `{"n":1e-999999999}`}},
+		{name: "pointer", where: []consent.Predicate{where("/a~1b/1/~0", consent.OpEqual, `1`)}, yes: []string{`{"a/b":[0,{"~":1}]}`, `{"a/b":[[9,9],{"x":{"y":[1]},"~":1}]}`}, not: []string{`{"a/b":[{"~":1}]}`, `{"a/b":{"1":{"~":2}}}`}},
+		{name: "all", where: []consent.Predicate{where("to", consent.OpEqual, `"a"`), where("n", consent.OpGreater, `3`)}, yes: []string{`{"to":"a","n":4}`}, not: []string{`{"to":"a","n":3}`, `{"to":"b","n":4}`}},
+		{name: "prefix of a number", where: []consent.Predicate{where("n", consent.OpPrefix, `1`)}, reject: true},
+		{name: "above a text", where: []consent.Predicate{where("n", consent.OpGreater, `"1"`)}, reject: true},
+		{name: "no JSON", where: []consent.Predicate{where("n", consent.OpEqual, `one`)}, reject: true},
+		{name: "no member", where: []consent.Predicate{where("", consent.OpEqual, `1`)}, reject: true},
+		{name: "no pointer", where: []consent.Predicate{where("/a~2", consent.OpEqual, `1`)}, reject: true},
+		{name: "no comparison", where: []consent.Predicate{where("n", consent.OpGreater+1, `1`)}, reject: true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.reject {
+				d := newDesk(t)
+				a := consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs, tc.where...)}
+				d.rejected(consent.InvalidInput, d.decide(1, d.ask(0, question(`{}`, widest())), a))
+				return
+			}
+			d := granted(t, `{}`, session(consent.CoverArgs, tc.where...))
+			for _, args := range tc.yes {
+				assert.True(t, d.matches(31, question(args, widest())), args)
+			}
+			for _, args := range tc.not {
+				assert.False(t, d.matches(31, question(args, widest())), args)
+			}
+		})
+	}
+}
+
+func TestCoverToolIsEveryCallOfTheTool(t *testing.T) {
+	d := granted(t, `{}`, session(consent.CoverTool))
+	assert.True(t, d.matches(31, question(`{"anything":1}`, widest())))
+}
+
+func TestGrantIsOfItsToolSessionPrincipalAgentAndDeclaration(t *testing.T) {
+	d := granted(t, `{}`, session(consent.CoverTool))
+	for name, change := range map[string]func(*consent.Call){
+		"tool": func(c *consent.Call) { c.Tool = "x" }, "session": func(c *consent.Call) { c.Session = "x" },
+		"principal": func(c *consent.Call) { c.Principal = "x" }, "sub-agent": func(c *consent.Call) { c.Agent = "x" },
+		"declaration": func(c *consent.Call) { c.Pin = "x" },
+	} {
+		q := question(`{}`, widest())
+		change(&q.Call)
+		assert.False(t, d.matches(31, q), name)
+		_, err := d.book.UseGrant(after(31), "q1", q)
+		assert.ErrorIs(t, err, consent.ErrNoGrant, name)
+	}
+}
+
+func TestDeclarationCapsTheCover(t *testing.T) {
+	args := session(consent.CoverArgs, where("to", consent.OpEqual, `"a"`))
+	offers := []consent.Offer{session(consent.CoverExact), args, session(consent.CoverTool)}
+	for limit := range consent.CoverTool + 1 {
+		for cover, o := range offers {
+			d := newDesk(t)
+			r := d.decide(1, d.ask(0, question(`{}`, consent.Requirement{MaxCover: limit})), consent.Answer{By: "alice", Approve: true, Offer: o})
+			if consent.Cover(cover) > limit {
+				d.rejected(consent.GrantTooWide, r)
+			} else {
+				assert.Equal(t, consent.Accepted, r.Resolution)
+			}
+		}
+	}
+	d := newDesk(t)
+	id := d.ask(0, question(`{}`, consent.Requirement{MaxCover: consent.CoverArgs}))
+	d.rejected(consent.GrantTooWide, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs)}))
+	d.rejected(consent.GrantTooWide, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverTool + 1)}))
+	d.rejected(consent.InvalidInput, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: consent.Offer{Lasting: consent.ForSession + 1}}))
+	d.rejected(consent.InvalidInput, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: lasting(0)}))
+}
+
+func TestGrantCarriesItsFieldsAndIsShownBeforeItIsStored(t *testing.T) {
+	d := newDesk(t)
+	q := question(`{"to":"a"}`, widest())
+	id := d.ask(0, q)
+	a := consent.Answer{By: "alice", Approve: true, Message: "fine", Offer: lasting(60)}
+	e := d.book.Decide(after(30), id, &a)
+	r, _ := d.book.Request(id)
+	want := &consent.Grant{
+		ID: id, CallID: "c1", Tool: "transfer", Pin: "pin-1", Session: "s1", Principal: "agent",
+		Cover: consent.CoverExact, Args: r.ArgsDigest, Created: after(30), Expires: after(90),
+		Grantors: []string{"alice"}, Reason: "fine", Rules: []string{"declared"}, Revision: "v1",
+	}
+	assert.Equal(t, want, e.Result.Granted)
+	assert.Empty(t, d.book.Grants())
+	d.apply(e)
+
+	g, ok := d.book.Match(after(31), q)
+	require.True(t, ok)
+	used, err := d.book.UseGrant(after(31), g.ID, q)
+	require.NoError(t, err)
+	d.apply(used)
+	want.Uses = 1
+	assert.Equal(t, []consent.Grant{*want}, d.book.Grants())
+	_, err = d.book.UseGrant(after(90), g.ID, q)
+	assert.ErrorIs(t, err, consent.ErrNoGrant, "it ended between the match and the start")
+	_, err = d.book.UseGrant(after(31), "unknown", q)
+	assert.ErrorIs(t, err, consent.ErrNoGrant)
+}
+
+func TestRevokedGrantAnswersNothing(t *testing.T) {
+	d := granted(t, `{}`, lasting(60))
+	q := question(`{}`, widest())
+	d.rejected(consent.UnknownRequest, d.apply(d.book.Revoke(after(31), "q9", "bob", "")).Result)
+	d.rejected(consent.NotPermitted, d.apply(d.book.Revoke(after(31), "q1", "", "")).Result)
+	d.rejected(consent.RequestExpired, d.apply(d.book.Revoke(after(90), "q1", "bob", "")).Result)
+	assert.True(t, d.matches(32, q))
+	e := d.apply(d.book.Revoke(after(33), "q1", "bob", "gone"))
+	assert.Equal(t, consent.Accepted, e.Result.Resolution)
+	assert.Equal(t, "c1", e.Call)
+	assert.False(t, d.matches(34, q))
+	_, err := d.book.UseGrant(after(34), "q1", q)
+	assert.ErrorIs(t, err, consent.ErrNoGrant)
+	d.rejected(consent.AlreadyResolved, d.apply(d.book.Revoke(after(95), "q1", "bob", "")).Result)
+	g := d.book.Grants()[0]
+	assert.Equal(t, []any{after(33), "bob", false}, []any{g.Revoked, g.RevokedBy, g.Live(after(34))})
+}
+
+func TestGrantsDieWithTheRuleThatAsked(t *testing.T) {
+	d := newDesk(t)
+	q := question(`{}`, widest())
+	q.Reasons = []consent.Reason{{Code: "large"}, {Code: "night"}}
+	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverTool)})
+	one := question(`{}`, widest())
+	one.Reasons = q.Reasons[:1]
+	one.Call.Revision = "v2"
+	assert.True(t, d.matches(2, one), "another revision with the same rule")
+
+	more := question(`{}`, widest())
+	more.Reasons = append(q.Reasons[:2:2], consent.Reason{Code: "abroad"})
+	assert.False(t, d.matches(2, more), "nobody has answered the third rule")
+	none := question(`{}`, widest())
+	none.Reasons = nil
+	assert.False(t, d.matches(2, none), "nothing asks")
+
+	all := func(consent.Rule) bool { return true }
+	_, ok := d.book.Retire(after(3), all)
+	assert.False(t, ok)
+	e, ok := d.book.Retire(after(3), func(r consent.Rule) bool { return r != consent.Rule{Tool: "transfer", Code: "night"} })
+	require.True(t, ok)
+	d.apply(e)
+	assert.True(t, d.matches(4, one))
+	assert.False(t, d.matches(4, q), "a rule that came back asks anew")
+	e, ok = d.book.Retire(after(5), func(consent.Rule) bool { return false })
+	require.True(t, ok)
+	assert.Equal(t, []consent.Rule{{Tool: "transfer", Code: "large"}}, e.Retired)
+	d.apply(e)
+	assert.False(t, d.matches(6, one))
+	assert.False(t, d.book.Grants()[0].Live(after(6)))
+}
+
+func TestGrantAnswersNothingThatItsGiversCouldNotAnswerNow(t *testing.T) {
+	d := granted(t, `{}`, session(consent.CoverTool))
+	for name, m := range map[string]consent.Requirement{
+		"other approvers": {MaxCover: consent.CoverTool, Approvers: []string{"cfo"}},
+		"more approvers":  {MaxCover: consent.CoverTool, Quorum: 2},
+		"narrower cover":  {MaxCover: consent.CoverArgs},
+	} {
+		assert.False(t, d.matches(31, question(`{}`, m)), name)
+	}
+	q := question(`{}`, consent.Requirement{MaxCover: consent.CoverTool, Approvers: []string{"alice", "cfo"}})
+	assert.True(t, d.matches(31, q))
+}
+
+func TestGrantOfAQuorumIsWhatEachOfItHasOffered(t *testing.T) {
+	prefix, sum := where("to", consent.OpPrefix, `"a"`), where("sum", consent.OpGreater, `1`)
+	hour, minute := lasting(3600), lasting(60)
+	for _, tc := range []struct {
+		name string
+		a, b consent.Offer
+		want consent.Offer
+	}{
+		{"once", consent.Offer{}, session(consent.CoverTool), consent.Offer{}},
+		{"the shorter", hour, minute, minute},
+		{"a duration", session(consent.CoverExact), minute, minute},
+		{"the narrower", session(consent.CoverTool), session(consent.CoverExact), session(consent.CoverExact)},
+		{"all predicates", session(consent.CoverArgs, prefix), session(consent.CoverArgs, sum), session(consent.CoverArgs, prefix, sum)},
+		{"those there are", session(consent.CoverTool), session(consent.CoverArgs, sum), session(consent.CoverArgs, sum)},
+		{"none for exact", session(consent.CoverArgs, prefix), session(consent.CoverExact), session(consent.CoverExact)},
+	} {
+		for _, order := range [][2]consent.Offer{{tc.a, tc.b}, {tc.b, tc.a}} {
+			d := newDesk(t)
+			m := widest()
+			m.Quorum = 2
+			id := d.ask(0, question(`{"to":"a","sum":2}`, m))
+			d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: order[0]})
+			g := d.decide(30, id, consent.Answer{By: "bob", Approve: true, Offer: order[1]}).Granted
+			if tc.want.Lasting == consent.Once {
+				assert.Nil(t, g, tc.name)
+				continue
+			}
+			require.NotNil(t, g, tc.name)
+			assert.Equal(t, []string{"alice", "bob"}, g.Grantors)
+			assert.Equal(t, tc.want.Cover, g.Cover, tc.name)
+			assert.ElementsMatch(t, tc.want.Where, g.Where, tc.name)
+			want := time.Time{}
+			if tc.want.For > 0 {
+				want = after(30).Add(tc.want.For)
+			}
+			assert.Equal(t, want, g.Expires, tc.name)
+		}
+	}
+}
+
+func TestGrantOfAnEditCoversWhatWasEdited(t *testing.T) {
+	d := newDesk(t)
+	m := consent.Requirement{AllowEdit: true}
+	q := question(`{"sum":9}`, m)
+	edit := edited(q, `{"sum":5}`, m)
+	d.decide(1, d.ask(0, q), consent.Answer{By: "bob", Approve: true, Offer: session(consent.CoverExact), Edit: edit})
+	assert.False(t, d.matches(2, q))
+	q.Call.Args = wire.Raw(`{"sum":5}`)
+	assert.True(t, d.matches(2, q))
+}

@@ -1,0 +1,177 @@
+package consent
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A Call is what is about to happen, as far as consent looks at it.
+type Call struct {
+	ID        string
+	Tool      string
+	Pin       string // hash of the tool's whole declaration
+	Session   string
+	Run       string
+	Principal string     // on whose behalf
+	Agent     string     // the sub-agent that calls; empty: the run itself
+	Args      wire.Value // the decoded arguments with which the handler will run
+	Preview   *Preview   // nil: there is none
+	Revision  string     // of the policy that judged the call
+}
+
+// A Preview shows what a call would do. It is stored with the request, so it
+// must not show what may not be stored.
+type Preview struct {
+	MediaType string `json:"media_type,omitempty"`
+	Text      string `json:"text"`
+}
+
+// A Reason is one rule's reason for asking.
+type Reason struct {
+	Code    string `json:"code"` // the rule
+	Message string `json:"message,omitempty"`
+	At      string `json:"at,omitempty"` // file:line of the rule
+}
+
+// Reasons returns the reasons of asks.
+func Reasons(asks []Ask) []Reason {
+	reasons := make([]Reason, len(asks))
+	for i, a := range asks {
+		reasons[i] = Reason{Code: a.ID, Message: a.Message, At: a.At}
+	}
+	return reasons
+}
+
+// A Question is a call for which somebody's consent is wanted: what Match
+// answers with a grant, or Ask makes a Request of.
+type Question struct {
+	Call        Call
+	Requirement Requirement // from Merge
+	Reasons     []Reason    // at least one; the codes are the rules that ask
+	Effect      string      // of the tool: read, write or destructive
+	Undoable    bool
+}
+
+// rules returns the rules that ask.
+func (q *Question) rules() []string {
+	rules := make([]string, len(q.Reasons))
+	for i, r := range q.Reasons {
+		rules[i] = r.Code
+	}
+	return distinct(rules)
+}
+
+// A Request is a question that was put to people. What a Book returns of it is
+// shared and must not be changed.
+type Request struct {
+	ID        string `json:"id"`
+	CallID    string `json:"call"`
+	Tool      string `json:"tool"`
+	Pin       string `json:"pin"`
+	Session   string `json:"session"`
+	Run       string `json:"run"`
+	Principal string `json:"principal"`
+	Agent     string `json:"agent,omitempty"`
+
+	Terms
+
+	Effect   string    `json:"effect,omitempty"`
+	Undoable bool      `json:"undoable"`
+	Revision string    `json:"revision"` // of the policy that asked
+	Created  time.Time `json:"created"`
+	Remind   time.Time `json:"remind"`  // when a reminder is due
+	Expires  time.Time `json:"expires"` // the first instant that is too late
+	Nonce    string    `json:"nonce"`
+
+	Status Status `json:"status"`
+	Votes  []Vote `json:"votes,omitempty"` // approvals of the present terms
+}
+
+// Terms are the part of a Request that an edit replaces.
+type Terms struct {
+	Args        json.RawMessage `json:"args"`                // what is sensitive is masked
+	Masked      []string        `json:"masked,omitempty"`    // pointers to that
+	ArgsDigest  Digest          `json:"args_digest"`         // keyed: tells only the keyholder about the arguments
+	Preview     *Preview        `json:"preview,omitempty"`   //
+	Reasons     []Reason        `json:"reasons"`             //
+	Requirement Requirement     `json:"requirement"`         //
+	Binding     Digest          `json:"binding"`             // what is approved
+	EditedBy    string          `json:"edited_by,omitempty"` // who proposed these terms; empty: the agent
+}
+
+// A Vote is one approval.
+type Vote struct {
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+	Message string    `json:"message,omitempty"`
+	Offer   Offer     `json:"grant"`
+}
+
+// An Offer says what an approver grants beyond this call.
+type Offer struct {
+	Lasting Lasting       `json:"lasting"`
+	For     time.Duration `json:"for_ns,omitempty"`
+	Cover   Cover         `json:"cover"` // without effect for Once
+	Where   []Predicate   `json:"where,omitempty"`
+}
+
+// Rules returns the rules that asked.
+func (r *Request) Rules() []string { return (&Question{Reasons: r.Reasons}).rules() }
+
+// Missing returns how many approvals are still wanted.
+func (r *Request) Missing() int {
+	if r.Status != StatusOpen {
+		return 0
+	}
+	return max(r.Requirement.Quorum-len(r.Votes), 0)
+}
+
+// voted reports whether an id has approved the present terms.
+func (r *Request) voted(id string) bool {
+	return slices.ContainsFunc(r.Votes, func(v Vote) bool { return v.By == id })
+}
+
+// narrowest returns what every vote offers: the shortest time and the narrowest
+// cover, and all the predicates.
+func narrowest(votes []Vote) Offer {
+	o := votes[0].Offer
+	where := slices.Clone(o.predicates())
+	for _, v := range votes[1:] {
+		next := v.Offer
+		switch {
+		case next.Lasting == ForDuration && o.Lasting == ForDuration:
+			o.For = min(o.For, next.For)
+		case next.Lasting < o.Lasting:
+			o.Lasting, o.For = next.Lasting, next.For
+		}
+		o.Cover = min(o.Cover, next.Cover)
+		where = append(where, next.predicates()...)
+	}
+	if o.Where = nil; o.Cover == CoverArgs {
+		o.Where = where
+	}
+	return o
+}
+
+// predicates returns the predicates that have an effect.
+func (o *Offer) predicates() []Predicate {
+	if o.Cover != CoverArgs {
+		return nil
+	}
+	return o.Where
+}
+
+// width returns how much o covers: predicates that there are none of let every
+// call pass.
+func (o *Offer) width() Cover {
+	switch {
+	case o.Lasting == Once:
+		return CoverExact
+	case o.Cover == CoverArgs && len(o.Where) == 0:
+		return CoverTool
+	}
+	return o.Cover
+}

@@ -1,0 +1,106 @@
+package consent
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// DefaultTimeout is how long a request lives when nothing says otherwise.
+const DefaultTimeout = 300 * time.Second
+
+// The errors of Merge: nobody could ever give the consent that is wanted, so the
+// call is denied and nobody is asked.
+var (
+	ErrNobody = errors.New("the asks and the declaration have no approver in common")
+	ErrQuorum = errors.New("the asks and the declaration want more approvals than they have approvers")
+)
+
+// A Requirement says who must agree, how soon, and how far the agreement may reach.
+type Requirement struct {
+	Approvers []string      `json:"approvers,omitempty"` // empty: any id but the principal
+	Quorum    int           `json:"quorum"`              // distinct ids
+	Timeout   time.Duration `json:"timeout_ns"`
+	MaxCover  Cover         `json:"max_cover"`
+	AllowEdit bool          `json:"allow_edit,omitempty"`
+	AllowSelf bool          `json:"allow_self,omitempty"` // the principal is an approver like others
+}
+
+// An Ask is what one rule wants. A field that is zero wants nothing, but for
+// MaxCover: a rule that says nothing of grants allows the narrowest.
+type Ask struct {
+	ID        string
+	Message   string
+	Approvers []string
+	Quorum    int
+	Timeout   time.Duration
+	MaxCover  Cover
+	At        string // file:line of the rule
+}
+
+// Merge returns the requirement that satisfies the declaration and every ask:
+// the approvers whom all of them name, the highest quorum, the shortest timeout,
+// the narrowest cover. Edits and self-approval are the declaration's alone. A
+// tool that declares no consent allows what a zero Requirement does.
+func Merge(declared *Requirement, asks ...Ask) (Requirement, error) {
+	var m Requirement
+	if declared != nil {
+		m = *declared
+	}
+	named := len(m.Approvers) > 0
+	m.Approvers = distinct(m.Approvers)
+	for _, a := range asks {
+		switch {
+		case len(a.Approvers) == 0:
+		case named:
+			m.Approvers = slices.DeleteFunc(m.Approvers, func(id string) bool { return !slices.Contains(a.Approvers, id) })
+		default:
+			m.Approvers, named = distinct(a.Approvers), true
+		}
+		m.Quorum = max(m.Quorum, a.Quorum)
+		if a.Timeout > 0 && (m.Timeout <= 0 || a.Timeout < m.Timeout) {
+			m.Timeout = a.Timeout
+		}
+		m.MaxCover = min(m.MaxCover, a.MaxCover)
+	}
+	m.Quorum = max(m.Quorum, 1)
+	if m.Timeout <= 0 {
+		m.Timeout = DefaultTimeout
+	}
+	switch {
+	case named && len(m.Approvers) == 0:
+		return Requirement{}, ErrNobody
+	case named && m.Quorum > len(m.Approvers):
+		return Requirement{}, ErrQuorum
+	}
+	return m, nil
+}
+
+// distinct returns ids sorted, each once and none of them empty; nil for none.
+func distinct(ids []string) []string {
+	var out []string
+	for _, id := range ids {
+		if id != "" {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// permits returns why an id may not answer for a principal, if it may not.
+func (m *Requirement) permits(id, principal string) Rejection {
+	switch {
+	case id == "", len(m.Approvers) > 0 && !slices.Contains(m.Approvers, id):
+		return NotPermitted
+	case id == principal && !m.AllowSelf:
+		return SelfApproval
+	}
+	return NotRejected
+}
+
+// Covers lists what a standing grant may cover, the narrowest first.
+func (m *Requirement) Covers() []Cover {
+	covers := []Cover{CoverExact, CoverArgs, CoverTool}
+	return covers[:min(int(m.MaxCover), len(covers)-1)+1]
+}

@@ -1,0 +1,67 @@
+package consent
+
+import (
+	"slices"
+	"time"
+)
+
+// UseGrant makes the event that a call is started by a grant, immediately before
+// its handler. It fails when the grant does not answer the question any more.
+func (b *Book) UseGrant(at time.Time, id string, q *Question) (Event, error) {
+	g := b.grants[id]
+	if g == nil || g.key() != q.Call.key() || q.Call.Args == nil {
+		return Event{}, ErrNoGrant
+	}
+	a := attempt{Question: q, at: at, rules: q.rules(), key: b.key}
+	if !a.answeredBy(g) {
+		return Event{}, ErrNoGrant
+	}
+	e := b.event(EventGrantUsed, at)
+	e.Grant, e.Call = id, q.Call.ID
+	return e, nil
+}
+
+// Revoke makes the event that somebody takes a grant back. Anybody with a name
+// may: it opens nothing. What was revoked before is AlreadyResolved, and what has
+// ended by itself RequestExpired.
+func (b *Book) Revoke(at time.Time, id, by, reason string) Event {
+	e := b.event(EventRevoked, at)
+	e.Grant, e.By, e.Message = id, by, reason
+	e.Result = &Result{}
+	g := b.grants[id]
+	switch {
+	case g == nil:
+		e.Result.Rejection = UnknownRequest
+	case !g.Revoked.IsZero():
+		e.Result.Rejection = AlreadyResolved
+	case !g.Live(at):
+		e.Result.Rejection = RequestExpired
+	case by == "":
+		e.Result.Rejection = NotPermitted
+	default:
+		e.Result.Resolution = Accepted
+	}
+	if g != nil {
+		e.Call = g.CallID
+	}
+	return e
+}
+
+// Retire makes the event that rules have gone, with which grants die: to be
+// called after a reload with what the new policy still asks. It is false when no
+// grant depends on a rule that has gone. A rule that comes back later asks anew.
+func (b *Book) Retire(at time.Time, exists func(Rule) bool) (Event, bool) {
+	e := b.event(EventRetired, at)
+	for _, g := range b.granted {
+		if !g.Live(at) {
+			continue
+		}
+		for _, code := range g.Rules {
+			rule := Rule{Tool: g.Tool, Code: code}
+			if !slices.Contains(e.Retired, rule) && !exists(rule) {
+				e.Retired = append(e.Retired, rule)
+			}
+		}
+	}
+	return e, len(e.Retired) > 0
+}
