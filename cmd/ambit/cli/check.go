@@ -12,6 +12,7 @@ import (
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
@@ -24,6 +25,10 @@ func newCheck() *cobra.Command {
 policy beside it, each with file, line and column. Policies are checked against
 what the declaration says now, whether or not it has been generated.
 
+It also analyses the rules of all tools together: a tool that can never run and a
+requirement that can never be met are errors. Rules that never decide anything,
+and covers that no grant can have, are warnings: they do not change the exit code.
+
 Notes name declared fields that this version carries but does not enforce yet.`,
 		Args: oneOrNone,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -32,11 +37,16 @@ Notes name declared fields that this version carries but does not enforce yet.`,
 				return err
 			}
 			d, err := load(path)
-			err = errors.Join(err, checkPolicies(path, d))
+			warnings, ruleErr := d.analyse()
+			err = errors.Join(err, ruleErr, checkPolicies(path, d))
 			notes, noteErr := d.notes()
 			err = errors.Join(err, noteErr)
 			if asJSON {
-				return printFindings(cmd.OutOrStdout(), err, notes)
+				return printFindings(cmd.OutOrStdout(), err, append(warningFindings(warnings), notes...))
+			}
+			for _, w := range warnings {
+				fmt.Fprint(cmd.ErrOrStderr(), "warning: ")
+				w.at.Format(cmd.ErrOrStderr())
 			}
 			for _, n := range notes {
 				fmt.Fprintf(cmd.ErrOrStderr(), "note: %s:%d:%d: %s\n", n.File, n.Line, n.Column, n.Message)
@@ -72,7 +82,8 @@ func (d *declaration) notes() ([]finding, error) {
 		return nil, err
 	}
 	var notes []finding
-	if rules := d.file.Rules; rules != nil && len(rules.Keys) > 0 {
+	carried := &runtime.Spec{Rules: runtime.Rules{MaxCalls: 1}}
+	if rules := d.file.Rules; rules != nil && len(rules.Keys) > 0 && len(carried.Unenforced()) > 0 {
 		notes = append(notes, note(first(rules.Keys), "rules of the whole set are carried into the generated code but not enforced yet"))
 	}
 	for i, tool := range tools {
@@ -85,7 +96,7 @@ func (d *declaration) notes() ([]finding, error) {
 }
 
 func note(at dsl.Pos, message string) finding {
-	return finding{Severity: "note", File: at.File, Line: at.Line, Column: at.Col, Message: message}
+	return finding{Severity: severityNote, File: at.File, Line: at.Line, Column: at.Col, Message: message}
 }
 
 // first is the place of the first of some keys.

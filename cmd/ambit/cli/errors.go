@@ -62,6 +62,11 @@ func reportOne(w io.Writer, command string, err error) int {
 			fmt.Fprint(w, "error: ")
 			d.Format(w)
 		}
+	case codedErrors:
+		for _, e := range err {
+			fmt.Fprint(w, "error: ")
+			e.at.Format(w)
+		}
 	case opa.Errors:
 		for _, e := range err {
 			printError(w, policyError(e), e.Hint)
@@ -98,6 +103,9 @@ func asProblems(err error) error {
 func asProblem(err error) error {
 	if d, ok := errors.AsType[dsl.Diagnostics](err); ok {
 		return d
+	}
+	if c, ok := errors.AsType[codedErrors](err); ok {
+		return c
 	}
 	if p, ok := errors.AsType[opa.Errors](err); ok {
 		return p

@@ -25,6 +25,7 @@ func exitCodesTopic() *cobra.Command {
      "policy test" has a failing test
 
 Data is on standard output and everything else on standard error, as lines that
-begin with "error:", "hint:" or "note:".`,
+begin with "error:", "warning:", "hint:" or "note:". Warnings and notes do not
+change the code.`,
 	}
 }

@@ -7,9 +7,17 @@ import (
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
-// A finding is an error or a note in the form of "ambit check --json".
+// Severities of findings.
+const (
+	severityError   = "error"
+	severityWarning = "warning"
+	severityNote    = "note"
+)
+
+// A finding is an error, a warning or a note in the form of "ambit check --json".
 type finding struct {
-	Severity string `json:"severity"` // error or note
+	Severity string `json:"severity"`
+	Code     string `json:"code,omitempty"` // of what the analysis of rules finds
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
 	Column   int    `json:"column,omitempty"`
@@ -24,23 +32,31 @@ func findings(err error) []finding {
 		switch e := e.(type) {
 		case dsl.Diagnostics:
 			for _, d := range e {
-				out = append(out, finding{"error", d.Pos.File, d.Pos.Line, d.Pos.Col, d.Message, d.Hint})
+				out = append(out, found(severityError, "", d))
+			}
+		case codedErrors:
+			for _, c := range e {
+				out = append(out, found(severityError, c.code, c.at))
 			}
 		case opa.Errors:
 			for _, p := range e {
-				out = append(out, finding{"error", p.File, p.Line, p.Col, p.Message, p.Hint})
+				out = append(out, finding{severityError, "", p.File, p.Line, p.Col, p.Message, p.Hint})
 			}
 		case *failure:
-			out = append(out, finding{Severity: "error", Message: e.message, Hint: e.hint})
+			out = append(out, finding{Severity: severityError, Message: e.message, Hint: e.hint})
 		}
 	}
 	return out
 }
 
-// printFindings prints errors and notes, and says by the exit code whether
+func found(severity, code string, d *dsl.Diagnostic) finding {
+	return finding{severity, code, d.Pos.File, d.Pos.Line, d.Pos.Col, d.Message, d.Hint}
+}
+
+// printFindings prints errors and what else was found, and says by the exit code whether
 // there are errors.
-func printFindings(w io.Writer, err error, notes []finding) error {
-	all := append(findings(err), notes...)
+func printFindings(w io.Writer, err error, others []finding) error {
+	all := append(findings(err), others...)
 	if printErr := printJSON(w, map[string]any{"findings": all}); printErr != nil {
 		return printErr
 	}
