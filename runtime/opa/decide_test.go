@@ -1,6 +1,8 @@
 package opa
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -95,13 +97,13 @@ func TestPackagesDecide(t *testing.T) {
 	late.Now = time.Date(2026, 3, 1, 23, 0, 0, 0, time.UTC)
 	d = decide(t, p, late)
 	assert.Equal(t, runtime.EffectAsk, d.Effect)
-	require.Len(t, d.Asks, 2)
-	for _, a := range d.Asks {
-		assert.Equal(t, []string{"lead"}, a.Approvers)
-		assert.Equal(t, 2, a.Quorum)
-		assert.Equal(t, 5*time.Minute, a.Timeout)
-		assert.Equal(t, runtime.CoverArgs, a.MaxCover)
-	}
+	assert.ElementsMatch(t, []runtime.Ask{
+		{
+			ID: "big", Message: "a big file", Approvers: []string{"lead", "owner"}, Quorum: 2,
+			Timeout: 5 * time.Minute, MaxCover: runtime.CoverTool, At: "file_write.rego:9",
+		},
+		{ID: "night", Message: "at night", Approvers: []string{"lead"}, Timeout: time.Hour, MaxCover: runtime.CoverArgs, At: "org/security.rego:7"},
+	}, d.Asks, "each ask is handed on whole: package consent joins them")
 
 	etc := call(t, reg, "file_write", `{"path":"/etc/passwd","content":"long enough","mode":"create","meta":{"owner":"o"}}`)
 	d = decide(t, p, etc)
@@ -114,10 +116,11 @@ func TestPackagesDecide(t *testing.T) {
 
 func TestPrecedence(t *testing.T) {
 	ask := func(approvers ...string) runtime.Ask { return runtime.Ask{ID: "a", Approvers: approvers, At: "x:1"} }
-	d, err := answers{asks: []runtime.Ask{ask("a", "b"), ask(), ask("c")}}.decide("r")
+	asks := []runtime.Ask{ask("a", "b"), ask(), ask("c")}
+	d, err := answers{asks: asks, allows: []Allow{{}}}.decide("r")
 	require.NoError(t, err)
-	assert.Equal(t, runtime.EffectDeny, d.Effect)
-	assert.Equal(t, "no_common_approver", d.Denials[0].Code)
+	assert.Equal(t, runtime.EffectAsk, d.Effect)
+	assert.Equal(t, asks, d.Asks)
 
 	d, err = answers{allows: []Allow{{}}, obligations: []runtime.Obligation{{Code: "dance", At: "x:2"}}}.decide("r")
 	require.NoError(t, err)
@@ -146,4 +149,49 @@ func TestPrecedence(t *testing.T) {
 		assert.EqualError(t, err, test.err, "an error wins over a denial")
 		assert.Equal(t, runtime.EffectDeny, d.Effect)
 	}
+}
+
+const thirdPolicy = `package ambit.tools.file_write
+
+allow contains {"code": "docs", "message": "documents may be written"}
+
+ask contains {"id": "third", "message": "more than two writes in one run", "approvers": ["owner"]} if {
+	input.run.counts.file_write >= 2
+}
+`
+
+// TestAskFromTheThirdWriteOn asks by what happened in the run before.
+func TestAskFromTheThirdWriteOn(t *testing.T) {
+	p, reg := load(t, "file_write.rego", thirdPolicy)
+	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+		d, err := p.Decide(ctx, in)
+		if in.Facts.Tool(in.Index).Invocations < 2 {
+			assert.Equal(t, runtime.EffectAllow, d.Effect)
+			return d, err
+		}
+		assert.Equal(t, runtime.EffectAsk, d.Effect)
+		assert.Equal(t, "third", d.Asks[0].ID)
+		return d, err
+	}))
+	require.NoError(t, err)
+	ses := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}})
+	run, err := ses.StartRun(t.Context(), runtime.RunConfig{})
+	require.NoError(t, err)
+	turn := run.Turn(runtime.TurnConfig{})
+	for i := range 2 { // the handlers of the fixture fail, which counts all the same
+		turn.Execute(t.Context(), runtime.Call{Tool: "file_write", Input: fmt.Appendf(nil, `{"path":"docs/%d","content":"x","mode":"create","meta":{"owner":"o"}}`, i)})
+	}
+	v := turn.WhatIf(t.Context(), runtime.Call{Tool: "file_write", Input: []byte(`{"path":"docs/3","content":"x","mode":"create","meta":{"owner":"o"}}`)})
+	assert.False(t, v.Runs)
+	assert.Equal(t, "third", v.Decision.Asks[0].ID)
+}
+
+func TestOneIDForEachPackagesAsk(t *testing.T) {
+	ask := `ask contains {"id": "review", "message": "m"} if input.args.path == "x"`
+	elsewhere := "package ambit.policies.security\n\n" + `ask contains {"id": "review", "message": "m"} if input.now_ns > 1`
+	_, err := Load(dir("a.rego", tool(ask), "b.rego", elsewhere), registryOf(t, specs()))
+	assert.EqualError(t, err, `b.rego:3:21: the id "review" is that of another package's ask (give this ask an id of its own: a grant answers the rule that asked for it)`)
+
+	again := ask + "\n\n" + `ask contains {"id": "review", "message": "n"} if input.args.path == "y"`
+	load(t, "a.rego", tool(again), "c.rego", "package ambit.tools.file_delete\n\n"+ask)
 }

@@ -24,7 +24,7 @@
 //	rule          members
 //	allow         code, message
 //	deny          code, message, detail?            the code is declared under reasons: in tools.yaml
-//	ask           id, message, approvers?, quorum?, timeout? ("10m"), max_cover? (exact, args, tool)
+//	ask           id, message, approvers?, quorum?, timeout? ("10m"), max_cover? (exact, when absent, args, tool)
 //	modify        code, pointer, value              the pointer is a JSON Pointer into the arguments
 //	obligations   code, args                        the code is redact_output or notify
 //
@@ -54,13 +54,17 @@
 // An error wins over a deny, that over an ask, that over an allow, and a call
 // that nothing allows is denied with the code no_allow. The library of package
 // policies allows tools of effect read, refuses by behaviours, capabilities and
-// modes, and asks for the consent that is declared. Several asks merge: each
-// then carries the approvers that all of them name, the highest quorum, the
-// shortest timeout and the narrowest cover; without a common approver the call
-// is denied with no_common_approver. Rewrites that do not fit together, an
-// entry of another form than above, an error of a built-in function, a panic,
-// the end of the context and an undefined decision are errors, and the engine
-// denies for an error.
+// modes, and asks for the consent that is declared. Every ask reaches the engine
+// whole; there they and the declaration are joined: the approvers that all of
+// them name, the highest quorum, the shortest timeout, the narrowest cover. So a
+// policy may ask where the declaration does not, and may narrow what it allows,
+// never widen it. A policy may ask by what happened in the run:
+//
+//	ask contains {"id": "third", "message": "more than two writes in one run"} if input.run.counts.file_write >= 2
+//
+// Rewrites that do not fit together, an entry of another form than above, an
+// error of a built-in function, a panic, the end of the context and an undefined
+// decision are errors, and the engine denies for an error.
 //
 // # What Load refuses
 //
@@ -69,7 +73,7 @@
 // tool's input; a function that is not in builtins.txt (no network, no clock, no
 // randomness); a rule that nothing reaches from the decision; a contract rule of
 // another form, or where nobody reads it; a package of an unknown tool, or of the
-// library; an undeclared code; a path below data that does not exist; a value
+// library; an undeclared code; an id that is that of another package's ask; a path below data that does not exist; a value
 // that an enum does not have; a fact of an unknown tool; object.get of a member
 // that the schema rules out; an entry that takes a member which may be absent
 // (it would vanish with it, and a refusal with it); a schemas annotation; data

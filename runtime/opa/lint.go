@@ -27,6 +27,7 @@ func (b *bundle) lintParsed(errs *Errors) {
 		}
 		b.lintInput(m, errs)
 	}
+	b.lintAsks(errs)
 }
 
 // lintGenerated checks that every tool has its schema, without which a typo

@@ -12,13 +12,13 @@ import (
 // The codes of denials that no rule gives.
 const (
 	codeNoAllow           = "no_allow"
-	codeNoApprover        = "no_common_approver"
 	codeUnknownObligation = "unknown_obligation"
 )
 
 // decide turns what the policies said into a decision: error over deny over ask
 // over modify over allow. Whatever was said stays in the decision, so that it
-// can be shown; Effect says what counts.
+// can be shown; Effect says what counts. Asks are handed on one by one, as the
+// rules wrote them: package consent joins them with the declaration.
 func (a answers) decide(revision string) (runtime.Decision, error) {
 	rewrites, err := mergeRewrites(a.rewrites)
 	if err != nil {
@@ -29,9 +29,6 @@ func (a answers) decide(revision string) (runtime.Decision, error) {
 		if !slices.Contains(obligationCodes(), o.Code) {
 			d.Denials = append(d.Denials, runtime.Denial{Code: codeUnknownObligation, Message: fmt.Sprintf("nothing can fulfil the obligation %q", o.Code), At: o.At})
 		}
-	}
-	if !mergeAsks(d.Asks) {
-		d.Denials = append(d.Denials, runtime.Denial{Code: codeNoApprover, Message: "nobody may give every consent that is asked for", At: d.Asks[0].At})
 	}
 	slices.SortStableFunc(d.Denials, compareDenials)
 	switch {
@@ -56,35 +53,6 @@ func compareDenials(a, b runtime.Denial) int {
 		return len(libraryCodes())
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Code, b.Code), cmp.Compare(a.At, b.At), cmp.Compare(a.Message, b.Message))
-}
-
-// mergeAsks gives every ask the terms that satisfy all of them: the approvers
-// that all allow, the highest quorum, the shortest timeout, the narrowest
-// cover. An ask that names no approvers leaves them open. It returns false when
-// no approver is left.
-func mergeAsks(asks []runtime.Ask) bool {
-	if len(asks) == 0 {
-		return true
-	}
-	merged := runtime.Ask{Quorum: 1, MaxCover: asks[0].MaxCover}
-	named := false
-	for _, a := range asks {
-		if len(a.Approvers) > 0 && !named {
-			merged.Approvers, named = slices.Clone(a.Approvers), true
-		} else if len(a.Approvers) > 0 {
-			merged.Approvers = slices.DeleteFunc(merged.Approvers, func(name string) bool { return !slices.Contains(a.Approvers, name) })
-		}
-		merged.Quorum = max(merged.Quorum, a.Quorum)
-		if a.Timeout > 0 && (merged.Timeout == 0 || a.Timeout < merged.Timeout) {
-			merged.Timeout = a.Timeout
-		}
-		merged.MaxCover = min(merged.MaxCover, a.MaxCover)
-	}
-	for i := range asks {
-		a := &asks[i]
-		a.Approvers, a.Quorum, a.Timeout, a.MaxCover = merged.Approvers, merged.Quorum, merged.Timeout, merged.MaxCover
-	}
-	return !named || len(merged.Approvers) > 0
 }
 
 // mergeRewrites drops rewrites that say the same, and refuses those that do not fit together.
