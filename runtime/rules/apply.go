@@ -165,12 +165,14 @@ func (c *call) unclaim() {
 	}
 }
 
-// leave takes c out of the calls of its run that have not ended.
+// leave takes c out of the calls that have not ended.
 func (s *State) leave(c *call) {
-	if r := c.run; r != nil {
-		i := slices.Index(r.live, c)
-		r.live = slices.Delete(r.live, i, i+1)
+	live := &s.strays
+	if c.run != nil {
+		live = &c.run.live
 	}
+	i := slices.Index(*live, c)
+	*live = slices.Delete(*live, i, i+1)
 }
 
 // finish notes how the invocation of c ended, or how an interrupted one had.

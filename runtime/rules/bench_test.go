@@ -125,3 +125,19 @@ func BenchmarkCall(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkUnblock names the steps to a call with two prerequisites.
+func BenchmarkUnblock(b *testing.B) {
+	for _, n := range earlier {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			s, now := ready(b, n)
+			c := rules.Call{ID: "next", Run: "r", Agent: "child", Principal: "other", Tool: "work", Operation: "put", HasOperation: true}
+			b.ReportAllocs()
+			for b.Loop() {
+				if way := s.Unblock(now, &c); len(way.Steps) != 2 {
+					b.Fatal(way)
+				}
+			}
+		})
+	}
+}

@@ -45,6 +45,9 @@
 //	equal calls       Admit, Ask       Release, Undo, Finish with StatusError; else a window after Finish
 //	success           Finish, StatusOK Undo, CloseRun
 //
+// A timeout gives equal calls back too when its tool is idempotent; an
+// idempotency key is given back by Release, Undo and an error alone.
+//
 // A success holds while any that was not undone remains; a later failure takes
 // nothing back. Undo gives back neither slot nor cooldown.
 //

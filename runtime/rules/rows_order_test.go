@@ -249,3 +249,29 @@ func TestOrderOfReasons(t *testing.T) {
 	p.stop()
 	p.refused("all", rules.ReasonRunFinished)
 }
+
+func TestRunWaits(t *testing.T) {
+	p := begin(t, rules.Rules{}, undoable("a", rules.Rules{RequiredBeforeExit: true}), tool("exit", rules.Rules{ExitLoop: true}))
+	first, second := p.ask("a"), p.ask("a")
+	p.state(rules.RunWaiting, "a")
+	p.took(p.s.Release(0, first.ID))
+	require.Equal(t, []string{second.ID}, p.s.Status("r").Waiting)
+	v, _ := p.s.Resume(0, &second)
+	require.True(t, v.Admitted())
+	p.state(rules.RunRunning, "a")
+	p.commit(second.ID)
+	p.finish(second.ID, rules.StatusOK)
+	require.Equal(t, rules.RunStatus{State: rules.RunRunning, PendingExit: []string{}}, p.s.Status("r"))
+	p.undo(second.ID)
+	p.ok("exit") // what was undone is open again
+	p.state(rules.RunCleanup, "a")
+}
+
+func TestCloseRunForgetsWhatNeverStarted(t *testing.T) {
+	p := begin(t, rules.Rules{}, tool("a", rules.Rules{}))
+	id := p.admit("a")
+	p.rerun()
+	_, err := p.s.Commit(0, id)
+	require.Error(t, err)
+	require.Zero(t, p.s.Size())
+}

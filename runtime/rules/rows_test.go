@@ -95,7 +95,7 @@ func TestMaxCallsScope(t *testing.T) {
 	})
 }
 
-func TestSubAgents(t *testing.T) {
+func TestAgentsShareTheBudget(t *testing.T) {
 	child := func(c *rules.Call) { c.Agent = "child" }
 	p := begin(t, rules.Rules{MaxCalls: 4}, tool("a", rules.Rules{MaxCalls: 1}),
 		tool("b", rules.Rules{RequiresPreceding: []string{"a"}, ExclusiveGroups: []string{"g"}}), tool("c", rules.Rules{ExclusiveGroups: []string{"g"}}))

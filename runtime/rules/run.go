@@ -116,6 +116,8 @@ func (s *State) closeRun(r *run) {
 			}
 			c.forget()
 			delete(s.calls, c.id)
+		} else {
+			s.strays = append(s.strays, c)
 		}
 	}
 	for _, c := range s.calls {

@@ -12,6 +12,7 @@ type State struct {
 	runs    map[string]*run
 	owners  map[string]*owner // by principal
 	calls   map[string]*call  // live, unknown and undoable ones
+	strays  []*call           // started, of runs that were closed
 	sweepAt int               // size of calls at which stale ones are looked for
 }
 

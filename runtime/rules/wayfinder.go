@@ -116,8 +116,8 @@ func (w *wayfinder) liveCalls() []*call {
 			}
 		}
 	}
-	for _, c := range w.s.calls {
-		if c.run == nil && c.progress == started && c.owner == w.place.owner {
+	for _, c := range w.s.strays {
+		if c.owner == w.place.owner {
 			out = append(out, c)
 		}
 	}

@@ -62,6 +62,9 @@ type spot struct {
 // ends of calls begin cooldowns that a later move can meet.
 func (w *wayfinder) search() Way {
 	must := w.needed()
+	if w.contradicts(must) {
+		return Way{Outlook: OutlookNever}
+	}
 	open := frontier{{left: w.left(must, 0)}}
 	best := map[spot]node{}
 	found := 0
@@ -150,6 +153,42 @@ func (w *wayfinder) needed() []*tool {
 		}
 	}
 	return out
+}
+
+// contradicts reports whether what is needed excludes itself: two tools of one
+// group, two that must precede each other, or more calls than the run has left.
+// The search would find that out too, but only by trying every order.
+func (w *wayfinder) contradicts(must []*tool) bool {
+	calls, drops := 1, 0
+	for _, t := range must {
+		if !w.pending(t) {
+			calls++
+		}
+	}
+	for i := range w.moves {
+		if m := &w.moves[i]; m.kind == StepDrop && m.run {
+			drops++
+		}
+	}
+	if b := w.s.engine.budget; b > 0 && w.place.run.spent-drops+calls > b {
+		return true
+	}
+	all := append(slices.Clone(must), w.place.tool)
+	for i, x := range all {
+		for _, y := range all[i+1:] {
+			rivals := slices.ContainsFunc(x.groups, func(g int) bool { return slices.Contains(y.groups, g) })
+			each := slices.Contains(x.precedes, y) && slices.Contains(y.precedes, x) && !w.pending(x) && !w.pending(y)
+			if rivals || each {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pending reports whether a call that has not ended may yet make t succeed.
+func (w *wayfinder) pending(t *tool) bool {
+	return slices.ContainsFunc(w.moves, func(m move) bool { return m.tool == t && m.facts && m.kind != StepCall && m.kind != StepDrop })
 }
 
 // left returns how many steps are needed at least after made.
