@@ -1,6 +1,10 @@
 package runtime
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+)
 
 // A SideEffect says what a tool does to the world.
 type SideEffect uint8
@@ -32,13 +36,13 @@ const (
 )
 
 // A Cover says how much a standing grant may cover.
-type Cover uint8
+type Cover = consent.Cover
 
 // The covers, the narrowest first.
 const (
-	CoverExact Cover = iota // equal arguments
-	CoverArgs               // arguments that meet declared predicates
-	CoverTool               // every call of the tool
+	CoverExact = consent.CoverExact // equal arguments
+	CoverArgs  = consent.CoverArgs  // arguments that meet predicates
+	CoverTool  = consent.CoverTool  // every call of the tool
 )
 
 // An Effect is what a policy decides about a call.
@@ -55,7 +59,6 @@ var (
 	sideEffectNames = [...]string{"destructive", "write", "read"}
 	dedupeNames     = [...]string{"never", "window", "always"}
 	consentAskNames = [...]string{"policy", "always"}
-	coverNames      = [...]string{"exact", "args", "tool"}
 	effectNames     = [...]string{"deny", "ask", "allow"}
 )
 
@@ -100,17 +103,6 @@ func (a ConsentAsk) String() string { return nameOf("ask", consentAskNames[:], a
 
 // MarshalText returns the name of a.
 func (a ConsentAsk) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
-
-// String returns exact, args or tool.
-func (c Cover) String() string { return nameOf("cover", coverNames[:], c) }
-
-// MarshalText returns the name of c.
-func (c Cover) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// UnmarshalText sets c to the cover that text names.
-func (c *Cover) UnmarshalText(text []byte) error {
-	return parseName("cover", coverNames[:], text, c)
-}
 
 // String returns deny, ask or allow.
 func (e Effect) String() string { return nameOf("effect", effectNames[:], e) }

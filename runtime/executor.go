@@ -31,6 +31,10 @@ type Executor struct {
 	sinks     []Sink
 	observers []func(CallInfo, Outcome)
 	onError   func(*CallError)
+	clock     Clock  // nil: the real one
+	waiter    Waiter // nil: nobody wants to know
+	approvers []Approver
+	polled    bool // somebody looks at Requests
 	minimum   time.Duration
 	patience  time.Duration // with the policy
 

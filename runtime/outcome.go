@@ -54,16 +54,35 @@ type Outcome struct {
 	Denials     []Denial         // what the policy had against the call
 	Detail      Detail           // of the primary reason
 	Revision    string           // of the policy that judged the call
+
+	Of          string   // duplicate, idempotency_conflict: the earlier call
+	RequestID   string   // of the request for consent, when there was one
+	Steps       []Step   // of a refusal by rules: after these the same call would be admitted
+	Loop        Loop     // what the loop around the model should do
+	Run         RunState // how the run stands after the call
+	PendingExit []string // required tools that are open; nil when no tool is required
 }
 
 // A Detail holds what belongs to the primary reason of an Outcome.
 type Detail struct {
-	Rule      string        `json:"rule,omitempty"`      // policy_denied, policy_error: which one
-	At        string        `json:"at,omitempty"`        // file:line of that rule
-	Available []string      `json:"available,omitempty"` // unknown_tool: the tools that exist
-	Allowed   []string      `json:"allowed,omitempty"`   // behavior_not_allowed: the behaviours of the tool
-	Deadline  time.Duration `json:"-"`                   // timed_out: what the attempt had; deadline: what is left
-	Writing   bool          `json:"writing,omitempty"`   // a write under the fence outlived the call
+	Rule        string        `json:"rule,omitempty"`         // policy_denied, policy_error: which one
+	At          string        `json:"at,omitempty"`           // file:line of that rule
+	Message     string        `json:"message,omitempty"`      // consent_denied: what the person said
+	Available   []string      `json:"available,omitempty"`    // unknown_tool: the tools that exist
+	Allowed     []string      `json:"allowed,omitempty"`      // operation_not_allowed, behavior_not_allowed: what is
+	Max         int           `json:"max,omitempty"`          // max_calls
+	Used        int           `json:"used,omitempty"`         // max_calls
+	RetryAfter  time.Duration `json:"-"`                      // cooldown: at the earliest
+	Missing     []string      `json:"missing,omitempty"`      // start_constraint, prerequisite_missing: tools without a success
+	Any         bool          `json:"any,omitempty"`          // prerequisite_missing: one of Missing is enough
+	Already     []string      `json:"already,omitempty"`      // order_violation: tools that have succeeded
+	Group       string        `json:"group,omitempty"`        // exclusive_group
+	HeldBy      string        `json:"held_by,omitempty"`      // exclusive_group: the tool that holds it
+	PendingExit []string      `json:"pending_exit,omitempty"` // exiting: required tools that are open
+	ExpiresIn   time.Duration `json:"-"`                      // consent_required: how long the request lives
+	Changed     []string      `json:"changed,omitempty"`      // binding_mismatch: what is not as it was approved
+	Deadline    time.Duration `json:"-"`                      // timed_out: what the attempt had; deadline: what is left
+	Writing     bool          `json:"writing,omitempty"`      // a write under the fence outlived the call
 }
 
 // outcomeJSON is the JSON form of an Outcome.

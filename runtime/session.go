@@ -125,9 +125,13 @@ func (s RunState) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 type RunStatus struct {
 	ID          string         `json:"run"`
 	State       RunState       `json:"state"`
-	Invocations map[string]int `json:"invocations"` // by tool; tools with none are left out
-	Succeeded   []string       `json:"succeeded"`   // tools with a success, in registration order
-	Active      int            `json:"active"`      // calls without an outcome
+	Invocations map[string]int `json:"invocations"`            // by tool: slots in use, by the principal of the run; tools with none are left out
+	Succeeded   []string       `json:"succeeded"`              // tools with a success that was not undone, in registration order
+	Active      int            `json:"active"`                 // calls without an outcome
+	Waiting     []string       `json:"waiting,omitempty"`      // calls that wait for consent
+	PendingExit []string       `json:"pending_exit,omitempty"` // required tools that are open, in registration order
+	Reminders   int            `json:"reminders,omitempty"`    // given to a model that stopped
+	Reminder    string         `json:"reminder,omitempty"`     // for the model, from ModelStopped
 }
 
 // Status tells how r stands.

@@ -43,6 +43,7 @@ type Spec struct {
 	Reconcile   bool
 	Artifact    *Artifact
 	Rules       Rules
+	Set         *Rules // of the whole set of tools that this one belongs to; nil: none
 	Deprecated  *Deprecation
 
 	InputSchema  string // JSON Schema 2020-12

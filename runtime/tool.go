@@ -83,7 +83,7 @@ type Codec interface {
 
 // NewDynamicTool returns a tool without generated types: codec decodes its
 // input and run gets what codec returned. The Walk of an output checks it.
-func NewDynamicTool(spec *Spec, codec Codec, run func(context.Context, wire.Value) (wire.Value, error)) *Tool {
+func NewDynamicTool(spec *Spec, codec Codec, run func(context.Context, wire.Value) (wire.Value, error), opts ...DynamicOption) *Tool {
 	t := &Tool{spec: spec, run: run}
 	if codec == nil || run == nil {
 		t.err = errors.New("the codec or the handler is nil")

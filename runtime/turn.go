@@ -9,7 +9,8 @@ import (
 
 // A TurnConfig describes a Turn.
 type TurnConfig struct {
-	Budget time.Duration // for all calls of the turn together; 0: none, negative: used up
+	Budget   time.Duration // for all calls of the turn together; 0: none, negative: used up
+	Patience time.Duration // how long a caller waits for somebody's consent before its call is pending; 0: not at all
 }
 
 // A Turn is one message of the model and its calls. The zero value refuses them.

@@ -1,0 +1,110 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+)
+
+// An Approver is told of requests for consent. Its answers come through
+// Executor.Decide, now or later, from wherever.
+//
+// Notify is called in a goroutine of its own after the request was recorded. The
+// context ends with the request. An error is reported; when no approver could
+// be notified, and nobody looks at Requests (WithPendingRequests), the call is
+// denied consent_unavailable.
+type Approver interface {
+	Notify(context.Context, *ConsentRequest) error
+}
+
+// An ApproverFunc is an Approver in the form of a function.
+type ApproverFunc func(context.Context, *ConsentRequest) error
+
+// Notify calls f.
+func (f ApproverFunc) Notify(ctx context.Context, r *ConsentRequest) error { return f(ctx, r) }
+
+// WithApprover adds somebody who is notified of every request for consent.
+func WithApprover(a Approver) Option {
+	return func(e *Executor) { e.approvers = append(e.approvers, a) }
+}
+
+// WithPendingRequests says that somebody looks at Requests and answers through
+// Decide, so that calls that need consent wait although no approver is notified.
+func WithPendingRequests() Option {
+	return func(e *Executor) { e.polled = true }
+}
+
+// Parts of what people are asked and answer, as package consent defines them.
+type (
+	// A Grant is a standing consent.
+	Grant = consent.Grant
+	// A Lasting says how long an approval lasts.
+	Lasting = consent.Lasting
+	// A Predicate is met by arguments in which one member compares to a value.
+	Predicate = consent.Predicate
+	// A ResolutionKind is what becomes of an answer.
+	ResolutionKind = consent.Resolution
+	// A Rejection says why an answer was rejected.
+	Rejection = consent.Rejection
+)
+
+// How long an approval lasts.
+const (
+	GrantOnce     = consent.Once        // this call and no other
+	GrantDuration = consent.ForDuration // a grant that ends
+	GrantSession  = consent.ForSession  // a grant that lasts as long as the session
+)
+
+// What becomes of an answer.
+const (
+	AnswerRejected = consent.Rejected // not a valid answer: the request is as it was
+	AnswerRecorded = consent.Recorded // a valid one, and others are wanted too
+	AnswerAccepted = consent.Accepted // it settled the request
+)
+
+// A ConsentRequest is a question that is put to people, with all that they need
+// to answer it. It is shared and must not be changed.
+type ConsentRequest struct {
+	consent.Request // as it is recorded: sensitive values are masked
+
+	// Shown holds the arguments with which the handler will run, as an approver
+	// may see them. What the declaration reveals is in clear: it must not be
+	// stored. Nil when the call is over.
+	Shown       json.RawMessage
+	Title       string
+	Description string  // of the tool
+	Message     string  // of the declaration
+	Covers      []Cover // what a standing grant may cover, the narrowest first
+}
+
+// An Answer is what somebody says to a request. The zero value denies, in
+// nobody's name.
+type Answer struct {
+	By        string // an authenticated id
+	Approve   bool
+	Message   string
+	Grant     Lasting       // what is granted beyond this call
+	For       time.Duration // GrantDuration: from the approval
+	Cover     Cover         // without effect for GrantOnce
+	CoverArgs []Predicate   // CoverArgs: all of them must be met
+	Edit      []byte        // JSON: other arguments to run instead; nil: none
+}
+
+// A Resolution is what became of an answer.
+type Resolution struct {
+	Kind    ResolutionKind
+	Reason  Rejection // of a rejected one
+	Call    string    // the id of the call that the request is about; empty: there is none
+	Outcome *Outcome  // of that call, when it has one, pending included
+	Missing int       // approvals that are still wanted
+	Granted *Grant    // what the answer leaves behind
+}
+
+// A GrantFilter says which grants are listed. Empty fields match all.
+type GrantFilter struct {
+	Session, Principal, Tool string
+
+	Live bool // only those that can answer something now
+}

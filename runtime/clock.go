@@ -1,0 +1,60 @@
+package runtime
+
+import "time"
+
+// A Clock tells the time and calls back later. The default is the real one.
+type Clock interface {
+	Now() time.Time
+	AfterFunc(d time.Duration, f func()) Timer
+}
+
+// A Timer is what a Clock's AfterFunc returns: like a time.Timer.
+type Timer interface {
+	Stop() bool
+	Reset(d time.Duration) bool
+}
+
+// A Waiter is a Clock that is told whether anything is going on, so that it can
+// make time pass when nothing is.
+//
+// Busy adds to a sum: 1 when a goroutine of the executor, or a caller inside one
+// of its methods, has something to do, -1 when it waits for another goroutine or
+// for the clock, or is done. Whoever ends such a wait adds the 1 for who waited.
+// While the sum is 0 nothing happens before time passes.
+//
+// A handler counts as having something to do until it returns: one that waits
+// for the clock says so itself. The clock counts the functions that it calls.
+type Waiter interface {
+	Busy(delta int)
+}
+
+// WithClock sets the clock. The default is wrong when time is simulated.
+func WithClock(c Clock) Option {
+	return func(e *Executor) {
+		e.clock = c
+		e.waiter, _ = c.(Waiter)
+	}
+}
+
+// now returns the time.
+func (e *Executor) now() time.Time {
+	if e.clock == nil {
+		return time.Now()
+	}
+	return e.clock.Now()
+}
+
+// after calls f when d has passed.
+func (e *Executor) after(d time.Duration, f func()) Timer {
+	if e.clock == nil {
+		return time.AfterFunc(d, f)
+	}
+	return e.clock.AfterFunc(d, f)
+}
+
+// busy tells a clock that wants to know that something begins or ends.
+func (e *Executor) busy(delta int) {
+	if e.waiter != nil {
+		e.waiter.Busy(delta)
+	}
+}
