@@ -19,6 +19,7 @@ type bundle struct {
 	schemaSet *ast.SchemaSet
 	parsed    map[string]*ast.Module // by file name, as written
 	tests     map[string]*ast.Module // the _test.rego files
+	askers    map[string][]asker     // by the id of what they ask
 	compiler  *ast.Compiler          // of parsed, with positions stamped in
 }
 

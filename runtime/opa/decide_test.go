@@ -3,6 +3,7 @@ package opa
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -193,5 +194,10 @@ func TestOneIDForEachPackagesAsk(t *testing.T) {
 	assert.EqualError(t, err, `b.rego:3:21: the id "review" is that of another package's ask (give this ask an id of its own: a grant answers the rule that asked for it)`)
 
 	again := ask + "\n\n" + `ask contains {"id": "review", "message": "n"} if input.args.path == "y"`
-	load(t, "a.rego", tool(again), "c.rego", "package ambit.tools.file_delete\n\n"+ask)
+	p, _ := load(t, "a.rego", tool(again), "c.rego", "package ambit.tools.file_delete\n\n"+ask)
+	for id, tools := range map[string][]string{"review": {"file_write", "file_delete"}, "declared": {"file_delete"}, "no such": nil} {
+		for _, name := range []string{"file_read", "file_write", "file_delete", "no_such_tool"} {
+			assert.Equal(t, slices.Contains(tools, name), p.Asks(name, id), "%s asks %s", name, id)
+		}
+	}
 }

@@ -25,7 +25,10 @@ type declared struct {
 
 // A declaredTool is what the loader reads of one tool.
 type declaredTool struct {
-	Pin string `json:"pin"`
+	Pin     string `json:"pin"`
+	Consent *struct {
+		Ask string `json:"ask"`
+	} `json:"consent"`
 }
 
 // readData builds the data document: the declarations under ambit.declared, and

@@ -2,6 +2,7 @@ package opa
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
@@ -9,44 +10,55 @@ import (
 // declaredAsk is the id of the library's ask, which the declaration makes.
 const declaredAsk = "declared"
 
+// An asker is a package that asks.
+type asker struct {
+	kind packageKind
+	name string // of the tool, or of the organisation's concern
+}
+
 // lintAsks checks that an id tells one package's ask from every other's that can
 // apply to the same call: a standing grant answers the rules that asked for it,
 // and must not answer another rule because of its name.
 func (b *bundle) lintAsks(errs *Errors) {
-	type use struct {
-		kind packageKind
-		name string
-	}
-	users := map[string][]use{}
+	b.askers = map[string][]asker{}
 	for _, m := range b.handWritten(b.parsed) {
 		if !contributes(m.Package.Path) {
 			continue
 		}
 		kind, name := contractPackage(m.Package.Path)
 		for _, r := range m.Rules {
-			id, ok := askID(r)
-			if !ok {
-				continue
-			}
-			switch text := string(id.Value.(ast.String)); {
-			case text == "":
-				errs.add(id.Location, "the id of an ask is empty", "name what the rule asks for")
-			case text == declaredAsk:
-				errs.add(id.Location, fmt.Sprintf("the id %q belongs to the consent that tools.yaml declares", text), "give this ask an id of its own")
-			default:
-				for _, other := range users[text] {
-					same := other == use{kind, name}
-					apart := kind == toolPackage && other.kind == toolPackage
-					if !same && !apart {
-						errs.add(id.Location, fmt.Sprintf("the id %q is that of another package's ask", text),
-							"give this ask an id of its own: a grant answers the rule that asked for it")
-						break
-					}
-				}
-				users[text] = append(users[text], use{kind, name})
+			if id, ok := askID(r); ok {
+				b.lintAskID(asker{kind, name}, id, errs)
 			}
 		}
 	}
+}
+
+// lintAskID checks one id and remembers who uses it.
+func (b *bundle) lintAskID(by asker, id *ast.Term, errs *Errors) {
+	text := string(id.Value.(ast.String))
+	others := b.askers[text]
+	switch {
+	case text == "":
+		errs.add(id.Location, "the id of an ask is empty", "name what the rule asks for")
+	case text == declaredAsk:
+		errs.add(id.Location, fmt.Sprintf("the id %q belongs to the consent that tools.yaml declares", text), "give this ask an id of its own")
+	case slices.ContainsFunc(others, func(o asker) bool { return o != by && (o.kind != toolPackage || by.kind != toolPackage) }):
+		errs.add(id.Location, fmt.Sprintf("the id %q is that of another package's ask", text),
+			"give this ask an id of its own: a grant answers the rule that asked for it")
+	}
+	b.askers[text] = append(others, by)
+}
+
+// Asks reports whether a rule of the present policies may ask about calls of a
+// tool. A grant that a rule asked for ends with the rule.
+func (p *Policy) Asks(tool, id string) bool {
+	d := p.current.Load()
+	if id == declaredAsk {
+		consent := d.declared.Tools[tool].Consent
+		return consent != nil && consent.Ask == "always"
+	}
+	return slices.ContainsFunc(d.askers[id], func(a asker) bool { return a.kind == orgPackage || a.name == tool })
 }
 
 // askID returns the id of an entry of ask, where it is written as it must be.
