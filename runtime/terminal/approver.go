@@ -1,0 +1,188 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// The errors of Notify.
+var (
+	// ErrNoTerminal says that nobody can be asked here.
+	ErrNoTerminal = errors.New("standard input or output is not a terminal: nobody can be asked")
+	// ErrEnded says that Serve has returned.
+	ErrEnded = errors.New("the approver has stopped serving")
+)
+
+// A Decider takes answers. It is a [runtime.Executor].
+type Decider interface {
+	Decide(ctx context.Context, requestID string, a runtime.Answer) runtime.Resolution
+}
+
+// An Approver is told of requests and answers them one by one, in the order in
+// which they came. It implements runtime.Approver.
+type Approver struct {
+	by     string // whose answers these are; empty: Func says
+	begin  func(ctx context.Context) (answerer, error)
+	mu     sync.Mutex
+	queue  []notice
+	more   chan struct{} // holds a value while the queue may hold one
+	closed bool
+}
+
+// A notice is a request, and how long it stands.
+type notice struct {
+	ctx     context.Context
+	request *runtime.ConsentRequest
+}
+
+// An answerer carries on the conversation with whoever answers.
+type answerer interface {
+	// answer returns what is answered; false when nothing is. An error ends Serve.
+	answer(ctx context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool, error)
+	// told says what became of the answer.
+	told(r *runtime.ConsentRequest, res runtime.Resolution)
+	// idle is called while there is nothing to answer. It ends with ctx.
+	idle(ctx context.Context) error
+}
+
+func newApprover(by string, begin func(context.Context) (answerer, error)) *Approver {
+	return &Approver{by: by, begin: begin, more: make(chan struct{}, 1)}
+}
+
+// Func returns an approver that is a function: what it returns is the answer, and
+// when it returns false the request stays open for others. The context ends with
+// the request.
+func Func(answer func(context.Context, *runtime.ConsentRequest) (runtime.Answer, bool)) *Approver {
+	return newApprover("", func(context.Context) (answerer, error) { return function(answer), nil })
+}
+
+type function func(context.Context, *runtime.ConsentRequest) (runtime.Answer, bool)
+
+func (f function) answer(ctx context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool, error) {
+	a, ok := f(ctx, r)
+	return a, ok, nil
+}
+
+func (function) told(*runtime.ConsentRequest, runtime.Resolution) {}
+
+func (function) idle(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+// Notify implements runtime.Approver. It puts the request at the end of the queue
+// and returns at once. It refuses what the approver could not answer, so that a
+// call for which there is nobody to ask ends instead of waiting.
+func (a *Approver) Notify(ctx context.Context, r *runtime.ConsentRequest) error {
+	if err := a.may(r); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return ErrEnded
+	}
+	a.queue = append(a.queue, notice{ctx, r})
+	a.signal()
+	return nil
+}
+
+// may returns why an answer would be rejected whatever it says.
+func (a *Approver) may(r *runtime.ConsentRequest) error {
+	m := r.Requirement
+	switch {
+	case a.by == "":
+		return nil
+	case len(m.Approvers) > 0 && !slices.Contains(m.Approvers, a.by):
+		return fmt.Errorf("%q is none of the approvers of %q, who are %q", a.by, r.Tool, m.Approvers)
+	case a.by == r.Principal && !m.AllowSelf:
+		return fmt.Errorf("%q acts in this session and may not approve its calls", a.by)
+	}
+	return nil
+}
+
+func (a *Approver) signal() {
+	select {
+	case a.more <- struct{}{}:
+	default:
+	}
+}
+
+// next takes the first request that still stands.
+func (a *Approver) next() (notice, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.queue) > 0 {
+		n := a.queue[0]
+		a.queue = a.queue[1:]
+		if n.ctx.Err() == nil {
+			return n, true
+		}
+	}
+	return notice{}, false
+}
+
+// Serve answers requests through d, which is the executor that notifies a, until
+// ctx is done. It may be called once. Its error says why nobody can be asked any
+// more: requests that come afterwards are refused.
+func (a *Approver) Serve(ctx context.Context, d Decider) error {
+	defer func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.closed, a.queue = true, nil
+	}()
+	who, err := a.begin(ctx)
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		n, ok := a.next()
+		if !ok {
+			if err := a.wait(ctx, who); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := serve(ctx, n, who, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serve answers one request.
+func serve(ctx context.Context, n notice, who answerer, d Decider) error {
+	asking, stop := context.WithCancel(n.ctx)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	answer, ok, err := who.answer(asking, n.request)
+	if err != nil || !ok {
+		return err
+	}
+	// Not with asking: that the request has ended is for Decide to say.
+	who.told(n.request, d.Decide(ctx, n.request.ID, answer))
+	return nil
+}
+
+// wait returns when there may be a request, or ctx is done.
+func (a *Approver) wait(ctx context.Context, who answerer) error {
+	idle, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- who.idle(idle) }()
+	select {
+	case <-a.more:
+		stop()
+		return <-ended
+	case <-ctx.Done():
+		stop()
+		return <-ended
+	case err := <-ended:
+		return err
+	}
+}

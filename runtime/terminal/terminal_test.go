@@ -1,0 +1,249 @@
+package terminal_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/terminal"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const args = `{"path":"docs/a.md","content":"one\ntwo\n","mode":3,"meta":{"owner":"o","tags":["x"],"none":{}}}`
+
+const shown = `
+file_write wants to run for "agent"
+  writes; cannot be undone
+  asked by declared: Write "docs/a.md"
+  with
+    path          "docs/a.md"
+    content       | one
+                  | two
+    mode          3
+    meta.owner    "o"
+    meta.tags[0]  "x"
+    meta.none     {}
+  it would do this
+  | --- a
+  | +++ b
+  | @@ -1 +1 @@
+  | -zero
+  | +one
+  asked at 12:00:00 UTC, expires 5m later; 1 more approval is wanted
+  y  once: this call and no other
+  e  again: and equal calls, for a while or for the session
+  a  alike: and calls whose arguments are alike
+  t  any: and every call of file_write
+  n  no
+choice> y
+  This will be recorded: "alice" approves this call, once.
+Accepted.
+`
+
+const diff = "--- a\n+++ b\n@@ -1 +1 @@\n-zero\n+one\n"
+
+func TestWholeDialogue(t *testing.T) {
+	r := request(args)
+	r.Preview = &consent.Preview{Text: diff}
+	a, said := converse(t, r, "y")
+	assert.Equal(t, &runtime.Answer{By: "alice", Approve: true}, a)
+	assert.Equal(t, shown, said)
+}
+
+func TestAnswers(t *testing.T) {
+	for name, test := range map[string]struct {
+		lines []string
+		want  runtime.Answer
+		says  string
+	}{
+		"no":                   {[]string{"n", "not on a Sunday"}, runtime.Answer{Message: "not on a Sunday"}, ""},
+		"no, without a reason": {[]string{"NO", ""}, runtime.Answer{}, ""},
+		"again": {[]string{"e", "15m", "yes"}, runtime.Answer{Approve: true, Grant: runtime.GrantDuration, For: 15 * time.Minute},
+			`This will be stored: "alice" allows calls of file_write with exactly these arguments by "agent" for 15m. It answers what declared asks; it lifts no refusal and no limit.`},
+		"any": {[]string{"t", "session", "y"}, runtime.Answer{Approve: true, Grant: runtime.GrantSession, Cover: runtime.CoverTool},
+			`"alice" allows every call of file_write, whatever its arguments, by "agent" until the session ends.`},
+		"alike": {[]string{"a", "path^=docs/ mode", "2h", "y"}, runtime.Answer{
+			Approve: true, Grant: runtime.GrantDuration, For: 2 * time.Hour, Cover: runtime.CoverArgs, CoverArgs: []runtime.Predicate{
+				{Member: "path", Op: consent.OpPrefix, Value: json.RawMessage(`"docs/"`)},
+				{Member: "mode", Op: consent.OpEqual, Value: json.RawMessage(`3`)},
+			}}, `calls of file_write in which path begins with "docs/" and mode is 3 by "agent" for 2h.`},
+		"an empty line is no answer":          {[]string{"", "  ", "x", "y"}, runtime.Answer{Approve: true}, "Type one of the letters."},
+		"what is not confirmed is not stored": {[]string{"t", "session", "", "n", ""}, runtime.Answer{}, "store this (yes or no)"},
+		"no duration":                         {[]string{"e", "-5m", "e", "soon", "y"}, runtime.Answer{Approve: true}, "Write a duration such as 15m, or session."},
+		"no such argument":                    {[]string{"a", "pth", "y"}, runtime.Answer{Approve: true}, `there is no argument "pth" that a grant may name`},
+		"no text":                             {[]string{"a", "mode^=3", "y"}, runtime.Answer{Approve: true}, `"mode" is no text`},
+		"another text":                        {[]string{"a", "path^=/etc", "y"}, runtime.Answer{Approve: true}, `"path" of this call does not begin with "/etc"`},
+		"nothing alike":                       {[]string{"a", "", "y"}, runtime.Answer{Approve: true}, `name at least one argument`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.want.By = "alice"
+			got, said := converse(t, request(args), test.lines...)
+			require.NotNil(t, got, said)
+			assert.Equal(t, test.want, *got)
+			assert.Contains(t, said, test.says)
+		})
+	}
+}
+
+func TestOnlyDeclaredCoversAreOffered(t *testing.T) {
+	r := request(args)
+	r.Covers = []runtime.Cover{runtime.CoverExact}
+	got, said := converse(t, r, "a", "t", "n", "")
+	assert.Equal(t, &runtime.Answer{By: "alice"}, got)
+	assert.NotContains(t, said, "a  alike")
+	assert.NotContains(t, said, "t  any")
+	assert.Equal(t, 2, strings.Count(said, "Type one of the letters."))
+}
+
+func TestMaskedMembersCannotBeNamed(t *testing.T) {
+	r := request(`{"path":"a","key":"(sensitive)","deep":{"key":"(sensitive)"}}`)
+	r.Masked = []string{"/key", "/deep/key"}
+	r.Shown = json.RawMessage(`{"path":"a","key":"revealed","deep":{"key":"(sensitive)"}}`)
+	_, said := converse(t, r, "a", "key", "y")
+	assert.Contains(t, said, "stay as it is, of path;")
+	assert.Contains(t, said, `there is no argument "key"`)
+	assert.Contains(t, said, `"revealed"`, "the declaration reveals it to approvers")
+
+	r.Masked = []string{""}
+	_, said = converse(t, r, "a", "y")
+	assert.Contains(t, said, "There is no argument that a grant may name.")
+}
+
+func TestEverythingIsShownOnRequest(t *testing.T) {
+	r := request(`{"content":"` + strings.Repeat("x", 3000) + `THE MIDDLE` + strings.Repeat("y", 3000) + `"}`)
+	r.Preview = &consent.Preview{Text: strings.Repeat("line\n", 100) + "the last line\n"}
+	_, said := converse(t, r, "y")
+	assert.NotContains(t, said, "THE MIDDLE")
+	assert.NotContains(t, said, "the last line")
+	assert.Contains(t, said, "characters are not shown")
+	assert.Contains(t, said, "41 lines are not shown")
+	_, said = converse(t, r, "v", "y")
+	assert.Contains(t, said, "THE MIDDLE")
+	assert.Contains(t, said, "| the last line")
+	assert.Equal(t, 1, strings.Count(said, "v  show everything"))
+}
+
+func TestEndOfInputAnswersNothing(t *testing.T) {
+	for _, lines := range [][]string{{}, {"e"}, {"n"}, {"t", "session"}} {
+		a, _ := converse(t, request(args), lines...)
+		assert.Nil(t, a, lines)
+	}
+}
+
+func TestOnlyWhoMayAnswerIsAsked(t *testing.T) {
+	a, err := terminal.New("alice", newPerson(), newPerson())
+	require.NoError(t, err)
+	r := request(args)
+	r.Requirement.Approvers = []string{"bob", "carol"}
+	assert.EqualError(t, a.Notify(t.Context(), r), `"alice" is none of the approvers of "file_write", who are ["bob" "carol"]`)
+	r = request(args)
+	r.Principal = "alice"
+	assert.EqualError(t, a.Notify(t.Context(), r), `"alice" acts in this session and may not approve its calls`)
+	r.Requirement.AllowSelf = true
+	assert.NoError(t, a.Notify(t.Context(), r))
+	_, err = terminal.New("", newPerson(), newPerson())
+	assert.Error(t, err)
+}
+
+func TestFileThatIsNoTerminal(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	defer w.Close()
+	_, err = terminal.New("alice", r, newPerson())
+	assert.ErrorIs(t, err, terminal.ErrNoTerminal)
+	_, err = terminal.New("alice", newPerson(), w)
+	assert.ErrorIs(t, err, terminal.ErrNoTerminal)
+}
+
+func TestRequestThatEndsWhileItIsShown(t *testing.T) {
+	p, d := newPerson(), newDesk()
+	p.lines = nil
+	hold, ctx := newQuiet(), t.Context()
+	a, err := terminal.New("alice", hold, listening(p))
+	require.NoError(t, err)
+	gone, end := context.WithCancel(ctx)
+	require.NoError(t, a.Notify(gone, request(args)))
+	serve, stop := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(serve, d) }()
+	require.Eventually(t, func() bool { return strings.Contains(p.heard(), "choice") }, time.Second, time.Millisecond)
+	end()
+	require.Eventually(t, func() bool { return strings.Contains(p.heard(), "This request has ended") }, time.Second, time.Millisecond)
+	stop()
+	require.NoError(t, <-served)
+	assert.Empty(t, d.answers)
+	assert.ErrorIs(t, a.Notify(ctx, request(args)), terminal.ErrEnded)
+	hold.Close()
+}
+
+// TestTypedAheadAnswersNothing types yes before anything is asked.
+func TestTypedAheadAnswersNothing(t *testing.T) {
+	in, typed := newPerson(), newPerson()
+	d := newDesk()
+	a, err := terminal.New("alice", in, listening(typed))
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(ctx, d) }()
+	_, err = in.in.Write([]byte("y\ny\n"))
+	require.NoError(t, err)
+	time.Sleep(20 * time.Millisecond)
+	require.NoError(t, a.Notify(ctx, request(args)))
+	require.Eventually(t, func() bool { return strings.Contains(typed.heard(), "choice") }, time.Second, time.Millisecond)
+	time.Sleep(20 * time.Millisecond)
+	assert.Empty(t, d.answers)
+	stop()
+	require.NoError(t, <-served)
+	in.in.Close()
+}
+
+func TestResolutionsAreTold(t *testing.T) {
+	for want, res := range map[string]runtime.Resolution{
+		"Not taken: expired.":                    {Kind: runtime.AnswerRejected, Reason: consent.RequestExpired},
+		"Recorded. 2 more approvals are wanted.": {Kind: runtime.AnswerRecorded, Missing: 2},
+		"Accepted. file_write: completed.":       {Kind: runtime.AnswerAccepted, Outcome: &runtime.Outcome{Kind: runtime.Completed}},
+		"Accepted. file_write: denied, cooldown": {Kind: runtime.AnswerAccepted, Outcome: &runtime.Outcome{Kind: runtime.Denied, Reason: runtime.ReasonCooldown}},
+	} {
+		p, d := newPerson("y"), newDesk()
+		d.res = res
+		a, err := terminal.New("alice", p, p)
+		require.NoError(t, err)
+		require.NoError(t, a.Notify(t.Context(), request(args)))
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- a.Serve(ctx, d) }()
+		require.Eventually(t, func() bool { return strings.Contains(p.heard(), want) }, time.Second, time.Millisecond, want)
+		stop()
+		p.in.Close()
+		require.NoError(t, ignoreEnd(<-served))
+	}
+}
+
+func TestFunc(t *testing.T) {
+	d := newDesk()
+	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool) {
+		return runtime.Answer{By: "code", Approve: r.Tool == "file_write"}, r.CallID != "c2"
+	})
+	left := request(args)
+	left.CallID = "c2"
+	require.NoError(t, a.Notify(t.Context(), left))
+	require.NoError(t, a.Notify(t.Context(), request(args)))
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(ctx, d) }()
+	assert.Equal(t, runtime.Answer{By: "code", Approve: true}, <-d.answers)
+	stop()
+	require.NoError(t, <-served)
+	assert.Empty(t, d.answers)
+}
