@@ -42,10 +42,8 @@ func readEdit(r *wire.Reader, p *Edit, rule *wire.UnionRule) {
 //
 // Replaces every occurrence of a text.
 type EditReplace struct {
-	// Text to look for.
-	Find string
-	// Text to put in its place.
-	With string
+	Find string // Text to look for.
+	With string // Text to put in its place.
 }
 
 var (
@@ -80,8 +78,7 @@ func (v *EditReplace) Walk(w wire.Visitor) {
 //
 // Adds text at the end of the file.
 type EditAppend struct {
-	// Text to add.
-	Text string
+	Text string // Text to add.
 }
 
 var (
@@ -110,10 +107,8 @@ func (v *EditAppend) Walk(w wire.Visitor) {
 
 // FileReadInput is the input of the file_read tool.
 type FileReadInput struct {
-	// Path inside the workspace, with forward slashes.
-	Path string
-	// Number of lines to return at most.
-	Limit int64
+	Path  string // Path inside the workspace, with forward slashes.
+	Limit int64  // Number of lines to return at most.
 }
 
 var (
@@ -141,12 +136,9 @@ func (v *FileReadInput) Walk(w wire.Visitor) {
 
 // FileReadOutput is the output of the file_read tool.
 type FileReadOutput struct {
-	// The text.
-	Content string
-	// Number of lines returned.
-	Lines int64
-	// Whether the file has more lines.
-	Truncated bool
+	Content   string // The text.
+	Lines     int64  // Number of lines returned.
+	Truncated bool   // Whether the file has more lines.
 }
 
 var (
@@ -177,10 +169,8 @@ func (v *FileReadOutput) Walk(w wire.Visitor) {
 
 // FileListInput is the input of the file_list tool.
 type FileListInput struct {
-	// Path inside the workspace, with forward slashes.
-	Path string
-	// Number of folder levels to descend.
-	Depth int64
+	Path  string // Path inside the workspace, with forward slashes.
+	Depth int64  // Number of folder levels to descend.
 }
 
 var (
@@ -208,11 +198,15 @@ func (v *FileListInput) Walk(w wire.Visitor) {
 
 // FileListOutput is the output of the file_list tool.
 type FileListOutput struct {
-	// Files and folders in lexical order.
-	Entries []FileListOutputEntriesItem
+	Entries []FileListOutputEntriesItem // Files and folders in lexical order.
 }
 
-var fileListOutputRule = wire.ObjectRule{Names: []string{"entries"}, Required: 1}
+var (
+	fileListOutputRule            = wire.ObjectRule{Names: []string{"entries"}, Required: 1}
+	fileListOutputEntriesItemRule = wire.ObjectRule{Names: []string{"path", "kind", "size"}, Required: 2}
+	fileListOutputEntriesItemKind = wire.StringRule{Enum: []string{"file", "folder"}}
+	fileListOutputEntriesItemSize = wire.IntRule{Has: wire.Min, Min: 0}
+)
 
 // ReadMember reads one member of v.
 func (v *FileListOutput) ReadMember(r *wire.Reader, name string) {
@@ -225,31 +219,20 @@ func (v *FileListOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *FileListOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &fileListOutputRule)
-	wire.Member(w, "entries", &v.Entries, walkFileListOutputEntries, nil)
+	wire.Member(w, "entries", &v.Entries, walkFileListOutputEntriesItemList, nil)
 	wire.End(w)
 }
 
-func walkFileListOutputEntries(w wire.Visitor, p *[]FileListOutputEntriesItem, rule *wire.ArrayRule) {
+func walkFileListOutputEntriesItemList(w wire.Visitor, p *[]FileListOutputEntriesItem, rule *wire.ArrayRule) {
 	wire.WalkArray(w, p, rule, wire.WalkObject, &fileListOutputEntriesItemRule)
 }
 
 // one element of FileListOutputEntries
-//
-// One file or folder.
 type FileListOutputEntriesItem struct {
-	// Path inside the workspace.
-	Path string
-	// What stands at the path.
-	Kind FileListOutputEntriesItemKind
-	// Size of a file in bytes.
-	Size wire.Opt[int64]
+	Path string                        // Path inside the workspace.
+	Kind FileListOutputEntriesItemKind // What stands at the path.
+	Size wire.Opt[int64]               // Size of a file in bytes.
 }
-
-var (
-	fileListOutputEntriesItemRule = wire.ObjectRule{Names: []string{"path", "kind", "size"}, Required: 2}
-	fileListOutputEntriesItemKind = wire.StringRule{Enum: []string{"file", "folder"}}
-	fileListOutputEntriesItemSize = wire.IntRule{Has: wire.Min, Min: 0}
-)
 
 // ReadMember reads one member of v.
 func (v *FileListOutputEntriesItem) ReadMember(r *wire.Reader, name string) {
@@ -274,8 +257,6 @@ func (v *FileListOutputEntriesItem) Walk(w wire.Visitor) {
 
 // FileListOutputEntriesItemKind is the member kind of
 // FileListOutputEntriesItem.
-//
-// What stands at the path.
 type FileListOutputEntriesItemKind string
 
 // The values of FileListOutputEntriesItemKind.
@@ -286,10 +267,8 @@ const (
 
 // FileWriteInput is the input of the file_write tool.
 type FileWriteInput struct {
-	// Path inside the workspace, with forward slashes.
-	Path string
-	// New content.
-	Content string
+	Path    string // Path inside the workspace, with forward slashes.
+	Content string // New content.
 }
 
 var (
@@ -317,8 +296,7 @@ func (v *FileWriteInput) Walk(w wire.Visitor) {
 
 // FileWriteOutput is the output of the file_write tool.
 type FileWriteOutput struct {
-	// Bytes written.
-	Size int64
+	Size int64 // Bytes written.
 }
 
 var (
@@ -343,10 +321,8 @@ func (v *FileWriteOutput) Walk(w wire.Visitor) {
 
 // FileEditInput is the input of the file_edit tool.
 type FileEditInput struct {
-	// Path inside the workspace, with forward slashes.
-	Path string
-	// Edits in the order in which they apply.
-	Edits []Edit
+	Path  string // Path inside the workspace, with forward slashes.
+	Edits []Edit // Edits in the order in which they apply.
 }
 
 var (
@@ -368,20 +344,18 @@ func (v *FileEditInput) ReadMember(r *wire.Reader, name string) {
 func (v *FileEditInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &fileEditInputRule)
 	wire.Member(w, "path", &v.Path, wire.WalkString, &pathRule)
-	wire.Member(w, "edits", &v.Edits, walkFileEditInputEdits, &fileEditInputEdits)
+	wire.Member(w, "edits", &v.Edits, walkEditList, &fileEditInputEdits)
 	wire.End(w)
 }
 
-func walkFileEditInputEdits(w wire.Visitor, p *[]Edit, rule *wire.ArrayRule) {
+func walkEditList(w wire.Visitor, p *[]Edit, rule *wire.ArrayRule) {
 	wire.WalkArray(w, p, rule, wire.WalkUnion, &editRule)
 }
 
 // FileEditOutput is the output of the file_edit tool.
 type FileEditOutput struct {
-	// Number of places that changed.
-	Changes int64
-	// Bytes written.
-	Size int64
+	Changes int64 // Number of places that changed.
+	Size    int64 // Bytes written.
 }
 
 var (
@@ -410,12 +384,9 @@ func (v *FileEditOutput) Walk(w wire.Visitor) {
 
 // TextSearchInput is the input of the text_search tool.
 type TextSearchInput struct {
-	// Text to look for, as it stands.
-	Query string
-	// Path inside the workspace, with forward slashes.
-	Path string
-	// Number of matches to return at most.
-	Limit int64
+	Query string // Text to look for, as it stands.
+	Path  string // Path inside the workspace, with forward slashes.
+	Limit int64  // Number of matches to return at most.
 }
 
 var (
@@ -447,11 +418,14 @@ func (v *TextSearchInput) Walk(w wire.Visitor) {
 
 // TextSearchOutput is the output of the text_search tool.
 type TextSearchOutput struct {
-	// Matching lines in the order of paths.
-	Matches []TextSearchOutputMatchesItem
+	Matches []TextSearchOutputMatchesItem // Matching lines in the order of paths.
 }
 
-var textSearchOutputRule = wire.ObjectRule{Names: []string{"matches"}, Required: 1}
+var (
+	textSearchOutputRule            = wire.ObjectRule{Names: []string{"matches"}, Required: 1}
+	textSearchOutputMatchesItemRule = wire.ObjectRule{Names: []string{"path", "line", "text"}, Required: 3}
+	textSearchOutputMatchesItemLine = wire.IntRule{Has: wire.Min, Min: 1}
+)
 
 // ReadMember reads one member of v.
 func (v *TextSearchOutput) ReadMember(r *wire.Reader, name string) {
@@ -464,30 +438,20 @@ func (v *TextSearchOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *TextSearchOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &textSearchOutputRule)
-	wire.Member(w, "matches", &v.Matches, walkTextSearchOutputMatches, nil)
+	wire.Member(w, "matches", &v.Matches, walkTextSearchOutputMatchesItemList, nil)
 	wire.End(w)
 }
 
-func walkTextSearchOutputMatches(w wire.Visitor, p *[]TextSearchOutputMatchesItem, rule *wire.ArrayRule) {
+func walkTextSearchOutputMatchesItemList(w wire.Visitor, p *[]TextSearchOutputMatchesItem, rule *wire.ArrayRule) {
 	wire.WalkArray(w, p, rule, wire.WalkObject, &textSearchOutputMatchesItemRule)
 }
 
 // one element of TextSearchOutputMatches
-//
-// One matching line.
 type TextSearchOutputMatchesItem struct {
-	// File that holds the line.
-	Path string
-	// Line number from 1.
-	Line int64
-	// The line.
-	Text string
+	Path string // File that holds the line.
+	Line int64  // Line number from 1.
+	Text string // The line.
 }
-
-var (
-	textSearchOutputMatchesItemRule = wire.ObjectRule{Names: []string{"path", "line", "text"}, Required: 3}
-	textSearchOutputMatchesItemLine = wire.IntRule{Has: wire.Min, Min: 1}
-)
 
 // ReadMember reads one member of v.
 func (v *TextSearchOutputMatchesItem) ReadMember(r *wire.Reader, name string) {
@@ -512,10 +476,8 @@ func (v *TextSearchOutputMatchesItem) Walk(w wire.Visitor) {
 
 // WebSearchInput is the input of the web_search tool.
 type WebSearchInput struct {
-	// Words to look for.
-	Query string
-	// Number of results at most.
-	Limit int64
+	Query string // Words to look for.
+	Limit int64  // Number of results at most.
 }
 
 var (
@@ -544,11 +506,14 @@ func (v *WebSearchInput) Walk(w wire.Visitor) {
 
 // WebSearchOutput is the output of the web_search tool.
 type WebSearchOutput struct {
-	// Pages in the order of their rank.
-	Results []WebSearchOutputResultsItem
+	Results []WebSearchOutputResultsItem // Pages in the order of their rank.
 }
 
-var webSearchOutputRule = wire.ObjectRule{Names: []string{"results"}, Required: 1}
+var (
+	webSearchOutputRule            = wire.ObjectRule{Names: []string{"results"}, Required: 1}
+	webSearchOutputResultsItemRule = wire.ObjectRule{Names: []string{"title", "url"}, Required: 2}
+	webSearchOutputResultsItemURL  = wire.StringRule{Format: wire.FormatURI}
+)
 
 // ReadMember reads one member of v.
 func (v *WebSearchOutput) ReadMember(r *wire.Reader, name string) {
@@ -561,28 +526,19 @@ func (v *WebSearchOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *WebSearchOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &webSearchOutputRule)
-	wire.Member(w, "results", &v.Results, walkWebSearchOutputResults, nil)
+	wire.Member(w, "results", &v.Results, walkWebSearchOutputResultsItemList, nil)
 	wire.End(w)
 }
 
-func walkWebSearchOutputResults(w wire.Visitor, p *[]WebSearchOutputResultsItem, rule *wire.ArrayRule) {
+func walkWebSearchOutputResultsItemList(w wire.Visitor, p *[]WebSearchOutputResultsItem, rule *wire.ArrayRule) {
 	wire.WalkArray(w, p, rule, wire.WalkObject, &webSearchOutputResultsItemRule)
 }
 
 // one element of WebSearchOutputResults
-//
-// One page.
 type WebSearchOutputResultsItem struct {
-	// Title of the page.
-	Title string
-	// Address of the page.
-	URL string
+	Title string // Title of the page.
+	URL   string // Address of the page.
 }
-
-var (
-	webSearchOutputResultsItemRule = wire.ObjectRule{Names: []string{"title", "url"}, Required: 2}
-	webSearchOutputResultsItemURL  = wire.StringRule{Format: wire.FormatURI}
-)
 
 // ReadMember reads one member of v.
 func (v *WebSearchOutputResultsItem) ReadMember(r *wire.Reader, name string) {
@@ -604,8 +560,7 @@ func (v *WebSearchOutputResultsItem) Walk(w wire.Visitor) {
 
 // SlowWriteInput is the input of the slow_write tool.
 type SlowWriteInput struct {
-	// Path inside the workspace, with forward slashes.
-	Path string
+	Path string // Path inside the workspace, with forward slashes.
 }
 
 var slowWriteInputRule = wire.ObjectRule{Names: []string{"path"}, Required: 1}
@@ -627,8 +582,7 @@ func (v *SlowWriteInput) Walk(w wire.Visitor) {
 
 // SlowWriteOutput is the output of the slow_write tool.
 type SlowWriteOutput struct {
-	// Bytes written.
-	Size int64
+	Size int64 // Bytes written.
 }
 
 var (
@@ -653,8 +607,7 @@ func (v *SlowWriteOutput) Walk(w wire.Visitor) {
 
 // CrashInput is the input of the crash tool.
 type CrashInput struct {
-	// Text that ends up in the panic value.
-	Note wire.Opt[string]
+	Note wire.Opt[string] // Text that ends up in the panic value.
 }
 
 var (
@@ -679,8 +632,7 @@ func (v *CrashInput) Walk(w wire.Visitor) {
 
 // CrashOutput is the output of the crash tool.
 type CrashOutput struct {
-	// Never returned.
-	Ok bool
+	Ok bool // Never returned.
 }
 
 var crashOutputRule = wire.ObjectRule{Names: []string{"ok"}, Required: 1}

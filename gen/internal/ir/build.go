@@ -99,6 +99,9 @@ func (b *builder) reason(r *dsl.Reason) {
 var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 func (b *builder) tool(d *dsl.Tool) *Tool {
+	if d.Name == "ambit" || d.Name == "policies" {
+		b.errorf(d.Pos, "call it something else", "the tool name %q is taken: a file of policy/ambit_gen has it", d.Name)
+	}
 	what := fmt.Sprintf("tool %q", d.Name)
 	if !toolName.MatchString(d.Name) {
 		b.errorf(d.Pos, "use [a-z][a-z0-9_]{0,63}", "%s is not a tool name", what)

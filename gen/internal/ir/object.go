@@ -41,13 +41,16 @@ func (b *builder) root(s *dsl.Schema, name, doc string, d *dsl.Tool) *Type {
 	}
 	at := place{name: name, rule: lower(name) + "Rule", doc: doc}
 	b.define(s, at)
+	b.refuseSensitive(s, "mark its members with x-sensitive", name+" as a whole")
 	seen := map[*dsl.NamedSchema]bool{}
 	for s.Ref != "" && s.Target != nil && !seen[s.Target] {
 		seen[s.Target] = true
 		if b.kind(s.Target.Schema) == KindStruct && !s.Target.Schema.Nullable && !s.Sensitive {
+			b.refuseSensitive(s.Target.Schema, "mark its members with x-sensitive", name+" as a whole")
 			return b.resolve(s.Target)
 		}
 		s = s.Target.Schema
+		b.refuseSensitive(s, "mark its members with x-sensitive", name+" as a whole")
 	}
 	t := &Type{Kind: KindStruct, Schema: s}
 	if s.Type != dsl.TypeObject || s.Nullable {
@@ -184,6 +187,9 @@ func (b *builder) union(t *Type, s *dsl.Schema, at place) {
 	rule := &wire.UnionRule{Tag: s.Tag, Sensitive: s.Sensitive}
 	b.addRule(t, place{owner: at.inside(t).owner, rule: lower(t.Name) + "Rule"}, &Rule{Union: rule})
 	for _, branch := range s.OneOf {
+		if branch.Ref != "" {
+			b.refuseSensitive(branch, "mark the oneOf, or what $ref names, with x-sensitive", "a branch of oneOf beside its $ref")
+		}
 		object := branch
 		for hops := 0; object.Ref != "" && object.Target != nil && hops < 100; hops++ {
 			object = object.Target.Schema
@@ -207,6 +213,18 @@ func (b *builder) union(t *Type, s *dsl.Schema, at place) {
 				own.Implements = append(own.Implements, t.Name)
 			}
 		})
+	}
+}
+
+// refuseSensitive reports x-sensitive where a walk of the value could not mark
+// everything below it.
+func (b *builder) refuseSensitive(s *dsl.Schema, hint, what string) {
+	if s.Sensitive {
+		pos, ok := s.Keys["x-sensitive"]
+		if !ok {
+			pos = s.Pos
+		}
+		b.errorf(pos, hint, "%s cannot be sensitive", what)
 	}
 }
 

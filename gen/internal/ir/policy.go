@@ -18,7 +18,11 @@ import (
 
 // object7 is an object whose members are all required, as the checker is told.
 func object7(members ...member) object {
-	return object{{"type", "object"}, {"properties", object(members)}}
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = m.name
+	}
+	return object{{"type", "object"}, {"properties", object(members)}, {"required", list(names)}, {"additionalProperties", false}}
 }
 
 func typed(name string) object { return object{{"type", name}} }
@@ -104,10 +108,16 @@ func (d *document) visible(s *dsl.Schema) object {
 	switch s.Type {
 	case dsl.TypeObject:
 		var properties object
+		present := slices.Clone(s.Required)
 		for _, p := range s.Properties {
 			properties.set(p.Name, d.visible(p.Schema))
+			if (&Field{Schema: p.Schema}).Default() != nil && !slices.Contains(present, p.Name) {
+				present = append(present, p.Name)
+			}
 		}
 		o.setIf(len(properties) > 0, "properties", properties)
+		o.set("required", list(present)) // for the lints of runtime/opa: the checker passes over it
+		o.setIf(len(properties) > 0 && s.Closed, "additionalProperties", false)
 		if s.Additional != nil && len(properties) == 0 {
 			o.set("additionalProperties", d.visible(s.Additional))
 		}
