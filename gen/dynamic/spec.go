@@ -9,8 +9,20 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
+// variables makes what the variables of the generated package hold that
+// specifications point to.
+func variables(p *ir.Package) (map[string]any, error) {
+	if p.SetRules == nil {
+		return nil, nil
+	}
+	set := new(runtime.Rules)
+	var l literal
+	l.set(reflect.ValueOf(set).Elem(), p.SetRules)
+	return map[string]any{p.SetVar: set}, l.err
+}
+
 // newSpec makes the value that the literal of a tool's Spec is in generated code.
-func newSpec(t *ir.Tool) (*runtime.Spec, error) {
+func newSpec(t *ir.Tool, pointers map[string]any) (*runtime.Spec, error) {
 	names := map[string]string{t.Const: t.Decl.Name}
 	for i, schema := range [][]byte{t.InputSchema, t.OutputSchema, t.StateSchema} {
 		if i < len(t.Embeds) {
@@ -18,15 +30,16 @@ func newSpec(t *ir.Tool) (*runtime.Spec, error) {
 		}
 	}
 	s := new(runtime.Spec)
-	l := literal{names: names}
+	l := literal{names: names, pointers: pointers}
 	l.set(reflect.ValueOf(s).Elem(), t.Spec)
 	return s, l.err
 }
 
 // A literal turns Go literals into values.
 type literal struct {
-	names map[string]string // what the names of the generated package stand for
-	err   error             // the first
+	names    map[string]string // what the names of the generated package stand for
+	pointers map[string]any    // what the addresses of its variables are
+	err      error             // the first
 }
 
 // constants are those of package runtime that specifications use.
@@ -73,6 +86,13 @@ func (l *literal) set(dst reflect.Value, v *ir.Literal) {
 			return
 		}
 		dst.Set(reflect.ValueOf(c))
+	case v.Ident != "" && v.Ptr:
+		pointer, ok := l.pointers[v.Ident]
+		if !ok {
+			l.unknown("variable", v.Ident)
+			return
+		}
+		dst.Set(reflect.ValueOf(pointer))
 	case v.Ident != "":
 		s, ok := l.names[v.Ident]
 		if !ok {

@@ -25,9 +25,13 @@ func Load(f *dsl.File) ([]*Tool, error) {
 	if err != nil {
 		return nil, err
 	}
+	pointers, err := variables(p)
+	if err != nil {
+		return nil, err
+	}
 	tools := make([]*Tool, len(p.Tools))
 	for i, t := range p.Tools {
-		spec, err := newSpec(t)
+		spec, err := newSpec(t, pointers)
 		if err != nil {
 			return nil, fmt.Errorf("tool %q: %w", t.Decl.Name, err)
 		}

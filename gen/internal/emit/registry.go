@@ -23,6 +23,7 @@ func Registry(p *ir.Package) ([]byte, error) {
 	fragments = append(fragments, func(g *jen.Group) { unimplemented(g) })
 	fragments = append(fragments, chunks(len(p.Tools), 64, func(g *jen.Group, i int) { unimplementedMethod(g, p.Tools[i]) })...)
 	fragments = append(fragments, func(g *jen.Group) { tools(g, p) })
+	fragments = append(fragments, func(g *jen.Group) { setRules(g, p) })
 	fragments = append(fragments, chunks(len(p.Tools), 16, func(g *jen.Group, i int) { specification(g, p.Tools[i]) })...)
 	comment := []string{"Package " + p.Name + " holds the tools that " + p.Source + " declares."}
 	return file(p, comment, [][]string{standard, {runtimePath}}, fragments)
@@ -58,11 +59,6 @@ func constants(g *jen.Group, p *ir.Package) {
 				g.Add(id(r.GoName)).Op("=").Lit(r.Code)
 			}
 		})
-		g.Line()
-	}
-	if p.SetRules != nil {
-		docLine(g, "SetRules returns the rules that hold for all tools together.")
-		g.Func().Id("SetRules").Params().Add(fromRuntime("Rules")).Block(jen.Return(literal(p.SetRules, false)))
 		g.Line()
 	}
 }

@@ -30,6 +30,18 @@ func specification(g *jen.Group, t *ir.Tool) {
 	g.Line()
 }
 
+// setRules prints what all specifications point to:
+//
+//	var setRules = runtime.Rules{MaxCalls: 200}
+func setRules(g *jen.Group, p *ir.Package) {
+	if p.SetRules == nil {
+		return
+	}
+	docLine(g, p.SetVar+" are the rules of all tools together.")
+	g.Var().Add(id(p.SetVar)).Op("=").Add(literal(p.SetRules, false))
+	g.Line()
+}
+
 // literal prints a Go value; a composite with an element per line when multi.
 func literal(l *ir.Literal, multi bool) *jen.Statement {
 	switch {
@@ -54,6 +66,8 @@ func literal(l *ir.Literal, multi bool) *jen.Statement {
 		return jen.Lit(int(*l.Int))
 	case l.Const != "":
 		return fromRuntime(l.Const)
+	case l.Ident != "" && l.Ptr:
+		return address(id(l.Ident))
 	case l.Ident != "":
 		return id(l.Ident)
 	case l.Unit != "":

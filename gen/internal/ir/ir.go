@@ -19,6 +19,7 @@ type Package struct {
 	Patterns []*Pattern
 	Reasons  []*Reason
 	SetRules *Literal // a runtime.Rules; nil when the file declares none
+	SetVar   string   // setRules: the variable that holds SetRules
 	UsesTime bool     // some Literal has a Unit
 	Declared []byte   // policy/ambit_gen/data.json
 	Envelope []byte   // policy/ambit_gen/ambit.schema.json: the input of any tool, its arguments unknown
@@ -218,7 +219,7 @@ type Rule struct {
 // A Literal is a Go value as it stands in generated code. Exactly one form is used.
 type Literal struct {
 	Type   string // composite: a type of package runtime, Spec
-	Ptr    bool   // composite: its address
+	Ptr    bool   // composite or Ident: its address
 	Fields []*LiteralField
 	Elems  []*Literal // with Type: a slice of it; ElemString for strings
 	Slice  bool

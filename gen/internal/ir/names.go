@@ -28,7 +28,7 @@ type holder struct {
 // ours hides one.
 func newPackageScope() *scope {
 	s := &scope{taken: map[string]holder{}}
-	for _, name := range []string{"Handler", "UnimplementedHandler", "Tools", "SetRules"} {
+	for _, name := range []string{"Handler", "UnimplementedHandler", "Tools"} {
 		s.taken[name] = holder{what: "the generated " + name}
 	}
 	for _, name := range []string{"context", "embed", "time", "runtime", "wire"} {

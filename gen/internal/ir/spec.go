@@ -9,11 +9,15 @@ import (
 // specs writes every declaration as the Go literal that the runtime is given.
 // A field that has its zero value is left out.
 func (b *builder) specs() {
-	for _, t := range b.pkg.Tools {
-		t.Spec = spec(t)
-	}
+	var set *Literal // in every Spec, so that no program can forget it
 	if b.file.Rules != nil {
-		b.pkg.SetRules = rulesLiteral(b.file.Rules)
+		if rules := rulesLiteral(b.file.Rules); len(rules.Fields) > 0 {
+			b.pkg.SetRules, b.pkg.SetVar = rules, b.scope.unique("setRules")
+			set = &Literal{Ident: b.pkg.SetVar, Ptr: true}
+		}
+	}
+	for _, t := range b.pkg.Tools {
+		t.Spec = spec(t, set)
 	}
 	for _, t := range b.pkg.Tools {
 		b.pkg.UsesTime = b.pkg.UsesTime || t.Spec.usesTime()
@@ -109,7 +113,8 @@ func (c composite) pointer() composite {
 	return c
 }
 
-func spec(t *Tool) *Literal {
+// spec is the declaration of t, in a file whose rules of the whole set are set.
+func spec(t *Tool, set *Literal) *Literal {
 	d := t.Decl
 	c := newComposite("Spec")
 	c.add("Name", &Literal{Ident: t.Const})
@@ -142,6 +147,7 @@ func spec(t *Tool) *Literal {
 		c.text("Args", d.Args.JSON())
 	}
 	later(c, t)
+	c.add("Set", set)
 	c.add("InputSchema", &Literal{Ident: t.Embeds[0].Var})
 	c.add("OutputSchema", &Literal{Ident: t.Embeds[1].Var})
 	return c.lit
