@@ -1,0 +1,140 @@
+// Agent_loop is a whole agent: a model that calls tools, and the loop around it
+// that shows the model how its calls went until the run has ended.
+//
+// The model is scripted, so that the output is always the same: loop.go is what
+// a program with a real model would keep. The tools are those of a service desk:
+// a case must be opened first, a refund of more than 20.00 needs the consent of
+// the manager, and no run may end with its case open.
+//
+// Without -approve somebody at a terminal is asked; without a terminal there is
+// nobody to ask, and the refund is refused.
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/ambit-tools/ambit/examples/agent_loop/refunds"
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/opa"
+	"github.com/ambit-tools/ambit/runtime/terminal"
+)
+
+//go:embed refunds/policy
+var policies embed.FS
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// manager is the id of the only one who may approve refunds. A program learns it
+// from whoever has authenticated the person at the terminal.
+const manager = "manager"
+
+// run does the work of main and returns the exit code: 0, 1 for an error, 2 for
+// a wrong command line.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("agent_loop", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	approve := flags.String("approve", "ask", "how the manager answers: yes, no, or ask at the terminal")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return 2
+	}
+	if flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "error: unexpected argument %q\n", flags.Arg(0))
+		return 2
+	}
+	asked, err := approver(*approve, stdin, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "error: %v\n", err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := work(ctx, asked, stdout, stderr); err != nil {
+		fmt.Fprintf(stderr, "error: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// approver returns who is asked; nil when there is nobody.
+func approver(how string, stdin io.Reader, stderr io.Writer) (*terminal.Approver, error) {
+	answer := func(a runtime.Answer) *terminal.Approver {
+		return terminal.Func(func(context.Context, *runtime.ConsentRequest) (runtime.Answer, bool) { return a, true })
+	}
+	switch how {
+	case "yes":
+		return answer(runtime.Answer{By: manager, Approve: true}), nil
+	case "no":
+		return answer(runtime.Answer{By: manager, Message: "offer a voucher instead"}), nil
+	case "ask":
+		asked, err := terminal.New(manager, stdin, stderr)
+		if errors.Is(err, terminal.ErrNoTerminal) {
+			fmt.Fprintln(stderr, "note: this is not a terminal: nobody can be asked; answer with -approve yes or -approve no")
+			return nil, nil
+		}
+		return asked, err
+	}
+	return nil, fmt.Errorf("-approve %q is none of yes, no and ask", how)
+}
+
+// work hands the request of a customer to the agent.
+func work(ctx context.Context, asked *terminal.Approver, stdout, stderr io.Writer) error {
+	exec, err := newExecutor(asked, stderr)
+	if err != nil {
+		return err
+	}
+	if asked != nil {
+		serving, stop := context.WithCancel(ctx)
+		defer stop()
+		go func() {
+			if err := asked.Serve(serving, exec); err != nil {
+				fmt.Fprintf(stderr, "note: %v\n", err)
+			}
+		}()
+	}
+	job, err := exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+	if err != nil {
+		return err
+	}
+	agent := loop{run: job, model: newScript(), out: stdout, patience: 10 * time.Minute}
+	if err := agent.do(ctx, "Order 1017 came broken. Please give me my 49.00 back."); err != nil {
+		return err
+	}
+	return errors.Join(job.Close(ctx), exec.Shutdown(ctx))
+}
+
+// newExecutor binds the generated tools to a desk and the policies to both.
+func newExecutor(asked *terminal.Approver, stderr io.Writer) (*runtime.Executor, error) {
+	reg, err := runtime.NewRegistry(refunds.Tools(newDesk())...)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := fs.Sub(policies, "refunds/policy")
+	if err != nil {
+		return nil, err
+	}
+	policy, err := opa.Load(rules, reg)
+	if err != nil {
+		return nil, err
+	}
+	opts := []runtime.Option{runtime.WithErrorHandler(func(e *runtime.CallError) {
+		fmt.Fprintf(stderr, "operator: %v\n", e)
+	})}
+	if asked != nil {
+		opts = append(opts, runtime.WithApprover(asked))
+	}
+	return runtime.NewExecutor(reg, policy, opts...)
+}
