@@ -58,3 +58,11 @@ func (e *Executor) busy(delta int) {
 		e.waiter.Busy(delta)
 	}
 }
+
+// until returns how long it is until t.
+func (e *Executor) until(t time.Time) time.Duration {
+	if e.clock == nil {
+		return time.Until(t)
+	}
+	return t.Sub(e.clock.Now())
+}

@@ -48,6 +48,7 @@ var lifecycle = [...][StateRolledBack + 1]stateSet{
 	EventUndone:     {StateCompleted: rolledBack, StateAborted: rolledBack, StateExecuting: rolledBack},
 	EventUndoFailed: {StateCompleted: completed, StateAborted: aborted, StateExecuting: executing},
 
+	EventConsentOff: {StateDeclared: declared},
 	EventLateResult: {StateFailed: failed, StateAborted: aborted, StateRolledBack: rolledBack},
 }
 
