@@ -146,9 +146,13 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	if t == nil || t.run == nil || t.run.session == nil {
 		return nil
 	}
+	run := t.run
+	if in.Principal != "" && in.Principal != run.principal {
+		run = run.As(in.Principal)
+	}
 	r := &record{tool: in.Tool, run: t.run.id, first: signal{ch: make(chan struct{})}}
 	r.input = append(r.short[:0], in.Input...)
-	c := &call{exec: t.run.session.exec, run: t.run, turn: t, ctx: ctx, work: ctx, record: r, in: in, phase: phasePreparing}
+	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, in: in, phase: phasePreparing}
 	c.in.Input = r.input
 	c.began = c.exec.now()
 	c.now = c.began

@@ -3,12 +3,20 @@ package runtime
 import (
 	"fmt"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/rig"
 )
 
 // start checks what was approved and gives the handler its deadline: that of
 // the tool, or the end of the turn's budget if that comes first.
 func (c *call) start() bool {
-	due := c.now.Add(c.tool.spec.deadline())
+	d := c.tool.spec.deadline()
+	if c.exec.waiter != nil { // only a simulation has its own idea
+		if other, ok := rig.Deadline(c.work, c.in.ID); ok {
+			d = other
+		}
+	}
+	due := c.now.Add(d)
 	e, ok := c.commit(due)
 	if !ok {
 		return c.end(e)

@@ -39,6 +39,8 @@ type Call struct {
 	Tool     string
 	Input    []byte            // JSON
 	Metadata map[string]string // for the handler; not judged. It must not be changed
+
+	Principal string // on whose behalf, as by Run.As; empty: that of the run
 }
 
 // Execute carries out a call and returns how it ended. It never panics, and it
