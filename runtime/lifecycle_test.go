@@ -24,8 +24,8 @@ func TestLifecycleTable(t *testing.T) {
 			stay(StateDeclared), stay(StateValidated), stay(StateAuthorized), stay(StateExecuting), stay(StateCompleted),
 			stay(StateFailed), stay(StateDenied), stay(StateAborted), stay(StateRolledBack),
 		},
-		EventApprovalExpiring:  {stay(StateValidated)},
-		EventAuthorized:        {{StateValidated, []State{StateAuthorized}}},
+		EventApprovalExpiring: {stay(StateValidated)},
+		EventAuthorized:       {{StateValidated, []State{StateAuthorized}}},
 		EventDenied: {
 			{StateDeclared, []State{StateFailed, StateDenied}}, {StateValidated, []State{StateDenied}},
 			{StateAuthorized, []State{StateDenied}},
