@@ -20,8 +20,6 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	if e == nil || e.engine == nil {
 		return Resolution{Reason: consent.UnknownRequest}
 	}
-	e.busy(1)
-	defer e.busy(-1)
 	e.desk.tick()
 	answer := &consent.Answer{
 		By: a.By, Approve: a.Approve, Message: a.Message,

@@ -47,8 +47,6 @@ func (t *Turn) ExecuteBatch(ctx context.Context, calls []Call, mode BatchMode) [
 		return outcomes
 	}
 	e := t.run.session.exec
-	e.busy(1)
-	defer e.busy(-1)
 	for first := 0; first < len(calls); {
 		last := first + 1
 		if !e.engine.Tied(calls[first].Tool) {

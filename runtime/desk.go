@@ -116,8 +116,6 @@ func (e *Executor) Expire() []string {
 	if e == nil {
 		return nil
 	}
-	e.busy(1)
-	defer e.busy(-1)
 	var ids []string
 	for _, c := range e.desk.tick() {
 		ids = append(ids, c.in.ID)

@@ -97,6 +97,9 @@ func (c *call) cancelContexts(kind OutcomeKind, started bool) {
 func (c *call) complete(out *Outcome, now time.Time, started bool) {
 	out.CallID, out.Tool, out.Revision = c.in.ID, c.in.Tool, c.revision
 	out.Duration = now.Sub(c.began)
+	if c.asked != nil {
+		out.RequestID = c.asked.id
+	}
 	if out.Reason != ReasonNone && out.AllReasons == nil {
 		out.AllReasons = []Reason{out.Reason}
 	}

@@ -138,8 +138,6 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		return nil
 	}
 	e.gate.shut()
-	e.busy(1)
-	defer e.busy(-1)
 	if left := e.gate.wait(ctx, e); left > 0 {
 		return fmt.Errorf("shutdown: %d calls are still running: %w", left, context.Cause(ctx))
 	}

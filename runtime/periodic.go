@@ -27,8 +27,7 @@ func (r *Run) Periodic(ctx context.Context) error {
 		tools = append(tools, t.spec)
 	}
 	closed := r.part.ended(r.session)
-	e.busy(len(tools) + 1)
-	defer e.busy(-1)
+	e.busy(len(tools))
 	all := newSignal()
 	var running sync.WaitGroup
 	running.Add(len(tools))

@@ -198,8 +198,6 @@ func (r *Run) Close(ctx context.Context) error {
 		return nil
 	}
 	s := r.session
-	s.exec.busy(1)
-	defer s.exec.busy(-1)
 	s.mu.Lock()
 	parts := r.part.shut(s.exec, nil)
 	var active []*call

@@ -115,8 +115,6 @@ func (s *Session) Await(ctx context.Context, callID string) Outcome {
 	if r == nil {
 		return Outcome{CallID: callID, Message: "there is no such call in this session"}
 	}
-	s.exec.busy(1)
-	defer s.exec.busy(-1)
 	if s.exec.wait(&r.first, nil, ctx.Done()) == sawDone || r.final != nil && s.exec.wait(r.final, nil, ctx.Done()) == sawDone {
 		return r.now(s)
 	}

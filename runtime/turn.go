@@ -57,9 +57,6 @@ func (t *Turn) Execute(ctx context.Context, in Call) Outcome {
 	if c == nil && earlier == nil {
 		return noRun(in)
 	}
-	e := t.run.session.exec
-	defer e.busy(-1)
-	e.busy(1)
 	if earlier != nil {
 		return earlier.await(ctx, t.run.session)
 	}
@@ -113,8 +110,6 @@ func (t *Turn) WhatIf(ctx context.Context, in Call) Verdict {
 		return Verdict{Outcome: noRun(in)}
 	}
 	c.dry = true
-	c.exec.busy(1)
-	defer c.exec.busy(-1)
 	if c.declare() && c.validate() && c.afford() {
 		c.exec.crew.take(c)
 	} else {

@@ -92,8 +92,6 @@ func (s *Session) Undo(ctx context.Context, req UndoRequest) UndoResult {
 	if s == nil || s.exec == nil {
 		return UndoResult{Reason: UndoUnknownCall}
 	}
-	s.exec.busy(1)
-	defer s.exec.busy(-1)
 	if req.CallID == "" {
 		return s.undoRun(ctx, req)
 	}
