@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
 
 	"github.com/ambit-tools/ambit/examples/agent_loop/refunds"
@@ -55,7 +56,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "error: unexpected argument %q\n", flags.Arg(0))
 		return 2
 	}
-	asked, err := approver(*approve, stdin, stderr)
+	asked, err := approver(*approve, stdin, stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 		return 2
@@ -70,9 +71,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // approver returns who is asked; nil when there is nobody.
-func approver(how string, stdin io.Reader, stderr io.Writer) (*terminal.Approver, error) {
+func approver(how string, stdin io.Reader, stdout, stderr io.Writer) (*terminal.Approver, error) {
 	answer := func(a runtime.Answer) *terminal.Approver {
-		return terminal.Func(func(context.Context, *runtime.ConsentRequest) (runtime.Answer, bool) { return a, true })
+		return terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool) {
+			fmt.Fprintf(stdout, "the manager is asked about %s %s by %s, and says %s\n", r.Tool, r.Shown, strings.Join(r.Rules(), ", "), how)
+			return a, true
+		})
 	}
 	switch how {
 	case "yes":
