@@ -233,7 +233,7 @@ func (c *call) await() Outcome {
 func (c *call) forsake() {
 	e := cancellation(ReasonCancelled)
 	e.byCaller = true
-	c.end(e)
+	c.end(*e)
 }
 
 // linger waits for the outcome of a call that waits for consent, as long as the
