@@ -58,7 +58,7 @@ func (c *call) check(rc *rules.Call) rules.Verdict {
 // reserve admits the call to start.
 func (c *call) reserve() (next int, held *signal, e *ending) {
 	s := c.run.session
-	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rule)
+	v, ev := s.admitByRules(c.exec.instant(c.now), &c.worker.rule)
 	if !v.Admitted() {
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	}

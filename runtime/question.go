@@ -208,7 +208,7 @@ func (c *call) admitAsked() (next int, held *signal, e *ending) {
 		e.fault = c.faulty(ReasonConsentUnavailable, err)
 		return nextEnd, nil, e
 	}
-	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
+	v, rule := s.askByRules(c.exec.instant(c.now), rc)
 	if !v.Admitted() {
 		return nextEnd, nil, c.refused(v, rc, &c.worker.judge)
 	}
