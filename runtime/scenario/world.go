@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/rig"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -56,12 +58,13 @@ type world struct {
 	beats   map[string]bool // tools that take request_heartbeat
 
 	mu       sync.Mutex
-	calls    map[string]*callStep // by id: how their handlers behave
-	got      map[string][]byte    // by call id: the arguments that a handler received
-	invoked  map[string]int       // by tool
-	shown    map[string][]byte    // by call id: what approvers saw
-	requests map[string]string    // by call id: the id of the request
-	waiting  []string             // calls whose requests are open, in their order
+	calls    map[string]*callStep      // by id: how their handlers behave
+	got      map[string][]byte         // by call id: the arguments that a handler received
+	invoked  map[string]int            // by tool
+	shown    map[string][]byte         // by call id: what approvers saw
+	terms    map[string]consent.Digest // by call id: the terms that they saw it in
+	requests map[string]string         // by call id: the id of the request
+	waiting  []string                  // calls whose requests are open, in their order
 	broken   error
 }
 
@@ -69,7 +72,7 @@ func newWorld(c *Case, s *Setup) (*world, error) {
 	w := &world{
 		of: c, clock: newClock(), policy: &standIn{now: c.policy}, own: c.timeouts, beats: map[string]bool{},
 		calls: map[string]*callStep{}, got: map[string][]byte{}, invoked: map[string]int{},
-		shown: map[string][]byte{}, requests: map[string]string{},
+		shown: map[string][]byte{}, terms: map[string]consent.Digest{}, requests: map[string]string{},
 	}
 	tools, err := w.tools(s)
 	if err != nil {
@@ -90,12 +93,22 @@ func newWorld(c *Case, s *Setup) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.session = w.exec.Session(runtime.SessionConfig{ID: "session", Principal: mainPrincipal})
+	w.session = w.exec.Session(runtime.SessionConfig{ID: "session", Principal: mainPrincipal, Capabilities: capabilities(reg)})
 	return w, w.begin()
 }
 
 // policyTimeout is long: nobody but the case waits for the answer.
 const policyTimeout = time.Minute
+
+// capabilities are all that the tools want: a case has no way to grant them.
+func capabilities(reg *runtime.Registry) []string {
+	var all []string
+	for _, t := range reg.All() {
+		all = append(all, t.Spec().Capabilities...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // tools makes the tools of the case with stand-in handlers.
 func (w *world) tools(s *Setup) ([]*runtime.Tool, error) {
