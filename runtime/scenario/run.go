@@ -35,10 +35,10 @@ func (c *Case) Run(s *Setup) (*Trace, error) {
 // do takes a step, in all the time that it wants.
 func (w *world) do(a action) (result any, err error) {
 	if d, ok := a.(advanceStep); ok {
-		w.clock.advance(time.Duration(d))
-		return &expired{w.ranOut()}, nil
+		err := w.clock.Advance(time.Duration(d))
+		return &expired{w.ranOut()}, err
 	}
-	if err := w.clock.perform(func() { result = a.run(w) }); err != nil {
+	if err := w.clock.Perform(func() { result = a.run(w) }); err != nil {
 		return nil, err
 	}
 	w.look()
