@@ -65,7 +65,7 @@ func TestManagerAtATerminal(t *testing.T) {
 // TestSameEveryTime holds the output to one text.
 func TestSameEveryTime(t *testing.T) {
 	var first string
-	for range 20 {
+	for range 5 {
 		var stdout, stderr bytes.Buffer
 		require.Zero(t, run([]string{"-approve", "yes"}, nil, &stdout, &stderr), stderr.String())
 		if first == "" {

@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/openai/openai-go/v3"
@@ -53,11 +52,12 @@ func run(ctx context.Context, name string, out io.Writer) error {
 		return err
 	}
 	go manager.Serve(ctx, exec)
-	job, err := exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+	session := exec.Session(runtime.SessionConfig{Principal: "agent"})
+	job, err := session.StartRun(ctx, runtime.RunConfig{})
 	if err != nil {
 		return err
 	}
-	loop := agent.Loop{Run: job, Model: model, Out: out, Patience: 10 * time.Minute}
+	loop := agent.Loop{Session: session, Run: job, Model: model, Out: out}
 	return errors.Join(loop.Do(ctx, request), job.Close(ctx), exec.Shutdown(ctx))
 }
 

@@ -55,12 +55,13 @@ func drive(t *testing.T, model func(*runtime.Registry) (agent.Model, error)) str
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()
-	job, err := exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+	session := exec.Session(runtime.SessionConfig{Principal: "agent"})
+	job, err := session.StartRun(ctx, runtime.RunConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	loop := agent.Loop{Run: job, Model: m, Out: &out}
+	loop := agent.Loop{Session: session, Run: job, Model: m, Out: &out}
 	if err := loop.Do(ctx, request); err != nil {
 		t.Fatal(err)
 	}
