@@ -86,7 +86,7 @@ func (b *Book) applyAnswer(e *Event) error {
 	if g != nil {
 		b.grants[g.ID] = g
 		b.granted = append(b.granted, g)
-		b.index[g.key()] = append(b.index[g.key()], g)
+		b.put(g)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (b *Book) applyGrant(e *Event) error {
 		return nil
 	}
 	g.Revoked, g.RevokedBy = e.At, e.By
-	b.unindex(g)
+	b.drop(g)
 	return nil
 }
 
@@ -152,7 +152,7 @@ func (b *Book) retire(rules []Rule) {
 			return slices.Contains(rules, Rule{Tool: g.Tool, Code: code})
 		})
 		if g.Rules = kept; len(kept) == 0 {
-			b.unindex(g)
+			b.drop(g)
 		}
 	}
 }

@@ -231,9 +231,11 @@ func (g *modelGrant) answers(now int, c modelCall, need modelNeed, rules []strin
 }
 
 func (m *model) match(now int, c modelCall, need modelNeed, rules []string) *modelGrant {
-	for _, g := range m.grants {
-		if g.answers(now, c, need, rules) {
-			return g
+	for _, exact := range []bool{true, false} {
+		for _, g := range m.grants {
+			if exact == (g.offer.cover == 0) && g.answers(now, c, need, rules) {
+				return g
+			}
 		}
 	}
 	return nil
