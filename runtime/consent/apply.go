@@ -141,18 +141,14 @@ func (b *Book) applyGrant(e *Event) error {
 		return nil
 	}
 	g.Revoked, g.RevokedBy = e.At, e.By
-	b.drop(g)
 	return nil
 }
 
 // retire takes rules that have gone from the grants.
 func (b *Book) retire(rules []Rule) {
 	for _, g := range b.granted {
-		kept := slices.DeleteFunc(slices.Clone(g.Rules), func(code string) bool {
+		g.Rules = slices.DeleteFunc(slices.Clone(g.Rules), func(code string) bool {
 			return slices.Contains(rules, Rule{Tool: g.Tool, Code: code})
 		})
-		if g.Rules = kept; len(kept) == 0 {
-			b.drop(g)
-		}
 	}
 }

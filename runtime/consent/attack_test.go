@@ -239,6 +239,15 @@ func TestPruneForgetsWhatHasEnded(t *testing.T) {
 	assert.Equal(t, "q3", d.book.Grants()[0].ID)
 	assert.True(t, d.matches(500, q))
 	d.rejected(consent.UnknownRequest, d.approve(501, "q1", "alice"))
+
+	for _, id := range ids {
+		e, ok := d.book.Cancel(after(501), id)
+		require.True(t, ok)
+		d.apply(e)
+	}
+	d.apply(d.book.Revoke(after(501), "q3", "bob", ""))
+	d.book.Prune(after(502))
+	assert.Zero(t, d.book.Held())
 }
 
 func TestInstantsAreKeptAsTheyReadAgain(t *testing.T) {

@@ -31,7 +31,7 @@ type Book struct {
 	reminded map[string]bool
 	grants   map[string]*grant
 	granted  []*grant            // in the order of granting
-	shelves  map[grantKey]*shelf // of the grants that may be live
+	shelves  map[grantKey]*shelf // of the same grants
 	pause    Pause
 }
 

@@ -42,10 +42,29 @@ func TestDeclarationRevealsMembersToApprovers(t *testing.T) {
 	assert.Contains(t, string(shown), `"token":"hünter2"`)
 	assert.Contains(t, string(shown), `"keys":{"k":[1,"two"]}`)
 	assert.NotContains(t, string(shown), "4711")
-	for _, bad := range []wire.Value{nil, wire.Raw(`{`)} {
+	for _, bad := range []wire.Value{nil, wire.Raw(`{`), &secretArgs{Keys: wire.Raw(`{`)}} {
 		_, err = consent.Show(key, bad)
 		assert.Error(t, err)
 	}
+}
+
+func TestDigestThatIsShownIsNotThatOfTheArguments(t *testing.T) {
+	q := question(`{}`, widest())
+	q.Call.Args = allSecret{}
+	d := newDesk(t)
+	r, _ := d.book.Request(d.ask(0, q))
+	assert.Equal(t, []string{""}, r.Masked)
+	assert.Regexp(t, `^"\(sensitive: 1 characters, [0-9a-f]{16}\)"$`, string(r.Args))
+	assert.NotContains(t, string(r.Args), r.ArgsDigest.String()[:16])
+	whatever := where("to", consent.OpEqual, `"a"`)
+	d.rejected(consent.InvalidInput, d.decide(1, r.ID, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs, whatever)}))
+}
+
+// allSecret is a sensitive text.
+type allSecret struct{}
+
+func (allSecret) Walk(w wire.Visitor) {
+	w.Visit(wire.Token{Kind: wire.KindString, Str: "x", Sensitive: true})
 }
 
 // holder is a value whose one member is a list with a sensitive element.
