@@ -149,6 +149,9 @@ func TestMergeNarrowsAndNeverWidens(t *testing.T) {
 		consent.Ask{Approvers: []string{"bob", "carol", "carol", ""}, Timeout: 2 * time.Second, MaxCover: consent.CoverExact})
 	require.NoError(t, err)
 	assert.Equal(t, consent.Requirement{Approvers: []string{"bob", "carol"}, Quorum: 2, Timeout: time.Second, AllowEdit: true, AllowSelf: true}, m)
+	m, err = consent.Merge(declared, consent.Ask{MaxCover: consent.CoverTool})
+	require.NoError(t, err)
+	assert.Equal(t, time.Minute, m.Timeout, "an ask without a timeout wants none")
 	assert.Equal(t, []string{"bob", "alice", "carol"}, declared.Approvers, "nothing of the declaration changes")
 
 	m, err = consent.Merge(nil, consent.Ask{Approvers: []string{"dan"}, MaxCover: consent.CoverTool})
