@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -124,6 +125,16 @@ func (r *reader) parseStubs(c *Case, n *node) {
 			"undo": func(n *node) { r.choice(n, "undo", &undo, "fails", "ok") },
 		})
 		c.undoFails[p.name] = undo == "fails"
+		if c.tools == nil {
+			continue // there are none, or not here
+		}
+		var names []string
+		for _, t := range c.tools.Tools {
+			names = append(names, t.Name)
+		}
+		if !slices.Contains(names, p.name) {
+			r.report(p.key, dsl.DidYouMean(p.name, names), "stubs: no tool is named %s", quote(p.name))
+		}
 	}
 }
 
