@@ -38,6 +38,7 @@ type policySource struct {
 
 // A step is one thing that happens.
 type step struct {
+	pos    dsl.Pos
 	do     action
 	expect *node // nil: nothing is compared
 }
@@ -181,7 +182,7 @@ func (r *reader) flag(n *node, key string, a action) action {
 
 // parseStep reads a mapping with one step key, and expect.
 func (r *reader) parseStep(n *node) step {
-	var s step
+	s := step{pos: n.pos}
 	kinds := stepKinds()
 	known := fields{"expect": func(n *node) { s.expect = n }}
 	for key, parse := range kinds {

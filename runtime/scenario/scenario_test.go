@@ -113,12 +113,13 @@ cases:
 
 // TestDeclared shows what a case may not have when tools come from a declaration.
 func TestDeclared(t *testing.T) {
-	src := []byte("scenarios: v1\ncases:\n- name: a\n  tools: {t: {}}\n")
+	src := []byte("scenarios: v1\ncases:\n- name: a\n  tools: {t: {}}\n  steps: [{set_policy: {version: v2}}]\n")
 	f, err := scenario.Parse("cases.yaml", src)
 	require.NoError(t, err)
 	require.NoError(t, (&scenario.Setup{}).Check(f, src))
 	err = (&scenario.Setup{Declaration: &dsl.File{}}).Check(f, src)
-	require.EqualError(t, err, `cases.yaml:4:10: case "a" declares tools, rules or a policy, which come from the declaration`)
+	require.EqualError(t, err, `cases.yaml:4:10: case "a" declares tools, rules or a policy, which come from the declaration
+cases.yaml:5:11: set_policy replaces a stand-in policy, and there is none`)
 }
 
 // TestFaults shows in what words a difference is told.
