@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -169,14 +170,14 @@ func TestPeriodic(t *testing.T) {
 // TestUndo takes calls back, by a handler that may refuse, fail or hang.
 func TestUndo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var how func() error
+		var how atomic.Pointer[func() error]
 		spec := &runtime.Spec{Name: "put", Undo: &runtime.UndoSpec{TTL: time.Minute}, Rules: runtime.Rules{ExclusiveGroups: []string{"g"}}}
 		tool := runtime.NewTool(spec, &readInputRule, okRead, runtime.WithUndo(
 			func(_ context.Context, in *readInput) (*readInput, error) { return in, nil },
 			func(_ context.Context, u *runtime.Undo[readInput, readInput, readOutput]) error {
 				assert.Equal(t, "a.md", u.State.Path)
 				assert.Equal(t, int64(2), u.Output.Size)
-				return how()
+				return (*how.Load())()
 			}))
 		r := newRig(t, tool, readTool(okRead, ruled(func(rs *runtime.Rules) { rs.ExclusiveGroups = []string{"g"} })))
 		ses := r.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
@@ -199,7 +200,7 @@ func TestUndo(t *testing.T) {
 			{func() error { return nil }, runtime.UndoOK, runtime.UndoReasonNone},
 			{nil, runtime.UndoRejected, runtime.UndoAlreadyUndone},
 		} {
-			how = tc.how
+			how.Store(&tc.how)
 			res := undo()
 			assert.Equal(t, tc.kind, res.Kind)
 			assert.Equal(t, tc.reason, res.Reason)
