@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -51,4 +54,20 @@ func TestMoveKeepsWhatMayStay(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "theirs", string(text))
 	require.FileExists(t, filepath.Join(dir, "a", "README.md"))
+}
+
+// The folder above may be another file system, or closed: nothing is made in it.
+func TestInitWorksInsideTheFolder(t *testing.T) {
+	above := t.TempDir()
+	app := filepath.Join(above, "app")
+	require.NoError(t, os.Mkdir(app, 0o755))
+	long := time.Now().Add(-time.Hour).Truncate(time.Second)
+	require.NoError(t, os.Chtimes(above, long, long))
+	var errors bytes.Buffer
+	code := Run([]string{"init", app, "--local", "../../.."}, nil, io.Discard, &errors)
+	require.Equal(t, exitOK, code, errors.String())
+	require.FileExists(t, filepath.Join(app, "go.mod"))
+	info, err := os.Stat(above)
+	require.NoError(t, err)
+	require.Equal(t, long, info.ModTime())
 }
