@@ -18,17 +18,24 @@ import (
 // keeps its mode. Nothing is written through a symbolic link, since policies
 // judge a path by its name.
 func (w *workspace) replace(ctx context.Context, name string, text []byte) error {
-	return runtime.Commit(ctx, func() error {
-		if !filepath.IsLocal(name) {
-			return explain(name, errOutside)
-		}
-		folder, err := w.folder(path.Dir(name))
-		if err != nil {
-			return err
-		}
-		defer folder.Close()
-		return explain(name, put(folder, path.Base(name), text))
-	})
+	return runtime.Commit(ctx, func() error { return w.save(name, text) })
+}
+
+// save is replace without the fence.
+func (w *workspace) save(name string, text []byte) error {
+	switch {
+	case !filepath.IsLocal(name):
+		return explain(name, errOutside)
+	case strings.HasSuffix(name, "/"):
+		return explain(name, errFolder)
+	}
+	name = path.Clean(name)
+	folder, err := w.folder(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return explain(name, put(folder, path.Base(name), text))
 }
 
 // folder opens a folder and makes those on the way that are missing. It goes one

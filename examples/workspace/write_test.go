@@ -24,16 +24,6 @@ func folderOf(t *testing.T) (*workspace, string) {
 	return &workspace{root: root}, dir
 }
 
-// save is replace without the fence of a call.
-func save(w *workspace, name, text string) error {
-	folder, err := w.folder(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return explain(name, put(folder, filepath.Base(name), []byte(text)))
-}
-
 func TestWritersOfOneFileAllSucceed(t *testing.T) {
 	w, dir := folderOf(t)
 	foreign := filepath.Join(dir, "docs", "a.md.ambit-new")
@@ -41,7 +31,7 @@ func TestWritersOfOneFileAllSucceed(t *testing.T) {
 	var wait sync.WaitGroup
 	failures := make([]error, 50)
 	for i := range failures {
-		wait.Go(func() { failures[i] = save(w, "docs/deep/a.md", fmt.Sprint(i)) })
+		wait.Go(func() { failures[i] = w.save("docs/deep/a.md", []byte(fmt.Sprint(i))) })
 	}
 	wait.Wait()
 	for _, err := range failures {
@@ -50,7 +40,7 @@ func TestWritersOfOneFileAllSucceed(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Join(dir, "docs", "deep"))
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "no file is left over")
-	require.NoError(t, save(w, "docs/a.md", "text"))
+	require.NoError(t, w.save("docs/a.md", []byte("text")))
 	text, err := os.ReadFile(foreign)
 	require.NoError(t, err)
 	require.Equal(t, "mine", string(text))
@@ -61,7 +51,7 @@ func TestWriteKeepsTheMode(t *testing.T) {
 	name := filepath.Join(dir, "docs", "run.sh")
 	require.NoError(t, os.WriteFile(name, nil, 0o644))
 	require.NoError(t, os.Chmod(name, 0o751))
-	require.NoError(t, save(w, "docs/run.sh", "text"))
+	require.NoError(t, w.save("docs/run.sh", []byte("text")))
 	info, err := os.Stat(name)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o751), info.Mode())
@@ -75,10 +65,10 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	require.NoError(t, os.Symlink("../src/a.go", filepath.Join(dir, "docs", "file")))
 	require.NoError(t, os.Symlink("nowhere", filepath.Join(dir, "docs", "dangling")))
 
-	require.EqualError(t, save(w, "docs/folder/a.go", "x"), `"docs/folder" `+errLink.Error())
-	require.EqualError(t, save(w, "docs/folder/new/b.go", "x"), `"docs/folder" `+errLink.Error())
-	require.EqualError(t, save(w, "docs/file", "x"), `"docs/file" `+errLink.Error())
-	require.EqualError(t, save(w, "docs/dangling", "x"), `"docs/dangling" `+errLink.Error())
+	require.EqualError(t, w.save("docs/folder/a.go", []byte("x")), `"docs/folder" `+errLink.Error())
+	require.EqualError(t, w.save("docs/folder/new/b.go", []byte("x")), `"docs/folder" `+errLink.Error())
+	require.EqualError(t, w.save("docs/file", []byte("x")), `"docs/file" `+errLink.Error())
+	require.EqualError(t, w.save("docs/dangling", []byte("x")), `"docs/dangling" `+errLink.Error())
 
 	entries, err := os.ReadDir(filepath.Join(dir, "src"))
 	require.NoError(t, err)
@@ -97,8 +87,11 @@ func TestErrorsNameThePathAndTheRemedy(t *testing.T) {
 	require.EqualError(t, err, `"docs" is a folder: name a file in it`)
 	_, err = w.read("docs/a.bin")
 	require.EqualError(t, err, `"docs/a.bin" is not a text: name another file`)
-	require.EqualError(t, save(w, "docs", "x"), `"docs" is a folder: name a file in it`)
-	require.EqualError(t, save(w, "docs/a.bin/b.md", "x"), `"docs/a.bin" is a file: it can hold no others`)
+	require.EqualError(t, w.save("docs", []byte("x")), `"docs" is a folder: name a file in it`)
+	require.EqualError(t, w.save("docs/", []byte("x")), `"docs/" is a folder: name a file in it`)
+	require.EqualError(t, w.save("../a.md", []byte("x")), `"../a.md" leads out of the workspace: name a path below it`)
+	require.EqualError(t, w.save("/etc/a.md", []byte("x")), `"/etc/a.md" leads out of the workspace: name a path below it`)
+	require.EqualError(t, w.save("docs/a.bin/b.md", []byte("x")), `"docs/a.bin" is a file: it can hold no others`)
 }
 
 func TestListSaysWhatIsALink(t *testing.T) {
