@@ -116,8 +116,5 @@ func (s schema) values() []any {
 		return []any{value}
 	}
 	values, _ := s.node["enum"].([]any)
-	if alternatives, ok := s.node["type"].([]any); ok && values != nil && slices.Contains(alternatives, any("null")) {
-		values = append(slices.Clone(values), nil)
-	}
 	return values
 }

@@ -11,7 +11,8 @@ import (
 // knows less than 2020-12 and is wrong about some of it (OPA 1.22):
 //   - oneOf makes a value of any type, so a union is an object with the
 //     members of all its branches;
-//   - a type array is known by its first entry, so null is left to is_null;
+//   - a type array is known by its first entry: ["string", "null"] is a plain
+//     string to it, so a policy finds out about null by is_null;
 //   - $ref is resolved at the root of the document, so $defs stand there;
 //   - prefixItems is unknown, so a tuple is written as draft 7 did;
 //   - the members of a map are not looked at.
@@ -133,7 +134,7 @@ func (d *document) visible(s *dsl.Schema) object {
 			o.set("items", d.visible(s.Items))
 		}
 	default:
-		o.setIf(s.Enum != nil, "enum", values(s.Enum))
+		o.setIf(s.Enum != nil, "enum", enumValues(s))
 		if s.Const != nil {
 			o.set("enum", []any{s.Const})
 		}
