@@ -142,25 +142,31 @@ func (d *document) visible(s *dsl.Schema) object {
 	return o
 }
 
-// merged is a union as one object. A member that its branches describe
-// differently may have any value.
+// merged is a union as one object. Its tag lists the values of all branches; any
+// other member that they describe differently may have any value.
 func (d *document) merged(s *dsl.Schema) object {
 	var properties object
+	var tags []any
 	for _, branch := range s.OneOf {
 		for branch.Ref != "" {
 			branch = branch.Target.Schema
 		}
 		for _, p := range branch.Properties {
 			seen := slices.IndexFunc(properties, func(m member) bool { return m.name == p.Name })
+			if p.Name == s.Tag {
+				tags = append(tags, p.Schema.Const)
+			}
 			switch schema := d.visible(p.Schema); {
 			case seen < 0:
 				properties.set(p.Name, schema)
 			case p.Name == s.Tag:
-				properties[seen].value = typed("string")
 			case string(compact(properties[seen].value)) != string(compact(schema)):
 				properties[seen].value = object{}
 			}
 		}
+	}
+	if i := slices.IndexFunc(properties, func(m member) bool { return m.name == s.Tag }); i >= 0 {
+		properties[i].value = object{{"type", "string"}, {"enum", tags}}
 	}
 	return object{{"type", "object"}, {"properties", properties}}
 }
