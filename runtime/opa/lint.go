@@ -46,13 +46,15 @@ func (b *bundle) lintGenerated(errs *Errors) bool {
 		expect(name, name)
 	}
 	for _, f := range b.src.files {
-		if f.generated() && !expected[f.name] {
+		m := b.parsed[f.name]
+		switch {
+		case !f.generated():
+		case !expected[f.name]:
 			errs.addFile(f.name, "not a generated file of a declared tool", "delete it, or move it out of "+generatedDir)
-		}
-		delete(expected, f.name)
-		if m := b.parsed[f.name]; m != nil && f.generated() && len(m.Rules) > 0 {
+		case m != nil && len(m.Rules) > 0:
 			errs.add(m.Rules[0].Location, "a rule in a generated file", "write it into a file of your own beside "+generatedDir)
 		}
+		delete(expected, f.name)
 	}
 	for name := range expected {
 		errs.addFile(name, "the file is missing", "run go generate")
