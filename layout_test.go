@@ -42,6 +42,8 @@ var fences = map[string][]string{
 	"runtime/opa":         {"runtime", "@runtime", "policies", "*"},
 	"runtime/terminal":    {"runtime", "@runtime", "golang.org/x/term", "golang.org/x/sys"},
 	"runtime/runtimetest": {"runtime", "@runtime"},
+	"runtime/scenario":    {"runtime", "@runtime", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
+	"runtime/scripttest":  {"runtime", "@runtime", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},
 }
 
 // TestImportFences holds the import rules of docs/architecture.md by what the

@@ -17,7 +17,7 @@ const (
 // admit judges the call by the rules and reserves what it uses, if the facts on
 // which the policy judged it still stand. All of it is one step of the session.
 // When the call has to be judged again it returns what to wait for before.
-func (c *call) admit() (next int, held *signal, e ending) {
+func (c *call) admit() (next int, held *signal, e *ending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.run.session
@@ -25,9 +25,9 @@ func (c *call) admit() (next int, held *signal, e ending) {
 	defer s.mu.Unlock()
 	switch {
 	case c.ending:
-		return nextWait, nil, e
+		return nextWait, nil, nil
 	case s.holder != c && (s.holder != nil || c.run.look() != c.facts):
-		return nextAgain, s.held, e
+		return nextAgain, s.held, nil
 	case c.run.part.closing:
 		return nextEnd, nil, cancellation(ReasonRunClosed)
 	}
@@ -56,50 +56,48 @@ func (c *call) check(rc *rules.Call) rules.Verdict {
 }
 
 // reserve admits the call to start.
-func (c *call) reserve() (next int, held *signal, e ending) {
+func (c *call) reserve() (next int, held *signal, e *ending) {
 	s := c.run.session
-	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rule)
+	v, ev := s.admitByRules(c.exec.instant(c.now), &c.worker.rule)
 	if !v.Admitted() {
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	}
-	return c.authorized(&ev)
+	return c.authorized(ev)
 }
 
 // authorized notes that the call is admitted to start.
-func (c *call) authorized(ev *rules.Event) (next int, held *signal, e ending) {
+func (c *call) authorized(ev rules.Event) (next int, held *signal, e *ending) {
 	c.hold = holdReservation
 	c.run.session.note(ev)
 	c.transition(EventAuthorized, StateAuthorized, note{at: c.now})
-	return nextRun, nil, e
+	return nextRun, nil, nil
 }
 
 // readmit admits a call that waited for consent, its own reservation left out.
-func (c *call) readmit() (next int, held *signal, e ending) {
+func (c *call) readmit() (next int, held *signal, e *ending) {
 	s := c.run.session
 	v, ev := s.state.Resume(c.exec.instant(c.now), &c.worker.rule)
 	if !v.Admitted() {
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	}
 	c.asked.unasked = !c.worker.judge.asks
-	return c.authorized(&ev)
+	return c.authorized(ev)
 }
 
 // admitDry says what admit would do.
-func (c *call) admitDry() (next int, held *signal, e ending) {
+func (c *call) admitDry() (next int, held *signal, e *ending) {
 	v := c.check(&c.worker.rule)
 	switch asked := c.worker.judge.asks; {
 	case !v.Admitted():
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	case asked && !c.exec.desk.answers(c):
-		if e, ok := c.nobody(); !ok {
+		if e := c.nobody(); e != nil {
 			return nextEnd, nil, e
 		}
-		e = ending{event: EventAborted, to: StateAborted}
-		e.outcome = c.pending()
-		return nextEnd, nil, e
+		return nextEnd, nil, &ending{event: EventAborted, to: StateAborted, outcome: c.pending()}
 	}
 	c.runs = true
-	return nextEnd, nil, ending{event: EventAborted, to: StateAborted}
+	return nextEnd, nil, &ending{event: EventAborted, to: StateAborted}
 }
 
 // describe prepares what the rules need to know of the call.
@@ -133,7 +131,7 @@ func (c *call) settle(out *Outcome) {
 		ev, err = s.state.Finish(at, c.in.ID, statusOf(out.Kind))
 	}
 	if c.hold != holdNothing && err == nil {
-		s.note(&ev)
+		s.note(ev)
 	}
 	c.hold = holdNothing
 	if !c.dry {

@@ -39,7 +39,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 			c.resume()
 		} else {
 			detail := Detail{Rule: "person", Message: a.Message}
-			c.end(refusal(ReasonConsentDenied, detail, deniedBy(a.Message)))
+			c.end(*refusal(ReasonConsentDenied, detail, deniedBy(a.Message)))
 		}
 		e.wait(c.record.final, nil, ctx.Done())
 	}
@@ -230,6 +230,6 @@ func (c *call) rebind(rc *rules.Call, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {
-		s.note(&ev)
+		s.note(ev)
 	}
 }

@@ -36,7 +36,7 @@ func (c *call) decide() bool {
 			c.line()
 			return true
 		case nextEnd:
-			return c.end(e)
+			return c.end(*e)
 		case nextWait:
 			return false
 		}

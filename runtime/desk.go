@@ -96,7 +96,7 @@ func (d *desk) tick() []*call {
 			continue
 		}
 		expired = append(expired, n.call)
-		n.call.end(refusal(ReasonConsentExpired, Detail{}, "nobody agreed to the call in time"))
+		n.call.end(*refusal(ReasonConsentExpired, Detail{}, "nobody agreed to the call in time"))
 	}
 	return expired
 }
@@ -157,9 +157,9 @@ func (d *desk) drop(c *call) {
 }
 
 // use uses up what allows the call to start, and checks that it is what was
-// approved. It reports false when it is not. The call's and its session's locks
+// approved; the ending is that of a call that is not. The call's and its session's locks
 // are held.
-func (d *desk) use(c *call) (e ending, ok bool) {
+func (d *desk) use(c *call) *ending {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a := c.asked
@@ -177,18 +177,18 @@ func (d *desk) use(c *call) (e ending, ok bool) {
 	case a.grant != "":
 		ev, err = d.book.UseGrant(c.now, a.grant, &a.question)
 	default: // nobody is asked at present
-		return e, true
+		return nil
 	}
 	if err == nil {
 		d.apply(&ev)
 	}
 	switch {
 	case err == nil && ev.Kind != consent.EventMismatch:
-		return e, true
+		return nil
 	case slices.Equal(ev.Changed, []consent.Change{consent.ChangedExpired}):
-		return refusal(ReasonConsentExpired, Detail{}, "the approval is too old: make the call again"), false
+		return refusal(ReasonConsentExpired, Detail{}, "the approval is too old: make the call again")
 	}
-	return refusal(ReasonBindingMismatch, changed, "the call is not what was approved any more: make it again"), false
+	return refusal(ReasonBindingMismatch, changed, "the call is not what was approved any more: make it again")
 }
 
 // prune forgets what is old, when there is twice as much as last time. d.mu is held.

@@ -119,27 +119,27 @@ func (c *call) complete(out *Outcome, now time.Time, started bool) {
 
 // refuse denies the call.
 func (c *call) refuse(r Reason, detail Detail, message string) bool {
-	return c.end(refusal(r, detail, message))
+	return c.end(*refusal(r, detail, message))
 }
 
 // refusal is the ending of a denied call.
-func refusal(r Reason, detail Detail, message string) ending {
-	return ending{
+func refusal(r Reason, detail Detail, message string) *ending {
+	return &ending{
 		event: EventDenied, to: StateDenied,
 		outcome: Outcome{Kind: Denied, Reason: r, Detail: detail, Message: message},
 	}
 }
 
 // cancel ends the call because nobody wants its outcome any more.
-func (c *call) cancel(r Reason) { c.end(cancellation(r)) }
+func (c *call) cancel(r Reason) { c.end(*cancellation(r)) }
 
 // cancellation is the ending of a call that nobody wants any more.
-func cancellation(r Reason) ending {
+func cancellation(r Reason) *ending {
 	message := "the call was cancelled"
 	if r == ReasonRunClosed {
 		message = "the run was closed"
 	}
-	return ending{
+	return &ending{
 		event: EventAborted, to: StateAborted,
 		outcome: Outcome{Kind: Cancelled, Reason: r, Message: message},
 	}
@@ -147,7 +147,7 @@ func cancellation(r Reason) ending {
 
 // overdue ends the call because phase p is over.
 func (c *call) overdue(p phase) {
-	var e ending
+	var e *ending
 	switch p {
 	case phaseDeciding:
 		e = c.unjudged("timeout", "the policy could not judge the call in time, which is denied therefore")
@@ -166,14 +166,14 @@ func (c *call) overdue(p phase) {
 		return
 	}
 	e.during = p
-	c.end(e)
+	c.end(*e)
 }
 
 // unjudged is the ending of a call that the policy could not judge.
-func (c *call) unjudged(rule, message string) ending {
+func (c *call) unjudged(rule, message string) *ending {
 	j := &judgement{}
 	j.refuse(ReasonPolicyError, Detail{Rule: rule}, message)
-	return ending{event: EventDenied, to: StateDenied, judged: j, outcome: Outcome{Kind: Denied}}
+	return &ending{event: EventDenied, to: StateDenied, judged: j, outcome: Outcome{Kind: Denied}}
 }
 
 // timeOut ends the call because its handler outlived the deadline.

@@ -38,7 +38,7 @@ type Executor struct {
 	approvers []Approver
 	polled    bool // somebody looks at Requests
 	reminders int
-	noted     func(session string, ev *rules.Event) // nil: nobody is told of changes of rule states
+	noted     func(session string, ev rules.Event) // nil: nobody is told of changes of rule states
 
 	engine    *rules.Engine
 	wants     []rules.Wants // by position in the registry

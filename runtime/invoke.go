@@ -17,9 +17,8 @@ func (c *call) start() bool {
 		}
 	}
 	due := c.now.Add(d)
-	e, ok := c.commit(due)
-	if !ok {
-		return c.end(e)
+	if ok, e := c.commit(due); e != nil || !ok {
+		return e != nil && c.end(*e)
 	}
 	c.worker.arm(c.handlerCtx.due)
 	return true
@@ -27,7 +26,7 @@ func (c *call) start() bool {
 
 // commit says that the handler starts now: one step of the session, in which an
 // approval or a grant is used up. It reports false when it may not.
-func (c *call) commit(due time.Time) (e ending, ok bool) {
+func (c *call) commit(due time.Time) (ok bool, e *ending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
@@ -37,23 +36,23 @@ func (c *call) commit(due time.Time) (e ending, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.ending {
-		return e, false
+		return false, nil
 	}
 	if c.asked != nil {
-		if e, ok = c.exec.desk.use(c); !ok {
-			return e, false
+		if e = c.exec.desk.use(c); e != nil {
+			return false, e
 		}
 	}
 	ev, err := s.state.Commit(c.exec.instant(c.now), c.in.ID)
 	if err != nil { // the run was closed
-		return cancellation(ReasonRunClosed), false
+		return false, cancellation(ReasonRunClosed)
 	}
 	c.hold = holdInvocation
-	s.note(&ev)
+	s.note(ev)
 	c.phase, c.due, c.attempt = phaseRunning, due, 1
 	c.handlerCtx.parent, c.handlerCtx.call, c.handlerCtx.due = c.work, c, due
 	c.transition(EventStarted, StateExecuting, note{at: c.now})
-	return e, true
+	return true, nil
 }
 
 // invoke runs the handler. It may not return, return late, panic or leave its
@@ -158,7 +157,7 @@ func (c *call) crashed(fault *CallError) {
 	fault.Reason = ReasonPolicyError
 	e := c.unjudged("panic", "the policy could not judge the call, which is denied therefore")
 	e.fault = fault
-	denied := c.tryEnd(&e)
+	denied := c.tryEnd(e)
 	if !denied {
 		c.exec.report(fault)
 	}

@@ -129,7 +129,7 @@ func (c *call) notify() {
 			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
 				over := refusal(ReasonConsentUnavailable, Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.in.Tool))
 				over.during = phaseWaiting
-				c.end(over)
+				c.end(*over)
 			}
 		}()
 	}

@@ -163,12 +163,12 @@ func (c *call) consentCallWith(args wire.Value, revision string) consent.Call {
 var errNobody = errors.New("there is nobody to ask")
 
 // nobody refuses a call that needs consent when there is nobody to ask.
-func (c *call) nobody() (e ending, ok bool) {
+func (c *call) nobody() *ending {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
-		return e, true
+		return nil
 	}
 	return refusal(ReasonConsentUnavailable, askDetail(c.worker.judge.decision.Asks), fmt.Sprintf(
-		"%q needs somebody's consent and %v", c.in.Tool, errNobody)), false
+		"%q needs somebody's consent and %v", c.in.Tool, errNobody))
 }
 
 // askDetail names the first ask.
@@ -182,7 +182,7 @@ func askDetail(asks []Ask) Detail {
 // admitAsked admits the call if its consent has been given, and otherwise
 // reserves what it needs and puts the question. The locks of the call and of
 // its session are held.
-func (c *call) admitAsked() (next int, held *signal, e ending) {
+func (c *call) admitAsked() (next int, held *signal, e *ending) {
 	d := &c.exec.desk
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -192,11 +192,11 @@ func (c *call) admitAsked() (next int, held *signal, e ending) {
 	case yes:
 		return c.reserve()
 	case c.tool.hooks.preview != nil && declared != nil && declared.Preview && c.asked.preview == nil:
-		return nextAgain, nil, e // what answered the question a moment ago does no more
+		return nextAgain, nil, nil // what answered the question a moment ago does no more
 	}
 	s := c.run.session
 	rc := &c.worker.rule
-	if e, ok := c.nobody(); !ok {
+	if e := c.nobody(); e != nil {
 		if v := c.check(rc); !v.Admitted() {
 			e = c.refused(v, rc, &c.worker.judge)
 		}
@@ -208,12 +208,12 @@ func (c *call) admitAsked() (next int, held *signal, e ending) {
 		e.fault = c.faulty(ReasonConsentUnavailable, err)
 		return nextEnd, nil, e
 	}
-	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
+	v, rule := s.askByRules(c.exec.instant(c.now), rc)
 	if !v.Admitted() {
 		return nextEnd, nil, c.refused(v, rc, &c.worker.judge)
 	}
 	c.hold = holdReservation
-	s.note(&rule)
+	s.note(rule)
 	d.prune(c.now)
 	d.apply(&ev)
 	d.calls[ev.Request] = c
@@ -221,5 +221,5 @@ func (c *call) admitAsked() (next int, held *signal, e ending) {
 	c.phase = phaseWaiting
 	c.record.final, c.record.call, c.parks = newSignal(), c, true
 	c.transition(EventApprovalRequested, StateValidated, note{at: c.now})
-	return nextWait, nil, e
+	return nextWait, nil, nil
 }

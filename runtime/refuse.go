@@ -26,8 +26,8 @@ var reasonOf = [...]Reason{
 
 // refused is the ending of a call that the rules, the policy or both refuse, or
 // that repeats an earlier one. The session's lock is held.
-func (c *call) refused(v rules.Verdict, rc *rules.Call, j *judgement) ending {
-	e := ending{event: EventDenied, to: StateDenied}
+func (c *call) refused(v rules.Verdict, rc *rules.Call, j *judgement) *ending {
+	e := &ending{event: EventDenied, to: StateDenied}
 	out := &e.outcome
 	switch {
 	case v.Answer == rules.Duplicate:

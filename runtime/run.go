@@ -181,7 +181,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ev, err := s.state.Stop(s.exec.instant(s.exec.now()), r.id); err == nil {
-		s.note(&ev)
+		s.note(ev)
 	}
 	st := r.status()
 	if st.State == RunRunning || st.State == RunCleanup {
@@ -241,7 +241,7 @@ func (r *Run) end() {
 	}
 	r.part.final = &st
 	if _, ev, err := s.state.CloseRun(s.exec.instant(s.exec.now()), r.id); err == nil {
-		s.note(&ev)
+		s.note(ev)
 	}
 }
 

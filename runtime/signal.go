@@ -64,6 +64,14 @@ func (e *Executor) wait(a, b *signal, done <-chan struct{}) int {
 	if b != nil {
 		second = b.ch
 	}
+	if b == nil && e.waiter == nil {
+		select {
+		case <-a.ch:
+			return sawA
+		case <-done:
+			return sawDone
+		}
+	}
 	w := e.lieDown(a, b)
 	saw := sawA
 	select {

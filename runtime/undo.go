@@ -162,7 +162,7 @@ func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) Undo
 	}
 	r.undo.done = true
 	if ev, err := s.state.Undo(s.exec.instant(now), r.outcome.CallID); err == nil {
-		s.note(&ev)
+		s.note(ev)
 	}
 	c.transition(EventUndone, StateRolledBack, note{at: now, by: req.By})
 	return UndoResult{Kind: UndoOK}

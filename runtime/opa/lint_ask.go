@@ -43,7 +43,7 @@ func (b *bundle) lintAskID(by asker, id *ast.Term, errs *Errors) {
 	switch {
 	case text == "":
 		errs.add(id.Location, "the id of an ask is empty", "name what the rule asks for")
-	case text == declaredAsk:
+	case text == declaredAsk || text == "declaration": // that is how the engine calls it
 		errs.add(id.Location, fmt.Sprintf("the id %q belongs to the consent that tools.yaml declares", text), "give this ask an id of its own")
 	case slices.ContainsFunc(others, func(o asker) bool { return o != by && (o.kind != toolPackage || by.kind != toolPackage) }):
 		errs.add(id.Location, fmt.Sprintf("the id %q is that of another package's ask", text),
