@@ -1,7 +1,6 @@
 package opa
 
 import (
-	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -149,24 +148,4 @@ func stamp(key *ast.Term, at *ast.Location) *ast.Term {
 // position returns file:line.
 func position(at *ast.Location) string {
 	return at.File + ":" + strconv.Itoa(at.Row)
-}
-
-// Check reports everything that can be found wrong with a policy directory
-// without knowing the program that will use it. The error is Errors.
-func Check(fsys fs.FS) error {
-	_, err := Inspect(fsys)
-	return err
-}
-
-// Inspect is Check, and returns besides what is right but cannot mean what it
-// says: asks that would widen what the declaration allows.
-func Inspect(fsys fs.FS) (warnings Errors, err error) {
-	b, err := loadBundle(fsys)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := newGeneration(b); err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
-	}
-	return b.askWarnings(), nil
 }
