@@ -52,27 +52,27 @@ var lints = []struct{ name, file, text, want string }{
 		"w.rego:3:15: the entry of deny has no \"message\" (its form is {\"code\": ..., \"message\": ...})\n" +
 			`w.rego:3:35: the entry of deny has no member "mesage" (did you mean "message"?)`},
 	{"undeclared code", "w.rego", tool(`deny contains {"code": "too_bigg", "message": "m"} if true`),
-		"w.rego:3:24: the code \"too_bigg\" is not declared: add it to reasons in tools.yaml and run go generate"},
+		"w.rego:3:24: the code \"too_bigg\" is not declared (did you mean \"too_big\"? Else add it to reasons in tools.yaml and run go generate)"},
 	{"computed code", "w.rego", tool(`deny contains {"code": input.args.path, "message": "m"}`),
 		`w.rego:3:24: "code" of deny must be a constant string (one rule, one code: put what varies into the message)`},
 	{"constant of the wrong type", "w.rego", tool(`deny contains {"code": "too_big", "message": 1}`),
-		`w.rego:3:46: "message" of deny must be a string`},
+		`w.rego:3:46: "message" of deny must be a string (make a string of it: sprintf("%v", [...]))`},
 	{"computed value of the wrong type", "w.rego", tool(`deny contains {"code": "too_big", "message": count(input.args.path)}`),
 		`w.rego:3:1: "message" of deny must be a string, and is number (make a string of it: sprintf("%v", [...]))`},
 	{"unknown obligation", "w.rego", tool(`obligations contains {"code": "dance", "args": {}}`),
-		`w.rego:3:31: unknown obligation "dance": there are notify and redact_output`},
+		`w.rego:3:31: unknown obligation "dance" (there are notify and redact_output)`},
 	{"pointer", "w.rego", tool(`modify contains {"code": "a", "pointer": "path", "value": 1}`),
-		`w.rego:3:42: pointer "path" is not a JSON Pointer such as "/path"`},
+		`w.rego:3:42: pointer "path" is not a JSON Pointer (write "/path")`},
 	{"pointer to nothing", "w.rego", tool(`modify contains {"code": "a", "pointer": "/meta/ownr", "value": 1}`),
 		`w.rego:3:42: pointer "/meta/ownr" leads nowhere: there is no "ownr" (did you mean "owner"?)`},
 	{"timeout", "w.rego", tool(`ask contains {"id": "a", "message": "m", "timeout": "soon"}`),
-		`w.rego:3:53: timeout "soon" is not a positive duration such as "10m"`},
+		`w.rego:3:53: timeout "soon" is not a positive duration (write such as "10m" or "36h")`},
 	{"cover", "w.rego", tool(`ask contains {"id": "a", "message": "m", "max_cover": "all"}`),
-		`w.rego:3:55: unknown cover "all": want one of ["exact" "args" "tool"]`},
+		`w.rego:3:55: unknown cover "all" (write "exact", "args" or "tool")`},
 	{"quorum", "w.rego", tool(`ask contains {"id": "a", "message": "m", "quorum": 0}`),
-		`w.rego:3:52: quorum must be at least 1`},
+		`w.rego:3:52: quorum must be at least 1 (leave it out for 1)`},
 	{"approvers", "w.rego", tool(`ask contains {"id": "a", "message": "m", "approvers": "owner"}`),
-		`w.rego:3:55: "approvers" of ask must be a list of strings`},
+		`w.rego:3:55: "approvers" of ask must be a list of strings (make a list of it: [...])`},
 	{"id of the declaration", "w.rego", tool(`ask contains {"id": "declared", "message": "m"}`),
 		`w.rego:3:21: the id "declared" belongs to the consent that tools.yaml declares (give this ask an id of its own)`},
 	{"empty id", "w.rego", tool(`ask contains {"id": "", "message": "m"}`),
@@ -222,7 +222,7 @@ func TestFaultsHideNoOthers(t *testing.T) {
 	))
 	assert.EqualError(t, err, `a.rego:3:1: nothing reaches "denny" from the decision (did you mean "deny"?)
 a.rego:5:1: nothing reaches "helper" from the decision (use it, or delete it)
-b.rego:3:24: the code "no_such" is not declared: add it to reasons in tools.yaml and run go generate
+b.rego:3:24: the code "no_such" is not declared (add it to reasons in tools.yaml and run go generate)
 b.rego:3:65: input.args has no member "paht" (did you mean "path"?)
 c.rego:3:54: startswith: invalid argument(s)
 	have: (number, string)
@@ -263,8 +263,8 @@ func TestDataFiles(t *testing.T) {
 		{"typo below data", "acme/limits/data.json", `{"lates": 5}`, `o.rego:3:86: there is no data.acme.limits.latest (did you mean "lates"?)`},
 		{"below ambit", "ambit/tools/data.json", `{"file_write": {}}`, "ambit/tools/data.json: data under data.ambit would hide or replace policies (mount it elsewhere: put it into another directory, or under another key)"},
 		{"ambit at the top", "data.json", `{"ambit": {}}`, "data.json: data under data.ambit would hide or replace policies (mount it elsewhere: put it into another directory, or under another key)"},
-		{"not an object", "data.json", `[]`, "data.json: the top of a data file must be an object"},
-		{"not JSON", "acme/data.json", `{`, "acme/data.json: unexpected EOF"},
+		{"not an object", "data.json", `[]`, "data.json: the top of a data file must be an object (write {\"name\": ...}, or put the file into a directory, which names it)"},
+		{"not JSON", "acme/data.json", `{`, "acme/data.json: not JSON: unexpected EOF (write one JSON object)"},
 		{"yaml", "acme/data.yaml", `a: 1`, `acme/data.yaml: "data.yaml" is not read (data for policies goes into a file named data.json)`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestDataFiles(t *testing.T) {
 		})
 	}
 	err = Check(dir("acme/data.json", `{"limits": 1}`, "acme/limits/data.json", `2`))
-	assert.EqualError(t, err, "acme/limits/data.json: data.acme.limits is given by another data file too")
+	assert.EqualError(t, err, "acme/limits/data.json: data.acme.limits is given by another data file too (keep one of them)")
 	for _, missing := range []string{"ambit_gen/ambit.schema.json", "ambit_gen/file_write.schema.json", "ambit_gen/file_write.rego"} {
 		fsys := dir()
 		delete(fsys, missing)
