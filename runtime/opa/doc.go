@@ -50,6 +50,11 @@
 //	input.call       id
 //	input.now_ns     the time; there is no other clock
 //
+// An argument that may be null is a plain string, number ... to the type checker,
+// which refuses input.args.x == null: ask is_null(input.args.x). An argument that
+// may be absent is undefined then, and the rule does not apply: ask for it by
+// object.get with a default.
+//
 // # What a decision is
 //
 // An error wins over a deny, that over an ask, that over an allow, and a call
@@ -75,8 +80,11 @@
 // randomness); a rule that nothing reaches from the decision; a contract rule of
 // another form, or where nobody reads it; a package of an unknown tool, or of the
 // library; an undeclared code; an id that is that of another package's ask; a path below data that does not exist; a value
-// that an enum does not have; a fact of an unknown tool; object.get of a member
-// that the schema rules out; an entry that takes a member which may be absent
+// that an enum does not have, or the tag of a oneOf; a comparison of values of
+// different kinds, which is always the same; a regular expression that is none; a
+// fact of an unknown tool; a member of the input that the schema rules out, and in
+// packages of the organisation an argument that no tool has; a constant of modify
+// that does not fit the argument; an entry that takes a member which may be absent
 // (it would vanish with it, and a refusal with it); a schemas annotation; data
 // below data.ambit; a pointer to an argument that does not exist; a generated file
 // that is missing; declarations that are not those of the program.

@@ -45,9 +45,11 @@ func argsSchemas() map[string]object {
 			"properties": object{
 				"path": str, "content": str, "mode": object{"type": "string", "enum": []any{"create", "append"}},
 				"bytes": object{"type": "integer"}, "tags": object{"type": "array", "items": str}, "meta": object{"$ref": "#/$defs/Meta"},
+				"ratio": object{"type": "number"}, "note": object{"type": []any{"string", "null"}},
+				"shape": object{"type": "object", "properties": object{"kind": object{"type": "string", "enum": []any{"circle", "square"}}}},
 			},
 		},
-		"web_search":  {"type": "object", "additionalProperties": false, "properties": object{"query": str}, "required": []any{"query"}},
+		"web_search":  {"type": "object", "additionalProperties": false, "properties": object{"query": str, "x": object{}}, "required": []any{"query"}},
 		"file_delete": path,
 	}
 }

@@ -98,10 +98,10 @@ func TestGeneratedFiles(t *testing.T) {
 
 func TestGeneratedSchemasAreChecked(t *testing.T) {
 	for condition, want := range map[string]string{
-		`input.args.paht == "x"`:            "undefined ref: input.args.paht",
-		`input.args.path == 1`:              "match error",
-		`input.modes.webmode == "live"`:     "undefined ref: input.modes.webmode",
-		`input.tool.efect == "read"`:        "undefined ref: input.tool.efect",
+		`input.args.paht == "x"`:            `input.args has no member "paht"`,
+		`input.args.path == 1`:              "input.args.path is a string, and it is compared with a number",
+		`input.modes.webmode == "live"`:     `input.modes has no member "webmode"`,
+		`input.tool.efect == "read"`:        `input.tool has no member "efect"`,
 		`input.args.mode == "apend"`:        `input.args.mode is never "apend"`,
 		`input.tool.effect == "reed"`:       `input.tool.effect is never "reed"`,
 		`input.run.counts.file_wrte > 1`:    `input.run.counts has no tool "file_wrte"`,

@@ -99,7 +99,9 @@ func (b *bundle) lintRule(m *ast.Module, r *ast.Rule, errs *Errors) {
 	}
 	b.lintEntry(name, fields, entry, r, errs)
 	b.lintOptional(m, r, errs)
-	b.lintPointer(m, entry, errs)
+	if name == "modify" {
+		b.lintModify(m, r, entry, errs)
+	}
 }
 
 // lintEntry checks the members of one entry.

@@ -11,7 +11,8 @@ import (
 // knows less than 2020-12 and is wrong about some of it (OPA 1.22):
 //   - oneOf makes a value of any type, so a union is an object with the
 //     members of all its branches;
-//   - a type array is known by its first entry, so null is left to is_null;
+//   - a type array is known by its first entry: ["string", "null"] is a plain
+//     string to it, so a policy finds out about null by is_null;
 //   - $ref is resolved at the root of the document, so $defs stand there;
 //   - prefixItems is unknown, so a tuple is written as draft 7 did;
 //   - the members of a map are not looked at.
@@ -133,7 +134,7 @@ func (d *document) visible(s *dsl.Schema) object {
 			o.set("items", d.visible(s.Items))
 		}
 	default:
-		o.setIf(s.Enum != nil, "enum", values(s.Enum))
+		o.setIf(s.Enum != nil, "enum", enumValues(s))
 		if s.Const != nil {
 			o.set("enum", []any{s.Const})
 		}
@@ -141,25 +142,31 @@ func (d *document) visible(s *dsl.Schema) object {
 	return o
 }
 
-// merged is a union as one object. A member that its branches describe
-// differently may have any value.
+// merged is a union as one object. Its tag lists the values of all branches; any
+// other member that they describe differently may have any value.
 func (d *document) merged(s *dsl.Schema) object {
 	var properties object
+	var tags []any
 	for _, branch := range s.OneOf {
 		for branch.Ref != "" {
 			branch = branch.Target.Schema
 		}
 		for _, p := range branch.Properties {
 			seen := slices.IndexFunc(properties, func(m member) bool { return m.name == p.Name })
+			if p.Name == s.Tag {
+				tags = append(tags, p.Schema.Const)
+			}
 			switch schema := d.visible(p.Schema); {
 			case seen < 0:
 				properties.set(p.Name, schema)
 			case p.Name == s.Tag:
-				properties[seen].value = typed("string")
 			case string(compact(properties[seen].value)) != string(compact(schema)):
 				properties[seen].value = object{}
 			}
 		}
+	}
+	if i := slices.IndexFunc(properties, func(m member) bool { return m.name == s.Tag }); i >= 0 {
+		properties[i].value = object{{"type", "string"}, {"enum", tags}}
 	}
 	return object{{"type", "object"}, {"properties", properties}}
 }
