@@ -24,6 +24,7 @@ func (b *bundle) lintCompiled(errs *Errors) {
 		b.lintTypes(m, errs)
 		b.lintPaths(m, errs)
 	}
+	b.lintParts(errs)
 }
 
 // unreachedHint says what to do about a rule that nothing reaches.
