@@ -28,6 +28,7 @@ type declared struct {
 // A declaredTool is what the loader reads of one tool.
 type declaredTool struct {
 	Pin     string `json:"pin"`
+	Effect  string `json:"effect"`
 	Consent *struct {
 		Ask       string        `json:"ask"`
 		Approvers []string      `json:"approvers"`

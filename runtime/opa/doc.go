@@ -32,7 +32,9 @@
 // Codes and ids are constants; a member with a question mark may be left out.
 // The loader adds at: "file:line" to each entry, so every reason says which rule
 // gave it. Packages elsewhere hold helpers; data.json files are mounted below
-// data at the path of their directory. Policies read data.ambit.declared too,
+// data at the path of their directory. README files, *.md and hidden files are
+// passed over; any other file is refused, since who wrote freeze.reg may believe
+// that it decides. Policies read data.ambit.declared too,
 // what tools.yaml declares, and nothing may be mounted over data.ambit.
 //
 // # The input

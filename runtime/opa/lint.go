@@ -12,9 +12,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// lintParsed checks the modules as they are written.
-func (b *bundle) lintParsed(errs *Errors) {
-	b.lintGenerated(errs)
+// lintParsed checks the modules as they are written. It says whether what is
+// generated is complete, without which they do not compile.
+func (b *bundle) lintParsed(errs *Errors) bool {
+	complete := b.lintGenerated(errs)
 	for _, m := range b.handWritten(b.parsed) {
 		b.lintPackage(m, errs)
 		for _, a := range m.Annotations {
@@ -28,11 +29,13 @@ func (b *bundle) lintParsed(errs *Errors) {
 		b.lintInput(m, errs)
 	}
 	b.lintAsks(errs)
+	return complete
 }
 
 // lintGenerated checks that every tool has its schema, without which a typo
-// would pass, and that nothing else is among the generated files.
-func (b *bundle) lintGenerated(errs *Errors) {
+// would pass, and that nothing else is among the generated files. It says
+// whether none is missing.
+func (b *bundle) lintGenerated(errs *Errors) bool {
 	expected := map[string]bool{declaredFile: true}
 	expect := func(schema, header string) {
 		expected[generatedDir+"/"+schema+schemaSuffix] = true
@@ -43,29 +46,34 @@ func (b *bundle) lintGenerated(errs *Errors) {
 		expect(name, name)
 	}
 	for _, f := range b.src.files {
-		if f.generated() && !expected[f.name] {
+		m := b.parsed[f.name]
+		switch {
+		case !f.generated():
+		case !expected[f.name]:
 			errs.addFile(f.name, "not a generated file of a declared tool", "delete it, or move it out of "+generatedDir)
-		}
-		delete(expected, f.name)
-		if m := b.parsed[f.name]; m != nil && f.generated() && len(m.Rules) > 0 {
+		case m != nil && len(m.Rules) > 0:
 			errs.add(m.Rules[0].Location, "a rule in a generated file", "write it into a file of your own beside "+generatedDir)
 		}
+		delete(expected, f.name)
 	}
 	for name := range expected {
 		errs.addFile(name, "the file is missing", "run go generate")
 	}
+	return len(expected) == 0
 }
 
 // lintPackage checks that the package is one that anybody listens to.
 func (b *bundle) lintPackage(m *ast.Module, errs *Errors) {
 	kind, name := contractPackage(m.Package.Path)
+	before := len(*errs)
 	switch {
 	case kind == foreignPackage:
 		errs.add(m.Package.Location, fmt.Sprintf("package %s belongs to the library", packageName(m)),
 			"write package ambit.tools.<tool> or ambit.policies.<name>")
 	case kind == toolPackage && !b.isTool(name):
-		errs.add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), didYouMean(name, b.tools))
+		errs.add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), toolHint(name, b.tools))
 	}
+	b.stray[m.Package.Location.File] = len(*errs) > before
 }
 
 // isTool says that a tool is declared.
@@ -216,6 +224,19 @@ func holdsStrings(v ast.Value) bool {
 // String names the kind in a message.
 func (k valueKind) String() string {
 	return [...]string{"a value", "a string", "a list of strings", "an integer", "an object"}[k]
+}
+
+// remedy says how a value is made one of the kind.
+func (k valueKind) remedy() string {
+	switch k {
+	case kindString:
+		return "make a string of it: sprintf(\"%v\", [...])"
+	case kindStrings:
+		return "make a list of it: [...]"
+	case kindObject:
+		return "make an object of it: {...}"
+	}
+	return ""
 }
 
 // isConstant says that a term is a string that is written out.

@@ -58,7 +58,7 @@ var lints = []struct{ name, file, text, want string }{
 	{"constant of the wrong type", "w.rego", tool(`deny contains {"code": "too_big", "message": 1}`),
 		`w.rego:3:46: "message" of deny must be a string`},
 	{"computed value of the wrong type", "w.rego", tool(`deny contains {"code": "too_big", "message": count(input.args.path)}`),
-		`w.rego:3:1: "message" of deny must be a string, and is number`},
+		`w.rego:3:1: "message" of deny must be a string, and is number (make a string of it: sprintf("%v", [...]))`},
 	{"unknown obligation", "w.rego", tool(`obligations contains {"code": "dance", "args": {}}`),
 		`w.rego:3:31: unknown obligation "dance": there are notify and redact_output`},
 	{"pointer", "w.rego", tool(`modify contains {"code": "a", "pointer": "path", "value": 1}`),
@@ -206,11 +206,53 @@ func TestAllErrorsAtOnce(t *testing.T) {
 		"b.rego", tool("deny contains 1\n\nask contains 2"),
 		"c.rego", "package ambit.tools.nosuch",
 	))
-	var errs Errors
-	require.ErrorAs(t, err, &errs)
-	assert.Len(t, errs, 3)
-	assert.Equal(t, "b.rego", errs[0].File)
-	assert.Equal(t, 5, errs[1].Line)
+	assert.EqualError(t, err, `a.rego:3:1: nothing reaches "denny" from the decision (did you mean "deny"?)
+b.rego:3:15: the entry of deny must be written as an object (write deny contains {"code": ..., "message": ...} if ...)
+b.rego:5:14: the entry of ask must be written as an object (write ask contains {"id": ..., "message": ...} if ...)
+c.rego:1:1: package of the unknown tool "nosuch" (the tools are file_delete, file_read, file_write, web_search)`)
+}
+
+// One kind of fault hides no other.
+func TestFaultsHideNoOthers(t *testing.T) {
+	err := Check(dir(
+		"a.rego", tool("denny contains 1\n\nhelper if input.args.path == \"x\""),
+		"b.rego", tool(`deny contains {"code": "no_such", "message": "m"} if input.args.paht == "x"`),
+		"c.rego", org(`deny contains `+entryM+` if startswith(input.now_ns, "x")`),
+		"d.rego", tool(`deny contains `+entryM+` if data.acme.limit > 1`),
+	))
+	assert.EqualError(t, err, `a.rego:3:1: nothing reaches "denny" from the decision (did you mean "deny"?)
+a.rego:5:1: nothing reaches "helper" from the decision (use it, or delete it)
+b.rego:3:24: the code "no_such" is not declared: add it to reasons in tools.yaml and run go generate
+b.rego:3:65: input.args has no member "paht" (did you mean "path"?)
+c.rego:3:54: startswith: invalid argument(s)
+	have: (number, string)
+	want: (search: string, base: string, result: boolean)
+d.rego:3:59: there is no data.acme`)
+
+	err = Check(dir("a.rego", tool(`deny contains`), "b.rego", tool(`deny contains 1`)))
+	assert.ErrorContains(t, err, "a.rego:4", "a file that does not parse")
+	assert.ErrorContains(t, err, "b.rego:3:15", "hides nothing of another")
+}
+
+// The rule that computes a wrong member is blamed, and not the first of its name.
+func TestWrongTypeIsTheRules(t *testing.T) {
+	good := `deny contains {"code": "too_big", "message": sprintf("%v", [input.args.path])} if input.args.path == "x"`
+	bad := `deny contains {"code": "too_big", "message": count(input.args.path)} if input.args.path == "x"`
+	err := Check(dir("a.rego", tool(good), "b.rego", tool(good+"\n\n"+bad), "c.rego", tool(good)))
+	assert.EqualError(t, err, `b.rego:5:1: "message" of deny must be a string, and is number (make a string of it: sprintf("%v", [...]))`)
+}
+
+// A file that nobody reads is refused: it may have been meant to decide.
+func TestUnreadFiles(t *testing.T) {
+	const elsewhere = "the policy folder is for *.rego, data.json, README and *.md: move it elsewhere"
+	err := Check(dir("freeze.reg", "", "a/FREEZE.REGO", "", "a/freeze.Rego", "", "freeze.rego.txt", "", "freeze", "", "freeze.rego~", "",
+		"README", "", "README.txt", "", "notes.md", "", ".gitignore", "", ".x/y.reg", ""))
+	assert.EqualError(t, err, `a/FREEZE.REGO: "FREEZE.REGO" is not read (call it FREEZE.rego)
+a/freeze.Rego: "freeze.Rego" is not read (call it freeze.rego)
+freeze: "freeze" is not read (`+elsewhere+`)
+freeze.reg: "freeze.reg" is not read (call it freeze.rego)
+freeze.rego.txt: "freeze.rego.txt" is not read (`+elsewhere+`)
+freeze.rego~: "freeze.rego~" is not read (call it freeze.rego)`)
 }
 
 func TestDataFiles(t *testing.T) {
