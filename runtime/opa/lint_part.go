@@ -38,9 +38,10 @@ type callSite struct {
 
 // A part is a part of the input, or nothing that is known to be one.
 type part struct {
-	path  steps
-	at    place
-	mixed []string // instead: what the parameter is in different calls
+	path   steps
+	at     place
+	common bool     // it is the input, whatever the tool
+	mixed  []string // instead: what the parameter is in different calls
 }
 
 // composed says that the part may have members or elements.
@@ -50,9 +51,10 @@ func (p part) composed() bool {
 
 // lintParts checks what the compiled modules do with parts of the input.
 func (b *bundle) lintParts(errs *Errors) {
+	var found Errors
 	l := &partLint{
 		bundle: b, defs: map[ast.Var]*ast.Term{}, in: map[ast.Var]*ast.Rule{}, params: map[ast.Var]param{},
-		calls: map[string][]callSite{}, known: map[ast.Var]part{}, report: inputLint{tools: b.tools, errs: errs},
+		calls: map[string][]callSite{}, known: map[ast.Var]part{}, report: inputLint{tools: b.tools, errs: &found},
 	}
 	for _, m := range b.compiler.Modules {
 		for _, r := range m.Rules {
@@ -64,6 +66,8 @@ func (b *bundle) lintParts(errs *Errors) {
 			l.rule(r)
 		}
 	}
+	found = slices.DeleteFunc(found, func(e *Error) bool { return errs.holds(e.File, e.Line) }) // as it is written
+	*errs = append(*errs, found...)
 }
 
 // collect notes what the locals of a rule are, and which functions it calls.
@@ -127,7 +131,7 @@ func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
 			return part{mixed: base.mixed}
 		}
 		for _, t := range rest {
-			base = base.step(l.index(t, depth))
+			base = l.step(base, l.index(t, depth))
 		}
 		return base
 	}
@@ -138,7 +142,8 @@ func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
 func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 	switch {
 	case ref[0].Equal(ast.InputRootDocument):
-		return part{at: l.rootOf(r.Module.Package.Path)}, ref[1:]
+		kind, _ := contractPackage(r.Module.Package.Path)
+		return part{at: place{l.schemaOf(r.Module.Package.Path)}, common: kind != toolPackage}, ref[1:]
 	case !ref[0].Equal(ast.DefaultRootDocument):
 		return l.resolve(ref[0], r, depth+1), ref[1:]
 	}
@@ -151,21 +156,12 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 	return part{}, nil
 }
 
-// rootOf returns the input as a package sees it: of its own tool, or of any.
-func (l *partLint) rootOf(pkg ast.Ref) place {
-	if kind, name := contractPackage(pkg); kind == toolPackage {
-		return place{l.schemas[name]}
-	}
-	root := make(place, len(l.tools))
-	for i, name := range l.tools {
-		root[i] = l.schemas[name]
-	}
-	return root
-}
-
 // step follows one part of a reference.
-func (p part) step(t *ast.Term) part {
+func (l *partLint) step(p part, t *ast.Term) part {
 	at, _ := p.at.step(t)
+	if p.common && t.Equal(ast.StringTerm("args")) {
+		at = l.argsOf(l.tools...)
+	}
 	return part{path: append(slices.Clone(p.path), t), at: at}
 }
 
@@ -216,7 +212,7 @@ func (l *partLint) parameter(v ast.Var, p param, depth int) part {
 		default:
 			texts[passed.path.String()] = true
 		}
-		all.path = passed.path
+		all.path, all.common = passed.path, all.common || passed.common
 		for _, s := range passed.at {
 			seen := reflect.ValueOf(s.node).Pointer()
 			if !schemas[seen] {
@@ -273,7 +269,7 @@ func (l *partLint) follow(name *ast.Term, p part, rest ast.Ref, r *ast.Rule) {
 			l.report.missing(t, p.path, p.at)
 			return
 		}
-		p = p.step(t)
+		p = l.step(p, t)
 	}
 }
 
