@@ -21,6 +21,7 @@ func TestMisspeltMembers(t *testing.T) {
 		{"in a helper, of an element", "lib.rego", helper("secret if {\n\tsome item in input.args.items\n\titem.nme == \"x\"\n}"), `lib.rego:7:7: input.args.items[_] has no member "nme" (did you mean "name"?)`},
 		{"in a helper, of every element", "lib.rego", helper("secret if every item in input.args.items { item.nme == \"x\" }"), `has no member "nme"`},
 		{"in a rule that is the arguments", "lib.rego", helper("args := input.args\n\nsecret if startswith(args.pth, \"x\")"), `has no member "pth", whatever the tool`},
+		{"in a helper, of a union", "lib.rego", helper("secret if input.args.shape.sze > 1"), `lib.rego:5:28: input.args.shape has no member "sze" (did you mean "size"?)`},
 		{"in an organisation's package", "o.rego", org("deny contains " + entryM + " if {\n\tk := \"pth\"\n\tinput.args[k] == \"x\"\n}"), `o.rego:5:13: input.args has no member "pth"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

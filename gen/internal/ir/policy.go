@@ -155,10 +155,12 @@ func (d *document) merged(s *dsl.Schema) object {
 	var properties object
 	var tags []any
 	var required []string // by every branch
+	closed := true        // every branch
 	for i, branch := range s.OneOf {
 		for branch.Ref != "" {
 			branch = branch.Target.Schema
 		}
+		closed = closed && branch.Closed
 		always := present(branch)
 		if i == 0 {
 			required = always
@@ -181,7 +183,9 @@ func (d *document) merged(s *dsl.Schema) object {
 	if i := slices.IndexFunc(properties, func(m member) bool { return m.name == s.Tag }); i >= 0 {
 		properties[i].value = object{{"type", "string"}, {"enum", tags}}
 	}
-	return object{{"type", "object"}, {"properties", properties}, {"required", list(required)}}
+	o := object{{"type", "object"}, {"properties", properties}, {"required", list(required)}}
+	o.setIf(closed, "additionalProperties", false)
+	return o
 }
 
 // declaredData is what policies read as data.ambit.declared.
