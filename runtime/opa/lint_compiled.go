@@ -23,6 +23,7 @@ func (b *bundle) lintCompiled(errs *Errors) {
 		}
 		b.lintPaths(m, errs)
 	}
+	b.lintParts(errs)
 }
 
 // unreachedHint says what to do about a rule that nothing reaches.
