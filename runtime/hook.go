@@ -33,7 +33,7 @@ type Reconcile[In any] struct {
 // that calls them comes with a later version.
 func WithUndo[In, State, Out any, PI typed[In], PS typed[State], PO typed[Out]](
 	prepare func(context.Context, *In) (*State, error), undo func(context.Context, *Undo[In, State, Out]) error,
-) ToolOption[In] {
+) ToolOption[PI] {
 	return func(h *hooks) {
 		h.outputs = append(h.outputs, (*Out)(nil))
 		h.prepare = func(ctx context.Context, in wire.Value) (wire.Value, error) {
@@ -54,7 +54,7 @@ func WithUndo[In, State, Out any, PI typed[In], PS typed[State], PO typed[Out]](
 }
 
 // WithPreview gives a tool a preview, which has no effects. Carried like WithUndo.
-func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Preview, error)) ToolOption[In] {
+func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Preview, error)) ToolOption[PI] {
 	return func(h *hooks) {
 		h.preview = func(ctx context.Context, in wire.Value) (Preview, error) {
 			return preview(ctx, (*In)(in.(PI)))
@@ -66,7 +66,7 @@ func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Previ
 // did. Carried like WithUndo.
 func WithReconcile[In, Out any, PI typed[In], PO typed[Out]](
 	reconcile func(context.Context, *Reconcile[In]) (*Out, error),
-) ToolOption[In] {
+) ToolOption[PI] {
 	return func(h *hooks) {
 		h.outputs = append(h.outputs, (*Out)(nil))
 		h.reconcile = func(ctx context.Context, callID string, input wire.Value) (wire.Value, error) {

@@ -18,11 +18,10 @@ type Items interface {
 }
 
 // ReadObject reads an object into a struct.
-func ReadObject[T any, P interface {
-	*T
-	Members
-}](r *Reader, p *T, rule *ObjectRule) {
-	r.object(P(p), rule)
+//
+//go:noinline
+func ReadObject[P Members](r *Reader, p P, rule *ObjectRule) {
+	r.object(p, rule)
 }
 
 // seenNames is a set of indexes into ObjectRule.Names.
@@ -222,6 +221,8 @@ func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*
 }
 
 // ReadArray reads an array.
+//
+//go:noinline
 func ReadArray[T, R any](r *Reader, p *[]T, rule *ArrayRule, read func(*Reader, *T, *R), item *R) {
 	at, ok := r.openArray(rule)
 	if !ok {
@@ -278,11 +279,8 @@ func (r *Reader) closeArray(rule *ArrayRule, at, n int) {
 }
 
 // ReadTuple reads an array of n elements, each with a schema of its own.
-func ReadTuple[T any, P interface {
-	*T
-	Items
-}](r *Reader, p *T, rule *ArrayRule, n int) {
-	r.tuple(P(p), rule, n)
+func ReadTuple[P Items](r *Reader, p P, rule *ArrayRule, n int) {
+	r.tuple(p, rule, n)
 }
 
 func (r *Reader) tuple(m Items, rule *ArrayRule, want int) {
