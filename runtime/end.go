@@ -15,6 +15,7 @@ type ending struct {
 	outcome  Outcome
 	output   int // bytes, before redaction
 	fault    *CallError
+	text     string // for operators; tryEnd sets it
 }
 
 // end gives the call its outcome, once: the first who tries does it. It always
@@ -29,12 +30,37 @@ func (c *call) end(e ending) bool {
 // it returns true no effect under the fence can happen any more, and those that
 // had begun have ended, or had their grace.
 func (c *call) tryEnd(e *ending) bool {
+	var over *signal
+	defer func() { // whatever sinks, observers and the error handler do
+		if over != nil {
+			c.exec.fire(over)
+		}
+	}()
+	e.text = c.tells(&e.outcome, e.fault)
+	tell := c.conclude(e, &over)
+	if over == nil {
+		return false
+	}
+	if e.fault != nil {
+		c.exec.report(e.fault)
+	}
+	if tell {
+		c.observe()
+	}
+	return true
+}
+
+// conclude is tryEnd as far as the call's lock is held. It sets over to the
+// signal that is owed to those who wait, when it is this ending that counts, and
+// reports whether nobody else will tell the observers.
+func (c *call) conclude(e *ending, over **signal) (tell bool) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.ending || e.during != 0 && c.phase != e.during || e.byCaller && c.phase == phaseWaiting {
-		c.mu.Unlock()
 		return false
 	}
 	c.ending = true
+	*over = c.over()
 	started := c.attempt > 0
 	c.cancelContexts(e.outcome.Kind, started)
 	out := &c.record.outcome
@@ -45,17 +71,7 @@ func (c *call) tryEnd(e *ending) bool {
 		c.mu.Lock()
 	}
 	c.close(out, e, started)
-	over := c.over()
-	tell := c.detached
-	c.mu.Unlock()
-	if e.fault != nil {
-		c.exec.report(e.fault)
-	}
-	if tell {
-		c.observe()
-	}
-	c.exec.fire(over)
-	return true
+	return c.detached
 }
 
 // close makes the outcome complete, gives back what the call has reserved and
@@ -71,11 +87,11 @@ func (c *call) close(out *Outcome, e *ending, started bool) {
 	c.complete(out, now, started)
 	c.settle(out)
 	c.exec.desk.drop(c)
-	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, output: e.output})
 	if c.record.undo.possible = started && c.tool.spec.Undo != nil; c.record.undo.possible {
 		c.record.call = c
 		c.record.undo.ended = now
 	}
+	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, text: e.text, output: e.output})
 }
 
 // cancelContexts tells the handler, or a policy that is still thinking, that it

@@ -67,10 +67,14 @@ func (c *call) invoke() bool {
 	return true
 }
 
-// finish judges what the handler returned.
+// finish judges what the handler returned. All that may hang, such as the text of
+// an error, comes before the call has its outcome: its time still runs.
 func (c *call) finish() bool {
 	var e ending
 	c.result(&e)
+	if e.fault != nil {
+		c.exec.report(e.fault)
+	}
 	if !c.tryEnd(&e) {
 		c.late(e.fault, e.output)
 	}
@@ -81,7 +85,8 @@ func (c *call) finish() bool {
 func (c *call) result(e *ending) {
 	spec := c.tool.spec
 	if c.err != nil {
-		c.failed(e, c.handlerMessage(), c.faulty(ReasonHandlerError, c.err))
+		fault := c.faulty(ReasonHandlerError, c.err)
+		c.failed(e, c.handlerMessage(fault), fault)
 		return
 	}
 	if c.outputs == nil {
@@ -115,26 +120,33 @@ func (c *call) failed(e *ending, message string, fault *CallError) {
 
 // late records what came of a handler after its call had been given up.
 func (c *call) late(fault *CallError, output int) {
-	c.exec.wait(c.over(), nil, nil) // the event that ended the call comes first
-	now := c.clock()
-	c.mu.Lock()
-	c.transition(EventLateResult, c.state, note{at: now, fault: fault, output: output})
-	c.mu.Unlock()
+	text := c.tells(&Outcome{}, fault)
 	if fault != nil {
 		c.exec.report(fault)
 	}
+	c.exec.wait(c.over(), nil, nil) // the event that ended the call comes first
+	now := c.clock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.transition(EventLateResult, c.state, note{at: now, fault: fault, text: text, output: output})
 }
 
 // leave ends the work on a call. What made the work stop, if it did not return,
-// is a panic or runtime.Goexit, of the policy or of the handler.
+// is a panic or runtime.Goexit, of the policy, of the handler or of a sink. More
+// of the latter on the way out keep nothing from being done.
 func (c *call) leave() {
 	defer c.exec.busy(-1)
-	if !c.returned {
-		c.crashed(c.panicked(recover()))
+	defer c.park()
+	defer c.left.Store(true)
+	defer c.depart()
+	if c.returned {
+		return
 	}
-	c.depart()
-	c.left.Store(true)
-	c.park()
+	fault := c.faulty(ReasonPanic, errExited)
+	defer func() { c.crashed(fault) }()
+	if v := recover(); v != nil {
+		fault = c.panicked(v)
+	}
 }
 
 // crashed ends the call for a panic.
@@ -147,6 +159,7 @@ func (c *call) crashed(fault *CallError) {
 	c.mu.Unlock()
 	if running {
 		fault.Reason = ReasonPanic
+		c.exec.report(fault)
 		var e ending
 		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.in.Tool), fault)
 		if !c.tryEnd(&e) {

@@ -85,9 +85,14 @@ func (j *judgement) refuse(r Reason, detail Detail, message string) {
 // policyFault judges that the call is denied because the policy could not be
 // asked or made no sense. It reports false.
 func (c *call) policyFault(rule string, err error) bool {
+	return c.policyFaulty(rule, c.faulty(ReasonPolicyError, err))
+}
+
+// policyFaulty is policyFault for a fault that was made before.
+func (c *call) policyFaulty(rule string, fault *CallError) bool {
 	j := &c.worker.judge
 	j.refuse(ReasonPolicyError, Detail{Rule: rule}, "the policy could not judge the call, which is denied therefore")
-	j.fault = c.faulty(ReasonPolicyError, err)
+	j.fault = fault
 	return false
 }
 

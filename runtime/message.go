@@ -45,9 +45,9 @@ func invalidInput(violations []wire.Violation) string {
 
 // handlerMessage tells a model that the handler failed, and how if the tool says
 // that its error texts are safe.
-func (c *call) handlerMessage() string {
+func (c *call) handlerMessage(fault *CallError) string {
 	if c.tool.spec.SafeErrors {
-		return c.scrub(errorText(c.err))
+		return c.scrub(fault.text())
 	}
 	return fmt.Sprintf("%q failed", c.in.Tool)
 }
