@@ -19,7 +19,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"time"
 
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime"
@@ -109,11 +108,12 @@ func work(ctx context.Context, asked *terminal.Approver, stdout, stderr io.Write
 			}
 		}()
 	}
-	job, err := exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+	session := exec.Session(runtime.SessionConfig{Principal: "agent"})
+	job, err := session.StartRun(ctx, runtime.RunConfig{})
 	if err != nil {
 		return err
 	}
-	loop := agent.Loop{Run: job, Model: newScript(), Out: stdout, Patience: 10 * time.Minute}
+	loop := agent.Loop{Session: session, Run: job, Model: newScript(), Out: stdout}
 	if err := loop.Do(ctx, "Order 1017 came broken. Please give me my 49.00 back."); err != nil {
 		return err
 	}

@@ -30,7 +30,8 @@
 // arguments pass, and without a deadline a handler takes the time that its call
 // says. Its policy is a list of entries {when, decision, set, reason} of which
 // all that match count and the strictest wins: error, deny, ask, modify, allow.
-// With Setup.Declaration tools and policy come from a real declaration instead.
+// With Setup.Declaration tools and policy come from a real declaration instead;
+// principals then hold every capability that it names.
 //
 // # Steps
 //

@@ -53,7 +53,7 @@ func (r *reader) parsePolicy(n *node) []policyRule {
 		if p.set != nil && p.decision != "modify" {
 			r.report(n.pos, "write decision: modify, or remove set", "set belongs to decision: modify")
 		}
-		p.name = cmp.Or(p.reason, when)
+		p.name = cmp.Or(p.reason, unnamed+when)
 		rules = append(rules, p)
 	})
 	return rules
@@ -109,7 +109,8 @@ func (s *standIn) Decide(_ context.Context, in *runtime.PolicyInput) (runtime.De
 // The ids of asks that no entry of the policy has.
 const (
 	declaredAsk = "declared" // as the Rego library calls it
-	defaultAsk  = "policy_default"
+	defaultAsk  = unnamed + "policy_default"
+	unnamed     = "unnamed:" // before the id of an entry without a reason
 )
 
 // Asks reports whether a rule asks about calls of a tool. A grant that a rule

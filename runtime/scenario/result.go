@@ -16,7 +16,7 @@ type callResult struct {
 	Reason      string          `json:"reason,omitempty"`
 	AllReasons  []string        `json:"all_reasons,omitempty"`
 	Detail      *detail         `json:"detail,omitempty"`
-	Loop        string          `json:"loop"`
+	Loop        string          `json:"loop,omitempty"`
 	Of          string          `json:"of,omitempty"`
 	Args        json.RawMessage `json:"args,omitempty"`
 	ShownArgs   json.RawMessage `json:"shown_args,omitempty"`
@@ -140,7 +140,10 @@ func detailOf(o *runtime.Outcome) *detail {
 	case runtime.ReasonConsentDenied:
 		d.Message = in.Message
 	case runtime.ReasonConsentRequired:
-		d.ExpiresIn, d.Rule, d.Message = seconds(in.ExpiresIn), in.Rule, in.Message
+		d.ExpiresIn, d.Message = seconds(in.ExpiresIn), in.Message
+		if !strings.HasPrefix(in.Rule, unnamed) && in.Rule != declaredAsk {
+			d.Rule = in.Rule
+		}
 	case runtime.ReasonBindingMismatch:
 		d.Changed = changed(in.Changed)
 	}

@@ -35,10 +35,10 @@ func (c *Case) Run(s *Setup) (*Trace, error) {
 // do takes a step, in all the time that it wants.
 func (w *world) do(a action) (result any, err error) {
 	if d, ok := a.(advanceStep); ok {
-		w.clock.advance(time.Duration(d))
-		return &expired{w.ranOut()}, nil
+		err := w.clock.Advance(time.Duration(d))
+		return &expired{w.ranOut()}, err
 	}
-	if err := w.clock.perform(func() { result = a.run(w) }); err != nil {
+	if err := w.clock.Perform(func() { result = a.run(w) }); err != nil {
 		return nil, err
 	}
 	w.look()
@@ -107,8 +107,8 @@ func (w *world) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, q := range open {
-		if q.Shown != nil {
-			w.shown[q.CallID] = q.Shown
+		if q.Shown != nil && w.terms[q.CallID] != q.Binding { // new terms, which an edit makes
+			w.terms[q.CallID], w.shown[q.CallID] = q.Binding, q.Shown
 		}
 		w.requests[q.CallID] = q.ID
 		if !slices.Contains(w.waiting, q.CallID) {
@@ -200,8 +200,7 @@ func (s *whatIfStep) run(w *world) any {
 	v := w.as(s.call.principal).Turn(runtime.TurnConfig{}).WhatIf(w.context(), runtime.Call{Tool: s.call.tool, Input: s.call.args})
 	res := w.result(v.Outcome)
 	if v.Runs {
-		res.Outcome, res.Status, res.Reason, res.AllReasons, res.Detail = "executed", "", "", nil, nil
-		res.Args = v.Input
+		res = &callResult{Outcome: "executed", Args: v.Input}
 	}
 	st := w.run.Status()
 	res.Run, res.PendingExit = st.State.String(), names(st.PendingExit)

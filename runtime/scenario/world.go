@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/rig"
+	"github.com/ambit-tools/ambit/runtime/internal/virtual"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -47,7 +50,7 @@ func (s *Setup) Check(f *File, src []byte) error {
 // A world is a case that is being run.
 type world struct {
 	of      *Case
-	clock   *clock
+	clock   *virtual.Clock
 	exec    *runtime.Executor
 	session *runtime.Session
 	run     *runtime.Run
@@ -56,21 +59,23 @@ type world struct {
 	beats   map[string]bool // tools that take request_heartbeat
 
 	mu       sync.Mutex
-	calls    map[string]*callStep // by id: how their handlers behave
-	got      map[string][]byte    // by call id: the arguments that a handler received
-	invoked  map[string]int       // by tool
-	shown    map[string][]byte    // by call id: what approvers saw
-	requests map[string]string    // by call id: the id of the request
-	waiting  []string             // calls whose requests are open, in their order
+	calls    map[string]*callStep      // by id: how their handlers behave
+	got      map[string][]byte         // by call id: the arguments that a handler received
+	invoked  map[string]int            // by tool
+	shown    map[string][]byte         // by call id: what approvers saw
+	terms    map[string]consent.Digest // by call id: the terms that they saw it in
+	requests map[string]string         // by call id: the id of the request
+	waiting  []string                  // calls whose requests are open, in their order
 	broken   error
 }
 
 func newWorld(c *Case, s *Setup) (*world, error) {
 	w := &world{
-		of: c, clock: newClock(), policy: &standIn{now: c.policy}, own: c.timeouts, beats: map[string]bool{},
+		of: c, clock: virtual.New(), policy: &standIn{now: c.policy}, own: c.timeouts, beats: map[string]bool{},
 		calls: map[string]*callStep{}, got: map[string][]byte{}, invoked: map[string]int{},
-		shown: map[string][]byte{}, requests: map[string]string{},
+		shown: map[string][]byte{}, terms: map[string]consent.Digest{}, requests: map[string]string{},
 	}
+	w.clock.Patience = patience
 	tools, err := w.tools(s)
 	if err != nil {
 		return nil, err
@@ -90,12 +95,24 @@ func newWorld(c *Case, s *Setup) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.session = w.exec.Session(runtime.SessionConfig{ID: "session", Principal: mainPrincipal})
+	w.session = w.exec.Session(runtime.SessionConfig{ID: "session", Principal: mainPrincipal, Capabilities: capabilities(reg)})
 	return w, w.begin()
 }
 
-// policyTimeout is long: nobody but the case waits for the answer.
-const policyTimeout = time.Minute
+const (
+	policyTimeout = time.Minute      // long: nobody but the case waits for the answer
+	patience      = 30 * time.Second // with a step, in real time
+)
+
+// capabilities are all that the tools want: a case has no way to grant them.
+func capabilities(reg *runtime.Registry) []string {
+	var all []string
+	for _, t := range reg.All() {
+		all = append(all, t.Spec().Capabilities...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // tools makes the tools of the case with stand-in handlers.
 func (w *world) tools(s *Setup) ([]*runtime.Tool, error) {
@@ -188,19 +205,19 @@ func (w *world) handle(ctx context.Context, tool string, in wire.Value) (wire.Va
 	due := info.Deadline()
 	if end := w.clock.Now().Add(c.duration); c.handler != "timeout" && end.Before(due) {
 		if c.duration > 0 {
-			w.clock.sleep(c.duration)
+			w.clock.Sleep(c.duration)
 		}
 		if c.handler == "error" {
 			return nil, errors.New("the stand-in handler fails, as the case says")
 		}
 		return wire.Raw("{}"), nil
 	}
-	w.clock.sleep(due.Sub(w.clock.Now()))
+	w.clock.Sleep(due.Sub(w.clock.Now()))
 	for range 1000 { // others may be due at the same instant
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		w.clock.sleep(0)
+		w.clock.Sleep(0)
 	}
 	return nil, fmt.Errorf("call %q was not given up at its deadline", info.ID)
 }

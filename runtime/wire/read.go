@@ -146,16 +146,16 @@ func ReadBool(r *Reader, p *bool, rule *BoolRule) {
 // ReadRaw reads any value and keeps its text.
 func ReadRaw(r *Reader, p *Raw, rule *RawRule) {
 	secret := rule != nil && rule.Sensitive
-	if secret {
-		r.secret++
-	}
 	r.ws()
 	at := r.i
+	if secret {
+		r.veil(at)
+	}
 	if r.skip(); !r.dead {
 		*p = append(Raw(nil), r.b[at:r.i]...)
 	}
 	if secret {
-		r.secret--
+		r.unveil()
 	}
 }
 

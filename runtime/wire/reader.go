@@ -229,6 +229,10 @@ func (r *Reader) mismatch(want string, secret bool) {
 		want += " or null"
 	}
 	r.note(r.i, secret, "type", want, kind)
+	if secret {
+		r.veil(r.i)
+		defer r.unveil()
+	}
 	r.skip()
 }
 

@@ -68,7 +68,7 @@ func (r *Reader) members(m Members, rule *ObjectRule) {
 		i := rule.index(alias(name), next)
 		switch {
 		case i < 0:
-			r.undeclared(m, name, rule)
+			r.undeclared(m, name, rule, at)
 			continue
 		case seen.has(i):
 			r.noteDuplicate(name)
@@ -110,8 +110,13 @@ func (o *ObjectRule) index(name string, next int) int {
 	return -1
 }
 
-// undeclared deals with a member that the rule does not declare.
-func (r *Reader) undeclared(m Members, name []byte, rule *ObjectRule) {
+// undeclared deals with a member that the rule of the object at an offset does
+// not declare. In a sensitive object its name is as secret as its value.
+func (r *Reader) undeclared(m Members, name []byte, rule *ObjectRule, at int) {
+	if r.secret > 0 {
+		r.veil(at)
+		defer r.unveil()
+	}
 	if rule.Open {
 		r.into(m, string(name))
 		return
@@ -130,8 +135,12 @@ func (o *ObjectRule) expectedNames(name string) string {
 		return "no members"
 	}
 	want := "only " + list(o.Names)
+	if len(name) > 4*maxActual {
+		return want
+	}
+	name = loose.Replace(name)
 	for _, s := range o.Names {
-		if strings.EqualFold(loose.Replace(s), loose.Replace(name)) {
+		if strings.EqualFold(loose.Replace(s), name) {
 			return want + "; did you mean " + strconv.Quote(s) + "?"
 		}
 	}
@@ -191,7 +200,7 @@ func ReadExtra[T, R any](r *Reader, p *map[string]T, name string, read func(*Rea
 
 // ReadMap reads an object whose members all have the same schema.
 func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*Reader, *T, *R), value *R) {
-	secret := rule != nil && rule.Sensitive
+	secret := r.secret > 0 || rule != nil && rule.Sensitive
 	if r.ws() != '{' {
 		r.mismatch("object", secret)
 		return
@@ -201,7 +210,7 @@ func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*
 		return
 	}
 	if secret {
-		r.secret++
+		r.veil(at)
 	}
 	*p = make(map[string]T)
 	n := 0
@@ -216,7 +225,7 @@ func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*
 		rule.checkCount(&r.notes, at, n)
 	}
 	if secret {
-		r.secret--
+		r.unveil()
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 )
@@ -39,10 +38,10 @@ type Result struct {
 
 // A Loop lets a model work on one request until its run has ended.
 type Loop struct {
-	Run      *runtime.Run
-	Model    Model
-	Out      io.Writer
-	Patience time.Duration // for an answer to a request for consent
+	Session *runtime.Session
+	Run     *runtime.Run
+	Model   Model
+	Out     io.Writer
 }
 
 // maxTurns ends the work of a model that gets nowhere.
@@ -91,8 +90,15 @@ func (l *Loop) stopped(ctx context.Context, text string) (reminder string, over 
 // carryOut makes the calls of one message. The hint of the last outcome says how
 // to go on.
 func (l *Loop) carryOut(ctx context.Context, calls []runtime.Call) (results []Result, over bool) {
-	turn := l.Run.Turn(runtime.TurnConfig{Patience: l.Patience})
+	turn := l.Run.Turn(runtime.TurnConfig{})
 	outcomes := turn.ExecuteBatch(ctx, calls, runtime.Parallel)
+	for i, o := range outcomes {
+		if o.Loop == runtime.LoopWait {
+			// Somebody is asked, and the others of the batch have run meanwhile.
+			// A program that does not stay would come back with the id of the call.
+			outcomes[i] = l.Session.Await(ctx, o.CallID)
+		}
+	}
 	for i, o := range outcomes {
 		r := resultOf(o)
 		results = append(results, r)

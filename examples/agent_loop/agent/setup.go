@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"time"
+
 	"github.com/ambit-tools/ambit/examples/agent_loop/refunds"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/opa"
@@ -20,5 +22,7 @@ func Setup(opts ...runtime.Option) (*runtime.Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return runtime.NewExecutor(reg, policy, opts...)
+	// Models take seconds to answer: a policy on a busy machine may take a part of that.
+	patient := runtime.WithPolicyTimeout(2 * time.Second)
+	return runtime.NewExecutor(reg, policy, append([]runtime.Option{patient}, opts...)...)
 }

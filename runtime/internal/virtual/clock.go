@@ -1,4 +1,6 @@
-package scenario
+// Package virtual is time that passes only when nobody has anything to do, and
+// somebody waits for it.
+package virtual
 
 import (
 	"fmt"
@@ -9,38 +11,44 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// A clock is the time of a case. It stands still while anybody has something to
-// do, and goes on to what is due next when a step waits for that. It implements
-// runtime.Clock and runtime.Waiter.
-type clock struct {
+// A Clock stands still while anybody has something to do, and goes on to what
+// is due next when a step waits for that. It implements runtime.Clock and
+// runtime.Waiter.
+type Clock struct {
+	// Patience is how long, in real time, a step may have something to do
+	// before it is given up; 0: for ever.
+	Patience time.Duration
+
 	mu      sync.Mutex
 	now     time.Time
 	busy    int        // who has something to do
-	over    bool       // it has ended
+	over    bool       // the step has ended
+	lost    bool       // it took more than Patience
 	changed *sync.Cond // of the three above
 	timers  []*timer   // that run, the next one first
 	made    int
 }
 
-// epoch is 0 on the clock of a case. It has no monotonic reading, so that
-// nobody can compare it with real time by accident.
-func epoch() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
+// Epoch is where a clock begins. It has no monotonic reading, so that nobody can
+// compare it with real time by accident.
+func Epoch() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-func newClock() *clock {
-	c := &clock{now: epoch()}
+// New returns a clock at Epoch.
+func New() *Clock {
+	c := &Clock{now: Epoch()}
 	c.changed = sync.NewCond(&c.mu)
 	return c
 }
 
 // Now implements runtime.Clock.
-func (c *clock) Now() time.Time {
+func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
 // Busy implements runtime.Waiter.
-func (c *clock) Busy(delta int) {
+func (c *Clock) Busy(delta int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy += delta
@@ -50,7 +58,7 @@ func (c *clock) Busy(delta int) {
 // A timer is a call that is due at a time. Of those that are due at one time
 // the one that was set first comes first.
 type timer struct {
-	of    *clock
+	of    *Clock
 	f     func()
 	at    time.Time
 	order int
@@ -58,7 +66,7 @@ type timer struct {
 }
 
 // AfterFunc implements runtime.Clock.
-func (c *clock) AfterFunc(d time.Duration, f func()) runtime.Timer {
+func (c *Clock) AfterFunc(d time.Duration, f func()) runtime.Timer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := &timer{of: c, f: f}
@@ -106,20 +114,23 @@ func (t *timer) Reset(d time.Duration) bool {
 	return ran
 }
 
-// sleep waits as a handler does.
-func (c *clock) sleep(d time.Duration) {
+// Sleep waits as a handler does.
+func (c *Clock) Sleep(d time.Duration) {
 	woken := make(chan struct{})
 	c.AfterFunc(d, func() { c.Busy(1); close(woken) })
 	c.Busy(-1)
 	<-woken
 }
 
-// perform does a step: f, with all the time it takes, and what is due at its end.
-func (c *clock) perform(f func()) error {
+// Perform does a step: f, with all the time it takes, and what is due at its end.
+func (c *Clock) Perform(f func()) error {
 	c.mu.Lock()
 	c.over = false
 	c.busy++ // who calls the executor counts itself
 	c.mu.Unlock()
+	if c.Patience > 0 {
+		defer time.AfterFunc(c.Patience, c.lose).Stop()
+	}
 	go func() {
 		defer func() {
 			c.mu.Lock()
@@ -135,24 +146,31 @@ func (c *clock) perform(f func()) error {
 			return c.stuck()
 		}
 	}
-	c.advance(0)
-	return nil
+	return c.Advance(0)
+}
+
+// lose ends a step that has something to do for too long.
+func (c *Clock) lose() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost = true
+	c.changed.Broadcast()
 }
 
 // settle waits until nobody has anything to do, and reports whether the step
 // has ended.
-func (c *clock) settle() (over bool) {
+func (c *Clock) settle() (over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.busy != 0 {
+	for c.busy != 0 && !c.lost {
 		c.changed.Wait()
 	}
-	return c.over
+	return c.over || c.lost
 }
 
 // fire moves the time on to the next timer and calls it, unless that is due
 // after until, when until is not zero. It reports whether there was one.
-func (c *clock) fire(until time.Time) bool {
+func (c *Clock) fire(until time.Time) bool {
 	c.mu.Lock()
 	if len(c.timers) == 0 || !until.IsZero() && c.timers[0].at.After(until) {
 		c.mu.Unlock()
@@ -172,8 +190,8 @@ func (c *clock) fire(until time.Time) bool {
 	return true
 }
 
-// advance moves the time on by d and calls what is due on the way.
-func (c *clock) advance(d time.Duration) {
+// Advance moves the time on by d and calls what is due on the way.
+func (c *Clock) Advance(d time.Duration) error {
 	until := c.Now().Add(d)
 	c.settle()
 	for c.fire(until) {
@@ -182,10 +200,12 @@ func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = until
+	if c.lost {
+		return fmt.Errorf("after %v nothing has come to rest", c.Patience)
+	}
+	return nil
 }
 
-func (c *clock) stuck() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return fmt.Errorf("at %s nothing can happen any more and the step has not ended", seconds(c.now.Sub(epoch())))
+func (c *Clock) stuck() error {
+	return fmt.Errorf("%v after the beginning nothing can happen any more and the step has not ended", c.Now().Sub(Epoch()))
 }
