@@ -174,7 +174,7 @@ func (c *call) overdue(p phase) {
 		e = refusal(ReasonConsentUnavailable, Detail{}, "what the call would do could not be shown in time to whoever is asked")
 	case phaseQueued:
 		e = refusal(ReasonAtCapacity, Detail{}, fmt.Sprintf(
-			"%q is busy: none of its %d slots got free in the turn's time", c.in.Tool, c.tool.spec.Limits.Concurrency))
+			"%q is busy: none of its %d slots got free in time", c.in.Tool, c.tool.spec.Limits.Concurrency))
 	case phaseRunning:
 		c.timeOut()
 		return
