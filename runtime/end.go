@@ -161,6 +161,9 @@ func cancellation(r Reason) *ending {
 	}
 }
 
+// outOfTime tells a model that its call came too late in the turn.
+const outOfTime = "the turn's time was over before the call could start"
+
 // overdue ends the call because phase p is over.
 func (c *call) overdue(p phase) {
 	var e *ending
@@ -169,7 +172,7 @@ func (c *call) overdue(p phase) {
 		e = c.unjudged("timeout", "the policy could not judge the call in time, which is denied therefore")
 		e.fault = c.faulty(ReasonPolicyError, errAbandoned)
 	case phaseAdmitting, phaseHeld:
-		e = refusal(ReasonDeadline, Detail{}, "the turn's time was over before the call could start")
+		e = refusal(ReasonDeadline, Detail{}, outOfTime)
 	case phasePreviewing:
 		e = refusal(ReasonConsentUnavailable, Detail{}, "what the call would do could not be shown in time to whoever is asked")
 	case phaseQueued:

@@ -38,6 +38,9 @@ func (c *call) commit(due time.Time) (ok bool, e *ending) {
 	if c.ending {
 		return false, nil
 	}
+	if !c.now.Before(due) { // before something is used up, or the handler is told
+		return false, refusal(ReasonDeadline, Detail{}, outOfTime)
+	}
 	if c.asked != nil {
 		if e = c.exec.desk.use(c); e != nil {
 			return false, e

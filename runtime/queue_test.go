@@ -33,3 +33,23 @@ func TestQueueBehindAHandlerThatHangs(t *testing.T) {
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	})
 }
+
+// TestNoStartAfterTheBudget has a policy that returns when the turn is over: the
+// timer of the call and its worker race, and neither lets the handler start.
+func TestNoStartAfterTheBudget(t *testing.T) {
+	for range 300 {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRigWith(t, runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+				time.Sleep(3 * time.Millisecond)
+				return allowAll(ctx, in)
+			}), []*runtime.Tool{readTool(func(context.Context, *readInput) (*readOutput, error) {
+				t.Error("started")
+				return nil, nil
+			})}, runtime.WithMinimumBudget(0))
+			turn := r.run().Turn(runtime.TurnConfig{Budget: 2 * time.Millisecond})
+			out := turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
+			assert.Equal(t, runtime.ReasonDeadline, out.Reason)
+			assert.Equal(t, runtime.Denied, out.Kind)
+		})
+	}
+}
