@@ -36,6 +36,9 @@ func (c *call) decide() bool {
 			c.line()
 			return true
 		case nextEnd:
+			if c.dry {
+				c.judged(e)
+			}
 			return c.end(*e)
 		case nextWait:
 			return false

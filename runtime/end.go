@@ -16,6 +16,7 @@ type ending struct {
 	output   int // bytes, before redaction
 	fault    *CallError
 	text     string // for operators; tryEnd sets it
+	verdict  *Verdict
 }
 
 // end gives the call its outcome, once: the first who tries does it. It always
@@ -65,6 +66,7 @@ func (c *call) conclude(e *ending, over **signal) (tell bool) {
 	c.cancelContexts(e.outcome.Kind, started)
 	out := &c.record.outcome
 	*out = e.outcome
+	c.found = e.verdict
 	if drained := c.fence.shut(); drained != nil {
 		c.mu.Unlock()
 		out.Detail.Writing = !c.exec.waitFor(drained, grace)

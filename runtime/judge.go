@@ -36,9 +36,6 @@ func (c *call) judge() bool {
 		return j.reason != ReasonNone
 	}
 	j.decision = d
-	if c.dry {
-		c.decision = &Decision{d.Effect, d.Denials, d.Asks, d.Rewrites, d.Obligations, d.Revision}
-	}
 	c.obligations = d.Obligations
 	switch {
 	case d.Effect > EffectAllow:

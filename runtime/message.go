@@ -74,19 +74,33 @@ func explain(out *Outcome) string {
 	return strings.Join(texts, "; ")
 }
 
+// judged puts what the worker of a dry call knows into the ending: the worker
+// may still be busy when somebody else ends the call.
+func (c *call) judged(e *ending) {
+	if e.verdict == nil {
+		e.verdict = &Verdict{}
+	}
+	e.verdict.Decision = c.worker.judge.decision
+	e.verdict.Input = encoded(c.final)
+}
+
 // verdict is what WhatIf returns of an ended dry call.
 func (c *call) verdict() Verdict {
-	v := Verdict{Runs: c.runs, Outcome: c.record.outcome}
-	if c.decision != nil {
-		v.Decision = *c.decision
+	if c.found == nil { // the judgement was given up, or not begun
+		return Verdict{Outcome: c.record.outcome, Input: encoded(c.args)}
 	}
-	if c.runs {
-		v.Outcome = Outcome{}
-	}
-	if c.final != nil {
-		if b, violations := wire.Append(nil, c.final); violations == nil {
-			v.Input = b
-		}
+	v := *c.found
+	if !v.Runs {
+		v.Outcome = c.record.outcome
 	}
 	return v
+}
+
+// encoded returns a value as JSON, nil when there is none.
+func encoded(v wire.Value) []byte {
+	if v == nil {
+		return nil
+	}
+	b, _ := wire.Append(nil, v)
+	return b
 }
