@@ -86,13 +86,18 @@ func (c *call) judged(e *ending) {
 
 // verdict is what WhatIf returns of an ended dry call.
 func (c *call) verdict() Verdict {
-	if c.found == nil { // the judgement was given up, or not begun
-		return Verdict{Outcome: c.record.outcome, Input: encoded(c.args)}
+	v := Verdict{Input: encoded(c.args)} // the judgement was given up, or not begun
+	if c.found != nil {
+		v = *c.found
 	}
-	v := *c.found
-	if !v.Runs {
-		v.Outcome = c.record.outcome
+	if v.Runs {
+		return v
 	}
+	v.Outcome = c.record.outcome
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.stand(&v.Outcome)
 	return v
 }
 

@@ -16,17 +16,16 @@ type File struct {
 type Case struct {
 	Name, Title string
 
-	pos        dsl.Pos
-	path       string
-	declared   *dsl.Pos  // where tools, rules or a policy stand; nil: nowhere
-	tools      *dsl.File // nil when the case declares none
-	undoFails  map[string]bool
-	policy     policySource
-	reminders  int
-	steps      []step
-	final      *node
-	timeouts   map[string]bool // tools that declare a deadline of their own
-	undeclared bool            // no tools: they come from elsewhere
+	pos       dsl.Pos
+	path      string
+	declared  *dsl.Pos  // where tools, rules or a policy stand; nil: nowhere
+	tools     *dsl.File // nil when the case declares none
+	undoFails map[string]bool
+	policy    policySource
+	reminders int
+	steps     []step
+	final     *node
+	deadlines map[string]time.Duration // that tools declare
 }
 
 // A policySource is what a stand-in policy is made of.
