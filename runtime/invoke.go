@@ -2,9 +2,11 @@ package runtime
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/rig"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // start checks what was approved and gives the handler its deadline: that of
@@ -106,12 +108,25 @@ func (c *call) result(e *ending) {
 	case violations != nil:
 		c.failed(e, "the tool returned an invalid output", c.faulty(ReasonInvalidOutput,
 			fmt.Errorf("the output of tool %q is invalid: %s", spec.Name, violationList(violations))))
-		e.outcome.Violations = violations
+		e.outcome.Violations = unvalued(violations)
 	default:
 		e.event, e.to, e.output = EventCompleted, StateCompleted, len(out)
-		e.outcome.Kind, e.outcome.Output = Completed, c.redact(out)
-		e.outcome.Obligations = c.obligations
+		e.outcome.Kind, e.outcome.Obligations = Completed, c.obligations
+		var err error
+		if e.outcome.Output, err = c.redact(out); err != nil {
+			e.fault = c.faulty(ReasonNone, err)
+		}
 	}
+}
+
+// unvalued returns violations of an output as a model may see them: what the
+// handler returned is for operators only.
+func unvalued(violations []wire.Violation) []wire.Violation {
+	violations = slices.Clone(violations)
+	for i := range violations {
+		violations[i].Actual = "(hidden)"
+	}
+	return violations
 }
 
 // failed sets e to the ending of a call whose handler ran in vain.

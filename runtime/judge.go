@@ -3,11 +3,11 @@ package runtime
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A judgement is what the policy has to say to a call. The rules come on top.
@@ -124,8 +124,12 @@ func (c *call) bound(obligations []Obligation) {
 	for _, o := range obligations {
 		switch o.Code {
 		case "notify":
+			if _, violations := wire.ParseRaw(o.Args, wire.Limits{}); len(o.Args) > 0 && violations != nil {
+				c.policyFault("notify", fmt.Errorf("obligation notify %s: its args are no JSON: %s", at(o.At), violationList(violations)))
+				return
+			}
 		case "redact_output":
-			if _, err := redactions(o); err != nil {
+			if err := c.redactable(o); err != nil {
 				c.policyFault("redact_output", fmt.Errorf("obligation redact_output %s: %w", at(o.At), err))
 				return
 			}
@@ -135,28 +139,4 @@ func (c *call) bound(obligations []Obligation) {
 			return
 		}
 	}
-}
-
-// redactions returns the places that a redact_output obligation masks.
-func redactions(o Obligation) ([]pointer, error) {
-	var args struct {
-		Pointers []string `json:"pointers"`
-	}
-	dec := json.NewDecoder(bytes.NewReader(o.Args))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&args); err != nil {
-		return nil, fmt.Errorf("its args are not {\"pointers\": [...]}: %w", err)
-	}
-	if len(args.Pointers) == 0 {
-		return nil, errors.New("it names no pointers")
-	}
-	places := make([]pointer, 0, len(args.Pointers))
-	for _, text := range args.Pointers {
-		p, err := parsePointer(text)
-		if err != nil {
-			return nil, err
-		}
-		places = append(places, p)
-	}
-	return places, nil
 }

@@ -81,20 +81,3 @@ func (c *call) encode(limit int64) (out wire.Raw, violations []wire.Violation, o
 	out, violations = wire.Append(nil, c.outputs)
 	return out, violations, int64(len(out)) <= limit
 }
-
-// redact masks the members of the output that the policy wants masked.
-func (c *call) redact(out wire.Raw) wire.Raw {
-	for _, o := range c.obligations {
-		if o.Code != "redact_output" {
-			continue
-		}
-		places, err := redactions(o)
-		if err != nil { // bound has refused the call for this
-			return nil
-		}
-		for _, p := range places {
-			out = p.mask(out)
-		}
-	}
-	return out
-}
