@@ -31,7 +31,7 @@ func (c *Case) Run(s *Setup) (*Trace, error) {
 	t.final = w.end()
 	var closing error
 	err = w.clock.Perform(func() { closing = w.exec.Shutdown(context.Background()) })
-	return t, errors.Join(err, closing)
+	return t, errors.Join(w.broken, err, closing)
 }
 
 // do takes a step, in all the time that it wants.
@@ -44,7 +44,7 @@ func (w *world) do(a action) (result any, err error) {
 		return nil, err
 	}
 	w.look()
-	return result, w.broken
+	return result, nil
 }
 
 func (advanceStep) run(*world) any { return nothing{} }
@@ -160,7 +160,7 @@ func (s *denyStep) run(w *world) any {
 	return w.decide(s.request, runtime.Answer{By: s.by, Message: s.message})
 }
 
-// must keeps what the parser should have refused from being overlooked.
+// must keeps what cannot be done from being overlooked.
 func (w *world) must(err error) {
 	if err != nil && w.broken == nil {
 		w.broken = err

@@ -43,6 +43,11 @@ func (s *Setup) Check(f *File, src []byte) error {
 			r.report(*c.declared, "remove it, or run the file without --declaration",
 				"case %s declares tools, rules or a policy, which come from the declaration", quote(c.Name))
 		}
+		for _, step := range c.steps {
+			if _, ok := step.do.(setPolicyStep); ok {
+				r.report(step.pos, "remove it, or run the file without --declaration", "set_policy replaces a stand-in policy, and there is none")
+			}
+		}
 	}
 	return r.found.Err()
 }
