@@ -60,6 +60,8 @@ type call struct {
 	now         time.Time
 	args        wire.Value // as decoded
 	final       wire.Value // after rewrites
+	text        []byte     // of args; never changed
+	finalText   []byte     // of final
 	facts       *Facts     // on which it was judged
 	heartbeat   bool       // it asked to be continued
 	obligations []Obligation
@@ -183,7 +185,7 @@ func canonical(t *Tool, input []byte) (b []byte) {
 			b = nil
 		}
 	}()
-	v, heartbeat, violations := t.read(input)
+	v, _, heartbeat, violations := t.read(input)
 	if violations != nil {
 		return nil
 	}

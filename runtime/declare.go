@@ -50,9 +50,9 @@ func (c *call) decode() (violations []wire.Violation, fault *CallError) {
 			fault = c.panicked(v)
 		}
 	}()
-	args, heartbeat, violations := c.tool.read(c.in.Input)
+	args, text, heartbeat, violations := c.tool.read(c.in.Input)
 	if violations == nil {
-		c.args, c.heartbeat = args, heartbeat
+		c.args, c.text, c.heartbeat = args, text, heartbeat
 	}
 	return violations, nil
 }

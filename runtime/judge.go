@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -27,7 +26,7 @@ type judgement struct {
 func (c *call) judge() bool {
 	j := &c.worker.judge
 	*j = judgement{}
-	c.final = c.args
+	c.final, c.finalText = c.args, c.text
 	d, ok := c.ask()
 	if ok && len(d.Rewrites) > 0 && len(d.Denials) == 0 && d.Effect != EffectDeny {
 		d, ok = c.rejudge(d)
@@ -55,17 +54,17 @@ func (c *call) judge() bool {
 // rejudge applies the rewrites of d and asks once more. What the policy then
 // wants to rewrite must be as it wants it already.
 func (c *call) rejudge(d Decision) (Decision, bool) {
-	encoded, args, err := c.rewrite(c.final, d.Rewrites)
+	text, args, err := c.rewrite(c.finalText, c.final, d.Rewrites)
 	if err != nil {
 		return d, c.policyFault("rewrite", err)
 	}
-	c.final = args
+	c.final, c.finalText = args, text
 	d, ok := c.ask()
 	if !ok || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == EffectDeny {
 		return d, ok
 	}
-	again, _, err := c.rewrite(c.final, d.Rewrites)
-	if err == nil && !bytes.Equal(again, encoded) {
+	_, again, err := c.rewrite(c.finalText, c.final, d.Rewrites)
+	if err == nil && !same(again, c.final) {
 		err = errFurther
 	}
 	if err != nil {

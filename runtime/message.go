@@ -100,12 +100,3 @@ func (c *call) verdict() Verdict {
 	c.stand(&v.Outcome)
 	return v
 }
-
-// encoded returns a value as JSON, nil when there is none.
-func encoded(v wire.Value) []byte {
-	if v == nil {
-		return nil
-	}
-	b, _ := wire.Append(nil, v)
-	return b
-}
