@@ -1,16 +1,9 @@
 package runtime
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // errExited is the fault of code that left its goroutine.
@@ -102,82 +95,4 @@ func (e *Executor) tell(f func(CallInfo, Outcome), info CallInfo, out Outcome) {
 		}
 	}()
 	f(info, out)
-}
-
-// A secretary collects the texts of sensitive values.
-type secretary struct{ secrets []string }
-
-// Visit notes a token that is sensitive.
-func (s *secretary) Visit(t wire.Token) {
-	if !t.Sensitive {
-		return
-	}
-	switch t.Kind {
-	case wire.KindString:
-		s.secrets = append(s.secrets, t.Str)
-	case wire.KindInt:
-		s.secrets = append(s.secrets, strconv.FormatInt(t.Int, 10))
-	case wire.KindFloat:
-		s.secrets = append(s.secrets, strconv.FormatFloat(t.Float, 'g', -1, 64))
-	}
-}
-
-const (
-	withheld = "(withheld: it mentions a sensitive value)"
-	// maxText is how much of a foreign text is kept.
-	maxText = 4096
-	// minSecret is the length from which a sensitive value is cut out of a text;
-	// a text that holds a shorter one is not shown at all.
-	minSecret = 4
-)
-
-// scrub takes the values of members marked x-sensitive out of a text that a
-// handler or a policy wrote. What they made of a value, its digest or its
-// first half, cannot be recognised.
-func (c *call) scrub(text string) string {
-	if text == "" {
-		return ""
-	}
-	var s secretary
-	for _, v := range []wire.Value{c.args, c.final, c.outputs} {
-		if v != nil {
-			collect(&s, v)
-		}
-	}
-	slices.SortFunc(s.secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	for _, secret := range s.secrets {
-		if secret == "" {
-			continue
-		}
-		quoted := strconv.Quote(secret)
-		for _, form := range []string{secret, quoted[1 : len(quoted)-1]} {
-			if !strings.Contains(text, form) {
-				continue
-			}
-			if len(secret) < minSecret {
-				return withheld
-			}
-			text = strings.ReplaceAll(text, form, "(sensitive)")
-		}
-	}
-	return shorten(text)
-}
-
-// collect walks v, whose Walk may be broken: then what it showed is what there is.
-func collect(s *secretary, v wire.Value) {
-	defer func() { _ = recover() }()
-	v.Walk(s)
-}
-
-// shorten makes text valid UTF-8 and not longer than maxText.
-func shorten(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= maxText {
-		return text
-	}
-	cut := maxText
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
 }
