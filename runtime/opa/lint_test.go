@@ -62,7 +62,7 @@ var lints = []struct{ name, file, text, want string }{
 	{"unknown obligation", "w.rego", tool(`obligations contains {"code": "dance", "args": {}}`),
 		`w.rego:3:31: unknown obligation "dance": there are notify and redact_output`},
 	{"pointer", "w.rego", tool(`modify contains {"code": "a", "pointer": "path", "value": 1}`),
-		`w.rego:3:42: pointer "path" is not a JSON Pointer such as "/path"`},
+		`w.rego:3:42: "path" is no JSON Pointer: it does not start with a slash`},
 	{"pointer to nothing", "w.rego", tool(`modify contains {"code": "a", "pointer": "/meta/ownr", "value": 1}`),
 		`w.rego:3:42: pointer "/meta/ownr" leads nowhere: there is no "ownr" (did you mean "owner"?)`},
 	{"timeout", "w.rego", tool(`ask contains {"id": "a", "message": "m", "timeout": "soon"}`),
