@@ -83,7 +83,7 @@ func (p *Policy) Reload(fsys fs.FS) error {
 		return err
 	}
 	if err := report.err(); err != nil {
-		return err
+		return b.src.show(err)
 	}
 	if err := p.use(b); err != nil {
 		return err
