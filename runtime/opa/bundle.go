@@ -31,6 +31,11 @@ func loadBundle(fsys fs.FS) (*bundle, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newBundle(src)
+}
+
+// newBundle compiles and lints a source.
+func newBundle(src *source) (*bundle, error) {
 	b := &bundle{src: src, stray: map[string]bool{}}
 	var errs Errors
 	b.readData(&errs)

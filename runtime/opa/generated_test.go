@@ -1,17 +1,12 @@
 package opa
 
 import (
-	"context"
-	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/gen"
-	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -48,21 +43,11 @@ tools:
 // fromDeclaration returns the policy directory and the registry that follow from the declaration.
 func fromDeclaration(t *testing.T, pairs ...string) (fstest.MapFS, *runtime.Registry) {
 	t.Helper()
-	f, err := dsl.Parse("tools.yaml", []byte(declaration))
+	fsys, tools, err := generate(declaration)
 	require.NoError(t, err)
-	out, err := gen.Generate(f, gen.Options{Source: "tools.yaml"})
-	require.NoError(t, err)
-	fsys := fstest.MapFS{}
-	for _, o := range out {
-		if name, ok := strings.CutPrefix(o.Name, "policy/"); ok {
-			fsys[name] = &fstest.MapFile{Data: o.Content}
-		}
-	}
 	for i := 0; i < len(pairs); i += 2 {
 		fsys[pairs[i]] = text(pairs[i+1])
 	}
-	tools, err := dynamic.Tools(f, func(context.Context, string, wire.Value) (wire.Value, error) { return nil, nil })
-	require.NoError(t, err)
 	reg, err := runtime.NewRegistry(tools...)
 	require.NoError(t, err)
 	return fsys, reg

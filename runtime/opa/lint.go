@@ -107,7 +107,7 @@ func (b *bundle) lintRule(m *ast.Module, r *ast.Rule, errs *Errors) {
 		return
 	}
 	b.lintEntry(name, fields, entry, r, errs)
-	b.lintOptional(m, r, errs)
+	b.lintTotal(m, r, errs)
 	if name == "modify" {
 		b.lintModify(m, r, entry, errs)
 	}

@@ -25,6 +25,7 @@ func (b *bundle) lintCompiled(errs *Errors) {
 			}
 		}
 	}
+	b.lintParts(errs)
 }
 
 // unreachedHint says what to do about a rule that nothing reaches.

@@ -152,7 +152,7 @@ var lints = []struct{ name, file, text, want string }{
 // What is right is not refused: the type of a value may be open.
 func TestLintsPass(t *testing.T) {
 	for _, condition := range []string{
-		`input.args.x > "0.1"`, `input.args.x == 1`, `input.args.x.y.z`, `is_null(input.args.note)`, `input.args.path > "a"`, `input.args.limit > 3`,
+		`input.args.extra.x > "0.1"`, `input.args.extra.x == 1`, `input.args.extra.x.y.z`, `is_null(input.args.note)`, `input.args.path > "a"`, `input.args.limit > 3`,
 		`input.args.shape.kind == "square"`, `input.args.shape.size > 3`, `regex.match("^a[b-z]$", input.args.path)`, `input.args.tags == ["a"]`,
 		`object.get(input.args, "limit", 3) == 3`, `some t in input.args.tags; t == "a"`, `input.run.counts[input.tool.name] > 2`,
 	} {

@@ -74,7 +74,16 @@ func (p *Policy) use(b *bundle) error {
 func (p *Policy) Reload(fsys fs.FS) error {
 	p.reload.Lock()
 	defer p.reload.Unlock()
-	b, err := loadBundle(fsys)
+	src, err := readSource(fsys)
+	if err != nil {
+		return err
+	}
+	return p.replace(src)
+}
+
+// replace makes a source the one that decides. Its caller holds p.reload.
+func (p *Policy) replace(src *source) error {
+	b, err := newBundle(src)
 	if err != nil {
 		return err
 	}

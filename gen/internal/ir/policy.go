@@ -109,15 +109,11 @@ func (d *document) visible(s *dsl.Schema) object {
 	switch s.Type {
 	case dsl.TypeObject:
 		var properties object
-		present := slices.Clone(s.Required)
 		for _, p := range s.Properties {
 			properties.set(p.Name, d.visible(p.Schema))
-			if (&Field{Schema: p.Schema}).Default() != nil && !slices.Contains(present, p.Name) {
-				present = append(present, p.Name)
-			}
 		}
 		o.setIf(len(properties) > 0, "properties", properties)
-		o.set("required", list(present)) // for the lints of runtime/opa: the checker passes over it
+		o.set("required", list(present(s))) // for the lints of runtime/opa: the checker passes over it
 		o.setIf(len(properties) > 0 && s.Closed, "additionalProperties", false)
 		if s.Additional != nil && len(properties) == 0 {
 			o.set("additionalProperties", d.visible(s.Additional))
@@ -142,15 +138,34 @@ func (d *document) visible(s *dsl.Schema) object {
 	return o
 }
 
+// present names the members that a decoded object always has.
+func present(s *dsl.Schema) []string {
+	names := slices.Clone(s.Required)
+	for _, p := range s.Properties {
+		if (&Field{Schema: p.Schema}).Default() != nil && !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
 // merged is a union as one object. Its tag lists the values of all branches; any
 // other member that they describe differently may have any value.
 func (d *document) merged(s *dsl.Schema) object {
 	var properties object
 	var tags []any
-	for _, branch := range s.OneOf {
+	var required []string // by every branch
+	closed := true        // every branch
+	for i, branch := range s.OneOf {
 		for branch.Ref != "" {
 			branch = branch.Target.Schema
 		}
+		closed = closed && branch.Closed
+		always := present(branch)
+		if i == 0 {
+			required = always
+		}
+		required = slices.DeleteFunc(slices.Clone(required), func(name string) bool { return !slices.Contains(always, name) })
 		for _, p := range branch.Properties {
 			seen := slices.IndexFunc(properties, func(m member) bool { return m.name == p.Name })
 			if p.Name == s.Tag {
@@ -168,7 +183,9 @@ func (d *document) merged(s *dsl.Schema) object {
 	if i := slices.IndexFunc(properties, func(m member) bool { return m.name == s.Tag }); i >= 0 {
 		properties[i].value = object{{"type", "string"}, {"enum", tags}}
 	}
-	return object{{"type", "object"}, {"properties", properties}}
+	o := object{{"type", "object"}, {"properties", properties}, {"required", list(required)}}
+	o.setIf(closed, "additionalProperties", false)
+	return o
 }
 
 // declaredData is what policies read as data.ambit.declared.
