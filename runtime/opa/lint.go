@@ -2,6 +2,7 @@ package opa
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,8 +126,8 @@ func (b *bundle) lintEntry(rule string, fields []field, entry ast.Object, r *ast
 		case f.constant && !isConstant(value):
 			errs.add(value.Location, fmt.Sprintf("%q of %s must be a constant string", f.name, rule), "one rule, one code: put what varies into the message")
 		default:
-			if problem := b.lintValue(rule, f, value); problem != "" {
-				errs.add(value.Location, problem, "")
+			if problem, hint := b.lintValue(rule, f, value); problem != "" {
+				errs.add(value.Location, problem, hint)
 			}
 		}
 	}
@@ -142,43 +143,54 @@ func (b *bundle) lintEntry(rule string, fields []field, entry ast.Object, r *ast
 	})
 }
 
-// lintValue checks one member as far as it is written as a constant.
-func (b *bundle) lintValue(rule string, f field, value *ast.Term) string {
+// lintValue checks one member as far as it is written as a constant, and
+// returns what is wrong with it and what to do.
+func (b *bundle) lintValue(rule string, f field, value *ast.Term) (problem, hint string) {
 	if _, isRef := value.Value.(ast.Ref); isRef || !value.IsGround() {
-		return ""
+		return "", ""
 	}
 	if _, isCall := value.Value.(ast.Call); isCall || ast.IsComprehension(value.Value) {
-		return ""
+		return "", ""
 	}
 	if !f.kind.holds(value.Value) {
-		return fmt.Sprintf("%q of %s must be %s", f.name, rule, f.kind)
+		return fmt.Sprintf("%q of %s must be %s", f.name, rule, f.kind), f.kind.remedy()
 	}
 	s, _ := value.Value.(ast.String)
 	switch rule + "." + f.name {
 	case "deny.code":
-		_, known := b.declared.Reasons[string(s)]
-		if !known && !slices.Contains(libraryCodes(), string(s)) {
-			return fmt.Sprintf("the code %q is not declared: add it to reasons in tools.yaml and run go generate", string(s))
-		}
+		return b.lintCode(string(s))
 	case "obligations.code":
 		if !slices.Contains(obligationCodes(), string(s)) {
-			return fmt.Sprintf("unknown obligation %q: there are %s", string(s), strings.Join(obligationCodes(), " and "))
+			return fmt.Sprintf("unknown obligation %q", string(s)), "there are " + strings.Join(obligationCodes(), " and ")
 		}
 	case "ask.timeout":
 		if d, err := time.ParseDuration(string(s)); err != nil || d <= 0 {
-			return fmt.Sprintf("timeout %q is not a positive duration such as \"10m\"", string(s))
+			return fmt.Sprintf("timeout %q is not a positive duration", string(s)), "write such as \"10m\" or \"36h\""
 		}
 	case "ask.max_cover":
 		var c runtime.Cover
 		if err := c.UnmarshalText([]byte(s)); err != nil {
-			return err.Error()
+			return fmt.Sprintf("unknown cover %q", string(s)), "write \"exact\", \"args\" or \"tool\""
 		}
 	case "ask.quorum":
 		if n, ok := value.Value.(ast.Number).Int(); !ok || n < 1 {
-			return "quorum must be at least 1"
+			return "quorum must be at least 1", "leave it out for 1"
 		}
 	}
-	return ""
+	return "", ""
+}
+
+// lintCode checks that a reason for a refusal is declared.
+func (b *bundle) lintCode(code string) (problem, hint string) {
+	known := append(slices.Collect(maps.Keys(b.declared.Reasons)), libraryCodes()...)
+	if slices.Contains(known, code) {
+		return "", ""
+	}
+	hint = "add it to reasons in tools.yaml and run go generate"
+	if similar := didYouMean(code, known); similar != "" {
+		hint = similar + " Else " + hint
+	}
+	return fmt.Sprintf("the code %q is not declared", code), hint
 }
 
 // holds says that a constant is of the kind.

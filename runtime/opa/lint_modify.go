@@ -2,6 +2,7 @@ package opa
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -21,7 +22,11 @@ func (b *bundle) lintModify(m *ast.Module, r *ast.Rule, entry ast.Object, errs *
 	}
 	names, err := wire.ParsePointer(string(pointer))
 	if err != nil {
-		errs.add(term.Location, err.Error(), "")
+		hint := ""
+		if !strings.HasPrefix(string(pointer), "/") {
+			hint = fmt.Sprintf("write %q", "/"+string(pointer))
+		}
+		errs.add(term.Location, err.Error(), hint)
 		return
 	}
 	l := b.newInputLint(m, r, errs)

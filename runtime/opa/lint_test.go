@@ -52,27 +52,27 @@ var lints = []struct{ name, file, text, want string }{
 		"w.rego:3:15: the entry of deny has no \"message\" (its form is {\"code\": ..., \"message\": ...})\n" +
 			`w.rego:3:35: the entry of deny has no member "mesage" (did you mean "message"?)`},
 	{"undeclared code", "w.rego", tool(`deny contains {"code": "too_bigg", "message": "m"} if true`),
-		"w.rego:3:24: the code \"too_bigg\" is not declared: add it to reasons in tools.yaml and run go generate"},
+		"w.rego:3:24: the code \"too_bigg\" is not declared (did you mean \"too_big\"? Else add it to reasons in tools.yaml and run go generate)"},
 	{"computed code", "w.rego", tool(`deny contains {"code": input.args.path, "message": "m"}`),
 		`w.rego:3:24: "code" of deny must be a constant string (one rule, one code: put what varies into the message)`},
 	{"constant of the wrong type", "w.rego", tool(`deny contains {"code": "too_big", "message": 1}`),
-		`w.rego:3:46: "message" of deny must be a string`},
+		`w.rego:3:46: "message" of deny must be a string (make a string of it: sprintf("%v", [...]))`},
 	{"computed value of the wrong type", "w.rego", tool(`deny contains {"code": "too_big", "message": count(input.args.path)}`),
 		`w.rego:3:1: "message" of deny must be a string, and is number (make a string of it: sprintf("%v", [...]))`},
 	{"unknown obligation", "w.rego", tool(`obligations contains {"code": "dance", "args": {}}`),
-		`w.rego:3:31: unknown obligation "dance": there are notify and redact_output`},
+		`w.rego:3:31: unknown obligation "dance" (there are notify and redact_output)`},
 	{"pointer", "w.rego", tool(`modify contains {"code": "a", "pointer": "path", "value": 1}`),
-		`w.rego:3:42: "path" is no JSON Pointer: it does not start with a slash`},
+		`w.rego:3:42: "path" is no JSON Pointer: it does not start with a slash (write "/path")`},
 	{"pointer to nothing", "w.rego", tool(`modify contains {"code": "a", "pointer": "/meta/ownr", "value": 1}`),
 		`w.rego:3:42: pointer "/meta/ownr" leads nowhere: there is no "ownr" (did you mean "owner"?)`},
 	{"timeout", "w.rego", tool(`ask contains {"id": "a", "message": "m", "timeout": "soon"}`),
-		`w.rego:3:53: timeout "soon" is not a positive duration such as "10m"`},
+		`w.rego:3:53: timeout "soon" is not a positive duration (write such as "10m" or "36h")`},
 	{"cover", "w.rego", tool(`ask contains {"id": "a", "message": "m", "max_cover": "all"}`),
-		`w.rego:3:55: unknown cover "all": want one of ["exact" "args" "tool"]`},
+		`w.rego:3:55: unknown cover "all" (write "exact", "args" or "tool")`},
 	{"quorum", "w.rego", tool(`ask contains {"id": "a", "message": "m", "quorum": 0}`),
-		`w.rego:3:52: quorum must be at least 1`},
+		`w.rego:3:52: quorum must be at least 1 (leave it out for 1)`},
 	{"approvers", "w.rego", tool(`ask contains {"id": "a", "message": "m", "approvers": "owner"}`),
-		`w.rego:3:55: "approvers" of ask must be a list of strings`},
+		`w.rego:3:55: "approvers" of ask must be a list of strings (make a list of it: [...])`},
 	{"id of the declaration", "w.rego", tool(`ask contains {"id": "declared", "message": "m"}`),
 		`w.rego:3:21: the id "declared" belongs to the consent that tools.yaml declares (give this ask an id of its own)`},
 	{"empty id", "w.rego", tool(`ask contains {"id": "", "message": "m"}`),
@@ -180,7 +180,7 @@ func TestLints(t *testing.T) {
 // What OPA's compiler finds is reported in the same form.
 func TestCompilerErrors(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
-		{"syntax", tool(`deny contains`), `^w\.rego:4: unexpected eof`},
+		{"syntax", tool(`deny contains`), `^w\.rego:3:14: unexpected eof token: expected rule key term .* \(finish what was begun: a bracket, a quote or a rule\)$`},
 		{"misspelt argument", tool(`deny contains ` + entryM + ` if input.args.paht == "x"`), `^w\.rego:3:\d+: input\.args has no member "paht" \(did you mean "path"\?\)$`},
 		{"misspelt envelope", org(`deny contains ` + entryM + ` if input.tool.efect == "x"`), `^w\.rego:3:\d+: input\.tool has no member "efect" \(did you mean "effect"\?\)$`},
 		{"type", tool(`deny contains ` + entryM + ` if startswith(input.args.bytes, "x")`), `(?s)^w\.rego:3:\d+: startswith: invalid argument`},
@@ -189,6 +189,18 @@ func TestCompilerErrors(t *testing.T) {
 		{"random", tool(`deny contains ` + entryM + ` if rand.intn("a", 2) == 1`), `^w\.rego:3:\d+: policies may not call rand\.intn`},
 		{"schema", tool(`deny contains ` + entryM + ` if json.match_schema({}, {})[0]`), `^w\.rego:3:\d+: policies may not call json\.match_schema`},
 		{"unknown function", tool(`deny contains ` + entryM + ` if nosuch(1)`), `^w\.rego:3:\d+: undefined function nosuch$`},
+		{"misspelt function", tool(`deny contains ` + entryM + ` if coutn(input.args.path) > 1`), `^w\.rego:3:54: undefined function coutn \(did you mean "count"\?\)$`},
+		{"misspelt rule", tool(`deny contains ` + entryM + " if limitt > 1\n\nlimit := 3"), `^w\.rego:3:54: limitt is not defined \(did you mean "limit"\?\)$`},
+		{"misspelt rule of another package", tool(`deny contains ` + entryM + " if data.ambit.tools.file_write.limitt > 1\n\nlimit := 3"), `^w\.rego:3:82: there is no data\.ambit\.tools\.file_write\.limitt \(did you mean "limit"\?\)$`},
+		{"nothing", "", `^w\.rego: the file is empty \(write a package, or delete it\)$`},
+		{"comment", "# nothing\n", `^w\.rego: the file is empty \(write a package, or delete it\)$`},
+		{"no package", "allow if true", `^w\.rego:1:1: package expected \(begin the file with`},
+		{"bytes", tool("deny contains " + entryM + " if input.args.path == \"\xff\""), `^w\.rego:3:\d+: illegal utf-8 character \(save the file as UTF-8\)$`},
+		{"single quotes", tool(`deny contains ` + entryM + ` if input.args.path == 'x'`), `^w\.rego:3:73: illegal token \(write texts in double quotes or in backquotes\)$`},
+		{"said twice", tool(`deny contains {"code" "x"}`), `^w\.rego:3:23: unexpected string token: non-terminated set \(close the bracket`},
+		{"unused argument", tool("f(x) := 1\n\ndeny contains " + entryM + ` if f(1) == 1`), `^w\.rego:3:1: unused argument x \(use _`},
+		{"test beside the rules", tool(`test_x if input.args.path == "x"`), `^w\.rego:3:1: nothing reaches "test_x" from the decision \(tests stand in files named \*_test\.rego\)$`},
+		{"null", tool(`deny contains ` + entryM + ` if input.args.note == null`), `^w\.rego:3:\d+: match error: .* \(compare values of one type; ask is_null`},
 		{"unused variable", tool(`deny contains ` + entryM + ` if { x := 1 }`), `^w\.rego:3:\d+: assigned var x unused`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -222,15 +234,13 @@ func TestFaultsHideNoOthers(t *testing.T) {
 	))
 	assert.EqualError(t, err, `a.rego:3:1: nothing reaches "denny" from the decision (did you mean "deny"?)
 a.rego:5:1: nothing reaches "helper" from the decision (use it, or delete it)
-b.rego:3:24: the code "no_such" is not declared: add it to reasons in tools.yaml and run go generate
+b.rego:3:24: the code "no_such" is not declared (add it to reasons in tools.yaml and run go generate)
 b.rego:3:65: input.args has no member "paht" (did you mean "path"?)
-c.rego:3:54: startswith: invalid argument(s)
-	have: (number, string)
-	want: (search: string, base: string, result: boolean)
+c.rego:3:54: startswith: invalid argument(s): have: (number, string); want: (search: string, base: string, result: boolean) (give the function what it wants)
 d.rego:3:59: there is no data.acme`)
 
 	err = Check(dir("a.rego", tool(`deny contains`), "b.rego", tool(`deny contains 1`)))
-	assert.ErrorContains(t, err, "a.rego:4", "a file that does not parse")
+	assert.ErrorContains(t, err, "a.rego:3:14", "a file that does not parse")
 	assert.ErrorContains(t, err, "b.rego:3:15", "hides nothing of another")
 }
 
@@ -263,8 +273,8 @@ func TestDataFiles(t *testing.T) {
 		{"typo below data", "acme/limits/data.json", `{"lates": 5}`, `o.rego:3:86: there is no data.acme.limits.latest (did you mean "lates"?)`},
 		{"below ambit", "ambit/tools/data.json", `{"file_write": {}}`, "ambit/tools/data.json: data under data.ambit would hide or replace policies (mount it elsewhere: put it into another directory, or under another key)"},
 		{"ambit at the top", "data.json", `{"ambit": {}}`, "data.json: data under data.ambit would hide or replace policies (mount it elsewhere: put it into another directory, or under another key)"},
-		{"not an object", "data.json", `[]`, "data.json: the top of a data file must be an object"},
-		{"not JSON", "acme/data.json", `{`, "acme/data.json: unexpected EOF"},
+		{"not an object", "data.json", `[]`, "data.json: the top of a data file must be an object (write {\"name\": ...}, or put the file into a directory, which names it)"},
+		{"not JSON", "acme/data.json", `{`, "acme/data.json: not JSON: unexpected EOF (write one JSON object)"},
 		{"yaml", "acme/data.yaml", `a: 1`, `acme/data.yaml: "data.yaml" is not read (data for policies goes into a file named data.json)`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -274,7 +284,7 @@ func TestDataFiles(t *testing.T) {
 		})
 	}
 	err = Check(dir("acme/data.json", `{"limits": 1}`, "acme/limits/data.json", `2`))
-	assert.EqualError(t, err, "acme/limits/data.json: data.acme.limits is given by another data file too")
+	assert.EqualError(t, err, "acme/limits/data.json: data.acme.limits is given by another data file too (keep one of them)")
 	for _, missing := range []string{"ambit_gen/ambit.schema.json", "ambit_gen/file_write.schema.json", "ambit_gen/file_write.rego"} {
 		fsys := dir()
 		delete(fsys, missing)

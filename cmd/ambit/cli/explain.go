@@ -149,8 +149,8 @@ func known(flag, name string, declared []string) error {
 	if len(declared) > 0 {
 		hint = "declared are " + strings.Join(declared, ", ")
 	}
-	if similar := nearest(name, declared); similar != "" {
-		hint = "did you mean " + quote(similar) + "?"
+	if similar := dsl.DidYouMean(name, declared); similar != "" {
+		hint = similar
 	}
 	return usage("--"+flag+": no tool declares the "+flag+" "+quote(name), hint)
 }

@@ -204,7 +204,7 @@ type FileListOutput struct {
 var (
 	fileListOutputRule            = wire.ObjectRule{Names: []string{"entries"}, Required: 1}
 	fileListOutputEntriesItemRule = wire.ObjectRule{Names: []string{"path", "kind", "size"}, Required: 2}
-	fileListOutputEntriesItemKind = wire.StringRule{Enum: []string{"file", "folder"}}
+	fileListOutputEntriesItemKind = wire.StringRule{Enum: []string{"file", "folder", "link"}}
 	fileListOutputEntriesItemSize = wire.IntRule{Has: wire.Min, Min: 0}
 )
 
@@ -230,7 +230,7 @@ func walkFileListOutputEntriesItemList(w wire.Visitor, p *[]FileListOutputEntrie
 // one element of FileListOutputEntries
 type FileListOutputEntriesItem struct {
 	Path string                        // Path inside the workspace.
-	Kind FileListOutputEntriesItemKind // What stands at the path.
+	Kind FileListOutputEntriesItemKind // What stands at the path; a link is not followed.
 	Size wire.Opt[int64]               // Size of a file in bytes.
 }
 
@@ -263,6 +263,7 @@ type FileListOutputEntriesItemKind string
 const (
 	FileListOutputEntriesItemKindFile   FileListOutputEntriesItemKind = "file"
 	FileListOutputEntriesItemKindFolder FileListOutputEntriesItemKind = "folder"
+	FileListOutputEntriesItemKindLink   FileListOutputEntriesItemKind = "link"
 )
 
 // FileWriteInput is the input of the file_write tool.

@@ -161,7 +161,7 @@ func (b *builder) addRule(t *Type, at place, r *Rule) {
 // sensitivity beside the reference makes a Type with a rule of its own.
 func (b *builder) ref(s *dsl.Schema, at place) *Type {
 	if s.Target == nil {
-		b.errorf(s.Pos, "", "%q leads nowhere", s.Ref)
+		b.errorf(s.Pos, "declare it under types", "%q leads nowhere", s.Ref)
 		return &Type{Kind: KindRaw}
 	}
 	if b.busy[s.Target] {
