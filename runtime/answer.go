@@ -18,6 +18,7 @@ import (
 // When the answer lets the call go on Decide waits for its outcome, until ctx
 // ends. An answer counts even when ctx is done.
 func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resolution {
+	ctx = orBackground(ctx)
 	if e == nil || e.engine == nil {
 		return Resolution{Reason: consent.UnknownRequest}
 	}

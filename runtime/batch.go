@@ -37,9 +37,7 @@ func (c *call) goOn() bool {
 // until all earlier ones have ended, and later ones wait for it.
 func (t *Turn) ExecuteBatch(ctx context.Context, calls []Call, mode BatchMode) []Outcome {
 	outcomes := make([]Outcome, len(calls))
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = orBackground(ctx)
 	if mode == Sequential || t == nil || t.run == nil || t.run.session == nil {
 		for i := range calls {
 			outcomes[i] = t.Execute(ctx, calls[i])

@@ -3,6 +3,7 @@ package runtime
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -27,8 +28,10 @@ const (
 
 // A record is what a session remembers of a call.
 type record struct {
+	id      string
 	tool    string
 	input   []byte
+	digest  bool     // input is a digest: the input is larger than the tool allows
 	short   [96]byte // room for a short input
 	first   signal   // the first answer is there: the outcome, or that the call waits for consent
 	final   *signal  // then: the outcome is there; nil when it was the first answer
@@ -131,14 +134,16 @@ func (t *Turn) open(ctx context.Context, in Call) (c *call, earlier *record) {
 	}
 	s.number++
 	c.number, c.record.number = s.number, s.number
+	c.record.id = c.in.ID
 	s.mu.Unlock()
 	if earlier == nil || c.repeats(earlier) {
 		return c, earlier
 	}
 	c.declare()
-	c.refuse(ReasonCallIDReused, Detail{}, "the call id "+strconv.Quote(in.ID)+
+	c.refuse(ReasonCallIDReused, Detail{}, "the call id "+quote(in.ID)+
 		" was used for another call: give this one an id of its own")
 	c.depart()
+	c.observe()
 	return nil, c.record
 }
 
@@ -152,9 +157,15 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 		run = run.As(in.Principal)
 	}
 	r := &record{tool: in.Tool, run: t.run.id, first: signal{ch: make(chan struct{})}}
-	r.input = append(r.short[:0], in.Input...)
 	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, in: in, phase: phasePreparing}
-	c.in.Input = r.input
+	c.tool, c.index, _ = c.exec.reg.Lookup(in.Tool)
+	if limit := c.tool.inputLimit(); len(in.Input) > limit {
+		sum := sha256.Sum256(in.Input)
+		r.input, r.digest = append(r.short[:0], sum[:]...), true
+	} else {
+		r.input = append(r.short[:0], in.Input...)
+		c.in.Input = r.input
+	}
 	c.began = c.exec.now()
 	c.now = c.began
 	return c
@@ -163,17 +174,16 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 // repeats reports whether c is the same call as an earlier one: the same tool
 // with arguments that decode to the same value.
 func (c *call) repeats(earlier *record) bool {
-	if earlier.tool != c.in.Tool {
+	if earlier.tool != c.in.Tool || earlier.digest != c.record.digest {
 		return false
 	}
-	if bytes.Equal(earlier.input, c.in.Input) {
+	if bytes.Equal(earlier.input, c.record.input) {
 		return true
 	}
-	tool, _, ok := c.exec.reg.Lookup(c.in.Tool)
-	if !ok {
+	if c.tool == nil || earlier.digest {
 		return false
 	}
-	a, b := canonical(tool, earlier.input), canonical(tool, c.in.Input)
+	a, b := canonical(c.tool, earlier.input), canonical(c.tool, c.in.Input)
 	return a != nil && bytes.Equal(a, b)
 }
 
@@ -313,7 +323,7 @@ func (r *record) now(*Session) Outcome {
 		}
 	}
 	return Outcome{
-		Tool: r.tool, Kind: Cancelled, Reason: ReasonCancelled, AllReasons: []Reason{ReasonCancelled},
+		CallID: r.id, Tool: r.tool, Kind: Cancelled, Reason: ReasonCancelled, AllReasons: []Reason{ReasonCancelled},
 		Message: "nobody waits for the call here any more; it goes on",
 	}
 }

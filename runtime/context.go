@@ -92,6 +92,14 @@ func (c *callContext) cancel(why uint32) {
 	}
 }
 
+// orBackground returns ctx, which may be nil.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
 // A CallInfo is what a handler may know of its call.
 type CallInfo struct {
 	ID, Tool, Session, Run string

@@ -6,21 +6,17 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// declare starts the life of the call and finds its tool. Nobody else knows the
-// call yet, here and in validate: the transitions need no lock.
+// declare starts the life of the call and checks that its tool exists. Nobody
+// else knows the call yet, here and in validate: the transitions need no lock.
 func (c *call) declare() bool {
-	tool, i, ok := c.exec.reg.Lookup(c.in.Tool)
-	if ok {
-		c.tool, c.index = tool, i
-	}
 	c.transition(EventInvoked, StateDeclared, note{at: c.now})
-	if !ok {
+	if c.tool == nil {
 		names := c.exec.reg.Names()
 		return c.end(ending{
 			event: EventDenied, to: StateFailed,
 			outcome: Outcome{
 				Kind: Denied, Reason: ReasonUnknownTool, Detail: Detail{Available: names},
-				Message: fmt.Sprintf("there is no tool %q; there are: %s", c.in.Tool, list(names)),
+				Message: fmt.Sprintf("there is no tool %s; there are: %s", quote(c.in.Tool), list(names)),
 			},
 		})
 	}
@@ -50,6 +46,12 @@ func (c *call) decode() (violations []wire.Violation, fault *CallError) {
 			fault = c.panicked(v)
 		}
 	}()
+	if c.record.digest {
+		return []wire.Violation{{
+			Keyword:  "size",
+			Expected: fmt.Sprintf("at most %d bytes", c.tool.spec.inputLimits().Size), Actual: fmt.Sprintf("%d bytes", len(c.in.Input)),
+		}}, nil
+	}
 	args, text, heartbeat, violations := c.tool.read(c.in.Input)
 	if violations == nil {
 		c.args, c.text, c.heartbeat = args, text, heartbeat

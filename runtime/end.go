@@ -121,6 +121,7 @@ func (c *call) complete(out *Outcome, now time.Time, started bool) {
 	if out.Reason != ReasonNone && out.AllReasons == nil {
 		out.AllReasons = []Reason{out.Reason}
 	}
+	out.Message = limited(out.Message)
 	if !started || out.Kind != TimedOut && out.Kind != Cancelled {
 		return
 	}

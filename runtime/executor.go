@@ -134,6 +134,7 @@ func (e *Executor) Registry() *Registry {
 // included. When ctx ends first the error says how many are left; their
 // outcomes are not touched.
 func (e *Executor) Shutdown(ctx context.Context) error {
+	ctx = orBackground(ctx)
 	if e == nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 )
 
 // errExited is the fault of code that left its goroutine.
@@ -22,9 +23,21 @@ type CallError struct {
 	told bool   // the error handler knows
 }
 
-// Error describes the fault.
+// Error describes the fault, and says of which call it is.
 func (e *CallError) Error() string {
-	return fmt.Sprintf("call %q of %q: %s", e.CallID, e.Tool, e.text())
+	text := e.text()
+	if e.CallID == "" && e.Tool == "" {
+		return text
+	}
+	if of := callName(e.CallID, e.Tool); !strings.Contains(text, of) {
+		return of + ": " + text
+	}
+	return text
+}
+
+// callName names a call in a text.
+func callName(id, tool string) string {
+	return "call " + quote(id) + " of " + quote(tool)
 }
 
 // Unwrap returns the error that the handler, the policy or the sink returned.

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -101,7 +102,7 @@ func (c *call) result(e *ending) {
 	}
 	if c.outputs == nil {
 		c.failed(e, "the tool returned no output", c.faulty(ReasonInvalidOutput,
-			fmt.Errorf("tool %q returned neither an output nor an error", spec.Name)))
+			errors.New("the handler returned neither an output nor an error")))
 		return
 	}
 	limit := spec.outputLimit()
@@ -109,10 +110,10 @@ func (c *call) result(e *ending) {
 	switch {
 	case !ok:
 		c.failed(e, fmt.Sprintf("the output of %q is larger than %d bytes", spec.Name, limit), c.faulty(ReasonOutputTooLarge,
-			fmt.Errorf("the output of tool %q is larger than limits.output, %d bytes", spec.Name, limit)))
+			fmt.Errorf("the output is larger than limits.output, %d bytes", limit)))
 	case violations != nil:
 		c.failed(e, "the tool returned an invalid output", c.faulty(ReasonInvalidOutput,
-			fmt.Errorf("the output of tool %q is invalid: %s", spec.Name, violationList(violations))))
+			fmt.Errorf("the output is invalid: %s", violationList(violations))))
 		e.outcome.Violations = unvalued(violations)
 	default:
 		e.event, e.to, e.output = EventCompleted, StateCompleted, len(out)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -12,7 +13,36 @@ import (
 const (
 	// maxListed is how many names or violations a message lists.
 	maxListed = 50
+	// maxMessage is how many bytes an Outcome's message has.
+	maxMessage = 8 << 10
+	// maxQuoted is how many characters of a name or an id a text quotes.
+	maxQuoted = 64
 )
+
+// limited returns a message, cut when it is too long.
+func limited(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	ending := fmt.Sprintf("... (cut here: it has %d bytes)", len(message))
+	cut := maxMessage - len(ending)
+	for !utf8.RuneStart(message[cut]) {
+		cut--
+	}
+	return message[:cut] + ending
+}
+
+// quote quotes a name or an id that somebody else has made up, cut when it is
+// too long.
+func quote(name string) string {
+	n := 0
+	for i := range name {
+		if n++; n > maxQuoted {
+			return strconv.Quote(name[:i]) + "..."
+		}
+	}
+	return strconv.Quote(name)
+}
 
 // list joins names, the first maxListed of them.
 func list(names []string) string {
@@ -22,8 +52,16 @@ func list(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 }
 
-// seconds prints d as seconds: 90s, 0.25s.
+// seconds prints d for people: 90s, 0.25s, 1ms.
 func seconds(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		d = d.Round(10 * time.Millisecond)
+	case d >= 10*time.Millisecond:
+		d = d.Round(time.Millisecond)
+	case d > 0:
+		return strconv.FormatInt(max(d.Round(time.Millisecond), time.Millisecond).Milliseconds(), 10) + "ms"
+	}
 	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
 }
 

@@ -12,6 +12,7 @@ import (
 // that takes longer than a period delays the next. The calls are admitted like
 // any; observers and sinks tell how they end.
 func (r *Run) Periodic(ctx context.Context) error {
+	ctx = orBackground(ctx)
 	if r == nil || r.session == nil {
 		return nil
 	}

@@ -70,7 +70,7 @@ func (c *call) describesTo(rc *rules.Call) (ok bool) {
 // there is one.
 func (c *call) repeated(out *Outcome, of string) {
 	out.Kind, out.Of = Duplicate, of
-	out.Message = fmt.Sprintf("an equal call was made before: %q", of)
+	out.Message = "an equal call was made before: " + quote(of)
 	r := c.run.session.calls[of]
 	if r == nil || !r.first.happened() || r.final != nil && !r.final.happened() {
 		return
@@ -108,7 +108,7 @@ func (c *call) violation(v *rules.Violation, of string) string {
 	case rules.ReasonExiting:
 		return fmt.Sprintf("the run is ending: only %s may be called, and what they need", list(v.PendingExit))
 	case rules.ReasonIdempotencyConflict:
-		return fmt.Sprintf("call %q had the same idempotency key and other arguments", of)
+		return fmt.Sprintf("call %s had the same idempotency key and other arguments", quote(of))
 	case rules.ReasonStartConstraint:
 		return fmt.Sprintf("%s must succeed before anything else", list(v.Missing))
 	case rules.ReasonPrerequisiteMissing:

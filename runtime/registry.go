@@ -109,6 +109,14 @@ func validName(name string) bool {
 	return 0 < len(name) && len(name) <= 64
 }
 
+// inputLimit returns how many bytes an input of t may have; t may be nil.
+func (t *Tool) inputLimit() int {
+	if t == nil {
+		return DefaultInputLimit
+	}
+	return t.spec.inputLimits().Size
+}
+
 // inputLimits returns what the reader of s may be given.
 func (s *Spec) inputLimits() wire.Limits {
 	if s.Limits.Input > 0 {

@@ -194,6 +194,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 // ones denied run_finished. It waits for the handlers; when ctx ends first the
 // error says how many are left.
 func (r *Run) Close(ctx context.Context) error {
+	ctx = orBackground(ctx)
 	if r == nil || r.session == nil {
 		return nil
 	}

@@ -66,7 +66,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if s == nil || s.exec == nil || s.exec.reg == nil {
 		return nil, errors.New("a run needs a session of an executor made by NewExecutor")
 	}
-	if err := ctx.Err(); err != nil {
+	if err := orBackground(ctx).Err(); err != nil {
 		return nil, err
 	}
 	if !s.exec.gate.enter() {
@@ -111,6 +111,7 @@ func (s *Session) find(callID string) *record {
 // for consent, cancelled when it goes on without anybody who waits for it here.
 // A call that was never made is denied.
 func (s *Session) Await(ctx context.Context, callID string) Outcome {
+	ctx = orBackground(ctx)
 	r := s.find(callID)
 	if r == nil {
 		return Outcome{CallID: callID, Message: "there is no such call in this session"}

@@ -50,9 +50,7 @@ type Call struct {
 // A call with the id and the arguments of an earlier call of the session is not
 // run again: it gets the outcome of the earlier one, when that has it.
 func (t *Turn) Execute(ctx context.Context, in Call) Outcome {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = orBackground(ctx)
 	c, earlier := t.begin(ctx, in, nil)
 	if c == nil && earlier == nil {
 		return noRun(in)
@@ -110,9 +108,7 @@ type Verdict struct {
 // handler would be started. It changes nothing, emits no event and neither
 // looks at nor takes the call's id.
 func (t *Turn) WhatIf(ctx context.Context, in Call) Verdict {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = orBackground(ctx)
 	c := t.newCall(ctx, in)
 	if c == nil {
 		return Verdict{Outcome: noRun(in)}

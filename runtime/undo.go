@@ -89,6 +89,7 @@ type undoable struct {
 // what the call opened is closed again, and its groups are free. Its slot and its
 // cooldown stay. The policy is asked first, with PolicyInput.Undo.
 func (s *Session) Undo(ctx context.Context, req UndoRequest) UndoResult {
+	ctx = orBackground(ctx)
 	if s == nil || s.exec == nil {
 		return UndoResult{Reason: UndoUnknownCall}
 	}
