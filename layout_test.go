@@ -30,6 +30,7 @@ const (
 // An entry ending in /... covers a package and all below it.
 var fences = map[string][]string{
 	"runtime/wire":        {},
+	"runtime/consent":     {"runtime/wire"},
 	"runtime":             {"runtime/wire"},
 	"policies":            {},
 	"dsl":                 {"gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map/v2", "github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4"},

@@ -58,7 +58,10 @@ func TestRejectedAttemptsAreAuditedAndLeaveTheRequestOpen(t *testing.T) {
 	id := d.ask(0, question(`{}`, approvers("alice")))
 	before, _ := d.book.Request(id)
 	seq := d.book.Seq()
-	d.rejected(consent.NotPermitted, d.approve(1, id, "mallory"))
+	r := d.decide(1, id, consent.Answer{By: "mallory", Approve: true, Message: "let me"})
+	assert.Equal(t, &consent.Result{Rejection: consent.NotPermitted, Approve: true, Status: consent.StatusOpen, Missing: 1}, r)
+	e := d.events[len(d.events)-1]
+	assert.Equal(t, []any{id, "c1", "mallory", "let me", after(1)}, []any{e.Request, e.Call, e.By, e.Message, e.At})
 	d.rejected(consent.NotPermitted, d.decide(1, id, consent.Answer{By: "mallory"}))
 	d.rejected(consent.NotPermitted, d.decide(1, id, consent.Answer{}))
 	assert.Equal(t, seq+3, d.book.Seq())
@@ -113,7 +116,9 @@ func TestOneDenialEndsTheRequest(t *testing.T) {
 	r := d.decide(2, id, consent.Answer{By: "bob", Message: "no"})
 	assert.Equal(t, []any{consent.Accepted, consent.StatusDenied, false}, []any{r.Resolution, r.Status, r.Approve})
 	assert.Equal(t, "no", d.events[len(d.events)-1].Message)
-	d.rejected(consent.AlreadyResolved, d.approve(3, id, "carol"))
+	r = d.approve(3, id, "carol")
+	d.rejected(consent.AlreadyResolved, r)
+	assert.Equal(t, []any{consent.StatusDenied, 0}, []any{r.Status, r.Missing})
 	assert.Equal(t, consent.StatusDenied, d.status(id))
 	assert.Empty(t, d.book.Open())
 }

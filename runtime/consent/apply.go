@@ -86,7 +86,7 @@ func (b *Book) applyAnswer(e *Event) error {
 	if g != nil {
 		b.grants[g.ID] = g
 		b.granted = append(b.granted, g)
-		b.index[g.key()] = append(b.index[g.key()], g)
+		b.put(g)
 	}
 	return nil
 }
@@ -141,18 +141,14 @@ func (b *Book) applyGrant(e *Event) error {
 		return nil
 	}
 	g.Revoked, g.RevokedBy = e.At, e.By
-	b.unindex(g)
 	return nil
 }
 
 // retire takes rules that have gone from the grants.
 func (b *Book) retire(rules []Rule) {
 	for _, g := range b.granted {
-		kept := slices.DeleteFunc(slices.Clone(g.Rules), func(code string) bool {
+		g.Rules = slices.DeleteFunc(slices.Clone(g.Rules), func(code string) bool {
 			return slices.Contains(rules, Rule{Tool: g.Tool, Code: code})
 		})
-		if g.Rules = kept; len(kept) == 0 {
-			b.unindex(g)
-		}
 	}
 }

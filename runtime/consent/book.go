@@ -30,8 +30,8 @@ type Book struct {
 	open     []*Request // of those, the open ones
 	reminded map[string]bool
 	grants   map[string]*grant
-	granted  []*grant // in the order of granting
-	index    map[grantKey][]*grant
+	granted  []*grant            // in the order of granting
+	shelves  map[grantKey]*shelf // of the same grants
 	pause    Pause
 }
 
@@ -49,7 +49,7 @@ type Pause struct {
 func NewBook(key []byte) *Book {
 	return &Book{
 		key: bytes.Clone(key), requests: map[string]*Request{}, reminded: map[string]bool{},
-		grants: map[string]*grant{}, index: map[grantKey][]*grant{},
+		grants: map[string]*grant{}, shelves: map[grantKey]*shelf{},
 	}
 }
 
@@ -141,17 +141,8 @@ func (b *Book) Prune(before time.Time) {
 		old := !g.Live(before) && g.Created.Before(before) && g.Revoked.Before(before)
 		if old {
 			delete(b.grants, g.ID)
-			b.unindex(g)
+			b.drop(g)
 		}
 		return old
 	})
-}
-
-// unindex takes a grant out of those that are tried.
-func (b *Book) unindex(g *grant) {
-	key := g.key()
-	rest := slices.DeleteFunc(slices.Clone(b.index[key]), func(o *grant) bool { return o == g })
-	if b.index[key] = rest; len(rest) == 0 {
-		delete(b.index, key)
-	}
 }

@@ -22,14 +22,15 @@
 // nothing. In between the caller stores the event, so nothing is answered that
 // a crash could forget, and [Replay] makes the same book of the same events. An
 // event that was made of an older state cannot be applied (ErrStale), so that of
-// answers that race one is accepted, whatever the caller locks.
+// answers that race one is accepted, whatever the caller locks. A book is for one
+// session, or for many; it forgets nothing but by [Book.Prune].
 //
 // # What is approved
 //
 // An approval holds for a digest of the tool, the pin of its declaration, the
 // final arguments, the preview, the principal, the session, the revision of the
 // policy, the expiry and the nonce. Each has its length before it. Arguments are
-// taken in the form that equal values share ([wire.AppendCanonical]), from the
+// taken in the form that equal values share (wire.AppendCanonical), from the
 // value that policy and handler see. [Book.Use] computes all of it once more from
 // what is about to run. What differs is listed as a [Change], and the call does
 // not run. The approval is used up by the start of the handler, however it ends,
@@ -79,6 +80,4 @@
 // [Book.Due] makes the reminders and expiries that are due, the reminder always
 // first, and [Book.Next] says when it will. [Book.CloseRun] cancels what a run
 // has asked. [Book.Off] answers all questions for at most an hour.
-//
-// [wire.AppendCanonical]: https://pkg.go.dev/github.com/ambit-tools/ambit/runtime/wire#AppendCanonical
 package consent

@@ -53,6 +53,47 @@ func (g *Grant) key() grantKey { return grantKey{g.Session, g.Principal, g.Agent
 
 func (c *Call) key() grantKey { return grantKey{c.Session, c.Principal, c.Agent, c.Tool} }
 
+// A shelf holds the grants that share a key, so that many exact ones cost a call
+// no more than one.
+type shelf struct {
+	exact map[Digest][]*grant
+	wider []*grant
+}
+
+// put adds a grant to those that are tried.
+func (b *Book) put(g *grant) {
+	key := g.key()
+	s := b.shelves[key]
+	if s == nil {
+		s = &shelf{exact: map[Digest][]*grant{}}
+		b.shelves[key] = s
+	}
+	if g.Cover == CoverExact {
+		s.exact[g.Args] = append(s.exact[g.Args], g)
+	} else {
+		s.wider = append(s.wider, g)
+	}
+}
+
+// drop takes a grant out of those that are tried.
+func (b *Book) drop(g *grant) {
+	key := g.key()
+	s := b.shelves[key]
+	if s == nil {
+		return
+	}
+	same := func(o *grant) bool { return o == g }
+	s.wider = slices.DeleteFunc(s.wider, same)
+	if list := slices.DeleteFunc(s.exact[g.Args], same); len(list) > 0 {
+		s.exact[g.Args] = list
+	} else {
+		delete(s.exact, g.Args)
+	}
+	if len(s.wider)+len(s.exact) == 0 {
+		delete(b.shelves, key)
+	}
+}
+
 // grantOf returns the grant that the votes for r leave; nil when they hold for
 // this call only.
 func grantOf(r *Request, votes []Vote, at time.Time) *Grant {
@@ -81,11 +122,9 @@ func grantOf(r *Request, votes []Vote, at time.Time) *Grant {
 // An attempt is one question that grants are tried on.
 type attempt struct {
 	*Question
-	at     time.Time
-	rules  []string
-	key    []byte // of digests
-	digest Digest // of the arguments, once it was wanted
-	done   bool
+	at    time.Time
+	rules []string
+	args  Digest // once it is wanted
 }
 
 // answeredBy reports whether g answers the question: the rules that ask are among
@@ -117,27 +156,29 @@ func (a *attempt) covers(g *grant) bool {
 	case CoverArgs:
 		return !slices.ContainsFunc(g.where, func(m matcher) bool { return !m.meets(a.Call.Args) })
 	}
-	if !a.done {
-		var err error
-		if a.digest, err = keyed(a.key, purposeArgs, a.Call.Args); err != nil {
-			return false
-		}
-		a.done = true
-	}
-	return a.digest == g.Args
+	return g.Args == a.args
 }
 
-// Match returns the first grant that answers a question, in the order in which
-// they were given. UseGrant says that it is used.
+// Match returns a grant that answers a question: one for these very arguments
+// if there is one, and else the first that was given. UseGrant says that it is
+// used.
 func (b *Book) Match(at time.Time, q *Question) (Grant, bool) {
-	candidates := b.index[q.Call.key()]
-	if len(candidates) == 0 || q.Call.Args == nil {
+	s := b.shelves[q.Call.key()]
+	if s == nil || q.Call.Args == nil {
 		return Grant{}, false
 	}
-	a := attempt{Question: q, at: at, rules: q.rules(), key: b.key}
-	for _, g := range candidates {
-		if a.answeredBy(g) {
-			return g.Grant, true
+	a := attempt{Question: q, at: at, rules: q.rules()}
+	if len(s.exact) > 0 {
+		var err error
+		if a.args, err = keyed(b.key, purposeArgs, q.Call.Args); err != nil {
+			return Grant{}, false
+		}
+	}
+	for _, list := range [...][]*grant{s.exact[a.args], s.wider} {
+		for _, g := range list {
+			if a.answeredBy(g) {
+				return g.Grant, true
+			}
 		}
 	}
 	return Grant{}, false

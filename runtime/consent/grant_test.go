@@ -53,6 +53,16 @@ func TestOnceIgnoresTheCoverAndLeavesNoGrant(t *testing.T) {
 	assert.False(t, d.matches(2, q))
 }
 
+func TestTermsWithoutEffectAreNotStored(t *testing.T) {
+	o := session(consent.CoverExact, where("", consent.OpEqual, "!"))
+	o.For = time.Hour
+	d := newDesk(t)
+	r := d.decide(1, d.ask(0, question(`{}`, widest())), consent.Answer{By: "alice", Approve: true, Offer: o})
+	assert.Equal(t, consent.Accepted, r.Resolution)
+	assert.Equal(t, session(consent.CoverExact), *r.Offer)
+	assert.Empty(t, r.Granted.Expires)
+}
+
 func TestCoverExactIsEqualArguments(t *testing.T) {
 	d := granted(t, `{"to":"a","n":1}`, session(consent.CoverExact))
 	assert.True(t, d.matches(31, question(`{"n":1.0,"to":"a"}`, widest())))

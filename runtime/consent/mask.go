@@ -89,7 +89,6 @@ func (m *masker) Visit(t wire.Token) {
 		if revealed {
 			m.shown += delta
 		}
-		t.Rule, t.Sensitive = nil, false
 		m.out.Visit(t)
 	}
 	m.step(t)

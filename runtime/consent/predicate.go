@@ -79,10 +79,9 @@ func (m *matcher) meets(args wire.Value) bool {
 		return err == nil && bytes.Equal(form, m.form)
 	case OpPrefix:
 		return t.Kind == wire.KindString && strings.HasPrefix(t.Str, m.prefix)
-	case OpGreater:
+	default: // OpGreater
 		return isNumber(t.Kind) && greater(t, m.above)
 	}
-	return false
 }
 
 func isNumber(k wire.Kind) bool { return k == wire.KindInt || k == wire.KindFloat }

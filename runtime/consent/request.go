@@ -92,12 +92,12 @@ type Request struct {
 
 // Terms are the part of a Request that an edit replaces.
 type Terms struct {
-	Args        json.RawMessage `json:"args"`                // what is sensitive is masked
-	Masked      []string        `json:"masked,omitempty"`    // pointers to that
-	ArgsDigest  Digest          `json:"args_digest"`         // keyed: tells only the keyholder about the arguments
-	Preview     *Preview        `json:"preview,omitempty"`   //
-	Reasons     []Reason        `json:"reasons"`             //
-	Requirement Requirement     `json:"requirement"`         //
+	Args        json.RawMessage `json:"args"`             // what is sensitive is masked
+	Masked      []string        `json:"masked,omitempty"` // pointers to that
+	ArgsDigest  Digest          `json:"args_digest"`      // of all of it, keyed
+	Preview     *Preview        `json:"preview,omitempty"`
+	Reasons     []Reason        `json:"reasons"`
+	Requirement Requirement     `json:"requirement"`
 	Binding     Digest          `json:"binding"`             // what is approved
 	EditedBy    string          `json:"edited_by,omitempty"` // who proposed these terms; empty: the agent
 }

@@ -109,22 +109,56 @@ func TestApprovalBindsExpiryAndNonce(t *testing.T) {
 }
 
 func TestStoredRequestThatWasChangedFitsItsDigestNoMore(t *testing.T) {
-	for name, change := range map[string]func(*consent.Request){
-		"expires": func(r *consent.Request) { r.Expires = r.Expires.Add(time.Hour) },
-		"nonce":   func(r *consent.Request) { r.Nonce = "another" },
-		"binding": func(r *consent.Request) { r.Binding[0]++ },
+	other := question(`{"to":"mallory"}`, approvers("alice"))
+	others, err := newDesk(t).book.Ask(start, "q1", "n", other)
+	require.NoError(t, err)
+	// Each change is made to the stored request and to the call.
+	for name, change := range map[string]func(*consent.Request, *consent.Call){
+		"expires":   func(r *consent.Request, _ *consent.Call) { r.Expires = r.Expires.Add(time.Hour) },
+		"nonce":     func(r *consent.Request, _ *consent.Call) { r.Nonce = "another" },
+		"binding":   func(r *consent.Request, _ *consent.Call) { r.Binding[0]++ },
+		"tool":      func(r *consent.Request, c *consent.Call) { r.Tool, c.Tool = "x", "x" },
+		"pin":       func(r *consent.Request, c *consent.Call) { r.Pin, c.Pin = "x", "x" },
+		"principal": func(r *consent.Request, c *consent.Call) { r.Principal, c.Principal = "x", "x" },
+		"session":   func(r *consent.Request, c *consent.Call) { r.Session, c.Session = "x", "x" },
+		"revision":  func(r *consent.Request, c *consent.Call) { r.Revision, c.Revision = "x", "x" },
+		"args": func(r *consent.Request, c *consent.Call) {
+			r.ArgsDigest, c.Args = others.Asked.ArgsDigest, other.Call.Args
+		},
+		"preview": func(r *consent.Request, c *consent.Call) {
+			r.Preview = &consent.Preview{Text: "x"}
+			c.Preview = r.Preview
+		},
+		"preview's type": func(r *consent.Request, c *consent.Call) {
+			r.Preview = &consent.Preview{MediaType: "x", Text: "+1"}
+			c.Preview = r.Preview
+		},
+		"no preview": func(r *consent.Request, c *consent.Call) { r.Preview, c.Preview = nil, nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			q := question(`{}`, approvers("alice"))
+			q.Call.Preview = &consent.Preview{Text: "+1"}
 			e, err := d.book.Ask(start, "q1", "n", q)
 			require.NoError(t, err)
-			change(e.Asked)
+			change(e.Asked, &q.Call)
 			d.apply(e)
 			d.approve(1, "q1", "alice")
 			assert.Equal(t, []consent.Change{consent.ChangedRequest}, d.use(2, "q1", q.Call).Changed)
 		})
 	}
+}
+
+func TestDigestsAreThoseOfEarlierVersions(t *testing.T) {
+	q := question(`{"to":"a","n":1}`, approvers("alice"))
+	e, err := newDesk(t).book.Ask(start, "q1", "n", q)
+	require.NoError(t, err)
+	assert.Equal(t, "228707101bfdd2139ae0dec904a79768519f27e4264c77ed36ac6ebb7f8344fc", e.Asked.ArgsDigest.String())
+	assert.Equal(t, "cb8f600efdb8ac22b778df3914ffb4f187b3a33ebd6516c305d461187e50e158", e.Asked.Binding.String())
+	q.Call.Preview = &consent.Preview{}
+	e, err = newDesk(t).book.Ask(start, "q1", "n", q)
+	require.NoError(t, err)
+	assert.Equal(t, "bec67ed496aa4b947d7892147512cbe9bf5e9f71e172728c10b08bd447070cbb", e.Asked.Binding.String())
 }
 
 func TestApprovalIsOfSingleUse(t *testing.T) {

@@ -12,8 +12,9 @@ func (b *Book) UseGrant(at time.Time, id string, q *Question) (Event, error) {
 	if g == nil || g.key() != q.Call.key() || q.Call.Args == nil {
 		return Event{}, ErrNoGrant
 	}
-	a := attempt{Question: q, at: at, rules: q.rules(), key: b.key}
-	if !a.answeredBy(g) {
+	args, err := keyed(b.key, purposeArgs, q.Call.Args)
+	a := attempt{Question: q, at: at, rules: q.rules(), args: args}
+	if err != nil || !a.answeredBy(g) {
 		return Event{}, ErrNoGrant
 	}
 	e := b.event(EventGrantUsed, at)

@@ -1,0 +1,323 @@
+package consent_test
+
+import (
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+)
+
+// A slow and obvious model of a Book. Arguments are {"n": N}, time is seconds,
+// and everything is found by looking at everything.
+type model struct {
+	requests []*modelRequest
+	grants   []*modelGrant
+	off      [2]int
+}
+
+type modelCall struct {
+	tool, session, run, principal, agent, pin, revision string
+	n                                                   int
+}
+
+type modelRequest struct {
+	id       string
+	call     modelCall
+	need     modelNeed
+	rules    []string
+	end      int // of its life
+	remind   int
+	state    string // open, approved, used, mismatch, denied, expired, cancelled
+	reminded bool
+	votes    []modelVote
+}
+
+type modelNeed struct {
+	approvers  []string
+	quorum     int
+	life       int
+	cover      int
+	edit, self bool
+}
+
+type modelVote struct {
+	by    string
+	offer modelOffer
+}
+
+// A modelOffer covers n itself, n above a bound, or all.
+type modelOffer struct {
+	lasting string // once, duration, session
+	seconds int
+	cover   int
+	above   []int
+}
+
+type modelGrant struct {
+	id      string
+	call    modelCall
+	offer   modelOffer
+	end     int // 0: none
+	by      []string
+	rules   []string
+	uses    int
+	revoked bool
+}
+
+type modelAnswer struct {
+	by      string
+	approve bool
+	offer   modelOffer
+	edit    *modelEdit
+}
+
+type modelEdit struct {
+	invalid bool
+	n       int
+	need    modelNeed
+}
+
+func (m *model) request(id string) *modelRequest {
+	for _, r := range m.requests {
+		if r.id == id {
+			return r
+		}
+	}
+	return nil
+}
+
+func (m *model) ask(now int, id string, c modelCall, need modelNeed, rules []string) {
+	m.requests = append(m.requests, &modelRequest{
+		id: id, call: c, need: need, rules: rules, end: now + need.life, remind: now + need.life*4/5, state: "open",
+	})
+}
+
+// allowed says why somebody may not answer, if so.
+func (need modelNeed) allowed(by, principal string) string {
+	if by == "" {
+		return "not_permitted"
+	}
+	if len(need.approvers) > 0 && !slices.Contains(need.approvers, by) {
+		return "not_permitted"
+	}
+	if by == principal && !need.self {
+		return "self_approval"
+	}
+	return ""
+}
+
+func (o modelOffer) wide(limit int) bool {
+	if o.lasting == "once" {
+		return false
+	}
+	if o.cover == 1 && len(o.above) == 0 {
+		return limit < 2
+	}
+	return o.cover > limit
+}
+
+func (m *model) decide(now int, id string, a modelAnswer) (resolution, reason string) {
+	r := m.request(id)
+	if r == nil {
+		return "rejected", "unknown_request"
+	}
+	if r.state != "open" && r.state != "expired" {
+		return "rejected", "already_resolved"
+	}
+	if r.state == "expired" || now >= r.end {
+		return "rejected", "expired"
+	}
+	if why := r.need.allowed(a.by, r.call.principal); why != "" {
+		return "rejected", why
+	}
+	if !a.approve {
+		r.state = "denied"
+		return "accepted", ""
+	}
+	if a.offer.wide(r.need.cover) {
+		return "rejected", "grant_too_wide"
+	}
+	if a.edit != nil && !r.need.edit {
+		return "rejected", "edit_not_allowed"
+	}
+	if a.edit != nil && a.edit.invalid || a.offer.lasting == "duration" && a.offer.seconds <= 0 {
+		return "rejected", "invalid_input"
+	}
+	if a.edit != nil {
+		if why := a.edit.need.allowed(a.by, r.call.principal); why != "" {
+			return "rejected", why
+		}
+		if a.offer.wide(a.edit.need.cover) {
+			return "rejected", "grant_too_wide"
+		}
+		r.call.n, r.need, r.votes = a.edit.n, a.edit.need, nil
+	}
+	known := false
+	for _, v := range r.votes {
+		known = known || v.by == a.by
+	}
+	if !known {
+		r.votes = append(r.votes, modelVote{a.by, a.offer})
+	}
+	if len(r.votes) < r.need.quorum {
+		return "recorded", ""
+	}
+	r.state = "approved"
+	m.grant(now, r)
+	return "accepted", ""
+}
+
+// grant leaves what all votes have in common.
+func (m *model) grant(now int, r *modelRequest) {
+	g := &modelGrant{id: r.id, call: r.call, rules: slices.Clone(r.rules), offer: modelOffer{lasting: "session", cover: 2}}
+	for _, v := range r.votes {
+		g.by = append(g.by, v.by)
+		if v.offer.lasting == "once" {
+			return
+		}
+		if v.offer.lasting == "duration" {
+			g.offer.lasting = "duration"
+			if end := now + v.offer.seconds; g.end == 0 || end < g.end {
+				g.end = end
+			}
+		}
+		if v.offer.cover < g.offer.cover {
+			g.offer.cover = v.offer.cover
+		}
+		if v.offer.cover == 1 {
+			g.offer.above = append(g.offer.above, v.offer.above...)
+		}
+	}
+	m.grants = append(m.grants, g)
+}
+
+func (g *modelGrant) live(now int) bool {
+	return !g.revoked && len(g.rules) > 0 && (g.end == 0 || now < g.end)
+}
+
+// answers says whether a grant answers what rules ask about a call.
+func (g *modelGrant) answers(now int, c modelCall, need modelNeed, rules []string) bool {
+	if !g.live(now) || len(rules) == 0 {
+		return false
+	}
+	for _, rule := range rules {
+		if !slices.Contains(g.rules, rule) {
+			return false
+		}
+	}
+	if g.call.tool != c.tool || g.call.session != c.session || g.call.principal != c.principal || g.call.agent != c.agent || g.call.pin != c.pin {
+		return false
+	}
+	able := 0
+	for _, by := range g.by {
+		if need.allowed(by, c.principal) == "" {
+			able++
+		}
+	}
+	o := g.offer
+	if able < need.quorum || o.wide(need.cover) {
+		return false
+	}
+	switch o.cover {
+	case 0:
+		return g.call.n == c.n
+	case 1:
+		for _, bound := range o.above {
+			if c.n <= bound {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (m *model) match(now int, c modelCall, need modelNeed, rules []string) *modelGrant {
+	for _, exact := range []bool{true, false} {
+		for _, g := range m.grants {
+			if exact == (g.offer.cover == 0) && g.answers(now, c, need, rules) {
+				return g
+			}
+		}
+	}
+	return nil
+}
+
+// due lists what has happened as "kind id".
+func (m *model) due(now int) (list []string) {
+	for _, r := range m.requests {
+		if r.state != "open" {
+			continue
+		}
+		if now >= r.remind && !r.reminded {
+			r.reminded = true
+			list = append(list, "reminded "+r.id)
+		}
+		if now >= r.end {
+			r.state = "expired"
+			list = append(list, "expired "+r.id)
+		}
+	}
+	return list
+}
+
+// use lists what has changed; ok is false when there is nothing to use.
+func (m *model) use(now int, id string, c modelCall, unasked bool) (changed []string, ok bool) {
+	r := m.request(id)
+	if r == nil || r.state != "approved" {
+		return nil, false
+	}
+	was := r.call
+	for _, part := range []struct {
+		name string
+		same bool
+	}{
+		{"tool", c.tool == was.tool}, {"declaration", c.pin == was.pin}, {"args", c.n == was.n},
+		{"principal", c.principal == was.principal}, {"session", c.session == was.session},
+		{"policy_version", unasked || c.revision == was.revision}, {"expired", now < r.end},
+	} {
+		if !part.same {
+			changed = append(changed, part.name)
+		}
+	}
+	r.state = "used"
+	if changed != nil {
+		r.state = "mismatch"
+	}
+	return changed, true
+}
+
+func (m *model) closeRun(session, run string) (ids []string) {
+	for _, r := range m.requests {
+		if r.call.session == session && r.call.run == run && (r.state == "open" || r.state == "approved") {
+			r.state = "cancelled"
+			ids = append(ids, r.id)
+		}
+	}
+	return ids
+}
+
+func (m *model) revoke(now int, id, by string) (resolution, reason string) {
+	for _, g := range m.grants {
+		switch {
+		case g.id != id:
+		case g.revoked:
+			return "rejected", "already_resolved"
+		case !g.live(now):
+			return "rejected", "expired"
+		case by == "":
+			return "rejected", "not_permitted"
+		default:
+			g.revoked = true
+			return "accepted", ""
+		}
+	}
+	return "rejected", consent.UnknownRequest.String()
+}
+
+// retire takes a rule of a tool away.
+func (m *model) retire(tool, rule string) {
+	for _, g := range m.grants {
+		if g.call.tool == tool {
+			g.rules = slices.DeleteFunc(g.rules, func(r string) bool { return r == rule })
+		}
+	}
+}
