@@ -5,6 +5,7 @@ import (
 	"context"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -14,20 +15,28 @@ import (
 type phase uint8
 
 const (
-	phasePreparing phase = iota + 1
-	phaseDeciding        // the policy is being evaluated
-	phaseAdmitting       // waits for its turn to be admitted
-	phaseQueued          // waits for a free slot of its tool
-	phaseRunning         // the handler runs
+	phasePreparing  phase = iota + 1
+	phaseDeciding         // the policy is being evaluated
+	phaseAdmitting        // waits for its turn to be admitted
+	phaseQueued           // waits for a free slot of its tool
+	phasePreviewing       // what approvers will see is being made
+	phaseWaiting          // waits for consent, and nobody works on it
+	phaseHeld             // admitted; waits for the rest of its batch
+	phaseRunning          // the handler runs
 )
 
 // A record is what a session remembers of a call.
 type record struct {
 	tool    string
 	input   []byte
-	short   [96]byte      // room for a short input
-	done    chan struct{} // closed when outcome is set
+	short   [96]byte // room for a short input
+	first   signal   // the first answer is there: the outcome, or that the call waits for consent
+	final   *signal  // then: the outcome is there; nil when it was the first answer
 	outcome Outcome
+	call    *call // when it waited for consent or can be undone
+	run     string
+	number  int      // in the session
+	undo    undoable // guarded by the session
 }
 
 // A call is one execution. Two goroutines share it, the one that waits for the
@@ -42,6 +51,8 @@ type call struct {
 	record *record
 	in     Call
 	began  time.Time
+	number int // in the session
+	batch  *batch
 
 	worker      *worker
 	tool        *Tool
@@ -49,21 +60,29 @@ type call struct {
 	now         time.Time
 	args        wire.Value // as decoded
 	final       wire.Value // after rewrites
+	facts       *Facts     // on which it was judged
+	heartbeat   bool       // it asked to be continued
 	obligations []Obligation
-	decision    *Decision // dry: what the policy answered
 	outputs     wire.Value
+	prepared    wire.Value // what its undo will need
 	err         error
 	sizer       sizer
 	policyCtx   callContext
 	dry         bool // only judged: no events, no reservations, no handler
 	entered     bool // counted in the gates
 	slot        bool // holds a slot of its tool
+	lane        *signal
 	runs        bool // dry: the handler would have been started
 	returned    bool // the work was neither left by a panic nor by Goexit
+	asked       *asked
+	parks       bool            // it waits for consent as soon as its worker leaves it
+	decision    *Decision       // dry: what the policy answered
+	work        context.Context // of policy and handler
+	left        atomic.Bool     // its handler has returned
 
 	mu         sync.Mutex
 	handlerCtx callContext
-	position   int          // in the run's list of active calls, from 1; guarded by the session
+	position   int          // in the list of active calls, from 1; guarded by the session
 	due        time.Time    // end of the phase; zero: none
 	evaluation *callContext // what the policy was given
 	revision   string       // of the policy that judged the call
@@ -71,12 +90,24 @@ type call struct {
 	fence      fence
 	state      State
 	phase      phase
+	hold       hold // what it has in the rules; guarded by the session
 	invoked    bool
 	evaluating bool // the policy has not returned
 	abandoned  bool // and has outlived its limit
-	reserved   bool // counts in the run's facts; guarded by the session
 	ending     bool // somebody gives it its outcome
+	detached   bool // its caller has been told that it is pending
+	approved   bool // while it waits for consent
+	away       bool // its worker has left it
 }
+
+// A hold says what a call has in the rule state of its session.
+type hold uint8
+
+const (
+	holdNothing hold = iota
+	holdReservation
+	holdInvocation // its handler was started
+)
 
 // open finds the earlier call that in repeats, or makes a new one. Both are nil
 // when t belongs to no run.
@@ -97,6 +128,8 @@ func (t *Turn) open(ctx context.Context, in Call) (c *call, earlier *record) {
 	if earlier == nil {
 		s.calls[c.in.ID] = c.record
 	}
+	s.number++
+	c.number, c.record.number = s.number, s.number
 	s.mu.Unlock()
 	if earlier == nil || c.repeats(earlier) {
 		return c, earlier
@@ -113,11 +146,15 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	if t == nil || t.run == nil || t.run.session == nil {
 		return nil
 	}
-	r := &record{tool: in.Tool, done: make(chan struct{})}
+	run := t.run
+	if in.Principal != "" && in.Principal != run.principal {
+		run = run.As(in.Principal)
+	}
+	r := &record{tool: in.Tool, run: t.run.id, first: signal{ch: make(chan struct{})}}
 	r.input = append(r.short[:0], in.Input...)
-	c := &call{exec: t.run.session.exec, run: t.run, turn: t, ctx: ctx, record: r, in: in, phase: phasePreparing}
+	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, in: in, phase: phasePreparing}
 	c.in.Input = r.input
-	c.began = time.Now()
+	c.began = c.exec.now()
 	c.now = c.began
 	return c
 }
@@ -147,51 +184,147 @@ func canonical(t *Tool, input []byte) (b []byte) {
 			b = nil
 		}
 	}()
-	v, violations := t.Decode(input)
+	v, heartbeat, violations := t.read(input)
 	if violations != nil {
 		return nil
 	}
-	b, violations = wire.Append(nil, v)
-	if violations != nil {
+	b, err := wire.AppendCanonical(nil, v)
+	if err != nil {
 		return nil
 	}
-	return b
+	return strconv.AppendBool(b, heartbeat)
 }
 
 // clock returns the time, on the clock by which the call began: cheaper than
 // time.Now, and nobody who sets the clock makes a call longer or shorter.
-func (c *call) clock() time.Time { return c.began.Add(time.Since(c.began)) }
+func (c *call) clock() time.Time {
+	if c.exec.clock != nil {
+		return c.exec.clock.Now()
+	}
+	return c.began.Add(time.Since(c.began))
+}
 
-// await returns the outcome of c, and cancels c when its caller gives up.
+// over is the signal that c has its outcome.
+func (c *call) over() *signal {
+	if c.record.final != nil {
+		return c.record.final
+	}
+	return &c.record.first
+}
+
+// await returns the outcome of c, and cancels c when its caller gives up. That
+// of a call that waits for consent is pending when the caller's patience is over.
 func (c *call) await() Outcome {
-	select {
-	case <-c.record.done:
-	case <-c.ctx.Done():
-		c.cancel(ReasonCancelled)
-		<-c.record.done
+	r := c.record
+	if c.exec.wait(&r.first, nil, c.ctx.Done()) == sawDone {
+		c.forsake()
+		c.exec.wait(&r.first, nil, nil)
 	}
-	if len(c.exec.observers) > 0 && !c.dry {
-		c.exec.observe(c.info(), c.record.outcome)
+	if r.final != nil {
+		return c.linger()
 	}
+	if !c.dry {
+		c.observe()
+	}
+	return r.outcome
+}
+
+// forsake cancels c because its caller is gone, unless it waits for consent.
+func (c *call) forsake() {
+	e := cancellation(ReasonCancelled)
+	e.byCaller = true
+	c.end(*e)
+}
+
+// linger waits for the outcome of a call that waits for consent, as long as the
+// caller's patience lasts, and on when it has been approved meanwhile.
+func (c *call) linger() Outcome {
+	final := c.record.final
+	gone := c.ctx.Done()
+	if d := c.patience(); d > 0 {
+		late := newSignal()
+		t := c.exec.after(d, func() { c.exec.fire(late) })
+		c.exec.wait(final, late, gone)
+		t.Stop()
+	}
+	c.mu.Lock()
+	waits := !c.ending && c.phase == phaseWaiting && !c.approved
+	if waits {
+		c.detached = true
+		out := c.pending()
+		c.mu.Unlock()
+		return out
+	}
+	c.mu.Unlock()
+	if c.exec.wait(final, nil, gone) == sawDone {
+		c.forsake()
+		c.exec.wait(final, nil, nil)
+	}
+	c.observe()
 	return c.record.outcome
 }
 
-// await returns the outcome of a call that somebody else waits for.
-func (r *record) await(ctx context.Context) Outcome {
-	select {
-	case <-r.done:
-		return r.outcome
-	default:
+// patience returns how long the caller waits for somebody's consent.
+func (c *call) patience() time.Duration {
+	now := c.clock()
+	d := c.turn.patience - now.Sub(c.asked.since)
+	if left, bounded := c.turn.left(now); bounded {
+		d = min(d, left)
 	}
-	select {
-	case <-r.done:
+	return d
+}
+
+// ends is when the turn's budget is used up. A call whose caller has been told
+// that it is pending is no part of that turn any more.
+func (c *call) ends() time.Time {
+	if c.detached {
+		return time.Time{}
+	}
+	return c.turn.ends
+}
+
+// await returns the outcome of a call that somebody else waits for.
+func (r *record) await(ctx context.Context, s *Session) Outcome {
+	e := s.exec
+	if !r.first.happened() && e.wait(&r.first, nil, ctx.Done()) == sawDone {
+		return r.now(s)
+	}
+	if r.final == nil {
 		return r.outcome
-	case <-ctx.Done():
-		return Outcome{
-			Tool: r.tool, Kind: Cancelled, Reason: ReasonCancelled, AllReasons: []Reason{ReasonCancelled},
-			Message: "nobody waits for the call here any more; it goes on",
+	}
+	if out, waits := r.call.waits(); waits {
+		return out
+	}
+	if e.wait(r.final, nil, ctx.Done()) == sawDone {
+		return r.now(s)
+	}
+	return r.outcome
+}
+
+// now returns what there is to say of a call before it has its outcome.
+func (r *record) now(*Session) Outcome {
+	if r.first.happened() && r.final != nil {
+		if r.final.happened() {
+			return r.outcome
+		}
+		if out, waits := r.call.waits(); waits {
+			return out
 		}
 	}
+	return Outcome{
+		Tool: r.tool, Kind: Cancelled, Reason: ReasonCancelled, AllReasons: []Reason{ReasonCancelled},
+		Message: "nobody waits for the call here any more; it goes on",
+	}
+}
+
+// waits returns the outcome of a call that waits for consent.
+func (c *call) waits() (Outcome, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending || c.phase != phaseWaiting {
+		return Outcome{}, false
+	}
+	return c.pending(), true
 }
 
 // enter takes the call to phase p, which ends at due, or never when due is zero.
@@ -218,7 +351,7 @@ func (c *call) expire() (again time.Time) {
 		c.mu.Unlock()
 		return time.Time{}
 	}
-	if time.Until(c.due) > 0 {
+	if c.due.After(c.clock()) {
 		defer c.mu.Unlock()
 		return c.due
 	}
@@ -234,11 +367,17 @@ func (c *call) expire() (again time.Time) {
 
 // depart undoes what the call holds beyond its outcome.
 func (c *call) depart() {
+	if c.lane != nil {
+		c.exec.lanes[c.index].forgo(c.lane, c.exec)
+		c.lane = nil
+	}
 	if c.slot {
-		c.exec.lanes[c.index].release()
+		c.exec.lanes[c.index].release(c.exec)
+		c.slot = false
 	}
 	if c.entered {
-		c.run.workers.leave()
+		c.run.part.workers.leave()
 		c.exec.gate.leave()
+		c.entered = false
 	}
 }

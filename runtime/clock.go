@@ -17,13 +17,14 @@ type Timer interface {
 // A Waiter is a Clock that is told whether anything is going on, so that it can
 // make time pass when nothing is.
 //
-// Busy adds to a sum: 1 when a goroutine of the executor, or a caller inside one
-// of its methods, has something to do, -1 when it waits for another goroutine or
-// for the clock, or is done. Whoever ends such a wait adds the 1 for who waited.
-// While the sum is 0 nothing happens before time passes.
+// Busy adds to a sum: 1 when a goroutine of the executor has something to do, -1
+// when it, or a caller inside one of the executor's methods, waits for another
+// goroutine or for the clock, or is done. Whoever ends such a wait adds the 1 for
+// who waited. While the sum is 0 nothing happens before time passes.
 //
-// A handler counts as having something to do until it returns: one that waits
-// for the clock says so itself. The clock counts the functions that it calls.
+// Those who call the executor's methods count themselves, and the clock counts
+// the functions that it calls. A handler counts as having something to do until
+// it returns: one that waits for the clock says so itself.
 type Waiter interface {
 	Busy(delta int)
 }
@@ -57,4 +58,12 @@ func (e *Executor) busy(delta int) {
 	if e.waiter != nil {
 		e.waiter.Busy(delta)
 	}
+}
+
+// until returns how long it is until t.
+func (e *Executor) until(t time.Time) time.Duration {
+	if e.clock == nil {
+		return time.Until(t)
+	}
+	return t.Sub(e.clock.Now())
 }

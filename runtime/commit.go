@@ -20,17 +20,17 @@ var (
 type fence struct {
 	closed  bool
 	inside  int
-	drained chan struct{} // closed when a shut fence has nothing inside
+	drained *signal // happens when a shut fence has nothing inside
 }
 
 // shut lets nothing in any more. It returns what to wait for until what is
 // inside has left, nil when there is nothing.
-func (f *fence) shut() <-chan struct{} {
+func (f *fence) shut() *signal {
 	f.closed = true
 	if f.inside == 0 {
 		return nil
 	}
-	f.drained = make(chan struct{})
+	f.drained = newSignal()
 	return f.drained
 }
 
@@ -57,7 +57,7 @@ func Commit(ctx context.Context, effect func() error) error {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.fence.leave()
+		c.fence.leave(c.exec)
 	}()
 	return effect()
 }

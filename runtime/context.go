@@ -95,13 +95,14 @@ func (c *callContext) cancel(why uint32) {
 // A CallInfo is what a handler may know of its call.
 type CallInfo struct {
 	ID, Tool, Session, Run string
-
-	Principal string
-	Behavior  string
-	Attempt   int // from 1
-	Metadata  map[string]string
+	Agent                  string // the sub-agent that calls; empty: none
+	Principal              string
+	Behavior               string
+	Attempt                int // from 1
+	Metadata               map[string]string
 
 	deadline time.Time
+	exec     *Executor
 }
 
 // FromContext returns what is known of the call that ctx was made for.
@@ -119,9 +120,9 @@ func (c *call) info() CallInfo {
 	defer c.mu.Unlock()
 	cfg := &c.run.session.cfg
 	return CallInfo{
-		ID: c.in.ID, Tool: c.in.Tool, Session: cfg.ID, Run: c.run.id,
-		Principal: cfg.Principal, Behavior: cfg.Behavior, Attempt: c.attempt, Metadata: c.in.Metadata,
-		deadline: c.handlerCtx.due,
+		ID: c.in.ID, Tool: c.in.Tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
+		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.attempt, Metadata: c.in.Metadata,
+		deadline: c.handlerCtx.due, exec: c.exec,
 	}
 }
 
@@ -133,5 +134,5 @@ func (i CallInfo) Remaining() time.Duration {
 	if i.deadline.IsZero() {
 		return 0
 	}
-	return max(time.Until(i.deadline), 0)
+	return max(i.exec.until(i.deadline), 0)
 }

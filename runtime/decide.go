@@ -3,6 +3,9 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // maxTries is how often a call is judged because other calls changed the facts
@@ -11,29 +14,33 @@ const maxTries = 3
 
 var errAbandoned = errors.New("the evaluation took too long and was abandoned")
 
-// decide asks the policy and, when nothing refuses the call, admits it: judged
-// on facts that still stand at that moment, and counted in them.
+// decide asks the policy and the rules and, when nothing refuses the call,
+// admits it, or lets it wait for somebody's consent: judged on facts that still
+// stand at that moment, and counted in them. A call that has been approved goes
+// the same way again.
 func (c *call) decide() bool {
 	for try := 1; ; try++ {
-		if try == maxTries && !c.hold() {
+		if try == maxTries && !c.keepOthersOut() {
 			return false
 		}
-		facts, ok := c.run.snapshot(c)
-		if !ok {
+		if !c.snapshot() {
 			c.cancel(ReasonRunClosed)
 			return false
 		}
-		if !c.judge(facts) {
+		if !c.judge() || !c.describe() || !c.show() {
 			return false
 		}
-		if c.dry {
-			c.runs = true
-			return c.end(ending{event: EventAborted, to: StateAborted})
-		}
-		switch held := c.admit(facts); {
-		case c.reserved:
+		next, held, e := c.admit()
+		switch next {
+		case nextRun:
+			c.line()
 			return true
-		case !c.waitFor(held):
+		case nextEnd:
+			return c.end(*e)
+		case nextWait:
+			return false
+		}
+		if !c.waitFor(held) {
 			return false
 		}
 	}
@@ -41,33 +48,23 @@ func (c *call) decide() bool {
 
 // waitFor waits for others, if there are any, and reports false when the call
 // has ended.
-func (c *call) waitFor(others <-chan struct{}) bool {
+func (c *call) waitFor(others *signal) bool {
 	if others == nil {
-		select {
-		case <-c.record.done:
-			return false
-		default:
-			return true
-		}
+		return !c.over().happened()
 	}
-	select {
-	case <-others:
-		return true
-	case <-c.record.done:
-		return false
-	}
+	return c.exec.wait(others, c.over(), nil) == sawA
 }
 
-// hold keeps others from being admitted until the call is through, or ends. It
-// is no lock: whoever ends the call lets go of it, whatever the policy does.
-func (c *call) hold() bool {
+// keepOthersOut keeps others from being admitted until the call is through, or
+// ends. It is no lock: whoever ends the call lets go of it, whatever the policy does.
+func (c *call) keepOthersOut() bool {
 	s := c.run.session
 	for {
 		c.mu.Lock()
 		s.mu.Lock()
 		held := s.held
 		if held == nil && !c.ending {
-			s.holder, s.held = c, make(chan struct{})
+			s.holder, s.held = c, newSignal()
 		}
 		mine := s.holder == c
 		s.mu.Unlock()
@@ -78,22 +75,31 @@ func (c *call) hold() bool {
 	}
 }
 
-// admit counts the call in, if the facts still stand. When it has to wait before
-// it is judged again admit returns for what.
-func (c *call) admit(facts *Facts) (held <-chan struct{}) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ending {
-		return nil
+// snapshot notes the facts on which the call is judged and, the first time,
+// lists it among those without an outcome. It reports false when its run is
+// being closed.
+func (c *call) snapshot() bool {
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.run.part.closing {
+		return false
 	}
-	if held = c.run.reserve(c, facts); c.reserved {
-		c.transition(EventAuthorized, StateAuthorized, note{at: c.now})
+	if c.position == 0 && !c.dry {
+		p := c.run.part
+		p.active = append(p.active, c)
+		c.position = len(p.active)
 	}
-	return held
+	c.facts = c.run.look()
+	return true
 }
 
-// ask evaluates the policy. It reports false when the call has ended.
-func (c *call) ask(facts *Facts) (Decision, bool) {
+// resumed reports whether the call has been approved.
+func (c *call) resumed() bool { return c.asked != nil && c.asked.id != "" }
+
+// ask evaluates the policy. It reports false when the call has ended, and when
+// the judgement is made because the policy could not be asked.
+func (c *call) ask() (Decision, bool) {
 	if c.exec.abandoned.Load() >= maxAbandoned {
 		return Decision{}, c.policyFault("breaker_open", fmt.Errorf("%d evaluations were abandoned and have not ended", maxAbandoned))
 	}
@@ -102,14 +108,8 @@ func (c *call) ask(facts *Facts) (Decision, bool) {
 		ctx = new(callContext)
 		c.now = c.clock()
 	}
-	ctx.parent, ctx.due = c.ctx, c.now.Add(c.exec.patience)
-	cfg := &c.run.session.cfg
-	c.worker.input = PolicyInput{
-		Tool: c.tool.spec, Index: c.index, Args: c.final,
-		CallID: c.in.ID, SessionID: cfg.ID, RunID: c.run.id,
-		Principal: cfg.Principal, Capabilities: cfg.Capabilities, Behavior: cfg.Behavior, Modes: cfg.Modes,
-		Now: c.now, Facts: facts,
-	}
+	ctx.parent, ctx.due = c.work, c.now.Add(c.exec.patience)
+	c.worker.input = c.policyInput()
 	if !c.evaluate(ctx) {
 		return Decision{}, false
 	}
@@ -122,6 +122,25 @@ func (c *call) ask(facts *Facts) (Decision, bool) {
 		return Decision{}, c.policyFault("error", err)
 	}
 	return d, true
+}
+
+// policyInput is what the policy is told of the call.
+func (c *call) policyInput() PolicyInput {
+	facts := c.facts
+	if c.resumed() {
+		facts = facts.without(c.index)
+	}
+	return c.policyInputOf(c.final, facts, c.now)
+}
+
+func (c *call) policyInputOf(args wire.Value, facts *Facts, now time.Time) PolicyInput {
+	cfg := &c.run.session.cfg
+	return PolicyInput{
+		Tool: c.tool.spec, Index: c.index, Args: args,
+		CallID: c.in.ID, SessionID: cfg.ID, RunID: c.run.id,
+		Principal: c.run.principal, Capabilities: cfg.Capabilities, Behavior: cfg.Behavior, Modes: cfg.Modes,
+		Now: now, Facts: facts,
+	}
 }
 
 // evaluate starts the clock of an evaluation.
@@ -144,10 +163,10 @@ func (c *call) evaluated(ctx *callContext, revision string) bool {
 	c.revision = revision
 	inTime := c.settlePolicy() && !c.ending
 	if inTime {
-		c.phase, c.due = phaseAdmitting, c.turn.ends
+		c.phase, c.due = phaseAdmitting, c.ends()
 	}
 	c.mu.Unlock()
-	c.worker.arm(c.turn.ends)
+	c.worker.arm(c.ends())
 	ctx.cancel(whyCanceled)
 	return inTime
 }
@@ -160,15 +179,4 @@ func (c *call) settlePolicy() bool {
 		c.exec.abandoned.Add(-1)
 	}
 	return !c.abandoned
-}
-
-// policyFault denies the call because the policy could not be asked or made no sense.
-func (c *call) policyFault(rule string, err error) bool {
-	return c.end(ending{
-		event: EventDenied, to: StateDenied, fault: c.faulty(ReasonPolicyError, err),
-		outcome: Outcome{
-			Kind: Denied, Reason: ReasonPolicyError, Detail: Detail{Rule: rule},
-			Message: "the policy could not judge the call, which is denied therefore",
-		},
-	})
 }

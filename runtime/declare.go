@@ -50,7 +50,7 @@ func (c *call) decode() (violations []wire.Violation, fault *CallError) {
 			fault = c.panicked(v)
 		}
 	}()
-	c.args, violations = c.tool.Decode(c.in.Input)
+	c.args, c.heartbeat, violations = c.tool.read(c.in.Input)
 	return violations, nil
 }
 
@@ -60,7 +60,7 @@ func (c *call) afford() bool {
 	if !c.exec.gate.enter() {
 		return c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
 	}
-	if !c.run.workers.enter() {
+	if !c.run.part.workers.enter() {
 		c.exec.gate.leave()
 		return c.refuse(ReasonRunFinished, Detail{}, "the run is finished: it takes no more calls")
 	}

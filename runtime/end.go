@@ -7,12 +7,14 @@ import (
 
 // An ending is how a call ends.
 type ending struct {
-	during  phase // only while the call is in this phase; 0: in any
-	event   EventKind
-	to      State
-	outcome Outcome
-	output  int // bytes, before redaction
-	fault   *CallError
+	during   phase      // only while the call is in this phase; 0: in any
+	byCaller bool       // only while the caller waits for the outcome, and not for somebody's consent
+	judged   *judgement // the policy's, to which the rules have to be added
+	event    EventKind
+	to       State
+	outcome  Outcome
+	output   int // bytes, before redaction
+	fault    *CallError
 }
 
 // end gives the call its outcome, once: the first who tries does it. It always
@@ -28,7 +30,7 @@ func (c *call) end(e ending) bool {
 // had begun have ended, or had their grace.
 func (c *call) tryEnd(e *ending) bool {
 	c.mu.Lock()
-	if c.ending || e.during != 0 && c.phase != e.during {
+	if c.ending || e.during != 0 && c.phase != e.during || e.byCaller && c.phase == phaseWaiting {
 		c.mu.Unlock()
 		return false
 	}
@@ -39,19 +41,41 @@ func (c *call) tryEnd(e *ending) bool {
 	*out = e.outcome
 	if drained := c.fence.shut(); drained != nil {
 		c.mu.Unlock()
-		out.Detail.Writing = !waitFor(drained, grace)
+		out.Detail.Writing = !c.exec.waitFor(drained, grace)
 		c.mu.Lock()
 	}
-	now := c.clock()
-	c.complete(out, now, started)
-	c.run.settle(c, out.Kind, started)
-	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, output: e.output})
+	c.close(out, e, started)
+	over := c.over()
+	tell := c.detached
 	c.mu.Unlock()
 	if e.fault != nil {
 		c.exec.report(e.fault)
 	}
-	close(c.record.done)
+	if tell {
+		c.observe()
+	}
+	c.exec.fire(over)
 	return true
+}
+
+// close makes the outcome complete, gives back what the call has reserved and
+// takes it to its last state: one step of its session. c.mu is held.
+func (c *call) close(out *Outcome, e *ending, started bool) {
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e.judged != nil {
+		*out = c.refusedLate(e.judged)
+	}
+	now := c.clock()
+	c.complete(out, now, started)
+	c.settle(out)
+	c.exec.desk.drop(c)
+	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, output: e.output})
+	if c.record.undo.possible = started && c.tool.spec.Undo != nil; c.record.undo.possible {
+		c.record.call = c
+		c.record.undo.ended = now
+	}
 }
 
 // cancelContexts tells the handler, or a policy that is still thinking, that it
@@ -73,6 +97,9 @@ func (c *call) cancelContexts(kind OutcomeKind, started bool) {
 func (c *call) complete(out *Outcome, now time.Time, started bool) {
 	out.CallID, out.Tool, out.Revision = c.in.ID, c.in.Tool, c.revision
 	out.Duration = now.Sub(c.began)
+	if c.asked != nil {
+		out.RequestID = c.asked.id
+	}
 	if out.Reason != ReasonNone && out.AllReasons == nil {
 		out.AllReasons = []Reason{out.Reason}
 	}
@@ -90,66 +117,63 @@ func (c *call) complete(out *Outcome, now time.Time, started bool) {
 	}
 }
 
-// waitFor waits until done is closed, at most for d.
-func waitFor(done <-chan struct{}, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-done:
-		return true
-	case <-t.C:
-		return false
-	}
-}
-
 // refuse denies the call.
 func (c *call) refuse(r Reason, detail Detail, message string) bool {
-	return c.end(refusal(r, detail, message))
+	return c.end(*refusal(r, detail, message))
 }
 
 // refusal is the ending of a denied call.
-func refusal(r Reason, detail Detail, message string) ending {
-	return ending{
+func refusal(r Reason, detail Detail, message string) *ending {
+	return &ending{
 		event: EventDenied, to: StateDenied,
 		outcome: Outcome{Kind: Denied, Reason: r, Detail: detail, Message: message},
 	}
 }
 
 // cancel ends the call because nobody wants its outcome any more.
-func (c *call) cancel(r Reason) {
+func (c *call) cancel(r Reason) { c.end(*cancellation(r)) }
+
+// cancellation is the ending of a call that nobody wants any more.
+func cancellation(r Reason) *ending {
 	message := "the call was cancelled"
 	if r == ReasonRunClosed {
 		message = "the run was closed"
 	}
-	c.end(ending{
+	return &ending{
 		event: EventAborted, to: StateAborted,
 		outcome: Outcome{Kind: Cancelled, Reason: r, Message: message},
-	})
+	}
 }
 
 // overdue ends the call because phase p is over.
 func (c *call) overdue(p phase) {
+	var e *ending
 	switch p {
 	case phaseDeciding:
-		e := ending{event: EventDenied, to: StateDenied, fault: c.faulty(ReasonPolicyError, errAbandoned)}
-		e.during = p
-		e.outcome = Outcome{
-			Kind: Denied, Reason: ReasonPolicyError, Detail: Detail{Rule: "timeout"},
-			Message: "the policy could not judge the call in time, which is denied therefore",
-		}
-		c.end(e)
-	case phaseAdmitting:
-		e := refusal(ReasonDeadline, Detail{}, "the turn's time was over before the call was admitted")
-		e.during = p
-		c.end(e)
+		e = c.unjudged("timeout", "the policy could not judge the call in time, which is denied therefore")
+		e.fault = c.faulty(ReasonPolicyError, errAbandoned)
+	case phaseAdmitting, phaseHeld:
+		e = refusal(ReasonDeadline, Detail{}, "the turn's time was over before the call could start")
+	case phasePreviewing:
+		e = refusal(ReasonConsentUnavailable, Detail{}, "what the call would do could not be shown in time to whoever is asked")
 	case phaseQueued:
-		e := refusal(ReasonAtCapacity, Detail{}, fmt.Sprintf(
+		e = refusal(ReasonAtCapacity, Detail{}, fmt.Sprintf(
 			"%q is busy: none of its %d slots got free in the turn's time", c.in.Tool, c.tool.spec.Limits.Concurrency))
-		e.during = p
-		c.end(e)
 	case phaseRunning:
 		c.timeOut()
+		return
+	default:
+		return
 	}
+	e.during = p
+	c.end(*e)
+}
+
+// unjudged is the ending of a call that the policy could not judge.
+func (c *call) unjudged(rule, message string) *ending {
+	j := &judgement{}
+	j.refuse(ReasonPolicyError, Detail{Rule: rule}, message)
+	return &ending{event: EventDenied, to: StateDenied, judged: j, outcome: Outcome{Kind: Denied}}
 }
 
 // timeOut ends the call because its handler outlived the deadline.
@@ -164,63 +188,4 @@ func (c *call) timeOut() {
 			Message:   fmt.Sprintf("%q did not finish within %s", c.in.Tool, seconds(had)),
 		},
 	})
-}
-
-// reserve counts an invocation of the call's tool, if f still holds or nobody
-// else could be admitted meanwhile. While another call is being judged it
-// returns what to wait for.
-func (r *Run) reserve(c *call, f *Facts) (held <-chan struct{}) {
-	s := r.session
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.holder != c && (s.holder != nil || r.facts.version != f.version) {
-		return s.held
-	}
-	s.letGo(c)
-	r.facts.change(c.index).Invocations++
-	c.reserved = true
-	return nil
-}
-
-// letGo lets others be admitted, if it was c that kept them. s.mu is held.
-func (s *Session) letGo(c *call) {
-	if s.holder == c && c != nil {
-		close(s.held)
-		s.holder, s.held = nil, nil
-	}
-}
-
-// snapshot returns the facts of r as they stand and, the first time, lists the
-// call among those without an outcome. It reports false when r is being closed.
-func (r *Run) snapshot(c *call) (facts *Facts, ok bool) {
-	r.session.mu.Lock()
-	defer r.session.mu.Unlock()
-	if r.closing {
-		return nil, false
-	}
-	if c.position == 0 && !c.dry {
-		r.active = append(r.active, c)
-		c.position = len(r.active)
-	}
-	return r.facts.snapshot(), true
-}
-
-// settle commits or releases what an ended call had reserved.
-func (r *Run) settle(c *call, kind OutcomeKind, started bool) {
-	r.session.mu.Lock()
-	defer r.session.mu.Unlock()
-	r.session.letGo(c)
-	if c.reserved && !started {
-		r.facts.change(c.index).Invocations--
-	}
-	if kind == Completed && started {
-		r.facts.change(c.index).Successes++
-	}
-	if c.position > 0 {
-		last := r.active[len(r.active)-1]
-		r.active[c.position-1] = last
-		last.position = c.position
-		r.active[len(r.active)-1] = nil
-		r.active = r.active[:len(r.active)-1]
-	}
 }

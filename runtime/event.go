@@ -57,6 +57,7 @@ const (
 	EventUndone
 	EventUndoFailed
 	EventLateResult
+	EventConsentOff // of no call
 )
 
 var eventNames = [...]string{
@@ -66,6 +67,7 @@ var eventNames = [...]string{
 	"tool.completed", "tool.failed", "tool.aborted", "tool.rolled_back",
 	"tool.stale", "tool.orphaned", "tool.unknown", "tool.reconciled",
 	"tool.undone", "tool.undo_failed", "tool.late_result",
+	"consent.off",
 }
 
 // String returns the name of k, such as tool.started.
@@ -86,8 +88,13 @@ type Event struct {
 	Tool, ToolVersion string
 	CallID            string
 	SessionID, RunID  string
+	Agent             string // the sub-agent; empty: none
 	Principal         string
-	Attempt           int // 0 before the handler was started
+	RequestID         string // of the request for consent
+	By                string // who answered, undid, or switched off
+	Resolution        string // of an answer: accepted, recorded or rejected
+	Rejection         string // of a rejected one: why
+	Attempt           int    // 0 before the handler was started
 
 	Outcome     OutcomeKind // when To has ended
 	Reason      Reason

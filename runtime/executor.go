@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // The defaults of an Executor.
@@ -35,6 +37,16 @@ type Executor struct {
 	waiter    Waiter // nil: nobody wants to know
 	approvers []Approver
 	polled    bool // somebody looks at Requests
+	reminders int
+	noted     func(session string, ev rules.Event) // nil: nobody is told of changes of rule states
+
+	engine    *rules.Engine
+	wants     []rules.Wants // by position in the registry
+	requires  bool          // some tool is required before the end of a run
+	epoch     time.Time
+	epochNano rules.Instant
+	desk      desk
+	roster    roster
 	minimum   time.Duration
 	patience  time.Duration // with the policy
 
@@ -65,6 +77,12 @@ func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error
 	if e.minimum < 0 || e.patience <= 0 {
 		return nil, fmt.Errorf("the minimum budget %v is negative or the policy timeout %v is not positive", e.minimum, e.patience)
 	}
+	if err := e.compile(); err != nil {
+		return nil, err
+	}
+	e.epoch = e.now()
+	e.epochNano = rules.Instant(e.epoch.UnixNano())
+	e.desk.open(e)
 	e.lanes = make([]lane, reg.Len())
 	for i, t := range reg.All() {
 		e.lanes[i].limit = t.spec.Limits.Concurrency
@@ -120,7 +138,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		return nil
 	}
 	e.gate.shut()
-	if left := e.gate.wait(ctx); left > 0 {
+	if left := e.gate.wait(ctx, e); left > 0 {
 		return fmt.Errorf("shutdown: %d calls are still running: %w", left, context.Cause(ctx))
 	}
 	return nil
@@ -131,8 +149,9 @@ type gate struct {
 	inside atomic.Int64
 	closed atomic.Bool
 
-	mu   sync.Mutex
-	idle chan struct{} // closed when a shut gate has nobody inside
+	mu    sync.Mutex
+	owner *Executor // of who waits
+	idle  *signal   // happens when a shut gate has nobody inside
 }
 
 // enter goes in, unless the gate is shut.
@@ -153,7 +172,7 @@ func (g *gate) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.idle != nil {
-		close(g.idle)
+		g.owner.fire(g.idle)
 		g.idle = nil
 	}
 }
@@ -163,20 +182,18 @@ func (g *gate) shut() { g.closed.Store(true) }
 
 // wait waits until all have left a shut gate or ctx is done. It returns how many
 // are still inside.
-func (g *gate) wait(ctx context.Context) int64 {
+func (g *gate) wait(ctx context.Context, e *Executor) int64 {
 	for g.inside.Load() > 0 {
 		g.mu.Lock()
 		if g.idle == nil {
-			g.idle = make(chan struct{})
+			g.idle, g.owner = newSignal(), e
 		}
 		idle := g.idle
 		g.mu.Unlock()
 		if g.inside.Load() == 0 { // the last one may have left before it saw idle
 			break
 		}
-		select {
-		case <-idle:
-		case <-ctx.Done():
+		if e.wait(idle, nil, ctx.Done()) == sawDone {
 			return g.inside.Load()
 		}
 	}

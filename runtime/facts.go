@@ -3,6 +3,8 @@ package runtime
 import (
 	"slices"
 	"sync"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // Facts is what happened in a run, as one call saw it: an immutable snapshot.
@@ -20,8 +22,8 @@ type Facts struct {
 
 // ToolFacts is what happened with one tool in a run.
 type ToolFacts struct {
-	Invocations uint32 // handlers started, and calls that are admitted to start
-	Successes   uint32
+	Invocations uint32 // handlers started, and calls that are admitted to start or wait for consent
+	Successes   uint32 // that were not undone
 }
 
 // Version grows with every change of the run's facts. Equal versions of one run
@@ -97,30 +99,59 @@ func (f *Facts) inherit(changed []int) (base any, all []int) {
 	return nil, nil
 }
 
-// A factBook is the state that Facts are snapshots of. Its owner locks it.
-type factBook struct {
-	tools   []ToolFacts
-	version uint64
+// A factView is the facts of one run as one principal, or sub-agent, sees them.
+// The session guards it.
+type factView struct {
+	state   uint64 // version of the rule state that last was compared with
 	last    *Facts // the latest snapshot
-	changed []int  // tools that changed since last
+	scratch []rules.ToolFacts
+	changed []int
 }
 
-// change notes that the facts of tool i change, and returns them.
-func (b *factBook) change(i int) *ToolFacts {
-	b.version++
-	if b.last != nil {
-		b.changed = append(b.changed, i)
+// look returns the facts of r as they stand. Two snapshots are the same pointer
+// when nothing in them has changed. The session's lock is held.
+func (r *Run) look() *Facts {
+	v := &r.facts
+	state := r.session.state
+	if v.last != nil && v.state == state.Version() {
+		return v.last
 	}
-	return &b.tools[i]
+	v.state = state.Version()
+	v.scratch = state.AppendFacts(v.scratch[:0], r.id, r.agent, r.principal)
+	v.changed = v.changed[:0]
+	if v.last != nil {
+		for i, f := range v.scratch {
+			if v.last.tools[i] != factsOf(f) {
+				v.changed = append(v.changed, i)
+			}
+		}
+		if len(v.changed) == 0 {
+			return v.last
+		}
+	}
+	next := &Facts{version: v.last.Version() + 1}
+	next.tools = next.few[:0]
+	if len(v.scratch) > len(next.few) {
+		next.tools = make([]ToolFacts, 0, len(v.scratch))
+	}
+	for _, f := range v.scratch {
+		next.tools = append(next.tools, factsOf(f))
+	}
+	next.base, next.changed = v.last.inherit(v.changed)
+	v.last = next
+	return next
 }
 
-// snapshot returns the facts as they stand.
-func (b *factBook) snapshot() *Facts {
-	if b.last == nil || b.last.version != b.version {
-		next := &Facts{version: b.version}
-		next.tools = append(next.few[:0], b.tools...)
-		next.base, next.changed = b.last.inherit(b.changed)
-		b.last, b.changed = next, b.changed[:0]
+// factsOf returns f as a policy sees it.
+func factsOf(f rules.ToolFacts) ToolFacts {
+	return ToolFacts{Invocations: uint32(f.Used), Successes: uint32(f.Successes)}
+}
+
+// without returns f as the call itself must see it: its own slot left out.
+func (f *Facts) without(tool int) *Facts {
+	own := &Facts{version: f.version, tools: slices.Clone(f.tools)}
+	if n := &own.tools[tool].Invocations; *n > 0 {
+		*n--
 	}
-	return b.last
+	return own
 }

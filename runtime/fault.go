@@ -72,10 +72,14 @@ func (e *Executor) report(f *CallError) {
 	e.onError(f)
 }
 
-// observe tells the observers how a call ended.
-func (e *Executor) observe(info CallInfo, out Outcome) {
-	for _, f := range e.observers {
-		e.tell(f, info, out)
+// observe tells the observers how the call ended.
+func (c *call) observe() {
+	if len(c.exec.observers) == 0 {
+		return
+	}
+	info := c.info()
+	for _, f := range c.exec.observers {
+		c.exec.tell(f, info, c.record.outcome)
 	}
 }
 

@@ -13,10 +13,10 @@ func (f *fence) enter() bool {
 }
 
 // leave undoes an enter. c.mu is held.
-func (f *fence) leave() {
+func (f *fence) leave(e *Executor) {
 	f.inside--
 	if f.inside == 0 && f.drained != nil {
-		close(f.drained)
+		e.fire(f.drained)
 		f.drained = nil
 	}
 }

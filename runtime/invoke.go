@@ -3,31 +3,66 @@ package runtime
 import (
 	"fmt"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/rig"
 )
 
-// start gives the handler its deadline: that of the tool, or the end of the
-// turn's budget if that comes first.
+// start checks what was approved and gives the handler its deadline: that of
+// the tool, or the end of the turn's budget if that comes first.
 func (c *call) start() bool {
-	due := c.now.Add(c.tool.spec.deadline())
-	if ends := c.turn.ends; !ends.IsZero() && ends.Before(due) {
+	d := c.tool.spec.deadline()
+	if c.exec.waiter != nil { // only a simulation has its own idea
+		if other, ok := rig.Deadline(c.work, c.in.ID); ok {
+			d = other
+		}
+	}
+	due := c.now.Add(d)
+	if ok, e := c.commit(due); e != nil || !ok {
+		return e != nil && c.end(*e)
+	}
+	c.worker.arm(c.handlerCtx.due)
+	return true
+}
+
+// commit says that the handler starts now: one step of the session, in which an
+// approval or a grant is used up. It reports false when it may not.
+func (c *call) commit(due time.Time) (ok bool, e *ending) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
-	c.mu.Lock()
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if c.ending {
-		c.mu.Unlock()
-		return false
+		return false, nil
 	}
+	if c.asked != nil {
+		if e = c.exec.desk.use(c); e != nil {
+			return false, e
+		}
+	}
+	ev, err := s.state.Commit(c.exec.instant(c.now), c.in.ID)
+	if err != nil { // the run was closed
+		return false, cancellation(ReasonRunClosed)
+	}
+	c.hold = holdInvocation
+	s.note(ev)
 	c.phase, c.due, c.attempt = phaseRunning, due, 1
-	c.handlerCtx.parent, c.handlerCtx.call, c.handlerCtx.due = c.ctx, c, due
+	c.handlerCtx.parent, c.handlerCtx.call, c.handlerCtx.due = c.work, c, due
 	c.transition(EventStarted, StateExecuting, note{at: c.now})
-	c.mu.Unlock()
-	c.worker.arm(due)
-	return true
+	return true, nil
 }
 
 // invoke runs the handler. It may not return, return late, panic or leave its
 // goroutine; leave takes care of the last two.
 func (c *call) invoke() bool {
+	if prepare := c.tool.hooks.prepare; prepare != nil {
+		if c.prepared, c.err = prepare(&c.handlerCtx, c.final); c.err != nil {
+			return true
+		}
+	}
 	c.outputs, c.err = c.tool.run(&c.handlerCtx, c.final)
 	return true
 }
@@ -80,7 +115,7 @@ func (c *call) failed(e *ending, message string, fault *CallError) {
 
 // late records what came of a handler after its call had been given up.
 func (c *call) late(fault *CallError, output int) {
-	<-c.record.done // the event that ended the call comes first
+	c.exec.wait(c.over(), nil, nil) // the event that ended the call comes first
 	now := c.clock()
 	c.mu.Lock()
 	c.transition(EventLateResult, c.state, note{at: now, fault: fault, output: output})
@@ -93,10 +128,13 @@ func (c *call) late(fault *CallError, output int) {
 // leave ends the work on a call. What made the work stop, if it did not return,
 // is a panic or runtime.Goexit, of the policy or of the handler.
 func (c *call) leave() {
+	defer c.exec.busy(-1)
 	if !c.returned {
 		c.crashed(c.panicked(recover()))
 	}
 	c.depart()
+	c.left.Store(true)
+	c.park()
 }
 
 // crashed ends the call for a panic.
@@ -117,13 +155,9 @@ func (c *call) crashed(fault *CallError) {
 		return
 	}
 	fault.Reason = ReasonPolicyError
-	denied := c.tryEnd(&ending{
-		event: EventDenied, to: StateDenied, fault: fault,
-		outcome: Outcome{
-			Kind: Denied, Reason: ReasonPolicyError, Detail: Detail{Rule: "panic"},
-			Message: "the policy could not judge the call, which is denied therefore",
-		},
-	})
+	e := c.unjudged("panic", "the policy could not judge the call, which is denied therefore")
+	e.fault = fault
+	denied := c.tryEnd(e)
 	if !denied {
 		c.exec.report(fault)
 	}

@@ -10,50 +10,64 @@ import (
 	"strings"
 )
 
-// judge asks the policy about the call, applies its rewrites and reports whether
-// nothing refuses the call. When it reports false the call has ended.
-func (c *call) judge(facts *Facts) bool {
+// A judgement is what the policy has to say to a call. The rules come on top.
+type judgement struct {
+	decision Decision
+	reason   Reason   // the first one against the call; ReasonNone: there is none
+	reasons  []Reason // each once
+	detail   Detail
+	message  string
+	denials  []Denial
+	fault    *CallError
+	asks     bool // the call needs somebody's consent
+}
+
+// judge asks the policy about the call and applies its rewrites. It reports
+// false when the call has ended; what the policy says is in the worker's judgement.
+func (c *call) judge() bool {
+	j := &c.worker.judge
+	*j = judgement{}
 	c.final = c.args
-	d, ok := c.ask(facts)
+	d, ok := c.ask()
+	if ok && len(d.Rewrites) > 0 && len(d.Denials) == 0 && d.Effect != EffectDeny {
+		d, ok = c.rejudge(d)
+	}
 	if !ok {
-		return false
+		return j.reason != ReasonNone
 	}
-	if len(d.Rewrites) > 0 && len(d.Denials) == 0 && d.Effect != EffectDeny {
-		if d, ok = c.rejudge(d, facts); !ok {
-			return false
-		}
-	}
+	j.decision = d
 	if c.dry {
 		c.decision = &Decision{d.Effect, d.Denials, d.Asks, d.Rewrites, d.Obligations, d.Revision}
 	}
 	c.obligations = d.Obligations
 	switch {
 	case d.Effect > EffectAllow:
-		return c.policyFault("effect", fmt.Errorf("the policy answered %v", d.Effect))
+		c.policyFault("effect", fmt.Errorf("the policy answered %v", d.Effect))
 	case len(d.Denials) > 0:
-		return c.deny(d.Denials)
+		j.deny(d.Denials, c.tool.spec)
 	case d.Effect == EffectDeny:
-		return c.refuse(ReasonPolicyDenied, Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.in.Tool))
-	case d.Effect == EffectAsk, len(d.Asks) > 0:
-		return c.refuse(ReasonConsentUnavailable, askDetail(d.Asks), fmt.Sprintf(
-			"%q needs somebody's consent and there is nobody to ask", c.in.Tool))
+		j.refuse(ReasonPolicyDenied, Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.in.Tool))
+	default:
+		c.bound(d.Obligations)
+		declared := c.tool.spec.Consent
+		j.asks = d.Effect == EffectAsk || len(d.Asks) > 0 || declared != nil && declared.Ask == ConsentAskAlways
 	}
-	return c.bound(d.Obligations)
+	return true
 }
 
 // rejudge applies the rewrites of d and asks once more. What the policy then
 // wants to rewrite must be as it wants it already.
-func (c *call) rejudge(d Decision, facts *Facts) (Decision, bool) {
-	encoded, args, err := c.rewrite(d.Rewrites)
+func (c *call) rejudge(d Decision) (Decision, bool) {
+	encoded, args, err := c.rewrite(c.final, d.Rewrites)
 	if err != nil {
 		return d, c.policyFault("rewrite", err)
 	}
 	c.final = args
-	d, ok := c.ask(facts)
+	d, ok := c.ask()
 	if !ok || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == EffectDeny {
 		return d, ok
 	}
-	again, _, err := c.rewrite(d.Rewrites)
+	again, _, err := c.rewrite(c.final, d.Rewrites)
 	if err == nil && !bytes.Equal(again, encoded) {
 		err = errFurther
 	}
@@ -63,56 +77,62 @@ func (c *call) rejudge(d Decision, facts *Facts) (Decision, bool) {
 	return d, true
 }
 
-// deny ends the call for the denials of the policy.
-func (c *call) deny(denials []Denial) bool {
+// refuse sets the one reason against the call.
+func (j *judgement) refuse(r Reason, detail Detail, message string) {
+	j.reason, j.reasons, j.detail, j.message = r, []Reason{r}, detail, message
+}
+
+// policyFault judges that the call is denied because the policy could not be
+// asked or made no sense. It reports false.
+func (c *call) policyFault(rule string, err error) bool {
+	j := &c.worker.judge
+	j.refuse(ReasonPolicyError, Detail{Rule: rule}, "the policy could not judge the call, which is denied therefore")
+	j.fault = c.faulty(ReasonPolicyError, err)
+	return false
+}
+
+// deny sets the reasons that the denials of the policy are.
+func (j *judgement) deny(denials []Denial, spec *Spec) {
 	denials = slices.Clone(denials)
 	slices.SortStableFunc(denials, func(a, b Denial) int {
 		return cmp.Compare(reasonOfCode(a.Code), reasonOfCode(b.Code))
 	})
-	out := Outcome{Kind: Denied, Reason: reasonOfCode(denials[0].Code), Denials: denials}
+	j.denials, j.reason = denials, reasonOfCode(denials[0].Code)
 	var messages []string
 	for _, d := range denials {
-		if r := reasonOfCode(d.Code); !slices.Contains(out.AllReasons, r) {
-			out.AllReasons = append(out.AllReasons, r)
+		if r := reasonOfCode(d.Code); !slices.Contains(j.reasons, r) {
+			j.reasons = append(j.reasons, r)
 		}
 		if m := cmp.Or(d.Message, d.Code); !slices.Contains(messages, m) {
 			messages = append(messages, m)
 		}
 	}
-	out.Message = strings.Join(messages, "; ")
-	out.Detail.At = denials[0].At
-	switch out.Reason {
+	j.message = strings.Join(messages, "; ")
+	j.detail.At = denials[0].At
+	switch j.reason {
 	case ReasonPolicyDenied:
-		out.Detail.Rule = denials[0].Code
+		j.detail.Rule = denials[0].Code
 	case ReasonBehaviorNotAllowed:
-		out.Detail.Allowed = c.tool.spec.Behaviors
+		j.detail.Allowed = spec.Behaviors
 	}
-	return c.end(ending{event: EventDenied, to: StateDenied, outcome: out})
-}
-
-// askDetail names the first ask.
-func askDetail(asks []Ask) Detail {
-	if len(asks) == 0 {
-		return Detail{}
-	}
-	return Detail{Rule: asks[0].ID, At: asks[0].At}
 }
 
 // bound refuses the call when it cannot meet what the policy obliges it to.
-func (c *call) bound(obligations []Obligation) bool {
+func (c *call) bound(obligations []Obligation) {
 	for _, o := range obligations {
 		switch o.Code {
 		case "notify":
 		case "redact_output":
 			if _, err := redactions(o); err != nil {
-				return c.policyFault("redact_output", fmt.Errorf("obligation redact_output %s: %w", at(o.At), err))
+				c.policyFault("redact_output", fmt.Errorf("obligation redact_output %s: %w", at(o.At), err))
+				return
 			}
 		default:
-			return c.refuse(ReasonPolicyDenied, Detail{Rule: "unknown_obligation", At: o.At}, fmt.Sprintf(
+			c.worker.judge.refuse(ReasonPolicyDenied, Detail{Rule: "unknown_obligation", At: o.At}, fmt.Sprintf(
 				"the policy demands %q, which cannot be met here", o.Code))
+			return
 		}
 	}
-	return true
 }
 
 // redactions returns the places that a redact_output obligation masks.

@@ -12,36 +12,36 @@ type lane struct {
 
 	mu      sync.Mutex
 	running int
-	waiting []chan struct{} // closed when its owner got a slot
+	waiting []*signal // happens when its owner got a slot
 }
 
 // acquire takes a slot. When none is free it returns what to wait for.
-func (l *lane) acquire() (wait chan struct{}) {
+func (l *lane) acquire() (wait *signal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.running < l.limit {
 		l.running++
 		return nil
 	}
-	wait = make(chan struct{})
+	wait = newSignal()
 	l.waiting = append(l.waiting, wait)
 	return wait
 }
 
 // release gives a slot back, to the first who waits.
-func (l *lane) release() {
+func (l *lane) release(e *Executor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waiting) == 0 {
 		l.running--
 		return
 	}
-	close(l.waiting[0])
+	e.fire(l.waiting[0])
 	l.waiting = slices.Delete(l.waiting, 0, 1)
 }
 
 // forgo stops waiting. A slot that was given meanwhile is given back.
-func (l *lane) forgo(wait chan struct{}) {
+func (l *lane) forgo(wait *signal, e *Executor) {
 	l.mu.Lock()
 	i := slices.Index(l.waiting, wait)
 	if i >= 0 {
@@ -49,30 +49,34 @@ func (l *lane) forgo(wait chan struct{}) {
 	}
 	l.mu.Unlock()
 	if i < 0 {
-		l.release()
+		l.release(e)
+	}
+}
+
+// line takes the call's place among those that want a slot of its tool, in the
+// order of their admission.
+func (c *call) line() {
+	lane := &c.exec.lanes[c.index]
+	if lane.limit == 0 {
+		return
+	}
+	if c.lane = lane.acquire(); c.lane == nil {
+		c.slot = true
 	}
 }
 
 // queue waits for a slot of the tool, inside the turn's budget. A slot is held
 // until the handler has returned, even when its call was given up before.
 func (c *call) queue() bool {
-	lane := &c.exec.lanes[c.index]
-	if lane.limit == 0 {
-		return true
-	}
-	if !c.enter(phaseQueued, c.turn.ends) {
+	if c.batch != nil && !c.batch.wait(c) {
 		return false
 	}
-	wait := lane.acquire()
-	if wait != nil {
-		select {
-		case <-wait:
-		case <-c.record.done:
-			lane.forgo(wait)
+	if c.lane != nil {
+		if !c.enter(phaseQueued, c.ends()) || c.exec.wait(c.lane, c.over(), nil) == sawB {
 			return false
 		}
+		c.lane, c.slot = nil, true
 		c.now = c.clock()
 	}
-	c.slot = true
 	return c.unblocked()
 }

@@ -20,9 +20,12 @@ func TestLifecycleTable(t *testing.T) {
 		EventInvoked:           {stay(StateDeclared)},
 		EventValidated:         {{StateDeclared, []State{StateValidated}}},
 		EventApprovalRequested: {stay(StateValidated)},
-		EventApprovalDecided:   {stay(StateValidated)},
-		EventApprovalExpiring:  {stay(StateValidated)},
-		EventAuthorized:        {{StateValidated, []State{StateAuthorized}}},
+		EventApprovalDecided: {
+			stay(StateDeclared), stay(StateValidated), stay(StateAuthorized), stay(StateExecuting), stay(StateCompleted),
+			stay(StateFailed), stay(StateDenied), stay(StateAborted), stay(StateRolledBack),
+		},
+		EventApprovalExpiring: {stay(StateValidated)},
+		EventAuthorized:       {{StateValidated, []State{StateAuthorized}}},
 		EventDenied: {
 			{StateDeclared, []State{StateFailed, StateDenied}}, {StateValidated, []State{StateDenied}},
 			{StateAuthorized, []State{StateDenied}},
@@ -50,6 +53,7 @@ func TestLifecycleTable(t *testing.T) {
 		},
 		EventUndoFailed: {stay(StateCompleted), stay(StateAborted), stay(StateExecuting)},
 		EventLateResult: {stay(StateFailed), stay(StateAborted), stay(StateRolledBack)},
+		EventConsentOff: {stay(StateDeclared)},
 	}
 	require.Len(t, want, len(eventNames))
 	for k := range EventKind(len(eventNames)) {
@@ -116,7 +120,7 @@ func TestNamesOfEnums(t *testing.T) {
 	assert.Len(t, reasonNames, int(ReasonRunClosed)+1)
 	assert.Len(t, outcomeNames, int(Unknown)+1)
 	assert.Len(t, stateNames, int(StateRolledBack)+1)
-	assert.Len(t, eventNames, int(EventLateResult)+1)
+	assert.Len(t, eventNames, int(EventConsentOff)+1)
 	assert.Equal(t, "tool.late_result", EventLateResult.String())
 	assert.Equal(t, "run_closed", ReasonRunClosed.String())
 	assert.Equal(t, "journal_unavailable", ReasonJournalUnavailable.String())

@@ -43,6 +43,8 @@ type PolicyInput struct {
 	Behavior     string // empty: none
 	Modes        map[string]string
 
+	Undo bool // the question is whether the call may be undone
+
 	Now   time.Time
 	Facts *Facts // what happened in this run before this call
 }
@@ -72,15 +74,17 @@ type Denial struct {
 	At      string   `json:"at,omitempty"`      // file:line of the rule
 }
 
-// An Ask says that people must agree before the call runs.
+// An Ask says that people must agree before the call runs. A field that is zero
+// wants nothing, but for MaxCover: an ask that says nothing of grants allows the
+// narrowest.
 type Ask struct {
-	ID        string
+	ID        string // the rule; grants hold for it
 	Message   string
 	Approvers []string
 	Quorum    int
 	Timeout   time.Duration
 	MaxCover  Cover
-	At        string
+	At        string // file:line of the rule
 }
 
 // A Rewrite replaces one value inside the arguments.

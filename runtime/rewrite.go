@@ -11,14 +11,14 @@ import (
 
 var errFurther = errors.New("a rewrite must leave alone what is as it wants it")
 
-// rewrite applies rewrites to the final arguments and decodes what comes out as
+// rewrite applies rewrites to arguments and decodes what comes out as
 // strictly as any input. It returns the new arguments and their encoding.
-func (c *call) rewrite(rewrites []Rewrite) ([]byte, wire.Value, error) {
+func (c *call) rewrite(of wire.Value, rewrites []Rewrite) ([]byte, wire.Value, error) {
 	places, err := placesOf(rewrites)
 	if err != nil {
 		return nil, nil, err
 	}
-	encoded, violations := wire.Append(nil, c.final)
+	encoded, violations := wire.Append(nil, of)
 	if violations != nil {
 		return nil, nil, fmt.Errorf("the arguments cannot be encoded: %s", violationList(violations))
 	}

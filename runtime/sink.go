@@ -56,7 +56,12 @@ type eventJSON struct {
 	CallID      string    `json:"call"`
 	SessionID   string    `json:"session"`
 	RunID       string    `json:"run"`
+	Agent       string    `json:"agent,omitempty"`
 	Principal   string    `json:"principal,omitempty"`
+	RequestID   string    `json:"request,omitempty"`
+	By          string    `json:"by,omitempty"`
+	Resolution  string    `json:"resolution,omitempty"`
+	Rejection   string    `json:"rejection,omitempty"`
 	Attempt     int       `json:"attempt,omitempty"`
 	Outcome     string    `json:"outcome,omitempty"`
 	Reason      Reason    `json:"reason,omitzero"`
@@ -76,7 +81,8 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		outcome = e.Outcome.String()
 	}
 	return json.Marshal(eventJSON{
-		e.Seq, e.Time, e.Kind, e.From, e.To, e.Tool, e.ToolVersion, e.CallID, e.SessionID, e.RunID, e.Principal,
+		e.Seq, e.Time, e.Kind, e.From, e.To, e.Tool, e.ToolVersion, e.CallID, e.SessionID, e.RunID, e.Agent, e.Principal,
+		e.RequestID, e.By, e.Resolution, e.Rejection,
 		e.Attempt, outcome, e.Reason, e.AllReasons, e.Revision, float64(e.Duration) / float64(time.Millisecond),
 		e.InputBytes, e.OutputBytes, e.Err, e.Stack,
 	})

@@ -155,21 +155,7 @@ func (s *Spec) Unenforced() []string {
 	}
 	add(s.Limits.Memory > 0, "limits.memory")
 	add(s.Retry != nil && s.Retry.Max > 0, "retry")
-	add(s.Heartbeat, "heartbeat")
-	add(s.Every > 0, "every")
-	add(s.Dedupe.Mode != DedupeNever, "dedupe")
-	add(s.Idempotency != nil, "idempotency")
 	add(s.Reconcile, "reconcile")
-	add(s.Consent != nil, "consent")
-	add(s.Undo != nil, "undo")
 	add(s.Artifact != nil, "artifact")
-	add(s.Rules.declared(), "rules")
 	return names
-}
-
-// declared reports whether any rule is set.
-func (r *Rules) declared() bool {
-	return r.StartConstraint || len(r.RequiresPreceding) > 0 || len(r.MustPrecede) > 0 ||
-		len(r.ExclusiveGroups) > 0 || r.RequiredBeforeExit || r.MaxCalls > 0 || r.Cooldown > 0 ||
-		r.ContinueLoop || r.ExitLoop || r.AllowedOperations != nil
 }

@@ -23,8 +23,11 @@ var lifecycle = [...][StateRolledBack + 1]stateSet{
 	EventValidated: {StateDeclared: validated},
 
 	EventApprovalRequested: {StateValidated: validated},
-	EventApprovalDecided:   {StateValidated: validated},
-	EventApprovalExpiring:  {StateValidated: validated},
+	EventApprovalDecided: { // a late answer changes nothing
+		StateDeclared: declared, StateValidated: validated, StateAuthorized: authorized, StateExecuting: executing,
+		StateCompleted: completed, StateFailed: failed, StateDenied: denied, StateAborted: aborted, StateRolledBack: rolledBack,
+	},
+	EventApprovalExpiring: {StateValidated: validated},
 
 	EventAuthorized: {StateValidated: authorized},
 	EventDenied:     {StateDeclared: failed | denied, StateValidated: denied, StateAuthorized: denied},
@@ -48,6 +51,7 @@ var lifecycle = [...][StateRolledBack + 1]stateSet{
 	EventUndone:     {StateCompleted: rolledBack, StateAborted: rolledBack, StateExecuting: rolledBack},
 	EventUndoFailed: {StateCompleted: completed, StateAborted: aborted, StateExecuting: executing},
 
+	EventConsentOff: {StateDeclared: declared},
 	EventLateResult: {StateFailed: failed, StateAborted: aborted, StateRolledBack: rolledBack},
 }
 

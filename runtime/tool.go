@@ -90,7 +90,27 @@ func NewDynamicTool(spec *Spec, codec Codec, run func(context.Context, wire.Valu
 		return t
 	}
 	t.decode = codec.Decode
+	for _, opt := range opts {
+		opt(&t.hooks)
+	}
 	return t
+}
+
+// A DynamicOption adds a hook to a tool without types.
+type DynamicOption func(*hooks)
+
+// WithDynamicUndo is WithUndo for a tool without types. State and output are nil
+// when there are none.
+func WithDynamicUndo(
+	prepare func(ctx context.Context, input wire.Value) (wire.Value, error),
+	undo func(ctx context.Context, callID string, input, state, output wire.Value) error,
+) DynamicOption {
+	return func(h *hooks) { h.prepare, h.undo = prepare, undo }
+}
+
+// WithDynamicPreview is WithPreview for a tool without types.
+func WithDynamicPreview(preview func(ctx context.Context, input wire.Value) (Preview, error)) DynamicOption {
+	return func(h *hooks) { h.preview = preview }
 }
 
 // Spec returns the declaration of t. It must not be changed.

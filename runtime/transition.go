@@ -4,14 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
 // A note is what a transition has to tell beside itself.
 type note struct {
 	at      time.Time
-	outcome *Outcome   // when the call ends
-	fault   *CallError // what went wrong, for operators
-	output  int        // bytes
+	outcome *Outcome       // when the call ends
+	fault   *CallError     // what went wrong, for operators
+	output  int            // bytes
+	answer  *consent.Event // to a request for consent
+	by      string
 }
 
 // transition takes the call to another state. It is the only function that
@@ -30,12 +34,18 @@ func (c *call) transition(kind EventKind, to State, n note) {
 	e := Event{
 		Time: n.at, Kind: kind, From: from, To: to,
 		Tool: c.in.Tool, CallID: c.in.ID, SessionID: c.run.session.cfg.ID, RunID: c.run.id,
-		Principal: c.run.session.cfg.Principal, Attempt: c.attempt,
+		Agent: c.run.agent, Principal: c.run.principal, By: n.by, Attempt: c.attempt,
 		Revision: c.revision, Duration: n.at.Sub(c.began),
 		InputBytes: len(c.in.Input), OutputBytes: n.output,
 	}
 	if c.tool != nil {
 		e.ToolVersion = c.tool.spec.Version
+	}
+	if c.asked != nil {
+		e.RequestID = c.asked.id
+	}
+	if a := n.answer; a != nil {
+		e.By, e.Resolution, e.Rejection = a.By, a.Result.Resolution.String(), a.Result.Rejection.String()
 	}
 	if n.outcome != nil {
 		e.Outcome, e.Reason, e.AllReasons = n.outcome.Kind, n.outcome.Reason, n.outcome.AllReasons

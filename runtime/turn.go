@@ -15,8 +15,9 @@ type TurnConfig struct {
 
 // A Turn is one message of the model and its calls. The zero value refuses them.
 type Turn struct {
-	run  *Run
-	ends time.Time // zero: no budget
+	run      *Run
+	ends     time.Time // zero: no budget
+	patience time.Duration
 
 	blocking atomic.Bool // blocked is not empty
 	mu       sync.Mutex
@@ -25,9 +26,9 @@ type Turn struct {
 
 // Turn starts a turn of r. Its budget runs from now.
 func (r *Run) Turn(cfg TurnConfig) *Turn {
-	t := &Turn{run: r}
-	if cfg.Budget != 0 {
-		t.ends = time.Now().Add(cfg.Budget)
+	t := &Turn{run: r, patience: cfg.Patience}
+	if cfg.Budget != 0 && r != nil && r.session != nil {
+		t.ends = r.session.exec.now().Add(cfg.Budget)
 	}
 	return t
 }
@@ -38,6 +39,8 @@ type Call struct {
 	Tool     string
 	Input    []byte            // JSON
 	Metadata map[string]string // for the handler; not judged. It must not be changed
+
+	Principal string // on whose behalf, as by Run.As; empty: that of the run
 }
 
 // Execute carries out a call and returns how it ended. It never panics, and it
@@ -50,24 +53,34 @@ func (t *Turn) Execute(ctx context.Context, in Call) Outcome {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	c, earlier := t.open(ctx, in)
-	switch {
-	case earlier != nil:
-		return earlier.await(ctx)
-	case c == nil:
+	c, earlier := t.begin(ctx, in, nil)
+	if c == nil && earlier == nil {
 		return noRun(in)
-	case c.declare() && c.validate() && c.afford():
-		c.exec.crew.take(c)
-	default:
-		c.depart()
+	}
+	if earlier != nil {
+		return earlier.await(ctx, t.run.session)
 	}
 	return c.await()
 }
 
-// work takes a call that is valid through the states that are left to it. It
+// begin gives a call to a worker, unless it ends before, or is an earlier one.
+func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *record) {
+	if c, earlier = t.open(ctx, in); c == nil || earlier != nil {
+		return nil, earlier
+	}
+	c.batch = b
+	if c.declare() && c.validate() && c.afford() {
+		c.exec.crew.take(c)
+	} else {
+		c.depart()
+	}
+	return c, nil
+}
+
+// advance takes a call that is valid through the states that are left to it. It
 // runs in a goroutine of its own, because policies and handlers may hang: then
 // somebody else ends the call, and the next step finds it so.
-func (c *call) work() {
+func (c *call) advance() {
 	defer c.leave()
 	_ = c.decide() &&
 		c.queue() &&

@@ -1,6 +1,15 @@
 package runtime
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
 
 // An UndoRequest says what is to be undone: one call or all of a run.
 type UndoRequest struct {
@@ -67,9 +76,184 @@ type UndoResult struct {
 	Complete    bool // Failed and NotUndoable are empty
 }
 
+// An undoable is what is known of undoing a call.
+type undoable struct {
+	possible bool // its handler was started, and its tool declares undo
+	done     bool // it was undone
+	busy     bool // it is being undone
+	ended    time.Time
+}
+
 // Undo takes back the effects of a call, or of all calls of a run that
-// succeeded, the last first.
+// succeeded, the last first: the tool's undo handler is called, if it has one,
+// what the call opened is closed again, and its groups are free. Its slot and its
+// cooldown stay. The policy is asked first, with PolicyInput.Undo.
 func (s *Session) Undo(ctx context.Context, req UndoRequest) UndoResult {
-	_, _ = ctx, req
-	return UndoResult{}
+	if s == nil || s.exec == nil {
+		return UndoResult{Reason: UndoUnknownCall}
+	}
+	if req.CallID == "" {
+		return s.undoRun(ctx, req)
+	}
+	r := s.find(req.CallID)
+	if r == nil {
+		return UndoResult{Reason: UndoUnknownCall}
+	}
+	return s.undoCall(ctx, r, req)
+}
+
+// undoRun undoes the calls of a run that succeeded.
+func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult) {
+	var list []*record
+	s.mu.Lock()
+	for _, r := range s.calls {
+		ended := r.first.happened() && (r.final == nil || r.final.happened())
+		if r.run == req.RunID && ended && r.outcome.Kind == Completed && !r.undo.done {
+			list = append(list, r)
+		}
+	}
+	s.mu.Unlock()
+	slices.SortFunc(list, func(a, b *record) int { return b.number - a.number })
+	all.Kind = UndoOK
+	for _, r := range list {
+		id := r.outcome.CallID
+		switch one := s.undoCall(ctx, r, req); {
+		case one.Kind == UndoOK:
+			all.Undone = append(all.Undone, id)
+		case one.Reason == UndoNotUndoable || one.Reason == UndoExpired:
+			all.NotUndoable = append(all.NotUndoable, id)
+		default:
+			all.Failed = append(all.Failed, id)
+		}
+	}
+	all.Complete = len(all.Failed) == 0 && len(all.NotUndoable) == 0
+	if len(all.Failed) > 0 {
+		all.Kind = UndoFailed
+	}
+	return all
+}
+
+// undoCall undoes one call.
+func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) UndoResult {
+	if why := s.beginUndo(r); why != UndoReasonNone {
+		return UndoResult{Reason: why}
+	}
+	c := r.call
+	err := c.undoAllowed(ctx)
+	why := UndoDenied
+	if err == nil {
+		err = c.undo(ctx)
+		if why = UndoHandlerError; errors.Is(err, ErrDrift) {
+			why = UndoDrift
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.undo.busy = false
+	now := s.exec.now()
+	if err != nil {
+		c.transition(EventUndoFailed, c.state, note{at: now, by: req.By, fault: c.faulty(ReasonNone, err)})
+		if why != UndoHandlerError {
+			return UndoResult{Reason: why}
+		}
+		return UndoResult{Kind: UndoFailed, Reason: why}
+	}
+	r.undo.done = true
+	if ev, err := s.state.Undo(s.exec.instant(now), r.outcome.CallID); err == nil {
+		s.note(ev)
+	}
+	c.transition(EventUndone, StateRolledBack, note{at: now, by: req.By})
+	return UndoResult{Kind: UndoOK}
+}
+
+// beginUndo says why a call cannot be undone, or keeps others from undoing it.
+func (s *Session) beginUndo(r *record) UndoReason {
+	tool, _, known := s.exec.reg.Lookup(r.tool)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.exec.now()
+	ended := r.first.happened() && r.final == nil || r.final != nil && r.final.happened()
+	switch {
+	case r.undo.done:
+		return UndoAlreadyUndone
+	case !known || tool.spec.Undo == nil:
+		return UndoNotUndoable
+	case !ended && r.final != nil && r.call.hold != holdInvocation:
+		return UndoNotSuccessful
+	case !ended:
+		return UndoStillRunning
+	case !r.undo.possible || r.outcome.Kind == Failed:
+		return UndoNotSuccessful
+	case !now.Before(r.undo.ended.Add(tool.spec.ruleTool().Undo)):
+		return UndoExpired
+	case r.undo.busy, r.outcome.Kind != Completed && !r.call.left.Load() && now.Before(r.undo.ended.Add(grace)):
+		return UndoStillRunning
+	}
+	r.undo.busy = true
+	return UndoReasonNone
+}
+
+// undoAllowed asks the policy whether the call may be undone.
+func (c *call) undoAllowed(ctx context.Context) error {
+	s := c.run.session
+	s.mu.Lock()
+	facts := c.run.look()
+	s.mu.Unlock()
+	in := c.policyInputOf(c.final, facts, c.clock())
+	in.Undo = true
+	d, err := c.consultOnce(ctx, in)
+	switch {
+	case err != nil:
+		return err
+	case len(d.Denials) > 0:
+		return fmt.Errorf("the policy denies the undo: %s", d.Denials[0].Code)
+	case d.Effect == EffectDeny:
+		return errors.New("no policy allows the undo")
+	}
+	return nil
+}
+
+// undo calls the undo handler, if there is one, under the deadline of the tool.
+func (c *call) undo(ctx context.Context) (err error) {
+	hook := c.tool.hooks.undo
+	if hook == nil {
+		return nil
+	}
+	var output wire.Value
+	if c.record.outcome.Kind == Completed {
+		output = c.outputs
+	}
+	e, d := c.exec, c.tool.spec.deadline()
+	watch := &callContext{parent: ctx, due: c.clock().Add(d)}
+	done := newSignal()
+	result := make(chan error, 1)
+	e.busy(1)
+	go func() {
+		defer e.busy(-1)
+		defer e.fire(done)
+		result <- guard(func() error { return hook(watch, c.in.ID, c.final, c.prepared, output) })
+	}()
+	if !e.waitFor(done, d) {
+		watch.cancel(whyDeadline)
+		return fmt.Errorf("the undo handler did not finish within %s", seconds(d))
+	}
+	watch.cancel(whyCanceled)
+	select {
+	case err := <-result:
+		return err
+	default:
+		return errExited
+	}
+}
+
+// guard calls f; a panic is its error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return f()
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // linger is how often a goroutine lets others run, in the hope that one of them
@@ -29,18 +31,22 @@ type worker struct {
 	armed   atomic.Int64         // when the timer fires, in Unix nanoseconds; 0: it does not run
 
 	input PolicyInput // for the policy, one after the other: it must not keep it
+	rule  rules.Call  // for the rules, likewise
+	judge judgement
 
+	exec  *Executor
 	mu    sync.Mutex
-	timer *time.Timer
+	timer Timer
 }
 
 // take gives a call to a worker.
 func (w *crew) take(c *call) {
+	c.exec.busy(1)
 	w.mu.Lock()
 	n := len(w.free)
 	if n == 0 {
 		w.mu.Unlock()
-		go new(worker).run(w, c)
+		go (&worker{exec: c.exec}).run(w, c)
 		return
 	}
 	w.free[n-1].next.Store(c)
@@ -74,7 +80,7 @@ func (w *worker) run(of *crew, c *call) {
 	for c != nil {
 		c.worker = w
 		w.current.Store(c)
-		c.work()
+		c.advance()
 		c = of.look(w)
 	}
 }
@@ -104,10 +110,10 @@ func (w *worker) arm(due time.Time) {
 	defer w.mu.Unlock()
 	w.armed.Store(at)
 	if w.timer == nil {
-		w.timer = time.AfterFunc(time.Until(due), w.fire)
+		w.timer = w.exec.after(w.exec.until(due), w.fire)
 		return
 	}
-	w.timer.Reset(time.Until(due))
+	w.timer.Reset(w.exec.until(due))
 }
 
 // fire looks whether the time of the current call is up. It takes note that the

@@ -1,7 +1,7 @@
 // Agent_loop is a whole agent: a model that calls tools, and the loop around it
 // that shows the model how its calls went until the run has ended.
 //
-// The model is scripted, so that the output is always the same: loop.go is what
+// The model is scripted, so that the output is always the same: package agent is what
 // a program with a real model would keep. The tools are those of a service desk:
 // a case must be opened first, a refund of more than 20.00 needs the consent of
 // the manager, and no run may end with its case open.
@@ -12,24 +12,18 @@ package main
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
-	"time"
+	"strings"
 
-	"github.com/ambit-tools/ambit/examples/agent_loop/refunds"
+	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/opa"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
-
-//go:embed refunds/policy
-var policies embed.FS
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -55,7 +49,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "error: unexpected argument %q\n", flags.Arg(0))
 		return 2
 	}
-	asked, err := approver(*approve, stdin, stderr)
+	asked, err := approver(*approve, stdin, stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 		return 2
@@ -70,9 +64,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // approver returns who is asked; nil when there is nobody.
-func approver(how string, stdin io.Reader, stderr io.Writer) (*terminal.Approver, error) {
+func approver(how string, stdin io.Reader, stdout, stderr io.Writer) (*terminal.Approver, error) {
 	answer := func(a runtime.Answer) *terminal.Approver {
-		return terminal.Func(func(context.Context, *runtime.ConsentRequest) (runtime.Answer, bool) { return a, true })
+		return terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool) {
+			fmt.Fprintf(stdout, "the manager is asked about %s %s by %s, and says %s\n", r.Tool, r.Shown, strings.Join(r.Rules(), ", "), how)
+			return a, true
+		})
 	}
 	switch how {
 	case "yes":
@@ -92,7 +89,13 @@ func approver(how string, stdin io.Reader, stderr io.Writer) (*terminal.Approver
 
 // work hands the request of a customer to the agent.
 func work(ctx context.Context, asked *terminal.Approver, stdout, stderr io.Writer) error {
-	exec, err := newExecutor(asked, stderr)
+	opts := []runtime.Option{runtime.WithErrorHandler(func(e *runtime.CallError) {
+		fmt.Fprintf(stderr, "operator: %v\n", e)
+	})}
+	if asked != nil {
+		opts = append(opts, runtime.WithApprover(asked))
+	}
+	exec, err := agent.Setup(opts...)
 	if err != nil {
 		return err
 	}
@@ -105,36 +108,14 @@ func work(ctx context.Context, asked *terminal.Approver, stdout, stderr io.Write
 			}
 		}()
 	}
-	job, err := exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+	session := exec.Session(runtime.SessionConfig{Principal: "agent"})
+	job, err := session.StartRun(ctx, runtime.RunConfig{})
 	if err != nil {
 		return err
 	}
-	agent := loop{run: job, model: newScript(), out: stdout, patience: 10 * time.Minute}
-	if err := agent.do(ctx, "Order 1017 came broken. Please give me my 49.00 back."); err != nil {
+	loop := agent.Loop{Session: session, Run: job, Model: newScript(), Out: stdout}
+	if err := loop.Do(ctx, "Order 1017 came broken. Please give me my 49.00 back."); err != nil {
 		return err
 	}
 	return errors.Join(job.Close(ctx), exec.Shutdown(ctx))
-}
-
-// newExecutor binds the generated tools to a desk and the policies to both.
-func newExecutor(asked *terminal.Approver, stderr io.Writer) (*runtime.Executor, error) {
-	reg, err := runtime.NewRegistry(refunds.Tools(newDesk())...)
-	if err != nil {
-		return nil, err
-	}
-	rules, err := fs.Sub(policies, "refunds/policy")
-	if err != nil {
-		return nil, err
-	}
-	policy, err := opa.Load(rules, reg)
-	if err != nil {
-		return nil, err
-	}
-	opts := []runtime.Option{runtime.WithErrorHandler(func(e *runtime.CallError) {
-		fmt.Fprintf(stderr, "operator: %v\n", e)
-	})}
-	if asked != nil {
-		opts = append(opts, runtime.WithApprover(asked))
-	}
-	return runtime.NewExecutor(reg, policy, opts...)
 }

@@ -5,25 +5,26 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A script is a model that says the same things every time, mistakes included.
 type script struct {
-	lines []message
+	lines []agent.Message
 	calls int
 }
 
 func newScript() *script {
-	say := func(text string) message { return message{From: "model", Text: text} }
-	call := func(pairs ...string) message {
-		m := message{From: "model"}
+	say := func(text string) agent.Message { return agent.Message{From: "model", Text: text} }
+	call := func(pairs ...string) agent.Message {
+		m := agent.Message{From: "model"}
 		for i := 0; i+1 < len(pairs); i += 2 {
 			m.Calls = append(m.Calls, runtime.Call{Tool: pairs[i], Input: []byte(pairs[i+1])})
 		}
 		return m
 	}
-	return &script{lines: []message{
+	return &script{lines: []agent.Message{
 		call("refund", `{"order":"1017","cents":4900}`), // too early: no case, and nobody has looked at the order
 		call("case_open", `{"customer":"Ida"}`),
 		call("order_find", `{"order":"1017"}`, "refund", `{"order":"1017","cents":4900}`), // the second waits for the first, and then for the manager
@@ -34,10 +35,10 @@ func newScript() *script {
 	}}
 }
 
-// next implements model.
-func (s *script) next(_ context.Context, said []message) (message, error) {
+// Next implements agent.Model.
+func (s *script) Next(_ context.Context, said []agent.Message) (agent.Message, error) {
 	if len(s.lines) == 0 {
-		return message{}, errors.New("the script of the model is over before the run is")
+		return agent.Message{}, errors.New("the script of the model is over before the run is")
 	}
 	m := s.lines[0]
 	s.lines = s.lines[1:]

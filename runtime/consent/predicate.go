@@ -54,6 +54,15 @@ func (p *Predicate) compile() (matcher, error) {
 	return m, nil
 }
 
+// Met reports whether arguments meet p. The error says why p makes no sense.
+func (p *Predicate) Met(args wire.Value) (bool, error) {
+	m, err := p.compile()
+	if err != nil {
+		return false, err
+	}
+	return m.meets(args), nil
+}
+
 // compileAll compiles predicates.
 func compileAll(where []Predicate) ([]matcher, error) {
 	list := make([]matcher, len(where))

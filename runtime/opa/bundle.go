@@ -133,12 +133,19 @@ func position(at *ast.Location) string {
 // Check reports everything that can be found wrong with a policy directory
 // without knowing the program that will use it. The error is Errors.
 func Check(fsys fs.FS) error {
+	_, err := Inspect(fsys)
+	return err
+}
+
+// Inspect is Check, and returns besides what is right but cannot mean what it
+// says: asks that would widen what the declaration allows.
+func Inspect(fsys fs.FS) (warnings Errors, err error) {
 	b, err := loadBundle(fsys)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := newGeneration(b); err != nil {
-		return fmt.Errorf("policy: %w", err)
+		return nil, fmt.Errorf("policy: %w", err)
 	}
-	return nil
+	return b.askWarnings(), nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/util"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 const declaredFile = generatedDir + "/data.json"
@@ -27,7 +29,9 @@ type declared struct {
 type declaredTool struct {
 	Pin     string `json:"pin"`
 	Consent *struct {
-		Ask string `json:"ask"`
+		Ask       string        `json:"ask"`
+		Approvers []string      `json:"approvers"`
+		MaxCover  runtime.Cover `json:"max_cover"`
 	} `json:"consent"`
 }
 

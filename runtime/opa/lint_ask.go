@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // declaredAsk is the id of the library's ask, which the declaration makes.
@@ -41,7 +43,7 @@ func (b *bundle) lintAskID(by asker, id *ast.Term, errs *Errors) {
 	switch {
 	case text == "":
 		errs.add(id.Location, "the id of an ask is empty", "name what the rule asks for")
-	case text == declaredAsk:
+	case text == declaredAsk || text == "declaration": // that is how the engine calls it
 		errs.add(id.Location, fmt.Sprintf("the id %q belongs to the consent that tools.yaml declares", text), "give this ask an id of its own")
 	case slices.ContainsFunc(others, func(o asker) bool { return o != by && (o.kind != toolPackage || by.kind != toolPackage) }):
 		errs.add(id.Location, fmt.Sprintf("the id %q is that of another package's ask", text),
@@ -59,6 +61,54 @@ func (p *Policy) Asks(tool, id string) bool {
 		return consent != nil && consent.Ask == "always"
 	}
 	return slices.ContainsFunc(d.askers[id], func(a asker) bool { return a.kind == orgPackage || a.name == tool })
+}
+
+// askWarnings finds asks of a tool's package that cannot mean what they say,
+// since a policy narrows what the declaration allows and never widens it.
+func (b *bundle) askWarnings() Errors {
+	var warnings Errors
+	for _, m := range b.handWritten(b.parsed) {
+		kind, name := contractPackage(m.Package.Path)
+		if kind != toolPackage || !contributes(m.Package.Path) {
+			continue
+		}
+		for _, r := range m.Rules {
+			if _, ok := askID(r); ok {
+				b.warnOfAsk(name, r.Head.Key.Value.(ast.Object), &warnings)
+			}
+		}
+	}
+	_ = warnings.err() // sorted by place
+	return warnings
+}
+
+// warnOfAsk looks at what of an ask is written as a constant.
+func (b *bundle) warnOfAsk(tool string, entry ast.Object, warnings *Errors) {
+	var declared runtime.Cover
+	var approvers []string
+	if c := b.declared.Tools[tool].Consent; c != nil {
+		declared, approvers = c.MaxCover, c.Approvers
+	}
+	if t := entry.Get(ast.StringTerm("max_cover")); t != nil && isConstant(t) {
+		var wanted runtime.Cover
+		if err := wanted.UnmarshalText([]byte(t.Value.(ast.String))); err == nil && wanted > declared {
+			warnings.add(t.Location, fmt.Sprintf("no grant can cover %q: tools.yaml allows %q at most", wanted, declared),
+				"write the narrower cover, or declare consent: {max_cover: "+wanted.String()+"}")
+		}
+	}
+	t := entry.Get(ast.StringTerm("approvers"))
+	if t == nil || len(approvers) == 0 || !t.IsGround() || !holdsStrings(t.Value) {
+		return
+	}
+	common := false
+	t.Value.(interface{ Foreach(func(*ast.Term)) }).Foreach(func(id *ast.Term) {
+		s, ok := id.Value.(ast.String)
+		common = common || !ok || slices.Contains(approvers, string(s))
+	})
+	if !common {
+		warnings.add(t.Location, fmt.Sprintf("nobody can give this consent: the approvers that tools.yaml declares are %q", approvers),
+			"name one of them, or the call is always denied")
+	}
 }
 
 // askID returns the id of an entry of ask, where it is written as it must be.

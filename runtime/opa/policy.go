@@ -20,6 +20,7 @@ type Policy struct {
 	builders builders
 
 	reload  sync.Mutex // one reload at a time
+	after   []func()   // a reload; guarded by reload
 	current atomic.Pointer[decider]
 }
 
@@ -82,7 +83,23 @@ func (p *Policy) Reload(fsys fs.FS) error {
 	if err := report.err(); err != nil {
 		return err
 	}
-	return p.use(b)
+	if err := p.use(b); err != nil {
+		return err
+	}
+	for _, f := range p.after {
+		f()
+	}
+	return nil
+}
+
+// OnReload has f called after every reload, when the new policies decide. It is
+// where an executor learns that rules are gone with which grants end:
+//
+//	policy.OnReload(func() { exec.RetireGrants(policy.Asks) })
+func (p *Policy) OnReload(f func()) {
+	p.reload.Lock()
+	defer p.reload.Unlock()
+	p.after = append(p.after, f)
 }
 
 // Revision names the content of the policies that decide now.

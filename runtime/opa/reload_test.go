@@ -50,6 +50,36 @@ func TestReload(t *testing.T) {
 	assert.Equal(t, first, p.Revision(), "same content, same revision")
 }
 
+// TestGrantsEndWithTheirRule gives a grant, and takes the rule away that asked
+// for it: one that comes later asks anew.
+func TestGrantsEndWithTheirRule(t *testing.T) {
+	rule := func(id string) string {
+		return tool(`ask contains {"id": "` + id + `", "message": "m", "approvers": ["owner"], "max_cover": "tool"} if input.args.path != ""`)
+	}
+	p, reg := load(t, "w.rego", rule("big"))
+	exec, err := runtime.NewExecutor(reg, p, runtime.WithPendingRequests())
+	require.NoError(t, err)
+	p.OnReload(func() { exec.RetireGrants(p.Asks) })
+	run, err := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), runtime.RunConfig{})
+	require.NoError(t, err)
+	write := func() runtime.Outcome {
+		return run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{
+			Tool: "file_write", Input: []byte(`{"path":"docs/a","content":"x","mode":"create","meta":{"owner":"o"}}`),
+		})
+	}
+	out := write()
+	require.Equal(t, runtime.Pending, out.Kind, out.Message)
+	res := exec.Decide(t.Context(), out.RequestID, runtime.Answer{By: "owner", Approve: true, Grant: runtime.GrantSession})
+	require.Equal(t, runtime.AnswerAccepted, res.Kind, res.Reason)
+	require.NotEqual(t, runtime.Pending, write().Kind, "the grant answers")
+
+	require.NoError(t, p.Reload(dir("w.rego", rule("big"), "c.rego", org(closedPolicy))))
+	require.NotEqual(t, runtime.Pending, write().Kind, "the rule is still there")
+	require.NoError(t, p.Reload(dir("w.rego", rule("large"))))
+	require.NoError(t, p.Reload(dir("w.rego", rule("big"))))
+	require.Equal(t, runtime.Pending, write().Kind, "the rule went, and the grant with it")
+}
+
 // write makes dir hold the files of fsys.
 func write(t *testing.T, dir string, fsys fs.FS) {
 	t.Helper()

@@ -17,7 +17,25 @@ type answer struct {
 	verdict runtime.Verdict
 	allows  []opa.Allow // what spoke for the call
 	tool    string
-	dir     string // of the policies
+	dir     string        // of the policies
+	consent *consentTerms // nil when nobody asks
+}
+
+// consentTerms say who must agree to a call, how soon, and how far that may reach.
+type consentTerms struct {
+	Approvers []string `json:"approvers"` // empty: anybody but the principal
+	Quorum    int      `json:"quorum"`
+	Timeout   string   `json:"timeout"`
+	MaxCover  string   `json:"max_cover"`
+}
+
+// String is for people.
+func (r *consentTerms) String() string {
+	who := "anybody but the principal"
+	if len(r.Approvers) > 0 {
+		who = strings.Join(r.Approvers, ", ")
+	}
+	return fmt.Sprintf("%s of %s, within %s; a grant may cover %s", count(r.Quorum, "approval"), who, r.Timeout, r.MaxCover)
 }
 
 // headline says in one line what would happen.
@@ -25,6 +43,9 @@ func (a *answer) headline() string {
 	v := a.verdict
 	if v.Runs {
 		return a.tool + ": would run"
+	}
+	if v.Outcome.Kind == runtime.Pending {
+		return a.tool + ": would wait for consent"
 	}
 	names := make([]string, 0, len(v.Outcome.AllReasons))
 	for _, r := range v.Outcome.AllReasons {
@@ -46,6 +67,9 @@ func (a *answer) print(w io.Writer) {
 	for _, q := range v.Decision.Asks {
 		a.block(w, "asked by", q.ID, q.At, q.Message)
 	}
+	if a.consent != nil {
+		fmt.Fprintf(w, "  %-10s %s\n", "needs", a.consent)
+	}
 	for _, r := range a.allows {
 		a.block(w, "allowed by", r.Code, r.At, r.Message)
 	}
@@ -54,6 +78,9 @@ func (a *answer) print(w io.Writer) {
 	}
 	for _, o := range v.Decision.Obligations {
 		a.block(w, "obliged by", o.Code, o.At, string(o.Args))
+	}
+	if len(v.Outcome.Steps) > 0 {
+		fmt.Fprintf(w, "  %-10s %s\n", "would run", "after "+stepsText(v.Outcome.Steps))
 	}
 	if !v.Runs && len(v.Outcome.Violations) == 0 {
 		fmt.Fprintf(w, "  the model is told: %s\n", v.Outcome.Message)
@@ -143,13 +170,18 @@ func (a *answer) printJSON(w io.Writer) error {
 		Message    string           `json:"message,omitempty"`
 		Violations []wire.Violation `json:"violations"`
 		Rules      []ruleJSON       `json:"rules"`
+		Consent    *consentTerms    `json:"consent,omitempty"`
+		Steps      []string         `json:"steps,omitempty"` // after these the call would be admitted
 		Revision   string           `json:"revision,omitempty"`
 	}{
 		Tool: a.tool, Runs: v.Runs, Reasons: append([]runtime.Reason{}, v.Outcome.AllReasons...), Message: v.Outcome.Message,
-		Violations: append([]wire.Violation{}, v.Outcome.Violations...), Rules: a.rules(), Revision: v.Decision.Revision,
+		Violations: append([]wire.Violation{}, v.Outcome.Violations...), Rules: a.rules(), Consent: a.consent, Revision: v.Decision.Revision,
 	}
 	if !v.Runs {
 		out.Outcome = v.Outcome.Kind.String()
+	}
+	for _, s := range v.Outcome.Steps {
+		out.Steps = append(out.Steps, s.String())
 	}
 	return printJSON(w, out)
 }

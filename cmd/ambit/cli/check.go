@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
@@ -38,15 +36,19 @@ Notes name declared fields that this version carries but does not enforce yet.`,
 			}
 			d, err := load(path)
 			warnings, ruleErr := d.analyse()
-			err = errors.Join(err, ruleErr, checkPolicies(path, d))
+			unmatched, policyErr := checkPolicies(path, d)
+			err = errors.Join(err, ruleErr, policyErr)
 			notes, noteErr := d.notes()
 			err = errors.Join(err, noteErr)
 			if asJSON {
-				return printFindings(cmd.OutOrStdout(), err, append(warningFindings(warnings), notes...))
+				return printFindings(cmd.OutOrStdout(), err, slices.Concat(warningFindings(warnings), policyWarnings(unmatched), notes))
 			}
 			for _, w := range warnings {
 				fmt.Fprint(cmd.ErrOrStderr(), "warning: ")
 				w.at.Format(cmd.ErrOrStderr())
+			}
+			for _, w := range unmatched {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: %s\n", policyError(w), w.Hint)
 			}
 			for _, n := range notes {
 				fmt.Fprintf(cmd.ErrOrStderr(), "note: %s:%d:%d: %s\n", n.File, n.Line, n.Column, n.Message)
@@ -64,12 +66,28 @@ Notes name declared fields that this version carries but does not enforce yet.`,
 // checkPolicies type-checks the policies beside the declaration at path, when
 // there are any. d is nil when the declaration itself has errors; the policies
 // are then held against what was generated last.
-func checkPolicies(path string, d *declaration) error {
+func checkPolicies(path string, d *declaration) (warnings opa.Errors, err error) {
 	fsys, err := policyFS(path, d)
 	if err != nil || fsys == nil {
-		return err
+		return nil, err
 	}
-	return inPolicyDir(opa.Check(fsys), policyDir(path))
+	warnings, err = opa.Inspect(fsys)
+	dir := policyDir(path)
+	for _, w := range warnings {
+		w.File = inDir(dir, w.File)
+	}
+	return warnings, inPolicyDir(err, dir)
+}
+
+// askUnmatchable is the code of an ask that cannot mean what it says.
+const askUnmatchable = "unmatchable_ask"
+
+func policyWarnings(warnings opa.Errors) []finding {
+	var out []finding
+	for _, w := range warnings {
+		out = append(out, finding{severityWarning, askUnmatchable, w.File, w.Line, w.Col, w.Message, w.Hint})
+	}
+	return out
 }
 
 // notes names the declared fields that no engine enforces yet.
@@ -82,10 +100,6 @@ func (d *declaration) notes() ([]finding, error) {
 		return nil, err
 	}
 	var notes []finding
-	carried := &runtime.Spec{Rules: runtime.Rules{MaxCalls: 1}}
-	if rules := d.file.Rules; rules != nil && len(rules.Keys) > 0 && len(carried.Unenforced()) > 0 {
-		notes = append(notes, note(first(rules.Keys), "rules of the whole set are carried into the generated code but not enforced yet"))
-	}
 	for i, tool := range tools {
 		for _, field := range tool.Unenforced() {
 			message := fmt.Sprintf("tool %q: %s is carried into the generated code but not enforced yet", tool.Name(), field)
@@ -97,13 +111,6 @@ func (d *declaration) notes() ([]finding, error) {
 
 func note(at dsl.Pos, message string) finding {
 	return finding{Severity: severityNote, File: at.File, Line: at.Line, Column: at.Col, Message: message}
-}
-
-// first is the place of the first of some keys.
-func first(keys map[string]dsl.Pos) dsl.Pos {
-	return slices.MinFunc(slices.Collect(maps.Values(keys)), func(a, b dsl.Pos) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
-	})
 }
 
 // fieldPos is where a field such as limits.memory of t is declared.

@@ -31,8 +31,12 @@ func newExplain() *cobra.Command {
 		Short: "Say what would happen to one call, and why",
 		Long: `Explain judges one call as the executor would, with the declaration and the
 policies as they stand on disk, whether or not they have been generated. Nothing
-is executed. It prints the decision, every reason for it, and the rule that gave
-each reason. A denial is an answer like any other: the exit code is 0.`,
+is executed. It prints the decision, every reason for it, the rule that gave each
+reason, whose consent the asks come to, and the steps after which the same call
+would be admitted. A denial is an answer like any other: the exit code is 0.
+
+Earlier calls (--count) are assumed to have been allowed, agreed to and successful,
+in an order that the rules allow and so long ago that no cooldown is left.`,
 		Example: `  ambit explain --tool note_write --input '{"title": "A", "text": "one"}'
   ambit explain --tool web_search --input @call.json --mode web_mode=live --capability network.read
   ambit explain --tool note_read --input - --count note_read=20 --json`,

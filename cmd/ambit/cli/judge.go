@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/opa"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -28,23 +29,57 @@ func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*an
 	if st.policy, err = opa.Load(fsys, reg); err != nil {
 		return nil, inPolicyDir(err, policyDir(d.path))
 	}
-	exec, err := runtime.NewExecutor(reg, st, runtime.WithPolicyTimeout(policyTimeout))
+	clock, err := newPastClock(d.file, q.counts)
 	if err != nil {
 		return nil, err
 	}
+	exec, err := runtime.NewExecutor(reg, st, runtime.WithPolicyTimeout(policyTimeout), runtime.WithClock(clock), runtime.WithPendingRequests())
+	if err != nil {
+		return nil, problem(err.Error(), "")
+	}
 	defer exec.Shutdown(ctx)
-	run, err := exec.Session(runtime.SessionConfig{
+	ses := exec.Session(runtime.SessionConfig{
 		Principal: q.principal, Capabilities: q.capabilities, Behavior: q.behavior, Modes: q.modes,
-	}).StartRun(ctx, runtime.RunConfig{})
+	})
+	run, err := ses.StartRun(ctx, runtime.RunConfig{})
 	if err != nil {
 		return nil, err
 	}
 	turn := run.Turn(runtime.TurnConfig{})
-	if err := st.rehearse(ctx, turn, q.counts); err != nil {
+	st.rehearsing.Store(true)
+	if err := (&rehearsal{file: d.file, exec: exec, ses: ses, turn: turn, clock: clock}).play(ctx, q.counts); err != nil {
 		return nil, err
 	}
+	st.rehearsing.Store(false)
 	v := turn.WhatIf(ctx, runtime.Call{Tool: q.tool, Input: input})
-	return &answer{verdict: v, allows: st.explained().Allows, tool: q.tool, dir: policyDir(d.path)}, nil
+	return &answer{verdict: v, allows: st.explained().Allows, tool: q.tool, dir: policyDir(d.path), consent: d.consentTerms(q.tool, v.Decision.Asks)}, nil
+}
+
+// consentTerms is what the asks of a policy and the declaration come to; nil when
+// nobody asks.
+func (d *declaration) consentTerms(tool string, asks []runtime.Ask) *consentTerms {
+	if len(asks) == 0 {
+		return nil
+	}
+	all := make([]consent.Ask, len(asks))
+	for i, a := range asks {
+		all[i] = consent.Ask(a)
+	}
+	var declared *consent.Requirement
+	for _, t := range d.file.Tools {
+		if t.Name == tool && t.Consent != nil {
+			declared = &consent.Requirement{
+				Approvers: t.Consent.Approvers, Quorum: t.Consent.Quorum, Timeout: t.Consent.Timeout,
+				AllowEdit: t.Consent.AllowEdit, AllowSelf: t.Consent.AllowSelf,
+			}
+			_ = declared.MaxCover.UnmarshalText([]byte(t.Consent.MaxCover)) // dsl knows the same covers
+		}
+	}
+	m, err := consent.Merge(declared, all...)
+	if err != nil {
+		return nil // the call is denied, and the answer says why
+	}
+	return &consentTerms{m.Approvers, m.Quorum, m.Timeout.String(), m.MaxCover.String()}
 }
 
 // policyTimeout is longer than that of a server: nobody else waits for the answer.
@@ -81,19 +116,6 @@ func (s *stage) explained() opa.Explanation {
 	return opa.Explanation{}
 }
 
-func (s *stage) rehearse(ctx context.Context, turn *runtime.Turn, counts map[string]int) error {
-	s.rehearsing.Store(true)
-	defer s.rehearsing.Store(false)
-	for tool, n := range counts {
-		for range n {
-			if out := turn.Execute(ctx, runtime.Call{Tool: tool, Input: []byte("{}")}); out.Kind != runtime.Completed {
-				return problem("an earlier call of "+quote(tool)+" cannot be assumed: "+out.Message, "")
-			}
-		}
-	}
-	return nil
-}
-
 // Decide implements runtime.Policy.
 func (s *stage) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 	if s.rehearsing.Load() {
@@ -113,7 +135,7 @@ type stageCodec struct {
 // Decode implements runtime.Codec.
 func (c stageCodec) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 	if c.stage.rehearsing.Load() {
-		return wire.Raw("{}"), nil
+		return wire.Raw(b), nil
 	}
 	return c.tool.Decode(b)
 }

@@ -18,8 +18,10 @@ const (
 // policyFS is the policy folder beside the declaration at path as it will be
 // once d is generated: hand-written files from disk, generated ones from
 // memory. Without d it is the folder as it stands, and nil when there is none.
-func policyFS(path string, d *declaration) (fs.FS, error) {
-	dir := policyDir(path)
+func policyFS(path string, d *declaration) (fs.FS, error) { return policyFSIn(policyDir(path), d) }
+
+// policyFSIn is policyFS for a policy folder that is somewhere else.
+func policyFSIn(dir string, d *declaration) (fs.FS, error) {
 	info, err := os.Stat(dir)
 	absent := errors.Is(err, fs.ErrNotExist)
 	switch {

@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"context"
@@ -20,7 +20,8 @@ type order struct{ paid, refunded int64 }
 
 var _ refunds.Handler = (*desk)(nil)
 
-func newDesk() *desk {
+// NewDesk returns a desk with two orders in its books.
+func NewDesk() refunds.Handler {
 	return &desk{orders: map[string]*order{"1017": {paid: 4900}, "1018": {paid: 1250}}}
 }
 

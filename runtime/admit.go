@@ -1,0 +1,181 @@
+package runtime
+
+import (
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// What becomes of a call after it was judged.
+const (
+	nextAgain = iota // the facts have changed, or others are kept out
+	nextRun
+	nextWait // for somebody's consent
+	nextEnd
+)
+
+// admit judges the call by the rules and reserves what it uses, if the facts on
+// which the policy judged it still stand. All of it is one step of the session.
+// When the call has to be judged again it returns what to wait for before.
+func (c *call) admit() (next int, held *signal, e *ending) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case c.ending:
+		return nextWait, nil, nil
+	case s.holder != c && (s.holder != nil || c.run.look() != c.facts):
+		return nextAgain, s.held, nil
+	case c.run.part.closing:
+		return nextEnd, nil, cancellation(ReasonRunClosed)
+	}
+	s.letGo(c)
+	switch j := &c.worker.judge; {
+	case j.reason != ReasonNone:
+		return nextEnd, nil, c.refused(c.check(&c.worker.rule), &c.worker.rule, j)
+	case c.dry:
+		return c.admitDry()
+	case c.resumed():
+		return c.readmit()
+	case j.asks:
+		return c.admitAsked()
+	}
+	return c.reserve()
+}
+
+// check says what the rules have to say to the call. The session's lock is held.
+func (c *call) check(rc *rules.Call) rules.Verdict {
+	s := c.run.session
+	at := c.exec.instant(c.clock())
+	if c.resumed() {
+		return s.state.Recheck(at, rc)
+	}
+	return s.state.Check(at, rc)
+}
+
+// reserve admits the call to start.
+func (c *call) reserve() (next int, held *signal, e *ending) {
+	s := c.run.session
+	v, ev := s.admitByRules(c.exec.instant(c.now), &c.worker.rule)
+	if !v.Admitted() {
+		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
+	}
+	return c.authorized(ev)
+}
+
+// authorized notes that the call is admitted to start.
+func (c *call) authorized(ev rules.Event) (next int, held *signal, e *ending) {
+	c.hold = holdReservation
+	c.run.session.note(ev)
+	c.transition(EventAuthorized, StateAuthorized, note{at: c.now})
+	return nextRun, nil, nil
+}
+
+// readmit admits a call that waited for consent, its own reservation left out.
+func (c *call) readmit() (next int, held *signal, e *ending) {
+	s := c.run.session
+	v, ev := s.state.Resume(c.exec.instant(c.now), &c.worker.rule)
+	if !v.Admitted() {
+		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
+	}
+	c.asked.unasked = !c.worker.judge.asks
+	return c.authorized(ev)
+}
+
+// admitDry says what admit would do.
+func (c *call) admitDry() (next int, held *signal, e *ending) {
+	v := c.check(&c.worker.rule)
+	switch asked := c.worker.judge.asks; {
+	case !v.Admitted():
+		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
+	case asked && !c.exec.desk.answers(c):
+		if e := c.nobody(); e != nil {
+			return nextEnd, nil, e
+		}
+		return nextEnd, nil, &ending{event: EventAborted, to: StateAborted, outcome: c.pending()}
+	}
+	c.runs = true
+	return nextEnd, nil, &ending{event: EventAborted, to: StateAborted}
+}
+
+// describe prepares what the rules need to know of the call.
+func (c *call) describe() bool {
+	if err := c.describeTo(&c.worker.rule, c.final); err != nil {
+		c.policyFault("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
+	}
+	return true
+}
+
+// letGo lets others be admitted, if it was c that kept them. s.mu is held.
+func (s *Session) letGo(c *call) {
+	if s.holder == c && c != nil {
+		s.exec.fire(s.held)
+		s.holder, s.held = nil, nil
+	}
+}
+
+// settle gives back or finishes what an ended call has in the rules, and fills
+// in how its run stands then. s.mu is held.
+func (c *call) settle(out *Outcome) {
+	s := c.run.session
+	s.letGo(c)
+	at := c.exec.instant(c.clock())
+	var ev rules.Event
+	var err error
+	switch c.hold {
+	case holdReservation:
+		ev, err = s.state.Release(at, c.in.ID)
+	case holdInvocation:
+		ev, err = s.state.Finish(at, c.in.ID, statusOf(out.Kind))
+	}
+	if c.hold != holdNothing && err == nil {
+		s.note(ev)
+	}
+	c.hold = holdNothing
+	if !c.dry {
+		c.stand(out)
+	}
+	if c.position > 0 {
+		p := c.run.part
+		last := p.active[len(p.active)-1]
+		p.active[c.position-1] = last
+		last.position = c.position
+		p.active[len(p.active)-1] = nil
+		p.active = p.active[:len(p.active)-1]
+		c.position = 0
+	}
+}
+
+// statusOf says for the rules how an invocation ended.
+func statusOf(k OutcomeKind) rules.Status {
+	switch k {
+	case Completed:
+		return rules.StatusOK
+	case TimedOut, Cancelled:
+		return rules.StatusTimeout
+	case Unknown:
+		return rules.StatusUnknown
+	}
+	return rules.StatusError
+}
+
+// stand says how the run stands after an outcome. s.mu is held.
+func (c *call) stand(out *Outcome) {
+	state := c.run.session.state
+	result := rules.ResultRefused
+	switch {
+	case out.Kind == Pending:
+		result = rules.ResultPending
+	case out.Kind == Completed:
+		result = rules.ResultSucceeded
+	case c.attempt > 0:
+		result = rules.ResultFailed
+	}
+	out.Loop = Loop(state.Hint(c.run.id, c.in.Tool, result, c.heartbeat))
+	out.Run = runState(state.RunState(c.run.id))
+	if c.exec.requires {
+		out.PendingExit = state.Status(c.run.id).PendingExit
+	}
+}

@@ -1,0 +1,235 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/rules"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// Decide is the one door for answers to requests: from a terminal, a console,
+// another process or code. It resolves the request in one step; of answers that
+// race one is accepted.
+//
+// When the answer lets the call go on Decide waits for its outcome, until ctx
+// ends. An answer counts even when ctx is done.
+func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resolution {
+	if e == nil || e.engine == nil {
+		return Resolution{Reason: consent.UnknownRequest}
+	}
+	e.desk.tick()
+	answer := &consent.Answer{
+		By: a.By, Approve: a.Approve, Message: a.Message,
+		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
+	}
+	c := e.desk.call(requestID)
+	if c == nil {
+		return e.desk.unknown(requestID, answer)
+	}
+	edited := c.edited(ctx, requestID, a.Edit, answer)
+	result := c.decided(requestID, answer, edited)
+	res := Resolution{
+		Kind: result.Resolution, Reason: result.Rejection, Call: c.in.ID, Missing: result.Missing, Granted: result.Granted,
+	}
+	if result.Resolution == consent.Accepted {
+		if result.Status == consent.StatusApproved {
+			c.resume()
+		} else {
+			detail := Detail{Rule: "person", Message: a.Message}
+			c.end(*refusal(ReasonConsentDenied, detail, deniedBy(a.Message)))
+		}
+		e.wait(c.record.final, nil, ctx.Done())
+	}
+	out := c.record.now(c.run.session)
+	res.Outcome = &out
+	return res
+}
+
+// deniedBy tells a model that a person said no.
+func deniedBy(message string) string {
+	if message == "" {
+		return "a person denied the call"
+	}
+	return "a person denied the call: " + message
+}
+
+// call returns the call that a request is about, nil when there is none.
+func (d *desk) call(request string) *call {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.calls[request]
+}
+
+// unknown notes an answer to a request that was never made, or is forgotten.
+func (d *desk) unknown(request string, a *consent.Answer) Resolution {
+	a.Edit = nil
+	d.mu.Lock()
+	ev := d.book.Decide(d.exec.now(), request, a)
+	d.apply(&ev)
+	d.mu.Unlock()
+	d.exec.emit(&Event{
+		Time: ev.At, Kind: EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
+		Rejection: ev.Result.Rejection.String(),
+	})
+	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection}
+}
+
+// An edit is what an approver would rather see run.
+type edit struct {
+	args    wire.Value
+	preview *consent.Preview
+	rule    rules.Call
+	ok      bool // the rules can be told of it
+}
+
+// edited decodes the arguments that an approver would rather see run, and puts
+// what is asked about them into the answer.
+func (c *call) edited(ctx context.Context, request string, text []byte, a *consent.Answer) (e *edit) {
+	if text == nil || !a.Approve {
+		return nil
+	}
+	e, a.Edit = &edit{}, &consent.Edit{}
+	args, violations, fault := c.decodeEdit(text)
+	if fault != nil {
+		c.exec.report(fault)
+	}
+	q := &a.Edit.Question
+	q.Call = c.consentCallWith(args, "")
+	if args == nil {
+		a.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", violationList(violations))
+		return e
+	}
+	// Whoever may not answer at all does not make the policy work.
+	d := &c.exec.desk
+	d.mu.Lock()
+	was, _ := d.book.Request(request)
+	probe := d.book.Decide(c.clock(), request, &consent.Answer{By: a.By, Approve: true, Offer: a.Offer})
+	d.mu.Unlock()
+	q.Call.Revision = was.Revision
+	if probe.Result.Rejection != consent.NotRejected || !was.Requirement.AllowEdit {
+		return e
+	}
+	decision, final, err := c.consult(ctx, args)
+	if err != nil || len(decision.Denials) > 0 || decision.Effect == EffectDeny {
+		decision = Decision{} // when the call goes on it is judged again, and refused
+	}
+	e.args = final
+	asked, err := c.questionOf(final, &decision)
+	if err != nil {
+		a.Edit.Err = err
+		return e
+	}
+	*q = asked
+	if e.preview, err = c.previewOf(ctx, final); err != nil {
+		a.Edit.Err = fmt.Errorf("what the edited call would do cannot be shown: %w", err)
+	}
+	q.Call.Preview = e.preview
+	e.ok = c.describeTo(&e.rule, final) == nil
+	return e
+}
+
+// decodeEdit decodes edited arguments as strictly as any.
+func (c *call) decodeEdit(text []byte) (args wire.Value, violations []wire.Violation, fault *CallError) {
+	defer func() {
+		if v := recover(); v != nil {
+			args, fault = nil, c.panicked(v)
+		}
+	}()
+	args, violations = c.tool.Decode(text)
+	if violations != nil {
+		args = nil
+	}
+	return args, violations, nil
+}
+
+// consult asks the policy about other arguments of a call that waits. It returns
+// them as the policy wants them.
+func (c *call) consult(ctx context.Context, args wire.Value) (d Decision, final wire.Value, err error) {
+	s := c.run.session
+	s.mu.Lock()
+	facts := c.run.look().without(c.index)
+	s.mu.Unlock()
+	d, err = c.consultOnce(ctx, c.policyInputOf(args, facts, c.clock()))
+	if err != nil || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == EffectDeny {
+		return d, args, err
+	}
+	if _, final, err = c.rewrite(args, d.Rewrites); err != nil {
+		return d, args, err
+	}
+	d, err = c.consultOnce(ctx, c.policyInputOf(final, facts, c.clock()))
+	return d, final, err
+}
+
+// consultOnce evaluates the policy in a goroutine of its own, as it may hang.
+func (c *call) consultOnce(ctx context.Context, in PolicyInput) (Decision, error) {
+	e := c.exec
+	if e.abandoned.Load() >= maxAbandoned {
+		return Decision{}, errAbandoned
+	}
+	watch := &callContext{parent: ctx, due: in.Now.Add(e.patience)}
+	done := newSignal()
+	answer := make(chan Decision, 1)
+	result := make(chan error, 1)
+	e.busy(1)
+	go func() {
+		defer e.busy(-1)
+		defer e.fire(done)
+		result <- guard(func() error {
+			d, err := e.policy.Decide(watch, &in)
+			answer <- d
+			return err
+		})
+	}()
+	if !e.waitFor(done, e.patience) {
+		watch.cancel(whyDeadline)
+		e.abandoned.Add(1)
+		go func() { <-done.ch; e.abandoned.Add(-1) }()
+		return Decision{}, errAbandoned
+	}
+	watch.cancel(whyCanceled)
+	select {
+	case err := <-result:
+		if err != nil {
+			return Decision{}, err
+		}
+		return <-answer, nil
+	default:
+		return Decision{}, errExited
+	}
+}
+
+// decided resolves the request of the call by an answer: one step.
+func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Result {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.clock()
+	d := &c.exec.desk
+	d.mu.Lock()
+	ev := d.book.Decide(now, request, a)
+	d.apply(&ev)
+	d.mu.Unlock()
+	c.transition(EventApprovalDecided, c.state, note{at: now, answer: &ev})
+	if ed == nil || ev.Result.Resolution == consent.Rejected || c.ending {
+		return ev.Result
+	}
+	c.final, c.asked.preview = ed.args, ed.preview
+	if ev.Result.Resolution == consent.Recorded {
+		c.rebind(&ed.rule, now)
+	}
+	return ev.Result
+}
+
+// rebind tells the rules that a call that goes on waiting has other arguments.
+// When they refuse these the call goes on with the old ones in the rules, and is
+// refused when it is approved. c.mu is held.
+func (c *call) rebind(rc *rules.Call, now time.Time) {
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {
+		s.note(ev)
+	}
+}

@@ -1,0 +1,114 @@
+package runtime
+
+import "context"
+
+// A BatchMode says how the calls of a batch follow each other.
+type BatchMode uint8
+
+// The modes of a batch.
+const (
+	Parallel   BatchMode = iota // all are admitted, in order, then they run together
+	Sequential                  // each ends before the next is admitted
+)
+
+// A batch is a call's place among others that are made at once.
+type batch struct {
+	admitted signal  // it is admitted to start
+	open     *signal // all are: they may start
+}
+
+// wait waits until the rest of the batch is admitted too. It reports false when
+// the call has ended.
+func (b *batch) wait(c *call) bool {
+	c.exec.fire(&b.admitted)
+	return c.enter(phaseHeld, c.ends()) && c.exec.wait(b.open, c.over(), nil) == sawA && c.goOn()
+}
+
+// goOn notes that time may have passed.
+func (c *call) goOn() bool {
+	c.now = c.clock()
+	return true
+}
+
+// ExecuteBatch carries out the calls of one message of the model and returns one
+// outcome for each, in their order. They are admitted in that order in both
+// modes, one refusal stops no other, and a call that waits for consent counts as
+// ended. A call of a tool with an order, start or exit rule waits in both modes
+// until all earlier ones have ended, and later ones wait for it.
+func (t *Turn) ExecuteBatch(ctx context.Context, calls []Call, mode BatchMode) []Outcome {
+	outcomes := make([]Outcome, len(calls))
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if mode == Sequential || t == nil || t.run == nil || t.run.session == nil {
+		for i := range calls {
+			outcomes[i] = t.Execute(ctx, calls[i])
+		}
+		return outcomes
+	}
+	e := t.run.session.exec
+	for first := 0; first < len(calls); {
+		last := first + 1
+		if !e.engine.Tied(calls[first].Tool) {
+			for last < len(calls) && !e.engine.Tied(calls[last].Tool) {
+				last++
+			}
+		}
+		t.together(ctx, calls[first:last], outcomes[first:last])
+		first = last
+	}
+	return outcomes
+}
+
+// together admits calls one after the other, lets those that were admitted start
+// at once, and waits for all.
+func (t *Turn) together(ctx context.Context, calls []Call, outcomes []Outcome) {
+	s := t.run.session
+	e := s.exec
+	open := newSignal()
+	begun := make([]*call, len(calls))
+	earlier := make([]*record, len(calls))
+	for i, in := range calls {
+		b := &batch{admitted: signal{ch: make(chan struct{})}, open: open}
+		c, r := t.begin(ctx, in, b)
+		begun[i], earlier[i] = c, r
+		if c == nil {
+			continue
+		}
+		if e.wait(&b.admitted, &c.record.first, ctx.Done()) == sawDone {
+			c.forsake()
+			e.wait(&b.admitted, &c.record.first, nil)
+		}
+	}
+	e.fire(open)
+	for i, c := range begun {
+		if c != nil {
+			outcomes[i] = c.await()
+		} else {
+			outcomes[i] = earlier[i].await(ctx, s)
+		}
+	}
+}
+
+// RunDeclared makes the calls for which the declaration holds complete
+// arguments: of start tools that have not succeeded yet and, once the run is
+// ending or its model has stopped, of required tools that are open.
+func (t *Turn) RunDeclared(ctx context.Context) []Outcome {
+	if t == nil || t.run == nil || t.run.session == nil {
+		return nil
+	}
+	r, s := t.run, t.run.session
+	s.mu.Lock()
+	names := s.state.OpenStarts(r.id, r.principal)
+	if st := s.state.Status(r.id); RunState(st.State) == RunCleanup || st.Reminders > 0 {
+		names = append(names, st.PendingExit...)
+	}
+	s.mu.Unlock()
+	var outcomes []Outcome
+	for _, name := range names {
+		if tool, _, _ := s.exec.reg.Lookup(name); tool.spec.Args != "" {
+			outcomes = append(outcomes, t.Execute(ctx, Call{Tool: name, Input: []byte(tool.spec.Args)}))
+		}
+	}
+	return outcomes
+}

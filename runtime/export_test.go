@@ -1,0 +1,20 @@
+package runtime
+
+import (
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// Note sets who is told of every change of a rule state, before there are any.
+func (e *Executor) Note(f func(session string, ev rules.Event)) { e.noted = f }
+
+// NoteConsent sets who is told of every change of the book of requests.
+func (e *Executor) NoteConsent(f func(consent.Event)) {
+	e.desk.noted = func(ev *consent.Event) { f(*ev) }
+}
+
+// Engine returns the rule engine of e.
+func (e *Executor) Engine() *rules.Engine { return e.engine }
+
+// BookKey returns the key of the book of requests.
+func (e *Executor) BookKey() []byte { return e.desk.key }

@@ -1,0 +1,136 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// Requests lists the requests that wait for answers, in the order in which they
+// were made.
+func (e *Executor) Requests() []*ConsentRequest {
+	if e == nil || e.engine == nil {
+		return nil
+	}
+	e.desk.tick()
+	e.desk.mu.Lock()
+	open := e.desk.book.Open()
+	e.desk.mu.Unlock()
+	list := make([]*ConsentRequest, len(open))
+	for i := range open {
+		list[i] = e.desk.view(open[i])
+	}
+	return list
+}
+
+// Request returns a request, one that has ended too as long as it is remembered.
+func (e *Executor) Request(id string) (*ConsentRequest, bool) {
+	if e == nil || e.engine == nil {
+		return nil, false
+	}
+	r, ok := e.desk.request(id)
+	if !ok {
+		return nil, false
+	}
+	return e.desk.view(r), true
+}
+
+// view returns a request as an approver sees it.
+func (d *desk) view(r consent.Request) *ConsentRequest {
+	v := &ConsentRequest{Request: r, Covers: r.Requirement.Covers()}
+	c := d.call(r.ID)
+	if c == nil {
+		return v
+	}
+	spec := c.tool.spec
+	v.Title, v.Description = spec.Title, spec.Description
+	var reveal []string
+	if spec.Consent != nil {
+		v.Message, reveal = spec.Consent.Message, spec.Consent.Reveal
+	}
+	c.mu.Lock()
+	args, over := c.final, c.ending
+	c.mu.Unlock()
+	if !over {
+		v.Shown = d.shown(args, reveal)
+	}
+	return v
+}
+
+// shown returns arguments as an approver sees them, nil when they cannot be shown.
+func (d *desk) shown(args wire.Value, reveal []string) (text []byte) {
+	defer func() { _ = recover() }() // their Walk may be broken
+	text, _ = consent.Show(d.key, args, reveal...)
+	return text
+}
+
+// Grants lists the grants that f lets through, in the order in which they were
+// given.
+func (e *Executor) Grants(f GrantFilter) []Grant {
+	if e == nil || e.engine == nil {
+		return nil
+	}
+	e.desk.mu.Lock()
+	defer e.desk.mu.Unlock()
+	now := e.now()
+	var list []Grant
+	for _, g := range e.desk.book.Grants() {
+		fits := (f.Session == "" || f.Session == g.Session) && (f.Principal == "" || f.Principal == g.Principal) &&
+			(f.Tool == "" || f.Tool == g.Tool)
+		if fits && (!f.Live || g.Live(now)) {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// Revoke takes a grant back: from now on it answers nothing. The id of a grant
+// is that of the request that it comes from. Anybody with a name may.
+func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolution {
+	if e == nil || e.engine == nil {
+		return Resolution{Reason: consent.UnknownRequest}
+	}
+	d := &e.desk
+	d.mu.Lock()
+	ev := d.book.Revoke(e.now(), grantID, by, reason)
+	d.apply(&ev)
+	d.mu.Unlock()
+	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection, Call: ev.Call}
+}
+
+// RetireGrants ends the grants whose rules have all gone: to be called after a
+// policy was reloaded, with what asks about a tool now. The rule of a
+// declaration that asks always is called declaration.
+func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
+	if e == nil || e.engine == nil {
+		return
+	}
+	d := &e.desk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known := func(r consent.Rule) bool { return r.Code == ruleDeclaration || exists(r.Tool, r.Code) }
+	if ev, ok := d.book.Retire(e.now(), known); ok {
+		d.apply(&ev)
+	}
+}
+
+// ConsentOff lets nobody be asked until an instant, at most an hour away: what
+// would be asked runs, what is denied stays denied. The error handler is warned.
+func (e *Executor) ConsentOff(_ context.Context, until time.Time, by, reason string) error {
+	d := &e.desk
+	d.mu.Lock()
+	ev, err := d.book.Off(e.now(), until, by, reason)
+	if err == nil {
+		d.apply(&ev)
+	}
+	d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	e.report(&CallError{Err: fmt.Errorf("%q has switched consent off until %s: %s", by, until.Format(time.RFC3339), reason)})
+	e.emit(&Event{Time: ev.At, Kind: EventConsentOff, By: by})
+	return nil
+}

@@ -1,0 +1,65 @@
+package virtual_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/internal/virtual"
+)
+
+func passed(c *virtual.Clock) time.Duration { return c.Now().Sub(virtual.Epoch()) }
+
+// TestTimePassesWhenSomebodyWaits shows that a step takes the time that it
+// sleeps, and that what is due on the way happens in its order.
+func TestTimePassesWhenSomebodyWaits(t *testing.T) {
+	c := virtual.New()
+	var order []string
+	note := func(s string) func() { return func() { order = append(order, s) } }
+	c.AfterFunc(3*time.Second, note("third"))
+	c.AfterFunc(time.Second, note("first"))
+	c.AfterFunc(time.Second, note("second"))
+	stopped := c.AfterFunc(time.Second, note("stopped"))
+	moved := c.AfterFunc(time.Second, note("moved"))
+	assert.True(t, stopped.Stop())
+	assert.False(t, stopped.Stop())
+	assert.True(t, moved.Reset(9*time.Second))
+	require.NoError(t, c.Perform(func() { c.Sleep(2 * time.Second) }))
+	assert.Equal(t, 2*time.Second, passed(c))
+	assert.Equal(t, []string{"first", "second"}, order)
+	require.NoError(t, c.Advance(7*time.Second))
+	assert.Equal(t, []string{"first", "second", "third", "moved"}, order)
+	assert.Equal(t, 9*time.Second, passed(c))
+	assert.False(t, moved.Stop())
+}
+
+// TestWhatIsDueAtTheEndHappens shows that a step does not leave behind what is
+// due at the instant of its end.
+func TestWhatIsDueAtTheEndHappens(t *testing.T) {
+	c := virtual.New()
+	fired := false
+	require.NoError(t, c.Perform(func() {
+		c.Sleep(time.Second)
+		c.AfterFunc(0, func() { fired = true })
+	}))
+	assert.True(t, fired)
+	assert.Equal(t, time.Second, passed(c))
+}
+
+func TestStuck(t *testing.T) {
+	c := virtual.New()
+	block := make(chan struct{})
+	defer close(block)
+	err := c.Perform(func() { c.Busy(-1); <-block })
+	require.EqualError(t, err, "0s after the beginning nothing can happen any more and the step has not ended")
+}
+
+func TestPatience(t *testing.T) {
+	c := virtual.New()
+	c.Patience = time.Millisecond
+	block := make(chan struct{})
+	defer close(block)
+	require.EqualError(t, c.Perform(func() { <-block }), "after 1ms nothing has come to rest")
+}

@@ -1,0 +1,152 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+)
+
+// pending is the outcome of a call as long as it waits for consent. c.mu is held.
+func (c *call) pending() Outcome {
+	out := Outcome{
+		CallID: c.in.ID, Tool: c.in.Tool, Kind: Pending, Reason: ReasonConsentRequired,
+		AllReasons: []Reason{ReasonConsentRequired}, RequestID: c.asked.id, Revision: c.revision, Loop: LoopWait,
+	}
+	now := c.clock()
+	out.Duration = now.Sub(c.began)
+	who := "somebody"
+	if r, ok := c.exec.desk.request(c.asked.id); ok {
+		out.Detail = Detail{Rule: r.Reasons[0].Code, At: r.Reasons[0].At, Message: r.Reasons[0].Message, ExpiresIn: r.Expires.Sub(now)}
+		if len(r.Requirement.Approvers) > 0 {
+			who = strings.Join(r.Requirement.Approvers, " or ")
+		}
+	}
+	out.Message = fmt.Sprintf("%q waits for the consent of %s", c.in.Tool, who)
+	if c.dry {
+		return out
+	}
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.stand(&out)
+	return out
+}
+
+// request returns a request of the book.
+func (d *desk) request(id string) (consent.Request, bool) {
+	if id == "" {
+		return consent.Request{}, false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.book.Request(id)
+}
+
+// park lets a call wait for consent when its worker has left it, or lets it go
+// on when it has been approved already.
+func (c *call) park() {
+	if !c.parks {
+		return
+	}
+	c.parks = false
+	c.worker = nil
+	c.notify()
+	c.mu.Lock()
+	c.away = true
+	goOn := c.approved && !c.ending
+	c.mu.Unlock()
+	c.exec.fire(&c.record.first)
+	if goOn {
+		c.rework()
+	}
+}
+
+// resume lets a call that was approved go on, as soon as its worker has left it.
+func (c *call) resume() {
+	c.mu.Lock()
+	c.approved = true
+	goOn := c.away && !c.ending
+	c.mu.Unlock()
+	if goOn {
+		c.rework()
+	}
+}
+
+// rework gives a call that was approved to a worker, who judges it once more.
+// It is not the caller's any more: that it gave up means nothing.
+func (c *call) rework() {
+	if !c.exec.gate.enter() {
+		c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
+		return
+	}
+	if !c.run.part.workers.enter() {
+		c.exec.gate.leave()
+		c.cancel(ReasonRunClosed)
+		return
+	}
+	c.mu.Lock()
+	c.phase, c.due = phasePreparing, c.ends()
+	c.entered, c.returned = true, false
+	c.args, c.now = c.final, c.clock()
+	c.work = context.WithoutCancel(c.ctx)
+	c.mu.Unlock()
+	c.exec.crew.take(c)
+}
+
+// notify tells the approvers of the request of the call, each in a goroutine of
+// its own. When none of them could be told, and nobody else looks, the call is
+// denied.
+func (c *call) notify() {
+	e := c.exec
+	if len(e.approvers) == 0 {
+		return
+	}
+	r, open := e.Request(c.asked.id)
+	if !open {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
+	c.mu.Lock()
+	c.asked.tell = cancel
+	over := c.ending
+	c.mu.Unlock()
+	if over {
+		cancel()
+		return
+	}
+	var failed atomic.Int32
+	for _, a := range e.approvers {
+		e.busy(1)
+		go func() {
+			defer e.busy(-1)
+			if tellApprover(ctx, a, r, c) {
+				return
+			}
+			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
+				over := refusal(ReasonConsentUnavailable, Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.in.Tool))
+				over.during = phaseWaiting
+				c.end(*over)
+			}
+		}()
+	}
+}
+
+// tellApprover tells one approver and reports whether it took note.
+func tellApprover(ctx context.Context, a Approver, r *ConsentRequest, c *call) (ok bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			fault := c.faulty(ReasonNone, nil)
+			fault.Panic, fault.Stack = v, debug.Stack()
+			c.exec.report(fault)
+		}
+	}()
+	if err := a.Notify(ctx, r); err != nil {
+		c.exec.report(c.faulty(ReasonNone, fmt.Errorf("approver %T: %w", a, err)))
+		return false
+	}
+	return true
+}

@@ -1,0 +1,151 @@
+package runtime
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// reasonOf are the reasons that those of the rules are here.
+var reasonOf = [...]Reason{
+	rules.ReasonUnknownTool:         ReasonUnknownTool,
+	rules.ReasonCallIDReused:        ReasonCallIDReused,
+	rules.ReasonOperationNotAllowed: ReasonOperationNotAllowed,
+	rules.ReasonRunFinished:         ReasonRunFinished,
+	rules.ReasonExiting:             ReasonExiting,
+	rules.ReasonIdempotencyConflict: ReasonIdempotencyConflict,
+	rules.ReasonStartConstraint:     ReasonStartConstraint,
+	rules.ReasonPrerequisiteMissing: ReasonPrerequisiteMissing,
+	rules.ReasonOrderViolation:      ReasonOrderViolation,
+	rules.ReasonExclusiveGroup:      ReasonExclusiveGroup,
+	rules.ReasonMaxCalls:            ReasonMaxCalls,
+	rules.ReasonCooldown:            ReasonCooldown,
+}
+
+// refused is the ending of a call that the rules, the policy or both refuse, or
+// that repeats an earlier one. The session's lock is held.
+func (c *call) refused(v rules.Verdict, rc *rules.Call, j *judgement) *ending {
+	e := &ending{event: EventDenied, to: StateDenied}
+	out := &e.outcome
+	switch {
+	case v.Answer == rules.Duplicate:
+		c.repeated(out, v.Of)
+		return e
+	case !v.Admitted():
+		c.violated(out, v)
+		only := v.Primary().Reason < rules.ReasonStartConstraint
+		if only || j.reason == ReasonNone {
+			c.unblock(out, rc)
+			return e
+		}
+		out.AllReasons = append(out.AllReasons, j.reasons...)
+		out.Message += "; " + j.message
+	default:
+		out.Reason, out.AllReasons, out.Detail, out.Message = j.reason, slices.Clip(j.reasons), j.detail, j.message
+	}
+	out.Denials, e.fault = j.denials, j.fault
+	return e
+}
+
+// refusedLate is the outcome of a call that is denied by a judgement that was
+// not made by its worker: what the rules have to say is added.
+func (c *call) refusedLate(j *judgement) Outcome {
+	var rc rules.Call
+	v := rules.Verdict{Answer: rules.Admitted}
+	if c.describesTo(&rc) {
+		v = c.check(&rc)
+	}
+	return c.refused(v, &rc, j).outcome
+}
+
+// describesTo is describeTo for a goroutine that must not panic.
+func (c *call) describesTo(rc *rules.Call) (ok bool) {
+	defer func() { _ = recover() }()
+	return c.final != nil && c.describeTo(rc, c.final) == nil
+}
+
+// repeated sets the outcome of a call that was made before, with its output if
+// there is one.
+func (c *call) repeated(out *Outcome, of string) {
+	out.Kind, out.Of = Duplicate, of
+	out.Message = fmt.Sprintf("an equal call was made before: %q", of)
+	r := c.run.session.calls[of]
+	if r == nil || !r.first.happened() || r.final != nil && !r.final.happened() {
+		return
+	}
+	out.Output = r.outcome.Output
+}
+
+// violated sets the reasons that the violations of rules are.
+func (c *call) violated(out *Outcome, v rules.Verdict) {
+	p := v.Primary()
+	out.Reason = reasonOf[p.Reason]
+	var texts []string
+	for _, w := range v.Violations {
+		if r := reasonOf[w.Reason]; !slices.Contains(out.AllReasons, r) {
+			out.AllReasons = append(out.AllReasons, r)
+		}
+		texts = append(texts, c.violation(&w, v.Of))
+	}
+	out.Message = strings.Join(texts, "; ")
+	out.Of = v.Of
+	out.Detail = Detail{
+		Allowed: p.Allowed, PendingExit: p.PendingExit, Missing: p.Missing, Any: p.Any, Already: p.Already,
+		Group: p.Group, HeldBy: p.HeldBy, Max: p.Max, Used: p.Used, RetryAfter: p.RetryAfter,
+	}
+}
+
+// violation tells a model which rule refuses its call.
+func (c *call) violation(v *rules.Violation, of string) string {
+	tool := c.in.Tool
+	switch v.Reason {
+	case rules.ReasonOperationNotAllowed:
+		return fmt.Sprintf("%q does not allow this operation; it allows: %s", tool, list(v.Allowed))
+	case rules.ReasonRunFinished:
+		return "the run is finished: it takes no more calls"
+	case rules.ReasonExiting:
+		return fmt.Sprintf("the run is ending: only %s may be called, and what they need", list(v.PendingExit))
+	case rules.ReasonIdempotencyConflict:
+		return fmt.Sprintf("call %q had the same idempotency key and other arguments", of)
+	case rules.ReasonStartConstraint:
+		return fmt.Sprintf("%s must succeed before anything else", list(v.Missing))
+	case rules.ReasonPrerequisiteMissing:
+		if v.Any {
+			return fmt.Sprintf("one of %s must succeed before %q", list(v.Missing), tool)
+		}
+		return fmt.Sprintf("%s must succeed before %q", list(v.Missing), tool)
+	case rules.ReasonOrderViolation:
+		return fmt.Sprintf("%q must be called before %s, which has succeeded", tool, list(v.Already))
+	case rules.ReasonExclusiveGroup:
+		return fmt.Sprintf("%q and %q exclude each other (group %q)", tool, v.HeldBy, v.Group)
+	case rules.ReasonMaxCalls:
+		if v.Shared {
+			return fmt.Sprintf("all tools together may be called %d times in a run", v.Max)
+		}
+		return fmt.Sprintf("%q may be called %d times in a run", tool, v.Max)
+	case rules.ReasonCooldown:
+		return fmt.Sprintf("%q is cooling down: %s must pass", tool, seconds(v.RetryAfter))
+	}
+	return v.Reason.String()
+}
+
+// unblock says what would make the rules admit the same call.
+func (c *call) unblock(out *Outcome, rc *rules.Call) {
+	if c.resumed() || out.Reason == ReasonIdempotencyConflict || out.Reason == ReasonRunFinished || out.Reason == ReasonOperationNotAllowed {
+		return
+	}
+	way := c.run.session.state.Unblock(c.exec.instant(c.clock()), rc)
+	switch way.Outlook {
+	case rules.OutlookNever:
+		out.Message += "; it cannot be called any more in this run"
+	case rules.OutlookOpen:
+		texts := make([]string, len(way.Steps))
+		for i, step := range way.Steps {
+			texts[i] = step.String()
+		}
+		out.Steps = way.Steps
+		out.Message += "; what would help: " + strings.Join(texts, ", then ")
+	}
+}

@@ -1,0 +1,187 @@
+package runtime
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// DefaultUndoTTL is for how long a call can be undone when its tool does not say.
+const DefaultUndoTTL = time.Hour
+
+// WithReminders sets how often a model that stops is reminded of required tools
+// before its run ends incomplete; negative: not at all. The default, two, is
+// wrong when the model is slow to learn, or each reminder costs much.
+func WithReminders(n int) Option {
+	return func(e *Executor) {
+		if e.reminders = n; n == 0 {
+			e.reminders = -1
+		}
+	}
+}
+
+// compile makes the rule engine of the tools. The error names tools and rules.
+func (e *Executor) compile() error {
+	cfg := rules.Config{Reminders: e.reminders}
+	e.wants = make([]rules.Wants, e.reg.Len())
+	for _, t := range e.reg.All() {
+		cfg.Tools = append(cfg.Tools, t.spec.ruleTool())
+		e.requires = e.requires || t.spec.Rules.RequiredBeforeExit
+		set := t.spec.Set
+		if set == nil {
+			continue
+		}
+		// Of several sets the strictest limit of all tools together holds for all.
+		if n := set.MaxCalls; n > 0 && !set.MaxCallsEach && (cfg.Set.MaxCalls == 0 || n < cfg.Set.MaxCalls) {
+			cfg.Set.MaxCalls = n
+		}
+	}
+	var err error
+	if e.engine, err = rules.Compile(cfg); err != nil {
+		return fmt.Errorf("the rules of the tools: %w", err)
+	}
+	for i, t := range e.reg.All() {
+		e.wants[i] = e.engine.Wants(t.spec.Name)
+	}
+	return nil
+}
+
+// ruleTool returns what the rules need to know of the tool, with those of its
+// set that are about single tools.
+func (s *Spec) ruleTool() rules.Tool {
+	t := rules.Tool{
+		Name: s.Name, Idempotent: s.Idempotent,
+		Dedupe:  rules.Dedupe{Mode: rules.DedupeMode(s.Dedupe.Mode), Window: s.Dedupe.Window},
+		Consent: s.Consent != nil && s.Consent.Ask == ConsentAskAlways,
+	}
+	r := &s.Rules
+	t.Rules = rules.Rules{
+		StartConstraint: r.StartConstraint, RequiresPreceding: r.RequiresPreceding, AnyPreceding: r.AnyPreceding,
+		MustPrecede: r.MustPrecede, ExclusiveGroups: r.ExclusiveGroups, RequiredBeforeExit: r.RequiredBeforeExit,
+		MaxCalls: r.MaxCalls, Cooldown: r.Cooldown, ContinueLoop: r.ContinueLoop, ExitLoop: r.ExitLoop,
+	}
+	if a := r.AllowedOperations; a != nil {
+		t.Rules.AllowedOperations = &rules.AllowedOperations{Arg: a.Arg, Values: a.Values}
+	}
+	if set := s.Set; set != nil {
+		t.Rules.Cooldown = max(t.Rules.Cooldown, set.Cooldown)
+		if n := set.MaxCalls; set.MaxCallsEach && n > 0 && (t.Rules.MaxCalls == 0 || n < t.Rules.MaxCalls) {
+			t.Rules.MaxCalls = n
+		}
+	}
+	if s.Idempotency != nil {
+		t.Idempotency = &rules.Idempotency{Window: s.Idempotency.Window}
+	}
+	if s.Undo != nil {
+		t.Undo = cmp.Or(s.Undo.TTL, DefaultUndoTTL)
+	}
+	return t
+}
+
+// instant returns a time as the rules count it. Whoever sets the system's clock
+// while the program runs makes no period longer or shorter.
+func (e *Executor) instant(t time.Time) rules.Instant {
+	return e.epochNano.Add(t.Sub(e.epoch))
+}
+
+// describeTo sets rc to what the rules need to know of the call. The arguments
+// are those that the handler would get.
+func (c *call) describeTo(rc *rules.Call, args wire.Value) error {
+	*rc = rules.Call{ID: c.in.ID, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal, Tool: c.in.Tool}
+	wants := &c.exec.wants[c.index]
+	if wants.Operation != "" {
+		l := lookout{name: wants.Operation}
+		args.Walk(&l)
+		rc.Operation, rc.HasOperation = l.text, l.found
+	}
+	if !wants.Args {
+		return nil
+	}
+	var room [512]byte
+	form, err := wire.AppendCanonical(room[:0], args)
+	if err != nil {
+		return err
+	}
+	rc.Args = c.digest(form)
+	if wants.Key {
+		rc.Key, err = c.keyDigest(args)
+	}
+	return err
+}
+
+// digest returns the digest of canonical bytes, of this tool and principal.
+func (c *call) digest(form []byte) rules.Digest {
+	var room [768]byte
+	b := room[:0]
+	for _, s := range [...]string{c.in.Tool, c.run.principal} {
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(s))), s...)
+	}
+	b = append(binary.BigEndian.AppendUint64(b, uint64(len(form))), form...)
+	return sha256.Sum256(b)
+}
+
+// keyDigest returns the digest of the members that make the idempotency key.
+func (c *call) keyDigest(args wire.Value) (rules.Digest, error) {
+	var form []byte
+	for _, name := range c.tool.spec.Idempotency.Key {
+		form = append(binary.BigEndian.AppendUint64(form, uint64(len(name))), name...)
+		l := lookout{name: name, keep: true}
+		args.Walk(&l)
+		if !l.seen {
+			form = append(form, 0)
+			continue
+		}
+		var err error
+		if form, err = wire.AppendCanonical(append(form, 1), &l); err != nil {
+			return rules.Digest{}, err
+		}
+	}
+	return c.digest(form), nil
+}
+
+// A lookout looks for a member of the top-level object.
+type lookout struct {
+	name   string
+	keep   bool
+	depth  int
+	inside bool         // the tokens are those of the member
+	tokens []wire.Token // of the member, if they are to be kept
+	seen   bool         // it is there
+	text   string       // of the member, when it is a string
+	found  bool         // and is one
+}
+
+// Visit looks at a token.
+func (l *lookout) Visit(t wire.Token) {
+	if t.Kind == wire.KindName && l.depth == 1 {
+		l.inside = t.Str == l.name
+		return
+	}
+	if l.inside && l.depth >= 1 && (l.depth > 1 || t.Kind != wire.KindEnd) {
+		l.seen = true
+		if l.depth == 1 && t.Kind == wire.KindString {
+			l.text, l.found = t.Str, true
+		}
+		if l.keep {
+			l.tokens = append(l.tokens, t)
+		}
+	}
+	switch t.Kind {
+	case wire.KindObject, wire.KindArray:
+		l.depth++
+	case wire.KindEnd:
+		l.depth--
+	}
+}
+
+// Walk visits the member.
+func (l *lookout) Walk(w wire.Visitor) {
+	for _, t := range l.tokens {
+		w.Visit(t)
+	}
+}

@@ -1,0 +1,277 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// A RunConfig describes a Run, or a part of one.
+type RunConfig struct {
+	ID string // empty: one is made
+}
+
+// A Run is one request of a user, handled to its end: the calls of all turns
+// that it took. As and Child return other views of the same run.
+type Run struct {
+	session   *Session
+	id        string
+	agent     string // the sub-agent that calls; empty: the run itself
+	principal string
+	facts     factView
+	part      *part
+}
+
+// A part is what of a run can be closed: all of it, or a sub-agent's.
+type part struct {
+	above   *part // nil: the whole run
+	workers gate  // calls whose goroutines have not ended
+
+	active  []*call // without an outcome; guarded by the session, as the next
+	parts   []*part // of sub-agents
+	agents  int     // ids made here
+	closing bool
+	over    *signal    // happens when it is closed; nil: nobody waits for that
+	final   *RunStatus // once the run is closed
+}
+
+// ID returns the id of r.
+func (r *Run) ID() string {
+	if r == nil {
+		return ""
+	}
+	return r.id
+}
+
+// Agent returns the name of the sub-agent that r belongs to, empty for none.
+func (r *Run) Agent() string {
+	if r == nil {
+		return ""
+	}
+	return r.agent
+}
+
+// As returns r for calls that are made on behalf of another principal. Counters,
+// order, groups and grants are the principal's own; the run, its phase and the
+// limit that all its tools share are the same.
+func (r *Run) As(principal string) *Run {
+	if r == nil || r.session == nil {
+		return r
+	}
+	return &Run{session: r.session, id: r.id, agent: r.agent, principal: principal, part: r.part}
+}
+
+// Child returns r for the calls of a sub-agent, which has the id of cfg. It has
+// counters of its own and shares the run, what has succeeded in it, and the limit
+// that all tools share. It is refused and asked whatever its parent would be,
+// and has none of its grants. Closing it ends only its own calls.
+func (r *Run) Child(cfg RunConfig) *Run {
+	if r == nil || r.session == nil {
+		return r
+	}
+	s := r.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cfg.ID == "" {
+		r.part.agents++
+		cfg.ID = "agent-" + strconv.Itoa(r.part.agents)
+	}
+	if r.agent != "" {
+		cfg.ID = r.agent + "/" + cfg.ID
+	}
+	p := &part{above: r.part, closing: r.part.closing}
+	if p.closing {
+		p.workers.shut()
+	}
+	r.part.parts = append(r.part.parts, p)
+	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, part: p}
+}
+
+// A RunState says where a run stands.
+type RunState uint8
+
+// The states of a run.
+const (
+	RunRunning    RunState = iota
+	RunWaiting             // a call waits for consent
+	RunCleanup             // an exit tool has succeeded, required tools are open
+	RunFinished            // or closed: no call is admitted any more
+	RunIncomplete          // as finished, but required tools were open
+)
+
+var runStateNames = [...]string{"running", "waiting", "cleanup", "finished", "incomplete"}
+
+// String returns the name of s, such as running.
+func (s RunState) String() string { return nameOf("run state", runStateNames[:], s) }
+
+// MarshalText returns the name of s.
+func (s RunState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// runState returns the state of a run that s is in the rules.
+func runState(s rules.RunState) RunState {
+	if s >= rules.RunClosed {
+		return RunFinished
+	}
+	return RunState(s)
+}
+
+// A RunStatus says how a run stands.
+type RunStatus struct {
+	ID          string         `json:"run"`
+	State       RunState       `json:"state"`
+	Invocations map[string]int `json:"invocations"`            // by tool: slots in use, of this agent and principal; tools with none are left out
+	Succeeded   []string       `json:"succeeded"`              // tools with a success that was not undone, in registration order
+	Active      int            `json:"active"`                 // calls without an outcome
+	Waiting     []string       `json:"waiting,omitempty"`      // calls that wait for consent
+	PendingExit []string       `json:"pending_exit,omitempty"` // required tools that are open, in registration order
+	Reminders   int            `json:"reminders,omitempty"`    // given to a model that stopped
+	Reminder    string         `json:"reminder,omitempty"`     // for the model, from ModelStopped
+}
+
+// Status tells how r stands. Of a closed run it tells how it stood when it was.
+func (r *Run) Status() RunStatus {
+	if r == nil || r.session == nil {
+		return RunStatus{ID: r.ID(), State: RunFinished, Invocations: map[string]int{}}
+	}
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	return r.status()
+}
+
+// status is Status. The session's lock is held.
+func (r *Run) status() RunStatus {
+	if r.part.final != nil {
+		return *r.part.final
+	}
+	st := RunStatus{ID: r.id, Invocations: map[string]int{}}
+	in := r.session.state.Status(r.id)
+	st.State, st.Waiting, st.PendingExit, st.Reminders = runState(in.State), in.Waiting, in.PendingExit, in.Reminders
+	if r.part.workers.closed.Load() {
+		st.State = RunFinished
+	}
+	st.Active = len(r.part.active)
+	facts := r.look()
+	for i, t := range r.session.exec.reg.All() {
+		f := facts.Tool(i)
+		if f.Invocations > 0 {
+			st.Invocations[t.spec.Name] = int(f.Invocations)
+		}
+		if f.Successes > 0 {
+			st.Succeeded = append(st.Succeeded, t.spec.Name)
+		}
+	}
+	return st
+}
+
+// ModelStopped says that the model answered without a call, and tells how the
+// run stands now. While required tools are open the status has a Reminder to be
+// given to the model, until those are used up and the run is incomplete; while
+// a call waits for consent nothing happens.
+func (r *Run) ModelStopped(_ context.Context) RunStatus {
+	if r == nil || r.session == nil {
+		return r.Status()
+	}
+	s := r.session
+	s.exec.desk.tick()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ev, err := s.state.Stop(s.exec.instant(s.exec.now()), r.id); err == nil {
+		s.note(ev)
+	}
+	st := r.status()
+	if st.State == RunRunning || st.State == RunCleanup {
+		st.Reminder = "the run cannot end yet: call " + strings.Join(st.PendingExit, ", ") + " first"
+	}
+	return st
+}
+
+// Close ends r: its calls without an outcome are cancelled (run_closed), later
+// ones denied run_finished. It waits for the handlers; when ctx ends first the
+// error says how many are left.
+func (r *Run) Close(ctx context.Context) error {
+	if r == nil || r.session == nil {
+		return nil
+	}
+	s := r.session
+	s.mu.Lock()
+	parts := r.part.shut(s.exec, nil)
+	var active []*call
+	for _, p := range parts {
+		active = append(active, p.active...)
+	}
+	s.mu.Unlock()
+	slices.SortFunc(active, func(a, b *call) int { return a.number - b.number })
+	s.exec.all(active, func(c *call) {
+		c.cancel(ReasonRunClosed)
+		c.mu.Lock()
+		over := c.over() // somebody else may be about to end it
+		c.mu.Unlock()
+		s.exec.wait(over, nil, nil)
+	})
+	if r.part.above == nil {
+		r.end()
+	}
+	var left int64
+	for _, p := range parts {
+		left += p.workers.wait(ctx, s.exec)
+	}
+	if left > 0 {
+		return fmt.Errorf("run %q: %d handlers are still running: %w", r.id, left, context.Cause(ctx))
+	}
+	return nil
+}
+
+// end forgets the run, but for how it stood.
+func (r *Run) end() {
+	s := r.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.part.final != nil {
+		return
+	}
+	st := r.status()
+	st.State = RunFinished
+	if s.state.RunState(r.id) == rules.RunIncomplete {
+		st.State = RunIncomplete
+	}
+	r.part.final = &st
+	if _, ev, err := s.state.CloseRun(s.exec.instant(s.exec.now()), r.id); err == nil {
+		s.note(ev)
+	}
+}
+
+// shut lets no call into p and its parts any more, and returns them with list.
+// The session's lock is held.
+func (p *part) shut(e *Executor, list []*part) []*part {
+	p.workers.shut()
+	if p.over != nil && !p.closing {
+		e.fire(p.over)
+	}
+	p.closing = true
+	list = append(list, p)
+	for _, q := range p.parts {
+		list = q.shut(e, list)
+	}
+	return list
+}
+
+// all calls f for every call, at once: each may have to wait for a write under
+// its fence. When nobody would notice it does so one after the other.
+func (e *Executor) all(calls []*call, f func(*call)) {
+	if e.waiter != nil || len(calls) < 2 {
+		for _, c := range calls {
+			f(c)
+		}
+		return
+	}
+	var done sync.WaitGroup
+	for _, c := range calls {
+		done.Go(func() { f(c) })
+	}
+	done.Wait()
+}

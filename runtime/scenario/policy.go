@@ -1,0 +1,171 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A policyRule is one entry of a stand-in policy.
+type policyRule struct {
+	tool     string // empty: any
+	where    []consent.Predicate
+	decision string
+	set      []pair
+	reason   string
+	name     string // what grants remember of an ask
+}
+
+// decision reads what a policy may decide.
+func (r *reader) decision(n *node, key string, dst *string) {
+	r.choice(n, key, dst, "allow", "ask", "deny", "modify", "error")
+}
+
+func (r *reader) parsePolicy(n *node) []policyRule {
+	var rules []policyRule
+	r.list(n, "policy", func(n *node) {
+		var p policyRule
+		when := "any"
+		r.mapping(n, "the policy entry", fields{
+			"when": func(n *node) {
+				when = string(n.appendJSON(nil))
+				r.mapping(n, "when", fields{
+					"tool": func(n *node) { r.string(n, "when.tool", &p.tool) },
+					"args": func(n *node) { p.where = r.predicates(n, "when.args", "eq", "gt", "prefix") },
+				})
+			},
+			"decision": func(n *node) { r.decision(n, "decision", &p.decision) },
+			"set": func(n *node) {
+				if n.kind != kindMap {
+					r.report(n.pos, "write set: {arg: value}", "set must be a mapping, not %s", n.kind)
+				}
+				p.set = n.pairs
+			},
+			"reason": func(n *node) { r.string(n, "reason", &p.reason) },
+		}, "decision")
+		if p.set != nil && p.decision != "modify" {
+			r.report(n.pos, "write decision: modify, or remove set", "set belongs to decision: modify")
+		}
+		p.name = cmp.Or(p.reason, unnamed+when)
+		rules = append(rules, p)
+	})
+	return rules
+}
+
+// A standIn is a policy that can be replaced, as a reload does.
+type standIn struct {
+	mu  sync.RWMutex
+	now policySource
+}
+
+func (s *standIn) set(p policySource) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.version = cmp.Or(p.version, s.now.version)
+	s.now = p
+}
+
+func (s *standIn) source() policySource {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.now
+}
+
+// Decide implements runtime.Policy.
+func (s *standIn) Decide(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+	src := s.source()
+	text, violations := wire.Append(nil, in.Args)
+	if violations != nil {
+		return runtime.Decision{}, errors.New(violations[0].String())
+	}
+	var matches []policyRule
+	for _, rule := range src.rules {
+		matched, err := rule.matches(in.Tool.Name, wire.Raw(text))
+		if err != nil {
+			return runtime.Decision{}, err
+		}
+		if matched {
+			matches = append(matches, rule)
+		}
+	}
+	if len(matches) == 0 {
+		matches = []policyRule{{decision: src.missing, name: defaultAsk}}
+	}
+	d, err := combine(matches, src.version)
+	if c := in.Tool.Consent; err == nil && d.Effect != runtime.EffectDeny && c != nil && c.Ask == runtime.ConsentAskAlways {
+		d.Effect = runtime.EffectAsk
+		d.Asks = append(d.Asks, runtime.Ask{ID: declaredAsk, MaxCover: runtime.CoverTool})
+	}
+	return d, err
+}
+
+// The ids of asks that no entry of the policy has.
+const (
+	declaredAsk = "declared" // as the Rego library calls it
+	defaultAsk  = unnamed + "policy_default"
+	unnamed     = "unnamed:" // before the id of an entry without a reason
+)
+
+// Asks reports whether a rule asks about calls of a tool. A grant that a rule
+// asked for ends with the rule.
+func (s *standIn) Asks(tool, id string) bool {
+	src := s.source()
+	return id == declaredAsk || id == defaultAsk && src.missing == "ask" || slices.ContainsFunc(src.rules, func(p policyRule) bool {
+		return p.decision == "ask" && p.name == id && (p.tool == "" || p.tool == tool)
+	})
+}
+
+func (p *policyRule) matches(tool string, args wire.Value) (bool, error) {
+	if p.tool != "" && p.tool != tool {
+		return false, nil
+	}
+	for i := range p.where {
+		met, err := p.where[i].Met(args)
+		if err != nil || !met {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// combine makes one decision of all rules that match: the strictest wins.
+func combine(matches []policyRule, revision string) (runtime.Decision, error) {
+	d := runtime.Decision{Effect: runtime.EffectAllow, Revision: revision}
+	of := func(decision string) []policyRule {
+		return slices.DeleteFunc(slices.Clone(matches), func(p policyRule) bool { return p.decision != decision })
+	}
+	if failed := of("error"); len(failed) > 0 {
+		return runtime.Decision{Revision: revision}, errors.New(cmp.Or(failed[0].reason, "the evaluation failed"))
+	}
+	for _, p := range of("deny") {
+		d.Effect = runtime.EffectDeny
+		d.Denials = append(d.Denials, runtime.Denial{Code: p.reason, Message: cmp.Or(p.reason, "the policy denies the call")})
+	}
+	if d.Effect == runtime.EffectDeny {
+		return d, nil
+	}
+	for _, p := range of("ask") {
+		d.Effect = runtime.EffectAsk
+		d.Asks = append(d.Asks, runtime.Ask{ID: p.name, Message: p.reason, MaxCover: runtime.CoverTool})
+	}
+	for _, p := range of("modify") {
+		for _, m := range p.set {
+			d.Rewrites = append(d.Rewrites, runtime.Rewrite{
+				Code: cmp.Or(p.reason, "modify"), Pointer: "/" + escape(m.name), Value: m.val.appendJSON(nil),
+			})
+		}
+	}
+	return d, nil
+}
+
+// escape writes a name as a part of a JSON Pointer.
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}

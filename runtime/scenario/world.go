@@ -1,0 +1,223 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/rig"
+	"github.com/ambit-tools/ambit/runtime/internal/virtual"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// mainPrincipal is on whose behalf calls are made that name nobody.
+const mainPrincipal = "agent"
+
+// Setup says what cases run against.
+type Setup struct {
+	// Declaration, when it is set, has the tools: cases then declare neither
+	// tools nor a policy.
+	Declaration *dsl.File
+	// Policy, when it is set, makes the policy of a case instead of its
+	// stand-in.
+	Policy func(*runtime.Registry) (runtime.Policy, error)
+}
+
+// Check reports what stands in f and may not, since s has it. The error is of
+// type [dsl.Diagnostics].
+func (s *Setup) Check(f *File, src []byte) error {
+	if s.Declaration == nil && s.Policy == nil {
+		return nil
+	}
+	r := &reader{path: f.Path}
+	r.load(src)
+	for _, c := range f.Cases {
+		if c.declared != nil {
+			r.report(*c.declared, "remove it, or run the file without --declaration",
+				"case %s declares tools, rules or a policy, which come from the declaration", quote(c.Name))
+		}
+	}
+	return r.found.Err()
+}
+
+// A world is a case that is being run.
+type world struct {
+	of      *Case
+	clock   *virtual.Clock
+	exec    *runtime.Executor
+	session *runtime.Session
+	run     *runtime.Run
+	policy  *standIn
+	own     map[string]bool // tools with a deadline that was declared
+	beats   map[string]bool // tools that take request_heartbeat
+
+	mu       sync.Mutex
+	calls    map[string]*callStep      // by id: how their handlers behave
+	got      map[string][]byte         // by call id: the arguments that a handler received
+	invoked  map[string]int            // by tool
+	shown    map[string][]byte         // by call id: what approvers saw
+	terms    map[string]consent.Digest // by call id: the terms that they saw it in
+	requests map[string]string         // by call id: the id of the request
+	waiting  []string                  // calls whose requests are open, in their order
+	broken   error
+}
+
+func newWorld(c *Case, s *Setup) (*world, error) {
+	w := &world{
+		of: c, clock: virtual.New(), policy: &standIn{now: c.policy}, own: c.timeouts, beats: map[string]bool{},
+		calls: map[string]*callStep{}, got: map[string][]byte{}, invoked: map[string]int{},
+		shown: map[string][]byte{}, terms: map[string]consent.Digest{}, requests: map[string]string{},
+	}
+	w.clock.Patience = patience
+	tools, err := w.tools(s)
+	if err != nil {
+		return nil, err
+	}
+	reg, err := runtime.NewRegistry(tools...)
+	if err != nil {
+		return nil, err
+	}
+	var policy runtime.Policy = w.policy
+	if s.Policy != nil {
+		if policy, err = s.Policy(reg); err != nil {
+			return nil, err
+		}
+	}
+	w.exec, err = runtime.NewExecutor(reg, policy, runtime.WithClock(w.clock), runtime.WithPendingRequests(),
+		runtime.WithReminders(c.reminders), runtime.WithPolicyTimeout(policyTimeout))
+	if err != nil {
+		return nil, err
+	}
+	w.session = w.exec.Session(runtime.SessionConfig{ID: "session", Principal: mainPrincipal, Capabilities: capabilities(reg)})
+	return w, w.begin()
+}
+
+const (
+	policyTimeout = time.Minute      // long: nobody but the case waits for the answer
+	patience      = 30 * time.Second // with a step, in real time
+)
+
+// capabilities are all that the tools want: a case has no way to grant them.
+func capabilities(reg *runtime.Registry) []string {
+	var all []string
+	for _, t := range reg.All() {
+		all = append(all, t.Spec().Capabilities...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// tools makes the tools of the case with stand-in handlers.
+func (w *world) tools(s *Setup) ([]*runtime.Tool, error) {
+	file := w.of.tools
+	if s.Declaration != nil {
+		file = s.Declaration
+		w.own = map[string]bool{}
+		for _, t := range file.Tools {
+			w.own[t.Name] = true
+		}
+	}
+	if file == nil {
+		return []*runtime.Tool{nobody()}, nil
+	}
+	loaded, err := dynamic.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	tools := make([]*runtime.Tool, len(loaded))
+	for i, t := range loaded {
+		w.beats[t.Spec.Name] = t.Spec.Heartbeat
+		tools[i] = w.tool(t)
+	}
+	return tools, nil
+}
+
+// nobody is the tool of an executor without tools: no call can name it.
+func nobody() *runtime.Tool {
+	return runtime.NewDynamicTool(&runtime.Spec{
+		Name: "nobody_0", Version: "1.0.0", Description: "A tool that is never called.", InputSchema: "{}", OutputSchema: "{}",
+	}, rawCodec{}, func(context.Context, wire.Value) (wire.Value, error) { return nil, errors.New("nobody can be called") })
+}
+
+type rawCodec struct{}
+
+// Decode implements runtime.Codec.
+func (rawCodec) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
+	return wire.ParseRaw(b, l)
+}
+
+// begin starts a run.
+func (w *world) begin() error {
+	run, err := w.session.StartRun(context.Background(), runtime.RunConfig{})
+	w.run = run
+	return err
+}
+
+// as returns the run for the calls of a principal.
+func (w *world) as(principal string) *runtime.Run {
+	if principal == mainPrincipal {
+		return w.run
+	}
+	return w.run.As(principal)
+}
+
+// context is that of a step: attempts made with it end as the case says.
+func (w *world) context() context.Context {
+	return rig.With(context.Background(), &rig.Rig{Deadline: w.deadline})
+}
+
+// deadline says when an attempt is given up. Without a deadline of its tool
+// that is up to the stand-in handler alone.
+func (w *world) deadline(callID string) (time.Duration, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.calls[callID]
+	switch {
+	case c == nil:
+		return 0, false
+	case c.handler == "timeout" && (c.lasts || !w.own[c.tool]):
+		return c.duration, true
+	case w.own[c.tool]:
+		return 0, false
+	}
+	return c.duration + time.Hour, true
+}
+
+// handle is the stand-in handler of every tool.
+func (w *world) handle(ctx context.Context, tool string, in wire.Value) (wire.Value, error) {
+	args, _ := wire.Append(nil, in) // what was decoded can be encoded
+	info, _ := runtime.FromContext(ctx)
+	w.mu.Lock()
+	c := w.calls[info.ID]
+	w.got[info.ID] = args
+	w.invoked[tool]++
+	w.mu.Unlock()
+	if c == nil {
+		return wire.Raw("{}"), nil
+	}
+	due := info.Deadline()
+	if end := w.clock.Now().Add(c.duration); c.handler != "timeout" && end.Before(due) {
+		if c.duration > 0 {
+			w.clock.Sleep(c.duration)
+		}
+		if c.handler == "error" {
+			return nil, errors.New("the stand-in handler fails, as the case says")
+		}
+		return wire.Raw("{}"), nil
+	}
+	w.clock.Sleep(due.Sub(w.clock.Now()))
+	for range 1000 { // others may be due at the same instant
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		w.clock.Sleep(0)
+	}
+	return nil, fmt.Errorf("call %q was not given up at its deadline", info.ID)
+}

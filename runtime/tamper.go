@@ -1,0 +1,35 @@
+package runtime
+
+import (
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/internal/rig"
+)
+
+// Tamper changes a call that waits for consent behind everybody's back: it
+// exists to show, in simulations, that such a call does not run. Only packages
+// of this module can make a key.
+func (e *Executor) Tamper(_ rig.Key, session, callID string, input []byte) error {
+	e.desk.mu.Lock()
+	var found *call
+	for _, c := range e.desk.calls {
+		if c.run.session.cfg.ID == session && c.in.ID == callID {
+			found = c
+		}
+	}
+	e.desk.mu.Unlock()
+	if found == nil {
+		return fmt.Errorf("call %q never waited for consent", callID)
+	}
+	args, violations := found.tool.Decode(input)
+	if violations != nil {
+		return fmt.Errorf("call %q: %s", callID, violationList(violations))
+	}
+	found.mu.Lock()
+	defer found.mu.Unlock()
+	if found.ending || found.phase != phaseWaiting {
+		return fmt.Errorf("call %q does not wait for consent", callID)
+	}
+	found.final = args
+	return nil
+}
