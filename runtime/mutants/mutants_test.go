@@ -67,7 +67,7 @@ func (p *patch) overlay(t *testing.T) string {
 // What does not compile is no mutant, and must not pass for one that was noticed.
 func run(t *testing.T, pkg, overlay string) (passed bool, output string) {
 	binary := filepath.Join(t.TempDir(), "mutant.test")
-	build := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", binary, pkg)
+	build := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, pkg)
 	build.Dir = root
 	text, err := build.CombinedOutput()
 	require.NoError(t, err, "%s does not compile:\n%s", pkg, text)
