@@ -1,6 +1,7 @@
 package ambit_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// blocks returns the code blocks of README.md in one language.
-func blocks(t *testing.T, language string) []string {
+// blocks returns the code blocks of a page in one language.
+func blocks(t *testing.T, page, language string) []string {
 	t.Helper()
-	text, err := os.ReadFile("README.md")
+	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	var out []string
 	for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
@@ -26,28 +27,45 @@ func blocks(t *testing.T, language string) []string {
 // TestReadmeSnippets makes an application of the README's declaration, handler
 // and policy, generates it and makes two calls.
 func TestReadmeSnippets(t *testing.T) {
-	// Inside the module, so that it builds as a part of it, and below testdata,
-	// so that ./... does not see it.
+	dir, write := scratch(t)
+	write("shop/tools.yaml", blocks(t, "README.md", "yaml")[0])
+	write("shop/policy/refund.rego", blocks(t, "README.md", "rego")[0])
+	program := strings.NewReplacer("SHOP", module+"/"+filepath.ToSlash(dir)+"/shop", "LINES", blocks(t, "README.md", "go")[1])
+	write("main.go", program.Replace(readmeProgram)+blocks(t, "README.md", "go")[0])
+
+	goRun(t, ".", "run", "./cmd/ambit", "generate", filepath.Join(dir, "shop", "tools.yaml"))
+	binary := filepath.Join(t.TempDir(), "shop")
+	goRun(t, ".", "build", "-o", binary, "./"+dir)
+	cmd := exec.Command(binary)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, "completed {\"receipt\":\"R-AB-1234\"}\ndenied policy_denied\n", string(out))
+}
+
+// scratch makes a folder inside the module, so that what is in it builds as a
+// part of it, and below testdata, so that ./... does not see it.
+func scratch(t *testing.T) (dir string, write func(name, text string)) {
+	t.Helper()
 	require.NoError(t, os.MkdirAll("testdata", 0o755))
-	dir, err := os.MkdirTemp("testdata", "readme")
+	dir, err := os.MkdirTemp("testdata", "page")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	write := func(name, text string) {
+	return dir, func(name, text string) {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
-	write("shop/tools.yaml", blocks(t, "yaml")[0])
-	write("shop/policy/refund.rego", blocks(t, "rego")[0])
-	write("main.go", strings.ReplaceAll(readmeProgram, "SHOP", module+"/"+filepath.ToSlash(dir)+"/shop")+blocks(t, "go")[0])
+}
 
-	run := func(args ...string) string {
-		out, err := exec.Command("go", args...).CombinedOutput()
-		require.NoError(t, err, "go %s: %s", strings.Join(args, " "), out)
-		return string(out)
-	}
-	run("run", "./cmd/ambit", "generate", filepath.Join(dir, "shop", "tools.yaml"))
-	require.Equal(t, "completed {\"receipt\":\"R-AB-1234\"}\ndenied policy_denied\n", run("run", "./"+dir, filepath.Join(dir, "shop", "policy")))
+// goRun runs the go command in a folder.
+func goRun(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "go %s: %s", strings.Join(args, " "), out)
+	return string(out)
 }
 
 // readmeProgram is what the README leaves out around its handler.
@@ -63,20 +81,15 @@ import (
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
-func must[T any](v T, err error) T {
+func main() {
+	LINES
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	return v
-}
-
-func main() {
-	reg := must(runtime.NewRegistry(shop.Tools(desk{})...))
-	policy := must(opa.Load(os.DirFS(os.Args[1]), reg))
-	exec := must(runtime.NewExecutor(reg, policy))
 	ctx := context.Background()
-	turn := must(exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})).Turn(runtime.TurnConfig{})
+	run, _ := executor.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+	turn := run.Turn(runtime.TurnConfig{})
 	small := turn.Execute(ctx, runtime.Call{Tool: shop.RefundName, Input: []byte(` + "`" + `{"order": "AB-1234", "cents": 1999}` + "`" + `)})
 	fmt.Println(small.Kind, string(small.Output))
 	large := turn.Execute(ctx, runtime.Call{Tool: shop.RefundName, Input: []byte(` + "`" + `{"order": "AB-1234", "cents": 2001}` + "`" + `)})
@@ -88,7 +101,8 @@ func main() {
 // TestReadmeCommands runs the README's first command and compares the shape of
 // what it prints with what the README says.
 func TestReadmeCommands(t *testing.T) {
-	commands := strings.Fields(strings.Split(blocks(t, "sh")[0], "\n")[0])
+	line, _, _ := strings.Cut(blocks(t, "README.md", "sh")[0], "#")
+	commands := strings.Fields(line)
 	require.Equal(t, []string{"go", "run", "./examples/workspace"}, commands)
 	out, err := exec.Command(commands[0], commands[1:]...).Output()
 	require.NoError(t, err)
@@ -97,7 +111,74 @@ func TestReadmeCommands(t *testing.T) {
 	plain := func(s string) string {
 		return spaces.ReplaceAllString(duration.ReplaceAllString(s, "D"), " ")
 	}
-	for _, line := range strings.Split(strings.TrimSpace(blocks(t, "text")[0]), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(blocks(t, "README.md", "text")[0]), "\n") {
 		require.Contains(t, plain(string(out)), plain(line))
+	}
+}
+
+// TestReadmeInit runs the README's command for a new application, with another
+// place for it.
+func TestReadmeInit(t *testing.T) {
+	const elsewhere = "../shop"
+	command := blocks(t, "README.md", "sh")[1]
+	require.Contains(t, command, elsewhere)
+	app := filepath.Join(t.TempDir(), "shop")
+	out, err := exec.Command("sh", "-c", strings.ReplaceAll(command, elsewhere, "'"+app+"'")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	goRun(t, app, "build", "./...")
+}
+
+// TestPolicyPage checks, compiles and tests the policies that docs/policies.md shows.
+func TestPolicyPage(t *testing.T) {
+	const page = "docs/policies.md"
+	dir, write := scratch(t)
+	write("tools.yaml", blocks(t, page, "yaml")[0])
+	for _, text := range blocks(t, page, "rego") {
+		name, _, ok := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
+		require.True(t, ok && strings.HasSuffix(name, ".rego"), "a block of rego begins with its name: %s", text)
+		write(name, text)
+	}
+	tools := filepath.Join(dir, "tools.yaml")
+	goRun(t, ".", "run", "./cmd/ambit", "generate", tools)
+	goRun(t, ".", "run", "./cmd/ambit", "check", tools)
+	require.Contains(t, goRun(t, ".", "run", "./cmd/ambit", "policy", "test", filepath.Join(dir, "policy")), " 0 failed")
+
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	schema, err := os.ReadFile(filepath.Join(dir, "policy", "ambit_gen", "ambit.schema.json"))
+	require.NoError(t, err)
+	var input struct {
+		Properties map[string]struct{ Properties map[string]any }
+	}
+	require.NoError(t, json.Unmarshal(schema, &input))
+	for name, part := range input.Properties {
+		require.Contains(t, string(text), "`input."+name)
+		if name == "modes" {
+			continue // are the application's own
+		}
+		for member := range part.Properties {
+			require.Contains(t, string(text), "`input."+name+"."+member)
+		}
+	}
+}
+
+// TestLinks follows every relative link of the pages.
+func TestLinks(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	decisions, err := filepath.Glob("docs/*/*.md")
+	require.NoError(t, err)
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, page := range append(append(pages, decisions...), "README.md", "CHANGELOG.md") {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			target, _, _ := strings.Cut(m[1], "#")
+			if target == "" || strings.Contains(target, "://") {
+				continue
+			}
+			_, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(target)))
+			require.NoError(t, err, "%s links to %s", page, m[1])
+		}
 	}
 }

@@ -24,8 +24,8 @@
 // # How schemas become Go
 //
 //   - An object is a struct, in the order of the declaration. A member that may
-//     be absent is a [wire.Opt], unless it has a default: then it is a plain
-//     field. A required const has no field. An open object keeps its undeclared
+//     be absent is a [wire.Opt], or a pointer when it is an object itself, unless
+//     it has a default: then it is a plain field. A required const has no field. An open object keeps its undeclared
 //     members in Extra. An object without properties is a map.
 //   - type: [T, "null"] is a [wire.Null]; optional and nullable is Opt[Null[T]].
 //   - A string enum is a named string type with constants. integer is int64,

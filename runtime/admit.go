@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -118,10 +119,10 @@ func (s *Session) letGo(c *call) {
 
 // settle gives back or finishes what an ended call has in the rules, and fills
 // in how its run stands then. s.mu is held.
-func (c *call) settle(out *Outcome) {
+func (c *call) settle(out *Outcome, now time.Time) {
 	s := c.run.session
 	s.letGo(c)
-	at := c.exec.instant(c.clock())
+	at := c.exec.instant(now)
 	var ev rules.Event
 	var err error
 	switch c.hold {

@@ -167,6 +167,71 @@ func BenchmarkRatios(b *testing.B) {
 	b.ReportMetric(guarded[len(guarded)/2], "guarded/plain")
 }
 
+// ruledTurns returns turns in which file_read has no rules, and has all of them.
+func ruledTurns(b *testing.B) map[string]*runtime.Turn {
+	turns, ctx := map[string]*runtime.Turn{}, b.Context()
+	tool := readTool(benchRead, func(s *runtime.Spec) {
+		s.Set = &runtime.Rules{MaxCalls: 1 << 30, Cooldown: time.Nanosecond}
+		s.Rules = runtime.Rules{
+			RequiresPreceding: []string{"init"}, MustPrecede: []string{"publish"}, ExclusiveGroups: []string{"g", "h"},
+			RequiredBeforeExit: true, MaxCalls: 1 << 30, Cooldown: time.Nanosecond, ContinueLoop: true,
+			AllowedOperations: &runtime.AllowedOperations{Arg: "path", Values: []string{"docs/guide/getting-started.md"}},
+		}
+	})
+	for name, tools := range map[string][]*runtime.Tool{
+		"bare": {readTool(benchRead)},
+		"ruled": {
+			tool, readTool(benchRead, named("init"), ruled(func(r *runtime.Rules) { r.StartConstraint = true })),
+			readTool(benchRead, named("publish"), ruled(func(r *runtime.Rules) { r.ExitLoop = true })),
+		},
+	} {
+		reg, err := runtime.NewRegistry(tools...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(allowAll), runtime.WithSink(&nopSink{}))
+		if err != nil {
+			b.Fatal(err)
+		}
+		run, err := exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		turns[name] = run.Turn(runtime.TurnConfig{})
+		turns[name].Execute(ctx, runtime.Call{Tool: "init", Input: benchInput})
+	}
+	return turns
+}
+
+// BenchmarkRules measures guarded calls of a tool with every type of rule, after
+// a thousand others in its run, beside bare ones, and reports the median ratio.
+func BenchmarkRules(b *testing.B) {
+	keep := make([]byte, 32<<20)
+	defer goruntime.KeepAlive(keep)
+	ctx := b.Context()
+	turns := ruledTurns(b)
+	timed := func(name string) float64 {
+		start := time.Now()
+		for range 500 {
+			if out := turns[name].Execute(ctx, runtime.Call{Tool: "file_read", Input: benchInput}); out.Kind != runtime.Completed {
+				b.Fatal(out.Message)
+			}
+		}
+		return float64(time.Since(start))
+	}
+	for range 2 {
+		timed("bare")
+		timed("ruled")
+	}
+	var ratios []float64
+	for b.Loop() {
+		bare := timed("bare")
+		ratios = append(ratios, timed("ruled")/bare)
+	}
+	slices.Sort(ratios)
+	b.ReportMetric(ratios[len(ratios)/2], "ruled/bare")
+}
+
 // BenchmarkOvershoot shows how long after the deadline the outcome of a handler
 // that ignores it is there, beside a bare context and select.
 func BenchmarkOvershoot(b *testing.B) {

@@ -303,8 +303,8 @@ func (r *record) await(ctx context.Context, s *Session) Outcome {
 
 // now returns what there is to say of a call before it has its outcome.
 func (r *record) now(*Session) Outcome {
-	if r.first.happened() && r.final != nil {
-		if r.final.happened() {
+	if r.first.happened() {
+		if r.final == nil || r.final.happened() {
 			return r.outcome
 		}
 		if out, waits := r.call.waits(); waits {

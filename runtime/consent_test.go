@@ -95,34 +95,35 @@ func TestPatience(t *testing.T) {
 	})
 }
 
-// TestReservationsAreReleased takes a call to every end at which its handler was
-// not started: nothing of it is left.
-func TestReservationsAreReleased(t *testing.T) {
-	type world struct {
-		*rig
-		run    *runtime.Run
-		out    runtime.Outcome
-		policy func(in *runtime.PolicyInput) runtime.Decision
-	}
-	approve := func(w *world) { w.exec.Decide(context.Background(), w.out.RequestID, yes("alice")) }
-	ways := map[string]func(w *world){
-		"denied":   func(w *world) { w.exec.Decide(context.Background(), w.out.RequestID, runtime.Answer{By: "alice"}) },
-		"expired":  func(*world) { time.Sleep(time.Hour) },
-		"closed":   func(w *world) { assert.NoError(w.t, w.run.Close(context.Background())) },
-		"shutdown": func(w *world) { assert.NoError(w.t, w.exec.Shutdown(context.Background())); approve(w) },
-		"policy denies": func(w *world) {
+// A waiting is a call that waits for consent, and the world around it.
+type waiting struct {
+	*rig
+	run    *runtime.Run
+	out    runtime.Outcome
+	policy func(in *runtime.PolicyInput) runtime.Decision
+}
+
+// waysOut are the ways to an end at which the handler was not started.
+func waysOut() map[string]func(w *waiting) {
+	approve := func(w *waiting) { w.exec.Decide(context.Background(), w.out.RequestID, yes("alice")) }
+	return map[string]func(w *waiting){
+		"denied":   func(w *waiting) { w.exec.Decide(context.Background(), w.out.RequestID, runtime.Answer{By: "alice"}) },
+		"expired":  func(*waiting) { time.Sleep(time.Hour) },
+		"closed":   func(w *waiting) { assert.NoError(w.t, w.run.Close(context.Background())) },
+		"shutdown": func(w *waiting) { assert.NoError(w.t, w.exec.Shutdown(context.Background())); approve(w) },
+		"policy denies": func(w *waiting) {
 			w.policy = func(*runtime.PolicyInput) runtime.Decision { return runtime.Decision{} }
 			approve(w)
 		},
-		"policy panics": func(w *world) {
+		"policy panics": func(w *waiting) {
 			w.policy = func(*runtime.PolicyInput) runtime.Decision { panic("mischief") }
 			approve(w)
 		},
-		"policy hangs": func(w *world) {
+		"policy hangs": func(w *waiting) {
 			w.policy = func(*runtime.PolicyInput) runtime.Decision { time.Sleep(time.Minute); return runtime.Decision{} }
 			approve(w)
 		},
-		"changed": func(w *world) {
+		"changed": func(w *waiting) {
 			w.policy = func(in *runtime.PolicyInput) runtime.Decision {
 				in.Args.(*readInput).Limit++
 				return runtime.Decision{Effect: runtime.EffectAllow}
@@ -130,10 +131,15 @@ func TestReservationsAreReleased(t *testing.T) {
 			approve(w)
 		},
 	}
-	for name, way := range ways {
+}
+
+// TestReservationsAreReleased takes a call to every end at which its handler was
+// not started: nothing of it is left.
+func TestReservationsAreReleased(t *testing.T) {
+	for name, way := range waysOut() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := &world{policy: func(*runtime.PolicyInput) runtime.Decision { return runtime.Decision{Effect: runtime.EffectAllow} }}
+				w := &waiting{policy: func(*runtime.PolicyInput) runtime.Decision { return runtime.Decision{Effect: runtime.EffectAllow} }}
 				var ran atomic.Int32
 				tool := readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
 					ran.Add(1)

@@ -28,9 +28,8 @@
 // A [Registry] holds the tools of an executor and reports every bad one.
 //
 // Not everything that can be declared is enforced yet. [Spec.Unenforced] lists
-// what a tool declares and this version only carries: retry, consent, undo,
-// preview and reconcile hooks, dedupe, idempotency, artifact, every, heartbeat,
-// rules and limits.memory. A program that promises them must say so.
+// what a tool declares and this version only carries: retry, reconcile, artifact
+// and limits.memory. A program that promises them must say so.
 //
 // # Session, run, turn, call
 //
@@ -60,13 +59,18 @@
 //	completed   the handler ran and its output was accepted
 //	failed      handler_error, panic, invalid_output, output_too_large
 //	denied      unknown_tool, invalid_input, call_id_reused, shutting_down, run_finished, deadline,
-//	            blocked_after_timeout, behavior_not_allowed, capability_missing, mode_off,
-//	            policy_denied, policy_error, consent_unavailable, at_capacity
+//	            blocked_after_timeout, operation_not_allowed, exiting, idempotency_conflict,
+//	            start_constraint, prerequisite_missing, order_violation, exclusive_group, max_calls, cooldown,
+//	            behavior_not_allowed, capability_missing, mode_off, policy_denied, policy_error,
+//	            consent_denied, consent_expired, consent_unavailable, binding_mismatch, at_capacity
+//	duplicate   an equal call was made before; Of names it
+//	pending     consent_required
 //	timed_out   deadline
 //	cancelled   cancelled, run_closed
 //
-// The kinds duplicate, pending and unknown, and the other reasons, belong to
-// parts that come later.
+// Loop, Run and PendingExit tell the loop around the model what to do next, and
+// Steps what would make the rules admit the same call. The kind unknown, and the
+// other reasons, belong to parts that come later.
 //
 // # What is checked, in order
 //
@@ -85,13 +89,39 @@
 // ([WithPolicyTimeout]): one that takes longer is abandoned, and while two are
 // abandoned and have not ended, calls are denied without asking.
 //
-// A call that nothing refuses is admitted: from then on it counts in the facts
-// of its run. If they changed since the policy saw them the call is judged
-// again, the third time while nobody else of the session is admitted. So a
-// policy that allows three calls allows three, however many come at once.
+// Then the rules judge the call (package runtime/rules). What refuses it is told
+// in one answer: rules first, then the policy. A call that nothing refuses is
+// admitted: from then on it holds its slot, its groups and its place among equal
+// calls, which it gives back if its handler is never started. If what the policy
+// saw has changed meanwhile the call is judged again, the third time while nobody
+// else of the session is admitted. So a policy that allows three calls allows
+// three, however many come at once.
 //
 // [Turn.WhatIf] goes the same way to this point, changes nothing, and tells what
 // would happen and why.
+//
+// # Consent
+//
+// A call that the policy or its declaration asks about is pending: it holds what
+// it reserved, and nobody works on it. The request is recorded, then every
+// [Approver] is notified; with [WithPendingRequests] somebody looks at
+// [Executor.Requests] instead. With neither the call is denied
+// consent_unavailable. Every answer enters by [Executor.Decide]. Execute waits
+// for it as long as TurnConfig.Patience; the call is resolved all the same when
+// that is over, and [Session.Await] tells how.
+//
+// An approved call is judged once more, by policy and rules, its own reservation
+// left out, and compared with what was approved immediately before its handler
+// starts. Package runtime/consent is the manual of requests and grants.
+//
+// # Batches, sub-agents, the loop
+//
+// [Turn.ExecuteBatch] makes the calls of one message: all are admitted in order,
+// then they run together. [Run.As] and [Run.Child] are views of a run for another
+// principal and for a sub-agent. [Run.ModelStopped] says that the model answered
+// without a call, [Turn.RunDeclared] makes the calls whose arguments the
+// declaration holds, [Run.Periodic] those of periodic tools, and [Session.Undo]
+// takes calls back.
 //
 // # The handler
 //
@@ -133,7 +163,8 @@
 //
 // # Ending
 //
-// [Run.Close] cancels what still runs (run_closed) and waits for the handlers.
+// [Run.Close] cancels what still runs or waits (run_closed) and waits for the
+// handlers.
 // [Executor.Shutdown] stops admitting, lets what runs come to its end, and waits.
 // Nothing else needs to be closed: an executor holds no goroutine while no call
 // is being made.

@@ -69,7 +69,7 @@ func (c *call) close(out *Outcome, e *ending, started bool) {
 	}
 	now := c.clock()
 	c.complete(out, now, started)
-	c.settle(out)
+	c.settle(out, now)
 	c.exec.desk.drop(c)
 	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, output: e.output})
 	if c.record.undo.possible = started && c.tool.spec.Undo != nil; c.record.undo.possible {

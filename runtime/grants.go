@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -120,6 +121,9 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 // ConsentOff lets nobody be asked until an instant, at most an hour away: what
 // would be asked runs, what is denied stays denied. The error handler is warned.
 func (e *Executor) ConsentOff(_ context.Context, until time.Time, by, reason string) error {
+	if e == nil || e.engine == nil {
+		return errors.New("consent is switched off in an executor made by NewExecutor")
+	}
 	d := &e.desk
 	d.mu.Lock()
 	ev, err := d.book.Off(e.now(), until, by, reason)

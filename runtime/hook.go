@@ -29,11 +29,10 @@ type Reconcile[In any] struct {
 }
 
 // WithUndo makes a tool undoable: the result of prepare is stored before the
-// handler runs, and undo reverses the call. The hooks are carried; the engine
-// that calls them comes with a later version.
+// handler runs, and undo reverses the call (Session.Undo).
 func WithUndo[In, State, Out any, PI typed[In], PS typed[State], PO typed[Out]](
 	prepare func(context.Context, *In) (*State, error), undo func(context.Context, *Undo[In, State, Out]) error,
-) ToolOption[In] {
+) ToolOption[PI] {
 	return func(h *hooks) {
 		h.outputs = append(h.outputs, (*Out)(nil))
 		h.prepare = func(ctx context.Context, in wire.Value) (wire.Value, error) {
@@ -53,8 +52,10 @@ func WithUndo[In, State, Out any, PI typed[In], PS typed[State], PO typed[Out]](
 	}
 }
 
-// WithPreview gives a tool a preview, which has no effects. Carried like WithUndo.
-func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Preview, error)) ToolOption[In] {
+// WithPreview gives a tool a preview, which has no effects. It is made for those
+// who are asked about a call, and once more before the call runs: one that would
+// do something else by then does not run.
+func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Preview, error)) ToolOption[PI] {
 	return func(h *hooks) {
 		h.preview = func(ctx context.Context, in wire.Value) (Preview, error) {
 			return preview(ctx, (*In)(in.(PI)))
@@ -63,10 +64,10 @@ func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Previ
 }
 
 // WithReconcile gives a tool a handler that finds out what an interrupted call
-// did. Carried like WithUndo.
+// did. It is carried; what calls it comes with a later version.
 func WithReconcile[In, Out any, PI typed[In], PO typed[Out]](
 	reconcile func(context.Context, *Reconcile[In]) (*Out, error),
-) ToolOption[In] {
+) ToolOption[PI] {
 	return func(h *hooks) {
 		h.outputs = append(h.outputs, (*Out)(nil))
 		h.reconcile = func(ctx context.Context, callID string, input wire.Value) (wire.Value, error) {

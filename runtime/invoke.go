@@ -17,16 +17,20 @@ func (c *call) start() bool {
 		}
 	}
 	due := c.now.Add(d)
-	if ok, e := c.commit(due); e != nil || !ok {
-		return e != nil && c.end(*e)
+	switch started, e := c.commit(due); {
+	case e != nil:
+		return c.end(*e)
+	case !started:
+		return false
 	}
 	c.worker.arm(c.handlerCtx.due)
 	return true
 }
 
 // commit says that the handler starts now: one step of the session, in which an
-// approval or a grant is used up. It reports false when it may not.
-func (c *call) commit(due time.Time) (ok bool, e *ending) {
+// approval or a grant is used up. It reports false when it may not, with the
+// ending of the call unless it has ended already.
+func (c *call) commit(due time.Time) (started bool, e *ending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {

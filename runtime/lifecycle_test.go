@@ -9,14 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLifecycleTable says the life cycle once more, in words.
-func TestLifecycleTable(t *testing.T) {
-	type leads struct {
-		from State
-		to   []State
-	}
+// leads says to which states an event may lead from one.
+type leads struct {
+	from State
+	to   []State
+}
+
+// lifecycleInWords is the life cycle once more.
+func lifecycleInWords() map[EventKind][]leads {
 	stay := func(s State) leads { return leads{s, []State{s}} }
-	want := map[EventKind][]leads{
+	return map[EventKind][]leads{
 		EventInvoked:           {stay(StateDeclared)},
 		EventValidated:         {{StateDeclared, []State{StateValidated}}},
 		EventApprovalRequested: {stay(StateValidated)},
@@ -55,6 +57,10 @@ func TestLifecycleTable(t *testing.T) {
 		EventLateResult: {stay(StateFailed), stay(StateAborted), stay(StateRolledBack)},
 		EventConsentOff: {stay(StateDeclared)},
 	}
+}
+
+func TestLifecycleTable(t *testing.T) {
+	want := lifecycleInWords()
 	require.Len(t, want, len(eventNames))
 	for k := range EventKind(len(eventNames)) {
 		legal := map[[2]State]bool{}

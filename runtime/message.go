@@ -82,6 +82,11 @@ func (c *call) verdict() Verdict {
 	}
 	if c.runs {
 		v.Outcome = Outcome{}
+	} else {
+		s := c.run.session
+		s.mu.Lock()
+		c.stand(&v.Outcome)
+		s.mu.Unlock()
 	}
 	if c.final != nil {
 		if b, violations := wire.Append(nil, c.final); violations == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -37,42 +38,48 @@ type ToolOption[In any] func(*hooks)
 // NewTool returns the tool that spec declares, whose input is checked by rule
 // and which is carried out by run. A tool that cannot work is reported by
 // NewRegistry.
-func NewTool[In, Out any, PI interface {
-	*In
-	wire.Members
-	wire.Value
-}, PO interface {
-	*Out
-	wire.Value
-}](spec *Spec, rule *wire.ObjectRule, run func(context.Context, *In) (*Out, error), opts ...ToolOption[In]) *Tool {
+func NewTool[In input, Out wire.Value](
+	spec *Spec, rule *wire.ObjectRule, run func(context.Context, In) (Out, error), opts ...ToolOption[In],
+) *Tool {
 	t := &Tool{spec: spec}
 	if rule == nil || run == nil {
 		t.err = errors.New("the rule of the input or the handler is nil")
 		return t
 	}
+	elem := reflect.TypeFor[In]().Elem()
 	t.decode = func(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
-		in, violations := wire.Decode[In, PI](b, l, rule)
-		if violations != nil {
+		in := reflect.New(elem).Interface().(In)
+		if violations := wire.DecodeInto(in, b, l, rule); violations != nil {
 			return nil, violations
 		}
-		return PI(in), nil
+		return in, nil
 	}
 	t.run = func(ctx context.Context, v wire.Value) (wire.Value, error) {
-		out, err := run(ctx, (*In)(v.(PI)))
-		if err != nil || out == nil {
+		out, err := run(ctx, v.(In))
+		var none Out
+		if err != nil || any(out) == any(none) {
 			return nil, err
 		}
-		return PO(out), nil
+		return out, nil
 	}
 	for _, opt := range opts {
 		opt(&t.hooks)
 	}
+	var none Out
 	for _, out := range t.hooks.outputs {
-		if _, same := out.(*Out); !same {
-			t.err = fmt.Errorf("a hook was written for the output %T, the handler returns %T", out, (*Out)(nil))
+		if reflect.TypeOf(out) != reflect.TypeOf(none) {
+			t.err = fmt.Errorf("a hook was written for the output %T, the handler returns %T", out, none)
 		}
 	}
 	return t
+}
+
+// input is what a generated input is, by its pointer. All pointers are one shape
+// to the compiler where a constraint lists methods only: NewTool is compiled
+// once, not once per tool.
+type input interface {
+	wire.Members
+	wire.Value
 }
 
 // A Codec decodes and checks the input of a dynamic tool. On violations the

@@ -35,6 +35,7 @@ const shown = `
 refund wants to run for "agent"
   destructive; cannot be undone
   Give money back to the customer.
+  Refund 4900 cents of order "1017"
   asked by large (refund.rego:8): more than 20.00 is given back
   with
     order  "1017"

@@ -3,12 +3,14 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 )
 
 // script is what the agent does when it is not told otherwise.
@@ -16,59 +18,174 @@ import (
 //go:embed calls.jsonl
 var script []byte
 
+// errInterrupted ends the calls when a signal asks for it.
+var errInterrupted = errors.New("interrupted: no further call was made")
+
 // call is one line of a calls file. The input stays as the bytes that were
 // written: only the runtime reads it.
 type call struct {
-	ID    string          `json:"id"`
-	Tool  string          `json:"tool"`
-	Input json.RawMessage `json:"input"`
+	ID    string
+	Tool  string
+	Input []byte
 }
 
 // callSeq yields calls until one cannot be read.
 type callSeq = iter.Seq2[call, error]
 
-// calls reads JSON lines from r, named name in errors. Blank lines are skipped.
-func calls(name string, r io.Reader) callSeq {
+// automatic begins the ids of calls that were written without one.
+const automatic = "#"
+
+// byteOrderMark is what some editors put before a text.
+var byteOrderMark = []byte("\uFEFF")
+
+// line is one line of input, or why there is none.
+type line struct {
+	text []byte
+	err  error
+}
+
+// calls reads JSON lines from r, named name in errors, until ctx ends. Blank
+// lines are skipped. A call without an id gets "#" and the number of its line.
+func calls(ctx context.Context, name string, r io.Reader) callSeq {
 	return func(yield func(call, error) bool) {
-		in := bufio.NewReader(r)
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		lines := make(chan line)
+		go readLines(ctx, r, lines)
 		for n := 1; ; n++ {
-			line, err := in.ReadBytes('\n')
-			if line = bytes.TrimSpace(line); len(line) > 0 {
-				c, err := parseCall(line)
-				if err != nil {
-					err = fmt.Errorf("%s:%d: %w", name, n, err)
-				}
-				if c.ID == "" {
-					c.ID = fmt.Sprintf("c%d", n)
-				}
-				if !yield(c, err) || err != nil {
-					return
-				}
+			var l line
+			more := false
+			select {
+			case <-ctx.Done():
+			case l, more = <-lines:
 			}
-			if errors.Is(err, io.EOF) {
+			if ctx.Err() != nil { // which may have ended the lines
+				yield(call{}, errInterrupted)
 				return
 			}
-			if err != nil {
-				yield(call{}, fmt.Errorf("%s: %w", name, err))
+			if !more || !hand(l, fmt.Sprintf("%s:%d", name, n), n, yield) {
 				return
 			}
 		}
 	}
 }
 
-// parseCall reads one line.
-func parseCall(line []byte) (call, error) {
+// hand yields the call of line n, which is at a place. It reports whether to go on.
+func hand(l line, at string, n int, yield func(call, error) bool) bool {
+	if l.err != nil {
+		yield(call{}, fmt.Errorf("%s: %w", at, l.err))
+		return false
+	}
+	if len(l.text) == 0 {
+		return true
+	}
+	c, err := parseCall(l.text)
+	if err != nil {
+		yield(call{}, fmt.Errorf("%s: %w\nhint: %s", at, err, wanted))
+		return false
+	}
+	if c.ID == "" {
+		c.ID = fmt.Sprintf("%s%d", automatic, n)
+	}
+	return yield(c, nil)
+}
+
+// readLines sends the lines of r. It is a goroutine of its own because nobody
+// can interrupt a read: when ctx ends first, it waits for its line in vain.
+func readLines(ctx context.Context, r io.Reader, to chan<- line) {
+	defer close(to)
+	in := bufio.NewReader(r)
+	for first := true; ; first = false {
+		text, err := in.ReadBytes('\n')
+		if first {
+			text = bytes.TrimPrefix(text, byteOrderMark)
+		}
+		l := line{text: bytes.TrimSpace(text)}
+		if err != nil && !errors.Is(err, io.EOF) {
+			l.err = err
+		}
+		select {
+		case to <- l:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// wanted is what a line has to look like.
+const wanted = `a line is one call: {"tool": NAME, "input": {...}}, with an "id" if you like`
+
+// parseCall reads one line. It looks no further than the members of the call:
+// what is wrong with the input is for the runtime to say.
+func parseCall(text []byte) (call, error) {
+	members, err := parseMembers(text)
+	if err != nil {
+		return call{}, err
+	}
 	var c call
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&c); err != nil {
-		return call{}, fmt.Errorf(`%w: want {"tool": NAME, "input": {...}} with an optional "id"`, err)
+	for name, value := range members {
+		var err error
+		switch name {
+		case "id":
+			c.ID, err = parseName(name, value)
+		case "tool":
+			c.Tool, err = parseName(name, value)
+		case "input":
+			c.Input = value
+		default:
+			err = fmt.Errorf("a call has no member %q", name)
+		}
+		if err != nil {
+			return call{}, err
+		}
 	}
-	if d.More() {
-		return call{}, errors.New("more than one value on the line: write one call a line")
-	}
-	if c.Tool == "" {
-		return call{}, errors.New(`the call names no tool: add "tool"`)
+	switch {
+	case c.Tool == "":
+		return call{}, errors.New(`the call names no "tool"`)
+	case strings.HasPrefix(c.ID, automatic):
+		return call{}, fmt.Errorf("the id %q begins with %q, as those do that calls without one get", c.ID, automatic)
 	}
 	return c, nil
+}
+
+// parseMembers returns the members of an object with their values as written.
+func parseMembers(text []byte) (map[string]json.RawMessage, error) {
+	var whole json.RawMessage
+	if err := json.Unmarshal(text, &whole); err != nil {
+		return nil, fmt.Errorf("not a JSON value: %w", err)
+	}
+	if whole[0] != '{' {
+		return nil, errors.New("not a JSON object")
+	}
+	members := map[string]json.RawMessage{}
+	d := json.NewDecoder(bytes.NewReader(whole))
+	d.Token() //nolint:errcheck // the text has been found to be an object
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := token.(string)
+		if _, twice := members[name]; twice {
+			return nil, fmt.Errorf("the member %q is there twice", name)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		members[name] = value
+	}
+	return members, nil
+}
+
+// parseName reads a string that is not empty.
+func parseName(member string, value json.RawMessage) (string, error) {
+	var s *string
+	if err := json.Unmarshal(value, &s); err != nil || s == nil || *s == "" {
+		return "", fmt.Errorf("%q is not a text, or empty", member)
+	}
+	return *s, nil
 }

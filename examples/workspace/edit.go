@@ -10,17 +10,17 @@ import (
 
 // FileEdit implements filetools.Handler.
 func (w *workspace) FileEdit(ctx context.Context, in *filetools.FileEditInput) (*filetools.FileEditOutput, error) {
-	old, err := w.root.ReadFile(in.Path)
+	text, err := w.read(in.Path)
 	if err != nil {
-		return nil, plain(err)
+		return nil, err
 	}
-	text, changes := string(old), 0
+	changes := 0
 	for i, edit := range in.Edits {
 		switch edit := edit.(type) {
 		case *filetools.EditReplace:
 			n := strings.Count(text, edit.Find)
 			if n == 0 {
-				return nil, fmt.Errorf("edit %d: %q does not occur in %s", i+1, edit.Find, in.Path)
+				return nil, fmt.Errorf("edit %d: %q does not occur in %q: file_read shows its text", i+1, edit.Find, in.Path)
 			}
 			text = strings.ReplaceAll(text, edit.Find, edit.With)
 			changes += n

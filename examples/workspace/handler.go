@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
-	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/examples/workspace/filetools"
-	"github.com/ambit-tools/ambit/runtime"
 )
 
 // workspace carries out the tools on one directory. All file access goes
@@ -23,11 +24,11 @@ var _ filetools.Handler = (*workspace)(nil)
 
 // FileRead implements filetools.Handler.
 func (w *workspace) FileRead(_ context.Context, in *filetools.FileReadInput) (*filetools.FileReadOutput, error) {
-	text, err := w.root.ReadFile(in.Path)
+	text, err := w.read(in.Path)
 	if err != nil {
-		return nil, plain(err)
+		return nil, err
 	}
-	lines := strings.SplitAfter(string(text), "\n")
+	lines := strings.SplitAfter(text, "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
@@ -39,6 +40,24 @@ func (w *workspace) FileRead(_ context.Context, in *filetools.FileReadInput) (*f
 	}, nil
 }
 
+// read returns the text of a file.
+func (w *workspace) read(name string) (string, error) {
+	info, err := w.root.Stat(name)
+	switch {
+	case err != nil:
+		return "", explain(name, err)
+	case info.IsDir():
+		return "", explain(name, errFolder)
+	case !info.Mode().IsRegular(): // reading might never end
+		return "", explain(name, errSpecial)
+	}
+	text, err := w.root.ReadFile(name)
+	if err == nil && !utf8.Valid(text) {
+		err = errNoText
+	}
+	return string(text), explain(name, err)
+}
+
 // FileWrite implements filetools.Handler.
 func (w *workspace) FileWrite(ctx context.Context, in *filetools.FileWriteInput) (*filetools.FileWriteOutput, error) {
 	if err := w.replace(ctx, in.Path, []byte(in.Content)); err != nil {
@@ -47,34 +66,35 @@ func (w *workspace) FileWrite(ctx context.Context, in *filetools.FileWriteInput)
 	return &filetools.FileWriteOutput{Size: int64(len(in.Content))}, nil
 }
 
-// replace writes a file under the fence of the call: once the call has an
-// outcome, nothing is written any more. The file is complete or as it was.
-func (w *workspace) replace(ctx context.Context, name string, text []byte) error {
-	return runtime.Commit(ctx, func() error {
-		if err := w.root.MkdirAll(path.Dir(name), 0o755); err != nil {
-			return plain(err)
-		}
-		temp := name + ".ambit-new"
-		if err := w.root.WriteFile(temp, text, 0o644); err != nil {
-			return plain(err)
-		}
-		if err := w.root.Rename(temp, name); err != nil {
-			return errors.Join(plain(err), w.root.Remove(temp))
-		}
-		return nil
-	})
-}
+// What is wrong with a path, and what to do instead.
+var (
+	errOutside  = errors.New("leads out of the workspace: name a path below it")
+	errLink     = errors.New("is a symbolic link, and nothing is written through one: write to the file itself")
+	errFolder   = errors.New("is a folder: name a file in it")
+	errNoFolder = errors.New("is a file: it can hold no others")
+	errSpecial  = errors.New("is neither a file nor a folder: name another path")
+	errNoText   = errors.New("is not a text: name another file")
+	errMissing  = errors.New("does not exist: file_list says what does")
+	errDenied   = errors.New("is closed to this program: name another path")
+)
 
-// plain drops what an error says of the host's paths: the tools declare
-// safe_errors, so that the text reaches the model.
-func plain(err error) error {
-	var pathErr *os.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
+// explain makes an error about a path that a model can act on, and drops what it
+// says of the host's paths: the tools declare safe_errors, so that the text
+// reaches the model.
+func explain(name string, err error) error {
+	var pathErr *fs.PathError
 	var linkErr *os.LinkError
-	if errors.As(err, &linkErr) {
-		return linkErr.Err
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		err = errMissing
+	case errors.Is(err, fs.ErrPermission):
+		err = errDenied
+	case errors.As(err, &pathErr):
+		err = fmt.Errorf("cannot be used: %w", pathErr.Err)
+	case errors.As(err, &linkErr):
+		err = fmt.Errorf("cannot be used: %w", linkErr.Err)
 	}
-	return err
+	return fmt.Errorf("%q %w", name, err)
 }

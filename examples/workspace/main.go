@@ -2,35 +2,31 @@
 //
 // It makes the calls of calls.jsonl, or of the file named with -calls, on a
 // temporary copy of its own files, or on the directory named with -dir, and
-// prints how each call ended. Refused and failed calls are outcomes, not errors:
-// the exit code is 0 when every call was answered.
+// prints how each call ended, and at the end a summary. Refused and failed calls
+// are outcomes, not errors.
+//
+// The exit code is 0 when every call was answered, 1 when a line could not be
+// read or the output not be written, 2 for a wrong command line, and 130 when
+// an interrupt or a termination signal came: then the running call is cancelled,
+// and a second signal ends the program at once.
 package main
 
 import (
-	"bytes"
 	"context"
-	"embed"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
-	"time"
-
-	"github.com/ambit-tools/ambit/examples/workspace/filetools"
-	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/opa"
+	"slices"
+	"strings"
+	"syscall"
 )
 
-//go:embed files
-var files embed.FS
-
-//go:embed filetools/policy
-var policies embed.FS
-
 func main() {
+	// A reader who leaves is an error of a write, so that we can clean up.
+	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -40,9 +36,33 @@ type config struct {
 	json                          bool
 }
 
-// run does the work of main and returns the exit code: 0, 1 for an error, 2 for
-// a wrong command line.
+// run does the work of main and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	cfg, err := parseArgs(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the next signal does what it does to other programs
+	err = work(ctx, cfg, stdin, stdout, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "error: %v\n", err)
+	}
+	switch {
+	case errors.Is(err, errInterrupted):
+		return 130
+	case err != nil:
+		return 1
+	}
+	return 0
+}
+
+// parseArgs reads the command line. Its error has been reported.
+func parseArgs(args []string, stderr io.Writer) (config, error) {
 	var cfg config
 	flags := flag.NewFlagSet("workspace", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -52,132 +72,39 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.StringVar(&cfg.webMode, "web", "off", "value of the mode web_mode: off, cached or live")
 	flags.BoolVar(&cfg.json, "json", false, "print outcomes as JSON lines")
 	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return 0
-		}
-		return 2
+		return cfg, err
 	}
-	if flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "error: unexpected argument %q\nhint: name the directory with -dir\n", flags.Arg(0))
-		return 2
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := work(ctx, cfg, stdin, stdout, stderr); err != nil {
+	err := cfg.check(flags)
+	if err != nil {
 		fmt.Fprintf(stderr, "error: %v\n", err)
-		return 1
 	}
-	return 0
+	return cfg, err
 }
 
-// work makes the calls and reports their outcomes.
-func work(ctx context.Context, cfg config, stdin io.Reader, stdout, stderr io.Writer) (err error) {
-	source, name, err := openCalls(cfg.calls, stdin)
-	if err != nil {
-		return err
+// check says what a command line that can be read still has wrong.
+func (cfg *config) check(flags *flag.FlagSet) error {
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q\nhint: name the directory with -dir", flags.Arg(0))
 	}
-	defer source.Close()
-	dir, cleanup, err := openDir(cfg.dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, cleanup()) }()
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	web, err := openLibrary()
-	if err != nil {
-		return err
-	}
-	defer web.close()
-
-	handler := &workspace{root: root, web: web}
-	exec, err := newExecutor(handler, stderr)
-	if err != nil {
-		return err
-	}
-	rep := &report{out: stdout, json: cfg.json, dir: dir}
-	if err := execute(ctx, exec, cfg, calls(name, source), rep); err != nil {
-		return err
-	}
-	handler.late.running.Wait() // so that the summary can say what became of late writes
-	rep.summary(&handler.late)
-	return exec.Shutdown(ctx)
-}
-
-// newExecutor binds the generated tools to handler and the policy to both.
-func newExecutor(handler filetools.Handler, stderr io.Writer) (*runtime.Executor, error) {
-	reg, err := runtime.NewRegistry(filetools.Tools(handler)...)
-	if err != nil {
-		return nil, err
-	}
-	rules, err := fs.Sub(policies, "filetools/policy")
-	if err != nil {
-		return nil, err
-	}
-	policy, err := opa.Load(rules, reg)
-	if err != nil {
-		return nil, err
-	}
-	// Panics and raw errors go to the operator; the agent sees a safe text.
-	return runtime.NewExecutor(reg, policy, runtime.WithErrorHandler(func(e *runtime.CallError) {
-		fmt.Fprintf(stderr, "operator: %v\n", e)
-	}))
-}
-
-// execute makes every call in one turn of one run.
-func execute(ctx context.Context, exec *runtime.Executor, cfg config, source callSeq, rep *report) error {
-	session := exec.Session(runtime.SessionConfig{
-		Principal:    "agent",
-		Behavior:     cfg.behavior,
-		Modes:        map[string]string{"web_mode": cfg.webMode},
-		Capabilities: []string{"filesystem.read", "filesystem.write", "network.read"},
-	})
-	job, err := session.StartRun(ctx, runtime.RunConfig{})
-	if err != nil {
-		return err
-	}
-	turn := job.Turn(runtime.TurnConfig{Budget: 10 * time.Minute})
-	for c, err := range source {
-		if err != nil {
-			return err
+	var err error
+	flags.Visit(func(f *flag.Flag) {
+		if f.Value.String() == "" {
+			err = fmt.Errorf("-%s is empty\nhint: name what it takes, or leave it out", f.Name)
 		}
-		rep.add(turn.Execute(ctx, runtime.Call{ID: c.ID, Tool: c.Tool, Input: c.Input}))
+	})
+	if err != nil {
+		return err
 	}
-	return job.Close(ctx)
+	if err := oneOf("behavior", cfg.behavior, "draft", "doc_edit"); err != nil {
+		return err
+	}
+	return oneOf("web", cfg.webMode, "off", "cached", "live")
 }
 
-// openCalls returns where calls are read from and its name for errors.
-func openCalls(path string, stdin io.Reader) (io.ReadCloser, string, error) {
-	switch path {
-	case "":
-		return io.NopCloser(bytes.NewReader(script)), "calls.jsonl", nil
-	case "-":
-		return io.NopCloser(stdin), "standard input", nil
+// oneOf requires that a flag has one of its values.
+func oneOf(name, value string, values ...string) error {
+	if slices.Contains(values, value) {
+		return nil
 	}
-	f, err := os.Open(path)
-	return f, path, err
-}
-
-// openDir returns the directory to work on: dir, or a temporary copy of the
-// example's own files, which cleanup removes.
-func openDir(dir string) (path string, cleanup func() error, err error) {
-	if dir != "" {
-		return dir, func() error { return nil }, nil
-	}
-	path, err = os.MkdirTemp("", "ambit-workspace-")
-	if err != nil {
-		return "", nil, err
-	}
-	cleanup = func() error { return os.RemoveAll(path) }
-	own, err := fs.Sub(files, "files")
-	if err == nil {
-		err = os.CopyFS(path, own)
-	}
-	if err != nil {
-		return "", nil, errors.Join(err, cleanup())
-	}
-	return path, cleanup, nil
+	return fmt.Errorf("-%s cannot be %q\nhint: it is one of %s", name, value, strings.Join(values, ", "))
 }

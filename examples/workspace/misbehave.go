@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,15 +13,12 @@ const tooLong = 400 * time.Millisecond
 
 // lateWrites knows what became of the writes of slow_write.
 type lateWrites struct {
-	running          sync.WaitGroup
 	blocked, written atomic.Int64
 }
 
 // SlowWrite implements filetools.Handler. It misbehaves on purpose: it does not
 // look at its context and tries to write after its deadline.
 func (w *workspace) SlowWrite(ctx context.Context, in *filetools.SlowWriteInput) (*filetools.SlowWriteOutput, error) {
-	w.late.running.Add(1)
-	defer w.late.running.Done()
 	time.Sleep(tooLong)
 	text := "written too late\n"
 	if err := w.replace(ctx, in.Path, []byte(text)); err != nil {

@@ -1,20 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// report prints outcomes, for people or as JSON lines.
+// report prints outcomes, for people or as JSON lines. An error means that some
+// of it is lost.
 type report struct {
 	out    io.Writer
 	json   bool
-	dir    string
+	place  string // what the calls worked on
+	lost   bool   // the output cannot be written any more
 	counts [runtime.Unknown + 1]int
 }
 
@@ -30,31 +35,46 @@ type outcomeLine struct {
 }
 
 // add prints one outcome.
-func (r *report) add(o runtime.Outcome) {
+func (r *report) add(o runtime.Outcome) error {
 	r.counts[o.Kind]++
 	if r.json {
-		violations := o.Violations
-		if violations == nil {
-			violations = []wire.Violation{}
-		}
-		line, err := json.Marshal(outcomeLine{
-			Call: o.CallID, Tool: o.Tool, Outcome: o.Kind.String(), Reason: o.Reason.String(),
-			Violations: violations, Message: o.Message, DurationMS: milliseconds(o.Duration),
-		})
-		if err != nil {
-			line = fmt.Appendf(nil, `{"error": %q}`, err)
-		}
-		fmt.Fprintf(r.out, "%s\n", line)
-		return
+		return r.addJSON(o)
 	}
 	reason := o.Reason.String()
 	if reason == "" {
 		reason = "-"
 	}
-	fmt.Fprintf(r.out, "%-10s %-12s %-10s %-21s %8.1f ms  %s\n", o.CallID, o.Tool, o.Kind, reason, milliseconds(o.Duration), text(o))
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-10s %-12s %-10s %-21s %8.1f ms  %s\n", word(o.CallID), word(o.Tool), o.Kind, reason, milliseconds(o.Duration), text(o))
 	for _, v := range o.Violations {
-		fmt.Fprintf(r.out, "%11s- %s\n", "", v)
+		fmt.Fprintf(&b, "%11s- %s\n", "", oneLine(v.String()))
 	}
+	return r.print(b.String())
+}
+
+// addJSON prints one outcome as a JSON line.
+func (r *report) addJSON(o runtime.Outcome) error {
+	violations := o.Violations
+	if violations == nil {
+		violations = []wire.Violation{}
+	}
+	text, err := json.Marshal(outcomeLine{
+		Call: o.CallID, Tool: o.Tool, Outcome: o.Kind.String(), Reason: o.Reason.String(),
+		Violations: violations, Message: o.Message, DurationMS: milliseconds(o.Duration),
+	})
+	if err != nil {
+		return err
+	}
+	return r.print(plainJSON(text) + "\n")
+}
+
+// print writes to the output.
+func (r *report) print(text string) error {
+	if _, err := io.WriteString(r.out, text); err != nil {
+		r.lost = true
+		return fmt.Errorf("output is lost: %w", err)
+	}
+	return nil
 }
 
 // text is what a reader wants to see of an outcome on its line.
@@ -63,34 +83,36 @@ func text(o runtime.Outcome) string {
 		return fmt.Sprintf("violations: %d", n)
 	}
 	if o.Kind != runtime.Completed {
-		return o.Message
+		return oneLine(o.Message)
 	}
 	const most = 72
-	if len(o.Output) > most {
-		return fmt.Sprintf("%s... (%d bytes)", o.Output[:most], len(o.Output))
+	if len(o.Output) <= most {
+		return oneLine(string(o.Output))
 	}
-	return string(o.Output)
+	end := most
+	for !utf8.RuneStart(o.Output[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s... (%d bytes)", oneLine(string(o.Output[:end])), len(o.Output))
 }
 
 // summary prints how many calls ended in which way.
-func (r *report) summary(late *lateWrites) {
-	if r.json {
-		return
+func (r *report) summary(late *lateWrites) error {
+	if r.json || r.lost {
+		return nil
 	}
 	total := 0
-	for _, n := range r.counts {
-		total += n
-	}
-	fmt.Fprintf(r.out, "\n%d calls on %s:", total, r.dir)
+	var kinds []string
 	for kind, n := range r.counts {
-		if n > 0 {
-			fmt.Fprintf(r.out, " %d %s", n, runtime.OutcomeKind(kind))
+		if total += n; n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, runtime.OutcomeKind(kind)))
 		}
 	}
-	fmt.Fprintln(r.out)
+	text := fmt.Sprintf("\n%s on %s: %s\n", plural(total, "call"), r.place, cmp.Or(strings.Join(kinds, ", "), "none"))
 	if blocked, written := late.blocked.Load(), late.written.Load(); blocked+written > 0 {
-		fmt.Fprintf(r.out, "late writes: %d blocked, %d written\n", blocked, written)
+		text += fmt.Sprintf("late writes: %d blocked, %d written\n", blocked, written)
 	}
+	return r.print(text)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -18,23 +18,18 @@ func (w *workspace) FileList(ctx context.Context, in *filetools.FileListInput) (
 	out := &filetools.FileListOutput{Entries: []filetools.FileListOutputEntriesItem{}}
 	err := fs.WalkDir(w.root.FS(), start, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return plain(err)
+			return unlessGone(name, start, err)
 		}
 		if name == start && d.IsDir() {
 			return ctx.Err()
 		}
-		entry := filetools.FileListOutputEntriesItem{Path: name, Kind: filetools.FileListOutputEntriesItemKindFile}
-		switch {
-		case d.IsDir():
-			entry.Kind = filetools.FileListOutputEntriesItemKindFolder
-		default:
-			info, err := d.Info()
-			if err != nil {
-				return plain(err)
-			}
-			entry.Size = wire.Some(info.Size())
+		entry, err := listed(name, d)
+		if err != nil {
+			return unlessGone(name, start, err)
 		}
-		out.Entries = append(out.Entries, entry)
+		if entry.Kind != "" {
+			out.Entries = append(out.Entries, entry)
+		}
 		if d.IsDir() && depth(start, name) >= in.Depth {
 			return fs.SkipDir
 		}
@@ -44,6 +39,33 @@ func (w *workspace) FileList(ctx context.Context, in *filetools.FileListInput) (
 		return nil, err
 	}
 	return out, nil
+}
+
+// listed returns the entry for what stands at a path; one without a kind for
+// what is neither a file, nor a folder, nor a link.
+func listed(name string, d fs.DirEntry) (entry filetools.FileListOutputEntriesItem, err error) {
+	entry.Path = name
+	switch {
+	case d.IsDir():
+		entry.Kind = filetools.FileListOutputEntriesItemKindFolder
+	case d.Type()&fs.ModeSymlink != 0:
+		entry.Kind = filetools.FileListOutputEntriesItemKindLink
+	case d.Type().IsRegular():
+		info, err := d.Info()
+		if err != nil {
+			return entry, err
+		}
+		entry.Kind, entry.Size = filetools.FileListOutputEntriesItemKindFile, wire.Some(info.Size())
+	}
+	return entry, nil
+}
+
+// unlessGone passes over what was removed during the walk from start.
+func unlessGone(name, start string, err error) error {
+	if name != start && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return explain(name, err)
 }
 
 // depth counts the folder levels from start down to name.
@@ -60,16 +82,17 @@ var errEnough = errors.New("enough matches")
 // TextSearch implements filetools.Handler.
 func (w *workspace) TextSearch(ctx context.Context, in *filetools.TextSearchInput) (*filetools.TextSearchOutput, error) {
 	out := &filetools.TextSearchOutput{Matches: []filetools.TextSearchOutputMatchesItem{}}
-	err := fs.WalkDir(w.root.FS(), path.Clean(in.Path), func(name string, d fs.DirEntry, err error) error {
+	start := path.Clean(in.Path)
+	err := fs.WalkDir(w.root.FS(), start, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return plain(err)
+			return unlessGone(name, start, err)
 		}
 		if !d.Type().IsRegular() {
 			return ctx.Err()
 		}
 		text, err := w.root.ReadFile(name)
 		if err != nil {
-			return plain(err)
+			return unlessGone(name, start, err)
 		}
 		if !utf8.Valid(text) {
 			return ctx.Err()

@@ -105,7 +105,7 @@ func (s *State) enter(ev *Event, p *place) {
 	s.calls[c.id] = c
 	c.run.live = append(c.run.live, c)
 	c.counts.used[c.tool.index]++
-	c.run.spent++
+	c.facts.spent++
 	for _, g := range c.tool.groups {
 		c.facts.claims[g].holder = c.tool
 		c.facts.claims[g].calls++
@@ -147,7 +147,7 @@ func (s *State) release(c *call) {
 		c.owner.cooling[c.tool.index].busy--
 	}
 	c.counts.used[c.tool.index]--
-	c.run.spent--
+	c.facts.spent--
 	c.unclaim()
 	c.forget()
 	s.leave(c)

@@ -166,7 +166,7 @@ func (s *State) checkCounts(vs []Violation, p *place, mine int) []Violation {
 	if n := p.counts.of(p.tool) - mine; p.tool.maxCalls > 0 && n >= p.tool.maxCalls {
 		vs = append(vs, Violation{Reason: ReasonMaxCalls, Max: p.tool.maxCalls, Used: n})
 	}
-	if n := p.run.spent - mine; s.engine.budget > 0 && n >= s.engine.budget {
+	if n := p.facts.slots() - mine; s.engine.budget > 0 && n >= s.engine.budget {
 		vs = append(vs, Violation{Reason: ReasonMaxCalls, Max: s.engine.budget, Used: n, Shared: true})
 	}
 	return vs

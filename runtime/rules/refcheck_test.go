@@ -156,8 +156,11 @@ func (r *reference) counts(c *rules.Call, t rules.Tool, own string, calls []*ref
 		if o.run != c.Run || !o.usesSlot() || o.id == own {
 			continue
 		}
+		if o.principal != c.Principal {
+			continue
+		}
 		all++
-		if o.principal == c.Principal && o.agent == c.Agent && o.tool.Name == c.Tool {
+		if o.agent == c.Agent && o.tool.Name == c.Tool {
 			mine++
 		}
 	}

@@ -108,7 +108,16 @@ func TestAgentsShareTheBudget(t *testing.T) {
 	})
 	p.refused("c", rules.ReasonExclusiveGroup)
 	p.ok("b")
-	p.with(child)(func() { require.True(t, p.refused("b", rules.ReasonMaxCalls).Shared) }) // the budget of the run
+	p.with(child)(func() { require.True(t, p.refused("b", rules.ReasonMaxCalls).Shared) }) // the budget of its principal in the run
+}
+
+func TestPrincipalsHaveTheirOwnBudget(t *testing.T) {
+	other := func(c *rules.Call) { c.Principal = "other" }
+	p := begin(t, rules.Rules{MaxCalls: 2}, tool("a", rules.Rules{}), tool("b", rules.Rules{}))
+	p.ok("a")
+	p.ok("b")
+	require.True(t, p.refused("a", rules.ReasonMaxCalls).Shared)
+	p.with(other)(func() { p.ok("a") }) // counts are kept by run and principal
 }
 
 func TestPendingCalls(t *testing.T) {

@@ -20,7 +20,6 @@ type State struct {
 type run struct {
 	id        string
 	ended     RunState          // running until the run has finished or is incomplete
-	spent     int               // slots of the shared limit in use
 	waiting   int               // calls that wait for consent
 	reminders int               // already given
 	exits     int               // successes of exit tools
@@ -36,6 +35,15 @@ type facts struct {
 	successes []int32 // by tool
 	unstarted int     // start tools without a success
 	claims    []claim // by group
+	spent     int     // slots of the limit that all tools share in use
+}
+
+// slots returns how many slots of the shared limit are in use.
+func (f *facts) slots() int {
+	if f == nil {
+		return 0
+	}
+	return f.spent
 }
 
 // claim says which tool holds a group, through how many calls.

@@ -150,7 +150,7 @@ func (w *wayfinder) offer(c *call) {
 		w.moves = append(w.moves, m)
 	}
 	slot := m.counts && near && c.tool.maxCalls > 0
-	if c.progress < started && (cools || holds || slot || m.run && w.s.engine.budget > 0 || m.facts && len(c.tool.groups) > 0) {
+	if c.progress < started && (cools || holds || slot || m.facts && w.s.engine.budget > 0 || m.facts && len(c.tool.groups) > 0) {
 		m.kind = StepDrop
 		w.moves = append(w.moves, m)
 	}

@@ -64,9 +64,9 @@ func (w *wayfinder) order(made set, t *tool) bool {
 	return w.phase(made, t) && w.started(made, t) && w.satisfied(made, t) && !slices.ContainsFunc(t.precedes, closed)
 }
 
-// slots reports whether t has a slot of its own and one of the run.
+// slots reports whether t has a slot of its own and one of those that all tools share.
 func (w *wayfinder) slots(made set, t *tool) bool {
-	used, spent := w.place.counts.of(t), w.place.run.spent
+	used, spent := w.place.counts.of(t), w.place.facts.slots()
 	for i := range w.moves {
 		m := &w.moves[i]
 		if !made.has(i) || m.kind != StepCall && m.kind != StepDrop {
@@ -76,7 +76,7 @@ func (w *wayfinder) slots(made set, t *tool) bool {
 		if m.kind == StepDrop {
 			d = -1
 		}
-		if m.run {
+		if m.facts {
 			spent += d
 		}
 		if m.counts && m.tool == t {

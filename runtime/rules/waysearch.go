@@ -166,11 +166,11 @@ func (w *wayfinder) contradicts(must []*tool) bool {
 		}
 	}
 	for i := range w.moves {
-		if m := &w.moves[i]; m.kind == StepDrop && m.run {
+		if m := &w.moves[i]; m.kind == StepDrop && m.facts {
 			drops++
 		}
 	}
-	if b := w.s.engine.budget; b > 0 && w.place.run.spent-drops+calls > b {
+	if b := w.s.engine.budget; b > 0 && w.place.facts.slots()-drops+calls > b {
 		return true
 	}
 	all := append(slices.Clone(must), w.place.tool)

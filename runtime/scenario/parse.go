@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -16,17 +17,16 @@ type File struct {
 type Case struct {
 	Name, Title string
 
-	pos        dsl.Pos
-	path       string
-	declared   *dsl.Pos  // where tools, rules or a policy stand; nil: nowhere
-	tools      *dsl.File // nil when the case declares none
-	undoFails  map[string]bool
-	policy     policySource
-	reminders  int
-	steps      []step
-	final      *node
-	timeouts   map[string]bool // tools that declare a deadline of their own
-	undeclared bool            // no tools: they come from elsewhere
+	pos       dsl.Pos
+	path      string
+	declared  *dsl.Pos  // where tools, rules or a policy stand; nil: nowhere
+	tools     *dsl.File // nil when the case declares none
+	undoFails map[string]bool
+	policy    policySource
+	reminders int
+	steps     []step
+	final     *node
+	deadlines map[string]time.Duration // that tools declare
 }
 
 // A policySource is what a stand-in policy is made of.
@@ -38,6 +38,7 @@ type policySource struct {
 
 // A step is one thing that happens.
 type step struct {
+	pos    dsl.Pos
 	do     action
 	expect *node // nil: nothing is compared
 }
@@ -125,6 +126,16 @@ func (r *reader) parseStubs(c *Case, n *node) {
 			"undo": func(n *node) { r.choice(n, "undo", &undo, "fails", "ok") },
 		})
 		c.undoFails[p.name] = undo == "fails"
+		if c.tools == nil {
+			continue // there are none, or not here
+		}
+		var names []string
+		for _, t := range c.tools.Tools {
+			names = append(names, t.Name)
+		}
+		if !slices.Contains(names, p.name) {
+			r.report(p.key, dsl.DidYouMean(p.name, names), "stubs: no tool is named %s", quote(p.name))
+		}
 	}
 }
 
@@ -171,7 +182,7 @@ func (r *reader) flag(n *node, key string, a action) action {
 
 // parseStep reads a mapping with one step key, and expect.
 func (r *reader) parseStep(n *node) step {
-	var s step
+	s := step{pos: n.pos}
 	kinds := stepKinds()
 	known := fields{"expect": func(n *node) { s.expect = n }}
 	for key, parse := range kinds {

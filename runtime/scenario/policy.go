@@ -61,8 +61,9 @@ func (r *reader) parsePolicy(n *node) []policyRule {
 
 // A standIn is a policy that can be replaced, as a reload does.
 type standIn struct {
-	mu  sync.RWMutex
-	now policySource
+	mu     sync.RWMutex
+	now    policySource
+	failed map[string]string // by call id: the reason of the entry that failed
 }
 
 func (s *standIn) set(p policySource) {
@@ -95,10 +96,16 @@ func (s *standIn) Decide(_ context.Context, in *runtime.PolicyInput) (runtime.De
 			matches = append(matches, rule)
 		}
 	}
+	if len(matches) == 0 && src.missing == "deny" {
+		return runtime.Decision{Revision: src.version}, nil // nothing allows it
+	}
 	if len(matches) == 0 {
 		matches = []policyRule{{decision: src.missing, name: defaultAsk}}
 	}
 	d, err := combine(matches, src.version)
+	if failed, ok := errors.AsType[*evaluationError](err); ok {
+		s.fail(in.CallID, failed.reason)
+	}
 	if c := in.Tool.Consent; err == nil && d.Effect != runtime.EffectDeny && c != nil && c.Ask == runtime.ConsentAskAlways {
 		d.Effect = runtime.EffectAsk
 		d.Asks = append(d.Asks, runtime.Ask{ID: declaredAsk, MaxCover: runtime.CoverTool})
@@ -112,6 +119,23 @@ const (
 	defaultAsk  = unnamed + "policy_default"
 	unnamed     = "unnamed:" // before the id of an entry without a reason
 )
+
+// fail notes why the evaluation for a call failed.
+func (s *standIn) fail(call, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed == nil {
+		s.failed = map[string]string{}
+	}
+	s.failed[call] = reason
+}
+
+// whyFailed returns the reason of the entry that failed for a call.
+func (s *standIn) whyFailed(call string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.failed[call]
+}
 
 // Asks reports whether a rule asks about calls of a tool. A grant that a rule
 // asked for ends with the rule.
@@ -135,6 +159,12 @@ func (p *policyRule) matches(tool string, args wire.Value) (bool, error) {
 	return true, nil
 }
 
+// An evaluationError is what an entry says that decides error.
+type evaluationError struct{ reason string }
+
+// Error implements error.
+func (e *evaluationError) Error() string { return cmp.Or(e.reason, "the evaluation failed") }
+
 // combine makes one decision of all rules that match: the strictest wins.
 func combine(matches []policyRule, revision string) (runtime.Decision, error) {
 	d := runtime.Decision{Effect: runtime.EffectAllow, Revision: revision}
@@ -142,7 +172,7 @@ func combine(matches []policyRule, revision string) (runtime.Decision, error) {
 		return slices.DeleteFunc(slices.Clone(matches), func(p policyRule) bool { return p.decision != decision })
 	}
 	if failed := of("error"); len(failed) > 0 {
-		return runtime.Decision{Revision: revision}, errors.New(cmp.Or(failed[0].reason, "the evaluation failed"))
+		return runtime.Decision{Revision: revision}, &evaluationError{failed[0].reason}
 	}
 	for _, p := range of("deny") {
 		d.Effect = runtime.EffectDeny

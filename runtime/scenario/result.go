@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -99,7 +100,7 @@ func (w *world) result(o runtime.Outcome) *callResult {
 		for _, r := range o.AllReasons {
 			res.AllReasons = append(res.AllReasons, r.String())
 		}
-		res.Detail = detailOf(&o)
+		res.Detail = w.detail(&o)
 		if o.Reason == runtime.ReasonIdempotencyConflict {
 			res.Of = o.Of
 		}
@@ -117,8 +118,8 @@ func (w *world) result(o runtime.Outcome) *callResult {
 
 func (r *callResult) executed(status string) { r.Outcome, r.Status = "executed", status }
 
-// detailOf selects what belongs to the primary reason; nil when that is nothing.
-func detailOf(o *runtime.Outcome) *detail {
+// detail selects what belongs to the primary reason; nil when that is nothing.
+func (w *world) detail(o *runtime.Outcome) *detail {
 	in, d := &o.Detail, &detail{}
 	switch o.Reason {
 	case runtime.ReasonMaxCalls:
@@ -135,8 +136,10 @@ func detailOf(o *runtime.Outcome) *detail {
 		d.PendingExit = in.PendingExit
 	case runtime.ReasonOperationNotAllowed, runtime.ReasonBehaviorNotAllowed:
 		d.Allowed = in.Allowed
-	case runtime.ReasonPolicyDenied, runtime.ReasonPolicyError:
+	case runtime.ReasonPolicyDenied:
 		d.Rule = in.Rule
+	case runtime.ReasonPolicyError:
+		d.Rule = cmp.Or(w.policy.whyFailed(o.CallID), in.Rule)
 	case runtime.ReasonConsentDenied:
 		d.Message = in.Message
 	case runtime.ReasonConsentRequired:

@@ -29,7 +29,9 @@ func (c *Case) Run(s *Setup) (*Trace, error) {
 		t.results = append(t.results, result)
 	}
 	t.final = w.end()
-	return t, w.exec.Shutdown(context.Background())
+	var closing error
+	err = w.clock.Perform(func() { closing = w.exec.Shutdown(context.Background()) })
+	return t, errors.Join(w.broken, err, closing)
 }
 
 // do takes a step, in all the time that it wants.
@@ -42,7 +44,7 @@ func (w *world) do(a action) (result any, err error) {
 		return nil, err
 	}
 	w.look()
-	return result, w.broken
+	return result, nil
 }
 
 func (advanceStep) run(*world) any { return nothing{} }
@@ -158,7 +160,7 @@ func (s *denyStep) run(w *world) any {
 	return w.decide(s.request, runtime.Answer{By: s.by, Message: s.message})
 }
 
-// must keeps what the parser should have refused from being overlooked.
+// must keeps what cannot be done from being overlooked.
 func (w *world) must(err error) {
 	if err != nil && w.broken == nil {
 		w.broken = err
@@ -186,7 +188,9 @@ func (s setPolicyStep) run(w *world) any {
 func (turnStep) run(*world) any { return nothing{} }
 
 func (newRunStep) run(w *world) any {
-	w.must(w.run.Close(context.Background()))
+	now, cancel := context.WithCancel(context.Background())
+	cancel() // a handler that outlives its call is not waited for: that would take time
+	_ = w.run.Close(now)
 	w.must(w.begin())
 	return nothing{}
 }

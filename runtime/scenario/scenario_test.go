@@ -77,10 +77,12 @@ func TestFaultsOfAFile(t *testing.T) {
 		"final":               {head + "  final: {usd: {}}\n", `cases.yaml:4:11: unknown key "usd" in final`, `did you mean "used"?`},
 		"decision":            {head + "  policy:\n  - {decision: denied}\n", `cases.yaml:5:16: decision cannot be "denied"`, "use allow, ask, deny, modify or error"},
 		"comparison":          {head + "  policy:\n  - {when: {args: {n: {lt: 1}}}, decision: deny}\n", `cases.yaml:5:24: when.args.n compares by eq, gt or prefix, not by "lt"`, ""},
+		"predicate":           {head + "  policy:\n  - {when: {args: {n: {gt: many}}}, decision: deny}\n", `cases.yaml:5:28: when.args: "n" cannot be compared by gt to "many"`, ""},
 		"set without modify":  {head + "  policy:\n  - {decision: deny, set: {a: 1}}\n", "cases.yaml:5:5: set belongs to decision: modify", "write decision: modify, or remove set"},
 		"same name":           {head + "- name: a\n", `cases.yaml:4:3: a second case is called "a"`, "give it a name of its own"},
 		"duplicate key":       {head + "  title: x\n  title: y\n", `cases.yaml:5:3: duplicate key "title", first in line 4`, "remove one of them"},
 		"rules without tools": {head + "  rules: {max_calls: 1}\n", "cases.yaml:4:10: rules of a set without tools", "add tools"},
+		"stubs":               {head + "  tools: {api: {}}\n  stubs: {apo: {undo: fails}}\n", `cases.yaml:5:11: stubs: no tool is named "apo"`, `did you mean "api"?`},
 		"second document":     {head + "---\na: b\n", "cases.yaml:4:1: a second document starts here, a scenario file has one", "put it into a file of its own"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,12 +113,13 @@ cases:
 
 // TestDeclared shows what a case may not have when tools come from a declaration.
 func TestDeclared(t *testing.T) {
-	src := []byte("scenarios: v1\ncases:\n- name: a\n  tools: {t: {}}\n")
+	src := []byte("scenarios: v1\ncases:\n- name: a\n  tools: {t: {}}\n  steps: [{set_policy: {version: v2}}]\n")
 	f, err := scenario.Parse("cases.yaml", src)
 	require.NoError(t, err)
 	require.NoError(t, (&scenario.Setup{}).Check(f, src))
 	err = (&scenario.Setup{Declaration: &dsl.File{}}).Check(f, src)
-	require.EqualError(t, err, `cases.yaml:4:10: case "a" declares tools, rules or a policy, which come from the declaration`)
+	require.EqualError(t, err, `cases.yaml:4:10: case "a" declares tools, rules or a policy, which come from the declaration
+cases.yaml:5:11: set_policy replaces a stand-in policy, and there is none`)
 }
 
 // TestFaults shows in what words a difference is told.
@@ -144,4 +147,22 @@ cases:
 		{Step: "0.1", Want: "all_reasons []", Got: `["max_calls"]`},
 		{Step: "final", Want: `used {"t":2}`, Got: `{"t":1}`},
 	}, faults)
+}
+
+// TestTamperedWithNothing shows that a step that cannot be taken is told of.
+func TestTamperedWithNothing(t *testing.T) {
+	f, err := scenario.Parse("cases.yaml", []byte(`
+scenarios: v1
+cases:
+- name: a
+  tools: {t: {}}
+  steps:
+  - call: {id: c1, tool: t}
+  - tamper: {request_for: c1, args: {n: 2}}
+  final: {used: {t: 1}}
+`))
+	require.NoError(t, err)
+	trace, err := f.Cases[0].Run(&scenario.Setup{})
+	require.EqualError(t, err, `call "c1" never waited for consent`)
+	assert.Empty(t, trace.Faults())
 }

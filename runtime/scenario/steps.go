@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // An action is what a step does.
@@ -199,7 +200,11 @@ func (r *reader) predicates(n *node, key string, ops ...string) []consent.Predic
 				r.report(q.key, "", "%s.%s compares by %s, not by %s", key, p.name, either(ops), quote(q.name))
 				continue
 			}
-			out = append(out, consent.Predicate{Member: p.name, Op: op, Value: q.val.appendJSON(nil)})
+			where := consent.Predicate{Member: p.name, Op: op, Value: q.val.appendJSON(nil)}
+			if _, err := where.Met(wire.Raw("{}")); err != nil {
+				r.report(q.val.pos, "", "%s: %s", key, err)
+			}
+			out = append(out, where)
 		}
 	}
 	return out

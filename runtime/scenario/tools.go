@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ambit-tools/ambit/dsl"
 )
@@ -14,7 +15,6 @@ import (
 // gets them with everything filled in that they leave out.
 func (r *reader) parseTools(c *Case, tools, rules *node) {
 	if tools == nil {
-		c.undeclared = true
 		if rules != nil {
 			r.report(rules.pos, "add tools", "rules of a set without tools")
 		}
@@ -28,10 +28,6 @@ func (r *reader) parseTools(c *Case, tools, rules *node) {
 		return
 	}
 	d := declaration{reader: r, open: map[string]bool{}}
-	c.timeouts = map[string]bool{}
-	for _, p := range tools.pairs {
-		c.timeouts[p.name] = p.val.get("deadline") != nil
-	}
 	file, err := dsl.Parse(r.path, d.text(tools, rules))
 	if err != nil {
 		for _, f := range err.(dsl.Diagnostics) {
@@ -39,7 +35,11 @@ func (r *reader) parseTools(c *Case, tools, rules *node) {
 		}
 		return
 	}
+	c.deadlines = map[string]time.Duration{}
 	for _, t := range file.Tools {
+		if _, own := t.Keys["deadline"]; own {
+			c.deadlines[t.Name] = t.Deadline
+		}
 		if d.open[t.Name] {
 			t.Input = &dsl.Schema{Pos: t.Pos, Type: dsl.TypeObject}
 		}

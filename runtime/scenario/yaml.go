@@ -19,7 +19,7 @@ import (
 const (
 	maxSource = 8 << 20
 	maxDepth  = 64
-	maxNodes  = 1 << 20 // aliases may repeat what stands once
+	maxNodes  = 200_000 // aliases may repeat what stands once
 )
 
 type kind uint8

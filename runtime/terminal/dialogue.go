@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
 // A dialogue is the conversation about one request.
@@ -62,13 +63,17 @@ func effects(effect string) string {
 }
 
 func (d *dialogue) showReasons() {
+	said := slices.ContainsFunc(d.r.Reasons, func(r consent.Reason) bool { return r.Message == d.r.Message })
+	if d.r.Message != "" && !said {
+		d.printf("  %s\n", Escape(oneLine(d.fill(d.r.Message))))
+	}
 	for _, reason := range d.r.Reasons {
 		line := "asked by " + reason.Code
 		if reason.At != "" {
 			line += " (" + reason.At + ")"
 		}
-		if message := cmp.Or(reason.Message, d.r.Message); message != "" {
-			line += ": " + d.fill(message)
+		if reason.Message != "" {
+			line += ": " + d.fill(reason.Message)
 		}
 		d.printf("  %s\n", Escape(oneLine(line)))
 	}

@@ -8,22 +8,27 @@ import (
 )
 
 // Escape makes text safe to show: what a terminal would obey, what changes the
-// direction of writing, and what cannot be seen is written as \u{202E}, and bytes
-// that are no UTF-8 as \x{FF}. What looks like such a name already is escaped by
-// its backslash, so that nothing can pass itself off as escaped.
+// direction of writing, what cannot be seen and marks that pile up are written
+// as \u{202E}, and bytes that are no UTF-8 as \x{FF}. What looks like such a name
+// already is escaped by its backslash, so that nothing can pass itself off as
+// escaped.
 func Escape(text string) string {
 	if plain(text) {
 		return text
 	}
 	var b strings.Builder
+	marks := maxMarks // there is nothing yet to put one on
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
+		if marks++; !unicode.Is(unicode.Mn, r) {
+			marks = 0
+		}
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x{%02X}`, text[i])
 		case r == '\\' && looksEscaped(text[i+1:]):
 			b.WriteString(`\u{5C}`)
-		case shown(r):
+		case shown(r) && marks <= maxMarks:
 			b.WriteRune(r)
 		default:
 			fmt.Fprintf(&b, `\u{%X}`, r)
@@ -32,6 +37,10 @@ func Escape(text string) string {
 	}
 	return b.String()
 }
+
+// maxMarks is how many marks a letter may have: more of them grow into the lines
+// above and below.
+const maxMarks = 3
 
 // looksEscaped reports whether what follows a backslash reads as an escape.
 func looksEscaped(rest string) bool {

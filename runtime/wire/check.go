@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -121,8 +122,9 @@ func (f *NumberRule) check(n *notes, at int, t Token) {
 // checkFloat notes what is wrong with a number; lit is how it was written, nil for v's shortest form.
 func (f *NumberRule) checkFloat(n *notes, at int, v float64, lit []byte, secret bool) {
 	if f.Has != 0 {
-		low := v < f.Min || v == f.Min && f.Has&ExclusiveMin != 0
-		high := v > f.Max || v == f.Max && f.Has&ExclusiveMax != 0
+		toMin, toMax := compare(v, lit, f.Min), compare(v, lit, f.Max)
+		low := toMin < 0 || toMin == 0 && f.Has&ExclusiveMin != 0
+		high := toMax > 0 || toMax == 0 && f.Has&ExclusiveMax != 0
 		checkRange(n, at, f.Has, low, high, f.Min, f.Max, v, secret, formatFloat)
 	}
 	if f.MultipleOf != "" {
@@ -133,9 +135,19 @@ func (f *NumberRule) checkFloat(n *notes, at int, v float64, lit []byte, secret 
 			n.note(at, secret, "multipleOf", "a multiple of "+f.MultipleOf, clip(string(lit)))
 		}
 	}
-	if f.Enum != nil && !slices.Contains(f.Enum, v) {
+	if f.Enum != nil && !slices.ContainsFunc(f.Enum, func(e float64) bool { return compare(v, lit, e) == 0 }) {
 		noteEnum(n, at, f.Enum, f.Const, v, secret, formatFloat)
 	}
+}
+
+// compare compares a number, written as lit, with one of the schema. Two that
+// are the same float64 may still differ in what a float64 does not hold.
+func compare(v float64, lit []byte, bound float64) int {
+	const exact = 15 // decimal digits that every float64 holds
+	if v != bound || len(lit) <= exact {
+		return cmp.Compare(v, bound)
+	}
+	return parseDecimal(lit).cmp(parseDecimal(appendFloat(nil, bound)))
 }
 
 func (b *BoolRule) check(n *notes, at int, t Token) {

@@ -168,7 +168,7 @@ var everythingCases = []struct {
 		`/vault/codes/1: minLength: want at least 2 characters, have (sensitive)`,
 		`/vault/codes: maxItems: want at most 2 items, have (sensitive)`,
 		`/vault/codes: uniqueItems: want no two equal items, have (sensitive)`,
-		`/vault/code: additionalProperties: want only "pin", "codes", have (sensitive)`}},
+		`/vault: additionalProperties: want only "pin", "codes", have (sensitive)`}},
 	{"sensitive syntax", head + `,"secret":hunter2}`, []string{`/secret: json: want a value, have (sensitive)`}},
 	{"sensitive type", head + `,"secret":12345}`, []string{`/secret: type: want string, have (sensitive)`}},
 }

@@ -27,6 +27,11 @@ type frame struct {
 	seen    seenNames // declared names of an open object, where others may repeat them
 }
 
+// veiled reports whether f is a secret whose members have names of their own.
+func (f *frame) veiled() bool {
+	return f.secret && f.object && (f.members == nil || f.members.Open)
+}
+
 var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
 // Append appends the compact JSON text of a value to dst: members in the order
@@ -116,7 +121,10 @@ func (e *encoder) next() int {
 func (e *encoder) begin(f frame) {
 	e.stack = append(e.stack, f)
 	e.fresh = true
-	if f.secret {
+	switch {
+	case f.veiled():
+		e.veil(f.at)
+	case f.secret:
 		e.secret++
 	}
 	if f.object {
@@ -164,7 +172,10 @@ func (e *encoder) end() {
 			f.items.checkArray(&e.notes, f.at, f.count, e.buf[f.at:])
 		}
 	}
-	if f.secret {
+	switch {
+	case f.veiled():
+		e.unveil()
+	case f.secret:
 		e.secret--
 	}
 	e.fresh = false

@@ -65,7 +65,7 @@ func (v *everything) ReadMember(r *wire.Reader, name string) {
 	case "target":
 		readTarget(r, v.Target.Put(), &targetRule)
 	case "tree":
-		wire.ReadPointer(r, v.Tree.Put(), wire.ReadObject[tree], &treeRule)
+		wire.ReadPointer(r, v.Tree.Put(), wire.ReadObject, &treeRule)
 	case "any":
 		wire.ReadRaw(r, v.Any.Put(), nil)
 	case "secret":
@@ -157,9 +157,9 @@ func (v *tree) ReadMember(r *wire.Reader, name string) {
 	case "value":
 		wire.ReadInt(r, &v.Value, nil)
 	case "children":
-		wire.ReadArray(r, v.Children.Put(), nil, wire.ReadObject[tree], &treeRule)
+		wire.ReadArray(r, v.Children.Put(), nil, wire.ReadObject, &treeRule)
 	case "next":
-		wire.ReadPointer(r, v.Next.Put(), wire.ReadObject[tree], &treeRule)
+		wire.ReadPointer(r, v.Next.Put(), wire.ReadObject, &treeRule)
 	}
 }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"math/big"
 	"strconv"
@@ -126,6 +127,31 @@ func parseExponent(b []byte) int64 {
 		return -e
 	}
 	return e
+}
+
+// cmp compares two numbers: -1, 0 or 1.
+func (d decimal) cmp(e decimal) int {
+	switch {
+	case d.sign() != e.sign():
+		return cmp.Compare(d.sign(), e.sign())
+	case d.sign() == 0:
+		return 0
+	}
+	c := cmp.Compare(d.exp+int64(len(d.digits)), e.exp+int64(len(e.digits)))
+	if c == 0 {
+		c = bytes.Compare(d.digits, e.digits) // as fractions: neither ends with a zero
+	}
+	return c * d.sign()
+}
+
+func (d decimal) sign() int {
+	switch {
+	case len(d.digits) == 0:
+		return 0
+	case d.neg:
+		return -1
+	}
+	return 1
 }
 
 // integral reports whether the number is an integer.

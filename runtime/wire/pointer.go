@@ -70,15 +70,23 @@ func (t *tracker) to(at int) {
 	}
 }
 
-// String returns the pointer of the place.
+const (
+	maxName    = 64  // characters of a name in a pointer
+	maxPointer = 512 // bytes of a pointer
+)
+
+// String returns the pointer of the place. What the text makes long is cut, with
+// an ellipsis: a pointer is for people and models, who have the text.
 func (t *tracker) String() string {
 	var s strings.Builder
 	for _, p := range t.steps {
 		switch {
+		case s.Len() > maxPointer:
+			return s.String() + "/…"
 		case !p.object:
 			s.WriteString("/" + strconv.Itoa(p.index))
 		case p.named:
-			s.WriteString("/" + escapePointer(unquote(p.name)))
+			s.WriteString("/" + escapePointer(cut(unquote(p.name), maxName)))
 		}
 	}
 	return s.String()

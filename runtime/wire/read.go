@@ -6,6 +6,8 @@ import (
 )
 
 // ReadString reads a string.
+//
+//go:noinline
 func ReadString[S ~string](r *Reader, p *S, rule *StringRule) {
 	if s, ok := r.text(rule); ok {
 		*p = S(s)
@@ -13,6 +15,8 @@ func ReadString[S ~string](r *Reader, p *S, rule *StringRule) {
 }
 
 // ReadFixed reads a string that can only have one value and therefore no field.
+//
+//go:noinline
 func ReadFixed(r *Reader, rule *StringRule) {
 	if at, b, ok := r.textBytes(rule); ok && rule != nil {
 		rule.checkText(&r.notes, at, alias(b), rule.Sensitive)
@@ -43,6 +47,8 @@ func (r *Reader) textBytes(rule *StringRule) (at int, b []byte, ok bool) {
 }
 
 // ReadInt reads an integer: any number without a fraction, however it is written.
+//
+//go:noinline
 func ReadInt(r *Reader, p *int64, rule *IntRule) {
 	secret := rule != nil && rule.Sensitive
 	c := r.ws()
@@ -88,6 +94,8 @@ func (r *Reader) bigInt(at int, lit []byte, secret bool) (int64, bool) {
 }
 
 // ReadFloat reads a number.
+//
+//go:noinline
 func ReadFloat(r *Reader, p *float64, rule *NumberRule) {
 	secret := rule != nil && rule.Sensitive
 	c := r.ws()
@@ -116,6 +124,8 @@ func ReadFloat(r *Reader, p *float64, rule *NumberRule) {
 }
 
 // ReadBool reads a boolean.
+//
+//go:noinline
 func ReadBool(r *Reader, p *bool, rule *BoolRule) {
 	secret := rule != nil && rule.Sensitive
 	if c := r.ws(); c != 't' && c != 'f' {
@@ -136,16 +146,16 @@ func ReadBool(r *Reader, p *bool, rule *BoolRule) {
 // ReadRaw reads any value and keeps its text.
 func ReadRaw(r *Reader, p *Raw, rule *RawRule) {
 	secret := rule != nil && rule.Sensitive
-	if secret {
-		r.secret++
-	}
 	r.ws()
 	at := r.i
+	if secret {
+		r.veil(at)
+	}
 	if r.skip(); !r.dead {
 		*p = append(Raw(nil), r.b[at:r.i]...)
 	}
 	if secret {
-		r.secret--
+		r.unveil()
 	}
 }
 

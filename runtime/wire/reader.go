@@ -91,16 +91,21 @@ func Decode[T any, P interface {
 	*T
 	Members
 }](b []byte, l Limits, rule *ObjectRule) (*T, []Violation) {
-	r := readers.Get().(*Reader)
-	r.Reset(b, l)
 	v := new(T)
-	r.object(P(v), rule)
-	bad := r.Finish()
-	r.release()
-	if bad != nil {
+	if bad := DecodeInto(P(v), b, l, rule); bad != nil {
 		return nil, bad
 	}
 	return v, nil
+}
+
+// DecodeInto is Decode into a value that the caller made.
+func DecodeInto(v Members, b []byte, l Limits, rule *ObjectRule) []Violation {
+	r := readers.Get().(*Reader)
+	r.Reset(b, l)
+	r.object(v, rule)
+	bad := r.Finish()
+	r.release()
+	return bad
 }
 
 // stop makes every later read do nothing.
@@ -224,6 +229,10 @@ func (r *Reader) mismatch(want string, secret bool) {
 		want += " or null"
 	}
 	r.note(r.i, secret, "type", want, kind)
+	if secret {
+		r.veil(r.i)
+		defer r.unveil()
+	}
 	r.skip()
 }
 

@@ -18,11 +18,10 @@ type Items interface {
 }
 
 // ReadObject reads an object into a struct.
-func ReadObject[T any, P interface {
-	*T
-	Members
-}](r *Reader, p *T, rule *ObjectRule) {
-	r.object(P(p), rule)
+//
+//go:noinline
+func ReadObject[P Members](r *Reader, p P, rule *ObjectRule) {
+	r.object(p, rule)
 }
 
 // seenNames is a set of indexes into ObjectRule.Names.
@@ -69,7 +68,7 @@ func (r *Reader) members(m Members, rule *ObjectRule) {
 		i := rule.index(alias(name), next)
 		switch {
 		case i < 0:
-			r.undeclared(m, name, rule)
+			r.undeclared(m, name, rule, at)
 			continue
 		case seen.has(i):
 			r.noteDuplicate(name)
@@ -111,8 +110,13 @@ func (o *ObjectRule) index(name string, next int) int {
 	return -1
 }
 
-// undeclared deals with a member that the rule does not declare.
-func (r *Reader) undeclared(m Members, name []byte, rule *ObjectRule) {
+// undeclared deals with a member that the rule of the object at an offset does
+// not declare. In a sensitive object its name is as secret as its value.
+func (r *Reader) undeclared(m Members, name []byte, rule *ObjectRule, at int) {
+	if r.secret > 0 {
+		r.veil(at)
+		defer r.unveil()
+	}
 	if rule.Open {
 		r.into(m, string(name))
 		return
@@ -131,8 +135,12 @@ func (o *ObjectRule) expectedNames(name string) string {
 		return "no members"
 	}
 	want := "only " + list(o.Names)
+	if len(name) > 4*maxActual {
+		return want
+	}
+	name = loose.Replace(name)
 	for _, s := range o.Names {
-		if strings.EqualFold(loose.Replace(s), loose.Replace(name)) {
+		if strings.EqualFold(loose.Replace(s), name) {
 			return want + "; did you mean " + strconv.Quote(s) + "?"
 		}
 	}
@@ -192,7 +200,7 @@ func ReadExtra[T, R any](r *Reader, p *map[string]T, name string, read func(*Rea
 
 // ReadMap reads an object whose members all have the same schema.
 func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*Reader, *T, *R), value *R) {
-	secret := rule != nil && rule.Sensitive
+	secret := r.secret > 0 || rule != nil && rule.Sensitive
 	if r.ws() != '{' {
 		r.mismatch("object", secret)
 		return
@@ -202,7 +210,7 @@ func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*
 		return
 	}
 	if secret {
-		r.secret++
+		r.veil(at)
 	}
 	*p = make(map[string]T)
 	n := 0
@@ -217,11 +225,13 @@ func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*
 		rule.checkCount(&r.notes, at, n)
 	}
 	if secret {
-		r.secret--
+		r.unveil()
 	}
 }
 
 // ReadArray reads an array.
+//
+//go:noinline
 func ReadArray[T, R any](r *Reader, p *[]T, rule *ArrayRule, read func(*Reader, *T, *R), item *R) {
 	at, ok := r.openArray(rule)
 	if !ok {
@@ -278,11 +288,8 @@ func (r *Reader) closeArray(rule *ArrayRule, at, n int) {
 }
 
 // ReadTuple reads an array of n elements, each with a schema of its own.
-func ReadTuple[T any, P interface {
-	*T
-	Items
-}](r *Reader, p *T, rule *ArrayRule, n int) {
-	r.tuple(P(p), rule, n)
+func ReadTuple[P Items](r *Reader, p P, rule *ArrayRule, n int) {
+	r.tuple(p, rule, n)
 }
 
 func (r *Reader) tuple(m Items, rule *ArrayRule, want int) {

@@ -39,7 +39,8 @@ func (r *Reader) boolean() (v, ok bool) {
 func (r *Reader) skipNumber() {
 	at := r.i
 	lit, plain, ok := r.number()
-	if !ok || !r.literalFits(at, lit, false) || plain {
+	const alwaysFinite = 308 // digits
+	if !ok || !r.literalFits(at, lit, false) || plain && len(lit) <= alwaysFinite {
 		return
 	}
 	if f, err := strconv.ParseFloat(alias(lit), 64); err != nil {

@@ -51,6 +51,8 @@ type notes struct {
 	bad    []problem
 	more   int   // problems left out of bad
 	secret int   // how many sensitive values enclose the cursor
+	veils  int   // how many of them have names that the text gives
+	veilAt int   // where the outermost of those begins
 	quiet  bool  // looking ahead: nothing is noted
 	dflt   *site // not nil while a default is read
 }
@@ -74,10 +76,28 @@ func (n *notes) add(p problem, secret bool) {
 	if secret || n.secret > 0 {
 		p.actual = hidden
 	}
+	if n.veils > 0 {
+		p.at, p.sub = n.veilAt, false
+	}
 	if n.dflt != nil {
 		p.at, p.member, p.sub = n.dflt.at, n.dflt.member, true
 	}
 	n.bad = append(n.bad, p)
+}
+
+// veil begins a sensitive value in which even the names of members come from
+// the text: what is noted until unveil is said of the whole value.
+func (n *notes) veil(at int) {
+	if n.veils == 0 {
+		n.veilAt = at
+	}
+	n.veils++
+	n.secret++
+}
+
+func (n *notes) unveil() {
+	n.veils--
+	n.secret--
 }
 
 // note records that the value at an offset breaks a keyword.
@@ -122,13 +142,16 @@ func show(s string) string {
 }
 
 // clip shortens a text to maxActual characters.
-func clip(s string) string {
-	if utf8.RuneCountInString(s) <= maxActual {
+func clip(s string) string { return cut(s, maxActual) }
+
+// cut shortens a text to most characters, the last of which is then an ellipsis.
+func cut(s string, most int) string {
+	if len(s) <= most || utf8.RuneCountInString(s) <= most {
 		return s
 	}
 	n := 0
 	for i := range s {
-		if n++; n == maxActual {
+		if n++; n == most {
 			return s[:i] + "…"
 		}
 	}

@@ -71,7 +71,9 @@ func ruleOf[R any](rule *R) Rule {
 }
 
 // Member visits a member that is always present.
-func Member[T, R any](w Visitor, name string, p *T, walk func(Visitor, *T, *R), rule *R) {
+//
+//go:noinline
+func Member[P, R any](w Visitor, name string, p P, walk func(Visitor, P, R), rule R) {
 	if e, ok := w.(*encoder); ok {
 		e.name(name, false)
 	} else {
@@ -81,6 +83,8 @@ func Member[T, R any](w Visitor, name string, p *T, walk func(Visitor, *T, *R), 
 }
 
 // OptMember visits a member when it is present.
+//
+//go:noinline
 func OptMember[T, R any](w Visitor, name string, p *Opt[T], walk func(Visitor, *T, *R), rule *R) {
 	if p.Set {
 		Member(w, name, &p.V, walk, rule)
@@ -105,6 +109,8 @@ func ExtraMembers[T, R any](w Visitor, m map[string]T, walk func(Visitor, *T, *R
 }
 
 // BeginObject visits the beginning of an object whose members follow.
+//
+//go:noinline
 func BeginObject(w Visitor, rule *ObjectRule) {
 	if e, ok := w.(*encoder); ok {
 		e.begin(frame{object: true, secret: rule != nil && rule.Sensitive, members: rule, at: e.next()})
@@ -127,6 +133,8 @@ func BeginArray(w Visitor, n int, rule *ArrayRule) {
 }
 
 // End visits the end of an object or array.
+//
+//go:noinline
 func End(w Visitor) {
 	if e, ok := w.(*encoder); ok {
 		e.end()
@@ -185,19 +193,15 @@ func WalkRaw(w Visitor, p *Raw, rule *RawRule) {
 }
 
 // WalkObject visits a struct.
-func WalkObject[T any, P interface {
-	*T
-	Value
-}](w Visitor, p *T, rule *ObjectRule) {
-	P(p).Walk(visitorFor(w, rule != nil && rule.Sensitive))
+//
+//go:noinline
+func WalkObject[P Value](w Visitor, p P, rule *ObjectRule) {
+	p.Walk(visitorFor(w, rule != nil && rule.Sensitive))
 }
 
 // WalkTuple visits an array whose elements have a schema each.
-func WalkTuple[T any, P interface {
-	*T
-	Value
-}](w Visitor, p *T, rule *ArrayRule) {
-	P(p).Walk(visitorFor(w, rule != nil && rule.Sensitive))
+func WalkTuple[P Value](w Visitor, p P, rule *ArrayRule) {
+	p.Walk(visitorFor(w, rule != nil && rule.Sensitive))
 }
 
 // WalkArray visits an array. A nil slice is an empty one.

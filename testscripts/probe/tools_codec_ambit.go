@@ -35,8 +35,8 @@ func (v *EchoInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *EchoInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &echoInputRule)
-	wire.Member(w, "text", &v.Text, wire.WalkString, &echoInputText)
-	wire.Member(w, "times", &v.Times, wire.WalkInt, &echoInputTimes)
+	wire.StringMember(w, "text", &v.Text, &echoInputText)
+	wire.IntMember(w, "times", &v.Times, &echoInputTimes)
 	wire.End(w)
 }
 
@@ -58,7 +58,7 @@ func (v *EchoOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *EchoOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &echoOutputRule)
-	wire.Member(w, "text", &v.Text, wire.WalkString, nil)
+	wire.StringMember(w, "text", &v.Text, nil)
 	wire.End(w)
 }
 
@@ -76,14 +76,14 @@ var (
 func (v *ActInput) ReadMember(r *wire.Reader, name string) {
 	switch name {
 	case "how":
-		wire.ReadString(r, &v.How, &actInputHow)
+		wire.ReadString(r, (*string)(&v.How), &actInputHow)
 	}
 }
 
 // Walk visits v in declaration order.
 func (v *ActInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &actInputRule)
-	wire.Member(w, "how", &v.How, wire.WalkString, &actInputHow)
+	wire.StringMember(w, "how", (*string)(&v.How), &actInputHow)
 	wire.End(w)
 }
 
@@ -128,8 +128,8 @@ func (v *ActOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *ActOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &actOutputRule)
-	wire.Member(w, "text", &v.Text, wire.WalkString, &actOutputText)
-	wire.Member(w, "size", &v.Size, wire.WalkInt, &actOutputSize)
+	wire.StringMember(w, "text", &v.Text, &actOutputText)
+	wire.IntMember(w, "size", &v.Size, &actOutputSize)
 	wire.End(w)
 }
 
@@ -182,7 +182,7 @@ func (v *WaitInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *WaitInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &waitInputRule)
-	wire.Member(w, "ms", &v.Ms, wire.WalkInt, &waitInputMs)
+	wire.IntMember(w, "ms", &v.Ms, &waitInputMs)
 	wire.End(w)
 }
 
@@ -249,7 +249,7 @@ func (v *ShoutInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *ShoutInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &shoutInputRule)
-	wire.Member(w, "text", &v.Text, wire.WalkString, &shoutInputText)
+	wire.StringMember(w, "text", &v.Text, &shoutInputText)
 	wire.End(w)
 }
 
@@ -316,7 +316,7 @@ func (v *BrokenInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *BrokenInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &brokenInputRule)
-	wire.Member(w, "text", &v.Text, wire.WalkString, &brokenInputText)
+	wire.StringMember(w, "text", &v.Text, &brokenInputText)
 	wire.End(w)
 }
 

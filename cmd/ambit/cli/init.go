@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +18,12 @@ func newInit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init DIR",
 		Short: "Write a small application to start from",
-		Long: `Init writes a small application repository into DIR, which must be new or empty:
-a declaration of two tools, their policy with its tests, handlers, generated
-code, a program that carries out calls, and a script that tests the program.
+		Long: `Init writes a small application repository into DIR: a declaration of two
+tools, their policy with its tests, handlers, generated code, a program that
+carries out calls, and a script that tests the program.
+
+DIR is made if need be. It may hold .git, and files like .gitignore, README and
+LICENSE: those stay as they are. Anything else in it is refused.
 
 Until this module is published, --local CHECKOUT makes the application build
 against a checkout of it, without a network, by a replace line in its go.mod.`,
@@ -30,9 +34,15 @@ against a checkout of it, without a network, by a replace line in its go.mod.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if local == "" && cmd.Flags().Changed("local") {
+				return usage("--local is empty", "it takes the folder that holds the go.mod of a checkout of "+module)
+			}
 			dir, err := filepath.Abs(args[0])
 			if err != nil {
 				return err
+			}
+			if strings.ContainsFunc(dir, badInPath) {
+				return usage("the path "+quote(dir)+" has a character that Go does not take", "name a folder without backslashes and control characters")
 			}
 			app, err := newApplication(dir, local)
 			if err != nil {
@@ -42,6 +52,9 @@ against a checkout of it, without a network, by a replace line in its go.mod.`,
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", args[0])
+			if len(app.kept) > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "note: kept your %s\n", strings.Join(app.kept, ", "))
+			}
 			for _, hint := range app.nextSteps(args[0]) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "hint: %s\n", hint)
 			}
@@ -52,28 +65,38 @@ against a checkout of it, without a network, by a replace line in its go.mod.`,
 	return cmd
 }
 
-// create writes the application into a folder beside its own, and moves it
-// there when everything is in place.
-func (a *application) create() error {
-	if err := requireEmpty(a.dir); err != nil {
+// badInPath tells characters that the go command does not take in the path of a module.
+func badInPath(r rune) bool {
+	return unicode.IsControl(r) || r == '\\' && filepath.Separator != '\\'
+}
+
+// create writes the application into a folder inside its own, and moves it up
+// when everything is in place. What it made is removed if it cannot.
+func (a *application) create() (err error) {
+	var made placed
+	defer func() {
+		if err != nil {
+			made.remove()
+		}
+	}()
+	if err := made.folder(a.dir); err != nil {
 		return err
 	}
-	parent, err := existingParent(a.dir)
+	if a.kept, err = keep(a.dir); err != nil {
+		return err
+	}
+	stage, err := os.MkdirTemp(a.dir, stagePrefix)
 	if err != nil {
 		return err
 	}
-	stage, err := os.MkdirTemp(parent, ".ambit-init-")
-	if err != nil {
-		return err
+	err = a.write(stage)
+	if err == nil {
+		err = made.move(stage, a.dir, a.kept)
 	}
-	defer os.RemoveAll(stage)
-	if err := os.Chmod(stage, 0o755); err != nil {
-		return err
+	if gone := os.RemoveAll(stage); err == nil {
+		err = gone
 	}
-	if err := a.write(stage); err != nil {
-		return err
-	}
-	return moveInto(stage, a.dir)
+	return err
 }
 
 func (a *application) write(stage string) error {
@@ -92,58 +115,21 @@ func (a *application) write(stage string) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.generate(false)
-	return err
-}
-
-func requireEmpty(dir string) error {
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return problem(err.Error(), "name a new folder")
-	case len(entries) > 0:
-		return problem(quote(dir)+" is not empty", "init writes into a new or empty folder only")
-	}
-	return nil
-}
-
-// existingParent is the nearest folder above dir that exists.
-func existingParent(dir string) (string, error) {
-	parent := filepath.Dir(dir)
-	info, err := os.Stat(parent)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && parent != dir:
-		return existingParent(parent)
-	case err != nil:
-		return "", err
-	case !info.IsDir():
-		return "", problem(quote(parent)+" is not a folder", "")
-	}
-	return parent, nil
-}
-
-// moveInto gives stage the name dir. A dir that exists keeps its identity, for
-// somebody may be in it: the entries are moved instead.
-func moveInto(stage, dir string) error {
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-			return err
-		}
-		return os.Rename(stage, dir)
-	}
-	entries, err := os.ReadDir(stage)
-	if err != nil {
+	if _, err := d.generate(false); err != nil {
 		return err
 	}
-	for i, e := range entries {
-		if err := os.Rename(filepath.Join(stage, e.Name()), filepath.Join(dir, e.Name())); err != nil {
-			for _, moved := range entries[:i] {
-				err = errors.Join(err, os.RemoveAll(filepath.Join(dir, moved.Name())))
-			}
-			return err
-		}
+	if a.Replace != "" {
+		tidy(stage)
 	}
 	return nil
+}
+
+// tidy lets the go command put go.mod and go.sum in order, with the modules that
+// are at hand. Without them the files stay as they are: the application builds
+// with them too.
+func tidy(dir string) {
+	cmd := exec.Command("go", "mod", "tidy")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local")
+	cmd.Run() //nolint:errcheck // see above
 }

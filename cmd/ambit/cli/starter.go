@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -27,7 +28,8 @@ const module = "github.com/ambit-tools/ambit"
 
 // An application is what "ambit init" writes. Its exported fields are for the templates.
 type application struct {
-	dir string
+	dir  string
+	kept []string // files in dir that stay as they are
 
 	Name     string // of the program; the last element of Module
 	Module   string
@@ -101,14 +103,28 @@ func (a *application) useCheckout(local string) error {
 
 var requirement = regexp.MustCompile(`(?m)^(?:require)?\s+([^\s()]+ v[^\s]+)`)
 
-// requirements lists what a go.mod requires, as "path version".
+// scripts is the module that the starter's test imports itself.
+const scripts = "github.com/rogpeppe/go-internal"
+
+// requirements lists what a go.mod requires, as "path version", in order.
 func requirements(mod string) []string {
 	var out []string
 	for _, m := range requirement.FindAllStringSubmatch(mod, -1) {
 		out = append(out, m[1])
 	}
+	slices.Sort(out)
 	return out
 }
+
+// Direct lists the required modules that the application imports itself.
+func (a *application) Direct() []string { return slices.DeleteFunc(slices.Clone(a.Requires), indirect) }
+
+// Indirect lists the others.
+func (a *application) Indirect() []string {
+	return slices.DeleteFunc(slices.Clone(a.Requires), func(r string) bool { return !indirect(r) })
+}
+
+func indirect(requirement string) bool { return !strings.HasPrefix(requirement, scripts+" ") }
 
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9/._-]+$`)
 
@@ -160,17 +176,28 @@ func writeRendered(path string, t *template.Template, a *application) error {
 
 // nextSteps says how to go on in the new folder.
 func (a *application) nextSteps(dir string) []string {
-	run := fmt.Sprintf("cd %s && go run . && go test ./...", shellWord(dir))
+	enter := ""
+	if filepath.Clean(dir) != "." {
+		enter = "cd " + shellWord(dir) + " && "
+	}
+	const run = "go run . && go test ./..."
 	switch {
 	case a.Replace != "":
-		return []string{run}
+		return []string{enter + run}
 	case a.Ambit == "":
-		return []string{"this build of ambit has no version; name a checkout with --local, or run \"go get -tool " + module + "/cmd/ambit@latest\" in the folder", run}
+		return []string{
+			"it does not build yet: this build of ambit has no published version that go.mod could require",
+			fmt.Sprintf("with a checkout: %sgo mod edit -require=%s@v0.0.0 -replace=%[2]s=CHECKOUT && go mod tidy", enter, module),
+		}
 	}
-	return []string{fmt.Sprintf("cd %s && go mod tidy", shellWord(dir)), "go run . && go test ./..."}
+	return []string{enter + "go mod tidy", run}
 }
 
+// shellWord spells a path for a shell, and so that no command takes it for a flag.
 func shellWord(s string) string {
+	if strings.HasPrefix(s, "-") {
+		s = "./" + s
+	}
 	if plainPath.MatchString(s) {
 		return s
 	}

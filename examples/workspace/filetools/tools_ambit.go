@@ -40,7 +40,7 @@ const (
 type Handler interface {
 	// FileRead returns the text of a file in the workspace.
 	FileRead(context.Context, *FileReadInput) (*FileReadOutput, error)
-	// FileList lists the files below a folder of the workspace.
+	// FileList lists what is below a folder of the workspace.
 	FileList(context.Context, *FileListInput) (*FileListOutput, error)
 	// FileWrite replaces the content of a file in the workspace.
 	FileWrite(context.Context, *FileWriteInput) (*FileWriteOutput, error)
@@ -150,8 +150,8 @@ var fileListSpec = runtime.Spec{
 	Name:         FileListName,
 	Version:      "1.0.0",
 	Title:        "List files",
-	Description:  "List the files below a folder of the workspace.",
-	Pin:          "d4f64dea1781e4a23e54cb7971ed306974415b567954d576bb6b5a87cf633e32",
+	Description:  "List what is below a folder of the workspace.",
+	Pin:          "e3dee2d96f68b4e10fa6366d8d2aff5aa38ac795824431cb2014b9b02e684310",
 	Effect:       runtime.SideEffectRead,
 	Idempotent:   true,
 	Capabilities: []string{"filesystem.read"},

@@ -29,11 +29,11 @@ func readEdit(r *wire.Reader, p *Edit, rule *wire.UnionRule) {
 	switch wire.ReadTag(r, rule) {
 	case "replace":
 		v := new(EditReplace)
-		wire.ReadObject(r, v, &editReplaceRule)
+		wire.ReadStruct(r, v, &editReplaceRule)
 		*p = v
 	case "append":
 		v := new(EditAppend)
-		wire.ReadObject(r, v, &editAppendRule)
+		wire.ReadStruct(r, v, &editAppendRule)
 		*p = v
 	}
 }
@@ -69,8 +69,8 @@ func (v *EditReplace) ReadMember(r *wire.Reader, name string) {
 func (v *EditReplace) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &editReplaceRule)
 	wire.FixedMember(w, "op", &editReplaceOp)
-	wire.Member(w, "find", &v.Find, wire.WalkString, &editReplaceFind)
-	wire.Member(w, "with", &v.With, wire.WalkString, &editReplaceWith)
+	wire.StringMember(w, "find", &v.Find, &editReplaceFind)
+	wire.StringMember(w, "with", &v.With, &editReplaceWith)
 	wire.End(w)
 }
 
@@ -101,7 +101,7 @@ func (v *EditAppend) ReadMember(r *wire.Reader, name string) {
 func (v *EditAppend) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &editAppendRule)
 	wire.FixedMember(w, "op", &editAppendOp)
-	wire.Member(w, "text", &v.Text, wire.WalkString, &editAppendText)
+	wire.StringMember(w, "text", &v.Text, &editAppendText)
 	wire.End(w)
 }
 
@@ -129,8 +129,8 @@ func (v *FileReadInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *FileReadInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &fileReadInputRule)
-	wire.Member(w, "path", &v.Path, wire.WalkString, &pathRule)
-	wire.Member(w, "limit", &v.Limit, wire.WalkInt, &fileReadInputLimit)
+	wire.StringMember(w, "path", &v.Path, &pathRule)
+	wire.IntMember(w, "limit", &v.Limit, &fileReadInputLimit)
 	wire.End(w)
 }
 
@@ -161,9 +161,9 @@ func (v *FileReadOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *FileReadOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &fileReadOutputRule)
-	wire.Member(w, "content", &v.Content, wire.WalkString, nil)
-	wire.Member(w, "lines", &v.Lines, wire.WalkInt, &fileReadOutputLines)
-	wire.Member(w, "truncated", &v.Truncated, wire.WalkBool, nil)
+	wire.StringMember(w, "content", &v.Content, nil)
+	wire.IntMember(w, "lines", &v.Lines, &fileReadOutputLines)
+	wire.BoolMember(w, "truncated", &v.Truncated, nil)
 	wire.End(w)
 }
 
@@ -191,8 +191,8 @@ func (v *FileListInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *FileListInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &fileListInputRule)
-	wire.Member(w, "path", &v.Path, wire.WalkString, &pathRule)
-	wire.Member(w, "depth", &v.Depth, wire.WalkInt, &fileListInputDepth)
+	wire.StringMember(w, "path", &v.Path, &pathRule)
+	wire.IntMember(w, "depth", &v.Depth, &fileListInputDepth)
 	wire.End(w)
 }
 
@@ -204,7 +204,7 @@ type FileListOutput struct {
 var (
 	fileListOutputRule            = wire.ObjectRule{Names: []string{"entries"}, Required: 1}
 	fileListOutputEntriesItemRule = wire.ObjectRule{Names: []string{"path", "kind", "size"}, Required: 2}
-	fileListOutputEntriesItemKind = wire.StringRule{Enum: []string{"file", "folder"}}
+	fileListOutputEntriesItemKind = wire.StringRule{Enum: []string{"file", "folder", "link"}}
 	fileListOutputEntriesItemSize = wire.IntRule{Has: wire.Min, Min: 0}
 )
 
@@ -230,7 +230,7 @@ func walkFileListOutputEntriesItemList(w wire.Visitor, p *[]FileListOutputEntrie
 // one element of FileListOutputEntries
 type FileListOutputEntriesItem struct {
 	Path string                        // Path inside the workspace.
-	Kind FileListOutputEntriesItemKind // What stands at the path.
+	Kind FileListOutputEntriesItemKind // What stands at the path; a link is not followed.
 	Size wire.Opt[int64]               // Size of a file in bytes.
 }
 
@@ -240,7 +240,7 @@ func (v *FileListOutputEntriesItem) ReadMember(r *wire.Reader, name string) {
 	case "path":
 		wire.ReadString(r, &v.Path, nil)
 	case "kind":
-		wire.ReadString(r, &v.Kind, &fileListOutputEntriesItemKind)
+		wire.ReadString(r, (*string)(&v.Kind), &fileListOutputEntriesItemKind)
 	case "size":
 		wire.ReadInt(r, v.Size.Put(), &fileListOutputEntriesItemSize)
 	}
@@ -249,9 +249,9 @@ func (v *FileListOutputEntriesItem) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *FileListOutputEntriesItem) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &fileListOutputEntriesItemRule)
-	wire.Member(w, "path", &v.Path, wire.WalkString, nil)
-	wire.Member(w, "kind", &v.Kind, wire.WalkString, &fileListOutputEntriesItemKind)
-	wire.OptMember(w, "size", &v.Size, wire.WalkInt, &fileListOutputEntriesItemSize)
+	wire.StringMember(w, "path", &v.Path, nil)
+	wire.StringMember(w, "kind", (*string)(&v.Kind), &fileListOutputEntriesItemKind)
+	wire.OptIntMember(w, "size", &v.Size, &fileListOutputEntriesItemSize)
 	wire.End(w)
 }
 
@@ -263,6 +263,7 @@ type FileListOutputEntriesItemKind string
 const (
 	FileListOutputEntriesItemKindFile   FileListOutputEntriesItemKind = "file"
 	FileListOutputEntriesItemKindFolder FileListOutputEntriesItemKind = "folder"
+	FileListOutputEntriesItemKindLink   FileListOutputEntriesItemKind = "link"
 )
 
 // FileWriteInput is the input of the file_write tool.
@@ -289,8 +290,8 @@ func (v *FileWriteInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *FileWriteInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &fileWriteInputRule)
-	wire.Member(w, "path", &v.Path, wire.WalkString, &pathRule)
-	wire.Member(w, "content", &v.Content, wire.WalkString, &fileWriteInputContent)
+	wire.StringMember(w, "path", &v.Path, &pathRule)
+	wire.StringMember(w, "content", &v.Content, &fileWriteInputContent)
 	wire.End(w)
 }
 
@@ -315,7 +316,7 @@ func (v *FileWriteOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *FileWriteOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &fileWriteOutputRule)
-	wire.Member(w, "size", &v.Size, wire.WalkInt, &fileWriteOutputSize)
+	wire.IntMember(w, "size", &v.Size, &fileWriteOutputSize)
 	wire.End(w)
 }
 
@@ -343,7 +344,7 @@ func (v *FileEditInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *FileEditInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &fileEditInputRule)
-	wire.Member(w, "path", &v.Path, wire.WalkString, &pathRule)
+	wire.StringMember(w, "path", &v.Path, &pathRule)
 	wire.Member(w, "edits", &v.Edits, walkEditList, &fileEditInputEdits)
 	wire.End(w)
 }
@@ -377,8 +378,8 @@ func (v *FileEditOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *FileEditOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &fileEditOutputRule)
-	wire.Member(w, "changes", &v.Changes, wire.WalkInt, &fileEditOutputChanges)
-	wire.Member(w, "size", &v.Size, wire.WalkInt, &fileEditOutputSize)
+	wire.IntMember(w, "changes", &v.Changes, &fileEditOutputChanges)
+	wire.IntMember(w, "size", &v.Size, &fileEditOutputSize)
 	wire.End(w)
 }
 
@@ -410,9 +411,9 @@ func (v *TextSearchInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *TextSearchInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &textSearchInputRule)
-	wire.Member(w, "query", &v.Query, wire.WalkString, &textSearchInputQuery)
-	wire.Member(w, "path", &v.Path, wire.WalkString, &pathRule)
-	wire.Member(w, "limit", &v.Limit, wire.WalkInt, &textSearchInputLimit)
+	wire.StringMember(w, "query", &v.Query, &textSearchInputQuery)
+	wire.StringMember(w, "path", &v.Path, &pathRule)
+	wire.IntMember(w, "limit", &v.Limit, &textSearchInputLimit)
 	wire.End(w)
 }
 
@@ -468,9 +469,9 @@ func (v *TextSearchOutputMatchesItem) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *TextSearchOutputMatchesItem) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &textSearchOutputMatchesItemRule)
-	wire.Member(w, "path", &v.Path, wire.WalkString, nil)
-	wire.Member(w, "line", &v.Line, wire.WalkInt, &textSearchOutputMatchesItemLine)
-	wire.Member(w, "text", &v.Text, wire.WalkString, nil)
+	wire.StringMember(w, "path", &v.Path, nil)
+	wire.IntMember(w, "line", &v.Line, &textSearchOutputMatchesItemLine)
+	wire.StringMember(w, "text", &v.Text, nil)
 	wire.End(w)
 }
 
@@ -499,8 +500,8 @@ func (v *WebSearchInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *WebSearchInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &webSearchInputRule)
-	wire.Member(w, "query", &v.Query, wire.WalkString, &webSearchInputQuery)
-	wire.Member(w, "limit", &v.Limit, wire.WalkInt, &webSearchInputLimit)
+	wire.StringMember(w, "query", &v.Query, &webSearchInputQuery)
+	wire.IntMember(w, "limit", &v.Limit, &webSearchInputLimit)
 	wire.End(w)
 }
 
@@ -553,8 +554,8 @@ func (v *WebSearchOutputResultsItem) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *WebSearchOutputResultsItem) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &webSearchOutputResultsItemRule)
-	wire.Member(w, "title", &v.Title, wire.WalkString, nil)
-	wire.Member(w, "url", &v.URL, wire.WalkString, &webSearchOutputResultsItemURL)
+	wire.StringMember(w, "title", &v.Title, nil)
+	wire.StringMember(w, "url", &v.URL, &webSearchOutputResultsItemURL)
 	wire.End(w)
 }
 
@@ -576,7 +577,7 @@ func (v *SlowWriteInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *SlowWriteInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &slowWriteInputRule)
-	wire.Member(w, "path", &v.Path, wire.WalkString, &pathRule)
+	wire.StringMember(w, "path", &v.Path, &pathRule)
 	wire.End(w)
 }
 
@@ -601,7 +602,7 @@ func (v *SlowWriteOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *SlowWriteOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &slowWriteOutputRule)
-	wire.Member(w, "size", &v.Size, wire.WalkInt, &slowWriteOutputSize)
+	wire.IntMember(w, "size", &v.Size, &slowWriteOutputSize)
 	wire.End(w)
 }
 
@@ -626,7 +627,7 @@ func (v *CrashInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *CrashInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &crashInputRule)
-	wire.OptMember(w, "note", &v.Note, wire.WalkString, &crashInputNote)
+	wire.OptStringMember(w, "note", &v.Note, &crashInputNote)
 	wire.End(w)
 }
 
@@ -648,6 +649,6 @@ func (v *CrashOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *CrashOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &crashOutputRule)
-	wire.Member(w, "ok", &v.Ok, wire.WalkBool, nil)
+	wire.BoolMember(w, "ok", &v.Ok, nil)
 	wire.End(w)
 }

@@ -145,6 +145,9 @@ func union(g *jen.Group, t *ir.Type) {
 
 // fieldType is the Go type of a struct field.
 func fieldType(f *ir.Field) *jen.Statement {
+	if f.Pointer() {
+		return pointer(goType(f.Type))
+	}
 	if f.Presence == ir.Optional {
 		return fromWire("Opt").Index(goType(f.Type))
 	}

@@ -61,7 +61,7 @@ func readItem(g *jen.Group, t *ir.Type) {
 //		switch wire.ReadTag(r, rule) {
 //		case "email":
 //			v := new(EmailTarget)
-//			wire.ReadObject(r, v, &emailTargetRule)
+//			wire.ReadStruct(r, v, &emailTargetRule)
 //			*p = v
 //		}
 //	}
@@ -71,7 +71,7 @@ func readUnion(g *jen.Group, t *ir.Type) {
 			for _, v := range t.Variants {
 				g.Case(jen.Lit(v.Tag)).Block(
 					jen.Id("v").Op(":=").New(id(v.Type.Name)),
-					fromWire("ReadObject").Call(jen.Id("r"), jen.Id("v"), ruleRef(v.Type.Rule)),
+					fromWire("ReadStruct").Call(jen.Id("r"), jen.Id("v"), ruleRef(v.Type.Rule)),
 					jen.Op("*").Id("p").Op("=").Id("v"),
 				)
 			}
@@ -106,6 +106,8 @@ func readWith(t *ir.Type, ptr, rule *jen.Statement) *jen.Statement {
 	switch t.Kind {
 	case ir.KindFixed:
 		return fromWire("ReadFixed").Call(r, rule)
+	case ir.KindStruct:
+		return fromWire("ReadStruct").Call(r, ptr, rule)
 	case ir.KindTuple:
 		return fromWire("ReadTuple").Call(r, ptr, rule, jen.Lit(len(t.Items)))
 	case ir.KindArray:
@@ -141,8 +143,21 @@ func readFunc(t *ir.Type) *jen.Statement {
 
 // target is the pointer to what a member is read into.
 func target(f *ir.Field) *jen.Statement {
+	if f.Pointer() {
+		return fromWire("New").Call(address(field("v", f.GoName)))
+	}
 	if f.Presence == ir.Optional && f.Type.Kind != ir.KindFixed {
 		return field("v", f.GoName).Dot("Put").Call()
 	}
-	return address(field("v", f.GoName))
+	return plain(f)
+}
+
+// plain is the pointer to a field that is always there. An enum's is that of
+// a string, so that reading and walking it are no further instances.
+func plain(f *ir.Field) *jen.Statement {
+	ptr := address(field("v", f.GoName))
+	if f.Type.Kind == ir.KindEnum && f.Presence != ir.Optional {
+		return jen.Parens(jen.Op("*").String()).Call(ptr)
+	}
+	return ptr
 }

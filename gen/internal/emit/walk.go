@@ -13,8 +13,8 @@ import (
 //	// Walk visits v in declaration order.
 //	func (v *FileReadInput) Walk(w wire.Visitor) {
 //		wire.BeginObject(w, &fileReadInputRule)
-//		wire.Member(w, "path", &v.Path, wire.WalkString, &fileReadInputPath)
-//		wire.OptMember(w, "limit", &v.Limit, wire.WalkInt, &fileReadInputLimit)
+//		wire.StringMember(w, "path", &v.Path, &fileReadInputPath)
+//		wire.OptIntMember(w, "limit", &v.Limit, &fileReadInputLimit)
 //		wire.End(w)
 //	}
 func walkObject(g *jen.Group, t *ir.Type) {
@@ -35,13 +35,43 @@ func walkObject(g *jen.Group, t *ir.Type) {
 
 func walkMember(f *ir.Field) *jen.Statement {
 	w, name, rule := jen.Id("w"), jen.Lit(f.Name), ruleRef(f.Type.Check())
-	switch {
-	case f.Type.Kind == ir.KindFixed:
+	if f.Type.Kind == ir.KindFixed {
 		return fromWire("FixedMember").Call(w, name, rule)
-	case f.Presence == ir.Optional:
+	}
+	value, opt := field("v", f.GoName), ""
+	if f.Presence == ir.Optional {
+		opt = "Opt"
+	}
+	kind := f.Type.Kind
+	if kind == ir.KindEnum && opt == "" {
+		kind = ir.KindString
+	}
+	switch kind {
+	case ir.KindStruct:
+		if f.Pointer() {
+			return fromWire("ObjectMember").Call(w, name, value.Clone().Op("!=").Nil(), value, rule)
+		}
+		return fromWire("ObjectMember").Call(w, name, jen.True(), address(value), rule)
+	case ir.KindString, ir.KindInt, ir.KindFloat, ir.KindBool:
+		return fromWire(opt+scalar(kind)+"Member").Call(w, name, plain(f), rule)
+	}
+	if opt != "" {
 		return fromWire("OptMember").Call(w, name, address(field("v", f.GoName)), walkFunc(f.Type), rule)
 	}
-	return fromWire("Member").Call(w, name, address(field("v", f.GoName)), walkFunc(f.Type), rule)
+	return fromWire("Member").Call(w, name, address(value), walkFunc(f.Type), rule)
+}
+
+// scalar is the part of the names of package wire that says a kind.
+func scalar(k ir.Kind) string {
+	switch k {
+	case ir.KindInt:
+		return "Int"
+	case ir.KindFloat:
+		return "Float"
+	case ir.KindBool:
+		return "Bool"
+	}
+	return "String"
 }
 
 // walkTuple prints the walk of a tuple, element by element.

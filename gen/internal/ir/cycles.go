@@ -39,7 +39,9 @@ func (b *builder) breakCycles() {
 		}
 		state[t.Name] = open
 		for _, f := range t.Fields {
-			edge(&f.Type)
+			if !f.Pointer() {
+				edge(&f.Type)
+			}
 		}
 		for i := range t.Items {
 			edge(&t.Items[i])

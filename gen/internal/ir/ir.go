@@ -176,7 +176,7 @@ type Presence uint8
 const (
 	Required  Presence = iota + 1 // a plain field
 	Defaulted                     // a plain field: ObjectRule.Defaults stands in
-	Optional                      // wire.Opt
+	Optional                      // wire.Opt, or a pointer: see [Field.Pointer]
 )
 
 // A Field is a declared member of an object.
@@ -188,6 +188,10 @@ type Field struct {
 	Presence Presence
 	Schema   *dsl.Schema
 }
+
+// Pointer reports whether the field is a pointer, nil when the member is
+// absent: so is a member that is a struct and may be absent.
+func (f *Field) Pointer() bool { return f.Presence == Optional && f.Type.Kind == KindStruct }
 
 // A Variant is a branch of a union.
 type Variant struct {

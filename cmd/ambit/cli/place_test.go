@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// Whatever appears while init is at work stays, and only what init made goes.
+func TestMoveReplacesNothing(t *testing.T) {
+	stage, dir := t.TempDir(), t.TempDir()
+	for _, name := range []string{"a.txt", "b/c.txt", "b/d.txt", "e.txt"} {
+		writeFile(t, filepath.Join(stage, name), "ours")
+	}
+	foreign := filepath.Join(dir, "b", "d.txt")
+	writeFile(t, filepath.Join(dir, "b.txt"), "theirs")
+
+	var made placed
+	require.NoError(t, made.claim(filepath.Join(dir, "b"), true))
+	writeFile(t, foreign, "theirs")
+	made = placed{}
+	err := made.move(stage, dir, nil)
+	require.EqualError(t, err, `"b" appeared in "`+dir+`" meanwhile`)
+	made.remove()
+
+	text, err := os.ReadFile(foreign)
+	require.NoError(t, err)
+	require.Equal(t, "theirs", string(text))
+	require.NoFileExists(t, filepath.Join(dir, "a.txt"))
+	require.FileExists(t, filepath.Join(dir, "b.txt"))
+}
+
+func TestMoveKeepsWhatMayStay(t *testing.T) {
+	stage, dir := t.TempDir(), t.TempDir()
+	writeFile(t, filepath.Join(stage, "README.md"), "ours")
+	writeFile(t, filepath.Join(stage, "a", "README.md"), "ours")
+	writeFile(t, filepath.Join(dir, "readme.md"), "theirs")
+	var made placed
+	kept, err := keep(dir)
+	require.NoError(t, err)
+	require.NoError(t, made.move(stage, dir, kept))
+	text, err := os.ReadFile(filepath.Join(dir, "readme.md"))
+	require.NoError(t, err)
+	require.Equal(t, "theirs", string(text))
+	require.FileExists(t, filepath.Join(dir, "a", "README.md"))
+}
+
+// The folder above may be another file system, or closed: nothing is made in it.
+func TestInitWorksInsideTheFolder(t *testing.T) {
+	above := t.TempDir()
+	app := filepath.Join(above, "app")
+	require.NoError(t, os.Mkdir(app, 0o755))
+	long := time.Now().Add(-time.Hour).Truncate(time.Second)
+	require.NoError(t, os.Chtimes(above, long, long))
+	var errors bytes.Buffer
+	code := Run([]string{"init", app, "--local", "../../.."}, nil, io.Discard, &errors)
+	require.Equal(t, exitOK, code, errors.String())
+	require.FileExists(t, filepath.Join(app, "go.mod"))
+	info, err := os.Stat(above)
+	require.NoError(t, err)
+	require.Equal(t, long, info.ModTime())
+}

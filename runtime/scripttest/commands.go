@@ -1,0 +1,218 @@
+package scripttest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+)
+
+type command = func(ts *testscript.TestScript, neg bool, args []string)
+
+// A verb is a command with its usage, which says how many arguments it takes.
+type verb struct {
+	usage    string
+	min, max int
+	negated  bool // ! is allowed
+	do       func(s *script, ts *testscript.TestScript, neg bool, args []string)
+}
+
+func commands() map[string]command {
+	verbs := map[string]verb{
+		"call":    {"call ID TOOL [ARGS]", 2, 3, false, (*script).call},
+		"batch":   {"batch parallel|sequential FILE", 2, 2, false, (*script).batch},
+		"outcome": {"outcome ID KIND [REASON]", 2, 3, true, (*script).outcome},
+		"approve": {"approve ID BY [grant=G] [for=D] [cover=C] [where=P] [edit=ARGS]", 2, 9, true, (*script).approve},
+		"deny":    {"deny ID BY [MESSAGE]", 2, 3, true, (*script).deny},
+		"advance": {"advance DURATION", 1, 1, false, (*script).advance},
+		"stop":    {"stop [STATE]", 0, 1, false, (*script).stop},
+		"undo":    {"undo ID", 1, 1, true, (*script).undo},
+	}
+	cmds := make(map[string]command, len(verbs))
+	for name, v := range verbs {
+		cmds[name] = func(ts *testscript.TestScript, neg bool, args []string) {
+			if len(args) < v.min || len(args) > v.max || neg && !v.negated {
+				ts.Fatalf("usage: %s", v.usage)
+			}
+			v.do(ts.Value(key{}).(*script), ts, neg, args)
+		}
+	}
+	return cmds
+}
+
+func (s *script) call(ts *testscript.TestScript, _ bool, args []string) {
+	in := runtime.Call{ID: args[0], Tool: args[1], Input: []byte("{}")}
+	if len(args) == 3 {
+		in.Input = input(ts, args[2])
+	}
+	var out runtime.Outcome
+	s.perform(ts, func() { out = s.run.Turn(runtime.TurnConfig{}).Execute(context.Background(), in) })
+	s.print(ts, &out)
+}
+
+// input reads JSON, or @FILE.
+func input(ts *testscript.TestScript, arg string) []byte {
+	if name, ok := strings.CutPrefix(arg, "@"); ok {
+		return []byte(ts.ReadFile(name))
+	}
+	return []byte(arg)
+}
+
+// print writes what came of a call.
+func (s *script) print(ts *testscript.TestScript, out *runtime.Outcome) {
+	if out.RequestID != "" {
+		s.requests[out.CallID] = out.RequestID
+	}
+	w := ts.Stdout()
+	fmt.Fprintf(w, "%s %s", out.CallID, out.Kind)
+	switch {
+	case out.Kind == runtime.Completed:
+		fmt.Fprintf(w, " %s", out.Output)
+	case out.Kind == runtime.Duplicate:
+		fmt.Fprintf(w, " of %s", out.Of)
+	default:
+		fmt.Fprintf(w, " %s: %s", out.Reason, out.Message)
+	}
+	fmt.Fprintln(w)
+}
+
+func (s *script) batch(ts *testscript.TestScript, _ bool, args []string) {
+	mode, ok := map[string]runtime.BatchMode{"parallel": runtime.Parallel, "sequential": runtime.Sequential}[args[0]]
+	if !ok {
+		ts.Fatalf("batch: %q is neither parallel nor sequential", args[0])
+	}
+	var calls []runtime.Call
+	for line := range strings.Lines(ts.ReadFile(args[1])) {
+		words := strings.SplitN(strings.TrimSpace(line), " ", 3)
+		switch {
+		case words[0] == "":
+			continue
+		case len(words) < 2:
+			ts.Fatalf("batch: %q is not ID TOOL [ARGS]", line)
+		case len(words) == 2:
+			words = append(words, "{}")
+		}
+		calls = append(calls, runtime.Call{ID: words[0], Tool: words[1], Input: input(ts, words[2])})
+	}
+	var all []runtime.Outcome
+	s.perform(ts, func() { all = s.run.Turn(runtime.TurnConfig{}).ExecuteBatch(context.Background(), calls, mode) })
+	for i := range all {
+		s.print(ts, &all[i])
+	}
+}
+
+func (s *script) outcome(ts *testscript.TestScript, neg bool, args []string) {
+	now, cancel := context.WithCancel(context.Background())
+	cancel() // as it stands: nothing is waited for
+	var out runtime.Outcome
+	s.perform(ts, func() { out = s.session.Await(now, args[0]) })
+	var kind runtime.OutcomeKind
+	ts.Check(kind.UnmarshalText([]byte(args[1])))
+	same := out.Kind == kind
+	if len(args) == 3 {
+		var reason runtime.Reason
+		ts.Check(reason.UnmarshalText([]byte(args[2])))
+		same = same && out.Reason == reason
+	}
+	if same == neg {
+		ts.Fatalf("call %q is %s", args[0], strings.TrimSpace(fmt.Sprintf("%s %s: %s", out.Kind, out.Reason, out.Message)))
+	}
+}
+
+func (s *script) deny(ts *testscript.TestScript, neg bool, args []string) {
+	a := runtime.Answer{By: args[1]}
+	if len(args) == 3 {
+		a.Message = args[2]
+	}
+	s.decide(ts, neg, args[0], a)
+}
+
+func (s *script) approve(ts *testscript.TestScript, neg bool, args []string) {
+	a := runtime.Answer{By: args[1], Approve: true}
+	for _, arg := range args[2:] {
+		name, value, _ := strings.Cut(arg, "=")
+		var err error
+		switch name {
+		case "grant":
+			err = a.Grant.UnmarshalText([]byte(value))
+		case "for":
+			a.For, err = time.ParseDuration(value)
+		case "cover":
+			err = a.Cover.UnmarshalText([]byte(value))
+		case "edit":
+			a.Edit = input(ts, value)
+		case "where":
+			a.CoverArgs = append(a.CoverArgs, predicate(ts, value))
+		default:
+			ts.Fatalf("approve: %q is not grant=, for=, cover=, where= or edit=", arg)
+		}
+		ts.Check(err)
+	}
+	s.decide(ts, neg, args[0], a)
+}
+
+// predicate reads MEMBER=VALUE or MEMBER^=PREFIX.
+func predicate(ts *testscript.TestScript, text string) runtime.Predicate {
+	member, value, ok := strings.Cut(text, "=")
+	if !ok || !json.Valid([]byte(value)) {
+		ts.Fatalf("approve: where=%s is not where=MEMBER=JSON or where=MEMBER^=JSON", text)
+	}
+	p := runtime.Predicate{Member: member, Op: consent.OpEqual, Value: json.RawMessage(value)}
+	if name, prefix := strings.CutSuffix(member, "^"); prefix {
+		p.Member, p.Op = name, consent.OpPrefix
+	}
+	return p
+}
+
+// decide answers the request of a call.
+func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a runtime.Answer) {
+	id := s.requests[call]
+	var res runtime.Resolution
+	s.perform(ts, func() { res = s.exec.Decide(context.Background(), id, a) })
+	fmt.Fprintln(ts.Stdout(), strings.TrimSpace(res.Kind.String()+" "+res.Reason.String()))
+	if res.Outcome != nil {
+		s.print(ts, res.Outcome)
+	}
+	if (res.Kind == runtime.AnswerRejected) != neg {
+		ts.Fatalf("the answer of %q was %s %s", a.By, res.Kind, res.Reason)
+	}
+}
+
+func (s *script) advance(ts *testscript.TestScript, _ bool, args []string) {
+	d, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	if d < 0 {
+		ts.Fatalf("advance: time does not run backward")
+	}
+	ts.Check(s.clock.Advance(d))
+}
+
+func (s *script) stop(ts *testscript.TestScript, _ bool, args []string) {
+	var st runtime.RunStatus
+	s.perform(ts, func() { st = s.run.ModelStopped(context.Background()) })
+	list(ts.Stdout(), st.State.String(), st.PendingExit)
+	if len(args) == 1 && st.State.String() != args[0] {
+		ts.Fatalf("the run is %s", st.State)
+	}
+}
+
+func list(w io.Writer, first string, rest []string) {
+	fmt.Fprintln(w, strings.Join(append([]string{first}, rest...), " "))
+}
+
+func (s *script) undo(ts *testscript.TestScript, neg bool, args []string) {
+	var res runtime.UndoResult
+	s.perform(ts, func() { res = s.session.Undo(context.Background(), runtime.UndoRequest{CallID: args[0], By: "script"}) })
+	text := strings.TrimSpace(res.Kind.String() + " " + res.Reason.String())
+	fmt.Fprintln(ts.Stdout(), text)
+	if (res.Kind != runtime.UndoOK) != neg {
+		ts.Fatalf("undo of call %q: %s", args[0], text)
+	}
+}

@@ -1,0 +1,44 @@
+// Package scripttest lets testscript files make calls of an application's own
+// tools: with their real handlers and policies, through an executor whose clock
+// moves when the script says so.
+//
+//	func TestCalls(t *testing.T) {
+//		params := testscript.Params{Dir: "testdata/calls"}
+//		scripttest.Setup(&params, scripttest.App{
+//			Tools:   func(dir string) ([]*runtime.Tool, error) { return filetools.Tools(&Handler{Dir: dir}), nil },
+//			Policy:  loadPolicy,
+//			Session: runtime.SessionConfig{Principal: "alice", Capabilities: []string{"files.write"}},
+//		})
+//		testscript.Run(t, params)
+//	}
+//
+// A script has an executor, a session and a run of its own. Its commands are
+//
+//	call ID TOOL [ARGS]         make a call; ARGS is JSON or @FILE, {} without
+//	batch MODE FILE             make the calls of one message, parallel or sequential: a line "ID TOOL ARGS" each
+//	outcome ID KIND [REASON]    require how a call stands: completed, failed, denied, pending ...
+//	approve ID BY [KEY=VALUE]   answer the request of a call; with ! the answer must be rejected
+//	deny ID BY [MESSAGE]        the same
+//	advance DURATION            time passes
+//	stop [STATE]                the model answers without a call; the run must then be in STATE, such as finished
+//	undo ID                     take the effects of a call back; with ! this must not succeed
+//
+// The keys of approve are grant (once, duration, session), for (a duration),
+// cover (exact, args, tool), edit (JSON or @FILE) and, for cover=args, where:
+// MEMBER=VALUE or MEMBER^=PREFIX with the value as JSON.
+//
+// Commands write what came of them to standard output, which the commands
+// stdout and cmp look at: for a call its id, kind, reason and message or output.
+//
+//	call c1 file_write '{"path": "a.md", "content": "one"}'
+//	outcome c1 pending consent_required
+//	approve c1 alice grant=duration for=10m
+//	stdout 'c1 completed {"size":3}'
+//	exists a.md
+//	advance 10m
+//	call c2 file_write '{"path": "a.md", "content": "one"}'
+//	outcome c2 pending
+//
+// A handler that works takes no time on this clock. Sleeping by the time package
+// it takes real time, and no time on this clock either.
+package scripttest

@@ -1,0 +1,70 @@
+package scripttest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/scripttest"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// notes are tools that work in a folder.
+func notes(dir string) ([]*runtime.Tool, error) {
+	src, err := os.ReadFile("testdata/tools.yaml")
+	if err != nil {
+		return nil, err
+	}
+	file, err := dsl.Parse("tools.yaml", src)
+	if err != nil {
+		return nil, err
+	}
+	return dynamic.Tools(file, func(ctx context.Context, tool string, in wire.Value) (wire.Value, error) {
+		text, _ := wire.Append(nil, in)
+		return wire.Raw(`{"ok":true}`), os.WriteFile(filepath.Join(dir, tool), text, 0o600)
+	})
+}
+
+// ask allows every call and asks about those that the declaration says.
+func ask(*runtime.Registry) (runtime.Policy, error) {
+	return runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+		if c := in.Tool.Consent; c != nil && c.Ask == runtime.ConsentAskAlways && !in.Undo {
+			return runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{ID: "declared", MaxCover: runtime.CoverTool}}}, nil
+		}
+		return runtime.Decision{Effect: runtime.EffectAllow}, nil
+	}), nil
+}
+
+func TestScripts(t *testing.T) {
+	p := testscript.Params{Dir: "testdata/script", RequireUniqueNames: true}
+	scripttest.Setup(&p, scripttest.App{Tools: notes, Policy: ask, Session: runtime.SessionConfig{Principal: "agent"}})
+	testscript.Run(t, p)
+}
+
+// TestSetupFails shows what a script says of an application that cannot start.
+func TestSetupFails(t *testing.T) {
+	broken := errors.New("no tools today")
+	for want, app := range map[string]scripttest.App{
+		"scripttest: the application has no tools or no policy: set both": {},
+		"scripttest: no tools today":                                      {Tools: func(string) ([]*runtime.Tool, error) { return nil, broken }, Policy: ask},
+		"scripttest: no policy today": {Tools: notes, Policy: func(*runtime.Registry) (runtime.Policy, error) {
+			return nil, errors.New("no policy today")
+		}},
+	} {
+		var p testscript.Params
+		scripttest.Setup(&p, app)
+		require.EqualError(t, p.Setup(&testscript.Env{WorkDir: t.TempDir()}), want)
+	}
+	p := testscript.Params{Setup: func(*testscript.Env) error { return broken }}
+	scripttest.Setup(&p, scripttest.App{})
+	assert.Equal(t, broken, p.Setup(nil))
+}

@@ -1,0 +1,99 @@
+package scripttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/virtual"
+)
+
+// An App is what scripts call.
+type App struct {
+	// Tools returns the tools; their handlers may work in dir, the folder of the
+	// script.
+	Tools func(dir string) ([]*runtime.Tool, error)
+	// Policy returns the policy that judges calls of the tools in a registry.
+	Policy func(*runtime.Registry) (runtime.Policy, error)
+	// Session describes the session in which a script's calls are made.
+	Session runtime.SessionConfig
+	// Options are those of the executor. The clock is the script's.
+	Options []runtime.Option
+}
+
+// Setup adds the commands to scripts. What p.Setup did before it still does.
+func Setup(p *testscript.Params, app App) {
+	before := p.Setup
+	p.Setup = func(env *testscript.Env) error {
+		if before != nil {
+			if err := before(env); err != nil {
+				return err
+			}
+		}
+		s, err := app.start(env.WorkDir)
+		if err != nil {
+			return fmt.Errorf("scripttest: %w", err)
+		}
+		env.Values[key{}] = s
+		env.Defer(s.end)
+		return nil
+	}
+	cmds := commands()
+	for name, cmd := range p.Cmds {
+		cmds[name] = cmd
+	}
+	p.Cmds = cmds
+}
+
+type key struct{}
+
+// A script is what belongs to one script.
+type script struct {
+	clock   *virtual.Clock
+	exec    *runtime.Executor
+	session *runtime.Session
+	run     *runtime.Run
+
+	requests map[string]string // by call id
+}
+
+func (a *App) start(dir string) (*script, error) {
+	if a.Tools == nil || a.Policy == nil {
+		return nil, errors.New("the application has no tools or no policy: set both")
+	}
+	tools, err := a.Tools(dir)
+	if err != nil {
+		return nil, err
+	}
+	reg, err := runtime.NewRegistry(tools...)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := a.Policy(reg)
+	if err != nil {
+		return nil, err
+	}
+	s := &script{clock: virtual.New(), requests: map[string]string{}}
+	opts := append([]runtime.Option{runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute)}, a.Options...)
+	if s.exec, err = runtime.NewExecutor(reg, policy, append(opts, runtime.WithClock(s.clock))...); err != nil {
+		return nil, err
+	}
+	s.session = s.exec.Session(a.Session)
+	s.run, err = s.session.StartRun(context.Background(), runtime.RunConfig{})
+	return s, err
+}
+
+// perform does f, in all the time that it wants.
+func (s *script) perform(ts *testscript.TestScript, f func()) { ts.Check(s.clock.Perform(f)) }
+
+// end closes the run. A handler that does not return is left behind: the script
+// has said what there is to say.
+func (s *script) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = s.clock.Perform(func() { _ = errors.Join(s.run.Close(ctx), s.exec.Shutdown(ctx)) })
+}
