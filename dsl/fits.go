@@ -199,10 +199,10 @@ func (p *parser) fitsType(v *Value, s *Schema, key string) bool {
 // fitsCount compares a length with its bounds.
 func (p *parser) fitsCount(v *Value, key, what string, n int, low, high *int) {
 	if low != nil && n < *low {
-		p.report(v.Pos, "", "%s: has %d %s, at least %d are wanted", key, n, what, *low)
+		p.report(v.Pos, "give a longer value, or change the bound", "%s: has %d %s, at least %d are wanted", key, n, what, *low)
 	}
 	if high != nil && n > *high {
-		p.report(v.Pos, "", "%s: has %d %s, at most %d are allowed", key, n, what, *high)
+		p.report(v.Pos, "give a shorter value, or change the bound", "%s: has %d %s, at most %d are allowed", key, n, what, *high)
 	}
 }
 
@@ -210,7 +210,7 @@ func (p *parser) fitsNumber(v *Value, s *Schema, key string) {
 	x := rat(v.Text)
 	bound := func(limit, words string, outside func(c int) bool) {
 		if limit != "" && outside(x.Cmp(rat(limit))) {
-			p.report(v.Pos, "", "%s: %s must be %s %s", key, v.Text, words, limit)
+			p.report(v.Pos, "give another value, or change the bound", "%s: %s must be %s %s", key, v.Text, words, limit)
 		}
 	}
 	bound(s.Minimum, "at least", func(c int) bool { return c < 0 })
@@ -219,7 +219,7 @@ func (p *parser) fitsNumber(v *Value, s *Schema, key string) {
 	bound(s.ExclusiveMaximum, "below", func(c int) bool { return c >= 0 })
 	if s.MultipleOf != "" {
 		if step := rat(s.MultipleOf); step.Sign() > 0 && !new(big.Rat).Quo(x, step).IsInt() {
-			p.report(v.Pos, "", "%s: %s must be a multiple of %s", key, v.Text, s.MultipleOf)
+			p.report(v.Pos, "give another value, or change multipleOf", "%s: %s must be a multiple of %s", key, v.Text, s.MultipleOf)
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (p *parser) fitsNumber(v *Value, s *Schema, key string) {
 func (p *parser) fitsArray(v *Value, s *Schema, key string) {
 	if s.PrefixItems != nil {
 		if len(v.Items) != len(s.PrefixItems) {
-			p.report(v.Pos, "", "%s: has %d elements, %d are wanted", key, len(v.Items), len(s.PrefixItems))
+			p.report(v.Pos, "give one element for each of prefixItems", "%s: has %d elements, %d are wanted", key, len(v.Items), len(s.PrefixItems))
 			return
 		}
 		for i, item := range v.Items {
@@ -275,7 +275,7 @@ func (p *parser) fitsBranch(v *Value, s *Schema, key string) {
 		return
 	}
 	if v.Kind != ValueObject {
-		p.report(v.Pos, "", "%s: must be an object, not %s", key, shownValue(v))
+		p.report(v.Pos, "write {"+s.Tag+": ...}", "%s: must be an object, not %s", key, shownValue(v))
 		return
 	}
 	tag := v.member(s.Tag)

@@ -2,10 +2,23 @@ package dsl
 
 import "go/token"
 
+// An Option adds to what Parse checks.
+type Option func(*parser)
+
+// WithPatterns has every pattern judged by check, which returns what is wrong
+// with one, if anything, and the remedy: the generator knows, and its faults
+// stand among the others then.
+func WithPatterns(check func(pattern string) (fault, hint string)) Option {
+	return func(p *parser) { p.pattern = check }
+}
+
 // Parse reads the source of a declaration file. The path is only used in
 // diagnostics. The error is of type [Diagnostics] and holds every fault of the file.
-func Parse(path string, src []byte) (*File, error) {
+func Parse(path string, src []byte, opts ...Option) (*File, error) {
 	p := &parser{src: source{path: path}, file: &File{Path: path}, levels: newLevels(), aliases: make(map[string]bool), enums: make(map[*Schema]map[string]bool)}
+	for _, opt := range opts {
+		opt(p)
+	}
 	if root := p.load(src); root != nil {
 		p.parseFile(root)
 		p.resolveRefs()
@@ -38,6 +51,7 @@ type parser struct {
 	unions  []*Schema
 	types   map[string]*NamedSchema
 	tools   map[string]*Tool
+	pattern func(string) (fault, hint string) // nil: anything is one
 	// checks need the whole file and run last.
 	checks []func()
 }

@@ -119,10 +119,10 @@ func (p *parser) count(n *node, key string, least int) int {
 	v := rat(n.text).Num()
 	switch {
 	case !v.IsInt64() || v.Int64() > math.MaxInt32:
-		p.report(n.pos, "", "%s must be at most %d, not %s", key, math.MaxInt32, n.text)
+		p.report(n.pos, "write a smaller number", "%s must be at most %d, not %s", key, math.MaxInt32, n.text)
 		return 0
 	case v.Int64() < int64(least):
-		p.report(n.pos, "", "%s must be at least %d, not %s", key, least, n.text)
+		p.report(n.pos, "write "+strconv.Itoa(least)+" or more", "%s must be at least %d, not %s", key, least, n.text)
 		return 0
 	}
 	return int(v.Int64())

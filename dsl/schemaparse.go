@@ -50,7 +50,7 @@ func schemaLevel() level[schemaWork] {
 		"items":                (*parser).parseItems,
 		"prefixItems":          (*parser).parsePrefixItems,
 		"uniqueItems":          func(p *parser, n *node, w *schemaWork) { w.UniqueItems = p.flag(n, "uniqueItems") },
-		"pattern":              func(p *parser, n *node, w *schemaWork) { w.Pattern, _ = p.text(n, "pattern") },
+		"pattern":              (*parser).parsePattern,
 		"format":               (*parser).parseFormat,
 
 		"minimum":          func(p *parser, n *node, w *schemaWork) { w.Minimum = p.number(n, "minimum") },
@@ -255,6 +255,16 @@ func (p *parser) parseFormat(n *node, w *schemaWork) {
 		return
 	}
 	w.Format = text
+}
+
+func (p *parser) parsePattern(n *node, w *schemaWork) {
+	text, ok := p.text(n, "pattern")
+	if ok && p.pattern != nil {
+		if fault, hint := p.pattern(text); fault != "" {
+			p.report(n.pos, hint, "%s", fault)
+		}
+	}
+	w.Pattern = text
 }
 
 // entries is a list with at least one entry.

@@ -161,7 +161,7 @@ func (p *parser) checkBounds(w *schemaWork) {
 	limits("exclusiveMinimum", "maximum", w.ExclusiveMinimum, w.Maximum, false)
 	limits("exclusiveMinimum", "exclusiveMaximum", w.ExclusiveMinimum, w.ExclusiveMaximum, false)
 	if w.MultipleOf != "" && rat(w.MultipleOf).Sign() <= 0 {
-		p.report(w.Keys["multipleOf"], "", "%s: multipleOf must be above 0, not %s", w.owner, w.MultipleOf)
+		p.report(w.Keys["multipleOf"], "write the step between two values, such as 0.01", "%s: multipleOf must be above 0, not %s", w.owner, w.MultipleOf)
 	}
 }
 

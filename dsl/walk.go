@@ -80,6 +80,7 @@ func walk[T any](p *parser, n *node, l level[T], owner string, at Pos, dst *T) m
 		return nil
 	}
 	places := make(map[string]Pos, len(n.pairs))
+	var meant []string
 	for _, e := range n.pairs {
 		places[e.name] = e.key
 		if set, ok := l.keys[e.name]; ok {
@@ -87,11 +88,15 @@ func walk[T any](p *parser, n *node, l level[T], owner string, at Pos, dst *T) m
 			continue
 		}
 		p.unknownKey(e, owner, sortedKeys(l.keys), l.unknown)
+		meant = append(meant, p.closest(e.name, l.required))
 	}
-	missing := slices.DeleteFunc(slices.Clone(l.required), func(key string) bool { _, ok := places[key]; return ok })
+	missing := slices.DeleteFunc(slices.Clone(l.required), func(key string) bool {
+		_, ok := places[key]
+		return ok || slices.Contains(meant, key) // the misspelt key is one fault, not two
+	})
 	if len(missing) > 0 {
 		list := strings.Join(missing, ", ")
-		p.report(at, "add "+list+"; docs/declaration.md says what each key means", "%s has no %s", owner, list)
+		p.report(at, "add "+list+"; "+quote("ambit schema")+" says what each key means", "%s has no %s", owner, list)
 	}
 	return places
 }
@@ -115,7 +120,7 @@ func (p *parser) unknownKey(e pair, owner string, known []string, explain func(s
 	} else if name := p.closest(e.name, sortedKeys(p.levels.homes)); name != "" {
 		hint = "did you mean " + quote(name) + ", a key of " + strings.Join(p.levels.homes[name], " and of ") + "?"
 	} else {
-		hint = "remove it; docs/declaration.md lists the keys"
+		hint = "remove it; " + quote("ambit schema") + " lists the keys"
 	}
 	p.report(e.key, hint, "unknown key %s in %s", quote(e.name), owner)
 }

@@ -58,6 +58,10 @@ func Generate(f *dsl.File, opts Options) ([]OutputFile, error) {
 	return append(files, policies(p)...), nil
 }
 
+// PatternFault says what is wrong with a pattern, if anything, and what to do
+// about it: for [dsl.WithPatterns].
+func PatternFault(pattern string) (fault, hint string) { return ir.PatternFault(pattern) }
+
 // schemas are the published JSON Schemas, which the Go code embeds.
 func schemas(p *ir.Package) []OutputFile {
 	var files []OutputFile

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -80,6 +81,7 @@ func (d *desk) unknown(request string, a *consent.Answer) Resolution {
 // An edit is what an approver would rather see run.
 type edit struct {
 	args    wire.Value
+	text    []byte // of args
 	preview *consent.Preview
 	rule    rules.Call
 	ok      bool // the rules can be told of it
@@ -112,11 +114,11 @@ func (c *call) edited(ctx context.Context, request string, text []byte, a *conse
 	if probe.Result.Rejection != consent.NotRejected || !was.Requirement.AllowEdit {
 		return e
 	}
-	decision, final, err := c.consult(ctx, args)
+	decision, text, final, err := c.consult(ctx, bytes.Clone(text), args)
 	if err != nil || len(decision.Denials) > 0 || decision.Effect == EffectDeny {
 		decision = Decision{} // when the call goes on it is judged again, and refused
 	}
-	e.args = final
+	e.args, e.text = final, text
 	asked, err := c.questionOf(final, &decision)
 	if err != nil {
 		a.Edit.Err = err
@@ -146,21 +148,22 @@ func (c *call) decodeEdit(text []byte) (args wire.Value, violations []wire.Viola
 }
 
 // consult asks the policy about other arguments of a call that waits. It returns
-// them as the policy wants them.
-func (c *call) consult(ctx context.Context, args wire.Value) (d Decision, final wire.Value, err error) {
+// them, and their text, as the policy wants them.
+func (c *call) consult(ctx context.Context, text []byte, args wire.Value) (d Decision, _ []byte, final wire.Value, err error) {
 	s := c.run.session
 	s.mu.Lock()
 	facts := c.run.look().without(c.index)
 	s.mu.Unlock()
 	d, err = c.consultOnce(ctx, c.policyInputOf(args, facts, c.clock()))
 	if err != nil || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == EffectDeny {
-		return d, args, err
+		return d, text, args, err
 	}
-	if _, final, err = c.rewrite(args, d.Rewrites); err != nil {
-		return d, args, err
+	rewritten, final, err := c.rewrite(text, args, d.Rewrites)
+	if err != nil {
+		return d, text, args, err
 	}
 	d, err = c.consultOnce(ctx, c.policyInputOf(final, facts, c.clock()))
-	return d, final, err
+	return d, rewritten, final, err
 }
 
 // consultOnce evaluates the policy in a goroutine of its own, as it may hang.
@@ -215,7 +218,7 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 	if ed == nil || ev.Result.Resolution == consent.Rejected || c.ending {
 		return ev.Result
 	}
-	c.final, c.asked.preview = ed.args, ed.preview
+	c.final, c.finalText, c.asked.preview = ed.args, ed.text, ed.preview
 	if ev.Result.Resolution == consent.Recorded {
 		c.rebind(&ed.rule, now)
 	}

@@ -12,11 +12,11 @@ import (
 const heartbeatName = "request_heartbeat"
 
 // read decodes an input of a call: what the tool declares, and request_heartbeat
-// if it takes that. The latter is no part of the arguments.
-func (t *Tool) read(input []byte) (v wire.Value, heartbeat bool, violations []wire.Violation) {
+// if it takes that. The latter is no part of the arguments, whose text is rest.
+func (t *Tool) read(input []byte) (v wire.Value, rest []byte, heartbeat bool, violations []wire.Violation) {
 	if !t.spec.Heartbeat {
 		v, violations = t.Decode(input)
-		return v, false, violations
+		return v, input, false, violations
 	}
 	rest, value := takeMember(input, heartbeatName, t.spec.inputLimits())
 	v, violations = t.Decode(rest)
@@ -28,7 +28,7 @@ func (t *Tool) read(input []byte) (v wire.Value, heartbeat bool, violations []wi
 		actual := wire.Violation{Pointer: "/" + heartbeatName, Keyword: "type", Expected: "boolean", Actual: string(value[:min(len(value), 64)])}
 		violations = append(violations, actual)
 	}
-	return v, heartbeat, violations
+	return v, rest, heartbeat, violations
 }
 
 // takeMember takes a member out of the object that text is. A text that is not

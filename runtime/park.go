@@ -91,7 +91,7 @@ func (c *call) rework() {
 	c.mu.Lock()
 	c.phase, c.due = phasePreparing, c.ends()
 	c.entered, c.returned = true, false
-	c.args, c.now = c.final, c.clock()
+	c.args, c.text, c.now = c.final, c.finalText, c.clock()
 	c.work = context.WithoutCancel(c.ctx)
 	c.mu.Unlock()
 	c.exec.crew.take(c)

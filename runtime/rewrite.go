@@ -11,33 +11,86 @@ import (
 
 var errFurther = errors.New("a rewrite must leave alone what is as it wants it")
 
-// rewrite applies rewrites to arguments and decodes what comes out as
-// strictly as any input. It returns the new arguments and their encoding.
-func (c *call) rewrite(of wire.Value, rewrites []Rewrite) ([]byte, wire.Value, error) {
+// rewrite applies rewrites to the text of arguments and decodes what comes out as
+// strictly as any input. What is not rewritten keeps its text, numbers to the last
+// digit, and what the text leaves out is still left to the defaults.
+func (c *call) rewrite(text []byte, of wire.Value, rewrites []Rewrite) ([]byte, wire.Value, error) {
 	places, err := placesOf(rewrites)
 	if err != nil {
 		return nil, nil, err
 	}
-	encoded, violations := wire.Append(nil, of)
-	if violations != nil {
-		return nil, nil, fmt.Errorf("the arguments cannot be encoded: %s", violationList(violations))
-	}
 	for i, rw := range rewrites {
-		if _, violations := wire.ParseRaw(rw.Value, wire.Limits{}); violations != nil {
+		if _, violations := wire.ParseRaw(rw.Value, c.tool.spec.inputLimits()); violations != nil {
 			return nil, nil, fmt.Errorf("rewrite %s: its value is no JSON: %s", rw.place(), violationList(violations))
 		}
-		if encoded, err = places[i].set(encoded, rw.Value); err != nil {
+		if text, err = places[i].put(text, rw.Value, of); err != nil {
 			return nil, nil, fmt.Errorf("rewrite %s: %w", rw.place(), err)
 		}
 	}
-	args, violations := c.tool.Decode(encoded)
+	args, violations := c.tool.Decode(text)
 	if violations != nil {
 		return nil, nil, fmt.Errorf("the rewritten arguments are invalid: %s", violationList(violations))
 	}
-	if encoded, violations = wire.Append(encoded[:0], args); violations != nil {
-		return nil, nil, fmt.Errorf("the rewritten arguments cannot be encoded: %s", violationList(violations))
+	return text, args, nil
+}
+
+// put returns text with the value at p replaced, text being that of a value. An
+// object around p that the text leaves out to its default is added first.
+func (p pointer) put(text, value []byte, of wire.Value) ([]byte, error) {
+	for n := 1; n < len(p); n++ {
+		above := p[:n]
+		if s, err := above.find(text); err != nil || s.start < s.end {
+			continue // set says what is wrong
+		}
+		whole := encoded(of)
+		if whole == nil {
+			break
+		}
+		s, err := above.find(whole)
+		if err != nil || s.start == s.end {
+			break
+		}
+		if text, err = above.set(text, whole[s.start:s.end]); err != nil {
+			return nil, err
+		}
 	}
-	return encoded, args, nil
+	return p.set(text, value)
+}
+
+// same reports whether two values are equal.
+func same(a, b wire.Value) bool {
+	x, err := wire.AppendCanonical(nil, a)
+	if err != nil {
+		return false
+	}
+	y, err := wire.AppendCanonical(nil, b)
+	return err == nil && bytes.Equal(x, y)
+}
+
+// encoded returns a value as JSON, nil when there is none. It does not check the
+// rules: a value that was decoded may have more members than its schema allows,
+// those that come from defaults.
+func encoded(v wire.Value) []byte {
+	if v == nil {
+		return nil
+	}
+	b, _ := wire.Append(nil, unruled{v})
+	return b
+}
+
+// An unruled value is walked without its rules.
+type unruled struct{ of wire.Value }
+
+// Walk visits the value.
+func (v unruled) Walk(w wire.Visitor) { v.of.Walk(ruleless{w}) }
+
+// A ruleless visitor takes the rules off the tokens that it passes on.
+type ruleless struct{ to wire.Visitor }
+
+// Visit passes a token on.
+func (r ruleless) Visit(t wire.Token) {
+	t.Rule = nil
+	r.to.Visit(t)
 }
 
 // placesOf parses the pointers of rewrites and refuses those that contradict

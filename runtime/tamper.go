@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/internal/rig"
@@ -30,6 +31,6 @@ func (e *Executor) Tamper(_ rig.Key, session, callID string, input []byte) error
 	if found.ending || found.phase != phaseWaiting {
 		return fmt.Errorf("call %q does not wait for consent", callID)
 	}
-	found.final = args
+	found.final, found.finalText = args, bytes.Clone(input)
 	return nil
 }

@@ -1,9 +1,9 @@
 package opa
 
 import (
-	"fmt"
 	"io/fs"
 	"strconv"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
@@ -20,37 +20,62 @@ type bundle struct {
 	parsed    map[string]*ast.Module // by file name, as written
 	tests     map[string]*ast.Module // the _test.rego files
 	askers    map[string][]asker     // by the id of what they ask
+	stray     map[string]bool        // files whose package nobody listens to
 	compiler  *ast.Compiler          // of parsed, with positions stamped in
 }
 
 // loadBundle reads, compiles and lints a policy directory. Everything that is
-// wrong is reported at once, stage by stage: a file that does not parse hides
-// what the compiler would say.
+// wrong is reported at once, as far as one fault does not make others look wrong.
 func loadBundle(fsys fs.FS) (*bundle, error) {
 	src, err := readSource(fsys)
 	if err != nil {
 		return nil, err
 	}
-	b := &bundle{src: src}
+	return newBundle(src)
+}
+
+// newBundle compiles and lints a source.
+func newBundle(src *source) (*bundle, error) {
+	b := &bundle{src: src, stray: map[string]bool{}}
 	var errs Errors
 	b.readData(&errs)
 	b.readSchemas(&errs)
+	whole := len(errs) == 0 // without the declarations everything looks undeclared
 	b.parse(&errs)
-	if err := errs.err(); err != nil {
-		return nil, err
+	parsed := len(errs) == 0
+	if whole {
+		whole = b.lintParsed(&errs)
 	}
-	b.lintParsed(&errs)
-	if err := errs.err(); err != nil {
-		return nil, err
-	}
-	b.compiler = b.newCompiler()
-	b.compiler.Compile(b.stamped())
-	if b.compiler.Failed() {
-		errs.addOPA("", b.compiler.Errors)
+	if !whole || !parsed {
 		return nil, errs.err()
 	}
-	b.lintCompiled(&errs)
+	b.compile(&errs)
 	return b, errs.err()
+}
+
+// compile compiles what was parsed and lints the result. When the code has
+// errors, what needs no types is linted all the same.
+func (b *bundle) compile(errs *Errors) {
+	b.compiler = b.newCompiler()
+	b.compiler.Compile(b.stamped())
+	if !b.compiler.Failed() {
+		b.lintCompiled(errs)
+		b.lintTypes(errs)
+		return
+	}
+	var found Errors
+	found.addOPA("", b.compiler.Errors)
+	alone := len(*errs) == 0
+	for _, e := range found {
+		// What stands in the library is the fault of what it looks at.
+		if alone || !errs.holds(e.File, e.Line) && !strings.HasPrefix(e.File, libraryName) {
+			*errs = append(*errs, e)
+		}
+	}
+	b.compiler = ast.NewCompiler().WithCapabilities(capabilities()).SetErrorLimit(0)
+	if b.compiler.Compile(b.stamped()); !b.compiler.Failed() {
+		b.lintCompiled(errs)
+	}
 }
 
 // newCompiler returns a compiler with everything that policies are held to.
@@ -128,24 +153,4 @@ func stamp(key *ast.Term, at *ast.Location) *ast.Term {
 // position returns file:line.
 func position(at *ast.Location) string {
 	return at.File + ":" + strconv.Itoa(at.Row)
-}
-
-// Check reports everything that can be found wrong with a policy directory
-// without knowing the program that will use it. The error is Errors.
-func Check(fsys fs.FS) error {
-	_, err := Inspect(fsys)
-	return err
-}
-
-// Inspect is Check, and returns besides what is right but cannot mean what it
-// says: asks that would widen what the declaration allows.
-func Inspect(fsys fs.FS) (warnings Errors, err error) {
-	b, err := loadBundle(fsys)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := newGeneration(b); err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
-	}
-	return b.askWarnings(), nil
 }

@@ -28,6 +28,7 @@ type declared struct {
 // A declaredTool is what the loader reads of one tool.
 type declaredTool struct {
 	Pin     string `json:"pin"`
+	Effect  string `json:"effect"`
 	Consent *struct {
 		Ask       string        `json:"ask"`
 		Approvers []string      `json:"approvers"`
@@ -46,7 +47,7 @@ func (b *bundle) readData(errs *Errors) {
 		}
 		value, err := decodeJSON(f.text)
 		if err != nil {
-			errs.addFile(f.name, err.Error(), "")
+			errs.addFile(f.name, "not JSON: "+err.Error(), "write one JSON object")
 			continue
 		}
 		if f.name == declaredFile {
@@ -73,7 +74,7 @@ func (b *bundle) addBaseData(f file, value any, errs *Errors) {
 	}
 	object, ok := value.(map[string]any)
 	if !ok && len(at) == 0 {
-		errs.addFile(f.name, "the top of a data file must be an object", "")
+		errs.addFile(f.name, "the top of a data file must be an object", "write {\"name\": ...}, or put the file into a directory, which names it")
 		return
 	}
 	if _, ambit := object["ambit"]; len(at) == 0 && ambit || len(at) > 0 && (at[0] == "ambit" || at[0] == generatedDir) {
@@ -81,7 +82,7 @@ func (b *bundle) addBaseData(f file, value any, errs *Errors) {
 		return
 	}
 	if clash := mount(b.data, at, value); clash != "" {
-		errs.addFile(f.name, fmt.Sprintf("data.%s is given by another data file too", clash), "")
+		errs.addFile(f.name, fmt.Sprintf("data.%s is given by another data file too", clash), "keep one of them")
 	}
 }
 

@@ -32,7 +32,9 @@
 // Codes and ids are constants; a member with a question mark may be left out.
 // The loader adds at: "file:line" to each entry, so every reason says which rule
 // gave it. Packages elsewhere hold helpers; data.json files are mounted below
-// data at the path of their directory. Policies read data.ambit.declared too,
+// data at the path of their directory. README files, *.md and hidden files are
+// passed over; any other file is refused, since who wrote freeze.reg may believe
+// that it decides. Policies read data.ambit.declared too,
 // what tools.yaml declares, and nothing may be mounted over data.ambit.
 //
 // # The input
@@ -49,6 +51,11 @@
 //	input.run        id, counts {"<tool>": n}, succeeded {"<tool>": true or false}
 //	input.call       id
 //	input.now_ns     the time; there is no other clock
+//
+// An argument that may be null is a plain string, number ... to the type checker,
+// which refuses input.args.x == null: ask is_null(input.args.x). An argument that
+// may be absent is undefined then, and the rule does not apply: ask for it by
+// object.get with a default.
 //
 // # What a decision is
 //
@@ -75,8 +82,11 @@
 // randomness); a rule that nothing reaches from the decision; a contract rule of
 // another form, or where nobody reads it; a package of an unknown tool, or of the
 // library; an undeclared code; an id that is that of another package's ask; a path below data that does not exist; a value
-// that an enum does not have; a fact of an unknown tool; object.get of a member
-// that the schema rules out; an entry that takes a member which may be absent
+// that an enum does not have, or the tag of a oneOf; a comparison of values of
+// different kinds, which is always the same; a regular expression that is none; a
+// fact of an unknown tool; a member of the input that the schema rules out, and in
+// packages of the organisation an argument that no tool has; a constant of modify
+// that does not fit the argument; an entry that takes a member which may be absent
 // (it would vanish with it, and a refusal with it); a schemas annotation; data
 // below data.ambit; a pointer to an argument that does not exist; a generated file
 // that is missing; declarations that are not those of the program.

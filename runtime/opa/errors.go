@@ -66,6 +66,11 @@ func (es *Errors) addFile(file, message, hint string) {
 	*es = append(*es, &Error{File: file, Message: message, Hint: hint})
 }
 
+// holds says that an error stands in a line already.
+func (es Errors) holds(file string, line int) bool {
+	return slices.ContainsFunc(es, func(e *Error) bool { return e.File == file && e.Line == line })
+}
+
 // err sorts the errors and drops repetitions; nil when there are none.
 func (es Errors) err() error {
 	if len(es) == 0 {

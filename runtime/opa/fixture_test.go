@@ -2,154 +2,150 @@ package opa
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
-	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/gen"
+	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 type object = map[string]any
 
-// specs are the tools of the fixture: one that reads, one that writes, one with every gate, one that asks.
-func specs() []*runtime.Spec {
-	return []*runtime.Spec{
-		{Name: "file_read", Version: "1.0.0", Pin: "p1", Effect: runtime.SideEffectRead, Idempotent: true},
-		{Name: "file_write", Version: "1.2.0", Pin: "p2", Effect: runtime.SideEffectWrite, Capabilities: []string{"filesystem.write"}},
-		{
-			Name: "web_search", Version: "1.0.0", Pin: "p3", Effect: runtime.SideEffectRead, Behaviors: []string{"research"},
-			Capabilities: []string{"web"}, Modes: []runtime.Mode{{Name: "web_mode", Values: []string{"cached", "live"}}},
-		},
-		{Name: "file_delete", Version: "1.0.0", Pin: "p4", Consent: &runtime.Consent{Ask: runtime.ConsentAskAlways, Message: "Delete {path}"}},
+// fixture declares one tool that reads, one that writes, one with every gate, one that asks.
+const fixture = `ambit: v1
+package: filetools
+reasons: {system_path: Below a system directory., too_big: Too big., night: At night., too_many: Too many.}
+types:
+  Meta:
+    type: object
+    description: About the file.
+    properties: {owner: {type: string, description: Whose.}, note: {type: string, description: Why.}}
+    required: [owner]
+tools:
+  file_read:
+    version: 1.0.0
+    description: Read a file.
+    effect: read
+    idempotent: true
+    input:
+      type: object
+      properties: {path: {type: string, description: Where.}, limit: {type: integer, description: Lines.}}
+      required: [path]
+    output: {type: object, properties: {}}
+  file_write:
+    version: 1.2.0
+    description: Write a file.
+    effect: write
+    capabilities: [filesystem.write]
+    input:
+      type: object
+      properties:
+        path: {type: string, description: Where.}
+        content: {type: string, description: What.}
+        mode: {type: string, enum: [create, append], description: How.}
+        meta: {$ref: "#/types/Meta"}
+        bytes: {type: integer, description: How much.}
+        tags: {type: array, items: {type: string, description: One.}, description: Tags.}
+        items: {type: array, items: {type: object, description: One., properties: {name: {type: string, description: Name.}}}, description: Parts.}
+        ratio: {type: number, description: Share.}
+        note: {type: [string, "null"], description: Note.}
+        tries: {type: integer, default: 3, description: How often.}
+        shape:
+          description: Form.
+          oneOf:
+            - type: object
+              description: Round.
+              properties: {kind: {type: string, const: circle, description: Which.}, size: {type: integer, description: How big.}}
+              required: [kind]
+            - type: object
+              description: With corners.
+              properties: {kind: {type: string, const: square, description: Which.}, side: {type: integer, description: How long.}}
+              required: [kind]
+      required: [path, content, mode, meta]
+    output: {type: object, properties: {}}
+  web_search:
+    version: 1.0.0
+    description: Search.
+    effect: read
+    behaviors: [research]
+    capabilities: [web]
+    modes: {web_mode: [cached, live]}
+    input:
+      type: object
+      properties:
+        query: {type: string, description: What for.}
+        extra: {type: object, additionalProperties: true, description: Anything.}
+      required: [query]
+    output: {type: object, properties: {}}
+  file_delete:
+    version: 1.0.0
+    description: Delete a file.
+    effect: destructive
+    consent: {ask: always, message: "Delete {path}", approvers: [owner], timeout: 10m}
+    input: {type: object, properties: {path: {type: string, description: Where.}}, required: [path]}
+    output: {type: object, properties: {}}
+`
+
+// generate returns the policy directory that ambit generate writes for a
+// declaration, and the tools.
+func generate(declaration string) (fstest.MapFS, []*runtime.Tool, error) {
+	f, err := dsl.Parse("tools.yaml", []byte(declaration))
+	if err != nil {
+		return nil, nil, err
 	}
-}
-
-// schemas are the arguments of the tools of the fixture.
-func argsSchemas() map[string]object {
-	str := object{"type": "string"}
-	path := object{"type": "object", "additionalProperties": false, "properties": object{"path": str}, "required": []any{"path"}}
-	return map[string]object{
-		"file_read": {
-			"type": "object", "additionalProperties": false, "required": []any{"path"},
-			"properties": object{"path": str, "limit": object{"type": "integer"}},
-		},
-		"file_write": {
-			"type": "object", "additionalProperties": false, "required": []any{"path", "content", "mode", "meta"},
-			"properties": object{
-				"path": str, "content": str, "mode": object{"type": "string", "enum": []any{"create", "append"}},
-				"bytes": object{"type": "integer"}, "tags": object{"type": "array", "items": str}, "meta": object{"$ref": "#/$defs/Meta"},
-			},
-		},
-		"web_search":  {"type": "object", "additionalProperties": false, "properties": object{"query": str}, "required": []any{"query"}},
-		"file_delete": path,
+	out, err := gen.Generate(f, gen.Options{Source: "tools.yaml"})
+	if err != nil {
+		return nil, nil, err
 	}
-}
-
-// inputSchemaOf wraps the schema of arguments into that of the whole input.
-func inputSchemaOf(args object, capabilities, modes []string) object {
-	str, boolean, integer := object{"type": "string"}, object{"type": "boolean"}, object{"type": "integer"}
-	all := func(names []string, member object) object {
-		properties, required := object{}, []any{}
-		for _, n := range names {
-			properties[n] = member
-			required = append(required, n)
-		}
-		return closed(properties, required...)
-	}
-	id := closed(object{"id": str}, "id")
-	list := object{"type": "array", "items": str}
-	s := closed(object{
-		"tool": closed(object{
-			"name": str, "version": str, "effect": object{"type": "string", "enum": []any{"read", "write", "destructive"}},
-			"idempotent": boolean, "deterministic": boolean, "capabilities": list, "behaviors": list,
-		}, "name", "version", "effect", "idempotent", "deterministic", "capabilities", "behaviors"),
-		"args": args, "behavior": str, "modes": all(modes, str),
-		"principal": closed(object{"id": str, "capabilities": all(capabilities, boolean)}, "id", "capabilities"),
-		"session":   id, "call": id, "now_ns": integer,
-		"run": closed(object{
-			"id": str, "counts": object{"type": "object", "additionalProperties": integer}, "succeeded": object{"type": "object", "additionalProperties": boolean},
-		}, "id", "counts", "succeeded"),
-	}, "tool", "args", "behavior", "modes", "principal", "session", "run", "call", "now_ns")
-	s["$defs"] = object{"Meta": closed(object{"owner": str, "note": str}, "owner")}
-	return s
-}
-
-func closed(properties object, required ...any) object {
-	return object{"type": "object", "additionalProperties": false, "properties": properties, "required": required}
-}
-
-// generated returns what ambit generate writes for tools.
-func generated(specs []*runtime.Spec, args func(string) object) fstest.MapFS {
 	fsys := fstest.MapFS{}
-	put := func(name string, v any) {
-		text, err := json.Marshal(v)
-		if err != nil {
-			panic(err)
+	for _, o := range out {
+		if name, ok := strings.CutPrefix(o.Name, "policy/"); ok {
+			fsys[name] = &fstest.MapFile{Data: o.Content}
 		}
-		fsys[generatedDir+"/"+name] = &fstest.MapFile{Data: text}
 	}
-	tools, capabilities, modes := object{}, map[string]bool{}, map[string]bool{}
-	for _, s := range specs {
-		tools[s.Name] = declare(s, capabilities, modes)
-	}
-	held, gates := slices.Sorted(maps.Keys(capabilities)), slices.Sorted(maps.Keys(modes))
-	put("data.json", object{
-		"tools": tools, "reasons": object{"system_path": "Below a system directory.", "too_big": "Too big.", "night": "At night.", "too_many": "Too many."},
-		"capabilities": held, "modes": gates, "set": "filetools",
-	})
-	for _, s := range specs {
-		put(s.Name+schemaSuffix, inputSchemaOf(args(s.Name), held, gates))
-		fsys[generatedDir+"/"+s.Name+".rego"] = text(fmt.Sprintf("# METADATA\n# scope: subpackages\n# schemas:\n#   - input: schema.%s\npackage ambit.tools.%s\n", s.Name, s.Name))
-	}
-	put("ambit"+schemaSuffix, inputSchemaOf(object{}, held, gates))
-	fsys[generatedDir+"/policies.rego"] = text("# METADATA\n# scope: subpackages\n# schemas:\n#   - input: schema.ambit\npackage ambit.policies\n")
-	return fsys
+	tools, err := dynamic.Tools(f, func(context.Context, string, wire.Value) (wire.Value, error) { return nil, nil })
+	return fsys, tools, err
 }
 
-// declare returns the declaration of one tool, as policies see it.
-func declare(s *runtime.Spec, capabilities, modes map[string]bool) object {
-	d := object{"effect": s.Effect.String(), "capabilities": s.Capabilities, "pin": s.Pin}
-	if s.Capabilities == nil {
-		d["capabilities"] = []string{}
+// generated is what follows from the fixture.
+var generated = sync.OnceValues(func() (fstest.MapFS, []*runtime.Spec) {
+	fsys, tools, err := generate(fixture)
+	if err != nil {
+		panic(err)
 	}
-	for _, c := range s.Capabilities {
-		capabilities[c] = true
+	specs := make([]*runtime.Spec, len(tools))
+	for i, t := range tools {
+		specs[i] = t.Spec()
 	}
-	if len(s.Behaviors) > 0 {
-		behaviors := object{}
-		for _, b := range s.Behaviors {
-			behaviors[b] = true
-		}
-		d["behaviors"] = behaviors
+	return fsys, specs
+})
+
+// specs returns copies of what the tools of the fixture declare.
+func specs() []*runtime.Spec {
+	_, all := generated()
+	copies := make([]*runtime.Spec, len(all))
+	for i, s := range all {
+		spec := *s
+		copies[i] = &spec
 	}
-	gates := object{}
-	for _, m := range s.Modes {
-		modes[m.Name] = true
-		values := object{}
-		for _, v := range m.Values {
-			values[v] = true
-		}
-		gates[m.Name] = values
-	}
-	d["modes"] = gates
-	if s.Consent != nil {
-		d["consent"] = object{"ask": s.Consent.Ask.String(), "message": s.Consent.Message, "approvers": []string{"owner"}, "timeout": "10m", "quorum": 1, "max_cover": "exact"}
-	}
-	return d
+	return copies
 }
 
 func text(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 
 // dir returns a policy directory: the generated files of the fixture and pairs of name and text.
 func dir(pairs ...string) fstest.MapFS {
-	fsys := generated(specs(), func(name string) object { return argsSchemas()[name] })
+	all, _ := generated()
+	fsys := maps.Clone(all)
 	for i := 0; i < len(pairs); i += 2 {
 		fsys[pairs[i]] = text(pairs[i+1])
 	}

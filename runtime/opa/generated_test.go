@@ -1,17 +1,12 @@
 package opa
 
 import (
-	"context"
-	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/gen"
-	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -48,21 +43,11 @@ tools:
 // fromDeclaration returns the policy directory and the registry that follow from the declaration.
 func fromDeclaration(t *testing.T, pairs ...string) (fstest.MapFS, *runtime.Registry) {
 	t.Helper()
-	f, err := dsl.Parse("tools.yaml", []byte(declaration))
+	fsys, tools, err := generate(declaration)
 	require.NoError(t, err)
-	out, err := gen.Generate(f, gen.Options{Source: "tools.yaml"})
-	require.NoError(t, err)
-	fsys := fstest.MapFS{}
-	for _, o := range out {
-		if name, ok := strings.CutPrefix(o.Name, "policy/"); ok {
-			fsys[name] = &fstest.MapFile{Data: o.Content}
-		}
-	}
 	for i := 0; i < len(pairs); i += 2 {
 		fsys[pairs[i]] = text(pairs[i+1])
 	}
-	tools, err := dynamic.Tools(f, func(context.Context, string, wire.Value) (wire.Value, error) { return nil, nil })
-	require.NoError(t, err)
 	reg, err := runtime.NewRegistry(tools...)
 	require.NoError(t, err)
 	return fsys, reg
@@ -98,10 +83,10 @@ func TestGeneratedFiles(t *testing.T) {
 
 func TestGeneratedSchemasAreChecked(t *testing.T) {
 	for condition, want := range map[string]string{
-		`input.args.paht == "x"`:            "undefined ref: input.args.paht",
-		`input.args.path == 1`:              "match error",
-		`input.modes.webmode == "live"`:     "undefined ref: input.modes.webmode",
-		`input.tool.efect == "read"`:        "undefined ref: input.tool.efect",
+		`input.args.paht == "x"`:            `input.args has no member "paht"`,
+		`input.args.path == 1`:              "input.args.path is a string, and it is compared with a number",
+		`input.modes.webmode == "live"`:     `input.modes has no member "webmode"`,
+		`input.tool.efect == "read"`:        `input.tool has no member "efect"`,
 		`input.args.mode == "apend"`:        `input.args.mode is never "apend"`,
 		`input.tool.effect == "reed"`:       `input.tool.effect is never "reed"`,
 		`input.run.counts.file_wrte > 1`:    `input.run.counts has no tool "file_wrte"`,

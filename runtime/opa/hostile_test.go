@@ -19,19 +19,19 @@ import (
 // error of the decision: a reason that is not understood may be a refusal.
 func TestWrongShapesFailTheDecision(t *testing.T) {
 	for _, test := range []struct{ name, rule, args, want string }{
-		{"message", `deny contains {"code": "night", "message": input.args.x}`, `{"x":1}`, `o.rego:3: an entry of deny has a "message" that is not a string`},
-		{"approvers", `ask contains {"id": "a", "message": "m", "approvers": input.args.x}`, `{"x":"owner"}`, `o.rego:3: an entry of ask has a "approvers" that is not a list of strings`},
-		{"approver", `ask contains {"id": "a", "message": "m", "approvers": input.args.x}`, `{"x":["owner",1]}`, `o.rego:3: an entry of ask has a "approvers" that is not a list of strings`},
-		{"quorum", `ask contains {"id": "a", "message": "m", "quorum": input.args.x}`, `{"x":1.5}`, `o.rego:3: an entry of ask has a "quorum" that is not an integer`},
-		{"negative quorum", `ask contains {"id": "a", "message": "m", "quorum": input.args.x}`, `{"x":-1}`, `o.rego:3: an entry of ask has a negative "quorum"`},
-		{"timeout", `ask contains {"id": "a", "message": "m", "timeout": input.args.x}`, `{"x":"soon"}`, `o.rego:3: an entry of ask has a "timeout" of "soon", which is not a duration`},
-		{"cover", `ask contains {"id": "a", "message": "m", "max_cover": input.args.x}`, `{"x":"all"}`, `o.rego:3: an entry of ask has a "max_cover" of "all": unknown cover "all": want one of ["exact" "args" "tool"]`},
-		{"pointer", `modify contains {"code": "a", "pointer": input.args.x, "value": 1}`, `{"x":"path"}`, `o.rego:3: the pointer "path" is not a JSON Pointer`},
-		{"args", `obligations contains {"code": "notify", "args": input.args.x}`, `{"x":[]}`, `o.rego:3: an entry of obligations has a "args" that is not an object`},
-		{"builtin error", `deny contains {"code": "night", "message": "m"} if to_number(input.args.x) > 1`, `{"x":"one"}`, `o.rego:3: eval_builtin_error: to_number`},
-		{"type error", `deny contains {"code": "night", "message": "m"} if count(input.args.x) > 1`, `{"x":1}`, `o.rego:3: eval_type_error: count`},
-		{"type error of an indexed function", `deny contains {"code": "night", "message": "m"} if startswith(input.args.x, "a")`, `{"x":1}`, `o.rego:3: eval_type_error: startswith`},
-		{"conflict", "deny contains {\"code\": \"night\", \"message\": m}\n\nm := \"a\" if input.args.x\n\nm := \"b\" if input.args.x", `{"x":true}`, `eval_conflict_error`},
+		{"message", `deny contains {"code": "night", "message": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":1}}`, `o.rego:3: an entry of deny has a "message" that is not a string`},
+		{"approvers", `ask contains {"id": "a", "message": "m", "approvers": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":"owner"}}`, `o.rego:3: an entry of ask has a "approvers" that is not a list of strings`},
+		{"approver", `ask contains {"id": "a", "message": "m", "approvers": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":["owner",1]}}`, `o.rego:3: an entry of ask has a "approvers" that is not a list of strings`},
+		{"quorum", `ask contains {"id": "a", "message": "m", "quorum": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":1.5}}`, `o.rego:3: an entry of ask has a "quorum" that is not an integer`},
+		{"negative quorum", `ask contains {"id": "a", "message": "m", "quorum": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":-1}}`, `o.rego:3: an entry of ask has a negative "quorum"`},
+		{"timeout", `ask contains {"id": "a", "message": "m", "timeout": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":"soon"}}`, `o.rego:3: an entry of ask has a "timeout" of "soon", which is not a duration`},
+		{"cover", `ask contains {"id": "a", "message": "m", "max_cover": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":"all"}}`, `o.rego:3: an entry of ask has a "max_cover" of "all": unknown cover "all": want one of ["exact" "args" "tool"]`},
+		{"pointer", `modify contains {"code": "a", "pointer": input.args.extra.x, "value": 1} if input.args.extra.x`, `{"extra":{"x":"path"}}`, `o.rego:3: the pointer "path" is not a JSON Pointer`},
+		{"args", `obligations contains {"code": "notify", "args": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":[]}}`, `o.rego:3: an entry of obligations has a "args" that is not an object`},
+		{"builtin error", `deny contains {"code": "night", "message": "m"} if to_number(input.args.extra.x) > 1`, `{"extra":{"x":"one"}}`, `o.rego:3: eval_builtin_error: to_number`},
+		{"type error", `deny contains {"code": "night", "message": "m"} if count(input.args.extra.x) > 1`, `{"extra":{"x":1}}`, `o.rego:3: eval_type_error: count`},
+		{"type error of an indexed function", `deny contains {"code": "night", "message": "m"} if startswith(input.args.extra.x, "a")`, `{"extra":{"x":1}}`, `o.rego:3: eval_type_error: startswith`},
+		{"conflict", "deny contains {\"code\": \"night\", \"message\": m} if m\n\nm := \"a\" if input.args.extra.x\n\nm := \"b\" if input.args.extra.x", `{"extra":{"x":true}}`, `eval_conflict_error`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p, reg := load(t, "o.rego", org(test.rule))

@@ -2,6 +2,7 @@ package opa
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,9 +13,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// lintParsed checks the modules as they are written.
-func (b *bundle) lintParsed(errs *Errors) {
-	b.lintGenerated(errs)
+// lintParsed checks the modules as they are written. It says whether what is
+// generated is complete, without which they do not compile.
+func (b *bundle) lintParsed(errs *Errors) bool {
+	complete := b.lintGenerated(errs)
 	for _, m := range b.handWritten(b.parsed) {
 		b.lintPackage(m, errs)
 		for _, a := range m.Annotations {
@@ -28,11 +30,13 @@ func (b *bundle) lintParsed(errs *Errors) {
 		b.lintInput(m, errs)
 	}
 	b.lintAsks(errs)
+	return complete
 }
 
 // lintGenerated checks that every tool has its schema, without which a typo
-// would pass, and that nothing else is among the generated files.
-func (b *bundle) lintGenerated(errs *Errors) {
+// would pass, and that nothing else is among the generated files. It says
+// whether none is missing.
+func (b *bundle) lintGenerated(errs *Errors) bool {
 	expected := map[string]bool{declaredFile: true}
 	expect := func(schema, header string) {
 		expected[generatedDir+"/"+schema+schemaSuffix] = true
@@ -43,29 +47,34 @@ func (b *bundle) lintGenerated(errs *Errors) {
 		expect(name, name)
 	}
 	for _, f := range b.src.files {
-		if f.generated() && !expected[f.name] {
+		m := b.parsed[f.name]
+		switch {
+		case !f.generated():
+		case !expected[f.name]:
 			errs.addFile(f.name, "not a generated file of a declared tool", "delete it, or move it out of "+generatedDir)
-		}
-		delete(expected, f.name)
-		if m := b.parsed[f.name]; m != nil && f.generated() && len(m.Rules) > 0 {
+		case m != nil && len(m.Rules) > 0:
 			errs.add(m.Rules[0].Location, "a rule in a generated file", "write it into a file of your own beside "+generatedDir)
 		}
+		delete(expected, f.name)
 	}
 	for name := range expected {
 		errs.addFile(name, "the file is missing", "run go generate")
 	}
+	return len(expected) == 0
 }
 
 // lintPackage checks that the package is one that anybody listens to.
 func (b *bundle) lintPackage(m *ast.Module, errs *Errors) {
 	kind, name := contractPackage(m.Package.Path)
+	before := len(*errs)
 	switch {
 	case kind == foreignPackage:
 		errs.add(m.Package.Location, fmt.Sprintf("package %s belongs to the library", packageName(m)),
 			"write package ambit.tools.<tool> or ambit.policies.<name>")
 	case kind == toolPackage && !b.isTool(name):
-		errs.add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), didYouMean(name, b.tools))
+		errs.add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), toolHint(name, b.tools))
 	}
+	b.stray[m.Package.Location.File] = len(*errs) > before
 }
 
 // isTool says that a tool is declared.
@@ -98,8 +107,10 @@ func (b *bundle) lintRule(m *ast.Module, r *ast.Rule, errs *Errors) {
 		return
 	}
 	b.lintEntry(name, fields, entry, r, errs)
-	b.lintOptional(m, r, errs)
-	b.lintPointer(m, entry, errs)
+	b.lintTotal(m, r, errs)
+	if name == "modify" {
+		b.lintModify(m, r, entry, errs)
+	}
 }
 
 // lintEntry checks the members of one entry.
@@ -115,8 +126,8 @@ func (b *bundle) lintEntry(rule string, fields []field, entry ast.Object, r *ast
 		case f.constant && !isConstant(value):
 			errs.add(value.Location, fmt.Sprintf("%q of %s must be a constant string", f.name, rule), "one rule, one code: put what varies into the message")
 		default:
-			if problem := b.lintValue(rule, f, value); problem != "" {
-				errs.add(value.Location, problem, "")
+			if problem, hint := b.lintValue(rule, f, value); problem != "" {
+				errs.add(value.Location, problem, hint)
 			}
 		}
 	}
@@ -132,47 +143,58 @@ func (b *bundle) lintEntry(rule string, fields []field, entry ast.Object, r *ast
 	})
 }
 
-// lintValue checks one member as far as it is written as a constant.
-func (b *bundle) lintValue(rule string, f field, value *ast.Term) string {
+// lintValue checks one member as far as it is written as a constant, and
+// returns what is wrong with it and what to do.
+func (b *bundle) lintValue(rule string, f field, value *ast.Term) (problem, hint string) {
 	if _, isRef := value.Value.(ast.Ref); isRef || !value.IsGround() {
-		return ""
+		return "", ""
 	}
 	if _, isCall := value.Value.(ast.Call); isCall || ast.IsComprehension(value.Value) {
-		return ""
+		return "", ""
 	}
 	if !f.kind.holds(value.Value) {
-		return fmt.Sprintf("%q of %s must be %s", f.name, rule, f.kind)
+		return fmt.Sprintf("%q of %s must be %s", f.name, rule, f.kind), f.kind.remedy()
 	}
 	s, _ := value.Value.(ast.String)
 	switch rule + "." + f.name {
 	case "deny.code":
-		_, known := b.declared.Reasons[string(s)]
-		if !known && !slices.Contains(libraryCodes(), string(s)) {
-			return fmt.Sprintf("the code %q is not declared: add it to reasons in tools.yaml and run go generate", string(s))
-		}
+		return b.lintCode(string(s))
 	case "obligations.code":
 		if !slices.Contains(obligationCodes(), string(s)) {
-			return fmt.Sprintf("unknown obligation %q: there are %s", string(s), strings.Join(obligationCodes(), " and "))
+			return fmt.Sprintf("unknown obligation %q", string(s)), "there are " + strings.Join(obligationCodes(), " and ")
 		}
 	case "ask.timeout":
 		if d, err := time.ParseDuration(string(s)); err != nil || d <= 0 {
-			return fmt.Sprintf("timeout %q is not a positive duration such as \"10m\"", string(s))
+			return fmt.Sprintf("timeout %q is not a positive duration", string(s)), "write such as \"10m\" or \"36h\""
 		}
 	case "ask.max_cover":
 		var c runtime.Cover
 		if err := c.UnmarshalText([]byte(s)); err != nil {
-			return err.Error()
+			return fmt.Sprintf("unknown cover %q", string(s)), "write \"exact\", \"args\" or \"tool\""
 		}
 	case "ask.quorum":
 		if n, ok := value.Value.(ast.Number).Int(); !ok || n < 1 {
-			return "quorum must be at least 1"
+			return "quorum must be at least 1", "leave it out for 1"
 		}
 	case "modify.pointer":
 		if s != "" && !strings.HasPrefix(string(s), "/") {
-			return fmt.Sprintf("pointer %q is not a JSON Pointer such as \"/path\"", string(s))
+			return fmt.Sprintf("pointer %q is not a JSON Pointer", string(s)), fmt.Sprintf("write %q", "/"+string(s))
 		}
 	}
-	return ""
+	return "", ""
+}
+
+// lintCode checks that a reason for a refusal is declared.
+func (b *bundle) lintCode(code string) (problem, hint string) {
+	known := append(slices.Collect(maps.Keys(b.declared.Reasons)), libraryCodes()...)
+	if slices.Contains(known, code) {
+		return "", ""
+	}
+	hint = "add it to reasons in tools.yaml and run go generate"
+	if similar := didYouMean(code, known); similar != "" {
+		hint = similar + " Else " + hint
+	}
+	return fmt.Sprintf("the code %q is not declared", code), hint
 }
 
 // holds says that a constant is of the kind.
@@ -214,6 +236,19 @@ func holdsStrings(v ast.Value) bool {
 // String names the kind in a message.
 func (k valueKind) String() string {
 	return [...]string{"a value", "a string", "a list of strings", "an integer", "an object"}[k]
+}
+
+// remedy says how a value is made one of the kind.
+func (k valueKind) remedy() string {
+	switch k {
+	case kindString:
+		return "make a string of it: sprintf(\"%v\", [...])"
+	case kindStrings:
+		return "make a list of it: [...]"
+	case kindObject:
+		return "make an object of it: {...}"
+	}
+	return ""
 }
 
 // isConstant says that a term is a string that is written out.

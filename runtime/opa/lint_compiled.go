@@ -16,14 +16,14 @@ func (b *bundle) lintCompiled(errs *Errors) {
 	for _, m := range b.handWritten(b.compiler.Modules) {
 		reported := map[string]bool{}
 		for _, r := range m.Rules {
-			if name := ruleName(r); !reached[r] && !reported[name] {
+			if name := ruleName(r); !reached[r] && !reported[name] && !b.stray[r.Location.File] && !errs.holds(r.Location.File, r.Location.Row) {
 				reported[name] = true
 				errs.add(r.Location, fmt.Sprintf("nothing reaches %q from the decision", name), unreachedHint(m, name))
 			}
 		}
-		b.lintTypes(m, errs)
 		b.lintPaths(m, errs)
 	}
+	b.lintParts(errs)
 }
 
 // unreachedHint says what to do about a rule that nothing reaches.
@@ -58,34 +58,66 @@ func (b *bundle) reached() map[*ast.Rule]bool {
 }
 
 // lintTypes checks the members of contract entries that are computed, by the
-// types that the compiler found. The compiler has one type for all rules of a
-// name, so the first rule that computes the member is pointed at.
-func (b *bundle) lintTypes(m *ast.Module, errs *Errors) {
-	if !contributes(m.Package.Path) {
-		return
-	}
-	reported := map[string]bool{}
-	for _, r := range m.Rules {
-		name := ruleName(r)
-		set, ok := b.compiler.TypeEnv.GetByRef(r.Ref().GroundPrefix()).(*types.Set)
-		if contract(name) == nil || !ok || r.Head.Key == nil {
+// types that the compiler found.
+func (b *bundle) lintTypes(errs *Errors) {
+	for _, m := range b.handWritten(b.compiler.Modules) {
+		if !contributes(m.Package.Path) {
 			continue
 		}
-		entry, ok := r.Head.Key.Value.(ast.Object)
-		if !ok {
-			continue
-		}
-		for _, f := range contract(name) {
-			value := entry.Get(ast.StringTerm(f.name))
-			if value == nil || ast.IsConstant(value.Value) || reported[name+f.name] {
-				continue
-			}
-			if bad := badType(set.Of(), f); bad != nil {
-				reported[name+f.name] = true
-				errs.add(r.Location, fmt.Sprintf("%q of %s must be %s, and is %v", f.name, name, f.kind, bad), "")
+		for _, r := range m.Rules {
+			for _, f := range b.computed(r) {
+				if badType(entryType(b.compiler, r), f) == nil {
+					continue
+				}
+				// One of the rules is wrong, and which costs a look at each.
+				if bad := badType(b.ownType(r), f); bad != nil {
+					errs.add(r.Location, fmt.Sprintf("%q of %s must be %s, and is %v", f.name, ruleName(r), f.kind, bad), f.kind.remedy())
+				}
 			}
 		}
 	}
+}
+
+// computed returns the members of a rule's entry that are not written out.
+func (b *bundle) computed(r *ast.Rule) []field {
+	if r.Head.Key == nil {
+		return nil
+	}
+	entry, ok := r.Head.Key.Value.(ast.Object)
+	if !ok {
+		return nil
+	}
+	var fields []field
+	for _, f := range contract(ruleName(r)) {
+		if value := entry.Get(ast.StringTerm(f.name)); value != nil && !ast.IsConstant(value.Value) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// entryType returns the type of the entries of a rule; the compiler has one for
+// all rules of a name.
+func entryType(c *ast.Compiler, r *ast.Rule) types.Type {
+	if set, ok := c.TypeEnv.GetByRef(r.Ref().GroundPrefix()).(*types.Set); ok {
+		return set.Of()
+	}
+	return nil
+}
+
+// ownType returns the type of the entries of one rule, as if it had its name alone.
+func (b *bundle) ownType(r *ast.Rule) types.Type {
+	modules := b.stamped()
+	for _, m := range modules {
+		if m.Package.Path.Equal(r.Module.Package.Path) {
+			m.Rules = slices.DeleteFunc(m.Rules, func(o *ast.Rule) bool {
+				return ruleName(o) == ruleName(r) && o.Location.Compare(r.Location) != 0
+			})
+		}
+	}
+	c := b.newCompiler()
+	c.Compile(modules)
+	return entryType(c, r)
 }
 
 // badType returns the type of a member that can never be of its kind, or nil.

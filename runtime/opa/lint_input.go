@@ -3,107 +3,149 @@ package opa
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// An inputLint checks what a module does with the input, as far as OPA's type
-// checker does not.
+// An inputLint checks what a rule does with the input, as far as OPA's type
+// checker does not, or says it worse.
 type inputLint struct {
-	schema  schema
+	root    schema // of the input
+	args    place  // of input.args
 	tools   []string
-	aliases map[ast.Var][]string // what imports call parts of the input
+	aliases map[ast.Var]steps     // what imports call parts of the input
+	locals  map[ast.Var]*ast.Term // what the rule assigns to a name, once
 	errs    *Errors
 }
 
-// lintInput checks comparisons with a value that the schema never allows,
-// object.get of a member that it does not declare, and facts of unknown tools.
+// lintInput checks references into the input, comparisons that are always the
+// same, object.get of a member that no schema declares, patterns that are none,
+// and facts of unknown tools.
 func (b *bundle) lintInput(m *ast.Module, errs *Errors) {
-	l := b.newInputLint(m, errs)
-	if l.schema.node == nil {
-		return
+	for _, r := range m.Rules {
+		l := b.newInputLint(m, r, errs)
+		ast.WalkTerms(r, func(t *ast.Term) bool {
+			switch v := t.Value.(type) {
+			case ast.Call:
+				l.call(v)
+			case ast.Ref:
+				l.declared(t)
+			}
+			return false
+		})
+		ast.WalkExprs(r, func(e *ast.Expr) bool {
+			if terms, ok := e.Terms.([]*ast.Term); ok {
+				l.call(terms)
+			}
+			return false
+		})
 	}
-	ast.WalkTerms(m, func(t *ast.Term) bool {
-		switch v := t.Value.(type) {
-		case ast.Call:
-			l.call(v)
-		case ast.Ref:
-			l.fact(v)
-		}
-		return false
-	})
-	ast.WalkExprs(m, func(e *ast.Expr) bool {
-		if terms, ok := e.Terms.([]*ast.Term); ok {
-			l.call(terms)
-		}
-		return false
-	})
 }
 
-// newInputLint returns the lint of a module.
-func (b *bundle) newInputLint(m *ast.Module, errs *Errors) *inputLint {
-	return &inputLint{b.schemaOf(m.Package.Path), b.tools, inputAliases(m), errs}
+// newInputLint returns the lint of a rule.
+func (b *bundle) newInputLint(m *ast.Module, r *ast.Rule, errs *Errors) *inputLint {
+	l := &inputLint{tools: b.tools, aliases: map[ast.Var]steps{}, locals: map[ast.Var]*ast.Term{}, errs: errs}
+	l.root = b.schemaOf(m.Package.Path)
+	if kind, name := contractPackage(m.Package.Path); kind == toolPackage {
+		l.args = b.argsOf(name)
+	} else {
+		l.args = b.argsOf(b.tools...)
+	}
+	l.aliases[ast.InputRootDocument.Value.(ast.Var)] = steps{}
+	for _, i := range m.Imports {
+		if p, ok := l.path(i.Path); ok {
+			l.aliases[i.Name()] = p
+		}
+	}
+	assigned := map[ast.Var]int{}
+	ast.WalkExprs(r, func(e *ast.Expr) bool {
+		if e.IsAssignment() {
+			if v, ok := e.Operand(0).Value.(ast.Var); ok {
+				assigned[v]++
+				l.locals[v] = e.Operand(1)
+			}
+		}
+		return false
+	})
+	for v, n := range assigned {
+		if n > 1 {
+			delete(l.locals, v) // one for each body: who knows which is meant
+		}
+	}
+	return l
+}
+
+// argsOf returns where input.args leads for calls of tools.
+func (b *bundle) argsOf(tools ...string) place {
+	var p place
+	for _, name := range tools {
+		s, _, ok := b.schemas[name].at([]string{"args"})
+		if !ok {
+			return nil
+		}
+		p = append(p, s)
+	}
+	return p
+}
+
+// declared checks that a reference leads somewhere: a typo is undefined, and a
+// refusal that depends on it never happens.
+func (l *inputLint) declared(t *ast.Term) {
+	p, ok := l.path(t)
+	if !ok {
+		return
+	}
+	l.fact(p)
+	if _, before, wrong := l.follow(p); wrong >= 0 {
+		l.missing(p[wrong], p[:wrong], before)
+	}
+}
+
+// missing reports a member that nothing declares.
+func (l *inputLint) missing(t *ast.Term, object steps, at place) {
+	name := string(t.Value.(ast.String))
+	hint := didYouMean(name, at.names())
+	if hint == "" && len(at.names()) > 0 {
+		hint = "it has " + listed(at.names())
+	}
+	message := fmt.Sprintf("%v has no member %q", object, name)
+	if len(at) > 1 {
+		message = fmt.Sprintf("%v has no member %q, whatever the tool", object, name)
+	}
+	l.errs.add(t.Location, message, hint)
+}
+
+// listed writes the names that a hint offers.
+func listed(names []string) string {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	if len(names) > 10 {
+		names = append(names[:10:10], "...")
+	}
+	return strings.Join(names, ", ")
 }
 
 // fact checks that a count or a success is one of a tool: the schema has a map there.
-func (l *inputLint) fact(ref ast.Ref) {
-	path, _ := groundInput(l.aliases, ref)
-	if len(path) < 3 || path[0] != "run" || path[1] != "counts" && path[1] != "succeeded" || slices.Contains(l.tools, path[2]) {
+func (l *inputLint) fact(p steps) {
+	if len(p) < 3 {
 		return
 	}
-	l.errs.add(ref[len(ref)-1].Location, fmt.Sprintf("input.%s.%s has no tool %q", path[0], path[1], path[2]), didYouMean(path[2], l.tools))
+	names, ok := p[:3].names()
+	if !ok || names[0] != "run" || names[1] != "counts" && names[1] != "succeeded" || slices.Contains(l.tools, names[2]) {
+		return
+	}
+	l.errs.add(p[2].Location, fmt.Sprintf("input.%s.%s has no tool %q", names[0], names[1], names[2]), toolHint(names[2], l.tools))
 }
 
-// inputAliases returns what imports call parts of the input.
-func inputAliases(m *ast.Module) map[ast.Var][]string {
-	aliases := map[ast.Var][]string{ast.InputRootDocument.Value.(ast.Var): {}}
-	for _, i := range m.Imports {
-		ref, ok := i.Path.Value.(ast.Ref)
-		if path, isInput := groundInput(aliases, ref); ok && isInput {
-			aliases[i.Name()] = path
-		}
+// toolHint names the tool that was meant, or all of them.
+func toolHint(name string, tools []string) string {
+	if hint := didYouMean(name, tools); hint != "" {
+		return hint
 	}
-	return aliases
-}
-
-// groundInput returns the names that a reference into the input consists of.
-func groundInput(aliases map[ast.Var][]string, ref ast.Ref) ([]string, bool) {
-	if len(ref) == 0 {
-		return nil, false
-	}
-	head, ok := ref[0].Value.(ast.Var)
-	names, isInput := aliases[head]
-	if !ok || !isInput {
-		return nil, false
-	}
-	names = slices.Clone(names)
-	for _, t := range ref[1:] {
-		s, ok := t.Value.(ast.String)
-		if !ok {
-			return nil, false
-		}
-		names = append(names, string(s))
-	}
-	return names, true
-}
-
-// at returns the schema of a term that is a reference into the input, and its path.
-func (l *inputLint) at(t *ast.Term) (m schema, path []string, ok bool) {
-	ref, ok := t.Value.(ast.Ref)
-	if v, isVar := t.Value.(ast.Var); isVar {
-		ref, ok = ast.Ref{ast.NewTerm(v)}, true
-	}
-	if !ok {
-		return schema{}, nil, false
-	}
-	path, ok = groundInput(l.aliases, ref)
-	if !ok {
-		return schema{}, nil, false
-	}
-	m, _, ok = l.schema.at(path)
-	return m, path, ok
+	return "the tools are " + listed(tools)
 }
 
 // call checks one call of a built-in function, operators included.
@@ -112,155 +154,146 @@ func (l *inputLint) call(call []*ast.Term) {
 	switch {
 	case name == "object.get" && len(call) == 4:
 		l.get(call[1], call[2])
-	case len(call) == 3 && slices.Contains([]string{"eq", "equal", "neq", "assign"}, name):
-		l.enum(call[1], call[2])
-		l.enum(call[2], call[1])
+	case len(call) == 3 && slices.Contains([]string{"eq", "equal", "neq", "gt", "gte", "lt", "lte"}, name):
+		if l.compare(call[1], call[2]) {
+			l.enum(call[1], call[2])
+			l.enum(call[2], call[1])
+		}
 	case name == "internal.member_2" && len(call) == 3:
 		if _, isObject := call[2].Value.(ast.Object); isObject {
 			return
 		}
 		if list, ok := call[2].Value.(interface{ Foreach(func(*ast.Term)) }); ok {
-			list.Foreach(func(t *ast.Term) { l.enum(call[1], t) })
+			list.Foreach(func(t *ast.Term) {
+				if l.compare(call[1], t) {
+					l.enum(call[1], t)
+				}
+			})
+		}
+	}
+	l.pattern(name, call[1:])
+}
+
+// compare checks that two terms can be of one kind. Values of different kinds
+// are never equal, and which of them is greater is fixed by their kinds.
+func (l *inputLint) compare(a, b *ast.Term) bool {
+	_, aIsInput := l.path(a)
+	_, bIsInput := l.path(b)
+	if bIsInput && !aIsInput {
+		a, b, aIsInput = b, a, true
+	}
+	ka, kb := l.kindsOf(a), l.kindsOf(b)
+	if ka&kb != 0 || !aIsInput && !ast.IsConstant(a.Value) && !ast.IsConstant(b.Value) {
+		return true
+	}
+	what := a.String()
+	if p, ok := l.path(a); ok {
+		what = p.String()
+	}
+	at := b.Location
+	if at == nil {
+		at = a.Location
+	}
+	l.errs.add(at, fmt.Sprintf("%s is %v, and it is compared with %v", what, ka, kb), compareHint(ka, b))
+	return false
+}
+
+// compareHint says how a constant is written as the kind that is wanted.
+func compareHint(wanted kinds, t *ast.Term) string {
+	switch v := t.Value.(type) {
+	case ast.String:
+		if _, err := strconv.ParseFloat(string(v), 64); err == nil && wanted&numberKind != 0 {
+			return "write " + string(v) + ", without quotes"
+		}
+		if wanted&booleanKind != 0 && (v == "true" || v == "false") {
+			return "write " + string(v) + ", without quotes"
+		}
+	case ast.Number, ast.Boolean:
+		if wanted&stringKind != 0 {
+			return fmt.Sprintf("write %q, in quotes", t.String())
+		}
+	case ast.Set:
+		if wanted&arrayKind != 0 {
+			return "write an array, [...]: the input has no sets"
+		}
+	}
+	if wanted&numberKind != 0 && wanted&stringKind == 0 {
+		return "compare it with a number"
+	}
+	return fmt.Sprintf("compare it with %v", wanted)
+}
+
+// pattern checks that a regular expression that is written out is one.
+func (l *inputLint) pattern(function string, args []*ast.Term) {
+	if !strings.HasPrefix(function, "regex.") || len(args) < 2 || slices.Contains([]string{"regex.is_valid", "regex.globs_match", "regex.template_match"}, function) {
+		return
+	}
+	t := args[0]
+	if function == "regex.replace" {
+		t = args[1]
+	}
+	if s, ok := t.Value.(ast.String); ok {
+		if _, err := regexp.Compile(string(s)); err != nil {
+			l.errs.add(t.Location, fmt.Sprintf("%s: %v", function, err), "write a pattern of RE2, which has no look-around and no back-references, best in backquotes")
 		}
 	}
 }
 
 // enum checks that a part of the input can have the value that it is compared with.
 func (l *inputLint) enum(ref, value *ast.Term) {
-	m, path, ok := l.at(ref)
+	p, ok := l.path(ref)
 	if !ok || !ast.IsScalar(value.Value) {
 		return
 	}
-	allowed := m.values()
-	if slices.Equal(path, []string{"tool", "name"}) {
+	at, _, _ := l.follow(p)
+	allowed := at.values()
+	if names, ok := p.names(); ok && slices.Equal(names, []string{"tool", "name"}) {
 		for _, name := range l.tools {
 			allowed = append(allowed, name)
 		}
 	}
-	if allowed == nil {
-		return
+	if hint, never := neverOneOf(value, allowed); never {
+		l.errs.add(value.Location, fmt.Sprintf("%v is never %v", p, value), hint)
 	}
-	var texts []string
+}
+
+// neverOneOf says that a value is none of those allowed, when they are closed, and which they are.
+func neverOneOf(value *ast.Term, allowed []any) (hint string, never bool) {
+	if len(allowed) == 0 {
+		return "", false
+	}
+	var texts, names []string
 	for _, a := range allowed {
 		v, err := ast.InterfaceToValue(a)
 		if err != nil || v.Compare(value.Value) == 0 {
-			return
+			return "", false
+		}
+		if s, ok := a.(string); ok {
+			names = append(names, s)
 		}
 		text, _ := json.Marshal(a)
 		texts = append(texts, string(text))
 	}
-	hint := "it is one of " + strings.Join(texts, ", ")
 	if name, isString := value.Value.(ast.String); isString && len(texts) > 10 {
-		hint = didYouMean(string(name), l.tools)
+		return didYouMean(string(name), names), true
 	}
-	l.errs.add(value.Location, fmt.Sprintf("%s is never %v", inputName(path), value), hint)
+	return "it is one of " + strings.Join(texts, ", "), true
 }
-
-// inputName writes a path into the input.
-func inputName(path []string) string { return strings.Join(append([]string{"input"}, path...), ".") }
 
 // get checks that the member that object.get looks for is declared.
 func (l *inputLint) get(object, key *ast.Term) {
-	m, path, ok := l.at(object)
+	p, ok := l.path(object)
 	if !ok {
 		return
 	}
-	keys := []*ast.Term{key}
+	keys := steps{key}
 	if list, isArray := key.Value.(*ast.Array); isArray {
 		keys = nil
 		list.Foreach(func(t *ast.Term) { keys = append(keys, t) })
 	}
-	for _, t := range keys {
-		name, ok := t.Value.(ast.String)
-		if !ok {
-			return
-		}
-		next, _, found, closed := m.member(string(name))
-		if closed {
-			l.errs.add(t.Location, fmt.Sprintf("%s has no member %q", inputName(path), string(name)), didYouMean(string(name), m.names()))
-		}
-		if !found {
-			return
-		}
-		m, path = next, append(path, string(name))
+	whole := append(slices.Clone(p), keys...)
+	l.fact(whole)
+	if _, before, wrong := l.follow(whole); wrong >= len(p) {
+		l.missing(whole[wrong], whole[:wrong], before)
 	}
-}
-
-// lintOptional refuses an entry that takes a member of the input which a valid
-// call may leave out: then the entry is undefined, and a refusal is silently lost.
-func (b *bundle) lintOptional(m *ast.Module, r *ast.Rule, errs *Errors) {
-	l := b.newInputLint(m, errs)
-	if l.schema.node == nil {
-		return
-	}
-	ast.WalkTerms(r.Head.Key, func(t *ast.Term) bool {
-		if ast.IsComprehension(t.Value) {
-			return true
-		}
-		if call, ok := t.Value.(ast.Call); ok && call[0].String() == "object.get" {
-			return true
-		}
-		ref, ok := t.Value.(ast.Ref)
-		if !ok {
-			return false
-		}
-		path, ok := groundInput(l.aliases, ref)
-		if !ok {
-			return false
-		}
-		if _, optional, ok := l.schema.at(path); ok && optional && !mentions(r.Body, ref) {
-			errs.add(t.Location, fmt.Sprintf("%v may be absent, and this entry would vanish with it", t),
-				"use object.get with a default, or require it in the rule's body")
-		}
-		return false
-	})
-}
-
-// lintPointer checks that a constant pointer leads to a declared argument.
-func (b *bundle) lintPointer(m *ast.Module, entry ast.Object, errs *Errors) {
-	term := entry.Get(ast.StringTerm("pointer"))
-	if term == nil {
-		return
-	}
-	pointer, _ := term.Value.(ast.String)
-	s, _, _ := b.schemaOf(m.Package.Path).at([]string{"args"})
-	for name := range strings.SplitSeq(strings.TrimPrefix(string(pointer), "/"), "/") {
-		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-		next, _, found, closed := s.member(name)
-		if closed && pointer != "" {
-			errs.add(term.Location, fmt.Sprintf("pointer %q leads nowhere: there is no %q", string(pointer), name), didYouMean(name, s.names()))
-		}
-		if !found {
-			return
-		}
-		s = next
-	}
-}
-
-// mentions says that a body cannot be true without the reference being defined.
-func mentions(body ast.Body, ref ast.Ref) bool {
-	for _, e := range body {
-		if e.Negated || !e.IsCall() && !isTerm(e) {
-			continue
-		}
-		found := false
-		ast.WalkTerms(e, func(t *ast.Term) bool {
-			if ast.IsComprehension(t.Value) {
-				return true
-			}
-			r, ok := t.Value.(ast.Ref)
-			found = found || ok && r.HasPrefix(ref)
-			return found
-		})
-		if found {
-			return true
-		}
-	}
-	return false
-}
-
-// isTerm says that an expression is a single term.
-func isTerm(e *ast.Expr) bool {
-	_, ok := e.Terms.(*ast.Term)
-	return ok
 }

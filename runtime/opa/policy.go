@@ -40,7 +40,9 @@ func WithInterval(d time.Duration) Option {
 
 // Load reads, checks and compiles a policy directory, ambit_gen included, for
 // the tools of a registry. The error is Errors and lists everything that is
-// wrong; a policy that does not load must stop the program.
+// wrong; a policy that does not load must stop the program. The tests of the
+// directory are not run: a start must not wait for them, and ambit check has run
+// them before.
 func Load(fsys fs.FS, reg *runtime.Registry, opts ...Option) (*Policy, error) {
 	p := &Policy{reg: reg, interval: DefaultInterval}
 	for _, opt := range opts {
@@ -72,7 +74,16 @@ func (p *Policy) use(b *bundle) error {
 func (p *Policy) Reload(fsys fs.FS) error {
 	p.reload.Lock()
 	defer p.reload.Unlock()
-	b, err := loadBundle(fsys)
+	src, err := readSource(fsys)
+	if err != nil {
+		return err
+	}
+	return p.replace(src)
+}
+
+// replace makes a source the one that decides. Its caller holds p.reload.
+func (p *Policy) replace(src *source) error {
+	b, err := newBundle(src)
 	if err != nil {
 		return err
 	}

@@ -166,6 +166,52 @@ func TestWatch(t *testing.T) {
 	})
 }
 
+// A halfWritten directory is read in full at the first looks, without its last
+// file at the next, when its writer has begun anew, and then in full again.
+type halfWritten struct {
+	whole, half fs.FS
+	looks       *int
+}
+
+func (h halfWritten) Open(name string) (fs.File, error) {
+	if name == "." {
+		*h.looks++
+	}
+	if *h.looks == 3 {
+		return h.half.Open(name)
+	}
+	return h.whole.Open(name)
+}
+
+// What is loaded is what was seen to be settled, whatever the directory holds by then.
+func TestWatchLoadsWhatSettled(t *testing.T) {
+	p, reg := load(t)
+	in := call(t, reg, "file_read", `{"path":"a"}`)
+	whole := dir("o.rego", org(closedPolicy))
+	want, err := readSource(whole)
+	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		var reports []error
+		ctx, stop := context.WithCancel(t.Context())
+		go func() {
+			fsys := halfWritten{whole, dir("o.rego", "package ambit.policies.security\n"), new(int)}
+			_ = p.watch(ctx, fsys, func(err error) { reports = append(reports, err) })
+		}()
+		ticks(2)
+		assert.Equal(t, []error{nil}, reports)
+		assert.Equal(t, want.revision, p.Revision())
+		ticks(5)
+		assert.Equal(t, []error{nil}, reports, "the half was never settled")
+		assert.Equal(t, runtime.EffectDeny, decide(t, p, in).Effect)
+
+		require.NoError(t, p.Reload(dir()), "somebody else loads something else")
+		ticks(2)
+		assert.Equal(t, want.revision, p.Revision(), "the directory holds what it held")
+		stop()
+		synctest.Wait()
+	})
+}
+
 // A mounted ConfigMap is a directory of links through one link that is swapped.
 func TestWatchSwappedLinks(t *testing.T) {
 	root := t.TempDir()

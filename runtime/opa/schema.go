@@ -36,15 +36,12 @@ func (b *bundle) readSchemas(errs *Errors) {
 }
 
 // schemaOf returns the schema of the input as a package sees it: its own for a
-// tool, the common one for the organisation's packages.
+// tool, the common one for the organisation's packages and for helpers.
 func (b *bundle) schemaOf(pkg ast.Ref) schema {
-	switch kind, name := contractPackage(pkg); kind {
-	case toolPackage:
+	if kind, name := contractPackage(pkg); kind == toolPackage {
 		return b.schemas[name]
-	case orgPackage:
-		return b.schemas["ambit"]
 	}
-	return schema{}
+	return b.schemas["ambit"]
 }
 
 // member returns the schema of a member, and whether a valid value always has
@@ -59,6 +56,16 @@ func (s schema) member(name string) (m schema, required, ok, closed bool) {
 	}
 	list, told := s.node["required"].([]any)
 	return schema{s.root, node}, !told || slices.Contains(list, any(name)), true, false
+}
+
+// element returns the schema of what an array or a map holds at any place.
+func (s schema) element() (schema, bool) {
+	s = s.resolve()
+	if node, ok := s.node["items"].(map[string]any); ok {
+		return schema{s.root, node}, true
+	}
+	node, ok := s.node["additionalProperties"].(map[string]any)
+	return schema{s.root, node}, ok && s.node["properties"] == nil
 }
 
 // names returns the members that the schema declares.
@@ -116,8 +123,5 @@ func (s schema) values() []any {
 		return []any{value}
 	}
 	values, _ := s.node["enum"].([]any)
-	if alternatives, ok := s.node["type"].([]any); ok && values != nil && slices.Contains(alternatives, any("null")) {
-		values = append(slices.Clone(values), nil)
-	}
 	return values
 }

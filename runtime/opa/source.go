@@ -25,6 +25,7 @@ const (
 type source struct {
 	files    []file // sorted by name
 	revision string // digest of everything in files
+	unread   Errors // about files that people may take for a part of the policy
 }
 
 // A file is one file of a source.
@@ -50,6 +51,9 @@ func readSource(fsys fs.FS) (*source, error) {
 	}
 	var s source
 	if err := s.walk(fsys, ".", 0); err != nil {
+		return nil, err
+	}
+	if err := s.unread.err(); err != nil {
 		return nil, err
 	}
 	library, err := fs.ReadDir(policies.FS, ".")
@@ -104,17 +108,16 @@ func (s *source) walk(fsys fs.FS, dir string, depth int) error {
 	return nil
 }
 
-// add reads one file, unless its name says that it is not for the engine.
+// add reads one file, unless its name says that it is for people. A file that
+// nobody reads is refused: who wrote it may believe that it decides.
 func (s *source) add(fsys fs.FS, name string, size int64) error {
 	base := path.Base(name)
-	switch ext := path.Ext(base); ext {
-	case ".rego":
-	case ".json", ".yaml", ".yml":
-		if base == "data.json" || strings.HasPrefix(name, generatedDir+"/") && strings.HasSuffix(base, ".schema.json") {
-			break
-		}
-		return Errors{{File: name, Message: fmt.Sprintf("%q is not read", base), Hint: "data for policies goes into a file named data.json"}}
+	switch ext := path.Ext(base); {
+	case ext == ".rego", base == "data.json", strings.HasPrefix(name, generatedDir+"/") && strings.HasSuffix(base, schemaSuffix):
+	case ext == ".md", base == "README", strings.HasPrefix(base, "README."):
+		return nil
 	default:
+		s.unread.addFile(name, fmt.Sprintf("%q is not read", base), unreadHint(base, ext))
 		return nil
 	}
 	if size > maxFile {
@@ -126,6 +129,17 @@ func (s *source) add(fsys fs.FS, name string, size int64) error {
 	}
 	s.files = append(s.files, file{name: name, text: text})
 	return nil
+}
+
+// unreadHint says what the file may have been meant to be.
+func unreadHint(base, ext string) string {
+	switch lower := strings.ToLower(ext); {
+	case lower == ".json" || lower == ".yaml" || lower == ".yml":
+		return "data for policies goes into a file named data.json"
+	case ext != "" && distance(lower, ".rego") <= 2:
+		return "call it " + strings.TrimSuffix(base, ext) + ".rego"
+	}
+	return "the policy folder is for *.rego, data.json, README and *.md: move it elsewhere"
 }
 
 // digest names the content of files: same files, same digest.

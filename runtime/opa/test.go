@@ -71,7 +71,7 @@ func (r *TestReport) Failed() []TestResult {
 func (r *TestReport) err() error {
 	var errs Errors
 	for _, t := range r.Failed() {
-		errs = append(errs, &Error{File: t.File, Line: t.Line, Message: t.Name + " did not pass: " + t.Message})
+		errs = append(errs, &Error{File: t.File, Line: t.Line, Message: t.Name + " did not pass: " + t.Message, Hint: "ambit policy test shows what it printed"})
 	}
 	return errs.err()
 }

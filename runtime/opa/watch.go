@@ -2,6 +2,7 @@ package opa
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"time"
 )
@@ -9,21 +10,26 @@ import (
 // DefaultInterval is how often Watch looks at its directory.
 const DefaultInterval = 2 * time.Second
 
-// Watch reloads the policies when the content of dir changes, until ctx ends.
-// It reports every outcome: nil after a reload, otherwise why the policies that
-// decide now were kept. The same failure is reported once.
+// Watch keeps the policies those of dir, until ctx ends: it reloads when dir
+// holds something else than what decides. It reports every outcome: nil after a
+// reload, otherwise why the policies that decide now were kept. The same failure
+// is reported once.
 //
 // It compares contents instead of waiting for events of the file system, so it
 // works with network mounts and with ConfigMaps, whose files are replaced by
 // the swap of a symbolic link. A change is taken when it has been there,
-// unchanged, for a whole interval: half-written directories are not loaded.
+// unchanged, for a whole interval, and what is loaded is what was read then:
+// half-written directories are not loaded.
 //
 // It returns the cause of ctx's end.
 func (p *Policy) Watch(ctx context.Context, dir string, report func(error)) error {
-	fsys := os.DirFS(dir)
+	return p.watch(ctx, os.DirFS(dir), report)
+}
+
+func (p *Policy) watch(ctx context.Context, fsys fs.FS, report func(error)) error {
 	ticker := time.NewTicker(p.interval)
 	defer ticker.Stop()
-	w := watcher{loaded: p.Revision()}
+	var w watcher
 	for {
 		select {
 		case <-ctx.Done():
@@ -36,28 +42,34 @@ func (p *Policy) Watch(ctx context.Context, dir string, report func(error)) erro
 			if w.failed(err) {
 				report(err)
 			}
-		case w.settled(src.revision):
-			report(p.Reload(fsys))
+		case w.settled(src.revision, p.Revision()):
+			p.reload.Lock()
+			err := p.replace(src)
+			p.reload.Unlock()
+			if err != nil {
+				w.refused = src.revision
+			}
+			report(err)
 		}
 	}
 }
 
 // A watcher decides when a directory has changed.
 type watcher struct {
-	loaded  string // revision that was loaded, or tried
+	refused string // the last revision that could not be loaded
 	seen    string // revision at the last look
 	problem string // the last failure to read
 }
 
 // settled notes what the directory holds and says whether to load it.
-func (w *watcher) settled(revision string) bool {
+func (w *watcher) settled(revision, loaded string) bool {
 	stable := revision == w.seen
 	w.seen, w.problem = revision, ""
-	if !stable || revision == w.loaded {
+	if revision == w.refused {
 		return false
 	}
-	w.loaded = revision
-	return true
+	w.refused = ""
+	return stable && revision != loaded
 }
 
 // failed notes that the directory could not be read and says whether that is news.

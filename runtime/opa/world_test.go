@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,21 +131,25 @@ deny contains {"code": "too_many", "message": "too often"} if input.run.counts[i
 `, i, i, 100_000+i)
 }
 
+// declarationOf declares n tools.
+func declarationOf(n int) string {
+	const properties = `{path: {type: string, description: Where.}, content: {type: string, description: What.}, mode: {type: string, description: How.}}`
+	var b strings.Builder
+	b.WriteString("ambit: v1\npackage: world\nreasons: {system_path: System., too_big: Big., night: Night., too_many: Many.}\ntools:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  tool_%04d:\n    version: 1.0.0\n    description: Write.\n    effect: write\n    capabilities: [fs.write]\n    behaviors: [day]\n", i)
+		fmt.Fprintf(&b, "    input: {type: object, properties: %s, required: [path, content, mode]}\n    output: {type: object, properties: {}}\n", properties)
+	}
+	return b.String()
+}
+
 // newWorld returns a world of n tools; pairs of name and text are more policies.
 func newWorld(tb testing.TB, n int, pairs ...string) *world {
 	tb.Helper()
-	var all []*runtime.Spec
-	for i := range n {
-		all = append(all, &runtime.Spec{
-			Name: fmt.Sprintf("tool_%04d", i), Version: "1.0.0", Pin: fmt.Sprint(i), Effect: runtime.SideEffectWrite,
-			Capabilities: []string{"fs.write"}, Behaviors: []string{"day"},
-		})
-	}
-	str := object{"type": "string"}
-	args := closed(object{"path": str, "content": str, "mode": str}, "path", "content", "mode")
-	fsys := generated(all, func(string) object { return args })
-	for _, s := range all {
-		fsys[s.Name+".rego"] = text(toolPolicy(s.Name))
+	fsys, declared, err := generate(declarationOf(n))
+	require.NoError(tb, err)
+	for _, t := range declared {
+		fsys[t.Name()+".rego"] = text(toolPolicy(t.Name()))
 	}
 	for i := range 3 {
 		fsys[fmt.Sprintf("team%d.rego", i)] = text(teamPolicy(i))
@@ -154,11 +159,10 @@ func newWorld(tb testing.TB, n int, pairs ...string) *world {
 	}
 	w := &world{during: func(*runtime.PolicyInput) {}}
 	var tools []*runtime.Tool
-	for _, s := range all {
-		tools = append(tools, runtime.NewTool(s, &wire.ObjectRule{Names: []string{"path", "content", "mode"}, Required: 3},
+	for _, t := range declared {
+		tools = append(tools, runtime.NewTool(t.Spec(), &wire.ObjectRule{Names: []string{"path", "content", "mode"}, Required: 3},
 			func(context.Context, *writeArgs) (*writeArgs, error) { return new(writeArgs), nil }))
 	}
-	var err error
 	w.reg, err = runtime.NewRegistry(tools...)
 	require.NoError(tb, err)
 	w.policy, err = Load(fsys, w.reg)

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -14,11 +16,14 @@ import (
 
 // An answer is what "ambit explain" prints.
 type answer struct {
-	verdict runtime.Verdict
-	allows  []opa.Allow // what spoke for the call
-	tool    string
-	dir     string        // of the policies
-	consent *consentTerms // nil when nobody asks
+	verdict  runtime.Verdict
+	allows   []opa.Allow       // what spoke for the call
+	rewrites []runtime.Rewrite // what changed its arguments
+	failure  error             // why the policy could not judge it
+	tool     string
+	given    []byte        // the arguments of the call
+	dir      string        // of the policies
+	consent  *consentTerms // nil when nobody asks
 }
 
 // consentTerms say who must agree to a call, how soon, and how far that may reach.
@@ -61,8 +66,17 @@ func (a *answer) print(w io.Writer) {
 	for _, violation := range v.Outcome.Violations {
 		fmt.Fprintf(w, "  invalid   %s\n", violation)
 	}
+	if a.failure != nil {
+		fmt.Fprintf(w, "  %-10s %s\n", "failed", a.failed())
+	}
 	for _, d := range v.Decision.Denials {
 		a.block(w, "denied by", d.Code, d.At, d.Message)
+		if allowed := allowedValues(d.Detail); allowed != "" {
+			fmt.Fprintf(w, "             allowed: %s\n", allowed)
+		}
+		if hint := a.denialHint(d); hint != "" {
+			fmt.Fprintf(w, "             hint: %s\n", hint)
+		}
 	}
 	for _, q := range v.Decision.Asks {
 		a.block(w, "asked by", q.ID, q.At, q.Message)
@@ -73,8 +87,14 @@ func (a *answer) print(w io.Writer) {
 	for _, r := range a.allows {
 		a.block(w, "allowed by", r.Code, r.At, r.Message)
 	}
-	for _, r := range v.Decision.Rewrites {
+	for _, r := range a.rewrites {
 		a.block(w, "changed by", r.Code, r.At, r.Pointer+" becomes "+string(r.Value))
+	}
+	if len(a.rewrites) > 0 {
+		fmt.Fprintf(w, "  %-10s %s\n", "given", oneLine(a.given))
+		if v.Runs {
+			fmt.Fprintf(w, "  %-10s %s\n", "runs with", v.Input)
+		}
 	}
 	for _, o := range v.Decision.Obligations {
 		a.block(w, "obliged by", o.Code, o.At, string(o.Args))
@@ -85,6 +105,40 @@ func (a *answer) print(w io.Writer) {
 	if !v.Runs && len(v.Outcome.Violations) == 0 {
 		fmt.Fprintf(w, "  the model is told: %s\n", v.Outcome.Message)
 	}
+}
+
+// failed is why the policy could not judge the call, with files that the user can open.
+func (a *answer) failed() string {
+	place := regexp.MustCompile(`(ambit:)?[^\s:]+\.rego(:\d+)`)
+	return place.ReplaceAllStringFunc(a.failure.Error(), a.place)
+}
+
+// denialHint says what to do about a denial that no rule gave.
+func (a *answer) denialHint(d runtime.Denial) string {
+	if d.Code != "no_allow" {
+		return ""
+	}
+	return "write allow contains {\"code\": ..., \"message\": ...} if ... in package ambit.tools." + a.tool
+}
+
+// allowedValues are the values that the detail of a denial says are allowed.
+func allowedValues(detail []byte) string {
+	var d struct {
+		Allowed []string `json:"allowed"`
+	}
+	if json.Unmarshal(detail, &d) != nil {
+		return ""
+	}
+	return strings.Join(d.Allowed, ", ")
+}
+
+// oneLine is a JSON text without line breaks.
+func oneLine(text []byte) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, text) != nil {
+		return text
+	}
+	return b.Bytes()
 }
 
 func (a *answer) block(w io.Writer, what, code, at, message string) {
@@ -137,13 +191,14 @@ type ruleJSON struct {
 	Message string          `json:"message,omitempty"`
 	Pointer string          `json:"pointer,omitempty"`
 	Value   json.RawMessage `json:"value,omitempty"`
+	Hint    string          `json:"hint,omitempty"`
 }
 
 func (a *answer) rules() []ruleJSON {
 	d := a.verdict.Decision
 	rules := []ruleJSON{}
 	for _, r := range d.Denials {
-		rules = append(rules, ruleJSON{Kind: "deny", Code: r.Code, At: a.place(r.At), Message: r.Message, Value: json.RawMessage(r.Detail)})
+		rules = append(rules, ruleJSON{Kind: "deny", Code: r.Code, At: a.place(r.At), Message: r.Message, Value: json.RawMessage(r.Detail), Hint: a.denialHint(r)})
 	}
 	for _, r := range d.Asks {
 		rules = append(rules, ruleJSON{Kind: "ask", Code: r.ID, At: a.place(r.At), Message: r.Message})
@@ -151,7 +206,7 @@ func (a *answer) rules() []ruleJSON {
 	for _, r := range a.allows {
 		rules = append(rules, ruleJSON{Kind: "allow", Code: r.Code, At: a.place(r.At), Message: r.Message})
 	}
-	for _, r := range d.Rewrites {
+	for _, r := range a.rewrites {
 		rules = append(rules, ruleJSON{Kind: "modify", Code: r.Code, At: a.place(r.At), Pointer: r.Pointer, Value: json.RawMessage(r.Value)})
 	}
 	for _, r := range d.Obligations {
@@ -173,12 +228,24 @@ func (a *answer) printJSON(w io.Writer) error {
 		Consent    *consentTerms    `json:"consent,omitempty"`
 		Steps      []string         `json:"steps,omitempty"` // after these the call would be admitted
 		Revision   string           `json:"revision,omitempty"`
+		Error      string           `json:"error,omitempty"` // why the policy could not judge the call
+		Given      json.RawMessage  `json:"given,omitempty"` // the arguments, when they are changed
+		RunsWith   json.RawMessage  `json:"runs_with,omitempty"`
 	}{
 		Tool: a.tool, Runs: v.Runs, Reasons: append([]runtime.Reason{}, v.Outcome.AllReasons...), Message: v.Outcome.Message,
 		Violations: append([]wire.Violation{}, v.Outcome.Violations...), Rules: a.rules(), Consent: a.consent, Revision: v.Decision.Revision,
 	}
 	if !v.Runs {
 		out.Outcome = v.Outcome.Kind.String()
+	}
+	if a.failure != nil {
+		out.Error = a.failed()
+	}
+	if len(a.rewrites) > 0 {
+		out.Given = a.given
+		if v.Runs {
+			out.RunsWith = v.Input
+		}
 	}
 	for _, s := range v.Outcome.Steps {
 		out.Steps = append(out.Steps, s.String())

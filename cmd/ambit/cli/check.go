@@ -2,8 +2,11 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -21,13 +24,15 @@ func newCheck() *cobra.Command {
 		Short: "Check a declaration and the policies beside it",
 		Long: `Check reports every error of a declaration and of the Rego policies in the folder
 policy beside it, each with file, line and column. Policies are checked against
-what the declaration says now, whether or not it has been generated.
+what the declaration says now, whether or not it has been generated, and their
+tests are run: a program that reloads its policies takes none whose tests fail.
 
 It also analyses the rules of all tools together: a tool that can never run and a
 requirement that can never be met are errors. Rules that never decide anything,
 and covers that no grant can have, are warnings: they do not change the exit code.
 
-Notes name declared fields that this version carries but does not enforce yet.`,
+Notes name tools that nothing can allow, and declared fields that this version
+carries but does not enforce yet.`,
 		Args: oneOrNone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := locate(args)
@@ -36,47 +41,81 @@ Notes name declared fields that this version carries but does not enforce yet.`,
 			}
 			d, err := load(path)
 			warnings, ruleErr := d.analyse()
-			unmatched, policyErr := checkPolicies(path, d)
-			err = errors.Join(err, ruleErr, policyErr)
+			policies, policyErr := checkPolicies(cmd.Context(), path, d)
 			notes, noteErr := d.notes()
-			err = errors.Join(err, noteErr)
+			err = asProblems(errors.Join(err, ruleErr, policyErr, noteErr))
+			notes = append(notes, d.closedNotes(policies.Closed)...)
+			slices.SortStableFunc(notes, func(a, b finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 			if asJSON {
-				return printFindings(cmd.OutOrStdout(), err, slices.Concat(warningFindings(warnings), policyWarnings(unmatched), notes))
+				return printFindings(cmd.OutOrStdout(), err, slices.Concat(warningFindings(warnings), policyWarnings(policies.Warnings), notes))
 			}
-			for _, w := range warnings {
-				fmt.Fprint(cmd.ErrOrStderr(), "warning: ")
-				w.at.Format(cmd.ErrOrStderr())
+			code := report(cmd.ErrOrStderr(), cmd.CommandPath(), err)
+			printOthers(cmd.ErrOrStderr(), warnings, policies.Warnings, notes)
+			if err != nil {
+				return answered(code)
 			}
-			for _, w := range unmatched {
-				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: %s\n", policyError(w), w.Hint)
-			}
-			for _, n := range notes {
-				fmt.Fprintf(cmd.ErrOrStderr(), "note: %s:%d:%d: %s\n", n.File, n.Line, n.Column, n.Message)
-			}
-			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: no errors in %s\n", path, count(len(d.file.Tools), "tool"))
-			}
-			return err
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: no errors in %s\n", path, count(len(d.file.Tools), "tool"))
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	return cmd
 }
 
-// checkPolicies type-checks the policies beside the declaration at path, when
-// there are any. d is nil when the declaration itself has errors; the policies
-// are then held against what was generated last.
-func checkPolicies(path string, d *declaration) (warnings opa.Errors, err error) {
+// printOthers writes what was found that is no error.
+func printOthers(w io.Writer, warnings []warning, policies opa.Errors, notes []finding) {
+	for _, warning := range warnings {
+		fmt.Fprint(w, "warning: ")
+		warning.at.Format(w)
+	}
+	for _, e := range policies {
+		fmt.Fprintf(w, "warning: %s\nhint: %s\n", policyError(e), e.Hint)
+	}
+	for _, n := range notes {
+		fmt.Fprintf(w, "note: %s:%d:%d: %s\n", n.File, n.Line, n.Column, n.Message)
+		if n.Hint != "" {
+			fmt.Fprintf(w, "hint: %s\n", n.Hint)
+		}
+	}
+}
+
+// checkPolicies type-checks and tests the policies beside the declaration at
+// path, when there are any. d is nil when the declaration itself has errors; the
+// policies are then held against what was generated last, if anything was.
+func checkPolicies(ctx context.Context, path string, d *declaration) (opa.Inspection, error) {
 	fsys, err := policyFS(path, d)
 	if err != nil || fsys == nil {
-		return nil, err
+		return opa.Inspection{}, err
 	}
-	warnings, err = opa.Inspect(fsys)
+	if _, err := fs.Stat(fsys, generatedFolder+"/data.json"); d == nil && err != nil {
+		return opa.Inspection{}, nil
+	}
 	dir := policyDir(path)
-	for _, w := range warnings {
+	found, err := opa.Inspect(ctx, fsys)
+	if found == nil {
+		return opa.Inspection{}, inPolicyDir(err, dir)
+	}
+	for _, w := range found.Warnings {
 		w.File = inDir(dir, w.File)
 	}
-	return warnings, inPolicyDir(err, dir)
+	return *found, inPolicyDir(err, dir)
+}
+
+// closedNotes name the tools that nothing allows.
+func (d *declaration) closedNotes(closed []string) []finding {
+	if d == nil {
+		return nil
+	}
+	var notes []finding
+	for _, t := range d.file.Tools {
+		if !slices.Contains(closed, t.Name) {
+			continue
+		}
+		n := note(t.Pos, fmt.Sprintf("tool %q: nothing allows it, so that every call is denied: its effect is %s", t.Name, t.Effect))
+		n.Hint = fmt.Sprintf("write allow contains {...} in package ambit.tools.%s, in a file of the folder policy", t.Name)
+		notes = append(notes, n)
+	}
+	return notes
 }
 
 // askUnmatchable is the code of an ask that cannot mean what it says.
@@ -102,7 +141,7 @@ func (d *declaration) notes() ([]finding, error) {
 	var notes []finding
 	for i, tool := range tools {
 		for _, field := range tool.Unenforced() {
-			message := fmt.Sprintf("tool %q: %s is carried into the generated code but not enforced yet", tool.Name(), field)
+			message := fmt.Sprintf("tool %q: this version does not enforce %s yet", tool.Name(), field)
 			notes = append(notes, note(fieldPos(d.file.Tools[i], field), message))
 		}
 	}

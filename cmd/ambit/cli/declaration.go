@@ -76,7 +76,7 @@ func load(path string) (*declaration, error) {
 	if err != nil {
 		return nil, problem(err.Error(), "")
 	}
-	file, err := dsl.Parse(path, source)
+	file, err := dsl.Parse(path, source, dsl.WithPatterns(gen.PatternFault))
 	if err != nil {
 		return nil, err
 	}

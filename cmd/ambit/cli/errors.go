@@ -30,11 +30,21 @@ func answered(code int) error { return &failure{code: code} }
 
 func quote(s string) string { return strconv.Quote(s) }
 
-// report prints every error that err holds and returns the exit code.
+// maxPrinted is how many errors are printed: nobody reads more.
+const maxPrinted = 100
+
+// report prints every error that err holds, up to maxPrinted, and returns the exit code.
 func report(w io.Writer, command string, err error) int {
-	code := exitOK
+	code, all := exitOK, []func(io.Writer){}
 	for _, e := range flatten(err) {
-		code = max(code, reportOne(w, command, e))
+		prints, c := reportOne(command, e)
+		code, all = max(code, c), append(all, prints...)
+	}
+	for _, print := range all[:min(len(all), maxPrinted)] {
+		print(w)
+	}
+	if more := len(all) - maxPrinted; more > 0 {
+		fmt.Fprintf(w, "%s not shown\n", count(more, "more error"))
 	}
 	return code
 }
@@ -55,32 +65,40 @@ func flatten(err error) []error {
 	return out
 }
 
-func reportOne(w io.Writer, command string, err error) int {
+// reportOne returns what prints each error that err holds, and the exit code.
+func reportOne(command string, err error) (prints []func(io.Writer), code int) {
+	positioned := func(d *dsl.Diagnostic) {
+		prints = append(prints, func(w io.Writer) {
+			fmt.Fprint(w, "error: ")
+			d.Format(w)
+		})
+	}
+	plain := func(message, hint string) {
+		prints = append(prints, func(w io.Writer) { printError(w, message, hint) })
+	}
 	switch err := err.(type) {
 	case dsl.Diagnostics:
 		for _, d := range err {
-			fmt.Fprint(w, "error: ")
-			d.Format(w)
+			positioned(d)
 		}
 	case codedErrors:
 		for _, e := range err {
-			fmt.Fprint(w, "error: ")
-			e.at.Format(w)
+			positioned(e.at)
 		}
 	case opa.Errors:
 		for _, e := range err {
-			printError(w, policyError(e), e.Hint)
+			plain(policyError(e), e.Hint)
 		}
 	case *failure:
-		printError(w, err.message, err.hint)
-		return err.code
+		plain(err.message, err.hint)
+		return prints, err.code
 	default:
 		// What is left comes from cobra's own reading of the command line.
 		message, _, _ := strings.Cut(err.Error(), "\n")
-		printError(w, message, "run "+quote(command+" --help")+" for its flags")
-		return exitUsage
+		plain(message, "run "+quote(command+" --help")+" for its flags")
+		return prints, exitUsage
 	}
-	return exitProblem
+	return prints, exitProblem
 }
 
 // policyError is e without the hint, which has a line of its own.

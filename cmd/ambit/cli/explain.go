@@ -2,12 +2,15 @@ package cli
 
 import (
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -32,8 +35,9 @@ func newExplain() *cobra.Command {
 		Long: `Explain judges one call as the executor would, with the declaration and the
 policies as they stand on disk, whether or not they have been generated. Nothing
 is executed. It prints the decision, every reason for it, the rule that gave each
-reason, whose consent the asks come to, and the steps after which the same call
-would be admitted. A denial is an answer like any other: the exit code is 0.
+reason, what changed the arguments, whose consent the asks come to, and the steps
+after which the same call would be admitted. Why a policy could not judge the call
+is said too. A denial is an answer like any other: the exit code is 0.
 
 Earlier calls (--count) are assumed to have been allowed, agreed to and successful,
 in an order that the rules allow and so long ago that no cooldown is left.`,
@@ -99,7 +103,31 @@ func (q *question) readInput(stdin io.Reader) ([]byte, error) {
 // maxCount bounds the rehearsal of earlier calls.
 const maxCount = 10_000
 
-func (q *question) check(reg *runtime.Registry) error {
+// check refuses names that the declaration does not know: the answer would be
+// about something else than was meant.
+func (q *question) check(f *dsl.File, reg *runtime.Registry) error {
+	var behaviors, capabilities, modes []string
+	for _, t := range f.Tools {
+		behaviors, capabilities = append(behaviors, t.Behaviors...), append(capabilities, t.Capabilities...)
+		for _, m := range t.Modes {
+			modes = append(modes, m.Name)
+		}
+	}
+	if q.behavior != "" {
+		if err := known("behavior", q.behavior, behaviors); err != nil {
+			return err
+		}
+	}
+	for _, name := range q.capabilities {
+		if err := known("capability", name, capabilities); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(q.modes)) {
+		if err := known("mode", name, modes); err != nil {
+			return err
+		}
+	}
 	for tool, n := range q.counts {
 		if _, _, ok := reg.Lookup(tool); !ok {
 			return usage("--count: no tool is named "+quote(tool), "the tools are "+strings.Join(reg.Names(), ", "))
@@ -109,4 +137,20 @@ func (q *question) check(reg *runtime.Registry) error {
 		}
 	}
 	return nil
+}
+
+// known refuses the value of a flag that is none of the names that any tool declares.
+func known(flag, name string, declared []string) error {
+	if slices.Contains(declared, name) {
+		return nil
+	}
+	declared = slices.Compact(slices.Sorted(slices.Values(declared)))
+	hint := "no tool declares one"
+	if len(declared) > 0 {
+		hint = "declared are " + strings.Join(declared, ", ")
+	}
+	if similar := dsl.DidYouMean(name, declared); similar != "" {
+		hint = similar
+	}
+	return usage("--"+flag+": no tool declares the "+flag+" "+quote(name), hint)
 }

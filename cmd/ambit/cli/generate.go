@@ -23,6 +23,9 @@ Files are replaced atomically and only when their content changes; nothing is
 written when the declaration has an error. Files of an earlier run that are no
 longer wanted are removed. A file that ambit did not write is never touched.
 
+With -check it also names files among the generated policies that were not
+generated: the policies would not load.
+
 Changed files are listed on standard output. Put this line into a Go file of the
 package to run it by "go generate":
 
@@ -40,6 +43,9 @@ package to run it by "go generate":
 			changes, err := d.generate(check)
 			if err == nil || check {
 				err = errors.Join(err, printChanges(cmd.OutOrStdout(), d.dir, changes, check, asJSON))
+			}
+			if check {
+				err = errors.Join(err, d.refuseStrays())
 			}
 			if check && len(changes) > 0 {
 				err = errors.Join(err, drift(path, len(changes)))
@@ -65,6 +71,17 @@ func (d *declaration) generate(check bool) ([]change, error) {
 		return changes, err
 	}
 	return changes, uninterrupted(func() error { return tree.apply(changes) })
+}
+
+// refuseStrays names what stands among the generated policies and is not one of
+// them: the policies would not load.
+func (d *declaration) refuseStrays() error {
+	strays, err := d.strays()
+	for _, name := range strays {
+		at := filepath.Join(policyDir(d.path), generatedFolder, name)
+		err = errors.Join(err, problem(quote(at)+" was not generated from "+quote(d.path), "delete it, or move it out of "+generatedFolder))
+	}
+	return err
 }
 
 func drift(path string, n int) error {

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +22,7 @@ func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*an
 	if err != nil {
 		return nil, err
 	}
-	if err := q.check(reg); err != nil {
+	if err := q.check(d.file, reg); err != nil {
 		return nil, err
 	}
 	fsys, err := policyFS(d.path, d)
@@ -51,8 +54,11 @@ func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*an
 		return nil, err
 	}
 	st.rehearsing.Store(false)
-	v := turn.WhatIf(ctx, runtime.Call{Tool: q.tool, Input: input})
-	return &answer{verdict: v, allows: st.explained().Allows, tool: q.tool, dir: policyDir(d.path), consent: d.consentTerms(q.tool, v.Decision.Asks)}, nil
+	a := &answer{tool: q.tool, given: input, dir: policyDir(d.path)}
+	a.verdict = turn.WhatIf(ctx, runtime.Call{Tool: q.tool, Input: input})
+	a.allows, a.rewrites, a.failure = st.explained()
+	a.consent = d.consentTerms(q.tool, a.verdict.Decision.Asks)
+	return a, nil
 }
 
 // consentTerms is what the asks of a policy and the declaration come to; nil when
@@ -105,15 +111,29 @@ func (d *declaration) registry(st *stage) (*runtime.Registry, error) {
 type stage struct {
 	rehearsing atomic.Bool
 	policy     *opa.Policy
-	said       atomic.Pointer[opa.Explanation]
+
+	mu      sync.Mutex
+	said    []opa.Explanation // a call whose arguments are rewritten is judged again
+	failure error
 }
 
-// explained is what the policy said last; empty when it was not asked.
-func (s *stage) explained() opa.Explanation {
-	if e := s.said.Load(); e != nil {
-		return *e
+// explained is what spoke for the call in the end, what changed its arguments
+// on the way, and why the policy could not judge it.
+func (s *stage) explained() (allows []opa.Allow, rewrites []runtime.Rewrite, failure error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.said {
+		allows = e.Allows
+		for _, r := range e.Rewrites {
+			same := func(o runtime.Rewrite) bool {
+				return o.At == r.At && o.Pointer == r.Pointer && bytes.Equal(o.Value, r.Value)
+			}
+			if !slices.ContainsFunc(rewrites, same) {
+				rewrites = append(rewrites, r)
+			}
+		}
 	}
-	return opa.Explanation{}
+	return allows, rewrites, s.failure
 }
 
 // Decide implements runtime.Policy.
@@ -122,7 +142,9 @@ func (s *stage) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.De
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	}
 	e, err := s.policy.Explain(ctx, in)
-	s.said.Store(&e)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said, s.failure = append(s.said, e), err
 	return e.Decision, err
 }
 

@@ -40,6 +40,9 @@ The policies see the declarations as they were generated last.`,
 			if err != nil {
 				return inPolicyDir(err, dir)
 			}
+			if filter != "" && len(report.Tests) == 0 {
+				return problem("no policy test matches "+quote(filter), "a full name is such as data.ambit.tools.x_test.test_y; without --run all are run")
+			}
 			if asJSON {
 				err = printJSON(cmd.OutOrStdout(), report)
 			} else {

@@ -33,7 +33,7 @@ func (v *CaseOpenInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *CaseOpenInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &caseOpenInputRule)
-	wire.Member(w, "customer", &v.Customer, wire.WalkString, &caseOpenInputCustomer)
+	wire.StringMember(w, "customer", &v.Customer, &caseOpenInputCustomer)
 	wire.End(w)
 }
 
@@ -58,7 +58,7 @@ func (v *CaseOpenOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *CaseOpenOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &caseOpenOutputRule)
-	wire.Member(w, "case", &v.Case, wire.WalkInt, &caseOpenOutputCase)
+	wire.IntMember(w, "case", &v.Case, &caseOpenOutputCase)
 	wire.End(w)
 }
 
@@ -80,7 +80,7 @@ func (v *OrderFindInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *OrderFindInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &orderFindInputRule)
-	wire.Member(w, "order", &v.Order, wire.WalkString, &orderRule)
+	wire.StringMember(w, "order", &v.Order, &orderRule)
 	wire.End(w)
 }
 
@@ -109,8 +109,8 @@ func (v *OrderFindOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *OrderFindOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &orderFindOutputRule)
-	wire.Member(w, "paid", &v.Paid, wire.WalkInt, &orderFindOutputPaid)
-	wire.Member(w, "refunded", &v.Refunded, wire.WalkInt, &orderFindOutputRefunded)
+	wire.IntMember(w, "paid", &v.Paid, &orderFindOutputPaid)
+	wire.IntMember(w, "refunded", &v.Refunded, &orderFindOutputRefunded)
 	wire.End(w)
 }
 
@@ -138,8 +138,8 @@ func (v *RefundInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *RefundInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &refundInputRule)
-	wire.Member(w, "order", &v.Order, wire.WalkString, &orderRule)
-	wire.Member(w, "cents", &v.Cents, wire.WalkInt, &refundInputCents)
+	wire.StringMember(w, "order", &v.Order, &orderRule)
+	wire.IntMember(w, "cents", &v.Cents, &refundInputCents)
 	wire.End(w)
 }
 
@@ -164,7 +164,7 @@ func (v *RefundOutput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *RefundOutput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &refundOutputRule)
-	wire.Member(w, "refunded", &v.Refunded, wire.WalkInt, &refundOutputRefunded)
+	wire.IntMember(w, "refunded", &v.Refunded, &refundOutputRefunded)
 	wire.End(w)
 }
 
@@ -189,7 +189,7 @@ func (v *CaseCloseInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *CaseCloseInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &caseCloseInputRule)
-	wire.Member(w, "note", &v.Note, wire.WalkString, &caseCloseInputNote)
+	wire.StringMember(w, "note", &v.Note, &caseCloseInputNote)
 	wire.End(w)
 }
 
@@ -228,7 +228,7 @@ func (v *ReplyInput) ReadMember(r *wire.Reader, name string) {
 // Walk visits v in declaration order.
 func (v *ReplyInput) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &replyInputRule)
-	wire.Member(w, "text", &v.Text, wire.WalkString, &replyInputText)
+	wire.StringMember(w, "text", &v.Text, &replyInputText)
 	wire.End(w)
 }
 

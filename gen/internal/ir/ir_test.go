@@ -165,3 +165,18 @@ func TestHeartbeat(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(string(p.Tools[0].InputSchema), "request_heartbeat"))
 }
+
+// Every fault of a pattern comes with what to write instead.
+func TestPatternHints(t *testing.T) {
+	for _, pattern := range []string{
+		"(?=a)b", "(?!a)b", "(?<=a)b", "(?<!a)b", `(a)\1`, "(?i)a", "[", "[]", "a{2000}", "[b-a]", `\y`, `\p{Foo}`, "(", "a)", "*", "a**",
+		`\p{L`, "(?P<x>a)", `\u12`, `[\`, `\`, `\k<x>`,
+	} {
+		fault, hint := ir.PatternFault(pattern)
+		require.NotEmpty(t, fault, pattern)
+		require.NotEmpty(t, hint, pattern)
+		require.NotContains(t, hint, "ECMA-262", pattern)
+	}
+	fault, _ := ir.PatternFault("^a*$")
+	require.Empty(t, fault)
+}

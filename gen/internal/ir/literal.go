@@ -51,7 +51,7 @@ func (b *builder) literal(t *Type, v *dsl.Value, what string) {
 
 func (b *builder) isKind(v *dsl.Value, kind dsl.ValueKind, want, what string) bool {
 	if v.Kind != kind {
-		b.errorf(v.Pos, "", "%s: want an %s, have %s", what, want, clip(v.JSON()))
+		b.errorf(v.Pos, "give such a value, or change the type", "%s: want an %s, have %s", what, want, clip(v.JSON()))
 	}
 	return v.Kind == kind
 }
@@ -82,7 +82,7 @@ func (b *builder) objectLiteral(t *Type, v *dsl.Value, what string) {
 
 func (b *builder) arrayLiteral(t *Type, v *dsl.Value, what string) {
 	if t.Kind == KindTuple && len(v.Items) != len(t.Items) {
-		b.errorf(v.Pos, "", "%s: want %d elements, have %d", what, len(t.Items), len(v.Items))
+		b.errorf(v.Pos, "give one element for each of prefixItems", "%s: want %d elements, have %d", what, len(t.Items), len(v.Items))
 		return
 	}
 	for i, item := range v.Items {
@@ -107,7 +107,7 @@ func (b *builder) arrayLiteral(t *Type, v *dsl.Value, what string) {
 
 func (b *builder) countLiteral(v *dsl.Value, n int, has wire.Bounds, lo, hi int, what, unit string) {
 	if has&wire.Min != 0 && n < lo || has&wire.Max != 0 && n > hi {
-		b.errorf(v.Pos, "", "%s: %d %s are outside the declared bounds", what, n, unit)
+		b.errorf(v.Pos, "give another value, or change the bounds", "%s: %d %s are outside the declared bounds", what, n, unit)
 	}
 }
 
@@ -121,7 +121,7 @@ func (b *builder) unionLiteral(t *Type, v *dsl.Value, what string) {
 			}
 		}
 	}
-	b.errorf(v.Pos, "", "%s: %s is none of %q", what, tag, t.Rule.Union.Values)
+	b.errorf(v.Pos, "use one of these, or declare a branch for it", "%s: %s is none of %q", what, tag, t.Rule.Union.Values)
 }
 
 func (b *builder) scalarLiteral(t *Type, v *dsl.Value, what string) {
@@ -156,7 +156,7 @@ func (b *builder) wireLiteral(v *dsl.Value, what string, read func(*wire.Reader)
 	r.Reset([]byte(text), limits)
 	read(&r)
 	for _, bad := range r.Finish() {
-		b.errorf(v.Pos, "", "%s: %s: want %s, have %s", what, bad.Keyword, bad.Expected, bad.Actual)
+		b.errorf(v.Pos, "give a value that its own schema allows, or change the schema", "%s: %s: want %s, have %s", what, bad.Keyword, bad.Expected, bad.Actual)
 	}
 }
 

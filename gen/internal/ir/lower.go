@@ -84,17 +84,10 @@ func (b *builder) lower(s *dsl.Schema, at place) *Type {
 	return null
 }
 
-// nullable reports whether null is a value of s: an enum or a const that does
-// not list it rules it out.
+// nullable reports whether null is a value of s: a const of another value
+// rules it out. An enum never does, since dsl keeps null out of Enum.
 func (b *builder) nullable(s *dsl.Schema) bool {
-	if !s.Nullable || s.Const != nil && s.Const.Kind != dsl.ValueNull {
-		return false
-	}
-	listed := s.Enum == nil
-	for _, v := range s.Enum {
-		listed = listed || v.Kind == dsl.ValueNull
-	}
-	return listed
+	return s.Nullable && (s.Const == nil || s.Const.Kind == dsl.ValueNull)
 }
 
 // define names the $defs that stand in a schema after the place they stand in.
@@ -168,7 +161,7 @@ func (b *builder) addRule(t *Type, at place, r *Rule) {
 // sensitivity beside the reference makes a Type with a rule of its own.
 func (b *builder) ref(s *dsl.Schema, at place) *Type {
 	if s.Target == nil {
-		b.errorf(s.Pos, "", "%q leads nowhere", s.Ref)
+		b.errorf(s.Pos, "declare it under types", "%q leads nowhere", s.Ref)
 		return &Type{Kind: KindRaw}
 	}
 	if b.busy[s.Target] {

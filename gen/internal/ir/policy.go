@@ -11,7 +11,8 @@ import (
 // knows less than 2020-12 and is wrong about some of it (OPA 1.22):
 //   - oneOf makes a value of any type, so a union is an object with the
 //     members of all its branches;
-//   - a type array is known by its first entry, so null is left to is_null;
+//   - a type array is known by its first entry: ["string", "null"] is a plain
+//     string to it, so a policy finds out about null by is_null;
 //   - $ref is resolved at the root of the document, so $defs stand there;
 //   - prefixItems is unknown, so a tuple is written as draft 7 did;
 //   - the members of a map are not looked at.
@@ -108,15 +109,11 @@ func (d *document) visible(s *dsl.Schema) object {
 	switch s.Type {
 	case dsl.TypeObject:
 		var properties object
-		present := slices.Clone(s.Required)
 		for _, p := range s.Properties {
 			properties.set(p.Name, d.visible(p.Schema))
-			if (&Field{Schema: p.Schema}).Default() != nil && !slices.Contains(present, p.Name) {
-				present = append(present, p.Name)
-			}
 		}
 		o.setIf(len(properties) > 0, "properties", properties)
-		o.set("required", list(present)) // for the lints of runtime/opa: the checker passes over it
+		o.set("required", list(present(s))) // for the lints of runtime/opa: the checker passes over it
 		o.setIf(len(properties) > 0 && s.Closed, "additionalProperties", false)
 		if s.Additional != nil && len(properties) == 0 {
 			o.set("additionalProperties", d.visible(s.Additional))
@@ -133,7 +130,7 @@ func (d *document) visible(s *dsl.Schema) object {
 			o.set("items", d.visible(s.Items))
 		}
 	default:
-		o.setIf(s.Enum != nil, "enum", values(s.Enum))
+		o.setIf(s.Enum != nil, "enum", enumValues(s))
 		if s.Const != nil {
 			o.set("enum", []any{s.Const})
 		}
@@ -141,27 +138,54 @@ func (d *document) visible(s *dsl.Schema) object {
 	return o
 }
 
-// merged is a union as one object. A member that its branches describe
-// differently may have any value.
+// present names the members that a decoded object always has.
+func present(s *dsl.Schema) []string {
+	names := slices.Clone(s.Required)
+	for _, p := range s.Properties {
+		if (&Field{Schema: p.Schema}).Default() != nil && !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// merged is a union as one object. Its tag lists the values of all branches; any
+// other member that they describe differently may have any value.
 func (d *document) merged(s *dsl.Schema) object {
 	var properties object
-	for _, branch := range s.OneOf {
+	var tags []any
+	var required []string // by every branch
+	closed := true        // every branch
+	for i, branch := range s.OneOf {
 		for branch.Ref != "" {
 			branch = branch.Target.Schema
 		}
+		closed = closed && branch.Closed
+		always := present(branch)
+		if i == 0 {
+			required = always
+		}
+		required = slices.DeleteFunc(slices.Clone(required), func(name string) bool { return !slices.Contains(always, name) })
 		for _, p := range branch.Properties {
 			seen := slices.IndexFunc(properties, func(m member) bool { return m.name == p.Name })
+			if p.Name == s.Tag {
+				tags = append(tags, p.Schema.Const)
+			}
 			switch schema := d.visible(p.Schema); {
 			case seen < 0:
 				properties.set(p.Name, schema)
 			case p.Name == s.Tag:
-				properties[seen].value = typed("string")
 			case string(compact(properties[seen].value)) != string(compact(schema)):
 				properties[seen].value = object{}
 			}
 		}
 	}
-	return object{{"type", "object"}, {"properties", properties}}
+	if i := slices.IndexFunc(properties, func(m member) bool { return m.name == s.Tag }); i >= 0 {
+		properties[i].value = object{{"type", "string"}, {"enum", tags}}
+	}
+	o := object{{"type", "object"}, {"properties", properties}, {"required", list(required)}}
+	o.setIf(closed, "additionalProperties", false)
+	return o
 }
 
 // declaredData is what policies read as data.ambit.declared.

@@ -94,7 +94,8 @@ func (b *builder) pattern(s *dsl.Schema, at place) *wire.Pattern {
 	}
 	compiled, err := wire.CompilePattern(s.Pattern)
 	if err != nil {
-		b.errorf(b.at(s, "pattern"), "write it without", "%v", err)
+		fault, hint := PatternFault(s.Pattern)
+		b.errorf(b.at(s, "pattern"), hint, "%s", fault)
 		return nil
 	}
 	compiled.Source = s.Pattern
@@ -204,7 +205,7 @@ func (b *builder) numbers(s *dsl.Schema) []decimal {
 	for _, v := range b.allowed(s, dsl.ValueNumber) {
 		d, err := parseDecimal(v.Text)
 		if err != nil {
-			b.errorf(v.Pos, "", "%v", fmt.Errorf("%s: %w", v.Text, err))
+			b.errorf(v.Pos, "write a number that a float64 holds", "%v", fmt.Errorf("%s: %w", v.Text, err))
 			continue
 		}
 		all = append(all, d)

@@ -93,7 +93,7 @@ func (d *document) schema(s *dsl.Schema) object {
 }
 
 func (d *document) values(o *object, s *dsl.Schema) {
-	o.setIf(s.Enum != nil, "enum", values(s.Enum))
+	o.setIf(s.Enum != nil, "enum", enumValues(s))
 	o.setIf(s.Const != nil, "const", s.Const)
 	o.setIf(s.Default != nil, "default", s.Default)
 	for _, bound := range []struct{ key, literal string }{
@@ -193,6 +193,15 @@ func values(all []*dsl.Value) []any {
 	out := make([]any, len(all))
 	for i, v := range all {
 		out[i] = v
+	}
+	return out
+}
+
+// enumValues are the values of an enum as JSON Schema counts them, null too.
+func enumValues(s *dsl.Schema) []any {
+	out := values(s.Enum)
+	if s.Nullable {
+		out = append(out, &dsl.Value{Kind: dsl.ValueNull})
 	}
 	return out
 }

@@ -1,0 +1,52 @@
+package opa
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// lintModify checks that a constant pointer leads to a declared argument, and
+// that a constant value fits there.
+func (b *bundle) lintModify(m *ast.Module, r *ast.Rule, entry ast.Object, errs *Errors) {
+	term, value := entry.Get(ast.StringTerm("pointer")), entry.Get(ast.StringTerm("value"))
+	if term == nil {
+		return
+	}
+	pointer, ok := term.Value.(ast.String)
+	if !ok || pointer != "" && !strings.HasPrefix(string(pointer), "/") {
+		return
+	}
+	l := b.newInputLint(m, r, errs)
+	at := l.args
+	if pointer != "" {
+		for name := range strings.SplitSeq(string(pointer[1:]), "/") {
+			name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+			next, closed := at.step(ast.StringTerm(name))
+			if closed {
+				errs.add(term.Location, fmt.Sprintf("pointer %q leads nowhere: there is no %q", string(pointer), name), didYouMean(name, at.names()))
+				return
+			}
+			at = next
+		}
+	}
+	if value != nil {
+		l.fits(string(pointer), at, value)
+	}
+}
+
+// fits checks that a value, as far as it is written out, can stand at a place.
+func (l *inputLint) fits(pointer string, at place, value *ast.Term) {
+	wanted, have := at.kinds(), l.kindsOf(value)
+	if wanted&have == 0 {
+		l.errs.add(value.Location, fmt.Sprintf("the argument at %q is %v, and this value is %v", pointer, wanted, have), "no call could run with it: write a value that fits")
+		return
+	}
+	if !ast.IsScalar(value.Value) {
+		return
+	}
+	if hint, never := neverOneOf(value, at.values()); never {
+		l.errs.add(value.Location, fmt.Sprintf("the argument at %q is never %v", pointer, value), hint)
+	}
+}

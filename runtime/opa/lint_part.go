@@ -1,0 +1,283 @@
+package opa
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// A partLint checks references into parts of the input that go by another name:
+// the parameter of a function that is called with input.args, a rule that is
+// one, an index that is a constant. Compiled, every name is one of a kind.
+type partLint struct {
+	*bundle
+	defs   map[ast.Var]*ast.Term // what a local is
+	in     map[ast.Var]*ast.Rule // where it is so
+	params map[ast.Var]param
+	calls  map[string][]callSite // by the function
+	known  map[ast.Var]part      // of parameters
+	report inputLint
+}
+
+// A param is the parameter of a function.
+type param struct {
+	function ast.Ref
+	index    int
+}
+
+// A callSite is a call, and the rule that makes it.
+type callSite struct {
+	rule *ast.Rule
+	args []*ast.Term
+}
+
+// A part is a part of the input, or nothing that is known to be one.
+type part struct {
+	path   steps
+	at     place
+	common bool     // it is the input, whatever the tool
+	mixed  []string // instead: what the parameter is in different calls
+}
+
+// composed says that the part may have members or elements.
+func (p part) composed() bool {
+	return len(p.at) > 0 && p.at.kinds()&(objectKind|arrayKind) != 0 || p.mixed != nil
+}
+
+// lintParts checks what the compiled modules do with parts of the input.
+func (b *bundle) lintParts(errs *Errors) {
+	var found Errors
+	l := &partLint{
+		bundle: b, defs: map[ast.Var]*ast.Term{}, in: map[ast.Var]*ast.Rule{}, params: map[ast.Var]param{},
+		calls: map[string][]callSite{}, known: map[ast.Var]part{}, report: inputLint{tools: b.tools, errs: &found},
+	}
+	for _, m := range b.compiler.Modules {
+		for _, r := range m.Rules {
+			l.collect(r)
+		}
+	}
+	for _, m := range b.handWritten(b.compiler.Modules) {
+		for _, r := range m.Rules {
+			l.rule(r)
+		}
+	}
+	found = slices.DeleteFunc(found, func(e *Error) bool { return errs.holds(e.File, e.Line) }) // as it is written
+	*errs = append(*errs, found...)
+}
+
+// collect notes what the locals of a rule are, and which functions it calls.
+func (l *partLint) collect(r *ast.Rule) {
+	for i, arg := range r.Head.Args {
+		if v, ok := arg.Value.(ast.Var); ok {
+			l.params[v] = param{r.Ref(), i}
+		}
+	}
+	ast.WalkExprs(r, func(e *ast.Expr) bool {
+		if every, ok := e.Terms.(*ast.Every); ok {
+			if v, ok := every.Value.Value.(ast.Var); ok {
+				l.define(v, element(every.Domain), r)
+			}
+		}
+		terms, ok := e.Terms.([]*ast.Term)
+		if !ok {
+			return false
+		}
+		if name := terms[0].String(); name == "eq" && len(terms) == 3 {
+			for i, t := range terms[1:] {
+				if v, ok := t.Value.(ast.Var); ok {
+					l.define(v, terms[2-i], r)
+				}
+			}
+		} else {
+			l.calls[name] = append(l.calls[name], callSite{r, terms[1:]})
+		}
+		return false
+	})
+}
+
+// define notes what a local is, the first time.
+func (l *partLint) define(v ast.Var, t *ast.Term, r *ast.Rule) {
+	if l.defs[v] == nil && !t.Equal(ast.NewTerm(v)) {
+		l.defs[v], l.in[v] = t, r
+	}
+}
+
+// element returns a reference to any element of a term.
+func element(t *ast.Term) *ast.Term {
+	return ast.NewTerm(ast.Ref{t, ast.VarTerm(ast.WildcardPrefix)})
+}
+
+// resolve returns the part of the input that a term is in a rule.
+func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
+	if depth > maxDepth {
+		return part{}
+	}
+	switch v := t.Value.(type) {
+	case ast.Var:
+		if p, ok := l.params[v]; ok {
+			return l.parameter(v, p, depth)
+		}
+		if def := l.defs[v]; def != nil {
+			return l.resolve(def, l.in[v], depth+1)
+		}
+	case ast.Ref:
+		base, rest := l.base(v, r, depth)
+		if len(base.at) == 0 {
+			return part{mixed: base.mixed}
+		}
+		for _, t := range rest {
+			base = l.step(base, l.index(t, depth))
+		}
+		return base
+	}
+	return part{}
+}
+
+// base returns the part that a reference begins with, and what follows.
+func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
+	switch {
+	case ref[0].Equal(ast.InputRootDocument):
+		kind, _ := contractPackage(r.Module.Package.Path)
+		return part{at: place{l.schemaOf(r.Module.Package.Path)}, common: kind != toolPackage}, ref[1:]
+	case !ref[0].Equal(ast.DefaultRootDocument):
+		return l.resolve(ref[0], r, depth+1), ref[1:]
+	}
+	for i := 2; i <= len(ref); i++ {
+		rules := l.compiler.GetRulesExact(ref[:i])
+		if len(rules) == 1 && len(rules[0].Head.Args) == 0 && rules[0].Head.Value != nil {
+			return l.resolve(rules[0].Head.Value, rules[0], depth+1), ref[i:]
+		}
+	}
+	return part{}, nil
+}
+
+// step follows one part of a reference.
+func (l *partLint) step(p part, t *ast.Term) part {
+	at, _ := p.at.step(t)
+	if p.common && t.Equal(ast.StringTerm("args")) {
+		at = l.argsOf(l.tools...)
+	}
+	return part{path: append(slices.Clone(p.path), t), at: at}
+}
+
+// index returns the constant that an index is, or the index.
+func (l *partLint) index(t *ast.Term, depth int) *ast.Term {
+	at := t.Location
+	for ; depth <= maxDepth; depth++ {
+		switch v := t.Value.(type) {
+		case ast.String:
+			return ast.NewTerm(v).SetLocation(at)
+		case ast.Var:
+			t = l.defs[v]
+		case ast.Ref:
+			rules := l.compiler.GetRulesExact(v)
+			if len(rules) != 1 || len(rules[0].Head.Args) > 0 || len(rules[0].Body) != 1 || !rules[0].Body[0].Equal(ast.NewExpr(ast.BooleanTerm(true))) {
+				return ast.VarTerm(ast.WildcardPrefix)
+			}
+			t = rules[0].Head.Value
+		default:
+			t = nil
+		}
+		if t == nil {
+			break
+		}
+	}
+	return ast.VarTerm(ast.WildcardPrefix)
+}
+
+// parameter returns what all calls of a function pass for a parameter.
+func (l *partLint) parameter(v ast.Var, p param, depth int) part {
+	if known, ok := l.known[v]; ok {
+		return known
+	}
+	var all part
+	texts, schemas := map[string]bool{}, map[uintptr]bool{}
+	isPart := false
+	for _, site := range l.calls[p.function.String()] {
+		if p.index >= len(site.args) {
+			continue
+		}
+		passed := l.resolve(site.args[p.index], site.rule, depth+1)
+		isPart = isPart || passed.composed()
+		switch {
+		case passed.mixed != nil:
+			all.mixed = passed.mixed
+		case passed.path == nil && len(passed.at) == 0:
+			texts["something else"] = true
+		default:
+			texts[passed.path.String()] = true
+		}
+		all.path, all.common = passed.path, all.common || passed.common
+		for _, s := range passed.at {
+			seen := reflect.ValueOf(s.node).Pointer()
+			if !schemas[seen] {
+				schemas[seen], all.at = true, append(all.at, s)
+			}
+		}
+	}
+	switch {
+	case !isPart:
+		all = part{}
+	case all.mixed != nil:
+		all = part{mixed: all.mixed}
+	case len(texts) > 1:
+		all = part{mixed: slices.Sorted(maps.Keys(texts))}
+	}
+	l.known[v] = all
+	return all
+}
+
+// rule checks the references of one rule.
+func (l *partLint) rule(r *ast.Rule) {
+	ast.WalkTerms(r, func(t *ast.Term) bool {
+		if ref, ok := t.Value.(ast.Ref); ok {
+			base, rest := l.base(ref, r, 0)
+			l.follow(ref[0], base, rest, r)
+		}
+		return false
+	})
+	ast.WalkExprs(r, func(e *ast.Expr) bool {
+		if terms, ok := e.Terms.([]*ast.Term); ok && terms[0].String() == "object.get" && len(terms) >= 3 {
+			path := ast.Ref{terms[2]}
+			if list, isArray := terms[2].Value.(*ast.Array); isArray {
+				path = nil
+				list.Foreach(func(t *ast.Term) { path = append(path, t) })
+			}
+			l.follow(terms[1], l.resolve(terms[1], r, 0), path, r)
+		}
+		return false
+	})
+}
+
+// follow checks that what follows a part of the input is declared.
+func (l *partLint) follow(name *ast.Term, p part, rest ast.Ref, r *ast.Rule) {
+	for _, t := range rest {
+		t := l.index(t, 0)
+		if _, isName := t.Value.(ast.String); isName && p.mixed != nil {
+			l.report.errs.add(cmp.Or(t.Location, r.Location),
+				fmt.Sprintf("%s is %s, and nothing tells whether it has the member %v", l.original(name), strings.Join(p.mixed, " or "), t),
+				"pass the function the members that it needs, not what they belong to")
+			return
+		}
+		if _, closed := p.at.step(t); closed {
+			t.SetLocation(cmp.Or(t.Location, r.Location))
+			l.report.missing(t, p.path, p.at)
+			return
+		}
+		p = l.step(p, t)
+	}
+}
+
+// original returns the name that a compiled one had in the file.
+func (l *partLint) original(t *ast.Term) string {
+	v, _ := t.Value.(ast.Var)
+	if name, ok := l.compiler.RewrittenVars[v]; ok {
+		return string(name)
+	}
+	return t.String()
+}

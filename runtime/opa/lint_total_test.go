@@ -1,0 +1,93 @@
+package opa
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// entry is a refusal with a message, and a body; more may follow.
+func entry2(message, body string) string {
+	return `deny contains {"code": "too_big", "message": ` + message + `} if {` + "\n\t" + body + "\n}\n\n"
+}
+
+const isX = `input.args.path == "x"`
+
+// An entry that is undefined is no entry: the refusal would be lost.
+func TestEntriesThatMayVanish(t *testing.T) {
+	const absent, undefined = "may be absent, and this entry would vanish with it (use object.get with a default, or require it in the rule's body)",
+		"may be undefined, and this entry would vanish with it (give the function a default, or require the call in the rule's body)"
+	for _, test := range []struct{ text, want string }{
+		{tool(entry2(`input.args.note`, isX)), "w.rego:3:46: input.args.note " + absent},
+		{tool(entry2(`sprintf("%s", [input.args.note])`, isX)), "w.rego:3:61: input.args.note " + absent},
+		{tool(entry2(`split(input.args.path, "/")[1]`, isX)), `w.rego:3:46: split(input.args.path, "/")[1] ` + absent},
+		{tool(entry2(`input.args.tags[0]`, isX)), "input.args.tags[0] " + absent},
+		{tool(entry2(`input.args.shape.size`, isX)), "input.args.shape.size " + absent},
+		{tool(entry2(`sprintf("%d", [max([n | some n in [input.args.bytes]])])`, isX)), "max([n | some n in [input.args.bytes]]) " + undefined},
+		{tool(entry2(`object.get(input.args.shape, "kind", "")`, isX)), "input.args.shape " + absent},
+		{tool(entry2(`name(input.args.path)`, isX) + `name(p) := "a" if startswith(p, "x")`), `w.rego:3:46: name(input.args.path) ` + undefined},
+		{tool(entry2(`name(input.args.path)`, isX) + `name(p) := split(p, "/")[1]`), `name(input.args.path) ` + undefined},
+		{tool(entry2(`name(input.args.path)`, isX) + `name("x") := "a"`), `name(input.args.path) ` + undefined},
+		{tool(entry2(`name(input.args.path)`, isX) + "name(p) := \"a\" if {\n\tstartswith(p, \"x\")\n} else := split(p, \"/\")[1]"), `name(input.args.path) ` + undefined},
+		{tool(entry2(`name`, isX) + `name := "a" if input.args.bytes > 1`), `w.rego:3:46: name ` + absent},
+		{tool(entry2(`m`, isX+"\n\tm := sprintf(\"%s\", [input.args.note])")), "w.rego:5:22: input.args.note " + absent},
+		{tool(entry2(`m`, isX+"\n\tn := split(input.args.path, \"/\")[1]\n\tm := concat(\" \", [\"not\", n])")), `w.rego:5:7: split(input.args.path, "/")[1] ` + absent},
+		{tool(entry2(`m`, isX+"\n\tm := name(input.args.path)") + `name(p) := split(p, "/")[1]`), `w.rego:5:7: name(input.args.path) ` + undefined},
+		{tool(entry2(`sprintf("%s", [a.note])`, "a := input.args\n\ta.path == \"x\"")), "a.note " + absent},
+		{tool(entry2(`sprintf("%s", [i.name])`, "some i in input.args.items")), "i.name " + absent},
+		{tool(entry2(`input.args.note`, `not input.args.note == "x"`)), "w.rego:3:46: input.args.note " + absent},
+		{tool(entry2(`input.args.note`, `count([n | n := input.args.note]) == 0`)), "w.rego:3:46: input.args.note " + absent},
+		{org(entry2(`input.args.path`, `input.behavior == "x"`)), "o.rego:3:46: input.args.path " + absent},
+		{org(entry2(`input.args.content`, `input.tool.name in {"file_write", "file_read"}`)), "o.rego:3:46: input.args.content " + absent},
+		{org(entry2(`data.ambit.declared.tools[input.tool.name].consent.message`, `input.behavior == "x"`)), `consent.message ` + absent},
+		{tool(`ask contains {"id": "a", "message": input.args.note}`), "input.args.note " + absent},
+		{tool(`modify contains {"code": "a", "pointer": "/path", "value": input.args.note}`), "input.args.note " + absent},
+		{tool(`obligations contains {"code": "notify", "args": {"to": input.args.note}}`), "input.args.note " + absent},
+	} {
+		name := "w.rego"
+		if test.text[:len("package ambit.p")] == "package ambit.p" {
+			name = "o.rego"
+		}
+		assert.ErrorContains(t, Check(dir(name, test.text)), test.want, test.text)
+	}
+}
+
+func TestEntriesThatStay(t *testing.T) {
+	for _, text := range []string{
+		tool(entry2(`input.args.path`, isX)),
+		tool(entry2(`sprintf("%s %d", [upper(input.args.path), input.args.tries])`, isX)),
+		tool(entry2(`sprintf("%s", [input.args.meta.owner])`, isX)),
+		tool(entry2(`input.args.shape.kind`, `input.args.shape`)),
+		tool(entry2(`input.args.note`, `input.args.note != "x"`)),
+		tool(entry2(`input.args.tags[0]`, `startswith(input.args.tags[0], "x")`)),
+		tool(entry2(`object.get(input.args, "note", "")`, isX)),
+		tool(entry2(`sprintf("%d", [count([t | some t in input.args.tags; t != "x"])])`, isX)),
+		tool(entry2(`sprintf("%v", [{t | t := input.args.note}])`, isX)),
+		tool(entry2(`$"about {input.args.note}"`, isX)),
+		tool(entry2(`name(input.args.path)`, isX) + "default name(_) := \"\"\n\nname(p) := split(p, \"/\")[1]"),
+		tool(entry2(`name(input.args.path)`, isX) + `name(p) := concat("", ["a", p])`),
+		tool(entry2(`name(input.args.path)`, isX) + "name(p) := \"a\" if {\n\tstartswith(p, \"x\")\n} else := p"),
+		tool(entry2(`name(input.args.path)`, `name(input.args.path) != "x"`) + `name(p) := split(p, "/")[1]`),
+		tool(entry2(`name`, isX) + "default name := \"\"\n\nname := \"a\" if input.args.bytes > 1"),
+		tool(entry2(`sprintf("%v", [names])`, isX) + "names contains n if n := input.args.note"),
+		tool(entry2(`limit`, isX) + `limit := "9"`),
+		tool(entry2(`m`, isX+"\n\tm := sprintf(\"%s\", [object.get(input.args, \"note\", \"\")])")),
+		tool(entry2(`m`, "m := input.args.note\n\tm != \"x\"")),
+		tool(entry2(`m`, "n := input.args.note\n\tn != \"x\"\n\tm := upper(n)")),
+		tool(entry2(`sprintf("%s", [i.name])`, "some i in input.args.items\n\ti.name != \"x\"")),
+		tool(entry2(`t`, "some t in input.args.tags\n\tt != \"x\"")),
+		tool("import input.args as a\n\n" + entry2(`a.path`, `a.path != "x"`) + entry2(`a.content`, `a.path != "y"`)),
+		org(entry2(`input.args.path`, `input.tool.name == "file_write"`)),
+		org(entry2(`input.args.path`, `input.tool.name in {"file_write", "file_read"}`)),
+		org(entry2(`input.args.path`, `startswith(input.args.path, "x")`)),
+		org(entry2(`sprintf("%d of %s", [input.run.counts[input.tool.name], input.tool.name])`, `input.behavior == "x"`)),
+		org(entry2(`sprintf("%d", [input.run.counts.file_write])`, `input.behavior == "x"`)),
+		org(entry2(`data.ambit.declared.set`, `input.behavior == "x"`)),
+	} {
+		name := "w.rego"
+		if text[:len("package ambit.p")] == "package ambit.p" {
+			name = "o.rego"
+		}
+		assert.NoError(t, Check(dir(name, text)), text)
+	}
+}

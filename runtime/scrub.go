@@ -1,0 +1,198 @@
+package runtime
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+const (
+	withheld = "(withheld: it mentions a sensitive value)"
+	// maxText is how much of a foreign text is kept.
+	maxText = 4096
+	// minSecret is the length from which a sensitive value is cut out of a text;
+	// a text that holds a shorter one is not shown at all.
+	minSecret = 4
+)
+
+// A secretary collects the texts of sensitive values.
+type secretary struct {
+	secrets []string
+	objects []*wire.ObjectRule // that are open; nil: an array, or without a rule
+}
+
+// Visit notes a token that is sensitive. The names of members are, inside of
+// something sensitive, unless they are declared.
+func (s *secretary) Visit(t wire.Token) {
+	n := len(s.objects)
+	switch t.Kind {
+	case wire.KindObject:
+		rule, _ := t.Rule.(*wire.ObjectRule)
+		s.objects = append(s.objects, rule)
+	case wire.KindArray:
+		s.objects = append(s.objects, nil)
+	case wire.KindEnd:
+		s.objects = s.objects[:max(n-1, 0)]
+	}
+	if !t.Sensitive {
+		return
+	}
+	switch t.Kind {
+	case wire.KindString:
+		s.secrets = append(s.secrets, t.Str)
+	case wire.KindName:
+		if n == 0 || s.objects[n-1] == nil || !slices.Contains(s.objects[n-1].Names, t.Str) {
+			s.secrets = append(s.secrets, t.Str)
+		}
+	case wire.KindInt:
+		s.secrets = append(s.secrets, strconv.FormatInt(t.Int, 10))
+	case wire.KindFloat:
+		s.secrets = append(s.secrets, numberForms(t)...)
+	}
+}
+
+// numberForms returns how a number is printed.
+func numberForms(t wire.Token) []string {
+	forms := []string{
+		strconv.FormatFloat(t.Float, 'g', -1, 64), strconv.FormatFloat(t.Float, 'f', -1, 64), strconv.FormatFloat(t.Float, 'e', -1, 64),
+	}
+	if b, violations := wire.Append(nil, tokens{{Kind: wire.KindFloat, Float: t.Float}}); violations == nil {
+		forms = append(forms, string(b))
+	}
+	if t.Str == "" {
+		return forms
+	}
+	forms = append(forms, t.Str)
+	digits, exp, _ := strings.Cut(t.Str, "e")
+	if n, err := strconv.Atoi(exp); err == nil && 0 <= n && n < 400 { // no float64 is larger
+		forms = append(forms, digits+strings.Repeat("0", n))
+	}
+	return forms
+}
+
+// tokens is a value in the form of its walk.
+type tokens []wire.Token
+
+// Walk visits the value.
+func (v tokens) Walk(w wire.Visitor) {
+	for _, t := range v {
+		w.Visit(t)
+	}
+}
+
+// secrets returns the texts of what is sensitive in the call. The arguments are
+// those that were given, not what the handler has made of its own.
+func (c *call) secrets() []string {
+	var s secretary
+	if c.tool != nil && c.args != nil {
+		texts := [][]byte{c.in.Input, c.text, c.finalText}
+		for _, text := range slices.CompactFunc(texts, bytes.Equal) {
+			collect(&s, func() wire.Value {
+				v, _, _, violations := c.tool.read(text)
+				if violations != nil {
+					return nil
+				}
+				return v
+			})
+		}
+	}
+	if c.outputs != nil {
+		collect(&s, func() wire.Value {
+			if new(sizer).measure(c.outputs, c.tool.spec.outputLimit()) != nil {
+				return nil
+			}
+			return c.outputs
+		})
+	}
+	slices.SortFunc(s.secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return slices.Compact(s.secrets)
+}
+
+// collect walks the value that f returns. The tool's code may be broken: then
+// what it showed is what there is.
+func collect(s *secretary, f func() wire.Value) {
+	defer func() { _ = recover() }()
+	if v := f(); v != nil {
+		s.objects = s.objects[:0]
+		v.Walk(s)
+	}
+}
+
+// scrub takes the values of members marked x-sensitive out of a text that a
+// handler or a policy wrote. What they made of a value, its digest or its
+// first half, cannot be recognised.
+func (c *call) scrub(text string) string {
+	if text == "" {
+		return ""
+	}
+	for _, secret := range c.secrets() {
+		if secret == "" {
+			continue
+		}
+		for _, form := range formsOf(secret) {
+			if !strings.Contains(text, form) {
+				continue
+			}
+			if len(secret) < minSecret {
+				return withheld
+			}
+			text = strings.ReplaceAll(text, form, "(sensitive)")
+		}
+	}
+	return shorten(text)
+}
+
+// formsOf returns how a string is written: as it is, as Go quotes it, and as JSON
+// does, in ASCII or not, with what HTML knows escaped or not.
+func formsOf(secret string) []string {
+	forms := []string{secret, strconv.Quote(secret), strconv.QuoteToASCII(secret)}
+	if html, err := json.Marshal(secret); err == nil {
+		forms = append(forms, string(html), asciiJSON(string(html)))
+	}
+	if plain, violations := wire.Append(nil, tokens{{Kind: wire.KindString, Str: secret}}); violations == nil {
+		forms = append(forms, string(plain), asciiJSON(string(plain)))
+	}
+	for i := range forms[1:] {
+		forms[i+1] = forms[i+1][1 : len(forms[i+1])-1]
+	}
+	slices.SortStableFunc(forms, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return slices.Compact(forms)
+}
+
+// asciiJSON escapes what is not ASCII in a JSON text.
+func asciiJSON(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf:
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// shorten makes text valid UTF-8 and not longer than maxText.
+func shorten(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= maxText {
+		return text
+	}
+	cut := maxText
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
