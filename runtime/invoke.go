@@ -35,7 +35,8 @@ func (c *call) start() bool {
 func (c *call) commit(due time.Time) (started bool, e *ending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
+	ends := c.ends()
+	if !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
 	s := c.run.session
@@ -44,7 +45,7 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 	if c.ending {
 		return false, nil
 	}
-	if !c.now.Before(due) { // before something is used up, or the handler is told
+	if !ends.IsZero() && !c.now.Before(ends) { // before something is used up, or the handler is told
 		return false, refusal(ReasonDeadline, Detail{}, outOfTime)
 	}
 	if c.asked != nil {
