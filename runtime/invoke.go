@@ -36,9 +36,9 @@ func (c *call) start() bool {
 func (c *call) commit(due time.Time) (started bool, e *ending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	over := false
-	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
-		due, over = ends, !c.now.Before(ends)
+	ends := c.ends()
+	if !ends.IsZero() && ends.Before(due) {
+		due = ends
 	}
 	s := c.run.session
 	s.mu.Lock()
@@ -46,7 +46,7 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 	if c.ending {
 		return false, nil
 	}
-	if over { // before something is used up, or the handler is told
+	if !ends.IsZero() && !c.now.Before(ends) { // before something is used up, or the handler is told
 		return false, refusal(ReasonDeadline, Detail{}, outOfTime)
 	}
 	if c.asked != nil {

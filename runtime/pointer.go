@@ -6,29 +6,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A pointer is a parsed JSON Pointer (RFC 6901).
 type pointer []string
 
-// parsePointer parses a JSON Pointer.
-func parsePointer(text string) (pointer, error) {
-	if text == "" {
-		return pointer{}, nil
-	}
-	if text[0] != '/' {
-		return nil, fmt.Errorf("%q is no JSON Pointer: it does not start with a slash", text)
-	}
-	p := pointer(strings.Split(text[1:], "/"))
-	for i, token := range p {
-		bare := strings.NewReplacer("~0", "", "~1", "").Replace(token)
-		if strings.Contains(bare, "~") {
-			return nil, fmt.Errorf("%q is no JSON Pointer: write ~0 for a tilde and ~1 for a slash", text)
-		}
-		p[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-	}
-	return p, nil
-}
+func parsePointer(text string) (pointer, error) { return wire.ParsePointer(text) }
 
 // String returns p as it is written.
 func (p pointer) String() string {

@@ -93,6 +93,13 @@ func (r ruleless) Visit(t wire.Token) {
 	r.to.Visit(t)
 }
 
+// CheckRewrites reports a rewrite whose pointer is none, and rewrites that
+// contradict each other. It says which rules want them.
+func CheckRewrites(rewrites []Rewrite) error {
+	_, err := placesOf(rewrites)
+	return err
+}
+
 // placesOf parses the pointers of rewrites and refuses those that contradict
 // each other: two values for one place, or a place inside another.
 func placesOf(rewrites []Rewrite) ([]pointer, error) {

@@ -2,7 +2,6 @@ package consent
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -64,7 +63,7 @@ func (tr *track) step(t wire.Token) {
 func (tr track) pointer() string {
 	var b strings.Builder
 	for i := range tr {
-		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(tr[i].key()))
+		b.WriteString("/" + wire.EscapePointer(tr[i].key()))
 	}
 	return b.String()
 }
@@ -122,12 +121,5 @@ func parseMember(text string) ([]string, error) {
 	case text[0] != '/':
 		return []string{text}, nil
 	}
-	path := strings.Split(text[1:], "/")
-	for i, part := range path {
-		if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(part), "~") {
-			return nil, fmt.Errorf("%q is no JSON Pointer: write ~0 for a tilde and ~1 for a slash", text)
-		}
-		path[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
-	}
-	return path, nil
+	return wire.ParsePointer(text)
 }

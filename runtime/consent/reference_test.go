@@ -11,7 +11,6 @@ import (
 type model struct {
 	requests []*modelRequest
 	grants   []*modelGrant
-	off      [2]int
 }
 
 type modelCall struct {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -95,11 +94,7 @@ func (t *termBuilder) float(f float64) {
 		t.err = fmt.Errorf("the arguments hold the number %v", f)
 		return
 	}
-	format := byte('f')
-	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
-		format = 'e'
-	}
-	t.push(ast.NewTerm(ast.Number(strconv.FormatFloat(f, format, -1, 64))))
+	t.push(ast.NewTerm(ast.Number(wire.FormatFloat(f))))
 }
 
 // end closes the innermost object or array.

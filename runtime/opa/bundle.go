@@ -47,10 +47,10 @@ func newBundle(src *source) (*bundle, error) {
 		whole = b.lintParsed(&errs)
 	}
 	if !whole || !parsed {
-		return nil, errs.err()
+		return nil, src.show(errs.err())
 	}
 	b.compile(&errs)
-	return b, errs.err()
+	return b, src.show(errs.err())
 }
 
 // compile compiles what was parsed and lints the result. When the code has
@@ -64,7 +64,7 @@ func (b *bundle) compile(errs *Errors) {
 		return
 	}
 	var found Errors
-	found.addOPA("", b.compiler.Errors)
+	b.addOPA(&found, "", b.compiler.Errors)
 	alone := len(*errs) == 0
 	for _, e := range found {
 		// What stands in the library is the fault of what it looks at.
@@ -99,7 +99,7 @@ func (b *bundle) parse(errs *Errors) {
 		m, err := ast.ParseModuleWithOpts(f.name, string(f.text), opts)
 		switch {
 		case err != nil:
-			errs.addOPA(f.name, err)
+			b.addOPA(errs, f.name, err)
 		case m == nil:
 			errs.addFile(f.name, "the file is empty", "write a package, or delete it")
 		case f.test():

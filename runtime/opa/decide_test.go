@@ -135,10 +135,10 @@ func TestPrecedence(t *testing.T) {
 		a, b runtime.Rewrite
 		err  string
 	}{
-		{rewrite("/a", "1", "x:1"), rewrite("/a", "2", "y:2"), `x:1 and y:2 rewrite "/a" to different values`},
-		{rewrite("/a/b", "1", "x:1"), rewrite("/a", "2", "y:2"), `y:2 and x:1 rewrite "/a" and "/a/b", one inside the other`},
-		{rewrite("", "1", "x:1"), rewrite("/a", "2", "y:2"), `x:1 and y:2 rewrite "" and "/a", one inside the other`},
-		{rewrite("a", "1", "x:1"), rewrite("/b", "2", "y:2"), `x:1: the pointer "a" is not a JSON Pointer`},
+		{rewrite("/a", "1", "x:1"), rewrite("/a", "2", "y:2"), `rewrites "" of "/a" (x:1) and "" of "/a" (y:2) contradict each other`},
+		{rewrite("/a/b", "1", "x:1"), rewrite("/a", "2", "y:2"), `rewrites "" of "/a" (y:2) and "" of "/a/b" (x:1) contradict each other`},
+		{rewrite("", "1", "x:1"), rewrite("/a", "2", "y:2"), `rewrites "" of "" (x:1) and "" of "/a" (y:2) contradict each other`},
+		{rewrite("a", "1", "x:1"), rewrite("/b", "2", "y:2"), `rewrite "" of "a" (x:1): "a" is no JSON Pointer: it does not start with a slash`},
 		{rewrite("/a", "1", "x:1"), rewrite("/ab", "2", "y:2"), ``},
 		{rewrite("/a", "1", "x:1"), rewrite("/a", "1", "y:2"), ``},
 	} {

@@ -84,12 +84,30 @@
 // library; an undeclared code; an id that is that of another package's ask; a path below data that does not exist; a value
 // that an enum does not have, or the tag of a oneOf; a comparison of values of
 // different kinds, which is always the same; a regular expression that is none; a
-// fact of an unknown tool; a member of the input that the schema rules out, and in
-// packages of the organisation an argument that no tool has; a constant of modify
-// that does not fit the argument; an entry that takes a member which may be absent
-// (it would vanish with it, and a refusal with it); a schemas annotation; data
-// below data.ambit; a pointer to an argument that does not exist; a generated file
-// that is missing; declarations that are not those of the program.
+// fact of an unknown tool; a member of the input that the schema rules out; a
+// constant of modify that does not fit the argument; an entry that may vanish; a
+// schemas annotation; data below data.ambit; a pointer to an argument that does
+// not exist; a generated file that is missing; declarations that are not those of
+// the program.
+//
+// Members of the input are looked for by whatever name: in helpers, behind a
+// local, by a constant as the index, and in functions that are called with the
+// input or a part of it. Every call of such a function must pass the same part,
+// or the function take the members themselves. In the package of a tool there are
+// its arguments, elsewhere those of all tools: an argument that only some have is
+// undefined in calls of the others, and the rule does not apply to them.
+//
+// An entry vanishes, and a refusal with it, when something in it is undefined. So
+// it may be made of constants, of what the schema requires or gives a default, of
+// what the rest of the body requires, of object.get with a default, of
+// comprehensions, of rules and functions that have a default or no condition, and
+// of built-in functions of all that. A local that the body makes for nothing but
+// the entry is held to the same:
+//
+//	deny contains {"code": "noted", "message": m} if {
+//		input.args.path == "x"
+//		m := sprintf("about %s", [object.get(input.args, "note", "nothing")])
+//	}
 //
 // # Tests
 //

@@ -2,7 +2,6 @@ package opa
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ type Error struct {
 	Line, Col int    // from 1; zero when the file as a whole is meant
 	Message   string
 	Hint      string // what to do about it; may be empty
+	Excerpt   string // the line of the file; empty when Line is zero
 }
 
 // Error returns file:line:col: message, and the hint in parentheses.
@@ -66,6 +66,11 @@ func (es *Errors) addFile(file, message, hint string) {
 	*es = append(*es, &Error{File: file, Message: message, Hint: hint})
 }
 
+// suggests says that an error proposes a name already: who wrote that meant the other.
+func (es Errors) suggests(name string) bool {
+	return slices.ContainsFunc(es, func(e *Error) bool { return strings.HasPrefix(e.Hint, "did you mean "+strconv.Quote(name)+"?") })
+}
+
 // holds says that an error stands in a line already.
 func (es Errors) holds(file string, line int) bool {
 	return slices.ContainsFunc(es, func(e *Error) bool { return e.File == file && e.Line == line })
@@ -80,31 +85,6 @@ func (es Errors) err() error {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
 	return slices.CompactFunc(es, func(a, b *Error) bool { return *a == *b })
-}
-
-// addOPA appends what the parser or the compiler of OPA reports.
-func (es *Errors) addOPA(file string, err error) {
-	list, ok := errors.AsType[ast.Errors](err)
-	if !ok {
-		es.addFile(file, err.Error(), "")
-		return
-	}
-	for _, e := range list {
-		message, hint := e.Message, ""
-		if name, ok := strings.CutPrefix(message, "undefined function "); ok && ast.CapabilitiesForThisVersion().ContainsBuiltin(name) {
-			message, hint = "policies may not call "+name, "a decision depends on nothing but its input"
-		}
-		if e.Details != nil {
-			for _, line := range e.Details.Lines() {
-				message += "\n\t" + line
-			}
-		}
-		before := len(*es)
-		es.add(e.Location, message, hint)
-		if (*es)[before].File == "" {
-			(*es)[before].File = file
-		}
-	}
 }
 
 // didYouMean returns a hint that names the candidate that is most like name, or nothing.

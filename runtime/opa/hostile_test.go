@@ -26,7 +26,7 @@ func TestWrongShapesFailTheDecision(t *testing.T) {
 		{"negative quorum", `ask contains {"id": "a", "message": "m", "quorum": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":-1}}`, `o.rego:3: an entry of ask has a negative "quorum"`},
 		{"timeout", `ask contains {"id": "a", "message": "m", "timeout": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":"soon"}}`, `o.rego:3: an entry of ask has a "timeout" of "soon", which is not a duration`},
 		{"cover", `ask contains {"id": "a", "message": "m", "max_cover": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":"all"}}`, `o.rego:3: an entry of ask has a "max_cover" of "all": unknown cover "all": want one of ["exact" "args" "tool"]`},
-		{"pointer", `modify contains {"code": "a", "pointer": input.args.extra.x, "value": 1} if input.args.extra.x`, `{"extra":{"x":"path"}}`, `o.rego:3: the pointer "path" is not a JSON Pointer`},
+		{"pointer", `modify contains {"code": "a", "pointer": input.args.extra.x, "value": 1} if input.args.extra.x`, `{"extra":{"x":"path"}}`, `rewrite "a" of "path" (o.rego:3): "path" is no JSON Pointer: it does not start with a slash`},
 		{"args", `obligations contains {"code": "notify", "args": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":[]}}`, `o.rego:3: an entry of obligations has a "args" that is not an object`},
 		{"builtin error", `deny contains {"code": "night", "message": "m"} if to_number(input.args.extra.x) > 1`, `{"extra":{"x":"one"}}`, `o.rego:3: eval_builtin_error: to_number`},
 		{"type error", `deny contains {"code": "night", "message": "m"} if count(input.args.extra.x) > 1`, `{"extra":{"x":1}}`, `o.rego:3: eval_type_error: count`},

@@ -47,7 +47,7 @@ func Inspect(ctx context.Context, fsys fs.FS) (*Inspection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Inspection{Warnings: b.askWarnings(), Closed: b.closed()}, report.err()
+	return &Inspection{Warnings: b.askWarnings(), Closed: b.closed()}, b.src.show(report.err())
 }
 
 // closed returns the tools that no rule can allow or ask about.

@@ -176,10 +176,6 @@ func (b *bundle) lintValue(rule string, f field, value *ast.Term) (problem, hint
 		if n, ok := value.Value.(ast.Number).Int(); !ok || n < 1 {
 			return "quorum must be at least 1", "leave it out for 1"
 		}
-	case "modify.pointer":
-		if s != "" && !strings.HasPrefix(string(s), "/") {
-			return fmt.Sprintf("pointer %q is not a JSON Pointer", string(s)), fmt.Sprintf("write %q", "/"+string(s))
-		}
 	}
 	return "", ""
 }

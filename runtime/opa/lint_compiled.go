@@ -14,20 +14,25 @@ import (
 func (b *bundle) lintCompiled(errs *Errors) {
 	reached := b.reached()
 	for _, m := range b.handWritten(b.compiler.Modules) {
+		b.lintPaths(m, errs)
+	}
+	for _, m := range b.handWritten(b.compiler.Modules) {
 		reported := map[string]bool{}
 		for _, r := range m.Rules {
-			if name := ruleName(r); !reached[r] && !reported[name] && !b.stray[r.Location.File] && !errs.holds(r.Location.File, r.Location.Row) {
+			if name := ruleName(r); !reached[r] && !reported[name] && !b.stray[r.Location.File] && !errs.holds(r.Location.File, r.Location.Row) && !errs.suggests(name) {
 				reported[name] = true
 				errs.add(r.Location, fmt.Sprintf("nothing reaches %q from the decision", name), unreachedHint(m, name))
 			}
 		}
-		b.lintPaths(m, errs)
 	}
 	b.lintParts(errs)
 }
 
 // unreachedHint says what to do about a rule that nothing reaches.
 func unreachedHint(m *ast.Module, name string) string {
+	if strings.HasPrefix(name, "test_") {
+		return "tests stand in files named *" + testSuffix
+	}
 	if contributes(m.Package.Path) {
 		if hint := didYouMean(name, contractRules()); hint != "" {
 			return hint

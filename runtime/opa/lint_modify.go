@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // lintModify checks that a constant pointer leads to a declared argument, and
@@ -15,21 +17,27 @@ func (b *bundle) lintModify(m *ast.Module, r *ast.Rule, entry ast.Object, errs *
 		return
 	}
 	pointer, ok := term.Value.(ast.String)
-	if !ok || pointer != "" && !strings.HasPrefix(string(pointer), "/") {
+	if !ok {
+		return
+	}
+	names, err := wire.ParsePointer(string(pointer))
+	if err != nil {
+		hint := ""
+		if !strings.HasPrefix(string(pointer), "/") {
+			hint = fmt.Sprintf("write %q", "/"+string(pointer))
+		}
+		errs.add(term.Location, err.Error(), hint)
 		return
 	}
 	l := b.newInputLint(m, r, errs)
 	at := l.args
-	if pointer != "" {
-		for name := range strings.SplitSeq(string(pointer[1:]), "/") {
-			name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-			next, closed := at.step(ast.StringTerm(name))
-			if closed {
-				errs.add(term.Location, fmt.Sprintf("pointer %q leads nowhere: there is no %q", string(pointer), name), didYouMean(name, at.names()))
-				return
-			}
-			at = next
+	for _, name := range names {
+		next, closed := at.step(ast.StringTerm(name))
+		if closed {
+			errs.add(term.Location, fmt.Sprintf("pointer %q leads nowhere: there is no %q", string(pointer), name), didYouMean(name, at.names()))
+			return
 		}
+		at = next
 	}
 	if value != nil {
 		l.fits(string(pointer), at, value)

@@ -156,38 +156,84 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 	return part{}, nil
 }
 
-// step follows one part of a reference.
-func (l *partLint) step(p part, t *ast.Term) part {
-	at, _ := p.at.step(t)
-	if p.common && t.Equal(ast.StringTerm("args")) {
-		at = l.argsOf(l.tools...)
+// step follows one part of a reference, which may be one of several.
+func (l *partLint) step(p part, alternatives []*ast.Term) part {
+	next := part{path: append(slices.Clone(p.path), alternatives[0])}
+	for _, t := range alternatives {
+		at, _ := p.at.step(t)
+		if p.common && t.Equal(ast.StringTerm("args")) {
+			at = l.argsOf(l.tools...)
+		}
+		next.at = append(next.at, at...)
 	}
-	return part{path: append(slices.Clone(p.path), t), at: at}
+	return next
 }
 
-// index returns the constant that an index is, or the index.
-func (l *partLint) index(t *ast.Term, depth int) *ast.Term {
-	at := t.Location
-	for ; depth <= maxDepth; depth++ {
-		switch v := t.Value.(type) {
-		case ast.String:
-			return ast.NewTerm(v).SetLocation(at)
-		case ast.Var:
-			t = l.defs[v]
-		case ast.Ref:
-			rules := l.compiler.GetRulesExact(v)
-			if len(rules) != 1 || len(rules[0].Head.Args) > 0 || len(rules[0].Body) != 1 || !rules[0].Body[0].Equal(ast.NewExpr(ast.BooleanTerm(true))) {
-				return ast.VarTerm(ast.WildcardPrefix)
-			}
-			t = rules[0].Head.Value
-		default:
-			t = nil
+// index returns the constants that an index can be, or any index.
+func (l *partLint) index(t *ast.Term, depth int) []*ast.Term {
+	constants, ok := l.constants(t, depth)
+	if !ok || len(constants) == 0 {
+		return []*ast.Term{ast.VarTerm(ast.WildcardPrefix)}
+	}
+	for i, c := range constants {
+		constants[i] = ast.NewTerm(c.Value).SetLocation(t.Location)
+	}
+	return constants
+}
+
+// constants returns the names that a term can be, if they are known.
+func (l *partLint) constants(t *ast.Term, depth int) (all []*ast.Term, ok bool) {
+	if depth > maxDepth {
+		return nil, false
+	}
+	switch v := t.Value.(type) {
+	case ast.String:
+		return []*ast.Term{t}, true
+	case ast.Var:
+		if p, isParam := l.params[v]; isParam {
+			return l.each(l.passed(p), depth)
 		}
-		if t == nil {
-			break
+		if def := l.defs[v]; def != nil {
+			return l.constants(def, depth+1)
+		}
+	case ast.Ref:
+		if rules := l.compiler.GetRulesExact(v); len(rules) == 1 && len(rules[0].Head.Args) == 0 && rules[0].Head.Value != nil {
+			return l.constants(rules[0].Head.Value, depth+1)
+		}
+		list := v[0]
+		if name, isVar := list.Value.(ast.Var); isVar && l.defs[name] != nil {
+			list = l.defs[name]
+		}
+		if array, isArray := list.Value.(*ast.Array); isArray && len(v) == 2 {
+			var elements []*ast.Term
+			array.Foreach(func(t *ast.Term) { elements = append(elements, t) })
+			return l.each(elements, depth)
 		}
 	}
-	return ast.VarTerm(ast.WildcardPrefix)
+	return nil, false
+}
+
+// each returns the constants that any of some terms can be.
+func (l *partLint) each(terms []*ast.Term, depth int) (all []*ast.Term, ok bool) {
+	for _, t := range terms {
+		more, ok := l.constants(t, depth+1)
+		if !ok {
+			return nil, false
+		}
+		all = append(all, more...)
+	}
+	return all, true
+}
+
+// passed returns what the calls of a function pass for a parameter.
+func (l *partLint) passed(p param) []*ast.Term {
+	var terms []*ast.Term
+	for _, site := range l.calls[p.function.String()] {
+		if p.index < len(site.args) {
+			terms = append(terms, site.args[p.index])
+		}
+	}
+	return terms
 }
 
 // parameter returns what all calls of a function pass for a parameter.
@@ -257,19 +303,21 @@ func (l *partLint) rule(r *ast.Rule) {
 // follow checks that what follows a part of the input is declared.
 func (l *partLint) follow(name *ast.Term, p part, rest ast.Ref, r *ast.Rule) {
 	for _, t := range rest {
-		t := l.index(t, 0)
-		if _, isName := t.Value.(ast.String); isName && p.mixed != nil {
-			l.report.errs.add(cmp.Or(t.Location, r.Location),
-				fmt.Sprintf("%s is %s, and nothing tells whether it has the member %v", l.original(name), strings.Join(p.mixed, " or "), t),
-				"pass the function the members that it needs, not what they belong to")
-			return
+		alternatives := l.index(t, 0)
+		for _, t := range alternatives {
+			t.Location = cmp.Or(t.Location, r.Location)
+			if _, isName := t.Value.(ast.String); isName && p.mixed != nil {
+				l.report.errs.add(t.Location,
+					fmt.Sprintf("%s is %s, and nothing tells whether it has the member %v", l.original(name), strings.Join(p.mixed, " or "), t),
+					"pass the function the members that it needs, not what they belong to")
+				return
+			}
+			if _, closed := p.at.step(t); closed {
+				l.report.missing(t, p.path, p.at)
+				return
+			}
 		}
-		if _, closed := p.at.step(t); closed {
-			t.SetLocation(cmp.Or(t.Location, r.Location))
-			l.report.missing(t, p.path, p.at)
-			return
-		}
-		p = l.step(p, t)
+		p = l.step(p, alternatives)
 	}
 }
 

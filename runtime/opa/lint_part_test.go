@@ -46,6 +46,8 @@ func TestMisspeltMembersOfParameters(t *testing.T) {
 		{"object.get", rule(`secret(input.args)`) + `secret(args) if object.get(args, "pth", "") == "x"`, `w.rego:5:34: input.args has no member "pth"`},
 		{"object.get by a path", rule(`secret(input.args)`) + `secret(args) if object.get(args, ["meta", "ownr"], "") == "x"`, `input.args.meta has no member "ownr"`},
 		{"constant index", rule(`secret(input.args)`) + "secret(args) if {\n\tk := \"pth\"\n\targs[k] == \"x\"\n}", `w.rego:7:7: input.args has no member "pth"`},
+		{"one of some constants", rule(`secret(input.args)`) + "secret(args) if {\n\tsome k in [\"path\", \"pth\"]\n\targs[k] == \"x\"\n}", `w.rego:7:7: input.args has no member "pth"`},
+		{"constant that is passed", rule(`secret(input, "args", "pth")`) + `secret(i, a, b) if i[a][b] == "x"`, `w.rego:5:25: input.args has no member "pth"`},
 		{"negated", rule(`not secret(input.args)`) + `secret(args) if startswith(args.pth, "x")`, `input.args has no member "pth"`},
 		{"in the entry", `deny contains {"code": "too_big", "message": name(input.args)}` + "\n\ndefault name(_) := \"x\"\n\nname(args) := args.pth", `input.args has no member "pth"`},
 		{"different parts", rule(`secret(input.args)`) + rule(`secret(input.args.meta)`) + `secret(x) if x.path == "x"`,

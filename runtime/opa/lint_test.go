@@ -62,7 +62,7 @@ var lints = []struct{ name, file, text, want string }{
 	{"unknown obligation", "w.rego", tool(`obligations contains {"code": "dance", "args": {}}`),
 		`w.rego:3:31: unknown obligation "dance" (there are notify and redact_output)`},
 	{"pointer", "w.rego", tool(`modify contains {"code": "a", "pointer": "path", "value": 1}`),
-		`w.rego:3:42: pointer "path" is not a JSON Pointer (write "/path")`},
+		`w.rego:3:42: "path" is no JSON Pointer: it does not start with a slash (write "/path")`},
 	{"pointer to nothing", "w.rego", tool(`modify contains {"code": "a", "pointer": "/meta/ownr", "value": 1}`),
 		`w.rego:3:42: pointer "/meta/ownr" leads nowhere: there is no "ownr" (did you mean "owner"?)`},
 	{"timeout", "w.rego", tool(`ask contains {"id": "a", "message": "m", "timeout": "soon"}`),
@@ -180,7 +180,7 @@ func TestLints(t *testing.T) {
 // What OPA's compiler finds is reported in the same form.
 func TestCompilerErrors(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
-		{"syntax", tool(`deny contains`), `^w\.rego:4: unexpected eof`},
+		{"syntax", tool(`deny contains`), `^w\.rego:3:14: unexpected eof token: expected rule key term .* \(finish what was begun: a bracket, a quote or a rule\)$`},
 		{"misspelt argument", tool(`deny contains ` + entryM + ` if input.args.paht == "x"`), `^w\.rego:3:\d+: input\.args has no member "paht" \(did you mean "path"\?\)$`},
 		{"misspelt envelope", org(`deny contains ` + entryM + ` if input.tool.efect == "x"`), `^w\.rego:3:\d+: input\.tool has no member "efect" \(did you mean "effect"\?\)$`},
 		{"type", tool(`deny contains ` + entryM + ` if startswith(input.args.bytes, "x")`), `(?s)^w\.rego:3:\d+: startswith: invalid argument`},
@@ -189,6 +189,18 @@ func TestCompilerErrors(t *testing.T) {
 		{"random", tool(`deny contains ` + entryM + ` if rand.intn("a", 2) == 1`), `^w\.rego:3:\d+: policies may not call rand\.intn`},
 		{"schema", tool(`deny contains ` + entryM + ` if json.match_schema({}, {})[0]`), `^w\.rego:3:\d+: policies may not call json\.match_schema`},
 		{"unknown function", tool(`deny contains ` + entryM + ` if nosuch(1)`), `^w\.rego:3:\d+: undefined function nosuch$`},
+		{"misspelt function", tool(`deny contains ` + entryM + ` if coutn(input.args.path) > 1`), `^w\.rego:3:54: undefined function coutn \(did you mean "count"\?\)$`},
+		{"misspelt rule", tool(`deny contains ` + entryM + " if limitt > 1\n\nlimit := 3"), `^w\.rego:3:54: limitt is not defined \(did you mean "limit"\?\)$`},
+		{"misspelt rule of another package", tool(`deny contains ` + entryM + " if data.ambit.tools.file_write.limitt > 1\n\nlimit := 3"), `^w\.rego:3:82: there is no data\.ambit\.tools\.file_write\.limitt \(did you mean "limit"\?\)$`},
+		{"nothing", "", `^w\.rego: the file is empty \(write a package, or delete it\)$`},
+		{"comment", "# nothing\n", `^w\.rego: the file is empty \(write a package, or delete it\)$`},
+		{"no package", "allow if true", `^w\.rego:1:1: package expected \(begin the file with`},
+		{"bytes", tool("deny contains " + entryM + " if input.args.path == \"\xff\""), `^w\.rego:3:\d+: illegal utf-8 character \(save the file as UTF-8\)$`},
+		{"single quotes", tool(`deny contains ` + entryM + ` if input.args.path == 'x'`), `^w\.rego:3:73: illegal token \(write texts in double quotes or in backquotes\)$`},
+		{"said twice", tool(`deny contains {"code" "x"}`), `^w\.rego:3:23: unexpected string token: non-terminated set \(close the bracket`},
+		{"unused argument", tool("f(x) := 1\n\ndeny contains " + entryM + ` if f(1) == 1`), `^w\.rego:3:1: unused argument x \(use _`},
+		{"test beside the rules", tool(`test_x if input.args.path == "x"`), `^w\.rego:3:1: nothing reaches "test_x" from the decision \(tests stand in files named \*_test\.rego\)$`},
+		{"null", tool(`deny contains ` + entryM + ` if input.args.note == null`), `^w\.rego:3:\d+: match error: .* \(compare values of one type; ask is_null`},
 		{"unused variable", tool(`deny contains ` + entryM + ` if { x := 1 }`), `^w\.rego:3:\d+: assigned var x unused`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -224,13 +236,11 @@ func TestFaultsHideNoOthers(t *testing.T) {
 a.rego:5:1: nothing reaches "helper" from the decision (use it, or delete it)
 b.rego:3:24: the code "no_such" is not declared (add it to reasons in tools.yaml and run go generate)
 b.rego:3:65: input.args has no member "paht" (did you mean "path"?)
-c.rego:3:54: startswith: invalid argument(s)
-	have: (number, string)
-	want: (search: string, base: string, result: boolean)
+c.rego:3:54: startswith: invalid argument(s): have: (number, string); want: (search: string, base: string, result: boolean) (give the function what it wants)
 d.rego:3:59: there is no data.acme`)
 
 	err = Check(dir("a.rego", tool(`deny contains`), "b.rego", tool(`deny contains 1`)))
-	assert.ErrorContains(t, err, "a.rego:4", "a file that does not parse")
+	assert.ErrorContains(t, err, "a.rego:3:14", "a file that does not parse")
 	assert.ErrorContains(t, err, "b.rego:3:15", "hides nothing of another")
 }
 

@@ -53,16 +53,13 @@ func (b *bundle) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint 
 	}
 	for _, e := range r.Body {
 		l.declares(e)
-		if v, t, ok := assignment(e); ok {
-			l.made[v] = t
-		}
+		maps.Copy(l.made, l.assigned(e))
 	}
 	for changed := true; changed; {
 		changed = false
 		l.must = nil
 		for _, e := range r.Body {
-			v, _, ok := assignment(e)
-			if ok && l.made[v] != nil {
+			if some, ok := e.Terms.(*ast.SomeDecl); l.isMade(e) || ok && len(some.Symbols) > 0 && isVar(some.Symbols[0]) {
 				continue
 			}
 			l.must = append(l.must, e)
@@ -79,81 +76,13 @@ func (b *bundle) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint 
 	return l
 }
 
-// bind notes a variable of the rule.
-func (l *totalLint) bind(v ast.Var) bool {
-	l.bound[v] = true
-	return false
-}
-
-// assignment returns the variable that an expression assigns, and its value.
-func assignment(e *ast.Expr) (ast.Var, *ast.Term, bool) {
-	if e.Negated || len(e.With) > 0 || !e.IsAssignment() {
-		return "", nil, false
-	}
-	v, ok := e.Operand(0).Value.(ast.Var)
-	return v, e.Operand(1), ok
-}
-
-// declares notes the variables that an expression declares.
-func (l *totalLint) declares(e *ast.Expr) {
-	if e.IsAssignment() || e.IsEquality() {
-		ast.WalkVars(e.Operand(0), l.bind)
-	}
-	some, ok := e.Terms.(*ast.SomeDecl)
-	if !ok {
-		return
-	}
-	for _, t := range some.Symbols {
-		call, isIn := t.Value.(ast.Call)
-		if !isIn {
-			ast.WalkVars(t, l.bind)
-			continue
-		}
-		for _, t := range call[1 : len(call)-1] {
-			ast.WalkVars(t, l.bind)
-		}
-		v, isVar := call[len(call)-2].Value.(ast.Var)
-		list, isRef := call[len(call)-1].Value.(ast.Ref)
-		if isVar && isRef && l.locals[v] == nil {
-			l.locals[v] = ast.NewTerm(list.Append(ast.NewTerm(each)))
-		}
-	}
-}
-
-// asked returns the tools that the body is about, if it says so.
-func (l *totalLint) asked() []string {
-	var tools []string
-	for _, e := range l.must {
-		terms, ok := e.Terms.([]*ast.Term)
-		if !ok || e.Negated || len(terms) != 3 || !l.isToolName(terms[1]) {
-			continue
-		}
-		switch terms[0].String() {
-		case "equal", "eq":
-			if s, ok := terms[2].Value.(ast.String); ok {
-				tools = append(tools, string(s))
-			}
-		case "internal.member_2":
-			if list, ok := terms[2].Value.(interface{ Foreach(func(*ast.Term)) }); ok && holdsStrings(terms[2].Value) && terms[2].IsGround() {
-				list.Foreach(func(t *ast.Term) { tools = append(tools, string(t.Value.(ast.String))) })
-			}
-		}
-	}
-	return slices.DeleteFunc(tools, func(name string) bool { return !l.isTool(name) })
-}
-
-// isToolName says that a term is input.tool.name.
-func (l *totalLint) isToolName(t *ast.Term) bool {
-	p, ok := l.path(t)
-	names, ground := p.names()
-	return ok && ground && slices.Equal(names, []string{"tool", "name"})
-}
-
 // partial returns what in a term may be undefined, or nil.
 func (l *totalLint) partial(t *ast.Term) *ast.Term {
 	switch v := t.Value.(type) {
 	case ast.Var:
 		if made := l.made[v]; made != nil {
+			delete(l.made, v) // looked at once: it may be made of itself, which the compiler refuses
+			l.bound[v] = true
 			return l.partial(made)
 		}
 		if l.bound[v] || l.required(t) || l.whole(ast.Ref{t}) {

@@ -92,7 +92,7 @@ func (p *Policy) replace(src *source) error {
 		return err
 	}
 	if err := report.err(); err != nil {
-		return err
+		return b.src.show(err)
 	}
 	if err := p.use(b); err != nil {
 		return err

@@ -61,25 +61,9 @@ func mergeRewrites(rewrites []runtime.Rewrite) ([]runtime.Rewrite, error) {
 	slices.SortStableFunc(rewrites, func(a, b runtime.Rewrite) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.At, b.At))
 	})
-	var kept []runtime.Rewrite
-	for _, r := range rewrites {
-		if r.Pointer != "" && !strings.HasPrefix(r.Pointer, "/") {
-			return nil, fmt.Errorf("%s: the pointer %q is not a JSON Pointer", r.At, r.Pointer)
-		}
-		same := false
-		for _, k := range kept {
-			switch {
-			case k.Pointer == r.Pointer && string(k.Value) == string(r.Value):
-				same = true
-			case k.Pointer == r.Pointer:
-				return nil, fmt.Errorf("%s and %s rewrite %q to different values", k.At, r.At, r.Pointer)
-			case strings.HasPrefix(r.Pointer, k.Pointer+"/"):
-				return nil, fmt.Errorf("%s and %s rewrite %q and %q, one inside the other", k.At, r.At, k.Pointer, r.Pointer)
-			}
-		}
-		if !same {
-			kept = append(kept, r)
-		}
+	if err := runtime.CheckRewrites(rewrites); err != nil {
+		return nil, err
 	}
-	return kept, nil
+	// One after the other when they are of one place, where they have one value now.
+	return slices.CompactFunc(rewrites, func(a, b runtime.Rewrite) bool { return a.Pointer == b.Pointer }), nil
 }

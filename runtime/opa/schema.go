@@ -1,11 +1,14 @@
 package opa
 
 import (
+	"net/url"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 const schemaSuffix = ".schema.json"
@@ -95,9 +98,17 @@ func (s schema) resolve() schema {
 		if !ok {
 			return s
 		}
+		text, err := url.PathUnescape(strings.TrimPrefix(ref, "#"))
+		if err != nil {
+			return schema{}
+		}
+		keys, err := wire.ParsePointer(text)
+		if err != nil {
+			return schema{}
+		}
 		node := s.root
-		for _, key := range strings.Split(strings.TrimPrefix(ref, "#"), "/")[1:] {
-			node, _ = node[strings.NewReplacer("~1", "/", "~0", "~").Replace(key)].(map[string]any)
+		for _, key := range keys {
+			node, _ = node[key].(map[string]any)
 		}
 		s.node = node
 	}

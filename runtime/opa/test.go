@@ -131,8 +131,8 @@ func (b *bundle) runModules(ctx context.Context, modules map[string]*ast.Module,
 	})
 	if _, ok := errors.AsType[ast.Errors](err); ok {
 		var errs Errors
-		errs.addOPA("", err)
-		return nil, errs.err()
+		b.addOPA(&errs, "", err)
+		return nil, b.src.show(errs.err())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("running the tests: %w", err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -188,14 +187,9 @@ func combine(matches []policyRule, revision string) (runtime.Decision, error) {
 	for _, p := range of("modify") {
 		for _, m := range p.set {
 			d.Rewrites = append(d.Rewrites, runtime.Rewrite{
-				Code: cmp.Or(p.reason, "modify"), Pointer: "/" + escape(m.name), Value: m.val.appendJSON(nil),
+				Code: cmp.Or(p.reason, "modify"), Pointer: "/" + wire.EscapePointer(m.name), Value: m.val.appendJSON(nil),
 			})
 		}
 	}
 	return d, nil
-}
-
-// escape writes a name as a part of a JSON Pointer.
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

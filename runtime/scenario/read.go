@@ -100,15 +100,6 @@ func (r *reader) choice(n *node, key string, dst *string, words ...string) {
 	*dst = n.text
 }
 
-// object reads a JSON object.
-func (r *reader) object(n *node, key string, dst *[]byte) {
-	if n.kind != kindMap {
-		r.report(n.pos, "write {name: value}", "%s must be a mapping, not %s", key, n.kind)
-		return
-	}
-	*dst = n.appendJSON(nil)
-}
-
 // shown is n in a message.
 func (n *node) shown() string {
 	switch n.kind {

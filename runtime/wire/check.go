@@ -111,7 +111,7 @@ func (f *NumberRule) check(n *notes, at int, t Token) {
 	}
 	v := t.Float
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		n.note(at, t.Sensitive, "type", "a finite number", formatFloat(v))
+		n.note(at, t.Sensitive, "type", "a finite number", FormatFloat(v))
 		return
 	}
 	if f != nil {
@@ -125,7 +125,7 @@ func (f *NumberRule) checkFloat(n *notes, at int, v float64, lit []byte, secret 
 		toMin, toMax := compare(v, lit, f.Min), compare(v, lit, f.Max)
 		low := toMin < 0 || toMin == 0 && f.Has&ExclusiveMin != 0
 		high := toMax > 0 || toMax == 0 && f.Has&ExclusiveMax != 0
-		checkRange(n, at, f.Has, low, high, f.Min, f.Max, v, secret, formatFloat)
+		checkRange(n, at, f.Has, low, high, f.Min, f.Max, v, secret, FormatFloat)
 	}
 	if f.MultipleOf != "" {
 		if lit == nil {
@@ -136,7 +136,7 @@ func (f *NumberRule) checkFloat(n *notes, at int, v float64, lit []byte, secret 
 		}
 	}
 	if f.Enum != nil && !slices.ContainsFunc(f.Enum, func(e float64) bool { return compare(v, lit, e) == 0 }) {
-		noteEnum(n, at, f.Enum, f.Const, v, secret, formatFloat)
+		noteEnum(n, at, f.Enum, f.Const, v, secret, FormatFloat)
 	}
 }
 
@@ -229,5 +229,7 @@ func noteEnum[T any](n *notes, at int, enum []T, isConst bool, v T, secret bool,
 	n.note(at, secret, "enum", "one of "+strings.Join(all, ", "), format(v))
 }
 
-func formatInt(v int64) string     { return strconv.FormatInt(v, 10) }
-func formatFloat(v float64) string { return string(appendFloat(nil, v)) }
+func formatInt(v int64) string { return strconv.FormatInt(v, 10) }
+
+// FormatFloat returns the shortest JSON literal that reads as v again.
+func FormatFloat(v float64) string { return string(appendFloat(nil, v)) }

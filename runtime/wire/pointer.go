@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +87,7 @@ func (t *tracker) String() string {
 		case !p.object:
 			s.WriteString("/" + strconv.Itoa(p.index))
 		case p.named:
-			s.WriteString("/" + escapePointer(cut(unquote(p.name), maxName)))
+			s.WriteString("/" + EscapePointer(cut(unquote(p.name), maxName)))
 		}
 	}
 	return s.String()
@@ -113,6 +114,26 @@ func unquote(q []byte) string {
 	return string(s)
 }
 
-func escapePointer(name string) string {
+// EscapePointer writes the name of a member as a part of a JSON Pointer.
+func EscapePointer(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}
+
+// ParsePointer returns the parts of a JSON Pointer (RFC 6901), none for "".
+func ParsePointer(text string) ([]string, error) {
+	if text == "" {
+		return []string{}, nil
+	}
+	if text[0] != '/' {
+		return nil, fmt.Errorf("%q is no JSON Pointer: it does not start with a slash", text)
+	}
+	parts := strings.Split(text[1:], "/")
+	for i, part := range parts {
+		bare := strings.ReplaceAll(strings.ReplaceAll(part, "~0", ""), "~1", "")
+		if strings.Contains(bare, "~") {
+			return nil, fmt.Errorf("%q is no JSON Pointer: write ~0 for a tilde and ~1 for a slash", text)
+		}
+		parts[i] = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+	}
+	return parts, nil
 }

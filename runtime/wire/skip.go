@@ -50,9 +50,9 @@ func (r *Reader) skipNumber() {
 
 // noteHuge records a number that no float64 can hold.
 func (r *Reader) noteHuge(at int, secret bool, f float64, lit []byte) {
-	keyword, bound := "maximum", "at most "+formatFloat(math.MaxFloat64)
+	keyword, bound := "maximum", "at most "+FormatFloat(math.MaxFloat64)
 	if f < 0 {
-		keyword, bound = "minimum", "at least "+formatFloat(-math.MaxFloat64)
+		keyword, bound = "minimum", "at least "+FormatFloat(-math.MaxFloat64)
 	}
 	r.note(at, secret, keyword, bound, clip(string(lit)))
 }

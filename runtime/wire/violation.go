@@ -119,7 +119,7 @@ func (n *notes) violations(b []byte) []Violation {
 	out := make([]Violation, len(n.bad), len(n.bad)+1)
 	for i, p := range n.bad {
 		if p.sub {
-			paths[i] += "/" + escapePointer(p.member)
+			paths[i] += "/" + EscapePointer(p.member)
 		}
 		out[i] = Violation{Pointer: paths[i], Keyword: p.keyword, Expected: p.expected, Actual: p.actual}
 	}

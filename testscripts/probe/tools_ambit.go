@@ -7,7 +7,6 @@ package probe
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -64,53 +63,53 @@ type Handler interface {
 }
 
 // UnimplementedHandler makes a Handler of a type that embeds it and lacks
-// methods: the tools without one answer with errors.ErrUnsupported. It has
-// no hooks, so that a missing one does not compile.
+// methods: the tools without one answer with [runtime.NotImplemented]. It
+// has no hooks, so that a missing one does not compile.
 type UnimplementedHandler struct{}
 
 // Echo is not implemented.
 func (UnimplementedHandler) Echo(context.Context, *EchoInput) (*EchoOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(EchoName)
 }
 
 // Act is not implemented.
 func (UnimplementedHandler) Act(context.Context, *ActInput) (*ActOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(ActName)
 }
 
 // QuietFail is not implemented.
 func (UnimplementedHandler) QuietFail(context.Context, *QuietFailInput) (*QuietFailOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(QuietFailName)
 }
 
 // Wait is not implemented.
 func (UnimplementedHandler) Wait(context.Context, *WaitInput) (*WaitOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(WaitName)
 }
 
 // Gated is not implemented.
 func (UnimplementedHandler) Gated(context.Context, *GatedInput) (*GatedOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(GatedName)
 }
 
 // Shout is not implemented.
 func (UnimplementedHandler) Shout(context.Context, *ShoutInput) (*ShoutOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(ShoutName)
 }
 
 // Unlisted is not implemented.
 func (UnimplementedHandler) Unlisted(context.Context, *UnlistedInput) (*UnlistedOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(UnlistedName)
 }
 
 // Broken is not implemented.
 func (UnimplementedHandler) Broken(context.Context, *BrokenInput) (*BrokenOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(BrokenName)
 }
 
 // Asking is not implemented.
 func (UnimplementedHandler) Asking(context.Context, *AskingInput) (*AskingOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(AskingName)
 }
 
 // Tools returns the tools, carried out by h.

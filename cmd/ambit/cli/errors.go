@@ -87,7 +87,11 @@ func reportOne(command string, err error) (prints []func(io.Writer), code int) {
 		}
 	case opa.Errors:
 		for _, e := range err {
-			plain(policyError(e), e.Hint)
+			if e.Excerpt == "" {
+				plain(policyError(e), e.Hint)
+			} else {
+				positioned(policyDiagnostic(e))
+			}
 		}
 	case *failure:
 		plain(err.message, err.hint)
@@ -99,6 +103,11 @@ func reportOne(command string, err error) (prints []func(io.Writer), code int) {
 		return prints, exitUsage
 	}
 	return prints, exitProblem
+}
+
+// policyDiagnostic is e in the form of the errors of a declaration.
+func policyDiagnostic(e *opa.Error) *dsl.Diagnostic {
+	return &dsl.Diagnostic{Pos: dsl.Pos{File: e.File, Line: e.Line, Col: max(e.Col, 1)}, Message: e.Message, Hint: e.Hint, Excerpt: e.Excerpt}
 }
 
 // policyError is e without the hint, which has a line of its own.

@@ -7,7 +7,6 @@ package refunds
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -46,33 +45,33 @@ type Handler interface {
 }
 
 // UnimplementedHandler makes a Handler of a type that embeds it and lacks
-// methods: the tools without one answer with errors.ErrUnsupported. It has
-// no hooks, so that a missing one does not compile.
+// methods: the tools without one answer with [runtime.NotImplemented]. It
+// has no hooks, so that a missing one does not compile.
 type UnimplementedHandler struct{}
 
 // CaseOpen is not implemented.
 func (UnimplementedHandler) CaseOpen(context.Context, *CaseOpenInput) (*CaseOpenOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(CaseOpenName)
 }
 
 // OrderFind is not implemented.
 func (UnimplementedHandler) OrderFind(context.Context, *OrderFindInput) (*OrderFindOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(OrderFindName)
 }
 
 // Refund is not implemented.
 func (UnimplementedHandler) Refund(context.Context, *RefundInput) (*RefundOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(RefundName)
 }
 
 // CaseClose is not implemented.
 func (UnimplementedHandler) CaseClose(context.Context, *CaseCloseInput) (*CaseCloseOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(CaseCloseName)
 }
 
 // Reply is not implemented.
 func (UnimplementedHandler) Reply(context.Context, *ReplyInput) (*ReplyOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(ReplyName)
 }
 
 // Tools returns the tools, carried out by h.

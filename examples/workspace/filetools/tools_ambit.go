@@ -7,7 +7,6 @@ package filetools
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -58,48 +57,48 @@ type Handler interface {
 }
 
 // UnimplementedHandler makes a Handler of a type that embeds it and lacks
-// methods: the tools without one answer with errors.ErrUnsupported. It has
-// no hooks, so that a missing one does not compile.
+// methods: the tools without one answer with [runtime.NotImplemented]. It
+// has no hooks, so that a missing one does not compile.
 type UnimplementedHandler struct{}
 
 // FileRead is not implemented.
 func (UnimplementedHandler) FileRead(context.Context, *FileReadInput) (*FileReadOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(FileReadName)
 }
 
 // FileList is not implemented.
 func (UnimplementedHandler) FileList(context.Context, *FileListInput) (*FileListOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(FileListName)
 }
 
 // FileWrite is not implemented.
 func (UnimplementedHandler) FileWrite(context.Context, *FileWriteInput) (*FileWriteOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(FileWriteName)
 }
 
 // FileEdit is not implemented.
 func (UnimplementedHandler) FileEdit(context.Context, *FileEditInput) (*FileEditOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(FileEditName)
 }
 
 // TextSearch is not implemented.
 func (UnimplementedHandler) TextSearch(context.Context, *TextSearchInput) (*TextSearchOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(TextSearchName)
 }
 
 // WebSearch is not implemented.
 func (UnimplementedHandler) WebSearch(context.Context, *WebSearchInput) (*WebSearchOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(WebSearchName)
 }
 
 // SlowWrite is not implemented.
 func (UnimplementedHandler) SlowWrite(context.Context, *SlowWriteInput) (*SlowWriteOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(SlowWriteName)
 }
 
 // Crash is not implemented.
 func (UnimplementedHandler) Crash(context.Context, *CrashInput) (*CrashOutput, error) {
-	return nil, errors.ErrUnsupported
+	return nil, runtime.NotImplemented(CrashName)
 }
 
 // Tools returns the tools, carried out by h.

@@ -22,7 +22,7 @@ const (
 // the packages that they refer to.
 func newFile() *jen.File {
 	f := jen.NewFilePathName("", "fragment")
-	f.ImportNames(map[string]string{runtimePath: "runtime", wirePath: "wire", "context": "context", "time": "time", "errors": "errors"})
+	f.ImportNames(map[string]string{runtimePath: "runtime", wirePath: "wire", "context": "context", "time": "time"})
 	return f
 }
 

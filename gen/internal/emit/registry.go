@@ -11,7 +11,7 @@ import (
 func Registry(p *ir.Package) ([]byte, error) {
 	standard := []string{}
 	if len(p.Tools) > 0 {
-		standard = append(standard, "context", "_ embed", "errors")
+		standard = append(standard, "context", "_ embed")
 	}
 	if p.UsesTime {
 		standard = append(standard, "time")
@@ -110,7 +110,7 @@ func hookSignature(t *ir.Tool, kind ir.HookKind) *jen.Statement {
 //
 //	type UnimplementedHandler struct{}
 func unimplemented(g *jen.Group) {
-	docLine(g, "UnimplementedHandler makes a Handler of a type that embeds it and lacks methods: the tools without one answer with errors.ErrUnsupported. "+
+	docLine(g, "UnimplementedHandler makes a Handler of a type that embeds it and lacks methods: the tools without one answer with [runtime.NotImplemented]. "+
 		"It has no hooks, so that a missing one does not compile.")
 	g.Type().Id("UnimplementedHandler").Struct()
 	g.Line()
@@ -119,12 +119,12 @@ func unimplemented(g *jen.Group) {
 // unimplementedMethod prints
 //
 //	func (UnimplementedHandler) FileRead(context.Context, *FileReadInput) (*FileReadOutput, error) {
-//		return nil, errors.ErrUnsupported
+//		return nil, runtime.NotImplemented(FileReadName)
 //	}
 func unimplementedMethod(g *jen.Group, t *ir.Tool) {
 	docLine(g, t.GoName+" is not implemented.")
 	g.Func().Params(jen.Id("UnimplementedHandler")).Add(id(t.GoName)).Add(signature(t)).Block(
-		jen.Return(jen.Nil(), jen.Qual("errors", "ErrUnsupported")),
+		jen.Return(jen.Nil(), fromRuntime("NotImplemented").Call(id(t.Const))),
 	)
 	g.Line()
 }

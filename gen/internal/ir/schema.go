@@ -1,9 +1,11 @@
 package ir
 
 import (
+	"net/url"
 	"strconv"
 
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A document is one JSON Schema file in the making: what its $refs lead to is
@@ -172,21 +174,7 @@ func (d *document) define(n *dsl.NamedSchema) string {
 
 // escapePointer makes a name a part of a JSON Pointer in a URI fragment.
 func escapePointer(name string) string {
-	const hex = "0123456789ABCDEF"
-	var b []byte
-	for i := range len(name) {
-		switch c := name[i]; {
-		case c == '~':
-			b = append(b, "~0"...)
-		case c == '/':
-			b = append(b, "~1"...)
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '-', c == '.':
-			b = append(b, c)
-		default:
-			b = append(b, '%', hex[c>>4], hex[c&15])
-		}
-	}
-	return string(b)
+	return url.PathEscape(wire.EscapePointer(name))
 }
 
 func values(all []*dsl.Value) []any {

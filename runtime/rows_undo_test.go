@@ -1,0 +1,99 @@
+package runtime_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// putTool can be undone, by taking note.
+func putTool(run readFunc, undone func(callID string), change ...func(*runtime.Spec)) *runtime.Tool {
+	spec := &runtime.Spec{Name: "put", Deadline: time.Second, Undo: &runtime.UndoSpec{}}
+	for _, f := range change {
+		f(spec)
+	}
+	return runtime.NewTool(spec, &readInputRule, run, runtime.WithUndo(
+		func(_ context.Context, in *readInput) (*readInput, error) { return in, nil },
+		func(_ context.Context, u *runtime.Undo[readInput, readInput, readOutput]) error {
+			undone(u.CallID)
+			return nil
+		}))
+}
+
+func TestUndoIsPolicyCheckedAndAudited(t *testing.T) {
+	var answer runtime.Decision
+	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+		if in.Undo {
+			return answer, nil
+		}
+		return runtime.Decision{Effect: runtime.EffectAllow}, nil
+	})
+	count := 0
+	r := newRigWith(t, policy, []*runtime.Tool{putTool(okRead, func(string) { count++ })})
+	ses := r.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	run, err := ses.StartRun(t.Context(), runtime.RunConfig{ID: "r"})
+	require.NoError(t, err)
+	run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
+	undo := runtime.UndoRequest{CallID: "c1", By: "alice"}
+	for _, answer = range []runtime.Decision{
+		{},
+		{Effect: runtime.EffectAllow, Denials: []runtime.Denial{{Code: "frozen"}}},
+	} {
+		assert.Equal(t, runtime.UndoResult{Reason: runtime.UndoDenied}, ses.Undo(t.Context(), undo))
+	}
+	assert.Zero(t, count)
+	answer = runtime.Decision{Effect: runtime.EffectAllow}
+	assert.Equal(t, runtime.UndoOK, ses.Undo(t.Context(), undo).Kind)
+	assert.Equal(t, 1, count)
+	events := r.sink.Events()
+	for i, kind := range []runtime.EventKind{runtime.EventUndoFailed, runtime.EventUndoFailed, runtime.EventUndone} {
+		ev := events[len(events)-3+i]
+		assert.Equal(t, kind, ev.Kind)
+		assert.Equal(t, "alice", ev.By)
+	}
+}
+
+func TestUndoHasALifetime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, putTool(okRead, func(string) {}))
+		ses := r.exec.Session(runtime.SessionConfig{})
+		run, err := ses.StartRun(t.Context(), runtime.RunConfig{})
+		require.NoError(t, err)
+		turn := run.Turn(runtime.TurnConfig{})
+		turn.Execute(t.Context(), callOf("c1", "put", goodInput))
+		turn.Execute(t.Context(), callOf("c2", "put", goodInput))
+		time.Sleep(time.Hour - 1)
+		assert.Equal(t, runtime.UndoOK, ses.Undo(t.Context(), runtime.UndoRequest{CallID: "c1"}).Kind)
+		time.Sleep(1)
+		assert.Equal(t, runtime.UndoExpired, ses.Undo(t.Context(), runtime.UndoRequest{CallID: "c2"}).Reason)
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestTimedOutCallIsUndoneAfterItsGrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(ctx context.Context, in *readInput) (*readOutput, error) {
+			time.Sleep(time.Minute) // deaf
+			return okRead(ctx, in)
+		}
+		count := 0
+		r := newRig(t, putTool(slow, func(string) { count++ }))
+		ses := r.exec.Session(runtime.SessionConfig{})
+		run, err := ses.StartRun(t.Context(), runtime.RunConfig{})
+		require.NoError(t, err)
+		out := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
+		require.Equal(t, runtime.TimedOut, out.Kind)
+		undo := runtime.UndoRequest{CallID: "c1"}
+		assert.Equal(t, runtime.UndoStillRunning, ses.Undo(t.Context(), undo).Reason)
+		time.Sleep(5 * time.Second)
+		assert.Equal(t, runtime.UndoOK, ses.Undo(t.Context(), undo).Kind)
+		assert.Equal(t, 1, count)
+		time.Sleep(2 * time.Minute)
+	})
+}

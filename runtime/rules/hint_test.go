@@ -1,0 +1,17 @@
+package rules_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+func TestLoopExitsHoweverTheRunEnded(t *testing.T) {
+	p := beginWith(t, rules.Config{Reminders: -1, Tools: []rules.Tool{tool("tidy", rules.Rules{RequiredBeforeExit: true})}})
+	p.stop()
+	p.state(rules.RunIncomplete, "tidy")
+	require.Equal(t, rules.HintExit, p.s.Hint("r", "tidy", rules.ResultRefused, false))
+	require.Equal(t, rules.HintExit, p.s.Hint("closed", "tidy", rules.ResultRefused, false))
+}
