@@ -71,38 +71,52 @@ func (c *call) tells(out *Outcome, fault *CallError) string {
 	return ""
 }
 
+var errNoSink = errors.New("the sink is nil")
+
 // emit numbers an event and hands it to the sinks.
 func (e *Executor) emit(ev *Event) {
 	e.emitting.Lock()
 	defer e.emitting.Unlock()
 	e.seq++
 	ev.Seq = e.seq
-	e.deliver(e.sinks, ev)
+	for i, s := range e.sinks {
+		e.deliver(s, e.sinks[i+1:], ev)
+	}
 }
 
-// deliver hands an event to sinks, to all of them even when one panics or leaves
-// its goroutine. The latter cannot be undone: those who hold locks while they
-// emit events, or owe something to others, see to it that they pay then too.
-func (e *Executor) deliver(sinks []Sink, ev *Event) {
-	if len(sinks) == 0 {
-		return
-	}
-	defer e.deliver(sinks[1:], ev)
-	err := errExited
+// deliver hands an event to a sink. A sink that panics is reported. One that leaves
+// its goroutine is too, and the others get the event; it cannot be undone: those
+// who hold locks while they emit events, or owe something to others, see to it
+// that they pay then.
+func (e *Executor) deliver(s Sink, others []Sink, ev *Event) {
+	returned := false
 	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v", v)
+		if returned {
+			return
 		}
-		if err != nil {
-			e.report(&CallError{
-				Tool: ev.Tool, CallID: ev.CallID, SessionID: ev.SessionID, RunID: ev.RunID,
-				Err: fmt.Errorf("sink %T, event %d: %w", sinks[0], ev.Seq, err),
-			})
+		if v := recover(); v != nil {
+			e.sinkFault(s, ev, fmt.Errorf("panic: %v", v))
+			return
+		}
+		e.sinkFault(s, ev, errExited)
+		for i, s := range others {
+			e.deliver(s, others[i+1:], ev)
 		}
 	}()
-	if sinks[0] == nil {
-		err = errors.New("the sink is nil")
-		return
+	err := errNoSink
+	if s != nil {
+		err = s.Emit(*ev)
 	}
-	err = sinks[0].Emit(*ev)
+	returned = true
+	if err != nil {
+		e.sinkFault(s, ev, err)
+	}
+}
+
+// sinkFault reports what is wrong with a sink.
+func (e *Executor) sinkFault(s Sink, ev *Event, err error) {
+	e.report(&CallError{
+		Tool: ev.Tool, CallID: ev.CallID, SessionID: ev.SessionID, RunID: ev.RunID,
+		Err: fmt.Errorf("sink %T, event %d: %w", s, ev.Seq, err),
+	})
 }
