@@ -19,10 +19,16 @@ func (c *call) pending() Outcome {
 	now := c.clock()
 	out.Duration = now.Sub(c.began)
 	who := "somebody"
+	// A dry call has no request: what it says is what one would say that began now.
+	q := &c.asked.question
+	reasons, need, life := q.Reasons, q.Requirement, q.Requirement.Timeout
 	if r, ok := c.exec.desk.request(c.asked.id); ok {
-		out.Detail = Detail{Rule: r.Reasons[0].Code, At: r.Reasons[0].At, Message: r.Reasons[0].Message, ExpiresIn: r.Expires.Sub(now)}
-		if len(r.Requirement.Approvers) > 0 {
-			who = strings.Join(r.Requirement.Approvers, " or ")
+		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
+	}
+	if len(reasons) > 0 {
+		out.Detail = Detail{Rule: reasons[0].Code, At: reasons[0].At, Message: reasons[0].Message, ExpiresIn: life}
+		if len(need.Approvers) > 0 {
+			who = strings.Join(need.Approvers, " or ")
 		}
 	}
 	out.Message = fmt.Sprintf("%q waits for the consent of %s", c.in.Tool, who)

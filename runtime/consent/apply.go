@@ -121,10 +121,21 @@ func (b *Book) applyRequest(e *Event) error {
 		b.end(r, StatusUsed)
 	case EventMismatch:
 		b.end(r, StatusMismatch)
+		b.takeBack(e)
 	case EventCancelled:
 		b.end(r, StatusCancelled)
 	}
 	return nil
+}
+
+// takeBack ends the grant that came with an approval which does not hold: the
+// next call asks anew. An approval that has merely grown old held.
+func (b *Book) takeBack(e *Event) {
+	g := b.grants[e.Request]
+	if g == nil || !g.Revoked.IsZero() || slices.Equal(e.Changed, []Change{ChangedExpired}) {
+		return
+	}
+	g.Revoked = e.At
 }
 
 // applyGrant uses or revokes a grant.

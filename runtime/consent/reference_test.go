@@ -281,6 +281,11 @@ func (m *model) use(now int, id string, c modelCall, unasked bool) (changed []st
 	if changed != nil {
 		r.state = "mismatch"
 	}
+	if changed != nil && !slices.Equal(changed, []string{"expired"}) {
+		for _, g := range m.grants {
+			g.revoked = g.revoked || g.id == id // it came with an approval that does not hold
+		}
+	}
 	return changed, true
 }
 

@@ -42,11 +42,18 @@ type part struct {
 	at     place
 	common bool     // it is the input, whatever the tool
 	mixed  []string // instead: what the parameter is in different calls
+	made   *making  // instead: an object that holds parts
+}
+
+// A making is an object that is written out, and the rule in which it is.
+type making struct {
+	object ast.Object
+	rule   *ast.Rule
 }
 
 // composed says that the part may have members or elements.
 func (p part) composed() bool {
-	return len(p.at) > 0 && p.at.kinds()&(objectKind|arrayKind) != 0 || p.mixed != nil
+	return len(p.at) > 0 && p.at.kinds()&(objectKind|arrayKind) != 0 || p.mixed != nil || p.made != nil
 }
 
 // lintParts checks what the compiled modules do with parts of the input.
@@ -127,13 +134,19 @@ func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
 		}
 	case ast.Ref:
 		base, rest := l.base(v, r, depth)
-		if len(base.at) == 0 {
+		if len(base.at) == 0 && base.made == nil {
 			return part{mixed: base.mixed}
 		}
 		for _, t := range rest {
 			base = l.step(base, l.index(t, depth))
 		}
 		return base
+	case ast.Object:
+		holds := false
+		v.Foreach(func(_, value *ast.Term) { holds = holds || l.resolve(value, r, depth+1).composed() })
+		if holds {
+			return part{made: &making{v, r}}
+		}
 	}
 	return part{}
 }
@@ -158,6 +171,13 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 
 // step follows one part of a reference, which may be one of several.
 func (l *partLint) step(p part, alternatives []*ast.Term) part {
+	if p.made != nil {
+		value := p.made.object.Get(alternatives[0])
+		if value == nil || len(alternatives) > 1 {
+			return part{}
+		}
+		return l.resolve(value, p.made.rule, 1)
+	}
 	next := part{path: append(slices.Clone(p.path), alternatives[0])}
 	for _, t := range alternatives {
 		at, _ := p.at.step(t)
@@ -253,6 +273,12 @@ func (l *partLint) parameter(v ast.Var, p param, depth int) part {
 		switch {
 		case passed.mixed != nil:
 			all.mixed = passed.mixed
+		case passed.made != nil:
+			texts["a new object"] = true
+			if all.made != nil {
+				texts["another one"] = true
+			}
+			all.made = passed.made
 		case passed.path == nil && len(passed.at) == 0:
 			texts["something else"] = true
 		default:

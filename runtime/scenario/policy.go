@@ -99,6 +99,9 @@ func (s *standIn) Decide(_ context.Context, in *runtime.PolicyInput) (runtime.De
 		return runtime.Decision{Revision: src.version}, nil // nothing allows it
 	}
 	if len(matches) == 0 {
+		if src.missing == "deny" { // nothing allows the call: no_allow
+			return runtime.Decision{Effect: runtime.EffectDeny, Revision: src.version}, nil
+		}
 		matches = []policyRule{{decision: src.missing, name: defaultAsk}}
 	}
 	d, err := combine(matches, src.version)

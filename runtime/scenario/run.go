@@ -182,6 +182,7 @@ func (s *tamperStep) run(w *world) any {
 
 func (s setPolicyStep) run(w *world) any {
 	w.policy.set(s.policy)
+	w.exec.RetireGrants(w.policy.Asks) // as a reload does
 	return nothing{}
 }
 

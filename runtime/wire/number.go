@@ -187,6 +187,12 @@ func (d decimal) appendTo(dst []byte) []byte {
 		dst = append(dst, '-')
 	}
 	dst = append(dst, d.digits...)
+	if 0 <= d.exp && d.exp+int64(len(d.digits)) <= defaultNumber { // as people write it
+		for range d.exp {
+			dst = append(dst, '0')
+		}
+		return dst
+	}
 	dst = append(dst, 'e')
 	return strconv.AppendInt(dst, d.exp, 10)
 }
