@@ -69,7 +69,6 @@ type call struct {
 	heartbeat   bool       // it asked to be continued
 	obligations []Obligation
 	outputs     wire.Value
-	prepared    wire.Value // what its undo will need
 	err         error
 	sizer       sizer
 	policyCtx   callContext
@@ -85,6 +84,7 @@ type call struct {
 
 	mu         sync.Mutex
 	handlerCtx callContext
+	prepared   wire.Value   // what its undo will need
 	position   int          // in the list of active calls, from 1; guarded by the session
 	due        time.Time    // end of the phase; zero: none
 	evaluation *callContext // what the policy was given

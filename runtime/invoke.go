@@ -70,9 +70,13 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 // goroutine; leave takes care of the last two.
 func (c *call) invoke() bool {
 	if prepare := c.tool.hooks.prepare; prepare != nil {
-		if c.prepared, c.err = prepare(&c.handlerCtx, c.final); c.err != nil {
+		state, err := prepare(&c.handlerCtx, c.final)
+		if c.err = err; err != nil {
 			return true
 		}
+		c.mu.Lock() // an undo may come while the handler still runs
+		c.prepared = state
+		c.mu.Unlock()
 	}
 	c.outputs, c.err = c.tool.run(&c.handlerCtx, c.final)
 	return true

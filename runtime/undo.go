@@ -231,6 +231,9 @@ func (c *call) undo(ctx context.Context) (err error) {
 	if c.record.outcome.Kind == Completed {
 		output = c.outputs
 	}
+	c.mu.Lock()
+	state := c.prepared
+	c.mu.Unlock()
 	e, d := c.exec, c.tool.spec.deadline()
 	watch := &callContext{parent: ctx, due: c.clock().Add(d)}
 	done := newSignal()
@@ -239,7 +242,7 @@ func (c *call) undo(ctx context.Context) (err error) {
 	go func() {
 		defer e.busy(-1)
 		defer e.fire(done)
-		result <- guard(func() error { return hook(watch, c.in.ID, c.final, c.prepared, output) })
+		result <- guard(func() error { return hook(watch, c.in.ID, c.final, state, output) })
 	}()
 	if !e.waitFor(done, d) {
 		watch.cancel(whyDeadline)
