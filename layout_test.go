@@ -29,30 +29,26 @@ const (
 // of it may link. Packages of our own are named by their path in the module.
 // An entry ending in /... covers a package and all below it.
 var fences = map[string][]string{
-	"runtime/wire":        {},
-	"runtime/rules":       {},
-	"runtime/consent":     {"runtime/wire"},
-	"runtime":             {"runtime/wire", "runtime/rules", "runtime/consent", "runtime/internal/..."},
-	"policies":            {},
-	"dsl":                 {"gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map/v2", "github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4"},
-	"gen/internal/ir":     {"dsl", "runtime/wire", "@dsl"},
-	"gen/internal/emit":   {"gen/internal/ir", "dsl", "runtime/wire", "@dsl", "github.com/dave/jennifer", "golang.org/x/tools", "golang.org/x/mod", "golang.org/x/sync"},
-	"gen":                 {"gen/internal/...", "dsl", "runtime/wire", "@gen/internal/emit"},
-	"gen/dynamic":         {"gen/internal/ir", "dsl", "runtime", "@runtime", "@dsl"},
-	"runtime/opa":         {"runtime", "@runtime", "policies", "*"},
-	"runtime/terminal":    {"runtime", "@runtime", "golang.org/x/term", "golang.org/x/sys"},
-	"runtime/runtimetest": {"runtime", "@runtime"},
-	"runtime/scenario":    {"runtime", "@runtime", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
-	"runtime/scripttest":  {"runtime", "@runtime", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},
+	"runtime/wire":       {},
+	"runtime/rules":      {},
+	"runtime/consent":    {"runtime/wire"},
+	"runtime":            {"runtime/wire", "runtime/rules", "runtime/consent", "runtime/internal/..."},
+	"policies":           {},
+	"dsl":                {"gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map/v2", "github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4"},
+	"gen/internal/ir":    {"dsl", "runtime/wire", "@dsl"},
+	"gen/internal/emit":  {"gen/internal/ir", "dsl", "runtime/wire", "@dsl", "github.com/dave/jennifer", "golang.org/x/tools", "golang.org/x/mod", "golang.org/x/sync"},
+	"gen":                {"gen/internal/...", "dsl", "runtime/wire", "@gen/internal/emit"},
+	"gen/dynamic":        {"gen/internal/ir", "dsl", "runtime", "@runtime", "@dsl"},
+	"runtime/opa":        {"runtime", "@runtime", "policies", "*"},
+	"runtime/terminal":   {"runtime", "@runtime", "golang.org/x/term", "golang.org/x/sys"},
+	"runtime/scenario":   {"runtime", "@runtime", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
+	"runtime/scripttest": {"runtime", "@runtime", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},
 }
 
 // TestImportFences holds the import rules of docs/architecture.md by what the
 // linker would see, so that a transitive import counts too.
 func TestImportFences(t *testing.T) {
 	for pkg, allowed := range fences {
-		if _, err := os.Stat(pkg); err != nil {
-			continue
-		}
 		t.Run(pkg, func(t *testing.T) {
 			allowed := expand(allowed)
 			for _, dep := range deps(t, pkg) {

