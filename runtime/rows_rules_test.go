@@ -72,6 +72,7 @@ func TestSubAgentsInheritDenialsAndQuestions(t *testing.T) {
 	denial := []runtime.Denial{{Code: "mode_off"}}
 	assert.Equal(t, runtime.ReasonModeOff, do("file_read", runtime.Decision{Effect: runtime.EffectAllow, Denials: denial}))
 	assert.Equal(t, runtime.ReasonConsentRequired, do("file_read", runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{ID: "big"}}}))
+	assert.Equal(t, runtime.ReasonConsentRequired, do("file_read", runtime.Decision{Effect: runtime.EffectAsk}))
 	assert.Equal(t, runtime.ReasonConsentRequired, do("wire", runtime.Decision{Effect: runtime.EffectAllow}))
 }
 
