@@ -87,7 +87,7 @@ const (
 
 // place says what the schema of the tool's output says of a place.
 func (t *Tool) place(p pointer) int {
-	if t.spec.OutputSchema == "" { // only the handler knows
+	if s := t.spec.OutputSchema; s == nil || *s == "" { // only the handler knows
 		return placeOpen
 	}
 	root := t.outputs()

@@ -66,7 +66,7 @@ func TestRedactedPlacesAreDeclared(t *testing.T) {
 	} {
 		t.Run(pointer, func(t *testing.T) {
 			r := newRigWith(t, decide(redacting(t, pointer)), []*runtime.Tool{
-				readTool(okRead, func(s *runtime.Spec) { s.OutputSchema = readOutputSchema }),
+				readTool(okRead, func(s *runtime.Spec) { s.OutputSchema = new(readOutputSchema) }),
 			})
 			out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 			if want == "" {
@@ -85,7 +85,7 @@ func TestRedactedPlacesAreDeclared(t *testing.T) {
 func TestRedactWithoutASchema(t *testing.T) {
 	for schema, reason := range map[string]runtime.Reason{"": runtime.ReasonNone, "[]": runtime.ReasonPolicyError, "{": runtime.ReasonPolicyError} {
 		r := newRigWith(t, decide(redacting(t, "/secret")), []*runtime.Tool{
-			readTool(okRead, func(s *runtime.Spec) { s.OutputSchema = schema }),
+			readTool(okRead, func(s *runtime.Spec) { s.OutputSchema = &schema }),
 		})
 		out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 		assert.Equal(t, reason, out.Reason)
@@ -98,7 +98,7 @@ func TestRedactWithoutASchema(t *testing.T) {
 
 func TestRedactAPlaceInAPlace(t *testing.T) {
 	r := newRigWith(t, decide(redacting(t, "/nothing", "/nothing/again")), []*runtime.Tool{
-		runtime.NewDynamicTool(&runtime.Spec{Name: "grow", OutputSchema: readOutputSchema}, anyCodec{},
+		runtime.NewDynamicTool(&runtime.Spec{Name: "grow", OutputSchema: new(readOutputSchema)}, anyCodec{},
 			func(context.Context, wire.Value) (wire.Value, error) {
 				return wire.Raw(`{"nothing":{"again":{}}}`), nil
 			}),

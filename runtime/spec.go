@@ -46,8 +46,11 @@ type Spec struct {
 	Set         *Rules // of the whole set of tools that this one belongs to; nil: none
 	Deprecated  *Deprecation
 
-	InputSchema  string // JSON Schema 2020-12
-	OutputSchema string
+	// The published JSON Schemas (2020-12); nil when there are none. They are
+	// pointers so that the Spec of a generated tool, whose schemas are embedded
+	// files, is static data: nothing runs at start, and the compiler has no
+	// initialisation of a thousand tools in one function.
+	InputSchema, OutputSchema *string
 }
 
 // A Mode is a gate: the tool may run only while the session's mode has one of the values.
@@ -103,7 +106,7 @@ type Consent struct {
 // An UndoSpec says how long an effect can be taken back and what is remembered for it.
 type UndoSpec struct {
 	TTL         time.Duration
-	StateSchema string
+	StateSchema *string // as InputSchema
 }
 
 // An Artifact says when an output is stored aside and as what.

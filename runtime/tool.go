@@ -79,7 +79,7 @@ func NewTool[In input, Out wire.Value](
 
 // newTool returns a tool that cannot do anything yet.
 func newTool(spec *Spec) *Tool {
-	return &Tool{spec: spec, outputs: sync.OnceValue(func() *schema { return parseSchema(spec.OutputSchema) })}
+	return &Tool{spec: spec, outputs: sync.OnceValue(func() *schema { return parseSchema(*spec.OutputSchema) })}
 }
 
 // input is what a generated input is, by its pointer. All pointers are one shape

@@ -132,9 +132,9 @@ func TestSpec(t *testing.T) {
 		Quorum: 2, MaxCover: runtime.CoverArgs, Preview: true, AllowEdit: true, Reveal: []string{"token"},
 	}, write.Spec.Consent)
 	assert.Equal(t, time.Hour, write.Spec.Undo.TTL)
-	assert.Contains(t, write.Spec.Undo.StateSchema, `"before"`)
-	assert.Contains(t, write.Spec.InputSchema, `"content"`)
-	assert.Contains(t, write.Spec.OutputSchema, `"size"`)
+	assert.Contains(t, *write.Spec.Undo.StateSchema, `"before"`)
+	assert.Contains(t, *write.Spec.InputSchema, `"content"`)
+	assert.Contains(t, *write.Spec.OutputSchema, `"size"`)
 	assert.Equal(t, &runtime.AllowedOperations{Arg: "mode", Values: []string{"append"}}, write.Spec.Rules.AllowedOperations)
 	assert.True(t, write.Spec.Reconcile)
 

@@ -2,6 +2,7 @@ package dynamic
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"time"
 
@@ -24,9 +25,13 @@ func variables(p *ir.Package) (map[string]any, error) {
 // newSpec makes the value that the literal of a tool's Spec is in generated code.
 func newSpec(t *ir.Tool, pointers map[string]any) (*runtime.Spec, error) {
 	names := map[string]string{t.Const: t.Decl.Name}
+	pointers = maps.Clone(pointers)
+	if pointers == nil {
+		pointers = map[string]any{}
+	}
 	for i, schema := range [][]byte{t.InputSchema, t.OutputSchema, t.StateSchema} {
 		if i < len(t.Embeds) {
-			names[t.Embeds[i].Var] = string(schema)
+			pointers[t.Embeds[i].Var] = new(string(schema))
 		}
 	}
 	s := new(runtime.Spec)

@@ -147,7 +147,7 @@ func (w *world) tools(s *Setup) ([]*runtime.Tool, error) {
 // nobody is the tool of an executor without tools: no call can name it.
 func nobody() *runtime.Tool {
 	return runtime.NewDynamicTool(&runtime.Spec{
-		Name: "nobody_0", Version: "1.0.0", Description: "A tool that is never called.", InputSchema: "{}", OutputSchema: "{}",
+		Name: "nobody_0", Version: "1.0.0", Description: "A tool that is never called.", InputSchema: new("{}"), OutputSchema: new("{}"),
 	}, rawCodec{}, func(context.Context, wire.Value) (wire.Value, error) { return nil, errors.New("nobody can be called") })
 }
 

@@ -143,8 +143,8 @@ var echoSpec = runtime.Spec{
 	Idempotent:   true,
 	Deadline:     45 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	InputSchema:  echoInputSchema,
-	OutputSchema: echoOutputSchema,
+	InputSchema:  &echoInputSchema,
+	OutputSchema: &echoOutputSchema,
 }
 
 var (
@@ -163,8 +163,8 @@ var actSpec = runtime.Spec{
 	Deadline:     500 * time.Millisecond,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	SafeErrors:   true,
-	InputSchema:  actInputSchema,
-	OutputSchema: actOutputSchema,
+	InputSchema:  &actInputSchema,
+	OutputSchema: &actOutputSchema,
 }
 
 var (
@@ -182,8 +182,8 @@ var quietFailSpec = runtime.Spec{
 	Effect:       runtime.SideEffectRead,
 	Deadline:     45 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	InputSchema:  quietFailInputSchema,
-	OutputSchema: quietFailOutputSchema,
+	InputSchema:  &quietFailInputSchema,
+	OutputSchema: &quietFailOutputSchema,
 }
 
 var (
@@ -201,8 +201,8 @@ var waitSpec = runtime.Spec{
 	Effect:       runtime.SideEffectRead,
 	Deadline:     30 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576, Concurrency: 4},
-	InputSchema:  waitInputSchema,
-	OutputSchema: waitOutputSchema,
+	InputSchema:  &waitInputSchema,
+	OutputSchema: &waitOutputSchema,
 }
 
 var (
@@ -223,8 +223,8 @@ var gatedSpec = runtime.Spec{
 	Modes:        []runtime.Mode{{Name: "light", Values: []string{"dim", "bright"}}},
 	Deadline:     45 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	InputSchema:  gatedInputSchema,
-	OutputSchema: gatedOutputSchema,
+	InputSchema:  &gatedInputSchema,
+	OutputSchema: &gatedOutputSchema,
 }
 
 var (
@@ -242,8 +242,8 @@ var shoutSpec = runtime.Spec{
 	Effect:       runtime.SideEffectWrite,
 	Deadline:     45 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	InputSchema:  shoutInputSchema,
-	OutputSchema: shoutOutputSchema,
+	InputSchema:  &shoutInputSchema,
+	OutputSchema: &shoutOutputSchema,
 }
 
 var (
@@ -261,8 +261,8 @@ var unlistedSpec = runtime.Spec{
 	Effect:       runtime.SideEffectWrite,
 	Deadline:     45 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	InputSchema:  unlistedInputSchema,
-	OutputSchema: unlistedOutputSchema,
+	InputSchema:  &unlistedInputSchema,
+	OutputSchema: &unlistedOutputSchema,
 }
 
 var (
@@ -280,8 +280,8 @@ var brokenSpec = runtime.Spec{
 	Effect:       runtime.SideEffectRead,
 	Deadline:     45 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	InputSchema:  brokenInputSchema,
-	OutputSchema: brokenOutputSchema,
+	InputSchema:  &brokenInputSchema,
+	OutputSchema: &brokenOutputSchema,
 }
 
 var (
@@ -300,6 +300,6 @@ var askingSpec = runtime.Spec{
 	Deadline:     45 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	Consent:      &runtime.Consent{Ask: runtime.ConsentAskAlways, Message: "Really?", Approvers: []string{"owner"}, Timeout: 5 * time.Minute, Quorum: 1},
-	InputSchema:  askingInputSchema,
-	OutputSchema: askingOutputSchema,
+	InputSchema:  &askingInputSchema,
+	OutputSchema: &askingOutputSchema,
 }

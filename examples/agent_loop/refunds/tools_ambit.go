@@ -106,8 +106,8 @@ var caseOpenSpec = runtime.Spec{
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	Rules:        runtime.Rules{StartConstraint: true, MaxCalls: 1},
 	Set:          &setRules,
-	InputSchema:  caseOpenInputSchema,
-	OutputSchema: caseOpenOutputSchema,
+	InputSchema:  &caseOpenInputSchema,
+	OutputSchema: &caseOpenOutputSchema,
 }
 
 var (
@@ -129,8 +129,8 @@ var orderFindSpec = runtime.Spec{
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	SafeErrors:   true,
 	Set:          &setRules,
-	InputSchema:  orderFindInputSchema,
-	OutputSchema: orderFindOutputSchema,
+	InputSchema:  &orderFindInputSchema,
+	OutputSchema: &orderFindOutputSchema,
 }
 
 var (
@@ -153,8 +153,8 @@ var refundSpec = runtime.Spec{
 	Consent:      &runtime.Consent{Message: "Refund {cents} cents of order {order}", Approvers: []string{"manager"}, Timeout: 10 * time.Minute, Quorum: 1, MaxCover: runtime.CoverArgs, Preview: true},
 	Rules:        runtime.Rules{RequiresPreceding: []string{"order_find"}, MaxCalls: 3},
 	Set:          &setRules,
-	InputSchema:  refundInputSchema,
-	OutputSchema: refundOutputSchema,
+	InputSchema:  &refundInputSchema,
+	OutputSchema: &refundOutputSchema,
 }
 
 var (
@@ -175,8 +175,8 @@ var caseCloseSpec = runtime.Spec{
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	Rules:        runtime.Rules{RequiredBeforeExit: true},
 	Set:          &setRules,
-	InputSchema:  caseCloseInputSchema,
-	OutputSchema: caseCloseOutputSchema,
+	InputSchema:  &caseCloseInputSchema,
+	OutputSchema: &caseCloseOutputSchema,
 }
 
 var (
@@ -197,6 +197,6 @@ var replySpec = runtime.Spec{
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	Rules:        runtime.Rules{ExitLoop: true},
 	Set:          &setRules,
-	InputSchema:  replyInputSchema,
-	OutputSchema: replyOutputSchema,
+	InputSchema:  &replyInputSchema,
+	OutputSchema: &replyOutputSchema,
 }

@@ -27,7 +27,7 @@ func newClaude(client anthropic.Client, name string, reg *runtime.Registry) (*cl
 	for _, t := range reg.All() {
 		spec := t.Spec()
 		var schema map[string]any
-		if err := json.Unmarshal([]byte(spec.InputSchema), &schema); err != nil {
+		if err := json.Unmarshal([]byte(*spec.InputSchema), &schema); err != nil {
 			return nil, fmt.Errorf("the input schema of %q: %w", spec.Name, err)
 		}
 		delete(schema, "type") // the SDK writes it

@@ -28,7 +28,7 @@ func newGPT(client openai.Client, name string, reg *runtime.Registry) (*gpt, err
 	for _, t := range reg.All() {
 		spec := t.Spec()
 		var schema openai.FunctionParameters
-		if err := json.Unmarshal([]byte(spec.InputSchema), &schema); err != nil {
+		if err := json.Unmarshal([]byte(*spec.InputSchema), &schema); err != nil {
 			return nil, fmt.Errorf("the input schema of %q: %w", spec.Name, err)
 		}
 		g.tools = append(g.tools, openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{

@@ -134,8 +134,8 @@ var fileReadSpec = runtime.Spec{
 	Deadline:     2 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	SafeErrors:   true,
-	InputSchema:  fileReadInputSchema,
-	OutputSchema: fileReadOutputSchema,
+	InputSchema:  &fileReadInputSchema,
+	OutputSchema: &fileReadOutputSchema,
 }
 
 var (
@@ -157,8 +157,8 @@ var fileListSpec = runtime.Spec{
 	Deadline:     2 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	SafeErrors:   true,
-	InputSchema:  fileListInputSchema,
-	OutputSchema: fileListOutputSchema,
+	InputSchema:  &fileListInputSchema,
+	OutputSchema: &fileListOutputSchema,
 }
 
 var (
@@ -181,8 +181,8 @@ var fileWriteSpec = runtime.Spec{
 	Deadline:     5 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576, Concurrency: 4},
 	SafeErrors:   true,
-	InputSchema:  fileWriteInputSchema,
-	OutputSchema: fileWriteOutputSchema,
+	InputSchema:  &fileWriteInputSchema,
+	OutputSchema: &fileWriteOutputSchema,
 }
 
 var (
@@ -204,8 +204,8 @@ var fileEditSpec = runtime.Spec{
 	Deadline:     5 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	SafeErrors:   true,
-	InputSchema:  fileEditInputSchema,
-	OutputSchema: fileEditOutputSchema,
+	InputSchema:  &fileEditInputSchema,
+	OutputSchema: &fileEditOutputSchema,
 }
 
 var (
@@ -227,8 +227,8 @@ var textSearchSpec = runtime.Spec{
 	Deadline:     5 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	SafeErrors:   true,
-	InputSchema:  textSearchInputSchema,
-	OutputSchema: textSearchOutputSchema,
+	InputSchema:  &textSearchInputSchema,
+	OutputSchema: &textSearchOutputSchema,
 }
 
 var (
@@ -251,8 +251,8 @@ var webSearchSpec = runtime.Spec{
 	Deadline:     5 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	SafeErrors:   true,
-	InputSchema:  webSearchInputSchema,
-	OutputSchema: webSearchOutputSchema,
+	InputSchema:  &webSearchInputSchema,
+	OutputSchema: &webSearchOutputSchema,
 }
 
 var (
@@ -272,8 +272,8 @@ var slowWriteSpec = runtime.Spec{
 	Capabilities: []string{"filesystem.write"},
 	Deadline:     250 * time.Millisecond,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	InputSchema:  slowWriteInputSchema,
-	OutputSchema: slowWriteOutputSchema,
+	InputSchema:  &slowWriteInputSchema,
+	OutputSchema: &slowWriteOutputSchema,
 }
 
 var (
@@ -292,6 +292,6 @@ var crashSpec = runtime.Spec{
 	Effect:       runtime.SideEffectRead,
 	Deadline:     1 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	InputSchema:  crashInputSchema,
-	OutputSchema: crashOutputSchema,
+	InputSchema:  &crashInputSchema,
+	OutputSchema: &crashOutputSchema,
 }

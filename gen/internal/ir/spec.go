@@ -148,8 +148,8 @@ func spec(t *Tool, set *Literal) *Literal {
 	}
 	later(c, t)
 	c.add("Set", set)
-	c.add("InputSchema", &Literal{Ident: t.Embeds[0].Var})
-	c.add("OutputSchema", &Literal{Ident: t.Embeds[1].Var})
+	c.add("InputSchema", &Literal{Ident: t.Embeds[0].Var, Ptr: true})
+	c.add("OutputSchema", &Literal{Ident: t.Embeds[1].Var, Ptr: true})
 	return c.lit
 }
 
@@ -172,7 +172,7 @@ func later(c composite, t *Tool) {
 	if u := d.Undo; u != nil {
 		p := newComposite("UndoSpec").pointer()
 		p.duration("TTL", u.TTL)
-		p.add("StateSchema", &Literal{Ident: t.Embeds[2].Var})
+		p.add("StateSchema", &Literal{Ident: t.Embeds[2].Var, Ptr: true})
 		c.nested("Undo", p)
 	}
 	c.flag("Reconcile", d.Reconcile)
