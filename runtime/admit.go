@@ -97,8 +97,7 @@ func (c *call) admitDry() (next int, held *signal, e *ending) {
 		}
 		return nextEnd, nil, &ending{event: EventAborted, to: StateAborted, outcome: c.pending()}
 	}
-	c.runs = true
-	return nextEnd, nil, &ending{event: EventAborted, to: StateAborted}
+	return nextEnd, nil, &ending{event: EventAborted, to: StateAborted, verdict: &Verdict{Runs: true}}
 }
 
 // describe prepares what the rules need to know of the call.

@@ -72,11 +72,9 @@ type call struct {
 	entered     bool // counted in the gates
 	slot        bool // holds a slot of its tool
 	lane        *signal
-	runs        bool // dry: the handler would have been started
 	returned    bool // the work was neither left by a panic nor by Goexit
 	asked       *asked
 	parks       bool            // it waits for consent as soon as its worker leaves it
-	decision    *Decision       // dry: what the policy answered
 	work        context.Context // of policy and handler
 	left        atomic.Bool     // its handler has returned
 
@@ -92,12 +90,13 @@ type call struct {
 	phase      phase
 	hold       hold // what it has in the rules; guarded by the session
 	invoked    bool
-	evaluating bool // the policy has not returned
-	abandoned  bool // and has outlived its limit
-	ending     bool // somebody gives it its outcome
-	detached   bool // its caller has been told that it is pending
-	approved   bool // while it waits for consent
-	away       bool // its worker has left it
+	evaluating bool     // the policy has not returned
+	abandoned  bool     // and has outlived its limit
+	ending     bool     // somebody gives it its outcome
+	found      *Verdict // dry: of the worker, when it was the worker that ended the call
+	detached   bool     // its caller has been told that it is pending
+	approved   bool     // while it waits for consent
+	away       bool     // its worker has left it
 }
 
 // A hold says what a call has in the rule state of its session.

@@ -36,6 +36,9 @@ func (c *call) decide() bool {
 			c.line()
 			return true
 		case nextEnd:
+			if c.dry {
+				c.judged(e)
+			}
 			return c.end(*e)
 		case nextWait:
 			return false
@@ -114,12 +117,16 @@ func (c *call) ask() (Decision, bool) {
 		return Decision{}, false
 	}
 	d, err := c.exec.policy.Decide(ctx, &c.worker.input)
+	var fault *CallError
+	if err != nil { // its text may hang as the policy may: it is part of the evaluation
+		fault = c.faulty(ReasonPolicyError, err)
+	}
 	c.now = c.clock()
 	if !c.evaluated(ctx, d.Revision) {
 		return Decision{}, false
 	}
 	if err != nil {
-		return Decision{}, c.policyFault("error", err)
+		return Decision{}, c.policyFaulty("error", fault)
 	}
 	return d, true
 }

@@ -50,7 +50,10 @@ func (c *call) decode() (violations []wire.Violation, fault *CallError) {
 			fault = c.panicked(v)
 		}
 	}()
-	c.args, c.heartbeat, violations = c.tool.read(c.in.Input)
+	args, heartbeat, violations := c.tool.read(c.in.Input)
+	if violations == nil {
+		c.args, c.heartbeat = args, heartbeat
+	}
 	return violations, nil
 }
 

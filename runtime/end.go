@@ -15,6 +15,8 @@ type ending struct {
 	outcome  Outcome
 	output   int // bytes, before redaction
 	fault    *CallError
+	text     string // for operators; tryEnd sets it
+	verdict  *Verdict
 }
 
 // end gives the call its outcome, once: the first who tries does it. It always
@@ -29,33 +31,49 @@ func (c *call) end(e ending) bool {
 // it returns true no effect under the fence can happen any more, and those that
 // had begun have ended, or had their grace.
 func (c *call) tryEnd(e *ending) bool {
-	c.mu.Lock()
-	if c.ending || e.during != 0 && c.phase != e.during || e.byCaller && c.phase == phaseWaiting {
-		c.mu.Unlock()
+	var over *signal
+	defer func() { // whatever sinks, observers and the error handler do
+		if over != nil {
+			c.exec.fire(over)
+		}
+	}()
+	e.text = c.tells(&e.outcome, e.fault)
+	tell := c.conclude(e, &over)
+	if over == nil {
 		return false
 	}
-	c.ending = true
-	started := c.attempt > 0
-	c.cancelContexts(e.outcome.Kind, started)
-	out := &c.record.outcome
-	*out = e.outcome
-	if drained := c.fence.shut(); drained != nil {
-		c.mu.Unlock()
-		out.Detail.Writing = !c.exec.waitFor(drained, grace)
-		c.mu.Lock()
-	}
-	c.close(out, e, started)
-	over := c.over()
-	tell := c.detached
-	c.mu.Unlock()
 	if e.fault != nil {
 		c.exec.report(e.fault)
 	}
 	if tell {
 		c.observe()
 	}
-	c.exec.fire(over)
 	return true
+}
+
+// conclude is tryEnd as far as the call's lock is held. It sets over to the
+// signal that is owed to those who wait, when it is this ending that counts, and
+// reports whether nobody else will tell the observers.
+func (c *call) conclude(e *ending, over **signal) (tell bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending || e.during != 0 && c.phase != e.during || e.byCaller && c.phase == phaseWaiting {
+		return false
+	}
+	c.ending = true
+	*over = c.over()
+	started := c.attempt > 0
+	c.cancelContexts(e.outcome.Kind, started)
+	out := &c.record.outcome
+	*out = e.outcome
+	c.found = e.verdict
+	if drained := c.fence.shut(); drained != nil {
+		c.mu.Unlock()
+		out.Detail.Writing = !c.exec.waitFor(drained, grace)
+		c.mu.Lock()
+	}
+	c.close(out, e, started)
+	return c.detached
 }
 
 // close makes the outcome complete, gives back what the call has reserved and
@@ -71,11 +89,11 @@ func (c *call) close(out *Outcome, e *ending, started bool) {
 	c.complete(out, now, started)
 	c.settle(out, now)
 	c.exec.desk.drop(c)
-	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, output: e.output})
 	if c.record.undo.possible = started && c.tool.spec.Undo != nil; c.record.undo.possible {
 		c.record.call = c
 		c.record.undo.ended = now
 	}
+	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, text: e.text, output: e.output})
 }
 
 // cancelContexts tells the handler, or a policy that is still thinking, that it
@@ -145,6 +163,9 @@ func cancellation(r Reason) *ending {
 	}
 }
 
+// outOfTime tells a model that its call came too late in the turn.
+const outOfTime = "the turn's time was over before the call could start"
+
 // overdue ends the call because phase p is over.
 func (c *call) overdue(p phase) {
 	var e *ending
@@ -153,12 +174,12 @@ func (c *call) overdue(p phase) {
 		e = c.unjudged("timeout", "the policy could not judge the call in time, which is denied therefore")
 		e.fault = c.faulty(ReasonPolicyError, errAbandoned)
 	case phaseAdmitting, phaseHeld:
-		e = refusal(ReasonDeadline, Detail{}, "the turn's time was over before the call could start")
+		e = refusal(ReasonDeadline, Detail{}, outOfTime)
 	case phasePreviewing:
 		e = refusal(ReasonConsentUnavailable, Detail{}, "what the call would do could not be shown in time to whoever is asked")
 	case phaseQueued:
 		e = refusal(ReasonAtCapacity, Detail{}, fmt.Sprintf(
-			"%q is busy: none of its %d slots got free in the turn's time", c.in.Tool, c.tool.spec.Limits.Concurrency))
+			"%q is busy: none of its %d slots got free in time", c.in.Tool, c.tool.spec.Limits.Concurrency))
 	case phaseRunning:
 		c.timeOut()
 		return

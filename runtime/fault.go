@@ -24,6 +24,9 @@ type CallError struct {
 	Err    error
 	Panic  any    // value of a panic, when there was one
 	Stack  []byte // of that panic
+
+	said string // what Err or Panic say: asked once, in the goroutine where they came from
+	told bool   // the error handler knows
 }
 
 // Error describes the fault.
@@ -36,20 +39,27 @@ func (e *CallError) Unwrap() error { return e.Err }
 
 // text describes the fault without the call.
 func (e *CallError) text() string {
-	if e.Panic != nil {
+	switch {
+	case e.said != "":
+		return e.said
+	case e.Panic != nil:
 		return fmt.Sprintf("panic: %v", e.Panic)
-	}
-	if e.Err != nil {
+	case e.Err != nil:
 		return errorText(e.Err)
 	}
 	return e.Reason.String()
 }
 
-// faulty returns a fault of this call.
+// faulty returns a fault of this call. The text of err is asked here: who calls
+// it holds no lock, unless err is an error of this package.
 func (c *call) faulty(r Reason, err error) *CallError {
-	return &CallError{
+	f := &CallError{
 		Tool: c.in.Tool, CallID: c.in.ID, SessionID: c.run.session.cfg.ID, RunID: c.run.id, Reason: r, Err: err,
 	}
+	if err != nil {
+		f.said = f.text()
+	}
+	return f
 }
 
 // panicked returns the fault that v is, which was recovered. It is called while
@@ -57,17 +67,16 @@ func (c *call) faulty(r Reason, err error) *CallError {
 func (c *call) panicked(v any) *CallError {
 	f := c.faulty(ReasonPanic, nil)
 	f.Panic, f.Stack = v, debug.Stack()
-	if v == nil {
-		f.Err, f.Stack = errExited, nil
-	}
+	f.said = f.text()
 	return f
 }
 
-// report tells the error handler of a fault.
+// report tells the error handler of a fault, once.
 func (e *Executor) report(f *CallError) {
-	if e.onError == nil {
+	if e.onError == nil || f.told {
 		return
 	}
+	f.told = true
 	defer func() { _ = recover() }() // nobody is left to be told
 	e.onError(f)
 }

@@ -2,9 +2,11 @@ package runtime
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/rig"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // start checks what was approved and gives the handler its deadline: that of
@@ -42,6 +44,9 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 	if c.ending {
 		return false, nil
 	}
+	if !c.now.Before(due) { // before something is used up, or the handler is told
+		return false, refusal(ReasonDeadline, Detail{}, outOfTime)
+	}
 	if c.asked != nil {
 		if e = c.exec.desk.use(c); e != nil {
 			return false, e
@@ -71,10 +76,14 @@ func (c *call) invoke() bool {
 	return true
 }
 
-// finish judges what the handler returned.
+// finish judges what the handler returned. All that may hang, such as the text of
+// an error, comes before the call has its outcome: its time still runs.
 func (c *call) finish() bool {
 	var e ending
 	c.result(&e)
+	if e.fault != nil {
+		c.exec.report(e.fault)
+	}
 	if !c.tryEnd(&e) {
 		c.late(e.fault, e.output)
 	}
@@ -85,7 +94,8 @@ func (c *call) finish() bool {
 func (c *call) result(e *ending) {
 	spec := c.tool.spec
 	if c.err != nil {
-		c.failed(e, c.handlerMessage(), c.faulty(ReasonHandlerError, c.err))
+		fault := c.faulty(ReasonHandlerError, c.err)
+		c.failed(e, c.handlerMessage(fault), fault)
 		return
 	}
 	if c.outputs == nil {
@@ -102,12 +112,25 @@ func (c *call) result(e *ending) {
 	case violations != nil:
 		c.failed(e, "the tool returned an invalid output", c.faulty(ReasonInvalidOutput,
 			fmt.Errorf("the output of tool %q is invalid: %s", spec.Name, violationList(violations))))
-		e.outcome.Violations = violations
+		e.outcome.Violations = unvalued(violations)
 	default:
 		e.event, e.to, e.output = EventCompleted, StateCompleted, len(out)
-		e.outcome.Kind, e.outcome.Output = Completed, c.redact(out)
-		e.outcome.Obligations = c.obligations
+		e.outcome.Kind, e.outcome.Obligations = Completed, c.obligations
+		var err error
+		if e.outcome.Output, err = c.redact(out); err != nil {
+			e.fault = c.faulty(ReasonNone, err)
+		}
 	}
+}
+
+// unvalued returns violations of an output as a model may see them: what the
+// handler returned is for operators only.
+func unvalued(violations []wire.Violation) []wire.Violation {
+	violations = slices.Clone(violations)
+	for i := range violations {
+		violations[i].Actual = "(hidden)"
+	}
+	return violations
 }
 
 // failed sets e to the ending of a call whose handler ran in vain.
@@ -119,26 +142,33 @@ func (c *call) failed(e *ending, message string, fault *CallError) {
 
 // late records what came of a handler after its call had been given up.
 func (c *call) late(fault *CallError, output int) {
-	c.exec.wait(c.over(), nil, nil) // the event that ended the call comes first
-	now := c.clock()
-	c.mu.Lock()
-	c.transition(EventLateResult, c.state, note{at: now, fault: fault, output: output})
-	c.mu.Unlock()
+	text := c.tells(&Outcome{}, fault)
 	if fault != nil {
 		c.exec.report(fault)
 	}
+	c.exec.wait(c.over(), nil, nil) // the event that ended the call comes first
+	now := c.clock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.transition(EventLateResult, c.state, note{at: now, fault: fault, text: text, output: output})
 }
 
 // leave ends the work on a call. What made the work stop, if it did not return,
-// is a panic or runtime.Goexit, of the policy or of the handler.
+// is a panic or runtime.Goexit, of the policy, of the handler or of a sink. More
+// of the latter on the way out keep nothing from being done.
 func (c *call) leave() {
 	defer c.exec.busy(-1)
-	if !c.returned {
-		c.crashed(c.panicked(recover()))
+	defer c.park()
+	defer c.left.Store(true)
+	defer c.depart()
+	if c.returned {
+		return
 	}
-	c.depart()
-	c.left.Store(true)
-	c.park()
+	fault := c.faulty(ReasonPanic, errExited)
+	defer func() { c.crashed(fault) }()
+	if v := recover(); v != nil {
+		fault = c.panicked(v)
+	}
 }
 
 // crashed ends the call for a panic.
@@ -151,6 +181,7 @@ func (c *call) crashed(fault *CallError) {
 	c.mu.Unlock()
 	if running {
 		fault.Reason = ReasonPanic
+		c.exec.report(fault)
 		var e ending
 		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.in.Tool), fault)
 		if !c.tryEnd(&e) {

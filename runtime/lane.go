@@ -65,14 +65,19 @@ func (c *call) line() {
 	}
 }
 
-// queue waits for a slot of the tool, inside the turn's budget. A slot is held
-// until the handler has returned, even when its call was given up before.
+// queue waits for a slot of the tool, inside the turn's budget; without one as
+// long as a handler of the tool may take. A slot is held until the handler has
+// returned, even when its call was given up before.
 func (c *call) queue() bool {
 	if c.batch != nil && !c.batch.wait(c) {
 		return false
 	}
 	if c.lane != nil {
-		if !c.enter(phaseQueued, c.ends()) || c.exec.wait(c.lane, c.over(), nil) == sawB {
+		due := c.ends()
+		if due.IsZero() {
+			due = c.clock().Add(c.tool.spec.deadline())
+		}
+		if !c.enter(phaseQueued, due) || c.exec.wait(c.lane, c.over(), nil) == sawB {
 			return false
 		}
 		c.lane, c.slot = nil, true

@@ -45,9 +45,9 @@ func invalidInput(violations []wire.Violation) string {
 
 // handlerMessage tells a model that the handler failed, and how if the tool says
 // that its error texts are safe.
-func (c *call) handlerMessage() string {
+func (c *call) handlerMessage(fault *CallError) string {
 	if c.tool.spec.SafeErrors {
-		return c.scrub(errorText(c.err))
+		return c.scrub(fault.text())
 	}
 	return fmt.Sprintf("%q failed", c.in.Tool)
 }
@@ -74,24 +74,38 @@ func explain(out *Outcome) string {
 	return strings.Join(texts, "; ")
 }
 
+// judged puts what the worker of a dry call knows into the ending: the worker
+// may still be busy when somebody else ends the call.
+func (c *call) judged(e *ending) {
+	if e.verdict == nil {
+		e.verdict = &Verdict{}
+	}
+	e.verdict.Decision = c.worker.judge.decision
+	e.verdict.Input = encoded(c.final)
+}
+
 // verdict is what WhatIf returns of an ended dry call.
 func (c *call) verdict() Verdict {
-	v := Verdict{Runs: c.runs, Outcome: c.record.outcome}
-	if c.decision != nil {
-		v.Decision = *c.decision
+	v := Verdict{Input: encoded(c.args)} // the judgement was given up, or not begun
+	if c.found != nil {
+		v = *c.found
 	}
-	if c.runs {
-		v.Outcome = Outcome{}
-	} else {
-		s := c.run.session
-		s.mu.Lock()
-		c.stand(&v.Outcome)
-		s.mu.Unlock()
+	if v.Runs {
+		return v
 	}
-	if c.final != nil {
-		if b, violations := wire.Append(nil, c.final); violations == nil {
-			v.Input = b
-		}
-	}
+	v.Outcome = c.record.outcome
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.stand(&v.Outcome)
 	return v
+}
+
+// encoded returns a value as JSON, nil when there is none.
+func encoded(v wire.Value) []byte {
+	if v == nil {
+		return nil
+	}
+	b, _ := wire.Append(nil, v)
+	return b
 }

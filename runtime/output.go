@@ -1,49 +1,83 @@
 package runtime
 
-import "github.com/ambit-tools/ambit/runtime/wire"
+import (
+	"errors"
+	"strconv"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// maxDepth is how deep an output may be nested: as deep as an input.
+const maxDepth = 128
+
+// What a walk of a value is stopped by, from inside of a visitor.
+var (
+	errTooDeep  = errors.New("nested too deeply")
+	errTooLarge = errors.New("too large")
+)
 
 // A sizer measures a value before it is encoded, so that an output that is much
-// too large is not encoded at all. It counts what the encoding has at least:
-// commas, digits and escapes come on top.
-type sizer struct{ least int64 }
+// too large is not encoded at all, and one that contains itself does not end the
+// process. It counts what the encoding has at least: commas, digits and escapes
+// come on top.
+type sizer struct {
+	least, most int64
+	depth       int
+	err         error // why the walk was stopped
+}
 
-// Visit adds up a token.
+// Visit adds up a token. It stops the walk by a panic with the sizer itself.
 func (s *sizer) Visit(t wire.Token) {
 	switch t.Kind {
 	case wire.KindString:
 		s.least += int64(len(t.Str)) + 2
 	case wire.KindName:
 		s.least += int64(len(t.Str)) + 3
+	case wire.KindObject, wire.KindArray:
+		s.least++
+		if s.depth++; s.depth > maxDepth {
+			s.err = errTooDeep
+		}
+	case wire.KindEnd:
+		s.least++
+		s.depth--
 	default:
 		s.least++
 	}
+	if s.least > s.most && s.err == nil {
+		s.err = errTooLarge
+	}
+	if s.err != nil {
+		panic(s)
+	}
+}
+
+// measure walks v and returns why it was stopped, nil when it was not.
+func (s *sizer) measure(v wire.Value, limit int64) (err error) {
+	*s = sizer{most: limit}
+	defer func() {
+		if v := recover(); v != nil && v != any(s) {
+			panic(v)
+		}
+		err = s.err
+	}()
+	v.Walk(s)
+	return nil
 }
 
 // encode checks the handler's output and encodes it. It reports false when it
 // is larger than limit.
 func (c *call) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
-	c.sizer = sizer{}
-	c.outputs.Walk(&c.sizer)
-	if c.sizer.least > limit {
+	switch c.sizer.measure(c.outputs, limit) {
+	case errTooLarge:
+		c.outputs = nil // nobody may walk it
 		return nil, nil, false
+	case errTooDeep:
+		c.outputs = nil
+		return nil, []wire.Violation{{
+			Keyword: "depth", Expected: "at most " + strconv.Itoa(maxDepth) + " nested objects and arrays", Actual: "more",
+		}}, true
 	}
 	out, violations = wire.Append(nil, c.outputs)
 	return out, violations, int64(len(out)) <= limit
-}
-
-// redact masks the members of the output that the policy wants masked.
-func (c *call) redact(out wire.Raw) wire.Raw {
-	for _, o := range c.obligations {
-		if o.Code != "redact_output" {
-			continue
-		}
-		places, err := redactions(o)
-		if err != nil { // bound has refused the call for this
-			return nil
-		}
-		for _, p := range places {
-			out = p.mask(out)
-		}
-	}
-	return out
 }

@@ -30,6 +30,15 @@ func parsePointer(text string) (pointer, error) {
 	return p, nil
 }
 
+// String returns p as it is written.
+func (p pointer) String() string {
+	var b strings.Builder
+	for _, token := range p {
+		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token))
+	}
+	return b.String()
+}
+
 // overlaps reports whether one of p and q leads to or into the other.
 func (p pointer) overlaps(q pointer) bool {
 	n := min(len(p), len(q))

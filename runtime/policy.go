@@ -99,7 +99,10 @@ type Rewrite struct {
 //
 // The executor knows two: redact_output, whose args {"pointers": [...]} name the
 // members of the output to mask, and notify, which is recorded with the outcome
-// and handed to observers. An unknown obligation denies the call.
+// and handed to observers. An unknown obligation denies the call, and so does a
+// pointer to what the schema of the output does not declare. When there is
+// nothing at a pointer the whole output is masked, unless the schema declares
+// the place: what is not there then is absent.
 type Obligation struct {
 	Code string   `json:"code"`
 	Args wire.Raw `json:"-"`

@@ -334,7 +334,7 @@ func TestObligations(t *testing.T) {
 	notify := runtime.Obligation{Code: "notify", Args: wire.Raw(`{"who":"ops"}`)}
 	var observed []runtime.Outcome
 	r := newRigWith(t, decide(runtime.Decision{Effect: runtime.EffectAllow, Obligations: []runtime.Obligation{redact, notify}}),
-		[]*runtime.Tool{readTool(okRead)},
+		[]*runtime.Tool{readTool(okRead, func(s *runtime.Spec) { s.OutputSchema = readOutputSchema })},
 		runtime.WithObserver(func(info runtime.CallInfo, out runtime.Outcome) {
 			assert.Equal(t, "c1", info.ID)
 			observed = append(observed, out)

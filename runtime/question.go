@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -95,16 +94,15 @@ func (c *call) previewOf(ctx context.Context, args wire.Value) (p *consent.Previ
 	if c.tool.hooks.preview == nil || declared == nil || !declared.Preview {
 		return nil, nil
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-		}
-	}()
-	shown, err := c.tool.hooks.preview(ctx, args)
+	err = guard(func() error {
+		shown, err := c.tool.hooks.preview(ctx, args)
+		p = &consent.Preview{MediaType: shown.MediaType, Text: shown.Text}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &consent.Preview{MediaType: shown.MediaType, Text: shown.Text}, nil
+	return p, nil
 }
 
 // questionOf returns what is asked about the call with some arguments.

@@ -58,10 +58,13 @@ type Mode struct {
 
 // Limits caps what one call, or all calls of a tool together, may use.
 type Limits struct {
-	Input       int64 // bytes; 0: 64 KiB
-	Output      int64 // bytes; 0: 1 MiB
-	Memory      int64 // bytes; 0: not declared
-	Concurrency int   // handlers that run at once in one executor; 0: unlimited
+	Input  int64 // bytes; 0: 64 KiB
+	Output int64 // bytes; 0: 1 MiB
+	Memory int64 // bytes; 0: not declared
+	// Concurrency is how many handlers run at once in one executor; 0: unlimited.
+	// Others wait, until the turn's budget is used up, or without one as long as
+	// the deadline of the tool.
+	Concurrency int
 }
 
 // A Retry says how often and how fast a failed idempotent call is tried again.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -21,6 +22,8 @@ type Tool struct {
 	run    func(context.Context, wire.Value) (wire.Value, error)
 	hooks  hooks
 	err    error
+
+	outputs func() *schema // what spec.OutputSchema says, parsed when it is wanted
 }
 
 // hooks are what undo, preview and reconcile declare, with their types erased.
@@ -41,7 +44,7 @@ type ToolOption[In any] func(*hooks)
 func NewTool[In input, Out wire.Value](
 	spec *Spec, rule *wire.ObjectRule, run func(context.Context, In) (Out, error), opts ...ToolOption[In],
 ) *Tool {
-	t := &Tool{spec: spec}
+	t := newTool(spec)
 	if rule == nil || run == nil {
 		t.err = errors.New("the rule of the input or the handler is nil")
 		return t
@@ -74,6 +77,11 @@ func NewTool[In input, Out wire.Value](
 	return t
 }
 
+// newTool returns a tool that cannot do anything yet.
+func newTool(spec *Spec) *Tool {
+	return &Tool{spec: spec, outputs: sync.OnceValue(func() *schema { return parseSchema(spec.OutputSchema) })}
+}
+
 // input is what a generated input is, by its pointer. All pointers are one shape
 // to the compiler where a constraint lists methods only: NewTool is compiled
 // once, not once per tool.
@@ -91,7 +99,8 @@ type Codec interface {
 // NewDynamicTool returns a tool without generated types: codec decodes its
 // input and run gets what codec returned. The Walk of an output checks it.
 func NewDynamicTool(spec *Spec, codec Codec, run func(context.Context, wire.Value) (wire.Value, error), opts ...DynamicOption) *Tool {
-	t := &Tool{spec: spec, run: run}
+	t := newTool(spec)
+	t.run = run
 	if codec == nil || run == nil {
 		t.err = errors.New("the codec or the handler is nil")
 		return t

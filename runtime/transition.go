@@ -13,6 +13,7 @@ type note struct {
 	at      time.Time
 	outcome *Outcome       // when the call ends
 	fault   *CallError     // what went wrong, for operators
+	text    string         // of it, or of what stands behind a refusal, without sensitive values
 	output  int            // bytes
 	answer  *consent.Event // to a request for consent
 	by      string
@@ -20,7 +21,7 @@ type note struct {
 
 // transition takes the call to another state. It is the only function that
 // does, and the only one that emits an event. c.mu is held, once others know
-// the call.
+// the call: what a tool or a policy wrote is not called here.
 func (c *call) transition(kind EventKind, to State, n note) {
 	from := c.state
 	if c.invoked == (kind == EventInvoked) || !kind.Legal(from, to) {
@@ -49,12 +50,25 @@ func (c *call) transition(kind EventKind, to State, n note) {
 	}
 	if n.outcome != nil {
 		e.Outcome, e.Reason, e.AllReasons = n.outcome.Kind, n.outcome.Reason, n.outcome.AllReasons
-		e.Err = c.scrub(explain(n.outcome))
 	}
-	if n.fault != nil {
-		e.Err, e.Stack = c.scrub(n.fault.text()), string(n.fault.Stack)
+	if e.Err = n.text; n.fault != nil {
+		e.Stack = string(n.fault.Stack)
 	}
 	c.exec.emit(&e)
+}
+
+// tells returns what the event of an ending says to operators. It may run code
+// of the tool: no lock is held, and the call can still be ended by its timer.
+func (c *call) tells(out *Outcome, fault *CallError) string {
+	switch {
+	case c.dry || len(c.exec.sinks) == 0:
+		return ""
+	case fault != nil:
+		return c.scrub(fault.text())
+	case len(out.Violations)+len(out.Denials) > 0:
+		return c.scrub(explain(out))
+	}
+	return ""
 }
 
 // emit numbers an event and hands it to the sinks.
@@ -63,25 +77,32 @@ func (e *Executor) emit(ev *Event) {
 	defer e.emitting.Unlock()
 	e.seq++
 	ev.Seq = e.seq
-	for _, s := range e.sinks {
-		if err := deliver(s, ev); err != nil {
-			e.report(&CallError{
-				Tool: ev.Tool, CallID: ev.CallID, SessionID: ev.SessionID, RunID: ev.RunID,
-				Err: fmt.Errorf("sink %T, event %d: %w", s, ev.Seq, err),
-			})
-		}
-	}
+	e.deliver(e.sinks, ev)
 }
 
-// deliver hands an event to a sink; a panic of the sink is its error.
-func deliver(s Sink, ev *Event) (err error) {
+// deliver hands an event to sinks, to all of them even when one panics or leaves
+// its goroutine. The latter cannot be undone: those who hold locks while they
+// emit events, or owe something to others, see to it that they pay then too.
+func (e *Executor) deliver(sinks []Sink, ev *Event) {
+	if len(sinks) == 0 {
+		return
+	}
+	defer e.deliver(sinks[1:], ev)
+	err := errExited
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v", v)
 		}
+		if err != nil {
+			e.report(&CallError{
+				Tool: ev.Tool, CallID: ev.CallID, SessionID: ev.SessionID, RunID: ev.RunID,
+				Err: fmt.Errorf("sink %T, event %d: %w", sinks[0], ev.Seq, err),
+			})
+		}
 	}()
-	if s == nil {
-		return errors.New("the sink is nil")
+	if sinks[0] == nil {
+		err = errors.New("the sink is nil")
+		return
 	}
-	return s.Emit(*ev)
+	err = sinks[0].Emit(*ev)
 }

@@ -69,11 +69,19 @@ func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *
 		return nil, earlier
 	}
 	c.batch = b
+	known := false
+	defer func() {
+		if !known { // a sink has left the goroutine: nobody works on the call
+			defer c.depart()
+			c.cancel(ReasonCancelled)
+		}
+	}()
 	if c.declare() && c.validate() && c.afford() {
 		c.exec.crew.take(c)
 	} else {
 		c.depart()
 	}
+	known = true
 	return c, nil
 }
 

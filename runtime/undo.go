@@ -147,6 +147,11 @@ func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) Undo
 			why = UndoDrift
 		}
 	}
+	var fault *CallError
+	if err != nil {
+		fault = c.faulty(ReasonNone, err)
+	}
+	text := c.tells(&Outcome{}, fault)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.mu.Lock()
@@ -154,7 +159,7 @@ func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) Undo
 	r.undo.busy = false
 	now := s.exec.now()
 	if err != nil {
-		c.transition(EventUndoFailed, c.state, note{at: now, by: req.By, fault: c.faulty(ReasonNone, err)})
+		c.transition(EventUndoFailed, c.state, note{at: now, by: req.By, fault: fault, text: text})
 		if why != UndoHandlerError {
 			return UndoResult{Reason: why}
 		}
@@ -255,5 +260,21 @@ func guard(f func() error) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	return f()
+	if err = f(); err != nil {
+		err = &foreign{errorText(err), err}
+	}
+	return err
 }
+
+// A foreign error was made by others, who are asked only once what it says:
+// where they may hang.
+type foreign struct {
+	text string
+	err  error
+}
+
+// Error returns what the error says.
+func (f *foreign) Error() string { return f.text }
+
+// Unwrap returns the error.
+func (f *foreign) Unwrap() error { return f.err }

@@ -28,7 +28,7 @@ type crew struct {
 type worker struct {
 	next    atomic.Pointer[call] // given by take
 	current atomic.Pointer[call] // watched by the timer
-	armed   atomic.Int64         // when the timer fires, in Unix nanoseconds; 0: it does not run
+	armed   atomic.Int64         // when the timer fires, in nanoseconds from the executor's epoch; 0: it does not run
 
 	input PolicyInput // for the policy, one after the other: it must not keep it
 	rule  rules.Call  // for the rules, likewise
@@ -102,18 +102,27 @@ func (w *worker) arm(due time.Time) {
 	if due.IsZero() {
 		return
 	}
-	at := due.UnixNano()
-	if armed := w.armed.Load(); armed != 0 && armed <= at {
+	at := max(int64(due.Sub(w.exec.epoch)), 1) // by the clock that nobody sets
+	if w.armedBefore(at) {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.armedBefore(at) { // the worker and its timer may both be here
+		return
+	}
 	w.armed.Store(at)
 	if w.timer == nil {
 		w.timer = w.exec.after(w.exec.until(due), w.fire)
 		return
 	}
 	w.timer.Reset(w.exec.until(due))
+}
+
+// armedBefore reports whether the timer fires at an instant or before.
+func (w *worker) armedBefore(at int64) bool {
+	armed := w.armed.Load()
+	return armed != 0 && armed <= at
 }
 
 // fire looks whether the time of the current call is up. It takes note that the

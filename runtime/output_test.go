@@ -1,0 +1,83 @@
+package runtime_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A nodeOutput is a tree, or what a handler makes of it.
+type nodeOutput struct {
+	Left, Right *nodeOutput
+}
+
+var nodeRule = wire.ObjectRule{Names: []string{"left", "right"}}
+
+func (v *nodeOutput) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &nodeRule)
+	if v.Left != nil {
+		wire.Member(w, "left", v.Left, wire.WalkObject, &nodeRule)
+	}
+	if v.Right != nil {
+		wire.Member(w, "right", v.Right, wire.WalkObject, &nodeRule)
+	}
+	wire.End(w)
+}
+
+// chain returns a tree that is n deep; with both it is as wide as it can be,
+// made of n nodes only.
+func chain(n int, both bool) *nodeOutput {
+	v := &nodeOutput{}
+	for range n - 1 {
+		above := &nodeOutput{Left: v}
+		if both {
+			above.Right = v
+		}
+		v = above
+	}
+	return v
+}
+
+// An endlessOutput never ends, and has no depth.
+type endlessOutput struct{}
+
+func (v *endlessOutput) Walk(w wire.Visitor) {
+	wire.BeginArray(w, -1, nil)
+	for {
+		w.Visit(wire.Token{Kind: wire.KindNull})
+	}
+}
+
+func TestOutputsThatDoNotEnd(t *testing.T) {
+	loop := &nodeOutput{}
+	loop.Right = loop
+	for name, tc := range map[string]struct {
+		out    wire.Value
+		reason runtime.Reason
+	}{
+		"deep":     {chain(128, false), runtime.ReasonNone},
+		"too deep": {chain(129, false), runtime.ReasonInvalidOutput},
+		"cyclic":   {loop, runtime.ReasonInvalidOutput},
+		"wide":     {chain(100, true), runtime.ReasonOutputTooLarge},
+		"endless":  {&endlessOutput{}, runtime.ReasonOutputTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, runtime.NewDynamicTool(&runtime.Spec{Name: "grow"}, anyCodec{},
+				func(context.Context, wire.Value) (wire.Value, error) { return tc.out, nil }))
+			out := r.turn().Execute(t.Context(), callOf("c1", "grow", `{}`))
+			assert.Equal(t, tc.reason, out.Reason, out.Message)
+		})
+	}
+}
+
+// An anyCodec takes every JSON value.
+type anyCodec struct{}
+
+func (anyCodec) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
+	v, violations := wire.ParseRaw(b, l)
+	return v, violations
+}

@@ -1,0 +1,47 @@
+package runtime_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// TestWhatIfGivenUp gives up at every moment: the worker of the judgement is
+// still busy then, and the race detector looks on.
+func TestWhatIfGivenUp(t *testing.T) {
+	r := newRig(t, readTool(okRead))
+	turn := r.turn()
+	kinds := map[bool]int{}
+	for i := range 400 {
+		ctx, cancel := context.WithCancel(t.Context())
+		timer := time.AfterFunc(time.Duration(i%40)*time.Microsecond, cancel)
+		v := turn.WhatIf(ctx, callOf("", "file_read", goodInput))
+		kinds[v.Runs]++
+		assert.Equal(t, v.Runs, v.Outcome.Reason == runtime.ReasonNone)
+		assert.JSONEq(t, goodInput, string(v.Input))
+		timer.Stop()
+		cancel()
+	}
+	require.NoError(t, r.exec.Shutdown(t.Context()))
+	t.Logf("%d of 400 were given up", kinds[false])
+}
+
+func TestWhatIfOfAPolicyThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRigWith(t, runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+			time.Sleep(time.Second)
+			return allowAll(ctx, in)
+		}), []*runtime.Tool{readTool(okRead)})
+		v := r.turn().WhatIf(t.Context(), callOf("", "file_read", goodInput))
+		assert.Equal(t, runtime.ReasonPolicyError, v.Outcome.Reason)
+		assert.False(t, v.Runs)
+		assert.JSONEq(t, goodInput, string(v.Input))
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+	})
+}
