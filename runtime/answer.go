@@ -186,7 +186,7 @@ func (c *call) consultOnce(ctx context.Context, in PolicyInput) (Decision, error
 	if !e.waitFor(done, e.patience) {
 		watch.cancel(whyDeadline)
 		e.abandoned.Add(1)
-		go func() { <-done.ch; e.abandoned.Add(-1) }()
+		go func() { <-done.done(); e.abandoned.Add(-1) }()
 		return Decision{}, errAbandoned
 	}
 	watch.cancel(whyCanceled)

@@ -149,7 +149,7 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.As(in.Principal)
 	}
-	r := &record{tool: in.Tool, run: t.run.id, first: signal{ch: make(chan struct{})}}
+	r := &record{tool: in.Tool, run: t.run.id}
 	r.input = append(r.short[:0], in.Input...)
 	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, in: in, phase: phasePreparing}
 	c.in.Input = r.input
@@ -215,7 +215,8 @@ func (c *call) over() *signal {
 // of a call that waits for consent is pending when the caller's patience is over.
 func (c *call) await() Outcome {
 	r := c.record
-	if c.exec.wait(&r.first, nil, c.ctx.Done()) == sawDone {
+	quick := c.exec.waiter == nil && r.first.soon() // a Waiter counts those who wait
+	if !quick && c.exec.wait(&r.first, nil, c.ctx.Done()) == sawDone {
 		c.forsake()
 		c.exec.wait(&r.first, nil, nil)
 	}
