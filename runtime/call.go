@@ -27,16 +27,17 @@ const (
 
 // A record is what a session remembers of a call.
 type record struct {
-	tool    string
-	input   []byte
-	short   [96]byte // room for a short input
-	first   signal   // the first answer is there: the outcome, or that the call waits for consent
-	final   *signal  // then: the outcome is there; nil when it was the first answer
-	outcome Outcome
-	call    *call // when it waited for consent or can be undone
-	run     string
-	number  int      // in the session
-	undo    undoable // guarded by the session
+	id     string // when it has an outcome
+	tool   string
+	input  []byte
+	short  [96]byte // room for a short input
+	first  signal   // the first answer is there: the outcome, or that the call waits for consent
+	final  *signal  // then: the outcome is there; nil when it was the first answer
+	kept   kept
+	call   *call // when it waited for consent or can be undone
+	run    string
+	number int      // in the session
+	undo   undoable // guarded by the session
 }
 
 // A call is one execution. Two goroutines share it, the one that waits for the
@@ -66,7 +67,6 @@ type call struct {
 	outputs     wire.Value
 	prepared    wire.Value // what its undo will need
 	err         error
-	sizer       sizer
 	policyCtx   callContext
 	dry         bool // only judged: no events, no reservations, no handler
 	entered     bool // counted in the gates
@@ -226,7 +226,7 @@ func (c *call) await() Outcome {
 	if !c.dry {
 		c.observe()
 	}
-	return r.outcome
+	return r.outcome()
 }
 
 // forsake cancels c because its caller is gone, unless it waits for consent.
@@ -261,7 +261,7 @@ func (c *call) linger() Outcome {
 		c.exec.wait(final, nil, nil)
 	}
 	c.observe()
-	return c.record.outcome
+	return c.record.outcome()
 }
 
 // patience returns how long the caller waits for somebody's consent.
@@ -290,7 +290,7 @@ func (r *record) await(ctx context.Context, s *Session) Outcome {
 		return r.now(s)
 	}
 	if r.final == nil {
-		return r.outcome
+		return r.outcome()
 	}
 	if out, waits := r.call.waits(); waits {
 		return out
@@ -298,14 +298,14 @@ func (r *record) await(ctx context.Context, s *Session) Outcome {
 	if e.wait(r.final, nil, ctx.Done()) == sawDone {
 		return r.now(s)
 	}
-	return r.outcome
+	return r.outcome()
 }
 
 // now returns what there is to say of a call before it has its outcome.
 func (r *record) now(*Session) Outcome {
 	if r.first.happened() {
 		if r.final == nil || r.final.happened() {
-			return r.outcome
+			return r.outcome()
 		}
 		if out, waits := r.call.waits(); waits {
 			return out

@@ -64,8 +64,7 @@ func (c *call) conclude(e *ending, over **signal) (tell bool) {
 	*over = c.over()
 	started := c.attempt > 0
 	c.cancelContexts(e.outcome.Kind, started)
-	out := &c.record.outcome
-	*out = e.outcome
+	out := &e.outcome
 	c.found = e.verdict
 	if drained := c.fence.shut(); drained != nil {
 		c.mu.Unlock()
@@ -93,7 +92,10 @@ func (c *call) close(out *Outcome, e *ending, started bool) {
 		c.record.call = c
 		c.record.undo.ended = now
 	}
-	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, text: e.text, output: e.output})
+	c.record.keep(out)
+	c.transition(e.event, e.to, note{
+		at: now, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, fault: e.fault, text: e.text, output: e.output,
+	})
 }
 
 // cancelContexts tells the handler, or a policy that is still thinking, that it

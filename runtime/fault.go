@@ -88,7 +88,7 @@ func (c *call) observe() {
 	}
 	info := c.info()
 	for _, f := range c.exec.observers {
-		c.exec.tell(f, info, c.record.outcome)
+		c.exec.tell(f, info, c.record.outcome())
 	}
 }
 

@@ -93,7 +93,7 @@ func (c *call) verdict() Verdict {
 	if v.Runs {
 		return v
 	}
-	v.Outcome = c.record.outcome
+	v.Outcome = c.record.outcome()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()

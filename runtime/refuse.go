@@ -75,7 +75,7 @@ func (c *call) repeated(out *Outcome, of string) {
 	if r == nil || !r.first.happened() || r.final != nil && !r.final.happened() {
 		return
 	}
-	out.Output = r.outcome.Output
+	out.Output = r.kept.output
 }
 
 // violated sets the reasons that the violations of rules are.

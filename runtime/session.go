@@ -118,5 +118,5 @@ func (s *Session) Await(ctx context.Context, callID string) Outcome {
 	if s.exec.wait(&r.first, nil, ctx.Done()) == sawDone || r.final != nil && s.exec.wait(r.final, nil, ctx.Done()) == sawDone {
 		return r.now(s)
 	}
-	return r.outcome
+	return r.outcome()
 }

@@ -10,14 +10,15 @@ import (
 // A signal happens once, and wakes all who wait for it. Whoever lets it happen
 // counts those as busy who thereby have something to do again (Waiter).
 type signal struct {
-	wire    atomic.Pointer[tripwire] // nil: it has not happened and nobody waits
-	fired   bool                     // guarded by the executor's roster, as the next; only kept for a Waiter
-	waiting []*sleeper
+	wire atomic.Pointer[tripwire] // nil: it has not happened and nobody waits
 }
 
 // A tripwire is what those who wait for a signal share. It is made for the first
 // of them: most signals happen before anybody has to lie down.
-type tripwire struct{ ch chan struct{} }
+type tripwire struct {
+	ch      chan struct{}
+	waiting []*sleeper // guarded by the executor's roster; only kept for a Waiter
+}
 
 // tripped is the wire of all signals that have happened.
 var tripped = func() *tripwire {
@@ -33,7 +34,10 @@ func newSignal() *signal { return &signal{} }
 func (s *signal) happened() bool { return s.wire.Load() == tripped }
 
 // done returns a channel that is closed when s has happened.
-func (s *signal) done() <-chan struct{} {
+func (s *signal) done() <-chan struct{} { return s.await().ch }
+
+// await returns the wire of s.
+func (s *signal) await() *tripwire {
 	w := s.wire.Load()
 	if w == nil {
 		w = &tripwire{ch: make(chan struct{})}
@@ -41,7 +45,7 @@ func (s *signal) done() <-chan struct{} {
 			w = s.wire.Load()
 		}
 	}
-	return w.ch
+	return w
 }
 
 // happen lets s happen.
@@ -76,15 +80,15 @@ func (e *Executor) fire(s *signal) {
 		return
 	}
 	e.roster.mu.Lock()
-	s.fired = true
-	for _, w := range s.waiting {
-		if !w.woken {
-			w.woken = true
-			e.waiter.Busy(1)
+	defer e.roster.mu.Unlock()
+	if wire := s.wire.Load(); wire != nil && wire != tripped {
+		for _, w := range wire.waiting {
+			if !w.woken {
+				w.woken = true
+				e.waiter.Busy(1)
+			}
 		}
 	}
-	s.waiting = nil
-	e.roster.mu.Unlock()
 	s.happen()
 }
 
@@ -130,13 +134,15 @@ func (e *Executor) lieDown(a, b *signal) *sleeper {
 	}
 	e.roster.mu.Lock()
 	defer e.roster.mu.Unlock()
-	if a.fired || b != nil && b.fired {
+	if a.happened() || b != nil && b.happened() {
 		return nil
 	}
 	w := &sleeper{}
-	a.waiting = append(a.waiting, w)
-	if b != nil {
-		b.waiting = append(b.waiting, w)
+	for _, s := range [...]*signal{a, b} {
+		if s != nil {
+			wire := s.await()
+			wire.waiting = append(wire.waiting, w)
+		}
 	}
 	e.waiter.Busy(-1)
 	return w

@@ -33,6 +33,7 @@ type worker struct {
 	input PolicyInput // for the policy, one after the other: it must not keep it
 	rule  rules.Call  // for the rules, likewise
 	judge judgement
+	sizer sizer
 
 	exec  *Executor
 	mu    sync.Mutex

@@ -14,7 +14,7 @@ func (s *State) Ask(at Instant, c *Call) (Verdict, Event) {
 }
 
 func (s *State) reserve(kind EventKind, at Instant, c *Call) (Verdict, Event) {
-	p := s.find(c)
+	p := s.placeOf(c)
 	v := s.check(max(at, s.now), c, &p, nil)
 	if !v.Admitted() {
 		return v, Event{}
@@ -43,7 +43,7 @@ func (s *State) again(kind EventKind, at Instant, c *Call) (Verdict, Event) {
 		return v, Event{}
 	}
 	ev := eventOf(kind, at, c)
-	s.resume(&ev, s.calls[c.ID])
+	s.resume(&ev, s.calls.find(c.ID))
 	return v, ev
 }
 
@@ -86,7 +86,7 @@ func (s *State) Stop(at Instant, run string) (Event, error) {
 // admitted; calls that run go on, and their ends count for the session.
 func (s *State) CloseRun(at Instant, run string) ([]string, Event, error) {
 	var dropped []string
-	if r := s.runs[run]; r != nil {
+	if r := s.runOf(run); r != nil {
 		for _, c := range r.live {
 			if c.progress < started {
 				dropped = append(dropped, c.id)
