@@ -32,7 +32,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	edited := c.edited(ctx, requestID, a.Edit, answer)
 	result := c.decided(requestID, answer, edited)
 	res := Resolution{
-		Kind: result.Resolution, Reason: result.Rejection, Call: c.in.ID, Missing: result.Missing, Granted: result.Granted,
+		Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted,
 	}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
@@ -230,6 +230,6 @@ func (c *call) rebind(rc *rules.Call, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {
-		s.note(ev)
+		s.note(&ev)
 	}
 }

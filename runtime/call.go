@@ -50,9 +50,8 @@ type call struct {
 	turn   *Turn
 	ctx    context.Context // of the caller: it lives as long as the call
 	record *record
-	in     Call
+	id     string
 	began  time.Time
-	number int // in the session
 	batch  *batch
 
 	worker      *worker
@@ -62,18 +61,18 @@ type call struct {
 	args        wire.Value // as decoded
 	final       wire.Value // after rewrites
 	facts       *Facts     // on which it was judged
-	heartbeat   bool       // it asked to be continued
 	obligations []Obligation
 	outputs     wire.Value
 	prepared    wire.Value // what its undo will need
-	err         error
 	policyCtx   callContext
-	dry         bool // only judged: no events, no reservations, no handler
-	entered     bool // counted in the gates
-	slot        bool // holds a slot of its tool
 	lane        *signal
-	returned    bool // the work was neither left by a panic nor by Goexit
 	asked       *asked
+	metadata    map[string]string
+	heartbeat   bool            // it asked to be continued
+	dry         bool            // only judged: no events, no reservations, no handler
+	entered     bool            // counted in the gates
+	slot        bool            // holds a slot of its tool
+	returned    bool            // the work was neither left by a panic nor by Goexit
 	parks       bool            // it waits for consent as soon as its worker leaves it
 	work        context.Context // of policy and handler
 	left        atomic.Bool     // its handler has returned
@@ -117,18 +116,18 @@ func (t *Turn) open(ctx context.Context, in Call) (c *call, earlier *record) {
 	}
 	s := t.run.session
 	s.mu.Lock()
-	for c.in.ID == "" {
+	for c.id == "" {
 		s.made++
 		if id := "call-" + strconv.Itoa(s.made); s.calls[id] == nil {
-			c.in.ID = id
+			c.id = id
 		}
 	}
-	earlier = s.calls[c.in.ID]
+	earlier = s.calls[c.id]
 	if earlier == nil {
-		s.calls[c.in.ID] = c.record
+		s.calls[c.id] = c.record
 	}
 	s.number++
-	c.number, c.record.number = s.number, s.number
+	c.record.number = s.number
 	s.mu.Unlock()
 	if earlier == nil || c.repeats(earlier) {
 		return c, earlier
@@ -151,9 +150,8 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	}
 	r := &record{tool: in.Tool, run: t.run.id}
 	r.input = append(r.short[:0], in.Input...)
-	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, in: in, phase: phasePreparing}
-	c.in.Input = r.input
-	c.began = c.exec.now()
+	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID, metadata: in.Metadata, phase: phasePreparing}
+	c.began = c.exec.recent()
 	c.now = c.began
 	return c
 }
@@ -161,17 +159,17 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 // repeats reports whether c is the same call as an earlier one: the same tool
 // with arguments that decode to the same value.
 func (c *call) repeats(earlier *record) bool {
-	if earlier.tool != c.in.Tool {
+	if earlier.tool != c.record.tool {
 		return false
 	}
-	if bytes.Equal(earlier.input, c.in.Input) {
+	if bytes.Equal(earlier.input, c.record.input) {
 		return true
 	}
-	tool, _, ok := c.exec.reg.Lookup(c.in.Tool)
+	tool, _, ok := c.exec.reg.Lookup(c.record.tool)
 	if !ok {
 		return false
 	}
-	a, b := canonical(tool, earlier.input), canonical(tool, c.in.Input)
+	a, b := canonical(tool, earlier.input), canonical(tool, c.record.input)
 	return a != nil && bytes.Equal(a, b)
 }
 

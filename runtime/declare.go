@@ -9,7 +9,7 @@ import (
 // declare starts the life of the call and finds its tool. Nobody else knows the
 // call yet, here and in validate: the transitions need no lock.
 func (c *call) declare() bool {
-	tool, i, ok := c.exec.reg.Lookup(c.in.Tool)
+	tool, i, ok := c.exec.reg.Lookup(c.record.tool)
 	if ok {
 		c.tool, c.index = tool, i
 	}
@@ -20,7 +20,7 @@ func (c *call) declare() bool {
 			event: EventDenied, to: StateFailed,
 			outcome: Outcome{
 				Kind: Denied, Reason: ReasonUnknownTool, Detail: Detail{Available: names},
-				Message: fmt.Sprintf("there is no tool %q; there are: %s", c.in.Tool, list(names)),
+				Message: fmt.Sprintf("there is no tool %q; there are: %s", c.record.tool, list(names)),
 			},
 		})
 	}
@@ -50,7 +50,7 @@ func (c *call) decode() (violations []wire.Violation, fault *CallError) {
 			fault = c.panicked(v)
 		}
 	}()
-	args, heartbeat, violations := c.tool.read(c.in.Input)
+	args, heartbeat, violations := c.tool.read(c.record.input)
 	if violations == nil {
 		c.args, c.heartbeat = args, heartbeat
 	}
@@ -86,5 +86,5 @@ func (c *call) unblocked() bool {
 		return true
 	}
 	return c.refuse(ReasonBlockedAfterTimeout, Detail{}, fmt.Sprintf(
-		"%q timed out in this turn and is not retryable: it may be called again in the next turn", c.in.Tool))
+		"%q timed out in this turn and is not retryable: it may be called again in the next turn", c.record.tool))
 }

@@ -49,7 +49,7 @@ func (c *call) handlerMessage(fault *CallError) string {
 	if c.tool.spec.SafeErrors {
 		return c.scrub(fault.text())
 	}
-	return fmt.Sprintf("%q failed", c.in.Tool)
+	return fmt.Sprintf("%q failed", c.record.tool)
 }
 
 // errorText returns the text of err, whose Error method may panic.

@@ -85,14 +85,14 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.note(ev)
+	s.note(&ev)
 	return &Run{session: s, id: cfg.ID, principal: s.cfg.Principal, part: &part{}}, nil
 }
 
 // note is told of every change of the rule state, in order. s.mu is held.
-func (s *Session) note(ev rules.Event) {
+func (s *Session) note(ev *rules.Event) {
 	if s.exec.noted != nil {
-		s.exec.noted(s.cfg.ID, ev)
+		s.exec.noted(s.cfg.ID, *ev)
 	}
 }
 

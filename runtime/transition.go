@@ -36,10 +36,10 @@ func (c *call) transition(kind EventKind, to State, n note) {
 	}
 	e := Event{
 		Time: n.at, Kind: kind, From: from, To: to,
-		Tool: c.in.Tool, CallID: c.in.ID, SessionID: c.run.session.cfg.ID, RunID: c.run.id,
+		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.cfg.ID, RunID: c.run.id,
 		Agent: c.run.agent, Principal: c.run.principal, By: n.by, Attempt: c.attempt,
 		Revision: c.revision, Duration: n.at.Sub(c.began),
-		InputBytes: len(c.in.Input), OutputBytes: n.output,
+		InputBytes: len(c.record.input), OutputBytes: n.output,
 		Outcome: n.kind, Reason: n.reason, AllReasons: n.reasons,
 	}
 	if c.tool != nil {
@@ -87,7 +87,9 @@ func (e *Executor) deliver(sinks []Sink, ev *Event) {
 	if len(sinks) == 0 {
 		return
 	}
-	defer e.deliver(sinks[1:], ev)
+	if len(sinks) > 1 {
+		defer e.deliver(sinks[1:], ev)
+	}
 	err := errExited
 	defer func() {
 		if v := recover(); v != nil {

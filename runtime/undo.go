@@ -167,7 +167,7 @@ func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) Undo
 	}
 	r.undo.done = true
 	if ev, err := s.state.Undo(s.exec.instant(now), r.id); err == nil {
-		s.note(ev)
+		s.note(&ev)
 	}
 	c.transition(EventUndone, StateRolledBack, note{at: now, by: req.By})
 	return UndoResult{Kind: UndoOK}
@@ -238,7 +238,7 @@ func (c *call) undo(ctx context.Context) (err error) {
 	go func() {
 		defer e.busy(-1)
 		defer e.fire(done)
-		result <- guard(func() error { return hook(watch, c.in.ID, c.final, c.prepared, output) })
+		result <- guard(func() error { return hook(watch, c.id, c.final, c.prepared, output) })
 	}()
 	if !e.waitFor(done, d) {
 		watch.cancel(whyDeadline)

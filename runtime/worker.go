@@ -34,6 +34,7 @@ type worker struct {
 	rule  rules.Call  // for the rules, likewise
 	judge judgement
 	sizer sizer
+	err   error // of the handler
 
 	exec  *Executor
 	mu    sync.Mutex
