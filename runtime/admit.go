@@ -63,11 +63,11 @@ func (c *call) reserve() (next int, held *signal, e *ending) {
 	if !v.Admitted() {
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	}
-	return c.authorized(ev)
+	return c.authorized(&ev)
 }
 
 // authorized notes that the call is admitted to start.
-func (c *call) authorized(ev rules.Event) (next int, held *signal, e *ending) {
+func (c *call) authorized(ev *rules.Event) (next int, held *signal, e *ending) {
 	c.hold = holdReservation
 	c.run.session.note(ev)
 	c.transition(EventAuthorized, StateAuthorized, note{at: c.now})
@@ -82,7 +82,7 @@ func (c *call) readmit() (next int, held *signal, e *ending) {
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	}
 	c.asked.unasked = !c.worker.judge.asks
-	return c.authorized(ev)
+	return c.authorized(&ev)
 }
 
 // admitDry says what admit would do.
@@ -126,12 +126,12 @@ func (c *call) settle(out *Outcome, now time.Time) {
 	var err error
 	switch c.hold {
 	case holdReservation:
-		ev, err = s.state.Release(at, c.in.ID)
+		ev, err = s.state.Release(at, c.id)
 	case holdInvocation:
-		ev, err = s.state.Finish(at, c.in.ID, statusOf(out.Kind))
+		ev, err = s.state.Finish(at, c.id, statusOf(out.Kind))
 	}
 	if c.hold != holdNothing && err == nil {
-		s.note(ev)
+		s.note(&ev)
 	}
 	c.hold = holdNothing
 	if !c.dry {
@@ -173,7 +173,7 @@ func (c *call) stand(out *Outcome) {
 	case c.attempt > 0:
 		result = rules.ResultFailed
 	}
-	out.Loop = Loop(state.Hint(c.run.id, c.in.Tool, result, c.heartbeat))
+	out.Loop = Loop(state.Hint(c.run.id, c.record.tool, result, c.heartbeat))
 	out.Run = runState(state.RunState(c.run.id))
 	if c.exec.requires {
 		out.PendingExit = state.Status(c.run.id).PendingExit

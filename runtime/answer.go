@@ -34,7 +34,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	edited := c.edited(ctx, requestID, a.Edit, answer)
 	result := c.decided(requestID, answer, edited)
 	res := Resolution{
-		Kind: result.Resolution, Reason: result.Rejection, Call: c.in.ID, Missing: result.Missing, Granted: result.Granted,
+		Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted,
 	}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
@@ -190,7 +190,7 @@ func (c *call) consultOnce(ctx context.Context, in PolicyInput) (Decision, error
 	if !e.waitFor(done, e.patience) {
 		watch.cancel(whyDeadline)
 		e.abandoned.Add(1)
-		go func() { <-done.ch; e.abandoned.Add(-1) }()
+		go func() { <-done.done(); e.abandoned.Add(-1) }()
 		return Decision{}, errAbandoned
 	}
 	watch.cancel(whyCanceled)
@@ -234,6 +234,6 @@ func (c *call) rebind(rc *rules.Call, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {
-		s.note(ev)
+		s.note(&ev)
 	}
 }

@@ -67,7 +67,7 @@ func (t *Turn) together(ctx context.Context, calls []Call, outcomes []Outcome) {
 	begun := make([]*call, len(calls))
 	earlier := make([]*record, len(calls))
 	for i, in := range calls {
-		b := &batch{admitted: signal{ch: make(chan struct{})}, open: open}
+		b := &batch{admitted: signal{}, open: open}
 		c, r := t.begin(ctx, in, b)
 		begun[i], earlier[i] = c, r
 		if c == nil {

@@ -28,18 +28,18 @@ const (
 
 // A record is what a session remembers of a call.
 type record struct {
-	id      string
-	tool    string
-	input   []byte
-	digest  bool     // input is a digest: the input is larger than the tool allows
-	short   [96]byte // room for a short input
-	first   signal   // the first answer is there: the outcome, or that the call waits for consent
-	final   *signal  // then: the outcome is there; nil when it was the first answer
-	outcome Outcome
-	call    *call // when it waited for consent or can be undone
-	run     string
-	number  int      // in the session
-	undo    undoable // guarded by the session
+	id     string // when it has an outcome
+	tool   string
+	input  []byte
+	digest bool     // input is a digest: the input is larger than the tool allows
+	short  [96]byte // room for a short input
+	first  signal   // the first answer is there: the outcome, or that the call waits for consent
+	final  *signal  // then: the outcome is there; nil when it was the first answer
+	kept   kept
+	call   *call // when it waited for consent or can be undone
+	run    string
+	number int      // in the session
+	undo   undoable // guarded by the session
 }
 
 // A call is one execution. Two goroutines share it, the one that waits for the
@@ -52,9 +52,8 @@ type call struct {
 	turn   *Turn
 	ctx    context.Context // of the caller: it lives as long as the call
 	record *record
-	in     Call
+	id     string
 	began  time.Time
-	number int // in the session
 	batch  *batch
 
 	worker      *worker
@@ -66,18 +65,18 @@ type call struct {
 	text        []byte     // of args; never changed
 	finalText   []byte     // of final
 	facts       *Facts     // on which it was judged
-	heartbeat   bool       // it asked to be continued
+	size        int        // of the input, in bytes
 	obligations []Obligation
 	outputs     wire.Value
-	err         error
-	sizer       sizer
 	policyCtx   callContext
-	dry         bool // only judged: no events, no reservations, no handler
-	entered     bool // counted in the gates
-	slot        bool // holds a slot of its tool
 	lane        *signal
-	returned    bool // the work was neither left by a panic nor by Goexit
 	asked       *asked
+	metadata    map[string]string
+	heartbeat   bool            // it asked to be continued
+	dry         bool            // only judged: no events, no reservations, no handler
+	entered     bool            // counted in the gates
+	slot        bool            // holds a slot of its tool
+	returned    bool            // the work was neither left by a panic nor by Goexit
 	parks       bool            // it waits for consent as soon as its worker leaves it
 	work        context.Context // of policy and handler
 	left        atomic.Bool     // its handler has returned
@@ -122,19 +121,18 @@ func (t *Turn) open(ctx context.Context, in Call) (c *call, earlier *record) {
 	}
 	s := t.run.session
 	s.mu.Lock()
-	for c.in.ID == "" {
+	for c.id == "" {
 		s.made++
 		if id := "call-" + strconv.Itoa(s.made); s.calls[id] == nil {
-			c.in.ID = id
+			c.id = id
 		}
 	}
-	earlier = s.calls[c.in.ID]
+	earlier = s.calls[c.id]
 	if earlier == nil {
-		s.calls[c.in.ID] = c.record
+		s.calls[c.id] = c.record
 	}
 	s.number++
-	c.number, c.record.number = s.number, s.number
-	c.record.id = c.in.ID
+	c.record.number, c.record.id = s.number, c.id
 	s.mu.Unlock()
 	if earlier == nil || c.repeats(earlier) {
 		return c, earlier
@@ -156,15 +154,15 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.As(in.Principal)
 	}
-	r := &record{tool: in.Tool, run: t.run.id, first: signal{ch: make(chan struct{})}}
-	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, in: in, phase: phasePreparing}
+	r := &record{tool: in.Tool, run: t.run.id}
+	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID, metadata: in.Metadata, phase: phasePreparing}
 	c.tool, c.index, _ = c.exec.reg.Lookup(in.Tool)
-	if limit := c.tool.inputLimit(); len(in.Input) > limit {
+	c.size = len(in.Input)
+	if limit := c.tool.inputLimit(); c.size > limit {
 		sum := sha256.Sum256(in.Input)
 		r.input, r.digest = append(r.short[:0], sum[:]...), true
 	} else {
 		r.input = append(r.short[:0], in.Input...)
-		c.in.Input = r.input
 	}
 	c.began = c.exec.now()
 	c.now = c.began
@@ -174,7 +172,7 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 // repeats reports whether c is the same call as an earlier one: the same tool
 // with arguments that decode to the same value.
 func (c *call) repeats(earlier *record) bool {
-	if earlier.tool != c.in.Tool || earlier.digest != c.record.digest {
+	if earlier.tool != c.record.tool || earlier.digest != c.record.digest {
 		return false
 	}
 	if bytes.Equal(earlier.input, c.record.input) {
@@ -183,7 +181,7 @@ func (c *call) repeats(earlier *record) bool {
 	if c.tool == nil || earlier.digest {
 		return false
 	}
-	a, b := canonical(c.tool, earlier.input), canonical(c.tool, c.in.Input)
+	a, b := canonical(c.tool, earlier.input), canonical(c.tool, c.record.input)
 	return a != nil && bytes.Equal(a, b)
 }
 
@@ -227,7 +225,8 @@ func (c *call) over() *signal {
 // of a call that waits for consent is pending when the caller's patience is over.
 func (c *call) await() Outcome {
 	r := c.record
-	if c.exec.wait(&r.first, nil, c.ctx.Done()) == sawDone {
+	quick := c.exec.waiter == nil && r.first.soon() // a Waiter counts those who wait
+	if !quick && c.exec.wait(&r.first, nil, c.ctx.Done()) == sawDone {
 		c.forsake()
 		c.exec.wait(&r.first, nil, nil)
 	}
@@ -237,7 +236,7 @@ func (c *call) await() Outcome {
 	if !c.dry {
 		c.observe()
 	}
-	return r.outcome
+	return r.outcome()
 }
 
 // forsake cancels c because its caller is gone, unless it waits for consent.
@@ -272,7 +271,7 @@ func (c *call) linger() Outcome {
 		c.exec.wait(final, nil, nil)
 	}
 	c.observe()
-	return c.record.outcome
+	return c.record.outcome()
 }
 
 // patience returns how long the caller waits for somebody's consent.
@@ -301,7 +300,7 @@ func (r *record) await(ctx context.Context, s *Session) Outcome {
 		return r.now(s)
 	}
 	if r.final == nil {
-		return r.outcome
+		return r.outcome()
 	}
 	if out, waits := r.call.waits(); waits {
 		return out
@@ -309,14 +308,14 @@ func (r *record) await(ctx context.Context, s *Session) Outcome {
 	if e.wait(r.final, nil, ctx.Done()) == sawDone {
 		return r.now(s)
 	}
-	return r.outcome
+	return r.outcome()
 }
 
 // now returns what there is to say of a call before it has its outcome.
 func (r *record) now(*Session) Outcome {
 	if r.first.happened() {
 		if r.final == nil || r.final.happened() {
-			return r.outcome
+			return r.outcome()
 		}
 		if out, waits := r.call.waits(); waits {
 			return out

@@ -52,7 +52,7 @@ func Commit(ctx context.Context, effect func() error) error {
 	ok := c.fence.enter()
 	c.mu.Unlock()
 	if !ok {
-		return fmt.Errorf("%s: %w", callName(c.in.ID, c.in.Tool), ErrFenced)
+		return fmt.Errorf("%s: %w", callName(c.id, c.record.tool), ErrFenced)
 	}
 	defer func() {
 		c.mu.Lock()

@@ -128,8 +128,8 @@ func (c *call) info() CallInfo {
 	defer c.mu.Unlock()
 	cfg := &c.run.session.cfg
 	return CallInfo{
-		ID: c.in.ID, Tool: c.in.Tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
-		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.attempt, Metadata: c.in.Metadata,
+		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
+		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.attempt, Metadata: c.metadata,
 		deadline: c.handlerCtx.due, exec: c.exec,
 	}
 }

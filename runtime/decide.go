@@ -112,7 +112,7 @@ func (c *call) ask() (Decision, bool) {
 		c.now = c.clock()
 	}
 	ctx.parent, ctx.due = c.work, c.now.Add(c.exec.patience)
-	c.worker.input = c.policyInput()
+	c.tellPolicy(&c.worker.input)
 	if !c.evaluate(ctx) {
 		return Decision{}, false
 	}
@@ -131,20 +131,20 @@ func (c *call) ask() (Decision, bool) {
 	return d, true
 }
 
-// policyInput is what the policy is told of the call.
-func (c *call) policyInput() PolicyInput {
+// tellPolicy sets in to what the policy is told of the call.
+func (c *call) tellPolicy(in *PolicyInput) {
 	facts := c.facts
 	if c.resumed() {
 		facts = facts.without(c.index)
 	}
-	return c.policyInputOf(c.final, facts, c.now)
+	*in = c.policyInputOf(c.final, facts, c.now)
 }
 
 func (c *call) policyInputOf(args wire.Value, facts *Facts, now time.Time) PolicyInput {
 	cfg := &c.run.session.cfg
 	return PolicyInput{
 		Tool: c.tool.spec, Index: c.index, Args: args,
-		CallID: c.in.ID, SessionID: cfg.ID, RunID: c.run.id,
+		CallID: c.id, SessionID: cfg.ID, RunID: c.run.id,
 		Principal: c.run.principal, Capabilities: cfg.Capabilities, Behavior: cfg.Behavior, Modes: cfg.Modes,
 		Now: now, Facts: facts,
 	}

@@ -16,7 +16,7 @@ func (c *call) declare() bool {
 			event: EventDenied, to: StateFailed,
 			outcome: Outcome{
 				Kind: Denied, Reason: ReasonUnknownTool, Detail: Detail{Available: names},
-				Message: fmt.Sprintf("there is no tool %s; there are: %s", quote(c.in.Tool), list(names)),
+				Message: fmt.Sprintf("there is no tool %s; there are: %s", quote(c.record.tool), list(names)),
 			},
 		})
 	}
@@ -49,10 +49,10 @@ func (c *call) decode() (violations []wire.Violation, fault *CallError) {
 	if c.record.digest {
 		return []wire.Violation{{
 			Keyword:  "size",
-			Expected: fmt.Sprintf("at most %d bytes", c.tool.spec.inputLimits().Size), Actual: fmt.Sprintf("%d bytes", len(c.in.Input)),
+			Expected: fmt.Sprintf("at most %d bytes", c.tool.spec.inputLimits().Size), Actual: fmt.Sprintf("%d bytes", c.size),
 		}}, nil
 	}
-	args, text, heartbeat, violations := c.tool.read(c.in.Input)
+	args, text, heartbeat, violations := c.tool.read(c.record.input)
 	if violations == nil {
 		c.args, c.text, c.heartbeat = args, text, heartbeat
 	}
@@ -88,5 +88,5 @@ func (c *call) unblocked() bool {
 		return true
 	}
 	return c.refuse(ReasonBlockedAfterTimeout, Detail{}, fmt.Sprintf(
-		"%q timed out in this turn and is not retryable: it may be called again in the next turn", c.in.Tool))
+		"%q timed out in this turn and is not retryable: it may be called again in the next turn", c.record.tool))
 }

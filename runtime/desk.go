@@ -118,7 +118,7 @@ func (e *Executor) Expire() []string {
 	}
 	var ids []string
 	for _, c := range e.desk.tick() {
-		ids = append(ids, c.in.ID)
+		ids = append(ids, c.id)
 	}
 	return ids
 }

@@ -64,8 +64,7 @@ func (c *call) conclude(e *ending, over **signal) (tell bool) {
 	*over = c.over()
 	started := c.attempt > 0
 	c.cancelContexts(e.outcome.Kind, started)
-	out := &c.record.outcome
-	*out = e.outcome
+	out := &e.outcome
 	c.found = e.verdict
 	if drained := c.fence.shut(); drained != nil {
 		c.mu.Unlock()
@@ -93,7 +92,10 @@ func (c *call) close(out *Outcome, e *ending, started bool) {
 		c.record.call = c
 		c.record.undo.ended = now
 	}
-	c.transition(e.event, e.to, note{at: now, outcome: out, fault: e.fault, text: e.text, output: e.output})
+	c.record.keep(out)
+	c.transition(e.event, e.to, note{
+		at: now, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, fault: e.fault, text: e.text, output: e.output,
+	})
 }
 
 // cancelContexts tells the handler, or a policy that is still thinking, that it
@@ -113,7 +115,7 @@ func (c *call) cancelContexts(kind OutcomeKind, started bool) {
 
 // complete fills in what every outcome says. c.mu is held.
 func (c *call) complete(out *Outcome, now time.Time, started bool) {
-	out.CallID, out.Tool, out.Revision = c.in.ID, c.in.Tool, c.revision
+	out.CallID, out.Tool, out.Revision = c.id, c.record.tool, c.revision
 	out.Duration = now.Sub(c.began)
 	if c.asked != nil {
 		out.RequestID = c.asked.id
@@ -180,7 +182,7 @@ func (c *call) overdue(p phase) {
 		e = refusal(ReasonConsentUnavailable, Detail{}, "what the call would do could not be shown in time to whoever is asked")
 	case phaseQueued:
 		e = refusal(ReasonAtCapacity, Detail{}, fmt.Sprintf(
-			"%q is busy: none of its %d slots got free in time", c.in.Tool, c.tool.spec.Limits.Concurrency))
+			"%q is busy: none of its %d slots got free in time", c.record.tool, c.tool.spec.Limits.Concurrency))
 	case phaseRunning:
 		c.timeOut()
 		return
@@ -207,7 +209,7 @@ func (c *call) timeOut() {
 		outcome: Outcome{
 			Kind: TimedOut, Reason: ReasonDeadline, Detail: Detail{Deadline: had},
 			Retryable: spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout,
-			Message:   fmt.Sprintf("%q did not finish within %s", c.in.Tool, seconds(had)),
+			Message:   fmt.Sprintf("%q did not finish within %s", c.record.tool, seconds(had)),
 		},
 	})
 }

@@ -60,7 +60,7 @@ func (e *CallError) text() string {
 // it holds no lock, unless err is an error of this package.
 func (c *call) faulty(r Reason, err error) *CallError {
 	f := &CallError{
-		Tool: c.in.Tool, CallID: c.in.ID, SessionID: c.run.session.cfg.ID, RunID: c.run.id, Reason: r, Err: err,
+		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.cfg.ID, RunID: c.run.id, Reason: r, Err: err,
 	}
 	if err != nil {
 		f.said = f.text()
@@ -94,7 +94,7 @@ func (c *call) observe() {
 	}
 	info := c.info()
 	for _, f := range c.exec.observers {
-		c.exec.tell(f, info, c.record.outcome)
+		c.exec.tell(f, info, c.record.outcome())
 	}
 }
 

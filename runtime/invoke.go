@@ -15,7 +15,7 @@ import (
 func (c *call) start() bool {
 	d := c.tool.spec.deadline()
 	if c.exec.waiter != nil { // only a simulation has its own idea
-		if other, ok := rig.Deadline(c.work, c.in.ID); ok {
+		if other, ok := rig.Deadline(c.work, c.id); ok {
 			d = other
 		}
 	}
@@ -54,12 +54,12 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 			return false, e
 		}
 	}
-	ev, err := s.state.Commit(c.exec.instant(c.now), c.in.ID)
+	ev, err := s.state.Commit(c.exec.instant(c.now), c.id)
 	if err != nil { // the run was closed
 		return false, cancellation(ReasonRunClosed)
 	}
 	c.hold = holdInvocation
-	s.note(ev)
+	s.note(&ev)
 	c.phase, c.due, c.attempt = phaseRunning, due, 1
 	c.handlerCtx.parent, c.handlerCtx.call, c.handlerCtx.due = c.work, c, due
 	c.transition(EventStarted, StateExecuting, note{at: c.now})
@@ -71,14 +71,14 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 func (c *call) invoke() bool {
 	if prepare := c.tool.hooks.prepare; prepare != nil {
 		state, err := prepare(&c.handlerCtx, c.final)
-		if c.err = err; err != nil {
+		if c.worker.err = err; err != nil {
 			return true
 		}
 		c.mu.Lock() // an undo may come while the handler still runs
 		c.prepared = state
 		c.mu.Unlock()
 	}
-	c.outputs, c.err = c.tool.run(&c.handlerCtx, c.final)
+	c.outputs, c.worker.err = c.tool.run(&c.handlerCtx, c.final)
 	return true
 }
 
@@ -99,8 +99,8 @@ func (c *call) finish() bool {
 // result sets e to the ending that the handler's result deserves.
 func (c *call) result(e *ending) {
 	spec := c.tool.spec
-	if c.err != nil {
-		fault := c.faulty(ReasonHandlerError, c.err)
+	if err := c.worker.err; err != nil {
+		fault := c.faulty(ReasonHandlerError, err)
 		c.failed(e, c.handlerMessage(fault), fault)
 		return
 	}
@@ -189,7 +189,7 @@ func (c *call) crashed(fault *CallError) {
 		fault.Reason = ReasonPanic
 		c.exec.report(fault)
 		var e ending
-		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.in.Tool), fault)
+		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.tool), fault)
 		if !c.tryEnd(&e) {
 			c.late(fault, 0)
 		}

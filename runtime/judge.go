@@ -42,7 +42,7 @@ func (c *call) judge() bool {
 	case len(d.Denials) > 0:
 		j.deny(d.Denials, c.tool.spec)
 	case d.Effect == EffectDeny:
-		j.refuse(ReasonPolicyDenied, Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.in.Tool))
+		j.refuse(ReasonPolicyDenied, Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.record.tool))
 	default:
 		c.bound(d.Obligations)
 		declared := c.tool.spec.Consent

@@ -87,7 +87,7 @@ func (c *call) handlerMessage(fault *CallError) string {
 	if c.tool.spec.SafeErrors {
 		return c.scrub(fault.text())
 	}
-	return fmt.Sprintf("%q failed", c.in.Tool)
+	return fmt.Sprintf("%q failed", c.record.tool)
 }
 
 // errorText returns the text of err, whose Error method may panic.
@@ -131,7 +131,7 @@ func (c *call) verdict() Verdict {
 	if v.Runs {
 		return v
 	}
-	v.Outcome = c.record.outcome
+	v.Outcome = c.record.outcome()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -68,7 +68,7 @@ func (s *sizer) measure(v wire.Value, limit int64) (err error) {
 // encode checks the handler's output and encodes it. It reports false when it
 // is larger than limit.
 func (c *call) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
-	switch c.sizer.measure(c.outputs, limit) {
+	switch c.worker.sizer.measure(c.outputs, limit) {
 	case errTooLarge:
 		c.outputs = nil // nobody may walk it
 		return nil, nil, false

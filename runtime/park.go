@@ -13,7 +13,7 @@ import (
 // pending is the outcome of a call as long as it waits for consent. c.mu is held.
 func (c *call) pending() Outcome {
 	out := Outcome{
-		CallID: c.in.ID, Tool: c.in.Tool, Kind: Pending, Reason: ReasonConsentRequired,
+		CallID: c.id, Tool: c.record.tool, Kind: Pending, Reason: ReasonConsentRequired,
 		AllReasons: []Reason{ReasonConsentRequired}, RequestID: c.asked.id, Revision: c.revision, Loop: LoopWait,
 	}
 	now := c.clock()
@@ -31,7 +31,7 @@ func (c *call) pending() Outcome {
 			who = strings.Join(need.Approvers, " or ")
 		}
 	}
-	out.Message = fmt.Sprintf("%q waits for the consent of %s", c.in.Tool, who)
+	out.Message = fmt.Sprintf("%q waits for the consent of %s", c.record.tool, who)
 	if c.dry {
 		return out
 	}
@@ -133,7 +133,7 @@ func (c *call) notify() {
 				return
 			}
 			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
-				over := refusal(ReasonConsentUnavailable, Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.in.Tool))
+				over := refusal(ReasonConsentUnavailable, Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.tool))
 				over.during = phaseWaiting
 				c.end(*over)
 			}

@@ -44,7 +44,7 @@ func (c *call) show() bool {
 	if j.asks {
 		q, err := c.questionOf(c.final, &j.decision)
 		if err != nil {
-			j.refuse(ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.in.Tool, err))
+			j.refuse(ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
 			return true
 		}
 		c.asked.question = q
@@ -152,7 +152,7 @@ func (c *call) consentCall() consent.Call {
 
 func (c *call) consentCallWith(args wire.Value, revision string) consent.Call {
 	return consent.Call{
-		ID: c.in.ID, Tool: c.in.Tool, Pin: c.tool.spec.Pin,
+		ID: c.id, Tool: c.record.tool, Pin: c.tool.spec.Pin,
 		Session: c.run.session.cfg.ID, Run: c.run.id, Principal: c.run.principal, Agent: c.run.agent,
 		Args: args, Revision: revision,
 	}
@@ -166,7 +166,7 @@ func (c *call) nobody() *ending {
 		return nil
 	}
 	return refusal(ReasonConsentUnavailable, askDetail(c.worker.judge.decision.Asks), fmt.Sprintf(
-		"%q needs somebody's consent and %v", c.in.Tool, errNobody))
+		"%q needs somebody's consent and %v", c.record.tool, errNobody))
 }
 
 // askDetail names the first ask.
@@ -211,7 +211,7 @@ func (c *call) admitAsked() (next int, held *signal, e *ending) {
 		return nextEnd, nil, c.refused(v, rc, &c.worker.judge)
 	}
 	c.hold = holdReservation
-	s.note(rule)
+	s.note(&rule)
 	d.prune(c.now)
 	d.apply(&ev)
 	d.calls[ev.Request] = c

@@ -48,7 +48,7 @@ func (c *call) redactable(o Obligation) error {
 	}
 	for _, p := range places {
 		if c.tool.place(p) == placeNone {
-			return fmt.Errorf("the output of %q has nothing at %q: use pointers that its schema declares", c.in.Tool, p)
+			return fmt.Errorf("the output of %q has nothing at %q: use pointers that its schema declares", c.record.tool, p)
 		}
 	}
 	return nil

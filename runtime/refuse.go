@@ -75,7 +75,7 @@ func (c *call) repeated(out *Outcome, of string) {
 	if r == nil || !r.first.happened() || r.final != nil && !r.final.happened() {
 		return
 	}
-	out.Output = r.outcome.Output
+	out.Output = r.kept.output
 }
 
 // violated sets the reasons that the violations of rules are.
@@ -99,7 +99,7 @@ func (c *call) violated(out *Outcome, v rules.Verdict) {
 
 // violation tells a model which rule refuses its call.
 func (c *call) violation(v *rules.Violation, of string) string {
-	tool := c.in.Tool
+	tool := c.record.tool
 	switch v.Reason {
 	case rules.ReasonOperationNotAllowed:
 		return fmt.Sprintf("%q does not allow this operation; it allows: %s", tool, list(v.Allowed))

@@ -92,7 +92,7 @@ func (e *Executor) instant(t time.Time) rules.Instant {
 // describeTo sets rc to what the rules need to know of the call. The arguments
 // are those that the handler would get.
 func (c *call) describeTo(rc *rules.Call, args wire.Value) error {
-	*rc = rules.Call{ID: c.in.ID, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal, Tool: c.in.Tool}
+	*rc = rules.Call{ID: c.id, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal, Tool: c.record.tool}
 	wants := &c.exec.wants[c.index]
 	if wants.Operation != "" {
 		l := lookout{name: wants.Operation}
@@ -118,7 +118,7 @@ func (c *call) describeTo(rc *rules.Call, args wire.Value) error {
 func (c *call) digest(form []byte) rules.Digest {
 	var room [768]byte
 	b := room[:0]
-	for _, s := range [...]string{c.in.Tool, c.run.principal} {
+	for _, s := range [...]string{c.record.tool, c.run.principal} {
 		b = append(binary.BigEndian.AppendUint64(b, uint64(len(s))), s...)
 	}
 	b = append(binary.BigEndian.AppendUint64(b, uint64(len(form))), form...)

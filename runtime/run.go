@@ -181,7 +181,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ev, err := s.state.Stop(s.exec.instant(s.exec.now()), r.id); err == nil {
-		s.note(ev)
+		s.note(&ev)
 	}
 	st := r.status()
 	if st.State == RunRunning || st.State == RunCleanup {
@@ -206,7 +206,7 @@ func (r *Run) Close(ctx context.Context) error {
 		active = append(active, p.active...)
 	}
 	s.mu.Unlock()
-	slices.SortFunc(active, func(a, b *call) int { return a.number - b.number })
+	slices.SortFunc(active, func(a, b *call) int { return a.record.number - b.record.number })
 	s.exec.all(active, func(c *call) {
 		c.cancel(ReasonRunClosed)
 		c.mu.Lock()
@@ -242,7 +242,7 @@ func (r *Run) end() {
 	}
 	r.part.final = &st
 	if _, ev, err := s.state.CloseRun(s.exec.instant(s.exec.now()), r.id); err == nil {
-		s.note(ev)
+		s.note(&ev)
 	}
 }
 

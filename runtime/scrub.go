@@ -93,7 +93,7 @@ func (v tokens) Walk(w wire.Visitor) {
 func (c *call) secrets() []string {
 	var s secretary
 	if c.tool != nil && c.args != nil {
-		texts := [][]byte{c.in.Input, c.text, c.finalText}
+		texts := [][]byte{c.record.input, c.text, c.finalText}
 		for _, text := range slices.CompactFunc(texts, bytes.Equal) {
 			collect(&s, func() wire.Value {
 				v, _, _, violations := c.tool.read(text)

@@ -85,14 +85,14 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.note(ev)
+	s.note(&ev)
 	return &Run{session: s, id: cfg.ID, principal: s.cfg.Principal, part: &part{}}, nil
 }
 
 // note is told of every change of the rule state, in order. s.mu is held.
-func (s *Session) note(ev rules.Event) {
+func (s *Session) note(ev *rules.Event) {
 	if s.exec.noted != nil {
-		s.exec.noted(s.cfg.ID, ev)
+		s.exec.noted(s.cfg.ID, *ev)
 	}
 }
 
@@ -119,5 +119,5 @@ func (s *Session) Await(ctx context.Context, callID string) Outcome {
 	if s.exec.wait(&r.first, nil, ctx.Done()) == sawDone || r.final != nil && s.exec.wait(r.final, nil, ctx.Done()) == sawDone {
 		return r.now(s)
 	}
-	return r.outcome
+	return r.outcome()
 }

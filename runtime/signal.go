@@ -1,29 +1,70 @@
 package runtime
 
 import (
+	goruntime "runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // A signal happens once, and wakes all who wait for it. Whoever lets it happen
 // counts those as busy who thereby have something to do again (Waiter).
 type signal struct {
-	ch      chan struct{}
-	fired   bool // guarded by the executor's roster, as the next; only kept for a Waiter
-	waiting []*sleeper
+	wire atomic.Pointer[tripwire] // nil: it has not happened and nobody waits
 }
 
+// A tripwire is what those who wait for a signal share. It is made for the first
+// of them: most signals happen before anybody has to lie down.
+type tripwire struct {
+	ch      chan struct{}
+	waiting []*sleeper // guarded by the executor's roster; only kept for a Waiter
+}
+
+// tripped is the wire of all signals that have happened.
+var tripped = func() *tripwire {
+	w := &tripwire{ch: make(chan struct{})}
+	close(w.ch)
+	return w
+}()
+
 // newSignal returns a signal that has not happened.
-func newSignal() *signal { return &signal{ch: make(chan struct{})} }
+func newSignal() *signal { return &signal{} }
 
 // happened reports whether s has happened.
-func (s *signal) happened() bool {
-	select {
-	case <-s.ch:
-		return true
-	default:
-		return false
+func (s *signal) happened() bool { return s.wire.Load() == tripped }
+
+// done returns a channel that is closed when s has happened.
+func (s *signal) done() <-chan struct{} { return s.await().ch }
+
+// await returns the wire of s.
+func (s *signal) await() *tripwire {
+	w := s.wire.Load()
+	if w == nil {
+		w = &tripwire{ch: make(chan struct{})}
+		if !s.wire.CompareAndSwap(nil, w) {
+			w = s.wire.Load()
+		}
 	}
+	return w
+}
+
+// happen lets s happen.
+func (s *signal) happen() {
+	if w := s.wire.Swap(tripped); w != nil && w != tripped {
+		close(w.ch)
+	}
+}
+
+// soon reports whether s happens before others that can run have had a few turns
+// each: who waits for what takes a microsecond need not be put to sleep and woken.
+func (s *signal) soon() bool {
+	for range linger {
+		if s.happened() {
+			return true
+		}
+		goruntime.Gosched()
+	}
+	return s.happened()
 }
 
 // A sleeper is somebody who waits for one of several signals.
@@ -35,20 +76,20 @@ type roster struct{ mu sync.Mutex }
 // fire lets s happen.
 func (e *Executor) fire(s *signal) {
 	if e.waiter == nil {
-		close(s.ch)
+		s.happen()
 		return
 	}
 	e.roster.mu.Lock()
-	s.fired = true
-	for _, w := range s.waiting {
-		if !w.woken {
-			w.woken = true
-			e.waiter.Busy(1)
+	defer e.roster.mu.Unlock()
+	if wire := s.wire.Load(); wire != nil && wire != tripped {
+		for _, w := range wire.waiting {
+			if !w.woken {
+				w.woken = true
+				e.waiter.Busy(1)
+			}
 		}
 	}
-	s.waiting = nil
-	e.roster.mu.Unlock()
-	close(s.ch)
+	s.happen()
 }
 
 // The results of wait.
@@ -62,11 +103,11 @@ const (
 func (e *Executor) wait(a, b *signal, done <-chan struct{}) int {
 	var second <-chan struct{}
 	if b != nil {
-		second = b.ch
+		second = b.done()
 	}
 	if b == nil && e.waiter == nil {
 		select {
-		case <-a.ch:
+		case <-a.done():
 			return sawA
 		case <-done:
 			return sawDone
@@ -75,7 +116,7 @@ func (e *Executor) wait(a, b *signal, done <-chan struct{}) int {
 	w := e.lieDown(a, b)
 	saw := sawA
 	select {
-	case <-a.ch:
+	case <-a.done():
 	case <-second:
 		saw = sawB
 	case <-done:
@@ -93,13 +134,15 @@ func (e *Executor) lieDown(a, b *signal) *sleeper {
 	}
 	e.roster.mu.Lock()
 	defer e.roster.mu.Unlock()
-	if a.fired || b != nil && b.fired {
+	if a.happened() || b != nil && b.happened() {
 		return nil
 	}
 	w := &sleeper{}
-	a.waiting = append(a.waiting, w)
-	if b != nil {
-		b.waiting = append(b.waiting, w)
+	for _, s := range [...]*signal{a, b} {
+		if s != nil {
+			wire := s.await()
+			wire.waiting = append(wire.waiting, w)
+		}
 	}
 	e.waiter.Busy(-1)
 	return w

@@ -11,7 +11,9 @@ import (
 // A note is what a transition has to tell beside itself.
 type note struct {
 	at      time.Time
-	outcome *Outcome       // when the call ends
+	kind    OutcomeKind // when the call ends, as the next two; a pointer to the outcome would move it to the heap
+	reason  Reason
+	reasons []Reason
 	fault   *CallError     // what went wrong, for operators
 	text    string         // of it, or of what stands behind a refusal, without sensitive values
 	output  int            // bytes
@@ -34,10 +36,11 @@ func (c *call) transition(kind EventKind, to State, n note) {
 	}
 	e := Event{
 		Time: n.at, Kind: kind, From: from, To: to,
-		Tool: c.in.Tool, CallID: c.in.ID, SessionID: c.run.session.cfg.ID, RunID: c.run.id,
+		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.cfg.ID, RunID: c.run.id,
 		Agent: c.run.agent, Principal: c.run.principal, By: n.by, Attempt: c.attempt,
 		Revision: c.revision, Duration: n.at.Sub(c.began),
-		InputBytes: len(c.in.Input), OutputBytes: n.output,
+		InputBytes: c.size, OutputBytes: n.output,
+		Outcome: n.kind, Reason: n.reason, AllReasons: n.reasons,
 	}
 	if c.tool != nil {
 		e.ToolVersion = c.tool.spec.Version
@@ -47,9 +50,6 @@ func (c *call) transition(kind EventKind, to State, n note) {
 	}
 	if a := n.answer; a != nil {
 		e.By, e.Resolution, e.Rejection = a.By, a.Result.Resolution.String(), a.Result.Rejection.String()
-	}
-	if n.outcome != nil {
-		e.Outcome, e.Reason, e.AllReasons = n.outcome.Kind, n.outcome.Reason, n.outcome.AllReasons
 	}
 	if e.Err = n.text; n.fault != nil {
 		e.Stack = string(n.fault.Stack)

@@ -109,7 +109,7 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult)
 	s.mu.Lock()
 	for _, r := range s.calls {
 		ended := r.first.happened() && (r.final == nil || r.final.happened())
-		if r.run == req.RunID && ended && r.outcome.Kind == Completed && !r.undo.done {
+		if r.run == req.RunID && ended && r.kept.kind == Completed && !r.undo.done {
 			list = append(list, r)
 		}
 	}
@@ -117,7 +117,7 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult)
 	slices.SortFunc(list, func(a, b *record) int { return b.number - a.number })
 	all.Kind = UndoOK
 	for _, r := range list {
-		id := r.outcome.CallID
+		id := r.id
 		switch one := s.undoCall(ctx, r, req); {
 		case one.Kind == UndoOK:
 			all.Undone = append(all.Undone, id)
@@ -167,8 +167,8 @@ func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) Undo
 		return UndoResult{Kind: UndoFailed, Reason: why}
 	}
 	r.undo.done = true
-	if ev, err := s.state.Undo(s.exec.instant(now), r.outcome.CallID); err == nil {
-		s.note(ev)
+	if ev, err := s.state.Undo(s.exec.instant(now), r.id); err == nil {
+		s.note(&ev)
 	}
 	c.transition(EventUndone, StateRolledBack, note{at: now, by: req.By})
 	return UndoResult{Kind: UndoOK}
@@ -190,11 +190,11 @@ func (s *Session) beginUndo(r *record) UndoReason {
 		return UndoNotSuccessful
 	case !ended:
 		return UndoStillRunning
-	case !r.undo.possible || r.outcome.Kind == Failed:
+	case !r.undo.possible || r.kept.kind == Failed:
 		return UndoNotSuccessful
 	case !now.Before(r.undo.ended.Add(tool.spec.ruleTool().Undo)):
 		return UndoExpired
-	case r.undo.busy, r.outcome.Kind != Completed && !r.call.left.Load() && now.Before(r.undo.ended.Add(grace)):
+	case r.undo.busy, r.kept.kind != Completed && !r.call.left.Load() && now.Before(r.undo.ended.Add(grace)):
 		return UndoStillRunning
 	}
 	r.undo.busy = true
@@ -228,7 +228,7 @@ func (c *call) undo(ctx context.Context) (err error) {
 		return nil
 	}
 	var output wire.Value
-	if c.record.outcome.Kind == Completed {
+	if c.record.kept.kind == Completed {
 		output = c.outputs
 	}
 	c.mu.Lock()
@@ -242,7 +242,7 @@ func (c *call) undo(ctx context.Context) (err error) {
 	go func() {
 		defer e.busy(-1)
 		defer e.fire(done)
-		result <- guard(func() error { return hook(watch, c.in.ID, c.final, state, output) })
+		result <- guard(func() error { return hook(watch, c.id, c.final, state, output) })
 	}()
 	if !e.waitFor(done, d) {
 		watch.cancel(whyDeadline)

@@ -33,6 +33,8 @@ type worker struct {
 	input PolicyInput // for the policy, one after the other: it must not keep it
 	rule  rules.Call  // for the rules, likewise
 	judge judgement
+	sizer sizer
+	err   error // of the handler
 
 	exec  *Executor
 	mu    sync.Mutex

@@ -13,14 +13,13 @@ func (s *State) Ask(at Instant, c *Call) (Verdict, Event) {
 	return s.reserve(EventAsked, at, c)
 }
 
-func (s *State) reserve(kind EventKind, at Instant, c *Call) (Verdict, Event) {
-	p := s.find(c)
-	v := s.check(max(at, s.now), c, &p, nil)
-	if !v.Admitted() {
-		return v, Event{}
+// reserve makes its event in place, as record does: an Event is large.
+func (s *State) reserve(kind EventKind, at Instant, c *Call) (v Verdict, ev Event) {
+	p := s.placeOf(c)
+	if v = s.check(max(at, s.now), c, &p, nil); v.Admitted() {
+		ev.of(kind, at, c)
+		s.enter(&ev, &p)
 	}
-	ev := eventOf(kind, at, c)
-	s.enter(&ev, &p)
 	return v, ev
 }
 
@@ -42,32 +41,33 @@ func (s *State) again(kind EventKind, at Instant, c *Call) (Verdict, Event) {
 	if !v.Admitted() {
 		return v, Event{}
 	}
-	ev := eventOf(kind, at, c)
-	s.resume(&ev, s.calls[c.ID])
+	var ev Event
+	ev.of(kind, at, c)
+	s.resume(&ev, s.calls.find(c.ID))
 	return v, ev
 }
 
 // Commit says that the handler of an admitted call starts.
 func (s *State) Commit(at Instant, call string) (Event, error) {
-	return s.record(Event{Kind: EventStarted, At: at, Call: call})
+	return s.change(EventStarted, at, call, 0)
 }
 
 // Release gives back all that a call has reserved: its handler never starts.
 func (s *State) Release(at Instant, call string) (Event, error) {
-	return s.record(Event{Kind: EventReleased, At: at, Call: call})
+	return s.change(EventReleased, at, call, 0)
 }
 
 // Finish says how the invocation of a call ended. For one that ended as
 // StatusUnknown it may be called once more, when that has become known.
 func (s *State) Finish(at Instant, call string, status Status) (Event, error) {
-	return s.record(Event{Kind: EventFinished, At: at, Call: call, Status: status})
+	return s.change(EventFinished, at, call, status)
 }
 
 // Undo says that the effects of a call were undone: what it opened is closed
 // again and its groups are free, but neither its slot nor its cooldown comes
 // back. An equal call is no duplicate of it any more.
 func (s *State) Undo(at Instant, call string) (Event, error) {
-	return s.record(Event{Kind: EventUndone, At: at, Call: call})
+	return s.change(EventUndone, at, call, 0)
 }
 
 // StartRun begins a run.
@@ -86,7 +86,7 @@ func (s *State) Stop(at Instant, run string) (Event, error) {
 // admitted; calls that run go on, and their ends count for the session.
 func (s *State) CloseRun(at Instant, run string) ([]string, Event, error) {
 	var dropped []string
-	if r := s.runs[run]; r != nil {
+	if r := s.runOf(run); r != nil {
 		for _, c := range r.live {
 			if c.progress < started {
 				dropped = append(dropped, c.id)
@@ -100,9 +100,19 @@ func (s *State) CloseRun(at Instant, run string) ([]string, Event, error) {
 	return dropped, ev, nil
 }
 
-func (s *State) record(ev Event) (Event, error) {
-	if err := s.Apply(&ev); err != nil {
-		return Event{}, err
+func (s *State) record(in Event) (ev Event, err error) {
+	ev = in
+	if err = s.Apply(&ev); err != nil {
+		ev = Event{}
 	}
-	return ev, nil
+	return ev, err
+}
+
+// change is record for what happens to a call.
+func (s *State) change(kind EventKind, at Instant, call string, status Status) (ev Event, err error) {
+	ev.Kind, ev.At, ev.Call, ev.Status = kind, at, call, status
+	if err = s.Apply(&ev); err != nil {
+		ev = Event{}
+	}
+	return ev, err
 }

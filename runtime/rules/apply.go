@@ -26,7 +26,7 @@ func (s *State) Apply(ev *Event) error {
 	case EventAdmitted, EventAsked:
 		return s.applyEntry(ev)
 	}
-	c := s.calls[ev.Call]
+	c := s.calls.find(ev.Call)
 	if c == nil {
 		return fmt.Errorf("call %q is not known, or nothing can change it any more", ev.Call)
 	}
@@ -78,13 +78,13 @@ func (s *State) tick(ev *Event) {
 
 // applyEntry admits or asks the call of ev.
 func (s *State) applyEntry(ev *Event) error {
-	p := s.find(&Call{Run: ev.Run, Agent: ev.Agent, Principal: ev.Principal, Tool: ev.Tool})
+	p := s.find(ev.Tool, ev.Run, ev.Agent, ev.Principal)
 	switch {
 	case p.tool == nil:
 		return fmt.Errorf("call %q: tool %q is not declared", ev.Call, ev.Tool)
 	case p.run == nil:
 		return fmt.Errorf("call %q: run %q is not open", ev.Call, ev.Run)
-	case s.calls[ev.Call] != nil:
+	case s.calls.find(ev.Call) != nil:
 		return fmt.Errorf("call %q was made before", ev.Call)
 	}
 	s.enter(ev, &p)
@@ -95,14 +95,12 @@ func (s *State) applyEntry(ev *Event) error {
 func (s *State) enter(ev *Event, p *place) {
 	s.tick(ev)
 	s.make(p, ev.Principal, ev.Agent)
-	if len(s.calls) >= s.sweepAt {
+	if s.calls.size() >= s.sweepAt {
 		s.sweepCalls(s.now)
 	}
-	c := &call{
-		id: ev.Call, tool: p.tool, run: p.run, facts: p.facts, counts: p.counts, owner: p.owner,
-		args: ev.Args, key: ev.Key,
-	}
-	s.calls[c.id] = c
+	c := s.calls.open(ev.Call)
+	c.tool, c.run, c.facts, c.counts, c.owner = p.tool, p.run, p.facts, p.counts, p.owner
+	c.args, c.key = ev.Args, ev.Key
 	c.run.live = append(c.run.live, c)
 	c.counts.used[c.tool.index]++
 	c.facts.spent++
@@ -151,7 +149,7 @@ func (s *State) release(c *call) {
 	c.unclaim()
 	c.forget()
 	s.leave(c)
-	delete(s.calls, c.id)
+	s.calls.recycle(c)
 }
 
 // unclaim gives back the groups of c.
@@ -193,7 +191,7 @@ func (s *State) finish(c *call, status Status) {
 	if status == StatusUnknown {
 		c.progress = unknown
 	} else if status == StatusError || c.tool.undo == 0 {
-		delete(s.calls, c.id)
+		s.calls.recycle(c)
 	}
 }
 
@@ -206,17 +204,17 @@ func (s *State) undo(c *call) {
 			s.unsucceed(c)
 		}
 	}
-	delete(s.calls, c.id)
+	s.calls.recycle(c)
 }
 
 // sweepCalls drops calls that can no longer be undone.
 func (s *State) sweepCalls(now Instant) {
-	for id, c := range s.calls {
+	s.calls.all(func(c *call) {
 		if c.progress == done && c.run == nil && c.end.Add(c.tool.undo) <= now {
-			delete(s.calls, id)
+			s.calls.drop(c)
 		}
-	}
-	s.sweepAt = max(minSweep, 2*len(s.calls))
+	})
+	s.sweepAt = max(minSweep, 2*s.calls.size())
 }
 
 // Prune drops what no longer matters at a time. It changes no answer from then

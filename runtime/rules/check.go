@@ -4,7 +4,7 @@ import "time"
 
 // Check says what Admit would answer to c at a time, and changes nothing.
 func (s *State) Check(at Instant, c *Call) Verdict {
-	p := s.find(c)
+	p := s.placeOf(c)
 	return s.check(max(at, s.now), c, &p, nil)
 }
 
@@ -20,7 +20,7 @@ func (s *State) Recheck(at Instant, c *Call) Verdict {
 // waitingCall returns the call that waits for consent under the id of c. Where
 // it happens is what it was asked with, whatever c says.
 func (s *State) waitingCall(c *Call) (*call, place) {
-	own := s.calls[c.ID]
+	own := s.calls.find(c.ID)
 	if own == nil || own.progress != asked || own.tool.name != c.Tool {
 		return nil, place{}
 	}
@@ -54,7 +54,7 @@ func (s *State) checkFirst(now Instant, c *Call, p *place, own *call) (Verdict, 
 	switch {
 	case t == nil:
 		return refuse(Violation{Reason: ReasonUnknownTool}), true
-	case own == nil && s.calls[c.ID] != nil:
+	case own == nil && s.calls.find(c.ID) != nil:
 		return refuse(Violation{Reason: ReasonCallIDReused}), true
 	case !t.allows(c):
 		return refuse(Violation{Reason: ReasonOperationNotAllowed, Allowed: t.allowed.Values}), true

@@ -72,10 +72,8 @@ type Event struct {
 	Status    Status
 }
 
-// eventOf returns the event of a kind that repeats what c says.
-func eventOf(kind EventKind, at Instant, c *Call) Event {
-	return Event{
-		Kind: kind, At: at, Run: c.Run, Call: c.ID, Agent: c.Agent, Principal: c.Principal,
-		Tool: c.Tool, Args: c.Args, Key: c.Key,
-	}
+// of makes ev the event of a kind that repeats what c says.
+func (ev *Event) of(kind EventKind, at Instant, c *Call) {
+	ev.Kind, ev.At, ev.Run, ev.Call, ev.Agent, ev.Principal = kind, at, c.Run, c.ID, c.Agent, c.Principal
+	ev.Tool, ev.Args, ev.Key = c.Tool, c.Args, c.Key
 }

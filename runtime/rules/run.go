@@ -34,7 +34,7 @@ type RunStatus struct {
 
 // Status tells how a run stands.
 func (s *State) Status(run string) RunStatus {
-	r := s.runs[run]
+	r := s.runOf(run)
 	if r == nil {
 		return RunStatus{State: RunClosed, PendingExit: []string{}}
 	}
@@ -51,7 +51,7 @@ func (s *State) Status(run string) RunStatus {
 
 // RunState returns where a run stands.
 func (s *State) RunState(run string) RunState {
-	r := s.runs[run]
+	r := s.runOf(run)
 	if r == nil {
 		return RunClosed
 	}
@@ -115,17 +115,18 @@ func (s *State) closeRun(r *run) {
 				c.owner.cooling[c.tool.index].busy--
 			}
 			c.forget()
-			delete(s.calls, c.id)
+			s.calls.drop(c)
 		} else {
 			s.strays = append(s.strays, c)
 		}
 	}
-	for _, c := range s.calls {
+	s.calls.all(func(c *call) {
 		if c.run == r {
 			c.run, c.facts, c.counts = nil, nil, nil
 		}
-	}
+	})
 	delete(s.runs, r.id)
+	s.here = here{}
 	s.sweepCalls(s.now)
 }
 
@@ -198,7 +199,7 @@ const (
 // stands now. heartbeat says that the call asked to be continued.
 func (s *State) Hint(run, name string, result Result, heartbeat bool) Hint {
 	state := s.RunState(run)
-	t := s.engine.byName[name]
+	t := s.toolOf(name)
 	switch {
 	case state.Ended():
 		return HintExit

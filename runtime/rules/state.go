@@ -11,9 +11,10 @@ type State struct {
 	now     Instant // of the latest event
 	runs    map[string]*run
 	owners  map[string]*owner // by principal
-	calls   map[string]*call  // live, unknown and undoable ones
+	calls   ledger            // live, unknown and undoable ones
 	strays  []*call           // started, of runs that were closed
 	sweepAt int               // size of calls at which stale ones are looked for
+	here    here
 }
 
 // run is what all agents and principals of a run share.
@@ -99,7 +100,7 @@ type call struct {
 
 // NewState returns the state of a session in which nothing has happened.
 func (e *Engine) NewState() *State {
-	return &State{engine: e, runs: map[string]*run{}, owners: map[string]*owner{}, calls: map[string]*call{}, sweepAt: minSweep}
+	return &State{engine: e, runs: map[string]*run{}, owners: map[string]*owner{}, sweepAt: minSweep}
 }
 
 // Engine returns the engine that s belongs to.
@@ -117,14 +118,44 @@ type place struct {
 	owner  *owner
 }
 
-// find returns the place of c.
-func (s *State) find(c *Call) place {
-	p := place{tool: s.engine.byName[c.Tool], run: s.runs[c.Run], owner: s.owners[c.Principal]}
+// here is where the latest call happened, and most likely the next one does.
+type here struct {
+	agent, principal string
+	place            place // its run is nil: it is not known
+}
+
+// placeOf returns the place of c.
+func (s *State) placeOf(c *Call) place { return s.find(c.Tool, c.Run, c.Agent, c.Principal) }
+
+// find returns the place of a call.
+func (s *State) find(tool, run, agent, principal string) place {
+	if h := &s.here; h.place.run != nil && h.place.run.id == run && h.agent == agent && h.principal == principal {
+		p := h.place
+		p.tool = s.toolOf(tool)
+		return p
+	}
+	p := place{tool: s.toolOf(tool), run: s.runs[run], owner: s.owners[principal]}
 	if p.run != nil {
-		p.facts = p.run.facts[c.Principal]
-		p.counts = p.run.counts[actor{c.Agent, c.Principal}]
+		p.facts = p.run.facts[principal]
+		p.counts = p.run.counts[actor{agent, principal}]
 	}
 	return p
+}
+
+// toolOf returns a tool, nil when there is none of that name.
+func (s *State) toolOf(name string) *tool {
+	if t := s.here.place.tool; t != nil && t.name == name {
+		return t
+	}
+	return s.engine.byName[name]
+}
+
+// runOf returns an open run, nil when there is none.
+func (s *State) runOf(id string) *run {
+	if r := s.here.place.run; r != nil && r.id == id {
+		return r
+	}
+	return s.runs[id]
 }
 
 // make adds what p lacks. Its run exists.
@@ -142,6 +173,7 @@ func (s *State) make(p *place, principal, agent string) {
 		p.counts = &counts{used: make([]int32, len(e.tools))}
 		p.run.counts[actor{agent, principal}] = p.counts
 	}
+	s.here = here{agent, principal, *p}
 }
 
 func (f *facts) succeeded(t *tool) bool { return f != nil && f.successes[t.index] > 0 }
@@ -173,7 +205,7 @@ type ToolFacts struct {
 // AppendFacts appends the facts of all tools, in declaration order, as a call
 // of the agent on behalf of the principal sees them, and returns the result.
 func (s *State) AppendFacts(dst []ToolFacts, run, agent, principal string) []ToolFacts {
-	p := s.find(&Call{Run: run, Agent: agent, Principal: principal})
+	p := s.find("", run, agent, principal)
 	dst = slices.Grow(dst, len(s.engine.tools))
 	for _, t := range s.engine.tools {
 		f := ToolFacts{Used: p.counts.of(t)}
@@ -187,11 +219,11 @@ func (s *State) AppendFacts(dst []ToolFacts, run, agent, principal string) []Too
 
 // Facts returns the facts of one tool.
 func (s *State) Facts(run, agent, principal, name string) ToolFacts {
-	t := s.engine.byName[name]
+	t := s.toolOf(name)
 	if t == nil {
 		return ToolFacts{}
 	}
-	p := s.find(&Call{Run: run, Agent: agent, Principal: principal})
+	p := s.find("", run, agent, principal)
 	f := ToolFacts{Used: p.counts.of(t)}
 	if p.facts != nil {
 		f.Successes = int(p.facts.successes[t.index])
@@ -202,7 +234,7 @@ func (s *State) Facts(run, agent, principal, name string) ToolFacts {
 // OpenStarts returns the start tools that have not succeeded yet for a
 // principal in a run. They are what start_constraint waits for.
 func (s *State) OpenStarts(run, principal string) []string {
-	return namesOf(s.openStarts(s.find(&Call{Run: run, Principal: principal}).facts))
+	return namesOf(s.openStarts(s.find("", run, "", principal).facts))
 }
 
 func (s *State) openStarts(f *facts) []*tool { return f.without(s.engine.starts) }
@@ -220,7 +252,7 @@ func (f *facts) without(list []*tool) []*tool {
 
 // Size returns how many calls s remembers, in whatever way: what Prune makes less.
 func (s *State) Size() int {
-	n := len(s.calls)
+	n := s.calls.size()
 	for _, o := range s.owners {
 		n += len(o.equal.entries) + len(o.keys.entries)
 	}

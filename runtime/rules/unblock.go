@@ -82,7 +82,7 @@ const (
 // no time; what no rule declares, such as a policy, is not looked at. A call
 // that was refused by Resume is released first.
 func (s *State) Unblock(at Instant, c *Call) Way {
-	p := s.find(c)
+	p := s.placeOf(c)
 	if p.tool == nil || !p.tool.allows(c) || p.run == nil || p.run.ended != RunRunning {
 		return Way{Outlook: OutlookNever}
 	}

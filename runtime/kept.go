@@ -1,0 +1,63 @@
+package runtime
+
+import (
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A kept is an outcome as a session remembers it, for as long as it lives: most
+// have no more to say than this.
+type kept struct {
+	kind     OutcomeKind
+	loop     Loop
+	run      RunState
+	duration time.Duration
+	output   wire.Raw
+	revision string
+	more     *Outcome // all of it, when there is more
+}
+
+// keep makes out the outcome of r.
+func (r *record) keep(out *Outcome) {
+	r.kept = kept{
+		kind: out.Kind, loop: out.Loop, run: out.Run, duration: out.Duration, output: out.Output, revision: out.Revision,
+	}
+	if r.id = out.CallID; out.Tool != r.tool || !out.plain() {
+		more := *out
+		r.kept.more = &more
+	}
+}
+
+// plain reports whether o says no more than a kept holds.
+func (o *Outcome) plain() bool {
+	switch {
+	case o.Reason != ReasonNone, o.AllReasons != nil, o.Violations != nil, o.Message != "", o.Retryable,
+		o.Obligations != nil, o.Denials != nil, o.Of != "", o.RequestID != "", o.Steps != nil, o.PendingExit != nil:
+		return false
+	}
+	return o.Detail.empty()
+}
+
+// empty reports whether d holds nothing.
+func (d *Detail) empty() bool {
+	switch {
+	case d.Rule != "", d.At != "", d.Message != "", d.Available != nil, d.Allowed != nil, d.Max != 0, d.Used != 0,
+		d.RetryAfter != 0, d.Missing != nil, d.Any, d.Already != nil, d.Group != "", d.HeldBy != "",
+		d.PendingExit != nil, d.ExpiresIn != 0, d.Changed != nil, d.Deadline != 0, d.Writing:
+		return false
+	}
+	return true
+}
+
+// outcome returns the outcome of r, which has one.
+func (r *record) outcome() Outcome {
+	k := &r.kept
+	if k.more != nil {
+		return *k.more
+	}
+	return Outcome{
+		CallID: r.id, Tool: r.tool, Kind: k.kind, Output: k.output, Duration: k.duration, Revision: k.revision,
+		Loop: k.loop, Run: k.run,
+	}
+}
