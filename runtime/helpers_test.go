@@ -36,7 +36,11 @@ func newRigWith(t *testing.T, policy runtime.Policy, tools []*runtime.Tool, opts
 	reg, err := runtime.NewRegistry(tools...)
 	require.NoError(t, err)
 	r := &rig{t: t}
-	opts = append([]runtime.Option{runtime.WithSink(&r.sink), runtime.WithErrorHandler(r.fault)}, opts...)
+	own := []runtime.Option{runtime.WithSink(&r.sink), runtime.WithErrorHandler(r.fault)}
+	if time.Now().Year() > 2000 { // not in a bubble of synctest: a busy machine may hold a policy up
+		own = append(own, runtime.WithPolicyTimeout(time.Minute))
+	}
+	opts = append(own, opts...)
 	r.exec, err = runtime.NewExecutor(reg, policy, opts...)
 	require.NoError(t, err)
 	return r

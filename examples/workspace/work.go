@@ -79,8 +79,9 @@ func newExecutor(handler filetools.Handler, stderr io.Writer) (*runtime.Executor
 	if err != nil {
 		return nil, err
 	}
-	// Panics and raw errors go to the operator; the agent sees a safe text.
-	return runtime.NewExecutor(reg, policy, runtime.WithErrorHandler(func(e *runtime.CallError) {
+	// An example may run on a machine that is busy with other things. Panics and
+	// raw errors go to the operator; the agent sees a safe text.
+	return runtime.NewExecutor(reg, policy, runtime.WithPolicyTimeout(2*time.Second), runtime.WithErrorHandler(func(e *runtime.CallError) {
 		var fault error = e
 		if errors.Is(e, runtime.ErrFenced) { // which names the call itself
 			fault = e.Err

@@ -19,7 +19,7 @@ type asking struct {
 
 func ask(t *testing.T, files ...string) asking {
 	p, reg := load(t, files...)
-	exec, err := runtime.NewExecutor(reg, p, runtime.WithPendingRequests())
+	exec, err := runtime.NewExecutor(reg, p, runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute))
 	require.NoError(t, err)
 	run, err := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), runtime.RunConfig{})
 	require.NoError(t, err)

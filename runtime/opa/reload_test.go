@@ -57,7 +57,7 @@ func TestGrantsEndWithTheirRule(t *testing.T) {
 		return tool(`ask contains {"id": "` + id + `", "message": "m", "approvers": ["owner"], "max_cover": "tool"} if input.args.path != ""`)
 	}
 	p, reg := load(t, "w.rego", rule("big"))
-	exec, err := runtime.NewExecutor(reg, p, runtime.WithPendingRequests())
+	exec, err := runtime.NewExecutor(reg, p, runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute))
 	require.NoError(t, err)
 	p.OnReload(func() { exec.RetireGrants(p.Asks) })
 	run, err := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), runtime.RunConfig{})
