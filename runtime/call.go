@@ -28,7 +28,7 @@ const (
 
 // A record is what a session remembers of a call.
 type record struct {
-	id     string // when it has an outcome
+	id     string
 	tool   string
 	input  []byte
 	digest bool     // input is a digest: the input is larger than the tool allows
@@ -154,7 +154,7 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.As(in.Principal)
 	}
-	r := &record{tool: in.Tool, run: t.run.id}
+	r := &record{id: in.ID, tool: in.Tool, run: t.run.id}
 	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID, metadata: in.Metadata, phase: phasePreparing}
 	c.tool, c.index, _ = c.exec.reg.Lookup(in.Tool)
 	c.size = len(in.Input)

@@ -23,7 +23,7 @@ func (r *record) keep(out *Outcome) {
 	r.kept = kept{
 		kind: out.Kind, loop: out.Loop, run: out.Run, duration: out.Duration, output: out.Output, revision: out.Revision,
 	}
-	if r.id = out.CallID; out.Tool != r.tool || !out.plain() {
+	if out.CallID != r.id || out.Tool != r.tool || !out.plain() {
 		more := *out
 		r.kept.more = &more
 	}

@@ -14,7 +14,7 @@ func TestKeptOutcome(t *testing.T) {
 		t.Helper()
 		out := Outcome{CallID: "c", Tool: "t", Kind: Completed}
 		set(&out)
-		r := &record{tool: "t"}
+		r := &record{id: "c", tool: "t"}
 		r.keep(&out)
 		assert.Equal(t, out, r.outcome())
 	}
