@@ -128,10 +128,20 @@ func TestAllocationsAreFlat(t *testing.T) {
 		for i, make := range []func(testing.TB) *world{s.small, s.large} {
 			w := make(t)
 			in := w.input(7, "/ws/a")
-			allocs[i] = testing.AllocsPerRun(100, func() { w.lean(t, in) })
+			allocs[i] = fewestAllocs(func() { w.lean(t, in) })
 		}
 		assert.InDelta(t, allocs[0], allocs[1], 2, s.name)
 	}
+}
+
+// fewestAllocs returns the allocations of f in the best of many short runs: a
+// collection, or the race detector, empties pools now and then.
+func fewestAllocs(f func()) float64 {
+	fewest := testing.AllocsPerRun(10, f)
+	for range 30 {
+		fewest = min(fewest, testing.AllocsPerRun(10, f))
+	}
+	return fewest
 }
 
 // What a decision costs right after the facts have changed: executed calls,
