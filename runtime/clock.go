@@ -45,22 +45,6 @@ func (e *Executor) now() time.Time {
 	return e.clock.Now()
 }
 
-// recent is now, for what needs the system's clock to the second only: how much
-// time has passed since it was read last is much cheaper to tell.
-func (e *Executor) recent() time.Time {
-	if e.clock != nil {
-		return e.clock.Now()
-	}
-	if read := e.read.Load(); read != nil {
-		if passed := time.Since(*read); passed < time.Second {
-			return read.Add(passed)
-		}
-	}
-	now := time.Now()
-	e.read.Store(&now)
-	return now
-}
-
 // after calls f when d has passed.
 func (e *Executor) after(d time.Duration, f func()) Timer {
 	if e.clock == nil {

@@ -44,7 +44,6 @@ type Executor struct {
 	wants     []rules.Wants // by position in the registry
 	requires  bool          // some tool is required before the end of a run
 	epoch     time.Time
-	read      atomic.Pointer[time.Time] // when the system's clock was read last, by recent
 	epochNano rules.Instant
 	desk      desk
 	roster    roster
