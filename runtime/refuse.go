@@ -106,7 +106,7 @@ func (c *call) violation(v *rules.Violation, of string) string {
 	case rules.ReasonRunFinished:
 		return "the run is finished: it takes no more calls"
 	case rules.ReasonExiting:
-		return fmt.Sprintf("the run is ending: only %s may be called, and what they need", list(v.PendingExit))
+		return fmt.Sprintf("the run is ending: only %s and their prerequisites may be called", list(v.PendingExit))
 	case rules.ReasonIdempotencyConflict:
 		return fmt.Sprintf("call %s had the same idempotency key and other arguments", quote(of))
 	case rules.ReasonStartConstraint:
