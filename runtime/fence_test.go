@@ -37,11 +37,8 @@ func (l *ledger) write(call int64) {
 func TestFenceUnderStress(t *testing.T) {
 	const calls, writers = 1000, 4
 	var l ledger
-	var handlers sync.WaitGroup
 	r := newRig(t, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
 		var wg sync.WaitGroup
-		handlers.Add(1)
-		defer handlers.Done()
 		for range writers {
 			wg.Go(func() {
 				for runtime.Commit(ctx, func() error { l.write(in.Limit); return nil }) == nil {
@@ -61,8 +58,7 @@ func TestFenceUnderStress(t *testing.T) {
 		require.Equal(t, runtime.TimedOut, out.Kind)
 	}
 	l.owner.Store(0)
-	handlers.Wait()
-	require.NoError(t, r.exec.Shutdown(t.Context()))
+	require.NoError(t, r.exec.Shutdown(t.Context())) // waits for the handlers
 	assert.Zero(t, l.late.Load(), "late writes, of %d", l.wrote.Load())
 	assert.Positive(t, l.wrote.Load())
 }

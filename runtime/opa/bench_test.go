@@ -130,7 +130,11 @@ func TestAllocationsAreFlat(t *testing.T) {
 			in := w.input(7, "/ws/a")
 			allocs[i] = fewestAllocs(func() { w.lean(t, in) })
 		}
-		assert.InDelta(t, allocs[0], allocs[1], 2, s.name)
+		within := 2.0
+		if raceDetector { // it empties pools at random
+			within = 20
+		}
+		assert.InDelta(t, allocs[0], allocs[1], within, s.name)
 	}
 }
 

@@ -1,0 +1,5 @@
+//go:build !race
+
+package opa
+
+const raceDetector = false
