@@ -1,9 +1,25 @@
 package rules
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
 
 // A Digest stands for canonical bytes: two calls are equal when their digests are.
 type Digest [sha256.Size]byte
+
+// MarshalText returns d in hexadecimal.
+func (d Digest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
+
+// UnmarshalText sets d to what text says in hexadecimal.
+func (d *Digest) UnmarshalText(text []byte) error {
+	if n, err := hex.Decode(make([]byte, hex.DecodedLen(len(text))), text); err != nil || n != len(d) {
+		return fmt.Errorf("%q is not a digest of %d hexadecimal digits", text, 2*len(d))
+	}
+	_, err := hex.Decode(d[:], text)
+	return err
+}
 
 // DigestOf returns the digest of canonical bytes.
 func DigestOf(canonical []byte) Digest { return sha256.Sum256(canonical) }
@@ -41,6 +57,22 @@ const (
 	EventRunClosed                       // CloseRun
 )
 
+var eventNames = [...]string{
+	"", "run_started", "admitted", "asked", "rebound", "resumed", "started", "released", "finished", "undone", "stopped",
+	"run_closed",
+}
+
+// String returns the name of k, such as admitted.
+func (k EventKind) String() string { return nameOf("event", eventNames[:], k) }
+
+// MarshalText returns the name of k.
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText sets k to the kind that text names.
+func (k *EventKind) UnmarshalText(text []byte) error {
+	return parseName("event", eventNames[:], text, k)
+}
+
 // A Status says how an invocation ended.
 type Status uint8
 
@@ -57,19 +89,28 @@ var statusNames = [...]string{"", "ok", "error", "timeout", "unknown"}
 // String returns ok, error, timeout or unknown.
 func (s Status) String() string { return nameOf("status", statusNames[:], s) }
 
+// MarshalText returns the name of s.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText sets s to the status that text names.
+func (s *Status) UnmarshalText(text []byte) error {
+	return parseName("status", statusNames[:], text, s)
+}
+
 // An Event is one fact. A State is what its events, applied in order, make of a
 // new one: whoever records them can rebuild it with Replay. Calls are told
 // apart by their ids; the fields beside Call are set where a kind needs them.
 type Event struct {
-	Kind      EventKind
-	At        Instant
-	Run       string
-	Call      string
-	Agent     string
-	Principal string
-	Tool      string
-	Args, Key Digest
-	Status    Status
+	Kind      EventKind `json:"kind"`
+	At        Instant   `json:"at"`
+	Run       string    `json:"run,omitempty"`
+	Call      string    `json:"call,omitempty"`
+	Agent     string    `json:"agent,omitempty"`
+	Principal string    `json:"principal,omitempty"`
+	Tool      string    `json:"tool,omitempty"`
+	Args      Digest    `json:"args,omitzero"`
+	Key       Digest    `json:"key,omitzero"`
+	Status    Status    `json:"status,omitempty"`
 }
 
 // of makes ev the event of a kind that repeats what c says.

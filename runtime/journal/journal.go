@@ -1,0 +1,88 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// The errors of a Journal, to be found with errors.Is.
+var (
+	// ErrConflict says that entries do not continue the journal: somebody else has
+	// appended, or the journal was not read to its end before.
+	ErrConflict = errors.New("the entries do not continue the journal")
+	// ErrLost says that this process may not write the journal any more: another
+	// one owns it, or an earlier write failed so that it is not known what is on disk.
+	ErrLost = errors.New("the journal may not be written any more")
+	// ErrClosed says that the journal was closed.
+	ErrClosed = errors.New("the journal is closed")
+)
+
+// A Mark says what an entry means for the call that it is about.
+type Mark uint8
+
+// The marks.
+const (
+	MarkNone    Mark = iota
+	MarkOpened       // the first entry of the call
+	MarkStarted      // from here on the call may have had an effect
+	MarkEnded        // the call has its outcome
+)
+
+// An Entry is one fact as it is stored.
+type Entry struct {
+	Seq     uint64    // its position: from 1, without gaps
+	At      time.Time // when it happened, in nanoseconds, UTC
+	Kind    string    // as in the record
+	Session string
+	Run     string // empty: of no run
+	Call    string // empty: of no call
+	Tool    string // empty: of no tool
+	Mark    Mark
+	Leaf    []byte // the record; what the audit hashes
+	Private []byte // what may be erased; nil: there is nothing
+}
+
+// A CallKey names a call: its id is unique in its session.
+type CallKey struct{ Session, Call string }
+
+// A Journal stores entries. Its methods are safe for concurrent use, but for
+// Append, which one goroutine at a time calls.
+//
+// What it returns is the caller's to keep and must not be changed.
+type Journal interface {
+	// Append stores entries, all of them or none, and returns when they would
+	// outlive a crash. The first one continues the journal, otherwise nothing is
+	// stored and the error is ErrConflict. After an error of which it is not known
+	// what it left behind every later Append fails with ErrLost.
+	Append(ctx context.Context, entries []Entry) error
+
+	// Read returns the entries after a position, at most limit, in their order;
+	// none when the journal ends there.
+	Read(ctx context.Context, after uint64, limit int) ([]Entry, error)
+
+	// Call returns the entries of one call in their order; none when there are none.
+	Call(ctx context.Context, key CallKey) ([]Entry, error)
+
+	// Unfinished returns the calls that were opened and have not ended, in the
+	// order in which they were opened.
+	Unfinished(ctx context.Context) ([]CallKey, error)
+}
+
+// An Owner is what a Journal is too, when only one process at a time may write
+// it: a lease, which has to be renewed.
+type Owner interface {
+	// Epoch returns the number of this ownership. It grows with every owner and is
+	// handed to handlers as the fence.
+	Epoch() uint64
+
+	// Beat renews the lease. The error is ErrLost when somebody else has it.
+	Beat(ctx context.Context) error
+}
+
+// A Keeper is what a Journal is too, when it keeps keys, apart from its entries.
+type Keeper interface {
+	// Key returns the key of a name, 32 random bytes, which is made when it is asked
+	// for the first time and is the same ever after.
+	Key(ctx context.Context, name string) ([]byte, error)
+}

@@ -1,0 +1,105 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// The kinds of records that are about no call. Those that are have the names of
+// the events of runtime, such as tool.started.
+const (
+	KindSessionOpened = "session.opened" // or its configuration has changed
+	KindRunStarted    = "run.started"
+	KindRunStopped    = "run.stopped" // its model answered without a call
+	KindRunClosed     = "run.closed"
+	KindConsent       = "consent.changed" // a grant was revoked or retired, an answer found no call, consent was switched off
+	KindOwner         = "owner.changed"   // an executor has taken the journal over
+)
+
+// A Record is what a leaf says. Which fields are set depends on the kind.
+//
+// It holds no value of a member that is marked x-sensitive: in its place is a
+// commitment to it. See Payload.
+type Record struct {
+	Kind      string    `json:"event"`
+	At        time.Time `json:"at"`
+	Session   string    `json:"session,omitempty"`
+	Run       string    `json:"run,omitempty"`
+	Agent     string    `json:"agent,omitempty"` // the sub-agent
+	Principal string    `json:"principal,omitempty"`
+
+	Call        string        `json:"call,omitempty"`
+	Tool        string        `json:"tool,omitempty"`
+	ToolVersion string        `json:"tool_version,omitempty"`
+	Pin         string        `json:"pin,omitempty"`  // hash of the tool's declaration
+	From        string        `json:"from,omitempty"` // states of the call
+	To          string        `json:"to,omitempty"`
+	Attempt     int           `json:"attempt,omitempty"`
+	Epoch       uint64        `json:"epoch,omitempty"` // of the owner that the handler belongs to
+	Duration    time.Duration `json:"duration_ns,omitempty"`
+	Revision    string        `json:"policy_revision,omitempty"`
+
+	Request    string `json:"request,omitempty"` // for consent
+	By         string `json:"by,omitempty"`      // who answered, undid, or switched off
+	Resolution string `json:"resolution,omitempty"`
+	Rejection  string `json:"rejection,omitempty"`
+
+	Setup     *Setup          `json:"setup,omitempty"`      // of the session, or the owner
+	Heartbeat bool            `json:"heartbeat,omitempty"`  // the call asked to be continued
+	TurnEnds  time.Time       `json:"turn_ends,omitzero"`   // when the turn's budget is used up
+	Args      *Payload        `json:"args,omitempty"`       // as they came
+	Final     *Payload        `json:"final_args,omitempty"` // with which the handler runs, when they are others
+	Prepared  *Payload        `json:"prepared,omitempty"`   // what the undo of the call needs
+	Output    *Payload        `json:"output,omitempty"`
+	Outcome   json.RawMessage `json:"outcome,omitempty"`  // all but the output
+	Decision  json.RawMessage `json:"decision,omitempty"` // of the policy
+	Sealed    []Seal          `json:"sealed,omitempty"`   // what stands once the call has committed
+	Granted   []string        `json:"capabilities,omitempty"`
+
+	Err   string `json:"error,omitempty"`
+	Stack string `json:"stack,omitempty"`
+
+	Rules   []rules.Event   `json:"rules,omitempty"`   // what changed in the rule state of the session
+	Consent []consent.Event `json:"consent,omitempty"` // what changed in the book of requests and grants
+}
+
+// A Setup is how a session is configured, or who an owner is.
+type Setup struct {
+	Behavior     string            `json:"behavior,omitempty"`
+	Modes        map[string]string `json:"modes,omitempty"`
+	Capabilities []string          `json:"capabilities,omitempty"`
+
+	Host  string `json:"host,omitempty"`
+	Boot  string `json:"boot,omitempty"` // identifies the time since the machine started
+	PID   int    `json:"pid,omitempty"`
+	Start string `json:"start,omitempty"` // when the process started, by the system's count
+}
+
+// A Payload is a JSON value as it is recorded.
+type Payload struct {
+	Bytes  int             `json:"bytes"`            // of the value itself
+	SHA256 string          `json:"sha256,omitempty"` // of Value
+	Value  json.RawMessage `json:"value,omitempty"`  // each sensitive value is replaced by a commitment
+}
+
+// A Seal says what one participant of a call's transaction made stand.
+type Seal struct {
+	Participant string `json:"participant"`
+	Digest      string `json:"digest"`
+}
+
+// Encode returns the leaf that says r.
+func Encode(r *Record) ([]byte, error) { return json.Marshal(r) }
+
+// Decode returns what a leaf says.
+func Decode(leaf []byte) (*Record, error) {
+	var r Record
+	if err := json.Unmarshal(leaf, &r); err != nil {
+		return nil, fmt.Errorf("the leaf is no record: %w", err)
+	}
+	return &r, nil
+}
