@@ -184,6 +184,24 @@ func TestNobodyToAsk(t *testing.T) {
 	})
 }
 
+// TestOneApproverIsEnough lets a call wait as long as one of its approvers could
+// be told, whichever of them cannot.
+func TestOneApproverIsEnough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return errors.New("no terminal") })
+		panics := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { panic("no terminal") })
+		told := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return nil })
+		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead, asking())},
+			runtime.WithApprover(broken), runtime.WithApprover(told), runtime.WithApprover(panics))
+		out := r.run().Turn(runtime.TurnConfig{Patience: time.Minute}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
+		assert.Equal(t, runtime.ReasonConsentRequired, out.Reason)
+		assert.Len(t, r.allFaults(), 2)
+		res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
+		require.NotNil(t, res.Outcome)
+		assert.Equal(t, runtime.Completed, res.Outcome.Kind)
+	})
+}
+
 // TestChangedArgumentsDoNotRun changes arguments between the approval and the
 // execution: behind everybody's back, in the very value that the handler would get.
 func TestChangedArgumentsDoNotRun(t *testing.T) {

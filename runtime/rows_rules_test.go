@@ -88,6 +88,22 @@ func TestWaitingCallIsJudgedWithoutItsOwnSlot(t *testing.T) {
 	assert.Equal(t, []uint32{0, 0}, seen)
 }
 
+func TestOperationIsJudgedAsRewritten(t *testing.T) {
+	allowed := ruled(func(rs *runtime.Rules) {
+		rs.AllowedOperations = &runtime.AllowedOperations{Arg: "path", Values: []string{"a.md"}}
+	})
+	for to, want := range map[string]runtime.Reason{"a.md": runtime.ReasonNone, "b.md": runtime.ReasonOperationNotAllowed} {
+		r := newRigWith(t, decide(runtime.Decision{
+			Effect: runtime.EffectAllow, Rewrites: []runtime.Rewrite{{Code: "safe", Pointer: "/path", Value: wire.Raw(`"` + to + `"`)}},
+		}), []*runtime.Tool{readTool(okRead, allowed)})
+		turn := r.turn()
+		for _, from := range []string{"a.md", "b.md"} {
+			out := turn.Execute(t.Context(), callOf("", "file_read", `{"path":"`+from+`","limit":2}`))
+			assert.Equal(t, want, out.Reason, "%s becomes %s", from, to)
+		}
+	}
+}
+
 func TestRewriteIsShownToTheApprover(t *testing.T) {
 	spec := &runtime.Spec{Name: "put", Consent: &runtime.Consent{Ask: runtime.ConsentAskAlways, Preview: true}}
 	tool := runtime.NewTool(spec, &readInputRule, okRead, runtime.WithPreview(func(_ context.Context, in *readInput) (runtime.Preview, error) {

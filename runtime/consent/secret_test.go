@@ -28,6 +28,12 @@ func TestSensitiveMembersAreShownAsLengthAndSaltedDigest(t *testing.T) {
 	assert.Regexp(t, `^\(sensitive: a boolean, [0-9a-f]{16}\)$`, m["flag"])
 	assert.Regexp(t, `^\(sensitive: 15 bytes of JSON, [0-9a-f]{16}\)$`, m["keys"])
 
+	long := secretCall()
+	long.Token = strings.Repeat("ü", 40)
+	text, err := consent.Show(key, long)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "(sensitive: 40 characters, ")
+
 	again, err := consent.Show(key, secretCall())
 	require.NoError(t, err)
 	assert.Equal(t, string(shown), string(again), "equal secrets look equal")
