@@ -16,8 +16,9 @@
 // followed, where a sentence can be broken in several ways, by a dash and the
 // way: s4_max_calls_limit.patch, s4_cooldown_status-timeout.patch.
 //
-// The tests hold at all times that every patch applies to the present code, and
-// that every sentence has one or a reason why it cannot be broken yet. With
+// The tests hold at all times that every patch applies to the present code and
+// leaves it with types that fit, and that every sentence has a patch or a reason
+// why it cannot be broken yet. With
 //
 //	go test ./runtime/mutants -mutants -timeout 20m
 //
