@@ -54,6 +54,34 @@ func TestHandlerIgnoresItsDeadline(t *testing.T) {
 	})
 }
 
+// TestOnlyAnswersComeBeforeTheBlock repeats a call that timed out, in its turn: it
+// is told of the first one, and not to try again in the next turn.
+func TestOnlyAnswersComeBeforeTheBlock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, sleepy(5*time.Second+1, func(s *runtime.Spec) {
+			s.Dedupe.Mode = runtime.DedupeAlways
+			s.Rules.AllowedOperations = &runtime.AllowedOperations{Arg: "path", Values: []string{"a.md", "b.md"}}
+		}))
+		turn := r.turn()
+		first := turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
+		require.Equal(t, runtime.TimedOut, first.Kind)
+		again := turn.Execute(t.Context(), callOf("c2", "file_read", goodInput))
+		assert.Equal(t, runtime.Duplicate, again.Kind)
+		assert.Equal(t, "c1", again.Of)
+		assert.Equal(t, []string{"tool.invoked", "tool.validated", "tool.denied"}, r.kinds("c2"))
+		reason := func(input string) runtime.Reason {
+			what := turn.WhatIf(t.Context(), callOf("", "file_read", input)).Outcome
+			out := turn.Execute(t.Context(), callOf("", "file_read", input))
+			assert.Equal(t, what.Reason, out.Reason)
+			assert.Len(t, out.AllReasons, 1)
+			return out.Reason
+		}
+		assert.Equal(t, runtime.ReasonOperationNotAllowed, reason(`{"path":"c.md","limit":2}`))
+		assert.Equal(t, runtime.ReasonBlockedAfterTimeout, reason(`{"path":"b.md","limit":2}`))
+		time.Sleep(time.Second)
+	})
+}
+
 func TestRetryableTimeoutDoesNotBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {

@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 
+	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -79,7 +80,28 @@ func (c *call) afford() bool {
 			"%s of the turn's time is left, a call needs at least %s: it may be made in the next turn",
 			seconds(max(left, 0)), seconds(c.exec.minimum)))
 	}
-	return c.unblocked()
+	return !c.answered() && c.unblocked()
+}
+
+// answered tells a call of a tool that timed out in this turn what would be the
+// only answer to it anyway, such as that it repeats an earlier one. The policy is
+// not asked: the arguments are those that came in.
+func (c *call) answered() bool {
+	var rc rules.Call
+	if !c.turn.blocks(c.index) || !c.describesTo(&rc, c.args) {
+		return false
+	}
+	s := c.run.session
+	s.mu.Lock()
+	var e *ending
+	if v := c.check(&rc); v.Answer == rules.Duplicate || !v.Admitted() && v.Primary().Reason < rules.ReasonStartConstraint {
+		e = c.refused(v, &rc, &judgement{})
+	}
+	s.mu.Unlock()
+	if e != nil {
+		c.end(*e)
+	}
+	return e != nil
 }
 
 // unblocked refuses a tool that timed out in this turn and may not be retried.

@@ -78,7 +78,9 @@
 // duplicates, nothing unknown, all violations in one answer. Then the executor
 // and the run still take calls, the context is not done, the turn has at least
 // the minimum budget left (five seconds, [WithMinimumBudget]), the tool is not
-// blocked. The first of these that fails is the only answer.
+// blocked. The first of these that fails is the only answer, but a call of a
+// blocked tool that repeats an earlier one, or could not be made in any turn, is
+// told that instead.
 //
 // Then the [Policy] is asked, about the decoded arguments, which are the very
 // value that the handler gets. It may deny, ask, allow, rewrite arguments and

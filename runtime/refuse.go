@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime/rules"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // reasonOf are the reasons that those of the rules are here.
@@ -54,16 +55,16 @@ func (c *call) refused(v rules.Verdict, rc *rules.Call, j *judgement) *ending {
 func (c *call) refusedLate(j *judgement) Outcome {
 	var rc rules.Call
 	v := rules.Verdict{Answer: rules.Admitted}
-	if c.describesTo(&rc) {
+	if c.describesTo(&rc, c.final) {
 		v = c.check(&rc)
 	}
 	return c.refused(v, &rc, j).outcome
 }
 
 // describesTo is describeTo for a goroutine that must not panic.
-func (c *call) describesTo(rc *rules.Call) (ok bool) {
+func (c *call) describesTo(rc *rules.Call, args wire.Value) (ok bool) {
 	defer func() { _ = recover() }()
-	return c.final != nil && c.describeTo(rc, c.final) == nil
+	return args != nil && c.describeTo(rc, args) == nil
 }
 
 // repeated sets the outcome of a call that was made before, with its output if
