@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"errors"
+	"math"
 	"strconv"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -16,9 +17,8 @@ var (
 	errTooLarge = errors.New("too large")
 )
 
-// A sizer measures a value before it is encoded, so that an output that is much
-// too large is not encoded at all, and one that contains itself does not end the
-// process. It counts what the encoding has at least: commas, digits and escapes
+// A sizer measures a value before somebody walks it, so that one that is much too
+// large, or contains itself, does not end the process. It counts what the encoding has at least: commas, digits and escapes
 // come on top.
 type sizer struct {
 	least, most int64
@@ -68,16 +68,14 @@ func (s *sizer) measure(v wire.Value, limit int64) (err error) {
 // encode checks the handler's output and encodes it. It reports false when it
 // is larger than limit.
 func (c *call) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
-	switch c.worker.sizer.measure(c.outputs, limit) {
-	case errTooLarge:
+	out, violations, err := wire.AppendWithin(nil, c.outputs, int(min(limit, math.MaxInt)), maxDepth)
+	if err != nil {
 		c.outputs = nil // nobody may walk it
-		return nil, nil, false
-	case errTooDeep:
-		c.outputs = nil
-		return nil, []wire.Violation{{
-			Keyword: "depth", Expected: "at most " + strconv.Itoa(maxDepth) + " nested objects and arrays", Actual: "more",
-		}}, true
 	}
-	out, violations = wire.Append(nil, c.outputs)
-	return out, violations, int64(len(out)) <= limit
+	if err == wire.ErrTooDeep {
+		violations = []wire.Violation{{
+			Keyword: "depth", Expected: "at most " + strconv.Itoa(maxDepth) + " nested objects and arrays", Actual: "more",
+		}}
+	}
+	return out, violations, err != wire.ErrTooLarge
 }

@@ -33,7 +33,6 @@ type worker struct {
 	input PolicyInput // for the policy, one after the other: it must not keep it
 	rule  rules.Call  // for the rules, likewise
 	judge judgement
-	sizer sizer
 	err   error // of the handler
 
 	exec  *Executor

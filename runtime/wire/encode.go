@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"sync"
@@ -14,6 +15,9 @@ type encoder struct {
 	buf   []byte
 	stack []frame
 	fresh bool // nothing has been written since the last '{', '[' or name
+
+	most, deep int   // bytes, and nested objects and arrays
+	stopped    error // why the walk went no further
 }
 
 // A frame is an object or array that is being written.
@@ -34,19 +38,68 @@ func (f *frame) veiled() bool {
 
 var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
+// What AppendWithin does not write.
+var (
+	ErrTooLarge = errors.New("the JSON text is too large")
+	ErrTooDeep  = errors.New("the value is nested too deeply")
+)
+
 // Append appends the compact JSON text of a value to dst: members in the order
 // of the walk, floats as short as possible. With violations dst is returned as
 // it was.
 func Append(dst []byte, v Value) ([]byte, []Violation) {
 	e := encoders.Get().(*encoder)
-	e.fresh = true
+	e.fresh, e.most, e.deep = true, math.MaxInt, math.MaxInt
+	return e.append(dst, v)
+}
+
+// append is Append with the limits of e.
+func (e *encoder) append(dst []byte, v Value) ([]byte, []Violation) {
 	v.Walk(e)
+	if e.room(0); e.stopped != nil { // the walk went on all the same
+		panic(e)
+	}
 	bad := e.violations(e.buf)
 	if bad == nil {
 		dst = append(dst, e.buf...)
 	}
 	e.release()
 	return dst, bad
+}
+
+// AppendWithin is Append for a value whose text may have at most size bytes and
+// depth nested objects and arrays. Beyond them the walk is stopped, by a panic
+// that ends here, and the error is ErrTooLarge or ErrTooDeep: a value that is much
+// too large is not written at all, and one that contains itself does no harm.
+func AppendWithin(dst []byte, v Value, size, depth int) (out []byte, bad []Violation, err error) {
+	e := encoders.Get().(*encoder)
+	e.fresh, e.most, e.deep = true, size, depth
+	defer func() {
+		if e.stopped == nil {
+			return
+		}
+		if v := recover(); v != nil && v != any(e) {
+			panic(v)
+		}
+		out, bad, err = dst, nil, e.stopped
+	}()
+	out, bad = e.append(dst, v)
+	return out, bad, nil
+}
+
+// room stops the walk unless n more bytes may be written.
+func (e *encoder) room(n int) {
+	if n > e.most-len(e.buf) {
+		e.stop(ErrTooLarge)
+	}
+}
+
+// stop ends the walk.
+func (e *encoder) stop(err error) {
+	if e.stopped == nil {
+		e.stopped = err
+	}
+	panic(e)
 }
 
 // release gives e back without what it wrote.
@@ -71,6 +124,7 @@ func (e *encoder) Visit(t Token) {
 		return
 	}
 	at := e.next()
+	e.room(len(t.Str))
 	switch {
 	case t.Rule != nil:
 		t.Rule.check(&e.notes, at, t)
@@ -119,6 +173,9 @@ func (e *encoder) next() int {
 
 // begin opens an object or array.
 func (e *encoder) begin(f frame) {
+	if len(e.stack) >= e.deep {
+		e.stop(ErrTooDeep)
+	}
 	e.stack = append(e.stack, f)
 	e.fresh = true
 	switch {
@@ -141,6 +198,7 @@ func (e *encoder) name(name string, secret bool) {
 	}
 	f := &e.stack[len(e.stack)-1]
 	f.count++
+	e.room(len(name))
 	e.text(len(e.buf), name, secret)
 	e.buf = append(e.buf, ':')
 	e.fresh = true
@@ -185,6 +243,7 @@ func (e *encoder) end() {
 // string writes a string and checks its rule.
 func (e *encoder) string(s string, rule *StringRule) {
 	at := e.next()
+	e.room(len(s))
 	if rule != nil {
 		rule.checkText(&e.notes, at, s, rule.Sensitive)
 	}
@@ -194,6 +253,7 @@ func (e *encoder) string(s string, rule *StringRule) {
 // int writes an integer and checks its rule.
 func (e *encoder) int(v int64, rule *IntRule) {
 	at := e.next()
+	e.room(1)
 	if rule != nil {
 		rule.checkInt(&e.notes, at, v, rule.Sensitive)
 	}

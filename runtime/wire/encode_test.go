@@ -284,3 +284,50 @@ func TestRawWalk(t *testing.T) {
 		assert.Equal(t, want, got[0], in)
 	}
 }
+
+// A loop contains itself. One that is stubborn does not mind being stopped.
+type loop struct{ stubborn bool }
+
+func (v *loop) Walk(w wire.Visitor) {
+	defer func() {
+		if v.stubborn {
+			_ = recover()
+		}
+	}()
+	wire.BeginArray(w, 1, nil)
+	v.Walk(w)
+	wire.End(w)
+}
+
+// A broken value panics.
+type broken struct{}
+
+func (broken) Walk(wire.Visitor) { panic("its own") }
+
+func TestAppendWithin(t *testing.T) {
+	size := len(sampleJSON)
+	out, bad, err := wire.AppendWithin([]byte("x"), sample(), size, 4)
+	require.NoError(t, err)
+	require.Empty(t, bad)
+	assert.Equal(t, "x"+sampleJSON, string(out))
+	for most := range size {
+		out, bad, err = wire.AppendWithin([]byte("x"), sample(), most, 4)
+		require.ErrorIs(t, err, wire.ErrTooLarge, most)
+		assert.Empty(t, bad)
+		assert.Equal(t, "x", string(out))
+	}
+	for depth := range 4 {
+		_, _, err = wire.AppendWithin(nil, sample(), size, depth)
+		require.ErrorIs(t, err, wire.ErrTooDeep, depth)
+	}
+	_, _, err = wire.AppendWithin(nil, &loop{}, 1<<20, 128)
+	require.ErrorIs(t, err, wire.ErrTooDeep)
+	_, _, err = wire.AppendWithin(nil, &loop{}, 64, 128)
+	require.ErrorIs(t, err, wire.ErrTooLarge)
+	_, _, err = wire.AppendWithin(nil, &loop{stubborn: true}, 64, 128)
+	require.ErrorIs(t, err, wire.ErrTooLarge)
+	assert.PanicsWithValue(t, "its own", func() { _, _, _ = wire.AppendWithin(nil, broken{}, 64, 128) })
+	out, bad = wire.Append(nil, sample())
+	require.Empty(t, bad)
+	assert.Equal(t, sampleJSON, string(out), "what was stopped left nothing behind")
+}
