@@ -39,7 +39,7 @@ func benchRead(_ context.Context, in *readInput) (*readOutput, error) {
 
 type nopSink struct{}
 
-func (*nopSink) Emit(runtime.Event) error { return nil }
+func (*nopSink) Emit(*runtime.Event) error { return nil }
 
 func allowAll(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 	return runtime.Decision{Effect: runtime.EffectAllow}, nil

@@ -112,7 +112,10 @@ type Event struct {
 // A Sink receives every event of an executor, one at a time, in the order of
 // Seq. It is called while the call waits: a sink that may block hands events
 // over to somebody else. It must not call the executor.
+//
+// The event is valid only during the call of Emit and must not be changed: a sink
+// keeps a copy of what it needs, or of all of it.
 // An error is reported to the error handler and changes nothing else.
 type Sink interface {
-	Emit(Event) error
+	Emit(*Event) error
 }

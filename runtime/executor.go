@@ -55,8 +55,8 @@ type Executor struct {
 	gate      gate
 	crew      crew
 
-	emitting sync.Mutex // sinks get one event at a time, in the order of seq
-	seq      uint64
+	emitting sync.Mutex // sinks get one event at a time, in the order of Seq
+	event    Event      // the latest one
 }
 
 // An Option changes an Executor while NewExecutor makes it.

@@ -76,7 +76,7 @@ type leavingSink struct {
 	left bool
 }
 
-func (s *leavingSink) Emit(e runtime.Event) error {
+func (s *leavingSink) Emit(e *runtime.Event) error {
 	if e.Kind == s.kind && !s.left {
 		s.left = true
 		goruntime.Goexit()

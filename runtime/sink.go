@@ -16,11 +16,11 @@ type MemorySink struct {
 	events []Event
 }
 
-// Emit keeps e.
-func (s *MemorySink) Emit(e Event) error {
+// Emit keeps a copy of e.
+func (s *MemorySink) Emit(e *Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.events = append(s.events, e)
+	s.events = append(s.events, *e)
 	return nil
 }
 
@@ -42,7 +42,7 @@ func NewJSONSink(w io.Writer) *JSONSink {
 }
 
 // Emit writes e.
-func (s *JSONSink) Emit(e Event) error { return s.enc.Encode(e) }
+func (s *JSONSink) Emit(e *Event) error { return s.enc.Encode(e) }
 
 // eventJSON is the JSON form of an Event.
 type eventJSON struct {
@@ -96,7 +96,7 @@ type LogSink struct{ log *slog.Logger }
 func NewLogSink(log *slog.Logger) *LogSink { return &LogSink{log: log} }
 
 // Emit logs e.
-func (s *LogSink) Emit(e Event) error {
+func (s *LogSink) Emit(e *Event) error {
 	level := slog.LevelDebug
 	switch e.Kind {
 	case EventDenied, EventFailed, EventAborted, EventLateResult:

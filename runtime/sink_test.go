@@ -18,7 +18,7 @@ import (
 
 type badSink struct{ panics bool }
 
-func (s badSink) Emit(runtime.Event) error {
+func (s badSink) Emit(*runtime.Event) error {
 	if s.panics {
 		panic("sink")
 	}

@@ -34,14 +34,14 @@ func (c *call) transition(kind EventKind, to State, n note) {
 	if c.dry || len(c.exec.sinks) == 0 {
 		return
 	}
-	e := Event{
-		Time: n.at, Kind: kind, From: from, To: to,
-		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.cfg.ID, RunID: c.run.id,
-		Agent: c.run.agent, Principal: c.run.principal, By: n.by, Attempt: c.attempt,
-		Revision: c.revision, Duration: n.at.Sub(c.began),
-		InputBytes: c.size, OutputBytes: n.output,
-		Outcome: n.kind, Reason: n.reason, AllReasons: n.reasons,
-	}
+	e := c.exec.begin()
+	defer c.exec.emitting.Unlock()
+	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
+	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.tool, c.id, c.run.session.cfg.ID, c.run.id
+	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.attempt
+	e.Revision, e.Duration = c.revision, n.at.Sub(c.began)
+	e.InputBytes, e.OutputBytes = c.size, n.output
+	e.Outcome, e.Reason, e.AllReasons = n.kind, n.reason, n.reasons
 	if c.tool != nil {
 		e.ToolVersion = c.tool.spec.Version
 	}
@@ -54,7 +54,7 @@ func (c *call) transition(kind EventKind, to State, n note) {
 	if e.Err = n.text; n.fault != nil {
 		e.Stack = string(n.fault.Stack)
 	}
-	c.exec.emit(&e)
+	c.exec.deliver(0)
 }
 
 // tells returns what the event of an ending says to operators. It may run code
@@ -73,50 +73,62 @@ func (c *call) tells(out *Outcome, fault *CallError) string {
 
 var errNoSink = errors.New("the sink is nil")
 
-// emit numbers an event and hands it to the sinks.
-func (e *Executor) emit(ev *Event) {
+// begin returns the next event, which has its number and nothing else yet: there
+// is one piece of memory for all of them. It takes the lock that keeps others
+// from emitting events meanwhile.
+func (e *Executor) begin() *Event {
 	e.emitting.Lock()
+	e.event = Event{Seq: e.event.Seq + 1}
+	return &e.event
+}
+
+// emit hands an event that is no transition of a call to the sinks.
+func (e *Executor) emit(ev *Event) {
+	next := e.begin()
 	defer e.emitting.Unlock()
-	e.seq++
-	ev.Seq = e.seq
-	for i, s := range e.sinks {
-		e.deliver(s, e.sinks[i+1:], ev)
-	}
+	ev.Seq = next.Seq
+	*next = *ev
+	e.deliver(0)
 }
 
-// deliver hands an event to a sink. A sink that panics is reported. One that leaves
-// its goroutine is too, and the others get the event; it cannot be undone: those
-// who hold locks while they emit events, or owe something to others, see to it
-// that they pay then.
-func (e *Executor) deliver(s Sink, others []Sink, ev *Event) {
-	returned := false
+// deliver hands the event to the sinks from the i-th on. A sink that panics is
+// reported. One that leaves its goroutine is too, and the others get the event; it
+// cannot be undone: those who hold locks while they emit events, or owe something
+// to others, see to it that they pay then. e.emitting is held.
+func (e *Executor) deliver(i int) {
+	inside := false
 	defer func() {
-		if returned {
+		switch {
+		case i == len(e.sinks):
 			return
+		case inside:
+			err := errExited
+			if v := recover(); v != nil {
+				err = fmt.Errorf("panic: %v", v)
+			}
+			e.sinkFault(i, err)
+			i++
 		}
-		if v := recover(); v != nil {
-			e.sinkFault(s, ev, fmt.Errorf("panic: %v", v))
-			return
-		}
-		e.sinkFault(s, ev, errExited)
-		for i, s := range others {
-			e.deliver(s, others[i+1:], ev)
-		}
+		e.deliver(i)
 	}()
-	err := errNoSink
-	if s != nil {
-		err = s.Emit(*ev)
-	}
-	returned = true
-	if err != nil {
-		e.sinkFault(s, ev, err)
+	for i < len(e.sinks) {
+		err := errNoSink
+		if s := e.sinks[i]; s != nil {
+			inside = true
+			err = s.Emit(&e.event)
+			inside = false
+		}
+		if i++; err != nil {
+			e.sinkFault(i-1, err)
+		}
 	}
 }
 
-// sinkFault reports what is wrong with a sink.
-func (e *Executor) sinkFault(s Sink, ev *Event, err error) {
+// sinkFault reports what is wrong with the i-th sink.
+func (e *Executor) sinkFault(i int, err error) {
+	ev := &e.event
 	e.report(&CallError{
 		Tool: ev.Tool, CallID: ev.CallID, SessionID: ev.SessionID, RunID: ev.RunID,
-		Err: fmt.Errorf("sink %T, event %d: %w", s, ev.Seq, err),
+		Err: fmt.Errorf("sink %T, event %d: %w", e.sinks[i], ev.Seq, err),
 	})
 }
