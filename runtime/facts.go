@@ -2,7 +2,7 @@ package runtime
 
 import (
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -13,11 +13,15 @@ type Facts struct {
 	version uint64
 	tools   []ToolFacts
 	few     [8]ToolFacts // room for the tools of a small registry
+	derived atomic.Pointer[derivation]
+}
 
-	mu      sync.Mutex
-	memo    any   // what a policy derived from this snapshot
-	base    any   // the memo of an earlier snapshot
-	changed []int // tools that changed since base
+// A derivation is what a policy derived from a snapshot, or what it may start
+// from. It is immutable.
+type derivation struct {
+	memo    any   // what build returned; nil: it was not asked
+	base    any   // else: the memo of an earlier snapshot
+	changed []int // and the tools that changed since base
 }
 
 // ToolFacts is what happened with one tool in a run.
@@ -63,20 +67,17 @@ func (f *Facts) Memo(build func(base any, changed []int) any) any {
 	if f == nil {
 		return build(nil, nil)
 	}
-	f.mu.Lock()
-	memo, base, changed := f.memo, f.base, f.changed
-	f.mu.Unlock()
-	if memo != nil {
-		return memo
+	var base any
+	var changed []int
+	from := f.derived.Load()
+	if from != nil {
+		if from.memo != nil {
+			return from.memo
+		}
+		base, changed = from.base, from.changed
 	}
-	// Not under the lock: a build that hangs must not hang the run.
-	memo = build(base, changed)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.memo == nil {
-		f.memo, f.base, f.changed = memo, nil, nil
-	}
-	return f.memo
+	f.derived.CompareAndSwap(from, &derivation{memo: build(base, changed)})
+	return f.derived.Load().memo
 }
 
 // maxChanged is how many changes a snapshot carries for Memo before it drops
@@ -84,19 +85,19 @@ func (f *Facts) Memo(build func(base any, changed []int) any) any {
 const maxChanged = 64
 
 // inherit takes over from f what the Memo of the snapshot after it starts with.
-func (f *Facts) inherit(changed []int) (base any, all []int) {
+func (f *Facts) inherit(changed []int) *derivation {
 	if f == nil {
-		return nil, nil
+		return nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	d := f.derived.Load()
 	switch {
-	case f.memo != nil:
-		return f.memo, slices.Clone(changed)
-	case f.base != nil && len(f.changed)+len(changed) <= maxChanged:
-		return f.base, slices.Concat(f.changed, changed)
+	case d == nil:
+	case d.memo != nil:
+		return &derivation{base: d.memo, changed: slices.Clone(changed)}
+	case d.base != nil && len(d.changed)+len(changed) <= maxChanged:
+		return &derivation{base: d.base, changed: slices.Concat(d.changed, changed)}
 	}
-	return nil, nil
+	return nil
 }
 
 // A factView is the facts of one run as one principal, or sub-agent, sees them.
@@ -137,7 +138,9 @@ func (r *Run) look() *Facts {
 	for _, f := range v.scratch {
 		next.tools = append(next.tools, factsOf(f))
 	}
-	next.base, next.changed = v.last.inherit(v.changed)
+	if d := v.last.inherit(v.changed); d != nil {
+		next.derived.Store(d)
+	}
 	v.last = next
 	return next
 }
