@@ -34,6 +34,7 @@ type Record struct {
 
 	Call        string        `json:"call,omitempty"`
 	Tool        string        `json:"tool,omitempty"`
+	Mark        Mark          `json:"mark,omitempty"` // as in the entry
 	ToolVersion string        `json:"tool_version,omitempty"`
 	Pin         string        `json:"pin,omitempty"`  // hash of the tool's declaration
 	From        string        `json:"from,omitempty"` // states of the call
