@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -64,7 +65,7 @@ func numberForms(t wire.Token) []string {
 	forms := []string{
 		strconv.FormatFloat(t.Float, 'g', -1, 64), strconv.FormatFloat(t.Float, 'f', -1, 64), strconv.FormatFloat(t.Float, 'e', -1, 64),
 	}
-	if b, violations := wire.Append(nil, tokens{{Kind: wire.KindFloat, Float: t.Float}}); violations == nil {
+	if b, violations := wire.Append(nil, walk.Tokens{{Kind: wire.KindFloat, Float: t.Float}}); violations == nil {
 		forms = append(forms, string(b))
 	}
 	if t.Str == "" {
@@ -76,16 +77,6 @@ func numberForms(t wire.Token) []string {
 		forms = append(forms, digits+strings.Repeat("0", n))
 	}
 	return forms
-}
-
-// tokens is a value in the form of its walk.
-type tokens []wire.Token
-
-// Walk visits the value.
-func (v tokens) Walk(w wire.Visitor) {
-	for _, t := range v {
-		w.Visit(t)
-	}
 }
 
 // secrets returns the texts of what is sensitive in the call. The arguments are
@@ -157,7 +148,7 @@ func formsOf(secret string) []string {
 	if html, err := json.Marshal(secret); err == nil {
 		forms = append(forms, string(html), asciiJSON(string(html)))
 	}
-	if plain, violations := wire.Append(nil, tokens{{Kind: wire.KindString, Str: secret}}); violations == nil {
+	if plain, violations := wire.Append(nil, walk.Tokens{{Kind: wire.KindString, Str: secret}}); violations == nil {
 		forms = append(forms, string(plain), asciiJSON(string(plain)))
 	}
 	for i := range forms[1:] {

@@ -46,6 +46,7 @@ const (
 	GrantTooWide
 	EditNotAllowed
 	InvalidInput // the edited arguments, or the terms of the grant, make no sense
+	NotRecorded  // the journal cannot be written: only an executor says so
 )
 
 // A Status says where a request stands.
@@ -112,7 +113,7 @@ var (
 	resolutionNames = [...]string{"rejected", "recorded", "accepted"}
 	rejectionNames  = [...]string{
 		"", "unknown_request", "already_resolved", "expired", "not_permitted", "self_approval",
-		"grant_too_wide", "edit_not_allowed", "invalid_input",
+		"grant_too_wide", "edit_not_allowed", "invalid_input", "journal_unavailable",
 	}
 	statusNames = [...]string{"open", "approved", "used", "mismatch", "denied", "expired", "cancelled"}
 	changeNames = [...]string{

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -28,85 +29,21 @@ func mask(key []byte, args wire.Value, reveal []string) (json.RawMessage, []stri
 	if args == nil {
 		return nil, nil, fmt.Errorf("there are no arguments: an empty object is written as {}")
 	}
-	m := masked{args: args, masker: masker{key: key, reveal: reveal}}
-	text, violations := wire.Append(nil, &m)
-	switch {
-	case m.err != nil:
-		return nil, nil, m.err
-	case violations != nil:
-		return nil, nil, fmt.Errorf("the arguments cannot be shown: %s", violations[0])
+	var pointers []string
+	veil := walk.Veil{Reveal: reveal, Hide: func(pointer string, v walk.Tokens) (string, error) {
+		pointers = append(pointers, pointer)
+		digest, err := keyed(key, purposeMask, v)
+		return fmt.Sprintf("(sensitive: %s, %s)", size(v), hex.EncodeToString(digest[:8])), err
+	}}
+	text, err := veil.Append(nil, args)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the arguments cannot be shown: %w", err)
 	}
-	return text, m.pointers, nil
-}
-
-// masked is a value without what is sensitive in it.
-type masked struct {
-	args wire.Value
-	masker
-}
-
-// Walk visits the value.
-func (m *masked) Walk(w wire.Visitor) {
-	m.out = w
-	m.args.Walk(&m.masker)
-}
-
-// A masker passes a walk on, with a text in place of each sensitive value.
-type masker struct {
-	track
-	out      wire.Visitor
-	key      []byte
-	reveal   []string
-	pointers []string
-	err      error
-
-	shown  int    // depth inside of what is revealed
-	hidden tokens // a sensitive value that is not at its end
-	depth  int    // inside of it
-}
-
-// Visit passes t on, or keeps it back.
-func (m *masker) Visit(t wire.Token) {
-	begins := t.Kind != wire.KindName && t.Kind != wire.KindEnd
-	delta := 0
-	switch t.Kind {
-	case wire.KindObject, wire.KindArray:
-		delta = 1
-	case wire.KindEnd:
-		delta = -1
-	}
-	revealed := m.shown > 0 || begins && len(m.track) == 1 && slices.Contains(m.reveal, m.track[0].key())
-	switch {
-	case m.depth > 0 || begins && t.Sensitive && !revealed:
-		if len(m.hidden) == 0 {
-			m.pointers = append(m.pointers, m.pointer())
-		}
-		m.hidden = append(m.hidden, t)
-		if m.depth += delta; m.depth == 0 {
-			m.hide()
-		}
-	default:
-		if revealed {
-			m.shown += delta
-		}
-		m.out.Visit(t)
-	}
-	m.step(t)
-}
-
-// hide passes a text on in place of what was kept back.
-func (m *masker) hide() {
-	digest, err := keyed(m.key, purposeMask, m.hidden)
-	if err != nil && m.err == nil {
-		m.err = err
-	}
-	text := fmt.Sprintf("(sensitive: %s, %s)", size(m.hidden), hex.EncodeToString(digest[:8]))
-	m.hidden = m.hidden[:0]
-	m.out.Visit(wire.Token{Kind: wire.KindString, Str: text})
+	return text, pointers, nil
 }
 
 // size says how long a value is.
-func size(v tokens) string {
+func size(v walk.Tokens) string {
 	switch v[0].Kind {
 	case wire.KindString:
 		return fmt.Sprintf("%d characters", utf8.RuneCountInString(v[0].Str))
