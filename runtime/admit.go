@@ -70,7 +70,7 @@ func (c *call) reserve() (next int, held *signal, e *ending) {
 func (c *call) authorized(ev *rules.Event) (next int, held *signal, e *ending) {
 	c.hold = holdReservation
 	c.run.session.note(ev)
-	c.transition(EventAuthorized, StateAuthorized, note{at: c.now})
+	c.transition(EventAuthorized, StateAuthorized, note{at: c.now, session: true})
 	return nextRun, nil, nil
 }
 

@@ -33,6 +33,10 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	}
 	edited := c.edited(ctx, requestID, a.Edit, answer)
 	result := c.decided(requestID, answer, edited)
+	if err := c.durable(); err != nil {
+		c.end(*c.unwritable(err))
+		return e.unrecorded(c)
+	}
 	res := Resolution{
 		Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted,
 	}
@@ -72,6 +76,9 @@ func (d *desk) unknown(request string, a *consent.Answer) Resolution {
 	ev := d.book.Decide(d.exec.now(), request, a)
 	d.apply(&ev)
 	d.mu.Unlock()
+	if err := d.exec.recordConsent(ev.At, a.By); err != nil {
+		return d.exec.unrecorded(nil)
+	}
 	d.exec.emit(&Event{
 		Time: ev.At, Kind: EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
 		Rejection: ev.Result.Rejection.String(),
@@ -215,24 +222,40 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 	ev := d.book.Decide(now, request, a)
 	d.apply(&ev)
 	d.mu.Unlock()
-	c.transition(EventApprovalDecided, c.state, note{at: now, answer: &ev})
+	n := note{at: now, answer: &ev}
 	if ed == nil || ev.Result.Resolution == consent.Rejected || c.ending {
+		c.transition(EventApprovalDecided, c.state, n)
 		return ev.Result
 	}
+	n.edited = true
 	c.final, c.finalText, c.asked.preview = ed.args, ed.text, ed.preview
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if ev.Result.Resolution == consent.Recorded {
 		c.rebind(&ed.rule, now)
 	}
+	n.session = true
+	c.transition(EventApprovalDecided, c.state, n)
 	return ev.Result
+}
+
+// unrecorded is the resolution by an answer that could not be recorded, and so
+// counts for nothing.
+func (e *Executor) unrecorded(c *call) Resolution {
+	res := Resolution{Reason: consent.NotRecorded}
+	if c != nil {
+		out := c.record.now(c.run.session)
+		res.Call, res.Outcome = c.id, &out
+	}
+	return res
 }
 
 // rebind tells the rules that a call that goes on waiting has other arguments.
 // When they refuse these the call goes on with the old ones in the rules, and is
-// refused when it is approved. c.mu is held.
+// refused when it is approved. The locks of the call and its session are held.
 func (c *call) rebind(rc *rules.Call, now time.Time) {
 	s := c.run.session
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {
 		s.note(&ev)
 	}

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"strconv"
@@ -25,22 +24,6 @@ const (
 	phaseHeld             // admitted; waits for the rest of its batch
 	phaseRunning          // the handler runs
 )
-
-// A record is what a session remembers of a call.
-type record struct {
-	id     string
-	tool   string
-	input  []byte
-	digest bool     // input is a digest: the input is larger than the tool allows
-	short  [96]byte // room for a short input
-	first  signal   // the first answer is there: the outcome, or that the call waits for consent
-	final  *signal  // then: the outcome is there; nil when it was the first answer
-	kept   kept
-	call   *call // when it waited for consent or can be undone
-	run    string
-	number int      // in the session
-	undo   undoable // guarded by the session
-}
 
 // A call is one execution. Two goroutines share it, the one that waits for the
 // outcome and the one that does the work; timers and others who end calls come
@@ -97,6 +80,9 @@ type call struct {
 	evaluating bool     // the policy has not returned
 	abandoned  bool     // and has outlived its limit
 	ending     bool     // somebody gives it its outcome
+	entry      uint64   // position of its latest entry in the journal
+	begun      bool     // the handler was let go: it may have had effects
+	stray      bool     // refused because its id is that of another call
 	found      *Verdict // dry: of the worker, when it was the worker that ended the call
 	detached   bool     // its caller has been told that it is pending
 	approved   bool     // while it waits for consent
@@ -137,6 +123,7 @@ func (t *Turn) open(ctx context.Context, in Call) (c *call, earlier *record) {
 	if earlier == nil || c.repeats(earlier) {
 		return c, earlier
 	}
+	c.stray = true
 	c.declare()
 	c.refuse(ReasonCallIDReused, Detail{}, "the call id "+quote(in.ID)+
 		" was used for another call: give this one an id of its own")
@@ -167,41 +154,6 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	c.began = c.exec.now()
 	c.now = c.began
 	return c
-}
-
-// repeats reports whether c is the same call as an earlier one: the same tool
-// with arguments that decode to the same value.
-func (c *call) repeats(earlier *record) bool {
-	if earlier.tool != c.record.tool || earlier.digest != c.record.digest {
-		return false
-	}
-	if bytes.Equal(earlier.input, c.record.input) {
-		return true
-	}
-	if c.tool == nil || earlier.digest {
-		return false
-	}
-	a, b := canonical(c.tool, earlier.input), canonical(c.tool, c.record.input)
-	return a != nil && bytes.Equal(a, b)
-}
-
-// canonical returns the arguments in input in the one form that equal arguments
-// share, nil when they are invalid.
-func canonical(t *Tool, input []byte) (b []byte) {
-	defer func() {
-		if recover() != nil { // a fault of the codec: the call itself will report it
-			b = nil
-		}
-	}()
-	v, _, heartbeat, violations := t.read(input)
-	if violations != nil {
-		return nil
-	}
-	b, err := wire.AppendCanonical(nil, v)
-	if err != nil {
-		return nil
-	}
-	return strconv.AppendBool(b, heartbeat)
 }
 
 // clock returns the time, on the clock by which the call began: cheaper than
@@ -291,40 +243,6 @@ func (c *call) ends() time.Time {
 		return time.Time{}
 	}
 	return c.turn.ends
-}
-
-// await returns the outcome of a call that somebody else waits for.
-func (r *record) await(ctx context.Context, s *Session) Outcome {
-	e := s.exec
-	if !r.first.happened() && e.wait(&r.first, nil, ctx.Done()) == sawDone {
-		return r.now(s)
-	}
-	if r.final == nil {
-		return r.outcome()
-	}
-	if out, waits := r.call.waits(); waits {
-		return out
-	}
-	if e.wait(r.final, nil, ctx.Done()) == sawDone {
-		return r.now(s)
-	}
-	return r.outcome()
-}
-
-// now returns what there is to say of a call before it has its outcome.
-func (r *record) now(*Session) Outcome {
-	if r.first.happened() {
-		if r.final == nil || r.final.happened() {
-			return r.outcome()
-		}
-		if out, waits := r.call.waits(); waits {
-			return out
-		}
-	}
-	return Outcome{
-		CallID: r.id, Tool: r.tool, Kind: Cancelled, Reason: ReasonCancelled, AllReasons: []Reason{ReasonCancelled},
-		Message: "nobody waits for the call here any more; it goes on",
-	}
 }
 
 // waits returns the outcome of a call that waits for consent.

@@ -126,7 +126,7 @@ func FromContext(ctx context.Context) (CallInfo, bool) {
 func (c *call) info() CallInfo {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cfg := &c.run.session.cfg
+	cfg := c.run.session.cfg.Load()
 	return CallInfo{
 		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
 		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.attempt, Metadata: c.metadata,

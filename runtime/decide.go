@@ -141,10 +141,10 @@ func (c *call) tellPolicy(in *PolicyInput) {
 }
 
 func (c *call) policyInputOf(args wire.Value, facts *Facts, now time.Time) PolicyInput {
-	cfg := &c.run.session.cfg
+	cfg := c.run.session.cfg.Load()
 	return PolicyInput{
 		Tool: c.tool.spec, Index: c.index, Args: args,
-		CallID: c.id, SessionID: cfg.ID, RunID: c.run.id,
+		CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id,
 		Principal: c.run.principal, Capabilities: cfg.Capabilities, Behavior: cfg.Behavior, Modes: cfg.Modes,
 		Now: now, Facts: facts,
 	}

@@ -71,6 +71,9 @@ func (c *call) afford() bool {
 		return c.refuse(ReasonRunFinished, Detail{}, "the run is finished: it takes no more calls")
 	}
 	c.entered = true
+	if !c.writable() {
+		return false
+	}
 	if c.ctx.Err() != nil {
 		c.cancel(ReasonCancelled)
 		return false

@@ -44,6 +44,7 @@ func (d *desk) apply(ev *consent.Event) {
 	if d.noted != nil {
 		d.noted(ev)
 	}
+	d.exec.ledger.agree(ev)
 	d.arm()
 }
 

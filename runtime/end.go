@@ -42,6 +42,7 @@ func (c *call) tryEnd(e *ending) bool {
 	if over == nil {
 		return false
 	}
+	c.settleOutcome()
 	if e.fault != nil {
 		c.exec.report(e.fault)
 	}
@@ -88,13 +89,13 @@ func (c *call) close(out *Outcome, e *ending, started bool) {
 	c.complete(out, now, started)
 	c.settle(out, now)
 	c.exec.desk.drop(c)
-	if c.record.undo.possible = started && c.tool.spec.Undo != nil; c.record.undo.possible {
+	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil; c.record.undo.possible {
 		c.record.call = c
 		c.record.undo.ended = now
 	}
 	c.record.keep(out)
 	c.transition(e.event, e.to, note{
-		at: now, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, fault: e.fault, text: e.text, output: e.output,
+		ends: true, session: true, at: now, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, fault: e.fault, text: e.text, output: e.output,
 	})
 }
 

@@ -109,3 +109,8 @@ func (e Effect) String() string { return nameOf("effect", effectNames[:], e) }
 
 // MarshalText returns the name of e.
 func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText sets e to the effect that text names.
+func (e *Effect) UnmarshalText(text []byte) error {
+	return parseName("effect", effectNames[:], text, e)
+}

@@ -28,6 +28,9 @@ func (s State) String() string { return nameOf("state", stateNames[:], s) }
 // MarshalText returns the name of s.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText sets s to the state that text names.
+func (s *State) UnmarshalText(text []byte) error { return parseName("state", stateNames[:], text, s) }
+
 // Ended reports whether a call in state s has its outcome.
 func (s State) Ended() bool { return s >= StateCompleted }
 

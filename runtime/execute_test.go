@@ -33,8 +33,9 @@ func TestExecuteCompletes(t *testing.T) {
 	assert.Equal(t, "agent", seen.Principal)
 	assert.Equal(t, 1, seen.Attempt)
 	assert.Equal(t, "t1", seen.Metadata["trace"])
-	for i, e := range r.sink.Events() {
-		assert.EqualValues(t, i+1, e.Seq)
+	events := r.sink.Events()
+	for i, e := range events {
+		assert.EqualValues(t, events[0].Seq+uint64(i), e.Seq)
 		assert.Equal(t, "r", e.RunID)
 	}
 }

@@ -45,6 +45,8 @@ type Executor struct {
 	requires  bool          // some tool is required before the end of a run
 	epoch     time.Time
 	epochNano rules.Instant
+	ledger    ledger
+	sessions  sessions
 	desk      desk
 	roster    roster
 	minimum   time.Duration
@@ -82,6 +84,7 @@ func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error
 	}
 	e.epoch = e.now()
 	e.epochNano = rules.Instant(e.epoch.UnixNano())
+	e.ledger.open(e)
 	e.desk.open(e)
 	e.lanes = make([]lane, reg.Len())
 	for i, t := range reg.All() {
@@ -141,6 +144,9 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	e.gate.shut()
 	if left := e.gate.wait(ctx, e); left > 0 {
 		return fmt.Errorf("shutdown: %d calls are still running: %w", left, context.Cause(ctx))
+	}
+	if err := e.ledger.flushAll(); err != nil {
+		return fmt.Errorf("shutdown: %w", err)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (e *CallError) text() string {
 // it holds no lock, unless err is an error of this package.
 func (c *call) faulty(r Reason, err error) *CallError {
 	f := &CallError{
-		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.cfg.ID, RunID: c.run.id, Reason: r, Err: err,
+		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
 	}
 	if err != nil {
 		f.said = f.text()

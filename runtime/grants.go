@@ -99,6 +99,9 @@ func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolut
 	ev := d.book.Revoke(e.now(), grantID, by, reason)
 	d.apply(&ev)
 	d.mu.Unlock()
+	if err := e.recordConsent(ev.At, by); err != nil {
+		return e.unrecorded(nil)
+	}
 	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection, Call: ev.Call}
 }
 
@@ -111,10 +114,14 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	}
 	d := &e.desk
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	known := func(r consent.Rule) bool { return r.Code == ruleDeclaration || exists(r.Tool, r.Code) }
-	if ev, ok := d.book.Retire(e.now(), known); ok {
+	ev, some := d.book.Retire(e.now(), known)
+	if some {
 		d.apply(&ev)
+	}
+	d.mu.Unlock()
+	if some {
+		_ = e.recordConsent(ev.At, "") // the grants are retired again when the policy is loaded after a restart
 	}
 }
 
@@ -131,6 +138,9 @@ func (e *Executor) ConsentOff(_ context.Context, until time.Time, by, reason str
 		d.apply(&ev)
 	}
 	d.mu.Unlock()
+	if err == nil {
+		err = e.recordConsent(ev.At, by)
+	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package runtime_test
 
 import (
 	"context"
+	"flag"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -10,7 +12,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
+
+// journaled runs all tests once more on the path that records everything.
+var journaled = flag.Bool("journaled", false, "give every executor a journal in memory")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -40,9 +46,15 @@ func newRigWith(t *testing.T, policy runtime.Policy, tools []*runtime.Tool, opts
 	if time.Now().Year() > 2000 { // not in a bubble of synctest: a busy machine may hold a policy up
 		own = append(own, runtime.WithPolicyTimeout(time.Minute))
 	}
+	if *journaled {
+		own = append(own, runtime.WithJournal(new(journal.Memory)))
+	}
 	opts = append(own, opts...)
 	r.exec, err = runtime.NewExecutor(reg, policy, opts...)
 	require.NoError(t, err)
+	if *journaled {
+		require.NoError(t, r.exec.Recover(t.Context()))
+	}
 	return r
 }
 
@@ -60,7 +72,14 @@ func (r *rig) allFaults() []*runtime.CallError {
 
 func (r *rig) run() *runtime.Run {
 	r.t.Helper()
-	run, err := r.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"}).StartRun(r.t.Context(), runtime.RunConfig{ID: "r"})
+	id := "s"
+	for i := 2; *journaled; i++ { // an id stands for one session there
+		if _, used := r.exec.Session(runtime.SessionConfig{ID: id, Principal: "agent"}).Run("r"); !used {
+			break
+		}
+		id = fmt.Sprint("s", i)
+	}
+	run, err := r.exec.Session(runtime.SessionConfig{ID: id, Principal: "agent"}).StartRun(r.t.Context(), runtime.RunConfig{ID: "r"})
 	require.NoError(r.t, err)
 	return run
 }

@@ -62,7 +62,7 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 	s.note(&ev)
 	c.phase, c.due, c.attempt = phaseRunning, due, 1
 	c.handlerCtx.parent, c.handlerCtx.call, c.handlerCtx.due = c.work, c, due
-	c.transition(EventStarted, StateExecuting, note{at: c.now})
+	c.transition(EventStarted, StateExecuting, note{at: c.now, session: true})
 	return true, nil
 }
 
@@ -74,9 +74,10 @@ func (c *call) invoke() bool {
 		if c.worker.err = err; err != nil {
 			return true
 		}
-		c.mu.Lock() // an undo may come while the handler still runs
-		c.prepared = state
-		c.mu.Unlock()
+		c.prepare(state)
+	}
+	if !c.intend() {
+		return false
 	}
 	c.outputs, c.worker.err = c.tool.run(&c.handlerCtx, c.final)
 	return true

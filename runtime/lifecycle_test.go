@@ -30,7 +30,7 @@ func lifecycleInWords() map[EventKind][]leads {
 		EventAuthorized:       {{StateValidated, []State{StateAuthorized}}},
 		EventDenied: {
 			{StateDeclared, []State{StateFailed, StateDenied}}, {StateValidated, []State{StateDenied}},
-			{StateAuthorized, []State{StateDenied}},
+			{StateAuthorized, []State{StateDenied}}, {StateExecuting, []State{StateDenied}},
 		},
 		EventStarted:   {{StateAuthorized, []State{StateExecuting}}},
 		EventOutput:    {stay(StateExecuting)},

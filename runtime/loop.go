@@ -19,5 +19,8 @@ func (l Loop) String() string { return rules.Hint(l).String() }
 // MarshalText returns the name of l.
 func (l Loop) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
+// UnmarshalText sets l to the value that text names.
+func (l *Loop) UnmarshalText(text []byte) error { return (*rules.Hint)(l).UnmarshalText(text) }
+
 // A Step is one thing that has to happen before a refused call is admitted.
 type Step = rules.Step

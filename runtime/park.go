@@ -60,7 +60,11 @@ func (c *call) park() {
 	}
 	c.parks = false
 	c.worker = nil
-	c.notify()
+	if err := c.durable(); err != nil {
+		c.end(*c.unwritable(err))
+	} else {
+		c.notify()
+	}
 	c.mu.Lock()
 	c.away = true
 	goOn := c.approved && !c.ending

@@ -153,7 +153,7 @@ func (c *call) consentCall() consent.Call {
 func (c *call) consentCallWith(args wire.Value, revision string) consent.Call {
 	return consent.Call{
 		ID: c.id, Tool: c.record.tool, Pin: c.tool.spec.Pin,
-		Session: c.run.session.cfg.ID, Run: c.run.id, Principal: c.run.principal, Agent: c.run.agent,
+		Session: c.run.session.id, Run: c.run.id, Principal: c.run.principal, Agent: c.run.agent,
 		Args: args, Revision: revision,
 	}
 }
@@ -218,6 +218,6 @@ func (c *call) admitAsked() (next int, held *signal, e *ending) {
 	c.asked.id, c.asked.since = ev.Request, c.now
 	c.phase = phaseWaiting
 	c.record.final, c.record.call, c.parks = newSignal(), c, true
-	c.transition(EventApprovalRequested, StateValidated, note{at: c.now})
+	c.transition(EventApprovalRequested, StateValidated, note{at: c.now, session: true})
 	return nextWait, nil, nil
 }

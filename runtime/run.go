@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -112,6 +113,11 @@ func (s RunState) String() string { return nameOf("run state", runStateNames[:],
 // MarshalText returns the name of s.
 func (s RunState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText sets s to the state that text names.
+func (s *RunState) UnmarshalText(text []byte) error {
+	return parseName("run state", runStateNames[:], text, s)
+}
+
 // runState returns the state of a run that s is in the rules.
 func runState(s rules.RunState) RunState {
 	if s >= rules.RunClosed {
@@ -182,6 +188,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	defer s.mu.Unlock()
 	if ev, err := s.state.Stop(s.exec.instant(s.exec.now()), r.id); err == nil {
 		s.note(&ev)
+		s.recordRun(journal.KindRunStopped, r.id)
 	}
 	st := r.status()
 	if st.State == RunRunning || st.State == RunCleanup {
@@ -221,6 +228,9 @@ func (r *Run) Close(ctx context.Context) error {
 	for _, p := range parts {
 		left += p.workers.wait(ctx, s.exec)
 	}
+	if err := s.exec.ledger.flushAll(); err != nil {
+		return fmt.Errorf("run %q: %w", r.id, err)
+	}
 	if left > 0 {
 		return fmt.Errorf("run %q: %d handlers are still running: %w", r.id, left, context.Cause(ctx))
 	}
@@ -243,7 +253,9 @@ func (r *Run) end() {
 	r.part.final = &st
 	if _, ev, err := s.state.CloseRun(s.exec.instant(s.exec.now()), r.id); err == nil {
 		s.note(&ev)
+		s.recordRun(journal.KindRunClosed, r.id)
 	}
+	delete(s.parts, r.id)
 }
 
 // shut lets no call into p and its parts any more, and returns them with list.

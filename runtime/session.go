@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -26,7 +29,8 @@ type SessionConfig struct {
 // its id is answered and not run; a caller ends a session by letting go of it.
 type Session struct {
 	exec *Executor
-	cfg  SessionConfig
+	id   string
+	cfg  atomic.Pointer[SessionConfig] // immutable; another one when the session is continued
 
 	mu     sync.Mutex // of the session and of its runs
 	state  *rules.State
@@ -34,22 +38,61 @@ type Session struct {
 	made   int                // call ids made here
 	number int                // calls made
 	runs   int
-	holder *call   // while it is judged nobody else is admitted
-	held   *signal // when the holder is through
+	parts  map[string]*part // of open runs
+	facts  []rules.Event    // changes of state that the next record of the session takes along
+	holder *call            // while it is judged nobody else is admitted
+	held   *signal          // when the holder is through
 }
 
 // Session starts a session. Sessions share nothing, whatever their ids.
+//
+// With a journal an id stands for one session, for as long as the journal lasts:
+// Session continues the one that there is, configured as cfg says from now on.
 func (e *Executor) Session(cfg SessionConfig) *Session {
 	cfg.Capabilities = slices.Clone(cfg.Capabilities)
 	cfg.Modes = maps.Clone(cfg.Modes)
 	if cfg.ID == "" {
 		cfg.ID = rand.Text()
 	}
-	s := &Session{exec: e, cfg: cfg, calls: map[string]*record{}}
+	if e == nil || !e.ledger.on() {
+		return e.newSession(&cfg)
+	}
+	e.sessions.mu.Lock()
+	defer e.sessions.mu.Unlock()
+	s := e.sessions.byID[cfg.ID]
+	if s == nil {
+		s = e.newSession(&cfg)
+		e.sessions.byID[cfg.ID] = s
+	} else if sameConfig(s.cfg.Load(), &cfg) {
+		return s
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cfg.Store(&cfg)
+	s.recordOpened()
+	return s
+}
+
+// sessions are those that a journal knows. The lock comes before that of a session.
+type sessions struct {
+	mu   sync.Mutex
+	byID map[string]*Session
+}
+
+// newSession returns a session in which nothing has happened.
+func (e *Executor) newSession(cfg *SessionConfig) *Session {
+	s := &Session{exec: e, id: cfg.ID, calls: map[string]*record{}, parts: map[string]*part{}}
+	s.cfg.Store(cfg)
 	if e != nil && e.engine != nil {
 		s.state = e.engine.NewState()
 	}
 	return s
+}
+
+// sameConfig reports whether two configurations are equal.
+func sameConfig(a, b *SessionConfig) bool {
+	return a.ID == b.ID && a.Principal == b.Principal && a.Behavior == b.Behavior &&
+		slices.Equal(a.Capabilities, b.Capabilities) && maps.Equal(a.Modes, b.Modes)
 }
 
 // ID returns the id of s.
@@ -57,7 +100,7 @@ func (s *Session) ID() string {
 	if s == nil {
 		return ""
 	}
-	return s.cfg.ID
+	return s.id
 }
 
 // StartRun starts a run of s. It fails when ctx is done, when the executor is
@@ -69,6 +112,9 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := orBackground(ctx).Err(); err != nil {
 		return nil, err
 	}
+	if err := s.exec.ledger.health(); err != nil {
+		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
+	}
 	if !s.exec.gate.enter() {
 		return nil, errors.New("the executor is shutting down: it starts no runs")
 	}
@@ -77,7 +123,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	defer s.mu.Unlock()
 	for cfg.ID == "" {
 		s.runs++
-		if id := s.cfg.ID + "/" + strconv.Itoa(s.runs); s.state.RunState(id) == rules.RunClosed {
+		if id := s.id + "/" + strconv.Itoa(s.runs); s.state.RunState(id) == rules.RunClosed {
 			cfg.ID = id
 		}
 	}
@@ -86,13 +132,39 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 		return nil, err
 	}
 	s.note(&ev)
-	return &Run{session: s, id: cfg.ID, principal: s.cfg.Principal, part: &part{}}, nil
+	s.recordRun(journal.KindRunStarted, cfg.ID)
+	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, part: s.openPart(cfg.ID)}, nil
+}
+
+// Run returns an open run of s, one of an earlier process too that a journal
+// knows of. Its calls are made on behalf of the session's principal; see Run.As.
+func (s *Session) Run(id string) (*Run, bool) {
+	if s == nil {
+		return nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.parts[id]
+	if p == nil {
+		return nil, false
+	}
+	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, part: p}, true
+}
+
+// openPart returns what of a new run can be closed. s.mu is held.
+func (s *Session) openPart(run string) *part {
+	p := &part{}
+	s.parts[run] = p
+	return p
 }
 
 // note is told of every change of the rule state, in order. s.mu is held.
 func (s *Session) note(ev *rules.Event) {
 	if s.exec.noted != nil {
-		s.exec.noted(s.cfg.ID, *ev)
+		s.exec.noted(s.id, *ev)
+	}
+	if s.exec.ledger.on() {
+		s.facts = append(s.facts, *ev)
 	}
 }
 

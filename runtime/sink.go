@@ -77,7 +77,7 @@ type eventJSON struct {
 // MarshalJSON returns e as a JSON object; members that say nothing are left out.
 func (e Event) MarshalJSON() ([]byte, error) {
 	outcome := ""
-	if e.To.Ended() && e.Kind != EventLateResult {
+	if e.To.Ended() && e.Kind != EventLateResult || e.Kind == EventUnknown {
 		outcome = e.Outcome.String()
 	}
 	return json.Marshal(eventJSON{

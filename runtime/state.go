@@ -30,7 +30,10 @@ var lifecycle = [...][StateRolledBack + 1]stateSet{
 	EventApprovalExpiring: {StateValidated: validated},
 
 	EventAuthorized: {StateValidated: authorized},
-	EventDenied:     {StateDeclared: failed | denied, StateValidated: denied, StateAuthorized: denied},
+	EventDenied: {
+		StateDeclared: failed | denied, StateValidated: denied, StateAuthorized: denied,
+		StateExecuting: denied, // that it starts could not be recorded: the handler was not let go
+	},
 
 	EventStarted:  {StateAuthorized: executing},
 	EventOutput:   {StateExecuting: executing},

@@ -14,7 +14,7 @@ func (e *Executor) Tamper(_ rig.Key, session, callID string, input []byte) error
 	e.desk.mu.Lock()
 	var found *call
 	for _, c := range e.desk.calls {
-		if c.run.session.cfg.ID == session && c.id == callID {
+		if c.run.session.id == session && c.id == callID {
 			found = c
 		}
 	}

@@ -18,7 +18,10 @@ type note struct {
 	text    string         // of it, or of what stands behind a refusal, without sensitive values
 	output  int            // bytes
 	answer  *consent.Event // to a request for consent
+	edited  bool           // by that answer
 	by      string
+	ends    bool // the call has its outcome now
+	session bool // the lock of the session is held: what changed in its rule state belongs to this
 }
 
 // transition takes the call to another state. It is the only function that
@@ -31,13 +34,13 @@ func (c *call) transition(kind EventKind, to State, n note) {
 		return
 	}
 	c.state, c.invoked = to, true
-	if c.dry || len(c.exec.sinks) == 0 {
+	if c.dry || !c.exec.told() {
 		return
 	}
 	e := c.exec.begin()
 	defer c.exec.emitting.Unlock()
 	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
-	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.tool, c.id, c.run.session.cfg.ID, c.run.id
+	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.tool, c.id, c.run.session.id, c.run.id
 	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.attempt
 	e.Revision, e.Duration = c.revision, n.at.Sub(c.began)
 	e.InputBytes, e.OutputBytes = c.size, n.output
@@ -54,6 +57,10 @@ func (c *call) transition(kind EventKind, to State, n note) {
 	if e.Err = n.text; n.fault != nil {
 		e.Stack = string(n.fault.Stack)
 	}
+	if c.exec.ledger.on() {
+		c.entry = c.exec.ledger.add(c.recorded(e, &n))
+		e.Seq = c.entry
+	}
 	c.exec.deliver(0)
 }
 
@@ -61,7 +68,7 @@ func (c *call) transition(kind EventKind, to State, n note) {
 // of the tool: no lock is held, and the call can still be ended by its timer.
 func (c *call) tells(out *Outcome, fault *CallError) string {
 	switch {
-	case c.dry || len(c.exec.sinks) == 0:
+	case c.dry || !c.exec.told():
 		return ""
 	case fault != nil:
 		return c.scrub(fault.text())
@@ -70,6 +77,9 @@ func (c *call) tells(out *Outcome, fault *CallError) string {
 	}
 	return ""
 }
+
+// told reports whether anybody is told of events.
+func (e *Executor) told() bool { return len(e.sinks) > 0 || e.ledger.on() }
 
 var errNoSink = errors.New("the sink is nil")
 

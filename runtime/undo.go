@@ -52,11 +52,12 @@ const (
 	UndoStillRunning
 	UndoDenied
 	UndoHandlerError
+	UndoUnrecorded // it was tried, and the journal cannot be written
 )
 
 var undoReasonNames = [...]string{
 	"", "unknown_call", "already_undone", "not_undoable", "not_successful", "expired", "drift", "still_running", "denied",
-	"handler_error",
+	"handler_error", "journal_unavailable",
 }
 
 // String returns the name of r, such as already_undone; that of UndoReasonNone is empty.
@@ -152,15 +153,27 @@ func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) Undo
 	if err != nil {
 		fault = c.faulty(ReasonNone, err)
 	}
+	res := s.settleUndo(c, req.By, why, fault)
+	if err := c.durable(); err != nil {
+		s.exec.report(c.faulty(ReasonJournalUnavailable, err))
+		return UndoResult{Kind: UndoFailed, Reason: UndoUnrecorded}
+	}
+	return res
+}
+
+// settleUndo notes how an undo went: one step of the session. A fault means that
+// it failed, for the reason why.
+func (s *Session) settleUndo(c *call, by string, why UndoReason, fault *CallError) UndoResult {
 	text := c.tells(&Outcome{}, fault)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r := c.record
 	r.undo.busy = false
 	now := s.exec.now()
-	if err != nil {
-		c.transition(EventUndoFailed, c.state, note{at: now, by: req.By, fault: fault, text: text})
+	if fault != nil {
+		c.transition(EventUndoFailed, c.state, note{at: now, by: by, fault: fault, text: text})
 		if why != UndoHandlerError {
 			return UndoResult{Reason: why}
 		}
@@ -170,7 +183,7 @@ func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) Undo
 	if ev, err := s.state.Undo(s.exec.instant(now), r.id); err == nil {
 		s.note(&ev)
 	}
-	c.transition(EventUndone, StateRolledBack, note{at: now, by: req.By})
+	c.transition(EventUndone, StateRolledBack, note{at: now, by: by, session: true})
 	return UndoResult{Kind: UndoOK}
 }
 

@@ -16,6 +16,7 @@ const (
 	KindRunStarted    = "run.started"
 	KindRunStopped    = "run.stopped" // its model answered without a call
 	KindRunClosed     = "run.closed"
+	KindPrepared      = "undo.prepared"   // what the undo of a call will need
 	KindConsent       = "consent.changed" // a grant was revoked or retired, an answer found no call, consent was switched off
 	KindOwner         = "owner.changed"   // an executor has taken the journal over
 )
@@ -49,19 +50,22 @@ type Record struct {
 	Resolution string `json:"resolution,omitempty"`
 	Rejection  string `json:"rejection,omitempty"`
 
-	Setup     *Setup          `json:"setup,omitempty"`      // of the session, or the owner
-	Heartbeat bool            `json:"heartbeat,omitempty"`  // the call asked to be continued
-	TurnEnds  time.Time       `json:"turn_ends,omitzero"`   // when the turn's budget is used up
-	Args      *Payload        `json:"args,omitempty"`       // as they came
-	Final     *Payload        `json:"final_args,omitempty"` // with which the handler runs, when they are others
-	Prepared  *Payload        `json:"prepared,omitempty"`   // what the undo of the call needs
-	Output    *Payload        `json:"output,omitempty"`
-	Outcome   json.RawMessage `json:"outcome,omitempty"`  // all but the output
-	Decision  json.RawMessage `json:"decision,omitempty"` // of the policy
-	Sealed    []Seal          `json:"sealed,omitempty"`   // what stands once the call has committed
-	Granted   []string        `json:"capabilities,omitempty"`
+	Setup     *Setup            `json:"setup,omitempty"`      // of the session, or the owner
+	Heartbeat bool              `json:"heartbeat,omitempty"`  // the call asked to be continued
+	Metadata  map[string]string `json:"metadata,omitempty"`   // of the caller, for the handler
+	TurnEnds  time.Time         `json:"turn_ends,omitzero"`   // when the turn's budget is used up
+	InputMAC  string            `json:"input_mac,omitempty"`  // keyed digest of the input, byte by byte
+	Args      *Payload          `json:"args,omitempty"`       // as they were decoded
+	Final     *Payload          `json:"final_args,omitempty"` // with which the handler runs, when they are others
+	Prepared  *Payload          `json:"prepared,omitempty"`   // what the undo of the call needs
+	Output    *Payload          `json:"output,omitempty"`
+	Outcome   json.RawMessage   `json:"outcome,omitempty"`  // all but the output
+	Decision  json.RawMessage   `json:"decision,omitempty"` // of the policy
+	Sealed    []Seal            `json:"sealed,omitempty"`   // what stands once the call has committed
+	Granted   []string          `json:"capabilities,omitempty"`
 
 	Err   string `json:"error,omitempty"`
+	Lost  string `json:"lost,omitempty"` // why values that belong here are missing
 	Stack string `json:"stack,omitempty"`
 
 	Rules   []rules.Event   `json:"rules,omitempty"`   // what changed in the rule state of the session
@@ -82,9 +86,11 @@ type Setup struct {
 
 // A Payload is a JSON value as it is recorded.
 type Payload struct {
-	Bytes  int             `json:"bytes"`            // of the value itself
+	Bytes  int             `json:"bytes"`            // of Value
 	SHA256 string          `json:"sha256,omitempty"` // of Value
 	Value  json.RawMessage `json:"value,omitempty"`  // each sensitive value is replaced by a commitment
+
+	Secrets int `json:"secrets,omitempty"` // how many were
 }
 
 // A Seal says what one participant of a call's transaction made stand.

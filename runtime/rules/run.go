@@ -184,6 +184,9 @@ var hintNames = [...]string{"continue", "yield", "wait", "exit"}
 // String returns continue, yield, wait or exit.
 func (h Hint) String() string { return nameOf("hint", hintNames[:], h) }
 
+// UnmarshalText sets h to the hint that text names.
+func (h *Hint) UnmarshalText(text []byte) error { return parseName("hint", hintNames[:], text, h) }
+
 // A Result is how a call went, as far as the loop is concerned.
 type Result uint8
 

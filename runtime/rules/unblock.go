@@ -22,6 +22,12 @@ var stepNames = [...]string{"", "call", "finish", "approve", "drop", "wait"}
 // String returns call, finish, approve, drop or wait.
 func (s StepKind) String() string { return nameOf("step", stepNames[:], s) }
 
+// MarshalText returns the name of s.
+func (s StepKind) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText sets s to the kind that text names.
+func (s *StepKind) UnmarshalText(text []byte) error { return parseName("step", stepNames[:], text, s) }
+
 // A Step is one thing that has to happen before a refused call is admitted.
 type Step struct {
 	Kind    StepKind

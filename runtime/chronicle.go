@@ -1,0 +1,147 @@
+package runtime
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// What is recorded beside the transitions of calls, and where whoever goes on
+// waits until it would outlive a crash (SEMANTICS section 6).
+
+// WithJournal records everything in j, and makes what lasts out of it again:
+// sessions and runs, their rule state, requests for consent and grants, and the
+// outcomes of calls. Recover must be called before anything else. The default,
+// no journal, is wrong for every tool that changes something.
+func WithJournal(j journal.Journal) Option {
+	return func(e *Executor) { e.ledger.journal = j }
+}
+
+// recordRun records that a run has started, stopped or closed. s.mu is held.
+func (s *Session) recordRun(kind, run string) {
+	if !s.exec.ledger.on() {
+		return
+	}
+	r := &journal.Record{Kind: kind, At: plain(s.exec.now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.facts}
+	s.facts = nil
+	s.exec.ledger.note(r)
+}
+
+// recordOpened records how s is configured. s.mu is held.
+func (s *Session) recordOpened() {
+	if !s.exec.ledger.on() {
+		return
+	}
+	cfg := s.cfg.Load()
+	s.exec.ledger.note(&journal.Record{
+		Kind: journal.KindSessionOpened, At: plain(s.exec.now()), Session: s.id, Principal: cfg.Principal,
+		Setup: &journal.Setup{Behavior: cfg.Behavior, Modes: cfg.Modes, Capabilities: cfg.Capabilities},
+	})
+}
+
+// recordConsent records a change of grants or requests that belongs to no call,
+// and returns when it is durable.
+func (e *Executor) recordConsent(at time.Time, by string) error {
+	if !e.ledger.on() {
+		return nil
+	}
+	return e.ledger.flush(e.ledger.note(&journal.Record{Kind: journal.KindConsent, At: plain(at), By: by}))
+}
+
+// prepare keeps, and records, what the undo of the call will need.
+func (c *call) prepare(state wire.Value) {
+	c.mu.Lock() // an undo may come while the handler still runs
+	defer c.mu.Unlock()
+	c.prepared = state
+	if !c.exec.ledger.on() || state == nil {
+		return
+	}
+	var p payer
+	r := &journal.Record{
+		Kind: journal.KindPrepared, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool,
+	}
+	var err error
+	r.Prepared, err = p.payload("prepared", state)
+	c.entry = c.exec.ledger.add(p.draft(r, err))
+}
+
+// latest returns the position of the latest entry of c.
+func (c *call) latest() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entry
+}
+
+// durable returns when all that was recorded of c would outlive a crash.
+func (c *call) durable() error {
+	if !c.exec.ledger.on() {
+		return nil
+	}
+	return c.exec.ledger.flush(c.latest())
+}
+
+// intend waits until it is durable that the handler is about to start. A call of
+// which that cannot be written does not start.
+func (c *call) intend() bool {
+	if !c.exec.ledger.on() {
+		return true
+	}
+	if err := c.durable(); err != nil {
+		return c.end(*c.unwritable(err))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begun = !c.ending // its time may be up
+	return c.begun
+}
+
+// unwritable is the ending of a call that cannot be recorded, and therefore not
+// be carried out.
+func (c *call) unwritable(err error) *ending {
+	e := refusal(ReasonJournalUnavailable, Detail{}, "the journal cannot be written: nothing is carried out")
+	e.fault = c.faulty(ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
+	return e
+}
+
+// writable refuses the call when nothing can be recorded.
+func (c *call) writable() bool {
+	if err := c.exec.ledger.health(); err != nil {
+		return c.end(*c.unwritable(err))
+	}
+	return true
+}
+
+// settleOutcome waits until the outcome of c is durable. When it cannot be
+// written, nobody is told it: after a restart nobody would know it.
+func (c *call) settleOutcome() {
+	if c.dry || !c.exec.ledger.on() {
+		return
+	}
+	err := c.durable()
+	if err == nil {
+		return
+	}
+	e := c.unwritable(err)
+	out := e.outcome
+	if c.begun {
+		out.Kind, out.Message = Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is lost"
+	}
+	c.exec.report(e.fault)
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := c.record.outcome()
+	out.CallID, out.Tool, out.Revision, out.Duration = was.CallID, was.Tool, was.Revision, was.Duration
+	out.AllReasons, out.RequestID, out.Loop, out.Run = []Reason{out.Reason}, was.RequestID, was.Loop, was.Run
+	c.record.keep(&out)
+}
+
+// own records who writes the journal from now on.
+func (l *ledger) own(at time.Time) {
+	setup := &journal.Setup{PID: os.Getpid()}
+	setup.Host, _ = os.Hostname()
+	l.note(&journal.Record{Kind: journal.KindOwner, At: plain(at), Epoch: l.epoch, Setup: setup})
+}

@@ -1,0 +1,225 @@
+package runtime
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// A recalled call is what the journal says of one.
+type recalled struct {
+	session *Session
+	id      string
+
+	run, agent, principal, tool string
+	began, ended                time.Time
+	turnEnds                    time.Time
+	mac                         string
+	metadata                    map[string]string
+	heartbeat                   bool
+	args, final, prepared       json.RawMessage // nil: there is none, or it was erased
+	decoded                     bool            // its arguments were valid
+	state                       State
+	attempt                     int
+	epoch                       uint64
+	request                     string
+	revision                    string
+	outcome                     *Outcome // nil: it has none
+	undone                      bool
+}
+
+// A recollection is made of the entries of a journal, one after the other.
+type recollection struct {
+	exec  *Executor
+	calls map[journal.CallKey]*recalled
+	order []*recalled
+	gone  map[journal.CallKey]bool // calls of tools that are not registered any more
+	last  uint64
+	beat  time.Time // when the latest entry was made
+}
+
+// add takes the next entry.
+func (m *recollection) add(entry *journal.Entry) error {
+	leaf, err := journal.Restore(entry.Leaf, entry.Private)
+	if err != nil {
+		return err
+	}
+	r, err := journal.Decode(leaf)
+	if err != nil {
+		return err
+	}
+	if field := entry.Disagreement(r); field != "" {
+		return fmt.Errorf("its %s is not that of its record", field)
+	}
+	if entry.Private == nil {
+		forget(r)
+	}
+	m.last, m.beat = entry.Seq, r.At
+	for i := range r.Consent {
+		if err := m.exec.desk.book.Apply(&r.Consent[i]); err != nil {
+			return err
+		}
+	}
+	if r.Session == "" {
+		return nil
+	}
+	s := m.session(r)
+	if err := m.rules(s, r); err != nil {
+		return err
+	}
+	switch r.Kind {
+	case journal.KindSessionOpened:
+		s.cfg.Store(configOf(r))
+	case journal.KindRunStarted:
+		s.runs++
+		s.openPart(r.Run)
+	case journal.KindRunClosed:
+		delete(s.parts, r.Run)
+	}
+	if r.Call == "" {
+		return nil
+	}
+	return m.call(s, r)
+}
+
+// forget takes out what is not as it was: the values of secrets were erased.
+func forget(r *journal.Record) {
+	for _, p := range []*journal.Payload{r.Args, r.Final, r.Prepared, r.Output} {
+		if p != nil && p.Secrets > 0 {
+			p.Value = nil
+		}
+	}
+}
+
+// configOf returns the configuration of a session that a record tells of.
+func configOf(r *journal.Record) *SessionConfig {
+	cfg := &SessionConfig{ID: r.Session, Principal: r.Principal}
+	if r.Setup != nil {
+		cfg.Behavior, cfg.Modes, cfg.Capabilities = r.Setup.Behavior, r.Setup.Modes, r.Setup.Capabilities
+	}
+	return cfg
+}
+
+// session returns the session of a record.
+func (m *recollection) session(r *journal.Record) *Session {
+	s := m.exec.sessions.byID[r.Session]
+	if s == nil {
+		s = m.exec.newSession(configOf(r))
+		m.exec.sessions.byID[r.Session] = s
+	}
+	return s
+}
+
+// rules lets happen what changed in the rule state. Calls of tools that are not
+// registered any more are left out: no rule can be about them.
+func (m *recollection) rules(s *Session, r *journal.Record) error {
+	for i := range r.Rules {
+		ev := &r.Rules[i]
+		key := journal.CallKey{Session: s.id, Call: ev.Call}
+		if ev.Tool != "" {
+			if _, _, known := m.exec.reg.Lookup(ev.Tool); !known {
+				m.gone[key] = true
+			}
+		}
+		if ev.Call != "" && m.gone[key] {
+			continue
+		}
+		if err := s.state.Apply(ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call notes what a record says of a call.
+func (m *recollection) call(s *Session, r *journal.Record) error {
+	key := journal.CallKey{Session: s.id, Call: r.Call}
+	c := m.calls[key]
+	switch {
+	case c == nil && r.Mark == journal.MarkOpened:
+		c = &recalled{
+			session: s, id: r.Call, run: r.Run, agent: r.Agent, principal: r.Principal, tool: r.Tool,
+			began: r.At, turnEnds: r.TurnEnds, mac: r.InputMAC, metadata: r.Metadata,
+		}
+		m.calls[key] = c
+		m.order = append(m.order, c)
+	case c == nil:
+		return fmt.Errorf("call %q has no beginning", r.Call)
+	case r.InputMAC != "" && r.Mark == journal.MarkNone: // another call had the same id, and was refused for that
+		return nil
+	case r.Kind == EventDenied.String() && r.Mark == journal.MarkNone:
+		return nil
+	}
+	if err := c.add(r); err != nil {
+		return err
+	}
+	if out := c.outcome; out != nil && out.Kind == Duplicate && out.Output == nil {
+		if earlier := m.calls[journal.CallKey{Session: s.id, Call: out.Of}]; earlier != nil && earlier.outcome != nil {
+			out.Output = earlier.outcome.Output
+		}
+	}
+	return nil
+}
+
+// add notes what a record says.
+func (c *recalled) add(r *journal.Record) error {
+	if r.To != "" {
+		if err := c.state.UnmarshalText([]byte(r.To)); err != nil {
+			return err
+		}
+	}
+	keep(&c.args, r.Args)
+	keep(&c.final, r.Final)
+	keep(&c.prepared, r.Prepared)
+	c.decoded = c.decoded || r.Args != nil
+	c.heartbeat = c.heartbeat || r.Heartbeat
+	c.attempt = max(c.attempt, r.Attempt)
+	c.epoch = max(c.epoch, r.Epoch)
+	if r.Request != "" {
+		c.request = r.Request
+	}
+	if r.Revision != "" {
+		c.revision = r.Revision
+	}
+	switch r.Kind {
+	case EventUndone.String():
+		c.undone = true
+	case EventReconciled.String(), EventLateResult.String():
+	default:
+		if r.Mark != journal.MarkEnded {
+			return nil
+		}
+	}
+	if r.Outcome == nil {
+		return nil
+	}
+	out, err := recallOutcome(r.Outcome)
+	if err != nil {
+		return fmt.Errorf("the outcome of call %q: %w", r.Call, err)
+	}
+	out.CallID, out.Tool, out.Duration, out.Revision = r.Call, r.Tool, r.Duration, r.Revision
+	if r.Output != nil {
+		out.Output = []byte(r.Output.Value)
+	}
+	c.outcome, c.ended = &out, r.At
+	return nil
+}
+
+// keep sets to to the value of a payload, if there is one.
+func keep(to *json.RawMessage, p *journal.Payload) {
+	if p != nil {
+		*to = p.Value
+	}
+}
+
+// open reports whether somebody may still answer the request of the call.
+func (c *recalled) asked(b *consent.Book) (consent.Request, bool) {
+	if c.outcome != nil || c.request == "" || c.state != StateValidated {
+		return consent.Request{}, false
+	}
+	r, ok := b.Request(c.request)
+	return r, ok && (r.Status == consent.StatusOpen || r.Status == consent.StatusApproved)
+}

@@ -1,0 +1,160 @@
+package runtime
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A recordedOutcome is an Outcome as a record holds it: all of it but the
+// output and what the record says anyway.
+type recordedOutcome struct {
+	Kind        OutcomeKind          `json:"outcome"`
+	Reason      Reason               `json:"reason,omitzero"`
+	AllReasons  []Reason             `json:"all_reasons,omitempty"`
+	Violations  []wire.Violation     `json:"violations,omitempty"`
+	Message     string               `json:"message,omitempty"`
+	Retryable   bool                 `json:"retryable,omitempty"`
+	RolledBack  bool                 `json:"rolled_back,omitempty"`
+	Obligations []recordedObligation `json:"obligations,omitempty"`
+	Denials     []recordedDenial     `json:"denials,omitempty"`
+	Detail      recordedDetail       `json:"detail,omitzero"`
+	Of          string               `json:"of,omitempty"`
+	RequestID   string               `json:"request,omitempty"`
+	Steps       []recordedStep       `json:"steps,omitempty"`
+	Loop        Loop                 `json:"loop"`
+	Run         RunState             `json:"run_state"`
+	PendingExit []string             `json:"pending_exit,omitempty"`
+}
+
+// A recordedDetail is a Detail with its durations.
+type recordedDetail struct {
+	Detail
+	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
+	ExpiresIn  time.Duration `json:"expires_in_ns,omitempty"`
+	Deadline   time.Duration `json:"deadline_ns,omitempty"`
+}
+
+// A recordedDenial is a Denial with its detail.
+type recordedDenial struct {
+	Denial
+	Detail json.RawMessage `json:"detail,omitempty"`
+}
+
+// A recordedObligation is an Obligation with its args.
+type recordedObligation struct {
+	Obligation
+	Args json.RawMessage `json:"args,omitempty"`
+}
+
+// A recordedStep is a Step with names for its members.
+type recordedStep struct {
+	Kind    rules.StepKind `json:"kind"`
+	Tool    string         `json:"tool,omitempty"`
+	Call    string         `json:"call,omitempty"`
+	Consent bool           `json:"consent,omitempty"`
+	For     time.Duration  `json:"for_ns,omitempty"`
+}
+
+// recordOutcome returns o as a record holds it.
+func recordOutcome(o *Outcome) ([]byte, error) {
+	r := recordedOutcome{
+		Kind: o.Kind, Reason: o.Reason, AllReasons: o.AllReasons, Violations: o.Violations, Message: o.Message,
+		Retryable: o.Retryable, Of: o.Of, RequestID: o.RequestID, Loop: o.Loop, Run: o.Run, PendingExit: o.PendingExit,
+		Obligations: recordObligations(o.Obligations), Denials: recordDenials(o.Denials),
+		Detail: recordedDetail{o.Detail, o.Detail.RetryAfter, o.Detail.ExpiresIn, o.Detail.Deadline},
+	}
+	for _, s := range o.Steps {
+		r.Steps = append(r.Steps, recordedStep(s))
+	}
+	if o.Detail.empty() {
+		r.Detail = recordedDetail{}
+	}
+	return json.Marshal(&r)
+}
+
+// recallOutcome returns the outcome that a record holds.
+func recallOutcome(text []byte) (Outcome, error) {
+	var r recordedOutcome
+	if err := json.Unmarshal(text, &r); err != nil {
+		return Outcome{}, err
+	}
+	o := Outcome{
+		Kind: r.Kind, Reason: r.Reason, AllReasons: r.AllReasons, Violations: r.Violations, Message: r.Message,
+		Retryable: r.Retryable, Of: r.Of, RequestID: r.RequestID, Loop: r.Loop, Run: r.Run, PendingExit: r.PendingExit,
+		Detail: r.Detail.Detail,
+	}
+	o.Detail.RetryAfter, o.Detail.ExpiresIn, o.Detail.Deadline = r.Detail.RetryAfter, r.Detail.ExpiresIn, r.Detail.Deadline
+	for _, s := range r.Steps {
+		o.Steps = append(o.Steps, Step(s))
+	}
+	for _, d := range r.Denials {
+		d.Denial.Detail = wire.Raw(d.Detail)
+		o.Denials = append(o.Denials, d.Denial)
+	}
+	for _, b := range r.Obligations {
+		b.Obligation.Args = wire.Raw(b.Args)
+		o.Obligations = append(o.Obligations, b.Obligation)
+	}
+	return o, nil
+}
+
+func recordDenials(list []Denial) (out []recordedDenial) {
+	for _, d := range list {
+		out = append(out, recordedDenial{d, jsonOrNil(d.Detail)})
+	}
+	return out
+}
+
+func recordObligations(list []Obligation) (out []recordedObligation) {
+	for _, o := range list {
+		out = append(out, recordedObligation{o, jsonOrNil(o.Args)})
+	}
+	return out
+}
+
+// jsonOrNil returns a text if it is JSON: a policy may have written anything.
+func jsonOrNil(text wire.Raw) json.RawMessage {
+	if !json.Valid(text) {
+		return nil
+	}
+	return json.RawMessage(text)
+}
+
+// A recordedDecision is a Decision as a record holds it: of rewrites the places
+// and not the values, which may be sensitive.
+type recordedDecision struct {
+	Effect      Effect               `json:"effect"`
+	Denials     []recordedDenial     `json:"deny,omitempty"`
+	Asks        []recordedAsk        `json:"ask,omitempty"`
+	Rewrites    []recordedRewrite    `json:"modify,omitempty"`
+	Obligations []recordedObligation `json:"obligations,omitempty"`
+}
+
+type recordedAsk struct {
+	ID      string `json:"id"`
+	Message string `json:"message,omitempty"`
+	At      string `json:"at,omitempty"`
+}
+
+type recordedRewrite struct {
+	Code    string `json:"code"`
+	Pointer string `json:"pointer"`
+	At      string `json:"at,omitempty"`
+}
+
+// recordDecision returns d as a record holds it.
+func recordDecision(d *Decision) ([]byte, error) {
+	r := recordedDecision{
+		Effect: d.Effect, Denials: recordDenials(d.Denials), Obligations: recordObligations(d.Obligations),
+	}
+	for _, a := range d.Asks {
+		r.Asks = append(r.Asks, recordedAsk{a.ID, a.Message, a.At})
+	}
+	for _, w := range d.Rewrites {
+		r.Rewrites = append(r.Rewrites, recordedRewrite{w.Code, w.Pointer, w.At})
+	}
+	return json.Marshal(&r)
+}

@@ -1,0 +1,110 @@
+package runtime
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// recorded returns the entry of a transition: what its event says, and what
+// recovery and an auditor need beyond that.
+func (c *call) recorded(ev *Event, n *note) draft {
+	r := &journal.Record{
+		Kind: ev.Kind.String(), At: plain(ev.Time), Session: ev.SessionID, Run: ev.RunID, Agent: ev.Agent, Principal: ev.Principal,
+		Call: ev.CallID, Tool: ev.Tool, ToolVersion: ev.ToolVersion, From: ev.From.String(), To: ev.To.String(),
+		Attempt: ev.Attempt, Duration: ev.Duration, Revision: ev.Revision, Request: ev.RequestID, By: ev.By,
+		Resolution: ev.Resolution, Rejection: ev.Rejection, Err: ev.Err, Stack: ev.Stack,
+	}
+	if n.session {
+		s := c.run.session
+		r.Rules, s.facts = s.facts, nil
+	}
+	var p payer
+	err := c.detail(r, ev, n, &p)
+	if c.stray {
+		r.Mark = journal.MarkNone
+	}
+	return p.draft(r, err)
+}
+
+// plain returns an instant without a monotonic reading or a zone: as it reads
+// again.
+func plain(at time.Time) time.Time { return at.Round(0).UTC() }
+
+// detail adds to a record what belongs to the kind of its event.
+func (c *call) detail(r *journal.Record, ev *Event, n *note, p *payer) (err error) {
+	switch ev.Kind {
+	case EventInvoked:
+		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.ledger.mac(c.record.input)
+		r.Metadata = c.metadata
+	case EventValidated:
+		r.Heartbeat = c.heartbeat
+		r.Args, err = p.payload("args", c.args)
+	case EventApprovalRequested, EventAuthorized:
+		if r.Decision, err = recordDecision(&c.worker.judge.decision); err == nil {
+			err = c.rewritten(r, p)
+		}
+	case EventApprovalDecided:
+		if n.edited {
+			r.Final, err = p.payload("final_args", c.final)
+		}
+	case EventStarted:
+		r.Mark, r.Pin, r.Granted, r.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.ledger.epoch
+	default:
+		if n.ends {
+			r.Mark = journal.MarkEnded
+			err = c.ended(r, p)
+		}
+	}
+	return err
+}
+
+// rewritten adds the arguments with which the handler will run, when they are
+// not those that came.
+func (c *call) rewritten(r *journal.Record, p *payer) (err error) {
+	if !bytes.Equal(c.finalText, c.text) {
+		r.Final, err = p.payload("final_args", c.final)
+	}
+	return err
+}
+
+// ended adds the outcome, which the call's record has by now.
+func (c *call) ended(r *journal.Record, p *payer) (err error) {
+	out := c.record.outcome()
+	if len(out.Denials) > 0 {
+		d := Decision{Denials: out.Denials}
+		if r.Decision, err = recordDecision(&d); err != nil {
+			return err
+		}
+	}
+	if r.Outcome, err = recordOutcome(&out); err != nil || out.Output == nil || c.outputs == nil {
+		return err // a duplicate has the output of the earlier call
+	}
+	r.Output, err = p.payload("output", c.outputs)
+	switch {
+	case err != nil:
+	case r.Output.Secrets == 0: // as it is answered
+		r.Output = plainPayload(out.Output)
+	case len(c.obligations) > 0: // masked once more, behind the veil
+		var masked []byte
+		if masked, err = c.redact(wire.Raw(r.Output.Value)); err == nil {
+			secrets := r.Output.Secrets
+			r.Output = plainPayload(masked)
+			r.Output.Secrets = secrets
+		}
+	}
+	return err
+}
+
+// mac returns a keyed digest of an input, so that nobody without the key can
+// find a short one by trying.
+func (l *ledger) mac(input []byte) string {
+	m := hmac.New(sha256.New, l.key)
+	m.Write(input)
+	return hex.EncodeToString(m.Sum(nil))
+}

@@ -1,0 +1,168 @@
+package runtime
+
+import (
+	"context"
+	"crypto/hmac"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// revive makes the calls of a recollection known again and settles those that
+// have no outcome.
+func (e *Executor) revive(m *recollection) {
+	var open []*call
+	for _, r := range m.order {
+		if c := e.reviveCall(r); c != nil {
+			open = append(open, c)
+		}
+	}
+	e.desk.mu.Lock()
+	e.desk.arm()
+	e.desk.mu.Unlock()
+	for _, c := range open {
+		c.settleInterrupted()
+	}
+}
+
+// reviveCall makes a call known to its session. It returns the call when it has
+// to be settled.
+func (e *Executor) reviveCall(r *recalled) *call {
+	s := r.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.number++
+	rec := &record{id: r.id, tool: r.tool, run: r.run, number: s.number, input: r.args, old: &bygone{r.mac, r.heartbeat}}
+	s.calls[r.id] = rec
+	rec.undo.done = r.undone
+	if r.outcome != nil {
+		rec.keep(r.outcome)
+		e.fire(&rec.first)
+		if rec.undo.possible = r.attempt > 0 && !r.undone; rec.undo.possible {
+			rec.undo.ended = r.ended
+			rec.call = e.callOf(r, rec)
+			rec.undo.possible = rec.call.tool != nil && rec.call.tool.spec.Undo != nil && rec.call.final != nil
+		}
+		return nil
+	}
+	c := e.callOf(r, rec)
+	p := c.run.part
+	p.active = append(p.active, c)
+	c.position = len(p.active)
+	req, waits := r.asked(e.desk.book)
+	if waits {
+		c.asked = &asked{id: req.ID, preview: req.Preview, since: req.Created}
+	}
+	switch {
+	case waits && c.final != nil:
+		c.hold = holdReservation
+		c.wait(&req)
+		return c.approvedBefore(&req)
+	case c.state == StateExecuting:
+		c.hold = holdInvocation
+	case c.state == StateAuthorized || r.request != "":
+		c.hold = holdReservation
+	}
+	return c
+}
+
+// callOf returns the call that r tells of. Nobody waits for it, and it is no part
+// of a turn. Its arguments are nil when they are not known any more, or do not
+// fit the tool as it is now.
+func (e *Executor) callOf(r *recalled, rec *record) *call {
+	s := r.session
+	p := s.parts[r.run]
+	if p == nil { // the run is closed: what is left of it has no part of its own
+		p = &part{}
+	}
+	run := &Run{session: s, id: r.run, agent: r.agent, principal: r.principal, part: p}
+	c := &call{
+		exec: e, run: run, turn: &Turn{run: run, ends: r.turnEnds}, ctx: context.Background(), work: context.Background(),
+		record: rec, id: r.id, began: r.began, now: e.now(), size: len(r.args), heartbeat: r.heartbeat,
+		revision: r.revision, metadata: r.metadata, attempt: r.attempt, state: r.state, invoked: true, detached: true, away: true, begun: r.attempt > 0,
+	}
+	c.fence.closed = true
+	c.left.Store(true)
+	c.tool, c.index, _ = e.reg.Lookup(r.tool)
+	if c.tool == nil {
+		return c
+	}
+	c.args, c.text = c.recallArgs(r.args)
+	c.final, c.finalText = c.args, c.text
+	if r.final != nil {
+		c.final, c.finalText = c.recallArgs(r.final)
+	}
+	return c
+}
+
+// recallArgs decodes arguments that were recorded. They were valid once; the tool
+// may have changed since.
+func (c *call) recallArgs(text []byte) (v wire.Value, _ []byte) {
+	defer func() {
+		if recover() != nil {
+			v = nil
+		}
+	}()
+	if text == nil {
+		return nil, nil
+	}
+	v, violations := c.tool.Decode(text)
+	if violations != nil {
+		return nil, nil
+	}
+	return v, text
+}
+
+// wait lets a call wait for the consent that it was waiting for. The lock of its
+// session is held.
+func (c *call) wait(req *consent.Request) {
+	c.asked.question.Requirement, c.asked.question.Reasons = req.Requirement, req.Reasons
+	c.phase = phaseWaiting
+	c.fence.closed = false
+	c.record.final, c.record.call = newSignal(), c
+	d := &c.exec.desk
+	d.mu.Lock()
+	d.calls[req.ID] = c
+	d.mu.Unlock()
+	c.exec.fire(&c.record.first)
+}
+
+// approvedBefore returns c when its request was approved and it did not get to
+// start: it goes on.
+func (c *call) approvedBefore(req *consent.Request) *call {
+	if req.Status == consent.StatusApproved {
+		c.approved = true
+		return c
+	}
+	return nil
+}
+
+// settleInterrupted decides what becomes of a call that had no outcome when the
+// last owner of the journal stopped.
+func (c *call) settleInterrupted() {
+	switch {
+	case c.phase == phaseWaiting:
+		c.rework()
+	case c.state != StateExecuting:
+		c.end(ending{event: EventAborted, to: StateAborted, outcome: Outcome{
+			Kind: Failed, Reason: ReasonInterrupted, Message: "the executor stopped before the handler was started: nothing was done",
+		}})
+	default:
+		c.orphan()
+		c.end(ending{event: EventUnknown, to: StateExecuting, outcome: Outcome{
+			Kind: Unknown, Reason: ReasonInterrupted, Message: "the executor stopped while the handler ran: the call may have taken effect",
+		}})
+	}
+}
+
+// orphan notes that the process that ran the handler is gone.
+func (c *call) orphan() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.transition(EventOrphaned, StateExecuting, note{at: c.exec.now()})
+}
+
+// remembers reports whether an input is the one whose digest is known.
+func (l *ledger) remembers(mac string, input []byte) bool {
+	return mac != "" && hmac.Equal([]byte(mac), []byte(l.mac(input)))
+}
