@@ -49,8 +49,7 @@ var echoOutputRule = wire.ObjectRule{Names: []string{"text"}, Required: 1}
 
 // ReadMember reads one member of v.
 func (v *EchoOutput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "text":
+	if name == "text" {
 		wire.ReadString(r, &v.Text, nil)
 	}
 }
@@ -74,8 +73,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *ActInput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "how":
+	if name == "how" {
 		wire.ReadString(r, (*string)(&v.How), &actInputHow)
 	}
 }
@@ -173,8 +171,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *WaitInput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "ms":
+	if name == "ms" {
 		wire.ReadInt(r, &v.Ms, &waitInputMs)
 	}
 }
@@ -240,8 +237,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *ShoutInput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "text":
+	if name == "text" {
 		wire.ReadString(r, &v.Text, &shoutInputText)
 	}
 }
@@ -307,8 +303,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *BrokenInput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "text":
+	if name == "text" {
 		wire.ReadString(r, &v.Text, &brokenInputText)
 	}
 }

@@ -24,8 +24,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *CaseOpenInput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "customer":
+	if name == "customer" {
 		wire.ReadString(r, &v.Customer, &caseOpenInputCustomer)
 	}
 }
@@ -49,8 +48,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *CaseOpenOutput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "case":
+	if name == "case" {
 		wire.ReadInt(r, &v.Case, &caseOpenOutputCase)
 	}
 }
@@ -71,8 +69,7 @@ var orderFindInputRule = wire.ObjectRule{Names: []string{"order"}, Required: 1}
 
 // ReadMember reads one member of v.
 func (v *OrderFindInput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "order":
+	if name == "order" {
 		wire.ReadString(r, &v.Order, &orderRule)
 	}
 }
@@ -155,8 +152,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *RefundOutput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "refunded":
+	if name == "refunded" {
 		wire.ReadInt(r, &v.Refunded, &refundOutputRefunded)
 	}
 }
@@ -180,8 +176,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *CaseCloseInput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "note":
+	if name == "note" {
 		wire.ReadString(r, &v.Note, &caseCloseInputNote)
 	}
 }
@@ -219,8 +214,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *ReplyInput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "text":
+	if name == "text" {
 		wire.ReadString(r, &v.Text, &replyInputText)
 	}
 }

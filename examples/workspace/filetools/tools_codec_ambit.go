@@ -210,8 +210,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *FileListOutput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "entries":
+	if name == "entries" {
 		wire.ReadArray(r, &v.Entries, nil, wire.ReadObject, &fileListOutputEntriesItemRule)
 	}
 }
@@ -307,8 +306,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *FileWriteOutput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "size":
+	if name == "size" {
 		wire.ReadInt(r, &v.Size, &fileWriteOutputSize)
 	}
 }
@@ -430,8 +428,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *TextSearchOutput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "matches":
+	if name == "matches" {
 		wire.ReadArray(r, &v.Matches, nil, wire.ReadObject, &textSearchOutputMatchesItemRule)
 	}
 }
@@ -518,8 +515,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *WebSearchOutput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "results":
+	if name == "results" {
 		wire.ReadArray(r, &v.Results, nil, wire.ReadObject, &webSearchOutputResultsItemRule)
 	}
 }
@@ -568,8 +564,7 @@ var slowWriteInputRule = wire.ObjectRule{Names: []string{"path"}, Required: 1}
 
 // ReadMember reads one member of v.
 func (v *SlowWriteInput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "path":
+	if name == "path" {
 		wire.ReadString(r, &v.Path, &pathRule)
 	}
 }
@@ -593,8 +588,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *SlowWriteOutput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "size":
+	if name == "size" {
 		wire.ReadInt(r, &v.Size, &slowWriteOutputSize)
 	}
 }
@@ -618,8 +612,7 @@ var (
 
 // ReadMember reads one member of v.
 func (v *CrashInput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "note":
+	if name == "note" {
 		wire.ReadString(r, v.Note.Put(), &crashInputNote)
 	}
 }
@@ -640,8 +633,7 @@ var crashOutputRule = wire.ObjectRule{Names: []string{"ok"}, Required: 1}
 
 // ReadMember reads one member of v.
 func (v *CrashOutput) ReadMember(r *wire.Reader, name string) {
-	switch name {
-	case "ok":
+	if name == "ok" {
 		wire.ReadBool(r, &v.Ok, nil)
 	}
 }

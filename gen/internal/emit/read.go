@@ -17,14 +17,19 @@ import (
 //			wire.ReadInt(r, v.Limit.Put(), &fileReadInputLimit)
 //		}
 //	}
+//
+// A struct with one member has an if in the place of the switch.
 func readMember(g *jen.Group, t *ir.Type) {
 	docLine(g, "ReadMember reads one member of v.")
 	g.Func().Params(receiver(t)).Id("ReadMember").Params(readerParam(), jen.Id("name").String()).BlockFunc(func(g *jen.Group) {
 		switch {
+		case len(t.Fields) == 1 && t.Extra == nil:
+			only := t.Fields[0]
+			g.If(jen.Id("name").Op("==").Lit(only.Name)).Block(readField(only)...)
 		case len(t.Fields) > 0:
 			g.Switch(jen.Id("name")).BlockFunc(func(g *jen.Group) {
 				for _, f := range t.Fields {
-					g.Case(jen.Lit(f.Name)).Block(readCall(f.Type, target(f)))
+					g.Case(jen.Lit(f.Name)).Block(readField(f)...)
 				}
 				if t.Extra != nil {
 					g.Default().Block(readExtra(t))
@@ -141,11 +146,21 @@ func readFunc(t *ir.Type) *jen.Statement {
 	return id(t.Read)
 }
 
+// readField reads a member into its field. What a pointer points to is made
+// first, by a statement: a generic function would be one more instance per type.
+func readField(f *ir.Field) []jen.Code {
+	if !f.Pointer() {
+		return []jen.Code{readCall(f.Type, target(f))}
+	}
+	value := field("v", f.GoName)
+	return []jen.Code{
+		value.Clone().Op("=").New(goType(f.Type)),
+		readCall(f.Type, value),
+	}
+}
+
 // target is the pointer to what a member is read into.
 func target(f *ir.Field) *jen.Statement {
-	if f.Pointer() {
-		return fromWire("New").Call(address(field("v", f.GoName)))
-	}
 	if f.Presence == ir.Optional && f.Type.Kind != ir.KindFixed {
 		return field("v", f.GoName).Dot("Put").Call()
 	}
