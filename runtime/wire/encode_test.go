@@ -96,7 +96,7 @@ func TestAppendViolations(t *testing.T) {
 
 type text string
 
-func (v *text) Walk(w wire.Visitor) { wire.WalkString(w, v, nil) }
+func (v *text) Walk(w wire.Visitor) { wire.WalkEnum(w, v, nil) }
 
 type number float64
 

@@ -49,15 +49,15 @@ func (v *everything) ReadMember(r *wire.Reader, name string) {
 	case "name":
 		wire.ReadString(r, &v.Name, &nameRule)
 	case "colour":
-		wire.ReadString(r, &v.Colour, &colourRule)
+		wire.ReadEnum(r, &v.Colour, &colourRule)
 	case "ratio":
 		wire.ReadFloat(r, &v.Ratio, &ratioRule)
 	case "owner":
-		wire.ReadNull(r, &v.Owner, wire.ReadString[string], &nameRule)
+		wire.ReadNull(r, &v.Owner, wire.ReadString, &nameRule)
 	case "note":
-		wire.ReadNull(r, v.Note.Put(), wire.ReadString[string], nil)
+		wire.ReadNull(r, v.Note.Put(), wire.ReadString, nil)
 	case "tags":
-		wire.ReadArray(r, v.Tags.Put(), &tagsRule, wire.ReadString[string], &tagRule)
+		wire.ReadArray(r, v.Tags.Put(), &tagsRule, wire.ReadString, &tagRule)
 	case "point":
 		wire.ReadTuple(r, v.Point.Put(), &pointRule, 2)
 	case "labels":
@@ -69,13 +69,13 @@ func (v *everything) ReadMember(r *wire.Reader, name string) {
 	case "any":
 		wire.ReadRaw(r, v.Any.Put(), nil)
 	case "secret":
-		wire.ReadString(r, v.Secret.Put(), &secretRule)
+		wire.ReadOptString(r, &v.Secret, &secretRule)
 	case "vault":
 		wire.ReadObject(r, v.Vault.Put(), &vaultRule)
 	case "retries":
 		wire.ReadInt(r, &v.Retries, &retriesRule)
 	case "mode":
-		wire.ReadNull(r, &v.Mode, wire.ReadString[string], nil)
+		wire.ReadNull(r, &v.Mode, wire.ReadString, nil)
 	case "limits":
 		wire.ReadObject(r, &v.Limits, &limitsRule)
 	default:
@@ -86,7 +86,7 @@ func (v *everything) ReadMember(r *wire.Reader, name string) {
 func (v *everything) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &everythingRule)
 	wire.Member(w, "name", &v.Name, wire.WalkString, &nameRule)
-	wire.Member(w, "colour", &v.Colour, wire.WalkString, &colourRule)
+	wire.Member(w, "colour", &v.Colour, wire.WalkEnum, &colourRule)
 	wire.Member(w, "ratio", &v.Ratio, wire.WalkFloat, &ratioRule)
 	wire.Member(w, "owner", &v.Owner, walkNullName, &nameRule)
 	wire.OptMember(w, "note", &v.Note, walkNullName, nil)
@@ -263,7 +263,7 @@ func (v *vault) ReadMember(r *wire.Reader, name string) {
 	case "pin":
 		wire.ReadInt(r, &v.Pin, &pinRule)
 	case "codes":
-		wire.ReadArray(r, &v.Codes, &codesRule, wire.ReadString[string], &secretCode)
+		wire.ReadArray(r, &v.Codes, &codesRule, wire.ReadString, &secretCode)
 	}
 }
 

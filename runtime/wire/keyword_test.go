@@ -39,7 +39,7 @@ func TestStringKeywords(t *testing.T) {
 		{"const", `"b"`, &wire.StringRule{Enum: []string{"a"}, Const: true}, `(root): const: want "a", have "b"`},
 		{"sensitive", `"b"`, &wire.StringRule{Enum: []string{"a"}, Sensitive: true}, `(root): enum: want one of "a", have (sensitive)`},
 	} {
-		_, bad := read(c.in, wire.ReadString[string], c.rule)
+		_, bad := read(c.in, wire.ReadString, c.rule)
 		assert.Equal(t, split(c.want), bad, c.name)
 	}
 }

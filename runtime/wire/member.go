@@ -15,6 +15,26 @@ package wire
 //go:noinline
 func ReadStruct(r *Reader, m Members, rule *ObjectRule) { r.object(m, rule) }
 
+// ReadOptString reads a string that may be absent.
+//
+//go:noinline
+func ReadOptString(r *Reader, p *Opt[string], rule *StringRule) { ReadString(r, p.Put(), rule) }
+
+// ReadOptInt reads an integer that may be absent.
+//
+//go:noinline
+func ReadOptInt(r *Reader, p *Opt[int64], rule *IntRule) { ReadInt(r, p.Put(), rule) }
+
+// ReadOptFloat reads a number that may be absent.
+//
+//go:noinline
+func ReadOptFloat(r *Reader, p *Opt[float64], rule *NumberRule) { ReadFloat(r, p.Put(), rule) }
+
+// ReadOptBool reads a boolean that may be absent.
+//
+//go:noinline
+func ReadOptBool(r *Reader, p *Opt[bool], rule *BoolRule) { ReadBool(r, p.Put(), rule) }
+
 // ObjectMember visits a member that is a struct, when it is present.
 //
 //go:noinline

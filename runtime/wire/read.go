@@ -8,7 +8,16 @@ import (
 // ReadString reads a string.
 //
 //go:noinline
-func ReadString[S ~string](r *Reader, p *S, rule *StringRule) {
+func ReadString(r *Reader, p *string, rule *StringRule) {
+	if s, ok := r.text(rule); ok {
+		*p = s
+	}
+}
+
+// ReadEnum reads a string of a type of its own.
+//
+//go:noinline
+func ReadEnum[S ~string](r *Reader, p *S, rule *StringRule) {
 	if s, ok := r.text(rule); ok {
 		*p = S(s)
 	}

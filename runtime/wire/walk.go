@@ -144,16 +144,22 @@ func End(w Visitor) {
 }
 
 // WalkString visits a string.
-func WalkString[S ~string](w Visitor, p *S, rule *StringRule) {
+func WalkString(w Visitor, p *string, rule *StringRule) {
 	if e, ok := w.(*encoder); ok {
-		e.string(string(*p), rule)
+		e.string(*p, rule)
 		return
 	}
-	t := Token{Kind: KindString, Str: string(*p)}
+	t := Token{Kind: KindString, Str: *p}
 	if rule != nil {
 		t.Rule, t.Sensitive = rule, rule.Sensitive
 	}
 	w.Visit(t)
+}
+
+// WalkEnum visits a string of a type of its own.
+func WalkEnum[S ~string](w Visitor, p *S, rule *StringRule) {
+	s := string(*p)
+	WalkString(w, &s, rule)
 }
 
 // WalkInt visits an integer.

@@ -241,7 +241,7 @@ func (v *FileListOutputEntriesItem) ReadMember(r *wire.Reader, name string) {
 	case "kind":
 		wire.ReadString(r, (*string)(&v.Kind), &fileListOutputEntriesItemKind)
 	case "size":
-		wire.ReadInt(r, v.Size.Put(), &fileListOutputEntriesItemSize)
+		wire.ReadOptInt(r, &v.Size, &fileListOutputEntriesItemSize)
 	}
 }
 
@@ -613,7 +613,7 @@ var (
 // ReadMember reads one member of v.
 func (v *CrashInput) ReadMember(r *wire.Reader, name string) {
 	if name == "note" {
-		wire.ReadString(r, v.Note.Put(), &crashInputNote)
+		wire.ReadOptString(r, &v.Note, &crashInputNote)
 	}
 }
 

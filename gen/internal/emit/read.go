@@ -14,7 +14,7 @@ import (
 //		case "path":
 //			wire.ReadString(r, &v.Path, &fileReadInputPath)
 //		case "limit":
-//			wire.ReadInt(r, v.Limit.Put(), &fileReadInputLimit)
+//			wire.ReadOptInt(r, &v.Limit, &fileReadInputLimit)
 //		}
 //	}
 //
@@ -130,8 +130,10 @@ func readWith(t *ir.Type, ptr, rule *jen.Statement) *jen.Statement {
 // readFunc is the function that reads a value.
 func readFunc(t *ir.Type) *jen.Statement {
 	switch t.Kind {
-	case ir.KindString, ir.KindEnum:
+	case ir.KindString:
 		return fromWire("ReadString")
+	case ir.KindEnum:
+		return fromWire("ReadEnum")
 	case ir.KindInt:
 		return fromWire("ReadInt")
 	case ir.KindFloat:
@@ -149,14 +151,14 @@ func readFunc(t *ir.Type) *jen.Statement {
 // readField reads a member into its field. What a pointer points to is made
 // first, by a statement: a generic function would be one more instance per type.
 func readField(f *ir.Field) []jen.Code {
-	if !f.Pointer() {
-		return []jen.Code{readCall(f.Type, target(f))}
+	if f.Pointer() {
+		value := field("v", f.GoName)
+		return []jen.Code{value.Clone().Op("=").New(goType(f.Type)), readCall(f.Type, value)}
 	}
-	value := field("v", f.GoName)
-	return []jen.Code{
-		value.Clone().Op("=").New(goType(f.Type)),
-		readCall(f.Type, value),
+	if name := scalar(f); name != "" {
+		return []jen.Code{fromWire("Read"+name).Call(jen.Id("r"), plain(f), ruleRef(f.Type.Check()))}
 	}
+	return []jen.Code{readCall(f.Type, target(f))}
 }
 
 // target is the pointer to what a member is read into.

@@ -38,40 +38,41 @@ func walkMember(f *ir.Field) *jen.Statement {
 	if f.Type.Kind == ir.KindFixed {
 		return fromWire("FixedMember").Call(w, name, rule)
 	}
-	value, opt := field("v", f.GoName), ""
-	if f.Presence == ir.Optional {
-		opt = "Opt"
+	if kind := scalar(f); kind != "" {
+		return fromWire(kind+"Member").Call(w, name, plain(f), rule)
 	}
-	kind := f.Type.Kind
-	if kind == ir.KindEnum && opt == "" {
-		kind = ir.KindString
-	}
-	switch kind {
-	case ir.KindStruct:
-		if f.Pointer() {
-			return fromWire("ObjectMember").Call(w, name, value.Clone().Op("!=").Nil(), value, rule)
-		}
+	value := field("v", f.GoName)
+	switch {
+	case f.Pointer():
+		return fromWire("ObjectMember").Call(w, name, value.Clone().Op("!=").Nil(), value, rule)
+	case f.Type.Kind == ir.KindStruct:
 		return fromWire("ObjectMember").Call(w, name, jen.True(), address(value), rule)
-	case ir.KindString, ir.KindInt, ir.KindFloat, ir.KindBool:
-		return fromWire(opt+scalar(kind)+"Member").Call(w, name, plain(f), rule)
-	}
-	if opt != "" {
-		return fromWire("OptMember").Call(w, name, address(field("v", f.GoName)), walkFunc(f.Type), rule)
+	case f.Presence == ir.Optional:
+		return fromWire("OptMember").Call(w, name, address(value), walkFunc(f.Type), rule)
 	}
 	return fromWire("Member").Call(w, name, address(value), walkFunc(f.Type), rule)
 }
 
-// scalar is the part of the names of package wire that says a kind.
-func scalar(k ir.Kind) string {
-	switch k {
-	case ir.KindInt:
-		return "Int"
-	case ir.KindFloat:
-		return "Float"
-	case ir.KindBool:
-		return "Bool"
+// scalar is what the names of the functions of package wire that read and walk
+// a field of a scalar type have in common, say OptInt. It is empty for any other.
+func scalar(f *ir.Field) string {
+	opt, kind := "", f.Type.Kind
+	if f.Presence == ir.Optional {
+		opt = "Opt"
+	} else if kind == ir.KindEnum {
+		kind = ir.KindString // see plain
 	}
-	return "String"
+	switch kind {
+	case ir.KindString:
+		return opt + "String"
+	case ir.KindInt:
+		return opt + "Int"
+	case ir.KindFloat:
+		return opt + "Float"
+	case ir.KindBool:
+		return opt + "Bool"
+	}
+	return ""
 }
 
 // walkTuple prints the walk of a tuple, element by element.
@@ -105,8 +106,10 @@ func walkWith(t *ir.Type) *jen.Statement {
 // walkFunc is the function that walks a value.
 func walkFunc(t *ir.Type) *jen.Statement {
 	switch t.Kind {
-	case ir.KindString, ir.KindEnum:
+	case ir.KindString:
 		return fromWire("WalkString")
+	case ir.KindEnum:
+		return fromWire("WalkEnum")
 	case ir.KindInt:
 		return fromWire("WalkInt")
 	case ir.KindFloat:
