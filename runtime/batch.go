@@ -81,7 +81,7 @@ func (t *Turn) together(ctx context.Context, calls []Call, outcomes []Outcome) {
 	e.fire(open)
 	for i, c := range begun {
 		if c != nil {
-			outcomes[i] = c.await()
+			c.await(&outcomes[i])
 		} else {
 			outcomes[i] = earlier[i].await(ctx, s)
 		}

@@ -173,9 +173,10 @@ func (c *call) over() *signal {
 	return &c.record.first
 }
 
-// await returns the outcome of c, and cancels c when its caller gives up. That
+// await waits for the outcome of c, and cancels c when its caller gives up. That
 // of a call that waits for consent is pending when the caller's patience is over.
-func (c *call) await() Outcome {
+// It goes to out, which is zero.
+func (c *call) await(out *Outcome) {
 	r := c.record
 	quick := c.exec.waiter == nil && r.first.soon() // a Waiter counts those who wait
 	if !quick && c.exec.wait(&r.first, nil, c.ctx.Done()) == sawDone {
@@ -183,12 +184,13 @@ func (c *call) await() Outcome {
 		c.exec.wait(&r.first, nil, nil)
 	}
 	if r.final != nil {
-		return c.linger()
+		*out = c.linger()
+		return
 	}
 	if !c.dry {
 		c.observe()
 	}
-	return r.outcome()
+	r.tell(out)
 }
 
 // forsake cancels c because its caller is gone, unless it waits for consent.

@@ -51,13 +51,18 @@ func (d *Detail) empty() bool {
 }
 
 // outcome returns the outcome of r, which has one.
-func (r *record) outcome() Outcome {
+func (r *record) outcome() (out Outcome) {
+	r.tell(&out)
+	return out
+}
+
+// tell is outcome for an outcome that is there already, and zero: they are large.
+func (r *record) tell(out *Outcome) {
 	k := &r.kept
 	if k.more != nil {
-		return *k.more
+		*out = *k.more
+		return
 	}
-	return Outcome{
-		CallID: r.id, Tool: r.tool, Kind: k.kind, Output: k.output, Duration: k.duration, Revision: k.revision,
-		Loop: k.loop, Run: k.run,
-	}
+	out.CallID, out.Tool, out.Kind, out.Output, out.Duration = r.id, r.tool, k.kind, k.output, k.duration
+	out.Revision, out.Loop, out.Run = k.revision, k.loop, k.run
 }

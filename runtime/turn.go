@@ -49,16 +49,17 @@ type Call struct {
 //
 // A call with the id and the arguments of an earlier call of the session is not
 // run again: it gets the outcome of the earlier one, when that has it.
-func (t *Turn) Execute(ctx context.Context, in Call) Outcome {
+func (t *Turn) Execute(ctx context.Context, in Call) (out Outcome) {
 	ctx = orBackground(ctx)
-	c, earlier := t.begin(ctx, in, nil)
-	if c == nil && earlier == nil {
-		return noRun(in)
+	switch c, earlier := t.begin(ctx, in, nil); {
+	case c != nil:
+		c.await(&out)
+	case earlier != nil:
+		out = earlier.await(ctx, t.run.session)
+	default:
+		out = noRun(in)
 	}
-	if earlier != nil {
-		return earlier.await(ctx, t.run.session)
-	}
-	return c.await()
+	return out
 }
 
 // begin gives a call to a worker, unless it ends before, or is an earlier one.
@@ -119,7 +120,7 @@ func (t *Turn) WhatIf(ctx context.Context, in Call) Verdict {
 	} else {
 		c.depart()
 	}
-	c.await()
+	c.await(new(Outcome))
 	return c.verdict()
 }
 

@@ -129,12 +129,17 @@ func (s *State) placeOf(c *Call) place { return s.find(c.Tool, c.Run, c.Agent, c
 
 // find returns the place of a call.
 func (s *State) find(tool, run, agent, principal string) place {
+	p := s.around(run, agent, principal)
+	p.tool = s.toolOf(tool)
+	return p
+}
+
+// around is find without a tool.
+func (s *State) around(run, agent, principal string) place {
 	if h := &s.here; h.place.run != nil && h.place.run.id == run && h.agent == agent && h.principal == principal {
-		p := h.place
-		p.tool = s.toolOf(tool)
-		return p
+		return h.place
 	}
-	p := place{tool: s.toolOf(tool), run: s.runs[run], owner: s.owners[principal]}
+	p := place{run: s.runs[run], owner: s.owners[principal]}
 	if p.run != nil {
 		p.facts = p.run.facts[principal]
 		p.counts = p.run.counts[actor{agent, principal}]
@@ -205,7 +210,7 @@ type ToolFacts struct {
 // AppendFacts appends the facts of all tools, in declaration order, as a call
 // of the agent on behalf of the principal sees them, and returns the result.
 func (s *State) AppendFacts(dst []ToolFacts, run, agent, principal string) []ToolFacts {
-	p := s.find("", run, agent, principal)
+	p := s.around(run, agent, principal)
 	dst = slices.Grow(dst, len(s.engine.tools))
 	for _, t := range s.engine.tools {
 		f := ToolFacts{Used: p.counts.of(t)}
@@ -223,7 +228,7 @@ func (s *State) Facts(run, agent, principal, name string) ToolFacts {
 	if t == nil {
 		return ToolFacts{}
 	}
-	p := s.find("", run, agent, principal)
+	p := s.around(run, agent, principal)
 	f := ToolFacts{Used: p.counts.of(t)}
 	if p.facts != nil {
 		f.Successes = int(p.facts.successes[t.index])
@@ -234,7 +239,7 @@ func (s *State) Facts(run, agent, principal, name string) ToolFacts {
 // OpenStarts returns the start tools that have not succeeded yet for a
 // principal in a run. They are what start_constraint waits for.
 func (s *State) OpenStarts(run, principal string) []string {
-	return namesOf(s.openStarts(s.find("", run, "", principal).facts))
+	return namesOf(s.openStarts(s.around(run, "", principal).facts))
 }
 
 func (s *State) openStarts(f *facts) []*tool { return f.without(s.engine.starts) }
