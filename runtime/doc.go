@@ -157,8 +157,8 @@
 //
 // Every change of a call's state is one [Event], emitted by one function, and
 // which event may follow which is data ([EventKind.Legal]). A [Sink] gets them
-// one at a time in order: [MemorySink], [JSONSink] and [LogSink] are here, an
-// audit log or metrics are others. Events carry sizes and no arguments or
+// one at a time in order, and copies what it keeps: [MemorySink], [JSONSink] and
+// [LogSink] are here, an audit log or metrics are others. Events carry sizes and no arguments or
 // outputs, and texts of errors in them are scrubbed of the values of members
 // marked x-sensitive. Raw faults go to [WithErrorHandler], outcomes with their
 // obligations to [WithObserver].

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	goruntime "runtime"
 	"strings"
 	"testing"
 
@@ -133,4 +134,30 @@ func TestErrorThatPanics(t *testing.T) {
 		func(s *runtime.Spec) { s.SafeErrors = true }))
 	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	assert.Equal(t, runtime.ReasonHandlerError, out.Reason)
+}
+
+// TestErrorHandlerThatLeavesItsGoroutine is told of the fault of a sink: those
+// after it get the event all the same.
+func TestErrorHandlerThatLeavesItsGoroutine(t *testing.T) {
+	var after runtime.MemorySink
+	left := false
+	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead)},
+		runtime.WithSink(badSink{}), runtime.WithSink(&after),
+		runtime.WithErrorHandler(func(*runtime.CallError) {
+			if !left {
+				left = true
+				goruntime.Goexit()
+			}
+		}))
+	turn := r.turn()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
+	}()
+	<-ended
+	out := turn.Execute(t.Context(), callOf("c2", "file_read", goodInput))
+	assert.Equal(t, runtime.Completed, out.Kind)
+	assert.True(t, left)
+	assert.Equal(t, r.sink.Events(), after.Events())
 }
