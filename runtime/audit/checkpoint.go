@@ -1,0 +1,142 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// A Checkpoint says what a log was when it had Size entries.
+//
+// Note is a signed note, followed by a zero byte and hints: the tree at that
+// size, and the hashes of the entries since the checkpoint before. The hints are
+// not signed. They are believed only if the signed root follows from them.
+type Checkpoint struct {
+	Size uint64 `json:"size"`
+	Note []byte `json:"note"`
+}
+
+// Signed returns the signed note alone, as it is anchored.
+func (c Checkpoint) Signed() []byte {
+	signed, _, _ := bytes.Cut(c.Note, []byte{0})
+	return signed
+}
+
+// Checkpoints stores the checkpoints of one journal, most simply beside it. Its
+// methods are safe for concurrent use.
+type Checkpoints interface {
+	// SaveCheckpoint stores a checkpoint and returns when it would outlive a crash.
+	// Sizes grow. The note is not text: it is stored and returned byte for byte.
+	SaveCheckpoint(ctx context.Context, size uint64, note []byte) error
+
+	// Checkpoints returns what was saved, in any order.
+	Checkpoints(ctx context.Context) ([]Checkpoint, error)
+}
+
+// MemoryCheckpoints keeps checkpoints in memory. The zero value is empty and
+// ready for use.
+type MemoryCheckpoints struct {
+	mu   sync.Mutex
+	list []Checkpoint
+}
+
+// SaveCheckpoint stores a checkpoint.
+func (m *MemoryCheckpoints) SaveCheckpoint(_ context.Context, size uint64, note []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list = append(m.list, Checkpoint{Size: size, Note: slices.Clone(note)})
+	return nil
+}
+
+// Checkpoints returns what was saved.
+func (m *MemoryCheckpoints) Checkpoints(context.Context) ([]Checkpoint, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.list), nil
+}
+
+// sign returns the signed note of a tree: its origin, which is the name of the
+// key, its size and its root, a line each, as C2SP tlog-checkpoint has it.
+func sign(t *tree, signer note.Signer) ([]byte, error) {
+	text := signer.Name() + "\n" + strconv.FormatUint(t.size, 10) + "\n" + t.root().String() + "\n"
+	return note.Sign(&note.Note{Text: text}, signer)
+}
+
+// pack joins a signed note and its hints.
+func pack(signed []byte, t *tree, leaves []tlog.Hash) []byte {
+	out := make([]byte, 0, len(signed)+1+(len(t.peaks)+len(leaves))*tlog.HashSize)
+	out = append(append(out, signed...), 0)
+	for _, list := range [][]tlog.Hash{t.peaks, leaves} {
+		for i := range list {
+			out = append(out, list[i][:]...)
+		}
+	}
+	return out
+}
+
+// hints returns the tree and the leaf hashes beside a note that is said to be of
+// a size. What they say is not to be believed; ok says that they can be read.
+func hints(c Checkpoint) (t tree, leaves []tlog.Hash, ok bool) {
+	_, rest, found := bytes.Cut(c.Note, []byte{0})
+	n := peaksOf(c.Size)
+	if !found || len(rest)%tlog.HashSize != 0 || len(rest) < n*tlog.HashSize {
+		return tree{}, nil, false
+	}
+	list := make([]tlog.Hash, 0, len(rest)/tlog.HashSize)
+	for h := range slices.Chunk(rest, tlog.HashSize) {
+		list = append(list, tlog.Hash(h))
+	}
+	if uint64(len(list)-n) > c.Size {
+		return tree{}, nil, false
+	}
+	return tree{c.Size, list[:n:n]}, list[n:], true
+}
+
+var errOrigin = errors.New("the note is about another log")
+
+// open checks the signature of a note and returns what it says.
+func open(signed []byte, v note.Verifier) (size uint64, root tlog.Hash, err error) {
+	if origin, _, _ := bytes.Cut(signed, []byte("\n")); string(origin) != v.Name() {
+		return 0, root, fmt.Errorf("%q where %q is verified: %w", shorten(origin), v.Name(), errOrigin)
+	}
+	n, err := note.Open(signed, note.VerifierList(v))
+	if err != nil {
+		return 0, root, fmt.Errorf("the note is not signed by the key of %q: %w", v.Name(), err)
+	}
+	return parse(n.Text)
+}
+
+// parse reads the text of a note. Lines after the third are for later versions.
+func parse(text string) (size uint64, root tlog.Hash, err error) {
+	lines := strings.SplitN(text, "\n", 4)
+	if len(lines) < 4 {
+		return 0, root, errors.New("the note has fewer lines than origin, size and root")
+	}
+	size, err = strconv.ParseUint(lines[1], 10, 63)
+	if err != nil || lines[1] != strconv.FormatUint(size, 10) {
+		return 0, root, fmt.Errorf("the note has no size in its second line, but %q", shorten([]byte(lines[1])))
+	}
+	h, err := base64.StdEncoding.DecodeString(lines[2])
+	if err != nil || len(h) != tlog.HashSize {
+		return 0, root, fmt.Errorf("the note has no root in its third line, but %q", shorten([]byte(lines[2])))
+	}
+	return size, tlog.Hash(h), nil
+}
+
+// shorten keeps what is quoted in errors readable.
+func shorten(b []byte) []byte {
+	const limit = 80
+	if len(b) > limit {
+		return b[:limit]
+	}
+	return b
+}

@@ -1,0 +1,100 @@
+package audit
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// PublicSuffix is what is added to the name of a signer's file to name that of
+// its verifier.
+const PublicSuffix = ".pub"
+
+// GenerateKey makes a new Ed25519 key, in the text form of the note package. The
+// name is the origin of the log: what tells its notes from those of others, for
+// example "agents.example.com/prod". It has neither spaces nor a plus sign. Who
+// has the signer can sign; the verifier is public.
+func GenerateKey(name string) (signer, verifier string, err error) {
+	signer, verifier, err = note.GenerateKey(rand.Reader, name)
+	if err != nil {
+		return "", "", fmt.Errorf("no key for %q: %w", name, err)
+	}
+	if _, err := note.NewVerifier(verifier); err != nil || strings.ContainsFunc(name, control) {
+		return "", "", fmt.Errorf("%q cannot name a key: use a name without spaces, plus signs and control characters", name)
+	}
+	return signer, verifier, nil
+}
+
+func control(r rune) bool { return r < ' ' || r == 0x7f }
+
+// WriteKeys stores a new key: the signer in a file that only its owner may read,
+// and the verifier beside it, in the file of that name with PublicSuffix. It
+// overwrites neither: what an old key has signed can be verified only with it.
+func WriteKeys(path, signer, verifier string) error {
+	if err := writeNew(path+PublicSuffix, verifier, 0o644); err != nil {
+		return err
+	}
+	if err := writeNew(path, signer, 0o600); err != nil {
+		return errors.Join(err, os.Remove(path+PublicSuffix))
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(path, text string, mode fs.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("the key %q is there already and is not overwritten: choose another name: %w", path, fs.ErrExist)
+	}
+	if err != nil {
+		return fmt.Errorf("the key: %w", err)
+	}
+	_, err = f.WriteString(text + "\n")
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("the key: %w", err), os.Remove(path))
+	}
+	return nil
+}
+
+// ReadSigner reads the file of a signer. It refuses one that others may read.
+func ReadSigner(path string) (note.Signer, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("the key: %w", err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && goruntime.GOOS != "windows" {
+		return nil, fmt.Errorf("the key %q may be read by others (mode %04o): run chmod 600 on it, or make a new one if somebody has", path, mode)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the key: %w", err)
+	}
+	s, err := note.NewSigner(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fmt.Errorf("%q is not the signer of a key: %w", path, err)
+	}
+	return s, nil
+}
+
+// ReadVerifier reads the file of a verifier.
+func ReadVerifier(path string) (note.Verifier, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the key: %w", err)
+	}
+	v, err := note.NewVerifier(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fmt.Errorf("%q is not the verifier of a key: %w", path, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,477 @@
+package audit_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// A rig is a Log and what it is made of.
+type rig struct {
+	t           *testing.T
+	inner       journal.Memory
+	checkpoints checkpoints
+	anchored    notes
+	signer      note.Signer
+	verifier    note.Verifier
+	mu          sync.Mutex
+	errs        []error
+}
+
+// Checkpoints are ones that can fail.
+type checkpoints struct {
+	audit.MemoryCheckpoints
+	mu  sync.Mutex
+	err error
+}
+
+func (c *checkpoints) SaveCheckpoint(ctx context.Context, size uint64, note []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return c.err
+	}
+	return c.MemoryCheckpoints.SaveCheckpoint(ctx, size, note)
+}
+
+func (c *checkpoints) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
+func newRig(t *testing.T) *rig {
+	r := &rig{t: t}
+	r.signer, r.verifier = keys(t)
+	return r
+}
+
+func (r *rig) report(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errs = append(r.errs, err)
+}
+
+func (r *rig) reported() []error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.errs)
+}
+
+func (r *rig) open(opts ...audit.Option) *audit.Log {
+	r.t.Helper()
+	l, err := audit.New(r.t.Context(), &r.inner, &r.checkpoints, r.signer, append([]audit.Option{audit.WithAnchor(&r.anchored), audit.WithReport(r.report)}, opts...)...)
+	require.NoError(r.t, err)
+	return l
+}
+
+func (r *rig) append(l *audit.Log, after uint64, n int) {
+	r.t.Helper()
+	require.NoError(r.t, l.Journal().Append(r.t.Context(), entries(r.t, after, n)))
+}
+
+// sizes returns those of the stored checkpoints.
+func (r *rig) sizes() []uint64 {
+	r.t.Helper()
+	list, err := r.checkpoints.Checkpoints(r.t.Context())
+	require.NoError(r.t, err)
+	var sizes []uint64
+	for _, c := range list {
+		sizes = append(sizes, c.Size)
+	}
+	return sizes
+}
+
+func (r *rig) verify() audit.Report {
+	r.t.Helper()
+	return verify(r.t, audit.NewSource(&r.inner, &r.checkpoints), r.verifier, r.anchored.all())
+}
+
+func TestCheckpointsComeInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		l := r.open()
+		time.Sleep(time.Hour)
+		assert.Empty(t, r.sizes(), "of nothing there is none")
+		r.append(l, 0, 3)
+		time.Sleep(audit.Delay / 2)
+		r.append(l, 3, 1)
+		time.Sleep(audit.Delay/2 - time.Nanosecond)
+		synctest.Wait()
+		assert.Empty(t, r.sizes())
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		assert.Equal(t, []uint64{4}, r.sizes(), "a second after the first one")
+		time.Sleep(time.Hour)
+		assert.Equal(t, []uint64{4}, r.sizes(), "and not again")
+
+		r.append(l, 4, audit.Interval-1)
+		synctest.Wait()
+		assert.Len(t, r.sizes(), 1)
+		r.append(l, audit.Interval+3, 1)
+		synctest.Wait()
+		assert.Equal(t, []uint64{4, 260}, r.sizes(), "at once when there are many")
+		time.Sleep(time.Hour)
+		assert.Len(t, r.sizes(), 2, "the timer was stopped")
+
+		e := entry(t, 261)
+		e.Kind = journal.KindRunClosed
+		require.NoError(t, l.Journal().Append(t.Context(), []journal.Entry{e}))
+		synctest.Wait()
+		assert.Equal(t, []uint64{4, 260, 261}, r.sizes(), "at the end of a run")
+
+		r.append(l, 261, 1)
+		require.NoError(t, l.Close(t.Context()))
+		assert.Equal(t, []uint64{4, 260, 261, 262}, r.sizes(), "at the end")
+		assert.Len(t, r.anchored.all(), 4)
+		require.ErrorIs(t, l.Journal().Append(t.Context(), entries(t, 262, 1)), journal.ErrClosed)
+		require.NoError(t, l.Close(t.Context()))
+		assert.Empty(t, r.reported())
+	})
+}
+
+func TestItsOwnClock(t *testing.T) {
+	var due func()
+	r := newRig(t)
+	l := r.open(audit.WithAfterFunc(func(d time.Duration, f func()) func() bool {
+		assert.Equal(t, audit.Delay, d)
+		due = f
+		return func() bool { return true }
+	}))
+	r.append(l, 0, 1)
+	require.NotNil(t, due)
+	due()
+	require.NoError(t, l.Close(t.Context()))
+	assert.Equal(t, []uint64{1}, r.sizes())
+}
+
+func TestFailedCheckpointsStopNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		broken := true
+		var reached int
+		l := r.open(audit.WithAnchor(audit.AnchorFunc(func(context.Context, []byte) error {
+			if broken {
+				return errors.New("no route")
+			}
+			reached++
+			return nil
+		})))
+		r.checkpoints.fail(errors.New("disk full"))
+		r.append(l, 0, 10)
+		time.Sleep(audit.Delay)
+		synctest.Wait()
+		require.Len(t, r.reported(), 1)
+		require.ErrorContains(t, r.reported()[0], "disk full")
+		require.ErrorContains(t, r.reported()[0], "no route")
+		assert.Empty(t, r.sizes())
+		assert.Len(t, r.anchored.all(), 1, "the other anchor has it")
+
+		r.checkpoints.fail(nil)
+		r.append(l, 10, 10)
+		time.Sleep(audit.Delay)
+		synctest.Wait()
+		require.Len(t, r.reported(), 2)
+		assert.Equal(t, []uint64{20}, r.sizes())
+
+		broken = false
+		require.NoError(t, l.Close(t.Context()))
+		assert.Equal(t, 1, reached, "made up for at the end")
+		assert.Equal(t, []uint64{20}, r.sizes(), "what was stored is not stored twice")
+		assert.True(t, r.verify().OK)
+
+		s := &store{}
+		s.entries, _ = r.inner.Read(t.Context(), 0, 100)
+		s.checkpoints, _ = r.checkpoints.Checkpoints(t.Context())
+		s.entries[4] = forge(t, 5)
+		wantFault(t, verify(t, s, r.verifier, nil), 5, audit.ClassEdited)
+	})
+}
+
+func TestSlowAnchorStopsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		l := r.open(audit.WithAnchor(audit.AnchorFunc(func(ctx context.Context, _ []byte) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})))
+		for i := range uint64(20) {
+			r.append(l, i*audit.Interval, audit.Interval)
+		}
+		began := time.Now()
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		sizes := r.sizes()
+		assert.EqualValues(t, uint64(20*audit.Interval), sizes[len(sizes)-1])
+		assert.NotEmpty(t, r.reported())
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		r.append(l, 20*audit.Interval, 1)
+		require.ErrorIs(t, l.Close(ctx), context.DeadlineExceeded)
+		assert.Less(t, time.Since(began), time.Hour)
+		sizes = r.sizes()
+		assert.EqualValues(t, uint64(20*audit.Interval+1), sizes[len(sizes)-1], "stored before it is anchored")
+	})
+}
+
+func TestWhatACrashLeavesIsAdded(t *testing.T) {
+	r := newRig(t)
+	l := r.open()
+	r.append(l, 0, 100)
+	require.NoError(t, l.Close(t.Context()))
+	require.NoError(t, r.inner.Append(t.Context(), entries(t, 100, 50)), "written, but no checkpoint was made")
+	for range 3 {
+		l = r.open()
+		require.NoError(t, l.Close(t.Context()))
+		rep := r.verify()
+		assert.Equal(t, audit.VerdictOK, rep.Verdict, rep.Bad)
+		assert.EqualValues(t, 150, rep.Anchored)
+	}
+	assert.Equal(t, []uint64{100, 150}, r.sizes())
+	assert.Empty(t, r.reported())
+}
+
+func TestAJournalWithoutCheckpointsIsSignedLoudly(t *testing.T) {
+	r := newRig(t)
+	require.NoError(t, r.inner.Append(t.Context(), entries(t, 0, 3000)))
+	l := r.open()
+	require.NoError(t, l.Close(t.Context()))
+	require.Len(t, r.reported(), 1)
+	assert.ErrorContains(t, r.reported()[0], "3000 entries and no checkpoint")
+	assert.Equal(t, audit.VerdictOK, r.verify().Verdict)
+}
+
+func TestOpenRefusesAnotherJournal(t *testing.T) {
+	signer, _ := keys(t)
+	other, _ := keys(t)
+	list := entries(t, 0, 100)
+	good, _ := logged(t, signer, list, 30, 60)
+	noHints := func(s *store) {
+		for i := range s.checkpoints {
+			s.checkpoints[i].Note = s.checkpoints[i].Signed()
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(s *store)
+		want   string
+	}{
+		"cut":             {func(s *store) { s.entries = s.entries[:70] }, "100 entries"},
+		"empty":           {func(s *store) { s.entries = nil }, "100 entries"},
+		"edited":          {func(s *store) { s.entries[80] = forge(t, 81) }, "entry 81 "},
+		"cut, no hints":   {func(s *store) { s.entries = s.entries[:70]; noHints(s) }, "70 entries"},
+		"edited at first": {func(s *store) { s.entries[1] = forge(t, 2); noHints(s) }, "first 100 entries"},
+		"deleted":         {func(s *store) { s.entries = slices.Delete(s.entries, 80, 81) }, "entry 82 where entry 81"},
+		"other size":      {func(s *store) { s.checkpoints[2].Size = 99 }, "that of 100"},
+		"no note":         {func(s *store) { s.checkpoints[2].Note = []byte("x") }, "no note"},
+		"forged": {func(s *store) {
+			theirs, _ := logged(t, other, s.entries)
+			s.checkpoints = append(s.checkpoints[:2], theirs.checkpoints...)
+		}, "not signed by the key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := good.clone()
+			c.change(s)
+			var inner journal.Memory
+			_, err := audit.New(t.Context(), readOnly{&inner, s}, asStore{s}, signer)
+			require.ErrorIs(t, err, audit.ErrTampered)
+			require.ErrorContains(t, err, c.want)
+			require.ErrorContains(t, err, "go on with")
+		})
+	}
+	t.Run("hints are of no use", func(t *testing.T) {
+		s := good.clone()
+		noHints(s)
+		l, err := audit.New(t.Context(), readOnly{nil, s}, asStore{s}, signer)
+		require.NoError(t, err)
+		require.NoError(t, l.Close(t.Context()))
+	})
+	t.Run("hints are wrong", func(t *testing.T) {
+		s := good.clone()
+		s.checkpoints[2].Note = slices.Clone(s.checkpoints[2].Note)
+		s.checkpoints[2].Note[len(s.checkpoints[2].Note)-1] ^= 1
+		l, err := audit.New(t.Context(), readOnly{nil, s}, asStore{s}, signer)
+		require.NoError(t, err)
+		require.NoError(t, l.Close(t.Context()))
+	})
+	t.Run("with a verifier", func(t *testing.T) {
+		_, wrong := keys(t)
+		_, err := audit.New(t.Context(), readOnly{nil, good}, asStore{good}, signer, audit.WithVerifier(wrong))
+		require.ErrorIs(t, err, audit.ErrTampered)
+	})
+}
+
+// readOnly is a journal that reads from a store.
+type readOnly struct {
+	journal.Journal
+	s *store
+}
+
+func (r readOnly) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
+	return r.s.Read(ctx, after, limit)
+}
+
+type asStore struct{ *store }
+
+func (asStore) SaveCheckpoint(context.Context, uint64, []byte) error { return errors.New("read only") }
+
+func TestAppendKeepsToTheInnerJournal(t *testing.T) {
+	r := newRig(t)
+	l := r.open()
+	j := l.Journal()
+	require.NoError(t, j.Append(t.Context(), nil))
+	require.ErrorIs(t, j.Append(t.Context(), entries(t, 1, 1)), journal.ErrConflict)
+	r.append(l, 0, 2)
+	bad := entries(t, 2, 3)
+	bad[2].Seq = 9
+	require.ErrorIs(t, j.Append(t.Context(), bad), journal.ErrConflict, "found by the inner journal")
+	r.append(l, 2, 1)
+	require.NoError(t, r.inner.Append(t.Context(), entries(t, 3, 1)), "behind its back")
+	require.ErrorIs(t, j.Append(t.Context(), entries(t, 4, 1)), journal.ErrConflict)
+	require.NoError(t, l.Close(t.Context()))
+
+	got, err := j.Read(t.Context(), 1, 1)
+	require.NoError(t, err)
+	require.Len(t, got, 1)
+	call, err := j.Call(t.Context(), journal.CallKey{Session: "session-1", Call: "call-0"})
+	require.NoError(t, err)
+	assert.Len(t, call, 3)
+	open, err := j.Unfinished(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, open, 1)
+}
+
+type owner struct{ journal.Journal }
+
+func (owner) Epoch() uint64              { return 7 }
+func (owner) Beat(context.Context) error { return journal.ErrLost }
+
+type ownerKeeper struct {
+	owner
+	*journal.Memory
+}
+
+func (o ownerKeeper) Append(ctx context.Context, e []journal.Entry) error {
+	return o.Memory.Append(ctx, e)
+}
+func (o ownerKeeper) Call(ctx context.Context, k journal.CallKey) ([]journal.Entry, error) {
+	return o.Memory.Call(ctx, k)
+}
+func (o ownerKeeper) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
+	return o.Memory.Read(ctx, after, limit)
+}
+func (o ownerKeeper) Unfinished(ctx context.Context) ([]journal.CallKey, error) {
+	return o.Memory.Unfinished(ctx)
+}
+
+func TestJournalIsWhatTheInnerOneIs(t *testing.T) {
+	signer, _ := keys(t)
+	m := new(journal.Memory)
+	for name, c := range map[string]struct {
+		inner       journal.Journal
+		owns, keeps bool
+	}{
+		"neither": {readOnly{m, new(store)}, false, false},
+		"owner":   {owner{m}, true, false},
+		"keeper":  {m, false, true},
+		"both":    {ownerKeeper{owner{m}, m}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := audit.New(t.Context(), c.inner, new(audit.MemoryCheckpoints), signer)
+			require.NoError(t, err)
+			j := l.Journal()
+			o, owns := j.(journal.Owner)
+			_, keeps := j.(journal.Keeper)
+			assert.Equal(t, []bool{c.owns, c.keeps}, []bool{owns, keeps})
+			if owns {
+				assert.EqualValues(t, 7, o.Epoch())
+			}
+			require.NoError(t, l.Close(t.Context()))
+		})
+	}
+}
+
+// TestReadersBesideTheWriter is for the race detector.
+func TestReadersBesideTheWriter(t *testing.T) {
+	r := newRig(t)
+	l := r.open()
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				rep, err := audit.Verify(t.Context(), audit.NewSource(l.Journal(), &r.checkpoints), r.verifier, r.anchored.all())
+				if !assert.NoError(t, err) || rep.Bad != nil && !assert.Equal(t, audit.ClassUnsigned, rep.Bad.Class, rep.Bad) {
+					return
+				}
+			}
+		})
+	}
+	for i := range uint64(60) {
+		r.append(l, i*50, 50)
+	}
+	require.NoError(t, l.Checkpoint(t.Context()))
+	close(done)
+	wg.Wait()
+	require.NoError(t, l.Close(t.Context()))
+	assert.Equal(t, audit.VerdictOK, r.verify().Verdict)
+}
+
+func TestFileAnchor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "anchor")
+	r := newRig(t)
+	l := r.open(audit.WithAnchor(audit.FileAnchor{Path: path}))
+	r.append(l, 0, 5)
+	require.NoError(t, l.Checkpoint(t.Context()))
+	r.append(l, 5, 5)
+	require.NoError(t, l.Close(t.Context()))
+	assert.Equal(t, r.anchored.all(), readAnchors(t, path, r.signer.Name()))
+
+	text := readFile(t, path)
+	for cut := range len(text) {
+		writeFile(t, path, text[:cut])
+		require.NoError(t, audit.FileAnchor{Path: path}.Anchor(t.Context(), r.anchored.all()[1]))
+		for _, n := range readAnchors(t, path, r.signer.Name()) {
+			require.Contains(t, r.anchored.all(), n, "cut at %d", cut)
+		}
+		rep := verify(t, audit.NewSource(&r.inner, &r.checkpoints), r.verifier, readAnchors(t, path, r.signer.Name()))
+		require.Equal(t, audit.VerdictOK, rep.Verdict, "cut at %d: %v", cut, rep.Bad)
+	}
+	require.Error(t, audit.FileAnchor{Path: filepath.Join(path, "x")}.Anchor(t.Context(), nil))
+}
+
+func TestWriterAnchorAmongOtherLines(t *testing.T) {
+	var text strings.Builder
+	r := newRig(t)
+	w := audit.NewWriterAnchor(&text)
+	l := r.open(audit.WithAnchor(w))
+	text.WriteString("starting\r\n")
+	r.append(l, 0, 1)
+	require.NoError(t, l.Checkpoint(t.Context()))
+	text.WriteString("more\n\n")
+	r.append(l, 1, 1)
+	require.NoError(t, l.Close(t.Context()))
+	got, err := audit.ReadAnchors(strings.NewReader(strings.ReplaceAll(text.String(), "\n", "\r\n")), r.signer.Name())
+	require.NoError(t, err)
+	assert.Equal(t, r.anchored.all(), got)
+	none, err := audit.ReadAnchors(strings.NewReader(text.String()), "other")
+	require.NoError(t, err)
+	assert.Empty(t, none)
+}

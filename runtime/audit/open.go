@@ -1,0 +1,184 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// ErrTampered says that a journal is not the one of which its checkpoints were
+// made. It is found with errors.Is.
+var ErrTampered = errors.New("somebody has changed the journal or its checkpoints, or one of the two was restored from another copy; " +
+	"nothing was written: keep both as they are, run Verify to see what is wrong, and go on with copies of both that were made together, or with a new journal")
+
+// refuse says what was found at the start.
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), ErrTampered)
+}
+
+// pageSize is how many entries are read at once.
+const pageSize = 1024
+
+// resume brings the tree to where the journal is.
+func (l *Log) resume(ctx context.Context) error {
+	list, err := l.store.Checkpoints(ctx)
+	if err != nil {
+		return fmt.Errorf("the checkpoints cannot be read: %w", err)
+	}
+	last := latest(list, nil)
+	if last != nil {
+		if err := l.restart(ctx, list, last); err != nil {
+			return err
+		}
+	}
+	l.tried, l.saved = l.tree.size, l.tree.size
+	err = scan(ctx, l.inner, l.tree.size, 0, &l.hasher, func(h tlog.Hash) error {
+		l.grow([]tlog.Hash{h})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if last == nil && l.tree.size > Interval {
+		l.tell(fmt.Errorf("the journal has %d entries and no checkpoint: they are signed as they are now", l.tree.size))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.arm(false)
+	return nil
+}
+
+// latest returns the checkpoint with the largest size, for which ok holds.
+func latest(list []Checkpoint, ok func(Checkpoint) bool) *Checkpoint {
+	var last *Checkpoint
+	for i := range list {
+		if c := &list[i]; (last == nil || c.Size > last.Size) && (ok == nil || ok(*c)) {
+			last = c
+		}
+	}
+	return last
+}
+
+// restart sets the tree to what the last checkpoint says, if the journal agrees.
+func (l *Log) restart(ctx context.Context, list []Checkpoint, last *Checkpoint) error {
+	size, root, err := l.check(last.Signed())
+	if err != nil {
+		return refuse("the checkpoint of %d entries: %v", last.Size, err)
+	}
+	if size != last.Size || size == 0 {
+		return refuse("the checkpoint that is stored as that of %d entries is that of %d", last.Size, size)
+	}
+	if t, leaves, ok := credible(list, *last, root); ok {
+		l.tree = t
+		return l.compare(ctx, size, leaves)
+	}
+	// The hints are of no use, so the whole journal has to be read.
+	var t tree
+	err = scan(ctx, l.inner, 0, size, &l.hasher, func(h tlog.Hash) error {
+		t.add(h)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case t.size < size:
+		return refuse("the journal has %d entries, but its last checkpoint has %d", t.size, size)
+	case t.root() != root:
+		return refuse("the first %d entries of the journal are not those of its last checkpoint", size)
+	}
+	l.tree = t
+	return nil
+}
+
+// check returns what a signed note says, if it is one of this log.
+func (l *Log) check(signed []byte) (size uint64, root tlog.Hash, err error) {
+	if l.verifier != nil {
+		return open(signed, l.verifier)
+	}
+	text, _, found := bytes.Cut(signed, []byte("\n\n"))
+	if !found {
+		return 0, root, errors.New("it is no note")
+	}
+	again, err := note.Sign(&note.Note{Text: string(text) + "\n"}, l.signer)
+	if err != nil {
+		return 0, root, fmt.Errorf("it cannot be signed again: %w", err)
+	}
+	if !bytes.Equal(again, signed) {
+		return 0, root, fmt.Errorf("it is not signed by the key of %q, which all checkpoints of a journal have to be", l.signer.Name())
+	}
+	return parse(string(text) + "\n")
+}
+
+// credible returns the tree and the leaf hashes beside a checkpoint, if its root
+// follows from both of them.
+func credible(list []Checkpoint, c Checkpoint, root tlog.Hash) (tree, []tlog.Hash, bool) {
+	t, leaves, ok := hints(c)
+	if !ok || len(leaves) == 0 || t.root() != root {
+		return tree{}, nil, false
+	}
+	from := c.Size - uint64(len(leaves))
+	var before tree
+	if from > 0 {
+		at := latest(list, func(c Checkpoint) bool { return c.Size == from })
+		if at == nil {
+			return tree{}, nil, false
+		}
+		if before, _, ok = hints(*at); !ok {
+			return tree{}, nil, false
+		}
+	}
+	before = before.clone()
+	for _, h := range leaves {
+		before.add(h)
+	}
+	return t, leaves, before.root() == root
+}
+
+// compare compares the entries of the last interval before size.
+func (l *Log) compare(ctx context.Context, size uint64, leaves []tlog.Hash) error {
+	at := size - uint64(len(leaves))
+	i := 0
+	err := scan(ctx, l.inner, at, size, &l.hasher, func(h tlog.Hash) error {
+		if i++; h != leaves[i-1] {
+			return refuse("entry %d of the journal is not that of the checkpoint of %d entries", at+uint64(i), size)
+		}
+		return nil
+	})
+	if err == nil && i < len(leaves) {
+		err = refuse("the journal has %d entries after %d, but its last checkpoint, of %d entries, has %d", i, at, size, len(leaves))
+	}
+	return err
+}
+
+// scan calls f with the hash of each leaf after a position, up to another one (0:
+// to the end). It ends early, without an error, where the journal does.
+func scan(ctx context.Context, j journal.Journal, after, to uint64, h *hasher, f func(tlog.Hash) error) error {
+	for to == 0 || after < to {
+		limit := pageSize
+		if to != 0 {
+			limit = int(min(pageSize, to-after))
+		}
+		entries, err := j.Read(ctx, after, limit)
+		if err != nil {
+			return fmt.Errorf("the journal cannot be read after entry %d: %w", after, err)
+		}
+		if len(entries) == 0 {
+			return nil
+		}
+		for i := range entries {
+			if after++; entries[i].Seq != after {
+				return refuse("the journal has entry %d where entry %d should be", entries[i].Seq, after)
+			}
+			if err := f(h.leaf(entries[i].Leaf)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,319 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// A Source is what Verify reads. Its methods are safe for concurrent use.
+type Source interface {
+	// Read is that of journal.Journal.
+	Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error)
+	// Checkpoints is that of Checkpoints.
+	Checkpoints(ctx context.Context) ([]Checkpoint, error)
+}
+
+// NewSource returns a journal and its checkpoints as a Source.
+func NewSource(j journal.Journal, c Checkpoints) Source { return source{j, c} }
+
+type source struct {
+	journal     journal.Journal
+	checkpoints Checkpoints
+}
+
+func (s source) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
+	return s.journal.Read(ctx, after, limit)
+}
+
+func (s source) Checkpoints(ctx context.Context) ([]Checkpoint, error) {
+	return s.checkpoints.Checkpoints(ctx)
+}
+
+// Verify compares a journal with its checkpoints and with the notes that were
+// anchored, which ReadAnchors finds. It reads every entry once and stops at the
+// first fault, which the Report names; it writes nothing. A journal that is being
+// written is verified up to where it was at the start. The error is about reading.
+func Verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte) (Report, error) {
+	report := Report{Origin: v.Name()}
+	// In this order: a checkpoint is newer than its entries.
+	list, err := src.Checkpoints(ctx)
+	if err != nil {
+		return report, fmt.Errorf("the checkpoints cannot be read: %w", err)
+	}
+	if report.Entries, err = end(ctx, src); err != nil {
+		return report, err
+	}
+	w := walk{src: src, report: &report, targets: targets(list, anchored, v)}
+	bad, err := w.run(ctx)
+	if err != nil {
+		return report, err
+	}
+	report.close(bad)
+	return report, nil
+}
+
+// end returns the position of the last entry, by about 2 log n reads.
+func end(ctx context.Context, src Source) (uint64, error) {
+	beyond := func(at uint64) (bool, error) {
+		e, err := src.Read(ctx, at, 1)
+		if err != nil {
+			return false, fmt.Errorf("the journal cannot be read after entry %d: %w", at, err)
+		}
+		return len(e) > 0, nil
+	}
+	low, high := uint64(0), uint64(0) // there are entries before low+1, and none after high
+	for step := uint64(1); ; step *= 2 {
+		more, err := beyond(high)
+		if err != nil {
+			return 0, err
+		}
+		if !more {
+			break
+		}
+		if low = high + 1; high >= math.MaxInt64/4 {
+			return 0, fmt.Errorf("the journal has an entry after %d", high)
+		}
+		high += step
+	}
+	for low < high {
+		mid := low + (high-low)/2
+		more, err := beyond(mid)
+		if err != nil {
+			return 0, err
+		}
+		if more {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return high, nil
+}
+
+// A walk goes through a log once, from target to target.
+type walk struct {
+	src     Source
+	report  *Report
+	targets []target
+	next    int  // the target that comes next
+	tree    tree // of what was read
+
+	good     tree   // at the last target that held
+	anchored uint64 // at the last anchored one that held
+	odd      *Fault // found, but something before it may yet turn out to be bad
+}
+
+func (w *walk) run(ctx context.Context) (*Fault, error) {
+	var bad *Fault
+	var err error
+	var gap bool
+	if e := pages(ctx, w.src, w.report.Entries, w.proved(), func(p *page) bool {
+		bad, err = w.page(ctx, p)
+		gap = p.gap
+		return bad == nil && err == nil && !gap
+	}); e != nil {
+		return nil, e
+	}
+	if bad != nil || err != nil {
+		return bad, err
+	}
+	return w.finish(ctx, gap)
+}
+
+// proved returns the size of the last target that can prove anything.
+func (w *walk) proved() uint64 {
+	var size uint64
+	for _, t := range w.targets {
+		if t.bad == nil {
+			size = t.size
+		}
+	}
+	return size
+}
+
+// page adds what was read to the tree.
+func (w *walk) page(ctx context.Context, p *page) (*Fault, error) {
+	w.report.Bytes += p.bytes
+	odd := p.odd
+	for _, h := range p.hashes {
+		w.tree.add(h)
+		if odd != nil && odd.First == w.tree.size {
+			w.suspect(odd)
+		}
+		for w.next < len(w.targets) && w.targets[w.next].size <= w.tree.size {
+			t := &w.targets[w.next]
+			w.next++
+			if bad, err := w.meet(ctx, t); bad != nil || err != nil {
+				return bad, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// suspect keeps a fault until it is known whether what is before it is good.
+func (w *walk) suspect(f *Fault) {
+	if w.odd == nil {
+		w.odd = f
+	}
+}
+
+// meet compares the tree with a target of its size.
+func (w *walk) meet(ctx context.Context, t *target) (*Fault, error) {
+	switch {
+	case t.bad != nil:
+		w.suspect(w.forged(t))
+		return nil, nil
+	case t.root != w.tree.root():
+		return w.locate(ctx, t)
+	case w.odd != nil:
+		return w.clear(t), nil
+	}
+	w.good = w.tree.clone()
+	if t.anchored {
+		w.report.Anchors++
+		w.report.Anchored, w.anchored = t.size, t.size
+	} else {
+		w.report.Checkpoints++
+		w.report.Signed = t.size
+	}
+	return nil, nil
+}
+
+// forged is the fault of a note that says nothing.
+func (w *walk) forged(t *target) *Fault {
+	if t.anchored {
+		return &Fault{ClassAnchor, t.size, t.size, t.bad.Error()}
+	}
+	return &Fault{ClassCheckpoint, w.good.size + 1, max(t.size, w.good.size+1), fmt.Sprintf("the checkpoint of %d entries: %v", t.size, t.bad)}
+}
+
+// clear returns what was suspected, now that a target holds after it.
+func (w *walk) clear(t *target) *Fault {
+	f := *w.odd
+	if f.Class == ClassCheckpoint {
+		f.First = f.Last
+		f.What += fmt.Sprintf("; the entries are as they were signed up to %d", t.size)
+	}
+	return &f
+}
+
+// finish judges what the entries did not reach, because they end or because one
+// is missing.
+func (w *walk) finish(ctx context.Context, gap bool) (*Fault, error) {
+	here := w.tree.size + 1
+	var last uint64
+	var beyond *target
+	for i := w.next; i < len(w.targets); i++ {
+		t := &w.targets[i]
+		switch {
+		case t.bad != nil:
+			if beyond == nil {
+				w.suspect(w.forged(t))
+			}
+			continue
+		case beyond == nil:
+			beyond = t
+		}
+		last = t.size
+	}
+	var missing *Fault
+	switch {
+	case gap:
+		missing = &Fault{ClassDeleted, here, here, fmt.Sprintf("entry %d is missing, though others follow", here)}
+	case beyond != nil:
+		missing = &Fault{ClassCut, here, here, fmt.Sprintf("the journal ends after %d entries, though there were %d", w.tree.size, last)}
+	case w.odd == nil && w.good.size == 0 && w.tree.size > 0:
+		return &Fault{ClassUnsigned, 1, w.tree.size, "there is no checkpoint, so nothing says what the entries were"}, nil
+	}
+	if missing == nil {
+		if w.odd != nil && (w.odd.Class == ClassIndex || w.odd.Class == ClassPrivate) {
+			w.unproved(w.odd)
+		}
+		return w.odd, nil
+	}
+	if beyond != nil {
+		f, err := w.find(ctx, beyond)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			if f.First != here {
+				missing = f
+			}
+			return w.first(missing), nil
+		}
+	}
+	f := w.first(missing)
+	w.unproved(f)
+	return f, nil
+}
+
+// unproved adds to a fault after the last target which entries before it may be
+// bad too.
+func (w *walk) unproved(f *Fault) {
+	if from := w.good.size + 1; from < f.First {
+		f.What += fmt.Sprintf("; nothing proves those from %d to %d", from, f.First-1)
+	}
+}
+
+// first returns what was suspected, if it is a bad entry before f, and else f: a
+// bad note alone says less than an entry.
+func (w *walk) first(f *Fault) *Fault {
+	if w.odd != nil && w.odd.Class != ClassCheckpoint && w.odd.Class != ClassAnchor && w.odd.First < f.First {
+		return w.odd
+	}
+	return f
+}
+
+// locate says where the log stops being the one that a target was made of.
+func (w *walk) locate(ctx context.Context, t *target) (*Fault, error) {
+	f, err := w.find(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		f = &Fault{ClassRewritten, w.good.size + 1, t.size, fmt.Sprintf("the first %d entries are not those of the checkpoint", t.size)}
+		if t.anchored {
+			f.First = w.anchored + 1
+			f.What = fmt.Sprintf("the first %d entries are not those of the anchored checkpoint", t.size)
+		}
+	}
+	return w.first(f), nil
+}
+
+// find compares the entries after the last good target with what the hints say of
+// them, if those lead to the root of t. It returns nil when they do not.
+func (w *walk) find(ctx context.Context, t *target) (*Fault, error) {
+	want, ok := claim(w.targets, &w.good, t.size, t.root)
+	if !ok {
+		return nil, nil
+	}
+	have := make([]tlog.Hash, 0, len(want))
+	from := w.good.size
+	for len(have) < len(want) {
+		var h hasher
+		at := from + uint64(len(have))
+		entries, err := w.src.Read(ctx, at, min(pageSize, len(want)-len(have)))
+		if err != nil {
+			return nil, fmt.Errorf("the journal cannot be read after entry %d: %w", at, err)
+		}
+		for i := range entries {
+			if at++; entries[i].Seq != at {
+				entries = nil
+				break
+			}
+			have = append(have, h.leaf(entries[i].Leaf))
+		}
+		if len(entries) == 0 {
+			break
+		}
+	}
+	return differ(from, have, want), nil
+}
