@@ -11,6 +11,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
+// maxWorkers bounds how many goroutines hash and verify.
+const maxWorkers = 8
+
 // A page is what was read of the entries from after+1 to after+pageSize.
 type page struct {
 	after  uint64
@@ -26,7 +29,7 @@ type page struct {
 // several goroutines; all have ended when pages returns.
 func pages(ctx context.Context, src Source, head, proved uint64, f func(*page) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
-	workers := min(goruntime.GOMAXPROCS(0), 8)
+	workers := min(goruntime.GOMAXPROCS(0), maxWorkers)
 	type job struct {
 		after uint64
 		done  chan *page

@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	goruntime "runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -13,29 +17,62 @@ import (
 // A target is a size at which the root of the log is known, from a stored
 // checkpoint or from an anchored note; or at which it should be.
 type target struct {
+	statement
 	size     uint64
-	root     tlog.Hash
 	anchored bool
-	bad      error      // the note says nothing
 	stored   Checkpoint // if it is one; for its hints
+}
+
+// A statement is what a signed note says.
+type statement struct {
+	said uint64 // the size
+	root tlog.Hash
+	bad  error // the note says nothing
+}
+
+// openAll checks the signatures of notes, each of them once, on all processors.
+func openAll(list []Checkpoint, anchored [][]byte, v note.Verifier) map[string]statement {
+	said := make(map[string]statement, len(list))
+	for _, c := range list {
+		said[string(c.Signed())] = statement{}
+	}
+	for _, signed := range anchored {
+		said[string(signed)] = statement{}
+	}
+	texts := slices.Collect(maps.Keys(said))
+	results := make([]statement, len(texts))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(goruntime.GOMAXPROCS(0), maxWorkers) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(texts)); i = next.Add(1) - 1 {
+				s := &results[i]
+				s.said, s.root, s.bad = open([]byte(texts[i]), v)
+			}
+		})
+	}
+	wg.Wait()
+	for i, text := range texts {
+		said[text] = results[i]
+	}
+	return said
 }
 
 // targets opens all notes and returns them by size, and of one size the stored
 // ones first. Anchored notes about other logs are left out.
 func targets(list []Checkpoint, anchored [][]byte, v note.Verifier) []target {
 	out := make([]target, 0, len(list)+len(anchored))
+	said := openAll(list, anchored, v)
 	for _, c := range list {
-		t := target{size: c.Size, stored: c}
-		var size uint64
-		if size, t.root, t.bad = open(c.Signed(), v); t.bad == nil && (size != c.Size || size == 0) {
+		t := target{size: c.Size, stored: c, statement: said[string(c.Signed())]}
+		if size := t.said; t.bad == nil && (size != c.Size || size == 0) {
 			t.bad = fmt.Errorf("it is stored as that of %d entries, but is that of %d", c.Size, size)
 		}
 		out = append(out, t)
 	}
 	for _, signed := range anchored {
-		t := target{anchored: true}
-		t.size, t.root, t.bad = open(signed, v)
-		if errors.Is(t.bad, errOrigin) || t.bad == nil && t.size == 0 {
+		t := target{anchored: true, statement: said[string(signed)]}
+		if t.size = t.said; errors.Is(t.bad, errOrigin) || t.bad == nil && t.size == 0 {
 			continue
 		}
 		out = append(out, t)
