@@ -33,6 +33,7 @@ var fences = map[string][]string{
 	"runtime/rules":      {},
 	"runtime/consent":    {"runtime/wire", "runtime/internal/walk"},
 	"runtime/journal":    {"runtime/wire", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
+	"runtime/audit":      {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
 	"runtime":            {"runtime/wire", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/..."},
 	"policies":           {},
 	"dsl":                {"gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map/v2", "github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4"},

@@ -21,8 +21,8 @@ import (
 // size, and the hashes of the entries since the checkpoint before. The hints are
 // not signed. They are believed only if the signed root follows from them.
 type Checkpoint struct {
-	Size uint64 `json:"size"`
-	Note []byte `json:"note"`
+	Size uint64
+	Note []byte
 }
 
 // Signed returns the signed note alone, as it is anchored.

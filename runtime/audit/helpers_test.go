@@ -2,6 +2,8 @@ package audit_test
 
 import (
 	"context"
+	"crypto/ed25519"
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"sync"
@@ -26,6 +28,21 @@ func keys(t testing.TB) (note.Signer, note.Verifier) {
 	signer, err := note.NewSigner(skey)
 	require.NoError(t, err)
 	verifier, err := note.NewVerifier(vkey)
+	require.NoError(t, err)
+	return signer, verifier
+}
+
+// fixedKeys returns a key that is always the same.
+func fixedKeys(t testing.TB) (note.Signer, note.Verifier) {
+	t.Helper()
+	const name = "test.example/log"
+	seed := make([]byte, ed25519.SeedSize)
+	vkey, err := note.NewEd25519VerifierKey(name, ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey))
+	require.NoError(t, err)
+	verifier, err := note.NewVerifier(vkey)
+	require.NoError(t, err)
+	const algEd25519 = 1
+	signer, err := note.NewSigner(fmt.Sprintf("PRIVATE+KEY+%s+%08x+%s", name, verifier.KeyHash(), base64.StdEncoding.EncodeToString(append([]byte{algEd25519}, seed...))))
 	require.NoError(t, err)
 	return signer, verifier
 }
@@ -84,7 +101,7 @@ func (s *store) clone() *store {
 	return &store{slices.Clone(s.entries), slices.Clone(s.checkpoints)}
 }
 
-// Notes collects what is anchored.
+// notes collects what is anchored.
 type notes struct {
 	mu   sync.Mutex
 	list [][]byte
@@ -103,11 +120,24 @@ func (n *notes) all() [][]byte {
 	return slices.Clone(n.list)
 }
 
-// log writes entries through a Log, with a checkpoint after each of the sizes,
+// kept is a journal that is no more than a list.
+type kept struct {
+	journal.Journal
+	list []journal.Entry
+}
+
+func (k *kept) Append(_ context.Context, e []journal.Entry) error {
+	k.list = append(k.list, e...)
+	return nil
+}
+
+func (k *kept) Read(context.Context, uint64, int) ([]journal.Entry, error) { return nil, nil }
+
+// logged writes entries through a Log, with a checkpoint after each of the sizes,
 // and returns what was stored and anchored.
 func logged(t testing.TB, signer note.Signer, list []journal.Entry, sizes ...int) (*store, [][]byte) {
 	t.Helper()
-	var inner journal.Memory
+	var inner kept
 	var checkpoints audit.MemoryCheckpoints
 	var anchored notes
 	l, err := audit.New(t.Context(), &inner, &checkpoints, signer, audit.WithAnchor(&anchored), audit.WithReport(func(err error) { t.Error(err) }))
@@ -119,9 +149,7 @@ func logged(t testing.TB, signer note.Signer, list []journal.Entry, sizes ...int
 		from = size
 	}
 	require.NoError(t, l.Close(t.Context()))
-	s := new(store)
-	s.entries, err = inner.Read(t.Context(), 0, len(list)+1)
-	require.NoError(t, err)
+	s := &store{entries: inner.list}
 	s.checkpoints, err = checkpoints.Checkpoints(t.Context())
 	require.NoError(t, err)
 	return s, anchored.all()

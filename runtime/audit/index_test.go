@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -70,4 +71,37 @@ func TestIndexAndPrivateAreCompared(t *testing.T) {
 		s.entries[85].Leaf = s.entries[85].Leaf[:len(s.entries[85].Leaf)-1]
 		wantFault(t, verify(t, s, verifier, anchored), 86, audit.ClassIndex)
 	})
+}
+
+// theirs is a store that knows nothing of this package.
+type (
+	theirs     struct{ audit.MemoryCheckpoints }
+	checkpoint struct {
+		Size uint64
+		Note []byte
+	}
+)
+
+func (s *theirs) Checkpoints(ctx context.Context) ([]checkpoint, error) {
+	list, err := s.MemoryCheckpoints.Checkpoints(ctx)
+	out := make([]checkpoint, len(list))
+	for i, c := range list {
+		out[i] = checkpoint(c)
+	}
+	return out, err
+}
+
+func TestStoreOfAnotherPackage(t *testing.T) {
+	signer, verifier := keys(t)
+	var inner journal.Memory
+	var s theirs
+	for i := range uint64(2) {
+		l, err := audit.New(t.Context(), &inner, audit.NewCheckpoints(&s), signer)
+		require.NoError(t, err)
+		require.NoError(t, l.Journal().Append(t.Context(), entries(t, 5*i, 5)))
+		require.NoError(t, l.Close(t.Context()))
+	}
+	r := verify(t, audit.NewSource(&inner, &s), verifier, nil)
+	assert.Equal(t, audit.VerdictNotAnchored, r.Verdict)
+	assert.Equal(t, 2, r.Checkpoints)
 }

@@ -31,7 +31,7 @@ type rig struct {
 	errs        []error
 }
 
-// Checkpoints are ones that can fail.
+// checkpoints are ones that can fail.
 type checkpoints struct {
 	audit.MemoryCheckpoints
 	mu  sync.Mutex

@@ -19,22 +19,6 @@ type Source interface {
 	Checkpoints(ctx context.Context) ([]Checkpoint, error)
 }
 
-// NewSource returns a journal and its checkpoints as a Source.
-func NewSource(j journal.Journal, c Checkpoints) Source { return source{j, c} }
-
-type source struct {
-	journal     journal.Journal
-	checkpoints Checkpoints
-}
-
-func (s source) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
-	return s.journal.Read(ctx, after, limit)
-}
-
-func (s source) Checkpoints(ctx context.Context) ([]Checkpoint, error) {
-	return s.checkpoints.Checkpoints(ctx)
-}
-
 // Verify compares a journal with its checkpoints and with the notes that were
 // anchored, which ReadAnchors finds. It reads every entry once and stops at the
 // first fault, which the Report names; it writes nothing. A journal that is being

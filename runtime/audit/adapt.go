@@ -1,0 +1,73 @@
+package audit
+
+import (
+	"context"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// Stored is what a package calls a Checkpoint that does not import this one, as
+// runtime/sqlite does.
+type Stored interface {
+	~struct {
+		Size uint64
+		Note []byte
+	}
+}
+
+// A Lister lists checkpoints.
+type Lister[C Stored] interface {
+	Checkpoints(ctx context.Context) ([]C, error)
+}
+
+// A Store stores checkpoints, as Checkpoints does.
+type Store[C Stored] interface {
+	Lister[C]
+	SaveCheckpoint(ctx context.Context, size uint64, note []byte) error
+}
+
+// A Reader reads a journal. A journal.Journal is one.
+type Reader interface {
+	Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error)
+}
+
+// NewCheckpoints returns a store of checkpoints as Checkpoints.
+func NewCheckpoints[C Stored](s Store[C]) Checkpoints { return checkpoints[C]{lister[C]{s}, s} }
+
+// NewSource returns a journal and the store of its checkpoints as a Source.
+func NewSource[C Stored](r Reader, c Lister[C]) Source { return source{r, lister[C]{c}} }
+
+// A lister returns the checkpoints of another one as those of this package.
+type lister[C Stored] struct{ from Lister[C] }
+
+// Checkpoints returns what the other one does.
+func (l lister[C]) Checkpoints(ctx context.Context) ([]Checkpoint, error) {
+	from, err := l.from.Checkpoints(ctx)
+	list := make([]Checkpoint, len(from))
+	for i, c := range from {
+		list[i] = Checkpoint(c)
+	}
+	return list, err
+}
+
+type checkpoints[C Stored] struct {
+	lister[C]
+	to Store[C]
+}
+
+// SaveCheckpoint stores a checkpoint in the other one.
+func (c checkpoints[C]) SaveCheckpoint(ctx context.Context, size uint64, note []byte) error {
+	return c.to.SaveCheckpoint(ctx, size, note)
+}
+
+type source struct {
+	Reader
+	checkpoints interface {
+		Checkpoints(ctx context.Context) ([]Checkpoint, error)
+	}
+}
+
+// Checkpoints returns those of the journal.
+func (s source) Checkpoints(ctx context.Context) ([]Checkpoint, error) {
+	return s.checkpoints.Checkpoints(ctx)
+}
