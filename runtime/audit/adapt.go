@@ -27,8 +27,19 @@ type Store[C Stored] interface {
 }
 
 // A Reader reads a journal. A journal.Journal is one.
+//
+// Where the journal is damaged it may skip an entry, or return the entries before
+// the damage and an error that is a Damage.
 type Reader interface {
 	Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error)
+}
+
+// A Damage is an error that says that an entry is missing or cannot be read, and
+// that trying again would not help. Verify makes a Fault of it.
+type Damage interface {
+	error
+	// DamagedAt returns the position of the entry; 0: it is not known.
+	DamagedAt() uint64
 }
 
 // NewCheckpoints returns a store of checkpoints as Checkpoints.

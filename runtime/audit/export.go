@@ -63,9 +63,9 @@ func oneLine(leaf []byte) error {
 // each calls f with the entries after a position.
 func each(ctx context.Context, r Reader, after uint64, f func(*journal.Entry) error) (uint64, error) {
 	for {
-		list, err := r.Read(ctx, after, pageSize)
+		list, err := read(ctx, r, after, pageSize)
 		if err != nil {
-			return after, fmt.Errorf("the journal cannot be read after entry %d: %w", after, err)
+			return after, err
 		}
 		if len(list) == 0 {
 			return after, nil

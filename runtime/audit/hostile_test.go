@@ -2,12 +2,67 @@ package audit_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
+
+// damaged is a source that says where it cannot be read, as runtime/sqlite does.
+type damaged struct{ *store }
+
+type damage uint64
+
+func (d damage) Error() string     { return fmt.Sprintf("entry %d cannot be read", uint64(d)) }
+func (d damage) DamagedAt() uint64 { return uint64(d) }
+
+func (d damaged) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
+	list, err := d.store.Read(ctx, after, limit)
+	for i := range list {
+		if at := after + uint64(i) + 1; list[i].Seq != at {
+			return list[:i], fmt.Errorf("read: %w", damage(at))
+		}
+	}
+	return list, err
+}
+
+func TestDamageIsAFault(t *testing.T) {
+	signer, verifier := keys(t)
+	good, _ := logged(t, signer, entries(t, 0, 100), 30, 60)
+	for at := range 100 {
+		s := good.clone()
+		s.entries = slices.Delete(s.entries, at, at+1)
+		class := audit.ClassUnreadable
+		if at == 99 {
+			class = audit.ClassCut
+		}
+		wantFault(t, verify(t, damaged{s}, verifier, nil), at+1, class)
+		s.checkpoints = s.checkpoints[:1]
+		if at < 99 {
+			wantFault(t, verify(t, damaged{s}, verifier, nil), at+1, audit.ClassUnreadable)
+		}
+	}
+	s := good.clone()
+	s.entries = slices.Delete(s.entries, 50, 51)
+	s.entries[40] = forge(t, 41)
+	wantFault(t, verify(t, damaged{s}, verifier, nil), 41, audit.ClassEdited)
+
+	_, err := audit.Verify(t.Context(), broken{good}, verifier, nil)
+	require.ErrorContains(t, err, "no such disk", "what may be better next time is no fault")
+}
+
+// broken is a source that cannot be read now.
+type broken struct{ *store }
+
+func (broken) Read(context.Context, uint64, int) ([]journal.Entry, error) {
+	return nil, errors.New("no such disk")
+}
 
 // FuzzHostileNotes holds that nothing that is read beside a journal breaks Verify,
 // New or ReadAnchors, or is taken for a proof when it is not signed.

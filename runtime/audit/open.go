@@ -164,9 +164,9 @@ func scan(ctx context.Context, j journal.Journal, after, to uint64, h *hasher, f
 		if to != 0 {
 			limit = int(min(pageSize, to-after))
 		}
-		entries, err := j.Read(ctx, after, limit)
+		entries, err := read(ctx, j, after, limit)
 		if err != nil {
-			return fmt.Errorf("the journal cannot be read after entry %d: %w", after, err)
+			return err
 		}
 		if len(entries) == 0 {
 			return nil

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	goruntime "runtime"
 	"sync"
@@ -20,6 +21,7 @@ type page struct {
 	hashes []tlog.Hash // up to where the first entry is missing
 	bytes  uint64
 	gap    bool   // one is missing
+	damage Damage // why, if the source says so
 	odd    *Fault // the first entry whose index or private part is bad
 	err    error
 }
@@ -88,9 +90,9 @@ func readPage(ctx context.Context, src Source, h *hasher, after, head, proved ui
 	p.hashes = make([]tlog.Hash, 0, want)
 	for len(p.hashes) < want {
 		at := after + uint64(len(p.hashes))
-		entries, err := src.Read(ctx, at, want-len(p.hashes))
-		if err != nil {
-			p.err = fmt.Errorf("the journal cannot be read after entry %d: %w", at, err)
+		entries, err := read(ctx, src, at, want-len(p.hashes))
+		if err != nil && !errors.As(err, &p.damage) {
+			p.err = err
 			return p
 		}
 		p.gap = len(entries) == 0
@@ -106,11 +108,20 @@ func readPage(ctx context.Context, src Source, h *hasher, after, head, proved ui
 				p.odd = oddity(e, at > proved)
 			}
 		}
-		if p.gap {
+		if p.gap = p.gap || p.damage != nil && len(p.hashes) < want; p.gap {
 			return p
 		}
 	}
 	return p
+}
+
+// read reads a source.
+func read(ctx context.Context, src Reader, after uint64, limit int) ([]journal.Entry, error) {
+	list, err := src.Read(ctx, after, limit)
+	if err != nil {
+		err = fmt.Errorf("the journal cannot be read after entry %d: %w", after, err)
+	}
+	return list, err
 }
 
 // oddity returns what is wrong with an entry apart from its leaf.

@@ -10,6 +10,7 @@ const (
 	ClassEdited     Class = "edited"     // the leaf of an entry is another one
 	ClassMoved      Class = "moved"      // an entry is at another position
 	ClassDeleted    Class = "deleted"    // an entry is missing
+	ClassUnreadable Class = "unreadable" // an entry cannot be read, or is missing
 	ClassInserted   Class = "inserted"   // there is an entry too many
 	ClassCut        Class = "cut"        // the end of the journal is missing
 	ClassRewritten  Class = "rewritten"  // the log is not the one that was signed or anchored, and nothing says where

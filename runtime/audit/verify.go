@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -45,11 +46,11 @@ func Verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte)
 // end returns the position of the last entry, by about 2 log n reads.
 func end(ctx context.Context, src Source) (uint64, error) {
 	beyond := func(at uint64) (bool, error) {
-		e, err := src.Read(ctx, at, 1)
-		if err != nil {
-			return false, fmt.Errorf("the journal cannot be read after entry %d: %w", at, err)
+		e, err := read(ctx, src, at, 1)
+		if d := Damage(nil); errors.As(err, &d) {
+			return true, nil // what cannot be read is there
 		}
-		return len(e) > 0, nil
+		return len(e) > 0, err
 	}
 	low, high := uint64(0), uint64(0) // there are entries before low+1, and none after high
 	for step := uint64(1); ; step *= 2 {
@@ -96,11 +97,13 @@ type walk struct {
 func (w *walk) run(ctx context.Context) (*Fault, error) {
 	var bad *Fault
 	var err error
-	var gap bool
+	var gap *page
 	if e := pages(ctx, w.src, w.report.Entries, w.proved(), func(p *page) bool {
 		bad, err = w.page(ctx, p)
-		gap = p.gap
-		return bad == nil && err == nil && !gap
+		if p.gap {
+			gap = p
+		}
+		return bad == nil && err == nil && !p.gap
 	}); e != nil {
 		return nil, e
 	}
@@ -190,10 +193,37 @@ func (w *walk) clear(t *target) *Fault {
 
 // finish judges what the entries did not reach, because they end or because one
 // is missing.
-func (w *walk) finish(ctx context.Context, gap bool) (*Fault, error) {
-	here := w.tree.size + 1
-	var last uint64
-	var beyond *target
+func (w *walk) finish(ctx context.Context, gap *page) (*Fault, error) {
+	beyond, last := w.rest()
+	missing := w.missing(gap, beyond, last)
+	if missing == nil {
+		if w.odd == nil && w.good.size == 0 && w.tree.size > 0 {
+			return &Fault{ClassUnsigned, 1, w.tree.size, "there is no checkpoint, so nothing says what the entries were"}, nil
+		}
+		if w.odd != nil && (w.odd.Class == ClassIndex || w.odd.Class == ClassPrivate) {
+			w.unproved(w.odd)
+		}
+		return w.odd, nil
+	}
+	if beyond != nil {
+		f, err := w.find(ctx, beyond)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			if f.First != missing.First {
+				missing = f
+			}
+			return w.first(missing), nil
+		}
+	}
+	f := w.first(missing)
+	w.unproved(f)
+	return f, nil
+}
+
+// rest returns the next target that can prove anything, and the size of the last one.
+func (w *walk) rest() (beyond *target, last uint64) {
 	for i := w.next; i < len(w.targets); i++ {
 		t := &w.targets[i]
 		switch {
@@ -207,36 +237,21 @@ func (w *walk) finish(ctx context.Context, gap bool) (*Fault, error) {
 		}
 		last = t.size
 	}
-	var missing *Fault
+	return beyond, last
+}
+
+// missing is the fault of the entry that comes next and is not there, if one should be.
+func (w *walk) missing(gap *page, beyond *target, last uint64) *Fault {
+	here := w.tree.size + 1
 	switch {
-	case gap:
-		missing = &Fault{ClassDeleted, here, here, fmt.Sprintf("entry %d is missing, though others follow", here)}
+	case gap != nil && gap.damage != nil:
+		return &Fault{ClassUnreadable, here, here, gap.damage.Error()}
+	case gap != nil:
+		return &Fault{ClassDeleted, here, here, fmt.Sprintf("entry %d is missing, though others follow", here)}
 	case beyond != nil:
-		missing = &Fault{ClassCut, here, here, fmt.Sprintf("the journal ends after %d entries, though there were %d", w.tree.size, last)}
-	case w.odd == nil && w.good.size == 0 && w.tree.size > 0:
-		return &Fault{ClassUnsigned, 1, w.tree.size, "there is no checkpoint, so nothing says what the entries were"}, nil
+		return &Fault{ClassCut, here, here, fmt.Sprintf("the journal ends after %d entries, though there were %d", w.tree.size, last)}
 	}
-	if missing == nil {
-		if w.odd != nil && (w.odd.Class == ClassIndex || w.odd.Class == ClassPrivate) {
-			w.unproved(w.odd)
-		}
-		return w.odd, nil
-	}
-	if beyond != nil {
-		f, err := w.find(ctx, beyond)
-		if err != nil {
-			return nil, err
-		}
-		if f != nil {
-			if f.First != here {
-				missing = f
-			}
-			return w.first(missing), nil
-		}
-	}
-	f := w.first(missing)
-	w.unproved(f)
-	return f, nil
+	return nil
 }
 
 // unproved adds to a fault after the last target which entries before it may be
@@ -284,9 +299,10 @@ func (w *walk) find(ctx context.Context, t *target) (*Fault, error) {
 	for len(have) < len(want) {
 		var h hasher
 		at := from + uint64(len(have))
-		entries, err := w.src.Read(ctx, at, min(pageSize, len(want)-len(have)))
-		if err != nil {
-			return nil, fmt.Errorf("the journal cannot be read after entry %d: %w", at, err)
+		entries, err := read(ctx, w.src, at, min(pageSize, len(want)-len(have)))
+		var damage Damage
+		if err != nil && !errors.As(err, &damage) {
+			return nil, err
 		}
 		for i := range entries {
 			if at++; entries[i].Seq != at {
@@ -295,7 +311,7 @@ func (w *walk) find(ctx context.Context, t *target) (*Fault, error) {
 			}
 			have = append(have, h.leaf(entries[i].Leaf))
 		}
-		if len(entries) == 0 {
+		if len(entries) == 0 || damage != nil {
 			break
 		}
 	}
