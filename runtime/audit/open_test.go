@@ -112,4 +112,3 @@ func (r readOnly) Read(ctx context.Context, after uint64, limit int) ([]journal.
 type asStore struct{ *store }
 
 func (asStore) SaveCheckpoint(context.Context, uint64, []byte) error { return errors.New("read only") }
-
