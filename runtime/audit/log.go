@@ -298,13 +298,24 @@ func (l *Log) write(ctx context.Context, t *tree, leaves []tlog.Hash, saved uint
 		if a.size == t.size {
 			continue
 		}
-		if err := a.to.Anchor(ctx, signed); err != nil {
+		if err := a.take(ctx, signed); err != nil {
 			errs = append(errs, fmt.Errorf("the checkpoint of %d entries was not anchored, the next one will be tried: %w", t.size, err))
 		} else {
 			a.size = t.size
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// take anchors a note. A panic there must not end the calls that nobody waits for
+// here, so it is an error.
+func (a *anchor) take(ctx context.Context, signed []byte) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the anchor panicked: %v", r)
+		}
+	}()
+	return a.to.Anchor(ctx, signed)
 }
 
 // tell reports an error.

@@ -331,3 +331,12 @@ func TestReadersBesideTheWriter(t *testing.T) {
 	require.NoError(t, l.Close(t.Context()))
 	assert.Equal(t, audit.VerdictOK, r.verify().Verdict)
 }
+
+func TestPanickingAnchorIsAnError(t *testing.T) {
+	r := newRig(t)
+	l := r.open(audit.WithAnchor(audit.AnchorFunc(func(context.Context, []byte) error { panic("no") })))
+	r.append(l, 0, 1)
+	require.ErrorContains(t, l.Checkpoint(t.Context()), "panicked: no")
+	require.Error(t, l.Close(t.Context()))
+	assert.Equal(t, []uint64{1}, r.sizes())
+}
