@@ -4,7 +4,9 @@
 //	log, err := audit.New(ctx, store, audit.NewCheckpoints(store), signer,
 //		audit.WithAnchor(audit.FileAnchor{Path: "/mnt/elsewhere/ambit.notes"}))
 //	exec, err := runtime.NewExecutor(reg, policy, runtime.WithJournal(log.Journal()))
+//	err = exec.Recover(ctx)
 //	...
+//	err = exec.Shutdown(ctx)
 //	err = log.Close(ctx)
 //	err = store.Close()
 //

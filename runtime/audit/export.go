@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -14,10 +15,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// The kinds of records that say what a policy decided.
+// What is looked for in a leaf before it is decoded: the arguments of a call are
+// recorded when they were validated, the decisions later.
 const (
-	kindAuthorized = "tool.authorized"
-	kindDenied     = "tool.denied"
+	memberDecision = `"decision":`
+	memberArgs     = `"args":`
 )
 
 // DecisionPath is the path of every decision in an export for OPA.
@@ -110,44 +112,68 @@ type input struct {
 
 // ExportDecisions writes what the policy decided, as JSON lines in the form of
 // OPA's decision logs, from after a position to the end, and returns the position
-// of the last entry. They are the records tool.authorized and tool.denied that have
-// a decision; a call that was denied before the policy was asked has none. The
-// result is the decision as it is recorded. The id of a decision is the hash of
-// its leaf, so it is the same in every export.
+// of the last entry. They are the records, such as tool.authorized, tool.denied and
+// approval.requested, that have a decision; a call that was denied before the policy
+// was asked has none. The result is the decision as it is recorded, with its
+// effect. The id of a decision is the hash of its leaf, so it is the same in every
+// export. The arguments are missing of a call whose tool.validated is not after
+// the position.
 //
 // The labels name the emitter, as they do in OPA, and are written into each line;
 // "seq", the position of the entry, is added to them.
 func ExportDecisions(ctx context.Context, w io.Writer, r Reader, after uint64, labels map[string]string) (uint64, error) {
-	var h hasher
-	return each(ctx, r, after, func(e *journal.Entry) error {
-		if e.Kind != kindAuthorized && e.Kind != kindDenied {
-			return nil
-		}
-		if err := oneLine(e.Leaf); err != nil {
-			return err
-		}
-		rec, err := journal.Decode(e.Leaf)
-		if err != nil {
-			return err
-		}
-		if len(rec.Decision) == 0 {
-			return nil
-		}
-		line, err := json.Marshal(newDecision(e.Seq, h.leaf(e.Leaf), rec, labels))
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(append(line, '\n'))
-		return err
-	})
+	x := decisions{w: w, labels: labels, args: map[journal.CallKey]json.RawMessage{}}
+	return each(ctx, r, after, x.entry)
 }
 
-func newDecision(seq uint64, id tlog.Hash, r *journal.Record, labels map[string]string) *decision {
+// decisions is an export of them. It remembers the arguments of calls that have
+// not ended.
+type decisions struct {
+	w      io.Writer
+	labels map[string]string
+	hasher hasher
+	args   map[journal.CallKey]json.RawMessage
+}
+
+// entry writes the decision of an entry, if it has one.
+func (x *decisions) entry(e *journal.Entry) error {
+	key := journal.CallKey{Session: e.Session, Call: e.Call}
+	if e.Mark == journal.MarkEnded {
+		defer delete(x.args, key)
+	}
+	decided := bytes.Contains(e.Leaf, []byte(memberDecision))
+	if !decided && !bytes.Contains(e.Leaf, []byte(memberArgs)) {
+		return nil
+	}
+	if err := oneLine(e.Leaf); err != nil {
+		return err
+	}
+	r, err := journal.Decode(e.Leaf)
+	if err != nil {
+		return err
+	}
+	for _, p := range []*journal.Payload{r.Args, r.Final} {
+		if p != nil && e.Call != "" {
+			x.args[key] = p.Value
+		}
+	}
+	if len(r.Decision) == 0 {
+		return nil
+	}
+	line, err := json.Marshal(newDecision(e.Seq, x.hasher.leaf(e.Leaf), r, x.args[key], x.labels))
+	if err != nil {
+		return err
+	}
+	_, err = x.w.Write(append(line, '\n'))
+	return err
+}
+
+func newDecision(seq uint64, id tlog.Hash, r *journal.Record, args json.RawMessage, labels map[string]string) *decision {
 	d := &decision{
 		Labels: map[string]string{}, DecisionID: hex.EncodeToString(id[:]), Path: DecisionPath, Result: r.Decision, Timestamp: r.At,
 		Input: input{
 			Event: r.Kind, Session: r.Session, Run: r.Run, Call: r.Call, Agent: r.Agent, Principal: r.Principal,
-			Tool: r.Tool, ToolVersion: r.ToolVersion, Outcome: r.Outcome,
+			Tool: r.Tool, ToolVersion: r.ToolVersion, Args: args, Outcome: r.Outcome,
 		},
 	}
 	for k, v := range labels {
@@ -156,12 +182,6 @@ func newDecision(seq uint64, id tlog.Hash, r *journal.Record, labels map[string]
 	d.Labels["seq"] = strconv.FormatUint(seq, 10)
 	if r.Revision != "" {
 		d.Bundles = map[string]bundle{"ambit": {r.Revision}}
-	}
-	switch {
-	case r.Final != nil:
-		d.Input.Args = r.Final.Value
-	case r.Args != nil:
-		d.Input.Args = r.Args.Value
 	}
 	return d
 }

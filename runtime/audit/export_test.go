@@ -49,10 +49,10 @@ func TestExport(t *testing.T) {
 func TestExportDecisions(t *testing.T) {
 	var m journal.Memory
 	records := []*journal.Record{
-		{Kind: "tool.invoked", At: start, Call: "c1", Tool: "t"},
+		{Kind: "tool.validated", At: start, Session: "s", Call: "c1", Tool: "t", Args: &journal.Payload{Value: []byte(`{"a":1}`)}},
 		{
 			Kind: "tool.authorized", At: start, Session: "s", Run: "r", Call: "c1", Principal: "alice", Tool: "t", Revision: "r7",
-			Args: &journal.Payload{Value: []byte(`{"a":1}`)}, Decision: []byte(`{"effect":"allow","asks":[]}`),
+			Decision: []byte(`{"effect":"allow","asks":[]}`),
 		},
 		{
 			Kind: "tool.denied", At: start, Call: "c2", Tool: "t", Args: &journal.Payload{Value: []byte(`{}`)}, Final: &journal.Payload{Value: []byte(`{"b":2}`)},
