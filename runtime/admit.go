@@ -128,7 +128,7 @@ func (c *call) settle(out *Outcome, now time.Time) {
 	case holdReservation:
 		ev, err = s.state.Release(at, c.id)
 	case holdInvocation:
-		ev, err = s.state.Finish(at, c.id, statusOf(out.Kind))
+		ev, err = s.state.Finish(at, c.id, statusOf(out))
 	}
 	if c.hold != holdNothing && err == nil {
 		s.note(&ev)
@@ -149,16 +149,16 @@ func (c *call) settle(out *Outcome, now time.Time) {
 }
 
 // statusOf says for the rules how an invocation ended.
-func statusOf(k OutcomeKind) rules.Status {
-	switch k {
-	case Completed:
+func statusOf(out *Outcome) rules.Status {
+	switch {
+	case out.Kind == Completed:
 		return rules.StatusOK
-	case TimedOut, Cancelled:
-		return rules.StatusTimeout
-	case Unknown:
+	case out.Kind == Unknown:
 		return rules.StatusUnknown
+	case out.RolledBack, out.Kind == Failed:
+		return rules.StatusError
 	}
-	return rules.StatusError
+	return rules.StatusTimeout
 }
 
 // stand says how the run stands after an outcome. s.mu is held.

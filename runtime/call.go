@@ -23,6 +23,9 @@ const (
 	phaseWaiting          // waits for consent, and nobody works on it
 	phaseHeld             // admitted; waits for the rest of its batch
 	phaseRunning          // the handler runs
+	phaseGrace            // its time is up, and it may still return, to be run again
+	phaseBackoff          // waits to be run again
+	phaseCommitting       // what it did is being committed
 )
 
 // A call is one execution. Two goroutines share it, the one that waits for the
@@ -77,16 +80,21 @@ type call struct {
 	phase      phase
 	hold       hold // what it has in the rules; guarded by the session
 	invoked    bool
-	evaluating bool     // the policy has not returned
-	abandoned  bool     // and has outlived its limit
-	ending     bool     // somebody gives it its outcome
-	entry      uint64   // position of its latest entry in the journal
-	begun      bool     // the handler was let go: it may have had effects
-	stray      bool     // refused because its id is that of another call
-	found      *Verdict // dry: of the worker, when it was the worker that ended the call
-	detached   bool     // its caller has been told that it is pending
-	approved   bool     // while it waits for consent
-	away       bool     // its worker has left it
+	evaluating bool         // the policy has not returned
+	abandoned  bool         // and has outlived its limit
+	ending     bool         // somebody gives it its outcome
+	entry      uint64       // position of its latest entry in the journal
+	begun      bool         // the handler was let go: it may have had effects
+	rejudging  bool         // after a restart: the policy has not said yet whether it may run again
+	committing bool         // it is recorded, or about to be, that what it did stands: only its commit ends it
+	running    *callContext // of the present attempt
+	parts      []*begun     // of the present attempt, in the order in which they began
+	sealing    *signal      // happens when nobody uses the parts; nil: nobody does
+	stray      bool         // refused because its id is that of another call
+	found      *Verdict     // dry: of the worker, when it was the worker that ended the call
+	detached   bool         // its caller has been told that it is pending
+	approved   bool         // while it waits for consent
+	away       bool         // its worker has left it
 }
 
 // A hold says what a call has in the rule state of its session.
@@ -143,6 +151,7 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	}
 	r := &record{id: in.ID, tool: in.Tool, run: t.run.id}
 	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID, metadata: in.Metadata, phase: phasePreparing}
+	c.running = &c.handlerCtx
 	c.tool, c.index, _ = c.exec.reg.Lookup(in.Tool)
 	c.size = len(in.Input)
 	if limit := c.tool.inputLimit(); c.size > limit {
@@ -291,6 +300,11 @@ func (c *call) expire() (again time.Time) {
 	}
 	p := c.phase
 	c.mu.Unlock()
+	if p == phaseRunning {
+		if again = c.outlive(); !again.IsZero() {
+			return again
+		}
+	}
 	c.overdue(p)
 	return time.Time{}
 }

@@ -94,8 +94,11 @@ func (c *call) intend() bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.begun = !c.ending // its time may be up
-	return c.begun
+	if c.ending { // its time may be up
+		return false
+	}
+	c.begun = true
+	return true
 }
 
 // unwritable is the ending of a call that cannot be recorded, and therefore not

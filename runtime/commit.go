@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"errors"
-	"fmt"
 )
 
 // The errors of Commit.
@@ -44,15 +43,16 @@ func (f *fence) shut() *signal {
 // transaction's commit, prepared outside. It must not wait for the call itself.
 // Effects of one call may run at the same time.
 func Commit(ctx context.Context, effect func() error) error {
-	c := callOf(ctx)
-	if c == nil {
+	at := contextOf(ctx)
+	if at == nil {
 		return ErrNoCall
 	}
+	c := at.call
 	c.mu.Lock()
-	ok := c.fence.enter()
+	ok := at.attempt == c.attempt && c.fence.enter()
 	c.mu.Unlock()
 	if !ok {
-		return fmt.Errorf("%s: %w", callName(c.id, c.record.tool), ErrFenced)
+		return c.fenced()
 	}
 	defer func() {
 		c.mu.Lock()

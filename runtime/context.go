@@ -9,9 +9,10 @@ import (
 // A callContext is the context of a policy evaluation or of a handler. It ends
 // when whoever watches the call ends it, and costs nothing until somebody waits.
 type callContext struct {
-	parent context.Context
-	call   *call // nil for a policy
-	due    time.Time
+	parent  context.Context
+	call    *call // nil for a policy
+	attempt int
+	due     time.Time
 
 	why    atomic.Uint32 // it ended: one of the why constants; 0: it has not
 	closed atomic.Bool   // somebody closes done, or has
@@ -29,11 +30,20 @@ type callKey struct{}
 
 // callOf returns the call that ctx was made for, nil when there is none.
 func callOf(ctx context.Context) *call {
+	if at := contextOf(ctx); at != nil {
+		return at.call
+	}
+	return nil
+}
+
+// contextOf returns the context of the attempt that ctx was made for, nil when
+// there is none.
+func contextOf(ctx context.Context) *callContext {
 	if ctx == nil {
 		return nil
 	}
-	c, _ := ctx.Value(callKey{}).(*call)
-	return c
+	at, _ := ctx.Value(callKey{}).(*callContext)
+	return at
 }
 
 // Deadline returns when the time of the attempt, or of the evaluation, is up.
@@ -77,7 +87,7 @@ func (c *callContext) Err() error {
 // Value returns what the caller's context holds for key.
 func (c *callContext) Value(key any) any {
 	if _, ok := key.(callKey); ok && c.call != nil {
-		return c.call
+		return c
 	}
 	return c.parent.Value(key)
 }
@@ -130,7 +140,7 @@ func (c *call) info() CallInfo {
 	return CallInfo{
 		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
 		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.attempt, Metadata: c.metadata,
-		deadline: c.handlerCtx.due, exec: c.exec,
+		deadline: c.running.due, exec: c.exec,
 	}
 }
 

@@ -134,7 +134,7 @@ func (c *call) ask() (Decision, bool) {
 // tellPolicy sets in to what the policy is told of the call.
 func (c *call) tellPolicy(in *PolicyInput) {
 	facts := c.facts
-	if c.resumed() {
+	if c.resumed() || c.attempt > 0 {
 		facts = facts.without(c.index)
 	}
 	*in = c.policyInputOf(c.final, facts, c.now)

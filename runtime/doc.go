@@ -28,8 +28,8 @@
 // A [Registry] holds the tools of an executor and reports every bad one.
 //
 // Not everything that can be declared is enforced yet. [Spec.Unenforced] lists
-// what a tool declares and this version only carries: retry, reconcile, artifact
-// and limits.memory. A program that promises them must say so.
+// what a tool declares and this version only carries: reconcile, artifact and
+// limits.memory. A program that promises them must say so.
 //
 // # Session, run, turn, call
 //
@@ -57,20 +57,21 @@
 // the tool declares safe_errors.
 //
 //	completed   the handler ran and its output was accepted
-//	failed      handler_error, panic, invalid_output, output_too_large
+//	failed      handler_error, panic, invalid_output, output_too_large, commit_failed, interrupted
 //	denied      unknown_tool, invalid_input, call_id_reused, shutting_down, run_finished, deadline,
 //	            blocked_after_timeout, operation_not_allowed, exiting, idempotency_conflict,
 //	            start_constraint, prerequisite_missing, order_violation, exclusive_group, max_calls, cooldown,
 //	            behavior_not_allowed, capability_missing, mode_off, policy_denied, policy_error,
-//	            consent_denied, consent_expired, consent_unavailable, binding_mismatch, at_capacity
+//	            consent_denied, consent_expired, consent_unavailable, binding_mismatch, at_capacity,
+//	            journal_unavailable
 //	duplicate   an equal call was made before; Of names it
 //	pending     consent_required
 //	timed_out   deadline
 //	cancelled   cancelled, run_closed
+//	unknown     interrupted, commit_failed, journal_unavailable: it may have taken effect
 //
 // Loop, Run and PendingExit tell the loop around the model what to do next, and
-// Steps what would make the rules admit the same call. The kind unknown, and the
-// other reasons, belong to parts that come later.
+// Steps what would make the rules admit the same call.
 //
 // # What is checked, in order
 //
@@ -149,6 +150,13 @@
 //	...
 //	err = runtime.Commit(ctx, func() error { return os.Rename(tmp, path) })
 //
+// What must be taken back when a call does not complete is done through a
+// [Participant], by [PartOf]: it is committed once the output was accepted, and
+// rolled back on every other way; Outcome.RolledBack says that everything is as
+// it was. An idempotent tool that declares retry is run again, after what it did
+// was taken back, when its error is one of a resource ([Resource]) or when it
+// has returned within five seconds after its deadline. All attempts are one call.
+//
 // A panic of a handler, and runtime.Goexit, is a failed call. A panic in a
 // goroutine that a handler started, os.Exit and a fatal error of the Go runtime
 // end the process: no library can help there.
@@ -162,6 +170,16 @@
 // outputs, and texts of errors in them are scrubbed of the values of members
 // marked x-sensitive. Raw faults go to [WithErrorHandler], outcomes with their
 // obligations to [WithObserver].
+//
+// # The journal
+//
+// With [WithJournal] every change is appended to one list, which is the audit
+// trail and what [Executor.Recover] reads at the next start. A handler starts when
+// it is durable that it is about to, approvers are told when the request is, and
+// a caller is answered when the outcome is: of what was answered nothing is lost.
+// When the journal cannot be written calls are denied journal_unavailable. A call
+// whose handler was running when the process died is done again if its tool may
+// be, taken back if participants have all that it did, and otherwise unknown.
 //
 // # Ending
 //

@@ -8,6 +8,7 @@ import (
 // An ending is how a call ends.
 type ending struct {
 	during   phase      // only while the call is in this phase; 0: in any
+	commits  bool       // it is how the commit went
 	byCaller bool       // only while the caller waits for the outcome, and not for somebody's consent
 	judged   *judgement // the policy's, to which the rules have to be added
 	event    EventKind
@@ -58,8 +59,11 @@ func (c *call) tryEnd(e *ending) bool {
 func (c *call) conclude(e *ending, over **signal) (tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ending || e.during != 0 && c.phase != e.during || e.byCaller && c.phase == phaseWaiting {
+	if c.ending || c.committing && !e.commits || e.during != 0 && c.phase != e.during || e.byCaller && c.phase == phaseWaiting {
 		return false
+	}
+	if c.rejudging {
+		e.stillUnknown()
 	}
 	c.ending = true
 	*over = c.over()
@@ -70,6 +74,11 @@ func (c *call) conclude(e *ending, over **signal) (tell bool) {
 	if drained := c.fence.shut(); drained != nil {
 		c.mu.Unlock()
 		out.Detail.Writing = !c.exec.waitFor(drained, grace)
+		c.mu.Lock()
+	}
+	if len(c.parts) > 0 && out.Kind != Completed {
+		c.mu.Unlock()
+		out.RolledBack = c.rollback() && !out.Detail.Writing
 		c.mu.Lock()
 	}
 	c.close(out, e, started)
@@ -89,7 +98,7 @@ func (c *call) close(out *Outcome, e *ending, started bool) {
 	c.complete(out, now, started)
 	c.settle(out, now)
 	c.exec.desk.drop(c)
-	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil; c.record.undo.possible {
+	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil && !out.RolledBack; c.record.undo.possible {
 		c.record.call = c
 		c.record.undo.ended = now
 	}
@@ -97,6 +106,9 @@ func (c *call) close(out *Outcome, e *ending, started bool) {
 	c.transition(e.event, e.to, note{
 		ends: true, session: true, at: now, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, fault: e.fault, text: e.text, output: e.output,
 	})
+	if out.RolledBack {
+		c.transition(EventRolledBack, StateRolledBack, note{at: now})
+	}
 }
 
 // cancelContexts tells the handler, or a policy that is still thinking, that it
@@ -107,7 +119,7 @@ func (c *call) cancelContexts(kind OutcomeKind, started bool) {
 		why = whyDeadline
 	}
 	if started {
-		c.handlerCtx.cancel(why)
+		c.running.cancel(why)
 	}
 	if c.evaluating {
 		c.evaluation.cancel(why)
@@ -184,9 +196,12 @@ func (c *call) overdue(p phase) {
 	case phaseQueued:
 		e = refusal(ReasonAtCapacity, Detail{}, fmt.Sprintf(
 			"%q is busy: none of its %d slots got free in time", c.record.tool, c.tool.spec.Limits.Concurrency))
-	case phaseRunning:
-		c.timeOut()
+	case phaseRunning, phaseGrace:
+		c.timeOut(p)
 		return
+	case phaseCommitting:
+		e = &ending{}
+		c.maybe(e, ReasonCommitFailed, errCommitting)
 	default:
 		return
 	}
@@ -202,11 +217,11 @@ func (c *call) unjudged(rule, message string) *ending {
 }
 
 // timeOut ends the call because its handler outlived the deadline.
-func (c *call) timeOut() {
+func (c *call) timeOut(during phase) {
 	spec := c.tool.spec
-	had := c.handlerCtx.due.Sub(c.now)
+	had := c.running.due.Sub(c.now)
 	c.end(ending{
-		during: phaseRunning, event: EventAborted, to: StateAborted,
+		during: during, event: EventAborted, to: StateAborted,
 		outcome: Outcome{
 			Kind: TimedOut, Reason: ReasonDeadline, Detail: Detail{Deadline: had},
 			Retryable: spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout,

@@ -28,17 +28,18 @@ const (
 // An Executor executes calls of the tools in a registry under a policy. It is
 // safe for concurrent use. The zero value refuses to start runs.
 type Executor struct {
-	reg       *Registry
-	policy    Policy
-	sinks     []Sink
-	observers []func(CallInfo, Outcome)
-	onError   func(*CallError)
-	clock     Clock  // nil: the real one
-	waiter    Waiter // nil: nobody wants to know
-	approvers []Approver
-	polled    bool // somebody looks at Requests
-	reminders int
-	noted     func(session string, ev rules.Event) // nil: nobody is told of changes of rule states
+	reg          *Registry
+	policy       Policy
+	sinks        []Sink
+	observers    []func(CallInfo, Outcome)
+	onError      func(*CallError)
+	clock        Clock  // nil: the real one
+	waiter       Waiter // nil: nobody wants to know
+	approvers    []Approver
+	participants []participant
+	polled       bool // somebody looks at Requests
+	reminders    int
+	noted        func(session string, ev rules.Event) // nil: nobody is told of changes of rule states
 
 	engine    *rules.Engine
 	wants     []rules.Wants // by position in the registry

@@ -26,7 +26,7 @@ func (c *call) start() bool {
 	case !started:
 		return false
 	}
-	c.worker.arm(c.handlerCtx.due)
+	c.worker.arm(due)
 	return true
 }
 
@@ -61,7 +61,7 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 	c.hold = holdInvocation
 	s.note(&ev)
 	c.phase, c.due, c.attempt = phaseRunning, due, 1
-	c.handlerCtx.parent, c.handlerCtx.call, c.handlerCtx.due = c.work, c, due
+	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.work, c, 1, due
 	c.transition(EventStarted, StateExecuting, note{at: c.now, session: true})
 	return true, nil
 }
@@ -70,7 +70,7 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 // goroutine; leave takes care of the last two.
 func (c *call) invoke() bool {
 	if prepare := c.tool.hooks.prepare; prepare != nil {
-		state, err := prepare(&c.handlerCtx, c.final)
+		state, err := prepare(c.running, c.final)
 		if c.worker.err = err; err != nil {
 			return true
 		}
@@ -79,7 +79,7 @@ func (c *call) invoke() bool {
 	if !c.intend() {
 		return false
 	}
-	c.outputs, c.worker.err = c.tool.run(&c.handlerCtx, c.final)
+	c.outputs, c.worker.err = c.tool.run(c.running, c.final)
 	return true
 }
 
@@ -88,6 +88,10 @@ func (c *call) invoke() bool {
 func (c *call) finish() bool {
 	var e ending
 	c.result(&e)
+	e.commits = true
+	if e.outcome.Kind == Completed {
+		c.commitParts(&e)
+	}
 	if e.fault != nil {
 		c.exec.report(e.fault)
 	}

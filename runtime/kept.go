@@ -32,7 +32,7 @@ func (r *record) keep(out *Outcome) {
 // plain reports whether o says no more than a kept holds.
 func (o *Outcome) plain() bool {
 	switch {
-	case o.Reason != ReasonNone, o.AllReasons != nil, o.Violations != nil, o.Message != "", o.Retryable,
+	case o.RolledBack, o.Reason != ReasonNone, o.AllReasons != nil, o.Violations != nil, o.Message != "", o.Retryable,
 		o.Obligations != nil, o.Denials != nil, o.Of != "", o.RequestID != "", o.Steps != nil, o.PendingExit != nil:
 		return false
 	}

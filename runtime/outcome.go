@@ -49,6 +49,7 @@ type Outcome struct {
 	Message     string           // safe to show to the model
 	Output      wire.Raw         // JSON; nil unless completed
 	Duration    time.Duration    // from the call to the outcome
+	RolledBack  bool             // everything that the call did through participants was taken back
 	Retryable   bool             // of a timeout: the same call may be tried again
 	Obligations []Obligation     // of the policy, for a call that it let run
 	Denials     []Denial         // what the policy had against the call

@@ -27,7 +27,9 @@ type recalled struct {
 	epoch                       uint64
 	request                     string
 	revision                    string
-	outcome                     *Outcome // nil: it has none
+	sealed                      []journal.Seal // nil: it was not decided to commit
+	decided                     *Outcome       // then: what it ends with
+	outcome                     *Outcome       // nil: it has none
 	undone                      bool
 }
 
@@ -187,7 +189,7 @@ func (c *recalled) add(r *journal.Record) error {
 	switch r.Kind {
 	case EventUndone.String():
 		c.undone = true
-	case EventReconciled.String(), EventLateResult.String():
+	case EventReconciled.String(), journal.KindCommitting:
 	default:
 		if r.Mark != journal.MarkEnded {
 			return nil
@@ -203,6 +205,13 @@ func (c *recalled) add(r *journal.Record) error {
 	out.CallID, out.Tool, out.Duration, out.Revision = r.Call, r.Tool, r.Duration, r.Revision
 	if r.Output != nil {
 		out.Output = []byte(r.Output.Value)
+	}
+	if r.Kind == journal.KindCommitting {
+		c.sealed, c.decided = r.Sealed, &out
+		return nil
+	}
+	if out.Kind == Completed && out.Output == nil && c.decided != nil { // it was completed by a recovery
+		out.Output = c.decided.Output
 	}
 	c.outcome, c.ended = &out, r.At
 	return nil

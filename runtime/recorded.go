@@ -62,7 +62,7 @@ type recordedStep struct {
 func recordOutcome(o *Outcome) ([]byte, error) {
 	r := recordedOutcome{
 		Kind: o.Kind, Reason: o.Reason, AllReasons: o.AllReasons, Violations: o.Violations, Message: o.Message,
-		Retryable: o.Retryable, Of: o.Of, RequestID: o.RequestID, Loop: o.Loop, Run: o.Run, PendingExit: o.PendingExit,
+		Retryable: o.Retryable, RolledBack: o.RolledBack, Of: o.Of, RequestID: o.RequestID, Loop: o.Loop, Run: o.Run, PendingExit: o.PendingExit,
 		Obligations: recordObligations(o.Obligations), Denials: recordDenials(o.Denials),
 		Detail: recordedDetail{o.Detail, o.Detail.RetryAfter, o.Detail.ExpiresIn, o.Detail.Deadline},
 	}
@@ -83,7 +83,7 @@ func recallOutcome(text []byte) (Outcome, error) {
 	}
 	o := Outcome{
 		Kind: r.Kind, Reason: r.Reason, AllReasons: r.AllReasons, Violations: r.Violations, Message: r.Message,
-		Retryable: r.Retryable, Of: r.Of, RequestID: r.RequestID, Loop: r.Loop, Run: r.Run, PendingExit: r.PendingExit,
+		Retryable: r.Retryable, RolledBack: r.RolledBack, Of: r.Of, RequestID: r.RequestID, Loop: r.Loop, Run: r.Run, PendingExit: r.PendingExit,
 		Detail: r.Detail.Detail,
 	}
 	o.Detail.RetryAfter, o.Detail.ExpiresIn, o.Detail.Deadline = r.Detail.RetryAfter, r.Detail.ExpiresIn, r.Detail.Deadline

@@ -76,13 +76,18 @@ func (c *call) rewritten(r *journal.Record, p *payer) (err error) {
 // ended adds the outcome, which the call's record has by now.
 func (c *call) ended(r *journal.Record, p *payer) (err error) {
 	out := c.record.outcome()
+	return c.outcomeTo(r, &out, p)
+}
+
+// outcomeTo adds an outcome.
+func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *payer) (err error) {
 	if len(out.Denials) > 0 {
 		d := Decision{Denials: out.Denials}
 		if r.Decision, err = recordDecision(&d); err != nil {
 			return err
 		}
 	}
-	if r.Outcome, err = recordOutcome(&out); err != nil || out.Output == nil || c.outputs == nil {
+	if r.Outcome, err = recordOutcome(out); err != nil || out.Output == nil || c.outputs == nil {
 		return err // a duplicate has the output of the earlier call
 	}
 	r.Output, err = p.payload("output", c.outputs)

@@ -19,7 +19,8 @@ const recoverStep = 1000
 // one whose handler was started is unknown, until its tool's reconcile handler, a
 // person or an undo says what became of it.
 //
-// It is called once, before anything else, and does nothing without a journal.
+// It is called once, before anything else. Without a journal it only takes back
+// what participants still hold of calls.
 // An error says that the journal cannot be read, is not one of these tools, or
 // belongs to somebody else; nothing is started then.
 func (e *Executor) Recover(ctx context.Context) error {
@@ -27,18 +28,22 @@ func (e *Executor) Recover(ctx context.Context) error {
 	case e == nil || e.engine == nil:
 		return errors.New("only an executor made by NewExecutor can recover")
 	case !e.ledger.on():
-		return nil
+		left, err := e.leftovers(orBackground(ctx))
+		if err != nil {
+			return err
+		}
+		return e.settleStrangers(orBackground(ctx), left)
 	case !errors.Is(e.ledger.health(), errNotRecovered):
 		return errors.New("the journal was recovered before")
 	}
-	m, err := e.recollect(orBackground(ctx))
+	ctx = orBackground(ctx)
+	m, err := e.recollect(ctx)
 	if err != nil {
 		return err
 	}
 	e.ledger.begin(m.last)
 	e.ledger.own(e.now())
-	e.revive(m)
-	return e.ledger.flushAll()
+	return errors.Join(e.revive(ctx, m), e.ledger.flushAll())
 }
 
 // recollect reads the journal.

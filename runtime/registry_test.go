@@ -71,7 +71,7 @@ func TestUnenforced(t *testing.T) {
 		Deprecated: &runtime.Deprecation{},
 	}
 	assert.Equal(t, []string{
-		"limits.memory", "retry", "reconcile", "artifact",
+		"limits.memory", "reconcile", "artifact",
 	}, all.Unenforced())
 }
 

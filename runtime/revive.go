@@ -8,21 +8,36 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// revive makes the calls of a recollection known again and settles those that
-// have no outcome.
-func (e *Executor) revive(m *recollection) {
-	var open []*call
+// revive makes the calls of a recollection known again, settles what participants
+// still hold of them, and those that have no outcome.
+func (e *Executor) revive(ctx context.Context, m *recollection) error {
+	left, err := e.leftovers(ctx)
+	if err != nil {
+		return err
+	}
+	type open struct {
+		call *call
+		of   *recalled
+		left []*participant
+	}
+	var unfinished []open
 	for _, r := range m.order {
+		key := CallKey{Session: r.session.id, Call: r.id}
+		of := left[key]
+		delete(left, key)
 		if c := e.reviveCall(r); c != nil {
-			open = append(open, c)
+			unfinished = append(unfinished, open{c, r, of})
+		} else if out := r.outcome; out != nil && out.Kind != Unknown {
+			e.settle(ctx, key, of, out.Kind == Completed)
 		}
 	}
 	e.desk.mu.Lock()
 	e.desk.arm()
 	e.desk.mu.Unlock()
-	for _, c := range open {
-		c.settleInterrupted()
+	for _, o := range unfinished {
+		o.call.settleInterrupted(ctx, o.of, o.left)
 	}
+	return e.settleStrangers(ctx, left)
 }
 
 // reviveCall makes a call known to its session. It returns the call when it has
@@ -81,6 +96,8 @@ func (e *Executor) callOf(r *recalled, rec *record) *call {
 		record: rec, id: r.id, began: r.began, now: e.now(), size: len(r.args), heartbeat: r.heartbeat,
 		revision: r.revision, metadata: r.metadata, attempt: r.attempt, state: r.state, invoked: true, detached: true, away: true, begun: r.attempt > 0,
 	}
+	c.running = &c.handlerCtx
+	c.running.parent, c.running.call, c.running.attempt = c.work, c, c.attempt
 	c.fence.closed = true
 	c.left.Store(true)
 	c.tool, c.index, _ = e.reg.Lookup(r.tool)
@@ -135,31 +152,6 @@ func (c *call) approvedBefore(req *consent.Request) *call {
 		return c
 	}
 	return nil
-}
-
-// settleInterrupted decides what becomes of a call that had no outcome when the
-// last owner of the journal stopped.
-func (c *call) settleInterrupted() {
-	switch {
-	case c.phase == phaseWaiting:
-		c.rework()
-	case c.state != StateExecuting:
-		c.end(ending{event: EventAborted, to: StateAborted, outcome: Outcome{
-			Kind: Failed, Reason: ReasonInterrupted, Message: "the executor stopped before the handler was started: nothing was done",
-		}})
-	default:
-		c.orphan()
-		c.end(ending{event: EventUnknown, to: StateExecuting, outcome: Outcome{
-			Kind: Unknown, Reason: ReasonInterrupted, Message: "the executor stopped while the handler ran: the call may have taken effect",
-		}})
-	}
-}
-
-// orphan notes that the process that ran the handler is gone.
-func (c *call) orphan() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.transition(EventOrphaned, StateExecuting, note{at: c.exec.now()})
 }
 
 // remembers reports whether an input is the one whose digest is known.

@@ -160,7 +160,6 @@ func (s *Spec) Unenforced() []string {
 		}
 	}
 	add(s.Limits.Memory > 0, "limits.memory")
-	add(s.Retry != nil && s.Retry.Max > 0, "retry")
 	add(s.Reconcile, "reconcile")
 	add(s.Artifact != nil, "artifact")
 	return names

@@ -89,11 +89,15 @@ func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *
 // somebody else ends the call, and the next step finds it so.
 func (c *call) advance() {
 	defer c.leave()
+	if c.rejudging {
+		_ = c.judgeAgain() && c.restart() && c.attempts()
+		c.returned = true
+		return
+	}
 	_ = c.decide() &&
 		c.queue() &&
 		c.start() &&
-		c.invoke() &&
-		c.finish()
+		c.attempts()
 	c.returned = true
 }
 

@@ -16,6 +16,7 @@ const (
 	KindRunStarted    = "run.started"
 	KindRunStopped    = "run.stopped" // its model answered without a call
 	KindRunClosed     = "run.closed"
+	KindCommitting    = "commit.decided"  // what a call did will stand
 	KindPrepared      = "undo.prepared"   // what the undo of a call will need
 	KindConsent       = "consent.changed" // a grant was revoked or retired, an answer found no call, consent was switched off
 	KindOwner         = "owner.changed"   // an executor has taken the journal over
@@ -97,6 +98,7 @@ type Payload struct {
 type Seal struct {
 	Participant string `json:"participant"`
 	Digest      string `json:"digest"`
+	Foreign     bool   `json:"foreign,omitempty"` // in a system of its own: it can still fail
 }
 
 // Encode returns the leaf that says r.

@@ -1,0 +1,242 @@
+package runtime
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// A transaction is what the participants do for one attempt of a call: sealed,
+// decided and committed when its output was accepted, and rolled back otherwise
+// (SEMANTICS section 6).
+
+var (
+	errWriting    = errors.New("an effect under the fence has not ended")
+	errCommitting = errors.New("the commit has not ended")
+	errForeign    = errors.New("the call has more than one foreign transaction: when one of them fails the other may have been committed")
+)
+
+// commitParts commits what the call did, whose output was accepted. It changes
+// the ending when that cannot be, or is not known.
+func (c *call) commitParts(e *ending) {
+	parts, ok := c.closeParts()
+	if len(parts) == 0 || !ok {
+		if !ok {
+			c.commitFailed(e, errWriting)
+		}
+		return
+	}
+	defer c.letGoOfParts()
+	seals, err := c.seal(parts)
+	switch {
+	case err != nil:
+		c.commitFailed(e, err)
+		return
+	case len(seals) == 0: // nothing was changed: there is nothing to decide
+		c.commitAll(parts)
+		return
+	case !c.decideToCommit(e, seals):
+		return
+	}
+	if err := c.commitForeign(parts); err != nil {
+		c.undecide(e, err)
+		return
+	}
+	c.commitAll(parts)
+}
+
+// closeParts lets the handler do nothing more, and returns what it has begun. It
+// reports false when an effect has not ended. When the call has its outcome
+// already there is nothing to return: whoever ended it takes the parts back.
+func (c *call) closeParts() ([]*begun, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending || len(c.parts) == 0 {
+		return nil, true
+	}
+	c.sealing = newSignal()
+	if drained := c.fence.shut(); drained != nil {
+		c.mu.Unlock()
+		ok := c.exec.waitFor(drained, grace)
+		c.mu.Lock()
+		if !ok {
+			c.exec.fire(c.sealing)
+			return nil, false
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(c.parts), func(b *begun) bool { return b.part == nil }), true
+}
+
+// letGoOfParts lets others roll the parts back.
+func (c *call) letGoOfParts() { c.exec.fire(c.sealing) }
+
+// seal seals all parts and returns what will stand.
+func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
+	foreign := 0
+	for _, b := range parts {
+		_, yes := b.part.(ForeignPart)
+		if yes {
+			foreign++
+		}
+		var digest []byte
+		err := guard(func() (err error) {
+			digest, err = b.part.Seal(c.running)
+			return err
+		})
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("participant %q: %w", b.at.name, err)
+		case foreign > 1:
+			return nil, errForeign
+		case digest != nil || yes:
+			seals = append(seals, journal.Seal{Participant: b.at.name, Digest: hex.EncodeToString(digest), Foreign: yes})
+		}
+	}
+	return seals, nil
+}
+
+// decideToCommit records that what the call did will stand, with its outcome, and
+// returns when that is durable. It reports false when the call has its outcome
+// already, or it cannot be recorded. From here on nobody else ends the call.
+func (c *call) decideToCommit(e *ending, seals []journal.Seal) bool {
+	c.mu.Lock()
+	if c.ending {
+		c.mu.Unlock()
+		return false
+	}
+	c.committing, c.phase, c.due = true, phaseCommitting, c.clock().Add(grace)
+	if c.exec.ledger.on() {
+		c.entry = c.exec.ledger.add(c.decision(e, seals))
+	}
+	due := c.due
+	c.mu.Unlock()
+	c.worker.arm(due)
+	if err := c.durable(); err != nil { // the record may be there: nothing is done either way before that is known
+		c.parts = nil
+		c.maybe(e, ReasonJournalUnavailable, err)
+		return false
+	}
+	return true
+}
+
+// decision returns the entry of a decision to commit. c.mu is held.
+func (c *call) decision(e *ending, seals []journal.Seal) draft {
+	r := &journal.Record{
+		Kind: journal.KindCommitting, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
+		Tool: c.record.tool, Attempt: c.attempt, Revision: c.revision, Sealed: seals,
+	}
+	var p payer
+	out := e.outcome
+	c.complete(&out, c.clock(), true)
+	r.Duration = out.Duration
+	return p.draft(r, c.outcomeTo(r, &out, &p))
+}
+
+// commitForeign commits the part that may still fail, if there is one.
+func (c *call) commitForeign(parts []*begun) error {
+	for _, b := range parts {
+		if _, yes := b.part.(ForeignPart); yes {
+			return guard(func() error { return b.part.Commit(context.WithoutCancel(c.running)) })
+		}
+	}
+	return nil
+}
+
+// commitAll commits the parts that do not fail: what they hold stands already. One
+// that does all the same is committed by the next recovery.
+func (c *call) commitAll(parts []*begun) {
+	for _, b := range parts {
+		if _, yes := b.part.(ForeignPart); yes && c.committing {
+			continue
+		}
+		if err := guard(func() error { return b.part.Commit(context.WithoutCancel(c.running)) }); err != nil {
+			c.exec.report(c.faulty(ReasonCommitFailed, fmt.Errorf("participant %q: %w", b.at.name, err)))
+		}
+	}
+	c.mu.Lock()
+	c.parts = nil
+	c.mu.Unlock()
+}
+
+// undecide changes the ending of a call whose foreign transaction failed after
+// it had been decided to commit.
+func (c *call) undecide(e *ending, err error) {
+	if !errors.Is(err, ErrMaybeCommitted) {
+		c.commitFailed(e, err)
+		return
+	}
+	c.maybe(e, ReasonCommitFailed, err)
+	c.mu.Lock()
+	c.parts = nil // they stand with it, or do not: recovery cannot know either
+	c.mu.Unlock()
+}
+
+// commitFailed makes e the ending of a call that is rolled back.
+func (c *call) commitFailed(e *ending, err error) {
+	output := e.output
+	*e = ending{commits: true}
+	c.failed(e, "what the call did could not be committed", c.faulty(ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
+	e.output = output
+}
+
+// maybe makes e the ending of a call of which it is not known what it did.
+func (c *call) maybe(e *ending, r Reason, err error) {
+	*e = ending{
+		commits: true, event: EventUnknown, to: StateExecuting, fault: c.faulty(r, fmt.Errorf("commit: %w", err)),
+		outcome: Outcome{Kind: Unknown, Reason: r, Message: "it is not known whether the call was committed: it may have taken effect"},
+	}
+}
+
+// rollback takes back what the parts of the present attempt did, the last first.
+// It reports whether everything is as it was. Nobody else ends the call meanwhile.
+func (c *call) rollback() bool {
+	c.mu.Lock()
+	parts, sealing := slices.Clone(c.parts), c.sealing
+	c.mu.Unlock()
+	if sealing != nil && !c.exec.waitFor(sealing, grace) {
+		c.exec.report(c.faulty(ReasonCommitFailed, errors.New("rollback: a participant does not return from sealing: it is left open")))
+		return false
+	}
+	ok := true
+	for _, b := range slices.Backward(parts) {
+		if b.part == nil {
+			ok = ok && b.ready.happened() // one that still begins takes itself back, later
+			continue
+		}
+		if err := c.exec.within(context.WithoutCancel(c.ctx), grace, b.part.Rollback); err != nil {
+			ok = false
+			c.exec.report(c.faulty(ReasonCommitFailed, fmt.Errorf("participant %q was not rolled back: %w", b.at.name, err)))
+		}
+	}
+	return ok
+}
+
+// within calls f and returns its error, or one that says that it did not return
+// in time: it is given up then.
+func (e *Executor) within(ctx context.Context, d time.Duration, f func(context.Context) error) error {
+	watch := &callContext{parent: ctx, due: e.now().Add(d)}
+	done := newSignal()
+	result := make(chan error, 1)
+	e.busy(1)
+	go func() {
+		defer e.busy(-1)
+		defer e.fire(done)
+		result <- guard(func() error { return f(watch) })
+	}()
+	if !e.waitFor(done, d) {
+		watch.cancel(whyDeadline)
+		return fmt.Errorf("it did not finish within %s", seconds(d))
+	}
+	watch.cancel(whyCanceled)
+	select {
+	case err := <-result:
+		return err
+	default:
+		return errExited
+	}
+}
