@@ -146,6 +146,7 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 		return nil
 	}
 	run := t.run
+	in.ID, in.Tool, in.Principal = readable(in.ID), readable(in.Tool), readable(in.Principal)
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.As(in.Principal)
 	}

@@ -5,20 +5,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // What a session keeps of an outcome is all of it, whichever fields are set: also
 // those that are added one day.
-func TestKeptOutcome(t *testing.T) {
-	check := func(set func(*Outcome)) {
-		t.Helper()
-		out := Outcome{CallID: "c", Tool: "t", Kind: Completed}
-		set(&out)
-		r := &record{id: "c", tool: "t"}
-		r.keep(&out)
-		assert.Equal(t, out, r.outcome())
-	}
-	check(func(*Outcome) {})
+// eachField calls check for outcomes in each of which one field is set.
+func eachField(check func(field string, set func(*Outcome))) {
 	fill := func(v reflect.Value) {
 		switch v.Kind() {
 		case reflect.Slice:
@@ -32,10 +28,43 @@ func TestKeptOutcome(t *testing.T) {
 			v.Set(reflect.ValueOf(1).Convert(v.Type()))
 		}
 	}
+	check("", func(*Outcome) {})
 	for i := range reflect.TypeFor[Outcome]().NumField() {
-		check(func(out *Outcome) { fill(reflect.ValueOf(out).Elem().Field(i)) })
+		check(reflect.TypeFor[Outcome]().Field(i).Name, func(out *Outcome) { fill(reflect.ValueOf(out).Elem().Field(i)) })
 	}
 	for i := range reflect.TypeFor[Detail]().NumField() {
-		check(func(out *Outcome) { fill(reflect.ValueOf(&out.Detail).Elem().Field(i)) })
+		check("Detail", func(out *Outcome) { fill(reflect.ValueOf(&out.Detail).Elem().Field(i)) })
 	}
+}
+
+func TestKeptOutcome(t *testing.T) {
+	eachField(func(_ string, set func(*Outcome)) {
+		out := Outcome{CallID: "c", Tool: "t", Kind: Completed}
+		set(&out)
+		r := &record{id: "c", tool: "t"}
+		r.keep(&out)
+		assert.Equal(t, out, r.outcome())
+	})
+}
+
+// TestRecordedOutcome: what a record says elsewhere, or as a payload, is left out.
+func TestRecordedOutcome(t *testing.T) {
+	eachField(func(field string, set func(*Outcome)) {
+		out := Outcome{Kind: Completed}
+		set(&out)
+		switch field {
+		case "Steps":
+			out.Steps = []Step{{Kind: rules.StepWait, Tool: "t", Call: "c", Consent: true, For: 5}}
+		case "Denials":
+			out.Denials = []Denial{{Code: "c", Message: "m", Detail: wire.Raw(`{"a":1}`), At: "f:1"}}
+		case "Obligations":
+			out.Obligations = []Obligation{{Code: "notify", Args: wire.Raw(`[1]`), At: "f:1"}}
+		}
+		text, err := recordOutcome(&out)
+		require.NoError(t, err)
+		again, err := recallOutcome(text)
+		require.NoError(t, err, string(text))
+		out.CallID, out.Tool, out.Output, out.Duration, out.Revision = "", "", nil, 0, ""
+		assert.Equal(t, out, again, field)
+	})
 }

@@ -32,6 +32,10 @@ func limited(message string) string {
 	return message[:cut] + ending
 }
 
+// readable returns a name or an id that somebody else has made up as it can be
+// recorded: valid UTF-8.
+func readable(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
+
 // quote quotes a name or an id that somebody else has made up, cut when it is
 // too long.
 func quote(name string) string {

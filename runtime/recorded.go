@@ -60,6 +60,9 @@ type recordedStep struct {
 
 // recordOutcome returns o as a record holds it.
 func recordOutcome(o *Outcome) ([]byte, error) {
+	if o.plain() { // most say no more than this
+		return []byte(`{"outcome":"` + o.Kind.String() + `","loop":"` + o.Loop.String() + `","run_state":"` + o.Run.String() + `"}`), nil
+	}
 	r := recordedOutcome{
 		Kind: o.Kind, Reason: o.Reason, AllReasons: o.AllReasons, Violations: o.Violations, Message: o.Message,
 		Retryable: o.Retryable, RolledBack: o.RolledBack, Of: o.Of, RequestID: o.RequestID, Loop: o.Loop, Run: o.Run, PendingExit: o.PendingExit,
@@ -147,6 +150,9 @@ type recordedRewrite struct {
 
 // recordDecision returns d as a record holds it.
 func recordDecision(d *Decision) ([]byte, error) {
+	if len(d.Denials)+len(d.Asks)+len(d.Rewrites)+len(d.Obligations) == 0 {
+		return []byte(`{"effect":"` + d.Effect.String() + `"}`), nil
+	}
 	r := recordedDecision{
 		Effect: d.Effect, Denials: recordDenials(d.Denials), Obligations: recordObligations(d.Obligations),
 	}

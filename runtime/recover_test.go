@@ -225,3 +225,18 @@ func TestRequestIsDurableBeforeAnybodyIsTold(t *testing.T) {
 	assert.Equal(t, "journal_unavailable", res.Reason.String())
 	assert.Equal(t, runtime.Denied, res.Outcome.Kind)
 }
+
+// TestNamesThatAreNoText: whatever ids others make up, the journal can be read.
+func TestNamesThatAreNoText(t *testing.T) {
+	var j journal.Memory
+	r := recovered(t, &j, readTool(okRead))
+	run, err := r.exec.Session(runtime.SessionConfig{ID: "s\xff", Principal: "p\xfe"}).StartRun(t.Context(), runtime.RunConfig{ID: "r\xff"})
+	require.NoError(t, err)
+	turn := run.As("q\xff").Child(runtime.RunConfig{ID: "\xff"}).Turn(runtime.TurnConfig{})
+	assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c\xff\x00\n", "file_read", goodInput)).Kind)
+	turn.Execute(t.Context(), callOf("d\xff", "none\xff", "\xff"))
+	turn.Execute(t.Context(), runtime.Call{ID: "e", Tool: "file_read", Input: []byte(goodInput), Principal: "\xff", Metadata: map[string]string{"\xff": "\xff"}})
+	require.NoError(t, run.Close(t.Context()))
+	r = recovered(t, &j, readTool(okRead))
+	assert.Equal(t, runtime.Completed, r.exec.Session(runtime.SessionConfig{ID: "s\xff"}).Await(t.Context(), "c\xff\x00\n").Kind)
+}

@@ -64,7 +64,7 @@ func (r *Run) As(principal string) *Run {
 	if r == nil || r.session == nil {
 		return r
 	}
-	return &Run{session: r.session, id: r.id, agent: r.agent, principal: principal, part: r.part}
+	return &Run{session: r.session, id: r.id, agent: r.agent, principal: readable(principal), part: r.part}
 }
 
 // Child returns r for the calls of a sub-agent, which has the id of cfg. It has
@@ -78,7 +78,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	s := r.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cfg.ID == "" {
+	if cfg.ID = readable(cfg.ID); cfg.ID == "" {
 		r.part.agents++
 		cfg.ID = "agent-" + strconv.Itoa(r.part.agents)
 	}

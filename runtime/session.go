@@ -51,6 +51,7 @@ type Session struct {
 func (e *Executor) Session(cfg SessionConfig) *Session {
 	cfg.Capabilities = slices.Clone(cfg.Capabilities)
 	cfg.Modes = maps.Clone(cfg.Modes)
+	cfg.ID, cfg.Principal = readable(cfg.ID), readable(cfg.Principal)
 	if cfg.ID == "" {
 		cfg.ID = rand.Text()
 	}
@@ -112,6 +113,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := orBackground(ctx).Err(); err != nil {
 		return nil, err
 	}
+	cfg.ID = readable(cfg.ID)
 	if err := s.exec.ledger.health(); err != nil {
 		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
 	}
@@ -175,7 +177,7 @@ func (s *Session) find(callID string) *record {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.calls[callID]
+	return s.calls[readable(callID)]
 }
 
 // Await returns the outcome of a call that was made in s, as soon as it has one.

@@ -101,9 +101,6 @@ type Seal struct {
 	Foreign     bool   `json:"foreign,omitempty"` // in a system of its own: it can still fail
 }
 
-// Encode returns the leaf that says r.
-func Encode(r *Record) ([]byte, error) { return json.Marshal(r) }
-
 // Decode returns what a leaf says.
 func Decode(leaf []byte) (*Record, error) {
 	var r Record
