@@ -2,12 +2,16 @@ package runtime
 
 import (
 	"context"
+	"errors"
+	"reflect"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // An Undo is what an undo handler gets. State is what was prepared before the
-// call; Output is nil when it is not known what the call returned.
+// call; it is nil when nothing was, or the call did not come that far. Output is
+// nil when it is not known what the call returned. Both may come from the journal,
+// with what was sensitive in them.
 type Undo[In, State, Out any] struct {
 	CallID string
 	Input  *In
@@ -29,12 +33,15 @@ type Reconcile[In any] struct {
 }
 
 // WithUndo makes a tool undoable: the result of prepare is stored before the
-// handler runs, and undo reverses the call (Session.Undo).
-func WithUndo[In, State, Out any, PI typed[In], PS typed[State], PO typed[Out]](
+// handler runs, and undo reverses the call (Session.Undo). By the rules state and
+// output are read again when the executor was restarted in between.
+func WithUndo[In, State, Out any, PI typed[In], PS stored[State], PO stored[Out]](
+	state, output *wire.ObjectRule,
 	prepare func(context.Context, *In) (*State, error), undo func(context.Context, *Undo[In, State, Out]) error,
 ) ToolOption[PI] {
 	return func(h *hooks) {
 		h.outputs = append(h.outputs, (*Out)(nil))
+		h.recall(reflect.TypeFor[State](), state, reflect.TypeFor[Out](), output)
 		h.prepare = func(ctx context.Context, in wire.Value) (wire.Value, error) {
 			state, err := prepare(ctx, (*In)(in.(PI)))
 			if err != nil || state == nil {
@@ -43,13 +50,25 @@ func WithUndo[In, State, Out any, PI typed[In], PS typed[State], PO typed[Out]](
 			return PS(state), nil
 		}
 		h.undo = func(ctx context.Context, callID string, input, state, output wire.Value) error {
-			u := &Undo[In, State, Out]{CallID: callID, Input: (*In)(input.(PI)), State: (*State)(state.(PS))}
+			u := &Undo[In, State, Out]{CallID: callID, Input: (*In)(input.(PI))}
+			if state != nil {
+				u.State = (*State)(state.(PS))
+			}
 			if output != nil {
 				u.Output = (*Out)(output.(PO))
 			}
 			return undo(ctx, u)
 		}
 	}
+}
+
+// recall sets the decoders of what is stored for undo. It has no type parameters,
+// so that it is compiled once, not once per tool.
+func (h *hooks) recall(state reflect.Type, stateRule *wire.ObjectRule, output reflect.Type, outputRule *wire.ObjectRule) {
+	if stateRule == nil || outputRule == nil {
+		h.err = errors.New("a rule that WithUndo is given is nil")
+	}
+	h.decodeState, h.decodeOutput = decoder(state, stateRule), decoder(output, outputRule)
 }
 
 // WithPreview gives a tool a preview, which has no effects. It is made for those
@@ -84,4 +103,10 @@ func WithReconcile[In, Out any, PI typed[In], PO typed[Out]](
 type typed[T any] interface {
 	*T
 	wire.Value
+}
+
+// stored is a pointer to a generated type that can be read again.
+type stored[T any] interface {
+	typed[T]
+	wire.Members
 }

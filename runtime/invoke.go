@@ -71,6 +71,9 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 func (c *call) invoke() bool {
 	if prepare := c.tool.hooks.prepare; prepare != nil {
 		state, err := prepare(c.running, c.final)
+		if err == nil {
+			err = storable(state)
+		}
 		if c.worker.err = err; err != nil {
 			return true
 		}

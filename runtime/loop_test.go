@@ -172,7 +172,7 @@ func TestUndo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var how atomic.Pointer[func() error]
 		spec := &runtime.Spec{Name: "put", Undo: &runtime.UndoSpec{TTL: time.Minute}, Rules: runtime.Rules{ExclusiveGroups: []string{"g"}}}
-		tool := runtime.NewTool(spec, &readInputRule, okRead, runtime.WithUndo(
+		tool := runtime.NewTool(spec, &readInputRule, okRead, runtime.WithUndo(&readInputRule, &readOutputRule,
 			func(_ context.Context, in *readInput) (*readInput, error) { return in, nil },
 			func(_ context.Context, u *runtime.Undo[readInput, readInput, readOutput]) error {
 				assert.Equal(t, "a.md", u.State.Path)

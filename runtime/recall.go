@@ -22,6 +22,9 @@ type recalled struct {
 	heartbeat                   bool
 	args, final, prepared       json.RawMessage // nil: there is none, or it was erased
 	decoded                     bool            // its arguments were valid
+	stored                      bool            // something was prepared for its undo
+	rewritten                   bool            // its handler was given final and not args
+	lost                        string          // why some of them were not recorded
 	state                       State
 	attempt                     int
 	epoch                       uint64
@@ -177,6 +180,11 @@ func (c *recalled) add(r *journal.Record) error {
 	keep(&c.final, r.Final)
 	keep(&c.prepared, r.Prepared)
 	c.decoded = c.decoded || r.Args != nil
+	c.stored = c.stored || r.Kind == journal.KindPrepared
+	if r.Lost != "" && r.Mark != journal.MarkEnded {
+		c.lost = r.Lost
+	}
+	c.rewritten = c.rewritten || r.Final != nil || c.lost != ""
 	c.heartbeat = c.heartbeat || r.Heartbeat
 	c.attempt = max(c.attempt, r.Attempt)
 	c.epoch = max(c.epoch, r.Epoch)

@@ -52,7 +52,7 @@ func TestRegistry(t *testing.T) {
 
 func TestHooksAreCarried(t *testing.T) {
 	reg, err := runtime.NewRegistry(runtime.NewTool(&runtime.Spec{Name: "file_write", Undo: &runtime.UndoSpec{TTL: time.Hour}}, &readInputRule, okRead,
-		runtime.WithUndo(
+		runtime.WithUndo(&readOutputRule, &readOutputRule,
 			func(context.Context, *readInput) (*readOutput, error) { return nil, nil },
 			func(context.Context, *runtime.Undo[readInput, readOutput, readOutput]) error { return nil }),
 		runtime.WithPreview(func(context.Context, *readInput) (runtime.Preview, error) { return runtime.Preview{}, nil }),

@@ -53,10 +53,12 @@ func (e *Executor) reviveCall(r *recalled) *call {
 	if r.outcome != nil {
 		rec.keep(r.outcome)
 		e.fire(&rec.first)
-		if rec.undo.possible = r.attempt > 0 && !r.undone; rec.undo.possible {
+		if r.attempt > 0 && !r.undone {
 			rec.undo.ended = r.ended
-			rec.call = e.callOf(r, rec)
-			rec.undo.possible = rec.call.tool != nil && rec.call.tool.spec.Undo != nil && rec.call.final != nil
+			c := e.callOf(r, rec)
+			if rec.undo.possible = c.tool != nil && c.tool.spec.Undo != nil; rec.undo.possible {
+				rec.call = c
+			}
 		}
 		return nil
 	}
@@ -101,30 +103,22 @@ func (e *Executor) callOf(r *recalled, rec *record) *call {
 	c.fence.closed = true
 	c.left.Store(true)
 	c.tool, c.index, _ = e.reg.Lookup(r.tool)
-	if c.tool == nil {
-		return c
+	if c.tool != nil {
+		c.args, c.text = c.recallArgs(r.args)
+		c.final, c.finalText = c.args, c.text
+		if r.rewritten {
+			c.final, c.finalText = c.recallArgs(r.final)
+		}
 	}
-	c.args, c.text = c.recallArgs(r.args)
-	c.final, c.finalText = c.args, c.text
-	if r.final != nil {
-		c.final, c.finalText = c.recallArgs(r.final)
-	}
+	c.recallUndo(r)
 	return c
 }
 
 // recallArgs decodes arguments that were recorded. They were valid once; the tool
 // may have changed since.
-func (c *call) recallArgs(text []byte) (v wire.Value, _ []byte) {
-	defer func() {
-		if recover() != nil {
-			v = nil
-		}
-	}()
-	if text == nil {
-		return nil, nil
-	}
-	v, violations := c.tool.Decode(text)
-	if violations != nil {
+func (c *call) recallArgs(text []byte) (wire.Value, []byte) {
+	v, err := recallValue(c.tool.decode, text)
+	if err != nil {
 		return nil, nil
 	}
 	return v, text

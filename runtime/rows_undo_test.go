@@ -18,7 +18,7 @@ func putTool(run readFunc, undone func(callID string), change ...func(*runtime.S
 	for _, f := range change {
 		f(spec)
 	}
-	return runtime.NewTool(spec, &readInputRule, run, runtime.WithUndo(
+	return runtime.NewTool(spec, &readInputRule, run, runtime.WithUndo(&readInputRule, &readOutputRule,
 		func(_ context.Context, in *readInput) (*readInput, error) { return in, nil },
 		func(_ context.Context, u *runtime.Undo[readInput, readInput, readOutput]) error {
 			undone(u.CallID)

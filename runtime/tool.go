@@ -18,13 +18,16 @@ var ErrDrift = errors.New("changed since the call")
 // immutable and made by NewTool, mostly from generated code.
 type Tool struct {
 	spec   *Spec
-	decode func([]byte, wire.Limits) (wire.Value, []wire.Violation)
+	decode decodeFunc
 	run    func(context.Context, wire.Value) (wire.Value, error)
 	hooks  hooks
 	err    error
 
 	outputs func() *schema // what spec.OutputSchema says, parsed when it is wanted
 }
+
+// A decodeFunc strictly decodes and checks a value.
+type decodeFunc = func([]byte, wire.Limits) (wire.Value, []wire.Violation)
 
 // hooks are what undo, preview and reconcile declare, with their types erased.
 type hooks struct {
@@ -33,6 +36,9 @@ type hooks struct {
 	preview   func(context.Context, wire.Value) (Preview, error)
 	reconcile func(ctx context.Context, callID string, input wire.Value) (wire.Value, error)
 	outputs   []any // typed nil pointers, to be compared with that of the tool
+
+	decodeState, decodeOutput decodeFunc // of what the journal has for undo; nil without undo
+	err                       error
 }
 
 // A ToolOption adds a hook to a tool whose input is In.
@@ -49,14 +55,7 @@ func NewTool[In input, Out wire.Value](
 		t.err = errors.New("the rule of the input or the handler is nil")
 		return t
 	}
-	elem := reflect.TypeFor[In]().Elem()
-	t.decode = func(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
-		in := reflect.New(elem).Interface().(In)
-		if violations := wire.DecodeInto(in, b, l, rule); violations != nil {
-			return nil, violations
-		}
-		return in, nil
-	}
+	t.decode = decoder(reflect.TypeFor[In]().Elem(), rule)
 	t.run = func(ctx context.Context, v wire.Value) (wire.Value, error) {
 		out, err := run(ctx, v.(In))
 		var none Out
@@ -68,6 +67,7 @@ func NewTool[In input, Out wire.Value](
 	for _, opt := range opts {
 		opt(&t.hooks)
 	}
+	t.err = t.hooks.err
 	var none Out
 	for _, out := range t.hooks.outputs {
 		if reflect.TypeOf(out) != reflect.TypeOf(none) {
@@ -75,6 +75,17 @@ func NewTool[In input, Out wire.Value](
 		}
 	}
 	return t
+}
+
+// decoder returns what decodes a value of a generated type.
+func decoder(elem reflect.Type, rule *wire.ObjectRule) decodeFunc {
+	return func(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
+		v := reflect.New(elem).Interface().(input)
+		if violations := wire.DecodeInto(v, b, l, rule); violations != nil {
+			return nil, violations
+		}
+		return v, nil
+	}
 }
 
 // newTool returns a tool that cannot do anything yet.
@@ -90,8 +101,8 @@ type input interface {
 	wire.Value
 }
 
-// A Codec decodes and checks the input of a dynamic tool. On violations the
-// value is ignored.
+// A Codec decodes and checks the input of a dynamic tool, or what its undo needs.
+// On violations the value is ignored.
 type Codec interface {
 	Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation)
 }
@@ -109,19 +120,28 @@ func NewDynamicTool(spec *Spec, codec Codec, run func(context.Context, wire.Valu
 	for _, opt := range opts {
 		opt(&t.hooks)
 	}
+	t.err = t.hooks.err
 	return t
 }
 
 // A DynamicOption adds a hook to a tool without types.
 type DynamicOption func(*hooks)
 
-// WithDynamicUndo is WithUndo for a tool without types. State and output are nil
-// when there are none.
+// WithDynamicUndo is WithUndo for a tool without types: the codecs decode state
+// and output. State and output are nil when there are none.
 func WithDynamicUndo(
+	state, output Codec,
 	prepare func(ctx context.Context, input wire.Value) (wire.Value, error),
 	undo func(ctx context.Context, callID string, input, state, output wire.Value) error,
 ) DynamicOption {
-	return func(h *hooks) { h.prepare, h.undo = prepare, undo }
+	return func(h *hooks) {
+		h.prepare, h.undo = prepare, undo
+		if state == nil || output == nil {
+			h.err = errors.New("a codec that WithDynamicUndo is given is nil")
+			return
+		}
+		h.decodeState, h.decodeOutput = state.Decode, output.Decode
+	}
 }
 
 // WithDynamicPreview is WithPreview for a tool without types.

@@ -83,6 +83,7 @@ type undoable struct {
 	done     bool // it was undone
 	busy     bool // it is being undone
 	ended    time.Time
+	lost     error // why the journal does not say any more what it needs
 }
 
 // Undo takes back the effects of a call, or of all calls of a run that
@@ -138,6 +139,7 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult)
 // undoCall undoes one call.
 func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) UndoResult {
 	if why := s.beginUndo(r); why != UndoReasonNone {
+		s.tellLost(r, why)
 		return UndoResult{Reason: why}
 	}
 	c := r.call
@@ -197,7 +199,7 @@ func (s *Session) beginUndo(r *record) UndoReason {
 	switch {
 	case r.undo.done:
 		return UndoAlreadyUndone
-	case !known || tool.spec.Undo == nil:
+	case !known || tool.spec.Undo == nil || r.undo.lost != nil:
 		return UndoNotUndoable
 	case !ended && r.final != nil && r.call.hold != holdInvocation:
 		return UndoNotSuccessful

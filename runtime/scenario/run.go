@@ -238,9 +238,12 @@ func (w *world) end() *final {
 // tool makes one tool with a stand-in handler.
 func (w *world) tool(t *dynamic.Tool) *runtime.Tool {
 	name := t.Spec.Name
-	return runtime.NewDynamicTool(t.Spec, t.Input, func(ctx context.Context, in wire.Value) (wire.Value, error) {
-		return w.handle(ctx, name, in)
-	}, runtime.WithDynamicUndo(
+	run := func(ctx context.Context, in wire.Value) (wire.Value, error) { return w.handle(ctx, name, in) }
+	if t.State == nil {
+		return runtime.NewDynamicTool(t.Spec, t.Input, run)
+	}
+	return runtime.NewDynamicTool(t.Spec, t.Input, run, runtime.WithDynamicUndo(
+		t.State, t.Output,
 		func(context.Context, wire.Value) (wire.Value, error) { return nil, nil },
 		func(context.Context, string, wire.Value, wire.Value, wire.Value) error {
 			if w.of.undoFails[name] {

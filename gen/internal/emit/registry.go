@@ -160,7 +160,8 @@ func options(t *ir.Tool) []jen.Code {
 		case ir.HookPrepare:
 			prepare = h.GoName
 		case ir.HookUndo:
-			all = append(all, fromRuntime("WithUndo").Call(field("h", prepare), field("h", h.GoName)))
+			all = append(all, fromRuntime("WithUndo").Call(
+				ruleRef(t.State.Rule), ruleRef(t.Output.Rule), field("h", prepare), field("h", h.GoName)))
 		case ir.HookReconcile:
 			all = append(all, fromRuntime("WithReconcile").Call(field("h", h.GoName)))
 		}

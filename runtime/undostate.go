@@ -1,0 +1,126 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// What an undo is given is in memory, or, when the call belongs to an earlier
+// process, in the journal: the arguments, the state that was prepared, and the
+// output. Without the first two nothing is undone.
+
+var (
+	errNoValue  = errors.New("it was erased")
+	errNoTool   = errors.New("the undo cannot be tried any more: the tool is not registered, or declares no undo")
+	errNoDecode = errors.New("the tool has nothing that decodes it: give it WithUndo")
+)
+
+// storable says why a state that was prepared could not be read again: a call
+// that could then not be undone does not start. Operators are told the places, and
+// no values, which the model may see too.
+func storable(state wire.Value) error {
+	if state == nil {
+		return nil
+	}
+	_, violations, err := wire.AppendWithin(nil, state, math.MaxInt, maxDepth)
+	switch {
+	case err != nil:
+		return fmt.Errorf("what was prepared for undo cannot be stored: %w", err)
+	case violations != nil:
+		return fmt.Errorf("what was prepared for undo is invalid: %s", violationList(unvalued(violations)))
+	}
+	return nil
+}
+
+// recallUndo makes known again what the undo of a call is given, or why it cannot
+// be undone any more. Values that nobody will need are not decoded.
+func (c *call) recallUndo(r *recalled) {
+	if r.attempt == 0 || r.undone {
+		return
+	}
+	if out := r.outcome; out != nil {
+		if out.Kind == Failed || c.tool != nil && !c.exec.now().Before(r.ended.Add(c.tool.spec.ruleTool().Undo)) {
+			return
+		}
+	}
+	if c.record.undo.lost = c.recallState(r); c.record.undo.lost == nil {
+		c.recallOutput(r)
+	}
+}
+
+// recallState decodes the state that was prepared. The error says why the call
+// cannot be undone any more.
+func (c *call) recallState(r *recalled) (err error) {
+	switch {
+	case c.tool == nil || c.tool.spec.Undo == nil:
+		if r.stored {
+			return errNoTool
+		}
+		return nil
+	case r.lost != "":
+		return fmt.Errorf("the undo needs values that could not be recorded: %s", r.lost)
+	case c.final == nil:
+		text := r.args
+		if r.rewritten {
+			text = r.final
+		}
+		_, err = recallValue(c.tool.decode, text)
+		return fmt.Errorf("the undo needs the arguments, which cannot be had any more: %w", err)
+	case !r.stored:
+		return nil
+	}
+	if c.prepared, err = recallValue(c.tool.hooks.decodeState, r.prepared); err != nil {
+		return fmt.Errorf("the undo needs the state that was prepared for it, which cannot be had any more: %w", err)
+	}
+	return nil
+}
+
+// recallOutput decodes the output, unless it is not what the handler returned:
+// the undo handler can do without.
+func (c *call) recallOutput(r *recalled) {
+	if r.outcome == nil || c.tool == nil || c.tool.hooks.decodeOutput == nil {
+		return
+	}
+	for _, o := range r.outcome.Obligations {
+		if o.Code == "redact_output" {
+			return
+		}
+	}
+	if v, err := recallValue(c.tool.hooks.decodeOutput, r.outcome.Output); err == nil {
+		c.outputs = v
+	}
+}
+
+// recallValue decodes a value that was recorded. It was valid once; the tool may
+// have changed since, and its code may be broken. No text is too large: it was
+// checked before it was stored.
+func recallValue(decode decodeFunc, text []byte) (v wire.Value, err error) {
+	switch {
+	case text == nil:
+		return nil, errNoValue
+	case decode == nil:
+		return nil, errNoDecode
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			v, err = nil, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	v, violations := decode(text, wire.Limits{Size: max(len(text), 1), Depth: maxDepth, Number: max(len(text), 1)})
+	if violations != nil {
+		return nil, fmt.Errorf("it does not fit the declaration of now: %s", violationList(violations))
+	}
+	return v, nil
+}
+
+// tellLost tells operators why a call cannot be undone any more, if that is what
+// why says.
+func (s *Session) tellLost(r *record, why UndoReason) {
+	if why != UndoNotUndoable || r.undo.lost == nil {
+		return
+	}
+	s.exec.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: s.id, RunID: r.run, Err: r.undo.lost})
+}
