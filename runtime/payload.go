@@ -1,10 +1,12 @@
 package runtime
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -40,6 +42,15 @@ func (p *payer) payload(name string, v wire.Value) (out *journal.Payload, err er
 	out = plainPayload(text)
 	out.Secrets = len(p.secrets) - before
 	return out, nil
+}
+
+// keepIn keeps the secrets that a text is still committed to, and returns how many
+// they are: what is masked is not to be put back.
+func (p *payer) keepIn(text []byte) int {
+	p.secrets = slices.DeleteFunc(p.secrets, func(s journal.Secret) bool {
+		return !bytes.Contains(text, []byte(journal.Commit(s.Salt, s.Value)))
+	})
+	return len(p.secrets)
 }
 
 // plainPayload returns a JSON text as it is recorded.

@@ -98,9 +98,8 @@ func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *payer) (err error) 
 	case len(c.obligations) > 0: // masked once more, behind the veil
 		var masked []byte
 		if masked, err = c.redact(wire.Raw(r.Output.Value)); err == nil {
-			secrets := r.Output.Secrets
 			r.Output = plainPayload(masked)
-			r.Output.Secrets = secrets
+			r.Output.Secrets = p.keepIn(masked)
 		}
 	}
 	return err
