@@ -95,6 +95,12 @@ func (c *call) secrets() []string {
 			})
 		}
 	}
+	c.mu.Lock()
+	prepared := c.prepared
+	c.mu.Unlock()
+	if prepared != nil { // it was measured when it was prepared
+		collect(&s, func() wire.Value { return prepared })
+	}
 	if c.outputs != nil {
 		collect(&s, func() wire.Value {
 			if new(sizer).measure(c.outputs, c.tool.spec.outputLimit()) != nil {
