@@ -56,7 +56,7 @@ func (e *Executor) reviveCall(r *recalled) *call {
 		if r.attempt > 0 && !r.undone {
 			rec.undo.ended = r.ended
 			c := e.callOf(r, rec)
-			if rec.undo.possible = c.tool != nil && c.tool.spec.Undo != nil; rec.undo.possible {
+			if rec.undo.possible = c.undoable(); rec.undo.possible {
 				rec.call = c
 			}
 		}

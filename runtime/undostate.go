@@ -42,7 +42,7 @@ func (c *call) recallUndo(r *recalled) {
 		return
 	}
 	if out := r.outcome; out != nil {
-		if out.Kind == Failed || c.tool != nil && !c.exec.now().Before(r.ended.Add(c.tool.spec.ruleTool().Undo)) {
+		if out.Kind == Failed || c.undoable() && !c.exec.now().Before(r.ended.Add(c.tool.spec.ruleTool().Undo)) {
 			return
 		}
 	}
@@ -51,11 +51,14 @@ func (c *call) recallUndo(r *recalled) {
 	}
 }
 
+// undoable reports whether the tool, as it is now, declares undo.
+func (c *call) undoable() bool { return c.tool != nil && c.tool.spec.Undo != nil }
+
 // recallState decodes the state that was prepared. The error says why the call
 // cannot be undone any more.
 func (c *call) recallState(r *recalled) (err error) {
 	switch {
-	case c.tool == nil || c.tool.spec.Undo == nil:
+	case !c.undoable():
 		if r.stored {
 			return errNoTool
 		}
@@ -81,7 +84,7 @@ func (c *call) recallState(r *recalled) (err error) {
 // recallOutput decodes the output, unless it is not what the handler returned:
 // the undo handler can do without.
 func (c *call) recallOutput(r *recalled) {
-	if r.outcome == nil || c.tool == nil || c.tool.hooks.decodeOutput == nil {
+	if r.outcome == nil || !c.undoable() {
 		return
 	}
 	for _, o := range r.outcome.Obligations {

@@ -1,0 +1,186 @@
+package runtime_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A purged journal has lost what was private in some entries.
+type purged struct {
+	journal.Memory
+	kinds []string // nil: all
+}
+
+func (p *purged) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
+	entries, err := p.Memory.Read(ctx, after, limit)
+	for i := range entries {
+		for _, kind := range p.kinds {
+			if entries[i].Kind == kind {
+				entries[i].Private = nil
+			}
+		}
+	}
+	return entries, err
+}
+
+func TestUndoOfErasedValues(t *testing.T) {
+	for _, tc := range []struct {
+		erased string
+		fault  string // empty: it can be undone
+	}{
+		{"tool.validated", "needs the arguments"},
+		{"tool.authorized", "needs the arguments"}, // those that came are not those that the handler was given
+		{"undo.prepared", "needs the state"},
+		{"tool.completed", ""},
+	} {
+		t.Run(tc.erased, func(t *testing.T) {
+			var j purged
+			rewrite := decide(runtime.Decision{
+				Effect: runtime.EffectAllow, Rewrites: []runtime.Rewrite{{Pointer: "/user", Value: wire.Raw(`"eve"`)}},
+			})
+			var l loginTool
+			restart := func() *rig {
+				r := newRigWith(t, rewrite, []*runtime.Tool{l.tool()}, runtime.WithJournal(&j))
+				if !*journaled {
+					require.NoError(t, r.exec.Recover(t.Context()))
+				}
+				return r
+			}
+			restart().turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn))
+			j.kinds = []string{tc.erased}
+			r := restart()
+			want := adaUndo("c1")
+			want.Input.User, want.State.User = "eve", "eve"
+			want.Output = nil
+			switch {
+			case tc.erased == "tool.validated": // the handler was given others, which are there
+				assert.Equal(t, runtime.UndoOK, r.undoOf("c1").Kind)
+				want.Output = &loginInput{"eve", "out of hunter2"}
+			case tc.fault == "":
+				assert.Equal(t, runtime.UndoOK, r.undoOf("c1").Kind)
+			default:
+				assert.Equal(t, runtime.UndoResult{Reason: runtime.UndoNotUndoable}, r.undoOf("c1"))
+				faults := r.allFaults()
+				require.Len(t, faults, 1)
+				assert.ErrorContains(t, faults[0], tc.fault)
+				assert.ErrorContains(t, faults[0], "erased")
+				assert.Equal(t, "c1", faults[0].CallID)
+				assert.Empty(t, l.undone)
+				all := r.sessionAgain().Undo(t.Context(), runtime.UndoRequest{RunID: "r"})
+				assert.Equal(t, runtime.UndoResult{Kind: runtime.UndoOK, NotUndoable: []string{"c1"}}, all)
+				return
+			}
+			assert.Equal(t, []*undid{want}, l.undone)
+		})
+	}
+}
+
+func TestUndoAfterTheDeclarationChanged(t *testing.T) {
+	none := func(s *runtime.Spec) { s.Undo = nil }
+	wide := loginInputRule
+	wide.Names, wide.Required = []string{"user", "password", "realm"}, 3
+	var l loginTool
+	l.prepare = func(context.Context, *loginInput) (*loginInput, error) { panic("nothing is prepared again") }
+	state := loginTool{state: &wide}
+	run := func(context.Context, *loginInput) (*loginInput, error) { return nil, nil }
+	spec := func() *runtime.Spec { return &runtime.Spec{Name: "login", Undo: &runtime.UndoSpec{}} }
+	input := runtime.NewTool(spec(), &wide, run, runtime.WithUndo(&loginInputRule, &loginInputRule, l.prepare,
+		func(context.Context, *undid) error { panic("undone") }))
+	bare := runtime.NewTool(spec(), &loginInputRule, run)
+	for name, tc := range map[string]struct {
+		tool  *runtime.Tool
+		fault string
+	}{
+		"state":   {state.tool(), `needs the state that was prepared for it, which cannot be had any more: it does not fit the declaration of now: /realm: required`},
+		"input":   {input, `needs the arguments, which cannot be had any more: it does not fit the declaration of now: /realm: required`},
+		"no undo": {l.tool(none), "is not registered, or declares no undo"},
+		"no hook": {bare, "nothing that decodes it"},
+		"no tool": {readTool(okRead), "is not registered, or declares no undo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var j journal.Memory
+			aforetime(t, &j, new(loginTool).tool())
+			r := recovered(t, &j, tc.tool)
+			assert.Equal(t, runtime.UndoResult{Reason: runtime.UndoNotUndoable}, r.undoOf("c1"))
+			faults := r.allFaults()
+			require.Len(t, faults, 1)
+			assert.ErrorContains(t, faults[0], tc.fault)
+
+			var again loginTool // the declaration is what it was
+			r = recovered(t, &j, again.tool())
+			assert.Equal(t, runtime.UndoOK, r.undoOf("c1").Kind)
+			assert.Equal(t, []*undid{adaUndo("c1")}, again.undone)
+		})
+	}
+}
+
+// TestUndoWithARedactedOutput: what the handler returned is not in the journal.
+func TestUndoWithARedactedOutput(t *testing.T) {
+	for _, place := range []string{"/user", "/password", ""} {
+		t.Run(place, func(t *testing.T) {
+			var j journal.Memory
+			policy := decide(runtime.Decision{Effect: runtime.EffectAllow, Obligations: []runtime.Obligation{
+				{Code: "redact_output", Args: wire.Raw(`{"pointers":["` + place + `"]}`)},
+			}})
+			var l loginTool
+			restart := func() *rig {
+				r := newRigWith(t, policy, []*runtime.Tool{l.tool()}, runtime.WithJournal(&j))
+				if !*journaled {
+					require.NoError(t, r.exec.Recover(t.Context()))
+				}
+				return r
+			}
+			out := restart().turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn))
+			require.Equal(t, runtime.Completed, out.Kind, out.Message)
+			r := restart()
+			assert.Equal(t, string(out.Output), string(r.sessionAgain().Await(t.Context(), "c1").Output))
+			assert.Equal(t, runtime.UndoOK, r.undoOf("c1").Kind)
+			want := adaUndo("c1")
+			want.Output = nil
+			assert.Equal(t, []*undid{want}, l.undone)
+		})
+	}
+}
+
+func TestNothingPreparedForUndo(t *testing.T) {
+	var j journal.Memory
+	l := loginTool{prepare: func(context.Context, *loginInput) (*loginInput, error) { return nil, nil }}
+	r := recovered(t, &j, l.tool())
+	turn := r.turn()
+	turn.Execute(t.Context(), callOf("c1", "login", adaLogsIn))
+	turn.Execute(t.Context(), callOf("c2", "login", adaLogsIn))
+	assert.Equal(t, runtime.UndoOK, r.undoOf("c1").Kind)
+	assert.Equal(t, runtime.UndoOK, recovered(t, &j, l.tool()).undoOf("c2").Kind)
+	require.Len(t, l.undone, 2)
+	assert.Nil(t, l.undone[0].State)
+	assert.Nil(t, l.undone[1].State)
+}
+
+// TestInvalidPreparationStartsNothing: it could not be read again.
+func TestInvalidPreparationStartsNothing(t *testing.T) {
+	long := make([]byte, 65)
+	for i := range long {
+		long[i] = 'x'
+	}
+	l := loginTool{
+		run: func(context.Context, *loginInput) (*loginInput, error) { panic("it ran") },
+		prepare: func(context.Context, *loginInput) (*loginInput, error) {
+			return &loginInput{Password: string(long)}, nil
+		},
+	}
+	r := recovered(t, new(journal.Memory), l.tool())
+	out := r.turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn))
+	assert.Equal(t, runtime.Failed, out.Kind)
+	faults := r.allFaults()
+	require.Len(t, faults, 1)
+	assert.ErrorContains(t, faults[0], "what was prepared for undo is invalid: /password: maxLength")
+	assert.NotContains(t, faults[0].Error(), string(long))
+	assert.Equal(t, runtime.UndoNotSuccessful, r.undoOf("c1").Reason)
+}
