@@ -14,10 +14,10 @@ const recoverStep = 1000
 
 // Recover reads the journal (WithJournal) and makes of it again what lasts:
 // sessions and runs with what their rules know, grants, requests that people may
-// still answer, and the outcomes of calls. Calls that had none are settled: one
-// whose handler was never started has failed (interrupted) and done nothing;
-// one whose handler was started is unknown, until its tool's reconcile handler, a
-// person or an undo says what became of it.
+// still answer, and the outcomes of calls with what their undo needs. Calls that
+// had none are settled: one whose handler was never started has failed
+// (interrupted) and done nothing; one whose handler was started is unknown, until
+// its tool's reconcile handler, a person or an undo says what became of it.
 //
 // It is called once, before anything else. Without a journal it only takes back
 // what participants still hold of calls.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 func TestRegistryReportsEveryBadTool(t *testing.T) {
@@ -24,17 +25,28 @@ func TestRegistryReportsEveryBadTool(t *testing.T) {
 		runtime.NewDynamicTool(&runtime.Spec{Name: "dynamic"}, nil, nil),
 		runtime.NewTool(&runtime.Spec{Name: "mixed"}, &readInputRule, okRead,
 			runtime.WithReconcile(func(context.Context, *runtime.Reconcile[readInput]) (*loginInput, error) { return nil, nil })),
+		runtime.NewTool(&runtime.Spec{Name: "unruled"}, &readInputRule, okRead, runtime.WithUndo(&readInputRule, nil,
+			func(context.Context, *readInput) (*readInput, error) { return nil, nil },
+			func(context.Context, *runtime.Undo[readInput, readInput, readOutput]) error { return nil })),
+		runtime.NewDynamicTool(&runtime.Spec{Name: "uncoded"}, noCodec{}, func(context.Context, wire.Value) (wire.Value, error) { return nil, nil },
+			runtime.WithDynamicUndo(nil, noCodec{}, nil, nil)),
 	)
 	require.Error(t, err)
 	for _, part := range []string{
 		"tool 0 of the registry is nil", `the name "Bad" is not`, `"file_read" is registered twice, at 2 and 3`,
 		`"no_handler": the rule of the input or the handler is nil`, "the deadline -1ns is negative", "effect(9) is not a side effect",
 		"a limit is negative", `the mode "web" has no values`, `"dynamic": the codec or the handler is nil`,
+		`"unruled": a rule that WithUndo is given is nil`, `"uncoded": a codec that WithDynamicUndo is given is nil`,
 		`"mixed": a hook was written for the output *runtime_test.loginInput`,
 	} {
 		assert.ErrorContains(t, err, part)
 	}
 }
+
+// noCodec decodes nothing.
+type noCodec struct{}
+
+func (noCodec) Decode([]byte, wire.Limits) (wire.Value, []wire.Violation) { return nil, nil }
 
 func TestRegistry(t *testing.T) {
 	reg, err := runtime.NewRegistry(readTool(okRead, named("b")), readTool(okRead, named("a")))

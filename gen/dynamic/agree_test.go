@@ -32,7 +32,7 @@ func TestAgree(t *testing.T) {
 	inputs := corpus(t)
 	require.Greater(t, len(inputs), 150)
 
-	out := run(t, file, inputs)
+	out := run(t, file, program, inputs)
 	require.True(t, out.Scan(), "the specifications")
 	specs, err := json.Marshal(answer.Specs(tools))
 	require.NoError(t, err)
@@ -94,10 +94,10 @@ import (
 func main() { answer.Main(agree.Tools(agree.UnimplementedHandler{})) }
 `
 
-// run builds a program around the generated code and gives it the inputs. The
+// run builds a program around the generated code and gives it the inputs, as JSON. The
 // files stand in a temporary folder and in this module at the same time, by
 // way of an overlay: nothing is written here and nothing needs to be fetched.
-func run(t *testing.T, file *dsl.File, inputs []answer.Input) *bufio.Scanner {
+func run(t *testing.T, file *dsl.File, program string, inputs any) *bufio.Scanner {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -111,10 +111,10 @@ func run(t *testing.T, file *dsl.File, inputs []answer.Input) *bufio.Scanner {
 		require.NoError(t, os.WriteFile(path, content, 0o644))
 		overlay[filepath.Join(here, "agreed", filepath.FromSlash(name))] = path
 	}
-	files, err := gen.Generate(file, gen.Options{Source: "agree.yaml"})
+	files, err := gen.Generate(file, gen.Options{})
 	require.NoError(t, err)
 	for _, f := range files {
-		write("agree/"+f.Name, f.Content)
+		write(file.Package+"/"+f.Name, f.Content)
 	}
 	write("main.go", fmt.Appendf(nil, program, "github.com/ambit-tools/ambit"))
 	replace, err := json.Marshal(map[string]any{"Replace": overlay})
