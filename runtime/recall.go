@@ -3,6 +3,7 @@ package runtime
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -59,8 +60,8 @@ func (m *recollection) add(entry *journal.Entry) error {
 	if field := entry.Disagreement(r); field != "" {
 		return fmt.Errorf("its %s is not that of its record", field)
 	}
-	if entry.Private == nil {
-		forget(r)
+	if err := forget(r, entry.Private); err != nil {
+		return err
 	}
 	m.last, m.beat = entry.Seq, r.At
 	for i := range r.Consent {
@@ -90,13 +91,30 @@ func (m *recollection) add(entry *journal.Entry) error {
 	return m.call(s, r)
 }
 
-// forget takes out what is not as it was: the values of secrets were erased.
-func forget(r *journal.Record) {
-	for _, p := range []*journal.Payload{r.Args, r.Final, r.Prepared, r.Output} {
-		if p != nil && p.Secrets > 0 {
-			p.Value = nil
+// forget takes out what is not as it was: values of which secrets were erased.
+func forget(r *journal.Record, private []byte) error {
+	secrets, err := journal.DecodePrivate(private)
+	if err != nil {
+		return err
+	}
+	for _, in := range [...]struct {
+		place   string
+		payload *journal.Payload
+	}{{"/args/value", r.Args}, {"/final_args/value", r.Final}, {"/prepared/value", r.Prepared}, {"/output/value", r.Output}} {
+		if in.payload == nil {
+			continue
+		}
+		left := 0
+		for i := range secrets {
+			if strings.HasPrefix(secrets[i].Pointer, in.place) {
+				left++
+			}
+		}
+		if left < in.payload.Secrets {
+			in.payload.Value = nil
 		}
 	}
+	return nil
 }
 
 // configOf returns the configuration of a session that a record tells of.

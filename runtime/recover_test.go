@@ -16,7 +16,13 @@ import (
 // recovered returns a rig of tools that continues a journal.
 func recovered(t *testing.T, j journal.Journal, tools ...*runtime.Tool) *rig {
 	t.Helper()
-	r := newRigWith(t, runtime.PolicyFunc(allowAll), tools, runtime.WithPendingRequests(), runtime.WithJournal(j))
+	return recoveredWith(t, j, runtime.PolicyFunc(allowAll), tools...)
+}
+
+// recoveredWith is recovered with a policy.
+func recoveredWith(t *testing.T, j journal.Journal, policy runtime.Policy, tools ...*runtime.Tool) *rig {
+	t.Helper()
+	r := newRigWith(t, policy, tools, runtime.WithPendingRequests(), runtime.WithJournal(j))
 	if !*journaled {
 		require.NoError(t, r.exec.Recover(t.Context()))
 	}

@@ -15,70 +15,63 @@ import (
 // A purged journal has lost what was private in some entries.
 type purged struct {
 	journal.Memory
-	kinds []string // nil: all
+	kind string
+	left []byte // instead
 }
 
 func (p *purged) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
 	entries, err := p.Memory.Read(ctx, after, limit)
 	for i := range entries {
-		for _, kind := range p.kinds {
-			if entries[i].Kind == kind {
-				entries[i].Private = nil
-			}
+		if entries[i].Kind == p.kind {
+			entries[i].Private = p.left
 		}
 	}
 	return entries, err
 }
 
 func TestUndoOfErasedValues(t *testing.T) {
+	all := adaUndo("c1")
+	all.Input.User, all.State.User, all.Output.User = "eve", "eve", "eve"
+	silent := *all
+	silent.Output = nil
+	rewrite := decide(runtime.Decision{
+		Effect: runtime.EffectAllow, Rewrites: []runtime.Rewrite{{Pointer: "/user", Value: wire.Raw(`"eve"`)}},
+	})
 	for _, tc := range []struct {
-		erased string
-		fault  string // empty: it can be undone
+		kind  string
+		want  *undid
+		fault string
 	}{
-		{"tool.validated", "needs the arguments"},
-		{"tool.authorized", "needs the arguments"}, // those that came are not those that the handler was given
-		{"undo.prepared", "needs the state"},
-		{"tool.completed", ""},
+		{"tool.validated", all, ""}, // the handler was given others
+		{"tool.authorized", nil, "needs the arguments"},
+		{"undo.prepared", nil, "needs the state"},
+		{"tool.completed", &silent, ""},
 	} {
-		t.Run(tc.erased, func(t *testing.T) {
-			var j purged
-			rewrite := decide(runtime.Decision{
-				Effect: runtime.EffectAllow, Rewrites: []runtime.Rewrite{{Pointer: "/user", Value: wire.Raw(`"eve"`)}},
-			})
-			var l loginTool
-			restart := func() *rig {
-				r := newRigWith(t, rewrite, []*runtime.Tool{l.tool()}, runtime.WithJournal(&j))
-				if !*journaled {
-					require.NoError(t, r.exec.Recover(t.Context()))
+		for name, left := range map[string][]byte{"all": nil, "some": []byte("[]")} {
+			t.Run(tc.kind+" "+name, func(t *testing.T) {
+				var j purged
+				var l loginTool
+				restart := func() *rig { return recoveredWith(t, &j, rewrite, l.tool()) }
+				restart().turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn))
+				j.kind, j.left = tc.kind, left
+				r := restart()
+				res := r.undoOf("c1")
+				if tc.want != nil {
+					assert.Equal(t, runtime.UndoResult{Kind: runtime.UndoOK}, res)
+					assert.Equal(t, []*undid{tc.want}, l.undone)
+					return
 				}
-				return r
-			}
-			restart().turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn))
-			j.kinds = []string{tc.erased}
-			r := restart()
-			want := adaUndo("c1")
-			want.Input.User, want.State.User = "eve", "eve"
-			want.Output = nil
-			switch {
-			case tc.erased == "tool.validated": // the handler was given others, which are there
-				assert.Equal(t, runtime.UndoOK, r.undoOf("c1").Kind)
-				want.Output = &loginInput{"eve", "out of hunter2"}
-			case tc.fault == "":
-				assert.Equal(t, runtime.UndoOK, r.undoOf("c1").Kind)
-			default:
-				assert.Equal(t, runtime.UndoResult{Reason: runtime.UndoNotUndoable}, r.undoOf("c1"))
+				assert.Equal(t, runtime.UndoResult{Reason: runtime.UndoNotUndoable}, res)
+				assert.Empty(t, l.undone)
 				faults := r.allFaults()
 				require.Len(t, faults, 1)
 				assert.ErrorContains(t, faults[0], tc.fault)
 				assert.ErrorContains(t, faults[0], "erased")
 				assert.Equal(t, "c1", faults[0].CallID)
-				assert.Empty(t, l.undone)
-				all := r.sessionAgain().Undo(t.Context(), runtime.UndoRequest{RunID: "r"})
-				assert.Equal(t, runtime.UndoResult{Kind: runtime.UndoOK, NotUndoable: []string{"c1"}}, all)
-				return
-			}
-			assert.Equal(t, []*undid{want}, l.undone)
-		})
+				res = r.sessionAgain().Undo(t.Context(), runtime.UndoRequest{RunID: "r"})
+				assert.Equal(t, runtime.UndoResult{Kind: runtime.UndoOK, NotUndoable: []string{"c1"}}, res)
+			})
+		}
 	}
 }
 
@@ -130,13 +123,7 @@ func TestUndoWithARedactedOutput(t *testing.T) {
 				{Code: "redact_output", Args: wire.Raw(`{"pointers":["` + place + `"]}`)},
 			}})
 			var l loginTool
-			restart := func() *rig {
-				r := newRigWith(t, policy, []*runtime.Tool{l.tool()}, runtime.WithJournal(&j))
-				if !*journaled {
-					require.NoError(t, r.exec.Recover(t.Context()))
-				}
-				return r
-			}
+			restart := func() *rig { return recoveredWith(t, &j, policy, l.tool()) }
 			out := restart().turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn))
 			require.Equal(t, runtime.Completed, out.Kind, out.Message)
 			r := restart()
