@@ -70,6 +70,7 @@ type call struct {
 	mu         sync.Mutex
 	handlerCtx callContext
 	prepared   wire.Value   // what its undo will need
+	isPrepared bool         // it was asked for, and may be nil
 	position   int          // in the list of active calls, from 1; guarded by the session
 	due        time.Time    // end of the phase; zero: none
 	evaluation *callContext // what the policy was given

@@ -55,8 +55,8 @@ func (e *Executor) recordConsent(at time.Time, by string) error {
 func (c *call) prepare(state wire.Value) {
 	c.mu.Lock() // an undo may come while the handler still runs
 	defer c.mu.Unlock()
-	c.prepared = state
-	if !c.exec.ledger.on() || state == nil {
+	c.prepared, c.isPrepared = state, true
+	if !c.exec.ledger.on() {
 		return
 	}
 	var p payer
@@ -64,7 +64,9 @@ func (c *call) prepare(state wire.Value) {
 		Kind: journal.KindPrepared, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool,
 	}
 	var err error
-	r.Prepared, err = p.payload("prepared", state)
+	if state != nil {
+		r.Prepared, err = p.payload("prepared", state)
+	}
 	c.entry = c.exec.ledger.add(p.draft(r, err))
 }
 

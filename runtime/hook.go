@@ -9,9 +9,9 @@ import (
 )
 
 // An Undo is what an undo handler gets. State is what was prepared before the
-// call; it is nil when nothing was, or the call did not come that far. Output is
-// nil when it is not known what the call returned. Both may come from the journal,
-// with what was sensitive in them.
+// call; it is nil only when prepare returned nil. Output is nil when it is not
+// known what the call returned. Both may come from the journal, with what was
+// sensitive in them.
 type Undo[In, State, Out any] struct {
 	CallID string
 	Input  *In

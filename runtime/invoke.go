@@ -69,15 +69,8 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 // invoke runs the handler. It may not return, return late, panic or leave its
 // goroutine; leave takes care of the last two.
 func (c *call) invoke() bool {
-	if prepare := c.tool.hooks.prepare; prepare != nil {
-		state, err := prepare(c.running, c.final)
-		if err == nil {
-			err = storable(state)
-		}
-		if c.worker.err = err; err != nil {
-			return true
-		}
-		c.prepare(state)
+	if c.worker.err = c.prepareUndo(); c.worker.err != nil {
+		return true
 	}
 	if !c.intend() {
 		return false

@@ -23,12 +23,14 @@ type recalled struct {
 	heartbeat                   bool
 	args, final, prepared       json.RawMessage // nil: there is none, or it was erased
 	decoded                     bool            // its arguments were valid
-	stored                      bool            // something was prepared for its undo
+	isPrepared                  bool            // its undo was prepared
+	stored                      bool            // and needs something
 	rewritten                   bool            // its handler was given final and not args
 	lost                        string          // why some of them were not recorded
 	state                       State
 	attempt                     int
 	epoch                       uint64
+	pin                         string // of the declaration under which its handler was started
 	request                     string
 	revision                    string
 	sealed                      []journal.Seal // nil: it was not decided to commit
@@ -198,7 +200,9 @@ func (c *recalled) add(r *journal.Record) error {
 	keep(&c.final, r.Final)
 	keep(&c.prepared, r.Prepared)
 	c.decoded = c.decoded || r.Args != nil
-	c.stored = c.stored || r.Kind == journal.KindPrepared
+	if r.Kind == journal.KindPrepared {
+		c.isPrepared, c.stored = true, r.Prepared != nil || r.Lost != ""
+	}
 	if r.Lost != "" && r.Mark != journal.MarkEnded {
 		c.lost = r.Lost
 	}
@@ -208,6 +212,9 @@ func (c *recalled) add(r *journal.Record) error {
 	c.epoch = max(c.epoch, r.Epoch)
 	if r.Request != "" {
 		c.request = r.Request
+	}
+	if r.Mark == journal.MarkStarted {
+		c.pin = r.Pin
 	}
 	if r.Revision != "" {
 		c.revision = r.Revision

@@ -53,7 +53,7 @@ func (e *Executor) reviveCall(r *recalled) *call {
 	if r.outcome != nil {
 		rec.keep(r.outcome)
 		e.fire(&rec.first)
-		if r.attempt > 0 && !r.undone {
+		if r.attempt > 0 && !r.undone && !r.outcome.RolledBack {
 			rec.undo.ended = r.ended
 			c := e.callOf(r, rec)
 			if rec.undo.possible = c.undoable(); rec.undo.possible {

@@ -199,7 +199,7 @@ func (s *Session) beginUndo(r *record) UndoReason {
 	switch {
 	case r.undo.done:
 		return UndoAlreadyUndone
-	case !known || tool.spec.Undo == nil || r.undo.lost != nil:
+	case !known || tool.spec.Undo == nil || r.undo.possible && r.undo.lost != nil:
 		return UndoNotUndoable
 	case !ended && r.final != nil && r.call.hold != holdInvocation:
 		return UndoNotSuccessful
@@ -247,8 +247,15 @@ func (c *call) undo(ctx context.Context) (err error) {
 		output = c.outputs
 	}
 	c.mu.Lock()
-	state := c.prepared
+	state, isPrepared := c.prepared, c.isPrepared
 	c.mu.Unlock()
+	switch {
+	case c.tool.hooks.prepare == nil || isPrepared:
+	case c.left.Load():
+		return nil // the call ended before its handler was let go: nothing was done
+	default:
+		return errPreparing
+	}
 	e, d := c.exec, c.tool.spec.deadline()
 	watch := &callContext{parent: ctx, due: c.clock().Add(d)}
 	done := newSignal()

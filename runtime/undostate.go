@@ -13,10 +13,29 @@ import (
 // output. Without the first two nothing is undone.
 
 var (
-	errNoValue  = errors.New("it was erased")
-	errNoTool   = errors.New("the undo cannot be tried any more: the tool is not registered, or declares no undo")
-	errNoDecode = errors.New("the tool has nothing that decodes it: give it WithUndo")
+	errNoState   = errors.New("nothing was prepared for the undo: the call may have been made when the tool declared none")
+	errPreparing = errors.New("what the undo needs is still being prepared")
+	errNoValue   = errors.New("it was erased")
+	errNoTool    = errors.New("the undo cannot be tried any more: the tool is not registered, or declares no undo")
+	errNoDecode  = errors.New("the tool has nothing that decodes it: give it WithUndo")
 )
+
+// prepareUndo has what the undo of the call will need prepared and stored: once,
+// since what a second attempt finds may be what the first one has made.
+func (c *call) prepareUndo() error {
+	prepare := c.tool.hooks.prepare
+	if prepare == nil || c.isPrepared {
+		return nil
+	}
+	state, err := prepare(c.running, c.final)
+	if err == nil {
+		err = storable(state)
+	}
+	if err == nil {
+		c.prepare(state)
+	}
+	return err
+}
 
 // storable says why a state that was prepared could not be read again: a call
 // that could then not be undone does not start. Operators are told the places, and
@@ -38,6 +57,7 @@ func storable(state wire.Value) error {
 // recallUndo makes known again what the undo of a call is given, or why it cannot
 // be undone any more. Values that nobody will need are not decoded.
 func (c *call) recallUndo(r *recalled) {
+	c.isPrepared = r.isPrepared
 	if r.attempt == 0 || r.undone {
 		return
 	}
@@ -72,6 +92,11 @@ func (c *call) recallState(r *recalled) (err error) {
 		}
 		_, err = recallValue(c.tool.decode, text)
 		return fmt.Errorf("the undo needs the arguments, which cannot be had any more: %w", err)
+	case !r.isPrepared && c.tool.hooks.prepare != nil:
+		if r.pin != c.tool.spec.Pin || r.outcome != nil && r.outcome.Kind == Completed {
+			return errNoState
+		}
+		return nil // its handler was not let go
 	case !r.stored:
 		return nil
 	}
@@ -82,17 +107,22 @@ func (c *call) recallState(r *recalled) (err error) {
 }
 
 // recallOutput decodes the output, unless it is not what the handler returned:
-// the undo handler can do without.
+// the undo handler can do without. That of a call whose commit was decided is
+// known before it has its outcome.
 func (c *call) recallOutput(r *recalled) {
-	if r.outcome == nil || !c.undoable() {
+	out := r.outcome
+	if out == nil {
+		out = r.decided
+	}
+	if out == nil || !c.undoable() {
 		return
 	}
-	for _, o := range r.outcome.Obligations {
+	for _, o := range out.Obligations {
 		if o.Code == "redact_output" {
 			return
 		}
 	}
-	if v, err := recallValue(c.tool.hooks.decodeOutput, r.outcome.Output); err == nil {
+	if v, err := recallValue(c.tool.hooks.decodeOutput, out.Output); err == nil {
 		c.outputs = v
 	}
 }

@@ -153,7 +153,7 @@ func (b *builder) hooks(t *Tool) {
 		add(HookPrepare, "Prepare", "the preparation of undo",
 			"%s returns what Undo%s will need. It has no effects of its own; its result is stored before the tool runs.")
 		add(HookUndo, "Undo", "the undo",
-			"%s reverses %s. It may run more than once. State is nil when nothing was prepared, Output when it is not known; runtime.ErrDrift refuses.")
+			"%s reverses %s. It may run more than once. Output is nil when it is not known; runtime.ErrDrift refuses.")
 	}
 	if d.Reconcile {
 		add(HookReconcile, "Reconcile", "the reconciliation",
