@@ -177,6 +177,12 @@
 // trail and what [Executor.Recover] reads at the next start. A handler starts when
 // it is durable that it is about to, approvers are told when the request is, and
 // a caller is answered when the outcome is: of what was answered nothing is lost.
+// What a call may need to be undone ([WithUndo]) is in the journal before its
+// handler starts, and is prepared once, however often the handler runs.
+// [Session.Undo] of a call of an earlier process is what it would have been in
+// that process. When the arguments or the state were erased, or do not fit the
+// declaration any more, it is refused, not_undoable, and the error handler is told why.
+//
 // When the journal cannot be written calls are denied journal_unavailable. A call
 // whose handler was running when the process died is done again if its tool may
 // be, taken back if participants have all that it did, and otherwise unknown.
