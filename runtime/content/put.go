@@ -1,0 +1,145 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/disk"
+)
+
+// Put stores data, unless it is stored already, and returns its name. When it
+// returns without an error the content would outlive a loss of power.
+func (s *Store) Put(ctx context.Context, data []byte) (Ref, error) {
+	refs, err := s.PutAll(ctx, data)
+	if err != nil {
+		return Ref{}, err
+	}
+	return refs[0], nil
+}
+
+// PutAll stores contents like Put. They are made durable together, which takes
+// less time than one after the other. After an error some may be stored.
+func (s *Store) PutAll(ctx context.Context, contents ...[]byte) ([]Ref, error) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	if err := errors.Join(ctx.Err(), s.usable()); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	refs := make([]Ref, len(contents))
+	b := batch{store: s, now: now}
+	defer b.abandon()
+	for i, data := range contents {
+		refs[i] = RefOf(data)
+		if slices.Contains(refs[:i], refs[i]) || s.fresh(refs[i], now) && s.there(refs[i]) {
+			continue
+		}
+		if err := b.add(refs[i], data); err != nil {
+			return nil, fmt.Errorf("cannot store the content %s: %w", refs[i], err)
+		}
+	}
+	if err := b.finish(); err != nil {
+		return nil, fmt.Errorf("cannot store a content: %w", err)
+	}
+	s.remember(now, refs...)
+	return refs, nil
+}
+
+// A batch is what is made durable together.
+type batch struct {
+	store *Store
+	now   time.Time
+	files []disk.Syncer
+	names [][2]string // of temporary files, and what they will be called
+	dirs  []string
+	open  []disk.File
+}
+
+// add writes a content under a temporary name, or finds that it is there.
+func (b *batch) add(ref Ref, data []byte) error {
+	name, shard := ref.file()
+	if err := b.shard(shard); err != nil {
+		return err
+	}
+	if f := b.found(ref, name); f != nil {
+		b.open, b.files = append(b.open, f), append(b.files, f)
+		return nil
+	}
+	temp := shard + "/" + disk.TempName(tempPrefix)
+	f, err := disk.Create(b.store.dir, temp, data, 0o600)
+	if err != nil {
+		return err
+	}
+	b.open, b.files = append(b.open, f), append(b.files, f)
+	b.names = append(b.names, [2]string{temp, name})
+	return nil
+}
+
+// shard sees to it that a directory exists, and will be durable.
+func (b *batch) shard(name string) error {
+	if !slices.Contains(b.dirs, name) {
+		b.dirs = append(b.dirs, name)
+	}
+	b.store.mu.Lock()
+	known := b.store.shards[name]
+	b.store.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := b.store.dir.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if !slices.Contains(b.dirs, ".") {
+		b.dirs = append(b.dirs, ".")
+	}
+	return nil
+}
+
+// found returns the file of a content that is there and whole, nil if it is not.
+// Its use is noted, so that Prune leaves it alone.
+func (b *batch) found(ref Ref, name string) disk.File {
+	r, err := b.store.open(ref)
+	if err != nil {
+		return nil
+	}
+	if err := r.verify(); err != nil || b.store.dir.Touch(name, b.now) != nil {
+		_ = r.file.Close() // it is written anew
+		return nil
+	}
+	return r.file
+}
+
+// finish makes all of it durable: the contents before their names.
+func (b *batch) finish() error {
+	if len(b.files) == 0 {
+		return nil
+	}
+	if err := b.store.sync(b.files...); err != nil {
+		return err
+	}
+	for len(b.names) > 0 {
+		if err := b.store.dir.Rename(b.names[0][0], b.names[0][1]); err != nil {
+			return err
+		}
+		b.names = b.names[1:]
+	}
+	dirs := make([]disk.Syncer, len(b.dirs))
+	for i, name := range b.dirs {
+		dirs[i] = disk.SyncDir{Dir: b.store.dir, Name: name}
+	}
+	return b.store.sync(dirs...)
+}
+
+// abandon closes what is open and removes what has only a temporary name.
+func (b *batch) abandon() {
+	for _, f := range b.open {
+		_ = f.Close() // it was synced, or it does not matter
+	}
+	for _, n := range b.names {
+		_ = b.store.dir.Remove(n[0]) // else Prune does
+	}
+}

@@ -1,0 +1,37 @@
+package disk
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// TempName returns a name that nobody has, behind a prefix.
+func TempName(prefix string) string {
+	var b [10]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return prefix + hex.EncodeToString(b[:])
+}
+
+// Create makes a file with a content and a mode, not durable yet: the caller
+// syncs and closes it. What had the name, left over from a crash, is replaced.
+func Create(d Dir, name string, data []byte, mode fs.FileMode) (File, error) {
+	f, err := d.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		if err = d.Remove(name); err == nil {
+			f, err = d.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err = f.Write(data); err == nil && mode != 0o600 {
+		err = f.Chmod(mode)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), d.Remove(name))
+	}
+	return f, nil
+}

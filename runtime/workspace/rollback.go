@@ -1,0 +1,238 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime/content"
+	"github.com/ambit-tools/ambit/runtime/internal/disk"
+)
+
+// undoTemp returns the name under which what is restored at a path waits. It is
+// always the same one, so that what a crash has left is found again.
+func undoTemp(name string) string {
+	return tempPrefix + "undo-" + content.RefOf([]byte(name)).SHA256[:16]
+}
+
+// A restorer puts paths back as they were. All is prepared and made durable
+// before the first file is renamed.
+type restorer struct {
+	ws      *Workspace
+	waiting []waiting
+	files   []disk.Syncer // to be made durable before anything is renamed
+	open    []disk.File
+	places  []*place
+	dirs    map[string]bool // whose names have changed
+	drifted []string
+	errs    []error
+}
+
+// waiting is what was prepared for a place, and what was seen there.
+type waiting struct {
+	place *place
+	now   seen
+}
+
+func (w *Workspace) restorer() *restorer { return &restorer{ws: w, dirs: map[string]bool{}} }
+
+// rollBack restores the items of a call, the last one first, and removes its
+// log. With drift the error is a DriftError, which is noted where the log was.
+func (w *Workspace) rollBack(ctx context.Context, key Key, items []*item, temps []string) error {
+	if err := errors.Join(ctx.Err(), w.usable()); err != nil {
+		return err
+	}
+	r := w.restorer()
+	defer r.close()
+	for _, name := range temps {
+		r.clear(name)
+	}
+	for _, it := range slices.Backward(items) {
+		r.clear(inDir(it.path, undoTemp(it.path)))
+	}
+	for _, it := range slices.Backward(items) {
+		if err := r.restore(ctx, it); err != nil {
+			r.errs = append(r.errs, fmt.Errorf("path %q: %w", it.path, err))
+		}
+	}
+	if err := r.finish(); err != nil {
+		return err
+	}
+	name := logName(key)
+	if len(r.drifted) == 0 {
+		return w.dropLog(name + logSuffix)
+	}
+	slices.Sort(r.drifted)
+	drift := &DriftError{Paths: r.drifted}
+	if err := w.noteDrift(name, drift); err != nil {
+		return err
+	}
+	if err := w.dropLog(name + logSuffix); err != nil {
+		return err
+	}
+	return drift
+}
+
+// clear removes what is left under a temporary name.
+func (r *restorer) clear(name string) {
+	p, err := r.ws.place(name)
+	if err != nil {
+		if !nowhere(err) && !errors.Is(err, disk.ErrLink) {
+			r.errs = append(r.errs, err)
+		}
+		return
+	}
+	defer p.close()
+	if err := drop(p.dir, p.base); err != nil {
+		r.errs = append(r.errs, err)
+	}
+}
+
+// restore prepares that an item becomes what it was before.
+func (r *restorer) restore(ctx context.Context, it *item) error {
+	now, p, err := r.see(it.path)
+	switch {
+	case err != nil:
+		return err
+	case now.State == it.before:
+		// It was never changed, or was restored before the power went: in the
+		// latter case its name may not be durable yet.
+		r.dirs[path.Dir(it.path)] = true
+		return nil
+	case !it.known(now.State) || p == nil:
+		r.drifted = append(r.drifted, it.path)
+		return nil
+	}
+	return r.put(ctx, p, now, it.before)
+}
+
+// see looks at a path. A path in no directory is absent, without a place.
+func (r *restorer) see(name string) (seen, *place, error) {
+	p, err := r.ws.place(name)
+	switch {
+	case nowhere(err):
+		return seen{}, nil, nil
+	case errors.Is(err, disk.ErrLink):
+		return seen{State: State{Kind: kindSpecial}}, nil, nil
+	case err != nil:
+		return seen{}, nil, err
+	}
+	r.places = append(r.places, p)
+	now, err := p.look(r.ws.maxFile)
+	if errors.Is(err, ErrTooLarge) { // no call has made it so
+		return seen{State: State{Kind: kindSpecial}}, p, nil
+	}
+	return now, p, err
+}
+
+// put prepares that before is at a place where now is. What makes room is done
+// at once: what is restored next may need it.
+func (r *restorer) put(ctx context.Context, p *place, now seen, before State) error {
+	var data []byte
+	if before.Kind == KindFile {
+		var err error
+		if data, err = r.ws.store.Get(ctx, before.ref()); err != nil {
+			return err
+		}
+	}
+	r.dirs[path.Dir(p.path)] = true
+	if now.Kind == KindDir || before.Kind == KindAbsent || before.Kind == KindDir && now.Kind == KindFile {
+		err := r.ws.put(p, now, "")
+		switch {
+		case errors.Is(err, errNotEmpty) || errors.Is(err, fs.ErrExist):
+			r.drifted = append(r.drifted, p.path) // somebody has put something there
+			return nil
+		case err != nil:
+			return err
+		}
+		now = seen{}
+	}
+	switch before.Kind {
+	case KindAbsent:
+		return nil
+	case KindDir:
+		return r.makeDir(p, before)
+	}
+	f, err := disk.Create(p.dir, undoTemp(p.path), data, before.Mode)
+	if err != nil {
+		return err
+	}
+	r.open, r.files = append(r.open, f), append(r.files, f)
+	r.waiting = append(r.waiting, waiting{p, now})
+	return nil
+}
+
+// makeDir makes a directory that was removed: what was in it is restored next.
+func (r *restorer) makeDir(p *place, before State) error {
+	temp := undoTemp(p.path)
+	f, err := makeDir(p.dir, temp, before.Mode)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.ws.sync(f), f.Close()); err != nil {
+		return err
+	}
+	r.dirs[p.path] = true
+	if err := r.ws.put(p, seen{}, temp); err != nil {
+		return err
+	}
+	return r.ws.settled(p.dir)
+}
+
+// finish makes durable what was prepared, renames it and makes that durable.
+func (r *restorer) finish() error {
+	if len(r.files) > 0 {
+		if err := r.ws.sync(r.files...); err != nil {
+			return errors.Join(append(r.errs, err)...)
+		}
+	}
+	for _, wait := range r.waiting {
+		err := r.ws.put(wait.place, wait.now, undoTemp(wait.place.path))
+		if errors.Is(err, errChanged) {
+			r.drifted = append(r.drifted, wait.place.path)
+			err = drop(wait.place.dir, undoTemp(wait.place.path))
+		}
+		if err != nil {
+			r.errs = append(r.errs, fmt.Errorf("path %q: %w", wait.place.path, err))
+		}
+	}
+	dirs, open, err := r.ws.syncPaths(slices.Sorted(maps.Keys(r.dirs)))
+	defer closeAll(open)
+	if err == nil && len(dirs) > 0 {
+		err = r.ws.sync(dirs...)
+	}
+	return errors.Join(append(r.errs, err)...)
+}
+
+// close lets go of all that is open.
+func (r *restorer) close() {
+	closeAll(r.places)
+	for _, f := range r.open {
+		_ = f.Close() // it was synced, or is not needed
+	}
+}
+
+// noteDrift writes down durably what a rollback could not restore.
+func (w *Workspace) noteDrift(name string, drift *DriftError) error {
+	text, err := json.Marshal(drift)
+	if err != nil {
+		return err
+	}
+	temp := name + endSuffix + ".new"
+	f, err := disk.Create(w.logs, temp, text, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot note the drift: %w", err)
+	}
+	if err := errors.Join(w.sync(f), f.Close()); err != nil {
+		return err
+	}
+	if err := w.logs.Rename(temp, name+endSuffix); err != nil {
+		return fmt.Errorf("cannot note the drift: %w", err)
+	}
+	return w.sync(disk.SyncDir{Dir: w.logs, Name: "."})
+}

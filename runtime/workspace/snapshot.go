@@ -1,0 +1,207 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// A FileState is what a path stands for.
+type FileState struct {
+	Path string `json:"path"`
+	State
+}
+
+// A Snapshot is what some paths stand for. It is small and can be kept as JSON:
+// the contents are in the store.
+type Snapshot []FileState
+
+func byPath(a, b FileState) int { return strings.Compare(a.Path, b.Path) }
+
+// of returns what the snapshot says of a path.
+func (s Snapshot) of(name string) (State, bool) {
+	for _, f := range s {
+		if f.Path == name {
+			return f.State, true
+		}
+	}
+	return State{}, false
+}
+
+// WithFile returns what s becomes when a file is written as WriteFile does: it
+// keeps its mode, a new one gets perm.
+func (s Snapshot) WithFile(name string, data []byte, perm fs.FileMode) Snapshot {
+	if old, _ := s.of(name); old.Kind == KindFile {
+		perm = old.Mode
+	}
+	return s.with(name, fileState(data, perm))
+}
+
+// WithDir returns what s becomes when a directory is made.
+func (s Snapshot) WithDir(name string, perm fs.FileMode) Snapshot {
+	return s.with(name, State{Kind: KindDir, Mode: perm})
+}
+
+// Without returns what s becomes when a path is removed.
+func (s Snapshot) Without(name string) Snapshot { return s.with(name, State{}) }
+
+func (s Snapshot) with(name string, state State) Snapshot {
+	out := slices.DeleteFunc(slices.Clone(s), func(f FileState) bool { return f.Path == name })
+	return append(out, FileState{Path: name, State: state})
+}
+
+// Snapshot keeps what is at some paths, files with their contents, so that
+// Restore can put it back. What it keeps is durable when it returns. It is what
+// a prepare handler returns for its undo handler.
+func (w *Workspace) Snapshot(ctx context.Context, paths ...string) (Snapshot, error) {
+	list := make(Snapshot, len(paths))
+	var contents [][]byte
+	for i, name := range paths {
+		now, err := w.lookAt(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = FileState{Path: name, State: now.State}
+		if now.Kind == KindFile {
+			contents = append(contents, now.data)
+		}
+	}
+	if _, err := w.store.PutAll(ctx, contents...); err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// lookAt returns what is at a path that may be written.
+func (w *Workspace) lookAt(ctx context.Context, name string) (seen, error) {
+	if err := errors.Join(ctx.Err(), checkWrite(name)); err != nil {
+		return seen{}, err
+	}
+	p, err := w.place(name)
+	if nowhere(err) {
+		return seen{}, nil
+	}
+	if err != nil {
+		return seen{}, err
+	}
+	defer p.close()
+	now, err := p.look(w.maxFile)
+	if err == nil && (now.Kind == kindSpecial || now.Kind == KindFile && now.Mode&^fs.ModePerm != 0) {
+		err = fmt.Errorf("path %q: %w, or has more than permission bits", name, ErrSpecial)
+	}
+	return now, err
+}
+
+// Restore puts back what a snapshot says, for an undo handler. after says what
+// the call has left of the same paths: a path that is neither as it was before
+// nor as the call left it is refused with a DriftError, and nothing is restored.
+// What is restored already stays; Restore may be called again, and after a crash
+// it has to be. With the context of a call the restoring is a write like others.
+func (w *Workspace) Restore(ctx context.Context, before, after Snapshot) error {
+	items, err := w.restorable(ctx, before, after)
+	if err != nil {
+		return err
+	}
+	if _, err := w.txOf(ctx); err == nil {
+		return w.restoreInCall(ctx, items)
+	} else if !errors.Is(err, runtime.ErrNoCall) {
+		return err
+	}
+	if err := w.usable(); err != nil {
+		return err
+	}
+	r := w.restorer()
+	defer r.close()
+	for _, it := range items {
+		r.clear(inDir(it.path, undoTemp(it.path)))
+	}
+	for _, it := range items {
+		if err := r.restore(ctx, it); err != nil {
+			r.errs = append(r.errs, fmt.Errorf("path %q: %w", it.path, err))
+			break
+		}
+	}
+	if err := r.finish(); err != nil {
+		return err
+	}
+	if len(r.drifted) > 0 { // since we have looked
+		slices.Sort(r.drifted)
+		return &DriftError{Paths: r.drifted}
+	}
+	return nil
+}
+
+// restorable returns what is to be restored, in an order in which it can be:
+// what is to go, the innermost first, then what is to come. With drift it fails.
+func (w *Workspace) restorable(ctx context.Context, before, after Snapshot) ([]*item, error) {
+	sorted := slices.SortedFunc(slices.Values(before), byPath)
+	var gone, back []*item
+	var drifted []string
+	for _, f := range sorted {
+		it := &item{path: f.Path, before: f.State}
+		if s, ok := after.of(f.Path); ok {
+			it.after = []State{s}
+		}
+		now, err := w.lookAt(ctx, f.Path)
+		switch {
+		case errors.Is(err, ErrSpecial):
+			drifted = append(drifted, f.Path)
+		case err != nil:
+			return nil, err
+		case !it.known(now.State):
+			drifted = append(drifted, f.Path)
+		}
+		if f.Kind == KindAbsent {
+			gone = append(gone, it)
+		} else {
+			back = append(back, it)
+		}
+	}
+	if len(drifted) > 0 {
+		return nil, &DriftError{Paths: drifted}
+	}
+	slices.Reverse(gone)
+	return append(gone, back...), nil
+}
+
+// restoreInCall restores in the transaction of a call.
+func (w *Workspace) restoreInCall(ctx context.Context, items []*item) error {
+	for _, it := range items {
+		if err := w.restoreOne(ctx, it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Workspace) restoreOne(ctx context.Context, it *item) error {
+	now, err := w.lookAt(ctx, it.path)
+	if err != nil || now.State == it.before {
+		return err
+	}
+	var data []byte
+	if it.before.Kind == KindFile {
+		if data, err = w.store.Get(ctx, it.before.ref()); err != nil {
+			return fmt.Errorf("path %q: %w", it.path, err)
+		}
+	}
+	if now.Kind != KindAbsent && (now.Kind != KindFile || it.before.Kind != KindFile) {
+		if err := w.Remove(ctx, it.path); err != nil {
+			return err
+		}
+	}
+	switch it.before.Kind {
+	case KindAbsent:
+		return nil
+	case KindDir:
+		return w.Mkdir(ctx, it.path, it.before.Mode)
+	}
+	return w.change(ctx, it.path, func(seen) (change, error) {
+		return change{State: it.before, data: data}, nil
+	})
+}

@@ -1,0 +1,156 @@
+package workspace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/content"
+	"github.com/ambit-tools/ambit/runtime/internal/disk"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// A Key names the call that a transaction belongs to.
+type Key = journal.CallKey
+
+// defaultMaxFile is how large a file may be that a tool changes, in bytes.
+const defaultMaxFile = 256 << 20
+
+// A Workspace is a directory whose files tools read and write. Its methods are
+// safe for concurrent use. One process at a time may write it.
+type Workspace struct {
+	root    disk.Dir
+	logs    disk.Dir
+	store   *content.Store
+	maxFile int64
+	commit  func(ctx context.Context, effect func() error) error
+
+	// placing is held from seeing that a file is still as it was to its change.
+	placing sync.Mutex
+
+	mu     sync.Mutex
+	live   map[Key]*Tx
+	owners map[string]*Tx // of paths that a call has written which has not ended
+	broken error
+}
+
+// An Option changes how a Workspace is opened.
+type Option func(*options)
+
+type options struct {
+	logs    string
+	maxFile int64
+}
+
+// UndoLogs sets the directory of the undo logs. By default it is undo, beside
+// the content store.
+func UndoLogs(dir string) Option { return func(o *options) { o.logs = dir } }
+
+// MaxFile sets how large a file may be, in bytes, that a tool changes: it is
+// held in memory, and its content is kept. The default is 256 MiB.
+func MaxFile(bytes int64) Option { return func(o *options) { o.maxFile = bytes } }
+
+// Open opens the workspace in a directory, which has to exist. The store keeps
+// what is needed to restore files; neither it nor the undo logs may be within
+// the directory, where a tool could write them.
+//
+// Calls that a crash has interrupted are told by Unsettled and are to be settled
+// before the first call of a tool.
+func Open(dir string, store *content.Store, opts ...Option) (*Workspace, error) {
+	o := options{maxFile: defaultMaxFile, logs: filepath.Join(filepath.Dir(store.Path()), "undo")}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	path, err := real(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the workspace %q: %w", dir, err)
+	}
+	sum := sha256.Sum256([]byte(path))
+	logs := filepath.Join(o.logs, hex.EncodeToString(sum[:8]))
+	if err := disk.MakeDir(logs); err != nil {
+		return nil, fmt.Errorf("cannot make the directory of the undo logs %q: %w", logs, err)
+	}
+	for _, kept := range []string{store.Path(), logs} {
+		if err := outside(path, kept); err != nil {
+			return nil, err
+		}
+	}
+	return open(path, logs, store, o)
+}
+
+func open(path, logs string, store *content.Store, o options) (*Workspace, error) {
+	logDir, err := disk.Open(logs)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the directory of the undo logs %q: %w", logs, err)
+	}
+	root, err := disk.Open(path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot open the workspace %q: %w", path, err), logDir.Close())
+	}
+	w := on(root, logDir, store)
+	w.maxFile = o.maxFile
+	return w, nil
+}
+
+// on returns the workspace in a directory of any disk.
+func on(root, logs disk.Dir, store *content.Store) *Workspace {
+	return &Workspace{
+		root: root, logs: logs, store: store, maxFile: defaultMaxFile, commit: runtime.Commit,
+		live: map[Key]*Tx{}, owners: map[string]*Tx{},
+	}
+}
+
+// real returns an absolute path without links.
+func real(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// outside fails for a directory that is within a workspace.
+func outside(workspace, dir string) error {
+	if dir == "" {
+		return nil // not on this machine's disk
+	}
+	path, err := real(dir)
+	if err != nil {
+		return fmt.Errorf("cannot find %q: %w", dir, err)
+	}
+	if rel, err := filepath.Rel(workspace, path); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return fmt.Errorf("%q is within the workspace %q, where tools could write it: keep it outside", dir, workspace)
+	}
+	return nil
+}
+
+// Close lets go of the directories. The transactions should have ended.
+func (w *Workspace) Close() error { return errors.Join(w.root.Close(), w.logs.Close()) }
+
+// sync makes files or directories durable. Once that fails nothing is written
+// any more: what was lost is only known after a restart.
+func (w *Workspace) sync(list ...disk.Syncer) error {
+	err := disk.All(list...)
+	if err != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.broken == nil {
+			w.broken = fmt.Errorf("%w: %w", ErrBroken, err)
+		}
+		return w.broken
+	}
+	return nil
+}
+
+// usable fails once a sync has failed.
+func (w *Workspace) usable() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.broken
+}
