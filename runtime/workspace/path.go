@@ -60,10 +60,11 @@ func isGit(element string) bool {
 	return strings.EqualFold(element, ".git") || strings.EqualFold(element, "git~1")
 }
 
-// checkMode refuses what makes a file more than a file.
-func checkMode(name string, mode fs.FileMode) error {
-	if mode&^fs.ModePerm != 0 {
-		return fmt.Errorf("path %q: mode %v: only permission bits can be given: %w", name, mode, fs.ErrInvalid)
+// checkMode refuses what makes a file more than a file, and what would keep us
+// from looking at it again: own are the bits that its owner needs.
+func checkMode(name string, mode, own fs.FileMode) error {
+	if mode&^fs.ModePerm != 0 || mode&own != own {
+		return fmt.Errorf("path %q: mode %v: want permission bits only, with at least %#o: %w", name, mode, own, fs.ErrInvalid)
 	}
 	return nil
 }

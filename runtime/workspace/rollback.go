@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
@@ -41,8 +43,24 @@ type waiting struct {
 
 func (w *Workspace) restorer() *restorer { return &restorer{ws: w, dirs: map[string]bool{}} }
 
-// rollBack restores the items of a call, the last one first, and removes its
-// log. With drift the error is a DriftError, which is noted where the log was.
+// inOrder returns items in an order in which they can be restored, whatever the
+// call has done: what was not there before goes, the innermost first; then what
+// was there comes back, the outermost first.
+func inOrder(items []*item) []*item {
+	var gone, back []*item
+	for _, it := range items {
+		if it.before.Kind == KindAbsent {
+			gone = append(gone, it)
+		} else {
+			back = append(back, it)
+		}
+	}
+	slices.SortFunc(gone, func(a, b *item) int { return strings.Compare(b.path, a.path) })
+	slices.SortFunc(back, func(a, b *item) int { return strings.Compare(a.path, b.path) })
+	return append(gone, back...)
+}
+
+// rollBack restores the items of a call and removes its log. With drift the error is a DriftError, which is noted where the log was.
 func (w *Workspace) rollBack(ctx context.Context, key Key, items []*item, temps []string) error {
 	if err := errors.Join(ctx.Err(), w.usable()); err != nil {
 		return err
@@ -52,10 +70,11 @@ func (w *Workspace) rollBack(ctx context.Context, key Key, items []*item, temps 
 	for _, name := range temps {
 		r.clear(name)
 	}
-	for _, it := range slices.Backward(items) {
+	items = inOrder(items)
+	for _, it := range items {
 		r.clear(inDir(it.path, undoTemp(it.path)))
 	}
-	for _, it := range slices.Backward(items) {
+	for _, it := range items {
 		if err := r.restore(ctx, it); err != nil {
 			r.errs = append(r.errs, fmt.Errorf("path %q: %w", it.path, err))
 		}
@@ -141,6 +160,10 @@ func (r *restorer) put(ctx context.Context, p *place, now seen, before State) er
 		}
 	}
 	r.dirs[path.Dir(p.path)] = true
+	if now.Kind == KindDir && before.Kind == KindDir {
+		r.dirs[p.path] = true
+		return chmod(p, before.Mode)
+	}
 	if now.Kind == KindDir || before.Kind == KindAbsent || before.Kind == KindDir && now.Kind == KindFile {
 		err := r.ws.put(p, now, "")
 		switch {
@@ -165,6 +188,15 @@ func (r *restorer) put(ctx context.Context, p *place, now seen, before State) er
 	r.open, r.files = append(r.open, f), append(r.files, f)
 	r.waiting = append(r.waiting, waiting{p, now})
 	return nil
+}
+
+// chmod sets the mode of a directory.
+func chmod(p *place, mode fs.FileMode) error {
+	f, err := p.dir.Open(p.base, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Chmod(mode), f.Close())
 }
 
 // makeDir makes a directory that was removed: what was in it is restored next.

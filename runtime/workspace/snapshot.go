@@ -136,11 +136,11 @@ func (w *Workspace) Restore(ctx context.Context, before, after Snapshot) error {
 	return nil
 }
 
-// restorable returns what is to be restored, in an order in which it can be:
-// what is to go, the innermost first, then what is to come. With drift it fails.
+// restorable returns what is to be restored, in the order in which it can be.
+// With drift it fails.
 func (w *Workspace) restorable(ctx context.Context, before, after Snapshot) ([]*item, error) {
 	sorted := slices.SortedFunc(slices.Values(before), byPath)
-	var gone, back []*item
+	var items []*item
 	var drifted []string
 	for _, f := range sorted {
 		it := &item{path: f.Path, before: f.State}
@@ -156,17 +156,12 @@ func (w *Workspace) restorable(ctx context.Context, before, after Snapshot) ([]*
 		case !it.known(now.State):
 			drifted = append(drifted, f.Path)
 		}
-		if f.Kind == KindAbsent {
-			gone = append(gone, it)
-		} else {
-			back = append(back, it)
-		}
+		items = append(items, it)
 	}
 	if len(drifted) > 0 {
 		return nil, &DriftError{Paths: drifted}
 	}
-	slices.Reverse(gone)
-	return append(gone, back...), nil
+	return inOrder(items), nil
 }
 
 // restoreInCall restores in the transaction of a call.

@@ -20,13 +20,13 @@ type change struct {
 }
 
 // WriteFile makes data the content of a file. A file that exists keeps its mode,
-// a new one gets exactly perm. The file is replaced as a whole: nobody sees a part.
+// a new one gets exactly perm, which has to let its owner read. The file is replaced as a whole: nobody sees a part.
 //
 // ctx is that of a call. The error is runtime.ErrFenced when the call has its
 // outcome already, and ErrBusy when another call has written the file and has not
 // ended.
 func (w *Workspace) WriteFile(ctx context.Context, name string, data []byte, perm fs.FileMode) error {
-	if err := checkMode(name, perm); err != nil {
+	if err := checkMode(name, perm, 0o400); err != nil {
 		return err
 	}
 	return w.change(ctx, name, func(now seen) (change, error) {
@@ -51,9 +51,9 @@ func (w *Workspace) Remove(ctx context.Context, name string) error {
 	})
 }
 
-// Mkdir makes a directory, with exactly perm.
+// Mkdir makes a directory, with exactly perm, which has to let its owner do all.
 func (w *Workspace) Mkdir(ctx context.Context, name string, perm fs.FileMode) error {
-	if err := checkMode(name, perm); err != nil {
+	if err := checkMode(name, perm, 0o700); err != nil {
 		return err
 	}
 	return w.change(ctx, name, func(now seen) (change, error) {
@@ -137,11 +137,14 @@ var errChanged = errors.New("somebody changed it at the same time: look at it ag
 // pre-image and the intent are durable, and the new content is, before the fence
 // is entered; within it there is a look and a rename.
 func (w *Workspace) change(ctx context.Context, name string, decide func(now seen) (change, error)) error {
-	if err := errors.Join(ctx.Err(), checkWrite(name)); err != nil {
+	if err := checkWrite(name); err != nil {
 		return err
 	}
 	tx, err := w.txOf(ctx)
-	if err != nil {
+	if err == nil { // who comes too late need not begin; what counts is the fence around the rename
+		err = w.commit(ctx, nothing)
+	}
+	if err = errors.Join(err, ctx.Err()); err != nil {
 		return fmt.Errorf("path %q: %w", name, err)
 	}
 	tx.mu.Lock()
@@ -164,6 +167,9 @@ func (w *Workspace) change(ctx context.Context, name string, decide func(now see
 	return err
 }
 
+// nothing is an effect that has none.
+func nothing() error { return nil }
+
 // carryOut looks at a place and makes of it what decide says. tx.mu is held.
 func (tx *Tx) carryOut(ctx context.Context, p *place, decide func(now seen) (change, error)) error {
 	w := tx.ws
@@ -182,7 +188,7 @@ func (tx *Tx) carryOut(ctx context.Context, p *place, decide func(now seen) (cha
 		return fmt.Errorf("path %q: %w", p.path, ErrTooLarge)
 	}
 	if want.keep {
-		return w.commit(ctx, func() error { return nil })
+		return w.commit(ctx, nothing)
 	}
 	if now.Kind == KindFile && tx.byPath[p.path] == nil {
 		if _, err := w.store.Put(ctx, now.data); err != nil {
