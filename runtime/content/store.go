@@ -1,7 +1,9 @@
 package content
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"sync"
 	"time"
@@ -43,8 +45,30 @@ func Open(dir string) (*Store, error) {
 	}
 	s := On(d)
 	s.path = path
+	if err := s.makeShards(); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot make the directories of the content store %q: %w", path, err), d.Close())
+	}
 	return s, nil
 }
+
+// makeShards makes all directories that contents are in, durably, so that no Put
+// has to.
+func (s *Store) makeShards() error {
+	for i := range 256 {
+		if err := s.dir.Mkdir(shardName(i), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	if err := s.sync(disk.SyncDir{Dir: s.dir, Name: "."}); err != nil {
+		return err
+	}
+	for i := range 256 {
+		s.shards[shardName(i)] = true
+	}
+	return nil
+}
+
+func shardName(i int) string { return fmt.Sprintf("%02x", i) }
 
 // On returns the store in a directory of any disk. It is for tests of this
 // module; a program uses Open.

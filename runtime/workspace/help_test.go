@@ -47,7 +47,9 @@ func newBench(t testing.TB) *bench {
 }
 
 // open starts the program anew.
-func (b *bench) open() {
+func (b *bench) open() { b.openFenced(unfenced) }
+
+func (b *bench) openFenced(commit func(context.Context, func() error) error) {
 	store, err := content.Open(filepath.Join(b.state, "content"))
 	require.NoError(b.t, err)
 	logs := filepath.Join(b.state, "undo")
@@ -56,7 +58,7 @@ func (b *bench) open() {
 	require.NoError(b.t, err)
 	logDir, err := disk.Open(logs)
 	require.NoError(b.t, err)
-	b.store, b.ws = store, workspace.On(root, logDir, store, unfenced)
+	b.store, b.ws = store, workspace.On(root, logDir, store, commit)
 	b.t.Cleanup(func() {
 		_ = store.Close()
 		_ = root.Close()

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"context"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -221,4 +222,22 @@ func TestTwoCallsDoNotShareAFile(t *testing.T) {
 	require.NoError(t, b.ws.WriteFile(two, "a", []byte("two"), 0o600))
 	b.commit(tx2)
 	assert.Equal(t, "two", b.text("a"))
+}
+
+// Somebody else changes a file after its pre-image was taken.
+func TestChangedWhileItIsWritten(t *testing.T) {
+	b := newBench(t)
+	b.put("a", "before")
+	effects := 0
+	b.openFenced(func(_ context.Context, effect func() error) error {
+		if effects++; effects == 2 { // the first one only asks whether the fence is open
+			b.put("a", "theirs")
+		}
+		return effect()
+	})
+	ctx, tx := b.begin()
+	require.ErrorContains(t, b.ws.WriteFile(ctx, "a", []byte("after"), 0o600), "at the same time")
+	assert.Equal(t, "theirs", b.text("a"))
+	require.ErrorIs(t, tx.Rollback(t.Context()), runtime.ErrDrift)
+	assert.Equal(t, "theirs", b.text("a"))
 }
