@@ -166,3 +166,12 @@ func TestAFileThatIsTooLarge(t *testing.T) {
 	_, err = ws.Snapshot(t.Context(), "a")
 	require.ErrorIs(t, err, workspace.ErrTooLarge)
 }
+
+func TestGoVersions(t *testing.T) {
+	for _, v := range []string{"go1.26.0", "go1.26.4", "go1.25"} {
+		require.ErrorContains(t, workspace.SoundRoot(v), "1.26.5")
+	}
+	for _, v := range []string{"go1.26.5", "go1.27", "devel go1.27-abc"} {
+		require.NoError(t, workspace.SoundRoot(v))
+	}
+}

@@ -112,9 +112,33 @@ func (w *Workspace) Restore(ctx context.Context, before, after Snapshot) error {
 	} else if !errors.Is(err, runtime.ErrNoCall) {
 		return err
 	}
-	if err := w.usable(); err != nil {
+	release, err := w.claimAll(items)
+	defer release()
+	if err = errors.Join(err, w.usable()); err != nil {
 		return err
 	}
+	return w.restoreAll(ctx, items)
+}
+
+// claimAll keeps calls from writing paths, and other undo handlers, until they
+// are released.
+func (w *Workspace) claimAll(items []*item) (release func(), err error) {
+	holder := &Tx{ws: w, key: Key{Call: "undo"}}
+	release = func() {
+		for _, it := range items {
+			holder.disclaim(it.path)
+		}
+	}
+	for _, it := range items {
+		if err := holder.claim(it.path); err != nil {
+			return release, err
+		}
+	}
+	return release, nil
+}
+
+// restoreAll restores outside of any call.
+func (w *Workspace) restoreAll(ctx context.Context, items []*item) error {
 	r := w.restorer()
 	defer r.close()
 	for _, it := range items {

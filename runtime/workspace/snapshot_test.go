@@ -69,6 +69,16 @@ func TestRestoreInACall(t *testing.T) {
 	assert.Equal(t, "after", b.text("x"))
 }
 
+func TestRestoreWaitsForNobody(t *testing.T) {
+	b := newBench(t)
+	ctx, tx := b.begin()
+	require.NoError(t, b.ws.WriteFile(ctx, "a", []byte("x"), 0o600))
+	require.ErrorIs(t, b.ws.Restore(t.Context(), workspace.Snapshot{{Path: "a"}}, tx.Wrote()), workspace.ErrBusy)
+	b.commit(tx)
+	require.NoError(t, b.ws.Restore(t.Context(), workspace.Snapshot{{Path: "a"}}, tx.Wrote()))
+	assert.Equal(t, "-", b.text("a"))
+}
+
 func TestDiff(t *testing.T) {
 	b := newBench(t)
 	b.put("a", "one\ntwo\nthree\n")

@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"go/version"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"sync"
 
@@ -68,6 +70,9 @@ func Open(dir string, store *content.Store, opts ...Option) (*Workspace, error) 
 		opt(&o)
 	}
 	path, err := real(dir)
+	if err == nil {
+		err = soundRoot(goruntime.Version())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the workspace %q: %w", dir, err)
 	}
@@ -82,6 +87,15 @@ func Open(dir string, store *content.Store, opts ...Option) (*Workspace, error) 
 		}
 	}
 	return open(path, logs, store, o)
+}
+
+// soundRoot fails for versions of Go whose os.Root can be left.
+func soundRoot(built string) error {
+	const sound = "go1.26.5"
+	if version.IsValid(built) && version.Compare(built, sound) < 0 {
+		return fmt.Errorf("the program was built with %s, whose os.Root has holes: build it with %s or later", built, sound)
+	}
+	return nil
 }
 
 func open(path, logs string, store *content.Store, o options) (*Workspace, error) {
