@@ -31,7 +31,7 @@ func (s *Store) PutAll(ctx context.Context, contents ...[]byte) ([]Ref, error) {
 	}
 	now := time.Now()
 	refs := make([]Ref, len(contents))
-	b := batch{store: s, now: now}
+	b := batch{store: s}
 	defer b.abandon()
 	for i, data := range contents {
 		refs[i] = RefOf(data)
@@ -52,22 +52,19 @@ func (s *Store) PutAll(ctx context.Context, contents ...[]byte) ([]Ref, error) {
 // A batch is what is made durable together.
 type batch struct {
 	store *Store
-	now   time.Time
 	files []disk.Syncer
 	names [][2]string // of temporary files, and what they will be called
 	dirs  []string
 	open  []disk.File
 }
 
-// add writes a content under a temporary name, or finds that it is there.
+// add writes a content under a temporary name. It will take the place of one that
+// is there: what can be read need not be on the disk, if a sync has failed once,
+// and the new file says when the content was last used.
 func (b *batch) add(ref Ref, data []byte) error {
 	name, shard := ref.file()
 	if err := b.shard(shard); err != nil {
 		return err
-	}
-	if f := b.found(ref, name); f != nil {
-		b.open, b.files = append(b.open, f), append(b.files, f)
-		return nil
 	}
 	temp := shard + "/" + disk.TempName(tempPrefix)
 	f, err := disk.Create(b.store.dir, temp, data, 0o600)
@@ -97,20 +94,6 @@ func (b *batch) shard(name string) error {
 		b.dirs = append(b.dirs, ".")
 	}
 	return nil
-}
-
-// found returns the file of a content that is there and whole, nil if it is not.
-// Its use is noted, so that Prune leaves it alone.
-func (b *batch) found(ref Ref, name string) disk.File {
-	r, err := b.store.open(ref)
-	if err != nil {
-		return nil
-	}
-	if err := r.verify(); err != nil || b.store.dir.Touch(name, b.now) != nil {
-		_ = r.file.Close() // it is written anew
-		return nil
-	}
-	return r.file
 }
 
 // finish makes all of it durable: the contents before their names.

@@ -19,7 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
 
-var crashSeeds = flag.Int("crash.seeds", 3000, "seeds of the simulated disk, of four crashes each")
+var crashSeeds = flag.Int("crash.seeds", 20_000, "seeds of the simulated disk, of four crashes each")
 
 func sortedPaths(t tree) []string { return slices.Sorted(maps.Keys(t)) }
 
@@ -38,6 +38,8 @@ type world struct {
 	decided bool // that key is committed, durably
 	calls   int
 	crashes int
+	faulty  bool // the disk may fail
+	killed  bool // the program ended in the middle of a call, and the power stayed
 }
 
 func newWorld(seed uint64) (*world, error) {
@@ -83,6 +85,7 @@ func (w *world) say(format string, args ...any) { w.log = append(w.log, fmt.Spri
 // call runs a call until it has ended or the power has gone.
 func (w *world) call(ctx context.Context) error {
 	w.calls++
+	w.killed = false
 	w.key, w.decided, w.next = workspace.Key{Session: "s", Call: fmt.Sprint(w.calls)}, false, maps.Clone(w.want)
 	w.say("begin %s", w.key.Call)
 	tx, err := w.ws.Begin(ctx, w.key)
@@ -102,6 +105,9 @@ func (w *world) call(ctx context.Context) error {
 			return fmt.Errorf("%s: %w, the model says %v", s.name, err, ok)
 		}
 	}
+	if w.kill() {
+		return nil
+	}
 	if failed || w.r.IntN(3) == 0 {
 		return w.rollback(ctx, tx)
 	}
@@ -112,10 +118,22 @@ func (w *world) call(ctx context.Context) error {
 		}
 		return w.rollback(ctx, tx)
 	}
+	if w.kill() { // it was not decided any more
+		return nil
+	}
 	w.decided = true
+	if w.kill() {
+		return nil
+	}
 	err = tx.Commit(ctx)
 	w.say("commit: %v", err)
 	return w.unlessFault(err)
+}
+
+// kill ends the program now and then, where the disk tells no lies.
+func (w *world) kill() bool {
+	w.killed = !w.faulty && !w.disk.Dead() && w.r.IntN(8) == 0
+	return w.killed
 }
 
 func (w *world) rollback(ctx context.Context, tx *workspace.Tx) error {
@@ -199,7 +217,7 @@ func (w *world) check() error {
 func (w *world) live(ctx context.Context) error {
 	for w.crashes < 4 {
 		w.disk.CutAfter(1 + w.r.IntN(70))
-		if w.r.IntN(4) == 0 {
+		if w.faulty = w.r.IntN(4) == 0; w.faulty {
 			f := simfs.Faults{Write: 40, Space: 40, Sync: 40, Read: 200}
 			w.disk.Fail(f)
 		}
@@ -221,10 +239,24 @@ func (w *world) live(ctx context.Context) error {
 // ended sees whether the last call has ended, so that another one can begin.
 func (w *world) ended(ctx context.Context) error {
 	w.disk.Fail(simfs.Faults{})
+	if w.killed {
+		w.say("killed")
+		if err := w.open(); err != nil {
+			return err
+		}
+	}
 	if err := w.ws.Settle(ctx, w.key, w.decided); err != nil {
 		return err
 	}
 	return w.check()
+}
+
+// seeds returns how many seeds are tried.
+func seeds() int {
+	if testing.Short() {
+		return min(*crashSeeds, 2000)
+	}
+	return *crashSeeds
 }
 
 // TestCrashes lets the power go at every kind of moment, and the disk fail: each
@@ -232,7 +264,7 @@ func (w *world) ended(ctx context.Context) error {
 func TestCrashes(t *testing.T) {
 	start := time.Now()
 	crashes, operations := 0, 0
-	for seed := range *crashSeeds {
+	for seed := range seeds() {
 		w, err := newWorld(uint64(seed))
 		require.NoError(t, err)
 		if err := w.live(t.Context()); err != nil {
@@ -245,5 +277,44 @@ func TestCrashes(t *testing.T) {
 		operations += w.disk.Operations()
 	}
 	e := time.Since(start)
-	t.Logf("%d seeds, %d crashes, %d operations of the disk in %v: %.0f crashes/s", *crashSeeds, crashes, operations, e.Round(time.Millisecond), float64(crashes)/e.Seconds())
+	t.Logf("%d seeds, %d crashes, %d operations of the disk in %v: %.0f crashes/s", seeds(), crashes, operations, e.Round(time.Millisecond), float64(crashes)/e.Seconds())
+}
+
+// TestRestoreAfterCrashes lets the power go while an undo handler restores, and
+// runs it again.
+func TestRestoreAfterCrashes(t *testing.T) {
+	ctx, crashes := t.Context(), 0
+	paths := append([]string{"f"}, somePaths...)
+	for seed := range seeds() / 4 {
+		w, err := newWorld(uint64(seed))
+		require.NoError(t, err)
+		before, err := w.ws.Snapshot(ctx, paths...)
+		require.NoError(t, err)
+		tx, err := w.ws.Begin(ctx, w.key)
+		require.NoError(t, err)
+		for range 8 {
+			_ = randomStep(w.r).real(workspace.WithTx(ctx, tx), w.ws) // some cannot be done
+		}
+		_, err = tx.Seal(ctx)
+		require.NoError(t, err)
+		require.NoError(t, tx.Commit(ctx))
+		after, err := w.ws.Snapshot(ctx, paths...)
+		require.NoError(t, err)
+		for {
+			w.disk.CutAfter(1 + w.r.IntN(40))
+			err := w.ws.Restore(ctx, before, after)
+			if !w.disk.Dead() {
+				require.NoError(t, err, "seed %d", seed)
+				break
+			}
+			w.disk.Crash()
+			crashes++
+			require.NoError(t, w.open())
+		}
+		w.disk.CutAfter(0)
+		w.disk.Crash() // what was restored has to last
+		require.NoError(t, w.open())
+		require.NoError(t, w.check(), "seed %d", seed)
+	}
+	t.Logf("%d crashes", crashes)
 }

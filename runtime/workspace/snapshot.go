@@ -170,6 +170,9 @@ func (w *Workspace) restorable(ctx context.Context, before, after Snapshot) ([]*
 		it := &item{path: f.Path, before: f.State}
 		if s, ok := after.of(f.Path); ok {
 			it.after = []State{s}
+			if s.Kind != f.Kind { // one has to go before the other comes: a crash may have been in between
+				it.after = append(it.after, State{})
+			}
 		}
 		now, err := w.lookAt(ctx, f.Path)
 		switch {

@@ -5,7 +5,6 @@ package disk
 import (
 	"io"
 	"io/fs"
-	"time"
 )
 
 // A Dir is an open directory. Its names are slash paths that begin there; a real
@@ -51,9 +50,6 @@ type Handle interface {
 
 	// Sync makes durable which names are in a directory: "." or one below.
 	Sync(name string) error
-
-	// Touch says when a file was used.
-	Touch(name string, at time.Time) error
 
 	// Close lets go of the directory.
 	Close() error

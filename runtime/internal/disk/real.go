@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"syscall"
-	"time"
 )
 
 // ErrLink says that a name that has to be a directory itself is a link to one.
@@ -41,7 +40,6 @@ func (d dir) Rename(from, to string) error              { return d.root.Rename(f
 func (d dir) Remove(name string) error                  { return d.root.Remove(name) }
 func (d dir) Mkdir(name string, perm fs.FileMode) error { return d.root.Mkdir(name, perm) }
 func (d dir) Stat() (fs.FileInfo, error)                { return d.root.Stat(".") }
-func (d dir) Touch(name string, at time.Time) error     { return d.root.Chtimes(name, at, at) }
 func (d dir) Close() error                              { return d.root.Close() }
 
 func (d dir) Sub(name string) (Dir, error) {

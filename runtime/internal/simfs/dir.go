@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 )
@@ -199,18 +198,6 @@ func (d *dir) Sync(name string) error {
 		return err
 	}
 	return d.disk.sync(d.boot, n, name)
-}
-
-// Touch says when a file was used.
-func (d *dir) Touch(name string, at time.Time) error {
-	d.disk.mu.Lock()
-	defer d.disk.mu.Unlock()
-	_, _, n, err := d.existing("touch", name)
-	if err != nil {
-		return err
-	}
-	n.mtime = at.UnixNano()
-	return nil
 }
 
 // Close lets go of the directory.
