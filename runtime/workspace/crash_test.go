@@ -217,9 +217,8 @@ func (w *world) check() error {
 func (w *world) live(ctx context.Context) error {
 	for w.crashes < 4 {
 		w.disk.CutAfter(1 + w.r.IntN(70))
-		if w.faulty = w.r.IntN(4) == 0; w.faulty {
-			f := simfs.Faults{Write: 40, Space: 40, Sync: 40, Read: 200}
-			w.disk.Fail(f)
+		if w.faulty = w.r.IntN(3) == 0; w.faulty {
+			w.disk.Fail([]simfs.Faults{{Sync: 10}, {Write: 40, Space: 40, Sync: 40, Read: 200}}[w.r.IntN(2)])
 		}
 		for range 3 {
 			if err := w.call(ctx); err != nil {

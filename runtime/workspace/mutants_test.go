@@ -72,7 +72,8 @@ func TestEveryMutantApplies(t *testing.T) {
 }
 
 // TestMutants builds every mutant, by an overlay, and runs the tests that are to
-// notice it: none may survive, and each has to compile.
+// notice it, with a hundred seeds of the simulated disk: none may survive, and
+// each has to compile.
 func TestMutants(t *testing.T) {
 	list := mutants(t)
 	if !*mutate {
@@ -106,7 +107,7 @@ func (m *mutant) noticed(t *testing.T, pkg string) (string, bool) {
 	build.Dir = moduleRoot
 	output, err := build.CombinedOutput()
 	require.NoError(t, err, "%s does not compile:\n%s", m.name, output)
-	tests := exec.CommandContext(t.Context(), binary, "-test.failfast", "-test.v", "-test.timeout", "2m", "-test.skip", "Mutant")
+	tests := exec.CommandContext(t.Context(), binary, "-test.failfast", "-test.v", "-test.timeout", "2m", "-test.skip", "Mutant", "-crash.seeds", "100")
 	tests.Dir = filepath.Join(moduleRoot, filepath.FromSlash(pkg))
 	output, err = tests.CombinedOutput()
 	return string(output), err != nil

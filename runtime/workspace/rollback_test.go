@@ -147,6 +147,19 @@ func TestModesOfDirectoriesComeBack(t *testing.T) {
 	assert.Equal(t, want, b.tree())
 }
 
+func TestARemovedDirectoryComesBack(t *testing.T) {
+	b := newBench(t)
+	b.put("d/e/a", "before")
+	want := b.tree()
+	ctx, tx := b.begin()
+	require.Error(t, b.ws.Remove(ctx, "d"), "it is not empty")
+	for _, name := range []string{"d/e/a", "d/e", "d"} {
+		require.NoError(t, b.ws.Remove(ctx, name))
+	}
+	require.NoError(t, tx.Rollback(t.Context()))
+	assert.Equal(t, want, b.tree())
+}
+
 func TestSeal(t *testing.T) {
 	b := newBench(t)
 	_, tx := b.begin()

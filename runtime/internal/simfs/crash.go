@@ -190,12 +190,12 @@ func (d *Disk) survive(n *inode) {
 	data := n.written()
 	switch {
 	case d.r.IntN(4) == 0: // nothing
-	case d.r.IntN(3) == 0 || !bytes.HasPrefix(data, n.keptData):
+	case d.r.IntN(4) == 0 || !bytes.HasPrefix(data, n.keptData):
 		n.keptData = data
 	default: // a part of what was appended, whose end may be zeros
 		start := len(n.keptData)
 		data = data[:start+d.r.IntN(len(data)-start+1)]
-		if len(data) > start && d.r.IntN(3) == 0 {
+		if len(data) > start && d.r.IntN(2) == 0 {
 			clear(data[start+d.r.IntN(len(data)-start):])
 		}
 		n.keptData = data
