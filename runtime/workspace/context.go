@@ -8,16 +8,22 @@ import (
 
 type contextKey struct{ ws *Workspace }
 
-// WithTx returns a context whose writes belong to a transaction. The executor
-// gives handlers such contexts; tests of handlers may.
+// WithTx returns a context whose writes belong to a transaction, for tests of
+// handlers without an executor. An executor that has the workspace as a
+// participant needs no such context.
 func WithTx(ctx context.Context, tx *Tx) context.Context {
 	return context.WithValue(ctx, contextKey{tx.ws}, tx)
 }
 
-// txOf returns the transaction that writes with ctx belong to.
+// txOf returns the transaction that writes with ctx belong to: that of the call,
+// which begins when it writes for the first time.
 func (w *Workspace) txOf(ctx context.Context) (*Tx, error) {
 	if tx, ok := ctx.Value(contextKey{w}).(*Tx); ok {
 		return tx, nil
 	}
-	return nil, runtime.ErrNoCall
+	part, err := runtime.PartOf(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return part.(*Tx), nil // Begin returns nothing else
 }

@@ -88,7 +88,7 @@ func (w *world) call(ctx context.Context) error {
 	w.killed = false
 	w.key, w.decided, w.next = workspace.Key{Session: "s", Call: fmt.Sprint(w.calls)}, false, maps.Clone(w.want)
 	w.say("begin %s", w.key.Call)
-	tx, err := w.ws.Begin(ctx, w.key)
+	tx, err := w.ws.BeginTx(ctx, w.key)
 	if err != nil {
 		return w.unlessFault(err)
 	}
@@ -289,7 +289,7 @@ func TestRestoreAfterCrashes(t *testing.T) {
 		require.NoError(t, err)
 		before, err := w.ws.Snapshot(ctx, paths...)
 		require.NoError(t, err)
-		tx, err := w.ws.Begin(ctx, w.key)
+		tx, err := w.ws.BeginTx(ctx, w.key)
 		require.NoError(t, err)
 		for range 8 {
 			_ = randomStep(w.r).real(workspace.WithTx(ctx, tx), w.ws) // some cannot be done

@@ -36,7 +36,7 @@ type offender struct {
 }
 
 func (o *offender) write(ctx context.Context, call int64) error {
-	tx, err := o.ws.Begin(context.WithoutCancel(ctx), workspace.Key{Session: "s", Call: strconv.FormatInt(call, 10)})
+	tx, err := o.ws.BeginTx(context.WithoutCancel(ctx), workspace.Key{Session: "s", Call: strconv.FormatInt(call, 10)})
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (b *bench) openFenced(commit func(context.Context, func() error) error) {
 // begin begins a call.
 func (b *bench) begin() (context.Context, *workspace.Tx) {
 	b.calls++
-	tx, err := b.ws.Begin(b.t.Context(), workspace.Key{Session: "s", Call: strconv.Itoa(b.calls)})
+	tx, err := b.ws.BeginTx(b.t.Context(), workspace.Key{Session: "s", Call: strconv.Itoa(b.calls)})
 	require.NoError(b.t, err)
 	return workspace.WithTx(b.t.Context(), tx), tx
 }
@@ -128,9 +128,18 @@ func (v *value) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
+// allowAll is a policy.
+const allowAll = allow(0)
+
+type allow int
+
+func (allow) Decide(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+	return runtime.Decision{Effect: runtime.EffectAllow}, nil
+}
+
 // newTurn returns a turn of an executor with one tool, n, that may do all, and
 // what waits for its handlers.
-func newTurn(t *testing.T, deadline time.Duration, run func(ctx context.Context, n int64) error) (turn *runtime.Turn, wait func()) {
+func newTurn(t *testing.T, deadline time.Duration, run func(ctx context.Context, n int64) error, opts ...runtime.Option) (turn *runtime.Turn, wait func()) {
 	spec := &runtime.Spec{
 		Name: "n", Version: "1.0.0", Effect: runtime.SideEffectWrite, Deadline: deadline,
 		Idempotent: true, Retry: &runtime.Retry{OnTimeout: true},
@@ -139,10 +148,7 @@ func newTurn(t *testing.T, deadline time.Duration, run func(ctx context.Context,
 		return in, run(ctx, in.N)
 	}))
 	require.NoError(t, err)
-	allow := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
-		return runtime.Decision{Effect: runtime.EffectAllow}, nil
-	})
-	exec, err := runtime.NewExecutor(reg, allow, runtime.WithPolicyTimeout(time.Minute))
+	exec, err := runtime.NewExecutor(reg, allowAll, append(opts, runtime.WithPolicyTimeout(time.Minute))...)
 	require.NoError(t, err)
 	r, err := exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(t.Context(), runtime.RunConfig{})
 	require.NoError(t, err)

@@ -192,7 +192,7 @@ func TestWhatWasNotSealedCannotStand(t *testing.T) {
 	require.Error(t, b.ws.Settle(t.Context(), key, false), "it is running")
 	b.open()
 	require.ErrorContains(t, b.ws.Settle(t.Context(), key, true), "not sealed")
-	_, err := b.ws.Begin(t.Context(), key)
+	_, err := b.ws.BeginTx(t.Context(), key)
 	require.ErrorIs(t, err, workspace.ErrUnsettled)
 	keys, err := b.ws.Unsettled(t.Context())
 	require.NoError(t, err)

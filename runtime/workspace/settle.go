@@ -153,6 +153,15 @@ func (w *Workspace) readDrift(name string) (*DriftError, error) {
 	return drift, nil
 }
 
+// forgetDrift removes what was noted of an earlier attempt of a call.
+func (w *Workspace) forgetDrift(key Key) error {
+	err := w.logs.Remove(logName(key) + endSuffix)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("call %q: cannot remove its note of drift: %w", key.Call, err)
+	}
+	return nil
+}
+
 // Needs returns which contents of the store are needed to roll back calls that
 // have not ended, to be handed to content.Store.Prune.
 func (w *Workspace) Needs(ctx context.Context) (func(content.Ref) bool, error) {

@@ -54,11 +54,23 @@ type item struct {
 // known says whether s is what the call found or has made.
 func (i *item) known(s State) bool { return s == i.before || slices.Contains(i.after, s) }
 
-// Begin begins the transaction of a call. Nothing is written until the call
+// Begin begins the transaction of a call, for the executor.
+func (w *Workspace) Begin(ctx context.Context, key Key) (runtime.Part, error) {
+	tx, err := w.BeginTx(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return tx, nil
+}
+
+// BeginTx begins the transaction of a call. Nothing is written until the call
 // writes. The error is ErrUnsettled when an earlier transaction of the call has
 // not ended.
-func (w *Workspace) Begin(ctx context.Context, key Key) (*Tx, error) {
+func (w *Workspace) BeginTx(ctx context.Context, key Key) (*Tx, error) {
 	if err := errors.Join(ctx.Err(), w.usable()); err != nil {
+		return nil, err
+	}
+	if err := w.forgetDrift(key); err != nil {
 		return nil, err
 	}
 	w.mu.Lock()

@@ -24,7 +24,10 @@ type Key = journal.CallKey
 // defaultMaxFile is how large a file may be that a tool changes, in bytes.
 const defaultMaxFile = 256 << 20
 
-// A Workspace is a directory whose files tools read and write. Its methods are
+var _ runtime.Participant = (*Workspace)(nil)
+
+// A Workspace is a directory whose files tools read and write: a participant of
+// the transactions of calls, to be given to the executor. Its methods are
 // safe for concurrent use. One process at a time may write it.
 type Workspace struct {
 	root    disk.Dir
