@@ -114,7 +114,7 @@ func (r *restorer) clear(name string) {
 
 // restore prepares that an item becomes what it was before.
 func (r *restorer) restore(ctx context.Context, it *item) error {
-	now, p, err := r.see(it.path)
+	now, p, err := r.see(it.path, it.seen)
 	switch {
 	case err != nil:
 		return err
@@ -130,8 +130,9 @@ func (r *restorer) restore(ctx context.Context, it *item) error {
 	return r.put(ctx, p, now, it.before)
 }
 
-// see looks at a path. A path in no directory is absent, without a place.
-func (r *restorer) see(name string) (seen, *place, error) {
+// see looks at a path, and does not read it again where earlier still holds. A
+// path in no directory is absent, without a place.
+func (r *restorer) see(name string, earlier *seen) (seen, *place, error) {
 	p, err := r.ws.place(name)
 	switch {
 	case nowhere(err):
@@ -142,6 +143,11 @@ func (r *restorer) see(name string) (seen, *place, error) {
 		return seen{}, nil, err
 	}
 	r.places = append(r.places, p)
+	if earlier != nil {
+		if same, err := p.same(*earlier); err != nil || same {
+			return *earlier, p, err
+		}
+	}
 	now, err := p.look(r.ws.maxFile)
 	if errors.Is(err, ErrTooLarge) { // no call has made it so
 		return seen{State: State{Kind: kindSpecial}}, p, nil

@@ -182,6 +182,8 @@ func (w *Workspace) restorable(ctx context.Context, before, after Snapshot) ([]*
 			return nil, err
 		case !it.known(now.State):
 			drifted = append(drifted, f.Path)
+		default:
+			it.seen = &seen{State: now.State, info: now.info}
 		}
 		items = append(items, it)
 	}

@@ -49,6 +49,7 @@ type item struct {
 	path   string
 	before State
 	after  []State // all that it has been made, the last one is what stands
+	seen   *seen   // what was there a moment ago; nil: nobody has looked
 }
 
 // known says whether s is what the call found or has made.
