@@ -19,7 +19,10 @@ type Memory struct {
 }
 
 // Append stores entries.
-func (m *Memory) Append(_ context.Context, entries []Entry) error {
+func (m *Memory) Append(ctx context.Context, entries []Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range entries {

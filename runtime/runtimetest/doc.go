@@ -1,0 +1,14 @@
+// Package runtimetest has the suites that implementations of the seams of package
+// runtime pass. A package with a journal of its own has this test:
+//
+//	func TestJournal(t *testing.T) {
+//		runtimetest.TestJournal(t, func(t *testing.T) (journal.Journal, func() journal.Journal) {
+//			path := filepath.Join(t.TempDir(), "store")
+//			open := func() journal.Journal { ... }
+//			return open(), open
+//		})
+//	}
+//
+// The suites fail a test by its methods and import nothing but the standard
+// library and what they test.
+package runtimetest

@@ -1,0 +1,15 @@
+package runtimetest_test
+
+import (
+	"testing"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/runtimetest"
+)
+
+func TestMemory(t *testing.T) {
+	runtimetest.TestJournal(t, func(*testing.T) (journal.Journal, func() journal.Journal) {
+		m := new(journal.Memory)
+		return m, func() journal.Journal { return m }
+	})
+}

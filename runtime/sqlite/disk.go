@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// A Disk is where a store is. The one of the operating system is used unless
+// [WithDisk] says otherwise, which tests do that simulate a disk that fails.
+type Disk interface {
+	// VFS names the virtual file system, registered with SQLite, that the database is in;
+	// empty: that of the operating system.
+	VFS() string
+
+	// Lock takes the lock on the file of a name, which is made when it is not there, and
+	// writes note to it. When another process has it the error is a [*HeldError].
+	Lock(name string, note []byte) (unlock func() error, err error)
+
+	// Read returns at most limit bytes of a file, from its beginning.
+	Read(name string, limit int64) ([]byte, error)
+
+	// Write replaces a file, or makes it, for its owner alone to read. A crash leaves the
+	// old content or the new one; when Write returns it is the new one.
+	Write(name string, data []byte) error
+}
+
+// A HeldError says that another process has the lock on a file.
+type HeldError struct {
+	Note []byte // what the other process wrote to it
+}
+
+func (e *HeldError) Error() string { return "the lock is held by " + string(e.Note) }
+
+// osDisk is the disk of the operating system.
+type osDisk struct{}
+
+func (osDisk) VFS() string { return "" }
+
+func (osDisk) Lock(name string, note []byte) (func() error, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	held, err := lock(f)
+	if err == nil && held {
+		other, _ := io.ReadAll(io.LimitReader(f, 4096))
+		err = &HeldError{Note: other}
+	}
+	if err == nil {
+		if err = f.Truncate(0); err == nil {
+			_, err = f.WriteAt(note, 0)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	// The file stays: who removes it lets two processes have the lock on two files of one name.
+	return f.Close, nil
+}
+
+func (osDisk) Read(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit))
+	return data, errors.Join(err, f.Close())
+}
+
+func (osDisk) Write(name string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(name))
+}

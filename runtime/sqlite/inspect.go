@@ -1,0 +1,100 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// A CorruptError says that the file of a store is damaged. What was readable can
+// still be read: by [OpenReader].
+type CorruptError struct {
+	Path     string
+	Readable uint64 // entries 1 to this one can be read
+	Damaged  uint64 // the first that cannot be; 0: the damage is elsewhere
+	Cause    error
+}
+
+func (e *CorruptError) Error() string {
+	where := "not in the entries"
+	if e.Damaged != 0 {
+		where = fmt.Sprintf("at entry %d", e.Damaged)
+	}
+	return fmt.Sprintf("the store %q is damaged %s: %v; entries 1 to %d can be read; nothing was changed: restore a copy, or read what is left with sqlite.OpenReader",
+		e.Path, where, e.Cause, e.Readable)
+}
+
+func (e *CorruptError) Unwrap() error { return e.Cause }
+
+// headSize is that of the head of a database file.
+const headSize = 100
+
+// identify looks at a file before SQLite does, which would make a store of any
+// empty database. It is fresh when there is nothing in it yet.
+func identify(path string, disk Disk) (fresh bool, err error) {
+	head, err := disk.Read(path, headSize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && len(head) == 0:
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("open the store %q: %w", path, err)
+	}
+	// A rollback journal is there only while the file is being made.
+	if journal, err := disk.Read(path+"-journal", 1); err == nil && len(journal) != 0 {
+		return true, nil
+	}
+	if len(head) < headSize || !strings.HasPrefix(string(head), "SQLite format 3\x00") {
+		return false, fmt.Errorf("open the store %q: %w: it does not begin like a database; name another file, or move this one away", path, ErrNotStore)
+	}
+	if id := binary.BigEndian.Uint32(head[68:]); id != applicationID {
+		return false, fmt.Errorf("open the store %q: %w: it is the database of another program (%#x); name another file", path, ErrNotStore, id)
+	}
+	return false, nil
+}
+
+// inspect refuses a store that this program cannot go on with. It only reads.
+func (r *reader) inspect(ctx context.Context) error {
+	version, err := versionOf(ctx, r.db)
+	if err == nil && version != 0 {
+		err = r.sound(ctx)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case damaged(err):
+		return r.diagnose(ctx, err)
+	}
+	return fmt.Errorf("open the store %q: %w", r.path, err)
+}
+
+// sound checks a store that was not closed in good order.
+func (r *reader) sound(ctx context.Context) error {
+	var closed bool
+	if err := r.db.QueryRowContext(ctx, "SELECT closed FROM owner").Scan(&closed); err != nil || closed {
+		return err
+	}
+	return nil
+}
+
+// diagnose says how far the entries can be read.
+func (r *reader) diagnose(ctx context.Context, cause error) error {
+	const many = 1024
+	var known *CorruptError
+	for after := uint64(0); ; {
+		list, err := r.Read(ctx, after, many)
+		if errors.As(err, &known) {
+			known.Cause = cause
+			return known
+		}
+		if err != nil {
+			return &CorruptError{Path: r.path, Readable: after, Damaged: after + 1, Cause: errors.Join(cause, err)}
+		}
+		after += uint64(len(list))
+		if len(list) < many {
+			return &CorruptError{Path: r.path, Readable: after, Cause: cause}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// A reader reads. Every method is one look at one state of the store, and holds
+// nothing when it has returned: a reader that stayed would keep the write-ahead
+// log from being moved into the file, and it would grow without end.
+type reader struct {
+	path string
+	disk Disk
+	db   *sql.DB
+	shut atomic.Bool
+}
+
+// close ends all reading.
+func (r *reader) close() error {
+	if r.db == nil || r.shut.Swap(true) {
+		return nil
+	}
+	return r.db.Close()
+}
+
+const entryColumns = "e.seq, e.at, e.kind, e.session, e.run, e.call, e.tool, e.mark, e.leaf, p.seq IS NOT NULL, p.data FROM entry e LEFT JOIN private p ON p.seq = e.seq"
+
+// Read returns the entries after a position. See [journal.Journal]. Where the file
+// is damaged the error is a [*CorruptError], and the entries before that are returned.
+func (r *reader) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
+	if limit <= 0 || int64(after) < 0 {
+		return nil, nil
+	}
+	list, err := r.entries(ctx, "SELECT "+entryColumns+" WHERE e.seq > ? ORDER BY e.seq LIMIT ?", int64(after), limit)
+	for i := range list {
+		if want := after + uint64(i) + 1; list[i].Seq != want {
+			return list[:i], &CorruptError{Path: r.path, Readable: want - 1, Damaged: want, Cause: errors.New("the entry is missing")}
+		}
+	}
+	if damaged(err) {
+		last := after + uint64(len(list))
+		return list, &CorruptError{Path: r.path, Readable: last, Damaged: last + 1, Cause: err}
+	}
+	return list, err
+}
+
+// Call returns the entries of a call in their order. See [journal.Journal].
+func (r *reader) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {
+	if key.Call == "" { // entries that are of no call
+		return nil, nil
+	}
+	return r.entries(ctx, "SELECT "+entryColumns+` WHERE e.seq IN (
+  SELECT value FROM json_each((SELECT '[' || entries || ']' FROM call WHERE session = ?1 AND call = ?2))
+  UNION ALL SELECT seq FROM entry WHERE seq > (SELECT indexed FROM owner) AND session = ?1 AND call = ?2) ORDER BY e.seq`, key.Session, key.Call)
+}
+
+// entries returns the entries of a query; with an error those before it.
+func (r *reader) entries(ctx context.Context, query string, args ...any) (list []journal.Entry, err error) {
+	err = r.rows(ctx, func(rows *sql.Rows) error {
+		var e journal.Entry
+		var at sql.NullInt64
+		var private bool
+		if err := rows.Scan(&e.Seq, &at, &e.Kind, &e.Session, &e.Run, &e.Call, &e.Tool, &e.Mark, &e.Leaf, &private, &e.Private); err != nil {
+			return err
+		}
+		if at.Valid {
+			e.At = time.Unix(0, at.Int64).UTC()
+		}
+		if private && e.Private == nil {
+			e.Private = []byte{}
+		}
+		list = append(list, e)
+		return nil
+	}, query, args...)
+	return list, err
+}
+
+// rows calls f for each row of a query.
+func (r *reader) rows(ctx context.Context, f func(*sql.Rows) error, query string, args ...any) (err error) {
+	if r.shut.Load() {
+		return fmt.Errorf("read %q: %w", r.path, journal.ErrClosed)
+	}
+	rows, err := r.db.QueryContext(ctx, query, args...)
+	if err == nil {
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		for rows.Next() {
+			if err := f(rows); err != nil {
+				return err
+			}
+		}
+		err = rows.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("read %q: %w", r.path, err)
+	}
+	return nil
+}

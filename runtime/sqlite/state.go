@@ -1,0 +1,48 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+)
+
+// A Write gives a key a value, or takes it away: a nil Value.
+type Write struct {
+	Key   string
+	Value []byte
+}
+
+// Get returns the value of a key in the state of the store; nil when it has none.
+func (r *reader) Get(ctx context.Context, key string) (value []byte, err error) {
+	err = r.rows(ctx, func(rows *sql.Rows) error {
+		err := rows.Scan(&value)
+		if value == nil {
+			value = []byte{}
+		}
+		return err
+	}, "SELECT value FROM state WHERE key = ?", key)
+	return value, err
+}
+
+// Apply makes all the writes, in their order, or none of them.
+func (s *Store) Apply(ctx context.Context, writes []Write) error {
+	err := s.change(ctx, func(w *writer) error {
+		for _, one := range writes {
+			query, args := "DELETE FROM state WHERE key = ?", []driver.Value{one.Key}
+			if one.Value != nil {
+				query = "INSERT INTO state VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+				args = append(args, one.Value)
+			}
+			if _, err := w.c.exec(query, args...); err != nil {
+				return err
+			}
+			w.written += len(one.Value)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write %d values to %q: %w", len(writes), s.path, err)
+	}
+	return nil
+}
