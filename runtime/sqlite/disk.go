@@ -15,8 +15,8 @@ type Disk interface {
 	VFS() string
 
 	// Lock takes the lock on the file of a name, which is made when it is not there, and
-	// writes note to it. When another process has it the error is a [*HeldError].
-	Lock(name string, note []byte) (unlock func() error, err error)
+	// writes note to it. When another process has it unlock is nil, and holder what that wrote.
+	Lock(name string, note []byte) (unlock func() error, holder []byte, err error)
 
 	// Read returns at most limit bytes of a file, from its beginning.
 	Read(name string, limit int64) ([]byte, error)
@@ -26,38 +26,31 @@ type Disk interface {
 	Write(name string, data []byte) error
 }
 
-// A HeldError says that another process has the lock on a file.
-type HeldError struct {
-	Note []byte // what the other process wrote to it
-}
-
-func (e *HeldError) Error() string { return "the lock is held by " + string(e.Note) }
-
 // osDisk is the disk of the operating system.
 type osDisk struct{}
 
 func (osDisk) VFS() string { return "" }
 
-func (osDisk) Lock(name string, note []byte) (func() error, error) {
+func (osDisk) Lock(name string, note []byte) (unlock func() error, holder []byte, err error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	held, err := lock(f)
-	if err == nil && held {
-		other, _ := io.ReadAll(io.LimitReader(f, 4096))
-		err = &HeldError{Note: other}
-	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case held:
+		holder, err = io.ReadAll(io.LimitReader(f, 4096))
+	default:
 		if err = f.Truncate(0); err == nil {
 			_, err = f.WriteAt(note, 0)
 		}
+		if err == nil {
+			// The file stays: who removes it lets two processes have the locks of two files of one name.
+			return f.Close, nil, nil
+		}
 	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	// The file stays: who removes it lets two processes have the lock on two files of one name.
-	return f.Close, nil
+	return nil, holder, errors.Join(err, f.Close())
 }
 
 func (osDisk) Read(name string, limit int64) ([]byte, error) {

@@ -19,20 +19,18 @@ func acquire(path string, o options) (unlock func() error, err error) {
 	host, _ := os.Hostname() // only told to people
 	note := fmt.Sprintf("process %d on host %s since %s\n", os.Getpid(), host, o.now().UTC().Format(time.RFC3339))
 	for end := time.Now().Add(o.wait); ; {
-		unlock, err = o.disk.Lock(path+".lock", []byte(note))
-		var held *HeldError
-		if !errors.As(err, &held) {
-			break
+		unlock, holder, err := o.disk.Lock(path+".lock", []byte(note))
+		if err != nil {
+			return nil, fmt.Errorf("open the store %q: %w", path, err)
+		}
+		if unlock != nil {
+			return unlock, nil
 		}
 		left := time.Until(end)
 		if left <= 0 {
 			return nil, fmt.Errorf("open the store %q: %w: %s; stop that process, or wait for it (sqlite.WithWait), or read only (sqlite.OpenReader)",
-				path, ErrOwned, strings.TrimSpace(string(held.Note)))
+				path, ErrOwned, strings.TrimSpace(string(holder)))
 		}
 		time.Sleep(min(left, again))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open the store %q: %w", path, err)
-	}
-	return unlock, nil
 }
