@@ -153,7 +153,7 @@ func (w *writer) index() error {
 	return err
 }
 
-// indexCalls adds to the table call what is not in it yet, as the view calls does.
+// indexCalls adds to the table call what is not in it yet, as the view call_moving does.
 const indexCalls = `
 INSERT INTO call (first, session, call, run, tool, last, kind, opened, started, ended, opened_at, ended_at, entries)
 SELECT * FROM call_news WHERE true

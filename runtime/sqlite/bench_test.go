@@ -242,4 +242,3 @@ func BenchmarkManyCallers(b *testing.B) {
 	b.ReportMetric(median(single)/median(ours), "x-one-raw-caller")
 	b.ReportMetric(median(ours)/1e3, "us/call")
 }
-

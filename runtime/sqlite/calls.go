@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -27,20 +28,23 @@ type CallRow struct {
 	OpenedAt, EndedAt      time.Time
 }
 
+// unfinished is the condition of the index call_unfinished.
+const unfinished = "opened IS NOT NULL AND ended IS NULL"
+
 // defaultCalls is how many calls are listed without a limit.
 const defaultCalls = 100
 
 // Calls lists calls, the newest first.
 func (r *reader) Calls(ctx context.Context, f CallFilter) (list []CallRow, err error) {
-	query, args := "SELECT * FROM calls WHERE true", []any{}
+	where, args := "true", []any{}
 	for _, c := range []struct{ column, value string }{{"session", f.Session}, {"run", f.Run}, {"tool", f.Tool}} {
 		if c.value != "" {
-			query += " AND " + c.column + " = ?"
+			where += " AND " + c.column + " = ?"
 			args = append(args, c.value)
 		}
 	}
 	if f.Unfinished {
-		query += " AND opened IS NOT NULL AND ended IS NULL"
+		where += " AND " + unfinished
 	}
 	if f.Limit <= 0 {
 		f.Limit = defaultCalls
@@ -53,7 +57,8 @@ func (r *reader) Calls(ctx context.Context, f CallFilter) (list []CallRow, err e
 		c.OpenedAt, c.EndedAt = moment(openedAt), moment(endedAt)
 		list = append(list, c)
 		return err
-	}, query+" ORDER BY first DESC LIMIT ?", append(args, f.Limit)...)
+	}, "SELECT * FROM (SELECT * FROM call_settled WHERE "+where+" ORDER BY first DESC LIMIT ?) UNION ALL SELECT * FROM call_moving WHERE "+where+
+		" ORDER BY first DESC LIMIT ?", slices.Concat(args, []any{f.Limit}, args, []any{f.Limit})...)
 	return list, err
 }
 
@@ -64,7 +69,7 @@ func (r *reader) Unfinished(ctx context.Context) (list []journal.CallKey, err er
 		err := rows.Scan(&key.Session, &key.Call)
 		list = append(list, key)
 		return err
-	}, "SELECT session, call FROM calls WHERE opened IS NOT NULL AND ended IS NULL ORDER BY opened")
+	}, "SELECT session, call FROM (SELECT * FROM call_settled WHERE "+unfinished+" UNION ALL SELECT * FROM call_moving WHERE "+unfinished+") ORDER BY opened")
 	return list, err
 }
 

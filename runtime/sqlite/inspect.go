@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -61,22 +62,21 @@ func (r *reader) inspect(ctx context.Context) error {
 	if err == nil && version != 0 {
 		err = r.sound(ctx)
 	}
-	switch {
-	case err == nil:
-		return nil
-	case damaged(err):
-		return r.diagnose(ctx, err)
+	var corrupt *CorruptError
+	if err = r.explain(ctx, err); err == nil || errors.As(err, &corrupt) {
+		return err
 	}
 	return fmt.Errorf("open the store %q: %w", r.path, err)
 }
 
 // sound checks a store that was not closed in good order.
 func (r *reader) sound(ctx context.Context) error {
-	var closed bool
-	if err := r.db.QueryRowContext(ctx, "SELECT closed FROM owner").Scan(&closed); err != nil || closed {
+	closed := true
+	err := r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&closed) }, "SELECT closed FROM owner")
+	if err != nil || closed {
 		return err
 	}
-	return nil
+	return r.verify(ctx, "PRAGMA quick_check(8)")
 }
 
 // diagnose says how far the entries can be read.

@@ -60,16 +60,18 @@ CREATE VIEW call_news AS SELECT
   group_concat(seq, ',') AS entries
 FROM entry WHERE seq > (SELECT indexed FROM owner) AND call <> '' GROUP BY session, call;
 
--- All calls as they are now.
-CREATE VIEW calls AS
+-- The calls that have no entries after that, and those that have: together all.
+CREATE VIEW call_settled AS
 SELECT first, session, call, run, tool, last, kind, opened, started, ended, opened_at, ended_at
-FROM call WHERE (session, call) NOT IN (SELECT session, call FROM call_news)
-UNION ALL
-SELECT coalesce(c.first, n.first), n.session, n.call, coalesce(nullif(c.run, ''), n.run), coalesce(nullif(c.tool, ''), n.tool),
-  n.last, n.kind, coalesce(n.opened, c.opened), coalesce(c.started, n.started),
-  CASE WHEN n.opened IS NULL THEN coalesce(n.ended, c.ended) ELSE n.ended END,
-  coalesce(n.opened_at, c.opened_at),
-  CASE WHEN n.opened IS NULL THEN coalesce(n.ended_at, c.ended_at) ELSE n.ended_at END
+FROM call WHERE (session, call) NOT IN (SELECT session, call FROM call_news);
+
+CREATE VIEW call_moving AS
+SELECT coalesce(c.first, n.first) AS first, n.session AS session, n.call AS call,
+  coalesce(nullif(c.run, ''), n.run) AS run, coalesce(nullif(c.tool, ''), n.tool) AS tool, n.last AS last, n.kind AS kind,
+  coalesce(n.opened, c.opened) AS opened, coalesce(c.started, n.started) AS started,
+  CASE WHEN n.opened IS NULL THEN coalesce(n.ended, c.ended) ELSE n.ended END AS ended,
+  coalesce(n.opened_at, c.opened_at) AS opened_at,
+  CASE WHEN n.opened IS NULL THEN coalesce(n.ended_at, c.ended_at) ELSE n.ended_at END AS ended_at
 FROM call_news n LEFT JOIN call c ON c.session = n.session AND c.call = n.call;
 
 CREATE TABLE state (

@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Health is what to watch of a store.
+type Health struct {
+	Head  uint64 // entries
+	Epoch uint64
+
+	// WALFrames are the pages in the write-ahead log, Unmoved those that are not in the
+	// file yet. Both stay below a few thousand, unless somebody reads without end.
+	WALFrames, Unmoved int64
+
+	Lost error // why nothing can be written any more; nil: it can
+}
+
+// Health returns what to watch, after it has moved what it can of the write-ahead
+// log into the file.
+func (s *Store) Health() Health {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.checkpoint()
+	return Health{
+		Head: s.w.head, Epoch: s.Epoch(),
+		WALFrames: s.w.frames, Unmoved: s.w.frames - s.w.moved, Lost: s.w.usable(),
+	}
+}
+
+// Check reads all of the store and returns a [*CorruptError] when the file is
+// damaged. It takes about a second per gigabyte. Whether somebody has changed what
+// the entries say is for the audit to tell, not for this.
+func (r *reader) Check(ctx context.Context) error {
+	return r.verify(ctx, "PRAGMA integrity_check(8)")
+}
+
+func (r *reader) verify(ctx context.Context, pragma string) error {
+	var found []string
+	err := r.rows(ctx, func(rows *sql.Rows) error {
+		var line string
+		err := rows.Scan(&line)
+		if line != "ok" {
+			found = append(found, line)
+		}
+		return err
+	}, pragma)
+	if err == nil && len(found) != 0 {
+		err = errors.New(strings.Join(found, "; "))
+		return r.diagnose(ctx, err)
+	}
+	if err != nil {
+		return r.explain(ctx, err)
+	}
+	var count, last uint64
+	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&count, &last) }, "SELECT count(*), coalesce(max(seq), 0) FROM entry")
+	if err == nil && count != last {
+		return r.diagnose(ctx, fmt.Errorf("there are %d entries, and the last has position %d", count, last))
+	}
+	return r.explain(ctx, err)
+}
+
+// explain makes a [*CorruptError] of an error that means a damaged file.
+func (r *reader) explain(ctx context.Context, err error) error {
+	if err != nil && damaged(err) {
+		return r.diagnose(ctx, err)
+	}
+	return err
+}

@@ -1,0 +1,56 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// A Reader reads a store that another process may own meanwhile. It never writes
+// to it, takes no lock that the owner would wait for, and sees what has been
+// appended when a method is called.
+type Reader struct {
+	reader
+}
+
+// OpenReader opens the store in the file of a name for reading: whether a process
+// owns it or not, also after a crash, and also a damaged one, of which it reads
+// what is left. It must be closed.
+func OpenReader(path string, opts ...Option) (*Reader, error) {
+	o := configure(opts)
+	fresh, err := identify(path, o.disk)
+	if err == nil && fresh {
+		err = fmt.Errorf("open the store %q: %w", path, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, mode := range []string{"ro", immutable} {
+		r := &Reader{}
+		r.path, r.disk = path, o.disk
+		if r.db, err = pool(path, o.disk, mode); err != nil {
+			return nil, err
+		}
+		version, fault := versionOf(context.Background(), r.db)
+		if fault == nil && version == 0 {
+			fault = fmt.Errorf("%w: it is empty", ErrNotStore)
+		}
+		if fault == nil || damaged(fault) {
+			return r, nil
+		}
+		err = errors.Join(fmt.Errorf("open the store %q: %w", path, fault), r.close())
+		// In a directory that may not be written there can be no shared memory, which
+		// also means that nobody writes the store: unless there is a log to read.
+		log, missing := o.disk.Read(path+"-wal", 1)
+		if code(fault) != sqlite3.SQLITE_CANTOPEN && code(fault) != sqlite3.SQLITE_READONLY || missing == nil && len(log) != 0 {
+			return nil, err
+		}
+	}
+	return nil, err
+}
+
+// Close gives back what OpenReader has taken.
+func (r *Reader) Close() error { return r.close() }
