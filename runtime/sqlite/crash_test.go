@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
@@ -18,15 +19,27 @@ import (
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
-var seeds = flag.Int("seeds", 1500, "how many seeds the batteries of crashes try")
+var seeds = flag.Int("seeds", 20_000, "how many seeds the batteries of crashes try")
 
 const crashes = 4 // per seed
+
+// share is the part of the seeds that TestCrash tries: opening a store anew costs
+// as much as this many images of TestCrashImages.
+const share = 16
+
+// roomy lets the batteries make more garbage before it is collected: they make
+// little else.
+func roomy(t *testing.T) {
+	before := debug.SetGCPercent(400)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+}
 
 // TestCrash crashes a store on a disk that loses what it may lose, four times per
 // seed, and holds it to this: what was acknowledged is there, no batch is there
 // by half, and after a write that failed nothing more is acknowledged.
 func TestCrash(t *testing.T) {
-	made := image(t)
+	roomy(t)
+	made, n := image(t), max(*seeds/share, min(*seeds, 100))
 	var wg sync.WaitGroup
 	const workers = 2
 	for w := range workers {
@@ -36,7 +49,7 @@ func TestCrash(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			for seed := w; seed < *seeds && !t.Failed(); seed += workers {
+			for seed := w; seed < n && !t.Failed(); seed += workers {
 				b := &battery{disk: disk, rng: rand.New(rand.NewPCG(uint64(seed), 1)), state: map[string]string{}}
 				if seed%8 == 0 {
 					disk.Reset(uint64(seed), nil)

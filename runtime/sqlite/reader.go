@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,9 @@ type reader struct {
 	disk Disk
 	db   *sql.DB
 	shut atomic.Bool
+
+	mu    sync.Mutex
+	stmts map[string]*sql.Stmt // of queries, of which there are few
 }
 
 // close ends all reading.
@@ -81,23 +85,49 @@ func (r *reader) entries(ctx context.Context, query string, args ...any) (list [
 	return list, err
 }
 
+// prepare returns the statement of a query, which ends with the pool.
+func (r *reader) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.stmts[query]; s != nil {
+		return s, nil
+	}
+	s, err := r.db.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if r.stmts == nil {
+		r.stmts = map[string]*sql.Stmt{}
+	}
+	r.stmts[query] = s
+	return s, nil
+}
+
 // rows calls f for each row of a query.
 func (r *reader) rows(ctx context.Context, f func(*sql.Rows) error, query string, args ...any) (err error) {
 	if r.shut.Load() {
 		return fmt.Errorf("read %q: %w", r.path, journal.ErrClosed)
 	}
-	rows, err := r.db.QueryContext(ctx, query, args...)
+	s, err := r.prepare(ctx, query)
 	if err == nil {
-		defer func() { err = errors.Join(err, rows.Close()) }()
-		for rows.Next() {
-			if err := f(rows); err != nil {
-				return err
-			}
-		}
-		err = rows.Err()
+		err = each(ctx, s, f, args)
 	}
 	if err != nil {
 		return fmt.Errorf("read %q: %w", r.path, err)
 	}
 	return nil
+}
+
+func each(ctx context.Context, s *sql.Stmt, f func(*sql.Rows) error, args []any) (err error) {
+	rows, err := s.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

@@ -37,6 +37,8 @@ type Disk struct {
 	failed  int // faults that happened
 	ops     int
 	locks   map[string][]byte // holders of locks
+	snap    int               // operations until an image is taken
+	image   map[string][]byte
 
 	vfs vfs
 }
@@ -78,7 +80,7 @@ func (d *Disk) Reset(seed uint64, files map[string][]byte) {
 	d.rng = rand.New(rand.NewPCG(seed, 0x5eed))
 	d.now, d.durable, d.locks = map[string]*file{}, map[string]*file{}, map[string][]byte{}
 	d.age++
-	d.fault, d.cut, d.full, d.failed, d.ops = NoFault, false, false, 0, 0
+	d.fault, d.cut, d.full, d.failed, d.ops, d.snap = NoFault, false, false, 0, 0, 0
 	for name, data := range files {
 		f := &file{seen: slices.Clone(data), synced: slices.Clone(data), age: d.age}
 		d.now[name], d.durable[name] = f, f
@@ -125,23 +127,28 @@ func (d *Disk) Crash() {
 	d.age++
 	d.fault, d.cut, d.full, d.failed = NoFault, false, false, 0
 	clear(d.locks)
-	// How much was written without being asked to differs from crash to crash.
-	luck := []int{0, 1, 2, 3}[d.rng.IntN(4)]
 	after := map[string]*file{}
+	for name, img := range d.remains() {
+		after[name] = &file{seen: img, synced: slices.Clone(img), age: d.age}
+	}
+	d.now, d.durable = after, map[string]*file{}
+	d.syncNames()
+}
+
+// remains returns what a crash would leave. The lock is held.
+func (d *Disk) remains() map[string][]byte {
+	luck := d.rng.IntN(4) // how much is written without being asked to differs from crash to crash
+	after := map[string][]byte{}
 	for _, name := range d.names() {
 		f := d.durable[name]
 		if now := d.now[name]; now != f && d.rng.IntN(2) == 0 {
 			f = now
 		}
 		if f != nil {
-			img := d.settle(f, luck)
-			after[name] = &file{seen: img, synced: slices.Clone(img), age: d.age}
+			after[name] = d.settle(f, luck)
 		}
 	}
-	d.now, d.durable = after, map[string]*file{}
-	for name, f := range after {
-		d.durable[name] = f
-	}
+	return after
 }
 
 // names returns all names in an order that does not depend on the map's.
@@ -162,7 +169,7 @@ func (d *Disk) names() []string {
 // settle returns what of a file a crash leaves: each sector that was on its way
 // arrives, or does not, luck times of three.
 func (d *Disk) settle(f *file, luck int) []byte {
-	img := slices.Clone(f.synced)
+	img := append(make([]byte, 0, max(len(f.seen), len(f.synced))), f.synced...)
 	for _, w := range f.pending {
 		if w.data == nil {
 			if d.rng.IntN(3) < luck {
@@ -185,6 +192,12 @@ func (d *Disk) settle(f *file, luck int) []byte {
 func resize(b []byte, n int64) []byte {
 	if int64(len(b)) >= n {
 		return b[:n]
+	}
+	if n <= int64(cap(b)) {
+		end := len(b)
+		b = b[:n]
+		clear(b[end:])
+		return b
 	}
 	return append(b, make([]byte, n-int64(len(b)))...)
 }
@@ -220,7 +233,7 @@ func (d *Disk) write(f *file, off int64, data []byte) Fault {
 	if d.cut {
 		return PowerCut
 	}
-	d.ops++
+	d.count()
 	fault := d.strike(PowerCut, WriteFail, Full)
 	if d.full && off+int64(len(data)) > int64(len(f.seen)) {
 		return Full
@@ -237,7 +250,7 @@ func (d *Disk) write(f *file, off int64, data []byte) Fault {
 
 // truncate cuts a file. The lock is held.
 func (d *Disk) truncate(f *file, size int64) Fault {
-	d.ops++
+	d.count()
 	if fault := d.strike(PowerCut, WriteFail); fault != NoFault {
 		return fault
 	}
@@ -248,7 +261,7 @@ func (d *Disk) truncate(f *file, size int64) Fault {
 
 // sync makes a file, and its name if that is new, outlive a crash. The lock is held.
 func (d *Disk) sync(name string, f *file) Fault {
-	d.ops++
+	d.count()
 	fault := d.strike(PowerCut, SyncFail)
 	switch fault {
 	case NoFault:
@@ -295,7 +308,7 @@ func (d *Disk) Read(name string, limit int64) ([]byte, error) {
 func (d *Disk) Write(name string, data []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.ops++
+	d.count()
 	if d.strike(PowerCut, WriteFail, Full, SyncFail) != NoFault {
 		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrInvalid}
 	}

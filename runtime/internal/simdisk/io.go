@@ -21,10 +21,7 @@ func (d *Disk) xClose(tls *libc.TLS, p uintptr) int32 {
 	}
 	delete(d.vfs.open, id)
 	if h.f.opens--; h.f.opens == 0 {
-		for _, shm := range h.f.shm {
-			libc.Xfree(tls, shm)
-		}
-		h.f.shm = nil
+		h.f.free(tls)
 	}
 	return sqlite3.SQLITE_OK
 }

@@ -1,0 +1,67 @@
+package simdisk
+
+import (
+	"modernc.org/libc"
+)
+
+// pageOfMemory is how much memory SQLite shares at once, in bytes.
+const pageOfMemory = 32 << 10
+
+// Snap takes an image of what a crash would leave just before the n-th write or
+// sync from now. The disk goes on as if nothing had been.
+func (d *Disk) Snap(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.snap, d.image = n, nil
+}
+
+// Image returns the image that Snap was to take; when there were too few writes
+// meanwhile it is taken now, which is told by early.
+func (d *Disk) Image() (image map[string][]byte, early bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	early = d.image != nil
+	if !early {
+		d.image = d.remains()
+	}
+	image, d.image, d.snap = d.image, nil, 0
+	return image, early
+}
+
+// count counts a write or sync that is about to be. The lock is held.
+func (d *Disk) count() {
+	d.ops++
+	if d.snap > 0 && !d.cut {
+		if d.snap--; d.snap == 0 {
+			d.image = d.remains()
+		}
+	}
+}
+
+// Load gives the files of d other contents, under the eyes of those who have them
+// open, and makes them forget what they share. Nobody may be reading.
+func (d *Disk) Load(files map[string][]byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for name := range files {
+		if d.now[name] == nil {
+			d.now[name] = &file{age: d.age}
+		}
+	}
+	for name, f := range d.now {
+		f.seen = append(f.seen[:0], files[name]...)
+		f.synced, f.pending = append(f.synced[:0], f.seen...), nil
+		for _, p := range f.shm {
+			clear(memory(p, pageOfMemory))
+		}
+	}
+	d.syncNames()
+}
+
+// free gives shared memory back.
+func (f *file) free(tls *libc.TLS) {
+	for _, p := range f.shm {
+		libc.Xfree(tls, p)
+	}
+	f.shm = nil
+}
