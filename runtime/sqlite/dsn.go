@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"database/sql"
+	"errors"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 )
@@ -33,8 +35,29 @@ func source(path string, disk Disk, mode string, pragmas []string) string {
 		q.Set("mode", "ro")
 		q.Set("immutable", "1")
 	}
-	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: q.Encode()}
+	name := filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" {
+		name = "/" + name
+	}
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: name}).EscapedPath(), RawQuery: q.Encode()}
 	return u.String()
+}
+
+// resolve returns the one name of a file of the operating system, so that neither
+// a change of the working directory nor a link leads to another lock.
+func resolve(path string, disk Disk) (string, error) {
+	if disk.VFS() != "" {
+		return path, nil
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return path, nil // it is about to be made
+	}
+	return real, err
 }
 
 const immutable = "immutable"

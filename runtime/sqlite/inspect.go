@@ -30,13 +30,15 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Cause }
 
-// headSize is that of the head of a database file.
-const headSize = 100
+const (
+	headSize  = 100  // of the head of a database file
+	firstPage = 4096 // what a file has at most that was not made to its end
+)
 
 // identify looks at a file before SQLite does, which would make a store of any
 // empty database. It is fresh when there is nothing in it yet.
 func identify(path string, disk Disk) (fresh bool, err error) {
-	head, err := disk.Read(path, headSize)
+	head, err := disk.Read(path, firstPage+1)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && len(head) == 0:
 		return true, nil
@@ -44,7 +46,7 @@ func identify(path string, disk Disk) (fresh bool, err error) {
 		return false, fmt.Errorf("open the store %q: %w", path, err)
 	}
 	// A rollback journal is there only while the file is being made.
-	if journal, err := disk.Read(path+"-journal", 1); err == nil && len(journal) != 0 {
+	if journal, err := disk.Read(path+"-journal", 1); err == nil && len(journal) != 0 && len(head) <= firstPage {
 		return true, nil
 	}
 	if len(head) < headSize || !strings.HasPrefix(string(head), "SQLite format 3\x00") {

@@ -17,7 +17,7 @@ const again = 20 * time.Millisecond
 // acquire takes the lock of a store, for which it waits as configured.
 func acquire(path string, o options) (unlock func() error, err error) {
 	host, _ := os.Hostname() // only told to people
-	note := fmt.Sprintf("process %d on host %s since %s\n", os.Getpid(), host, o.now().UTC().Format(time.RFC3339))
+	note := fmt.Sprintf("process %d on host %s since %s\n", os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))
 	for end := time.Now().Add(o.wait); ; {
 		unlock, holder, err := o.disk.Lock(path+".lock", []byte(note))
 		if err != nil {

@@ -21,6 +21,10 @@ type Reader struct {
 // what is left. It must be closed.
 func OpenReader(path string, opts ...Option) (*Reader, error) {
 	o := configure(opts)
+	path, err := resolve(path, o.disk)
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
 	fresh, err := identify(path, o.disk)
 	if err == nil && fresh {
 		err = fmt.Errorf("open the store %q: %w", path, fs.ErrNotExist)

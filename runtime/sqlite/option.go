@@ -8,7 +8,6 @@ type Option func(*options)
 type options struct {
 	disk Disk
 	wait time.Duration
-	now  func() time.Time
 }
 
 // WithWait makes Open wait for at most d while another process owns the store,
@@ -19,7 +18,7 @@ func WithWait(d time.Duration) Option { return func(o *options) { o.wait = d } }
 func WithDisk(d Disk) Option { return func(o *options) { o.disk = d } }
 
 func configure(opts []Option) options {
-	o := options{disk: osDisk{}, now: time.Now}
+	o := options{disk: osDisk{}}
 	for _, opt := range opts {
 		opt(&o)
 	}

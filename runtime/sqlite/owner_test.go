@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -158,4 +159,43 @@ func TestWriteAheadLogStaysSmall(t *testing.T) {
 	assert.Less(t, h.WALFrames, int64(2000))
 	assert.Zero(t, h.Unmoved)
 	assert.NoError(t, h.Lost)
+}
+
+// TestNames opens stores whose names mean something to SQLite, and finds one by
+// all of its names.
+func TestNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a b", "a?mode=memory", "a#b", "a%41", "ä'\"", "file:x"} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, open(t, path).Append(t.Context(), []journal.Entry{entry(1, 1)}))
+		require.FileExists(t, path)
+	}
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink(filepath.Join(dir, "a b"), link))
+	_, err := sqlite.Open(link)
+	require.ErrorIs(t, err, sqlite.ErrOwned)
+
+	t.Chdir(dir)
+	s := open(t, "relative")
+	require.NoError(t, s.Append(t.Context(), []journal.Entry{entry(1, 1)}))
+	t.Chdir(t.TempDir())
+	list, err := s.Read(t.Context(), 0, 1)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+}
+
+// TestVirtualTime uses a store inside a bubble of virtual time: nothing in it
+// waits for the clock.
+func TestVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := sqlite.Open(filepath.Join(t.TempDir(), "store"))
+		require.NoError(t, err)
+		before := time.Now()
+		require.NoError(t, s.Append(t.Context(), []journal.Entry{entry(1, 1)}))
+		list, err := s.Read(t.Context(), 0, 1)
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		require.NoError(t, s.Close())
+		require.Equal(t, before, time.Now())
+	})
 }

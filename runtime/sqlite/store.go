@@ -39,19 +39,23 @@ var (
 // one that is damaged with a [*CorruptError]; none of them is changed.
 func Open(path string, opts ...Option) (*Store, error) {
 	o := configure(opts)
+	path, err := resolve(path, o.disk)
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
 	unlock, err := acquire(path, o)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{unlock: unlock}
 	s.path, s.disk = path, o.disk
-	if err := s.open(o); err != nil {
+	if err := s.open(); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
 	return s, nil
 }
 
-func (s *Store) open(o options) error {
+func (s *Store) open() error {
 	fresh, err := identify(s.path, s.disk)
 	if err != nil {
 		return err
@@ -67,7 +71,7 @@ func (s *Store) open(o options) error {
 	if s.w.c, err = connect(source(s.path, s.disk, "rwc", durable)); err != nil {
 		return fmt.Errorf("open the store %q: %w", s.path, err)
 	}
-	if err := s.own(o.now()); err != nil {
+	if err := s.own(time.Now()); err != nil {
 		return fmt.Errorf("open the store %q: %w", s.path, err)
 	}
 	return nil
