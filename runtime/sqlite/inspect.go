@@ -19,6 +19,7 @@ type CorruptError struct {
 	Cause    error
 }
 
+// Error says where the damage is, what can be read, and what to do.
 func (e *CorruptError) Error() string {
 	where := "not in the entries"
 	if e.Damaged != 0 {
@@ -28,6 +29,7 @@ func (e *CorruptError) Error() string {
 		e.Path, where, e.Cause, e.Readable)
 }
 
+// Unwrap returns the cause.
 func (e *CorruptError) Unwrap() error { return e.Cause }
 
 const (
