@@ -27,6 +27,14 @@ const crashes = 4 // per seed
 // as much as this many images of TestCrashImages.
 const share = 16
 
+// tries is how many seeds are tried.
+func tries() int {
+	if slow {
+		return *seeds / 200
+	}
+	return *seeds
+}
+
 // roomy lets the batteries make more garbage before it is collected: they make
 // little else.
 func roomy(t *testing.T) {
@@ -39,7 +47,7 @@ func roomy(t *testing.T) {
 // by half, and after a write that failed nothing more is acknowledged.
 func TestCrash(t *testing.T) {
 	roomy(t)
-	made, n := image(t), max(*seeds/share, min(*seeds, 100))
+	made, n := image(t), max(tries()/share, min(tries(), 100))
 	var wg sync.WaitGroup
 	const workers = 2
 	for w := range workers {

@@ -54,7 +54,7 @@ func lives(made map[string][]byte, first, step int, stop func() bool) (err error
 	if err != nil {
 		return err
 	}
-	for life := first; life*lifetime < *seeds && !stop(); life += step {
+	for life := first; life*lifetime < tries() && !stop(); life += step {
 		disk.Reset(uint64(life), made)
 		p := &pictures{disk: disk, looked: looked, r: r, rng: rand.New(rand.NewPCG(uint64(life), 2))}
 		if err := p.live(); err != nil {
