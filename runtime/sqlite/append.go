@@ -22,9 +22,10 @@ const (
 	// touches costs a tenth of it; whoever reads calls looks at the newest entries too.
 	indexEvery = 128
 
-	// checkpointEvery is how many bytes are appended before the write-ahead log is
-	// moved into the file: about the thousand pages that SQLite would wait for.
-	checkpointEvery = 2 << 20
+	// checkpointEvery is how many pages are written before the write-ahead log is moved
+	// into the file and begins anew, as with SQLite. A log that grows makes every fsync
+	// dearer, because the file system has to record where it is, too.
+	checkpointEvery = 1000
 )
 
 // Append stores entries, all of them or none. See [journal.Journal].
@@ -77,7 +78,6 @@ func (w *writer) insert(entries []journal.Entry, private bool) error {
 				if _, err := w.c.exec("INSERT INTO private VALUES (?, ?, ?)", int64(e.Seq), e.Session, e.Private); err != nil {
 					return err
 				}
-				w.written += len(e.Private)
 			}
 		}
 	}
@@ -99,7 +99,6 @@ func (w *writer) rows(entries []journal.Entry) error {
 			leaf = []byte{} // NULL is refused
 		}
 		args = append(args, int64(e.Seq), nanos(e.At), e.Kind, e.Session, e.Run, e.Call, e.Tool, int64(e.Mark), leaf)
-		w.written += len(leaf) + 256
 	}
 	first := int64(entries[0].Seq)
 	n, err := w.c.exec(insertEntries[len(entries)-1], append(args, w.epoch, first-1)...)

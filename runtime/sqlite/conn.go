@@ -126,6 +126,20 @@ func (c *conn) number(query string, args ...driver.Value) (int64, error) {
 	return 0, fmt.Errorf("%q gave %v, not a number", query, row)
 }
 
+// written returns how many pages were written to the write-ahead log since it was
+// set back.
+func (c *conn) written(back bool) int {
+	s, ok := c.c.(sqlite.DBStatus)
+	if !ok {
+		return 0
+	}
+	n, _, err := s.Status(sqlite.DBStatusCacheWrite, back)
+	if err != nil {
+		return checkpointEvery // one too many does no harm
+	}
+	return n
+}
+
 // code returns SQLite's primary result code of an error; 0 when it has none.
 func code(err error) int {
 	var e *sqlite.Error

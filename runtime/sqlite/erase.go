@@ -45,6 +45,6 @@ func (w *writer) empty() error {
 	if err != nil || len(row) != 3 || row[0] != int64(0) {
 		return fmt.Errorf("it is gone from the file, and still in the write-ahead log, because somebody reads the store; call this again later (%w)", errBusy)
 	}
-	w.written = 0
+	w.c.written(true)
 	return nil
 }

@@ -37,7 +37,6 @@ func (s *Store) Apply(ctx context.Context, writes []Write) error {
 			if _, err := w.c.exec(query, args...); err != nil {
 				return err
 			}
-			w.written += len(one.Value)
 		}
 		return nil
 	})

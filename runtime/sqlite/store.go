@@ -167,7 +167,6 @@ func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 		if err := w.owned(); err != nil {
 			return err
 		}
-		w.written += 4096
 		return do(w)
 	}})
 }

@@ -22,7 +22,6 @@ type writer struct {
 	lost          error // why nothing may be written any more
 	closed        bool
 	due           int // entries since the calls were indexed
-	written       int // bytes, roughly, since the last checkpoint
 
 	qmu   sync.Mutex
 	queue []*op
@@ -57,7 +56,7 @@ func (w *writer) write(ctx context.Context, o *op) error {
 	w.queue = nil
 	w.qmu.Unlock()
 	w.group(ops)
-	if w.written >= checkpointEvery {
+	if w.usable() == nil && w.c.written(false) >= checkpointEvery {
 		w.checkpoint()
 	}
 	return o.err
@@ -177,7 +176,7 @@ func (w *writer) checkpoint() {
 	if w.usable() != nil {
 		return
 	}
-	w.written = 0
+	w.c.written(true)
 	if row, err := w.c.row("PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
 		_ = w.poison(err)
 	} else if len(row) == 3 {
