@@ -96,7 +96,7 @@ func TestDamageIsTold(t *testing.T) {
 	assert.Equal(t, path, corrupt.Path)
 	assert.Greater(t, corrupt.Readable, uint64(n/4))
 	assert.Less(t, corrupt.Readable, uint64(n*3/4))
-	assert.Equal(t, corrupt.Readable+1, corrupt.Damaged)
+	assert.Equal(t, corrupt.Readable+1, corrupt.DamagedAt())
 
 	r, err := sqlite.OpenReader(path)
 	require.NoError(t, err)

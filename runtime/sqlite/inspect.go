@@ -32,6 +32,10 @@ func (e *CorruptError) Error() string {
 // Unwrap returns the cause.
 func (e *CorruptError) Unwrap() error { return e.Cause }
 
+// DamagedAt returns the position of the first entry that cannot be read; 0: the
+// damage is elsewhere. A verifier of the journal asks for it.
+func (e *CorruptError) DamagedAt() uint64 { return e.Damaged }
+
 const (
 	headSize  = 100  // of the head of a database file
 	firstPage = 4096 // what a file has at most that was not made to its end
