@@ -68,8 +68,8 @@ func (d *Disk) register() error {
 	v.methods = alloc[sqlite3.Tsqlite3_io_methods](v.tls)
 	v.self = alloc[sqlite3.Tsqlite3_vfs](v.tls)
 	c := at[sqlite3.Tsqlite3_vfs](v.self)
-	*c = *at[sqlite3.Tsqlite3_vfs](sqlite3.Xsqlite3_vfs_find(v.tls, 0)) // clock, sleep, randomness
-	c.FiVersion, c.FpNext, c.FzName = 2, 0, v.cname
+	inherit(c, at[sqlite3.Tsqlite3_vfs](sqlite3.Xsqlite3_vfs_find(v.tls, 0)))
+	c.FiVersion, c.FzName = 2, v.cname
 	c.FszOsFile = int32(unsafe.Sizeof(cfile{}))
 	c.FxOpen = address(v, d.xOpen)
 	c.FxDelete = address(v, d.xDelete)
@@ -80,6 +80,15 @@ func (d *Disk) register() error {
 		return fmt.Errorf("register %q with SQLite: %d", v.name, rc)
 	}
 	return nil
+}
+
+// inherit takes what is not of a disk from the system: clock, sleep, randomness. It
+// does not copy all: the list of all disks goes through there, and others join it.
+func inherit(c, system *sqlite3.Tsqlite3_vfs) {
+	c.FmxPathname, c.FpAppData = system.FmxPathname, system.FpAppData
+	c.FxDlOpen, c.FxDlError, c.FxDlSym, c.FxDlClose = system.FxDlOpen, system.FxDlError, system.FxDlSym, system.FxDlClose
+	c.FxRandomness, c.FxSleep, c.FxGetLastError = system.FxRandomness, system.FxSleep, system.FxGetLastError
+	c.FxCurrentTime, c.FxCurrentTimeInt64 = system.FxCurrentTime, system.FxCurrentTimeInt64
 }
 
 // Close takes the disk away from SQLite. Nothing on it may be open.
