@@ -43,7 +43,7 @@ type grammarTool struct {
 	Reconcile     bool                `yaml:"reconcile" doc:"The handler can find out what an interrupted call did." default:"false" from:"D2"`
 	Consent       *grammarConsent     `yaml:"consent" doc:"Whom to ask before a call, and how." default:"not asked" from:"R6"`
 	Undo          *grammarUndo        `yaml:"undo" doc:"How the effect is taken back." default:"cannot be undone" from:"A3"`
-	Artifact      *grammarArtifact    `yaml:"artifact" doc:"When the output is stored aside." default:"inline" from:"B5, A7"`
+	Artifact      *grammarArtifact    `yaml:"artifact" doc:"When the output is stored aside, with a preview as the answer." default:"never" from:"B5, A7"`
 	Rules         *grammarRules       `yaml:"rules" doc:"Rules of this tool." default:"none" from:"R3"`
 	Deprecated    *grammarDeprecated  `yaml:"deprecated" doc:"Marks a tool that should not be used any more." from:"F14"`
 }
@@ -92,8 +92,8 @@ type grammarUndo struct {
 
 // grammarArtifact is artifact of a tool.
 type grammarArtifact struct {
-	Over grammarCount `yaml:"over" doc:"Characters above which the output is stored aside." default:"12000" from:"B5"`
-	Type grammarMedia `yaml:"type" jsonschema:"required" doc:"Media type of the output." from:"A7"`
+	Over grammarCount `yaml:"over" doc:"Characters, of the output as JSON, above which it is stored aside." default:"12000" from:"B5"`
+	Type grammarMedia `yaml:"type" jsonschema:"required" doc:"Media type of what the output holds, for whoever shows it. What is stored is the output as JSON." from:"A7"`
 }
 
 // grammarDeprecated is deprecated of a tool.

@@ -28,7 +28,7 @@
 // A [Registry] holds the tools of an executor and reports every bad one.
 //
 // Not everything that can be declared is enforced yet. [Spec.Unenforced] lists
-// what a tool declares and this version only carries: reconcile, artifact and
+// what a tool declares and this version only carries: reconcile and
 // limits.memory. A program that promises them must say so.
 //
 // # Session, run, turn, call
@@ -116,6 +116,16 @@
 // An approved call is judged once more, by policy and rules, its own reservation
 // left out, and compared with what was approved immediately before its handler
 // starts. Package runtime/consent is the manual of requests and grants.
+//
+// # Artifacts
+//
+// The output of a tool that declares artifact is stored aside when it is longer
+// than that allows (12,000 characters of JSON, unless the tool says otherwise):
+// the outcome has no Output then, but an [Outcome.Artifact], its SHA-256, type,
+// size and a preview for the model. [Session.Artifact] reads it, also after a
+// restart. The store is given with [WithArtifacts]; without one such tools are
+// refused by NewExecutor. An output that cannot be stored is a failed call,
+// commit_failed.
 //
 // # Batches, sub-agents, the loop
 //

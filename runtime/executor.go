@@ -39,6 +39,7 @@ type Executor struct {
 	participants []participant
 	polled       bool // somebody looks at Requests
 	reminders    int
+	artifacts    ArtifactStore                        // nil: no tool declares artifact
 	noted        func(session string, ev rules.Event) // nil: nobody is told of changes of rule states
 
 	engine    *rules.Engine
@@ -79,6 +80,9 @@ func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error
 	}
 	if e.minimum < 0 || e.patience <= 0 {
 		return nil, fmt.Errorf("the minimum budget %v is negative or the policy timeout %v is not positive", e.minimum, e.patience)
+	}
+	if err := e.storable(); err != nil {
+		return nil, err
 	}
 	if err := e.compile(); err != nil {
 		return nil, err

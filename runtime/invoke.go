@@ -84,6 +84,7 @@ func (c *call) invoke() bool {
 func (c *call) finish() bool {
 	var e ending
 	c.result(&e)
+	c.aside(&e)
 	e.commits = true
 	if e.outcome.Kind == Completed {
 		c.commitParts(&e)

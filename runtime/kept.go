@@ -29,10 +29,18 @@ func (r *record) keep(out *Outcome) {
 	}
 }
 
+// artifact returns what is answered in place of a long output, nil if nothing is.
+func (k *kept) artifact() *StoredOutput {
+	if k.more == nil {
+		return nil
+	}
+	return k.more.Artifact
+}
+
 // plain reports whether o says no more than a kept holds.
 func (o *Outcome) plain() bool {
 	switch {
-	case o.RolledBack, o.Reason != ReasonNone, o.AllReasons != nil, o.Violations != nil, o.Message != "", o.Retryable,
+	case o.RolledBack, o.Artifact != nil, o.Reason != ReasonNone, o.AllReasons != nil, o.Violations != nil, o.Message != "", o.Retryable,
 		o.Obligations != nil, o.Denials != nil, o.Of != "", o.RequestID != "", o.Steps != nil, o.PendingExit != nil:
 		return false
 	}

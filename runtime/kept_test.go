@@ -19,6 +19,8 @@ func eachField(check func(field string, set func(*Outcome))) {
 		switch v.Kind() {
 		case reflect.Slice:
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		case reflect.Pointer:
+			v.Set(reflect.New(v.Type().Elem()))
 		case reflect.String:
 			v.SetString("x")
 		case reflect.Bool:
@@ -64,7 +66,7 @@ func TestRecordedOutcome(t *testing.T) {
 		require.NoError(t, err)
 		again, err := recallOutcome(text)
 		require.NoError(t, err, string(text))
-		out.CallID, out.Tool, out.Output, out.Duration, out.Revision = "", "", nil, 0, ""
+		out.CallID, out.Tool, out.Output, out.Artifact, out.Duration, out.Revision = "", "", nil, nil, 0, ""
 		assert.Equal(t, out, again, field)
 	})
 }

@@ -47,7 +47,8 @@ type Outcome struct {
 	AllReasons  []Reason         // each once, the primary one first
 	Violations  []wire.Violation // of the input, or of the output
 	Message     string           // safe to show to the model
-	Output      wire.Raw         // JSON; nil unless completed
+	Output      wire.Raw         // JSON; nil unless completed, or when it is in Artifact
+	Artifact    *StoredOutput    // the output, when it is longer than the tool's artifact allows
 	Duration    time.Duration    // from the call to the outcome
 	RolledBack  bool             // everything that the call did through participants was taken back
 	Retryable   bool             // of a timeout: the same call may be tried again
@@ -96,6 +97,7 @@ type outcomeJSON struct {
 	Violations  []wire.Violation `json:"violations,omitempty"`
 	Message     string           `json:"message,omitempty"`
 	Output      json.RawMessage  `json:"output,omitempty"`
+	Artifact    *StoredOutput    `json:"artifact,omitempty"`
 	Duration    float64          `json:"duration_ms"`
 	Retryable   bool             `json:"retryable,omitempty"`
 	Obligations []Obligation     `json:"obligations,omitempty"`
@@ -105,11 +107,11 @@ type outcomeJSON struct {
 }
 
 // MarshalJSON returns o as a JSON object with the members call, tool, outcome,
-// reason, all_reasons, violations, message, output, duration_ms, retryable,
-// obligations, denials, detail and revision; those that are empty are left out.
+// reason, all_reasons, violations, message, output, artifact, duration_ms,
+// retryable, obligations, denials, detail and revision; those that are empty are left out.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(outcomeJSON{
-		o.CallID, o.Tool, o.Kind, o.Reason, o.AllReasons, o.Violations, o.Message, json.RawMessage(o.Output),
+		o.CallID, o.Tool, o.Kind, o.Reason, o.AllReasons, o.Violations, o.Message, json.RawMessage(o.Output), o.Artifact,
 		float64(o.Duration) / float64(time.Millisecond), o.Retryable, o.Obligations, o.Denials, o.Detail, o.Revision,
 	})
 }

@@ -181,9 +181,9 @@ func (m *recollection) call(s *Session, r *journal.Record) error {
 	if err := c.add(r); err != nil {
 		return err
 	}
-	if out := c.outcome; out != nil && out.Kind == Duplicate && out.Output == nil {
+	if out := c.outcome; out != nil && out.Kind == Duplicate && out.Output == nil && out.Artifact == nil {
 		if earlier := m.calls[journal.CallKey{Session: s.id, Call: out.Of}]; earlier != nil && earlier.outcome != nil {
-			out.Output = earlier.outcome.Output
+			out.Output, out.Artifact = earlier.outcome.Output, earlier.outcome.Artifact
 		}
 	}
 	return nil
@@ -236,18 +236,27 @@ func (c *recalled) add(r *journal.Record) error {
 		return fmt.Errorf("the outcome of call %q: %w", r.Call, err)
 	}
 	out.CallID, out.Tool, out.Duration, out.Revision = r.Call, r.Tool, r.Duration, r.Revision
-	if r.Output != nil {
-		out.Output = []byte(r.Output.Value)
-	}
+	recallOutput(r, &out)
 	if r.Kind == journal.KindCommitting {
 		c.sealed, c.decided = r.Sealed, &out
 		return nil
 	}
-	if out.Kind == Completed && out.Output == nil && c.decided != nil { // it was completed by a recovery
-		out.Output = c.decided.Output
+	if out.Kind == Completed && out.Output == nil && out.Artifact == nil && c.decided != nil { // it was completed by a recovery
+		out.Output, out.Artifact = c.decided.Output, c.decided.Artifact
 	}
 	c.outcome, c.ended = &out, r.At
 	return nil
+}
+
+// recallOutput adds to an outcome the output that its record has, or the preview
+// of one that is stored aside.
+func recallOutput(r *journal.Record, out *Outcome) {
+	if r.Output != nil {
+		out.Output = []byte(r.Output.Value)
+	}
+	if r.Artifact != nil {
+		out.Output, out.Artifact = nil, &StoredOutput{*r.Artifact, out.Output}
+	}
 }
 
 // keep sets to to the value of a payload, if there is one.

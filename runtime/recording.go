@@ -87,8 +87,12 @@ func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *payer) (err error) 
 			return err
 		}
 	}
-	if r.Outcome, err = recordOutcome(out); err != nil || out.Output == nil || c.outputs == nil {
+	if r.Outcome, err = recordOutcome(out); err != nil || out.Output == nil && out.Artifact == nil || c.outputs == nil {
 		return err // a duplicate has the output of the earlier call
+	}
+	if a := out.Artifact; a != nil {
+		r.Artifact, r.Output = &a.ArtifactRef, plainPayload(a.Preview)
+		return nil
 	}
 	r.Output, err = p.payload("output", c.outputs)
 	switch {

@@ -76,7 +76,7 @@ func (c *call) repeated(out *Outcome, of string) {
 	if r == nil || !r.first.happened() || r.final != nil && !r.final.happened() {
 		return
 	}
-	out.Output = r.kept.output
+	out.Output, out.Artifact = r.kept.output, r.kept.artifact()
 }
 
 // violated sets the reasons that the violations of rules are.

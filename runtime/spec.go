@@ -111,8 +111,8 @@ type UndoSpec struct {
 
 // An Artifact says when an output is stored aside and as what.
 type Artifact struct {
-	Over int // characters
-	Type string
+	Over int    // characters of the output as JSON; 0: DefaultArtifactOver
+	Type string // media type of what the output holds; empty: application/json
 }
 
 // Rules are the rules of one tool or of a whole set of tools.
@@ -161,6 +161,5 @@ func (s *Spec) Unenforced() []string {
 	}
 	add(s.Limits.Memory > 0, "limits.memory")
 	add(s.Reconcile, "reconcile")
-	add(s.Artifact != nil, "artifact")
 	return names
 }

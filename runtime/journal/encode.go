@@ -73,6 +73,9 @@ func (w *object) values(r *Record) {
 	w.payload("final_args", r.Final)
 	w.payload("prepared", r.Prepared)
 	w.payload("output", r.Output)
+	if r.Artifact != nil {
+		w.other("artifact", r.Artifact)
+	}
 	w.raw("outcome", r.Outcome)
 	w.raw("decision", r.Decision)
 	if len(r.Sealed) > 0 {

@@ -59,10 +59,11 @@ type Record struct {
 	Args      *Payload          `json:"args,omitempty"`       // as they were decoded
 	Final     *Payload          `json:"final_args,omitempty"` // with which the handler runs, when they are others
 	Prepared  *Payload          `json:"prepared,omitempty"`   // what the undo of the call needs
-	Output    *Payload          `json:"output,omitempty"`
-	Outcome   json.RawMessage   `json:"outcome,omitempty"`  // all but the output
-	Decision  json.RawMessage   `json:"decision,omitempty"` // of the policy
-	Sealed    []Seal            `json:"sealed,omitempty"`   // what stands once the call has committed
+	Output    *Payload          `json:"output,omitempty"`     // of an artifact the preview
+	Artifact  *ArtifactRef      `json:"artifact,omitempty"`   // where the output is stored aside
+	Outcome   json.RawMessage   `json:"outcome,omitempty"`    // all but the output
+	Decision  json.RawMessage   `json:"decision,omitempty"`   // of the policy
+	Sealed    []Seal            `json:"sealed,omitempty"`     // what stands once the call has committed
 	Granted   []string          `json:"capabilities,omitempty"`
 
 	Err   string `json:"error,omitempty"`
@@ -92,6 +93,13 @@ type Payload struct {
 	Value  json.RawMessage `json:"value,omitempty"`  // each sensitive value is replaced by a commitment
 
 	Secrets int `json:"secrets,omitempty"` // how many were
+}
+
+// An ArtifactRef names an output that is stored aside.
+type ArtifactRef struct {
+	SHA256 string `json:"sha256"` // of the stored bytes: 64 hexadecimal digits, lower case
+	Type   string `json:"type"`   // media type, as the tool declares it
+	Bytes  int64  `json:"bytes"`
 }
 
 // A Seal says what one participant of a call's transaction made stand.

@@ -95,7 +95,7 @@ func newWorld(c *Case, s *Setup) (*world, error) {
 			return nil, err
 		}
 	}
-	w.exec, err = runtime.NewExecutor(reg, policy, runtime.WithClock(w.clock), runtime.WithPendingRequests(),
+	w.exec, err = runtime.NewExecutor(reg, policy, runtime.WithClock(w.clock), runtime.WithPendingRequests(), runtime.WithArtifacts(new(runtime.MemoryArtifacts)),
 		runtime.WithReminders(c.reminders), runtime.WithPolicyTimeout(policyTimeout))
 	if err != nil {
 		return nil, err

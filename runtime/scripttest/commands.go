@@ -73,6 +73,8 @@ func (s *script) print(ts *testscript.TestScript, out *runtime.Outcome) {
 	w := ts.Stdout()
 	fmt.Fprintf(w, "%s %s", out.CallID, out.Kind)
 	switch {
+	case out.Artifact != nil && out.Kind == runtime.Completed:
+		fmt.Fprintf(w, " artifact of %d bytes, %s: %s", out.Artifact.Bytes, out.Artifact.Type, out.Artifact.Preview)
 	case out.Kind == runtime.Completed:
 		fmt.Fprintf(w, " %s", out.Output)
 	case out.Kind == runtime.Duplicate:

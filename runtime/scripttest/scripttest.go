@@ -78,7 +78,9 @@ func (a *App) start(dir string) (*script, error) {
 		return nil, err
 	}
 	s := &script{clock: virtual.New(), requests: map[string]string{}}
-	opts := append([]runtime.Option{runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute)}, a.Options...)
+	opts := append([]runtime.Option{
+		runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute), runtime.WithArtifacts(new(runtime.MemoryArtifacts)),
+	}, a.Options...)
 	if s.exec, err = runtime.NewExecutor(reg, policy, append(opts, runtime.WithClock(s.clock))...); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,8 @@ func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*an
 	if err != nil {
 		return nil, err
 	}
-	exec, err := runtime.NewExecutor(reg, st, runtime.WithPolicyTimeout(policyTimeout), runtime.WithClock(clock), runtime.WithPendingRequests())
+	exec, err := runtime.NewExecutor(reg, st, runtime.WithPolicyTimeout(policyTimeout), runtime.WithClock(clock), runtime.WithPendingRequests(),
+		runtime.WithArtifacts(new(runtime.MemoryArtifacts)))
 	if err != nil {
 		return nil, problem(err.Error(), "")
 	}

@@ -28,12 +28,13 @@ type Message struct {
 // A Result is what the model is told of one call. Only what is safe to show to a
 // model is in it.
 type Result struct {
-	Call    string          `json:"-"`
-	Outcome string          `json:"outcome"`
-	Reason  string          `json:"reason,omitempty"`
-	Output  json.RawMessage `json:"output,omitempty"`
-	Message string          `json:"message,omitempty"`
-	First   []string        `json:"first,omitempty"` // after these steps the same call would run
+	Call     string                `json:"-"`
+	Outcome  string                `json:"outcome"`
+	Reason   string                `json:"reason,omitempty"`
+	Output   json.RawMessage       `json:"output,omitempty"`
+	Message  string                `json:"message,omitempty"`
+	Artifact *runtime.StoredOutput `json:"artifact,omitempty"` // in place of an output that is too long for a model
+	First    []string              `json:"first,omitempty"`    // after these steps the same call would run
 }
 
 // A Loop lets a model work on one request until its run has ended.
@@ -126,7 +127,7 @@ func open(required []string) string {
 }
 
 func resultOf(o runtime.Outcome) Result {
-	r := Result{Call: o.CallID, Outcome: o.Kind.String(), Reason: o.Reason.String(), Output: json.RawMessage(o.Output), Message: o.Message}
+	r := Result{Call: o.CallID, Outcome: o.Kind.String(), Reason: o.Reason.String(), Output: json.RawMessage(o.Output), Artifact: o.Artifact, Message: o.Message}
 	for _, step := range o.Steps {
 		r.First = append(r.First, step.String())
 	}

@@ -1,0 +1,171 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// DefaultArtifactOver is how many characters an output has at most that is
+// answered as it is, where a tool declares artifact and not over.
+const DefaultArtifactOver = 12000
+
+// ErrNoArtifact says that there is no such artifact, or none any more. It is
+// found with errors.Is.
+var ErrNoArtifact = errors.New("there is no such artifact")
+
+// An ArtifactRef names an output that is stored aside, by its SHA-256.
+type ArtifactRef = journal.ArtifactRef
+
+// A StoredOutput is in an Outcome in place of an output that is longer than its
+// tool's artifact allows.
+type StoredOutput struct {
+	ArtifactRef
+	// Preview is the output as it is shown instead: JSON, cut to the limits of
+	// SEMANTICS section 8 and to as many characters as are answered as they are, and
+	// with notes of what is missing. It is not as the schema of the output says, and
+	// shows no value of a member that is marked x-sensitive.
+	Preview wire.Raw
+}
+
+// MarshalJSON returns s as a JSON object with the members sha256, type, bytes and
+// preview.
+func (s StoredOutput) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		ArtifactRef
+		Preview json.RawMessage `json:"preview,omitempty"`
+	}{s.ArtifactRef, json.RawMessage(s.Preview)})
+}
+
+// An ArtifactStore keeps outputs. Its methods are safe for concurrent use. What
+// they are given, and what they return, is not changed by anybody.
+type ArtifactStore interface {
+	// Put stores data, whose name is ref, and returns when it would outlive a crash.
+	// It may be there already: then it counts as new, for whoever removes what is
+	// old. The context ends with the time of the call.
+	Put(ctx context.Context, ref ArtifactRef, data []byte) error
+	// Get returns what was stored as ref. The executor verifies it.
+	Get(ctx context.Context, ref ArtifactRef) ([]byte, error)
+}
+
+// WithArtifacts sets where outputs are stored that are longer than their tools'
+// artifact allows. An executor of such tools cannot be made without.
+func WithArtifacts(s ArtifactStore) Option {
+	return func(e *Executor) { e.artifacts = s }
+}
+
+// storable says why outputs that have to be stored cannot be.
+func (e *Executor) storable() error {
+	if e.artifacts != nil {
+		return nil
+	}
+	var names []string
+	for _, t := range e.reg.All() {
+		if t.spec.Artifact != nil {
+			names = append(names, quote(t.spec.Name))
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return fmt.Errorf("there is no store for the outputs of %s, which declare artifact: give one with WithArtifacts", strings.Join(names, ", "))
+}
+
+// Artifact returns an output that is stored aside, whole: JSON, as Outcome.Output
+// would have been. It is for those who may see the outputs of all sessions. What
+// it returns was verified and must not be changed.
+func (e *Executor) Artifact(ctx context.Context, ref ArtifactRef) ([]byte, error) {
+	if e == nil || e.artifacts == nil {
+		return nil, fmt.Errorf("artifact %q: no store was given with WithArtifacts: %w", ref.SHA256, ErrNoArtifact)
+	}
+	var data []byte
+	err := guard(func() (err error) {
+		data, err = e.artifacts.Get(orBackground(ctx), ref)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("artifact %q: %w", ref.SHA256, err)
+	case refOf(data, ref.Type) != ref:
+		return nil, fmt.Errorf("artifact %q: the store has something else under this name: restore it from a copy", ref.SHA256)
+	}
+	return data, nil
+}
+
+// Artifact is Executor.Artifact for the outputs of the calls of s only, by their
+// SHA-256, as a model would name one: to know a hash is not enough to see what
+// another session was answered. The error is ErrNoArtifact when no call of s has
+// been answered with it.
+func (s *Session) Artifact(ctx context.Context, sha256 string) ([]byte, ArtifactRef, error) {
+	ref, ok := s.artifactOf(sha256)
+	if !ok {
+		return nil, ArtifactRef{}, fmt.Errorf("artifact %q: no call of the session has it: %w", sha256, ErrNoArtifact)
+	}
+	data, err := s.exec.Artifact(ctx, ref)
+	return data, ref, err
+}
+
+// artifactOf returns the artifact with a hash.
+func (s *Session) artifactOf(sha256 string) (ArtifactRef, bool) {
+	if s == nil || s.exec == nil {
+		return ArtifactRef{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.calls {
+		if a := r.kept.artifact(); a != nil && a.SHA256 == sha256 {
+			return a.ArtifactRef, true
+		}
+	}
+	return ArtifactRef{}, false
+}
+
+// refOf returns the name of data.
+func refOf(data []byte, mediaType string) ArtifactRef {
+	sum := sha256.Sum256(data)
+	return ArtifactRef{SHA256: hex.EncodeToString(sum[:]), Type: mediaType, Bytes: int64(len(data))}
+}
+
+// over returns how many characters are answered as they are.
+func (a *Artifact) over() int { return cmp.Or(a.Over, DefaultArtifactOver) }
+
+// mediaType returns what an output is declared to be.
+func (a *Artifact) mediaType() string { return cmp.Or(a.Type, "application/json") }
+
+// A MemoryArtifacts is an ArtifactStore in memory, for tests and simulations. The
+// zero value is empty and ready for use.
+type MemoryArtifacts struct {
+	mu     sync.Mutex
+	stored map[string][]byte
+}
+
+// Put stores data.
+func (m *MemoryArtifacts) Put(_ context.Context, ref ArtifactRef, data []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stored == nil {
+		m.stored = map[string][]byte{}
+	}
+	m.stored[ref.SHA256] = data
+	return nil
+}
+
+// Get returns what was stored as ref, or ErrNoArtifact.
+func (m *MemoryArtifacts) Get(_ context.Context, ref ArtifactRef) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, ok := m.stored[ref.SHA256]
+	if !ok {
+		return nil, ErrNoArtifact
+	}
+	return data, nil
+}

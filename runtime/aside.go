@@ -1,0 +1,56 @@
+package runtime
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/ambit-tools/ambit/runtime/internal/compact"
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// aside stores the output of e, when it is longer than the tool's artifact allows,
+// and answers with its name and a preview instead. It is stored before the call
+// commits and has its outcome: one that cannot be is a failure, for which what the
+// call did is taken back where it can be.
+func (c *call) aside(e *ending) {
+	a, out := c.tool.spec.Artifact, e.outcome.Output
+	if a == nil || e.outcome.Kind != Completed || utf8.RuneCount(out) <= a.over() || c.givenUp() {
+		return
+	}
+	ref := refOf(out, a.mediaType())
+	preview, err := c.shortened(a.over())
+	if err == nil {
+		err = guard(func() error { return c.exec.artifacts.Put(c.running, ref, out) })
+	}
+	if err != nil {
+		*e = ending{output: e.output}
+		c.failed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.tool), c.faulty(ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err)))
+		return
+	}
+	e.outcome.Output, e.outcome.Artifact = nil, &StoredOutput{ref, preview}
+}
+
+// givenUp reports whether the call has its outcome already.
+func (c *call) givenUp() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ending
+}
+
+// shortened returns the output as it is shown to whoever does not get it: without
+// what is sensitive, since it is recorded as it is, and without what the policy
+// wants redacted.
+func (c *call) shortened(characters int) (wire.Raw, error) {
+	veil := walk.Veil{Hide: func(string, walk.Tokens) (string, error) { return "(sensitive)", nil }}
+	shown, err := veil.Append(nil, unruled{c.outputs})
+	if err != nil {
+		return nil, err
+	}
+	// An error means that a place to be redacted cannot be found, because it is
+	// behind the veil. Then nothing is shown.
+	masked, _ := c.redact(shown)
+	limits := compact.Default()
+	limits.Total = characters
+	return compact.Text(masked, limits)
+}
