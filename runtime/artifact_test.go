@@ -288,3 +288,51 @@ func TestUndoGetsTheWholeOutput(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, data, int(out.Artifact.Bytes))
 }
+
+// A lostStore loses what it is given, and says so.
+type lostStore struct{ runtime.MemoryArtifacts }
+
+func (*lostStore) Put(context.Context, runtime.ArtifactRef, []byte) error {
+	return errors.New("no space")
+}
+
+// TestWhatIsNotStoredIsTakenBack: the output is stored before the call commits.
+func TestWhatIsNotStoredIsTakenBack(t *testing.T) {
+	l := &ledgerOfWrites{}
+	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{writeTool(l, longRead, over(300))},
+		runtime.WithParticipant("writes", l), runtime.WithArtifacts(new(lostStore)))
+	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", `{"path":"a","limit":9000}`))
+	assert.Equal(t, runtime.ReasonCommitFailed, out.Reason)
+	assert.True(t, out.RolledBack)
+	assert.Empty(t, l.stands)
+}
+
+// TestDecidedArtifacts stops the process between the decision to commit and the
+// outcome.
+func TestDecidedArtifacts(t *testing.T) {
+	l, store, j := &ledgerOfWrites{}, new(runtime.MemoryArtifacts), &broken{left: 3}
+	start := func(j journal.Journal, after readFunc) *rig {
+		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{writeTool(l, after, over(300))},
+			runtime.WithJournal(j), runtime.WithParticipant("writes", l), runtime.WithArtifacts(store))
+		if !*journaled {
+			require.NoError(t, r.exec.Recover(t.Context()))
+		}
+		return r
+	}
+	r := start(j, longRead)
+	l.fails = map[string]error{"commit": errors.New("the process has died")}
+	r.turn().Execute(t.Context(), callOf("c1", "file_read", `{"path":"a","limit":9000}`))
+	l.fails = nil
+	for range 2 {
+		r = start(&j.Memory, func(context.Context, *readInput) (*readOutput, error) { panic("it ran again") })
+		ses := r.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+		out := ses.Await(t.Context(), "c1")
+		require.Equal(t, runtime.Completed, out.Kind, out.Message)
+		assert.Nil(t, out.Output)
+		require.NotNil(t, out.Artifact)
+		assert.Contains(t, string(out.Artifact.Preview), "more characters)")
+		data, _, err := ses.Artifact(t.Context(), out.Artifact.SHA256)
+		require.NoError(t, err)
+		assert.Len(t, data, int(out.Artifact.Bytes))
+	}
+}
