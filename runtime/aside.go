@@ -25,7 +25,8 @@ func (c *call) aside(e *ending) {
 	}
 	if err != nil {
 		*e = ending{output: e.output}
-		c.failed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.tool), c.faulty(ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err)))
+		fault := c.faulty(ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err))
+		c.failed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.tool), fault)
 		return
 	}
 	e.outcome.Output, e.outcome.Artifact = nil, &StoredOutput{ref, preview}
