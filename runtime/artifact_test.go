@@ -265,28 +265,52 @@ func TestArtifactsOutliveTheProcess(t *testing.T) {
 	assert.ErrorIs(t, err, runtime.ErrNoArtifact)
 }
 
-// TestUndoGetsTheWholeOutput: what is undone is what was done.
+// TestUndoGetsTheWholeOutput: what is undone is what was done, also by a process
+// that did not do it.
 func TestUndoGetsTheWholeOutput(t *testing.T) {
-	var got *readOutput
-	tool := runtime.NewTool(&runtime.Spec{
-		Name: "file_write", Undo: &runtime.UndoSpec{TTL: time.Hour}, Artifact: &runtime.Artifact{Over: 300, Type: "text/plain"},
-	}, &readInputRule, longRead, runtime.WithUndo(&readOutputRule, &readOutputRule,
-		func(context.Context, *readInput) (*readOutput, error) { return &readOutput{}, nil },
-		func(_ context.Context, u *runtime.Undo[readInput, readOutput, readOutput]) error {
-			got = u.Output
-			return nil
-		}))
-	r := storing(t, new(runtime.MemoryArtifacts), tool)
-	ses := r.exec.Session(runtime.SessionConfig{ID: "own", Principal: "agent"})
-	run, err := ses.StartRun(t.Context(), runtime.RunConfig{})
-	require.NoError(t, err)
-	out := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_write", `{"path":"a","limit":9000}`))
-	require.NotNil(t, out.Artifact, out.Message)
-	require.Equal(t, runtime.UndoOK, ses.Undo(t.Context(), runtime.UndoRequest{CallID: "c1", By: "alice"}).Kind)
-	assert.Equal(t, strings.Repeat("ä", 9000), got.Content)
-	data, _, err := ses.Artifact(t.Context(), out.Artifact.SHA256)
-	require.NoError(t, err)
-	assert.Len(t, data, int(out.Artifact.Bytes))
+	for _, name := range []string{"same process", "restart", "pruned"} {
+		t.Run(name, func(t *testing.T) {
+			var got *runtime.Undo[readInput, readOutput, readOutput]
+			var j journal.Memory
+			store := new(runtime.MemoryArtifacts)
+			start := func() (*rig, *runtime.Session) {
+				tool := runtime.NewTool(&runtime.Spec{
+					Name: "file_write", Undo: &runtime.UndoSpec{TTL: time.Hour}, Artifact: &runtime.Artifact{Over: 300, Type: "text/plain"},
+				}, &readInputRule, longRead, runtime.WithUndo(&readOutputRule, &readOutputRule,
+					func(context.Context, *readInput) (*readOutput, error) { return &readOutput{}, nil },
+					func(_ context.Context, u *runtime.Undo[readInput, readOutput, readOutput]) error {
+						got = u
+						return nil
+					}))
+				r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{tool}, runtime.WithJournal(&j), runtime.WithArtifacts(store))
+				if !*journaled {
+					require.NoError(t, r.exec.Recover(t.Context()))
+				}
+				return r, r.exec.Session(runtime.SessionConfig{ID: "own", Principal: "agent"})
+			}
+			r, ses := start()
+			run, err := ses.StartRun(t.Context(), runtime.RunConfig{})
+			require.NoError(t, err)
+			out := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_write", `{"path":"a","limit":9000}`))
+			require.NotNil(t, out.Artifact, out.Message)
+			if name == "pruned" {
+				store = new(runtime.MemoryArtifacts)
+			}
+			if name != "same process" {
+				r, ses = start()
+			}
+			require.Equal(t, runtime.UndoOK, ses.Undo(t.Context(), runtime.UndoRequest{CallID: "c1", By: "alice"}).Kind)
+			if name == "pruned" {
+				assert.Nil(t, got.Output)
+				require.Len(t, r.allFaults(), 1)
+				assert.ErrorIs(t, r.allFaults()[0].Err, runtime.ErrNoArtifact)
+				return
+			}
+			require.NotNil(t, got.Output)
+			assert.Equal(t, strings.Repeat("ä", 9000), got.Output.Content)
+			assert.Empty(t, r.allFaults())
+		})
+	}
 }
 
 // A lostStore loses what it is given, and says so.

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"fmt"
 	"unicode/utf8"
 
@@ -54,4 +55,24 @@ func (c *call) shortened(characters int) (wire.Raw, error) {
 	limits := compact.Default()
 	limits.Total = characters
 	return compact.Text(masked, limits)
+}
+
+// wholeOutput returns the output that an undo is given, which is read from the
+// store when it is known to be there only: after a restart. What was redacted is
+// not what the handler returned. An undo can do without.
+func (c *call) wholeOutput(ctx context.Context, known wire.Value) wire.Value {
+	a := c.record.kept.artifact()
+	if known != nil || a == nil || c.record.kept.kind != Completed || redacts(c.record.kept.more.Obligations) {
+		return known
+	}
+	data, err := c.exec.Artifact(ctx, a.ArtifactRef)
+	var v wire.Value
+	if err == nil {
+		v, err = recallValue(c.tool.hooks.decodeOutput, data)
+	}
+	if err != nil {
+		c.exec.report(c.faulty(ReasonNone, fmt.Errorf("the undo does without the output: %w", err)))
+		return nil
+	}
+	return v
 }

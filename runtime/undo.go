@@ -264,7 +264,7 @@ func (c *call) undo(ctx context.Context) (err error) {
 	go func() {
 		defer e.busy(-1)
 		defer e.fire(done)
-		result <- guard(func() error { return hook(watch, c.id, c.final, state, output) })
+		result <- guard(func() error { return hook(watch, c.id, c.final, state, c.wholeOutput(watch, output)) })
 	}()
 	if !e.waitFor(done, d) {
 		watch.cancel(whyDeadline)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -117,14 +118,17 @@ func (c *call) recallOutput(r *recalled) {
 	if out == nil || !c.undoable() {
 		return
 	}
-	for _, o := range out.Obligations {
-		if o.Code == "redact_output" {
-			return
-		}
+	if redacts(out.Obligations) {
+		return
 	}
 	if v, err := recallValue(c.tool.hooks.decodeOutput, out.Output); err == nil {
 		c.outputs = v
 	}
+}
+
+// redacts reports whether an output was answered otherwise than it was returned.
+func redacts(list []Obligation) bool {
+	return slices.ContainsFunc(list, func(o Obligation) bool { return o.Code == "redact_output" })
 }
 
 // recallValue decodes a value that was recorded. It was valid once; the tool may
