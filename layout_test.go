@@ -38,6 +38,7 @@ var fences = map[string][]string{
 	"runtime/content":    {"runtime/internal/disk"},
 	"runtime/workspace":  {"runtime", "@runtime", "runtime/content", "github.com/rogpeppe/go-internal"},
 	"runtime/sqltx":      {"runtime", "@runtime"},
+	"runtime/state":      {"runtime", "@runtime"},
 	"policies":           {},
 	"dsl":                {"gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map/v2", "github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4"},
 	"gen/internal/ir":    {"dsl", "runtime/wire", "@dsl"},

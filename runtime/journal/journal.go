@@ -80,6 +80,13 @@ type Owner interface {
 	Beat(ctx context.Context) error
 }
 
+// A Write gives a key a value in the state that a store keeps beside its journal,
+// or takes it away: a nil Value.
+type Write struct {
+	Key   string
+	Value []byte
+}
+
 // A Keeper is what a Journal is too, when it keeps keys, apart from its entries.
 type Keeper interface {
 	// Key returns the key of a name, 32 random bytes, which is made when it is asked

@@ -5,12 +5,22 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // A Write gives a key a value, or takes it away: a nil Value.
-type Write struct {
-	Key   string
-	Value []byte
+type Write = journal.Write
+
+// Keys returns the keys that begin with a prefix, in their order.
+func (r *reader) Keys(ctx context.Context, prefix string) (keys []string, err error) {
+	err = r.rows(ctx, func(rows *sql.Rows) error {
+		var key string
+		err := rows.Scan(&key)
+		keys = append(keys, key)
+		return err
+	}, "SELECT key FROM state WHERE substr(key, 1, length(?1)) = ?1 AND key >= ?1 ORDER BY key", prefix)
+	return keys, err
 }
 
 // Get returns the value of a key in the state of the store; nil when it has none.

@@ -1,0 +1,18 @@
+// Package state keeps keys and values for tools, in the database of the journal.
+//
+// A [State] takes part in the transactions of calls (runtime.WithParticipant):
+// what a handler sets is seen by that call alone until it completes, stands from
+// then on, and is forgotten when the call does not complete. A call that has read
+// or set what another one has changed meanwhile does not commit (commit_failed):
+// it can be made again.
+//
+//	st, err := state.Open(ctx, store)                       // a *sqlite.Store
+//	exec, err := runtime.NewExecutor(reg, policy, runtime.WithJournal(store), runtime.WithParticipant("state", st))
+//	...
+//	n, err := st.Get(ctx, "orders/7")                       // in a handler
+//	err = st.Set(ctx, "orders/7", append(n, '!'))
+//
+// For undo, [State.Snapshot] tells in a Prepare handler what was there, and
+// [State.Restore] puts it back in an Undo handler, unless something else is there
+// by then than the call has left.
+package state

@@ -1,0 +1,189 @@
+package state
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// A part is what one attempt of a call does.
+type part struct {
+	state *State
+	key   journal.CallKey
+
+	mu     sync.Mutex
+	sealed bool
+	seen   map[string][]byte // what stood when the call looked, or set, first
+	set    map[string][]byte // nil: the key is deleted
+}
+
+// A staged part is what a sealed one is in the store.
+type staged struct {
+	Session, Call string
+	Writes        []journal.Write
+}
+
+func (st *staged) key() journal.CallKey { return journal.CallKey{Session: st.Session, Call: st.Call} }
+
+// Begin begins what a call does here.
+func (s *State) Begin(_ context.Context, key journal.CallKey) (runtime.Part, error) {
+	return &part{state: s, key: key, seen: map[string][]byte{}, set: map[string][]byte{}}, nil
+}
+
+// get returns the value of a key as the call sees it.
+func (p *part) get(ctx context.Context, key string) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if value, ok := p.set[key]; ok {
+		return value, nil
+	}
+	return p.look(ctx, key)
+}
+
+// look returns what stood when the call looked first. p.mu is held.
+func (p *part) look(ctx context.Context, key string) ([]byte, error) {
+	if value, ok := p.seen[key]; ok {
+		return value, nil
+	}
+	value, err := p.state.store.Get(ctx, valuePrefix+key)
+	if err == nil {
+		p.seen[key] = value
+	}
+	return value, err
+}
+
+// change keeps a value until the call commits.
+func (p *part) change(ctx context.Context, key string, value []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sealed {
+		return runtime.ErrFenced
+	}
+	if _, err := p.look(ctx, key); err != nil {
+		return err
+	}
+	p.set[key] = value
+	return nil
+}
+
+// Seal makes sure that what the call has seen still stands, keeps others from
+// changing what it has set, and stores that.
+func (p *part) Seal(ctx context.Context) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sealed = true
+	if len(p.set) == 0 {
+		return nil, nil
+	}
+	s := p.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, was := range p.seen {
+		if of, busy := s.held[key]; busy && of != p.key {
+			return nil, fmt.Errorf("%q: %w", key, ErrConflict)
+		}
+		now, err := s.store.Get(ctx, valuePrefix+key)
+		if err != nil {
+			return nil, err
+		}
+		if (now == nil) != (was == nil) || string(now) != string(was) {
+			return nil, fmt.Errorf("%q: %w", key, ErrConflict)
+		}
+	}
+	st := staged{Session: p.key.Session, Call: p.key.Call}
+	for _, key := range slices.Sorted(maps.Keys(p.set)) {
+		st.Writes = append(st.Writes, journal.Write{Key: key, Value: p.set[key]})
+	}
+	text, err := json.Marshal(st)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.store.Apply(ctx, []journal.Write{{Key: stagedName(p.key), Value: text}}); err != nil {
+		return nil, err
+	}
+	for key := range p.set {
+		s.held[key] = p.key
+	}
+	sum := sha256.Sum256(text)
+	return sum[:], nil
+}
+
+// Commit makes what was sealed stand.
+func (p *part) Commit(ctx context.Context) error { return p.state.Settle(ctx, p.key, true) }
+
+// Rollback forgets what was set.
+func (p *part) Rollback(ctx context.Context) error {
+	p.mu.Lock()
+	p.sealed = true
+	p.mu.Unlock()
+	return p.state.Settle(ctx, p.key, false)
+}
+
+// Settle commits what a call has sealed, or forgets it. A call that has sealed
+// nothing is settled.
+func (s *State) Settle(ctx context.Context, key journal.CallKey, commit bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := stagedName(key)
+	st, err := s.staged(ctx, name)
+	if err != nil || st == nil {
+		return err
+	}
+	writes := []journal.Write{{Key: name}}
+	if commit {
+		for _, w := range st.Writes {
+			writes = append(writes, journal.Write{Key: valuePrefix + w.Key, Value: w.Value})
+		}
+	}
+	if err := s.store.Apply(ctx, writes); err != nil {
+		return err
+	}
+	maps.DeleteFunc(s.held, func(_ string, of journal.CallKey) bool { return of == key })
+	return nil
+}
+
+// Unsettled returns the calls that have sealed something and have not ended.
+func (s *State) Unsettled(ctx context.Context) ([]journal.CallKey, error) {
+	names, err := s.store.Keys(ctx, stagedPrefix)
+	if err != nil {
+		return nil, err
+	}
+	var keys []journal.CallKey
+	for _, name := range names {
+		st, err := s.staged(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if st != nil {
+			keys = append(keys, st.key())
+		}
+	}
+	return keys, nil
+}
+
+// staged returns what is stored under the name of a sealed part, nil when there
+// is nothing.
+func (s *State) staged(ctx context.Context, name string) (*staged, error) {
+	text, err := s.store.Get(ctx, name)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	var st staged
+	if err := json.Unmarshal(text, &st); err != nil {
+		return nil, fmt.Errorf("the state of a call that has not ended cannot be read (%s): %w", name, err)
+	}
+	return &st, nil
+}
+
+// stagedName is under what the sealed part of a call is stored.
+func stagedName(key journal.CallKey) string {
+	return stagedPrefix + hex.EncodeToString([]byte(key.Session)) + "/" + hex.EncodeToString([]byte(key.Call))
+}
