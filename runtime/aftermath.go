@@ -42,8 +42,9 @@ func (e *Executor) settle(ctx context.Context, key CallKey, at []*participant, c
 }
 
 // settleInterrupted decides what becomes of a call that had no outcome when the
-// last owner of the journal stopped.
-func (c *call) settleInterrupted(ctx context.Context, r *recalled, left []*participant) {
+// last owner of the journal stopped. That one is stale when it had written nothing
+// for long.
+func (c *call) settleInterrupted(ctx context.Context, r *recalled, left []*participant, stale bool) {
 	switch {
 	case c.phase == phaseWaiting:
 		c.rework()
@@ -54,7 +55,7 @@ func (c *call) settleInterrupted(ctx context.Context, r *recalled, left []*parti
 		}})
 		return
 	}
-	c.orphan()
+	c.orphan(stale)
 	switch decided := r.sealed != nil; {
 	case decided:
 		c.carryOut(ctx, r, left)
@@ -80,10 +81,14 @@ func interrupted(why string) *ending {
 }
 
 // orphan notes that the process that ran the handler is gone.
-func (c *call) orphan() {
+func (c *call) orphan(stale bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.transition(EventOrphaned, StateExecuting, note{at: c.exec.now()})
+	now := c.exec.now()
+	if stale {
+		c.transition(EventStale, StateExecuting, note{at: now})
+	}
+	c.transition(EventOrphaned, StateExecuting, note{at: now})
 }
 
 // carryOut finishes a commit that was decided, unless a foreign transaction is

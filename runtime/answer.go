@@ -22,6 +22,9 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	if e == nil || e.engine == nil {
 		return Resolution{Reason: consent.UnknownRequest}
 	}
+	if e.ledger.on() && e.desk.closed.happened() { // it can be answered after a restart
+		return e.unrecorded(e.desk.call(requestID))
+	}
 	e.desk.tick()
 	answer := &consent.Answer{
 		By: a.By, Approve: a.Approve, Message: a.Message,

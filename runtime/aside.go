@@ -15,22 +15,34 @@ import (
 // commits and has its outcome: one that cannot be is a failure, for which what the
 // call did is taken back where it can be.
 func (c *call) aside(e *ending) {
-	a, out := c.tool.spec.Artifact, e.outcome.Output
-	if a == nil || e.outcome.Kind != Completed || utf8.RuneCount(out) <= a.over() || c.givenUp() {
+	if e.outcome.Kind != Completed || !c.tooLong(e.outcome.Output) || c.givenUp() {
 		return
 	}
-	ref := refOf(out, a.mediaType())
-	preview, err := c.shortened(a.over())
-	if err == nil {
-		err = guard(func() error { return c.exec.artifacts.Put(c.running, ref, out) })
-	}
+	stored, err := c.store(c.running, c.outputs, e.outcome.Output)
 	if err != nil {
 		*e = ending{output: e.output}
 		fault := c.faulty(ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err))
 		c.failed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.tool), fault)
 		return
 	}
-	e.outcome.Output, e.outcome.Artifact = nil, &StoredOutput{ref, preview}
+	e.outcome.Output, e.outcome.Artifact = nil, stored
+}
+
+// tooLong reports whether an output is stored aside.
+func (c *call) tooLong(out wire.Raw) bool {
+	a := c.tool.spec.Artifact
+	return a != nil && utf8.RuneCount(out) > a.over()
+}
+
+// store stores an output and returns what is answered instead.
+func (c *call) store(ctx context.Context, v wire.Value, out wire.Raw) (*StoredOutput, error) {
+	a := c.tool.spec.Artifact
+	ref := refOf(out, a.mediaType())
+	preview, err := c.shortened(v, a.over())
+	if err == nil {
+		err = guard(func() error { return c.exec.artifacts.Put(ctx, ref, out) })
+	}
+	return &StoredOutput{ref, preview}, err
 }
 
 // givenUp reports whether the call has its outcome already.
@@ -43,9 +55,9 @@ func (c *call) givenUp() bool {
 // shortened returns the output as it is shown to whoever does not get it: without
 // what is sensitive, since it is recorded as it is, and without what the policy
 // wants redacted.
-func (c *call) shortened(characters int) (wire.Raw, error) {
+func (c *call) shortened(v wire.Value, characters int) (wire.Raw, error) {
 	veil := walk.Veil{Hide: func(string, walk.Tokens) (string, error) { return "(sensitive)", nil }}
-	shown, err := veil.Append(nil, unruled{c.outputs})
+	shown, err := veil.Append(nil, unruled{v})
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +73,9 @@ func (c *call) shortened(characters int) (wire.Raw, error) {
 // store when it is known to be there only: after a restart. What was redacted is
 // not what the handler returned. An undo can do without.
 func (c *call) wholeOutput(ctx context.Context, known wire.Value) wire.Value {
-	a := c.record.kept.artifact()
-	if known != nil || a == nil || c.record.kept.kind != Completed || redacts(c.record.kept.more.Obligations) {
+	was := c.record.outcome()
+	a := was.Artifact
+	if known != nil || a == nil || was.Kind != Completed || redacts(was.Obligations) {
 		return known
 	}
 	data, err := c.exec.Artifact(ctx, a.ArtifactRef)

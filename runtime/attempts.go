@@ -56,7 +56,7 @@ func (c *call) finishOr(late bool) bool {
 // tool that may run twice, after its time was up or when a resource was not there.
 func (c *call) retryable(late bool) bool {
 	spec := c.tool.spec
-	if spec.Retry == nil || !spec.Idempotent || c.attempt > spec.Retry.Max {
+	if spec.Retry == nil || !spec.Idempotent || c.attempt > spec.Retry.Max || c.isAborted() {
 		return false
 	}
 	return late || c.worker.err != nil && exhausted(c.worker.err)
@@ -120,6 +120,10 @@ func (c *call) backOff(wait time.Duration) bool {
 
 // restart begins the next attempt. It reports false when the call has ended.
 func (c *call) restart() bool {
+	if why := c.exec.crew.stop.Load(); why != 0 {
+		c.halted(why)
+		return false
+	}
 	c.mu.Lock()
 	if c.ending {
 		c.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -59,6 +60,8 @@ type call struct {
 	asked       *asked
 	metadata    map[string]string
 	heartbeat   bool            // it asked to be continued
+	alone       bool            // nobody waits for it
+	epoch       uint64          // of the earlier owner of the journal that its handler belonged to
 	dry         bool            // only judged: no events, no reservations, no handler
 	entered     bool            // counted in the gates
 	slot        bool            // holds a slot of its tool
@@ -95,6 +98,9 @@ type call struct {
 	found      *Verdict     // dry: of the worker, when it was the worker that ended the call
 	detached   bool         // its caller has been told that it is pending
 	approved   bool         // while it waits for consent
+	aborted    bool         // its handler was told to stop, by a shutdown
+	effect     rules.Digest // of its idempotency, when its tool declares one; zero before it is admitted
+	unsaid     bool         // its outcome is told and recorded nowhere: nobody knows it
 	away       bool         // its worker has left it
 }
 
@@ -154,6 +160,7 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	r := &record{id: in.ID, tool: in.Tool, run: t.run.id}
 	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID, metadata: in.Metadata, phase: phasePreparing}
 	c.running = &c.handlerCtx
+	r.call = c
 	c.tool, c.index, _ = c.exec.reg.Lookup(in.Tool)
 	c.size = len(in.Input)
 	if limit := c.tool.inputLimit(); c.size > limit {
@@ -216,8 +223,11 @@ func (c *call) forsake() {
 func (c *call) linger() Outcome {
 	final := c.record.final
 	gone := c.ctx.Done()
-	if d := c.patience(); d > 0 {
-		late := newSignal()
+	late := newSignal()
+	c.mu.Lock()
+	c.asked.late = late
+	c.mu.Unlock()
+	if d := c.patience(); d > 0 && !c.exec.desk.closed.happened() {
 		t := c.exec.after(d, func() { c.exec.fire(late) })
 		c.exec.wait(final, late, gone)
 		t.Stop()

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -95,12 +96,15 @@ func (c *call) intend() bool {
 		return c.end(*c.unwritable(err))
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ending { // its time may be up
-		return false
+	ending, aborted := c.ending, c.aborted && !c.begun
+	if !ending && !aborted {
+		c.begun = true
 	}
-	c.begun = true
-	return true
+	c.mu.Unlock()
+	if aborted && !ending {
+		return c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
+	}
+	return !ending // its time may be up
 }
 
 // unwritable is the ending of a call that cannot be recorded, and therefore not
@@ -126,7 +130,11 @@ func (c *call) settleOutcome() {
 		return
 	}
 	err := c.durable()
-	if err == nil {
+	switch {
+	case err == nil,
+		errors.Is(err, errShut) && !c.begun: // it did nothing, and is refused as well after a restart
+		return
+	case c.record.outcome().Reason == ReasonLeaseLost: // which says so
 		return
 	}
 	e := c.unwritable(err)

@@ -136,7 +136,11 @@ func waysOut() map[string]func(w *waiting) {
 // TestReservationsAreReleased takes a call to every end at which its handler was
 // not started: nothing of it is left.
 func TestReservationsAreReleased(t *testing.T) {
-	for name, way := range waysOut() {
+	ways := waysOut()
+	if *journaled {
+		delete(ways, "shutdown") // there it goes on waiting, until after a restart
+	}
+	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &waiting{policy: func(*runtime.PolicyInput) runtime.Decision { return runtime.Decision{Effect: runtime.EffectAllow} }}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // A callContext is the context of a policy evaluation or of a handler. It ends
@@ -116,9 +118,11 @@ type CallInfo struct {
 	Agent                  string // the sub-agent that calls; empty: none
 	Principal              string
 	Behavior               string
-	Attempt                int // from 1
+	Attempt                int    // from 1
+	Fence                  uint64 // grows with every owner of the journal: a system that has seen a greater one should refuse; 0: no journal
 	Metadata               map[string]string
 
+	effect   rules.Digest // of the members that the tool declares; zero: it declares none
 	deadline time.Time
 	exec     *Executor
 }
@@ -140,7 +144,7 @@ func (c *call) info() CallInfo {
 	return CallInfo{
 		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
 		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.attempt, Metadata: c.metadata,
-		deadline: c.running.due, exec: c.exec,
+		Fence: c.exec.ledger.epoch, effect: c.effect, deadline: c.running.due, exec: c.exec,
 	}
 }
 

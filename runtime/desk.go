@@ -26,6 +26,7 @@ type desk struct {
 	timer  Timer            // runs when something is due
 	due    time.Time        // zero: the timer does not run
 	pruned int              // requests that were left then
+	closed signal           // happens when nothing becomes of requests here any more
 }
 
 // open makes d ready.
@@ -50,6 +51,9 @@ func (d *desk) apply(ev *consent.Event) {
 
 // arm sees to it that the timer runs when something will be due. d.mu is held.
 func (d *desk) arm() {
+	if d.closed.happened() {
+		return
+	}
 	next, ok := d.book.Next()
 	switch {
 	case !ok:
@@ -75,7 +79,7 @@ func (d *desk) tick() []*call {
 	}
 	var due []news
 	d.mu.Lock()
-	if d.book == nil {
+	if d.book == nil || d.closed.happened() {
 		d.mu.Unlock()
 		return nil
 	}

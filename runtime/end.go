@@ -9,7 +9,9 @@ import (
 type ending struct {
 	during   phase      // only while the call is in this phase; 0: in any
 	commits  bool       // it is how the commit went
-	byCaller bool       // only while the caller waits for the outcome, and not for somebody's consent
+	byCaller bool       // not while the call waits for somebody's consent
+	idle     bool       // only while the handler was not let go, and there is a journal
+	by       string     // who ended it
 	judged   *judgement // the policy's, to which the rules have to be added
 	event    EventKind
 	to       State
@@ -59,7 +61,8 @@ func (c *call) tryEnd(e *ending) bool {
 func (c *call) conclude(e *ending, over **signal) (tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ending || c.committing && !e.commits || e.during != 0 && c.phase != e.during || e.byCaller && c.phase == phaseWaiting {
+	if c.ending || c.committing && !e.commits || e.during != 0 && c.phase != e.during ||
+		e.byCaller && c.phase == phaseWaiting || e.idle && c.begun {
 		return false
 	}
 	if c.rejudging {
@@ -76,13 +79,13 @@ func (c *call) conclude(e *ending, over **signal) (tell bool) {
 		out.Detail.Writing = !c.exec.waitFor(drained, grace)
 		c.mu.Lock()
 	}
-	if len(c.parts) > 0 && out.Kind != Completed {
+	if len(c.parts) > 0 && out.Kind != Completed && out.Reason != ReasonLeaseLost { // what is left is the next owner's
 		c.mu.Unlock()
 		out.RolledBack = c.rollback() && !out.Detail.Writing
 		c.mu.Lock()
 	}
 	c.close(out, e, started)
-	return c.detached
+	return c.detached || c.alone
 }
 
 // close makes the outcome complete, gives back what the call has reserved and
@@ -99,12 +102,13 @@ func (c *call) close(out *Outcome, e *ending, started bool) {
 	c.settle(out, now)
 	c.exec.desk.drop(c)
 	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil && !out.RolledBack; c.record.undo.possible {
-		c.record.call = c
 		c.record.undo.ended = now
+	} else if c.record.final == nil && out.Kind != Unknown {
+		c.record.call = nil // nobody will ask
 	}
 	c.record.keep(out)
 	c.transition(e.event, e.to, note{
-		ends: true, session: true, at: now, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, fault: e.fault, text: e.text, output: e.output,
+		ends: true, session: true, at: now, by: e.by, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, fault: e.fault, text: e.text, output: e.output,
 	})
 	if out.RolledBack {
 		c.transition(EventRolledBack, StateRolledBack, note{at: now})

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -48,6 +47,7 @@ type Executor struct {
 	epoch     time.Time
 	epochNano rules.Instant
 	ledger    ledger
+	lease     lease
 	sessions  sessions
 	desk      desk
 	roster    roster
@@ -137,25 +137,6 @@ func (e *Executor) Registry() *Registry {
 	return e.reg
 }
 
-// Shutdown stops admitting calls, which from now on are denied shutting_down,
-// and waits until every handler has returned, those that were given up
-// included. When ctx ends first the error says how many are left; their
-// outcomes are not touched.
-func (e *Executor) Shutdown(ctx context.Context) error {
-	ctx = orBackground(ctx)
-	if e == nil {
-		return nil
-	}
-	e.gate.shut()
-	if left := e.gate.wait(ctx, e); left > 0 {
-		return fmt.Errorf("shutdown: %d calls are still running: %w", left, context.Cause(ctx))
-	}
-	if err := e.ledger.flushAll(); err != nil {
-		return fmt.Errorf("shutdown: %w", err)
-	}
-	return nil
-}
-
 // A gate counts who is inside, and can be shut.
 type gate struct {
 	inside atomic.Int64
@@ -192,9 +173,9 @@ func (g *gate) leave() {
 // shut lets nobody in any more.
 func (g *gate) shut() { g.closed.Store(true) }
 
-// wait waits until all have left a shut gate or ctx is done. It returns how many
-// are still inside.
-func (g *gate) wait(ctx context.Context, e *Executor) int64 {
+// wait waits until all have left a shut gate, late happens, or done is closed; the
+// last two may be nil. It returns how many are still inside.
+func (g *gate) wait(e *Executor, late *signal, done <-chan struct{}) int64 {
 	for g.inside.Load() > 0 {
 		g.mu.Lock()
 		if g.idle == nil {
@@ -205,7 +186,7 @@ func (g *gate) wait(ctx context.Context, e *Executor) int64 {
 		if g.inside.Load() == 0 { // the last one may have left before it saw idle
 			break
 		}
-		if e.wait(idle, nil, ctx.Done()) == sawDone {
+		if e.wait(idle, late, done) != sawA {
 			return g.inside.Load()
 		}
 	}

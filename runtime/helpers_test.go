@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -18,7 +19,12 @@ import (
 // journaled runs all tests once more on the path that records everything.
 var journaled = flag.Bool("journaled", false, "give every executor a journal in memory")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if kind := os.Getenv(signalled); kind != "" {
+		os.Exit(asChild(kind))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const goodInput = `{"path":"a.md","limit":2}`
 

@@ -26,10 +26,13 @@ type Preview struct {
 }
 
 // A Reconcile is what a reconcile handler gets: the input of a call of which it
-// is not known how far it came.
+// is not known how far it came. Key is what CallInfo.Key was for the handler;
+// Fence is of the present owner of the journal, and greater than the handler's was.
 type Reconcile[In any] struct {
 	CallID string
 	Input  *In
+	Key    string
+	Fence  uint64
 }
 
 // WithUndo makes a tool undoable: the result of prepare is stored before the
@@ -83,14 +86,19 @@ func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Previ
 }
 
 // WithReconcile gives a tool a handler that finds out what an interrupted call
-// did. It is carried; what calls it comes with a later version.
+// did. Executor.Recover calls it for every call whose outcome is unknown. The
+// output that it returns is that of the call; ErrNothingHappened says that the
+// call had no effect; after any other error the call is still unknown.
+//
+// It must only look: nothing that it does would be recorded. It must be sure that
+// what the former process has begun cannot happen any more.
 func WithReconcile[In, Out any, PI typed[In], PO typed[Out]](
 	reconcile func(context.Context, *Reconcile[In]) (*Out, error),
 ) ToolOption[PI] {
 	return func(h *hooks) {
 		h.outputs = append(h.outputs, (*Out)(nil))
-		h.reconcile = func(ctx context.Context, callID string, input wire.Value) (wire.Value, error) {
-			out, err := reconcile(ctx, &Reconcile[In]{CallID: callID, Input: (*In)(input.(PI))})
+		h.reconcile = func(ctx context.Context, info *CallInfo, input wire.Value) (wire.Value, error) {
+			out, err := reconcile(ctx, &Reconcile[In]{CallID: info.ID, Input: (*In)(input.(PI)), Key: info.Key(), Fence: info.Fence})
 			if err != nil || out == nil {
 				return nil, err
 			}

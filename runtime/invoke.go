@@ -13,6 +13,10 @@ import (
 // start checks what was approved and gives the handler its deadline: that of
 // the tool, or the end of the turn's budget if that comes first.
 func (c *call) start() bool {
+	if why := c.exec.crew.stop.Load(); why != 0 {
+		c.halted(why)
+		return false
+	}
 	d := c.tool.spec.deadline()
 	if c.exec.waiter != nil { // only a simulation has its own idea
 		if other, ok := rig.Deadline(c.work, c.id); ok {
@@ -102,6 +106,10 @@ func (c *call) finish() bool {
 func (c *call) result(e *ending) {
 	spec := c.tool.spec
 	if err := c.worker.err; err != nil {
+		if told := c.stopped(err); told != nil {
+			*e = *told
+			return
+		}
 		fault := c.faulty(ReasonHandlerError, err)
 		c.failed(e, c.handlerMessage(fault), fault)
 		return
@@ -158,7 +166,9 @@ func (c *call) late(fault *CallError, output int) {
 	now := c.clock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.transition(EventLateResult, c.state, note{at: now, fault: fault, text: text, output: output})
+	if !c.unsaid {
+		c.transition(EventLateResult, c.state, note{at: now, fault: fault, text: text, output: output})
+	}
 }
 
 // leave ends the work on a call. What made the work stop, if it did not return,

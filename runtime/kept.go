@@ -30,11 +30,14 @@ func (r *record) keep(out *Outcome) {
 }
 
 // artifact returns what is answered in place of a long output, nil if nothing is.
-func (k *kept) artifact() *StoredOutput {
-	if k.more == nil {
+func (r *record) artifact() *StoredOutput {
+	if later := r.later.Load(); later != nil {
+		return later.Artifact
+	}
+	if r.kept.more == nil {
 		return nil
 	}
-	return k.more.Artifact
+	return r.kept.more.Artifact
 }
 
 // plain reports whether o says no more than a kept holds.
@@ -67,6 +70,12 @@ func (r *record) outcome() (out Outcome) {
 // tell is outcome for an outcome that is there already, and zero: they are large.
 func (r *record) tell(out *Outcome) {
 	k := &r.kept
+	if k.kind == Unknown {
+		if later := r.later.Load(); later != nil {
+			*out = *later
+			return
+		}
+	}
 	if k.more != nil {
 		*out = *k.more
 		return

@@ -202,6 +202,7 @@ func (l *ledger) write(b *batchOf) error {
 	next, led := l.filling, l.filling.led
 	l.mu.Unlock()
 	l.exec.fire(&b.done)
+	l.exec.lease.wrote(b.err)
 	if led {
 		l.exec.fire(&next.begin)
 	}

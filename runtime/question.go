@@ -27,6 +27,7 @@ type asked struct {
 	unasked  bool   // approved, and nothing asks any more
 	since    time.Time
 	tell     context.CancelFunc
+	late     *signal // happens when its caller has waited long enough; guarded by the call
 }
 
 // show prepares the question that is put to people, if any is, with what the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A recalled call is what the journal says of one.
@@ -37,6 +38,7 @@ type recalled struct {
 	decided                     *Outcome       // then: what it ends with
 	outcome                     *Outcome       // nil: it has none
 	undone                      bool
+	obligations                 []Obligation // of the policy that let it run
 }
 
 // A recollection is made of the entries of a journal, one after the other.
@@ -220,6 +222,10 @@ func (c *recalled) add(r *journal.Record) error {
 		c.revision = r.Revision
 	}
 	switch r.Kind {
+	case EventApprovalRequested.String(), EventAuthorized.String():
+		if err := c.oblige(r.Decision); err != nil {
+			return fmt.Errorf("the decision about call %q: %w", r.Call, err)
+		}
 	case EventUndone.String():
 		c.undone = true
 	case EventReconciled.String(), journal.KindCommitting:
@@ -257,6 +263,25 @@ func recallOutput(r *journal.Record, out *Outcome) {
 	if r.Artifact != nil {
 		out.Output, out.Artifact = nil, &StoredOutput{*r.Artifact, out.Output}
 	}
+}
+
+// oblige notes what the policy has obliged the call to.
+func (c *recalled) oblige(decision []byte) error {
+	if decision == nil {
+		return nil
+	}
+	var d struct {
+		Obligations []recordedObligation `json:"obligations"`
+	}
+	if err := json.Unmarshal(decision, &d); err != nil {
+		return err
+	}
+	c.obligations = nil
+	for _, o := range d.Obligations {
+		o.Obligation.Args = wire.Raw(o.Args)
+		c.obligations = append(c.obligations, o.Obligation)
+	}
+	return nil
 }
 
 // keep sets to to the value of a payload, if there is one.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -18,7 +19,8 @@ type record struct {
 	first  signal   // the first answer is there: the outcome, or that the call waits for consent
 	final  *signal  // then: the outcome is there; nil when it was the first answer
 	kept   kept
-	call   *call // when it waited for consent or can be undone
+	later  atomic.Pointer[Outcome] // what an unknown call turned out to be; nil: it is still unknown, or never was
+	call   *call                   // as long as something can become of it, or it waited for consent
 	run    string
 	number int      // in the session
 	undo   undoable // guarded by the session

@@ -55,6 +55,10 @@ func (c *call) detail(r *journal.Record, ev *Event, n *note, p *payer) (err erro
 		}
 	case EventStarted:
 		r.Mark, r.Pin, r.Granted, r.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.ledger.epoch
+	case EventStale, EventOrphaned:
+		r.Epoch = c.epoch
+	case EventReconciled:
+		err = c.ended(r, p)
 	default:
 		if n.ends {
 			r.Mark = journal.MarkEnded

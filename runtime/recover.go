@@ -42,8 +42,14 @@ func (e *Executor) Recover(ctx context.Context) error {
 		return err
 	}
 	e.ledger.begin(m.last)
+	e.lease.hold(e)
 	e.ledger.own(e.now())
-	return errors.Join(e.revive(ctx, m), e.ledger.flushAll())
+	if err := errors.Join(e.revive(ctx, m), e.ledger.flushAll()); err != nil {
+		e.lease.release(e)
+		return err
+	}
+	e.reconcile(ctx, m)
+	return e.ledger.flushAll()
 }
 
 // recollect reads the journal.

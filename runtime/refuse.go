@@ -76,7 +76,8 @@ func (c *call) repeated(out *Outcome, of string) {
 	if r == nil || !r.first.happened() || r.final != nil && !r.final.happened() {
 		return
 	}
-	out.Output, out.Artifact = r.kept.output, r.kept.artifact()
+	earlier := r.outcome()
+	out.Output, out.Artifact = earlier.Output, earlier.Artifact
 }
 
 // violated sets the reasons that the violations of rules are.

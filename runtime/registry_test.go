@@ -82,7 +82,7 @@ func TestUnenforced(t *testing.T) {
 		Consent: &runtime.Consent{}, Undo: &runtime.UndoSpec{}, Artifact: &runtime.Artifact{}, Rules: runtime.Rules{MaxCalls: 1},
 		Deprecated: &runtime.Deprecation{},
 	}
-	assert.Equal(t, []string{"limits.memory", "reconcile"}, all.Unenforced())
+	assert.Equal(t, []string{"limits.memory"}, all.Unenforced())
 }
 
 func TestMemo(t *testing.T) {

@@ -34,8 +34,9 @@ func (e *Executor) revive(ctx context.Context, m *recollection) error {
 	e.desk.mu.Lock()
 	e.desk.arm()
 	e.desk.mu.Unlock()
+	stale := e.now().Sub(m.beat) > DefaultStale
 	for _, o := range unfinished {
-		o.call.settleInterrupted(ctx, o.of, o.left)
+		o.call.settleInterrupted(ctx, o.of, o.left, stale)
 	}
 	return e.settleStrangers(ctx, left)
 }
@@ -56,13 +57,14 @@ func (e *Executor) reviveCall(r *recalled) *call {
 		if r.attempt > 0 && !r.undone && !r.outcome.RolledBack {
 			rec.undo.ended = r.ended
 			c := e.callOf(r, rec)
-			if rec.undo.possible = c.undoable(); rec.undo.possible {
+			if rec.undo.possible = c.undoable(); rec.undo.possible || r.outcome.Kind == Unknown {
 				rec.call = c
 			}
 		}
 		return nil
 	}
 	c := e.callOf(r, rec)
+	rec.call = c
 	p := c.run.part
 	p.active = append(p.active, c)
 	c.position = len(p.active)
@@ -96,7 +98,7 @@ func (e *Executor) callOf(r *recalled, rec *record) *call {
 	c := &call{
 		exec: e, run: run, turn: &Turn{run: run, ends: r.turnEnds}, ctx: context.Background(), work: context.Background(),
 		record: rec, id: r.id, began: r.began, now: e.now(), size: len(r.args), heartbeat: r.heartbeat,
-		revision: r.revision, metadata: r.metadata, attempt: r.attempt, state: r.state, invoked: true, detached: true, away: true, begun: r.attempt > 0,
+		revision: r.revision, metadata: r.metadata, attempt: r.attempt, epoch: r.epoch, obligations: r.obligations, state: r.state, invoked: true, detached: true, away: true, begun: r.attempt > 0,
 	}
 	c.running = &c.handlerCtx
 	c.running.parent, c.running.call, c.running.attempt = c.work, c, c.attempt
@@ -111,6 +113,7 @@ func (e *Executor) callOf(r *recalled, rec *record) *call {
 		}
 	}
 	c.recallUndo(r)
+	c.recallKey()
 	return c
 }
 

@@ -226,7 +226,7 @@ func (r *Run) Close(ctx context.Context) error {
 	}
 	var left int64
 	for _, p := range parts {
-		left += p.workers.wait(ctx, s.exec)
+		left += p.workers.wait(s.exec, nil, ctx.Done())
 	}
 	if err := s.exec.ledger.flushAll(); err != nil {
 		return fmt.Errorf("run %q: %w", r.id, err)

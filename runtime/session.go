@@ -114,13 +114,13 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 		return nil, err
 	}
 	cfg.ID = readable(cfg.ID)
-	if err := s.exec.ledger.health(); err != nil {
-		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
-	}
 	if !s.exec.gate.enter() {
 		return nil, errors.New("the executor is shutting down: it starts no runs")
 	}
 	defer s.exec.gate.leave()
+	if err := s.exec.ledger.health(); err != nil {
+		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for cfg.ID == "" {
@@ -190,7 +190,17 @@ func (s *Session) Await(ctx context.Context, callID string) Outcome {
 	if r == nil {
 		return Outcome{CallID: callID, Message: "there is no such call in this session"}
 	}
-	if s.exec.wait(&r.first, nil, ctx.Done()) == sawDone || r.final != nil && s.exec.wait(r.final, nil, ctx.Done()) == sawDone {
+	e := s.exec
+	saw := e.wait(&r.first, nil, ctx.Done())
+	if saw != sawDone && r.final != nil {
+		if saw = e.wait(r.final, &e.desk.closed, ctx.Done()); saw == sawB {
+			if out, waits := r.call.waits(); waits {
+				return out
+			}
+			saw = e.wait(r.final, nil, ctx.Done())
+		}
+	}
+	if saw == sawDone {
 		return r.now(s)
 	}
 	return r.outcome()

@@ -160,6 +160,5 @@ func (s *Spec) Unenforced() []string {
 		}
 	}
 	add(s.Limits.Memory > 0, "limits.memory")
-	add(s.Reconcile, "reconcile")
 	return names
 }

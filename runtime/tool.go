@@ -34,7 +34,7 @@ type hooks struct {
 	prepare   func(context.Context, wire.Value) (wire.Value, error)
 	undo      func(ctx context.Context, callID string, input, state, output wire.Value) error
 	preview   func(context.Context, wire.Value) (Preview, error)
-	reconcile func(ctx context.Context, callID string, input wire.Value) (wire.Value, error)
+	reconcile func(ctx context.Context, info *CallInfo, input wire.Value) (wire.Value, error)
 	outputs   []any // typed nil pointers, to be compared with that of the tool
 
 	decodeState, decodeOutput decodeFunc // of what the journal has for undo; nil without undo

@@ -230,7 +230,7 @@ func (e *Executor) within(ctx context.Context, d time.Duration, f func(context.C
 	}()
 	if !e.waitFor(done, d) {
 		watch.cancel(whyDeadline)
-		return fmt.Errorf("it did not finish within %s", seconds(d))
+		return overdueError(d)
 	}
 	watch.cancel(whyCanceled)
 	select {
@@ -239,4 +239,12 @@ func (e *Executor) within(ctx context.Context, d time.Duration, f func(context.C
 	default:
 		return errExited
 	}
+}
+
+// An overdueError says that code of others did not return in time.
+type overdueError time.Duration
+
+// Error says what time it had.
+func (d overdueError) Error() string {
+	return fmt.Sprintf("it did not finish within %s", seconds(time.Duration(d)))
 }

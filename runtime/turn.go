@@ -68,6 +68,12 @@ func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *
 		return nil, earlier
 	}
 	c.batch = b
+	t.launch(c)
+	return c, nil
+}
+
+// launch gives a call that is new to a worker, unless it ends before.
+func (t *Turn) launch(c *call) {
 	known := false
 	defer func() {
 		if !known { // a sink has left the goroutine: nobody works on the call
@@ -81,7 +87,6 @@ func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *
 		c.depart()
 	}
 	known = true
-	return c, nil
 }
 
 // advance takes a call that is valid through the states that are left to it. It

@@ -110,8 +110,7 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult)
 	var list []*record
 	s.mu.Lock()
 	for _, r := range s.calls {
-		ended := r.first.happened() && (r.final == nil || r.final.happened())
-		if r.run == req.RunID && ended && r.kept.kind == Completed && !r.undo.done {
+		if r.run == req.RunID && r.ended() && r.outcome().Kind == Completed && !r.undo.done {
 			list = append(list, r)
 		}
 	}
@@ -138,6 +137,9 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult)
 
 // undoCall undoes one call.
 func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) UndoResult {
+	if s.exec.ledger.health() != nil {
+		return UndoResult{Reason: UndoUnrecorded}
+	}
 	if why := s.beginUndo(r); why != UndoReasonNone {
 		s.tellLost(r, why)
 		return UndoResult{Reason: why}
@@ -205,11 +207,11 @@ func (s *Session) beginUndo(r *record) UndoReason {
 		return UndoNotSuccessful
 	case !ended:
 		return UndoStillRunning
-	case !r.undo.possible || r.kept.kind == Failed:
+	case !r.undo.possible || r.outcome().Kind == Failed:
 		return UndoNotSuccessful
 	case !now.Before(r.undo.ended.Add(tool.spec.ruleTool().Undo)):
 		return UndoExpired
-	case r.undo.busy, r.kept.kind != Completed && !r.call.left.Load() && now.Before(r.undo.ended.Add(grace)):
+	case r.undo.busy, r.outcome().Kind != Completed && !r.call.left.Load() && now.Before(r.undo.ended.Add(grace)):
 		return UndoStillRunning
 	}
 	r.undo.busy = true
@@ -243,7 +245,7 @@ func (c *call) undo(ctx context.Context) (err error) {
 		return nil
 	}
 	var output wire.Value
-	if c.record.kept.kind == Completed {
+	if c.record.outcome().Kind == Completed {
 		output = c.outputs
 	}
 	c.mu.Lock()

@@ -19,8 +19,10 @@ const linger = 8
 // stack is much cheaper than a new one; it never waits. So nobody has to
 // dismiss a crew, and an executor that is let go of leaves nothing behind.
 type crew struct {
+	stop atomic.Uint32 // why all have to stop; 0: they need not
 	mu   sync.Mutex
 	free []*worker
+	all  []*worker
 }
 
 // A worker is a goroutine that works on one call after the other, and the timer
@@ -36,6 +38,7 @@ type worker struct {
 	err   error // of the handler
 
 	exec  *Executor
+	place int // among all; guarded by the crew
 	mu    sync.Mutex
 	timer Timer
 }
@@ -46,8 +49,10 @@ func (w *crew) take(c *call) {
 	w.mu.Lock()
 	n := len(w.free)
 	if n == 0 {
+		hired := &worker{exec: c.exec, place: len(w.all)}
+		w.all = append(w.all, hired)
 		w.mu.Unlock()
-		go (&worker{exec: c.exec}).run(w, c)
+		go hired.run(w, c)
 		return
 	}
 	w.free[n-1].next.Store(c)
@@ -74,13 +79,43 @@ func (w *crew) look(free *worker) *call {
 	return free.next.Swap(nil)
 }
 
+// dismiss forgets a worker that has ended.
+func (w *crew) dismiss(gone *worker) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := w.all[len(w.all)-1]
+	w.all[gone.place], last.place = last, gone.place
+	w.all[len(w.all)-1] = nil
+	w.all = w.all[:len(w.all)-1]
+}
+
+// halt sees to it that calls that come from now on know why they have to end.
+func (w *crew) halt(why uint32) { w.stop.Store(why) }
+
+// calls returns the calls that are being worked on, and some others that have
+// ended or wait for consent. Those that it misses know that the crew was halted.
+func (w *crew) calls() (list []*call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, one := range w.all {
+		if c := one.current.Load(); c != nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // run works on c and on the calls that come after it. A handler may end it by
 // runtime.Goexit; what it owes to its call is paid by then.
 func (w *worker) run(of *crew, c *call) {
+	defer of.dismiss(w)
 	defer w.stop()
 	for c != nil {
 		c.worker = w
 		w.current.Store(c)
+		if why := of.stop.Load(); why != 0 {
+			c.halted(why)
+		}
 		c.advance()
 		c = of.look(w)
 	}

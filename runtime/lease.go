@@ -1,0 +1,171 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+const (
+	// DefaultHeartbeat is how often an executor renews its ownership of the journal.
+	DefaultHeartbeat = 10 * time.Second
+	// DefaultStale is for how long an owner that does not renew its ownership is
+	// believed to be alive, by itself and by the one that comes after it.
+	DefaultStale = 60 * time.Second
+)
+
+var errStale = fmt.Errorf("it could not be renewed for %v: %w", DefaultStale, journal.ErrLost)
+
+// A lease is the ownership of a journal that only one process at a time may
+// write, from Recover until Shutdown, or until it is lost. Its timers run one
+// after the other; no goroutine waits for them.
+type lease struct {
+	exec  *Executor
+	owner journal.Owner // nil: the journal has no owners
+	work  gate          // of timers that do something
+
+	mu     sync.Mutex
+	over   bool // it was lost or given back
+	beat   Timer
+	stale  Timer
+	proven time.Time // when the last renewal that succeeded began
+	stop   func()    // ends the renewal that is under way; nil: there is none
+}
+
+// hold keeps the journal from now on, if it is one that has owners.
+func (l *lease) hold(e *Executor) {
+	owner, ok := e.ledger.journal.(journal.Owner)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.exec, l.owner, l.proven = e, owner, e.now()
+	l.beat = e.after(DefaultHeartbeat, l.renew)
+	l.stale = e.after(DefaultStale, l.expire)
+}
+
+// renew renews the ownership and sees to it that this is done again.
+func (l *lease) renew() {
+	if !l.work.enter() {
+		return
+	}
+	defer l.work.leave()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	began := l.exec.now()
+	l.mu.Lock()
+	l.stop = cancel
+	over := l.over
+	l.mu.Unlock()
+	if over {
+		return
+	}
+	err := guard(func() error { return l.owner.Beat(ctx) })
+	if errors.Is(err, journal.ErrLost) {
+		l.lose(err)
+		return
+	}
+	l.mu.Lock()
+	l.stop = nil
+	if over = l.over; !over {
+		if err == nil {
+			l.proven = began
+			l.stale.Reset(DefaultStale - l.exec.now().Sub(began))
+		}
+		l.beat.Reset(DefaultHeartbeat)
+	}
+	l.mu.Unlock()
+	if err != nil && !over {
+		l.exec.report(&CallError{Err: fmt.Errorf("the ownership of the journal could not be renewed, which is tried again: %w", err)})
+	}
+}
+
+// expire gives the journal up when nobody knows any more whose it is.
+func (l *lease) expire() {
+	if !l.work.enter() {
+		return
+	}
+	defer l.work.leave()
+	l.mu.Lock()
+	stale := l.exec.now().Sub(l.proven) >= DefaultStale // it may just have been renewed
+	l.mu.Unlock()
+	if stale {
+		l.lose(errStale)
+	}
+}
+
+// wrote is told of what came of a write: whoever may not write any more does not
+// own the journal. It does not wait for what follows from that.
+func (l *lease) wrote(err error) {
+	if err == nil || l.owner == nil || !errors.Is(err, journal.ErrLost) && !errors.Is(err, journal.ErrConflict) || !l.work.enter() {
+		return
+	}
+	e := l.exec
+	e.busy(1)
+	go func() {
+		defer e.busy(-1)
+		defer l.work.leave()
+		l.lose(err)
+	}()
+}
+
+// lose ends everything that the ownership allowed: nothing more is recorded or
+// admitted, handlers are told to stop, and whoever waits for somebody's consent is
+// told that it is pending, because that is for the next owner.
+func (l *lease) lose(cause error) {
+	if !l.end() {
+		return
+	}
+	e := l.exec
+	e.ledger.fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
+	e.report(&CallError{Reason: ReasonLeaseLost, Err: e.ledger.health()})
+	e.desk.close()
+	e.crew.halt(haltLost)
+	e.all(e.crew.calls(), (*call).dispossess)
+}
+
+// end stops the timers for good. It reports false when that was done before.
+func (l *lease) end() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return false
+	}
+	l.over = true
+	if l.owner != nil {
+		l.beat.Stop()
+		l.stale.Stop()
+	}
+	if l.stop != nil {
+		l.stop()
+	}
+	return true
+}
+
+// release gives the journal back to whoever opened it. What the timers have
+// begun has ended by then, or had its grace.
+func (l *lease) release(e *Executor) {
+	l.end()
+	l.work.shut()
+	e.graceful(&l.work)
+}
+
+// dispossess ends a call whose executor does not own the journal any more: one
+// whose handler was not let go is not carried out. One that waits for consent is
+// left to the next owner.
+func (c *call) dispossess() {
+	e := c.unwritable(c.exec.ledger.health())
+	e.byCaller, e.idle, e.fault = true, true, nil
+	if c.tryEnd(e) {
+		return
+	}
+	e = cancellation(ReasonLeaseLost)
+	e.byCaller = true
+	e.outcome.Message = "the executor does not own the journal any more: what became of the call, the next owner will say"
+	c.end(*e)
+}

@@ -1,0 +1,199 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+var errShut = errors.New("the executor was shut down: nothing is recorded any more")
+
+// Why a crew has to stop.
+const (
+	haltShutdown = iota + 1
+	haltLost     // the journal belongs to somebody else
+)
+
+// Shutdown ends the work of e in order. From now on calls are denied
+// shutting_down, and requests for consent stay as they are: whoever waits for one
+// is told that its call is pending, and with a journal the request can be answered
+// after a restart. Handlers may go on until ctx ends; that is their time of grace.
+//
+// Then the contexts of those that are left end. A handler that returns now has
+// the outcome that it returns with, which is cancelled if that is what it says.
+// Five seconds later those that wait for the others are told that the outcome is
+// unknown (interrupted). No outcome is recorded for these: recovery finds them as
+// after a crash. The error says how many there are.
+//
+// What has happened is durable then, nothing is recorded any more, and the
+// journal, which e does not close, is not used any more. Shutdown may be called
+// again, also to end the grace of an earlier one.
+func (e *Executor) Shutdown(ctx context.Context) error {
+	if e == nil || e.engine == nil {
+		return nil
+	}
+	ctx = orBackground(ctx)
+	e.gate.shut()
+	e.desk.close()
+	left := e.gate.wait(e, nil, ctx.Done())
+	if left > 0 {
+		e.crew.halt(haltShutdown)
+		e.all(e.crew.calls(), (*call).abort)
+		if left = e.graceful(&e.gate); left > 0 {
+			e.all(e.crew.calls(), (*call).giveUp)
+		}
+	}
+	err := e.ledger.close()
+	e.lease.release(e)
+	if left > 0 {
+		err = errors.Join(fmt.Errorf("%d calls are still running: %w", left, context.Cause(ctx)), err)
+	}
+	if err != nil {
+		return fmt.Errorf("shutdown: %w", err)
+	}
+	return nil
+}
+
+// graceful waits until all have left a shut gate, for the time of grace at most,
+// and returns how many have not.
+func (e *Executor) graceful(g *gate) int64 {
+	late := newSignal()
+	t := e.after(grace, func() { e.fire(late) })
+	defer t.Stop()
+	return g.wait(e, late, nil)
+}
+
+// halted ends a call that was given to a worker when it was too late.
+func (c *call) halted(why uint32) {
+	switch why {
+	case haltShutdown:
+		c.abort()
+	case haltLost:
+		c.dispossess()
+	}
+}
+
+// abort ends a call whose handler was not started, and tells a handler to stop.
+// A call that waits for consent goes on waiting.
+func (c *call) abort() {
+	for {
+		c.mu.Lock()
+		during := c.phase
+		switch {
+		case c.ending, during == phaseWaiting:
+			c.mu.Unlock()
+			return
+		case c.attempt > 0 && during != phaseBackoff:
+			c.aborted = true
+			c.running.cancel(whyCanceled)
+			c.mu.Unlock()
+			return
+		}
+		c.mu.Unlock()
+		e := refusal(ReasonShuttingDown, Detail{}, "the executor is shutting down")
+		if during == phaseBackoff { // what the attempts before have done was taken back
+			e = abortion()
+		}
+		e.during = during
+		if c.tryEnd(e) {
+			return
+		}
+	}
+}
+
+// stopped returns the ending of a call whose handler has stopped because it was
+// told to, nil when it was not, or has something else to say.
+func (c *call) stopped(err error) *ending {
+	if !c.isAborted() || !errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return abortion()
+}
+
+// isAborted reports whether the handler was told to stop by a shutdown.
+func (c *call) isAborted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.aborted
+}
+
+// abortion is the ending of a call that a shutdown has stopped.
+func abortion() *ending {
+	e := cancellation(ReasonCancelled)
+	e.outcome.Message = "the executor was shut down"
+	return e
+}
+
+// giveUp answers those who wait for a call whose handler does not return. What
+// it will have done nobody knows: nothing is written, and recovery settles it.
+func (c *call) giveUp() {
+	c.mu.Lock()
+	if c.ending || c.attempt == 0 || c.phase == phaseWaiting {
+		c.mu.Unlock()
+		return
+	}
+	c.ending, c.unsaid = true, true
+	c.fence.shut()
+	out := Outcome{
+		Kind: Unknown, Reason: ReasonInterrupted, Message: "the executor was shut down while the handler ran: the call may have taken effect",
+	}
+	c.complete(&out, c.clock(), true)
+	s := c.run.session
+	s.mu.Lock()
+	c.record.keep(&out)
+	s.mu.Unlock()
+	over, tell := c.over(), c.detached || c.alone
+	c.mu.Unlock()
+	c.exec.fire(over)
+	if tell {
+		c.observe()
+	}
+}
+
+// close lets what is pending be, and tells those who wait for it.
+func (d *desk) close() {
+	d.exec.fire(&d.closed)
+	d.mu.Lock()
+	if d.timer != nil {
+		d.timer.Stop()
+	}
+	waiting := make([]*call, 0, len(d.calls))
+	for _, c := range d.calls {
+		waiting = append(waiting, c)
+	}
+	d.mu.Unlock()
+	for _, c := range waiting {
+		c.mu.Lock()
+		late := c.asked.late
+		c.mu.Unlock()
+		if late != nil {
+			d.exec.fire(late)
+		}
+	}
+}
+
+// fail sees to it that nothing is recorded any more.
+func (l *ledger) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed == nil {
+		l.failed = err
+	}
+}
+
+// close makes durable what has happened, and is the end.
+func (l *ledger) close() error {
+	err := l.flushAll()
+	if errors.Is(err, errShut) || errors.Is(err, errNotRecovered) {
+		err = nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed == nil || errors.Is(l.failed, errNotRecovered) {
+		l.failed = errShut
+	}
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	return err
+}
