@@ -28,8 +28,8 @@
 // A [Registry] holds the tools of an executor and reports every bad one.
 //
 // Not everything that can be declared is enforced yet. [Spec.Unenforced] lists
-// what a tool declares and this version only carries: reconcile and
-// limits.memory. A program that promises them must say so.
+// what a tool declares and this version only carries: limits.memory. A program
+// that promises it must say so.
 //
 // # Session, run, turn, call
 //
@@ -195,13 +195,27 @@
 //
 // When the journal cannot be written calls are denied journal_unavailable. A call
 // whose handler was running when the process died is done again if its tool may
-// be, taken back if participants have all that it did, and otherwise unknown.
+// be, taken back if participants have all that it did, and otherwise unknown. It
+// leaves that state by the tool's reconcile handler ([WithReconcile]), which
+// [Executor.Recover] asks at every start, by a person ([Session.Resolve]), or by an
+// undo. [CallInfo.Key] is the same in every attempt and in the reconcile handler.
+//
+// A journal that only one process at a time may write is a [journal.Owner]: the
+// executor renews its ownership every ten seconds. When it has lost it, or could
+// not renew it for a minute, nothing more is admitted or recorded, handlers are
+// cancelled (lease_lost), and what is pending is left to the next owner.
+// CallInfo.Fence grows with every owner, for systems that can refuse an older one.
 //
 // # Ending
 //
 // [Run.Close] cancels what still runs or waits (run_closed) and waits for the
-// handlers.
-// [Executor.Shutdown] stops admitting, lets what runs come to its end, and waits.
-// Nothing else needs to be closed: an executor holds no goroutine while no call
-// is being made.
+// handlers. [Session.Cancel] ends one call, wherever it stands, and
+// [Turn.Trigger] begins one that nobody waits for.
+//
+// [Executor.Shutdown] stops admitting, lets what runs come to its end in the time
+// that it is given, tells the rest to stop, and records no outcome that it does
+// not know; requests for consent can be answered after a restart. [ShutdownOn]
+// does so when a signal comes. Nothing else needs to be closed: an executor holds
+// no goroutine while no call is being made. One that renews the ownership of a
+// journal does so until Shutdown.
 package runtime

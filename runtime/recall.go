@@ -221,11 +221,10 @@ func (c *recalled) add(r *journal.Record) error {
 	if r.Revision != "" {
 		c.revision = r.Revision
 	}
+	if err := c.oblige(r); err != nil {
+		return err
+	}
 	switch r.Kind {
-	case EventApprovalRequested.String(), EventAuthorized.String():
-		if err := c.oblige(r.Decision); err != nil {
-			return fmt.Errorf("the decision about call %q: %w", r.Call, err)
-		}
 	case EventUndone.String():
 		c.undone = true
 	case EventReconciled.String(), journal.KindCommitting:
@@ -247,7 +246,7 @@ func (c *recalled) add(r *journal.Record) error {
 		c.sealed, c.decided = r.Sealed, &out
 		return nil
 	}
-	if out.Kind == Completed && out.Output == nil && out.Artifact == nil && c.decided != nil { // it was completed by a recovery
+	if out.Kind == Completed && out.Output == nil && out.Artifact == nil && c.decided != nil && r.Kind != EventReconciled.String() { // it was completed by a recovery
 		out.Output, out.Artifact = c.decided.Output, c.decided.Artifact
 	}
 	c.outcome, c.ended = &out, r.At
@@ -266,15 +265,15 @@ func recallOutput(r *journal.Record, out *Outcome) {
 }
 
 // oblige notes what the policy has obliged the call to.
-func (c *recalled) oblige(decision []byte) error {
-	if decision == nil {
+func (c *recalled) oblige(r *journal.Record) error {
+	if r.Kind != EventApprovalRequested.String() && r.Kind != EventAuthorized.String() {
 		return nil
 	}
 	var d struct {
 		Obligations []recordedObligation `json:"obligations"`
 	}
-	if err := json.Unmarshal(decision, &d); err != nil {
-		return err
+	if err := json.Unmarshal(r.Decision, &d); err != nil {
+		return fmt.Errorf("the decision about call %q: %w", r.Call, err)
 	}
 	c.obligations = nil
 	for _, o := range d.Obligations {
