@@ -289,3 +289,19 @@ func TestStale(t *testing.T) {
 		})
 	}
 }
+
+// TestNoBeatEverSucceeds: the time runs from recovery.
+func TestNoBeatEverSucceeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := make(chan string, 1)
+		j := new(shared).take()
+		j.beat = func(context.Context) error { return errors.New("disk is slow") }
+		r := recovered(t, j, obedient(begun))
+		began := time.Now()
+		out := told(r.turn(), callOf("c1", "file_read", goodInput))
+		<-begun
+		assert.Equal(t, runtime.ReasonLeaseLost, (<-out).Reason)
+		assert.Equal(t, time.Minute, time.Since(began))
+		assert.ErrorIs(t, r.exec.Shutdown(t.Context()), journal.ErrLost)
+	})
+}

@@ -151,3 +151,70 @@ func TestShutdownAnswersWhoAwaits(t *testing.T) {
 		assert.NotContains(t, r.kinds("c1"), "tool.denied", "it does not expire here")
 	})
 }
+
+// TestShutdownEndsRetries: no handler is run again, and what was done is taken back.
+func TestShutdownEndsRetries(t *testing.T) {
+	for name, run := range map[string]func(begun chan<- string) readFunc{
+		"it waits": func(begun chan<- string) readFunc {
+			return func(context.Context, *readInput) (*readOutput, error) {
+				begun <- "once"
+				return nil, runtime.Resource(errors.New("busy"))
+			}
+		},
+		"it runs": func(begun chan<- string) readFunc {
+			return func(ctx context.Context, _ *readInput) (*readOutput, error) {
+				begun <- "once"
+				<-ctx.Done()
+				return nil, runtime.Resource(ctx.Err())
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &ledgerOfWrites{}
+				begun := make(chan string, 9)
+				r := transacting(t, new(journal.Memory), l, writeTool(l, run(begun), retried, func(s *runtime.Spec) {
+					s.Retry.Initial, s.Retry.Cap, s.Deadline = time.Hour, time.Hour, 2*time.Hour
+				}))
+				out := told(r.turn(), callOf("c1", "file_read", goodInput))
+				<-begun
+				synctest.Wait()
+				began := time.Now()
+				require.NoError(t, r.exec.Shutdown(within(t, time.Second)))
+				assert.Equal(t, time.Second, time.Since(began))
+				got := <-out
+				assert.Equal(t, runtime.Cancelled, got.Kind)
+				assert.Equal(t, name == "it runs", got.RolledBack, "else it was taken back before")
+				assert.Empty(t, begun)
+				assert.Empty(t, l.stands)
+			})
+		})
+	}
+}
+
+// TestParticipantsOfALostLease are left to the next owner, who may be at work there.
+func TestParticipantsOfALostLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shared
+		l := &ledgerOfWrites{}
+		begun := make(chan string, 1)
+		r := transacting(t, s.take(), l, writeTool(l, func(ctx context.Context, _ *readInput) (*readOutput, error) {
+			begun <- "once"
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, func(s *runtime.Spec) { s.Deadline = time.Hour }))
+		out := told(r.turn(), callOf("c1", "file_read", goodInput))
+		<-begun
+		s.take()
+		assert.Equal(t, runtime.ReasonLeaseLost, (<-out).Reason)
+		assert.Equal(t, []string{"a.md"}, l.stands)
+		require.Error(t, r.exec.Shutdown(t.Context()))
+
+		next := transacting(t, s.take(), l, writeTool(l, okRead))
+		assert.Empty(t, l.stands)
+		got := next.session().Await(t.Context(), "c1")
+		assert.Equal(t, runtime.Failed, got.Kind)
+		assert.True(t, got.RolledBack)
+		require.NoError(t, next.exec.Shutdown(t.Context()))
+	})
+}

@@ -7,7 +7,7 @@ import (
 )
 
 // A sentence is something that the specification of the semantics says, in
-// sections 3 to 5, and that a change of one line could break.
+// sections 3 to 5 and parts of 6 and 8, and that a change of one line could break.
 type sentence struct {
 	key     string // begins with the section
 	section string // and row
@@ -200,4 +200,15 @@ var sentences = []sentence{
 	{"s5_off_hour", "5", "at most one hour", ""},
 	{"s5_off_event", "5", "an event and a warning", ""},
 	{"s5_off_asks", "5", "lifts ask only", ""},
+	{"s6_lease_cancels", "6", "A holder that lost its lease cancels its handler", ""},
+	{"s6_lease_writes", "6", "Ownership of a running call is a lease: who has lost it writes nothing", ""},
+	{"s6_lease_late", "6", "its late result is kept as evidence", ""},
+	{"s6_shutdown_early", "6", "Shutdown releases leases early", ""},
+	{"s6_shutdown_knows", "6", "and writes no outcome that it does not know", ""},
+	{"s6_unknown_reconcile", "6", "any other becomes unknown, and leaves it by the tool's declared reconcile handler", ""},
+	{"s6_unknown_person", "6", "by a person", ""},
+	{"s6_stable_key", "6", "Handlers receive a stable key", ""},
+	{"s6_handler_fence", "6", "and the fence for the systems that they call", ""},
+	{"s8_heartbeat", "8", "heartbeat 10 s", ""},
+	{"s8_stale", "8", "stale after 60 s", ""},
 }
