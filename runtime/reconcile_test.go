@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 type reconcileFunc = func(context.Context, *runtime.Reconcile[readInput]) (*readOutput, error)
@@ -229,4 +230,20 @@ func TestReconciledOutputIsRedacted(t *testing.T) {
 	assert.NotContains(t, string(found.Output), "secret")
 	require.Error(t, old.exec.Shutdown(within(t, 0)))
 	<-out
+}
+
+func TestDynamicReconcile(t *testing.T) {
+	var s shared
+	interrupted(t, &s, "c1")
+	spec := &runtime.Spec{Name: "transfer", Reconcile: true}
+	run := func(context.Context, wire.Value) (wire.Value, error) { panic("it ran again") }
+	r := recovered(t, s.take(), runtime.NewDynamicTool(spec, anyCodec{}, run, runtime.WithDynamicReconcile(
+		func(_ context.Context, call *runtime.CallInfo, input wire.Value) (wire.Value, error) {
+			assert.Len(t, call.Key(), 64)
+			return input, nil
+		})))
+	found := r.session().Await(t.Context(), "c1")
+	assert.Equal(t, runtime.Completed, found.Kind)
+	assert.JSONEq(t, `{"path":"c1","limit":2}`, string(found.Output))
+	require.NoError(t, r.exec.Shutdown(t.Context()))
 }

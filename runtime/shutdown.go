@@ -63,6 +63,22 @@ func (e *Executor) graceful(g *gate) int64 {
 	return g.wait(e, late, nil)
 }
 
+// mayUndo lets an undo in, for which a shutdown waits: it must be recorded. Whoever
+// is let in leaves the gate. Without a journal nothing has to be recorded.
+func (e *Executor) mayUndo() bool {
+	if e.ledger.health() != nil {
+		return false
+	}
+	if e.gate.enter() {
+		return true
+	}
+	if e.ledger.on() {
+		return false
+	}
+	e.gate.inside.Add(1)
+	return true
+}
+
 // halted ends a call that was given to a worker when it was too late.
 func (c *call) halted(why uint32) {
 	switch why {

@@ -218,3 +218,31 @@ func TestParticipantsOfALostLease(t *testing.T) {
 		require.NoError(t, next.exec.Shutdown(t.Context()))
 	})
 }
+
+// TestShutdownWaitsForUndo: what it does must be recorded.
+func TestShutdownWaitsForUndo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := new(journal.Memory)
+		tool := func() *runtime.Tool {
+			spec := &runtime.Spec{Name: "file_read", Undo: &runtime.UndoSpec{}}
+			return runtime.NewTool(spec, &readInputRule, okRead, runtime.WithUndo(&readInputRule, &readOutputRule,
+				func(_ context.Context, in *readInput) (*readInput, error) { return in, nil },
+				func(context.Context, *runtime.Undo[readInput, readInput, readOutput]) error {
+					time.Sleep(3 * time.Second)
+					return nil
+				}))
+		}
+		r := recovered(t, j, tool())
+		require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
+		undone := make(chan runtime.UndoResult, 1)
+		ses := r.session()
+		go func() { undone <- ses.Undo(context.Background(), runtime.UndoRequest{CallID: "c1"}) }()
+		synctest.Wait()
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		assert.Equal(t, runtime.UndoOK, (<-undone).Kind)
+		r = recovered(t, j, tool())
+		assert.Equal(t, runtime.UndoAlreadyUndone, r.session().Undo(t.Context(), runtime.UndoRequest{CallID: "c1"}).Reason)
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		assert.Equal(t, runtime.UndoUnrecorded, r.session().Undo(t.Context(), runtime.UndoRequest{CallID: "c1"}).Reason)
+	})
+}

@@ -149,6 +149,12 @@ func WithDynamicPreview(preview func(ctx context.Context, input wire.Value) (Pre
 	return func(h *hooks) { h.preview = preview }
 }
 
+// WithDynamicReconcile is WithReconcile for a tool without types. The key and the
+// fence are those of call.
+func WithDynamicReconcile(reconcile func(ctx context.Context, call *CallInfo, input wire.Value) (wire.Value, error)) DynamicOption {
+	return func(h *hooks) { h.reconcile = reconcile }
+}
+
 // Spec returns the declaration of t. It must not be changed.
 func (t *Tool) Spec() *Spec { return t.spec }
 

@@ -52,7 +52,7 @@ const (
 	UndoStillRunning
 	UndoDenied
 	UndoHandlerError
-	UndoUnrecorded // it was tried, and the journal cannot be written
+	UndoUnrecorded // the journal cannot be written: when the result failed it was tried
 )
 
 var undoReasonNames = [...]string{
@@ -137,9 +137,10 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult)
 
 // undoCall undoes one call.
 func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) UndoResult {
-	if s.exec.ledger.health() != nil {
+	if !s.exec.mayUndo() {
 		return UndoResult{Reason: UndoUnrecorded}
 	}
+	defer s.exec.gate.leave()
 	if why := s.beginUndo(r); why != UndoReasonNone {
 		s.tellLost(r, why)
 		return UndoResult{Reason: why}
