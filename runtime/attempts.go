@@ -19,7 +19,7 @@ func (c *call) attempts() bool {
 		if !c.invoke() {
 			return false
 		}
-		late := c.overran()
+		late := c.tool.spec.Retry != nil && c.overran()
 		if !c.retryable(late) {
 			return c.finishOr(late)
 		}

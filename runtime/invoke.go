@@ -90,7 +90,7 @@ func (c *call) finish() bool {
 	c.result(&e)
 	c.aside(&e)
 	e.commits = true
-	if e.outcome.Kind == Completed {
+	if e.outcome.Kind == Completed && len(c.exec.participants) > 0 {
 		c.commitParts(&e)
 	}
 	if e.fault != nil {

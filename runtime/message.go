@@ -34,7 +34,12 @@ func limited(message string) string {
 
 // readable returns a name or an id that somebody else has made up as it can be
 // recorded: valid UTF-8.
-func readable(name string) string { return strings.ToValidUTF8(name, "\uFFFD") }
+func readable(name string) string {
+	if utf8.ValidString(name) { // which is several times faster
+		return name
+	}
+	return strings.ToValidUTF8(name, "\uFFFD")
+}
 
 // quote quotes a name or an id that somebody else has made up, cut when it is
 // too long.
