@@ -46,7 +46,7 @@ func TestRetries(t *testing.T) {
 						return nil, err
 					}
 					return okRead(ctx, in)
-				}, c.change, func(s *runtime.Spec) { s.Rules.MaxCalls = 1 }))
+				}, c.change, func(s *runtime.Spec) { s.Rules.MaxCalls = 2 }))
 				start := time.Now()
 				run := r.run()
 				out := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput))

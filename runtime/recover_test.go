@@ -2,6 +2,8 @@ package runtime_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"testing"
 	"time"
@@ -245,4 +247,30 @@ func TestNamesThatAreNoText(t *testing.T) {
 	require.NoError(t, run.Close(t.Context()))
 	r = recovered(t, &j, readTool(okRead))
 	assert.Equal(t, runtime.Completed, r.exec.Session(runtime.SessionConfig{ID: "s\xff"}).Await(t.Context(), "c\xff\x00\n").Kind)
+}
+
+// TestRewriteIsRecordedWithWhatItReplaces: both digests are audited.
+func TestRewriteIsRecordedWithWhatItReplaces(t *testing.T) {
+	var j journal.Memory
+	rewrite := decide(runtime.Decision{Effect: runtime.EffectAllow, Rewrites: []runtime.Rewrite{{Pointer: "/limit", Value: []byte("7")}}})
+	r := newRigWith(t, rewrite, []*runtime.Tool{readTool(okRead)}, runtime.WithJournal(&j))
+	if !*journaled {
+		require.NoError(t, r.exec.Recover(t.Context()))
+	}
+	require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
+	entries, err := j.Call(t.Context(), journal.CallKey{Session: "s", Call: "c1"})
+	require.NoError(t, err)
+	digests := map[string]string{}
+	for _, e := range entries {
+		record, err := journal.Decode(e.Leaf)
+		require.NoError(t, err)
+		for name, p := range map[string]*journal.Payload{"args": record.Args, "final": record.Final} {
+			if p != nil {
+				sum := sha256.Sum256(p.Value)
+				assert.Equal(t, hex.EncodeToString(sum[:]), p.SHA256)
+				digests[name] = string(p.Value)
+			}
+		}
+	}
+	assert.Equal(t, map[string]string{"args": `{"path":"a.md","limit":2}`, "final": `{"path":"a.md","limit":7}`}, digests)
 }
