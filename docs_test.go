@@ -1,7 +1,10 @@
 package ambit_test
 
 import (
+	"go/ast"
+	"go/token"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,5 +37,27 @@ func TestScenariosOfTheDocs(t *testing.T) {
 			}
 		}
 		require.NotZero(t, shown, path)
+	}
+}
+
+// TestTestsOfTheDocs: a promise that names the test that shows it names one that
+// there is.
+func TestTestsOfTheDocs(t *testing.T) {
+	var code strings.Builder
+	eachGoFile(t, func(path string, _ *ast.File, _ *token.FileSet) {
+		if strings.HasSuffix(path, "_test.go") || strings.Contains(path, "runtimetest") {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			code.Write(text)
+		}
+	})
+	pages, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, name := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(string(text), -1) {
+			require.Contains(t, code.String(), "func "+name, "%s names %s", page, name)
+		}
 	}
 }

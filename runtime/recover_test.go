@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -273,4 +274,37 @@ func TestRewriteIsRecordedWithWhatItReplaces(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string]string{"args": `{"path":"a.md","limit":2}`, "final": `{"path":"a.md","limit":7}`}, digests)
+}
+
+// TestAdmittedAndNotStarted: the process dies while a call waits for a slot of
+// its tool.
+func TestAdmittedAndNotStarted(t *testing.T) {
+	var j journal.Memory
+	started, release := make(chan struct{}), make(chan struct{})
+	narrow := func(s *runtime.Spec) { s.Limits.Concurrency, s.Rules.MaxCalls = 1, 2 }
+	r := recovered(t, &j, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
+		close(started)
+		<-release
+		return okRead(ctx, in)
+	}, narrow), readTool(okRead, named("other")))
+	turn := r.turn()
+	ctx, stop := context.WithCancel(t.Context())
+	var calls sync.WaitGroup
+	calls.Go(func() { turn.Execute(ctx, callOf("c1", "file_read", goodInput)) })
+	<-started
+	calls.Go(func() { turn.Execute(ctx, callOf("c2", "file_read", goodInput)) })
+	require.Eventually(t, func() bool { return len(r.kinds("c2")) == 3 }, time.Minute, time.Millisecond, "it is admitted")
+	turn.Execute(t.Context(), callOf("c3", "other", goodInput)) // takes what is known of c2 along
+
+	again := recovered(t, &j, readTool(okRead, narrow), readTool(okRead, named("other")))
+	s := again.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	out := s.Await(t.Context(), "c2")
+	assert.Equal(t, runtime.Failed, out.Kind)
+	assert.Equal(t, runtime.ReasonInterrupted, out.Reason)
+	assert.Equal(t, runtime.Unknown, s.Await(t.Context(), "c1").Kind)
+	run, _ := s.Run("r")
+	assert.Equal(t, runtime.Completed, run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c4", "file_read", goodInput)).Kind, "its slot is free")
+	stop()
+	close(release)
+	calls.Wait()
 }
