@@ -3,7 +3,6 @@ package runtime
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -154,7 +153,5 @@ func (c *call) settleOutcome() {
 
 // own records who writes the journal from now on.
 func (l *ledger) own(at time.Time) {
-	setup := &journal.Setup{PID: os.Getpid()}
-	setup.Host, _ = os.Hostname()
-	l.note(&journal.Record{Kind: journal.KindOwner, At: plain(at), Epoch: l.epoch, Setup: setup})
+	l.note(&journal.Record{Kind: journal.KindOwner, At: plain(at), Epoch: l.epoch, Setup: thisProcess()})
 }

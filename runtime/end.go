@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -81,7 +82,9 @@ func (c *call) conclude(e *ending, over **signal) (tell bool) {
 	}
 	if len(c.parts) > 0 && out.Kind != Completed && out.Reason != ReasonLeaseLost { // what is left is the next owner's
 		c.mu.Unlock()
-		out.RolledBack = c.rollback() && !out.Detail.Writing
+		if out.RolledBack = c.rollback() && !out.Detail.Writing; !out.RolledBack {
+			e.text = strings.TrimPrefix(e.text+"; what the call did was not taken back", "; ")
+		}
 		c.mu.Lock()
 	}
 	c.close(out, e, started)

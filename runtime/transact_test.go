@@ -243,6 +243,8 @@ func TestRollbackThatHangs(t *testing.T) {
 			texts = append(texts, f.Error())
 		}
 		assert.Contains(t, strings.Join(texts, "\n"), `participant "writes" was not rolled back: it did not finish within 5s`)
+		events := r.sink.Events()
+		assert.Contains(t, events[len(events)-1].Err, "what the call did was not taken back")
 		close(l.hang)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	})
