@@ -22,6 +22,7 @@ func (c *call) start() bool {
 		if other, ok := rig.Deadline(c.work, c.id); ok {
 			d = other
 		}
+		c.now = c.clock() // it may have let time pass
 	}
 	due := c.now.Add(d)
 	switch started, e := c.commit(due); {

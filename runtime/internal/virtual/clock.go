@@ -34,8 +34,11 @@ type Clock struct {
 func Epoch() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // New returns a clock at Epoch.
-func New() *Clock {
-	c := &Clock{now: Epoch()}
+func New() *Clock { return At(Epoch()) }
+
+// At returns a clock at an instant.
+func At(now time.Time) *Clock {
+	c := &Clock{now: now.Round(0).UTC()}
 	c.changed = sync.NewCond(&c.mu)
 	return c
 }
@@ -129,7 +132,7 @@ func (c *Clock) Perform(f func()) error {
 	c.busy++ // who calls the executor counts itself
 	c.mu.Unlock()
 	if c.Patience > 0 {
-		defer time.AfterFunc(c.Patience, c.lose).Stop()
+		defer time.AfterFunc(c.Patience, c.GiveUp).Stop()
 	}
 	go func() {
 		defer func() {
@@ -149,8 +152,8 @@ func (c *Clock) Perform(f func()) error {
 	return c.Advance(0)
 }
 
-// lose ends a step that has something to do for too long.
-func (c *Clock) lose() {
+// GiveUp ends the step, and all later ones, at once: the clock is of no more use.
+func (c *Clock) GiveUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lost = true

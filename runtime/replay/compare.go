@@ -1,0 +1,146 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// A Verdict is what was decided of a call.
+type Verdict struct {
+	Decision Decision `json:"decision"`
+	// Outcome is how the call ended; running when it has no outcome.
+	Outcome    string   `json:"outcome"`
+	Reason     string   `json:"reason,omitempty"`
+	AllReasons []string `json:"all_reasons,omitempty"`
+	Rules      []string `json:"rules,omitempty"` // that asked, or denied
+}
+
+// A Decision says what a verdict comes to.
+type Decision string
+
+// The decisions.
+const (
+	Runs      Decision = "runs"
+	Asked     Decision = "asked"
+	Refused   Decision = "denied"
+	Duplicate Decision = "duplicate"
+	Open      Decision = "open" // cancelled or interrupted before anything was decided
+)
+
+// A Class says how two verdicts differ.
+type Class string
+
+// The classes.
+const (
+	NewlyDenied   Class = "newly_denied"
+	NewlyAsked    Class = "newly_asked"
+	NewlyAllowed  Class = "newly_allowed"
+	NoLongerAsked Class = "no_longer_asked"
+	Otherwise     Class = "otherwise" // the same decision for other reasons, or another end
+)
+
+// classify says how a candidate's verdict differs from the recorded one.
+func classify(recorded, candidate Decision) Class {
+	switch {
+	case recorded == candidate:
+		return Otherwise
+	case candidate == Refused:
+		return NewlyDenied
+	case candidate == Asked:
+		return NewlyAsked
+	case candidate == Runs && recorded == Refused:
+		return NewlyAllowed
+	case candidate == Runs && recorded == Asked:
+		return NoLongerAsked
+	}
+	return Otherwise
+}
+
+// verdict is what the recording says of the call in the end.
+func (c *call) verdict() *Verdict {
+	if c.outcome == nil {
+		v := &Verdict{Decision: Open, Outcome: "running"}
+		if c.admitted {
+			v.Decision = Runs
+		}
+		return v
+	}
+	o := c.outcome
+	v := &Verdict{Decision: decisionOf(o.Kind, c.started), Outcome: o.Kind.String(), Reason: o.Reason.String(), AllReasons: names(o.AllReasons)}
+	var codes []string
+	for _, d := range o.Denials {
+		codes = append(codes, d.Code)
+	}
+	v.Rules = rulesOf(o.Reason, codes, o.Detail.Rule)
+	return v
+}
+
+// asks is the verdict that somebody is asked.
+func asks(reasons []string) *Verdict {
+	reasons = slices.Clone(reasons)
+	slices.Sort(reasons)
+	why := runtime.ReasonConsentRequired.String()
+	return &Verdict{Decision: Asked, Outcome: runtime.Pending.String(), Reason: why, AllReasons: []string{why}, Rules: slices.Compact(reasons)}
+}
+
+// decisionOf returns what an outcome comes to.
+func decisionOf(k runtime.OutcomeKind, started bool) Decision {
+	switch {
+	case started:
+		return Runs
+	case k == runtime.Denied:
+		return Refused
+	case k == runtime.Duplicate:
+		return Duplicate
+	case k == runtime.Pending:
+		return Asked
+	}
+	return Open
+}
+
+// rulesOf returns the rules that refused a call. That nobody could be asked is
+// told in two ways, of which only one names the rule.
+func rulesOf(r runtime.Reason, codes []string, rule string) []string {
+	switch {
+	case r == runtime.ReasonConsentUnavailable:
+		return nil
+	case len(codes) == 0 && rule != "":
+		codes = []string{rule}
+	}
+	codes = slices.Clone(codes)
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+func names(reasons []runtime.Reason) (out []string) {
+	for _, r := range reasons {
+		out = append(out, r.String())
+	}
+	return out
+}
+
+// same reports whether a candidate's verdict is the recorded one. How a handler
+// that failed, or was given up, came to its end is the recording's own doing and
+// is not compared.
+func (v *Verdict) same(candidate *Verdict) bool {
+	if v.Decision != candidate.Decision {
+		return false
+	}
+	switch v.Decision {
+	case Runs:
+		return v.Outcome == candidate.Outcome || vain(v.Outcome) && vain(candidate.Outcome)
+	case Duplicate, Open:
+		return true
+	}
+	return v.Reason == candidate.Reason && slices.Equal(v.AllReasons, candidate.AllReasons) && slices.Equal(v.Rules, candidate.Rules)
+}
+
+// vain reports whether an outcome is that of a handler that ran in vain.
+func vain(outcome string) bool {
+	switch outcome {
+	case runtime.Failed.String(), runtime.Cancelled.String(), runtime.Unknown.String():
+		return true
+	}
+	return false
+}

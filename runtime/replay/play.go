@@ -1,0 +1,276 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/rig"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// Run runs a recording against a candidate and says where that decides otherwise.
+// The error says that the recording cannot be read, that the candidate makes no
+// executor, or that ctx has ended. Nothing outside of the process is touched, and
+// no recorded time is waited for.
+func Run(ctx context.Context, src Source, c *Candidate) (*Report, error) {
+	if c == nil || c.Declaration == nil {
+		return nil, errors.New("a replay needs a declaration: set Candidate.Declaration")
+	}
+	rec, err := read(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWorld(rec, c)
+	if err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, w.clock.GiveUp)()
+	err = w.all(ctx)
+	w.finish()
+	if err != nil {
+		return nil, err
+	}
+	reports := make([]*RunReport, len(rec.runs))
+	for i, r := range rec.runs {
+		reports[i] = r.report()
+	}
+	return newReport(reports), nil
+}
+
+// all plays all records.
+func (w *world) all(ctx context.Context) error {
+	for i := range w.rec.steps {
+		s := &w.rec.steps[i]
+		err := context.Cause(ctx)
+		if err == nil {
+			err = w.pass(s.r.At)
+		}
+		if err == nil {
+			err = w.play(ctx, s)
+		}
+		if err != nil {
+			return fmt.Errorf("entry %d of the recording: %w", s.seq, err)
+		}
+	}
+	return nil
+}
+
+// finish lets go of everybody who still waits.
+func (w *world) finish() {
+	for _, c := range w.rec.calls {
+		if p := &c.play; p.cancel != nil {
+			p.cancel()
+			w.open(p.decided, p.begins, p.returns)
+		}
+	}
+	_ = w.clock.Perform(func() { _ = w.exec.Shutdown(context.Background()) })
+}
+
+// done returns a context that has ended: nobody is waited for.
+func done() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// play lets happen what a record tells of.
+func (w *world) play(ctx context.Context, s *step) error {
+	if err := w.consents(ctx, s.r.Consent); err != nil {
+		return err
+	}
+	switch r := s.r; r.Kind {
+	case journal.KindSessionOpened:
+		return w.do(ctx, func() { w.sessions[r.Session] = w.exec.Session(configOf(r)) })
+	case journal.KindRunStarted:
+		return w.start(ctx, s)
+	case journal.KindRunStopped:
+		if run := w.runs[s.run]; run != nil {
+			return w.do(ctx, func() { run.ModelStopped(ctx) })
+		}
+		return nil
+	case journal.KindRunClosed:
+		return w.closeRun(ctx, s.run, "")
+	}
+	if s.call == nil || s.call.skip != "" || w.runs[s.call.run] == nil {
+		return w.missed(s)
+	}
+	return w.playCall(ctx, s)
+}
+
+// missed notes that a call that had its place in the run cannot be made: what
+// comes after it would be decided of another run.
+func (w *world) missed(s *step) error {
+	if c := s.call; c != nil && c.admitted && c.run.stop == "" {
+		c.run.stop = fmt.Sprintf("it comes after call %q, which cannot be made again", c.key.Call)
+	}
+	return nil
+}
+
+// playCall lets happen what a record tells of a call.
+func (w *world) playCall(ctx context.Context, s *step) error {
+	c := s.call
+	switch r := s.r; r.Kind {
+	case runtime.EventInvoked.String():
+		return w.invoke(ctx, c)
+	case runtime.EventApprovalRequested.String(), runtime.EventAuthorized.String():
+		return w.decide(s)
+	case runtime.EventStarted.String():
+		w.open(c.play.begins)
+	case runtime.EventApprovalDecided.String():
+		return w.answer(s)
+	case runtime.EventLateResult.String():
+		w.open(c.play.returns)
+	case runtime.EventUndone.String(), runtime.EventUndoFailed.String():
+		return w.undo(ctx, s)
+	default:
+		if r.Mark == journal.MarkEnded && c.outcome != nil && r.At.Equal(c.ended) {
+			return w.end(ctx, s)
+		}
+	}
+	return w.clock.Advance(0)
+}
+
+// configOf returns the configuration of a session.
+func configOf(r *journal.Record) runtime.SessionConfig {
+	cfg := runtime.SessionConfig{ID: r.Session, Principal: r.Principal}
+	if r.Setup != nil {
+		cfg.Behavior, cfg.Modes, cfg.Capabilities = r.Setup.Behavior, r.Setup.Modes, r.Setup.Capabilities
+	}
+	return cfg
+}
+
+// start starts a run.
+func (w *world) start(ctx context.Context, s *step) (err error) {
+	session := w.sessions[s.r.Session]
+	if session == nil {
+		s.run.stop = "the recording does not have the beginning of its session"
+		return nil
+	}
+	var started *runtime.Run
+	if e := w.do(ctx, func() { started, err = session.StartRun(ctx, runtime.RunConfig{ID: s.r.Run}) }); e != nil {
+		return e
+	}
+	if err != nil {
+		s.run.stop = "it cannot be started: " + err.Error()
+		return nil
+	}
+	w.runs[s.run] = started
+	return nil
+}
+
+// agent returns the run as a sub-agent has it.
+func (w *world) agent(r *run, name string) *runtime.Run {
+	if name == "" {
+		return w.runs[r]
+	}
+	key := agentKey{r, name}
+	if w.agents[key] == nil {
+		w.agents[key] = w.runs[r].Child(runtime.RunConfig{ID: name})
+	}
+	return w.agents[key]
+}
+
+// closeRun closes a run, or the part of a sub-agent.
+func (w *world) closeRun(ctx context.Context, r *run, agent string) error {
+	if r == nil || w.runs[r] == nil || r.closed {
+		return nil
+	}
+	r.closed = agent == ""
+	part := w.agent(r, agent)
+	return w.do(ctx, func() { _ = part.Close(done()) })
+}
+
+// invoke makes a call. It does not come further than its policy before the
+// recorded one had answered.
+func (w *world) invoke(ctx context.Context, c *call) error {
+	o := c.outcome
+	orphaned := o != nil && o.Reason == runtime.ReasonRunFinished && c.agent != "" && c.run.state <= runtime.RunCleanup
+	if orphaned { // that its sub-agent had been closed is not recorded otherwise
+		if err := w.closeRun(ctx, c.run, c.agent); err != nil {
+			return err
+		}
+	}
+	if _, _, known := w.exec.Registry().Lookup(c.tool); known && !c.validated {
+		c.skip = "its input is not recorded, since there was no such tool"
+		return nil
+	}
+	p := &c.play
+	p.decided, p.begins, p.returns = newGate(), newGate(), newGate()
+	p.turn = w.turnOf(c)
+	callCtx := context.WithValue(context.Background(), callKey{}, c)
+	callCtx = rig.With(callCtx, &rig.Rig{Deadline: func(string) (time.Duration, bool) { return w.deadline(c) }})
+	callCtx, p.cancel = context.WithCancel(callCtx)
+	in := runtime.Call{ID: c.key.Call, Tool: c.tool, Input: c.input(), Metadata: c.metadata, Principal: c.principal}
+	var err error
+	p.returned, err = w.begin(func() { p.turn.Execute(callCtx, in) })
+	return err
+}
+
+// input is what the model sent.
+func (c *call) input() []byte {
+	trimmed := bytes.TrimSpace(c.args)
+	if !c.heartbeat || len(trimmed) == 0 || trimmed[0] != '{' {
+		return c.args
+	}
+	member := `{"request_heartbeat":true`
+	if rest := bytes.TrimSpace(trimmed[1:]); len(rest) > 0 && rest[0] != '}' {
+		member += ","
+	}
+	return append([]byte(member), trimmed[1:]...)
+}
+
+// turnOf returns the turn of a call. Calls of one budget are of one turn; of turns
+// without a budget the recording only tells which tools were blocked in them.
+func (w *world) turnOf(c *call) *turn {
+	key := turnKey{agentKey{c.run, c.agent}, c.turnEnds}
+	list := w.turns[key]
+	if n := len(list); n > 0 {
+		last, blocked := list[n-1], c.outcome != nil && c.outcome.Reason == runtime.ReasonBlockedAfterTimeout
+		for _, t := range slices.Backward(list) {
+			if blocked && t.blocked[c.tool] {
+				return t
+			}
+		}
+		if blocked || !c.turnEnds.IsZero() || !last.blocked[c.tool] {
+			return last
+		}
+	}
+	cfg := runtime.TurnConfig{}
+	if !c.turnEnds.IsZero() {
+		if cfg.Budget = c.turnEnds.Sub(w.clock.Now()); cfg.Budget == 0 {
+			cfg.Budget = -1
+		}
+	}
+	t := &turn{w.agent(c.run, c.agent).Turn(cfg), map[string]bool{}}
+	w.turns[key] = append(list, t)
+	return t
+}
+
+// consents lets happen what concerns no call: grants that were revoked, and
+// consent that was switched off. What a reload retired was the doing of the
+// recorded policies.
+func (w *world) consents(ctx context.Context, events []consent.Event) error {
+	for i := range events {
+		switch ev := &events[i]; ev.Kind {
+		case consent.EventRevoked:
+			c := w.rec.requests[ev.Grant]
+			if c == nil || c.play.request == "" || ev.Result != nil && ev.Result.Resolution == consent.Rejected {
+				continue
+			}
+			if err := w.do(ctx, func() { w.exec.Revoke(ctx, c.play.request, ev.By, ev.Message) }); err != nil {
+				return err
+			}
+		case consent.EventOff:
+			if err := w.do(ctx, func() { _ = w.exec.ConsentOff(ctx, ev.Until, ev.By, ev.Message) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package replay_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/replay"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func number(v wire.Value, name string) int {
+	var in map[string]json.RawMessage
+	var n int
+	text, _ := wire.Append(nil, v)
+	_ = json.Unmarshal(text, &in)
+	_ = json.Unmarshal(in[name], &n)
+	return n
+}
+
+func word(v wire.Value, name string) string {
+	var in map[string]json.RawMessage
+	var s string
+	text, _ := wire.Append(nil, v)
+	_ = json.Unmarshal(text, &in)
+	_ = json.Unmarshal(in[name], &s)
+	return s
+}
+
+// declared returns random members of tools.
+func declared(rng *rand.Rand) (map[string]string, string) {
+	extra := map[string]string{}
+	chance := func(n int) bool { return rng.IntN(n) == 0 }
+	for i, name := range toolNames {
+		text, rules := "", ""
+		rule := func(s string) { rules += s + ", " }
+		if chance(2) {
+			text += "    deadline: 3s\n"
+		}
+		if chance(3) {
+			text += "    consent: {ask: always, timeout: 8s, max_cover: tool, allow_edit: true}\n"
+		}
+		if chance(3) {
+			text += "    undo: {state: {type: object}}\n"
+		}
+		if chance(3) {
+			text += "    limits: {concurrency: 1}\n"
+		}
+		if chance(3) {
+			text += "    dedupe: 5s\n"
+		} else if chance(3) {
+			text += "    idempotency: {key: [n], window: 6s}\n"
+		}
+		if chance(3) {
+			text += "    idempotent: true\n    retry: {max: 2, initial: 1s, on_timeout: true}\n"
+		}
+		if chance(3) {
+			rule(fmt.Sprintf("max_calls: %d", 1+rng.IntN(3)))
+		}
+		if chance(3) {
+			rule(fmt.Sprintf("cooldown: %ds", 1+rng.IntN(4)))
+		}
+		if i > 0 && chance(4) {
+			rule("requires_preceding: [" + toolNames[rng.IntN(i)] + "]")
+		}
+		if chance(4) {
+			rule("exclusive_group: g")
+		}
+		if chance(8) {
+			rule("exit_loop: true")
+		} else if chance(8) {
+			rule("required_before_exit: true")
+		}
+		if rules != "" {
+			text += "    rules: {" + rules[:len(rules)-2] + "}\n"
+		}
+		extra[name] = text
+	}
+	return extra, ""
+}
+
+// judge is a policy with an opinion on arguments and facts.
+func judge(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+	d := runtime.Decision{Effect: runtime.EffectAllow}
+	f := in.Facts.Tool(0)
+	switch {
+	case in.Tool.Name == "b" && f.Successes > 2:
+		d = runtime.Decision{Effect: runtime.EffectDeny, Denials: []runtime.Denial{{Code: "enough"}}}
+	case in.Tool.Name == "c" && f.Invocations == 1:
+		d = runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{ID: "first", MaxCover: runtime.CoverTool}}}
+	}
+	return d, nil
+}
+
+func candidate(file string, t *testing.T) *replay.Candidate {
+	return &replay.Candidate{Declaration: parse(t, file), Reminders: 1, Policy: func(*runtime.Registry) (runtime.Policy, error) {
+		return runtime.PolicyFunc(judge), nil
+	}}
+}
+
+// TestSameRulesNeverDiverge replays random recordings against the rules that they
+// were made with.
+func TestSameRulesNeverDiverge(t *testing.T) {
+	for range 150 {
+		seed := rand.Uint64()
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			extra, rules := declared(rand.New(rand.NewPCG(seed, 1)))
+			text := tools(extra, rules)
+			j := played(t, seed, parse(t, text), runtime.PolicyFunc(judge))
+			report, err := replay.Run(t.Context(), j, candidate(text, t))
+			require.NoError(t, err)
+			for _, r := range report.Runs {
+				if !assert.Nil(t, r.Divergence) || !assert.Empty(t, r.NotReplayable) {
+					dump(t, text, j, r)
+				}
+			}
+			require.Equal(t, report.Summary.Calls, report.Summary.Unchanged)
+		})
+	}
+}
+
+func dump(t *testing.T, text string, j *journal.Memory, r *replay.RunReport) {
+	t.Helper()
+	t.Log(text)
+	out, _ := json.MarshalIndent(r, "", " ")
+	t.Logf("%s", out)
+	entries, _ := j.Read(t.Context(), 0, 10000)
+	for _, e := range entries {
+		rec, _ := journal.Decode(e.Leaf)
+		t.Log(e.Seq, e.At.Format("04:05.000"), e.Kind, e.Run, e.Call, e.Tool, string(rec.Outcome), rec.Resolution, rec.Rejection)
+	}
+	t.FailNow()
+}

@@ -1,0 +1,283 @@
+package replay_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/virtual"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A recorder runs an executor with a journal on a virtual clock. What its calls
+// do is in their arguments: {"ms": how long, "how": ok, error, hang or panic}.
+type recorder struct {
+	t       *testing.T
+	clock   *virtual.Clock
+	journal *journal.Memory
+	exec    *runtime.Executor
+	ses     *runtime.Session
+	run     *runtime.Run
+	turn    *runtime.Turn
+	cancels map[string]context.CancelFunc
+	gone    map[string]chan struct{}
+	runs    int
+}
+
+// tools is a declaration of tools that have extra members.
+func tools(extra map[string]string, rules string) string {
+	var b strings.Builder
+	b.WriteString("ambit: v1\npackage: recorded\n")
+	if rules != "" {
+		b.WriteString("rules: {" + rules + "}\n")
+	}
+	b.WriteString("tools:\n")
+	for _, name := range toolNames {
+		fmt.Fprintf(&b, "  %s:\n    version: 1.0.0\n    description: Does %s.\n    output: {type: object}\n", name, name)
+		b.WriteString("    input: {type: object, properties: {ms: {type: integer, description: How long.}, how: {type: string, description: How.}, n: {type: integer, description: Which.}, key: {type: string, description: Secret., x-sensitive: true}}}\n")
+		b.WriteString(extra[name])
+	}
+	return b.String()
+}
+
+var toolNames = []string{"a", "b", "c", "d"}
+
+func parse(t *testing.T, text string) *dsl.File {
+	t.Helper()
+	file, err := dsl.Parse("tools.yaml", []byte(text))
+	require.NoError(t, err, text)
+	return file
+}
+
+func newRecorder(t *testing.T, file *dsl.File, policy runtime.Policy) *recorder {
+	t.Helper()
+	r := &recorder{
+		t: t, clock: virtual.New(), journal: &journal.Memory{},
+		cancels: map[string]context.CancelFunc{}, gone: map[string]chan struct{}{},
+	}
+	loaded, err := dynamic.Load(file)
+	require.NoError(t, err)
+	var list []*runtime.Tool
+	for _, tool := range loaded {
+		list = append(list, runtime.NewDynamicTool(tool.Spec, tool.Input, r.handle, runtime.WithDynamicUndo(tool.State, tool.Output,
+			func(context.Context, wire.Value) (wire.Value, error) { return nil, nil },
+			func(context.Context, string, wire.Value, wire.Value, wire.Value) error { return nil })))
+	}
+	reg, err := runtime.NewRegistry(list...)
+	require.NoError(t, err)
+	r.exec, err = runtime.NewExecutor(reg, policy, runtime.WithClock(r.clock), runtime.WithJournal(r.journal),
+		runtime.WithPendingRequests(), runtime.WithReminders(1), runtime.WithPolicyTimeout(time.Hour))
+	require.NoError(t, err)
+	r.do(func() { require.NoError(t, r.exec.Recover(t.Context())) })
+	r.session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	r.newRun()
+	return r
+}
+
+func (r *recorder) handle(ctx context.Context, in wire.Value) (wire.Value, error) {
+	text, _ := wire.Append(nil, in)
+	ms, how := 0, "ok"
+	if v, violations := wire.ParseRaw(text, wire.Limits{}); violations == nil {
+		ms, how = number(v, "ms"), word(v, "how")
+	}
+	if ms > 0 {
+		r.clock.Sleep(time.Duration(ms) * time.Millisecond)
+	}
+	switch how {
+	case "error":
+		return nil, errors.New("mischief")
+	case "panic":
+		panic("mischief")
+	case "busy":
+		return nil, runtime.Resource(errors.New("busy"))
+	case "hang":
+		info, _ := runtime.FromContext(ctx)
+		r.clock.Sleep(info.Remaining() + 3*time.Second)
+	}
+	return wire.Raw(`{"done": true}`), nil
+}
+
+// begin lets f run as long as it can without time.
+func (r *recorder) begin(f func()) chan struct{} {
+	done := make(chan struct{})
+	r.clock.Busy(1)
+	go func() {
+		defer r.clock.Busy(-1)
+		defer close(done)
+		f()
+	}()
+	require.NoError(r.t, r.clock.Advance(0))
+	return done
+}
+
+func (r *recorder) do(f func()) {
+	<-r.begin(f)
+	require.NoError(r.t, r.clock.Advance(0))
+}
+
+func (r *recorder) advance(d time.Duration) { require.NoError(r.t, r.clock.Advance(d)) }
+
+func (r *recorder) session(cfg runtime.SessionConfig) {
+	r.do(func() { r.ses = r.exec.Session(cfg) })
+}
+
+func (r *recorder) newRun() {
+	if r.run != nil {
+		r.do(func() { _ = r.run.Close(gone()) })
+	}
+	r.runs++
+	r.do(func() {
+		var err error
+		r.run, err = r.ses.StartRun(r.t.Context(), runtime.RunConfig{ID: fmt.Sprint("r", r.runs)})
+		require.NoError(r.t, err)
+	})
+	r.newTurn(0)
+}
+
+func (r *recorder) newTurn(budget time.Duration) {
+	r.turn = r.run.Turn(runtime.TurnConfig{Budget: budget})
+}
+
+// call makes a call and waits no time for it.
+func (r *recorder) call(turn *runtime.Turn, in runtime.Call) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancels[in.ID] = cancel
+	r.gone[in.ID] = r.begin(func() { turn.Execute(ctx, in) })
+}
+
+// answer answers the request of a call, if there is one.
+func (r *recorder) answer(call string, a runtime.Answer) {
+	if id := r.requestOf(call); id != "" {
+		r.begin(func() { r.exec.Decide(context.Background(), id, a) })
+	}
+}
+
+func (r *recorder) requestOf(call string) (id string) {
+	r.do(func() {
+		for _, q := range r.exec.Requests() {
+			if q.CallID == call {
+				id = q.ID
+			}
+		}
+	})
+	return id
+}
+
+// cancel gives a call up.
+func (r *recorder) cancel(call string) {
+	if cancel := r.cancels[call]; cancel != nil {
+		cancel()
+		<-r.gone[call]
+		r.advance(0)
+	}
+}
+
+// end lets everything come to its end.
+func (r *recorder) end() *journal.Memory {
+	r.advance(time.Minute)
+	r.do(func() { _ = r.run.Close(gone()) })
+	require.NoError(r.t, r.clock.Perform(func() { _ = r.exec.Shutdown(context.Background()) }))
+	for _, cancel := range r.cancels {
+		cancel()
+	}
+	return r.journal
+}
+
+func gone() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// A play is random operations, which are the same for every declaration.
+type play struct {
+	*recorder
+	rng   *rand.Rand
+	calls int
+	id    string
+}
+
+func (p *play) some() string { return fmt.Sprint("c", 1+p.rng.IntN(max(p.calls, 1))) }
+
+// input is random arguments.
+func (p *play) input() []byte {
+	how := []string{"ok", "ok", "ok", "ok", "error", "panic", "hang", "busy"}[p.rng.IntN(8)]
+	return fmt.Appendf(nil, `{"ms":%d,"how":%q,"n":%d}`, []int{0, 0, 700, 2500, 4000}[p.rng.IntN(5)], how, p.rng.IntN(2))
+}
+
+func (p *play) next() runtime.Call {
+	p.calls++
+	return runtime.Call{ID: fmt.Sprint("c", p.calls), Tool: toolNames[p.rng.IntN(len(toolNames))], Input: p.input()}
+}
+
+// step does one random thing.
+func (p *play) step() {
+	switch n := p.rng.IntN(30); {
+	case n < 11:
+		p.call(p.turn, p.next())
+	case n < 13:
+		p.batch()
+	case n < 14:
+		in := p.next()
+		in.Principal = "other"
+		p.call(p.turn, in)
+	case n < 15:
+		in := p.next()
+		p.call(p.run.Child(runtime.RunConfig{ID: "helper"}).Turn(runtime.TurnConfig{}), in)
+	case n < 20:
+		a := runtime.Answer{By: "alice", Approve: p.rng.IntN(4) > 0, Message: "so be it"}
+		if a.Grant = runtime.Lasting(p.rng.IntN(3)); a.Grant == runtime.GrantDuration {
+			a.For = 5 * time.Second
+		}
+		if p.rng.IntN(4) == 0 {
+			a.Edit = []byte(`{"ms":100,"how":"ok","n":7}`)
+		}
+		p.answer(p.some(), a)
+	case n < 21:
+		id := p.some()
+		p.begin(func() { p.ses.Undo(context.Background(), runtime.UndoRequest{CallID: id, By: "bob"}) })
+	case n < 22:
+		p.cancel(p.some())
+	case n < 23:
+		p.newTurn([]time.Duration{0, 6 * time.Second, 20 * time.Second}[p.rng.IntN(3)])
+	case n < 24 && p.rng.IntN(3) == 0:
+		p.newRun()
+	case n < 25:
+		p.do(func() { p.run.ModelStopped(context.Background()) })
+	default:
+		p.advance(time.Duration(p.rng.IntN(3000)) * time.Millisecond)
+	}
+}
+
+// batch makes calls at once.
+func (p *play) batch() {
+	var calls []runtime.Call
+	for range 2 + p.rng.IntN(2) {
+		calls = append(calls, p.next())
+	}
+	turn := p.turn
+	p.begin(func() { turn.ExecuteBatch(context.Background(), calls, runtime.Parallel) })
+}
+
+// played runs the operations of a seed.
+func played(t *testing.T, seed uint64, file *dsl.File, policy runtime.Policy) *journal.Memory {
+	p := &play{recorder: newRecorder(t, file, policy), rng: rand.New(rand.NewPCG(seed, 3))}
+	for range 40 {
+		p.step()
+	}
+	return p.end()
+}
+
+func allow(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+	return runtime.Decision{Effect: runtime.EffectAllow}, nil
+}

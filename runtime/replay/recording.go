@@ -1,0 +1,252 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// A recording is what a source holds, with what is known of each call from its
+// first record on: a stand-in handler must know how its call will end.
+type recording struct {
+	steps    []step
+	runs     []*run // in the order in which they were started
+	calls    map[journal.CallKey]*call
+	latest   map[runKey]*run
+	requests map[string]*call            // by the id that the request was recorded with
+	asked    map[string]*consent.Request // likewise
+	votes    map[string][]consent.Event  // likewise: the answers, in their order
+}
+
+// A step is one record.
+type step struct {
+	seq  uint64
+	r    *journal.Record
+	run  *run
+	call *call
+}
+
+type runKey struct{ session, run string }
+
+// A run is one recorded run.
+type run struct {
+	key    runKey
+	calls  []*call // in the order in which they were made
+	closed bool    // as far as it was played
+	state  runtime.RunState
+	stop   string // why no call of it can be compared any more
+	found  *Divergence
+	after  string // the run of the session that had diverged before this one did
+}
+
+// A call is one recorded call, and what came of it now.
+type call struct {
+	key              journal.CallKey
+	run              *run
+	tool             string
+	agent, principal string
+	turnEnds         time.Time
+	metadata         map[string]string
+
+	validated bool
+	args      []byte
+	erased    bool // values of args are not in the recording
+	heartbeat bool
+	question  *consent.Request // that was put to people; nil: none was
+	admitted  bool
+	started   bool
+	retried   bool
+	late      bool
+	outcome   *outcome // nil: it has none
+	output    []byte
+	ended     time.Time
+
+	skip    string // why it is not made
+	carried bool   // it is made, and decided as it was: its arguments are not known
+	fate    fate
+	play    played
+}
+
+// An outcome is what a record says of one.
+type outcome struct {
+	Kind       runtime.OutcomeKind `json:"outcome"`
+	Reason     runtime.Reason      `json:"reason"`
+	AllReasons []runtime.Reason    `json:"all_reasons"`
+	Denials    []struct {
+		Code string `json:"code"`
+	} `json:"denials"`
+	Detail struct {
+		Rule string `json:"rule"`
+	} `json:"detail"`
+	Retryable  bool             `json:"retryable"`
+	RolledBack bool             `json:"rolled_back"`
+	Run        runtime.RunState `json:"run_state"`
+}
+
+// read reads a source to its end.
+func read(ctx context.Context, src Source) (*recording, error) {
+	rec := &recording{
+		calls: map[journal.CallKey]*call{}, latest: map[runKey]*run{},
+		requests: map[string]*call{}, asked: map[string]*consent.Request{}, votes: map[string][]consent.Event{},
+	}
+	for after := uint64(0); ; {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		entries, err := src.Read(ctx, after, page)
+		if err != nil {
+			return nil, fmt.Errorf("read the recording after entry %d: %w", after, err)
+		}
+		if len(entries) == 0 {
+			break
+		}
+		for i := range entries {
+			after = entries[i].Seq
+			if err := rec.add(&entries[i]); err != nil {
+				return nil, fmt.Errorf("entry %d of the recording: %w", after, err)
+			}
+		}
+	}
+	for _, c := range rec.calls {
+		c.assess()
+	}
+	return rec, nil
+}
+
+// add takes the next entry.
+func (rec *recording) add(e *journal.Entry) error {
+	leaf, err := journal.Restore(e.Leaf, e.Private)
+	if err != nil {
+		return err
+	}
+	r, err := journal.Decode(leaf)
+	if err != nil {
+		return err
+	}
+	s := step{seq: e.Seq, r: r}
+	for i := range r.Consent {
+		switch ev := &r.Consent[i]; ev.Kind {
+		case consent.EventAsked:
+			rec.asked[ev.Request] = ev.Asked
+		case consent.EventAnswered:
+			rec.votes[ev.Request] = append(rec.votes[ev.Request], *ev)
+		}
+	}
+	at := runKey{r.Session, r.Run}
+	if r.Kind == journal.KindRunStarted {
+		rec.latest[at] = &run{key: at}
+		rec.runs = append(rec.runs, rec.latest[at])
+	}
+	s.run = rec.latest[at]
+	if r.Call != "" {
+		if s.call, err = rec.callOf(r, s.run, e.Private != nil); err != nil {
+			return err
+		}
+	}
+	rec.steps = append(rec.steps, s)
+	return nil
+}
+
+// callOf returns the call of a record, with what that says of it; nil for one that
+// was refused because its id was another one's.
+func (rec *recording) callOf(r *journal.Record, in *run, private bool) (*call, error) {
+	key := journal.CallKey{Session: r.Session, Call: r.Call}
+	c := rec.calls[key]
+	switch {
+	case c == nil && r.Mark == journal.MarkOpened:
+		c = &call{
+			key: key, run: in, tool: r.Tool, agent: r.Agent, principal: r.Principal, turnEnds: r.TurnEnds, metadata: r.Metadata,
+		}
+		if in == nil {
+			in = &run{key: runKey{r.Session, r.Run}, stop: "the recording does not have its beginning"}
+			c.run, rec.latest[in.key] = in, in
+			rec.runs = append(rec.runs, in)
+		}
+		rec.calls[key] = c
+		in.calls = append(in.calls, c)
+		return c, nil
+	case c == nil: // its beginning is not in the recording
+		return nil, nil
+	case r.Kind == runtime.EventInvoked.String():
+		in.calls = append(in.calls, &call{key: key, run: in, tool: r.Tool, skip: "its id was that of another call, and its input is not recorded"})
+		return nil, nil
+	case r.Kind == runtime.EventDenied.String() && r.Mark == journal.MarkNone:
+		return nil, nil
+	}
+	return c, c.add(rec, r, private)
+}
+
+// add notes what a record says of the call.
+func (c *call) add(rec *recording, r *journal.Record, private bool) error {
+	switch r.Kind {
+	case runtime.EventValidated.String():
+		c.validated, c.heartbeat = true, r.Heartbeat
+		if p := r.Args; p != nil {
+			c.args, c.erased = p.Value, p.Secrets > 0 && !private
+		}
+	case runtime.EventApprovalRequested.String():
+		c.admitted = true
+		rec.requests[r.Request] = c
+		if c.question = rec.asked[r.Request]; c.question == nil {
+			c.question = &consent.Request{}
+		}
+	case runtime.EventAuthorized.String():
+		c.admitted = true
+	case runtime.EventStarted.String():
+		c.started = true
+	case runtime.EventRetrying.String():
+		c.retried = true
+	case runtime.EventLateResult.String():
+		c.late = true
+	}
+	if r.Mark != journal.MarkEnded || r.Outcome == nil || c.outcome != nil {
+		return nil
+	}
+	c.outcome, c.ended = &outcome{}, r.At
+	if err := json.Unmarshal(r.Outcome, c.outcome); err != nil {
+		return fmt.Errorf("the outcome of call %q: %w", r.Call, err)
+	}
+	if r.Output != nil {
+		c.output = r.Output.Value
+	}
+	return nil
+}
+
+// assess decides whether the call can be made again.
+func (c *call) assess() {
+	refused := c.outcome != nil && !c.admitted
+	switch {
+	case c.skip != "":
+	case !c.validated && refused && c.outcome.Reason == runtime.ReasonUnknownTool:
+		c.args = []byte("{}")
+	case !c.validated:
+		c.skip = "its input is not recorded, since it was not valid"
+	case refused && c.outcome.environmental():
+		c.skip = fmt.Sprintf("it was refused for %s, which no rule decides", c.outcome.Reason)
+	case c.args == nil && c.admitted:
+		c.skip = "its arguments could not be recorded"
+		c.carried = true
+	case c.erased && c.admitted:
+		c.carried = true
+	case c.erased || c.args == nil:
+		c.skip = erased
+	}
+}
+
+const erased = "sensitive values of its arguments are not in the recording"
+
+// environmental reports whether a refusal has nothing to do with rules.
+func (o *outcome) environmental() bool {
+	switch o.Reason {
+	case runtime.ReasonShuttingDown, runtime.ReasonJournalUnavailable, runtime.ReasonLeaseLost:
+		return true
+	case runtime.ReasonPolicyError:
+		return o.Detail.Rule == "timeout" || o.Detail.Rule == "breaker_open"
+	}
+	return false
+}

@@ -1,0 +1,191 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// played is what came of a call so far. The world's lock guards it.
+type played struct {
+	decided *gate // its policy may answer
+	begins  *gate // its handler may start
+	returns *gate // its handler may return
+
+	cancel   context.CancelFunc
+	returned chan struct{} // Execute has returned
+	turn     *turn
+	seen     []runtime.EventKind
+	request  string
+	outcome  *runtime.Outcome
+	failUndo bool
+}
+
+// callKey is the key under which a context knows its recorded call.
+type callKey struct{}
+
+func callOf(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+// A waiting policy answers when the recorded one did.
+type waiting struct {
+	w      *world
+	policy runtime.Policy
+}
+
+// Decide implements runtime.Policy.
+func (p *waiting) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+	c := callOf(ctx)
+	if c == nil || in.Undo { // for whoever edits or undoes a call
+		return p.policy.Decide(ctx, in)
+	}
+	p.w.mu.Lock()
+	g := c.play.decided
+	p.w.mu.Unlock()
+	p.w.wait(g)
+	if c.carried {
+		return c.asItWas(), nil
+	}
+	return p.policy.Decide(ctx, in)
+}
+
+// asItWas returns the decision about a call whose arguments are not known: what
+// the recording says of it.
+func (c *call) asItWas() runtime.Decision {
+	if c.question == nil {
+		return runtime.Decision{Effect: runtime.EffectAllow}
+	}
+	need := c.question.Requirement
+	return runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{
+		ID: "recorded", Approvers: need.Approvers, Quorum: need.Quorum, Timeout: need.Timeout, MaxCover: need.MaxCover,
+	}}}
+}
+
+// grace is how long an attempt that will be made again may go on after its time.
+const grace = 5 * time.Second
+
+// deadline is when the handler of a call is given up: as the tool declares, but
+// for calls of which the recording says when they were.
+func (w *world) deadline(c *call) (time.Duration, bool) {
+	w.wait(c.play.begins)
+	if c.outcome == nil || !c.started {
+		return 0, false
+	}
+	left := c.ended.Sub(w.clock.Now())
+	tool, _, known := w.exec.Registry().Lookup(c.tool)
+	switch {
+	case c.outcome.Kind == runtime.TimedOut:
+		return max(left, 0), true
+	case c.retried: // it had a deadline per attempt
+		return left + time.Hour, true
+	case known && tool.Spec().Retry != nil && tool.Spec().Retry.OnTimeout:
+		return cmp.Or(tool.Spec().Deadline, runtime.DefaultDeadline) + grace, true
+	}
+	return 0, false
+}
+
+var (
+	errRecorded  = errors.New("the handler failed, as it did when the call was recorded")
+	errNoResult  = errors.New("the handler did not run when the call was recorded: what it would have done is not known")
+	errGivenUp   = errors.New("the handler was given up")
+	errUndoFails = errors.New("the undo failed, as it did when it was recorded")
+)
+
+// handle is the handler of all tools: it returns when the recorded one did, with
+// its result. Of a call that did not run nothing is known: it fails.
+func (w *world) handle(ctx context.Context, _ wire.Value) (wire.Value, error) {
+	c := callOf(ctx)
+	if c == nil || !c.started {
+		return nil, errNoResult
+	}
+	if c.outcome != nil && c.outcome.RolledBack {
+		if _, err := runtime.PartOf(ctx, &w.part); err != nil {
+			return nil, err
+		}
+	}
+	w.wait(c.play.returns)
+	switch {
+	case c.outcome == nil:
+		return nil, errGivenUp
+	case c.outcome.Kind == runtime.Completed && c.output == nil:
+		return wire.Raw("{}"), nil
+	case c.outcome.Kind == runtime.Completed:
+		return wire.Raw(c.output), nil
+	}
+	return nil, errRecorded
+}
+
+func prepare(context.Context, wire.Value) (wire.Value, error) { return nil, nil }
+
+// undo undoes a call as it was undone.
+func undo(ctx context.Context, _ string, _, _, _ wire.Value) error {
+	if c := callOf(ctx); c != nil && c.play.failUndo {
+		return errUndoFails
+	}
+	return nil
+}
+
+// Emit implements runtime.Sink.
+func (w *world) Emit(ev *runtime.Event) error {
+	c := w.rec.calls[journal.CallKey{Session: ev.SessionID, Call: ev.CallID}]
+	if c == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c.play.seen = append(c.play.seen, ev.Kind)
+	if ev.RequestID != "" {
+		c.play.request = ev.RequestID
+	}
+	return nil
+}
+
+// observe is told of outcomes.
+func (w *world) observe(info runtime.CallInfo, out runtime.Outcome) {
+	c := w.rec.calls[journal.CallKey{Session: info.Session, Call: info.ID}]
+	if c == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c.play.outcome = &out
+}
+
+var errNobody = errors.New("nobody could be asked when the call was recorded")
+
+// notify is the approver: there is somebody to ask, unless there was nobody.
+func (w *world) notify(_ context.Context, r *runtime.ConsentRequest) error {
+	c := w.rec.calls[journal.CallKey{Session: r.Session, Call: r.CallID}]
+	if c != nil && c.outcome != nil && c.outcome.Reason == runtime.ReasonConsentUnavailable {
+		return errNobody
+	}
+	return nil
+}
+
+// A part takes part in the calls that were rolled back, so that they are again.
+type part struct{}
+
+// Begin implements runtime.Participant.
+func (p *part) Begin(context.Context, runtime.CallKey) (runtime.Part, error) { return p, nil }
+
+// Unsettled implements runtime.Participant.
+func (*part) Unsettled(context.Context) ([]runtime.CallKey, error) { return nil, nil }
+
+// Settle implements runtime.Participant.
+func (*part) Settle(context.Context, runtime.CallKey, bool) error { return nil }
+
+// Seal implements runtime.Part.
+func (*part) Seal(context.Context) ([]byte, error) { return nil, nil }
+
+// Commit implements runtime.Part.
+func (*part) Commit(context.Context) error { return nil }
+
+// Rollback implements runtime.Part.
+func (*part) Rollback(context.Context) error { return nil }

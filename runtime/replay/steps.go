@@ -1,0 +1,211 @@
+package replay
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+)
+
+// decide lets the policy of a call answer, and compares what comes of it.
+func (w *world) decide(s *step) error {
+	c := s.call
+	w.open(c.play.decided)
+	if err := w.clock.Advance(0); err != nil {
+		return err
+	}
+	var recorded *Verdict
+	if s.r.Kind == runtime.EventApprovalRequested.String() {
+		w.mu.Lock()
+		c.play.decided = newGate() // it is judged once more when it was approved
+		w.mu.Unlock()
+		recorded = asks(c.question.Rules())
+	} else {
+		recorded = c.verdict()
+		recorded.Decision = Runs
+	}
+	now := w.now(c)
+	if recorded.Decision == Runs && w.saw(c, runtime.EventAuthorized) { // how it ends is not known yet
+		now = recorded
+	}
+	w.compare(s, recorded, now)
+	return nil
+}
+
+// answer gives an answer to the request of a call.
+func (w *world) answer(s *step) error {
+	c, r := s.call, s.r
+	votes, n := w.rec.votes[r.Request], w.voted[r.Request]
+	if n >= len(votes) {
+		return nil
+	}
+	w.voted[r.Request]++
+	ev := &votes[n]
+	if c.play.request == "" || ev.Result == nil {
+		return nil // the candidate has not asked: it has diverged
+	}
+	switch ev.Result.Rejection {
+	case consent.EditNotAllowed, consent.InvalidInput, consent.GrantTooWide, consent.UnknownRequest:
+		return nil // what it said is not recorded
+	}
+	a := runtime.Answer{By: ev.By, Approve: ev.Result.Approve, Message: ev.Message}
+	if o := ev.Result.Offer; o != nil {
+		a.Grant, a.For, a.Cover, a.CoverArgs = o.Lasting, o.For, o.Cover, o.Where
+	}
+	if r.Final != nil {
+		a.Edit = r.Final.Value
+	}
+	_, err := w.begin(func() { w.exec.Decide(context.Background(), c.play.request, a) })
+	return err
+}
+
+// undo undoes a call.
+func (w *world) undo(ctx context.Context, s *step) error {
+	c := s.call
+	c.play.failUndo = s.r.Kind == runtime.EventUndoFailed.String()
+	var res runtime.UndoResult
+	of := context.WithValue(ctx, callKey{}, c)
+	session := w.sessions[c.key.Session]
+	if err := w.do(ctx, func() { res = session.Undo(of, runtime.UndoRequest{CallID: c.key.Call, By: s.r.By}) }); err != nil {
+		return err
+	}
+	if c.play.failUndo || res.Kind == runtime.UndoOK {
+		return nil
+	}
+	w.diverge(s, &Verdict{Decision: Runs, Outcome: runtime.UndoOK.String()},
+		&Verdict{Decision: Refused, Outcome: res.Kind.String(), Reason: res.Reason.String()})
+	return nil
+}
+
+// end ends a call as it ended, and compares.
+func (w *world) end(ctx context.Context, s *step) error {
+	c := s.call
+	o, p := c.outcome, &c.play
+	c.run.state = o.Run
+	blocks := o.Kind == runtime.TimedOut && !o.Retryable
+	if p.turn != nil && blocks {
+		p.turn.blocked[c.tool] = true
+	}
+	if p.cancel == nil {
+		return nil
+	}
+	given := o.Kind == runtime.Cancelled || o.Kind == runtime.Unknown || o.Reason == runtime.ReasonInterrupted && !c.started
+	switch {
+	case o.Reason == runtime.ReasonRunClosed:
+		if err := w.closeRun(ctx, c.run, c.agent); err != nil {
+			return err
+		}
+	case given:
+		if err := w.giveUp(ctx, c); err != nil {
+			return err
+		}
+	}
+	w.open(p.decided, p.begins)
+	if !given && o.Kind != runtime.TimedOut { // otherwise the handler goes on
+		w.open(p.returns)
+	}
+	if err := w.clock.Advance(0); err != nil {
+		return err
+	}
+	if now := w.now(c); given && c.started && now.Decision == Runs && now.Outcome == running {
+		w.open(p.returns) // nobody waits for an approved call: it cannot be cancelled
+		if err := w.clock.Advance(0); err != nil {
+			return err
+		}
+	}
+	w.compare(s, c.verdict(), w.now(c))
+	return nil
+}
+
+// giveUp lets the caller of a call give it up.
+func (w *world) giveUp(ctx context.Context, c *call) error {
+	c.play.cancel()
+	select {
+	case <-c.play.returned: // the clock does not know that somebody was woken
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return w.clock.Advance(0)
+}
+
+// running is the outcome of a call that has none.
+const running = "running"
+
+// saw reports whether an event of a call has happened.
+func (w *world) saw(c *call, kind runtime.EventKind) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Contains(c.play.seen, kind)
+}
+
+// now is how a call stands with the candidate.
+func (w *world) now(c *call) *Verdict {
+	w.mu.Lock()
+	out, request := c.play.outcome, c.play.request
+	var started, admitted, waits bool
+	for _, kind := range c.play.seen {
+		started = started || kind == runtime.EventStarted
+		admitted = admitted || kind == runtime.EventAuthorized
+		waits = waits && kind != runtime.EventAuthorized || kind == runtime.EventApprovalRequested
+	}
+	w.mu.Unlock()
+	switch {
+	case out != nil && out.Kind != runtime.Pending:
+		var codes []string
+		for _, d := range out.Denials {
+			codes = append(codes, d.Code)
+		}
+		return &Verdict{
+			Decision: decisionOf(out.Kind, started), Outcome: out.Kind.String(), Reason: out.Reason.String(),
+			AllReasons: names(out.AllReasons), Rules: rulesOf(out.Reason, codes, out.Detail.Rule),
+		}
+	case waits:
+		var reasons []string
+		if r, ok := w.exec.Request(request); ok {
+			reasons = r.Rules()
+		}
+		return asks(reasons)
+	case admitted:
+		return &Verdict{Decision: Runs, Outcome: running}
+	}
+	return &Verdict{Decision: Open, Outcome: running}
+}
+
+// compare holds what the candidate says of a call against what was recorded.
+func (w *world) compare(s *step, recorded, now *Verdict) {
+	c := s.call
+	switch {
+	case c.run.stop != "" || c.run.found != nil:
+	case c.carried:
+		if recorded.Decision != now.Decision {
+			c.run.stop = "it comes after a call whose sensitive arguments are not in the recording, and which would have ended otherwise"
+		}
+	case recorded.same(now):
+		c.fate = fateUnchanged
+	default:
+		w.diverge(s, recorded, now)
+	}
+}
+
+// diverge notes the first divergence of a run.
+func (w *world) diverge(s *step, recorded, now *Verdict) {
+	c := s.call
+	r := c.run
+	if r.stop != "" || r.found != nil {
+		return
+	}
+	if earlier := w.diverged[r.key.session]; earlier != nil {
+		r.after = earlier.key.run
+	} else {
+		w.diverged[r.key.session] = r
+	}
+	undo := recorded.Outcome == runtime.UndoOK.String()
+	if !undo {
+		c.fate = fateDiverged
+	}
+	r.found = &Divergence{
+		Seq: s.seq, Call: c.key.Call, Tool: c.tool, Undo: undo,
+		Class: classify(recorded.Decision, now.Decision), Recorded: *recorded, Candidate: *now,
+	}
+}
