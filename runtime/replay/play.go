@@ -2,10 +2,10 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -190,7 +190,7 @@ func (w *world) closeRun(ctx context.Context, r *run, agent string) error {
 // recorded one had answered.
 func (w *world) invoke(ctx context.Context, c *call) error {
 	o := c.outcome
-	orphaned := o != nil && o.Reason == runtime.ReasonRunFinished && c.agent != "" && c.run.state <= runtime.RunCleanup
+	orphaned := c.agent != "" && !c.admitted && o != nil && o.Reason == runtime.ReasonRunFinished && o.Run <= runtime.RunCleanup
 	if orphaned { // that its sub-agent had been closed is not recorded otherwise
 		if err := w.closeRun(ctx, c.run, c.agent); err != nil {
 			return err
@@ -202,13 +202,13 @@ func (w *world) invoke(ctx context.Context, c *call) error {
 	}
 	p := &c.play
 	p.decided, p.begins, p.returns = newGate(), newGate(), newGate()
-	p.turn = w.turnOf(c)
+	turn := w.turnOf(c)
 	callCtx := context.WithValue(context.Background(), callKey{}, c)
 	callCtx = rig.With(callCtx, &rig.Rig{Deadline: func(string) (time.Duration, bool) { return w.deadline(c) }})
 	callCtx, p.cancel = context.WithCancel(callCtx)
 	in := runtime.Call{ID: c.key.Call, Tool: c.tool, Input: c.input(), Metadata: c.metadata, Principal: c.principal}
 	var err error
-	p.returned, err = w.begin(func() { p.turn.Execute(callCtx, in) })
+	p.returned, err = w.begin(func() { turn.Execute(callCtx, in) })
 	return err
 }
 
@@ -225,31 +225,24 @@ func (c *call) input() []byte {
 	return append([]byte(member), trimmed[1:]...)
 }
 
-// turnOf returns the turn of a call. Calls of one budget are of one turn; of turns
-// without a budget the recording only tells which tools were blocked in them.
-func (w *world) turnOf(c *call) *turn {
-	key := turnKey{agentKey{c.run, c.agent}, c.turnEnds}
-	list := w.turns[key]
-	if n := len(list); n > 0 {
-		last, blocked := list[n-1], c.outcome != nil && c.outcome.Reason == runtime.ReasonBlockedAfterTimeout
-		for _, t := range slices.Backward(list) {
-			if blocked && t.blocked[c.tool] {
-				return t
+// turnOf returns the turn of a call. Calls whose budget ends at one instant are of
+// one turn. Of turns without a budget nothing is recorded, and they matter for one
+// thing: a call that was blocked is of the turn in which its tool had timed out.
+func (w *world) turnOf(c *call) *runtime.Turn {
+	of := turnKey{run: c.run, agent: c.agent, ends: c.turnEnds}
+	if c.turnEnds.IsZero() {
+		of.first = cmp.Or(c.blockedBy, c)
+	}
+	if w.turns[of] == nil {
+		cfg := runtime.TurnConfig{}
+		if !c.turnEnds.IsZero() {
+			if cfg.Budget = c.turnEnds.Sub(w.clock.Now()); cfg.Budget == 0 {
+				cfg.Budget = -1
 			}
 		}
-		if blocked || !c.turnEnds.IsZero() || !last.blocked[c.tool] {
-			return last
-		}
+		w.turns[of] = w.agent(c.run, c.agent).Turn(cfg)
 	}
-	cfg := runtime.TurnConfig{}
-	if !c.turnEnds.IsZero() {
-		if cfg.Budget = c.turnEnds.Sub(w.clock.Now()); cfg.Budget == 0 {
-			cfg.Budget = -1
-		}
-	}
-	t := &turn{w.agent(c.run, c.agent).Turn(cfg), map[string]bool{}}
-	w.turns[key] = append(list, t)
-	return t
+	return w.turns[of]
 }
 
 // consents lets happen what concerns no call: grants that were revoked, and

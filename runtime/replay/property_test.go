@@ -111,7 +111,7 @@ func candidate(file string, t *testing.T) *replay.Candidate {
 // TestSameRulesNeverDiverge replays random recordings against the rules that they
 // were made with.
 func TestSameRulesNeverDiverge(t *testing.T) {
-	for range 150 {
+	for range 4000 {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			extra, rules := declared(rand.New(rand.NewPCG(seed, 1)))

@@ -212,7 +212,11 @@ func (p *play) some() string { return fmt.Sprint("c", 1+p.rng.IntN(max(p.calls, 
 // input is random arguments.
 func (p *play) input() []byte {
 	how := []string{"ok", "ok", "ok", "ok", "error", "panic", "hang", "busy"}[p.rng.IntN(8)]
-	return fmt.Appendf(nil, `{"ms":%d,"how":%q,"n":%d}`, []int{0, 0, 700, 2500, 4000}[p.rng.IntN(5)], how, p.rng.IntN(2))
+	ms := []int{0, 0, 700, 2500, 4000}[p.rng.IntN(5)]
+	if how == "panic" {
+		ms = min(ms, 700)
+	}
+	return fmt.Appendf(nil, `{"ms":%d,"how":%q,"n":%d}`, ms, how, p.rng.IntN(2))
 }
 
 func (p *play) next() runtime.Call {

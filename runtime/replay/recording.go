@@ -38,11 +38,14 @@ type run struct {
 	key    runKey
 	calls  []*call // in the order in which they were made
 	closed bool    // as far as it was played
-	state  runtime.RunState
-	stop   string // why no call of it can be compared any more
+	stop   string  // why no call of it can be compared any more
 	found  *Divergence
-	after  string // the run of the session that had diverged before this one did
+
+	blocked map[blockKey]*call // the latest timeout, as far as the recording was read
+	after   string             // the run of the session that had diverged before this one did
 }
+
+type blockKey struct{ agent, tool string }
 
 // A call is one recorded call, and what came of it now.
 type call struct {
@@ -65,6 +68,8 @@ type call struct {
 	outcome   *outcome // nil: it has none
 	output    []byte
 	ended     time.Time
+
+	blockedBy *call // whose timeout kept its tool from being called in the turn; nil: none
 
 	skip    string // why it is not made
 	carried bool   // it is made, and decided as it was: its arguments are not known
@@ -214,7 +219,24 @@ func (c *call) add(rec *recording, r *journal.Record, private bool) error {
 	if r.Output != nil {
 		c.output = r.Output.Value
 	}
+	c.noteBlock()
 	return nil
+}
+
+// noteBlock notes which call has blocked the tool of another one. The call has
+// its outcome.
+func (c *call) noteBlock() {
+	of := c.run.blocked
+	switch key := (blockKey{c.agent, c.tool}); {
+	case c.outcome.Kind == runtime.TimedOut && !c.outcome.Retryable:
+		if of == nil {
+			of = map[blockKey]*call{}
+			c.run.blocked = of
+		}
+		of[key] = c
+	case c.outcome.Reason == runtime.ReasonBlockedAfterTimeout:
+		c.blockedBy = of[key]
+	}
 }
 
 // assess decides whether the call can be made again.

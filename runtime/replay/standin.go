@@ -19,7 +19,6 @@ type played struct {
 
 	cancel   context.CancelFunc
 	returned chan struct{} // Execute has returned
-	turn     *turn
 	seen     []runtime.EventKind
 	request  string
 	outcome  *runtime.Outcome

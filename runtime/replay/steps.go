@@ -82,11 +82,6 @@ func (w *world) undo(ctx context.Context, s *step) error {
 func (w *world) end(ctx context.Context, s *step) error {
 	c := s.call
 	o, p := c.outcome, &c.play
-	c.run.state = o.Run
-	blocks := o.Kind == runtime.TimedOut && !o.Retryable
-	if p.turn != nil && blocks {
-		p.turn.blocked[c.tool] = true
-	}
 	if p.cancel == nil {
 		return nil
 	}
@@ -102,7 +97,8 @@ func (w *world) end(ctx context.Context, s *step) error {
 		}
 	}
 	w.open(p.decided, p.begins)
-	if !given && o.Kind != runtime.TimedOut { // otherwise the handler goes on
+	goesOn := given || o.Kind == runtime.TimedOut
+	if !goesOn || c.retried && !c.late { // it was between two attempts
 		w.open(p.returns)
 	}
 	if err := w.clock.Advance(0); err != nil {
@@ -114,8 +110,18 @@ func (w *world) end(ctx context.Context, s *step) error {
 			return err
 		}
 	}
-	w.compare(s, c.verdict(), w.now(c))
+	recorded, now := c.verdict(), w.now(c)
+	if c.admitted && !c.started && late(recorded.Reason) && late(now.Reason) {
+		now = recorded // which of the two it is depends on what else was called at once
+	}
+	w.compare(s, recorded, now)
 	return nil
+}
+
+// late reports whether a reason says that an admitted call did not get to start in
+// its turn.
+func late(reason string) bool {
+	return reason == runtime.ReasonDeadline.String() || reason == runtime.ReasonAtCapacity.String()
 }
 
 // giveUp lets the caller of a call give it up.

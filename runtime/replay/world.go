@@ -33,7 +33,7 @@ type world struct {
 	sessions map[string]*runtime.Session
 	runs     map[*run]*runtime.Run
 	agents   map[agentKey]*runtime.Run
-	turns    map[turnKey][]*turn
+	turns    map[turnKey]*runtime.Turn
 	part     part
 	voted    map[string]int // answers that were given, by the recorded id of the request
 	diverged map[string]*run
@@ -47,14 +47,10 @@ type agentKey struct {
 }
 
 type turnKey struct {
-	agentKey
-	ends time.Time
-}
-
-// A turn knows which tools the recording blocks in it.
-type turn struct {
-	*runtime.Turn
-	blocked map[string]bool
+	run   *run
+	agent string
+	ends  time.Time
+	first *call // without a budget
 }
 
 // policyTimeout is as good as for ever: an evaluation waits here for the time at
@@ -64,7 +60,7 @@ const policyTimeout = 1_000_000 * time.Hour
 func newWorld(rec *recording, c *Candidate) (*world, error) {
 	w := &world{
 		rec: rec, clock: virtual.New(), sessions: map[string]*runtime.Session{}, runs: map[*run]*runtime.Run{},
-		agents: map[agentKey]*runtime.Run{}, turns: map[turnKey][]*turn{}, voted: map[string]int{}, diverged: map[string]*run{},
+		agents: map[agentKey]*runtime.Run{}, turns: map[turnKey]*runtime.Turn{}, voted: map[string]int{}, diverged: map[string]*run{},
 	}
 	if len(rec.steps) > 0 {
 		w.clock = virtual.At(rec.steps[0].r.At)
