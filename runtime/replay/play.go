@@ -49,7 +49,7 @@ func (w *world) all(ctx context.Context) error {
 		s := &w.rec.steps[i]
 		err := context.Cause(ctx)
 		if err == nil {
-			err = w.pass(s.r.At)
+			err = w.clock.Reach(s.r.At) // time that ran backward stands still
 		}
 		if err == nil {
 			err = w.play(ctx, s)
@@ -133,7 +133,7 @@ func (w *world) playCall(ctx context.Context, s *step) error {
 			return w.end(ctx, s)
 		}
 	}
-	return w.clock.Advance(0)
+	return w.clock.Rest()
 }
 
 // configOf returns the configuration of a session.
@@ -225,14 +225,11 @@ func (c *call) input() []byte {
 	return append([]byte(member), trimmed[1:]...)
 }
 
-// turnOf returns the turn of a call. Calls whose budget ends at one instant are of
-// one turn. Of turns without a budget nothing is recorded, and they matter for one
-// thing: a call that was blocked is of the turn in which its tool had timed out.
+// turnOf returns the turn of a call. The recording tells when a turn ends and not
+// which calls were of it, which matters for one thing: a call that was blocked was
+// of the turn in which its tool had timed out.
 func (w *world) turnOf(c *call) *runtime.Turn {
-	of := turnKey{run: c.run, agent: c.agent, ends: c.turnEnds}
-	if c.turnEnds.IsZero() {
-		of.first = cmp.Or(c.blockedBy, c)
-	}
+	of := turnKey{c.run, c.agent, c.turnEnds, cmp.Or(c.blockedBy, c)}
 	if w.turns[of] == nil {
 		cfg := runtime.TurnConfig{}
 		if !c.turnEnds.IsZero() {

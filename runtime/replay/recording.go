@@ -45,7 +45,10 @@ type run struct {
 	after   string             // the run of the session that had diverged before this one did
 }
 
-type blockKey struct{ agent, tool string }
+type blockKey struct {
+	agent, tool string
+	ends        time.Time
+}
 
 // A call is one recorded call, and what came of it now.
 type call struct {
@@ -227,7 +230,7 @@ func (c *call) add(rec *recording, r *journal.Record, private bool) error {
 // its outcome.
 func (c *call) noteBlock() {
 	of := c.run.blocked
-	switch key := (blockKey{c.agent, c.tool}); {
+	switch key := (blockKey{c.agent, c.tool, c.turnEnds}); {
 	case c.outcome.Kind == runtime.TimedOut && !c.outcome.Retryable:
 		if of == nil {
 			of = map[blockKey]*call{}

@@ -12,7 +12,7 @@ import (
 func (w *world) decide(s *step) error {
 	c := s.call
 	w.open(c.play.decided)
-	if err := w.clock.Advance(0); err != nil {
+	if err := w.clock.Rest(); err != nil {
 		return err
 	}
 	var recorded *Verdict
@@ -101,16 +101,22 @@ func (w *world) end(ctx context.Context, s *step) error {
 	if !goesOn || c.retried && !c.late { // it was between two attempts
 		w.open(p.returns)
 	}
-	if err := w.clock.Advance(0); err != nil {
+	if err := w.clock.Rest(); err != nil {
 		return err
 	}
 	if now := w.now(c); given && c.started && now.Decision == Runs && now.Outcome == running {
 		w.open(p.returns) // nobody waits for an approved call: it cannot be cancelled
-		if err := w.clock.Advance(0); err != nil {
+		if err := w.clock.Rest(); err != nil {
 			return err
 		}
 	}
 	recorded, now := c.verdict(), w.now(c)
+	if now.Outcome == running || now.Decision == Asked { // it was ended by what is due now
+		if err := w.clock.Advance(0); err != nil {
+			return err
+		}
+		now = w.now(c)
+	}
 	if c.admitted && !c.started && late(recorded.Reason) && late(now.Reason) {
 		now = recorded // which of the two it is depends on what else was called at once
 	}
@@ -132,7 +138,7 @@ func (w *world) giveUp(ctx context.Context, c *call) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return w.clock.Advance(0)
+	return w.clock.Rest()
 }
 
 // running is the outcome of a call that has none.

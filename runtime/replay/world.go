@@ -50,7 +50,7 @@ type turnKey struct {
 	run   *run
 	agent string
 	ends  time.Time
-	first *call // without a budget
+	first *call
 }
 
 // policyTimeout is as good as for ever: an evaluation waits here for the time at
@@ -111,9 +111,6 @@ func (w *world) registry(file *dsl.File) (*runtime.Registry, error) {
 	return runtime.NewRegistry(tools...)
 }
 
-// pass lets time pass until an instant. Time that ran backward stands still.
-func (w *world) pass(at time.Time) error { return w.clock.Advance(max(at.Sub(w.clock.Now()), 0)) }
-
 // begin lets somebody do something that may take recorded time. It returns when
 // nobody has anything to do but to wait; done is closed when f has returned.
 func (w *world) begin(f func()) (done chan struct{}, err error) {
@@ -124,7 +121,7 @@ func (w *world) begin(f func()) (done chan struct{}, err error) {
 		defer close(done)
 		f()
 	}()
-	return done, w.clock.Advance(0)
+	return done, w.clock.Rest()
 }
 
 // do is begin for what takes no recorded time: it returns when f has returned.
@@ -138,7 +135,7 @@ func (w *world) do(ctx context.Context, f func()) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return w.clock.Advance(0)
+	return w.clock.Rest()
 }
 
 // A gate lets nobody through before it is open.

@@ -203,6 +203,34 @@ func (c *Clock) Advance(d time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = until
+	return c.gone()
+}
+
+// Reach moves the time on to an instant and calls what is due before it: what is
+// due then comes with the next step, or after a Rest.
+func (c *Clock) Reach(at time.Time) error {
+	if now := c.Now(); !at.After(now) {
+		return c.Rest()
+	}
+	if err := c.Advance(at.Sub(c.Now()) - 1); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = at.Round(0).UTC()
+	return nil
+}
+
+// Rest waits until nobody has anything to do, and calls nothing.
+func (c *Clock) Rest() error {
+	c.settle()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.gone()
+}
+
+// gone says that the clock was given up, if it was. The clock is locked.
+func (c *Clock) gone() error {
 	if c.lost {
 		return fmt.Errorf("after %v nothing has come to rest", c.Patience)
 	}
