@@ -231,9 +231,12 @@ func (c *call) input() []byte {
 func (w *world) turnOf(c *call) *runtime.Turn {
 	of := turnKey{c.run, c.agent, c.turnEnds, cmp.Or(c.blockedBy, c)}
 	if w.turns[of] == nil {
-		cfg := runtime.TurnConfig{}
-		if !c.turnEnds.IsZero() {
-			if cfg.Budget = c.turnEnds.Sub(w.clock.Now()); cfg.Budget == 0 {
+		cfg, ends := runtime.TurnConfig{}, c.turnEnds
+		if !ends.IsZero() {
+			if c.started && c.ended.After(ends) { // it had a grace, or was no part of the turn any more
+				ends = c.ended.Add(time.Hour)
+			}
+			if cfg.Budget = ends.Sub(w.clock.Now()); cfg.Budget == 0 {
 				cfg.Budget = -1
 			}
 		}

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -16,6 +17,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/replay"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
+
+var seeds = flag.Int("seeds", 150, "random recordings per property")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -37,56 +40,65 @@ func word(v wire.Value, name string) string {
 	return s
 }
 
-// declared returns random members of tools.
-func declared(rng *rand.Rand) (map[string]string, string) {
+// declared returns random members of tools: what handlers are bound by is up to
+// the one generator, what decides about calls up to the other.
+func declared(bounds, rng *rand.Rand, retries bool) map[string]string {
 	extra := map[string]string{}
-	chance := func(n int) bool { return rng.IntN(n) == 0 }
 	for i, name := range toolNames {
-		text, rules := "", ""
-		rule := func(s string) { rules += s + ", " }
-		if chance(2) {
-			text += "    deadline: 3s\n"
-		}
-		if chance(3) {
-			text += "    consent: {ask: always, timeout: 8s, max_cover: tool, allow_edit: true}\n"
-		}
-		if chance(3) {
-			text += "    undo: {state: {type: object}}\n"
-		}
-		if chance(3) {
-			text += "    limits: {concurrency: 1}\n"
-		}
-		if chance(3) {
-			text += "    dedupe: 5s\n"
-		} else if chance(3) {
-			text += "    idempotency: {key: [n], window: 6s}\n"
-		}
-		if chance(3) {
-			text += "    idempotent: true\n    retry: {max: 2, initial: 1s, on_timeout: true}\n"
-		}
-		if chance(3) {
-			rule(fmt.Sprintf("max_calls: %d", 1+rng.IntN(3)))
-		}
-		if chance(3) {
-			rule(fmt.Sprintf("cooldown: %ds", 1+rng.IntN(4)))
-		}
-		if i > 0 && chance(4) {
-			rule("requires_preceding: [" + toolNames[rng.IntN(i)] + "]")
-		}
-		if chance(4) {
-			rule("exclusive_group: g")
-		}
-		if chance(8) {
-			rule("exit_loop: true")
-		} else if chance(8) {
-			rule("required_before_exit: true")
-		}
-		if rules != "" {
-			text += "    rules: {" + rules[:len(rules)-2] + "}\n"
-		}
-		extra[name] = text
+		extra[name] = bound(bounds, retries) + decided(rng, i)
 	}
-	return extra, ""
+	return extra
+}
+
+func bound(rng *rand.Rand, retries bool) (text string) {
+	if rng.IntN(2) == 0 {
+		text += "    deadline: 3s\n"
+	}
+	if rng.IntN(3) == 0 {
+		text += "    limits: {concurrency: 1}\n"
+	}
+	if rng.IntN(3) == 0 { // an undo that was rejected is not recorded
+		text += "    undo: {state: {type: object}}\n"
+	}
+	if rng.IntN(3) == 0 && retries {
+		text += "    idempotent: true\n    retry: {max: 2, initial: 1s, on_timeout: true}\n"
+	}
+	return text
+}
+
+func decided(rng *rand.Rand, tool int) (text string) {
+	chance := func(n int) bool { return rng.IntN(n) == 0 }
+	rules := ""
+	rule := func(s string) { rules += s + ", " }
+	if chance(3) {
+		text += "    consent: {ask: always, timeout: 8s, max_cover: tool, allow_edit: true}\n"
+	}
+	if chance(3) {
+		text += "    dedupe: 5s\n"
+	} else if chance(3) {
+		text += "    idempotency: {key: [n], window: 6s}\n"
+	}
+	if chance(3) {
+		rule(fmt.Sprintf("max_calls: %d", 1+rng.IntN(3)))
+	}
+	if chance(3) {
+		rule(fmt.Sprintf("cooldown: %ds", 1+rng.IntN(4)))
+	}
+	if tool > 0 && chance(4) {
+		rule("requires_preceding: [" + toolNames[rng.IntN(tool)] + "]")
+	}
+	if chance(4) {
+		rule("exclusive_group: g")
+	}
+	if chance(8) {
+		rule("exit_loop: true")
+	} else if chance(8) {
+		rule("required_before_exit: true")
+	}
+	if rules != "" {
+		text += "    rules: {" + rules[:len(rules)-2] + "}\n"
+	}
+	return text
 }
 
 // judge is a policy with an opinion on arguments and facts.
@@ -111,12 +123,12 @@ func candidate(file string, t *testing.T) *replay.Candidate {
 // TestSameRulesNeverDiverge replays random recordings against the rules that they
 // were made with.
 func TestSameRulesNeverDiverge(t *testing.T) {
-	for range 4000 {
+	for range *seeds {
 		seed := rand.Uint64()
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			extra, rules := declared(rand.New(rand.NewPCG(seed, 1)))
-			text := tools(extra, rules)
-			j := played(t, seed, parse(t, text), runtime.PolicyFunc(judge))
+			rng := rand.New(rand.NewPCG(seed, 1))
+			text := tools(declared(rng, rng, true))
+			j := played(t, seed, parse(t, text), runtime.PolicyFunc(judge), false)
 			report, err := replay.Run(t.Context(), j, candidate(text, t))
 			require.NoError(t, err)
 			for _, r := range report.Runs {

@@ -35,13 +35,9 @@ type recorder struct {
 }
 
 // tools is a declaration of tools that have extra members.
-func tools(extra map[string]string, rules string) string {
+func tools(extra map[string]string) string {
 	var b strings.Builder
-	b.WriteString("ambit: v1\npackage: recorded\n")
-	if rules != "" {
-		b.WriteString("rules: {" + rules + "}\n")
-	}
-	b.WriteString("tools:\n")
+	b.WriteString("ambit: v1\npackage: recorded\ntools:\n")
 	for _, name := range toolNames {
 		fmt.Fprintf(&b, "  %s:\n    version: 1.0.0\n    description: Does %s.\n    output: {type: object}\n", name, name)
 		b.WriteString("    input: {type: object, properties: {ms: {type: integer, description: How long.}, how: {type: string, description: How.}, n: {type: integer, description: Which.}, key: {type: string, description: Secret., x-sensitive: true}}}\n")
@@ -203,8 +199,9 @@ func gone() context.Context {
 type play struct {
 	*recorder
 	rng   *rand.Rand
+	loose bool // calls of a batch are made one by one: which of them wait for others is up to the rules
 	calls int
-	id    string
+	turns time.Duration
 }
 
 func (p *play) some() string { return fmt.Sprint("c", 1+p.rng.IntN(max(p.calls, 1))) }
@@ -253,7 +250,8 @@ func (p *play) step() {
 	case n < 22:
 		p.cancel(p.some())
 	case n < 23:
-		p.newTurn([]time.Duration{0, 6 * time.Second, 20 * time.Second}[p.rng.IntN(3)])
+		p.turns++ // no two turns end at one instant
+		p.newTurn([]time.Duration{0, 6*time.Second + p.turns, 20*time.Second + p.turns}[p.rng.IntN(3)])
 	case n < 24 && p.rng.IntN(3) == 0:
 		p.newRun()
 	case n < 25:
@@ -270,12 +268,18 @@ func (p *play) batch() {
 		calls = append(calls, p.next())
 	}
 	turn := p.turn
+	if p.loose {
+		for _, in := range calls {
+			p.call(turn, in)
+		}
+		return
+	}
 	p.begin(func() { turn.ExecuteBatch(context.Background(), calls, runtime.Parallel) })
 }
 
 // played runs the operations of a seed.
-func played(t *testing.T, seed uint64, file *dsl.File, policy runtime.Policy) *journal.Memory {
-	p := &play{recorder: newRecorder(t, file, policy), rng: rand.New(rand.NewPCG(seed, 3))}
+func played(t *testing.T, seed uint64, file *dsl.File, policy runtime.Policy, loose bool) *journal.Memory {
+	p := &play{recorder: newRecorder(t, file, policy), rng: rand.New(rand.NewPCG(seed, 3)), loose: loose}
 	for range 40 {
 		p.step()
 	}

@@ -237,8 +237,9 @@ func (c *call) noteBlock() {
 			c.run.blocked = of
 		}
 		of[key] = c
-	case c.outcome.Reason == runtime.ReasonBlockedAfterTimeout:
-		c.blockedBy = of[key]
+	case c.outcome.Reason == runtime.ReasonBlockedAfterTimeout,
+		!c.admitted && !c.turnEnds.IsZero() && c.outcome.Reason != runtime.ReasonDeadline:
+		c.blockedBy = of[key] // of its turn, or of one that is the same to the rules
 	}
 }
 

@@ -117,8 +117,12 @@ func (w *world) end(ctx context.Context, s *step) error {
 		}
 		now = w.now(c)
 	}
-	if c.admitted && !c.started && late(recorded.Reason) && late(now.Reason) {
+	closed := runtime.ReasonRunClosed.String()
+	switch {
+	case c.admitted && !c.started && late(recorded.Reason) && late(now.Reason):
 		now = recorded // which of the two it is depends on what else was called at once
+	case recorded.Reason == closed && now.Reason == closed:
+		now = recorded // whether it got to start depends on who was closed first
 	}
 	w.compare(s, recorded, now)
 	return nil
