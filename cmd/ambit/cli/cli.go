@@ -45,7 +45,7 @@ policies that bound them, and explains what would happen to a call.`,
 	root.SetVersionTemplate("ambit {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newInit(), newGenerate(), newCheck(), newSchema(), newPolicy(), newExplain(), newSimulate(), exitCodesTopic())
+	root.AddCommand(newInit(), newGenerate(), newCheck(), newSchema(), newPolicy(), newExplain(), newSimulate(), newReplay(), exitCodesTopic())
 	markWork(root)
 	return root
 }

@@ -18,7 +18,7 @@
 //	0  done; explain also ends so when the answer is a denial
 //	1  something is wrong with a declaration, a policy or an input, or the work could not be done
 //	2  the command line is wrong
-//	3  the check ran and its answer is no: drift, a failing policy test or scenario
+//	3  the check ran and its answer is no: drift, a failing policy test or scenario, a replay that diverges
 //
 // # Files
 //

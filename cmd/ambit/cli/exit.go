@@ -22,7 +22,8 @@ func exitCodesTopic() *cobra.Command {
      could not be done; every error found is on standard error
   2  the command line is wrong: unknown verb or flag, missing or surplus argument
   3  the check ran and its answer is no: "generate -check" found drift,
-     "policy test" has a failing test, "simulate" a failing case
+     "policy test" has a failing test, "simulate" a failing case, "replay" a
+     run that diverges
 
 Data is on standard output and everything else on standard error, as lines that
 begin with "error:", "warning:", "hint:" or "note:". Warnings and notes do not
