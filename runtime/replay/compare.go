@@ -9,7 +9,8 @@ import (
 // A Verdict is what was decided of a call.
 type Verdict struct {
 	Decision Decision `json:"decision"`
-	// Outcome is how the call ended; running when it has no outcome.
+	// Outcome is how the call ended; running when it has no outcome, Unrecorded when
+	// it would have run and did not.
 	Outcome    string   `json:"outcome"`
 	Reason     string   `json:"reason,omitempty"`
 	AllReasons []string `json:"all_reasons,omitempty"`
@@ -27,6 +28,10 @@ const (
 	Duplicate Decision = "duplicate"
 	Open      Decision = "open" // cancelled or interrupted before anything was decided
 )
+
+// Unrecorded is the outcome of a call of which no handler was recorded: nobody
+// knows what it would have done.
+const Unrecorded = "unrecorded"
 
 // A Class says how two verdicts differ.
 type Class string

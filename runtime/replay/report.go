@@ -1,6 +1,9 @@
 package replay
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A Report is what came of a recording.
 type Report struct {
@@ -113,20 +116,19 @@ func (r *run) report() *RunReport {
 	for _, c := range r.calls {
 		why := c.skip
 		switch {
-		case why == "" && c.carried:
+		case why != "":
+		case c.carried:
 			why = erased + ": it was let do what it did"
-		case why == "" && c.fate == fateUnchanged:
+		case c.fate == fateUnchanged:
 			out.Unchanged++
 			continue
-		case why == "" && c.fate == fateDiverged:
+		case c.fate == fateDiverged:
 			continue
 		case r.found != nil:
 			out.After++
 			continue
-		case why == "" && r.stop != "":
-			why = r.stop
-		case why == "":
-			why = "the recording ends before it was decided"
+		default:
+			why = cmp.Or(r.stop, "the recording ends before it was decided")
 		}
 		out.NotReplayable = append(out.NotReplayable, NotReplayable{c.key.Call, c.tool, why})
 	}

@@ -167,6 +167,8 @@ func (w *world) now(c *call) *Verdict {
 	}
 	w.mu.Unlock()
 	switch {
+	case started && !c.started:
+		return &Verdict{Decision: Runs, Outcome: Unrecorded}
 	case out != nil && out.Kind != runtime.Pending:
 		var codes []string
 		for _, d := range out.Denials {

@@ -180,6 +180,9 @@ func printRun(w io.Writer, run *replay.RunReport) {
 // verdictText is a verdict in words.
 func verdictText(v *replay.Verdict) string {
 	text := v.Outcome
+	if text == replay.Unrecorded {
+		return "let run"
+	}
 	if len(v.AllReasons) > 0 {
 		text += " (" + strings.Join(v.AllReasons, ", ")
 		if len(v.Rules) > 0 {
