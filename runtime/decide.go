@@ -12,6 +12,9 @@ import (
 // meanwhile; the last time nobody else is admitted.
 const maxTries = 3
 
+// ruleBreaker is the rule of a call that was denied without asking the policy.
+const ruleBreaker = "breaker_open"
+
 var errAbandoned = errors.New("the evaluation took too long and was abandoned")
 
 // decide asks the policy and the rules and, when nothing refuses the call,
@@ -30,7 +33,11 @@ func (c *call) decide() bool {
 		if !c.judge() || !c.describe() || !c.show() {
 			return false
 		}
+		shadowed := c.shadowed()
 		next, held, e := c.admit()
+		if next != nextAgain {
+			c.exec.shadow.compare(shadowed)
+		}
 		switch next {
 		case nextRun:
 			c.line()
@@ -104,7 +111,7 @@ func (c *call) resumed() bool { return c.asked != nil && c.asked.id != "" }
 // the judgement is made because the policy could not be asked.
 func (c *call) ask() (Decision, bool) {
 	if c.exec.abandoned.Load() >= maxAbandoned {
-		return Decision{}, c.policyFault("breaker_open", fmt.Errorf("%d evaluations were abandoned and have not ended", maxAbandoned))
+		return Decision{}, c.policyFault(ruleBreaker, fmt.Errorf("%d evaluations were abandoned and have not ended", maxAbandoned))
 	}
 	ctx := &c.policyCtx
 	if ctx.parent != nil { // not the first evaluation: the first context may still be in use

@@ -29,6 +29,7 @@ const (
 type Executor struct {
 	reg          *Registry
 	policy       Policy
+	shadow       *shadow // nil: there is none
 	sinks        []Sink
 	observers    []func(CallInfo, Outcome)
 	onError      func(*CallError)

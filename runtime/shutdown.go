@@ -43,6 +43,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 			e.all(e.crew.calls(), (*call).giveUp)
 		}
 	}
+	e.shadow.close()
 	err := e.ledger.close()
 	e.lease.release(e)
 	if left > 0 {

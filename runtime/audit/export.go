@@ -157,7 +157,7 @@ func (x *decisions) entry(e *journal.Entry) error {
 			x.args[key] = p.Value
 		}
 	}
-	if len(r.Decision) == 0 {
+	if len(r.Decision) == 0 || r.Kind == journal.KindShadow { // which decided nothing
 		return nil
 	}
 	line, err := json.Marshal(newDecision(e.Seq, x.hasher.leaf(e.Leaf), r, x.args[key], x.labels))

@@ -19,6 +19,7 @@ const (
 	KindCommitting    = "commit.decided"  // what a call did will stand
 	KindPrepared      = "undo.prepared"   // what the undo of a call will need
 	KindConsent       = "consent.changed" // a grant was revoked or retired, an answer found no call, consent was switched off
+	KindShadow        = "policy.shadow"   // a call that a policy which only looks on would decide otherwise
 	KindOwner         = "owner.changed"   // an executor has taken the journal over
 )
 
