@@ -1,20 +1,14 @@
 package runtime
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	goruntime "runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
-
-// maxShadowed is how many calls wait for the shadow policy at most.
-const maxShadowed = 256
 
 // WithShadow lets a second policy judge what the policy judges, to see what it
 // would change before it decides anything. Where the two differ report is told,
@@ -77,140 +71,6 @@ func (e *Executor) ShadowStats() ShadowStats {
 	return e.shadow.stats
 }
 
-// A shadow judges calls after the policy. Its goroutine ends when it has nothing
-// to do.
-type shadow struct {
-	exec   *Executor
-	policy Policy
-	report func(ShadowDifference)
-
-	mu      sync.Mutex
-	waiting []*shadowed
-	spare   []*shadowed
-	running bool
-	closed  bool    // no call comes any more
-	over    bool    // nobody is told any more
-	idle    *signal // happens when it is closed and nothing runs
-	stats   ShadowStats
-}
-
-// A shadowed call is what the shadow is told of one. Its input is the policy's
-// own, but for what others may change or remember something in.
-type shadowed struct {
-	in     PolicyInput
-	tool   *Tool
-	text   []byte // the arguments; never changed
-	agent  string
-	active Decision
-	failed string
-}
-
-// shadowed returns what the shadow policy is told of the call, which was judged
-// just now; nil when there is none.
-func (c *call) shadowed() *shadowed {
-	if c.exec.shadow == nil || c.dry {
-		return nil
-	}
-	w := c.worker
-	if w.judge.detail.Rule == ruleBreaker { // the policy was not asked
-		return nil
-	}
-	t := &shadowed{in: w.input, tool: c.tool, text: c.finalText, agent: c.run.agent, active: w.judge.decision}
-	if w.judge.reason == ReasonPolicyError {
-		t.failed = w.judge.detail.Rule
-	}
-	return t
-}
-
-// compare lets the shadow judge a call, some time.
-func (s *shadow) compare(t *shadowed) {
-	if t == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || len(s.waiting) >= maxShadowed {
-		s.stats.Dropped++
-		return
-	}
-	s.waiting = append(s.waiting, t)
-	if !s.running {
-		s.start()
-	}
-}
-
-// start starts the goroutine. s.mu is held.
-func (s *shadow) start() {
-	s.running = true
-	s.exec.busy(1)
-	go s.run()
-}
-
-// run judges calls until there are none. A policy that leaves the goroutine is
-// replaced by another goroutine.
-func (s *shadow) run() {
-	left := true
-	var batch []*shadowed
-	next := 0
-	defer func() {
-		s.mu.Lock()
-		if left {
-			s.stats.Compared++
-			s.stats.Failed++
-			s.waiting = append(batch[next:], s.waiting...)
-			s.start()
-		}
-		s.mu.Unlock()
-		s.exec.busy(-1)
-	}()
-	for {
-		if batch = s.take(batch); batch == nil {
-			left = false
-			return
-		}
-		for next = 0; next < len(batch); {
-			t := batch[next]
-			batch[next] = nil
-			next++
-			s.judge(t)
-		}
-	}
-}
-
-// take returns the calls that wait, for a slice that is not needed any more; nil
-// when none came soon.
-func (s *shadow) take(done []*shadowed) []*shadowed {
-	for i := range linger {
-		if i > 0 {
-			goruntime.Gosched()
-		}
-		s.mu.Lock()
-		if done != nil {
-			s.spare = done[:0]
-			done = nil
-		}
-		if len(s.waiting) > 0 {
-			batch := s.waiting
-			s.waiting, s.spare = s.spare, nil
-			s.mu.Unlock()
-			return batch
-		}
-		if i == linger-1 {
-			s.rest()
-		}
-		s.mu.Unlock()
-	}
-	return nil
-}
-
-// rest notes that nothing runs any more. s.mu is held.
-func (s *shadow) rest() {
-	s.running = false
-	if s.closed {
-		s.exec.fire(s.idle)
-	}
-}
-
 // judge lets the shadow judge one call, and tells where it differs.
 func (s *shadow) judge(t *shadowed) {
 	is, err := s.decide(t)
@@ -250,9 +110,7 @@ var errShadowArgs = errors.New("the arguments cannot be decoded again")
 
 // decide asks the shadow, about arguments that nobody else has.
 func (s *shadow) decide(t *shadowed) (ShadowDecision, error) {
-	ctx := &callContext{parent: context.Background(), due: s.exec.now().Add(s.exec.patience)}
-	timer := s.exec.after(s.exec.patience, func() { ctx.cancel(whyDeadline) })
-	defer timer.Stop()
+	ctx := s.evaluation()
 	var d Decision
 	returned := false
 	err := guard(func() error {
@@ -333,26 +191,6 @@ func (e *Executor) recordShadow(d *ShadowDifference) {
 		Kind: journal.KindShadow, At: plain(e.now()), Session: d.SessionID, Run: d.RunID, Agent: d.Agent, Principal: d.Principal,
 		Call: d.CallID, Tool: d.Tool, Revision: d.Active.Revision, Decision: both,
 	})
-}
-
-// close lets the shadow judge what waits, for as long as one evaluation may take:
-// of what comes later nothing is recorded.
-func (s *shadow) close() {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	s.closed = true
-	running := s.running
-	s.mu.Unlock()
-	if running {
-		s.exec.waitFor(s.idle, s.exec.patience)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.over = true
-	s.stats.Dropped += uint64(len(s.waiting))
-	s.waiting = nil
 }
 
 // same reports whether two decisions come to the same.

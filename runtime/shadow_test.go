@@ -264,27 +264,37 @@ func TestShadowOfConcurrentCalls(t *testing.T) {
 	assert.Zero(t, stats.Different)
 }
 
-// BenchmarkShadow measures what a trivial shadow costs a call: the two executors
-// in turn, and the median of the ratios.
+// BenchmarkShadow measures what a shadow costs a call: the same calls with and
+// without, in turn, and the median of the ratios. One that hangs shows what the
+// call itself pays, a trivial one what it costs when the processors are busy.
 func BenchmarkShadow(b *testing.B) {
 	keep := make([]byte, 32<<20)
 	defer goruntime.KeepAlive(keep)
-	without := newBencher(b, runtime.WithSink(&nopSink{}))
-	with := newBencher(b, runtime.WithSink(&nopSink{}), runtime.WithShadow(runtime.PolicyFunc(allowAll), nil))
-	const round = 200
-	timed := func(g *bencher) float64 {
-		start := time.Now()
-		for range round {
-			g.call(b.Context())
-		}
-		return float64(time.Since(start))
+	for name, shadow := range map[string]runtime.PolicyFunc{
+		"trivial": allowAll,
+		"hangs": func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+			<-b.Context().Done()
+			return runtime.Decision{}, nil
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			without := newBencher(b, runtime.WithSink(&nopSink{}))
+			with := newBencher(b, runtime.WithSink(&nopSink{}), runtime.WithShadow(shadow, nil))
+			timed := func(g *bencher) float64 {
+				start := time.Now()
+				for range 200 {
+					g.call(b.Context())
+				}
+				return float64(time.Since(start))
+			}
+			var ratios []float64
+			for b.Loop() {
+				ratios = append(ratios, timed(with)/timed(without))
+			}
+			slices.Sort(ratios)
+			b.ReportMetric(ratios[len(ratios)/2], "with/without")
+			s := with.exec.ShadowStats()
+			b.ReportMetric(float64(s.Dropped)/float64(s.Dropped+s.Compared), "dropped")
+		})
 	}
-	var ratios []float64
-	for b.Loop() {
-		ratios = append(ratios, timed(with)/timed(without))
-	}
-	slices.Sort(ratios)
-	b.ReportMetric(ratios[len(ratios)/2], "with/without")
-	s := with.exec.ShadowStats()
-	b.ReportMetric(float64(s.Dropped)/float64(s.Dropped+s.Compared), "dropped")
 }

@@ -1,0 +1,228 @@
+package runtime
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// maxShadowed is how many calls wait for the shadow policy at most.
+const maxShadowed = 256
+
+// shadowPause is how long they wait for more of them, if half as many do not come
+// before.
+const shadowPause = time.Millisecond
+
+// A shadow judges calls after the policy. They wait for a moment, so that not each
+// of them wakes a goroutine, which ends when it has nothing to do.
+type shadow struct {
+	exec   *Executor
+	policy Policy
+	report func(ShadowDifference)
+
+	mu      sync.Mutex
+	waiting []shadowed
+	spare   []shadowed
+	soon    Timer   // starts the goroutine
+	due     bool    // it runs
+	running bool    // the goroutine
+	closed  bool    // no call comes any more
+	over    bool    // nobody is told any more
+	idle    *signal // happens when it is closed and nothing runs
+	stats   ShadowStats
+
+	watch   Timer // ends evaluations that take too long: it runs on from one to the next
+	watched atomic.Bool
+	current atomic.Pointer[callContext]
+}
+
+// A shadowed call is what the shadow is told of one. Its input is the policy's
+// own, but for what others may change or remember something in.
+type shadowed struct {
+	in     PolicyInput
+	tool   *Tool
+	text   []byte // the arguments; never changed
+	agent  string
+	active Decision
+	failed string
+}
+
+// shadowed returns what the shadow policy is told of the call, which was judged
+// just now; nil when there is none.
+func (c *call) shadowed() *shadowed {
+	if c.exec.shadow == nil || c.dry {
+		return nil
+	}
+	w := c.worker
+	if w.judge.detail.Rule == ruleBreaker { // the policy was not asked
+		return nil
+	}
+	if w.shadowed == nil {
+		w.shadowed = new(shadowed)
+	}
+	t := w.shadowed
+	*t = shadowed{in: w.input, tool: c.tool, text: c.finalText, agent: c.run.agent, active: w.judge.decision}
+	if w.judge.reason == ReasonPolicyError {
+		t.failed = w.judge.detail.Rule
+	}
+	return t
+}
+
+// compare lets the shadow judge a call, some time.
+func (s *shadow) compare(t *shadowed) {
+	if t == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.waiting) >= maxShadowed {
+		s.stats.Dropped++
+		return
+	}
+	s.waiting = append(s.waiting, *t)
+	switch {
+	case s.running:
+	case len(s.waiting) > maxShadowed/2:
+		s.start()
+	case s.due:
+	case s.soon == nil:
+		s.due = true
+		s.soon = s.exec.after(shadowPause, s.wake)
+	default:
+		s.due = true
+		s.soon.Reset(shadowPause)
+	}
+}
+
+// wake is what the timer calls.
+func (s *shadow) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.due = false
+	if !s.running && len(s.waiting) > 0 {
+		s.start()
+	}
+}
+
+// start starts the goroutine. s.mu is held.
+func (s *shadow) start() {
+	s.running = true
+	s.exec.busy(1)
+	go s.run()
+}
+
+// run judges calls until there are none. A policy that leaves the goroutine is
+// replaced by another goroutine.
+func (s *shadow) run() {
+	var batch []shadowed
+	next, left := 0, true
+	defer func() {
+		s.mu.Lock()
+		if left {
+			s.stats.Compared++
+			s.stats.Failed++
+			s.waiting = slices.Concat(batch[next:], s.waiting)
+			s.start()
+		}
+		s.mu.Unlock()
+		s.exec.busy(-1)
+	}()
+	for {
+		if batch = s.take(batch); batch == nil {
+			left = false
+			return
+		}
+		for next = 0; next < len(batch); {
+			t := &batch[next]
+			next++
+			s.judge(t)
+		}
+		clear(batch)
+	}
+}
+
+// take returns the calls that wait, in exchange for those that were judged; nil
+// when there are none, and then nothing runs any more.
+func (s *shadow) take(done []shadowed) []shadowed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if done != nil {
+		s.spare = done[:0]
+	}
+	if len(s.waiting) == 0 {
+		s.running = false
+		if s.closed {
+			s.exec.fire(s.idle)
+		}
+		return nil
+	}
+	batch := s.waiting
+	s.waiting, s.spare = s.spare, nil
+	return batch
+}
+
+// evaluation returns the context of the next evaluation.
+func (s *shadow) evaluation() *callContext {
+	ctx := &callContext{parent: context.Background(), due: s.exec.now().Add(s.exec.patience)}
+	s.current.Store(ctx)
+	if s.watched.CompareAndSwap(false, true) {
+		s.arm(s.exec.patience)
+	}
+	return ctx
+}
+
+// arm sets the timer that watches evaluations.
+func (s *shadow) arm(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.over:
+	case s.watch == nil:
+		s.watch = s.exec.after(d, s.overdue)
+	default:
+		s.watch.Reset(d)
+	}
+}
+
+// overdue is what the timer calls: for an evaluation that began after it was set
+// it is too early.
+func (s *shadow) overdue() {
+	s.watched.Store(false)
+	ctx := s.current.Load()
+	left := s.exec.until(ctx.due)
+	if left <= 0 {
+		ctx.cancel(whyDeadline)
+	} else if s.watched.CompareAndSwap(false, true) {
+		s.arm(left)
+	}
+}
+
+// close lets the shadow judge what waits, for as long as one evaluation may take:
+// of what comes later nothing is recorded.
+func (s *shadow) close() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	s.closed = true
+	if !s.running && len(s.waiting) > 0 {
+		s.start()
+	}
+	running := s.running
+	s.mu.Unlock()
+	if running {
+		s.exec.waitFor(s.idle, s.exec.patience)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	s.stats.Dropped += uint64(len(s.waiting))
+	s.waiting = nil
+	for _, t := range []Timer{s.soon, s.watch} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+}
