@@ -12,9 +12,6 @@ import (
 // meanwhile; the last time nobody else is admitted.
 const maxTries = 3
 
-// ruleBreaker is the rule of a call that was denied without asking the policy.
-const ruleBreaker = "breaker_open"
-
 var errAbandoned = errors.New("the evaluation took too long and was abandoned")
 
 // decide asks the policy and the rules and, when nothing refuses the call,

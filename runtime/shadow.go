@@ -10,6 +10,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
+// ruleBreaker is the rule of a call that was denied without asking the policy.
+const ruleBreaker = "breaker_open"
+
 // WithShadow lets a second policy judge what the policy judges, to see what it
 // would change before it decides anything. Where the two differ report is told,
 // which may be nil, and the journal has a record, policy.shadow. No decision is
