@@ -48,6 +48,7 @@ var fences = map[string][]string{
 	"runtime/opa":        {"runtime", "@runtime", "policies", "*"},
 	"runtime/terminal":   {"runtime", "@runtime", "golang.org/x/term", "golang.org/x/sys"},
 	"runtime/scenario":   {"runtime", "@runtime", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
+	"runtime/replay":     {"runtime", "@runtime", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
 	"runtime/scripttest": {"runtime", "@runtime", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},
 
 	"runtime/runtimetest":      {"runtime/journal", "@runtime/journal"},

@@ -103,6 +103,9 @@
 // [Turn.WhatIf] goes the same way to this point, changes nothing, and tells what
 // would happen and why.
 //
+// [WithShadow] lets a second policy judge the same calls afterwards, which decides
+// nothing, and tells where it would decide otherwise.
+//
 // # Consent
 //
 // A call that the policy or its declaration asks about is pending: it holds what

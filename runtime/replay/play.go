@@ -33,6 +33,9 @@ func Run(ctx context.Context, src Source, c *Candidate) (*Report, error) {
 	defer context.AfterFunc(ctx, w.clock.GiveUp)()
 	err = w.all(ctx)
 	w.finish()
+	if why := context.Cause(ctx); why != nil {
+		return nil, why
+	}
 	if err != nil {
 		return nil, err
 	}

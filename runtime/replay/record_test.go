@@ -57,6 +57,11 @@ func parse(t *testing.T, text string) *dsl.File {
 
 func newRecorder(t *testing.T, file *dsl.File, policy runtime.Policy) *recorder {
 	t.Helper()
+	return newRecorderOf(t, file, policy, runtime.WithPendingRequests())
+}
+
+func newRecorderOf(t *testing.T, file *dsl.File, policy runtime.Policy, opts ...runtime.Option) *recorder {
+	t.Helper()
 	r := &recorder{
 		t: t, clock: virtual.New(), journal: &journal.Memory{},
 		cancels: map[string]context.CancelFunc{}, gone: map[string]chan struct{}{},
@@ -71,8 +76,8 @@ func newRecorder(t *testing.T, file *dsl.File, policy runtime.Policy) *recorder 
 	}
 	reg, err := runtime.NewRegistry(list...)
 	require.NoError(t, err)
-	r.exec, err = runtime.NewExecutor(reg, policy, runtime.WithClock(r.clock), runtime.WithJournal(r.journal),
-		runtime.WithPendingRequests(), runtime.WithReminders(1), runtime.WithPolicyTimeout(time.Hour))
+	r.exec, err = runtime.NewExecutor(reg, policy, append(opts, runtime.WithClock(r.clock), runtime.WithJournal(r.journal),
+		runtime.WithReminders(1), runtime.WithPolicyTimeout(time.Hour))...)
 	require.NoError(t, err)
 	r.do(func() { require.NoError(t, r.exec.Recover(t.Context())) })
 	r.session(runtime.SessionConfig{ID: "s", Principal: "agent"})
@@ -284,8 +289,4 @@ func played(t *testing.T, seed uint64, file *dsl.File, policy runtime.Policy, lo
 		p.step()
 	}
 	return p.end()
-}
-
-func allow(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
-	return runtime.Decision{Effect: runtime.EffectAllow}, nil
 }

@@ -1,0 +1,80 @@
+// Package replay runs recorded sessions against other rules and policies than
+// those that they were recorded with, and says where these decide otherwise. It is
+// what "ambit replay" runs.
+//
+//	report, err := replay.Run(ctx, store, &replay.Candidate{
+//		Declaration: file,
+//		Policy:      func(reg *runtime.Registry) (runtime.Policy, error) { return opa.Load(candidate, reg) },
+//	})
+//	for _, run := range report.Runs {
+//		fmt.Println(run.Run, run.Divergence)
+//	}
+//
+// The example of this package is that program in full.
+//
+// # What is run
+//
+// The recording is played, record by record, through a runtime.Executor of the
+// candidate, on a clock that shows the recorded time. A call is made when it was
+// made, with the arguments, the turn's end, the principal and the sub-agent that it
+// had; it is judged when it was judged, in the recorded order; its handler starts
+// when the recorded one did. What people said is said at the same time, by the
+// same people, about the request of the same call. Runs are started, stopped and
+// closed, sessions configured, grants revoked, consent switched off, calls given up
+// and undone as they were.
+//
+// No handler is run and nothing is written. A stand-in returns when the handler
+// did: with its output, with an error if it failed, or not before the call was
+// given up. All attempts of a call are one. A deadline of the candidate that is
+// shorter than the handler took ends the call; of a call that had timed out nobody
+// knows how long it would have taken, and it times out when it did.
+//
+// # What is compared
+//
+// Of each call, whether it is let run, asked about, denied or a duplicate; if it is
+// denied, all reasons and the rules of the policy; if it is asked about, the rules
+// that ask; if it runs, whether it completes, times out, or ends in vain. Messages,
+// details, revisions and how the run stands are not compared, nor how a handler
+// failed: that was the recording's own doing. Of an undo, whether it is allowed.
+//
+// The first difference of a run is its Divergence. From there on the run would have
+// gone another way: the model would have been told something else. What follows in
+// it is played on, since sessions share cooldowns, repeated calls and grants, and
+// is not judged (RunReport.After). Another run of the session is judged, and its
+// report says that one had diverged before (RunReport.AfterRun).
+//
+// A call that the candidate lets run and that did not run when it was recorded has
+// no recorded result. It fails: what depends on its success is not opened up by a
+// success that nobody has seen.
+//
+// # What cannot be replayed
+//
+// Some calls are listed as not replayable, each with the reason:
+//
+//   - The input was not valid, or its id was another call's: it is not recorded.
+//     The same holds of a tool that was not known and is now.
+//   - Values marked x-sensitive were erased, or are not part of an export. If the
+//     call was let run it is let run again, whatever the policy says, so that what
+//     counts it stays right; if the rules refuse that, the rest of the run is not
+//     replayable either.
+//   - It was refused for what no rule decides: a shutdown, a journal that could not
+//     be written, a policy that was too slow.
+//   - It has no outcome, or is part of a run whose beginning is missing.
+//
+// # What is only like it was
+//
+//   - Which calls were of one turn is recorded by the turn's end alone. A tool that
+//     timed out blocks those calls that it blocked then.
+//   - The order of calls is the recorded one. Which calls of a batch wait for others
+//     depends on the rules; a candidate might have let them wait longer.
+//   - What left no record is not played: undos that were rejected, answers that
+//     were rejected for their terms or their edits, closing a sub-agent without
+//     calls. The reloads of a policy are not either: the candidate is one policy.
+//   - A call that was interrupted by the end of its process counts as cancelled.
+//   - The minimum budget and the reminders of an executor are not recorded:
+//     Candidate has them.
+//
+// All sessions of a recording are played together, since they share the limits of
+// concurrency; a Report can be narrowed down with Report.Only. The whole recording
+// is held in memory.
+package replay

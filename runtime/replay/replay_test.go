@@ -1,0 +1,256 @@
+package replay_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/replay"
+)
+
+// with is a declaration in which tool a has some members.
+func with(a string) string { return tools(map[string]string{"a": "    " + a + "\n"}) }
+
+var askAlways = `consent: {ask: always, timeout: 60s, max_cover: tool, approvers: [alice, bob]}`
+
+func (r *recorder) one(id, input string) {
+	r.call(r.turn, runtime.Call{ID: id, Tool: "a", Input: []byte(input)})
+}
+
+func against(t *testing.T, j replay.Source, text string, policy runtime.PolicyFunc) *replay.Report {
+	t.Helper()
+	report, err := replay.Run(t.Context(), j, &replay.Candidate{Declaration: parse(t, text), Reminders: 1,
+		Policy: func(*runtime.Registry) (runtime.Policy, error) { return policy, nil }})
+	require.NoError(t, err)
+	return report
+}
+
+func unchanged(t *testing.T, r *replay.Report) {
+	t.Helper()
+	for _, run := range r.Runs {
+		require.Nil(t, run.Divergence, "%+v", run.Divergence)
+		require.Empty(t, run.NotReplayable)
+	}
+	require.Equal(t, r.Summary.Calls, r.Summary.Unchanged)
+}
+
+// TestConsentThatBelongsToNoCall revokes a grant, switches consent off and asks
+// anew, and lets a grant be given by two.
+func TestConsentThatBelongsToNoCall(t *testing.T) {
+	two := strings.Replace(askAlways, "ask: always", "ask: always, quorum: 2", 1)
+	r := newRecorder(t, parse(t, with(two)), runtime.PolicyFunc(allow))
+	yes := func(by string) runtime.Answer {
+		return runtime.Answer{By: by, Approve: true, Grant: runtime.GrantSession, Cover: runtime.CoverTool}
+	}
+	r.one("c1", `{"n":1}`)
+	r.answer("c1", yes("carol")) // not permitted
+	r.answer("c1", yes("alice"))
+	r.advance(time.Second)
+	r.answer("c1", yes("bob"))
+	r.one("c2", `{"n":2}`) // by the grant
+	grants := r.exec.Grants(runtime.GrantFilter{})
+	require.Len(t, grants, 1)
+	r.do(func() { r.exec.Revoke(t.Context(), grants[0].ID, "alice", "enough") })
+	r.one("c3", `{"n":3}`) // asked again
+	r.advance(2 * time.Minute)
+	r.do(func() {
+		require.NoError(t, r.exec.ConsentOff(t.Context(), r.clock.Now().Add(time.Minute), "alice", "a test"))
+	})
+	r.one("c4", `{"n":4}`) // nobody is asked
+	r.advance(2 * time.Minute)
+	r.one("c5", `{"n":5}`)
+	j := r.end()
+	unchanged(t, against(t, j, with(two), allow))
+
+	d := against(t, j, with(strings.Replace(two, "bob", "carol", 1)), allow).Runs[0].Divergence
+	require.NotNil(t, d) // bob may not answer any more, and carol did
+	d = against(t, j, with(`consent: {ask: always, max_cover: exact}`), allow).Runs[0].Divergence
+	assert.Equal(t, replay.NewlyAsked, d.Class) // what was granted is too much now
+	d = against(t, j, with("idempotent: true"), allow).Runs[0].Divergence
+	assert.Equal(t, replay.NoLongerAsked, d.Class)
+	assert.Equal(t, "c1", d.Call)
+}
+
+// TestMoreConsentThanWasGiven has an approval that is not enough any more.
+func TestMoreConsentThanWasGiven(t *testing.T) {
+	r := newRecorder(t, parse(t, with(askAlways)), runtime.PolicyFunc(allow))
+	r.one("c1", `{"n":1}`)
+	r.answer("c1", runtime.Answer{By: "alice", Approve: true})
+	j := r.end()
+	unchanged(t, against(t, j, with(askAlways), allow))
+	d := against(t, j, with(strings.Replace(askAlways, "ask: always", "ask: always, quorum: 2", 1)), allow).Runs[0].Divergence
+	require.NotNil(t, d)
+	assert.Equal(t, []any{replay.NewlyAsked, replay.Runs, replay.Asked}, []any{d.Class, d.Recorded.Decision, d.Candidate.Decision})
+}
+
+// TestSessionsAreConfiguredAnew changes what a policy sees of a session.
+func TestSessionsAreConfiguredAnew(t *testing.T) {
+	policy := func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+		if in.Behavior != "writing" || in.Modes["web"] != "on" || len(in.Capabilities) != 1 {
+			return runtime.Decision{Denials: []runtime.Denial{{Code: "behavior_not_allowed"}}}, nil
+		}
+		return runtime.Decision{Effect: runtime.EffectAllow}, nil
+	}
+	r := newRecorder(t, parse(t, with("idempotent: true")), runtime.PolicyFunc(policy))
+	r.one("c1", `{}`)
+	r.session(runtime.SessionConfig{ID: "s", Principal: "agent", Behavior: "writing", Modes: map[string]string{"web": "on"}, Capabilities: []string{"x"}})
+	r.one("c2", `{}`)
+	j := r.end()
+	report := against(t, j, with("idempotent: true"), policy)
+	unchanged(t, report)
+	d := against(t, j, with("idempotent: true"), allow).Runs[0].Divergence
+	assert.Equal(t, []any{"c1", replay.NewlyAllowed, replay.Unrecorded}, []any{d.Call, d.Class, d.Candidate.Outcome})
+}
+
+// erasing is a journal whose private values were erased.
+type erasing struct{ *journal.Memory }
+
+func (e erasing) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
+	list, err := e.Memory.Read(ctx, after, limit)
+	for i := range list {
+		list[i].Private = nil
+	}
+	return list, err
+}
+
+// TestSensitiveArguments are judged while they are there, and not when they were
+// erased: then the call does what it did.
+func TestSensitiveArguments(t *testing.T) {
+	text := with("rules: {max_calls: 2}")
+	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
+	r.one("c1", `{"key":"hunter2"}`)
+	r.one("c2", `{}`)
+	r.one("c3", `{}`)
+	j := r.end()
+	unchanged(t, against(t, j, text, allow))
+	picky := func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+		if word(in.Args, "key") == "hunter2" {
+			return runtime.Decision{}, nil
+		}
+		return allow(t.Context(), in)
+	}
+	assert.Equal(t, "c1", against(t, j, text, picky).Runs[0].Divergence.Call)
+
+	for _, policy := range []runtime.PolicyFunc{allow, picky} {
+		run := against(t, erasing{j}, text, policy).Runs[0]
+		require.Nil(t, run.Divergence)
+		assert.Equal(t, 2, run.Unchanged)
+		require.Len(t, run.NotReplayable, 1)
+		assert.Contains(t, run.NotReplayable[0].Why, "sensitive values of its arguments are not in the recording")
+	}
+	run := against(t, erasing{j}, with("rules: {max_calls: 1}"), allow).Runs[0]
+	assert.Equal(t, "c2", run.Divergence.Call)
+	run = against(t, erasing{j}, with("rules: {requires_preceding: [b]}"), allow).Runs[0]
+	require.Nil(t, run.Divergence)
+	assert.Len(t, run.NotReplayable, 3, "what comes after a call that would not run is not judged")
+}
+
+// TestNobodyToAsk replays a call that was refused because there was nobody.
+func TestNobodyToAsk(t *testing.T) {
+	r := newRecorderOf(t, parse(t, with(askAlways)), runtime.PolicyFunc(allow))
+	r.one("c1", `{"n":1}`)
+	r.one("c2", `{"n":2}`)
+	j := r.end()
+	unchanged(t, against(t, j, with(askAlways), allow))
+	assert.Equal(t, replay.NewlyAllowed, against(t, j, with("idempotent: true"), allow).Runs[0].Divergence.Class)
+}
+
+// TestUndos are compared too.
+func TestUndos(t *testing.T) {
+	text := with("undo: {state: {type: object}, ttl: 1m}")
+	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
+	r.one("c1", `{}`)
+	r.advance(30 * time.Second)
+	r.do(func() { r.ses.Undo(t.Context(), runtime.UndoRequest{CallID: "c1", By: "bob"}) })
+	j := r.end()
+	unchanged(t, against(t, j, text, allow))
+	deny := func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+		if in.Undo {
+			return runtime.Decision{}, nil
+		}
+		return runtime.Decision{Effect: runtime.EffectAllow}, nil
+	}
+	for _, d := range []*replay.Divergence{
+		against(t, j, text, deny).Runs[0].Divergence,
+		against(t, j, strings.Replace(text, "1m", "10s", 1), allow).Runs[0].Divergence,
+	} {
+		require.NotNil(t, d)
+		assert.Equal(t, []any{"c1", true, replay.NewlyDenied}, []any{d.Call, d.Undo, d.Class})
+	}
+}
+
+// TestHandlersLastAsLongAsTheyDid holds a deadline against recorded handlers.
+func TestHandlersLastAsLongAsTheyDid(t *testing.T) {
+	r := newRecorder(t, parse(t, with("deadline: 10s")), runtime.PolicyFunc(allow))
+	r.one("c1", `{"ms":4000}`)
+	r.advance(5 * time.Second)
+	r.one("c2", `{"how":"hang"}`)
+	r.advance(11 * time.Second)
+	j := r.end()
+	unchanged(t, against(t, j, with("deadline: 10s"), allow))
+	unchanged(t, against(t, j, with("deadline: 20s"), allow)) // nobody knows how long c2 would have taken
+	d := against(t, j, with("deadline: 3s"), allow).Runs[0].Divergence
+	assert.Equal(t, []any{"c1", replay.Otherwise, "completed", "timed_out"}, []any{d.Call, d.Class, d.Recorded.Outcome, d.Candidate.Outcome})
+}
+
+// TestCutRecordings have no beginning, or no end.
+func TestCutRecordings(t *testing.T) {
+	text := with("deadline: 10s")
+	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
+	r.one("c1", `{"ms":4000}`)
+	r.one("c2", `{}`)
+	j := r.end()
+	entries, err := j.Read(t.Context(), 0, 1000)
+	require.NoError(t, err)
+	for n := range entries {
+		for _, part := range []cut{entries[:n], entries[n:]} {
+			report := against(t, part, text, allow)
+			assert.Zero(t, report.Summary.Diverged)
+			assert.Equal(t, report.Summary.Calls, report.Summary.Unchanged+report.Summary.NotReplayable)
+		}
+	}
+}
+
+// A cut is a part of a journal.
+type cut []journal.Entry
+
+func (c cut) Read(_ context.Context, after uint64, limit int) (list []journal.Entry, err error) {
+	for _, e := range c {
+		if e.Seq > after && len(list) < limit {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+// TestGivingUp ends a replay whose policy hangs.
+func TestGivingUp(t *testing.T) {
+	r := newRecorder(t, parse(t, with("deadline: 10s")), runtime.PolicyFunc(allow))
+	r.one("c1", `{}`)
+	j := r.end()
+	ctx, cancel := context.WithCancel(t.Context())
+	release := make(chan struct{})
+	_, err := replay.Run(ctx, j, &replay.Candidate{Declaration: parse(t, with("deadline: 10s")), Policy: func(*runtime.Registry) (runtime.Policy, error) {
+		return runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+			cancel()
+			<-release
+			return runtime.Decision{}, nil
+		}), nil
+	}})
+	close(release)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = replay.Run(t.Context(), j, &replay.Candidate{})
+	require.ErrorContains(t, err, "Candidate.Declaration")
+	broken := errors.New("no policy")
+	_, err = replay.Run(t.Context(), j, &replay.Candidate{Declaration: parse(t, with("deadline: 10s")), Policy: func(*runtime.Registry) (runtime.Policy, error) {
+		return nil, broken
+	}})
+	require.ErrorIs(t, err, broken)
+}
