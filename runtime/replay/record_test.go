@@ -66,6 +66,16 @@ func newRecorderOf(t *testing.T, file *dsl.File, policy runtime.Policy, opts ...
 		t: t, clock: virtual.New(), journal: &journal.Memory{},
 		cancels: map[string]context.CancelFunc{}, gone: map[string]chan struct{}{},
 	}
+	r.open(file, policy, opts...)
+	r.session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	r.newRun()
+	return r
+}
+
+// open makes the executor and lets it read the journal.
+func (r *recorder) open(file *dsl.File, policy runtime.Policy, opts ...runtime.Option) {
+	t := r.t
+	t.Helper()
 	loaded, err := dynamic.Load(file)
 	require.NoError(t, err)
 	var list []*runtime.Tool
@@ -80,9 +90,6 @@ func newRecorderOf(t *testing.T, file *dsl.File, policy runtime.Policy, opts ...
 		runtime.WithReminders(1), runtime.WithPolicyTimeout(time.Hour))...)
 	require.NoError(t, err)
 	r.do(func() { require.NoError(t, r.exec.Recover(t.Context())) })
-	r.session(runtime.SessionConfig{ID: "s", Principal: "agent"})
-	r.newRun()
-	return r
 }
 
 func (r *recorder) handle(ctx context.Context, in wire.Value) (wire.Value, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/virtual"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/replay"
 )
@@ -253,4 +254,33 @@ func TestGivingUp(t *testing.T) {
 		return nil, broken
 	}})
 	require.ErrorIs(t, err, broken)
+}
+
+// TestRestarts replays over the end of a process: requests that were open go on,
+// and what was interrupted counts as given up.
+func TestRestarts(t *testing.T) {
+	text := tools(map[string]string{"a": "    " + askAlways + "\n", "b": "    rules: {max_calls: 2}\n"})
+	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
+	r.one("c1", `{"n":1}`)
+	r.call(r.turn, runtime.Call{ID: "c2", Tool: "b", Input: []byte(`{"ms":60000}`)})
+	r.advance(time.Second)
+	entries, err := r.journal.Read(t.Context(), 0, 1000)
+	require.NoError(t, err)
+	r.end()
+
+	next := &recorder{t: t, clock: virtual.At(r.clock.Now()), journal: &journal.Memory{}, cancels: map[string]context.CancelFunc{}, gone: map[string]chan struct{}{}}
+	require.NoError(t, next.journal.Append(t.Context(), entries)) // what the process had written when it died
+	next.open(parse(t, text), runtime.PolicyFunc(allow), runtime.WithPendingRequests())
+	next.session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	run, open := next.ses.Run("r1")
+	require.True(t, open)
+	next.run = run
+	next.newTurn(0)
+	next.answer("c1", runtime.Answer{By: "alice", Approve: true})
+	next.call(next.turn, runtime.Call{ID: "c3", Tool: "b", Input: []byte(`{}`)})
+	next.call(next.turn, runtime.Call{ID: "c4", Tool: "b", Input: []byte(`{}`)})
+	j := next.end()
+	unchanged(t, against(t, j, text, allow))
+	d := against(t, j, strings.Replace(text, "max_calls: 2", "max_calls: 1", 1), allow).Runs[0].Divergence
+	assert.Equal(t, []any{"c3", replay.NewlyDenied}, []any{d.Call, d.Class})
 }

@@ -82,7 +82,7 @@ func (w *world) deadline(c *call) (time.Duration, bool) {
 	switch {
 	case c.outcome.Kind == runtime.TimedOut:
 		return max(left, 0), true
-	case c.retried: // it had a deadline per attempt
+	case c.retried, c.outcome.Kind == runtime.Unknown: // it had a deadline per attempt, or nobody to keep to one
 		return left + time.Hour, true
 	case known && tool.Spec().Retry != nil && tool.Spec().Retry.OnTimeout:
 		return cmp.Or(tool.Spec().Deadline, runtime.DefaultDeadline) + grace, true

@@ -1,0 +1,77 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli"
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+const replayed = `ambit: v1
+package: mailtools
+tools:
+  mail:
+    version: 1.0.0
+    description: Send a mail.
+    input: {type: object, properties: {password: {type: string, description: Secret., x-sensitive: true}}}
+    output: {type: object}
+`
+
+// TestReplayOfAStore records into the file of an executor, which goes on owning
+// it, and replays from there: what is sensitive is there.
+func TestReplayOfAStore(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	path := write("tools.yaml", replayed)
+	write("policy/mail.rego", "package ambit.tools.mail\n\nallow contains {\"code\": \"yes\", \"message\": \"it may\"} if true\n")
+	write("strict/mail.rego", "package ambit.tools.mail\n\nallow contains {\"code\": \"yes\", \"message\": \"it may\"} if input.args.password != \"hunter2\"\n")
+	file, err := dsl.Parse(path, []byte(replayed))
+	require.NoError(t, err)
+	tools, err := dynamic.Tools(file, func(context.Context, string, wire.Value) (wire.Value, error) { return wire.Raw("{}"), nil })
+	require.NoError(t, err)
+	reg, err := runtime.NewRegistry(tools...)
+	require.NoError(t, err)
+	store, err := sqlite.Open(filepath.Join(dir, "ambit.db"))
+	require.NoError(t, err)
+	defer store.Close()
+	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+		return runtime.Decision{Effect: runtime.EffectAllow}, nil
+	}), runtime.WithJournal(store))
+	require.NoError(t, err)
+	require.NoError(t, exec.Recover(t.Context()))
+	run, err := exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"}).StartRun(t.Context(), runtime.RunConfig{ID: "r"})
+	require.NoError(t, err)
+	out := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c1", Tool: "mail", Input: []byte(`{"password":"hunter2"}`)})
+	require.Equal(t, runtime.Completed, out.Kind, out.Message)
+	require.NoError(t, run.Close(t.Context()))
+
+	for policies, want := range map[string]string{
+		"policy": "ok s r\n",
+		"strict": "DIVERGES s r c1 mail: newly denied: was completed, would be denied (policy_denied: no_allow)\n",
+	} {
+		var stdout, stderr bytes.Buffer
+		code := cli.Run([]string{
+			"replay", "--store", filepath.Join(dir, "ambit.db"), "--declaration", path, "--policies", filepath.Join(dir, policies),
+		}, strings.NewReader(""), &stdout, &stderr)
+		assert.Equal(t, map[string]int{"policy": 0, "strict": 3}[policies], code, stderr.String())
+		assert.Contains(t, stdout.String(), want)
+	}
+	require.NoError(t, exec.Shutdown(t.Context()))
+}
