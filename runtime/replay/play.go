@@ -210,8 +210,7 @@ func (w *world) invoke(ctx context.Context, c *call) error {
 	callCtx = rig.With(callCtx, &rig.Rig{Deadline: func(string) (time.Duration, bool) { return w.deadline(c) }})
 	callCtx, p.cancel = context.WithCancel(callCtx)
 	in := runtime.Call{ID: c.key.Call, Tool: c.tool, Input: c.input(), Metadata: c.metadata, Principal: c.principal}
-	var err error
-	p.returned, err = w.begin(func() { turn.Execute(callCtx, in) })
+	_, err := w.begin(func() { turn.Execute(callCtx, in) })
 	return err
 }
 

@@ -260,7 +260,11 @@ func (p *play) step() {
 		id := p.some()
 		p.begin(func() { p.ses.Undo(context.Background(), runtime.UndoRequest{CallID: id, By: "bob"}) })
 	case n < 22:
-		p.cancel(p.some())
+		if id := p.some(); p.rng.IntN(2) == 0 {
+			p.cancel(id)
+		} else {
+			p.do(func() { p.ses.Cancel(context.Background(), id, "bob", "enough") })
+		}
 	case n < 23:
 		p.turns++ // no two turns end at one instant
 		p.newTurn([]time.Duration{0, 6*time.Second + p.turns, 20*time.Second + p.turns}[p.rng.IntN(3)])
@@ -268,9 +272,26 @@ func (p *play) step() {
 		p.newRun()
 	case n < 25:
 		p.do(func() { p.run.ModelStopped(context.Background()) })
+	case n < 26 && p.rng.IntN(3) == 0:
+		p.revoke()
+	case n < 27 && p.rng.IntN(6) == 0:
+		until := p.clock.Now().Add(3 * time.Second)
+		p.do(func() { _ = p.exec.ConsentOff(context.Background(), until, "bob", "a test") })
 	default:
 		p.advance(time.Duration(p.rng.IntN(3000)) * time.Millisecond)
 	}
+}
+
+// revoke takes a grant back.
+func (p *play) revoke() {
+	n := p.rng.IntN(4)
+	p.do(func() {
+		for i, g := range p.exec.Grants(runtime.GrantFilter{}) {
+			if i%4 == n {
+				p.exec.Revoke(context.Background(), g.ID, "bob", "enough")
+			}
+		}
+	})
 }
 
 // batch makes calls at once.

@@ -18,7 +18,6 @@ type played struct {
 	returns *gate // its handler may return
 
 	cancel   context.CancelFunc
-	returned chan struct{} // Execute has returned
 	seen     []runtime.EventKind
 	request  string
 	outcome  *runtime.Outcome

@@ -92,7 +92,8 @@ func (w *world) end(ctx context.Context, s *step) error {
 			return err
 		}
 	case given:
-		if err := w.giveUp(ctx, c); err != nil {
+		session := w.sessions[c.key.Session]
+		if err := w.do(ctx, func() { session.Cancel(ctx, c.key.Call, s.r.By, "") }); err != nil {
 			return err
 		}
 	}
@@ -104,18 +105,12 @@ func (w *world) end(ctx context.Context, s *step) error {
 	if err := w.clock.Rest(); err != nil {
 		return err
 	}
-	if now := w.now(c); given && c.started && now.Decision == Runs && now.Outcome == running {
-		w.open(p.returns) // nobody waits for an approved call: it cannot be cancelled
-		if err := w.clock.Rest(); err != nil {
-			return err
-		}
-	}
 	recorded, now := c.verdict(), w.now(c)
-	if now.Outcome == running || now.Decision == Asked { // it was ended by what is due now
-		if err := w.clock.Advance(0); err != nil {
-			return err
-		}
+	for (now.Outcome == running || now.Decision == Asked) && w.clock.Next() { // it was ended by what is due now
 		now = w.now(c)
+	}
+	if err := w.clock.Rest(); err != nil {
+		return err
 	}
 	closed := runtime.ReasonRunClosed.String()
 	switch {
@@ -132,17 +127,6 @@ func (w *world) end(ctx context.Context, s *step) error {
 // its turn.
 func late(reason string) bool {
 	return reason == runtime.ReasonDeadline.String() || reason == runtime.ReasonAtCapacity.String()
-}
-
-// giveUp lets the caller of a call give it up.
-func (w *world) giveUp(ctx context.Context, c *call) error {
-	c.play.cancel()
-	select {
-	case <-c.play.returned: // the clock does not know that somebody was woken
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	return w.clock.Rest()
 }
 
 // running is the outcome of a call that has none.

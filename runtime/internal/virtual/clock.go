@@ -221,6 +221,14 @@ func (c *Clock) Reach(at time.Time) error {
 	return nil
 }
 
+// Next calls the next of what is due by now, and reports whether there was any.
+func (c *Clock) Next() bool {
+	c.settle()
+	some := c.fire(c.Now())
+	c.settle()
+	return some
+}
+
 // Rest waits until nobody has anything to do, and calls nothing.
 func (c *Clock) Rest() error {
 	c.settle()

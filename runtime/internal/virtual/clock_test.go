@@ -63,3 +63,30 @@ func TestPatience(t *testing.T) {
 	defer close(block)
 	require.EqualError(t, c.Perform(func() { <-block }), "after 1ms nothing has come to rest")
 }
+
+// TestWhatIsDueComesOneByOne shows that Reach stops before what is due at its
+// instant, that Rest calls none of it and Next one after the other.
+func TestWhatIsDueComesOneByOne(t *testing.T) {
+	c := virtual.At(virtual.Epoch().Add(time.Hour))
+	assert.Equal(t, time.Hour, passed(c))
+	var order []int
+	for i, at := range []time.Duration{1, 2, 2, 3} {
+		c.AfterFunc(at*time.Second, func() { order = append(order, i) })
+	}
+	require.NoError(t, c.Reach(virtual.Epoch().Add(time.Hour+2*time.Second)))
+	require.NoError(t, c.Rest())
+	require.NoError(t, c.Reach(virtual.Epoch())) // time stands still
+	assert.Equal(t, time.Hour+2*time.Second, passed(c))
+	assert.Equal(t, []int{0}, order)
+	assert.True(t, c.Next())
+	assert.Equal(t, []int{0, 1}, order)
+	assert.True(t, c.Next())
+	assert.False(t, c.Next())
+	assert.Equal(t, []int{0, 1, 2}, order)
+	require.NoError(t, c.Reach(virtual.Epoch().Add(2*time.Hour)))
+	assert.Equal(t, []int{0, 1, 2, 3}, order)
+	c.Busy(1) // for ever
+	c.GiveUp()
+	require.Error(t, c.Rest())
+	require.Error(t, c.Reach(virtual.Epoch().Add(3*time.Hour)))
+}
