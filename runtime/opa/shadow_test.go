@@ -1,0 +1,42 @@
+package opa
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// TestShadowOfRego has a second generation judge beside the first, about counts
+// that both remember in the facts in their own form.
+func TestShadowOfRego(t *testing.T) {
+	limit := func(n string) string {
+		return tool(`allow contains {"code": "workspace", "message": "m"} if input.args.path != ""
+
+deny contains {"code": "too_many", "message": "m"} if input.run.counts.file_write >= ` + n)
+	}
+	p, reg := load(t, "w.rego", limit("6"))
+	candidate, err := Load(dir("w.rego", limit("3")), reg)
+	require.NoError(t, err)
+	var seen []runtime.ShadowDifference
+	exec, err := runtime.NewExecutor(reg, p, runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute),
+		runtime.WithShadow(candidate, func(d runtime.ShadowDifference) { seen = append(seen, d) }))
+	require.NoError(t, err)
+	run, err := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), runtime.RunConfig{})
+	require.NoError(t, err)
+	a := asking{exec, run}
+	for range 8 {
+		a.call(t, "file_write", writing)
+	}
+	require.NoError(t, exec.Shutdown(t.Context()))
+	require.Len(t, seen, 3, "the calls from the fourth to the sixth") // both deny the others
+	for _, d := range seen {
+		assert.NotEqual(t, runtime.EffectDeny, d.Active.Effect)
+		assert.Equal(t, []string{"too_many"}, d.Shadow.Denials)
+		assert.Equal(t, []string{p.Revision(), candidate.Revision()}, []string{d.Active.Revision, d.Shadow.Revision})
+	}
+	assert.Equal(t, runtime.ShadowStats{Compared: 8, Different: 3}, exec.ShadowStats())
+}
