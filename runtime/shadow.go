@@ -22,7 +22,8 @@ const ruleBreaker = "breaker_open"
 // own, after the call was judged: its errors, its panics and the time that it takes
 // mean nothing to calls. While it is so slow that 256 calls wait for it, others
 // are not compared; ShadowStats counts them. Undos and edited arguments are not
-// compared either. It has the policy's time limit.
+// compared either, and a call that waited for consent is compared twice, as it is
+// judged. The shadow has the policy's time limit.
 //
 // report is called by the same goroutine, one difference after the other.
 func WithShadow(p Policy, report func(ShadowDifference)) Option {
