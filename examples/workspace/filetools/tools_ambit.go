@@ -18,14 +18,15 @@ const _ = runtime.IsAtLeastVersion0_1
 
 // The names by which models and policies call the tools.
 const (
-	FileReadName   = "file_read"
-	FileListName   = "file_list"
-	FileWriteName  = "file_write"
-	FileEditName   = "file_edit"
-	TextSearchName = "text_search"
-	WebSearchName  = "web_search"
-	SlowWriteName  = "slow_write"
-	CrashName      = "crash"
+	FileReadName    = "file_read"
+	FileListName    = "file_list"
+	FileWriteName   = "file_write"
+	FileEditName    = "file_edit"
+	TextSearchName  = "text_search"
+	WebSearchName   = "web_search"
+	MessageSendName = "message_send"
+	SlowWriteName   = "slow_write"
+	CrashName       = "crash"
 )
 
 // The reasons for which policies deny a call.
@@ -43,12 +44,33 @@ type Handler interface {
 	FileList(context.Context, *FileListInput) (*FileListOutput, error)
 	// FileWrite replaces the content of a file in the workspace.
 	FileWrite(context.Context, *FileWriteInput) (*FileWriteOutput, error)
+	// PreviewFileWrite shows what FileWrite would do. It only reads; its digest
+	// is part of what is approved.
+	PreviewFileWrite(context.Context, *FileWriteInput) (runtime.Preview, error)
+	// PrepareFileWrite returns what UndoFileWrite will need. It has no effects
+	// of its own; its result is stored before the tool runs.
+	PrepareFileWrite(context.Context, *FileWriteInput) (*Change, error)
+	// UndoFileWrite reverses FileWrite. It may run more than once. Output is nil
+	// when it is not known; runtime.ErrDrift refuses.
+	UndoFileWrite(context.Context, *runtime.Undo[FileWriteInput, Change, FileWriteOutput]) error
 	// FileEdit applies edits to a file in the workspace, all of them or none.
 	FileEdit(context.Context, *FileEditInput) (*FileEditOutput, error)
+	// PreviewFileEdit shows what FileEdit would do. It only reads; its digest is
+	// part of what is approved.
+	PreviewFileEdit(context.Context, *FileEditInput) (runtime.Preview, error)
+	// PrepareFileEdit returns what UndoFileEdit will need. It has no effects of
+	// its own; its result is stored before the tool runs.
+	PrepareFileEdit(context.Context, *FileEditInput) (*Change, error)
+	// UndoFileEdit reverses FileEdit. It may run more than once. Output is nil
+	// when it is not known; runtime.ErrDrift refuses.
+	UndoFileEdit(context.Context, *runtime.Undo[FileEditInput, Change, FileEditOutput]) error
 	// TextSearch finds the lines of the workspace that contain a text.
 	TextSearch(context.Context, *TextSearchInput) (*TextSearchOutput, error)
 	// WebSearch finds pages that contain a text.
 	WebSearch(context.Context, *WebSearchInput) (*WebSearchOutput, error)
+	// MessageSend sends a message to the harbour office; it cannot be taken
+	// back.
+	MessageSend(context.Context, *MessageSendInput) (*MessageSendOutput, error)
 	// SlowWrite carries out the slow_write tool: Misbehave on purpose; ignore
 	// the deadline and write a file after it.
 	SlowWrite(context.Context, *SlowWriteInput) (*SlowWriteOutput, error)
@@ -91,6 +113,11 @@ func (UnimplementedHandler) WebSearch(context.Context, *WebSearchInput) (*WebSea
 	return nil, runtime.NotImplemented(WebSearchName)
 }
 
+// MessageSend is not implemented.
+func (UnimplementedHandler) MessageSend(context.Context, *MessageSendInput) (*MessageSendOutput, error) {
+	return nil, runtime.NotImplemented(MessageSendName)
+}
+
 // SlowWrite is not implemented.
 func (UnimplementedHandler) SlowWrite(context.Context, *SlowWriteInput) (*SlowWriteOutput, error) {
 	return nil, runtime.NotImplemented(SlowWriteName)
@@ -106,10 +133,11 @@ func Tools(h Handler) []*runtime.Tool {
 	return []*runtime.Tool{
 		runtime.NewTool(&fileReadSpec, &fileReadInputRule, h.FileRead),
 		runtime.NewTool(&fileListSpec, &fileListInputRule, h.FileList),
-		runtime.NewTool(&fileWriteSpec, &fileWriteInputRule, h.FileWrite),
-		runtime.NewTool(&fileEditSpec, &fileEditInputRule, h.FileEdit),
+		runtime.NewTool(&fileWriteSpec, &fileWriteInputRule, h.FileWrite, runtime.WithPreview(h.PreviewFileWrite), runtime.WithUndo(&changeRule, &fileWriteOutputRule, h.PrepareFileWrite, h.UndoFileWrite)),
+		runtime.NewTool(&fileEditSpec, &fileEditInputRule, h.FileEdit, runtime.WithPreview(h.PreviewFileEdit), runtime.WithUndo(&changeRule, &fileEditOutputRule, h.PrepareFileEdit, h.UndoFileEdit)),
 		runtime.NewTool(&textSearchSpec, &textSearchInputRule, h.TextSearch),
 		runtime.NewTool(&webSearchSpec, &webSearchInputRule, h.WebSearch),
+		runtime.NewTool(&messageSendSpec, &messageSendInputRule, h.MessageSend),
 		runtime.NewTool(&slowWriteSpec, &slowWriteInputRule, h.SlowWrite),
 		runtime.NewTool(&crashSpec, &crashInputRule, h.Crash),
 	}
@@ -166,6 +194,8 @@ var (
 	fileWriteInputSchema string
 	//go:embed schemas/file_write.output.json
 	fileWriteOutputSchema string
+	//go:embed schemas/file_write.undo.json
+	fileWriteUndoSchema string
 )
 
 var fileWriteSpec = runtime.Spec{
@@ -173,7 +203,7 @@ var fileWriteSpec = runtime.Spec{
 	Version:      "1.0.0",
 	Title:        "Write file",
 	Description:  "Replace the content of a file in the workspace.",
-	Pin:          "8ba97fc83764fac063fcbb08bacd3e0cc92445e0904fd76743c3c940d0818698",
+	Pin:          "1cc560f22360d12e1a5140517492724fbd15917faf620e4830aea6418df25c5c",
 	Effect:       runtime.SideEffectWrite,
 	Idempotent:   true,
 	Capabilities: []string{"filesystem.write"},
@@ -181,6 +211,8 @@ var fileWriteSpec = runtime.Spec{
 	Deadline:     5 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576, Concurrency: 4},
 	SafeErrors:   true,
+	Consent:      &runtime.Consent{Message: "Change {path}", Timeout: 24 * time.Hour, Quorum: 1, Preview: true},
+	Undo:         &runtime.UndoSpec{TTL: 24 * time.Hour, StateSchema: &fileWriteUndoSchema},
 	InputSchema:  &fileWriteInputSchema,
 	OutputSchema: &fileWriteOutputSchema,
 }
@@ -190,6 +222,8 @@ var (
 	fileEditInputSchema string
 	//go:embed schemas/file_edit.output.json
 	fileEditOutputSchema string
+	//go:embed schemas/file_edit.undo.json
+	fileEditUndoSchema string
 )
 
 var fileEditSpec = runtime.Spec{
@@ -197,13 +231,15 @@ var fileEditSpec = runtime.Spec{
 	Version:      "1.0.0",
 	Title:        "Edit file",
 	Description:  "Apply edits to a file in the workspace, all of them or none.",
-	Pin:          "f2c19edd46e616d3a003cf7bd8965457b38faf9403ddc139e7c328768fd17d87",
+	Pin:          "d940b25a56859c5efd3de64e5c4febaf7b8b175916b1256c49509a67ec58db64",
 	Effect:       runtime.SideEffectWrite,
 	Capabilities: []string{"filesystem.write"},
 	Behaviors:    []string{"doc_edit"},
 	Deadline:     5 * time.Second,
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	SafeErrors:   true,
+	Consent:      &runtime.Consent{Message: "Change {path}", Timeout: 24 * time.Hour, Quorum: 1, Preview: true},
+	Undo:         &runtime.UndoSpec{TTL: 24 * time.Hour, StateSchema: &fileEditUndoSchema},
 	InputSchema:  &fileEditInputSchema,
 	OutputSchema: &fileEditOutputSchema,
 }
@@ -253,6 +289,28 @@ var webSearchSpec = runtime.Spec{
 	SafeErrors:   true,
 	InputSchema:  &webSearchInputSchema,
 	OutputSchema: &webSearchOutputSchema,
+}
+
+var (
+	//go:embed schemas/message_send.input.json
+	messageSendInputSchema string
+	//go:embed schemas/message_send.output.json
+	messageSendOutputSchema string
+)
+
+var messageSendSpec = runtime.Spec{
+	Name:         MessageSendName,
+	Version:      "1.0.0",
+	Title:        "Send message",
+	Description:  "Send a message to the harbour office; it cannot be taken back.",
+	Pin:          "607f151f336ea7c080a53443de72897b870d7db27cf56f862a50bc3f62b4c842",
+	Effect:       runtime.SideEffectWrite,
+	Capabilities: []string{"message.send"},
+	Deadline:     5 * time.Second,
+	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	SafeErrors:   true,
+	InputSchema:  &messageSendInputSchema,
+	OutputSchema: &messageSendOutputSchema,
 }
 
 var (

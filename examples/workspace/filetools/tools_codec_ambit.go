@@ -105,6 +105,92 @@ func (v *EditAppend) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
+// FileState is shared by the tools that refer to it.
+//
+// What stands at a path. Where nothing stands it has no kind.
+type FileState struct {
+	Path   string                  // Path inside the workspace, with forward slashes.
+	Kind   wire.Opt[FileStateKind] // A file or a folder.
+	Mode   int64                   // Its mode.
+	Sha256 string                  // Hash of the content of a file.
+	Size   int64                   // Size of a file in bytes.
+}
+
+var (
+	fileStateRule = wire.ObjectRule{Names: []string{"path", "kind", "mode", "sha256", "size"}, Required: 1, Defaults: []string{"", "", "0", "\"\"", "0"}}
+	fileStateKind = wire.StringRule{Enum: []string{"file", "dir"}}
+	fileStateMode = wire.IntRule{Has: wire.Min | wire.Max, Min: 0, Max: 4294967295}
+	fileStateSize = wire.IntRule{Has: wire.Min, Min: 0}
+)
+
+// ReadMember reads one member of v.
+func (v *FileState) ReadMember(r *wire.Reader, name string) {
+	switch name {
+	case "path":
+		wire.ReadString(r, &v.Path, &pathRule)
+	case "kind":
+		wire.ReadEnum(r, v.Kind.Put(), &fileStateKind)
+	case "mode":
+		wire.ReadInt(r, &v.Mode, &fileStateMode)
+	case "sha256":
+		wire.ReadString(r, &v.Sha256, nil)
+	case "size":
+		wire.ReadInt(r, &v.Size, &fileStateSize)
+	}
+}
+
+// Walk visits v in declaration order.
+func (v *FileState) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &fileStateRule)
+	wire.StringMember(w, "path", &v.Path, &pathRule)
+	wire.OptMember(w, "kind", &v.Kind, wire.WalkEnum, &fileStateKind)
+	wire.IntMember(w, "mode", &v.Mode, &fileStateMode)
+	wire.StringMember(w, "sha256", &v.Sha256, nil)
+	wire.IntMember(w, "size", &v.Size, &fileStateSize)
+	wire.End(w)
+}
+
+// FileStateKind is the member kind of FileState.
+type FileStateKind string
+
+// The values of FileStateKind.
+const (
+	FileStateKindFile FileStateKind = "file"
+	FileStateKindDir  FileStateKind = "dir"
+)
+
+// Change is shared by the tools that refer to it.
+//
+// What a write changes, so that it can be taken back.
+type Change struct {
+	Before []FileState // What stood there before.
+	After  []FileState // What the write has left there.
+}
+
+var changeRule = wire.ObjectRule{Names: []string{"before", "after"}, Required: 2}
+
+// ReadMember reads one member of v.
+func (v *Change) ReadMember(r *wire.Reader, name string) {
+	switch name {
+	case "before":
+		wire.ReadArray(r, &v.Before, nil, wire.ReadObject, &fileStateRule)
+	case "after":
+		wire.ReadArray(r, &v.After, nil, wire.ReadObject, &fileStateRule)
+	}
+}
+
+// Walk visits v in declaration order.
+func (v *Change) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &changeRule)
+	wire.Member(w, "before", &v.Before, walkFileStateList, nil)
+	wire.Member(w, "after", &v.After, walkFileStateList, nil)
+	wire.End(w)
+}
+
+func walkFileStateList(w wire.Visitor, p *[]FileState, rule *wire.ArrayRule) {
+	wire.WalkArray(w, p, rule, wire.WalkObject, &fileStateRule)
+}
+
 // FileReadInput is the input of the file_read tool.
 type FileReadInput struct {
 	Path  string // Path inside the workspace, with forward slashes.
@@ -552,6 +638,54 @@ func (v *WebSearchOutputResultsItem) Walk(w wire.Visitor) {
 	wire.BeginObject(w, &webSearchOutputResultsItemRule)
 	wire.StringMember(w, "title", &v.Title, nil)
 	wire.StringMember(w, "url", &v.URL, &webSearchOutputResultsItemURL)
+	wire.End(w)
+}
+
+// MessageSendInput is the input of the message_send tool.
+type MessageSendInput struct {
+	Text string // The message.
+}
+
+var (
+	messageSendInputRule = wire.ObjectRule{Names: []string{"text"}, Required: 1}
+	messageSendInputText = wire.StringRule{Has: wire.Min | wire.Max, Min: 1, Max: 1000}
+)
+
+// ReadMember reads one member of v.
+func (v *MessageSendInput) ReadMember(r *wire.Reader, name string) {
+	if name == "text" {
+		wire.ReadString(r, &v.Text, &messageSendInputText)
+	}
+}
+
+// Walk visits v in declaration order.
+func (v *MessageSendInput) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &messageSendInputRule)
+	wire.StringMember(w, "text", &v.Text, &messageSendInputText)
+	wire.End(w)
+}
+
+// MessageSendOutput is the output of the message_send tool.
+type MessageSendOutput struct {
+	Size int64 // Bytes sent.
+}
+
+var (
+	messageSendOutputRule = wire.ObjectRule{Names: []string{"size"}, Required: 1}
+	messageSendOutputSize = wire.IntRule{Has: wire.Min, Min: 0}
+)
+
+// ReadMember reads one member of v.
+func (v *MessageSendOutput) ReadMember(r *wire.Reader, name string) {
+	if name == "size" {
+		wire.ReadInt(r, &v.Size, &messageSendOutputSize)
+	}
+}
+
+// Walk visits v in declaration order.
+func (v *MessageSendOutput) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &messageSendOutputRule)
+	wire.IntMember(w, "size", &v.Size, &messageSendOutputSize)
 	wire.End(w)
 }
 

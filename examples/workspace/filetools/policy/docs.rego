@@ -6,3 +6,6 @@ inside(path) if {
 	startswith(path, "docs/")
 	not ".." in split(path, "/")
 }
+
+# What guests are charged by: somebody has to agree to a change.
+binding(path) if lower(path) == "docs/fees.md"

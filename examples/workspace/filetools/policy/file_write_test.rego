@@ -14,3 +14,10 @@ test_elsewhere_is_refused if {
 		denial.code == "outside_docs"
 	}
 }
+
+test_fees_need_consent if {
+	every path in ["docs/fees.md", "docs/Fees.md"] {
+		count(file_write.ask) == 1 with input as {"args": {"path": path}}
+	}
+	count(file_write.ask) == 0 with input as {"args": {"path": "docs/a.md"}}
+}
