@@ -27,3 +27,14 @@ func (w *Workspace) txOf(ctx context.Context) (*Tx, error) {
 	}
 	return part.(*Tx), nil // Begin returns nothing else
 }
+
+// fenced carries out an effect under the fence of the call. Without a call there
+// is no outcome that it could come after: a test has begun the transaction.
+func (w *Workspace) fenced(ctx context.Context, effect func() error) error {
+	if _, inCall := runtime.FromContext(ctx); !inCall {
+		if _, ok := ctx.Value(contextKey{w}).(*Tx); ok {
+			return effect()
+		}
+	}
+	return runtime.Commit(ctx, effect)
+}

@@ -7,8 +7,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 )
 
-// On returns the workspace in a directory of any disk. A nil commit is
-// runtime.Commit.
+// On returns the workspace in a directory of any disk. A nil commit is that of
+// Open.
 func On(root, logs disk.Dir, store *content.Store, commit func(context.Context, func() error) error) *Workspace {
 	w := on(root, logs, store)
 	if commit != nil {

@@ -117,10 +117,12 @@ func open(path, logs string, store *content.Store, o options) (*Workspace, error
 
 // on returns the workspace in a directory of any disk.
 func on(root, logs disk.Dir, store *content.Store) *Workspace {
-	return &Workspace{
-		root: root, logs: logs, store: store, maxFile: defaultMaxFile, commit: runtime.Commit,
+	w := &Workspace{
+		root: root, logs: logs, store: store, maxFile: defaultMaxFile,
 		live: map[Key]*Tx{}, owners: map[string]*Tx{},
 	}
+	w.commit = w.fenced
+	return w
 }
 
 // real returns an absolute path without links.
