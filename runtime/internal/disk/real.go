@@ -45,6 +45,9 @@ func (d dir) Close() error                              { return d.root.Close() 
 func (d dir) Sub(name string) (Dir, error) {
 	root, err := d.root.OpenRoot(name)
 	if err != nil {
+		if there, lookErr := d.root.Lstat(name); lookErr == nil && there.Mode()&fs.ModeSymlink != 0 {
+			err = &fs.PathError{Op: "open", Path: name, Err: ErrLink} // that it leads nowhere, or out of here, is no matter
+		}
 		return nil, err
 	}
 	// The directory is open already: a link that takes its place now changes
