@@ -24,10 +24,22 @@ var errInterrupted = errors.New("interrupted: no further call was made")
 // call is one line of a calls file. The input stays as the bytes that were
 // written: only the runtime reads it.
 type call struct {
+	Do    verb
 	ID    string
 	Tool  string
 	Input []byte
 }
+
+// A verb is what a line wants: a new call, or something with an earlier one, which
+// not the agent does but somebody who works with it.
+type verb string
+
+const (
+	doCall    verb = ""
+	doUndo    verb = "undo"
+	doApprove verb = "approve"
+	doDeny    verb = "deny"
+)
 
 // callSeq yields calls until one cannot be read.
 type callSeq = iter.Seq2[call, error]
@@ -45,8 +57,14 @@ type line struct {
 }
 
 // calls reads JSON lines from r, named name in errors, until ctx ends. Blank
-// lines are skipped. A call without an id gets "#" and the number of its line.
-func calls(ctx context.Context, name string, r io.Reader) callSeq {
+// lines are skipped. A call without an id gets "#" and the number of its line; in
+// a later start on a journal that of the start before it, since ids stand for the
+// same call as long as the journal lasts.
+func calls(ctx context.Context, name string, start uint64, r io.Reader) callSeq {
+	prefix := automatic
+	if start > 1 {
+		prefix = fmt.Sprintf("%s%d.", automatic, start)
+	}
 	return func(yield func(call, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
@@ -63,15 +81,16 @@ func calls(ctx context.Context, name string, r io.Reader) callSeq {
 				yield(call{}, errInterrupted)
 				return
 			}
-			if !more || !hand(l, fmt.Sprintf("%s:%d", name, n), n, yield) {
+			if !more || !hand(l, fmt.Sprintf("%s:%d", name, n), fmt.Sprintf("%s%d", prefix, n), yield) {
 				return
 			}
 		}
 	}
 }
 
-// hand yields the call of line n, which is at a place. It reports whether to go on.
-func hand(l line, at string, n int, yield func(call, error) bool) bool {
+// hand yields the call of a line, which is at a place and has an id unless it
+// says another one. It reports whether to go on.
+func hand(l line, at, id string, yield func(call, error) bool) bool {
 	if l.err != nil {
 		yield(call{}, fmt.Errorf("%s: %w", at, l.err))
 		return false
@@ -85,7 +104,7 @@ func hand(l line, at string, n int, yield func(call, error) bool) bool {
 		return false
 	}
 	if c.ID == "" {
-		c.ID = fmt.Sprintf("%s%d", automatic, n)
+		c.ID = id
 	}
 	return yield(c, nil)
 }
@@ -116,7 +135,7 @@ func readLines(ctx context.Context, r io.Reader, to chan<- line) {
 }
 
 // wanted is what a line has to look like.
-const wanted = `a line is one call: {"tool": NAME, "input": {...}}, with an "id" if you like`
+const wanted = `a line is one call: {"tool": NAME, "input": {...}}, with an "id" if you like; or {"undo": ID}, {"approve": ID}, {"deny": ID}`
 
 // parseCall reads one line. It looks no further than the members of the call:
 // what is wrong with the input is for the runtime to say.
@@ -135,6 +154,13 @@ func parseCall(text []byte) (call, error) {
 			c.Tool, err = parseName(name, value)
 		case "input":
 			c.Input = value
+		case string(doUndo), string(doApprove), string(doDeny):
+			if len(members) > 1 {
+				return call{}, fmt.Errorf("%q stands alone in its line", name)
+			}
+			c.Do = verb(name)
+			c.ID, err = parseName(name, value)
+			return c, err
 		default:
 			err = fmt.Errorf("a call has no member %q", name)
 		}

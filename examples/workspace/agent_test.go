@@ -21,11 +21,16 @@ func TestParseCall(t *testing.T) {
 		{`{"tool": null, "input": {}}`, `"tool" is not a text, or empty`},
 		{`{"tool": "t", "id": "", "input": {}}`, `"id" is not a text, or empty`},
 		{`{"input": {}}`, `the call names no "tool"`},
+		{`{"undo": 1}`, `"undo" is not a text, or empty`},
+		{`{"undo": "a", "id": "b"}`, `"undo" stands alone in its line`},
 		{`{"tool": "t", "id": "#2", "input": {}}`, `the id "#2" begins with "#", as those do that calls without one get`},
 	} {
 		_, err := parseCall([]byte(test.text))
 		require.EqualError(t, err, test.want, test.text)
 	}
+	c, err := parseCall([]byte(`{"approve": "#2"}`))
+	require.NoError(t, err)
+	require.Equal(t, call{Do: doApprove, ID: "#2"}, c)
 	// What is wrong with the input is for the runtime to say.
 	for _, input := range []string{`{"a": 1, "a": 2}`, `{"A" :"\ud800"}`, `1e999`, `null`, `[ ]`} {
 		c, err := parseCall([]byte(`{"tool": "t", "input": ` + input + `}`))
@@ -38,14 +43,16 @@ func TestCallsAreNumberedByLine(t *testing.T) {
 	long := strings.Repeat("x", 200_000)
 	text := "\uFEFF{\"tool\": \"a\", \"input\": {}}\r\n\n" +
 		`{"tool": "b", "input": "` + long + `"}` + "\n{\"tool\": \"c\", \"id\": \"#\u20ac\"}"
-	var ids []string
-	var last error
-	for c, err := range calls(t.Context(), "file", strings.NewReader(text)) {
-		ids, last = append(ids, c.ID), err
+	for start, want := range map[uint64][]string{1: {"#1", "#3", ""}, 7: {"#7.1", "#7.3", ""}} {
+		var ids []string
+		var last error
+		for c, err := range calls(t.Context(), "file", start, strings.NewReader(text)) {
+			ids, last = append(ids, c.ID), err
+		}
+		require.Equal(t, want, ids)
+		require.ErrorContains(t, last, "file:4: the id")
+		require.ErrorContains(t, last, "hint: a line is one call: ")
 	}
-	require.Equal(t, []string{"#1", "#3", ""}, ids)
-	require.ErrorContains(t, last, "file:4: the id")
-	require.ErrorContains(t, last, "hint: a line is one call: ")
 }
 
 func TestWhatAgentsWriteIsShownEscaped(t *testing.T) {

@@ -5,26 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"path"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/examples/workspace/filetools"
+	"github.com/ambit-tools/ambit/runtime/workspace"
 )
 
-// workspace carries out the tools on one directory. All file access goes
-// through root, which no path and no symbolic link can leave.
-type workspace struct {
-	root *os.Root
-	web  *library
-	late lateWrites
+// tools carries out the tools on one directory. All access to its files goes
+// through ws, which no path and no symbolic link can leave, and which takes part
+// in the transactions of calls.
+type tools struct {
+	ws     *workspace.Workspace
+	web    *library
+	outbox string // file of the messages that were sent
+	victim string // the call in the middle of which this process kills itself; empty: none
+	late   lateWrites
 }
 
-var _ filetools.Handler = (*workspace)(nil)
+var _ filetools.Handler = (*tools)(nil)
 
 // FileRead implements filetools.Handler.
-func (w *workspace) FileRead(_ context.Context, in *filetools.FileReadInput) (*filetools.FileReadOutput, error) {
-	text, err := w.read(in.Path)
+func (w *tools) FileRead(ctx context.Context, in *filetools.FileReadInput) (*filetools.FileReadOutput, error) {
+	text, err := w.read(ctx, path.Clean(in.Path))
 	if err != nil {
 		return nil, err
 	}
@@ -41,41 +45,27 @@ func (w *workspace) FileRead(_ context.Context, in *filetools.FileReadInput) (*f
 }
 
 // read returns the text of a file.
-func (w *workspace) read(name string) (string, error) {
-	info, err := w.root.Stat(name)
-	switch {
-	case err != nil:
+func (w *tools) read(ctx context.Context, name string) (string, error) {
+	text, err := w.ws.ReadFile(ctx, name)
+	if err != nil {
+		if info, statErr := w.ws.Stat(ctx, name); statErr == nil && info.IsDir() {
+			err = errFolder
+		}
 		return "", explain(name, err)
-	case info.IsDir():
-		return "", explain(name, errFolder)
-	case !info.Mode().IsRegular(): // reading might never end
-		return "", explain(name, errSpecial)
 	}
-	text, err := w.root.ReadFile(name)
-	if err == nil && !utf8.Valid(text) {
-		err = errNoText
+	if !utf8.Valid(text) {
+		return "", explain(name, errNoText)
 	}
-	return string(text), explain(name, err)
-}
-
-// FileWrite implements filetools.Handler.
-func (w *workspace) FileWrite(ctx context.Context, in *filetools.FileWriteInput) (*filetools.FileWriteOutput, error) {
-	if err := w.replace(ctx, in.Path, []byte(in.Content)); err != nil {
-		return nil, err
-	}
-	return &filetools.FileWriteOutput{Size: int64(len(in.Content))}, nil
+	return string(text), nil
 }
 
 // What is wrong with a path, and what to do instead.
 var (
-	errOutside  = errors.New("leads out of the workspace: name a path below it")
-	errLink     = errors.New("is a symbolic link, and nothing is written through one: write to the file itself")
-	errFolder   = errors.New("is a folder: name a file in it")
-	errNoFolder = errors.New("is a file: it can hold no others")
-	errSpecial  = errors.New("is neither a file nor a folder: name another path")
-	errNoText   = errors.New("is not a text: name another file")
-	errMissing  = errors.New("does not exist: file_list says what does")
-	errDenied   = errors.New("is closed to this program: name another path")
+	errFolder  = errors.New("is a folder: name a file in it")
+	errSpecial = errors.New("is a link, or neither a file nor a folder: name another path")
+	errNoText  = errors.New("is not a text: name another file")
+	errMissing = errors.New("does not exist: file_list says what does")
+	errDenied  = errors.New("is closed to this program: name another path")
 )
 
 // explain makes an error about a path that a model can act on, and drops what it
@@ -83,7 +73,6 @@ var (
 // reaches the model.
 func explain(name string, err error) error {
 	var pathErr *fs.PathError
-	var linkErr *os.LinkError
 	switch {
 	case err == nil:
 		return nil
@@ -91,10 +80,13 @@ func explain(name string, err error) error {
 		err = errMissing
 	case errors.Is(err, fs.ErrPermission):
 		err = errDenied
+	case errors.Is(err, workspace.ErrSpecial), errors.Is(err, fs.ErrInvalid):
+		err = errSpecial
 	case errors.As(err, &pathErr):
 		err = fmt.Errorf("cannot be used: %w", pathErr.Err)
-	case errors.As(err, &linkErr):
-		err = fmt.Errorf("cannot be used: %w", linkErr.Err)
+	case errors.Is(err, errFolder), errors.Is(err, errNoText):
+	default: // the workspace has named the path
+		return err
 	}
 	return fmt.Errorf("%q %w", name, err)
 }

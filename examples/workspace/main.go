@@ -5,6 +5,17 @@
 // prints how each call ended, and at the end a summary. Refused and failed calls
 // are outcomes, not errors.
 //
+// Every call is in a journal, which is a temporary file unless -store names one
+// that lasts. A later start on the same store recovers what an earlier one has
+// left, however that ended; a call that was made under an id is not made again,
+// its outcome is shown. -crash has a first start killed half way through a write,
+// to show that; together with -store it kills this one. At the end the audit of
+// the journal is verified.
+//
+// A line of a calls file may also be {"undo": ID}, which takes a call back, and
+// {"approve": ID} or {"deny": ID}, which answers a call that waits for consent.
+// -approve says what a scripted reviewer answers before that.
+//
 // The exit code is 0 when every call was answered, 1 when a line could not be
 // read or the output not be written, 2 for a wrong command line, and 130 when
 // an interrupt or a termination signal came: then the running call is cancelled,
@@ -33,7 +44,8 @@ func main() {
 // config is what the command line says.
 type config struct {
 	dir, calls, behavior, webMode string
-	json                          bool
+	store, anchor, approve        string
+	json, crash                   bool
 }
 
 // run does the work of main and returns the exit code.
@@ -71,6 +83,10 @@ func parseArgs(args []string, stderr io.Writer) (config, error) {
 	flags.StringVar(&cfg.behavior, "behavior", "draft", "what the agent is doing: draft or doc_edit")
 	flags.StringVar(&cfg.webMode, "web", "off", "value of the mode web_mode: off, cached or live")
 	flags.BoolVar(&cfg.json, "json", false, "print outcomes as JSON lines")
+	flags.StringVar(&cfg.store, "store", "", "keep the journal in this `file`, and what belongs to it beside it, instead of in a temporary one")
+	flags.StringVar(&cfg.anchor, "anchor", "", "append the signed notes of the audit to this `file` (default: that of the store with .anchor behind it)")
+	flags.StringVar(&cfg.approve, "approve", "", "what the scripted reviewer answers to requests for consent: yes, no or later (default yes; later with -crash and -store)")
+	flags.BoolVar(&cfg.crash, "crash", false, "show a recovery: have a first start on the same store killed half way through a write; with -store, kill this one")
 	if err := flags.Parse(args); err != nil {
 		return cfg, err
 	}
@@ -96,6 +112,15 @@ func (cfg *config) check(flags *flag.FlagSet) error {
 		return err
 	}
 	if err := oneOf("behavior", cfg.behavior, "draft", "doc_edit"); err != nil {
+		return err
+	}
+	if cfg.approve == "" {
+		cfg.approve = "yes"
+		if cfg.crash && cfg.store != "" {
+			cfg.approve = "later"
+		}
+	}
+	if err := oneOf("approve", cfg.approve, "yes", "no", "later"); err != nil {
 		return err
 	}
 	return oneOf("web", cfg.webMode, "off", "cached", "live")

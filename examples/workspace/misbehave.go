@@ -18,10 +18,10 @@ type lateWrites struct {
 
 // SlowWrite implements filetools.Handler. It misbehaves on purpose: it does not
 // look at its context and tries to write after its deadline.
-func (w *workspace) SlowWrite(ctx context.Context, in *filetools.SlowWriteInput) (*filetools.SlowWriteOutput, error) {
+func (w *tools) SlowWrite(ctx context.Context, in *filetools.SlowWriteInput) (*filetools.SlowWriteOutput, error) {
 	time.Sleep(tooLong)
 	text := "written too late\n"
-	if err := w.replace(ctx, in.Path, []byte(text)); err != nil {
+	if err := w.ws.WriteFile(ctx, in.Path, []byte(text), fileMode); err != nil {
 		w.late.blocked.Add(1)
 		return nil, err
 	}
@@ -30,6 +30,6 @@ func (w *workspace) SlowWrite(ctx context.Context, in *filetools.SlowWriteInput)
 }
 
 // Crash implements filetools.Handler. It misbehaves on purpose: it panics.
-func (w *workspace) Crash(_ context.Context, in *filetools.CrashInput) (*filetools.CrashOutput, error) {
+func (w *tools) Crash(_ context.Context, in *filetools.CrashInput) (*filetools.CrashOutput, error) {
 	panic("crash was asked for: " + in.Note.Or("without a note"))
 }

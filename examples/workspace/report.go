@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -19,8 +20,10 @@ type report struct {
 	out    io.Writer
 	json   bool
 	place  string // what the calls worked on
-	lost   bool   // the output cannot be written any more
 	counts [runtime.Unknown + 1]int
+
+	mu   sync.Mutex // the reviewer prints, too
+	lost bool       // the output cannot be written any more
 }
 
 // outcomeLine is an outcome as a JSON line.
@@ -34,34 +37,62 @@ type outcomeLine struct {
 	DurationMS float64          `json:"duration_ms"`
 }
 
-// add prints one outcome.
+// indent is where what belongs to a line stands below it.
+const indent = "           "
+
+// row is a line about a call; what is last has no width.
+func row(id, tool, kind, reason, took, text string) string {
+	return fmt.Sprintf("%-10s %-12s %-10s %-21s %11s  %s", word(id), word(tool), kind, reason, took, text)
+}
+
+// add counts and prints one outcome.
 func (r *report) add(o runtime.Outcome) error {
 	r.counts[o.Kind]++
+	return r.show(o)
+}
+
+// show prints one outcome.
+func (r *report) show(o runtime.Outcome) error {
 	if r.json {
-		return r.addJSON(o)
-	}
-	reason := o.Reason.String()
-	if reason == "" {
-		reason = "-"
+		return r.showJSON(outcomeLine{
+			Call: o.CallID, Tool: o.Tool, Outcome: o.Kind.String(), Reason: o.Reason.String(),
+			Violations: o.Violations, Message: o.Message, DurationMS: milliseconds(o.Duration),
+		})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-10s %-12s %-10s %-21s %8.1f ms  %s\n", word(o.CallID), word(o.Tool), o.Kind, reason, milliseconds(o.Duration), text(o))
+	b.WriteString(row(o.CallID, o.Tool, o.Kind.String(), cmp.Or(o.Reason.String(), "-"), took(o.Duration), text(o)) + "\n")
 	for _, v := range o.Violations {
-		fmt.Fprintf(&b, "%11s- %s\n", "", oneLine(v.String()))
+		fmt.Fprintf(&b, "%s- %s\n", indent, oneLine(v.String()))
 	}
 	return r.print(b.String())
 }
 
-// addJSON prints one outcome as a JSON line.
-func (r *report) addJSON(o runtime.Outcome) error {
-	violations := o.Violations
-	if violations == nil {
-		violations = []wire.Violation{}
+// undone prints how an undo ended.
+func (r *report) undone(id, tool string, u runtime.UndoResult, d time.Duration) error {
+	kind, what := "undone", "what the call has changed was taken back"
+	if u.Kind != runtime.UndoOK {
+		kind, what = "not_undone", "the call stands as it is"
 	}
-	text, err := json.Marshal(outcomeLine{
-		Call: o.CallID, Tool: o.Tool, Outcome: o.Kind.String(), Reason: o.Reason.String(),
-		Violations: violations, Message: o.Message, DurationMS: milliseconds(o.Duration),
-	})
+	if r.json {
+		return r.showJSON(outcomeLine{Call: id, Tool: tool, Outcome: kind, Reason: u.Reason.String(), Message: what, DurationMS: milliseconds(d)})
+	}
+	return r.print(row(id, tool, kind, cmp.Or(u.Reason.String(), "-"), took(d), what) + "\n")
+}
+
+// heading prints what the next lines are about.
+func (r *report) heading(text string) error {
+	if r.json {
+		return nil
+	}
+	return r.print(text + "\n")
+}
+
+// showJSON prints a line as JSON.
+func (r *report) showJSON(line outcomeLine) error {
+	if line.Violations == nil {
+		line.Violations = []wire.Violation{}
+	}
+	text, err := json.Marshal(line)
 	if err != nil {
 		return err
 	}
@@ -70,6 +101,8 @@ func (r *report) addJSON(o runtime.Outcome) error {
 
 // print writes to the output.
 func (r *report) print(text string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if _, err := io.WriteString(r.out, text); err != nil {
 		r.lost = true
 		return fmt.Errorf("output is lost: %w", err)
@@ -96,8 +129,8 @@ func text(o runtime.Outcome) string {
 	return fmt.Sprintf("%s... (%d bytes)", oneLine(string(o.Output[:end])), len(o.Output))
 }
 
-// summary prints how many calls ended in which way.
-func (r *report) summary(late *lateWrites) error {
+// summary prints how many calls ended in which way, and what the audit says.
+func (r *report) summary(late *lateWrites, verdict string) error {
 	if r.json || r.lost {
 		return nil
 	}
@@ -112,7 +145,9 @@ func (r *report) summary(late *lateWrites) error {
 	if blocked, written := late.blocked.Load(), late.written.Load(); blocked+written > 0 {
 		text += fmt.Sprintf("late writes: %d blocked, %d written\n", blocked, written)
 	}
-	return r.print(text)
+	return r.print(text + verdict)
 }
+
+func took(d time.Duration) string { return fmt.Sprintf("%.1f ms", milliseconds(d)) }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -13,27 +13,14 @@ import (
 )
 
 // FileList implements filetools.Handler.
-func (w *workspace) FileList(ctx context.Context, in *filetools.FileListInput) (*filetools.FileListOutput, error) {
-	start := path.Clean(in.Path)
+func (w *tools) FileList(ctx context.Context, in *filetools.FileListInput) (*filetools.FileListOutput, error) {
 	out := &filetools.FileListOutput{Entries: []filetools.FileListOutputEntriesItem{}}
-	err := fs.WalkDir(w.root.FS(), start, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return unlessGone(name, start, err)
-		}
-		if name == start && d.IsDir() {
-			return ctx.Err()
-		}
+	err := w.walk(ctx, path.Clean(in.Path), in.Depth, func(name string, d fs.DirEntry) error {
 		entry, err := listed(name, d)
-		if err != nil {
-			return unlessGone(name, start, err)
-		}
-		if entry.Kind != "" {
+		if err == nil && entry.Kind != "" {
 			out.Entries = append(out.Entries, entry)
 		}
-		if d.IsDir() && depth(start, name) >= in.Depth {
-			return fs.SkipDir
-		}
-		return ctx.Err()
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -60,39 +47,50 @@ func listed(name string, d fs.DirEntry) (entry filetools.FileListOutputEntriesIt
 	return entry, nil
 }
 
-// unlessGone passes over what was removed during the walk from start.
-func unlessGone(name, start string, err error) error {
-	if name != start && errors.Is(err, fs.ErrNotExist) {
-		return nil
+// walk calls visit for all that is below start, in lexical order, so many levels
+// down. What stands at start itself is visited when it is no folder. What is
+// removed meanwhile is passed over.
+func (w *tools) walk(ctx context.Context, start string, levels int64, visit func(string, fs.DirEntry) error) error {
+	info, err := w.ws.Stat(ctx, start)
+	if err != nil {
+		return explain(start, err)
 	}
-	return explain(name, err)
+	if !info.IsDir() {
+		return visit(start, fs.FileInfoToDirEntry(info))
+	}
+	entries, err := w.ws.ReadDir(ctx, start)
+	if err != nil {
+		return explain(start, err)
+	}
+	for _, d := range entries {
+		name := path.Join(start, d.Name())
+		err := visit(name, d)
+		if err == nil && d.IsDir() && levels > 1 {
+			err = w.walk(ctx, name, levels-1, visit)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errMissing) {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
-// depth counts the folder levels from start down to name.
-func depth(start, name string) int64 {
-	if start != "." {
-		name = strings.TrimPrefix(name, start+"/")
-	}
-	return int64(strings.Count(name, "/")) + 1
-}
+// allLevels is more than a path can have.
+const allLevels = 1 << 20
 
 // errEnough ends a walk that has found what it wanted.
 var errEnough = errors.New("enough matches")
 
 // TextSearch implements filetools.Handler.
-func (w *workspace) TextSearch(ctx context.Context, in *filetools.TextSearchInput) (*filetools.TextSearchOutput, error) {
+func (w *tools) TextSearch(ctx context.Context, in *filetools.TextSearchInput) (*filetools.TextSearchOutput, error) {
 	out := &filetools.TextSearchOutput{Matches: []filetools.TextSearchOutputMatchesItem{}}
-	start := path.Clean(in.Path)
-	err := fs.WalkDir(w.root.FS(), start, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return unlessGone(name, start, err)
-		}
+	err := w.walk(ctx, path.Clean(in.Path), allLevels, func(name string, d fs.DirEntry) error {
 		if !d.Type().IsRegular() {
 			return ctx.Err()
 		}
-		text, err := w.root.ReadFile(name)
+		text, err := w.ws.ReadFile(ctx, name)
 		if err != nil {
-			return unlessGone(name, start, err)
+			return explain(name, err)
 		}
 		if !utf8.Valid(text) {
 			return ctx.Err()

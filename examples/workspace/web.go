@@ -91,7 +91,7 @@ func containsAll(text string, words []string) bool {
 }
 
 // WebSearch implements filetools.Handler.
-func (w *workspace) WebSearch(ctx context.Context, in *filetools.WebSearchInput) (*filetools.WebSearchOutput, error) {
+func (w *tools) WebSearch(ctx context.Context, in *filetools.WebSearchInput) (*filetools.WebSearchOutput, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.web.base+"/search?q="+url.QueryEscape(in.Query), nil)
 	if err != nil {
 		return nil, err

@@ -13,11 +13,9 @@ import (
 
 	"github.com/ambit-tools/ambit/examples/workspace/filetools"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
-
-//go:embed files
-var files embed.FS
 
 //go:embed filetools/policy
 var policies embed.FS
@@ -26,47 +24,61 @@ var policies embed.FS
 const farewell = 5 * time.Second
 
 // work makes the calls and reports their outcomes. Whatever happens on the way,
-// the summary is printed and a temporary directory removed.
+// the summary is printed and what is temporary removed.
 func work(ctx context.Context, cfg config, stdin io.Reader, stdout, stderr io.Writer) (err error) {
-	source, name, err := openCalls(cfg.calls, stdin)
+	source, name, err := openCalls(&cfg, stdin)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	dir, cleanup, err := openDir(cfg.dir)
+	at, err := newPlace(&cfg)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, cleanup()) }()
-	root, err := os.OpenRoot(dir)
+	defer func() { err = errors.Join(err, at.remove()) }()
+	rep := &report{out: stdout, json: cfg.json, place: at.name}
+	if cfg.crash && cfg.store == "" {
+		if err := crashFirst(ctx, at, &cfg, stdout, stderr); err != nil {
+			return err
+		}
+		cfg.crash = false
+		if err := rep.heading(fmt.Sprintf("killed in the middle of %q; the same program starts again on the same store", victim)); err != nil {
+			return err
+		}
+	}
+	s, err := openStores(ctx, at, stderr)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { err = errors.Join(err, s.close()) }()
+	return workOn(ctx, &cfg, s, calls(ctx, name, s.journal.Epoch(), source), rep, stderr)
+}
+
+// workOn is work with everything open.
+func workOn(ctx context.Context, cfg *config, s *stores, source callSeq, rep *report, stderr io.Writer) (err error) {
 	web, err := openLibrary()
 	if err != nil {
 		return err
 	}
 	defer web.close()
-
-	handler := &workspace{root: root, web: web}
-	exec, err := newExecutor(handler, stderr)
-	if err != nil {
+	handler := &tools{ws: s.ws, web: web, outbox: s.at.outbox()}
+	if cfg.crash {
+		handler.victim = victim
+	}
+	rev := &reviewer{rep: rep, says: cfg.approve}
+	if rev.exec, err = newExecutor(handler, s, rev, stderr); err != nil {
 		return err
 	}
-	rep := &report{out: stdout, json: cfg.json, place: oneLine(cfg.dir)}
-	if cfg.dir == "" {
-		rep.place = "a temporary copy"
-	}
-	err = execute(ctx, exec, cfg, calls(ctx, name, source), rep)
+	err = execute(ctx, cfg, s, source, rev)
 	closing, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer stop()
-	err = errors.Join(err, exec.Shutdown(closing)) // now it is known what became of late writes
-	return errors.Join(err, rep.summary(&handler.late))
+	err = errors.Join(err, rev.exec.Shutdown(closing)) // now it is known what became of late writes
+	verdict, bad := verdict(closing, s)
+	return errors.Join(err, bad, rep.summary(&handler.late, verdict))
 }
 
 // newExecutor binds the generated tools to handler and the policy to both.
-func newExecutor(handler filetools.Handler, stderr io.Writer) (*runtime.Executor, error) {
+func newExecutor(handler filetools.Handler, s *stores, rev *reviewer, stderr io.Writer) (*runtime.Executor, error) {
 	reg, err := runtime.NewRegistry(filetools.Tools(handler)...)
 	if err != nil {
 		return nil, err
@@ -79,70 +91,132 @@ func newExecutor(handler filetools.Handler, stderr io.Writer) (*runtime.Executor
 	if err != nil {
 		return nil, err
 	}
+	who := runtime.WithApprover(rev)
+	if rev.says == "later" {
+		who = runtime.WithPendingRequests()
+	}
 	// An example may run on a machine that is busy with other things. Panics and
 	// raw errors go to the operator; the agent sees a safe text.
-	return runtime.NewExecutor(reg, policy, runtime.WithPolicyTimeout(2*time.Second), runtime.WithErrorHandler(func(e *runtime.CallError) {
-		var fault error = e
-		if errors.Is(e, runtime.ErrFenced) { // which names the call itself
-			fault = e.Err
-		}
-		fmt.Fprintf(stderr, "operator: %s\n", oneLine(fault.Error()))
-	}))
+	return runtime.NewExecutor(reg, policy, who, runtime.WithJournal(s.log.Journal()), runtime.WithParticipant("files", s.ws),
+		runtime.WithPolicyTimeout(2*time.Second), runtime.WithErrorHandler(func(e *runtime.CallError) {
+			var fault error = e
+			if errors.Is(e, runtime.ErrFenced) { // which names the call itself
+				fault = e.Err
+			}
+			fmt.Fprintf(stderr, "operator: %s\n", oneLine(fault.Error()))
+		}))
 }
 
-// execute makes every call in one turn of one run.
-func execute(ctx context.Context, exec *runtime.Executor, cfg config, source callSeq, rep *report) error {
-	session := exec.Session(runtime.SessionConfig{
-		Principal:    "agent",
-		Behavior:     cfg.behavior,
-		Modes:        map[string]string{"web_mode": cfg.webMode},
-		Capabilities: []string{"filesystem.read", "filesystem.write", "network.read"},
-	})
-	job, err := session.StartRun(ctx, runtime.RunConfig{})
+// execute recovers, and makes every call in one turn of one run.
+func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *reviewer) error {
+	session := func() *runtime.Session {
+		return rev.exec.Session(runtime.SessionConfig{
+			ID:           "workspace",
+			Principal:    "agent",
+			Behavior:     cfg.behavior,
+			Modes:        map[string]string{"web_mode": cfg.webMode},
+			Capabilities: []string{"filesystem.read", "filesystem.write", "network.read", "message.send"},
+		})
+	}
+	if err := recoverCalls(ctx, s, session, rev); err != nil {
+		return err
+	}
+	job, err := session().StartRun(ctx, runtime.RunConfig{})
 	if err != nil {
 		return err
 	}
-	turn := job.Turn(runtime.TurnConfig{Budget: 10 * time.Minute})
-	for c, err := range source {
-		if err != nil {
-			return err
-		}
-		if err := rep.add(turn.Execute(ctx, runtime.Call{ID: c.ID, Tool: c.Tool, Input: c.Input})); err != nil {
-			return err
-		}
+	// Who may be killed at any moment has the first entries signed at once: the next
+	// start then need not take them on trust.
+	if err := s.log.Checkpoint(ctx); err != nil {
+		return err
+	}
+	turn := runtime.TurnConfig{Budget: 10 * time.Minute}
+	if cfg.approve != "later" {
+		turn.Patience = time.Minute
+	}
+	if err := makeCalls(ctx, session(), job.Turn(turn), source, rev); err != nil {
+		return err
+	}
+	if cfg.approve == "later" {
+		return nil // the run goes on when somebody answers
 	}
 	return job.Close(ctx)
 }
 
-// openCalls returns where calls are read from and its name for errors.
-func openCalls(path string, stdin io.Reader) (io.ReadCloser, string, error) {
-	switch path {
-	case "":
-		return io.NopCloser(bytes.NewReader(script)), "calls.jsonl", nil
-	case "-":
-		return io.NopCloser(stdin), "standard input", nil
+// makeCalls does what the lines say.
+func makeCalls(ctx context.Context, session *runtime.Session, turn *runtime.Turn, source callSeq, rev *reviewer) error {
+	for c, err := range source {
+		if err != nil {
+			return err
+		}
+		switch c.Do {
+		case doUndo:
+			began := time.Now()
+			res := session.Undo(ctx, runtime.UndoRequest{CallID: c.ID, By: reviewerName})
+			err = rev.rep.undone(c.ID, now(session, c.ID).Tool, res, time.Since(began))
+		case doApprove, doDeny:
+			err = rev.answerLine(ctx, session, c)
+		default:
+			err = rev.rep.add(turn.Execute(ctx, runtime.Call{ID: c.ID, Tool: c.Tool, Input: c.Input}))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	f, err := os.Open(path)
-	return f, path, err
+	return nil
 }
 
-// openDir returns the directory to work on: dir, or a temporary copy of the
-// example's own files, which cleanup removes.
-func openDir(dir string) (path string, cleanup func() error, err error) {
-	if dir != "" {
-		return dir, func() error { return nil }, nil
+// now returns how a call stands, without waiting for anything.
+func now(session *runtime.Session, id string) runtime.Outcome {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	return session.Await(ctx, id)
+}
+
+// answerLine answers the request about a call; when there is none any more it
+// shows how the call ended.
+func (r *reviewer) answerLine(ctx context.Context, session *runtime.Session, c call) error {
+	req := r.find(c.ID)
+	if req == nil {
+		return r.rep.show(session.Await(ctx, c.ID))
 	}
-	path, err = os.MkdirTemp("", "ambit-workspace-")
+	out, err := r.answer(ctx, req, c.Do == doApprove)
 	if err != nil {
-		return "", nil, err
+		return err
 	}
-	cleanup = func() error { return os.RemoveAll(path) }
-	own, err := fs.Sub(files, "files")
-	if err == nil {
-		err = os.CopyFS(path, own)
+	return r.rep.show(*out)
+}
+
+// verdict verifies the audit of the journal and says how.
+func verdict(ctx context.Context, s *stores) (string, error) {
+	r, err := s.verify(ctx)
+	switch {
+	case err != nil:
+	case r.Bad != nil:
+		err = r.Bad
+	case r.Verdict != audit.VerdictOK:
+		err = errors.New(r.Verdict)
 	}
 	if err != nil {
-		return "", nil, errors.Join(err, cleanup())
+		return "", fmt.Errorf("the audit of the journal: %w", err)
 	}
-	return path, cleanup, nil
+	text := fmt.Sprintf("audit: %s, %d entries, %d of them anchored\n", r.Verdict, r.Entries, r.Anchored)
+	if s.at.temp == "" {
+		text += "to verify: " + s.at.verifyCommand() + "\n"
+	}
+	return text, nil
+}
+
+// openCalls returns where calls are read from and its name for errors.
+func openCalls(cfg *config, stdin io.Reader) (io.ReadCloser, string, error) {
+	switch {
+	case cfg.calls == "" && cfg.crash && cfg.store != "":
+		return io.NopCloser(bytes.NewReader(crashScript)), "crash.jsonl", nil
+	case cfg.calls == "":
+		return io.NopCloser(bytes.NewReader(script)), "calls.jsonl", nil
+	case cfg.calls == "-":
+		return io.NopCloser(stdin), "standard input", nil
+	}
+	f, err := os.Open(cfg.calls)
+	return f, cfg.calls, err
 }

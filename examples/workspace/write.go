@@ -2,124 +2,89 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
-	"strings"
 
+	"github.com/ambit-tools/ambit/examples/workspace/filetools"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/workspace"
 )
 
-// replace writes a file under the fence of the call: once the call has an
-// outcome, nothing is written any more. The file is complete or as it was, and
-// keeps its mode. Nothing is written through a symbolic link, since policies
-// judge a path by its name.
-func (w *workspace) replace(ctx context.Context, name string, text []byte) error {
-	return runtime.Commit(ctx, func() error { return w.save(name, text) })
+// The modes of what is made where nothing was.
+const (
+	fileMode   = 0o644
+	folderMode = 0o755
+)
+
+// FileWrite implements filetools.Handler.
+func (w *tools) FileWrite(ctx context.Context, in *filetools.FileWriteInput) (*filetools.FileWriteOutput, error) {
+	if err := w.write(ctx, in.Path, in.Content); err != nil {
+		return nil, err
+	}
+	return &filetools.FileWriteOutput{Size: int64(len(in.Content))}, nil
 }
 
-// save is replace without the fence.
-func (w *workspace) save(name string, text []byte) error {
-	switch {
-	case !filepath.IsLocal(name):
-		return explain(name, errOutside)
-	case strings.HasSuffix(name, "/"):
-		return explain(name, errFolder)
+// PreviewFileWrite implements filetools.Handler.
+func (w *tools) PreviewFileWrite(ctx context.Context, in *filetools.FileWriteInput) (runtime.Preview, error) {
+	return w.preview(ctx, in.Path, in.Content)
+}
+
+// PrepareFileWrite implements filetools.Handler.
+func (w *tools) PrepareFileWrite(ctx context.Context, in *filetools.FileWriteInput) (*filetools.Change, error) {
+	return w.prepare(ctx, in.Path, in.Content)
+}
+
+// UndoFileWrite implements filetools.Handler.
+func (w *tools) UndoFileWrite(ctx context.Context, u *runtime.Undo[filetools.FileWriteInput, filetools.Change, filetools.FileWriteOutput]) error {
+	return w.takeBack(ctx, u.State)
+}
+
+// write makes text the content of a file, and the folders on the way to it, in
+// the transaction of the call and under its fence. The path is used as it was
+// given, or refused: the policy has judged it by its name.
+func (w *tools) write(ctx context.Context, name, text string) error {
+	if dir := path.Dir(name); dir != "." {
+		if err := w.ws.MkdirAll(ctx, dir, folderMode); err != nil {
+			return explain(name, err)
+		}
 	}
-	name = path.Clean(name)
-	folder, err := w.folder(path.Dir(name))
+	if err := w.ws.WriteFile(ctx, name, []byte(text), fileMode); err != nil {
+		return explain(name, err)
+	}
+	w.dieHere(ctx)
+	return nil
+}
+
+// preview shows what a write would change.
+func (w *tools) preview(ctx context.Context, name, text string) (runtime.Preview, error) {
+	diff, err := w.ws.Diff(ctx, name, []byte(text))
+	return runtime.Preview{MediaType: "text/x-diff", Text: diff}, explain(name, err)
+}
+
+// prepare keeps what a write is about to change, and says what it will be.
+func (w *tools) prepare(ctx context.Context, name, text string) (*filetools.Change, error) {
+	before, err := w.ws.Snapshot(ctx, name)
 	if err != nil {
-		return err
+		return nil, explain(name, err)
 	}
-	defer folder.Close()
-	return explain(name, put(folder, path.Base(name), text))
-}
-
-// folder opens a folder and makes those on the way that are missing. It goes one
-// name at a time and looks at each that it opened, so that no link on the way is
-// followed, one that appears meanwhile included.
-func (w *workspace) folder(name string) (*os.Root, error) {
-	at, err := w.root.OpenRoot(".")
-	if err != nil || name == "." {
-		return at, explain(name, err)
+	if before[0].Kind == workspace.KindDir {
+		return nil, explain(name, errFolder)
 	}
-	walked := ""
-	for part := range strings.SplitSeq(path.Clean(name), "/") {
-		walked = path.Join(walked, part)
-		next, err := enter(at, part)
-		at.Close()
+	after := before.WithFile(name, []byte(text), fileMode)
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		above, err := w.ws.Snapshot(ctx, dir)
 		if err != nil {
-			return nil, explain(walked, err)
+			return nil, explain(dir, err)
 		}
-		at = next
+		if above[0].Kind != workspace.KindAbsent {
+			break
+		}
+		before, after = append(before, above...), after.WithDir(dir, folderMode)
 	}
-	return at, nil
+	return &filetools.Change{Before: stored(before), After: stored(after)}, nil
 }
 
-// enter opens the folder called name in another, and makes it if need be.
-func enter(in *os.Root, name string) (*os.Root, error) {
-	info, err := in.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := in.Mkdir(name, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		info, err = in.Lstat(name)
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case info.Mode()&fs.ModeSymlink != 0:
-		return nil, errLink
-	case !info.IsDir():
-		return nil, errNoFolder
-	}
-	folder, err := in.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	opened, err := folder.Stat(".")
-	if err == nil && !os.SameFile(info, opened) {
-		err = errLink
-	}
-	if err != nil {
-		folder.Close()
-		return nil, err
-	}
-	return folder, nil
-}
-
-// put writes a file in a folder beside the one that it then replaces. The name
-// that it has meanwhile is nobody else's.
-func put(folder *os.Root, name string, text []byte) error {
-	old, err := folder.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	case old.Mode()&fs.ModeSymlink != 0:
-		return errLink
-	case old.IsDir():
-		return errFolder
-	case !old.Mode().IsRegular():
-		return errSpecial
-	}
-	temp := ".ambit-" + rand.Text()
-	f, err := folder.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if old != nil {
-		err = errors.Join(err, f.Chmod(old.Mode().Perm()))
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = folder.Rename(temp, name)
-	}
-	if err != nil {
-		folder.Remove(temp) //nolint:errcheck // the first error is the one to tell
-	}
-	return err
+// takeBack restores what a write has changed, unless somebody has changed it
+// since.
+func (w *tools) takeBack(ctx context.Context, c *filetools.Change) error {
+	return w.ws.Restore(ctx, recalled(c.Before), recalled(c.After))
 }

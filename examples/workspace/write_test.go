@@ -1,60 +1,84 @@
 package main
 
 import (
-	"fmt"
+	"context"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/examples/workspace/filetools"
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/wire"
+	"github.com/ambit-tools/ambit/runtime/workspace"
 )
 
-// folderOf returns a workspace on a new directory with an empty docs/.
-func folderOf(t *testing.T) (*workspace, string) {
+// folderOf returns the tools on a new directory with an empty docs/.
+func folderOf(t *testing.T) (*tools, string) {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "docs"), 0o755))
-	root, err := os.OpenRoot(dir)
+	objects, err := content.Open(filepath.Join(t.TempDir(), "objects"))
 	require.NoError(t, err)
-	t.Cleanup(func() { root.Close() })
-	return &workspace{root: root}, dir
+	ws, err := workspace.Open(dir, objects)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, ws.Close())
+		require.NoError(t, objects.Close())
+	})
+	return &tools{ws: ws}, dir
 }
 
-func TestWritersOfOneFileAllSucceed(t *testing.T) {
-	w, dir := folderOf(t)
-	foreign := filepath.Join(dir, "docs", "a.md.ambit-new")
-	require.NoError(t, os.WriteFile(foreign, []byte("mine"), 0o644))
-	var wait sync.WaitGroup
-	failures := make([]error, 50)
-	for i := range failures {
-		wait.Go(func() { failures[i] = w.save("docs/deep/a.md", []byte(fmt.Sprint(i))) })
+// save prepares and makes a write as the runtime would.
+func (w *tools) save(t *testing.T, name, text string) (*filetools.Change, error) {
+	t.Helper()
+	change, err := w.prepare(t.Context(), name, text)
+	if err != nil {
+		return nil, err
 	}
-	wait.Wait()
-	for _, err := range failures {
-		require.NoError(t, err)
+	tx, err := w.ws.BeginTx(t.Context(), workspace.Key{Session: "s", Call: name})
+	require.NoError(t, err)
+	ctx := workspace.WithTx(t.Context(), tx)
+	if err := w.write(ctx, name, text); err != nil {
+		require.NoError(t, tx.Rollback(ctx))
+		return nil, err
 	}
-	entries, err := os.ReadDir(filepath.Join(dir, "docs", "deep"))
+	_, err = tx.Seal(ctx)
 	require.NoError(t, err)
-	require.Len(t, entries, 1, "no file is left over")
-	require.NoError(t, w.save("docs/a.md", []byte("text")))
-	text, err := os.ReadFile(foreign)
-	require.NoError(t, err)
-	require.Equal(t, "mine", string(text))
+	return change, tx.Commit(ctx)
 }
 
-func TestWriteKeepsTheMode(t *testing.T) {
+func TestWriteIsTakenBack(t *testing.T) {
 	w, dir := folderOf(t)
 	name := filepath.Join(dir, "docs", "run.sh")
-	require.NoError(t, os.WriteFile(name, nil, 0o644))
+	require.NoError(t, os.WriteFile(name, []byte("old"), 0o644))
 	require.NoError(t, os.Chmod(name, 0o751))
-	require.NoError(t, w.save("docs/run.sh", []byte("text")))
+	first, err := w.save(t, "docs/run.sh", "new")
+	require.NoError(t, err)
 	info, err := os.Stat(name)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o751), info.Mode())
+	second, err := w.save(t, "docs/deep/er/a.md", "text")
+	require.NoError(t, err)
+
+	for range 2 { // it may run more than once
+		require.NoError(t, w.takeBack(t.Context(), second))
+		require.NoDirExists(t, filepath.Join(dir, "docs", "deep"))
+		require.NoError(t, w.takeBack(t.Context(), first))
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.Equal(t, "old", string(text))
+	}
+	require.NoError(t, os.WriteFile(name, []byte("mine"), 0o644))
+	require.ErrorIs(t, w.takeBack(t.Context(), first), runtime.ErrDrift)
+}
+
+func TestWhatAnUndoNeedsCanBeStored(t *testing.T) {
+	want := workspace.Snapshot{}.WithFile("a", []byte("text"), 0o640).WithDir("b", 0o755).Without("c")
+	change := filetools.Change{Before: stored(want)}
+	require.Equal(t, want, recalled(change.Before))
 }
 
 func TestNothingIsWrittenThroughLinks(t *testing.T) {
@@ -65,11 +89,10 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	require.NoError(t, os.Symlink("../src/a.go", filepath.Join(dir, "docs", "file")))
 	require.NoError(t, os.Symlink("nowhere", filepath.Join(dir, "docs", "dangling")))
 
-	require.EqualError(t, w.save("docs/folder/a.go", []byte("x")), `"docs/folder" `+errLink.Error())
-	require.EqualError(t, w.save("docs/folder/new/b.go", []byte("x")), `"docs/folder" `+errLink.Error())
-	require.EqualError(t, w.save("docs/file", []byte("x")), `"docs/file" `+errLink.Error())
-	require.EqualError(t, w.save("docs/dangling", []byte("x")), `"docs/dangling" `+errLink.Error())
-
+	for _, name := range []string{"docs/folder/a.go", "docs/folder/new/b.go", "docs/file", "docs/dangling"} {
+		_, err := w.save(t, name, "x")
+		require.ErrorContains(t, err, "link", name)
+	}
 	entries, err := os.ReadDir(filepath.Join(dir, "src"))
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
@@ -81,28 +104,42 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 func TestErrorsNameThePathAndTheRemedy(t *testing.T) {
 	w, dir := folderOf(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "docs", "a.bin"), []byte{0xff}, 0o644))
-	_, err := w.read("docs/missing.md")
-	require.EqualError(t, err, `"docs/missing.md" does not exist: file_list says what does`)
-	_, err = w.read("docs")
-	require.EqualError(t, err, `"docs" is a folder: name a file in it`)
-	_, err = w.read("docs/a.bin")
-	require.EqualError(t, err, `"docs/a.bin" is not a text: name another file`)
-	require.EqualError(t, w.save("docs", []byte("x")), `"docs" is a folder: name a file in it`)
-	require.EqualError(t, w.save("docs/", []byte("x")), `"docs/" is a folder: name a file in it`)
-	require.EqualError(t, w.save("../a.md", []byte("x")), `"../a.md" leads out of the workspace: name a path below it`)
-	require.EqualError(t, w.save("/etc/a.md", []byte("x")), `"/etc/a.md" leads out of the workspace: name a path below it`)
-	require.EqualError(t, w.save("docs/a.bin/b.md", []byte("x")), `"docs/a.bin" is a file: it can hold no others`)
+	for name, want := range map[string]string{
+		"docs/missing.md": `"docs/missing.md" does not exist: file_list says what does`,
+		"docs":            `"docs" is a folder: name a file in it`,
+		"docs/a.bin":      `"docs/a.bin" is not a text: name another file`,
+	} {
+		_, err := w.read(t.Context(), name)
+		require.EqualError(t, err, want)
+	}
+	for name, want := range map[string]string{
+		"docs":           `"docs" is a folder: name a file in it`,
+		"docs//fees.md":  `write "docs/fees.md": the path may not be used`,
+		"../a.md":        `path "../a.md": it has an element ..: the path may not be used`,
+		"/etc/a.md":      `path "/etc/a.md": it is absolute: paths begin in the workspace: the path may not be used`,
+		"docs/a.bin/b.c": `"docs/a.bin/b.c" cannot be used: `,
+		".git/config":    `path ".git/config": the repository of the user is not written: the path may not be used`,
+	} {
+		_, err := w.save(t, name, "x")
+		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), dir)
+	}
 }
 
 func TestListSaysWhatIsALink(t *testing.T) {
 	w, dir := folderOf(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "docs", "a.md"), []byte("1"), 0o644))
 	require.NoError(t, os.Symlink("..", filepath.Join(dir, "docs", "up")))
-	out, err := w.FileList(t.Context(), &filetools.FileListInput{Path: ".", Depth: 8})
-	require.NoError(t, err)
-	require.Equal(t, []filetools.FileListOutputEntriesItem{
-		{Path: "docs", Kind: filetools.FileListOutputEntriesItemKindFolder},
-		{Path: "docs/a.md", Kind: filetools.FileListOutputEntriesItemKindFile, Size: wire.Some[int64](1)},
-		{Path: "docs/up", Kind: filetools.FileListOutputEntriesItemKindLink},
-	}, out.Entries)
+	list := func(path string, depth int64) []filetools.FileListOutputEntriesItem {
+		out, err := w.FileList(context.Background(), &filetools.FileListInput{Path: path, Depth: depth})
+		require.NoError(t, err)
+		return out.Entries
+	}
+	docs := filetools.FileListOutputEntriesItem{Path: "docs", Kind: filetools.FileListOutputEntriesItemKindFolder}
+	file := filetools.FileListOutputEntriesItem{Path: "docs/a.md", Kind: filetools.FileListOutputEntriesItemKindFile, Size: wire.Some[int64](1)}
+	link := filetools.FileListOutputEntriesItem{Path: "docs/up", Kind: filetools.FileListOutputEntriesItemKindLink}
+	require.Equal(t, []filetools.FileListOutputEntriesItem{docs, file, link}, list(".", 8))
+	require.Equal(t, []filetools.FileListOutputEntriesItem{docs}, list(".", 1))
+	require.Equal(t, []filetools.FileListOutputEntriesItem{file, link}, list("./docs/", 1))
+	require.Equal(t, []filetools.FileListOutputEntriesItem{file}, list("docs/a.md", 1))
 }

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ambit-tools/ambit/examples/workspace/filetools"
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// MessageSend implements filetools.Handler. It is an effect in a system that
+// knows nothing of calls: a line in a file outside of the workspace. Nobody can
+// take it back, and what a crash has left of it nobody can tell, so that its call
+// is unknown then and not made again.
+func (w *tools) MessageSend(ctx context.Context, in *filetools.MessageSendInput) (*filetools.MessageSendOutput, error) {
+	info, _ := runtime.FromContext(ctx)
+	err := runtime.Commit(ctx, func() error {
+		f, err := os.OpenFile(w.outbox, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+		if err != nil {
+			return errors.New("the office cannot be reached: try again later")
+		}
+		_, err = fmt.Fprintf(f, "%q %q\n", info.ID, in.Text)
+		return errors.Join(err, f.Close())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &filetools.MessageSendOutput{Size: int64(len(in.Text))}, nil
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// A reviewer answers requests for consent. It is a part of the script, as the
+// agent is: it shows what a person would see and says what the command line
+// says. A program asks a person, for example by package runtime/terminal.
+type reviewer struct {
+	exec *runtime.Executor
+	rep  *report
+	says string // yes or no; later: nothing
+}
+
+// reviewerName is who answers: not whom the calls are made for.
+const reviewerName = "reviewer"
+
+// Notify implements runtime.Approver.
+func (r *reviewer) Notify(ctx context.Context, req *runtime.ConsentRequest) error {
+	_, err := r.answer(ctx, req, r.says == "yes")
+	return err
+}
+
+// answer shows a request and answers it. The outcome is that of the call.
+func (r *reviewer) answer(ctx context.Context, req *runtime.ConsentRequest, yes bool) (*runtime.Outcome, error) {
+	if err := r.rep.request(req, yes); err != nil {
+		return nil, err
+	}
+	a := runtime.Answer{By: reviewerName, Approve: yes}
+	if !yes {
+		a.Message = "the script says no"
+	}
+	return r.exec.Decide(ctx, req.ID, a).Outcome, nil
+}
+
+// find returns the open request about a call, nil when there is none.
+func (r *reviewer) find(callID string) *runtime.ConsentRequest {
+	for _, req := range r.exec.Requests() {
+		if req.CallID == callID {
+			return req
+		}
+	}
+	return nil
+}
+
+// request prints a request: why somebody is asked, and what the call would do.
+func (r *report) request(req *runtime.ConsentRequest, yes bool) error {
+	if r.json {
+		return nil
+	}
+	var b strings.Builder
+	why := ""
+	if len(req.Reasons) > 0 {
+		why = req.Reasons[0].Message
+	}
+	b.WriteString(oneLine(row(req.CallID, req.Tool, "asked", "-", "", why)) + "\n")
+	if req.Preview != nil {
+		for line := range strings.Lines(req.Preview.Text) {
+			b.WriteString(indent + oneLine(strings.TrimSuffix(line, "\n")) + "\n")
+		}
+	}
+	if yes {
+		b.WriteString(indent + "the scripted reviewer says yes\n")
+	} else {
+		b.WriteString(indent + "the scripted reviewer says no\n")
+	}
+	return r.print(b.String())
+}
