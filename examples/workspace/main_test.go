@@ -37,8 +37,16 @@ type process struct {
 
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: exec.Command(os.Args[0], args...), temp: t.TempDir()}
-	p.Env = append(os.Environ(), asProgram+"=1", "TMPDIR="+p.temp)
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	return startProgram(t, cmd)
+}
+
+// startProgram starts a command with a pipe at each end.
+func startProgram(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{Cmd: cmd, temp: t.TempDir()}
+	p.Env = append(p.Environ(), "TMPDIR="+p.temp)
 	p.Stderr = &p.stderr
 	var err error
 	p.in, err = p.StdinPipe()
@@ -53,12 +61,19 @@ func start(t *testing.T, args ...string) *process {
 // end returns the rest of the output and the exit code; no file is left over.
 func (p *process) end(t *testing.T) (string, int) {
 	t.Helper()
-	rest, err := io.ReadAll(p.out)
-	require.NoError(t, err)
-	p.Wait() //nolint:errcheck // the code says it
+	rest, code := p.rest(t)
 	left, err := os.ReadDir(p.temp)
 	require.NoError(t, err)
 	require.Empty(t, left)
+	return rest, code
+}
+
+// rest returns the rest of the output and the exit code.
+func (p *process) rest(t *testing.T) (string, int) {
+	t.Helper()
+	rest, err := io.ReadAll(p.out)
+	require.NoError(t, err)
+	p.Wait() //nolint:errcheck // the code says it
 	return string(rest), p.ProcessState.ExitCode()
 }
 

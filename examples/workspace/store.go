@@ -61,22 +61,29 @@ func openStores(ctx context.Context, at *place, operator io.Writer) (s *stores, 
 // signer reads the key of the audit. A new journal gets a new one.
 func (s *stores) signer() (note.Signer, error) {
 	signer, err := audit.ReadSigner(s.at.key())
-	if !errors.Is(err, fs.ErrNotExist) || s.journal.Health().Head > 0 {
+	if err == nil || s.journal.Health().Head > 0 || !blank(s.at.key()) {
 		return signer, err
 	}
 	secret, public, err := audit.GenerateKey(origin)
 	if err != nil {
 		return nil, err
 	}
-	// What is there without the signer has verified nothing: a start that was
-	// killed has left it.
-	if err := os.Remove(s.at.key() + audit.PublicSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	// What is there was left by a start that was killed, and has signed nothing.
+	for _, name := range []string{s.at.key(), s.at.key() + audit.PublicSuffix} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	if err := audit.WriteKeys(s.at.key(), secret, public); err != nil {
 		return nil, err
 	}
 	return audit.ReadSigner(s.at.key())
+}
+
+// blank reports whether a file is not there, or empty.
+func blank(name string) bool {
+	info, err := os.Stat(name)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
 
 // verify signs what is not signed yet and compares the journal with everything

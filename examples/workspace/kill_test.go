@@ -1,0 +1,135 @@
+//go:build unix
+
+package main
+
+import (
+	"flag"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	killCycles = flag.Int("kill.cycles", 200, "how often TestKills kills the example")
+	killSeed   = flag.Uint64("kill.seed", 0, "of the choices of TestKills; 0: another one each time")
+)
+
+// TestKills kills the program with SIGKILL, always on the same store and
+// directory, up to 20 ms after a random event, and compares what the next start
+// finds with a model of what was promised: outcomes that were printed last, no
+// message is sent twice, files are as the outcomes say, and whatever waits for
+// consent can still be answered.
+func TestKills(t *testing.T) {
+	if *killSeed == 0 {
+		*killSeed = rand.Uint64()
+	}
+	m := newModel(t, rand.New(rand.NewPCG(*killSeed, 0)))
+	b := &battery{t: t, model: m, binary: filepath.Join(t.TempDir(), "workspace"), store: filepath.Join(t.TempDir(), "ambit.db")}
+	defer func() { t.Logf("seed %d, %d kills: %s", *killSeed, b.kills, m.figures()) }()
+	out, err := exec.Command("go", "build", "-o", b.binary, ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for range *killCycles {
+		b.cycle()
+	}
+	b.last()
+}
+
+// A battery starts the program and kills it.
+type battery struct {
+	t             *testing.T
+	model         *model
+	binary, store string
+	starting      time.Duration // how long the start before took to print its first line
+	kills         int
+}
+
+// start starts the program.
+func (b *battery) start(args ...string) *process {
+	b.t.Helper()
+	args = append([]string{"-store", b.store, "-dir", b.model.dir, "-approve", "later"}, args...)
+	return startProgram(b.t, exec.Command(b.binary, args...))
+}
+
+// cycle lets the program work and kills it.
+func (b *battery) cycle() {
+	p := b.start("-calls", "-", "-json")
+	began := time.Now()
+	after := b.model.random.IntN(12)
+	kill := func() {
+		time.AfterFunc(time.Duration(b.model.random.IntN(20_000))*time.Microsecond, func() { _ = p.Process.Kill() })
+	}
+	if after == 0 { // it is killed while it starts
+		most := max(b.starting, 20*time.Millisecond) * 3 / 2
+		time.AfterFunc(time.Duration(b.model.random.Int64N(int64(most))), func() { _ = p.Process.Kill() })
+	}
+	var s step
+	for lines := 0; ; {
+		s = b.model.next()
+		if _, err := p.in.Write([]byte(s.line + "\n")); err != nil {
+			break
+		}
+		if !b.answered(p, s) {
+			break
+		}
+		if lines == 0 && after > 0 {
+			b.starting = time.Since(began)
+		}
+		if lines++; lines == after {
+			kill()
+		}
+	}
+	b.model.interrupted(s)
+	_ = p.Wait()
+	require.Equal(b.t, -1, p.ProcessState.ExitCode(), "the program ended by itself: %s", p.stderr.String())
+	b.kills++
+}
+
+// answered reads lines up to the one that answers a step. It is false when the
+// program was killed before that.
+func (b *battery) answered(p *process, s step) bool {
+	for {
+		line, err := p.out.ReadString('\n')
+		if err != nil {
+			require.NotContains(b.t, line, "}\n")
+			return false
+		}
+		if b.model.learn(line, s) {
+			return true
+		}
+	}
+}
+
+// last has everything told once more, and what waits answered, by a start that is
+// not killed; the one after that finds nothing left to do.
+func (b *battery) last() {
+	p := b.start("-calls", "-", "-json")
+	tell := func(s step) {
+		_, err := p.in.Write([]byte(s.line + "\n"))
+		require.NoError(b.t, err, "%s", p.stderr.String())
+		require.True(b.t, b.answered(p, s), "no answer to %s: %s", s.line, p.stderr.String())
+	}
+	if b.model.cut != nil {
+		tell(*b.model.cut)
+	}
+	for _, s := range b.model.everything() {
+		tell(s)
+	}
+	b.model.check()
+	require.NoError(b.t, p.in.Close())
+	_ = p.Wait()
+	require.Equal(b.t, 0, p.ProcessState.ExitCode(), "%s", p.stderr.String())
+
+	p = b.start("-calls", os.DevNull)
+	rest, code := p.rest(b.t)
+	require.Equal(b.t, 0, code, "%s", p.stderr.String())
+	require.True(b.t, strings.HasPrefix(rest, "\n0 calls"), rest)
+	require.Contains(b.t, rest, "\naudit: ok, ")
+	b.model.check()
+	b.model.checkOutbox(b.store + ".outbox")
+}
