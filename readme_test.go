@@ -106,7 +106,7 @@ func TestReadmeCommands(t *testing.T) {
 	require.Equal(t, []string{"go", "run", "./examples/workspace"}, commands)
 	out, err := exec.Command(commands[0], commands[1:]...).Output()
 	require.NoError(t, err)
-	duration := regexp.MustCompile(`\d+\.\d+ ms`)
+	duration := regexp.MustCompile(`\d+\.\d+ ms|\d+ entries, \d+ of`)
 	spaces := regexp.MustCompile(` +`)
 	plain := func(s string) string {
 		return spaces.ReplaceAllString(duration.ReplaceAllString(s, "D"), " ")
