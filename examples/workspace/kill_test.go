@@ -61,27 +61,26 @@ func (b *battery) cycle() {
 	p := b.start("-calls", "-", "-json")
 	began := time.Now()
 	after := b.model.random.IntN(12)
-	kill := func() {
-		time.AfterFunc(time.Duration(b.model.random.IntN(20_000))*time.Microsecond, func() { _ = p.Process.Kill() })
+	kill := func(within time.Duration) {
+		time.AfterFunc(time.Duration(b.model.random.Int64N(int64(within))), func() { _ = p.Process.Kill() })
 	}
-	if after == 0 { // it is killed while it starts
-		most := max(b.starting, 20*time.Millisecond) * 3 / 2
-		time.AfterFunc(time.Duration(b.model.random.Int64N(int64(most))), func() { _ = p.Process.Kill() })
+	if after == 0 { // while it starts
+		kill(max(b.starting, 20*time.Millisecond) * 3 / 2)
 	}
 	var s step
 	for lines := 0; ; {
 		s = b.model.next()
+		if lines++; lines == after { // mostly while it is at this line
+			kill([]time.Duration{2 * time.Millisecond, 4 * time.Millisecond, 20 * time.Millisecond}[b.model.random.IntN(3)])
+		}
 		if _, err := p.in.Write([]byte(s.line + "\n")); err != nil {
 			break
 		}
 		if !b.answered(p, s) {
 			break
 		}
-		if lines == 0 && after > 0 {
+		if lines == 1 {
 			b.starting = time.Since(began)
-		}
-		if lines++; lines == after {
-			kill()
 		}
 	}
 	b.model.interrupted(s)

@@ -22,7 +22,7 @@ func (w *tools) MessageSend(ctx context.Context, in *filetools.MessageSendInput)
 			return errors.New("the office cannot be reached: try again later")
 		}
 		_, err = fmt.Fprintf(f, "%q %q\n", info.ID, in.Text)
-		return errors.Join(err, f.Close())
+		return errors.Join(err, f.Sync(), f.Close())
 	})
 	if err != nil {
 		return nil, err

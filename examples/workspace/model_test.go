@@ -71,11 +71,11 @@ func (m *model) next() step {
 	switch n := m.random.IntN(10); {
 	case n < 3:
 		return m.write([]string{"docs/a.md", "docs/b.md", "docs/new/c.md"}[m.random.IntN(3)])
-	case n < 5:
+	case n < 6:
 		return m.call(filetools.MessageSendName, "", "", map[string]any{"text": "hello"})
-	case n < 7 && len(m.open) < 6:
+	case n < 8 && len(m.open) < 6:
 		return m.write(fees)
-	case n < 8 && len(m.open) > 0:
+	case n < 9 && len(m.open) > 0:
 		return m.about([]verb{doApprove, doApprove, doDeny}[m.random.IntN(3)], m.open[m.random.IntN(len(m.open))])
 	}
 	for _, path := range slices.Sorted(maps.Keys(m.files)) {

@@ -178,6 +178,8 @@ func now(session *runtime.Session, id string) runtime.Outcome {
 func (r *reviewer) answerLine(ctx context.Context, session *runtime.Session, c call) error {
 	req := r.find(c.ID)
 	if req == nil {
+		ctx, stop := context.WithTimeout(ctx, patience)
+		defer stop()
 		return r.rep.show(session.Await(ctx, c.ID))
 	}
 	out, err := r.answer(ctx, req, c.Do == doApprove)
