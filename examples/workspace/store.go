@@ -110,7 +110,7 @@ func (s *stores) verify(ctx context.Context) (report audit.Report, err error) {
 
 // verifyCommand is what a person types to have the journal verified.
 func (p *place) verifyCommand() string {
-	return fmt.Sprintf("ambit audit verify --key %s --anchor %s %s", p.key()+audit.PublicSuffix, p.anchor, p.store)
+	return fmt.Sprintf("ambit audit verify --store %s --key %s --anchor %s", p.store, p.key()+audit.PublicSuffix, p.anchor)
 }
 
 // close closes what is open, in the order in which it depends on each other.
