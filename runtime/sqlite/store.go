@@ -71,21 +71,41 @@ func (s *Store) open() error {
 	if s.w.c, err = connect(source(s.path, s.disk, "rwc", durable)); err != nil {
 		return fmt.Errorf("open the store %q: %w", s.path, err)
 	}
-	if err := s.own(time.Now()); err != nil {
+	crashed, err := s.own(time.Now())
+	if err == nil && crashed {
+		err = s.inherit()
+	}
+	if err != nil {
 		return fmt.Errorf("open the store %q: %w", s.path, err)
 	}
 	return nil
 }
 
-// own brings the store to this version and makes this process its owner.
-func (s *Store) own(now time.Time) error {
+// inherit moves the write-ahead log of an owner that did not close the store into
+// the file. Otherwise owners that crash before it is due would leave the next one a
+// log that is longer each time.
+func (s *Store) inherit() error {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.checkpoint()
+	return s.w.usable()
+}
+
+// own brings the store to this version and makes this process its owner. It tells
+// whether the owner before it did not close the store.
+func (s *Store) own(now time.Time) (crashed bool, err error) {
 	c := s.w.c
 	if err := migrate(c, now); err != nil {
-		return err
+		return false, err
 	}
 	host, _ := os.Hostname() // only told to people
-	return s.w.transact(func() error {
-		_, err := c.exec("UPDATE owner SET epoch = epoch + 1, pid = ?, host = ?, since = ?, beat = ?, closed = 0",
+	err = s.w.transact(func() error {
+		closed, err := c.number("SELECT closed FROM owner")
+		if err != nil {
+			return err
+		}
+		crashed = closed == 0
+		_, err = c.exec("UPDATE owner SET epoch = epoch + 1, pid = ?, host = ?, since = ?, beat = ?, closed = 0",
 			int64(os.Getpid()), host, now.UnixNano(), now.UnixNano())
 		if err != nil {
 			return err
@@ -102,6 +122,7 @@ func (s *Store) own(now time.Time) error {
 		s.w.epoch, s.w.head, s.w.due = epoch, uint64(head), int(head-indexed)
 		return nil
 	})
+	return crashed, err
 }
 
 // Close moves everything into the one file and gives the store up. It is an error
