@@ -7,11 +7,11 @@
 //
 // Every call is in a journal, which is a temporary file unless -store names one
 // that lasts; with -dir it should, since what a killed start has left in the
-// directory is put right by the next one on the same store. A later start on the same store recovers what an earlier one has
-// left, however that ended; a call that was made under an id is not made again,
-// its outcome is shown. -crash has a first start killed half way through a write,
-// to show that; together with -store it kills this one. At the end the audit of
-// the journal is verified.
+// directory is put right by the next one on the same store. A later start on the
+// same store recovers what an earlier one has left, however that ended; a call
+// that was made under an id is not made again, its outcome is shown. -crash has a
+// first start killed half way through a write, to show that; together with -store
+// it kills this one. At the end the audit of the journal is verified.
 //
 // A line of a calls file may also be {"undo": ID}, which takes a call back, and
 // {"approve": ID} or {"deny": ID}, which answers a call that waits for consent.
