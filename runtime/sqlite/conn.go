@@ -143,10 +143,14 @@ func (c *conn) written(back bool) int {
 // code returns SQLite's primary result code of an error; 0 when it has none.
 func code(err error) int {
 	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return 0
+	var f *fault
+	switch {
+	case errors.As(err, &e):
+		return e.Code() & 0xff
+	case errors.As(err, &f):
+		return f.code & 0xff
 	}
-	return e.Code() & 0xff
+	return 0
 }
 
 // harmless says that an error of a statement left nothing behind: SQLite refused

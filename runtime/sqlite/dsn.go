@@ -25,6 +25,9 @@ var durable = []string{
 // readOnly are the settings of connections that read.
 var readOnly = []string{"busy_timeout(5000)", "query_only(1)"}
 
+// busyTimeout is the same for those that read pages, in milliseconds.
+const busyTimeout = 5000
+
 // source names a database for SQLite.
 func source(path string, disk Disk, mode string, pragmas []string) string {
 	q := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}, "mode": {mode}}
@@ -65,13 +68,14 @@ const immutable = "immutable"
 // readers is how many queries of one store run at once.
 const readers = 4
 
-// pool opens connections that read.
-func pool(path string, disk Disk, mode string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", source(path, disk, mode, readOnly))
-	if err != nil {
-		return nil, err
+// connect opens the connections that read.
+func (r *reader) connect(mode string) (err error) {
+	name := source(r.path, r.disk, mode, readOnly)
+	if r.db, err = sql.Open("sqlite", name); err != nil {
+		return err
 	}
-	db.SetMaxOpenConns(readers)
-	db.SetMaxIdleConns(readers)
-	return db, nil
+	r.db.SetMaxOpenConns(readers)
+	r.db.SetMaxIdleConns(readers)
+	r.pages = newScanners(name)
+	return nil
 }

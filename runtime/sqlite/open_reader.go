@@ -35,7 +35,7 @@ func OpenReader(path string, opts ...Option) (*Reader, error) {
 	for _, mode := range []string{"ro", immutable} {
 		r := &Reader{}
 		r.path, r.disk = path, o.disk
-		if r.db, err = pool(path, o.disk, mode); err != nil {
+		if err := r.connect(mode); err != nil {
 			return nil, err
 		}
 		version, fault := versionOf(context.Background(), r.db)

@@ -21,6 +21,8 @@ type reader struct {
 	db   *sql.DB
 	shut atomic.Bool
 
+	pages scanners
+
 	mu    sync.Mutex
 	stmts map[string]*sql.Stmt // of queries, of which there are few
 }
@@ -30,6 +32,7 @@ func (r *reader) close() error {
 	if r.db == nil || r.shut.Swap(true) {
 		return nil
 	}
+	r.pages.close()
 	return r.db.Close()
 }
 
@@ -41,18 +44,22 @@ func (r *reader) Read(ctx context.Context, after uint64, limit int) ([]journal.E
 	if limit <= 0 || int64(after) < 0 {
 		return nil, nil
 	}
-	list, err := r.entries(ctx, "SELECT "+entryColumns+" WHERE e.seq > ? ORDER BY e.seq LIMIT ?", int64(after), limit)
-	for i := range list {
-		if want := after + uint64(i) + 1; list[i].Seq != want {
-			return list[:i], &CorruptError{Path: r.path, Readable: want - 1, Damaged: want, Cause: errors.New("the entry is missing")}
-		}
+	if r.shut.Load() {
+		return nil, fmt.Errorf("read %q: %w", r.path, journal.ErrClosed)
 	}
-	if damaged(err) {
-		last := after + uint64(len(list))
+	list, err := r.pages.read(ctx, after, limit)
+	last := after + uint64(len(list))
+	switch {
+	case err == nil:
+		return list, nil
+	case errors.Is(err, errMissing), damaged(err):
 		return list, &CorruptError{Path: r.path, Readable: last, Damaged: last + 1, Cause: err}
 	}
-	return list, err
+	return list, fmt.Errorf("read %q: %w", r.path, err)
 }
+
+// errMissing says that there are entries after one that is not there.
+var errMissing = errors.New("the entry is missing")
 
 // Call returns the entries of a call in their order. See [journal.Journal].
 func (r *reader) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {

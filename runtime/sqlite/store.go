@@ -60,7 +60,7 @@ func (s *Store) open() error {
 	if err != nil {
 		return err
 	}
-	if s.db, err = pool(s.path, s.disk, "ro"); err != nil {
+	if err := s.connect("ro"); err != nil {
 		return err
 	}
 	if !fresh {

@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"strconv"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// A scanner is a connection that reads whole pages of entries. It calls SQLite
+// without database/sql and without the driver, which together cost several times
+// what SQLite does for a row: a verification reads every entry there is. It is
+// used by one goroutine at a time, which is why SQLite's own locks are off.
+type scanner struct {
+	tls              *libc.TLS
+	db               uintptr
+	entries, private uintptr // the statements
+	texts            texts
+}
+
+const (
+	entriesAfter = "SELECT seq, at, kind, session, run, call, tool, mark, leaf FROM entry WHERE seq > ? ORDER BY seq LIMIT ?"
+	privateAfter = "SELECT seq, data FROM private WHERE seq > ? ORDER BY seq LIMIT ?"
+)
+
+// openScanner opens a connection to what source has named.
+func openScanner(source string) (*scanner, error) {
+	s := &scanner{tls: libc.NewTLS()}
+	if err := s.open(source); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *scanner) open(source string) (err error) {
+	s.db, err = s.made(func(out uintptr) (int32, error) {
+		name, err := libc.CString(source)
+		if err != nil {
+			return 0, err
+		}
+		defer libc.Xfree(s.tls, name)
+		const flags = sqlite3.SQLITE_OPEN_READONLY | sqlite3.SQLITE_OPEN_URI | sqlite3.SQLITE_OPEN_NOMUTEX | sqlite3.SQLITE_OPEN_EXRESCODE
+		return sqlite3.Xsqlite3_open_v2(s.tls, name, out, flags, 0), nil
+	})
+	if err != nil {
+		return err
+	}
+	sqlite3.Xsqlite3_busy_timeout(s.tls, s.db, busyTimeout)
+	if s.entries, err = s.prepare(entriesAfter); err != nil {
+		return err
+	}
+	s.private, err = s.prepare(privateAfter)
+	return err
+}
+
+// close gives back everything. What it closes has written nothing, so that there
+// is no error to be told of.
+func (s *scanner) close() {
+	for _, stmt := range []uintptr{s.entries, s.private} {
+		sqlite3.Xsqlite3_finalize(s.tls, stmt)
+	}
+	sqlite3.Xsqlite3_close_v2(s.tls, s.db)
+	s.tls.Close()
+}
+
+// made returns the pointer that a function of SQLite stores where it is told to.
+func (s *scanner) made(call func(out uintptr) (int32, error)) (uintptr, error) {
+	const size = 8 // of the largest pointer
+	out := s.tls.Alloc(size)
+	defer s.tls.Free(size)
+	clear(libc.GoBytes(out, size))
+	rc, err := call(out)
+	p := libc.AtomicLoadNUintptr(out, 0)
+	if err == nil && rc != sqlite3.SQLITE_OK {
+		err = s.fault(rc)
+	}
+	return p, err
+}
+
+func (s *scanner) prepare(query string) (uintptr, error) {
+	return s.made(func(out uintptr) (int32, error) {
+		text, err := libc.CString(query)
+		if err != nil {
+			return 0, err
+		}
+		defer libc.Xfree(s.tls, text)
+		return sqlite3.Xsqlite3_prepare_v3(s.tls, s.db, text, -1, sqlite3.SQLITE_PREPARE_PERSISTENT, out, 0), nil
+	})
+}
+
+// A fault is an error of SQLite that did not come through the driver.
+type fault struct {
+	code int
+	text string
+}
+
+// Error says what the driver would.
+func (f *fault) Error() string { return f.text }
+
+func (s *scanner) fault(rc int32) error {
+	text := libc.GoString(sqlite3.Xsqlite3_errstr(s.tls, rc))
+	if s.db != 0 {
+		if more := libc.GoString(sqlite3.Xsqlite3_errmsg(s.tls, s.db)); more != text {
+			text += ": " + more
+		}
+	}
+	return &fault{int(rc), text + " (" + strconv.Itoa(int(rc)) + ")"}
+}
+
+// step goes to the next row of a statement, if there is one.
+func (s *scanner) step(stmt uintptr) (bool, error) {
+	switch rc := sqlite3.Xsqlite3_step(s.tls, stmt); rc {
+	case sqlite3.SQLITE_ROW:
+		return true, nil
+	case sqlite3.SQLITE_DONE:
+		return false, nil
+	default:
+		return false, s.fault(rc)
+	}
+}
+
+// start begins a statement.
+func (s *scanner) start(stmt uintptr, after, limit int64) (bool, error) {
+	for i, v := range []int64{after, limit} {
+		if rc := sqlite3.Xsqlite3_bind_int64(s.tls, stmt, int32(i+1), v); rc != sqlite3.SQLITE_OK {
+			return false, s.fault(rc)
+		}
+	}
+	return s.step(stmt)
+}
