@@ -18,9 +18,11 @@ type scanner struct {
 	texts            texts
 }
 
+// There is no limit in them: SQLite would compile a statement with a variable limit
+// anew for each value.
 const (
-	entriesAfter = "SELECT seq, at, kind, session, run, call, tool, mark, leaf FROM entry WHERE seq > ? ORDER BY seq LIMIT ?"
-	privateAfter = "SELECT seq, data FROM private WHERE seq > ? ORDER BY seq LIMIT ?"
+	entriesAfter = "SELECT seq, at, kind, session, run, call, tool, mark, leaf FROM entry WHERE seq > ? ORDER BY seq"
+	privateAfter = "SELECT seq, data FROM private WHERE seq > ? ORDER BY seq"
 )
 
 // openScanner opens a connection to what source has named.
@@ -121,11 +123,9 @@ func (s *scanner) step(stmt uintptr) (bool, error) {
 }
 
 // start begins a statement.
-func (s *scanner) start(stmt uintptr, after, limit int64) (bool, error) {
-	for i, v := range []int64{after, limit} {
-		if rc := sqlite3.Xsqlite3_bind_int64(s.tls, stmt, int32(i+1), v); rc != sqlite3.SQLITE_OK {
-			return false, s.fault(rc)
-		}
+func (s *scanner) start(stmt uintptr, after uint64) (bool, error) {
+	if rc := sqlite3.Xsqlite3_bind_int64(s.tls, stmt, 1, int64(after)); rc != sqlite3.SQLITE_OK {
+		return false, s.fault(rc)
 	}
 	return s.step(stmt)
 }

@@ -20,12 +20,12 @@ func (s *scanner) read(ctx context.Context, after uint64, limit int) (list []jou
 		sqlite3.Xsqlite3_reset(s.tls, s.entries)
 		sqlite3.Xsqlite3_reset(s.tls, s.private)
 	}()
-	more, err := s.start(s.entries, int64(after), int64(limit))
+	more, err := s.start(s.entries, after)
 	if err != nil || !more {
 		return nil, err
 	}
 	p := privates{s: s}
-	if err := p.start(after, limit); err != nil {
+	if err := p.at(s.start(s.private, after)); err != nil {
 		return nil, err
 	}
 	list = make([]journal.Entry, 0, min(limit, mostAhead))
@@ -46,7 +46,9 @@ func (s *scanner) read(ctx context.Context, after uint64, limit int) (list []jou
 				return list, err
 			}
 		}
-		list = append(list, e)
+		if list = append(list, e); len(list) == limit {
+			return list, nil
+		}
 		if more, err = s.step(s.entries); err != nil {
 			return list, err
 		}
@@ -76,8 +78,8 @@ func (s *scanner) entry(e *journal.Entry, room *chunk) error {
 		}
 		*to = s.texts.get(i, text)
 	}
-	mark, none2, err := s.number(s.entries, 7)
-	if err == nil && (none2 || mark < 0 || mark > math.MaxUint8) {
+	mark, absent, err := s.number(s.entries, 7)
+	if err == nil && (absent || mark < 0 || mark > math.MaxUint8) {
 		err = &fault{sqlite3.SQLITE_CORRUPT, fmt.Sprintf("the column \"mark\" holds %d", mark)}
 	}
 	if err != nil {
@@ -137,11 +139,7 @@ type privates struct {
 	next uint64 // the entry that it is of; 0: no more
 }
 
-func (p *privates) start(after uint64, limit int) error {
-	more, err := p.s.start(p.s.private, int64(after), int64(limit))
-	return p.at(more, err)
-}
-
+// at reads which entry the row is of.
 func (p *privates) at(more bool, err error) error {
 	p.next = 0
 	if more && err == nil {
