@@ -29,7 +29,7 @@ func (s *scanner) read(ctx context.Context, after uint64, limit int) (list []jou
 		return nil, err
 	}
 	list = make([]journal.Entry, 0, min(limit, mostAhead))
-	var room chunk
+	room := newChunk(limit)
 	for more {
 		if len(list)%rowsPerLook == 0 && ctx.Err() != nil {
 			return list, ctx.Err()
@@ -41,10 +41,8 @@ func (s *scanner) read(ctx context.Context, after uint64, limit int) (list []jou
 		if e.Seq != after+uint64(len(list))+1 {
 			return list, errMissing
 		}
-		if e.Seq == p.next {
-			if err := p.take(&e, &room); err != nil {
-				return list, err
-			}
+		if err := p.take(&e, &room); err != nil {
+			return list, err
 		}
 		if list = append(list, e); len(list) == limit {
 			return list, nil
@@ -150,8 +148,14 @@ func (p *privates) at(more bool, err error) error {
 	return err
 }
 
-// take gives an entry what is private of it, and goes on to the next.
+// take gives an entry what is private of it, if anything is, and goes on to the next.
 func (p *privates) take(e *journal.Entry, room *chunk) error {
+	switch {
+	case p.next == 0 || p.next > e.Seq:
+		return nil
+	case p.next < e.Seq:
+		return &fault{sqlite3.SQLITE_CORRUPT, fmt.Sprintf("what is private is out of order at %d", p.next)}
+	}
 	data, err := p.s.bytes(p.s.private, 1, sqlite3.SQLITE_BLOB)
 	if err != nil {
 		return err
@@ -164,24 +168,28 @@ func (p *privates) take(e *journal.Entry, room *chunk) error {
 
 // A chunk is memory for the bytes of several entries. It is small enough that an
 // entry which is kept for long does not keep much else.
-type chunk struct{ free []byte }
+type chunk struct {
+	free []byte
+	size int // of a whole one
+}
 
-const (
-	chunkSize = 16 << 10
-	largePart = chunkSize / 8 // what has memory of its own
-)
+// newChunk returns the memory for a page of entries.
+func newChunk(entries int) chunk {
+	const most, each = 32, 512
+	return chunk{size: min(entries, most) * each}
+}
 
 // keep returns a copy, to which nothing can be appended without another one; of
-// nothing: nil.
+// nothing: nil. What is large has memory of its own.
 func (c *chunk) keep(b []byte) []byte {
 	n := len(b)
 	switch {
 	case n == 0:
 		return nil
-	case n > largePart:
+	case n > c.size/8:
 		return append(make([]byte, 0, n), b...)
 	case n > len(c.free):
-		c.free = make([]byte, chunkSize)
+		c.free = make([]byte, c.size)
 	}
 	own := c.free[:n:n]
 	c.free = c.free[n:]
