@@ -210,7 +210,7 @@ func (c *recalled) add(r *journal.Record) error {
 	}
 	c.rewritten = c.rewritten || r.Final != nil || c.lost != ""
 	c.heartbeat = c.heartbeat || r.Heartbeat
-	c.attempt = max(c.attempt, r.Attempt)
+	c.attempt = max(c.attempt, attemptsBy(r))
 	c.epoch = max(c.epoch, r.Epoch)
 	if r.Request != "" {
 		c.request = r.Request
@@ -251,6 +251,15 @@ func (c *recalled) add(r *journal.Record) error {
 	}
 	c.outcome, c.ended = &out, r.At
 	return nil
+}
+
+// attemptsBy returns how many attempts there were by a record. One that says that
+// there will be another is the only trace of that.
+func attemptsBy(r *journal.Record) int {
+	if r.Kind == EventRetrying.String() {
+		return r.Attempt + 1
+	}
+	return r.Attempt
 }
 
 // recallOutput adds to an outcome the output that its record has, or the preview

@@ -27,8 +27,8 @@ func (e *Executor) revive(ctx context.Context, m *recollection) error {
 		delete(left, key)
 		if c := e.reviveCall(r); c != nil {
 			unfinished = append(unfinished, open{c, r, of})
-		} else if out := r.outcome; out != nil && out.Kind != Unknown {
-			e.settle(ctx, key, of, out.Kind == Completed)
+		} else if out := r.outcome; out != nil { // an earlier process, or recovery, could not settle it
+			e.settle(ctx, key, of, out.Kind == Completed || out.Kind == Unknown && r.sealed != nil)
 		}
 	}
 	e.desk.mu.Lock()
