@@ -51,9 +51,10 @@ var fences = map[string][]string{
 	"runtime/replay":     {"runtime", "@runtime", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
 	"runtime/scripttest": {"runtime", "@runtime", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},
 
-	"runtime/runtimetest":      {"runtime/journal", "@runtime/journal"},
-	"runtime/sqlite":           {"runtime/journal", "@runtime/journal", "@runtime/internal/simdisk"},
-	"runtime/internal/simdisk": {"golang.org/x/sys", "modernc.org", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft"},
+	"runtime/runtimetest":        {"runtime/journal", "@runtime/journal"},
+	"runtime/sqlite":             {"runtime/journal", "@runtime/journal", "@runtime/internal/simdisk"},
+	"runtime/internal/crashtest": {},
+	"runtime/internal/simdisk":   {"golang.org/x/sys", "modernc.org", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft"},
 }
 
 // TestImportFences holds the import rules of docs/architecture.md by what the

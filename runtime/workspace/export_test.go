@@ -10,7 +10,7 @@ import (
 // On returns the workspace in a directory of any disk. A nil commit is that of
 // Open.
 func On(root, logs disk.Dir, store *content.Store, commit func(context.Context, func() error) error) *Workspace {
-	w := on(root, logs, store)
+	w := OnDisk(root, logs, store)
 	if commit != nil {
 		w.commit = commit
 	}

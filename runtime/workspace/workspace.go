@@ -110,13 +110,14 @@ func open(path, logs string, store *content.Store, o options) (*Workspace, error
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot open the workspace %q: %w", path, err), logDir.Close())
 	}
-	w := on(root, logDir, store)
+	w := OnDisk(root, logDir, store)
 	w.maxFile = o.maxFile
 	return w, nil
 }
 
-// on returns the workspace in a directory of any disk.
-func on(root, logs disk.Dir, store *content.Store) *Workspace {
+// OnDisk returns the workspace in a directory of any disk. It is for tests of this
+// module; a program uses Open.
+func OnDisk(root, logs disk.Dir, store *content.Store) *Workspace {
 	w := &Workspace{
 		root: root, logs: logs, store: store, maxFile: defaultMaxFile,
 		live: map[Key]*Tx{}, owners: map[string]*Tx{},

@@ -40,6 +40,8 @@ type Disk struct {
 	snap    int               // operations until an image is taken
 	image   map[string][]byte
 
+	around func() func() // nil: nobody stands around
+
 	vfs vfs
 }
 
@@ -306,6 +308,7 @@ func (d *Disk) Read(name string, limit int64) ([]byte, error) {
 
 // Write replaces a file, as by a rename, and syncs it.
 func (d *Disk) Write(name string, data []byte) error {
+	defer d.enter()()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.count()

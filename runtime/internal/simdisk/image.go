@@ -1,6 +1,8 @@
 package simdisk
 
 import (
+	"math/rand/v2"
+
 	"modernc.org/libc"
 )
 
@@ -36,6 +38,26 @@ func (d *Disk) count() {
 			d.image = d.remains()
 		}
 	}
+}
+
+// Around has f called before every write and sync, and what f returns after it:
+// so that a test can stop the world between any two of them, on several disks.
+// It is called before anything is open.
+func (d *Disk) Around(f func() (after func())) { d.around = f }
+
+// enter calls who stands around. The lock is not held.
+func (d *Disk) enter() (after func()) {
+	if d.around == nil {
+		return func() {}
+	}
+	return d.around()
+}
+
+// Reseed makes luck begin anew.
+func (d *Disk) Reseed(seed uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rng = rand.New(rand.NewPCG(seed, 0x5eed))
 }
 
 // Load gives the files of d other contents, under the eyes of those who have them

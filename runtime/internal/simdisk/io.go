@@ -45,6 +45,7 @@ func (d *Disk) xRead(_ *libc.TLS, p, buf uintptr, n int32, off int64) int32 {
 }
 
 func (d *Disk) xWrite(_ *libc.TLS, p, buf uintptr, n int32, off int64) int32 {
+	defer d.enter()()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h, alive := d.handle(p)
@@ -55,6 +56,7 @@ func (d *Disk) xWrite(_ *libc.TLS, p, buf uintptr, n int32, off int64) int32 {
 }
 
 func (d *Disk) xTruncate(_ *libc.TLS, p uintptr, n int64) int32 {
+	defer d.enter()()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h, alive := d.handle(p)
@@ -65,6 +67,7 @@ func (d *Disk) xTruncate(_ *libc.TLS, p uintptr, n int64) int32 {
 }
 
 func (d *Disk) xSync(_ *libc.TLS, p uintptr, _ int32) int32 {
+	defer d.enter()()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h, alive := d.handle(p)

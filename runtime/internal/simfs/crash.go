@@ -18,8 +18,6 @@ type change struct {
 	node *inode
 }
 
-func (c *change) about(n *inode) bool { return c.from == n || c.to == n }
-
 // change carries out a change of names, which is not durable yet. d.mu is held.
 func (d *Disk) change(c change) {
 	if c.from != nil {

@@ -50,6 +50,7 @@ func (d *dir) existing(op, name string) (parent *inode, base string, n *inode, e
 
 // Open opens a file, or a directory for its mode.
 func (d *dir) Open(name string, flag int, perm fs.FileMode) (disk.File, error) {
+	defer d.disk.enter()()
 	s := d.disk
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,6 +95,7 @@ func (d *dir) Lstat(name string) (fs.FileInfo, error) {
 
 // Rename gives a file another name.
 func (d *dir) Rename(from, to string) error {
+	defer d.disk.enter()()
 	d.disk.tell("rename", to)
 	d.disk.mu.Lock()
 	defer d.disk.mu.Unlock()
@@ -117,6 +119,7 @@ func (d *dir) Rename(from, to string) error {
 
 // Remove removes a file or an empty directory.
 func (d *dir) Remove(name string) error {
+	defer d.disk.enter()()
 	d.disk.tell("remove", name)
 	d.disk.mu.Lock()
 	defer d.disk.mu.Unlock()
@@ -132,6 +135,7 @@ func (d *dir) Remove(name string) error {
 
 // Mkdir makes a directory.
 func (d *dir) Mkdir(name string, perm fs.FileMode) error {
+	defer d.disk.enter()()
 	d.disk.tell("mkdir", name)
 	d.disk.mu.Lock()
 	defer d.disk.mu.Unlock()
@@ -191,6 +195,7 @@ func (d *dir) Stat() (fs.FileInfo, error) { return d.Lstat(".") }
 
 // Sync makes durable which names are in a directory.
 func (d *dir) Sync(name string) error {
+	defer d.disk.enter()()
 	d.disk.mu.Lock()
 	defer d.disk.mu.Unlock()
 	_, _, n, err := d.existing("sync", name)

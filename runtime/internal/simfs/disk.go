@@ -51,6 +51,7 @@ type Disk struct {
 	pending []change // of names, in their order
 	dirty   []*inode // changed since power came back
 	watch   func(op, name string)
+	around  func() func()
 }
 
 // New returns an empty disk.
@@ -88,6 +89,19 @@ func (d *Disk) Watch(f func(op, name string)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.watch = f
+}
+
+// Around has f called before every operation that may change something, and what f
+// returns after it: so that a test can stop the world between any two of them,
+// on several disks. It is called before anything is open.
+func (d *Disk) Around(f func() (after func())) { d.around = f }
+
+// enter calls who stands around. d.mu is not held.
+func (d *Disk) enter() (after func()) {
+	if d.around == nil {
+		return func() {}
+	}
+	return d.around()
 }
 
 // Dead says whether the power is gone.

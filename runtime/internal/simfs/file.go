@@ -41,6 +41,7 @@ func (f *file) Read(p []byte) (int, error) {
 
 // Write appends. When it fails, a part may have been written.
 func (f *file) Write(p []byte) (int, error) {
+	defer f.disk.enter()()
 	s := f.disk
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,6 +64,7 @@ func (f *file) Write(p []byte) (int, error) {
 
 // Sync makes what was written durable.
 func (f *file) Sync() error {
+	defer f.disk.enter()()
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
 	return f.disk.sync(f.boot, f.node, f.name)
@@ -70,6 +72,7 @@ func (f *file) Sync() error {
 
 // Chmod sets the mode.
 func (f *file) Chmod(mode fs.FileMode) error {
+	defer f.disk.enter()()
 	s := f.disk
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -112,3 +112,27 @@ func TestNamesAreThoseOfADisk(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"b"}, names)
 }
+
+// TestForksAreApart changes two disks that were one.
+func TestForksAreApart(t *testing.T) {
+	a := simfs.New(1)
+	f, err := disk.Create(a.Root(), "f", []byte("1"), 0o600)
+	require.NoError(t, err)
+	require.NoError(t, disk.All(f, disk.SyncDir{Dir: a.Root(), Name: "."}))
+	times := 0
+	a.Around(func() func() { times++; return func() { times++ } })
+	b := a.Fork(2)
+	_, err = f.Write([]byte("2"))
+	require.NoError(t, err)
+	assert.Equal(t, 2, times, "before and after")
+	g, err := b.Root().Open("f", os.O_RDWR, 0)
+	require.NoError(t, err)
+	_, err = g.Write([]byte("3"))
+	require.NoError(t, errors.Join(err, g.Sync()))
+	require.NoError(t, b.Root().Remove("f"))
+	assert.Equal(t, 2, times, "nobody stands around a fork")
+	assert.Equal(t, "12", read(t, a, "f"))
+	assert.Equal(t, "-", read(t, b, "f"))
+	a.Crash()
+	assert.Equal(t, "1", read(t, a, "f")[:1])
+}

@@ -1,0 +1,202 @@
+package crashtest
+
+import (
+	"errors"
+	"flag"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+)
+
+var (
+	seeds = flag.Int("seeds", 20_000, "how many seeds are tried")
+	only  = flag.Int("seed", -1, "try this seed only, and say what happened")
+)
+
+// verbose keeps what was done.
+var verbose = true
+
+const (
+	crashes = 4 // per seed
+	workers = 2
+
+	// share is the part of the seeds that TestPower tries: with a store that is opened
+	// anew a life costs several times what it does in TestImages.
+	share = 20
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// tries is how many seeds are tried of so many.
+func tries(n int) int {
+	switch {
+	case slow:
+		return min(n, max(n/100, 50))
+	case testing.Short():
+		return min(n, 2000)
+	}
+	return n
+}
+
+// each runs a battery for all seeds of it.
+func each(t *testing.T, n int, one func(w *world, seed uint64) error, finish func(*world) error) {
+	before := debug.SetGCPercent(400)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+	first := 0
+	if *only >= 0 {
+		first, n = *only, *only+1
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	tally := map[string]int{}
+	var next, ops atomic.Int64
+	next.Store(int64(first))
+	start := time.Now()
+	for range workers {
+		wg.Go(func() {
+			m, err := newMachine()
+			var w *world
+			if err == nil {
+				w, err = newWorld(t.Context(), m)
+			}
+			for err == nil && !t.Failed() {
+				seed := next.Add(1) - 1
+				if seed >= int64(n) {
+					break
+				}
+				if e := one(w, uint64(seed)); e != nil || *only >= 0 {
+					t.Logf("seed %d:\n%s", seed, strings.Join(w.log, "\n"))
+					if e != nil {
+						t.Errorf("seed %d: %v", seed, e)
+					}
+				}
+				ops.Add(int64(m.ops))
+			}
+			if err == nil {
+				err = finish(w)
+				mu.Lock()
+				for what, n := range w.tally {
+					tally[what] += n
+				}
+				mu.Unlock()
+			}
+			if err == nil {
+				err = m.db.Close()
+			}
+			if err != nil && !t.Failed() {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d seeds of %d crashes, %d operations, in %v", n-first, crashes, ops.Load(), time.Since(start).Round(time.Millisecond))
+	for _, what := range slices.Sorted(maps.Keys(tally)) {
+		t.Logf("%6d %s", tally[what], what)
+	}
+	for _, what := range met {
+		if n-first >= 2000 && tally[what] == 0 {
+			t.Errorf("no crash has met %q: the battery has become blind for it", what)
+		}
+	}
+}
+
+// met is what crashes have to meet, in many worlds.
+var met = []string{
+	"crash of a recovery", "crash at rest", "cancelled", "resolved by a person", "undo in flight: ok ", "undo in flight: rejected already_undone",
+	"in flight: never made", "in flight: completed ", "in flight: failed interrupted", "in flight: unknown interrupted", "in flight: waits for consent",
+}
+
+// TestImages puts images of crashes under an open store.
+func TestImages(t *testing.T) {
+	each(t, tries(*seeds), func(w *world, seed uint64) error {
+		if err := w.fresh(seed); err != nil {
+			return err
+		}
+		for range crashes {
+			if err := w.life(); err != nil {
+				return err
+			}
+			w.m.restart()
+		}
+		return w.last()
+	}, func(w *world) error {
+		if w.store == nil {
+			return nil
+		}
+		return w.store.Close()
+	})
+}
+
+// last starts the program once more, and looks.
+func (w *world) last() error {
+	w.faulty, w.broken = false, false
+	err := w.open()
+	if err == nil {
+		err = w.check()
+	}
+	return errors.Join(err, w.close())
+}
+
+// TestPower cuts the power, or lets the disks fail, and opens everything anew.
+func TestPower(t *testing.T) {
+	each(t, tries(max(*seeds/share, min(*seeds, 100))), func(w *world, seed uint64) error {
+		w.begin(seed)
+		files, err := blank(seed)
+		if err != nil {
+			return err
+		}
+		w.m.db.Reset(seed, nil)
+		w.m.reset(seed, files, true)
+		for range crashes {
+			if err := w.powered(w.life); err != nil {
+				return err
+			}
+		}
+		return w.powered(w.last)
+	}, func(*world) error { return nil })
+}
+
+// powered does something with an open store, and lets the power go.
+func (w *world) powered(f func() error) (err error) {
+	if w.store, err = sqlite.Open("/store", sqlite.WithDisk(w.m.db)); err != nil {
+		return err
+	}
+	err = f()
+	w.m.crash()
+	w.m.restart()
+	_ = w.store.Close() // it is dead
+	return err
+}
+
+// fresh puts a new store under the open one.
+func (w *world) fresh(seed uint64) error {
+	w.begin(seed)
+	files, err := blank(seed)
+	if err != nil {
+		return err
+	}
+	if w.store == nil {
+		w.m.db.Reset(seed, nil)
+		if w.store, err = sqlite.Open("/store", sqlite.WithDisk(w.m.db)); err != nil {
+			return err
+		}
+		for _, name := range []string{"inputs", "consent"} {
+			if _, err = w.store.Key(w.ctx, name); err != nil {
+				return err
+			}
+		}
+		w.base = w.m.db.Files()
+	}
+	w.m.db.Load(w.base)
+	w.m.reset(seed, files, false)
+	return nil
+}

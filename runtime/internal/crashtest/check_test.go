@@ -1,0 +1,336 @@
+package crashtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/audit"
+)
+
+var session = runtime.SessionConfig{ID: "s", Principal: "agent"}
+
+// ctxFor returns a context, which is over when nobody has patience.
+func (w *world) ctxFor(patient bool) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(w.ctx)
+	if !patient {
+		cancel()
+	}
+	return ctx, cancel
+}
+
+// check holds the program, which has recovered, to what is known outside.
+func (w *world) check() error {
+	if err := w.settled(); err != nil {
+		return err
+	}
+	var all []*known
+	w.m.note(func(m *model) { all = m.calls })
+	waiting := map[string]string{} // request by call
+	for _, r := range w.exec.Requests() {
+		waiting[r.CallID] = r.ID
+	}
+	outs := make([]runtime.Outcome, len(all))
+	err := w.perform(func() error {
+		for i, k := range all {
+			if waiting[k.id] == "" {
+				outs[i] = w.exec.Session(session).Await(w.ctx, k.id)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, k := range all {
+		if err := w.checkCall(k, waiting[k.id], &outs[i]); err != nil {
+			return fmt.Errorf("call %s of %s: %w", k.id, k.kind.name, err)
+		}
+	}
+	for _, k := range all {
+		if k.undoing || k.undone {
+			if err := w.checkUndo(k); err != nil {
+				return fmt.Errorf("undo of call %s: %w", k.id, err)
+			}
+		}
+	}
+	if err := w.startRun(); err != nil {
+		return err
+	}
+	return errors.Join(w.checkFiles(), w.checkGrants(), w.checkRules(), w.checkAudit())
+}
+
+// settled requires that nothing is left open at the workspace.
+func (w *world) settled() error {
+	left, err := w.ws.Unsettled(w.ctx)
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("%v is unsettled after the recovery", left)
+	}
+	return err
+}
+
+// checkCall compares what the program knows of a call with what is known.
+func (w *world) checkCall(k *known, request string, out *runtime.Outcome) (err error) {
+	if request != "" {
+		w.m.note(func(*model) {
+			switch {
+			case k.outcome != nil || k.yes || k.no || k.gone:
+				err = fmt.Errorf("it waits for consent again, after %+v", k)
+			case k.request != "" && k.request != request:
+				err = fmt.Errorf("it has the request %q, told was %q", request, k.request)
+			case k.effects > 0:
+				err = errors.New("its handler ran without consent")
+			default:
+				w.count(k, "waits for consent")
+				k.request, k.flying = request, false
+			}
+		})
+		return err
+	}
+	if a := out.Artifact; a != nil {
+		text, err := w.exec.Artifact(w.ctx, a.ArtifactRef)
+		if err != nil || !bytes.Contains(text, []byte(k.plan.Text+" "+k.plan.Text)) {
+			return fmt.Errorf("its output is gone: %q, %w", text, err)
+		}
+	}
+	w.m.note(func(m *model) {
+		if out.Message == "there is no such call in this session" {
+			switch {
+			case k.outcome != nil || k.request != "":
+				err = errors.New("nothing is known of it any more")
+			case k.effects > 0:
+				err = errors.New("nothing is known of it, and its handler has run")
+			default: // it was never made
+				w.count(k, "never made")
+				k.flying = false
+			}
+			return
+		}
+		if k.no && out.Reason != runtime.ReasonConsentDenied && out.Reason != runtime.ReasonInterrupted && out.Reason != runtime.ReasonRunClosed ||
+			k.yes && (out.Reason == runtime.ReasonConsentDenied || out.Reason == runtime.ReasonConsentExpired) {
+			err = fmt.Errorf("an answer does not count: %v %v after %+v", out.Kind, out.Reason, k)
+			return
+		}
+		if k.gone && out.Kind != runtime.Cancelled || k.found && out.Kind == runtime.Unknown {
+			err = fmt.Errorf("it is %v after %+v", out.Kind, k)
+			return
+		}
+		if k.outcome == nil && !k.flying && !m.closing && !k.yes && !k.no && !k.gone && k.request == "" {
+			err = fmt.Errorf("it was never made, and is %v %v", out.Kind, out.Reason)
+			return
+		}
+		w.count(k, fmt.Sprint(out.Kind, " ", out.Reason))
+		err = w.hear(m, k, out)
+	})
+	return err
+}
+
+// count counts what has become of a call for which somebody was waiting.
+func (w *world) count(k *known, what string) {
+	if k.flying {
+		w.tally["in flight: "+what]++
+	}
+}
+
+// same compares an outcome with the one that was told.
+func same(k *known, out *runtime.Outcome) error {
+	if !reflect.DeepEqual(out, k.outcome) {
+		return fmt.Errorf("the outcome of call %s is\n%+v\nand was told as\n%+v", k.id, *out, *k.outcome)
+	}
+	return nil
+}
+
+// plausible compares an outcome with what the handler did outside.
+func (w *world) plausible(k *known, out *runtime.Outcome) error {
+	most := 1
+	if k.kind.name == "again" {
+		most += maxRetry
+	}
+	ran := out.Kind == runtime.Completed || out.Kind == runtime.Failed && out.Reason != runtime.ReasonInterrupted
+	switch {
+	case k.effects > most:
+		return fmt.Errorf("it has had its effect %d times, %d are allowed", k.effects, most)
+	case k.effects > 0 && !started(out):
+		return fmt.Errorf("it has had its effect and is %v %v", out.Kind, out.Reason)
+	case k.kind.name == "check" && out.Kind == runtime.Unknown && !w.faulty:
+		return errors.New("it is unknown, though its tool can tell")
+	case k.effects == 0 && k.kind.effect && ran && !w.faulty:
+		return fmt.Errorf("it has had no effect and is %v %v", out.Kind, out.Reason)
+	case len(k.plan.Paths) > 0 && out.Kind == runtime.Failed && started(out) && !out.RolledBack && !w.faulty:
+		return fmt.Errorf("it has failed (%v) and was not rolled back", out.Reason)
+	}
+	return nil
+}
+
+// checkUndo finishes an undo of which nobody knows how far it got, and requires
+// that one that was told of is known.
+func (w *world) checkUndo(k *known) error {
+	var res runtime.UndoResult
+	err := w.perform(func() error {
+		res = w.exec.Session(session).Undo(w.ctx, runtime.UndoRequest{CallID: k.id, By: "alice"})
+		return nil
+	})
+	w.say("undo %s once more: %v %v", k.id, res.Kind, res.Reason)
+	if !k.undone {
+		w.tally[fmt.Sprintf("undo in flight: %v %v", res.Kind, res.Reason)]++
+	}
+	switch {
+	case err != nil:
+		return err
+	case res.Reason == runtime.UndoUnrecorded:
+		w.lost = true
+	case res.Reason != runtime.UndoAlreadyUndone && (k.undone || res.Kind != runtime.UndoOK):
+		return fmt.Errorf("it is %v %v", res.Kind, res.Reason)
+	case !k.undone:
+		w.m.note(func(m *model) { m.reverted(k) })
+	}
+	return nil
+}
+
+// checkDenied requires that nothing is carried out once the journal could not be
+// written.
+func (w *world) checkDenied() error {
+	failed := w.m.db.Failed() > 0
+	if !failed && !w.lost {
+		return nil
+	}
+	w.tally["the journal cannot be written"]++
+	var out runtime.Outcome
+	err := w.perform(func() error {
+		out = w.run.Turn(runtime.TurnConfig{}).Execute(w.ctx, runtime.Call{ID: "late", Tool: "send", Input: []byte(`{"text":"late"}`)})
+		return nil
+	})
+	if err == nil && (out.Kind != runtime.Denied || out.Reason != runtime.ReasonJournalUnavailable) {
+		err = fmt.Errorf("the journal cannot be written, and a call is %v %v", out.Kind, out.Reason)
+	}
+	return err
+}
+
+// checkFence requires that nothing has happened after an outcome was told.
+func (w *world) checkFence() (err error) {
+	w.m.note(func(m *model) {
+		if m.late {
+			err = errors.New("a call had an effect after its outcome")
+		}
+	})
+	return err
+}
+
+// checkFiles requires the files that have to be there, and no others.
+func (w *world) checkFiles() (err error) {
+	got := map[string]string{}
+	if err := w.read(".", got); err != nil {
+		return err
+	}
+	w.m.note(func(m *model) {
+		want := maps.Clone(m.files)
+		maps.DeleteFunc(want, func(_, text string) bool { return text == "" })
+		if !maps.Equal(got, want) {
+			err = fmt.Errorf("the files are\n%q\nand not\n%q", got, want)
+		}
+	})
+	return err
+}
+
+// read collects the files of a directory of the workspace.
+func (w *world) read(dir string, into map[string]string) error {
+	root, err := w.m.files.Root().Sub("ws")
+	if err != nil {
+		return err
+	}
+	for _, p := range paths {
+		f, err := root.Open(p, os.O_RDONLY, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		text, err := io.ReadAll(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		into[p] = string(text)
+	}
+	names, err := root.List()
+	if err == nil && slices.ContainsFunc(names, func(n string) bool { return n != "a" && n != "b" && n != "c" }) {
+		err = fmt.Errorf("the workspace has %q", names)
+	}
+	return err
+}
+
+// checkGrants requires the grants that somebody was told of.
+func (w *world) checkGrants() (err error) {
+	var got []string
+	for _, g := range w.exec.Grants(runtime.GrantFilter{Live: true}) {
+		got = append(got, g.ID)
+	}
+	w.m.note(func(m *model) {
+		for _, id := range m.grants {
+			if !slices.Contains(got, id) {
+				err = fmt.Errorf("the grant %q is gone", id)
+			}
+		}
+	})
+	return err
+}
+
+// checkRules compares what the rules know with what the outcomes say.
+func (w *world) checkRules() error {
+	var want map[string]int
+	refused := map[string]runtime.Reason{}
+	w.m.note(func(m *model) {
+		want = m.invocations()
+		if want["limited"] >= maxCalls {
+			refused["limited"] = runtime.ReasonMaxCalls
+		}
+		if want["claim"] > 0 {
+			refused["rival"] = runtime.ReasonExclusiveGroup
+		}
+		if want["rival"] > 0 {
+			refused["claim"] = runtime.ReasonExclusiveGroup
+		}
+		if !m.opened("put") {
+			refused["needs"] = runtime.ReasonPrerequisiteMissing
+		}
+	})
+	if got := w.run.Status().Invocations; !maps.Equal(got, want) {
+		return fmt.Errorf("the run has the invocations %v, the outcomes say %v", got, want)
+	}
+	tool := []string{"limited", "claim", "rival", "needs"}[w.rng.IntN(4)]
+	var v runtime.Verdict
+	err := w.perform(func() error {
+		v = w.turn.WhatIf(w.ctx, runtime.Call{Tool: tool, Input: []byte(`{"text":"?"}`)})
+		return nil
+	})
+	if err == nil && (v.Runs != (refused[tool] == runtime.ReasonNone) || v.Outcome.Reason != refused[tool]) {
+		err = fmt.Errorf("a call of %s would run: %t (%v), expected was %v", tool, v.Runs, v.Outcome.Reason, refused[tool])
+	}
+	return err
+}
+
+// checkAudit verifies the audit log, with all notes that were anchored.
+func (w *world) checkAudit() error {
+	var anchors [][]byte
+	w.m.note(func(m *model) { anchors = m.anchors })
+	report, err := audit.Verify(w.ctx, audit.NewSource(w.shop, w.shop), w.verifier, anchors)
+	switch {
+	case err != nil:
+		return err
+	case report.Bad != nil && (report.Bad.Class != audit.ClassUnsigned || len(anchors) > 0):
+		return fmt.Errorf("the audit log: %w", report.Bad)
+	}
+	distinct := slices.CompactFunc(slices.SortedFunc(slices.Values(anchors), bytes.Compare), bytes.Equal)
+	if report.Anchors < len(distinct) {
+		return fmt.Errorf("%d of %d anchored notes hold", report.Anchors, len(distinct))
+	}
+	return nil
+}

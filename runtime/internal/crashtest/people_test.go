@@ -1,0 +1,186 @@
+package crashtest
+
+import (
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// What people do with calls: they answer, cancel, undo, and say what became of them.
+
+// decide answers a request.
+func (w *world) decide() error {
+	var id, request string
+	w.m.note(func(m *model) {
+		for _, k := range m.calls {
+			if k.request != "" && k.outcome == nil && k.run == m.run {
+				id, request = k.id, k.request
+				w.slow = w.slow || k.plan.How == oversleep || k.plan.How == drags
+				m.takeoff(k)
+				break
+			}
+		}
+	})
+	if id == "" {
+		return w.execute(1)
+	}
+	if w.rng.IntN(6) == 0 {
+		return w.withdraw(id)
+	}
+	answer := runtime.Answer{By: "alice", Approve: w.rng.IntN(4) > 0}
+	if answer.Approve && w.rng.IntN(4) == 0 {
+		answer.Grant, answer.Cover = runtime.GrantSession, runtime.CoverTool
+	}
+	ctx, cancel := w.ctxFor(w.rng.IntN(2) == 0)
+	defer cancel()
+	var res runtime.Resolution
+	err := w.perform(func() error {
+		res = w.exec.Decide(ctx, request, answer)
+		w.m.note(func(m *model) {
+			w.aim(3)
+			if k := m.call(id); res.Kind == runtime.AnswerAccepted {
+				k.yes, k.no = answer.Approve, !answer.Approve
+				if res.Granted != nil {
+					m.grants = append(m.grants, res.Granted.ID)
+				}
+			}
+		})
+		return nil
+	})
+	w.say("decide %s: %v: %v %v", id, answer.Approve, res.Kind, res.Reason)
+	switch {
+	case err != nil:
+		return err
+	case res.Kind != runtime.AnswerAccepted && res.Reason.String() == "journal_unavailable":
+		w.lost = true
+		return nil
+	case res.Kind != runtime.AnswerAccepted:
+		return fmt.Errorf("the answer to the request of %s is %v %v", id, res.Kind, res.Reason)
+	}
+	return w.ask(id)
+}
+
+// resolve says what became of an unknown call.
+func (w *world) resolve() error {
+	var id string
+	happened := false
+	w.m.note(func(m *model) {
+		for _, k := range m.calls {
+			if k.outcome != nil && k.outcome.Kind == runtime.Unknown {
+				id, happened = k.id, k.effects > 0
+				k.finding = &happened
+			}
+		}
+	})
+	if id == "" {
+		return w.execute(1)
+	}
+	var res runtime.ResolveResult
+	err := w.perform(func() error {
+		res = w.exec.Resolve(w.ctx, session.ID, id, runtime.Finding{Happened: happened, By: "alice"})
+		return nil
+	})
+	w.say("resolve %s: %t: %v", id, happened, res)
+	switch {
+	case err != nil:
+		return err
+	case res == runtime.ResolveUnrecorded:
+		w.lost = true
+		return nil
+	case res != runtime.ResolveOK:
+		return fmt.Errorf("resolve of call %s: %v", id, res)
+	}
+	w.m.note(func(m *model) {
+		w.aim(3)
+		m.call(id).found = true
+	})
+	return w.ask(id)
+}
+
+// withdraw cancels a call that waits for consent.
+func (w *world) withdraw(id string) error {
+	var res runtime.CancelResult
+	err := w.perform(func() error {
+		res = w.exec.Cancel(w.ctx, session.ID, id, "alice", "")
+		return nil
+	})
+	w.say("cancel %s: %v", id, res)
+	switch {
+	case err != nil:
+		return err
+	case res == runtime.CancelUnrecorded:
+		w.lost = true
+		return nil
+	case res != runtime.CancelOK:
+		return fmt.Errorf("cancel of call %s: %v", id, res)
+	}
+	w.tally["cancelled"]++
+	w.m.note(func(m *model) {
+		w.aim(3)
+		m.call(id).gone = true
+	})
+	return w.ask(id)
+}
+
+// ask asks for the outcome of a call, and has it.
+func (w *world) ask(id string) error {
+	var out runtime.Outcome
+	err := w.perform(func() error {
+		out = w.exec.Session(session).Await(w.ctx, id)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	w.m.note(func(m *model) { err = w.hear(m, m.call(id), &out) })
+	return err
+}
+
+// takeBack undoes a call.
+func (w *world) takeBack() error {
+	var list []*known
+	w.m.note(func(m *model) {
+		for _, k := range m.calls {
+			if k.kind.name == "put" && k.outcome != nil && k.outcome.Kind == runtime.Completed && !k.undone && !k.found {
+				list = append(list, k)
+			}
+		}
+	})
+	if len(list) == 0 {
+		return w.execute(1)
+	}
+	return w.undoCall(list[w.rng.IntN(len(list))].id)
+}
+
+// undoCall undoes a call that has completed.
+func (w *world) undoCall(id string) error {
+	drifts := false
+	w.m.note(func(m *model) {
+		k := m.call(id)
+		drifts = !k.undoing && !m.intact(k)
+		k.undoing = k.undoing || !drifts
+	})
+	var res runtime.UndoResult
+	err := w.perform(func() error {
+		res = w.exec.Session(session).Undo(w.ctx, runtime.UndoRequest{CallID: id, By: "alice"})
+		return nil
+	})
+	w.say("undo %s: %v %v", id, res.Kind, res.Reason)
+	w.m.note(func(m *model) {
+		w.aim(3)
+		k := m.call(id)
+		switch {
+		case err != nil:
+		case res.Reason == runtime.UndoUnrecorded:
+			w.lost = true
+		case drifts && res.Reason == runtime.UndoDrift:
+		case !drifts && res.Kind == runtime.UndoOK && !k.undone:
+			m.reverted(k)
+		case w.faulty && res.Reason == runtime.UndoHandlerError:
+			w.broken = true
+		default:
+			err = fmt.Errorf("the undo of %s is %v %v, drift: %t", id, res.Kind, res.Reason, drifts)
+		}
+	})
+	return err
+}

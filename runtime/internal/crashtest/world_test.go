@@ -1,0 +1,241 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/content"
+	"github.com/ambit-tools/ambit/runtime/internal/simdisk"
+	"github.com/ambit-tools/ambit/runtime/internal/simfs"
+	"github.com/ambit-tools/ambit/runtime/internal/virtual"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/workspace"
+)
+
+// A world is a program on a machine, and everybody who has to do with it. Worlds
+// with different seeds follow each other on one machine.
+type world struct {
+	ctx      context.Context
+	m        *machine
+	reg      *runtime.Registry
+	signer   note.Signer
+	verifier note.Verifier
+
+	tally  map[string]int // what happened how often, in all worlds
+	seed   uint64
+	rng    *rand.Rand
+	log    []string // what was done
+	now    time.Duration
+	faulty bool // the disks may fail in this life
+	broken bool // the disk for files has failed
+	slow   bool // a handler may still run when its call has ended
+	lost   bool // somebody was told journal_unavailable in this life
+
+	store *sqlite.Store
+	shop  shop              // what of it the program has
+	base  map[string][]byte // the disk with a new store, which is open
+	clock *virtual.Clock
+	ws    *workspace.Workspace
+	audit *audit.Log
+	exec  *runtime.Executor
+	run   *runtime.Run
+	turn  *runtime.Turn
+}
+
+// patience is how long, in real time, a step may take that never ends.
+const patience = 20 * time.Second
+
+func newWorld(ctx context.Context, m *machine) (*world, error) {
+	w := &world{ctx: ctx, m: m, tally: map[string]int{}}
+	secret, public, err := audit.GenerateKey("battery")
+	if err != nil {
+		return nil, err
+	}
+	w.signer, err = note.NewSigner(secret)
+	if err == nil {
+		w.verifier, err = note.NewVerifier(public)
+	}
+	if err == nil {
+		w.reg, err = w.registry()
+	}
+	return w, err
+}
+
+// blank returns a disk with the directories that a program needs.
+func blank(seed uint64) (*simfs.Disk, error) {
+	d := simfs.New(seed)
+	root := d.Root()
+	for _, name := range []string{"ws", "undo", "content"} {
+		if err := root.Mkdir(name, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	return d, root.Sync(".")
+}
+
+// begin makes w the world of another seed.
+func (w *world) begin(seed uint64) {
+	w.seed, w.rng, w.log, w.now = seed, rand.New(rand.NewPCG(seed, 7)), w.log[:0], 0
+}
+
+func (w *world) say(format string, args ...any) {
+	if verbose {
+		w.log = append(w.log, fmt.Sprintf(format, args...))
+	}
+}
+
+// open starts the program on an open store, up to where it has recovered.
+func (w *world) open() error {
+	w.lost = false
+	w.now += time.Minute
+	w.clock = virtual.New()
+	w.clock.Patience = patience
+	if err := w.clock.Advance(w.now); err != nil {
+		return err
+	}
+	root := w.m.files.Root()
+	ws, err := root.Sub("ws")
+	if err != nil {
+		return err
+	}
+	logs, err := root.Sub("undo")
+	if err != nil {
+		return err
+	}
+	objects, err := root.Sub("content")
+	if err != nil {
+		return err
+	}
+	if w.shop = w.store; !w.m.cuts {
+		f := &front{Store: w.store, m: w.m}
+		if err := f.load(w.ctx); err != nil {
+			return err
+		}
+		w.shop = f
+	}
+	store := content.On(objects)
+	w.ws = workspace.OnDisk(ws, logs, store)
+	w.audit, err = audit.New(w.ctx, w.shop, audit.NewCheckpoints(w.shop), w.signer,
+		audit.WithAnchor(audit.AnchorFunc(w.anchor)), audit.WithReport(func(error) {}),
+		audit.WithAfterFunc(func(d time.Duration, f func()) func() bool { return w.clock.AfterFunc(d, f).Stop }))
+	if err != nil {
+		return fmt.Errorf("the audit log: %w", err)
+	}
+	w.exec, err = runtime.NewExecutor(w.reg, runtime.PolicyFunc(allow), runtime.WithClock(w.clock), runtime.WithJournal(w.audit.Journal()),
+		runtime.WithParticipant("files", w.ws), runtime.WithMinimumBudget(0), runtime.WithPolicyTimeout(time.Hour),
+		runtime.WithArtifacts(artifacts{store}), runtime.WithApprover(runtime.ApproverFunc(w.notify)))
+	if err != nil {
+		return err
+	}
+	err = w.perform(func() error { return w.exec.Recover(w.ctx) })
+	w.say("recover: %v", err)
+	if w.m.dead() {
+		w.tally["crash of a recovery"]++
+	}
+	return err
+}
+
+func allow(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+	return runtime.Decision{Effect: runtime.EffectAllow}, nil
+}
+
+// anchor keeps a note outside.
+func (w *world) anchor(_ context.Context, signed []byte) error {
+	w.m.note(func(m *model) { m.anchors = append(m.anchors, signed) })
+	return nil
+}
+
+// notify is how an approver is told of a request.
+func (w *world) notify(_ context.Context, r *runtime.ConsentRequest) error {
+	w.m.touch(func(m *model) {
+		if k := m.call(r.CallID); k != nil {
+			k.request = r.ID
+		}
+	})
+	return nil
+}
+
+// perform does a step, with all the time that it takes.
+func (w *world) perform(f func() error) (err error) {
+	return errors.Join(w.clock.Perform(func() { err = f() }), err)
+}
+
+// aim lets the power go, one of so many times, when somebody has just been told something.
+// The lock of the machine is held.
+func (w *world) aim(oneOf int) {
+	if w.rng.IntN(oneOf) == 0 {
+		w.m.soon()
+	}
+}
+
+// close ends the program, whatever it is doing.
+func (w *world) close() error {
+	if w.exec == nil {
+		return nil
+	}
+	err := w.perform(func() error { return w.exec.Shutdown(w.ctx) })
+	if w.m.dead() || w.faulty {
+		err = nil
+	}
+	err = errors.Join(err, w.clock.Advance(time.Minute)) // nothing is under way any more
+	w.now = w.clock.Now().Sub(virtual.Epoch())
+	_ = w.audit.Close(w.ctx) // what it cannot sign is signed in the next life
+	w.exec = nil
+	return err
+}
+
+// life starts the program, uses it until the power goes, and ends it.
+func (w *world) life() error {
+	w.faulty, w.broken = w.m.cuts && w.rng.IntN(2) == 0, false
+	w.m.arm(1 + w.rng.IntN(reach))
+	err := w.open()
+	if err == nil {
+		err = w.check()
+	}
+	if err == nil && w.faulty {
+		w.disturb()
+	}
+	for range steps {
+		if err == nil && !w.m.dead() && !w.lost && !w.broken {
+			err = w.step()
+		}
+	}
+	if err == nil && !w.m.dead() && w.faulty {
+		err = w.checkDenied()
+	}
+	if !w.m.dead() {
+		w.tally["crash at rest"]++
+	}
+	if w.m.dead() { // a dead machine says anything
+		err = nil
+	}
+	w.m.crash()
+	w.say("crash")
+	return errors.Join(err, w.close())
+}
+
+// A life takes so many steps at most, and so many operations.
+const (
+	steps = 3
+	reach = 75
+)
+
+// disturb lets the disks fail.
+func (w *world) disturb() {
+	w.m.arm(0)
+	w.say("the disks fail")
+	db := []simdisk.Fault{simdisk.NoFault, simdisk.SyncFail, simdisk.SyncFail, simdisk.WriteFail, simdisk.Full}[w.rng.IntN(5)]
+	w.m.db.Inject(db, 1+w.rng.IntN(8))
+	if w.rng.IntN(4) == 0 { // it is not only the journal that meets them
+		w.m.db.Inject(db, 1)
+		_ = w.audit.Checkpoint(w.ctx)
+	}
+	w.m.files.Fail([]simfs.Faults{{}, {}, {Sync: 8}, {Write: 20, Space: 20, Sync: 20}}[w.rng.IntN(4)])
+}
