@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +14,9 @@ import (
 )
 
 // BenchmarkVerify compares the verification of a store with SHA-256 alone over the
-// leaves of its entries, which are in memory, in turn.
+// leaves of its entries, which are in memory, in turn. The ratio is that of the
+// medians, the best one that of the least times: what else runs on the machine
+// takes more from two busy cores than from one.
 func BenchmarkVerify(b *testing.B) {
 	for _, step := range []int{0, 5} {
 		b.Run(fmt.Sprintf("private=%d", step), func(b *testing.B) {
@@ -55,6 +58,7 @@ func BenchmarkVerify(b *testing.B) {
 			b.ReportMetric(float64(size)/median(plain)*1e3, "sha256-MB/s")
 			b.ReportMetric(median(reads)/n, "ns/read")
 			b.ReportMetric(median(plain)/median(whole), "ratio")
+			b.ReportMetric(float64(slices.Min(plain))/float64(slices.Min(whole)), "best-ratio")
 		})
 	}
 }
