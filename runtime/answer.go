@@ -22,8 +22,23 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	if e == nil || e.engine == nil {
 		return Resolution{Reason: consent.UnknownRequest}
 	}
+	res, c := e.resolve(ctx, requestID, a)
+	if c == nil {
+		return res
+	}
+	if res.Kind == consent.Accepted {
+		e.wait(c.record.final, nil, ctx.Done())
+	}
+	out := c.record.now(c.run.session)
+	res.Outcome = &out
+	return res
+}
+
+// resolve is Decide, but for that it does not wait for the call, which it returns
+// unless there is nothing to wait for.
+func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
 	if e.ledger.on() && e.desk.closed.happened() { // it can be answered after a restart
-		return e.unrecorded(e.desk.call(requestID))
+		return e.unrecorded(e.desk.call(requestID)), nil
 	}
 	e.desk.tick()
 	answer := &consent.Answer{
@@ -32,13 +47,13 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	}
 	c := e.desk.call(requestID)
 	if c == nil {
-		return e.desk.unknown(requestID, answer)
+		return e.desk.unknown(requestID, answer), nil
 	}
 	edited := c.edited(ctx, requestID, a.Edit, answer)
 	result := c.decided(requestID, answer, edited)
 	if err := c.durable(); err != nil {
 		c.end(*c.unwritable(err))
-		return e.unrecorded(c)
+		return e.unrecorded(c), nil
 	}
 	res := Resolution{
 		Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted,
@@ -50,11 +65,8 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 			detail := Detail{Rule: "person", Message: a.Message}
 			c.end(*refusal(ReasonConsentDenied, detail, deniedBy(a.Message)))
 		}
-		e.wait(c.record.final, nil, ctx.Done())
 	}
-	out := c.record.now(c.run.session)
-	res.Outcome = &out
-	return res
+	return res, c
 }
 
 // deniedBy tells a model that a person said no.

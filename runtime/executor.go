@@ -50,6 +50,7 @@ type Executor struct {
 	ledger    ledger
 	lease     lease
 	sessions  sessions
+	imports   imports
 	desk      desk
 	roster    roster
 	minimum   time.Duration

@@ -73,6 +73,9 @@ func (m *recollection) add(entry *journal.Entry) error {
 			return err
 		}
 	}
+	if r.Command != nil {
+		m.exec.imports.recall(r)
+	}
 	if r.Session == "" {
 		return nil
 	}

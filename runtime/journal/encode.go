@@ -84,6 +84,9 @@ func (w *object) values(r *Record) {
 	if len(r.Granted) > 0 {
 		w.other("capabilities", r.Granted)
 	}
+	if r.Command != nil {
+		w.other("command", r.Command)
+	}
 }
 
 // payload writes a payload.

@@ -66,6 +66,7 @@ type Record struct {
 	Decision  json.RawMessage   `json:"decision,omitempty"`   // of the policy
 	Sealed    []Seal            `json:"sealed,omitempty"`     // what stands once the call has committed
 	Granted   []string          `json:"capabilities,omitempty"`
+	Command   *Command          `json:"command,omitempty"` // of another process
 
 	Err   string `json:"error,omitempty"`
 	Lost  string `json:"lost,omitempty"` // why values that belong here are missing

@@ -1,0 +1,164 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// Import carries out a command of another process, at most once under its nonce:
+// that it was imported is durable before anything is done, and what became of it
+// before Import returns. A command that was imported before is refused with
+// ErrCommandKnown, also when a crash came in between; then its result is
+// interrupted, and the journal says of the call that it is about how far it came.
+// Any other error says that the journal cannot be written, and nothing was done.
+//
+// Import waits as long as the method does that carries the command out, but for
+// approvals: it does not wait for the call that goes on. Without a journal (WithJournal) nonces are
+// forgotten with the executor.
+func (e *Executor) Import(ctx context.Context, c Command) (CommandResult, error) {
+	if e == nil || e.engine == nil {
+		return CommandResult{}, errors.New("only an executor made by NewExecutor can import a command")
+	}
+	if c.Nonce == "" {
+		return CommandResult{}, errors.New("a command without a nonce cannot be imported once only")
+	}
+	if err := e.ledger.health(); err != nil {
+		return CommandResult{}, fmt.Errorf("the command cannot be recorded: %w", err)
+	}
+	if e.desk.closed.happened() {
+		return CommandResult{}, errors.New("the executor is shutting down: it imports no command any more")
+	}
+	known, interrupted := e.imports.begin(c.Nonce)
+	switch {
+	case interrupted:
+		res := CommandResult{Result: CommandInterrupted}
+		return res, errors.Join(ErrCommandKnown, e.noteCommand(&c, &res))
+	case known:
+		return CommandResult{}, ErrCommandKnown
+	}
+	if err := e.noteCommand(&c, nil); err != nil {
+		return CommandResult{}, err
+	}
+	res := e.perform(orBackground(ctx), &c)
+	return res, e.noteCommand(&c, &res)
+}
+
+// noteCommand records that a command is imported, or what became of it, and
+// returns when that is durable.
+func (e *Executor) noteCommand(c *Command, res *CommandResult) error {
+	if !e.ledger.on() {
+		return nil
+	}
+	r := &journal.Record{Kind: journal.KindCommandImported, At: plain(e.now()), By: c.By, Command: c.recorded()}
+	if res != nil {
+		r.Kind, r.Command = journal.KindCommandDone, &journal.Command{Nonce: c.Nonce, Kind: c.Kind, Result: res}
+	}
+	if err := e.ledger.flush(e.ledger.note(r)); err != nil {
+		return fmt.Errorf("the command cannot be recorded: %w", err)
+	}
+	return nil
+}
+
+// perform does what a command wants.
+func (e *Executor) perform(ctx context.Context, c *Command) CommandResult {
+	rejected := func(why string) CommandResult { return CommandResult{Result: UndoRejected.String(), Reason: why} }
+	if c.incomplete() {
+		return rejected(RejectedIncomplete)
+	}
+	switch c.Kind {
+	case CommandApprove, CommandDeny:
+		a, err := c.answer()
+		if err != nil {
+			return rejected(RejectedBadArguments)
+		}
+		res, _ := e.resolve(ctx, c.Request, a)
+		return resultOf(&res)
+	case CommandRevoke:
+		res := e.Revoke(ctx, c.Grant, c.By, c.Reason)
+		return resultOf(&res)
+	case CommandUndo, CommandCancel, CommandResolve:
+	default:
+		return rejected(RejectedUnknownKind)
+	}
+	s := e.sessionOf(c.Session)
+	if s == nil {
+		return rejected(RejectedUnknownSession)
+	}
+	res := s.perform(ctx, c)
+	res.Session, res.Call = c.Session, c.Call
+	return res
+}
+
+// perform does what a command wants that is about a call or a run of s.
+func (s *Session) perform(ctx context.Context, c *Command) CommandResult {
+	switch c.Kind {
+	case CommandUndo:
+		res := s.Undo(ctx, UndoRequest{CallID: c.Call, RunID: c.Run, By: c.By, Reason: c.Reason})
+		return CommandResult{
+			Done: res.Kind == UndoOK, Result: res.Kind.String(), Reason: res.Reason.String(),
+			Undone: res.Undone, Failed: res.Failed, NotUndoable: res.NotUndoable,
+		}
+	case CommandCancel:
+		res := s.Cancel(ctx, c.Call, c.By, c.Reason)
+		return resultNamed(res == CancelOK, res.String())
+	default:
+		res := s.Resolve(ctx, c.Call, Finding{Happened: c.Happened, By: c.By, Reason: c.Reason})
+		return resultNamed(res == ResolveOK, res.String())
+	}
+}
+
+// resultNamed returns what became of a command that has one word for it.
+func resultNamed(done bool, name string) CommandResult {
+	if done {
+		return CommandResult{Done: true, Result: name}
+	}
+	return CommandResult{Result: UndoRejected.String(), Reason: name}
+}
+
+// resultOf returns what became of a command that was an answer, or revoked a grant.
+func resultOf(res *Resolution) CommandResult {
+	out := CommandResult{
+		Done: res.Kind != consent.Rejected, Result: res.Kind.String(), Call: res.Call, Missing: res.Missing,
+	}
+	if !out.Done {
+		out.Reason = res.Reason.String()
+	}
+	if res.Granted != nil {
+		out.Grant = res.Granted.ID
+	}
+	return out
+}
+
+// imports knows the commands that were imported.
+type imports struct {
+	mu    sync.Mutex
+	known map[string]bool // by nonce: an earlier process was carrying it out, and has not said what became of it
+}
+
+// begin notes that a command is about to be carried out, unless it is known.
+func (m *imports) begin(nonce string) (known, interrupted bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	interrupted, known = m.known[nonce]
+	m.set(nonce, false)
+	return known, interrupted
+}
+
+// recall notes what a record of an earlier process says.
+func (m *imports) recall(r *journal.Record) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.set(r.Command.Nonce, r.Kind == journal.KindCommandImported)
+}
+
+func (m *imports) set(nonce string, interrupted bool) {
+	if m.known == nil {
+		m.known = map[string]bool{}
+	}
+	m.known[nonce] = interrupted
+}
