@@ -52,9 +52,10 @@ var fences = map[string][]string{
 	"runtime/scripttest": {"runtime", "@runtime", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},
 
 	"runtime/runtimetest":        {"runtime/journal", "@runtime/journal"},
-	"runtime/sqlite":             {"runtime/journal", "@runtime/journal", "@runtime/internal/simdisk"},
+	"runtime/sqlite":             {"runtime/journal", "@runtime/journal", "runtime/internal/oslock", "@runtime/internal/simdisk"},
 	"runtime/internal/crashtest": {},
 	"runtime/internal/simdisk":   {"golang.org/x/sys", "modernc.org", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft"},
+	"runtime/inbox":              {"runtime", "@runtime", "golang.org/x/sys"},
 }
 
 // TestImportFences holds the import rules of docs/architecture.md by what the

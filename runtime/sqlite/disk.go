@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/ambit-tools/ambit/runtime/internal/oslock"
 )
 
 // A Disk is where a store is. The one of the operating system is used unless
@@ -36,7 +38,7 @@ func (osDisk) Lock(name string, note []byte) (unlock func() error, holder []byte
 	if err != nil {
 		return nil, nil, err
 	}
-	held, err := lock(f)
+	held, err := oslock.Lock(f)
 	switch {
 	case err != nil:
 	case held:
@@ -82,5 +84,5 @@ func (osDisk) Write(name string, data []byte) (err error) {
 	if err = os.Rename(f.Name(), name); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(name))
+	return oslock.SyncDir(filepath.Dir(name))
 }

@@ -40,9 +40,9 @@ func (s *Store) Key(ctx context.Context, name string) ([]byte, error) {
 	return slices.Clone(s.keys[name]), nil
 }
 
-func (s *Store) readKeys() (map[string][]byte, error) {
-	file, keys := s.path+".keys", map[string][]byte{}
-	text, err := s.disk.Read(file, keysLimit)
+func (r *reader) readKeys() (map[string][]byte, error) {
+	file, keys := r.path+".keys", map[string][]byte{}
+	text, err := r.disk.Read(file, keysLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return keys, nil
 	}
@@ -58,6 +58,20 @@ func (s *Store) readKeys() (map[string][]byte, error) {
 		return nil, fmt.Errorf("read the keys in %q: %w; restore that file", file, err)
 	}
 	return keys, nil
+}
+
+// Key returns the key of a name, which the owner of the store has made. The error
+// is [fs.ErrNotExist] when it has made none, and [fs.ErrPermission] when the keys
+// are not for this user to read.
+func (r *Reader) Key(_ context.Context, name string) ([]byte, error) {
+	keys, err := r.readKeys()
+	if err != nil {
+		return nil, err
+	}
+	if keys[name] == nil {
+		return nil, fmt.Errorf("the key %q of %q: %w", name, r.path, fs.ErrNotExist)
+	}
+	return keys[name], nil
 }
 
 // makeKey makes a key: first in its file, so that a crash in between leaves one

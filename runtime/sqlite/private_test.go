@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -91,4 +92,22 @@ func TestKeys(t *testing.T) {
 		require.ErrorContains(t, err, "restore that file", damage)
 		require.NoError(t, s.Close())
 	}
+}
+
+func TestReadersFindKeysThatWereMade(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	s, err := sqlite.Open(path)
+	require.NoError(t, err)
+	key, err := s.Key(t.Context(), "inbox")
+	require.NoError(t, err)
+	r, err := sqlite.OpenReader(path)
+	require.NoError(t, err)
+	require.Equal(t, s.Path(), r.Path())
+	have, err := r.Key(t.Context(), "inbox")
+	require.NoError(t, err)
+	require.Equal(t, key, have)
+	_, err = r.Key(t.Context(), "another")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoError(t, r.Close())
+	require.NoError(t, s.Close())
 }

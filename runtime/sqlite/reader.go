@@ -27,6 +27,9 @@ type reader struct {
 	stmts map[string]*sql.Stmt // of queries, of which there are few
 }
 
+// Path returns the name of the file of the store, without links.
+func (r *reader) Path() string { return r.path }
+
 // close ends all reading.
 func (r *reader) close() error {
 	if r.db == nil || r.shut.Swap(true) {

@@ -1,0 +1,46 @@
+// Package inbox takes commands of other processes to the executor of a store: to
+// answer a request for consent, to undo, cancel or resolve a call, to revoke a
+// grant. It is what "ambit approvals approve" and its like are made of.
+//
+//	store, err := sqlite.Open("ambit.db")
+//	exec, err := runtime.NewExecutor(reg, policy, runtime.WithJournal(store), runtime.WithPendingRequests())
+//	err = exec.Recover(ctx)
+//	in, err := inbox.Serve(ctx, store, exec) // after Recover
+//	...
+//	err = in.Close(ctx) // before exec.Shutdown
+//
+// # How a command travels
+//
+// No other process writes the store: a second writer would keep the first one
+// waiting. [Put] makes one file for each command, in the directory of the store's
+// name with .inbox behind it; the file gets its name when all of it is on disk, so
+// that nobody sees half a command and nobody has to wait for a lock. [Serve] looks
+// into the directory every 10 milliseconds, imports what it finds in the order in
+// which it was put ([runtime.Executor.Import]), and removes the file once the
+// result is in the journal, where whoever waits for it finds it. A command that
+// takes long does not keep the next ones waiting for more than a second.
+//
+// While no executor serves the inbox, which [Served] tells, commands wait for the
+// next one. Each is carried out at most once, however often anything crashes: its
+// nonce is in the journal before anything is done.
+//
+// # What a signature proves
+//
+// A command is signed (HMAC-SHA256) with a key that is kept beside the store and
+// that its owner alone can read, and says on whose behalf it is: the user of the
+// operating system who ran [Put]. So the one who signed can read the keys of the
+// store; and who can do that could sign for others. On systems where files have
+// owners the import therefore also wants the file to belong to the user that the
+// command names, which nobody but the superuser can make up. On Windows there is no
+// such check: there the name is as trustworthy as the processes of the user that
+// runs the executor.
+//
+// What is not signed, names another user than the owner of its file, is longer
+// than [MaxCommand] or is of an unknown version is reported, removed and never
+// carried out.
+//
+// The name of the user is what approvers in a declaration are compared with:
+// approvers [alice] is met by the user alice, and a call that is made on behalf of
+// the principal alice cannot be approved by her. Where people have other ids
+// there, [WithIdentity] translates.
+package inbox

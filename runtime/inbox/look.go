@@ -1,0 +1,136 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// look begins to carry out the commands that it finds, in the order of their names,
+// which is that in which they were put.
+func (s *Server) look(ctx context.Context) {
+	list, err := os.ReadDir(s.dir)
+	if err != nil {
+		s.once.Do(func() {
+			s.report(fmt.Errorf("the inbox is not served any more: %w; make the directory again and restart", err))
+			close(s.stop)
+		})
+		return
+	}
+	there := make(map[string]bool, len(list))
+	for _, entry := range list {
+		name := entry.Name()
+		if !strings.HasSuffix(name, suffix) {
+			continue
+		}
+		there[name] = true
+		select {
+		case <-s.stop:
+			return
+		default:
+		}
+		if s.first(name) {
+			s.take(ctx, name)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name := range s.seen {
+		if !there[name] {
+			delete(s.seen, name)
+		}
+	}
+}
+
+// first notes that a file was seen, and reports whether it was not before.
+func (s *Server) first(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.seen[name]
+	s.seen[name] = true
+	return !was
+}
+
+// take carries out the command of a file, and returns when that is done or would
+// keep others waiting for too long.
+func (s *Server) take(ctx context.Context, name string) {
+	c, err := s.read(name)
+	if err != nil {
+		s.report(fmt.Errorf("a command was refused, and its file %q removed: %w", name, err))
+		s.remove(name)
+		return
+	}
+	select {
+	case s.slots <- struct{}{}:
+	case <-s.stop: // it waits for the next start
+		return
+	}
+	done := make(chan struct{})
+	s.work.Go(func() {
+		defer func() { <-s.slots }()
+		defer close(done)
+		_, err := s.to.Import(ctx, c)
+		if err != nil && !errors.Is(err, runtime.ErrCommandKnown) {
+			s.report(fmt.Errorf("the command of %q to %s waits in the inbox for the next start: %w", c.By, c.Kind, err))
+			return
+		}
+		s.remove(name)
+	})
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	case <-s.stop:
+	}
+}
+
+// read returns the command of a file.
+func (s *Server) read(name string) (c runtime.Command, err error) {
+	path := filepath.Join(s.dir, name)
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return c, errors.Join(err, errors.New("it is no file"))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return c, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return c, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, MaxCommand+1))
+	if err == nil && len(text) > MaxCommand {
+		err = fmt.Errorf("it has more than %d bytes", MaxCommand)
+	}
+	if err != nil {
+		return c, err
+	}
+	if c, err = open(s.key, text); err != nil {
+		return c, err
+	}
+	if err := checkOwner(info, c.By); err != nil {
+		return c, err
+	}
+	user := c.By
+	if c.By = s.identity(user); c.By == "" {
+		return c, fmt.Errorf("the user %q is nobody who may give commands", user)
+	}
+	return c, nil
+}
+
+// remove takes a file away that needs no other look.
+func (s *Server) remove(name string) {
+	if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.report(fmt.Errorf("the file of a command stays in the inbox, and is not carried out again: %w", err))
+	}
+}

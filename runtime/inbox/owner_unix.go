@@ -1,0 +1,44 @@
+//go:build unix
+
+package inbox
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+)
+
+// currentUser returns the name of the user of this process.
+func currentUser() (string, error) { return userName(uint32(os.Geteuid())), nil }
+
+// userName returns the name of a user, or uid: and the number of one that has none.
+func userName(uid uint32) string {
+	id := strconv.FormatUint(uint64(uid), 10)
+	if u, err := user.LookupId(id); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "uid:" + id
+}
+
+// checkOwner refuses a file that does not belong to the user of a name.
+func checkOwner(info fs.FileInfo, name string) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fmt.Errorf("it is not known to whom its file belongs")
+	}
+	if owner := userName(stat.Uid); owner != name {
+		return fmt.Errorf("it is in the name of %q and its file belongs to %q", name, owner)
+	}
+	return nil
+}
+
+// checkDir refuses a directory into which everybody may write.
+func checkDir(info fs.FileInfo) error {
+	if mode := info.Mode().Perm(); mode&0o002 != 0 {
+		return fmt.Errorf("everybody may write to it (mode %04o): run chmod 700 on it", mode)
+	}
+	return nil
+}
