@@ -51,6 +51,22 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
+// OpenReader opens the store in a directory that there is, and makes nothing. It
+// is for those who only read, also while another process uses the directory.
+func OpenReader(dir string) (*Store, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	d, err := disk.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the content store %q: %w", path, err)
+	}
+	s := On(d)
+	s.path = path
+	return s, nil
+}
+
 // makeShards makes all directories that contents are in, durably, so that no Put
 // has to.
 func (s *Store) makeShards() error {

@@ -13,6 +13,7 @@ import (
 type CallFilter struct {
 	Session    string
 	Run        string
+	Call       string
 	Tool       string
 	Unfinished bool // opened and not ended
 	Limit      int  // at most so many; 0: 100
@@ -37,7 +38,7 @@ const defaultCalls = 100
 // Calls lists calls, the newest first.
 func (r *reader) Calls(ctx context.Context, f CallFilter) (list []CallRow, err error) {
 	where, args := "true", []any{}
-	for _, c := range []struct{ column, value string }{{"session", f.Session}, {"run", f.Run}, {"tool", f.Tool}} {
+	for _, c := range []struct{ column, value string }{{"session", f.Session}, {"run", f.Run}, {"call", f.Call}, {"tool", f.Tool}} {
 		if c.value != "" {
 			where += " AND " + c.column + " = ?"
 			args = append(args, c.value)

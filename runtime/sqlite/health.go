@@ -32,6 +32,12 @@ func (s *Store) Health() Health {
 	}
 }
 
+// Head returns the position of the last entry; 0: there is none.
+func (r *reader) Head(ctx context.Context) (head uint64, err error) {
+	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&head) }, "SELECT coalesce(max(seq), 0) FROM entry")
+	return head, err
+}
+
 // Check reads all of the store and returns a [*CorruptError] when the file is
 // damaged. It takes about a second per gigabyte. Whether somebody has changed what
 // the entries say is for the audit to tell, not for this.

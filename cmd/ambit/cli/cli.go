@@ -35,7 +35,8 @@ func newRoot() *cobra.Command {
 		Use:   "ambit",
 		Short: "Declare tools, generate their Go code, and govern every call",
 		Long: `Ambit turns a declaration of tools (tools.yaml) into Go code, checks the Rego
-policies that bound them, and explains what would happen to a call.`,
+policies that bound them, and explains what would happen to a call. It audits what
+an application has recorded, and answers and undoes calls while it runs.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -45,7 +46,8 @@ policies that bound them, and explains what would happen to a call.`,
 	root.SetVersionTemplate("ambit {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newInit(), newGenerate(), newCheck(), newSchema(), newPolicy(), newExplain(), newSimulate(), newReplay(), exitCodesTopic())
+	root.AddCommand(newInit(), newGenerate(), newCheck(), newSchema(), newPolicy(), newExplain(), newSimulate(), newReplay(),
+		newAudit(), newCalls(), newApprovals(), newGrants(), newUndo(), newCancel(), newResolve(), newArtifacts(), exitCodesTopic())
 	markWork(root)
 	return root
 }

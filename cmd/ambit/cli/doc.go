@@ -19,6 +19,14 @@
 //	1  something is wrong with a declaration, a policy or an input, or the work could not be done
 //	2  the command line is wrong
 //	3  the check ran and its answer is no: drift, a failing policy test or scenario, a replay that diverges
+//	4  an audit found nothing wrong, and no anchored checkpoint proves that
+//	5  a command for an executor waits in its inbox
+//
+// # Stores
+//
+// Verbs that take --store read the store of an application, also while it runs, and
+// never write it. What they want done they put into its inbox, for the executor.
+// No verb shows the value of a member that is marked x-sensitive.
 //
 // # Files
 //

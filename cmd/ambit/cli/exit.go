@@ -8,6 +8,9 @@ const (
 	exitProblem = 1 // the input is wrong, or the work could not be done
 	exitUsage   = 2 // the command line is wrong
 	exitVerdict = 3 // the check ran, and its answer is no
+
+	exitNotAnchored = 4 // nothing wrong was found, and nothing outside of the store proves it
+	exitWaiting     = 5 // the command is in the inbox, and nobody has said yet what became of it
 )
 
 // exitCodesTopic is a help topic: a command that cannot be run.
@@ -24,6 +27,9 @@ func exitCodesTopic() *cobra.Command {
   3  the check ran and its answer is no: "generate -check" found drift,
      "policy test" has a failing test, "simulate" a failing case, "replay" a
      run that diverges
+  4  "audit verify" found nothing wrong, and no anchored checkpoint proves that
+  5  a command for an executor (undo, cancel, resolve, approvals, grants) is in its
+     inbox and waits, because none runs or it has not said yet what became of it
 
 Data is on standard output and everything else on standard error, as lines that
 begin with "error:", "warning:", "hint:" or "note:". Warnings and notes do not

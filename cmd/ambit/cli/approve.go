@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+)
+
+func newApprovalsApprove() *cobra.Command {
+	var (
+		v     commandVerb
+		where []string
+		edit  string
+	)
+	cmd := &cobra.Command{
+		Use:   "approve REQUEST --store FILE",
+		Short: "Agree to a call",
+		Long: `Approve agrees to the call of a request, in the name of the user who runs it. The
+id of the request may be cut, as long as one request begins so. With --grant it
+agrees to later calls too.`,
+		Example: `  ambit approvals approve 5XKQ --store ambit.db
+  ambit approvals approve 5XKQ --store ambit.db --grant duration --for 1h --cover args --where 'path prefix "docs/"'
+  ambit approvals approve 5XKQ --store ambit.db --edit '{"path": "a.md"}'`,
+		Args: oneID("the id of a request, or how it begins"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := v.terms(where, edit); err != nil {
+				return err
+			}
+			return v.answer(cmd, args[0], runtime.CommandApprove)
+		},
+	}
+	v.flags(cmd)
+	cmd.Flags().StringVar(&v.Lasting, "grant", "once", "what is agreed to: once, duration or session")
+	cmd.Flags().DurationVar(&v.For, "for", 0, "how `long` a grant of --grant duration lasts")
+	cmd.Flags().StringVar(&v.Cover, "cover", "exact", "which calls a grant covers: exact, args or tool")
+	cmd.Flags().StringArrayVar(&where, "where", nil, "of --cover args, what has to hold, as `'MEMBER eq|prefix|gt JSON'`; may be repeated")
+	cmd.Flags().StringVar(&edit, "edit", "", "other arguments to run instead, as `JSON` or @FILE")
+	return cmd
+}
+
+// terms reads what an approval grants and edits.
+func (v *commandVerb) terms(where []string, edit string) error {
+	var lasting consent.Lasting
+	if err := lasting.UnmarshalText([]byte(v.Lasting)); err != nil {
+		return usage("--grant: "+err.Error(), "one of once, duration and session")
+	}
+	var cover consent.Cover
+	if err := cover.UnmarshalText([]byte(v.Cover)); err != nil {
+		return usage("--cover: "+err.Error(), "one of exact, args and tool")
+	}
+	if (lasting == consent.ForDuration) != (v.For > 0) {
+		return usage("--grant duration and --for belong together", "for example --grant duration --for 1h")
+	}
+	for _, text := range where {
+		p, err := predicate(text)
+		if err != nil {
+			return err
+		}
+		v.Where = append(v.Where, p)
+	}
+	if name, isFile := strings.CutPrefix(edit, "@"); isFile {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return problem(err.Error(), "")
+		}
+		edit = string(text)
+	}
+	if edit != "" {
+		if !json.Valid([]byte(edit)) {
+			return usage("--edit: that is no JSON", "")
+		}
+		v.Edit = json.RawMessage(edit)
+	}
+	return nil
+}
+
+// predicate reads one of --where.
+func predicate(text string) (p runtime.Predicate, err error) {
+	const hint = `for example --where 'path prefix "docs/"'`
+	parts := strings.SplitN(text, " ", 3)
+	if len(parts) != 3 || !json.Valid([]byte(parts[2])) {
+		return p, usage("--where: "+quote(text)+" is not a member, a comparison and a JSON value", hint)
+	}
+	if err := p.Op.UnmarshalText([]byte(parts[1])); err != nil {
+		return p, usage("--where: "+err.Error(), hint)
+	}
+	p.Member, p.Value = parts[0], json.RawMessage(parts[2])
+	return p, nil
+}
+
+func newApprovalsDeny() *cobra.Command {
+	var v commandVerb
+	cmd := &cobra.Command{
+		Use:     "deny REQUEST --store FILE",
+		Short:   "Say no to a call",
+		Long:    "Deny says no to the call of a request. The reason is told to the model.",
+		Example: `  ambit approvals deny 5XKQ --store ambit.db --reason "not on a Friday"`,
+		Args:    oneID("the id of a request, or how it begins"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return v.answer(cmd, args[0], runtime.CommandDeny)
+		},
+	}
+	v.flags(cmd)
+	return cmd
+}
+
+// answer sends an answer to a request.
+func (v *commandVerb) answer(cmd *cobra.Command, typed, kind string) error {
+	return v.with(func(r *sqlite.Reader) error {
+		book, err := bookOf(cmd.Context(), r)
+		if err != nil {
+			return err
+		}
+		q, err := findRequest(book, typed)
+		if err != nil {
+			return err
+		}
+		v.Kind, v.Request = kind, q.ID
+		return v.send(cmd, r, &journal.CallKey{Session: q.Session, Call: q.CallID})
+	})
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/runtime/audit"
+)
+
+func newAuditKeygen() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "keygen NAME",
+		Short: "Make the key that an audit log is signed with",
+		Long: `Keygen makes a new Ed25519 key and writes two files: NAME.key, the signer, which
+the application reads and nobody else may, and NAME.key.pub, the verifier, which
+is public. A slash in NAME becomes a dash. Nothing is overwritten.
+
+NAME tells the log from others, and begins every checkpoint of it.`,
+		Example: `  ambit audit keygen agents.example.com/prod --out keys`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("keygen takes the name of the log", "for example \"ambit audit keygen agents.example.com/prod --out keys\"")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			signer, verifier, err := audit.GenerateKey(args[0])
+			if err != nil {
+				return usage(err.Error(), "")
+			}
+			path := filepath.Join(dir, strings.NewReplacer("/", "-", `\`, "-").Replace(args[0])+".key")
+			if err := audit.WriteKeys(path, signer, verifier); err != nil {
+				return problem(err.Error(), "")
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", path, path+audit.PublicSuffix)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&dir, "out", ".", "write the files into this `directory`")
+	return cmd
+}

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/terminal"
+)
+
+// A callView is a call as it is shown.
+type callView struct {
+	Session   string               `json:"session"`
+	Run       string               `json:"run"`
+	Call      string               `json:"call"`
+	Agent     string               `json:"agent,omitempty"`
+	Principal string               `json:"principal,omitempty"`
+	Tool      string               `json:"tool"`
+	Version   string               `json:"tool_version,omitempty"`
+	State     string               `json:"state"`
+	Request   string               `json:"request,omitempty"`
+	Args      json.RawMessage      `json:"args,omitempty"`       // sensitive values are commitments
+	Final     json.RawMessage      `json:"final_args,omitempty"` // with which the handler was run, when they are others
+	Output    json.RawMessage      `json:"output,omitempty"`
+	Artifact  *journal.ArtifactRef `json:"artifact,omitempty"`
+	Outcome   *outcome             `json:"outcome,omitempty"`
+	Ended     bool                 `json:"ended"`
+	Events    []callEvent          `json:"events"`
+}
+
+// A callEvent is one entry of a call.
+type callEvent struct {
+	Seq   uint64 `json:"seq"`
+	At    string `json:"at"`
+	Event string `json:"event"`
+	By    string `json:"by,omitempty"`
+}
+
+func newCallsShow() *cobra.Command {
+	var (
+		v       storeVerb
+		session string
+	)
+	cmd := &cobra.Command{
+		Use:   "show CALL --store FILE [--session ID]",
+		Short: "Show one call: its arguments, its outcome and what happened to it",
+		Args:  oneID("the id of a call"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return v.with(func(r *sqlite.Reader) error {
+				row, err := findCall(cmd.Context(), r, session, args[0])
+				if err != nil {
+					return err
+				}
+				view, err := viewOf(cmd.Context(), r, row.CallKey)
+				if err != nil {
+					return err
+				}
+				if v.asJSON {
+					return printJSON(cmd.OutOrStdout(), view)
+				}
+				view.print(cmd.OutOrStdout())
+				return nil
+			})
+		},
+	}
+	v.flags(cmd)
+	cmd.Flags().StringVar(&session, "session", "", "`id` of the session; needed when another one has a call of that id")
+	return cmd
+}
+
+// oneID is the argument of verbs that are about one thing.
+func oneID(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 || args[0] == "" {
+			return usage(quote(cmd.CommandPath())+" takes "+what, "")
+		}
+		return nil
+	}
+}
+
+// viewOf returns a call as its entries tell of it.
+func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey) (*callView, error) {
+	list, err := r.Call(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	v := &callView{Session: key.Session, Call: key.Call}
+	for i := range list {
+		rec, err := decode(&list[i])
+		if err != nil {
+			return nil, err
+		}
+		v.add(list[i].Seq, rec)
+	}
+	return v, nil
+}
+
+// add adds what a record says.
+func (v *callView) add(seq uint64, r *journal.Record) {
+	v.Events = append(v.Events, callEvent{seq, instant(r.At), r.Kind, r.By})
+	last := func(to *string, value string) {
+		if value != "" {
+			*to = value
+		}
+	}
+	last(&v.Run, r.Run)
+	last(&v.Agent, r.Agent)
+	last(&v.Principal, r.Principal)
+	last(&v.Tool, r.Tool)
+	last(&v.Version, r.ToolVersion)
+	last(&v.State, r.To)
+	last(&v.Request, r.Request)
+	for to, p := range map[*json.RawMessage]*journal.Payload{&v.Args: r.Args, &v.Final: r.Final, &v.Output: r.Output} {
+		if p != nil {
+			*to = p.Value
+		}
+	}
+	if r.Artifact != nil {
+		v.Artifact = r.Artifact
+	}
+	if out := outcomeOf(r); out != nil {
+		v.Outcome = out
+	}
+	v.Ended = v.Ended || r.Mark == journal.MarkEnded
+}
+
+// print prints the call for people.
+func (v *callView) print(w io.Writer) {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-10s %s\n", name, terminal.Escape(value))
+		}
+	}
+	line("call", v.Call)
+	line("tool", strings.TrimSpace(v.Tool+" "+v.Version))
+	line("session", v.Session)
+	line("run", v.Run)
+	line("agent", v.Agent)
+	line("principal", v.Principal)
+	line("state", v.State)
+	line("request", v.Request)
+	line("args", string(v.Args))
+	line("ran with", string(v.Final))
+	line("output", string(v.Output))
+	if a := v.Artifact; a != nil {
+		line("artifact", fmt.Sprintf("%s, %s, %d bytes", a.SHA256, a.Type, a.Bytes))
+	}
+	if out := v.Outcome; out != nil {
+		line("outcome", strings.Join(nonEmpty(out.Outcome, out.Reason), " "))
+		line("message", out.Message)
+	}
+	fmt.Fprintln(w)
+	for _, e := range v.Events {
+		fmt.Fprintf(w, "%6d  %s  %s\n", e.Seq, e.At, strings.Join(nonEmpty(terminal.Escape(e.Event), named("by", e.By)), "  "))
+	}
+}

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/inbox"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/terminal"
+)
+
+// A commandVerb is what the verbs share that want something of an executor.
+type commandVerb struct {
+	storeVerb
+	wait time.Duration
+	runtime.Command
+}
+
+// flags adds the flags of every such verb to cmd.
+func (v *commandVerb) flags(cmd *cobra.Command) {
+	v.storeVerb.flags(cmd)
+	cmd.Flags().DurationVar(&v.wait, "wait", 5*time.Second, "how `long` to wait for the executor's answer")
+	cmd.Flags().StringVar(&v.Reason, "reason", "", "why, as it is recorded")
+}
+
+// aboutCall adds the flags that name a call.
+func (v *commandVerb) aboutCall(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&v.Call, "call", "", "`id` of the call")
+	cmd.Flags().StringVar(&v.Session, "session", "", "`id` of its session; needed when another one has a call of that id")
+}
+
+// A sent command is how "--json" shows one.
+type sent struct {
+	Nonce  string                 `json:"nonce"`
+	Kind   string                 `json:"kind"`
+	By     string                 `json:"by"`
+	State  string                 `json:"state"` // done, rejected, imported or waiting
+	Result *runtime.CommandResult `json:"result,omitempty"`
+	Call   *callView              `json:"call,omitempty"` // that an approval lets go on, as it stands
+}
+
+// The states of a command.
+const (
+	sentDone     = "done"
+	sentRejected = "rejected"
+	sentImported = "imported"
+	sentWaiting  = "waiting"
+)
+
+// send puts the command into the inbox and waits for what becomes of it. Of an
+// approval about is the call that goes on.
+func (v *commandVerb) send(cmd *cobra.Command, r *sqlite.Reader, about *journal.CallKey) error {
+	if v.wait < 0 {
+		return usage("--wait: a negative time", "")
+	}
+	ctx, over := context.WithTimeout(cmd.Context(), v.wait)
+	defer over()
+	head, err := r.Head(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if err := inbox.Put(cmd.Context(), r, &v.Command); err != nil {
+		return putProblem(err)
+	}
+	served, err := inbox.Served(r)
+	if err != nil {
+		return err
+	}
+	out := &sent{Nonce: v.Nonce, Kind: v.Kind, By: v.By, State: sentWaiting}
+	if served {
+		if err := out.await(ctx, r, head); err != nil {
+			return err
+		}
+	}
+	if about != nil && out.State == sentDone && out.Result.Missing == 0 {
+		if out.Call, err = ended(ctx, r, *about); err != nil {
+			return err
+		}
+	}
+	return v.tell(cmd, out, served)
+}
+
+// putProblem adds a remedy to an error of inbox.Put.
+func putProblem(err error) error {
+	if errors.Is(err, inbox.ErrNoInbox) {
+		return problem(err.Error(), "")
+	}
+	return problem(err.Error(), "run ambit as the user that the application runs as")
+}
+
+// await waits until the journal says what became of the command, or ctx ends.
+func (s *sent) await(ctx context.Context, r *sqlite.Reader, after uint64) error {
+	return poll(ctx, func() (bool, error) {
+		list, err := r.Read(context.WithoutCancel(ctx), after, step)
+		for i := range list {
+			after = list[i].Seq
+			if k := list[i].Kind; k != journal.KindCommandImported && k != journal.KindCommandDone {
+				continue
+			}
+			rec, err := decode(&list[i])
+			if err != nil {
+				return false, err
+			}
+			switch c := rec.Command; {
+			case c == nil || c.Nonce != s.Nonce:
+			case c.Result == nil:
+				s.State = sentImported
+			default:
+				if s.Result, s.State = c.Result, sentRejected; c.Result.Done {
+					s.State = sentDone
+				}
+				return true, nil
+			}
+		}
+		return false, err
+	})
+}
+
+// ended returns a call when it has its outcome, or as it stands when ctx ends.
+func ended(ctx context.Context, r *sqlite.Reader, key journal.CallKey) (v *callView, err error) {
+	err = poll(ctx, func() (bool, error) {
+		v, err = viewOf(context.WithoutCancel(ctx), r, key)
+		return err == nil && v.Ended, err
+	})
+	return v, err
+}
+
+// poll calls f until it is done, fails, or ctx has ended; once at least.
+func poll(ctx context.Context, f func() (done bool, err error)) error {
+	t := time.NewTicker(glance)
+	defer t.Stop()
+	for {
+		if done, err := f(); done || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+	}
+}
+
+// tell prints what became of the command, and returns the error that the verb ends with.
+func (v *commandVerb) tell(cmd *cobra.Command, out *sent, served bool) error {
+	if v.asJSON {
+		if err := printJSON(cmd.OutOrStdout(), out); err != nil {
+			return err
+		}
+	}
+	switch out.State {
+	case sentDone:
+		if !v.asJSON {
+			fmt.Fprintln(cmd.OutOrStdout(), terminal.Escape(v.success(out)))
+		}
+		return nil
+	case sentRejected:
+		if v.asJSON {
+			return answered(exitProblem)
+		}
+		return problem(v.Kind+": "+strings.Join(nonEmpty(out.Result.Result, out.Result.Reason), ", ")+failures(out.Result), v.remedy(out.Result.Reason))
+	}
+	message, hint := "no executor runs on this store: the command waits for the next start", "it is in "+quote(inbox.Dir(reference(v.path)))
+	if served {
+		message = fmt.Sprintf("the executor has not said within %s what became of the command: it is %s", v.wait, out.State)
+		hint = "look for nonce " + out.Nonce + " with \"ambit audit tail\""
+	}
+	if v.asJSON {
+		return answered(exitWaiting)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", message)
+	return &failure{hint: hint, code: exitWaiting}
+}
+
+// A reference names a store without opening it.
+type reference string
+
+// Path implements inbox.Store.
+func (p reference) Path() string { return string(p) }
+
+// Key implements inbox.Store.
+func (reference) Key(context.Context, string) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// failures lists the calls of a run that were not undone.
+func failures(res *runtime.CommandResult) string {
+	var text string
+	if len(res.Failed) > 0 {
+		text += "; failed: " + strings.Join(res.Failed, ", ")
+	}
+	if len(res.NotUndoable) > 0 {
+		text += "; not undoable: " + strings.Join(res.NotUndoable, ", ")
+	}
+	return text
+}
+
+// success says what the command has done.
+func (v *commandVerb) success(out *sent) string {
+	res := out.Result
+	switch v.Kind {
+	case runtime.CommandApprove:
+		text := fmt.Sprintf("approved: call %q", res.Call)
+		if res.Missing > 0 {
+			text = fmt.Sprintf("recorded: call %q waits for %s", res.Call, count(res.Missing, "more approval"))
+		}
+		if res.Grant != "" {
+			text += ", with grant " + res.Grant
+		}
+		if c := out.Call; c != nil && c.Outcome != nil && c.Ended {
+			text += ", which " + strings.Join(nonEmpty("ended "+c.Outcome.Outcome, c.Outcome.Reason), " ")
+		}
+		return text
+	case runtime.CommandDeny:
+		return fmt.Sprintf("denied: call %q", res.Call)
+	case runtime.CommandRevoke:
+		return "revoked: grant " + v.Grant
+	case runtime.CommandCancel:
+		return fmt.Sprintf("cancelled: call %q of session %q", v.Call, v.Session)
+	case runtime.CommandResolve:
+		return fmt.Sprintf("resolved: call %q of session %q", v.Call, v.Session)
+	}
+	if v.Call != "" {
+		return fmt.Sprintf("undone: call %q of session %q", v.Call, v.Session)
+	}
+	return fmt.Sprintf("undone: run %q of session %q: %s", v.Run, v.Session, strings.Join(res.Undone, ", ")) + failures(res)
+}
+
+// remedy is what to do about a rejection.
+func (v *commandVerb) remedy(reason string) string {
+	switch reason {
+	case "not_permitted":
+		return "the declaration names other approvers than " + quote(v.By)
+	case "self_approval":
+		return "the call is made on behalf of " + quote(v.By) + ", who cannot approve it: somebody else has to"
+	case "already_resolved", "request_expired", "unknown_request":
+		return "\"ambit approvals list\" lists the requests that wait for answers"
+	case "drift":
+		return "what the call has changed was changed again since: an undo would take that back too"
+	case "expired":
+		return "the time in which the tool lets its calls be undone is over"
+	case runtime.CommandInterrupted:
+		return "the executor ended in between: \"ambit calls show\" says how far it came"
+	}
+	return ""
+}
