@@ -65,6 +65,12 @@ func TestCommandsOfOtherProcesses(t *testing.T) {
 	res = r.imported(runtime.Command{Nonce: "n5", Kind: runtime.CommandRevoke, Grant: first.RequestID})
 	assert.Equal(t, runtime.CommandResult{Done: true, Result: "accepted", Call: "c1"}, res)
 
+	third := turn.Execute(t.Context(), callOf("c3", "login", adaLogsIn))
+	require.Equal(t, runtime.Pending, third.Kind)
+	res = r.imported(runtime.Command{Nonce: "n6", Kind: runtime.CommandCancel, Session: "s", Call: "c3", Reason: "never mind"})
+	assert.Equal(t, runtime.CommandResult{Done: true, Result: "ok", Session: "s", Call: "c3"}, res)
+	assert.Equal(t, runtime.Cancelled, r.sessionAgain().Await(t.Context(), "c3").Kind)
+
 	var asked, done []string
 	for _, rec := range records(t, &j) {
 		if rec.Command == nil {
@@ -82,8 +88,8 @@ func TestCommandsOfOtherProcesses(t *testing.T) {
 			done = append(done, rec.Command.Nonce)
 		}
 	}
-	assert.Equal(t, []string{"n1beef", "n2", "n3", "n4", "n5"}, asked)
-	assert.Equal(t, []string{"n1", "n2", "n3", "n4", "n5"}, done)
+	assert.Equal(t, []string{"n1beef", "n2", "n3", "n4", "n5", "n6"}, asked)
+	assert.Equal(t, []string{"n1", "n2", "n3", "n4", "n5", "n6"}, done)
 	assert.Empty(t, r.allFaults())
 }
 
@@ -98,6 +104,8 @@ func TestCommandsThatAreRejected(t *testing.T) {
 		"unknown_request":              {Kind: runtime.CommandDeny, Request: "q"},
 		"not_undoable":                 {Kind: runtime.CommandUndo, Session: "s", Call: "c1"},
 		"unknown_call":                 {Kind: runtime.CommandUndo, Session: "s", Call: "c9"},
+		"already_ended":                {Kind: runtime.CommandCancel, Session: "s", Call: "c1"},
+		"not_unknown":                  {Kind: runtime.CommandResolve, Session: "s", Call: "c1"},
 	} {
 		c.Nonce = want
 		res := r.imported(c)
@@ -109,6 +117,14 @@ func TestCommandsThatAreRejected(t *testing.T) {
 	assert.ErrorContains(t, err, "without a nonce")
 	_, err = new(runtime.Executor).Import(t.Context(), runtime.Command{})
 	assert.ErrorContains(t, err, "NewExecutor")
+}
+
+func TestCommandsWaitForTheNextStart(t *testing.T) {
+	r := recovered(t, new(journal.Memory), readTool(okRead))
+	require.NoError(t, r.exec.Shutdown(t.Context()))
+	_, err := r.exec.Import(t.Context(), runtime.Command{Nonce: "n1", By: "alice", Kind: runtime.CommandDeny, Request: "q"})
+	assert.Error(t, err)
+	assert.NotErrorIs(t, err, runtime.ErrCommandKnown)
 }
 
 // A cutJournal ends before the nth record of a kind.
