@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli"
+	"github.com/ambit-tools/ambit/testscripts/clerk"
 	"github.com/ambit-tools/ambit/testscripts/probe"
 )
 
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ambit": func() { os.Exit(cli.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"probe": func() { os.Exit(probe.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"clerk": func() { os.Exit(clerk.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
 

@@ -86,6 +86,23 @@ func findRequest(book *consent.Book, typed string) (consent.Request, error) {
 	return consent.Request{}, usage(count(len(found), "request")+" begin with "+quote(typed), "type more of it")
 }
 
+// requestOf returns the latest request about a call.
+func requestOf(book *consent.Book, session, call string) (found consent.Request, err error) {
+	for _, q := range book.Requests() {
+		switch {
+		case q.CallID != call || session != "" && session != q.Session:
+			continue
+		case found.ID != "" && found.Session != q.Session:
+			return q, usage("there is a call "+quote(call)+" in session "+quote(found.Session)+" and in session "+quote(q.Session), "add --session ID")
+		}
+		found = q
+	}
+	if found.ID == "" {
+		return found, problem("nobody was asked about a call "+quote(call), "\"ambit approvals list\" lists what waits for answers")
+	}
+	return found, nil
+}
+
 func newApprovalsShow() *cobra.Command {
 	var v storeVerb
 	cmd := &cobra.Command{

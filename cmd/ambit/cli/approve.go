@@ -20,23 +20,24 @@ func newApprovalsApprove() *cobra.Command {
 		edit  string
 	)
 	cmd := &cobra.Command{
-		Use:   "approve REQUEST --store FILE",
+		Use:   "approve (REQUEST | --call ID) --store FILE",
 		Short: "Agree to a call",
 		Long: `Approve agrees to the call of a request, in the name of the user who runs it. The
-id of the request may be cut, as long as one request begins so. With --grant it
-agrees to later calls too.`,
+id of the request may be cut, as long as one request begins so, or left out and the
+call named with --call. With --grant it agrees to later calls too.`,
 		Example: `  ambit approvals approve 5XKQ --store ambit.db
   ambit approvals approve 5XKQ --store ambit.db --grant duration --for 1h --cover args --where 'path prefix "docs/"'
   ambit approvals approve 5XKQ --store ambit.db --edit '{"path": "a.md"}'`,
-		Args: oneID("the id of a request, or how it begins"),
+		Args: oneOrNone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := v.terms(where, edit); err != nil {
 				return err
 			}
-			return v.answer(cmd, args[0], runtime.CommandApprove)
+			return v.answer(cmd, args, runtime.CommandApprove)
 		},
 	}
 	v.flags(cmd)
+	v.aboutCall(cmd)
 	cmd.Flags().StringVar(&v.Lasting, "grant", "once", "what is agreed to: once, duration or session")
 	cmd.Flags().DurationVar(&v.For, "for", 0, "how `long` a grant of --grant duration lasts")
 	cmd.Flags().StringVar(&v.Cover, "cover", "exact", "which calls a grant covers: exact, args or tool")
@@ -98,31 +99,40 @@ func predicate(text string) (p runtime.Predicate, err error) {
 func newApprovalsDeny() *cobra.Command {
 	var v commandVerb
 	cmd := &cobra.Command{
-		Use:     "deny REQUEST --store FILE",
+		Use:     "deny (REQUEST | --call ID) --store FILE",
 		Short:   "Say no to a call",
 		Long:    "Deny says no to the call of a request. The reason is told to the model.",
 		Example: `  ambit approvals deny 5XKQ --store ambit.db --reason "not on a Friday"`,
-		Args:    oneID("the id of a request, or how it begins"),
+		Args:    oneOrNone,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.answer(cmd, args[0], runtime.CommandDeny)
+			return v.answer(cmd, args, runtime.CommandDeny)
 		},
 	}
 	v.flags(cmd)
+	v.aboutCall(cmd)
 	return cmd
 }
 
-// answer sends an answer to a request.
-func (v *commandVerb) answer(cmd *cobra.Command, typed, kind string) error {
+// answer sends an answer to a request, which is named or that of a call.
+func (v *commandVerb) answer(cmd *cobra.Command, typed []string, kind string) error {
+	if (len(typed) == 0) == (v.Call == "") {
+		return usage(cmd.Name()+" needs either a request or a call", "name the request, or add --call ID")
+	}
 	return v.with(func(r *sqlite.Reader) error {
 		book, err := bookOf(cmd.Context(), r)
 		if err != nil {
 			return err
 		}
-		q, err := findRequest(book, typed)
+		var q consent.Request
+		if v.Call == "" {
+			q, err = findRequest(book, typed[0])
+		} else {
+			q, err = requestOf(book, v.Session, v.Call)
+		}
 		if err != nil {
 			return err
 		}
-		v.Kind, v.Request = kind, q.ID
+		v.Kind, v.Request, v.Session, v.Call = kind, q.ID, "", ""
 		return v.send(cmd, r, &journal.CallKey{Session: q.Session, Call: q.CallID})
 	})
 }

@@ -1,0 +1,14 @@
+// Package clerk is an application with a store that the scripts look into from
+// other processes: a few tools, and a program that calls them and then stays until
+// it is told to end.
+//
+//	clerk -store FILE [-key FILE [-anchor FILE]] [-serve] < calls.jsonl
+//	clerk -await FILE
+//
+// Each line of standard input is one call, {"call": ID, "tool": NAME, "input": JSON};
+// with "trigger": true nobody waits for its outcome. Each of the others ends in one
+// line on standard output. With -serve the program imports commands until it is
+// interrupted. With -await it waits until another one does.
+package clerk
+
+//go:generate go run github.com/ambit-tools/ambit/cmd/ambit generate

@@ -1,0 +1,126 @@
+package clerk
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/inbox"
+)
+
+// config is what the flags say.
+type config struct {
+	store, key, anchor, await string
+	serve                     bool
+}
+
+// Run is the program. It returns the exit code.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var cfg config
+	flags := flag.NewFlagSet("clerk", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&cfg.store, "store", "", "file of the store")
+	flags.StringVar(&cfg.key, "key", "", "file of the signer of the audit log")
+	flags.StringVar(&cfg.anchor, "anchor", "", "file of the anchored checkpoints")
+	flags.StringVar(&cfg.await, "await", "", "wait until the inbox of this store is served")
+	flags.BoolVar(&cfg.serve, "serve", false, "stay until an interrupt")
+	if flags.Parse(args) != nil {
+		return 2
+	}
+	// A script that fails leaves nobody behind.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	work := func() error { return run(ctx, &cfg, stdin, stdout, stderr) }
+	if cfg.await != "" {
+		work = func() error { return await(ctx, cfg.await) }
+	}
+	if err := work(); err != nil {
+		fmt.Fprintf(stderr, "error: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// A name is that of a store which may not be there yet.
+type name string
+
+// Path implements inbox.Store.
+func (n name) Path() string { return string(n) }
+
+// Key implements inbox.Store.
+func (name) Key(context.Context, string) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// await waits until somebody serves the inbox of a store.
+func await(ctx context.Context, path string) error {
+	t := time.NewTicker(10 * time.Millisecond)
+	defer t.Stop()
+	for {
+		if served, err := inbox.Served(name(path)); served || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-t.C:
+		}
+	}
+}
+
+func run(ctx context.Context, cfg *config, stdin io.Reader, stdout, stderr io.Writer) (err error) {
+	a, err := start(ctx, cfg, stderr)
+	if err != nil {
+		return errors.Join(err, a.close())
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	s := a.exec.Session(runtime.SessionConfig{ID: "s", Principal: "script"})
+	run, ok := s.Run("r")
+	if !ok {
+		if run, err = s.StartRun(ctx, runtime.RunConfig{ID: "r"}); err != nil {
+			return err
+		}
+	}
+	turn := run.Turn(runtime.TurnConfig{Budget: time.Hour})
+	lines := bufio.NewScanner(stdin)
+	for lines.Scan() {
+		var line struct {
+			Call, Tool string
+			Input      json.RawMessage
+			Trigger    bool
+		}
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return err
+		}
+		call := runtime.Call{ID: line.Call, Tool: line.Tool, Input: line.Input}
+		if line.Trigger {
+			_, err = turn.Trigger(call)
+		} else {
+			out := turn.Execute(ctx, call)
+			_, err = fmt.Fprintf(stdout, "%s %s %s %s\n", out.CallID, out.Tool, out.Kind, out.Reason)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !cfg.serve {
+		return lines.Err()
+	}
+	// Calls were made before the inbox is served, so that who waits for that can look at them.
+	in, err := inbox.Serve(ctx, a.store, a.exec, inbox.WithReport(func(err error) { fmt.Fprintf(stderr, "inbox: %v\n", err) }))
+	if err != nil {
+		return err
+	}
+	a.add(func() error { return in.Close(context.Background()) })
+	<-ctx.Done()
+	return nil
+}

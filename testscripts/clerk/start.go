@@ -1,0 +1,106 @@
+package clerk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/content"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+)
+
+// An app is the executor and what it is joined to.
+type app struct {
+	store *sqlite.Store
+	exec  *runtime.Executor
+	open  []func() error // to be closed, the last first
+}
+
+func (a *app) add(f func() error) { a.open = append(a.open, f) }
+
+func (a *app) close() (err error) {
+	for i := len(a.open) - 1; i >= 0; i-- {
+		err = errors.Join(err, a.open[i]())
+	}
+	return err
+}
+
+// artifacts stores the outputs of calls.
+type artifacts struct{ *content.Store }
+
+// Put implements runtime.ArtifactStore.
+func (a artifacts) Put(ctx context.Context, _ runtime.ArtifactRef, data []byte) error {
+	_, err := a.Store.Put(ctx, data)
+	return err
+}
+
+// Get implements runtime.ArtifactStore.
+func (a artifacts) Get(ctx context.Context, ref runtime.ArtifactRef) ([]byte, error) {
+	return a.Store.Get(ctx, content.Ref{SHA256: ref.SHA256, Size: ref.Bytes})
+}
+
+// start starts the application. What was opened has to be closed, also after an error.
+func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err error) {
+	a = new(app)
+	if a.store, err = sqlite.Open(cfg.store, sqlite.WithWait(time.Minute)); err != nil {
+		return a, err
+	}
+	a.add(a.store.Close)
+	j, err := a.audited(ctx, cfg)
+	if err != nil {
+		return a, err
+	}
+	objects, err := content.Open(cfg.store + ".objects")
+	if err != nil {
+		return a, err
+	}
+	a.add(objects.Close)
+	reg, err := runtime.NewRegistry(Tools(&handler{notes: map[string]string{}})...)
+	if err != nil {
+		return a, err
+	}
+	allow := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+		return runtime.Decision{Effect: runtime.EffectAllow}, nil
+	})
+	a.exec, err = runtime.NewExecutor(reg, allow, runtime.WithJournal(j), runtime.WithPendingRequests(), runtime.WithArtifacts(artifacts{objects}),
+		runtime.WithPolicyTimeout(time.Minute), runtime.WithErrorHandler(func(e *runtime.CallError) { fmt.Fprintf(stderr, "operator: %v\n", e) }))
+	if err != nil {
+		return a, err
+	}
+	if err := a.exec.Recover(ctx); err != nil {
+		return a, err
+	}
+	a.add(func() error {
+		over, cancel := context.WithCancel(context.Background())
+		cancel() // what still runs is told to stop
+		_ = a.exec.Shutdown(over)
+		return nil
+	})
+	return a, nil
+}
+
+// audited returns the journal, under an audit log when there is a key for one.
+func (a *app) audited(ctx context.Context, cfg *config) (journal.Journal, error) {
+	if cfg.key == "" {
+		return a.store, nil
+	}
+	signer, err := audit.ReadSigner(cfg.key)
+	if err != nil {
+		return nil, err
+	}
+	var opts []audit.Option
+	if cfg.anchor != "" {
+		opts = append(opts, audit.WithAnchor(audit.FileAnchor{Path: cfg.anchor}))
+	}
+	log, err := audit.New(ctx, a.store, audit.NewCheckpoints(a.store), signer, opts...)
+	if err != nil {
+		return nil, err
+	}
+	a.add(func() error { return log.Close(context.Background()) })
+	return log.Journal(), nil
+}
