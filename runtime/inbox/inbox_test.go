@@ -23,7 +23,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/inbox"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if path := os.Getenv(victimOf); path != "" {
+		fmt.Fprintln(os.Stderr, victim(path))
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // A store has a name and a key.
 type store struct {

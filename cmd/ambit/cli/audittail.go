@@ -35,6 +35,7 @@ until it is interrupted. With --json the lines are those of "ambit audit export"
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
+			context.AfterFunc(ctx, stop) // the second interrupt does what it does to other programs
 			return v.with(func(r *sqlite.Reader) error {
 				head, err := r.Head(ctx)
 				if err != nil {
@@ -50,15 +51,13 @@ until it is interrupted. With --json the lines are those of "ambit audit export"
 	return cmd
 }
 
-// tail prints the entries after a position. Those who follow leave by ending ctx.
+// tail prints the entries after a position. Those who follow leave by ending ctx, and
+// have seen all that was there then.
 func tail(ctx context.Context, w io.Writer, r *sqlite.Reader, after uint64, follow, asJSON bool) error {
 	t := time.NewTicker(glance)
 	defer t.Stop()
 	for {
-		list, err := r.Read(ctx, after, step)
-		if ctx.Err() != nil {
-			return nil
-		}
+		list, err := r.Read(context.WithoutCancel(ctx), after, step)
 		if err != nil {
 			return err
 		}
