@@ -42,7 +42,7 @@ func newStore(t *testing.T) *store {
 	return &store{path: filepath.Join(t.TempDir(), "ambit.db"), key: make([]byte, 32)}
 }
 
-func (s *store) Path() string                                  { return s.path }
+func (s *store) Path() string                                { return s.path }
 func (s *store) Key(context.Context, string) ([]byte, error) { return s.key, s.err }
 
 // An importer hands on what it is given.
