@@ -60,23 +60,23 @@ func (i *importer) Import(ctx context.Context, c runtime.Command) (runtime.Comma
 	return runtime.CommandResult{}, i.err
 }
 
-// A log of what was reported.
-type log struct {
+// Reports are what was reported.
+type reports struct {
 	mu    sync.Mutex
 	lines []string
 	more  chan struct{}
 }
 
-func newLog() *log { return &log{more: make(chan struct{}, 100)} }
+func newLog() *reports { return &reports{more: make(chan struct{}, 100)} }
 
-func (l *log) add(err error) {
+func (l *reports) add(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = append(l.lines, err.Error())
 	l.more <- struct{}{}
 }
 
-func (l *log) String() string {
+func (l *reports) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Join(l.lines, "\n")
@@ -284,6 +284,12 @@ func TestInboxesThatCannotBeServed(t *testing.T) {
 	require.NoError(t, os.Chmod(inbox.Dir(s), 0o777))
 	_, err := inbox.Serve(t.Context(), s, &importer{})
 	assert.ErrorContains(t, err, "everybody may write to it (mode 0777): run chmod 700 on it")
+	assert.ErrorContains(t, inbox.Put(t.Context(), s, new(runtime.Command)), "everybody may write to it")
+	require.NoError(t, os.Remove(inbox.Dir(s)))
+	require.NoError(t, os.Symlink(t.TempDir(), inbox.Dir(s)))
+	_, err = inbox.Serve(t.Context(), s, &importer{})
+	assert.ErrorContains(t, err, "is no directory")
+	assert.ErrorContains(t, inbox.Put(t.Context(), s, new(runtime.Command)), "is no directory")
 	s.err = errors.New("no key")
 	_, err = inbox.Serve(t.Context(), s, &importer{})
 	assert.ErrorContains(t, err, "no key")

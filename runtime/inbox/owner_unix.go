@@ -35,8 +35,8 @@ func checkOwner(info fs.FileInfo, name string) error {
 	return nil
 }
 
-// checkDir refuses a directory into which everybody may write.
-func checkDir(info fs.FileInfo) error {
+// checkMode refuses a directory into which everybody may write.
+func checkMode(info fs.FileInfo) error {
 	if mode := info.Mode().Perm(); mode&0o002 != 0 {
 		return fmt.Errorf("everybody may write to it (mode %04o): run chmod 700 on it", mode)
 	}

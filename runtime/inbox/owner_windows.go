@@ -17,5 +17,5 @@ func currentUser() (string, error) {
 // checkOwner does nothing: who could make the file could read the key.
 func checkOwner(fs.FileInfo, string) error { return nil }
 
-// checkDir does nothing: the mode does not say who may write.
-func checkDir(fs.FileInfo) error { return nil }
+// checkMode does nothing: the mode does not say who may write.
+func checkMode(fs.FileInfo) error { return nil }

@@ -47,6 +47,9 @@ func Put(ctx context.Context, s Store, c *runtime.Command) error {
 	c.Nonce, c.At = rand.Text(), time.Now().UTC().Round(0)
 	text, err := seal(key, c)
 	if err == nil {
+		err = checkDir(Dir(s))
+	}
+	if err == nil {
 		err = deliver(Dir(s), fmt.Sprintf("%020d-%s%s", c.At.UnixNano(), c.Nonce, suffix), text)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,6 +59,18 @@ func Put(ctx context.Context, s Store, c *runtime.Command) error {
 		return fmt.Errorf("the command cannot be put into the inbox: %w", err)
 	}
 	return nil
+}
+
+// checkDir refuses what is no directory, and one into which everybody may write.
+func checkDir(dir string) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%q is no directory: move it away", dir)
+	}
+	return checkMode(info)
 }
 
 // deliver makes a file in a directory, of which there is nothing or all. The

@@ -92,11 +92,7 @@ func (s *Server) open(ctx context.Context, store Store) (err error) {
 	if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	info, err := os.Stat(s.dir)
-	if err == nil {
-		err = checkDir(info)
-	}
-	if err != nil {
+	if err := checkDir(s.dir); err != nil {
 		return err
 	}
 	s.served, err = os.OpenFile(filepath.Join(s.dir, servedName), os.O_RDWR|os.O_CREATE, 0o644)

@@ -167,7 +167,7 @@ func (v *commandVerb) tell(cmd *cobra.Command, out *sent, served bool) error {
 		}
 		return problem(v.Kind+": "+strings.Join(nonEmpty(out.Result.Result, out.Result.Reason), ", ")+failures(out.Result), v.remedy(out.Result.Reason))
 	}
-	message, hint := "no executor runs on this store: the command waits for the next start", "it is in "+quote(inbox.Dir(reference(v.path)))
+	message, hint := "no executor runs on this store, or it serves no inbox: the command waits for the next start", "it is in "+quote(inbox.Dir(reference(v.path)))
 	if served {
 		message = fmt.Sprintf("the executor has not said within %s what became of the command: it is %s", v.wait, out.State)
 		hint = "look for nonce " + out.Nonce + " with \"ambit audit tail\""
