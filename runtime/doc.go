@@ -209,6 +209,10 @@
 // cancelled (lease_lost), and what is pending is left to the next owner.
 // CallInfo.Fence grows with every owner, for systems that can refuse an older one.
 //
+// Other processes, which must not write the journal, want things done by a
+// [Command]: [Executor.Import] carries each out once. Package runtime/inbox brings
+// them, and the command line of ambit gives them.
+//
 // # Ending
 //
 // [Run.Close] cancels what still runs or waits (run_closed) and waits for the

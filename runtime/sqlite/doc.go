@@ -40,6 +40,9 @@
 //	.lock  who the owner is
 //	.keys  the keys, for their owner alone to read
 //
+// What else is there by that name belongs to others: .inbox to package inbox,
+// .objects to a content store.
+//
 // A copy of a store is a copy of the file and the -wal, taken while no process owns
 // it. The keys are not in it, on purpose.
 //

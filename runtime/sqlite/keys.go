@@ -46,6 +46,9 @@ func (r *reader) readKeys() (map[string][]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return keys, nil
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("read the keys in %q, which are for the owner of that file: %w", file, err)
+	}
 	if err == nil {
 		err = json.Unmarshal(text, &keys)
 	}

@@ -21,6 +21,7 @@ import (
 type config struct {
 	store, key, anchor, await string
 	serve                     bool
+	tamper                    int64
 }
 
 // Run is the program. It returns the exit code.
@@ -32,6 +33,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.StringVar(&cfg.key, "key", "", "file of the signer of the audit log")
 	flags.StringVar(&cfg.anchor, "anchor", "", "file of the anchored checkpoints")
 	flags.StringVar(&cfg.await, "await", "", "wait until the inbox of this store is served")
+	flags.Int64Var(&cfg.tamper, "tamper", 0, "change the entry at this position of the store, and end")
 	flags.BoolVar(&cfg.serve, "serve", false, "stay until an interrupt")
 	if flags.Parse(args) != nil {
 		return 2
@@ -42,6 +44,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	work := func() error { return run(ctx, &cfg, stdin, stdout, stderr) }
+	if cfg.tamper != 0 {
+		work = func() error { return tamper(ctx, cfg.store, cfg.tamper) }
+	}
 	if cfg.await != "" {
 		work = func() error { return await(ctx, cfg.await) }
 	}

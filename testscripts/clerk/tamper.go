@@ -1,0 +1,29 @@
+package clerk
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// tamper changes an entry of a store, as who knows SQLite can: in the leaf another
+// tool was called.
+func tamper(ctx context.Context, path string, seq int64) (err error) {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if _, err := db.ExecContext(ctx, "DROP TRIGGER entry_is_not_changed"); err != nil {
+		return err
+	}
+	done, err := db.ExecContext(ctx, "UPDATE entry SET leaf = CAST(replace(CAST(leaf AS TEXT), 'note_write', 'note_wrote') AS BLOB), tool = 'note_wrote' WHERE seq = ?", seq)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); n != 1 || err != nil {
+		return errors.Join(err, fmt.Errorf("there is no entry %d", seq))
+	}
+	return nil
+}
