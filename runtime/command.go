@@ -37,7 +37,7 @@ var ErrCommandKnown = errors.New("the command was imported before")
 type Command struct {
 	Nonce string    `json:"nonce"` // chosen at random; no command is carried out twice under one
 	At    time.Time `json:"at"`    // when it was given
-	By    string    `json:"by"`
+	By    string    `json:"by"`    // who wants it, by the id that approvers have
 	Kind  string    `json:"kind"`
 
 	Session string `json:"session,omitempty"` // of undo, cancel and resolve
@@ -54,7 +54,8 @@ type Command struct {
 	Edit     json.RawMessage `json:"edit,omitempty"`     // of approve: other arguments to run instead
 	Happened bool            `json:"happened,omitempty"` // of resolve: the call took effect
 
-	MAC string `json:"-"` // its signature, which is recorded; empty: it has none
+	User string `json:"-"` // who that is for the operating system, where it is not By; recorded
+	MAC  string `json:"-"` // its signature, which is recorded; empty: it has none
 }
 
 // A CommandResult says what became of a command. Its Result and Reason are the
@@ -65,7 +66,7 @@ type CommandResult = journal.CommandResult
 func (c *Command) recorded() *journal.Command {
 	return &journal.Command{
 		Nonce: c.Nonce, Kind: c.Kind, Session: c.Session, Run: c.Run, Call: c.Call, Request: c.Request, Grant: c.Grant,
-		Reason: c.Reason, MAC: c.MAC,
+		Reason: c.Reason, User: c.User, MAC: c.MAC,
 	}
 }
 

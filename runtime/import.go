@@ -15,7 +15,8 @@ import (
 // before Import returns. A command that was imported before is refused with
 // ErrCommandKnown, also when a crash came in between; then its result is
 // interrupted, and the journal says of the call that it is about how far it came.
-// Any other error says that the journal cannot be written, and nothing was done.
+// Any other error says that the journal cannot be written, or not any more: the
+// command has to be imported again after a restart, which tells the two apart.
 //
 // Import waits as long as the method does that carries the command out, but for
 // approvals: it does not wait for the call that goes on. Without a journal (WithJournal) nonces are

@@ -194,3 +194,21 @@ func TestABadRefIsRefused(t *testing.T) {
 		require.Error(t, err)
 	}
 }
+
+func TestReadersMakeNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "objects")
+	_, err := content.OpenReader(dir)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoDirExists(t, dir)
+	s, err := content.Open(dir)
+	require.NoError(t, err)
+	ref, err := s.Put(t.Context(), []byte("kept"))
+	require.NoError(t, err)
+	r, err := content.OpenReader(dir)
+	require.NoError(t, err)
+	data, err := r.Get(t.Context(), ref)
+	require.NoError(t, err)
+	require.Equal(t, "kept", string(data))
+	require.NoError(t, r.Close())
+	require.NoError(t, s.Close())
+}

@@ -227,7 +227,9 @@ func TestIdentities(t *testing.T) {
 	whose = "ada@example.com"
 	mu.Unlock()
 	require.NoError(t, inbox.Put(t.Context(), s, &c))
-	assert.Equal(t, "ada@example.com", (<-to.got).By)
+	got := <-to.got
+	assert.Equal(t, "ada@example.com", got.By)
+	assert.Equal(t, c.By, got.User)
 	stop()
 }
 

@@ -125,6 +125,9 @@ func (s *Server) read(name string) (c runtime.Command, err error) {
 	if c.By = s.identity(user); c.By == "" {
 		return c, fmt.Errorf("the user %q is nobody who may give commands", user)
 	}
+	if c.By != user {
+		c.User = user
+	}
 	return c, nil
 }
 

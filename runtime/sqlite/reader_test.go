@@ -32,6 +32,9 @@ func TestReaderBesideTheOwner(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, list, 1)
 	}
+	head, err := r.Head(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, uint64(300), head)
 	require.NoError(t, s.Close())
 	list, err := r.Read(t.Context(), 0, 1000)
 	require.NoError(t, err)
@@ -114,6 +117,8 @@ func TestCalls(t *testing.T) {
 		assert.Equal(t, []sqlite.CallRow{b}, calls(sqlite.CallFilter{Unfinished: true}))
 		assert.Equal(t, []sqlite.CallRow{a}, calls(sqlite.CallFilter{Session: "s", Tool: "read", Limit: 3}))
 		assert.Equal(t, []sqlite.CallRow{b}, calls(sqlite.CallFilter{Limit: 1}))
+		assert.Equal(t, []sqlite.CallRow{a}, calls(sqlite.CallFilter{Call: a.Call, Session: a.Session}))
+		assert.Empty(t, calls(sqlite.CallFilter{Call: "nosuch"}))
 		assert.Len(t, calls(sqlite.CallFilter{}), 100)
 		all := calls(sqlite.CallFilter{Limit: 1000})
 		require.Len(t, all, 202)

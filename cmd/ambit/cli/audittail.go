@@ -102,7 +102,7 @@ func printLine(w io.Writer, e *journal.Entry) error {
 func gist(r *journal.Record) string {
 	parts := nonEmpty(named("by", r.By), named("request", r.Request))
 	if c := r.Command; c != nil {
-		parts = append(parts, nonEmpty(named("command", c.Kind), named("nonce", c.Nonce), named("request", c.Request),
+		parts = append(parts, nonEmpty(named("command", c.Kind), named("user", c.User), named("nonce", c.Nonce), named("request", c.Request),
 			named("grant", c.Grant), named("session", c.Session), named("call", c.Call), named("run", c.Run), named("reason", c.Reason))...)
 		if c.Result != nil {
 			parts = append(parts, nonEmpty(named("result", c.Result.Result), named("reason", c.Result.Reason))...)
