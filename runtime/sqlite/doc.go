@@ -43,6 +43,7 @@
 // What else is there by that name belongs to others: .inbox to package inbox,
 // .objects to a content store.
 //
+// A new store is for its owner alone to read, as it holds values that are sensitive.
 // A copy of a store is a copy of the file and the -wal, taken while no process owns
 // it. The keys are not in it, on purpose.
 //

@@ -111,3 +111,16 @@ func TestReadersFindKeysThatWereMade(t *testing.T) {
 	require.NoError(t, r.Close())
 	require.NoError(t, s.Close())
 }
+
+func TestStoresAreForTheirOwnerAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	s, err := sqlite.Open(path)
+	require.NoError(t, err)
+	require.NoError(t, s.Append(t.Context(), []journal.Entry{entry(1, 10)}))
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Stat(name)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), name)
+	}
+	require.NoError(t, s.Close())
+}

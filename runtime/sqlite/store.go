@@ -60,6 +60,11 @@ func (s *Store) open() error {
 	if err != nil {
 		return err
 	}
+	if fresh && s.disk.VFS() == "" {
+		if err := private(s.path); err != nil {
+			return fmt.Errorf("open the store %q: %w", s.path, err)
+		}
+	}
 	if err := s.connect("ro"); err != nil {
 		return err
 	}
@@ -89,6 +94,16 @@ func (s *Store) inherit() error {
 	defer s.w.mu.Unlock()
 	s.w.checkpoint()
 	return s.w.usable()
+}
+
+// private makes a file that its owner alone may read, as SQLite's own files beside
+// it will be then: it holds values that are sensitive. One that is there stays as it is.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // own brings the store to this version and makes this process its owner. It tells
