@@ -56,6 +56,7 @@ var fences = map[string][]string{
 	"runtime/internal/crashtest": {},
 	"runtime/internal/simdisk":   {"golang.org/x/sys", "modernc.org", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft"},
 	"runtime/inbox":              {"runtime", "@runtime", "golang.org/x/sys"},
+	"runtime/internal/oslock":    {"golang.org/x/sys"},
 }
 
 // TestImportFences holds the import rules of docs/architecture.md by what the
