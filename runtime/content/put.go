@@ -58,17 +58,26 @@ type batch struct {
 	open  []disk.File
 }
 
-// add writes a content under a temporary name. It will take the place of one that
-// is there: what can be read need not be on the disk, if a sync has failed once,
-// and the new file says when the content was last used.
+// add writes a content. One that is new gets its name at once: who reads it
+// compares the hash, so that a name without its content does no harm, and both are
+// made durable in one go. One that is there is replaced, by way of a temporary
+// name: what can be read need not be on the disk, if a sync has failed once, and
+// the new file says when the content was last used.
 func (b *batch) add(ref Ref, data []byte) error {
 	name, shard := ref.file()
 	if err := b.shard(shard); err != nil {
 		return err
 	}
+	f, err := disk.CreateNew(b.store.dir, name, data, 0o600)
+	if err == nil {
+		b.open, b.files = append(b.open, f), append(b.files, f)
+		return nil
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
 	temp := shard + "/" + disk.TempName(tempPrefix)
-	f, err := disk.Create(b.store.dir, temp, data, 0o600)
-	if err != nil {
+	if f, err = disk.Create(b.store.dir, temp, data, 0o600); err != nil {
 		return err
 	}
 	b.open, b.files = append(b.open, f), append(b.files, f)
@@ -96,10 +105,18 @@ func (b *batch) shard(name string) error {
 	return nil
 }
 
-// finish makes all of it durable: the contents before their names.
+// finish makes all of it durable: contents that replace others before they get
+// their names.
 func (b *batch) finish() error {
 	if len(b.files) == 0 {
 		return nil
+	}
+	dirs := make([]disk.Syncer, len(b.dirs))
+	for i, name := range b.dirs {
+		dirs[i] = disk.SyncDir{Dir: b.store.dir, Name: name}
+	}
+	if len(b.names) == 0 {
+		return b.store.sync(append(b.files, dirs...)...)
 	}
 	if err := b.store.sync(b.files...); err != nil {
 		return err
@@ -110,14 +127,11 @@ func (b *batch) finish() error {
 		}
 		b.names = b.names[1:]
 	}
-	dirs := make([]disk.Syncer, len(b.dirs))
-	for i, name := range b.dirs {
-		dirs[i] = disk.SyncDir{Dir: b.store.dir, Name: name}
-	}
 	return b.store.sync(dirs...)
 }
 
-// abandon closes what is open and removes what has only a temporary name.
+// abandon closes what is open and removes what has only a temporary name. What has
+// its own stays: somebody else may have put the same by now, and Prune takes it.
 func (b *batch) abandon() {
 	for _, f := range b.open {
 		_ = f.Close() // it was synced, or it does not matter

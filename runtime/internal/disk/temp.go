@@ -18,12 +18,19 @@ func TempName(prefix string) string {
 // Create makes a file with a content and a mode, not durable yet: the caller
 // syncs and closes it. What had the name, left over from a crash, is replaced.
 func Create(d Dir, name string, data []byte, mode fs.FileMode) (File, error) {
-	f, err := d.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := CreateNew(d, name, data, mode)
 	if errors.Is(err, fs.ErrExist) {
 		if err = d.Remove(name); err == nil {
-			f, err = d.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			f, err = CreateNew(d, name, data, mode)
 		}
 	}
+	return f, err
+}
+
+// CreateNew is Create for a name that nothing may have: else the error is
+// fs.ErrExist.
+func CreateNew(d Dir, name string, data []byte, mode fs.FileMode) (File, error) {
+	f, err := d.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
