@@ -7,6 +7,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -307,4 +308,38 @@ func TestAdmittedAndNotStarted(t *testing.T) {
 	stop()
 	close(release)
 	calls.Wait()
+}
+
+// TestWhatNobodyWaitsFor: entries that nothing rests on may be lost with the last
+// moment, and sinks have seen more than the journal then.
+func TestWhatNobodyWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal.Memory
+		r := recovered(t, &j, readTool(okRead, asking(func(c *runtime.Consent) { c.Timeout = time.Hour })))
+		run := r.run()
+		entries, err := j.Read(t.Context(), 1, 10)
+		require.NoError(t, err)
+		assert.Empty(t, entries, "that a run was started is in memory")
+		time.Sleep(time.Second)
+		entries, err = j.Read(t.Context(), 1, 10)
+		require.NoError(t, err)
+		require.Len(t, entries, 2)
+		assert.Equal(t, journal.KindRunStarted, entries[1].Kind)
+
+		length := func() int {
+			entries, err := j.Read(t.Context(), 0, 100)
+			require.NoError(t, err)
+			return len(entries)
+		}
+		run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
+		before := length()
+		time.Sleep(48*time.Minute + time.Millisecond) // four fifths of the hour have passed
+		seen := r.kinds("c1")
+		assert.Equal(t, "approval.expiring", seen[len(seen)-1])
+		assert.Equal(t, before, length(), "the sink has seen it, the journal has not")
+		time.Sleep(time.Second)
+		assert.Equal(t, before+1, length())
+		require.NoError(t, run.Close(t.Context()))
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+	})
 }
