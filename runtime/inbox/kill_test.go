@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -185,5 +184,5 @@ func TestCommandsOutliveKills(t *testing.T) {
 		times[id]++
 		assert.Equal(t, 1, times[id], id)
 	}
-	t.Log(fmt.Sprintf("%d commands, %d calls", len(put), len(times)))
+	t.Logf("%d commands, %d calls", len(put), len(times))
 }
