@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -117,16 +118,18 @@ func TestOutputsThatCannotBeStored(t *testing.T) {
 
 // TestStoreThatHangs: the time of the call still runs while its output is stored.
 func TestStoreThatHangs(t *testing.T) {
-	var ended error
-	r := storing(t, faultyStore{put: func(ctx context.Context, _ runtime.ArtifactRef, _ []byte) error {
-		<-ctx.Done()
-		ended = ctx.Err()
-		return ended
-	}}, readTool(longRead, over(300), func(s *runtime.Spec) { s.Deadline = 10 * time.Millisecond }))
-	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", `{"path":"a","limit":9000}`))
-	assert.Equal(t, runtime.TimedOut, out.Kind)
-	require.NoError(t, r.exec.Shutdown(t.Context()))
-	assert.ErrorIs(t, ended, context.DeadlineExceeded)
+	synctest.Test(t, func(t *testing.T) {
+		var ended error
+		r := storing(t, faultyStore{put: func(ctx context.Context, _ runtime.ArtifactRef, _ []byte) error {
+			<-ctx.Done()
+			ended = ctx.Err()
+			return ended
+		}}, readTool(longRead, over(300)))
+		out := r.turn().Execute(t.Context(), callOf("c1", "file_read", `{"path":"a","limit":9000}`))
+		assert.Equal(t, runtime.TimedOut, out.Kind)
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		assert.ErrorIs(t, ended, context.DeadlineExceeded)
+	})
 }
 
 func TestStoreThatLies(t *testing.T) {
