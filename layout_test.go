@@ -54,6 +54,7 @@ var fences = map[string][]string{
 	"runtime/runtimetest":        {"runtime/journal", "@runtime/journal"},
 	"runtime/sqlite":             {"runtime/journal", "@runtime/journal", "runtime/internal/oslock", "@runtime/internal/simdisk"},
 	"runtime/internal/crashtest": {},
+	"runtime/internal/mutant":    {},
 	"runtime/internal/simdisk":   {"golang.org/x/sys", "modernc.org", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft"},
 	"runtime/inbox":              {"runtime", "@runtime", "golang.org/x/sys"},
 	"runtime/internal/oslock":    {"golang.org/x/sys"},

@@ -259,27 +259,13 @@ func (c *call) undo(ctx context.Context) (err error) {
 	default:
 		return errPreparing
 	}
-	e, d := c.exec, c.tool.spec.deadline()
-	watch := &callContext{parent: ctx, due: c.clock().Add(d)}
-	done := newSignal()
-	result := make(chan error, 1)
-	e.busy(1)
-	go func() {
-		defer e.busy(-1)
-		defer e.fire(done)
-		result <- guard(func() error { return hook(watch, c.id, c.final, state, c.wholeOutput(watch, output)) })
-	}()
-	if !e.waitFor(done, d) {
-		watch.cancel(whyDeadline)
-		return fmt.Errorf("the undo handler did not finish within %s", seconds(d))
+	err = c.exec.within(ctx, c.tool.spec.deadline(), func(ctx context.Context) error {
+		return hook(ctx, c.id, c.final, state, c.wholeOutput(ctx, output))
+	})
+	if late := overdueError(0); errors.As(err, &late) {
+		return fmt.Errorf("the undo handler did not finish within %s", seconds(time.Duration(late)))
 	}
-	watch.cancel(whyCanceled)
-	select {
-	case err := <-result:
-		return err
-	default:
-		return errExited
-	}
+	return err
 }
 
 // guard calls f; a panic is its error.

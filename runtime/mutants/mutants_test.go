@@ -2,9 +2,7 @@ package mutants
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -12,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 )
 
 var mutate = flag.Bool("mutants", false, "build every mutant and see that a test notices it (minutes)")
@@ -32,7 +32,7 @@ func TestMutants(t *testing.T) {
 	}
 	var packages []string
 	for _, p := range list {
-		packages = append(packages, p.tests...)
+		packages = append(packages, p.Tests...)
 	}
 	slices.Sort(packages)
 	for _, pkg := range slices.Compact(packages) {
@@ -40,46 +40,28 @@ func TestMutants(t *testing.T) {
 		require.True(t, passed, "the tests of %s fail without any mutant:\n%s", pkg, output)
 	}
 	for _, p := range list {
-		t.Run(p.name, func(t *testing.T) {
+		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
-			overlay := p.overlay(t)
-			for _, pkg := range p.tests {
+			overlay, err := p.Overlay(root, t.TempDir())
+			require.NoError(t, err)
+			for _, pkg := range p.Tests {
 				if passed, output := run(t, pkg, overlay); !passed {
 					t.Logf("noticed by %s in %s", first(output), pkg)
 					return
 				}
 			}
-			t.Errorf("no test of %v notices that this is broken: %s", p.tests, p.breaks)
+			t.Errorf("no test of %v notices that this is broken: %s", p.Tests, p.Breaks)
 		})
 	}
 }
 
-// overlay writes the mutant and what puts it in the place of the original.
-func (p *patch) overlay(t *testing.T) string {
-	text, err := p.apply()
-	require.NoError(t, err)
-	dir := t.TempDir()
-	mutant, overlay := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
-	original, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(p.file)))
-	require.NoError(t, err)
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutant}})
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(mutant, []byte(text), 0o600))
-	require.NoError(t, os.WriteFile(overlay, replace, 0o600))
-	return overlay
-}
-
 // run builds the tests of a package and runs them up to the first that fails.
-// What does not compile is no mutant, and must not pass for one that was noticed.
 func run(t *testing.T, pkg, overlay string) (passed bool, output string) {
-	binary := filepath.Join(t.TempDir(), "mutant.test")
-	build := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, pkg)
-	build.Dir = root
-	text, err := build.CombinedOutput()
-	require.NoError(t, err, "%s does not compile:\n%s", pkg, text)
+	binary, err := mutant.Build(root, pkg, overlay, t.TempDir())
+	require.NoError(t, err)
 	tests := exec.Command(binary, "-test.short", "-test.failfast", "-test.skip", skipped, "-test.timeout", patience)
 	tests.Dir = filepath.Join(root, filepath.FromSlash(pkg))
-	text, err = tests.CombinedOutput()
+	text, err := tests.CombinedOutput()
 	require.False(t, err != nil && tests.ProcessState == nil, "the tests of %s cannot be run: %v", pkg, err)
 	return err == nil, string(text)
 }

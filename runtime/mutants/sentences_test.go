@@ -24,9 +24,9 @@ func TestEverySentenceHasAMutant(t *testing.T) {
 	}
 	broken := map[string]bool{}
 	for _, p := range patches(t) {
-		s := known[p.key()]
-		if assert.NotNil(t, s, "%s breaks no listed sentence", p.name) {
-			assert.Equal(t, s.section+": "+s.text, p.breaks, p.name)
+		s := known[keyOf(p)]
+		if assert.NotNil(t, s, "%s breaks no listed sentence", p.Name) {
+			assert.Equal(t, s.section+": "+s.text, p.Breaks, p.Name)
 			broken[s.key] = true
 		}
 	}

@@ -16,23 +16,25 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 )
 
 // TestEveryMutantTypeChecks finds a patch that applies and does not compile any
 // more, long before the tests of all mutants are run.
 func TestEveryMutantTypeChecks(t *testing.T) {
-	folders := map[string][]*patch{}
+	folders := map[string][]*mutant.Patch{}
 	for _, p := range patches(t) {
-		dir := path.Dir(p.file)
+		dir := path.Dir(p.File)
 		folders[dir] = append(folders[dir], p)
 	}
 	c := newChecker(t, folders)
 	for dir, list := range folders {
 		files := c.parse(t, dir)
 		for _, p := range list {
-			if text, err := p.apply(); err == nil { // else TestEveryPatchApplies says so
-				if err := c.check(dir, files, p.file, text); err != nil {
-					t.Errorf("%s does not compile: make the patch anew: %v", p.name, err)
+			if text, err := p.Apply(root); err == nil { // else TestEveryPatchApplies says so
+				if err := c.check(dir, files, p.File, text); err != nil {
+					t.Errorf("%s does not compile: make the patch anew: %v", p.Name, err)
 				}
 			}
 		}

@@ -1,74 +1,37 @@
 package sqlite_test
 
 import (
-	"encoding/json"
 	"flag"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 )
 
 var mutate = flag.Bool("mutants", false, "build every mutant of the store and see that a test notices it (minutes)")
 
-// TestMutants builds the patches of testdata/mutants, as package mutants does, and
-// wants each to be noticed by the tests that it names, those of crashes within a
-// hundred seeds. Without the flag it only sees that they apply.
+// TestMutants builds the patches of testdata/mutants and wants each to be noticed
+// by the tests that it names, those of crashes within a hundred seeds. Without the
+// flag it only sees that they apply.
 func TestMutants(t *testing.T) {
-	files, err := filepath.Glob("testdata/mutants/*.patch")
+	const root = "../.."
+	list, err := mutant.Read("testdata/mutants")
 	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".patch"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
+	for _, p := range list {
+		t.Run(p.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			overlay, err := p.Overlay(root, dir)
 			require.NoError(t, err)
-			original, mutant, tests := mutated(t, string(text))
 			if !*mutate {
 				return
 			}
-			dir := t.TempDir()
-			changed, overlay, binary := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mutant.test")
-			replace, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
+			binary, err := mutant.Build(root, "./runtime/sqlite", overlay, dir)
 			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(changed, []byte(mutant), 0o600))
-			require.NoError(t, os.WriteFile(overlay, replace, 0o600))
-			out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", binary, ".").CombinedOutput()
-			require.NoError(t, err, "the mutant does not compile:\n%s", out)
-			out, err = exec.Command(binary, "-test.run", "^("+tests+")$", "-seeds", "100", "-test.timeout", "1m").CombinedOutput()
-			require.Error(t, err, "no test notices that %s", strings.SplitN(string(text), "\n", 2)[0])
+			out, err := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-seeds", "100", "-test.timeout", "1m").CombinedOutput()
+			require.Error(t, err, "no test notices that %s", p.Breaks)
 			t.Logf("noticed:\n%s", out[:min(len(out), 300)])
 		})
 	}
-}
-
-// mutated reads a patch of one hunk and returns the file that it changes, that
-// file changed, and which tests have to notice.
-func mutated(t *testing.T, text string) (original, mutant, tests string) {
-	var before, after strings.Builder
-	for _, line := range strings.SplitAfter(text, "\n") {
-		switch {
-		case strings.HasPrefix(line, "# tests: "):
-			tests = strings.TrimSpace(line[len("# tests: "):])
-		case strings.HasPrefix(line, "+++ b/runtime/sqlite/"):
-			original = strings.TrimSpace(line[len("+++ b/runtime/sqlite/"):])
-		case line == "", strings.HasPrefix(line, "# "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "@@ "):
-		case line[0] == '-':
-			before.WriteString(line[1:])
-		case line[0] == '+':
-			after.WriteString(line[1:])
-		default:
-			line = strings.TrimPrefix(line, " ")
-			before.WriteString(line)
-			after.WriteString(line)
-		}
-	}
-	source, err := os.ReadFile(original)
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(source), before.String()), "%s has not, exactly once:\n%s", original, before.String())
-	original, err = filepath.Abs(original)
-	require.NoError(t, err)
-	return original, strings.Replace(string(source), before.String(), after.String(), 1), tests
 }
