@@ -3,8 +3,6 @@ package runtime
 import (
 	"slices"
 	"sync/atomic"
-
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // Facts is what happened in a run, as one call saw it: an immutable snapshot.
@@ -105,7 +103,6 @@ func (f *Facts) inherit(changed []int) *derivation {
 type factView struct {
 	state   uint64 // version of the rule state that last was compared with
 	last    *Facts // the latest snapshot
-	scratch []rules.ToolFacts
 	changed []int
 }
 
@@ -118,11 +115,11 @@ func (r *Run) look() *Facts {
 		return v.last
 	}
 	v.state = state.Version()
-	v.scratch = state.AppendFacts(v.scratch[:0], r.id, r.agent, r.principal)
+	used, successes := state.Counts(r.id, r.agent, r.principal)
 	v.changed = v.changed[:0]
 	if v.last != nil {
-		for i, f := range v.scratch {
-			if v.last.tools[i] != factsOf(f) {
+		for i := range v.last.tools {
+			if v.last.tools[i] != factsAt(used, successes, i) {
 				v.changed = append(v.changed, i)
 			}
 		}
@@ -131,12 +128,13 @@ func (r *Run) look() *Facts {
 		}
 	}
 	next := &Facts{version: v.last.Version() + 1}
-	next.tools = next.few[:0]
-	if len(v.scratch) > len(next.few) {
-		next.tools = make([]ToolFacts, 0, len(v.scratch))
+	if n := r.session.exec.reg.Len(); n <= len(next.few) {
+		next.tools = next.few[:n]
+	} else {
+		next.tools = make([]ToolFacts, n)
 	}
-	for _, f := range v.scratch {
-		next.tools = append(next.tools, factsOf(f))
+	for i := range next.tools {
+		next.tools[i] = factsAt(used, successes, i)
 	}
 	if d := v.last.inherit(v.changed); d != nil {
 		next.derived.Store(d)
@@ -145,9 +143,15 @@ func (r *Run) look() *Facts {
 	return next
 }
 
-// factsOf returns f as a policy sees it.
-func factsOf(f rules.ToolFacts) ToolFacts {
-	return ToolFacts{Invocations: uint32(f.Used), Successes: uint32(f.Successes)}
+// factsAt returns the facts of the i-th tool as a policy sees them.
+func factsAt(used, successes []int32, i int) (f ToolFacts) {
+	if i < len(used) {
+		f.Invocations = uint32(used[i])
+	}
+	if i < len(successes) {
+		f.Successes = uint32(successes[i])
+	}
+	return f
 }
 
 // without returns f as the call itself must see it: its own slot left out.

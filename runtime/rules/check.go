@@ -32,6 +32,9 @@ func (s *State) check(now Instant, c *Call, p *place, own *call) Verdict {
 	if v, answered := s.checkFirst(now, c, p, own); answered {
 		return v
 	}
+	if p.tool.free {
+		return Verdict{Answer: Admitted}
+	}
 	mine := 0
 	if own != nil {
 		mine = 1

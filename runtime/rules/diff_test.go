@@ -226,8 +226,8 @@ func (s *session) compare() {
 func (s *session) compareFacts(state *rules.State, run string, calls []*refCall) {
 	for _, principal := range []string{"agent", "other"} {
 		for _, agent := range []string{"", "child"} {
-			var want []rules.ToolFacts
-			for _, t := range s.ref.cfg.Tools {
+			used, successes := state.Counts(run, agent, principal)
+			for i, t := range s.ref.cfg.Tools {
 				var f rules.ToolFacts
 				for _, c := range calls {
 					if c.run != run || c.principal != principal || c.tool.Name != t.Name {
@@ -240,11 +240,19 @@ func (s *session) compareFacts(state *rules.State, run string, calls []*refCall)
 						f.Successes++
 					}
 				}
-				want = append(want, f)
+				require.Equal(s.t, f, state.Facts(run, agent, principal, t.Name))
+				require.Equal(s.t, f, rules.ToolFacts{Used: at(used, i), Successes: at(successes, i)})
 			}
-			require.Equal(s.t, want, state.AppendFacts(nil, run, agent, principal))
 		}
 	}
+}
+
+// at returns a count of a list that is nil when all are 0.
+func at(counts []int32, i int) int {
+	if counts == nil {
+		return 0
+	}
+	return int(counts[i])
 }
 
 // describe names a failing sequence.

@@ -39,6 +39,7 @@ type tool struct {
 	keyWindow time.Duration
 	idempot   bool
 	undo      time.Duration
+	free      bool // what was called before does not matter to it
 }
 
 // Compile checks cfg and resolves its names. The error joins one error for
@@ -71,6 +72,9 @@ func Compile(cfg Config) (*Engine, error) {
 	}
 	for _, t := range e.required {
 		e.serve(t, t)
+	}
+	for _, t := range e.tools {
+		t.free = e.free(t)
 	}
 	return e, nil
 }
@@ -138,6 +142,12 @@ func (e *Engine) serve(t, r *tool) {
 	for _, n := range t.needs {
 		e.serve(n, r)
 	}
+}
+
+// free reports whether no count, order, group or cooldown can refuse a call of t.
+func (e *Engine) free(t *tool) bool {
+	return e.budget == 0 && len(e.starts) == 0 && len(t.needs)+len(t.precedes)+len(t.groups) == 0 &&
+		t.maxCalls == 0 && t.cooldown <= 0
 }
 
 // tied reports whether a rule of t speaks of an order.

@@ -86,6 +86,9 @@ func (c *call) hold(now Instant) {
 // an error, and after a timeout when running twice does no harm. The key of an
 // effect is given back by an error alone.
 func (c *call) remember(status Status) {
+	if c.tool.dedupe == DedupeNever && !c.tool.keyed {
+		return
+	}
 	k := memoryKey{c.tool.index, c.args}
 	switch {
 	case c.tool.dedupe == DedupeNever:

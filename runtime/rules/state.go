@@ -1,7 +1,5 @@
 package rules
 
-import "slices"
-
 // A State is what has happened in one session, as far as rules look at it. It
 // is not safe for concurrent use. Time that runs backward is read as standing
 // still.
@@ -178,7 +176,9 @@ func (s *State) make(p *place, principal, agent string) {
 		p.counts = &counts{used: make([]int32, len(e.tools))}
 		p.run.counts[actor{agent, principal}] = p.counts
 	}
-	s.here = here{agent, principal, *p}
+	if h := &s.here; h.place.counts != p.counts || h.place.tool != p.tool { // which nobody shares
+		*h = here{agent, principal, *p}
+	}
 }
 
 func (f *facts) succeeded(t *tool) bool { return f != nil && f.successes[t.index] > 0 }
@@ -207,19 +207,18 @@ type ToolFacts struct {
 	Successes int // that were not undone
 }
 
-// AppendFacts appends the facts of all tools, in declaration order, as a call
-// of the agent on behalf of the principal sees them, and returns the result.
-func (s *State) AppendFacts(dst []ToolFacts, run, agent, principal string) []ToolFacts {
+// Counts returns the facts of all tools as a call of the agent on behalf of the
+// principal sees them: slots in use and successes, in declaration order, either
+// nil when all are 0. They hold until the next event and must not be changed.
+func (s *State) Counts(run, agent, principal string) (used, successes []int32) {
 	p := s.around(run, agent, principal)
-	dst = slices.Grow(dst, len(s.engine.tools))
-	for _, t := range s.engine.tools {
-		f := ToolFacts{Used: p.counts.of(t)}
-		if p.facts != nil {
-			f.Successes = int(p.facts.successes[t.index])
-		}
-		dst = append(dst, f)
+	if p.counts != nil {
+		used = p.counts.used
 	}
-	return dst
+	if p.facts != nil {
+		successes = p.facts.successes
+	}
+	return used, successes
 }
 
 // Facts returns the facts of one tool.
