@@ -58,6 +58,7 @@ type Handle interface {
 // A File is an open file, or a directory for its mode.
 type File interface {
 	io.ReadWriteCloser
+	io.ReaderAt
 	// Sync makes what was written durable. After an error nothing is known of what
 	// was written, and trying again would say nothing about it either.
 	Sync() error

@@ -3,7 +3,9 @@ package disk
 import (
 	"errors"
 	"os"
+	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // SyncDir is a directory whose names are to be made durable by All.
@@ -18,23 +20,38 @@ func (s SyncDir) Sync() error { return s.Dir.Sync(s.Name) }
 // A Syncer is a file or a directory whose content is to be durable.
 type Syncer interface{ Sync() error }
 
+// Beside is work for a processor that All does while the disk writes, before or
+// after what is beside it in the list.
+type Beside func()
+
+// Sync does the work.
+func (b Beside) Sync() error {
+	b()
+	return nil
+}
+
 // All makes a list durable. Those of a real disk are handed to it at the same
-// time, so that it can write them together; those of another one in their order,
-// so that a simulation does the same twice.
+// time, so that it can write them together, in this order where there are not
+// enough processors; those of another one are done one after the other, so that a
+// simulation does the same twice.
 func All(list ...Syncer) error {
-	if len(list) == 0 || !real(list[0]) {
-		var errs []error
-		for _, s := range list {
-			errs = append(errs, s.Sync())
+	errs := make([]error, len(list))
+	var next atomic.Int64
+	one := func() {
+		i := next.Add(1) - 1
+		errs[i] = list[i].Sync()
+	}
+	if !slices.ContainsFunc(list, real) {
+		for range list {
+			one()
 		}
 		return errors.Join(errs...)
 	}
-	errs := make([]error, len(list))
 	var wg sync.WaitGroup
-	for i, s := range list[1:] {
-		wg.Go(func() { errs[i+1] = s.Sync() })
+	for range list[1:] {
+		wg.Go(one)
 	}
-	errs[0] = list[0].Sync()
+	one()
 	wg.Wait()
 	return errors.Join(errs...)
 }
@@ -42,7 +59,7 @@ func All(list ...Syncer) error {
 // real says whether s is on a real disk.
 func real(s Syncer) bool {
 	switch s := s.(type) {
-	case *os.File:
+	case *os.File, refused:
 		return true
 	case SyncDir:
 		_, ok := s.Dir.(dir)

@@ -16,7 +16,8 @@ func TempName(prefix string) string {
 }
 
 // Create makes a file with a content and a mode, not durable yet: the caller
-// syncs and closes it. What had the name, left over from a crash, is replaced.
+// syncs and closes it. What is returned can be read, whatever the mode. What had
+// the name, left over from a crash, is replaced.
 func Create(d Dir, name string, data []byte, mode fs.FileMode) (File, error) {
 	f, err := CreateNew(d, name, data, mode)
 	if errors.Is(err, fs.ErrExist) {
@@ -30,7 +31,7 @@ func Create(d Dir, name string, data []byte, mode fs.FileMode) (File, error) {
 // CreateNew is Create for a name that nothing may have: else the error is
 // fs.ErrExist.
 func CreateNew(d Dir, name string, data []byte, mode fs.FileMode) (File, error) {
-	f, err := d.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := d.Open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -40,5 +41,5 @@ func CreateNew(d Dir, name string, data []byte, mode fs.FileMode) (File, error) 
 	if err != nil {
 		return nil, errors.Join(err, f.Close(), d.Remove(name))
 	}
-	return f, nil
+	return begin(f), nil
 }

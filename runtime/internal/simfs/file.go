@@ -1,6 +1,7 @@
 package simfs
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"syscall"
@@ -37,6 +38,16 @@ func (f *file) Read(p []byte) (int, error) {
 	n := copy(p, f.node.data[f.read:])
 	f.read += n
 	return n, nil
+}
+
+// ReadAt reads what is at an offset, with the faults of Read.
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	at := file{disk: f.disk, boot: f.boot, node: f.node, name: f.name, read: int(off)}
+	n, err := io.ReadFull(&at, p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // Write appends. When it fails, a part may have been written.
