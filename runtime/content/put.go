@@ -14,39 +14,52 @@ import (
 // Put stores data, unless it is stored already, and returns its name. When it
 // returns without an error the content would outlive a loss of power.
 func (s *Store) Put(ctx context.Context, data []byte) (Ref, error) {
-	refs, err := s.PutAll(ctx, data)
-	if err != nil {
+	blob := BlobOf(data)
+	if err := s.PutBlobs(ctx, blob); err != nil {
 		return Ref{}, err
 	}
-	return refs[0], nil
+	return blob.ref, nil
 }
 
 // PutAll stores contents like Put. They are made durable together, which takes
 // less time than one after the other. After an error some may be stored.
 func (s *Store) PutAll(ctx context.Context, contents ...[]byte) ([]Ref, error) {
+	blobs, refs := make([]Blob, len(contents)), make([]Ref, len(contents))
+	for i, data := range contents {
+		blobs[i] = BlobOf(data)
+		refs[i] = blobs[i].ref
+	}
+	if err := s.PutBlobs(ctx, blobs...); err != nil {
+		return nil, err
+	}
+	return refs, nil
+}
+
+// PutBlobs is PutAll for data whose names are known.
+func (s *Store) PutBlobs(ctx context.Context, blobs ...Blob) error {
 	s.gate.RLock()
 	defer s.gate.RUnlock()
 	if err := errors.Join(ctx.Err(), s.usable()); err != nil {
-		return nil, err
+		return err
 	}
 	now := time.Now()
-	refs := make([]Ref, len(contents))
+	refs := make([]Ref, len(blobs))
 	b := batch{store: s}
 	defer b.abandon()
-	for i, data := range contents {
-		refs[i] = RefOf(data)
+	for i, blob := range blobs {
+		refs[i] = blob.ref
 		if slices.Contains(refs[:i], refs[i]) || s.fresh(refs[i], now) && s.there(refs[i]) {
 			continue
 		}
-		if err := b.add(refs[i], data); err != nil {
-			return nil, fmt.Errorf("cannot store the content %s: %w", refs[i], err)
+		if err := b.add(blob); err != nil {
+			return fmt.Errorf("cannot store the content %s: %w", refs[i], err)
 		}
 	}
 	if err := b.finish(); err != nil {
-		return nil, fmt.Errorf("cannot store a content: %w", err)
+		return fmt.Errorf("cannot store a content: %w", err)
 	}
 	s.remember(now, refs...)
-	return refs, nil
+	return nil
 }
 
 // A batch is what is made durable together.
@@ -63,12 +76,12 @@ type batch struct {
 // made durable in one go. One that is there is replaced, by way of a temporary
 // name: what can be read need not be on the disk, if a sync has failed once, and
 // the new file says when the content was last used.
-func (b *batch) add(ref Ref, data []byte) error {
-	name, shard := ref.file()
+func (b *batch) add(blob Blob) error {
+	name, shard := blob.ref.file()
 	if err := b.shard(shard); err != nil {
 		return err
 	}
-	f, err := disk.CreateNew(b.store.dir, name, data, 0o600)
+	f, err := disk.CreateNew(b.store.dir, name, blob.data, 0o600)
 	if err == nil {
 		b.open, b.files = append(b.open, f), append(b.files, f)
 		return nil
@@ -77,7 +90,7 @@ func (b *batch) add(ref Ref, data []byte) error {
 		return err
 	}
 	temp := shard + "/" + disk.TempName(tempPrefix)
-	if f, err = disk.Create(b.store.dir, temp, data, 0o600); err != nil {
+	if f, err = disk.Create(b.store.dir, temp, blob.data, 0o600); err != nil {
 		return err
 	}
 	b.open, b.files = append(b.open, f), append(b.files, f)

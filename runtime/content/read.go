@@ -110,6 +110,21 @@ func (s *Store) Get(ctx context.Context, ref Ref) (_ []byte, err error) {
 	return data, nil
 }
 
+// GetUnverified is Get for who verifies later, by Ref.Verify, and until then does
+// with it nothing that cannot be taken back.
+func (s *Store) GetUnverified(ctx context.Context, ref Ref) (_ []byte, err error) {
+	r, err := s.Open(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	data := make([]byte, ref.Size)
+	if _, err := io.ReadFull(r.file, data); err != nil {
+		return nil, fmt.Errorf("content %s: %w", ref, err)
+	}
+	return data, nil
+}
+
 // Has says whether a content is there, with its size. That it is whole is only
 // known to who reads it.
 func (s *Store) Has(ctx context.Context, ref Ref) (bool, error) {

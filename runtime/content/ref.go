@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 )
 
 // The errors of a Store, to be found with errors.Is.
@@ -29,6 +30,37 @@ func RefOf(data []byte) Ref {
 	sum := sha256.Sum256(data)
 	return Ref{SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))}
 }
+
+// Verify reads data to its end. The error is ErrCorrupt when it is not the content.
+func (r Ref) Verify(data io.Reader) error {
+	sum := sha256.New()
+	n, err := io.Copy(sum, data)
+	switch {
+	case err != nil:
+		return fmt.Errorf("content %s: %w", r, err)
+	case n != r.Size:
+		return corrupt(r, fmt.Sprintf("has %d bytes, not %d", n, r.Size))
+	case hex.EncodeToString(sum.Sum(nil)) != r.SHA256:
+		return corrupt(r, "has another hash")
+	}
+	return nil
+}
+
+// A Blob is data with its name, computed once: hashing takes about as long as
+// writing. The data is not to be changed any more.
+type Blob struct {
+	ref  Ref
+	data []byte
+}
+
+// BlobOf returns data with its name.
+func BlobOf(data []byte) Blob { return Blob{RefOf(data), data} }
+
+// Ref returns the name.
+func (b Blob) Ref() Ref { return b.ref }
+
+// Data returns the data.
+func (b Blob) Data() []byte { return b.data }
 
 // String returns the hash.
 func (r Ref) String() string { return r.SHA256 }

@@ -17,6 +17,7 @@ func (w *Workspace) Diff(ctx context.Context, name string, data []byte) (string,
 	if err != nil {
 		return "", err
 	}
+	was := now.blob.Data()
 	before, after := "a/"+name, "b/"+name
 	switch now.Kind {
 	case KindDir:
@@ -27,13 +28,13 @@ func (w *Workspace) Diff(ctx context.Context, name string, data []byte) (string,
 			return fmt.Sprintf("--- %s\n+++ %s\n", before, after), nil
 		}
 	}
-	if bytes.Equal(now.data, data) {
+	if bytes.Equal(was, data) {
 		return "", nil
 	}
-	if !isText(now.data) || !isText(data) {
-		return fmt.Sprintf("%s (%d bytes) and %s (%d bytes) differ and are no text\n", before, len(now.data), after, len(data)), nil
+	if !isText(was) || !isText(data) {
+		return fmt.Sprintf("%s (%d bytes) and %s (%d bytes) differ and are no text\n", before, len(was), after, len(data)), nil
 	}
-	text := diff.Diff(before, now.data, after, data)
+	text := diff.Diff(before, was, after, data)
 	_, text, _ = bytes.Cut(text, []byte("\n")) // the line "diff a b"
 	return string(text), nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/content"
 )
 
 // A FileState is what a path stands for.
@@ -39,7 +40,7 @@ func (s Snapshot) WithFile(name string, data []byte, perm fs.FileMode) Snapshot 
 	if old, _ := s.of(name); old.Kind == KindFile {
 		perm = old.Mode
 	}
-	return s.with(name, fileState(data, perm))
+	return s.with(name, fileState(content.RefOf(data), perm))
 }
 
 // WithDir returns what s becomes when a directory is made.
@@ -60,7 +61,7 @@ func (s Snapshot) with(name string, state State) Snapshot {
 // a prepare handler returns for its undo handler.
 func (w *Workspace) Snapshot(ctx context.Context, paths ...string) (Snapshot, error) {
 	list := make(Snapshot, len(paths))
-	var contents [][]byte
+	var contents []content.Blob
 	for i, name := range paths {
 		now, err := w.lookAt(ctx, name)
 		if err != nil {
@@ -68,10 +69,10 @@ func (w *Workspace) Snapshot(ctx context.Context, paths ...string) (Snapshot, er
 		}
 		list[i] = FileState{Path: name, State: now.State}
 		if now.Kind == KindFile {
-			contents = append(contents, now.data)
+			contents = append(contents, now.blob)
 		}
 	}
-	if _, err := w.store.PutAll(ctx, contents...); err != nil {
+	if err := w.store.PutBlobs(ctx, contents...); err != nil {
 		return nil, err
 	}
 	return list, nil

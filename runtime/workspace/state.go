@@ -41,8 +41,7 @@ type State struct {
 func (s State) ref() content.Ref { return content.Ref{SHA256: s.SHA256, Size: s.Size} }
 
 // fileState returns the state of a file.
-func fileState(data []byte, mode fs.FileMode) State {
-	ref := content.RefOf(data)
+func fileState(ref content.Ref, mode fs.FileMode) State {
 	return State{Kind: KindFile, Mode: mode, SHA256: ref.SHA256, Size: ref.Size}
 }
 
@@ -52,8 +51,8 @@ const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 // What was seen at a place: its state, and what tells whether it is still so.
 type seen struct {
 	State
-	data []byte      // of a file
-	info fs.FileInfo // nil: there is nothing
+	blob content.Blob // of a file
+	info fs.FileInfo  // nil: there is nothing
 }
 
 // look reads what is at a place. It fails for a file that is larger than limit.
@@ -97,8 +96,8 @@ func (p *place) lookOnce(limit int64) (_ seen, again bool, err error) {
 		return seen{}, false, err
 	}
 	defer f.Close()
-	s.data = make([]byte, info.Size())
-	n, err := io.ReadFull(f, s.data)
+	data := make([]byte, info.Size())
+	n, err := io.ReadFull(f, data)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return seen{}, false, err
 	}
@@ -106,10 +105,11 @@ func (p *place) lookOnce(limit int64) (_ seen, again bool, err error) {
 	if err != nil {
 		return seen{}, false, err
 	}
-	if !disk.Unchanged(info, after) || n < len(s.data) {
+	if !disk.Unchanged(info, after) || n < len(data) {
 		return seen{}, true, nil
 	}
-	s.State = fileState(s.data, s.Mode)
+	s.blob = content.BlobOf(data)
+	s.State = fileState(s.blob.Ref(), s.Mode)
 	return s, false, nil
 }
 

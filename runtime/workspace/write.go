@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 )
 
@@ -36,7 +37,7 @@ func (w *Workspace) WriteFile(ctx context.Context, name string, data []byte, per
 		if now.Kind == KindDir {
 			return change{}, errors.New("it is a directory")
 		}
-		want := fileState(data, perm)
+		want := fileState(content.RefOf(data), perm)
 		return change{State: want, data: data, keep: want == now.State}, nil
 	})
 }
@@ -117,7 +118,7 @@ func (w *Workspace) Rename(ctx context.Context, from, to string) error {
 		if there.Kind == KindDir {
 			return change{}, errors.New("it is a directory")
 		}
-		return change{State: now.State, data: now.data, keep: there.State == now.State}, nil
+		return change{State: now.State, data: now.blob.Data(), keep: there.State == now.State}, nil
 	})
 	if err != nil {
 		return err
@@ -191,7 +192,7 @@ func (tx *Tx) carryOut(ctx context.Context, p *place, decide func(now seen) (cha
 		return w.commit(ctx, nothing)
 	}
 	if now.Kind == KindFile && tx.byPath[p.path] == nil {
-		if _, err := w.store.Put(ctx, now.data); err != nil {
+		if err := w.store.PutBlobs(ctx, now.blob); err != nil {
 			return fmt.Errorf("path %q: its pre-image: %w", p.path, err)
 		}
 	}
