@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -26,19 +27,20 @@ func undoTemp(name string) string {
 // before the first file is renamed.
 type restorer struct {
 	ws      *Workspace
-	waiting []waiting
-	files   []disk.Syncer // to be made durable before anything is renamed
-	open    []disk.File
+	waiting []*waiting
 	places  []*place
 	dirs    map[string]bool // whose names have changed
 	drifted []string
 	errs    []error
 }
 
-// waiting is what was prepared for a place, and what was seen there.
+// waiting is a file that was prepared for a place, and what was seen there.
 type waiting struct {
-	place *place
-	now   seen
+	place  *place
+	now    seen
+	before State
+	file   disk.File // what was prepared; once it is in its place, what it has replaced
+	err    error     // why it may not take its place
 }
 
 func (w *Workspace) restorer() *restorer { return &restorer{ws: w, dirs: map[string]bool{}} }
@@ -160,8 +162,12 @@ func (r *restorer) see(name string, earlier *seen) (seen, *place, error) {
 func (r *restorer) put(ctx context.Context, p *place, now seen, before State) error {
 	var data []byte
 	if before.Kind == KindFile {
+		get := r.ws.store.GetUnverified // it is verified while the disk writes it
+		if now.Kind == KindDir {
+			get = r.ws.store.Get // the directory does not go for what cannot come back
+		}
 		var err error
-		if data, err = r.ws.store.Get(ctx, before.ref()); err != nil {
+		if data, err = get(ctx, before.ref()); err != nil {
 			return err
 		}
 	}
@@ -191,8 +197,7 @@ func (r *restorer) put(ctx context.Context, p *place, now seen, before State) er
 	if err != nil {
 		return err
 	}
-	r.open, r.files = append(r.open, f), append(r.files, f)
-	r.waiting = append(r.waiting, waiting{p, now})
+	r.waiting = append(r.waiting, &waiting{place: p, now: now, before: before, file: f})
 	return nil
 }
 
@@ -224,35 +229,86 @@ func (r *restorer) makeDir(p *place, before State) error {
 
 // finish makes durable what was prepared, renames it and makes that durable.
 func (r *restorer) finish() error {
-	if len(r.files) > 0 {
-		if err := r.ws.sync(r.files...); err != nil {
+	if len(r.waiting) > 0 {
+		if err := r.ws.sync(r.prepared()...); err != nil {
 			return errors.Join(append(r.errs, err)...)
 		}
 	}
 	for _, wait := range r.waiting {
-		err := r.ws.put(wait.place, wait.now, undoTemp(wait.place.path))
-		if errors.Is(err, errChanged) {
-			r.drifted = append(r.drifted, wait.place.path)
-			err = drop(wait.place.dir, undoTemp(wait.place.path))
-		}
-		if err != nil {
+		if err := r.place(wait); err != nil {
 			r.errs = append(r.errs, fmt.Errorf("path %q: %w", wait.place.path, err))
 		}
 	}
 	dirs, open, err := r.ws.syncPaths(slices.Sorted(maps.Keys(r.dirs)))
 	defer closeAll(open)
 	if err == nil && len(dirs) > 0 {
-		err = r.ws.sync(dirs...)
+		err = r.ws.sync(append([]disk.Syncer{disk.Beside(r.letGo)}, dirs...)...)
 	}
 	return errors.Join(append(r.errs, err)...)
+}
+
+// prepared returns what is to be durable before anything is renamed. The contents
+// are verified meanwhile: there is a processor free for that.
+func (r *restorer) prepared() []disk.Syncer {
+	list := []disk.Syncer{r.waiting[0].file, disk.Beside(r.verify)}
+	for _, wait := range r.waiting[1:] {
+		list = append(list, wait.file)
+	}
+	return list
+}
+
+// verify reads what was prepared: it has to be what was kept.
+func (r *restorer) verify() {
+	for _, wait := range r.waiting {
+		wait.err = wait.before.ref().Verify(io.NewSectionReader(wait.file, 0, wait.before.Size+1))
+	}
+}
+
+// place renames what was prepared, unless it is not what was kept or somebody has
+// changed what it would replace.
+func (r *restorer) place(wait *waiting) error {
+	temp := undoTemp(wait.place.path)
+	if wait.err != nil {
+		return errors.Join(wait.err, drop(wait.place.dir, temp))
+	}
+	_ = wait.file.Close() // it was synced
+	wait.file = wait.hold()
+	err := r.ws.put(wait.place, wait.now, temp)
+	if errors.Is(err, errChanged) {
+		r.drifted = append(r.drifted, wait.place.path)
+		return drop(wait.place.dir, temp)
+	}
+	return err
+}
+
+// hold opens what is about to be replaced, if it can. The system frees a file when
+// nobody holds it any more, which takes about as long as a sync: so that letGo
+// can have it done while the names are synced.
+func (w *waiting) hold() disk.File {
+	if w.now.Kind != KindFile {
+		return nil
+	}
+	f, err := w.place.dir.Open(w.place.base, os.O_RDONLY, 0)
+	if err != nil {
+		return nil // the rename frees it
+	}
+	return f
+}
+
+// letGo closes files.
+func (r *restorer) letGo() {
+	for _, wait := range r.waiting {
+		if wait.file != nil {
+			_ = wait.file.Close() // it was synced, or is not needed
+			wait.file = nil
+		}
+	}
 }
 
 // close lets go of all that is open.
 func (r *restorer) close() {
 	closeAll(r.places)
-	for _, f := range r.open {
-		_ = f.Close() // it was synced, or is not needed
-	}
+	r.letGo()
 }
 
 // noteDrift writes down durably what a rollback could not restore.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
 
@@ -48,6 +49,33 @@ func TestRestore(t *testing.T) {
 		require.NoError(t, b.ws.Restore(t.Context(), kept, after))
 		assert.Equal(t, want, b.tree())
 	}
+}
+
+// What is kept of one file is damaged: that file stays as it is, the other comes
+// back, and all does once the content is there again.
+func TestADamagedContentIsNotRestored(t *testing.T) {
+	b := newBench(t)
+	b.put("a", "before a")
+	b.put("b", "before b")
+	want := b.tree()
+	before, err := b.ws.Snapshot(t.Context(), "a", "b")
+	require.NoError(t, err)
+	b.put("a", "after")
+	b.put("b", "after")
+	after := before.WithFile("a", []byte("after"), 0o644).WithFile("b", []byte("after"), 0o644)
+	hash := before[0].SHA256
+	kept := filepath.Join(b.state, "content", hash[:2], hash[2:])
+	for _, bad := range []string{"BEFORE A", "before", "before a and more"} {
+		require.NoError(t, os.WriteFile(kept, []byte(bad), 0o600))
+		require.ErrorIs(t, b.ws.Restore(t.Context(), before, after), content.ErrCorrupt)
+		assert.Equal(t, "after", b.text("a"))
+		assert.Len(t, b.tree(), 2, "nothing is left under another name")
+	}
+	b.open()
+	_, err = b.store.Put(t.Context(), []byte("before a"))
+	require.NoError(t, err)
+	require.NoError(t, b.ws.Restore(t.Context(), before, after))
+	assert.Equal(t, want, b.tree())
 }
 
 // In a call restoring is a write like others.
