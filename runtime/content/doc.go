@@ -5,9 +5,9 @@
 //	ref, err := store.Put(ctx, data)   // {SHA256, Size}, small enough for the journal
 //	data, err = store.Get(ctx, ref)
 //
-// A Put that has returned would outlive a loss of power. A content is written to
-// a temporary file, which is synced and renamed, and the directory is synced.
-// Equal contents are stored once. PutAll makes several durable together, which
+// A Put that has returned would outlive a loss of power. A new content is written
+// under its name, and both are synced together; one that is there already is
+// replaced by way of a temporary file. Equal contents are stored once. PutAll makes several durable together, which
 // takes less time than one after the other; Create is for a content that comes
 // in parts.
 //

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
@@ -157,7 +158,7 @@ func testLimits(t *testing.T, open Opener) {
 		first, last int
 	}{
 		{0, 0, 0, 0}, {0, -1, 0, 0}, {0, 2, 0, 2}, {1, 3, 1, 4}, {4, 9, 4, 5}, {5, 9, 0, 0}, {99, 9, 0, 0},
-		{1 << 63, 9, 0, 0}, {1<<64 - 1, 9, 0, 0}, {0, 1<<63 - 1, 0, 5}, {2, 1<<63 - 1, 2, 5},
+		{1 << 63, 9, 0, 0}, {1<<64 - 1, 9, 0, 0}, {0, math.MaxInt, 0, 5}, {2, math.MaxInt, 2, 5},
 	} {
 		got, err := j.Read(t.Context(), c.after, c.limit)
 		if err != nil {

@@ -52,7 +52,7 @@ func noise(n int) []byte {
 
 func (r *raw) id() string {
 	r.n++
-	return fmt.Sprintf("call-%08x-%d", uint32(r.n*2654435761), r.n)
+	return fmt.Sprintf("call-%08x-%d", uint32(r.n)*2654435761, r.n)
 }
 
 // call is what a durable call costs at least: two rows, two transactions.
@@ -127,7 +127,7 @@ func (o *ours) append(entries []journal.Entry) error {
 
 func (o *ours) call(b testing.TB) {
 	o.calls++
-	id := fmt.Sprintf("call-%08x", uint32(o.calls*2654435761))
+	id := fmt.Sprintf("call-%08x", uint32(o.calls)*2654435761)
 	for _, list := range [][]journal.Entry{o.before(id), o.after(id)} {
 		if err := o.append(list); err != nil {
 			b.Fatal(err)

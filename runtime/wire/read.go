@@ -95,9 +95,9 @@ func (r *Reader) bigInt(at int, lit []byte, secret bool) (int64, bool) {
 	switch {
 	case ok:
 	case d.neg:
-		r.note(at, secret, "minimum", "at least "+strconv.Itoa(math.MinInt64), clip(string(lit)))
+		r.note(at, secret, "minimum", "at least "+strconv.FormatInt(math.MinInt64, 10), clip(string(lit)))
 	default:
-		r.note(at, secret, "maximum", "at most "+strconv.Itoa(math.MaxInt64), clip(string(lit)))
+		r.note(at, secret, "maximum", "at most "+strconv.FormatInt(math.MaxInt64, 10), clip(string(lit)))
 	}
 	return v, ok
 }

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	goruntime "runtime"
 	"slices"
 	"strings"
 
@@ -283,9 +284,10 @@ func (r *restorer) place(wait *waiting) error {
 
 // hold opens what is about to be replaced, if it can. The system frees a file when
 // nobody holds it any more, which takes about as long as a sync: so that letGo
-// can have it done while the names are synced.
+// can have it done while the names are synced. Windows may refuse to replace a file
+// that is open.
 func (w *waiting) hold() disk.File {
-	if w.now.Kind != KindFile {
+	if w.now.Kind != KindFile || goruntime.GOOS == "windows" {
 		return nil
 	}
 	f, err := w.place.dir.Open(w.place.base, os.O_RDONLY, 0)
