@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // A SideEffect says what a tool does to the world.
@@ -17,13 +18,13 @@ const (
 )
 
 // A DedupeMode says when an equal call is answered with the earlier one.
-type DedupeMode uint8
+type DedupeMode = rules.DedupeMode
 
 // The dedupe modes.
 const (
-	DedupeNever DedupeMode = iota
-	DedupeWindow
-	DedupeAlways
+	DedupeNever  = rules.DedupeNever
+	DedupeWindow = rules.DedupeWindow // until Window after the end of the earlier call
+	DedupeAlways = rules.DedupeAlways // for the whole session
 )
 
 // A ConsentAsk says who decides that a person is asked.
@@ -57,7 +58,6 @@ const (
 
 var (
 	sideEffectNames = [...]string{"destructive", "write", "read"}
-	dedupeNames     = [...]string{"never", "window", "always"}
 	consentAskNames = [...]string{"policy", "always"}
 	effectNames     = [...]string{"deny", "ask", "allow"}
 )
@@ -91,12 +91,6 @@ func (e SideEffect) MarshalText() ([]byte, error) { return []byte(e.String()), n
 func (e *SideEffect) UnmarshalText(text []byte) error {
 	return parseName("effect", sideEffectNames[:], text, e)
 }
-
-// String returns never, window or always.
-func (m DedupeMode) String() string { return nameOf("dedupe", dedupeNames[:], m) }
-
-// MarshalText returns the name of m.
-func (m DedupeMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // String returns policy or always.
 func (a ConsentAsk) String() string { return nameOf("ask", consentAskNames[:], a) }

@@ -55,18 +55,8 @@ func (e *Executor) compile() error {
 // set that are about single tools.
 func (s *Spec) ruleTool() rules.Tool {
 	t := rules.Tool{
-		Name: s.Name, Idempotent: s.Idempotent,
-		Dedupe:  rules.Dedupe{Mode: rules.DedupeMode(s.Dedupe.Mode), Window: s.Dedupe.Window},
+		Name: s.Name, Rules: s.Rules, Dedupe: s.Dedupe, Idempotent: s.Idempotent,
 		Consent: s.Consent != nil && s.Consent.Ask == ConsentAskAlways,
-	}
-	r := &s.Rules
-	t.Rules = rules.Rules{
-		StartConstraint: r.StartConstraint, RequiresPreceding: r.RequiresPreceding, AnyPreceding: r.AnyPreceding,
-		MustPrecede: r.MustPrecede, ExclusiveGroups: r.ExclusiveGroups, RequiredBeforeExit: r.RequiredBeforeExit,
-		MaxCalls: r.MaxCalls, Cooldown: r.Cooldown, ContinueLoop: r.ContinueLoop, ExitLoop: r.ExitLoop,
-	}
-	if a := r.AllowedOperations; a != nil {
-		t.Rules.AllowedOperations = &rules.AllowedOperations{Arg: a.Arg, Values: a.Values}
 	}
 	if set := s.Set; set != nil {
 		t.Rules.Cooldown = max(t.Rules.Cooldown, set.Cooldown)

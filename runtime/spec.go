@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // IsAtLeastVersion0_1 is what generated code refers to, so that a runtime that
@@ -78,10 +80,7 @@ type Retry struct {
 }
 
 // A Dedupe says whether an equal call is answered with the earlier one.
-type Dedupe struct {
-	Mode   DedupeMode
-	Window time.Duration
-}
+type Dedupe = rules.Dedupe
 
 // An Idempotency names the input members that identify an effect.
 type Idempotency struct {
@@ -116,26 +115,10 @@ type Artifact struct {
 }
 
 // Rules are the rules of one tool or of a whole set of tools.
-type Rules struct {
-	StartConstraint    bool
-	RequiresPreceding  []string
-	AnyPreceding       bool // any of RequiresPreceding is enough
-	MustPrecede        []string
-	ExclusiveGroups    []string
-	RequiredBeforeExit bool
-	MaxCalls           int // 0: no limit
-	MaxCallsEach       bool
-	Cooldown           time.Duration
-	ContinueLoop       bool
-	ExitLoop           bool
-	AllowedOperations  *AllowedOperations
-}
+type Rules = rules.Rules
 
 // AllowedOperations limits the values of one string argument.
-type AllowedOperations struct {
-	Arg    string
-	Values []string
-}
+type AllowedOperations = rules.AllowedOperations
 
 // A Deprecation marks a tool that should not be used any more.
 type Deprecation struct {

@@ -74,6 +74,14 @@ const (
 	DedupeAlways            // for the whole session
 )
 
+var dedupeNames = [...]string{"never", "window", "always"}
+
+// String returns never, window or always.
+func (m DedupeMode) String() string { return nameOf("dedupe", dedupeNames[:], m) }
+
+// MarshalText returns the name of m.
+func (m DedupeMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
 // A Dedupe says whether an equal call is answered with the earlier one.
 type Dedupe struct {
 	Mode   DedupeMode

@@ -19,8 +19,10 @@ const (
 	defaultNumber = 32
 )
 
-// DefaultLimits are the limits that zero fields of Limits stand for.
-var DefaultLimits = Limits{Size: defaultSize, Depth: defaultDepth, Number: defaultNumber}
+// DefaultLimits returns the limits that zero fields of Limits stand for.
+func DefaultLimits() Limits {
+	return Limits{Size: defaultSize, Depth: defaultDepth, Number: defaultNumber}
+}
 
 // A Reader reads one JSON text strictly and in one pass. The Read functions
 // return nothing: what is wrong is collected, and Finish returns it. After a

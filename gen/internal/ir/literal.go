@@ -150,7 +150,7 @@ func (b *builder) scalarLiteral(t *Type, v *dsl.Value, what string) {
 // wireLiteral reads the text of v as a call's argument would be read.
 func (b *builder) wireLiteral(v *dsl.Value, what string, read func(*wire.Reader)) {
 	text := v.JSON()
-	limits := wire.DefaultLimits
+	limits := wire.DefaultLimits()
 	limits.Size = max(limits.Size, len(text)) // the file is small enough, and it is the user's own
 	var r wire.Reader
 	r.Reset([]byte(text), limits)
