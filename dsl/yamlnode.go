@@ -1,16 +1,15 @@
 package dsl
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/ambit-tools/ambit/dsl/yamldoc"
 )
 
 const (
@@ -61,7 +60,7 @@ func (p *parser) load(src []byte) *node {
 	if !p.readable(text) {
 		return nil
 	}
-	doc, second, err := decode([]byte(text))
+	doc, second, err := yamldoc.Decode([]byte(text))
 	switch {
 	case err != nil:
 		p.syntaxError(err)
@@ -100,37 +99,7 @@ func (p *parser) readable(text string) bool {
 	return true
 }
 
-// decode reads the first document and the start of a second one. The library
-// panics on some input, which is an error like any other.
-func decode(src []byte) (doc, second *yaml.Node, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("yaml: %v", r)
-		}
-	}()
-	dec := yaml.NewDecoder(bytes.NewReader(src))
-	doc = new(yaml.Node)
-	if err := dec.Decode(doc); errors.Is(err, io.EOF) {
-		return nil, nil, nil
-	} else if err != nil {
-		return nil, nil, err
-	}
-	second = new(yaml.Node)
-	if err := dec.Decode(second); errors.Is(err, io.EOF) {
-		return doc, nil, nil
-	} else if err != nil {
-		return nil, nil, err
-	}
-	return doc, second, nil
-}
-
-var yamlError = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
-
-var (
-	// The YAML reader counts the lines of these from 0.
-	parserError   = regexp.MustCompile(`^(did not find expected (<|node content|key|'-'|',')|found undefined tag)`)
-	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
-)
+var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 
 // unknownAlias finds an alias that the YAML reader refused without a place.
 func (p *parser) unknownAlias(name string) {
@@ -154,15 +123,9 @@ func (p *parser) alias(pos Pos, name string) {
 
 // syntaxError reports an error of the YAML reader, which names a line at most.
 func (p *parser) syntaxError(err error) {
-	m := yamlError.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
-	pos := Pos{Line: 1, Col: 1}
-	if n, err := strconv.Atoi(m[1]); err == nil {
-		pos.Line = n
-		if parserError.MatchString(m[2]) {
-			pos.Line++
-		}
-	}
-	if alias := unknownAnchor.FindStringSubmatch(m[2]); alias != nil {
+	at, what := yamldoc.Fault(err)
+	pos := Pos{Line: max(at, 1), Col: 1}
+	if alias := unknownAnchor.FindStringSubmatch(what); alias != nil {
 		p.unknownAlias(alias[1])
 		return
 	}
@@ -170,12 +133,12 @@ func (p *parser) syntaxError(err error) {
 	line := p.src.lines[pos.Line-1]
 	pos.Col += len(line) - len(strings.TrimLeft(line, " "))
 	hint := "look at this line and the ones beside it"
-	if strings.Contains(m[2], "mapping values are not allowed") {
+	if strings.Contains(what, "mapping values are not allowed") {
 		hint = `quote a text that contains ": "`
-	} else if strings.Contains(m[2], "cannot start any token") && strings.Contains(line, "\t") {
+	} else if strings.Contains(what, "cannot start any token") && strings.Contains(line, "\t") {
 		hint = "indent with spaces"
 	}
-	p.report(pos, hint, "not valid YAML: %s", m[2])
+	p.report(pos, hint, "not valid YAML: %s", what)
 }
 
 // convert refuses aliases, anchors, tags and deep nesting, and resolves scalars.

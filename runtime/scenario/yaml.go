@@ -1,19 +1,16 @@
 package scenario
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/dsl/yamldoc"
 )
 
 const (
@@ -95,7 +92,7 @@ func (r *reader) load(src []byte) *node {
 	}
 	text := strings.TrimPrefix(string(src), "\ufeff")
 	r.lines = strings.Split(strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n"), "\n")
-	doc, second, err := decode([]byte(text))
+	doc, second, err := yamldoc.Decode([]byte(text))
 	switch {
 	case err != nil:
 		r.syntax(err)
@@ -109,36 +106,9 @@ func (r *reader) load(src []byte) *node {
 	return r.convert(doc.Content[0], 1)
 }
 
-// decode reads the first document and the start of a second one. The library
-// panics on some input, which is an error like any other.
-func decode(src []byte) (doc, second *yaml.Node, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("yaml: %v", p)
-		}
-	}()
-	dec := yaml.NewDecoder(bytes.NewReader(src))
-	doc = new(yaml.Node)
-	if err := dec.Decode(doc); errors.Is(err, io.EOF) {
-		return nil, nil, nil
-	} else if err != nil {
-		return nil, nil, err
-	}
-	second = new(yaml.Node)
-	if err := dec.Decode(second); errors.Is(err, io.EOF) {
-		return doc, nil, nil
-	} else if err != nil {
-		return nil, nil, err
-	}
-	return doc, second, nil
-}
-
-var yamlError = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
-
 func (r *reader) syntax(err error) {
-	m := yamlError.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
-	line, _ := strconv.Atoi(m[1]) // 0: the library did not say
-	r.report(dsl.Pos{Line: line}, "look at this line and the ones beside it", "not valid YAML: %s", m[2])
+	line, what := yamldoc.Fault(err)
+	r.report(dsl.Pos{Line: line}, "look at this line and the ones beside it", "not valid YAML: %s", what)
 }
 
 // convert resolves a YAML node. An alias stands for what it names.
