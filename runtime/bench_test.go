@@ -97,17 +97,18 @@ func newBencher(b testing.TB, opts ...runtime.Option) *bencher {
 	return g
 }
 
-func (g *bencher) call(ctx context.Context) runtime.Outcome {
+func (g *bencher) call(ctx context.Context) runtime.OutcomeKind {
 	if g.next%len(g.ids) == 0 {
 		run, err := g.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
 		if err != nil {
-			return runtime.Outcome{}
+			return runtime.Denied
 		}
 		g.turn = run.Turn(runtime.TurnConfig{Budget: time.Hour})
 	}
 	id := g.ids[g.next%len(g.ids)]
 	g.next++
-	return g.turn.Execute(ctx, runtime.Call{ID: id, Tool: "file_read", Input: benchInput})
+	out := g.turn.Execute(ctx, runtime.Call{ID: id, Tool: "file_read", Input: benchInput})
+	return out.Kind
 }
 
 func BenchmarkPlainJSON(b *testing.B) {
@@ -132,8 +133,8 @@ func BenchmarkExecute(b *testing.B) {
 	g := newBencher(b, runtime.WithSink(&nopSink{}))
 	b.ReportAllocs()
 	for b.Loop() {
-		if out := g.call(b.Context()); out.Kind != runtime.Completed {
-			b.Fatal(out.Message)
+		if kind := g.call(b.Context()); kind != runtime.Completed {
+			b.Fatal(kind)
 		}
 	}
 }
