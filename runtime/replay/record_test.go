@@ -20,7 +20,7 @@ import (
 )
 
 // A recorder runs an executor with a journal on a virtual clock. What its calls
-// do is in their arguments: {"ms": how long, "how": ok, error, hang or panic}.
+// do is in their arguments: {"ms": how long, "how": ok, error, hang, long or panic}.
 type recorder struct {
 	t       *testing.T
 	clock   *virtual.Clock
@@ -108,6 +108,8 @@ func (r *recorder) handle(ctx context.Context, in wire.Value) (wire.Value, error
 		panic("mischief")
 	case "busy":
 		return nil, runtime.Resource(errors.New("busy"))
+	case "long":
+		return wire.Raw(`{"done": "` + strings.Repeat("long ", 200) + `"}`), nil
 	case "hang":
 		info, _ := runtime.FromContext(ctx)
 		r.clock.Sleep(info.Remaining() + 3*time.Second)

@@ -187,6 +187,22 @@ func TestUndos(t *testing.T) {
 	}
 }
 
+// TestLongOutputs are recorded as their previews, which no schema describes, and
+// are put aside again where the candidate answers with less.
+func TestLongOutputs(t *testing.T) {
+	const undoable = "undo: {state: {type: object}, ttl: 1m}\n    artifact: {over: 300, type: text/plain}"
+	r := newRecorderOf(t, parse(t, with(undoable)), runtime.PolicyFunc(allow), runtime.WithPendingRequests(), runtime.WithArtifacts(new(runtime.MemoryArtifacts)))
+	r.one("c1", `{"how":"long"}`)
+	r.one("c2", `{"n":2}`)
+	r.do(func() { r.ses.Undo(t.Context(), runtime.UndoRequest{CallID: "c1", By: "bob"}) })
+	require.NotNil(t, r.ses.Await(t.Context(), "c1").Artifact)
+	j := r.end()
+	unchanged(t, against(t, j, with(undoable), allow))
+	unchanged(t, against(t, j, with(strings.Replace(undoable, "300", "256", 1)), allow))
+	d := against(t, j, with(undoable+"\n    rules: {max_calls: 1}"), allow).Runs[0].Divergence
+	assert.Equal(t, []any{"c2", replay.NewlyDenied}, []any{d.Call, d.Class})
+}
+
 // TestHandlersLastAsLongAsTheyDid holds a deadline against recorded handlers.
 func TestHandlersLastAsLongAsTheyDid(t *testing.T) {
 	r := newRecorder(t, parse(t, with("deadline: 10s")), runtime.PolicyFunc(allow))

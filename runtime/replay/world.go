@@ -80,7 +80,7 @@ func newWorld(rec *recording, c *Candidate) (*world, error) {
 	options := []runtime.Option{
 		runtime.WithClock(w.clock), runtime.WithJournal(nowhere{}), runtime.WithParticipant("recorded", &w.part), runtime.WithSink(w),
 		runtime.WithObserver(w.observe), runtime.WithApprover(runtime.ApproverFunc(w.notify)), runtime.WithPolicyTimeout(policyTimeout),
-		runtime.WithReminders(c.Reminders),
+		runtime.WithReminders(c.Reminders), runtime.WithArtifacts(new(runtime.MemoryArtifacts)),
 	}
 	if c.MinimumBudget > 0 {
 		options = append(options, runtime.WithMinimumBudget(c.MinimumBudget))
