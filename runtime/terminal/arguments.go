@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -32,6 +33,23 @@ func rows(arguments []byte, whole bool) ([]row, error) {
 		return nil, fmt.Errorf("the arguments are no JSON: %w", err)
 	}
 	return out, nil
+}
+
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// Fill puts values of JSON arguments in the place of {member} in a message. A
+// placeholder of which there is no value stays as it is. What it returns still has
+// to be escaped.
+func Fill(message string, arguments []byte) string {
+	values := map[string]string{}
+	if all, err := rows(arguments, false); err == nil {
+		for _, r := range all {
+			values[r.name] = oneLine(r.text)
+		}
+	}
+	return placeholder.ReplaceAllStringFunc(message, func(match string) string {
+		return cmp.Or(values[match[1:len(match)-1]], match)
+	})
 }
 
 // collect appends the rows of the next value.

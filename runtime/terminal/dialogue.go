@@ -1,10 +1,8 @@
 package terminal
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -65,7 +63,7 @@ func effects(effect string) string {
 func (d *dialogue) showReasons() {
 	said := slices.ContainsFunc(d.r.Reasons, func(r consent.Reason) bool { return r.Message == d.r.Message })
 	if d.r.Message != "" && !said {
-		d.printf("  %s\n", Escape(oneLine(d.fill(d.r.Message))))
+		d.printf("  %s\n", Escape(oneLine(Fill(d.r.Message, d.arguments()))))
 	}
 	for _, reason := range d.r.Reasons {
 		line := "asked by " + reason.Code
@@ -73,7 +71,7 @@ func (d *dialogue) showReasons() {
 			line += " (" + reason.At + ")"
 		}
 		if reason.Message != "" {
-			line += ": " + d.fill(reason.Message)
+			line += ": " + Fill(reason.Message, d.arguments())
 		}
 		d.printf("  %s\n", Escape(oneLine(line)))
 	}
@@ -124,21 +122,6 @@ func (d *dialogue) showPreview() {
 	if rest > 0 && !d.whole {
 		d.printf("  ... %d lines are not shown ...\n", rest)
 	}
-}
-
-var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
-
-// fill puts values into the placeholders of a message.
-func (d *dialogue) fill(message string) string {
-	values := map[string]string{}
-	if all, err := rows(d.arguments(), false); err == nil {
-		for _, r := range all {
-			values[r.name] = oneLine(r.text)
-		}
-	}
-	return placeholder.ReplaceAllStringFunc(message, func(match string) string {
-		return cmp.Or(values[match[1:len(match)-1]], match)
-	})
 }
 
 // choose asks until there is an answer.

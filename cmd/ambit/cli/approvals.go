@@ -150,7 +150,7 @@ func printRequest(w io.Writer, q *consent.Request) {
 		line("args", string(q.Args))
 	}
 	for _, reason := range q.Reasons {
-		line("because", strings.Join(nonEmpty(reason.Code, reason.Message, reason.At), ": "))
+		line("because", strings.Join(nonEmpty(reason.Code, terminal.Fill(reason.Message, q.Args), reason.At), ": "))
 	}
 	line("approvers", strings.Join(q.Requirement.Approvers, ", "))
 	if q.Requirement.Quorum > 1 {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -83,4 +84,15 @@ func TestTermsOfApprovals(t *testing.T) {
 	}
 	v = commandVerb{Command: runtime.Command{Lasting: "once", Cover: "exact"}}
 	assert.ErrorContains(t, v.terms(nil, "@nowhere.json"), "nowhere.json")
+}
+
+// TestRequestsAreShownWithTheirArguments looks at what an approver reads where
+// the declaration names members in its message.
+func TestRequestsAreShownWithTheirArguments(t *testing.T) {
+	var shown bytes.Buffer
+	printRequest(&shown, &consent.Request{Terms: consent.Terms{
+		Args:    []byte(`{"to":"ada","pin":"(sensitive: 7 characters)"}`),
+		Reasons: []consent.Reason{{Code: "declaration", Message: "Send {pin} and {more} to {to}"}},
+	}})
+	require.Contains(t, shown.String(), `because    declaration: Send "(sensitive: 7 characters)" and {more} to "ada"`+"\n")
 }
