@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
@@ -100,8 +101,8 @@ func (w *Workspace) lookAt(ctx context.Context, name string) (seen, error) {
 
 // Restore puts back what a snapshot says, for an undo handler. after says what
 // the call has left of the same paths: a path that is neither as it was before
-// nor as the call left it is refused with a DriftError, and nothing is restored.
-// What is restored already stays; Restore may be called again, and after a crash
+// nor as the call left it, or a directory that would go with what others have put
+// there, is refused with a DriftError, and nothing is restored. What is restored already stays; Restore may be called again, and after a crash
 // it has to be. With the context of a call the restoring is a write like others.
 func (w *Workspace) Restore(ctx context.Context, before, after Snapshot) error {
 	items, err := w.restorable(ctx, before, after)
@@ -188,10 +189,39 @@ func (w *Workspace) restorable(ctx context.Context, before, after Snapshot) ([]*
 		}
 		items = append(items, it)
 	}
-	if len(drifted) > 0 {
+	crowded, err := w.crowded(ctx, items)
+	if err != nil {
+		return nil, err
+	}
+	if drifted = append(drifted, crowded...); len(drifted) > 0 {
+		slices.Sort(drifted)
 		return nil, &DriftError{Paths: drifted}
 	}
 	return inOrder(items), nil
+}
+
+// crowded returns the directories that have to go and cannot, because there is more
+// in them than goes with them. It is looked for before anything is restored:
+// afterwards it would be too late to restore nothing.
+func (w *Workspace) crowded(ctx context.Context, items []*item) (list []string, err error) {
+	goes := make(map[string]bool, 2*len(items))
+	for _, it := range items {
+		goes[it.path] = it.before.Kind == KindAbsent
+		goes[inDir(it.path, undoTemp(it.path))] = true // of a restoring that was interrupted
+	}
+	for _, it := range items {
+		if it.seen == nil || it.seen.Kind != KindDir || it.before.Kind == KindDir {
+			continue
+		}
+		entries, err := w.ReadDir(ctx, it.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !goes[path.Join(it.path, e.Name())] }) {
+			list = append(list, it.path)
+		}
+	}
+	return list, nil
 }
 
 // restoreInCall restores in the transaction of a call.

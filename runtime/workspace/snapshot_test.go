@@ -3,6 +3,7 @@ package workspace_test
 import (
 	"encoding/json"
 	"os"
+	"path"
 	"path/filepath"
 	"testing"
 	"time"
@@ -49,6 +50,33 @@ func TestRestore(t *testing.T) {
 		require.NoError(t, b.ws.Restore(t.Context(), kept, after))
 		assert.Equal(t, want, b.tree())
 	}
+}
+
+// A call has made a directory in which there is something else now, so that the
+// directory cannot go: then nothing goes.
+func TestRestoreLeavesWhatOthersPutThere(t *testing.T) {
+	b := newBench(t)
+	b.put("f", "before")
+	want := b.tree()
+	before, err := b.ws.Snapshot(t.Context(), "f", "d", "d/e", "d/e/mine")
+	require.NoError(t, err)
+	ctx, tx := b.begin()
+	require.NoError(t, b.ws.MkdirAll(ctx, "d/e", 0o755))
+	require.NoError(t, b.ws.WriteFile(ctx, "d/e/mine", []byte("x"), 0o600))
+	require.NoError(t, b.ws.Remove(ctx, "f"))
+	require.NoError(t, b.ws.Mkdir(ctx, "f", 0o755))
+	b.commit(tx)
+	for _, theirs := range []string{"d/e/theirs", "d/theirs", "f/theirs"} {
+		b.put(theirs, "theirs")
+		changed := b.tree()
+		var drift *workspace.DriftError
+		require.ErrorAs(t, b.ws.Restore(t.Context(), before, tx.Wrote()), &drift)
+		assert.Equal(t, []string{path.Dir(theirs)}, drift.Paths)
+		assert.Equal(t, changed, b.tree(), "nothing was restored")
+		require.NoError(t, os.Remove(filepath.Join(b.dir, theirs)))
+	}
+	require.NoError(t, b.ws.Restore(t.Context(), before, tx.Wrote()))
+	assert.Equal(t, want, b.tree())
 }
 
 // What is kept of one file is damaged: that file stays as it is, the other comes
