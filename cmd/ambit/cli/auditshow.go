@@ -57,11 +57,7 @@ func newAuditShow() *cobra.Command {
 // shown returns one entry, or those of a call.
 func shown(ctx context.Context, r *sqlite.Reader, seq uint64, session, call string) ([]journal.Entry, error) {
 	if call != "" {
-		row, err := findCall(ctx, r, session, call)
-		if err != nil {
-			return nil, err
-		}
-		return r.Call(ctx, row.CallKey)
+		return entriesOf(ctx, r, session, call)
 	}
 	list, err := r.Read(ctx, seq-1, 1)
 	if err == nil && len(list) == 0 {
@@ -71,6 +67,21 @@ func shown(ctx context.Context, r *sqlite.Reader, seq uint64, session, call stri
 		}
 		return nil, problem(fmt.Sprintf("there is no entry %d: the last one is %d", seq, head), "")
 	}
+	return list, err
+}
+
+// entriesOf returns the entries of a call. It looks at all that there are: an
+// auditor does not go by the index of calls, which no checkpoint proves.
+func entriesOf(ctx context.Context, r *sqlite.Reader, session, call string) (list []journal.Entry, err error) {
+	var found []sqlite.CallRow
+	err = eachEntry(ctx, r, 0, func(e *journal.Entry) error {
+		if e.Call == call && (session == "" || e.Session == session) {
+			list = append(list, *e)
+			found = append(found, sqlite.CallRow{CallKey: journal.CallKey{Session: e.Session, Call: e.Call}})
+		}
+		return nil
+	})
+	_, err = theOnly(found, err, "call "+quote(call), session)
 	return list, err
 }
 
