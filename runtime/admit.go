@@ -68,7 +68,7 @@ func (c *call) reserve() (next int, held *signal, e *ending) {
 
 // authorized notes that the call is admitted to start.
 func (c *call) authorized(ev *rules.Event) (next int, held *signal, e *ending) {
-	c.effect = c.worker.rule.Key
+	c.nameEffect()
 	c.hold = holdReservation
 	c.run.session.note(ev)
 	c.transition(EventAuthorized, StateAuthorized, note{at: c.now, session: true})

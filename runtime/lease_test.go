@@ -15,6 +15,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // A shared journal has one owner at a time: the latest.
@@ -304,4 +305,41 @@ func TestNoBeatEverSucceeds(t *testing.T) {
 		assert.Equal(t, time.Minute, time.Since(began))
 		assert.ErrorIs(t, r.exec.Shutdown(t.Context()), journal.ErrLost)
 	})
+}
+
+// TestDigestsOfArgumentsAreKeyed: what the rules remember of arguments is in the
+// leaves, where nobody can take it away, and says nothing to who has not the key of
+// the journal. The key that a handler gets is the same with every journal.
+func TestDigestsOfArgumentsAreKeyed(t *testing.T) {
+	keys, digests := map[string]int{}, map[string]int{}
+	tool := func() *runtime.Tool {
+		return readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
+			info, _ := runtime.FromContext(ctx)
+			keys[info.Key()]++
+			return okRead(ctx, in)
+		}, func(s *runtime.Spec) {
+			s.Dedupe.Mode = runtime.DedupeAlways
+			s.Idempotency = &runtime.Idempotency{Key: []string{"path"}, Window: time.Hour}
+		})
+	}
+	for range 2 {
+		j := new(journal.Memory)
+		r := recovered(t, j, tool())
+		require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		r = recovered(t, j, tool())
+		run, _ := r.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
+		require.Equal(t, runtime.Duplicate, run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		for _, rec := range records(t, j) {
+			for _, ev := range rec.Rules {
+				if ev.Kind == rules.EventAdmitted {
+					digests[fmt.Sprintf("%x", ev.Args)]++
+					digests[fmt.Sprintf("%x", ev.Key)]++
+				}
+			}
+		}
+	}
+	assert.Len(t, digests, 4, "each of its own")
+	assert.Len(t, keys, 1)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -119,4 +120,15 @@ func (l *ledger) mac(input []byte) string {
 	m := hmac.New(sha256.New, l.key)
 	m.Write(input)
 	return hex.EncodeToString(m.Sum(nil))
+}
+
+// veil makes of a digest of arguments one that nobody can find by trying without
+// the key: it is a part of records, and some of the arguments may be sensitive.
+func (l *ledger) veil(d *rules.Digest) {
+	if l.key == nil || *d == (rules.Digest{}) {
+		return
+	}
+	m := hmac.New(sha256.New, l.key)
+	m.Write(d[:])
+	m.Sum(d[:0])
 }

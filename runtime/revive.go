@@ -113,7 +113,7 @@ func (e *Executor) callOf(r *recalled, rec *record) *call {
 		}
 	}
 	c.recallUndo(r)
-	c.recallKey()
+	c.nameEffect()
 	return c
 }
 

@@ -101,6 +101,8 @@ func (c *call) describeTo(rc *rules.Call, args wire.Value) error {
 	if wants.Key {
 		rc.Key, err = c.keyDigest(args)
 	}
+	c.exec.ledger.veil(&rc.Args)
+	c.exec.ledger.veil(&rc.Key)
 	return err
 }
 
