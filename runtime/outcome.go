@@ -100,6 +100,9 @@ type outcomeJSON struct {
 	Artifact    *StoredOutput    `json:"artifact,omitempty"`
 	Duration    float64          `json:"duration_ms"`
 	Retryable   bool             `json:"retryable,omitempty"`
+	RolledBack  bool             `json:"rolled_back,omitempty"`
+	Of          string           `json:"of,omitempty"`
+	RequestID   string           `json:"request,omitempty"`
 	Obligations []Obligation     `json:"obligations,omitempty"`
 	Denials     []Denial         `json:"denials,omitempty"`
 	Detail      Detail           `json:"detail,omitzero"`
@@ -108,10 +111,11 @@ type outcomeJSON struct {
 
 // MarshalJSON returns o as a JSON object with the members call, tool, outcome,
 // reason, all_reasons, violations, message, output, artifact, duration_ms,
-// retryable, obligations, denials, detail and revision; those that are empty are left out.
+// retryable, rolled_back, of, request, obligations, denials, detail and revision;
+// those that are empty are left out.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(outcomeJSON{
 		o.CallID, o.Tool, o.Kind, o.Reason, o.AllReasons, o.Violations, o.Message, json.RawMessage(o.Output), o.Artifact,
-		float64(o.Duration) / float64(time.Millisecond), o.Retryable, o.Obligations, o.Denials, o.Detail, o.Revision,
+		float64(o.Duration) / float64(time.Millisecond), o.Retryable, o.RolledBack, o.Of, o.RequestID, o.Obligations, o.Denials, o.Detail, o.Revision,
 	})
 }

@@ -10,6 +10,7 @@ import (
 	goruntime "runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -160,4 +161,21 @@ func TestErrorHandlerThatLeavesItsGoroutine(t *testing.T) {
 	assert.Equal(t, runtime.Completed, out.Kind)
 	assert.True(t, left)
 	assert.Equal(t, r.sink.Events(), after.Events())
+}
+
+// TestOutcomesAsJSON: who has only the lines learns whether the state was restored,
+// which call was there before, and which request is to be answered.
+func TestOutcomesAsJSON(t *testing.T) {
+	for want, out := range map[string]runtime.Outcome{
+		`{"call":"c1","tool":"x","outcome":"failed","reason":"handler_error","duration_ms":0,"rolled_back":true}`: {
+			CallID: "c1", Tool: "x", Kind: runtime.Failed, Reason: runtime.ReasonHandlerError, RolledBack: true},
+		`{"call":"c2","tool":"x","outcome":"duplicate","duration_ms":0,"of":"c1"}`: {
+			CallID: "c2", Tool: "x", Kind: runtime.Duplicate, Of: "c1"},
+		`{"call":"c3","tool":"x","outcome":"pending","duration_ms":1.5,"request":"R"}`: {
+			CallID: "c3", Tool: "x", Kind: runtime.Pending, RequestID: "R", Duration: 1500 * time.Microsecond},
+	} {
+		have, err := json.Marshal(out)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(have))
+	}
 }
