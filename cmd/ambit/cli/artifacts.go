@@ -63,8 +63,10 @@ func newArtifactsList() *cobra.Command {
 	var v storeVerb
 	cmd := &cobra.Command{
 		Use:   "list --store FILE",
-		Short: "List the outputs that are stored aside, the oldest first",
-		Args:  noArguments,
+		Short: "List the outputs that were stored aside, the oldest first",
+		Long: `List prints what the journal says was stored aside, the oldest first. What was
+removed since is listed too: "ambit artifacts show" says whether one is there.`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return v.with(func(r *sqlite.Reader) error {
 				list, err := artifactsOf(cmd.Context(), r)
