@@ -26,14 +26,13 @@ type rehearsal struct {
 	calls int
 }
 
-// A pastClock stands still, at a time before the present one.
-type pastClock struct {
-	present time.Time
-	behind  atomic.Int64
-}
+// A pastClock is slow by what is left of the past that a rehearsal needs. It goes on
+// as time does: on one that stood still nothing would ever be due, and a policy that
+// does not end would not be stopped.
+type pastClock struct{ behind atomic.Int64 }
 
 // Now implements runtime.Clock.
-func (c *pastClock) Now() time.Time { return c.present.Add(-time.Duration(c.behind.Load())) }
+func (c *pastClock) Now() time.Time { return time.Now().Add(-time.Duration(c.behind.Load())) }
 
 // AfterFunc implements runtime.Clock.
 func (c *pastClock) AfterFunc(d time.Duration, f func()) runtime.Timer { return time.AfterFunc(d, f) }
@@ -48,7 +47,7 @@ func newPastClock(f *dsl.File, counts map[string]int) (*pastClock, error) {
 	if pause > 0 && all >= int(maxPast/pause) {
 		return nil, usage("--count: with a cooldown of "+pause.String()+" so many calls take more than a life", "ask for fewer")
 	}
-	c := &pastClock{present: time.Now()}
+	c := new(pastClock)
 	c.behind.Store(int64(pause) * int64(all))
 	return c, nil
 }
