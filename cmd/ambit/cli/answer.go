@@ -109,7 +109,7 @@ func (a *answer) print(w io.Writer) {
 
 // failed is why the policy could not judge the call, with files that the user can open.
 func (a *answer) failed() string {
-	place := regexp.MustCompile(`(ambit:)?[^\s:]+\.rego(:\d+)`)
+	place := regexp.MustCompile(`(ambit:)?[^\s:(]+\.rego(:\d+)`)
 	return place.ReplaceAllStringFunc(a.failure.Error(), a.place)
 }
 
