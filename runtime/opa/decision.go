@@ -69,7 +69,7 @@ func (a *answers) add(rule string, t *ast.Term) error {
 		a.denials = append(a.denials, runtime.Denial{Code: e.text("code"), Message: e.text("message"), Detail: e.raw("detail"), At: e.at})
 	case "ask":
 		a.asks = append(a.asks, runtime.Ask{
-			ID: e.text("id"), Message: e.text("message"), Approvers: e.texts("approvers"),
+			ID: e.text("id"), Message: e.text("message"), Approvers: e.approvers(),
 			Quorum: e.count("quorum"), Timeout: e.duration("timeout"), MaxCover: e.cover("max_cover"), At: e.at,
 		})
 	case "modify":
@@ -133,6 +133,17 @@ func (e *entry) fail(format string, args ...any) {
 func (e *entry) text(name string) string {
 	s, _ := e.values[name].(ast.String)
 	return string(s)
+}
+
+// approvers returns who may agree, nil when nobody is named. A list that turned out
+// empty must not mean anybody, as a missing one does. What the library asks for the
+// declaration always has a list, and the declaration cannot have an empty one.
+func (e *entry) approvers() []string {
+	ids := e.texts("approvers")
+	if len(ids) == 0 && e.values["approvers"] != nil && e.text("id") != declaredAsk {
+		e.fail("has %q that name nobody", "approvers")
+	}
+	return ids
 }
 
 // texts returns a list of strings, sorted and without repetitions.

@@ -22,6 +22,7 @@ func TestWrongShapesFailTheDecision(t *testing.T) {
 		{"message", `deny contains {"code": "night", "message": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":1}}`, `o.rego:3: an entry of deny has a "message" that is not a string`},
 		{"approvers", `ask contains {"id": "a", "message": "m", "approvers": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":"owner"}}`, `o.rego:3: an entry of ask has a "approvers" that is not a list of strings`},
 		{"approver", `ask contains {"id": "a", "message": "m", "approvers": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":["owner",1]}}`, `o.rego:3: an entry of ask has a "approvers" that is not a list of strings`},
+		{"approvers that are none", `ask contains {"id": "a", "message": "m", "approvers": [a | some a in input.args.extra.x]} if input.args.extra.x`, `{"extra":{"x":[]}}`, `o.rego:3: an entry of ask has "approvers" that name nobody`},
 		{"quorum", `ask contains {"id": "a", "message": "m", "quorum": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":1.5}}`, `o.rego:3: an entry of ask has a "quorum" that is not an integer`},
 		{"negative quorum", `ask contains {"id": "a", "message": "m", "quorum": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":-1}}`, `o.rego:3: an entry of ask has a negative "quorum"`},
 		{"timeout", `ask contains {"id": "a", "message": "m", "timeout": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":"soon"}}`, `o.rego:3: an entry of ask has a "timeout" of "soon", which is not a duration`},

@@ -176,6 +176,10 @@ func (b *bundle) lintValue(rule string, f field, value *ast.Term) (problem, hint
 		if n, ok := value.Value.(ast.Number).Int(); !ok || n < 1 {
 			return "quorum must be at least 1", "leave it out for 1"
 		}
+	case "ask.approvers":
+		if list, ok := value.Value.(interface{ Len() int }); ok && list.Len() == 0 {
+			return "approvers name nobody, so that nobody could agree", "leave them out for anybody but the principal"
+		}
 	}
 	return "", ""
 }

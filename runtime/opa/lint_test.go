@@ -73,6 +73,8 @@ var lints = []struct{ name, file, text, want string }{
 		`w.rego:3:52: quorum must be at least 1 (leave it out for 1)`},
 	{"approvers", "w.rego", tool(`ask contains {"id": "a", "message": "m", "approvers": "owner"}`),
 		`w.rego:3:55: "approvers" of ask must be a list of strings (make a list of it: [...])`},
+	{"no approvers", "w.rego", tool(`ask contains {"id": "a", "message": "m", "approvers": []}`),
+		`w.rego:3:55: approvers name nobody, so that nobody could agree (leave them out for anybody but the principal)`},
 	{"id of the declaration", "w.rego", tool(`ask contains {"id": "declared", "message": "m"}`),
 		`w.rego:3:21: the id "declared" belongs to the consent that tools.yaml declares (give this ask an id of its own)`},
 	{"empty id", "w.rego", tool(`ask contains {"id": "", "message": "m"}`),
