@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A state says how a generated file on disk differs from what is declared.
@@ -100,6 +101,7 @@ func (t *tree) compare() ([]change, error) {
 // before the first file is replaced. The manifest is replaced last, so that an
 // interrupted run forgets nothing that an earlier one wrote.
 func (t *tree) apply(changes []change) error {
+	t.sweep()
 	var st staging
 	defer st.discard(t.root)
 	for _, c := range changes {
@@ -147,7 +149,7 @@ func (s *staging) add(root *os.Root, name string, content []byte) error {
 	if err := s.mkdir(root, path.Dir(name)); err != nil {
 		return err
 	}
-	temp := path.Join(path.Dir(name), "."+path.Base(name)+"."+rand.Text()[:8])
+	temp := path.Join(path.Dir(name), "."+path.Base(name)+"."+rand.Text()[:tempSuffix])
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
@@ -155,6 +157,46 @@ func (s *staging) add(root *os.Root, name string, content []byte) error {
 	s.files = append(s.files, [2]string{temp, name})
 	_, err = f.Write(content)
 	return errors.Join(err, f.Close())
+}
+
+// tempSuffix is the length of what makes a temporary name unique.
+const tempSuffix = 8
+
+// staged returns the final name of the file whose temporary name this is, "" when
+// it cannot be one.
+func staged(temp string) string {
+	dir, base := path.Split(temp)
+	cut := len(base) - tempSuffix - 1
+	if cut < 2 || base[0] != '.' || base[cut] != '.' || strings.Trim(base[cut+1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" {
+		return ""
+	}
+	return dir + base[1:cut]
+}
+
+// abandoned is the age from which on a temporary file is that of a run that was killed.
+const abandoned = 10 * time.Minute
+
+// sweep removes what runs that were killed have left under temporary names.
+func (t *tree) sweep() {
+	dirs := map[string]bool{}
+	for _, name := range t.names {
+		dirs[path.Dir(name)] = true
+	}
+	for dir := range dirs {
+		entries, err := fs.ReadDir(t.root.FS(), dir)
+		if err != nil {
+			continue // it may not be there yet; what else is wrong, the run will say
+		}
+		for _, e := range entries {
+			temp := path.Join(dir, e.Name())
+			if _, ours := t.want[staged(temp)]; !ours {
+				continue
+			}
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > abandoned {
+				t.root.Remove(temp)
+			}
+		}
+	}
 }
 
 func (s *staging) mkdir(root *os.Root, dir string) error {
