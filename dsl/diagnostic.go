@@ -13,7 +13,7 @@ import (
 type Diagnostic struct {
 	Pos     Pos
 	Message string // names the key; one line
-	Hint    string // what to write instead; may be empty
+	Hint    string // what to write instead
 	Excerpt string // the source line at Pos, without its line break
 }
 

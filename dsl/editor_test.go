@@ -88,7 +88,7 @@ func TestEditorSchemaRejectsBadFixtures(t *testing.T) {
 			continue
 		}
 		marked++
-		p := &parser{src: source{path: path}, aliases: make(map[string]bool)}
+		p := &parser{src: source{path: path}}
 		root := p.load(src)
 		require.NotNil(t, root, path)
 		assert.Error(t, schema.Validate(root.plain()), path)

@@ -25,6 +25,9 @@ func (p *parser) value(n *node) *Value {
 	case nodeMap:
 		v.Kind = ValueObject
 		for _, e := range n.pairs {
+			if e.twin {
+				continue
+			}
 			v.Members = append(v.Members, &ValueMember{Name: e.name, Value: p.value(e.val)})
 		}
 	default:
@@ -181,7 +184,7 @@ func (p *parser) fitsType(v *Value, s *Schema, key string) bool {
 	if ok {
 		return true
 	}
-	hint := ""
+	hint := "write " + want
 	switch {
 	case v.Kind == ValueNull:
 		hint = `give a value, or allow null with type: [` + string(s.Type) + `, "null"]`
@@ -191,6 +194,8 @@ func (p *parser) fitsType(v *Value, s *Schema, key string) bool {
 		hint = spelling(v.Text)
 	case v.Kind == ValueString && s.Type == TypeBoolean:
 		hint = "write true or false, without quotes"
+	case v.Kind == ValueNumber && s.Type == TypeInteger:
+		hint = "write a whole number, or declare type: number"
 	}
 	p.report(v.Pos, hint, "%s: must be %s, not %s", key, want, shownValue(v))
 	return false

@@ -15,7 +15,7 @@ func WithPatterns(check func(pattern string) (fault, hint string)) Option {
 // Parse reads the source of a declaration file. The path is only used in
 // diagnostics. The error is of type [Diagnostics] and holds every fault of the file.
 func Parse(path string, src []byte, opts ...Option) (*File, error) {
-	p := &parser{src: source{path: path}, file: &File{Path: path}, levels: newLevels(), aliases: make(map[string]bool), enums: make(map[*Schema]map[string]bool)}
+	p := &parser{src: source{path: path}, file: &File{Path: path}, levels: newLevels(), enums: make(map[*Schema]map[string]bool)}
 	for _, opt := range opts {
 		opt(p)
 	}
@@ -45,8 +45,7 @@ type parser struct {
 	levels  *levels
 	found   Diagnostics
 	refs    []reference
-	aliases map[string]bool // refused
-	guesses int             // suggestions looked for
+	guesses int // suggestions looked for
 	enums   map[*Schema]map[string]bool
 	unions  []*Schema
 	types   map[string]*NamedSchema
@@ -62,7 +61,7 @@ const maxFaults = 10000
 // report notes a fault and goes on.
 func (p *parser) report(pos Pos, hint, format string, args ...any) {
 	if len(p.found) == maxFaults {
-		hint, format, args = "", "more than %d faults, the others are not shown", []any{maxFaults}
+		hint, format, args = "mend these first", "more than %d faults, the others are not shown", []any{maxFaults}
 	} else if len(p.found) > maxFaults {
 		return
 	}
@@ -124,10 +123,9 @@ func (p *parser) namedSchemas(n *node, key string, root *schemaRoot) []*NamedSch
 	var out []*NamedSchema
 	taken := make(names)
 	for _, e := range n.pairs {
-		if !p.name(e, "type", typeName) {
-			continue
+		if !e.twin && p.name(e, "type", typeName) {
+			p.unique(taken, e.name, e.key, "type")
 		}
-		p.unique(taken, e.name, e.key, "type")
 		own := root
 		if own == nil {
 			own = &schemaRoot{}
@@ -145,10 +143,9 @@ func (p *parser) parseReasons(n *node, f *File) {
 	}
 	taken := make(names)
 	for _, e := range n.pairs {
-		if !p.name(e, "reason", lowerName) {
-			continue
+		if !e.twin && p.name(e, "reason", lowerName) {
+			p.unique(taken, e.name, e.key, "reason")
 		}
-		p.unique(taken, e.name, e.key, "reason")
 		if text, ok := p.prose(e.val, e.name); ok {
 			f.Reasons = append(f.Reasons, &Reason{Code: e.name, Description: text, Pos: e.key})
 		}
@@ -165,10 +162,9 @@ func (p *parser) parseTools(n *node, f *File) {
 	p.tools = make(map[string]*Tool, len(n.pairs))
 	taken := make(names)
 	for _, e := range n.pairs {
-		if !p.name(e, "tool", lowerName) {
-			continue
+		if !e.twin && p.name(e, "tool", lowerName) {
+			p.unique(taken, e.name, e.key, "tool")
 		}
-		p.unique(taken, e.name, e.key, "tool")
 		t := p.parseTool(e)
 		f.Tools = append(f.Tools, t)
 		p.tools[e.name] = t

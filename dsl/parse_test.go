@@ -74,6 +74,7 @@ func requireInside(t testing.TB, src []byte, ds Diagnostics) {
 		require.True(t, d.Pos.Line >= 1 && d.Pos.Line <= len(lines), "%v", d)
 		require.True(t, d.Pos.Col >= 1 && d.Pos.Col <= len([]rune(lines[d.Pos.Line-1]))+1, "%v", d)
 		require.NotEmpty(t, d.Message)
+		require.NotEmpty(t, d.Hint, "%v: no remedy", d)
 		require.NotContains(t, d.Error()+d.Hint, "\n")
 	}
 }

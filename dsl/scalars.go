@@ -16,7 +16,7 @@ func (p *parser) wrong(n *node, key, want string) {
 	if n.kind == nodeBad {
 		return
 	}
-	hint := ""
+	hint := "write " + want
 	switch meant := spelling(n.text); {
 	case n.kind == nodeNull:
 		hint = "give a value or remove the key"

@@ -196,11 +196,13 @@ func (p *parser) parseProperties(n *node, w *schemaWork) {
 	}
 	taken := make(names)
 	for _, e := range n.pairs[:min(len(n.pairs), maxProperties)] {
-		if e.name == "" || strings.ContainsFunc(e.name, isControl) {
+		switch {
+		case e.twin:
+		case e.name == "" || strings.ContainsFunc(e.name, isControl):
 			p.report(e.key, "give it a name without control characters", "property name %s is not allowed", quote(e.name))
-			continue
+		default:
+			p.unique(taken, e.name, e.key, "property")
 		}
-		p.unique(taken, e.name, e.key, "property")
 		s := p.schema(e.val, "property "+quote(e.name), w.root, false)
 		if s == nil {
 			continue

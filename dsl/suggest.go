@@ -81,10 +81,13 @@ func (p *parser) closest(s string, names []string) string {
 // guess is didYouMean for the keys of a map, which may be many.
 func guess[V any](p *parser, s string, names map[string]V) string {
 	if p.guesses >= maxGuesses {
-		return ""
+		return noGuess
 	}
 	return p.didYouMean(s, sortedKeys(names))
 }
+
+// noGuess is the hint for a name that is like none of many, or of none at all.
+const noGuess = "correct the name, or remove it"
 
 // didYouMean is the hint for a name that is not one of names.
 func (p *parser) didYouMean(s string, names []string) string {
@@ -92,7 +95,7 @@ func (p *parser) didYouMean(s string, names []string) string {
 		return "did you mean " + quote(name) + "?"
 	}
 	if len(names) == 0 || len(names) > 24 {
-		return ""
+		return noGuess
 	}
 	return "use " + oneOf(names)
 }

@@ -105,9 +105,10 @@ func (p *parser) parseModes(n *node, t *Tool) {
 		return
 	}
 	for _, e := range n.pairs {
-		if p.name(e, "mode", lowerName) {
-			t.Modes = append(t.Modes, &Mode{Name: e.name, Values: p.filled(e.val, "modes."+e.name, labelName), Pos: e.key})
+		if !e.twin {
+			p.name(e, "mode", lowerName)
 		}
+		t.Modes = append(t.Modes, &Mode{Name: e.name, Values: p.filled(e.val, "modes."+e.name, labelName), Pos: e.key})
 	}
 }
 

@@ -82,6 +82,9 @@ func walk[T any](p *parser, n *node, l level[T], owner string, at Pos, dst *T) m
 	places := make(map[string]Pos, len(n.pairs))
 	var meant []string
 	for _, e := range n.pairs {
+		if e.twin {
+			continue
+		}
 		places[e.name] = e.key
 		if set, ok := l.keys[e.name]; ok {
 			set(p, e.val, dst)

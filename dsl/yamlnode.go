@@ -32,6 +32,7 @@ type pair struct {
 	name string
 	key  Pos
 	val  *node
+	twin bool // refused: another key differs from it only by case
 }
 
 type nodeKind uint8
@@ -57,7 +58,8 @@ func (p *parser) load(src []byte) *node {
 		return nil
 	}
 	p.src = newSource(p.src.path, strings.ToValidUTF8(text, "\ufffd"))
-	if !p.readable(text) {
+	text, ok := p.readable(text)
+	if !ok {
 		return nil
 	}
 	doc, second, err := yamldoc.Decode([]byte(text))
@@ -75,28 +77,46 @@ func (p *parser) load(src []byte) *node {
 	return p.convert(doc.Content[0], 1)
 }
 
-// readable refuses what the YAML reader would refuse without saying where.
-func (p *parser) readable(text string) bool {
-	line, col := 1, 0
+// readable refuses what the YAML reader would refuse without saying where. Control
+// characters are replaced, so that they hide no other fault; a text that is not
+// UTF-8 is not read on.
+func (p *parser) readable(text string) (string, bool) {
+	line, col, found := 1, 0, 0
 	for i, r := range text {
 		col++
 		pos := Pos{Line: line, Col: col}
 		if r == utf8.RuneError {
 			if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
 				p.report(pos, "save the file as UTF-8", "byte 0x%02x is not valid UTF-8", text[i])
-				return false
+				return "", false
 			}
 		}
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f || r >= 0x80 && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff {
+		if unreadable(r) {
 			p.report(pos, fmt.Sprintf("remove it, or write it as \"\\u%04x\" in a double-quoted string", r),
 				"control character %U", r)
-			return false
+			if found++; found == maxUnreadable {
+				return "", false
+			}
 		}
 		if r == '\n' || r == 0x85 || r == 0x2028 || r == 0x2029 || r == '\r' && !strings.HasPrefix(text[i+1:], "\n") {
 			line, col = line+1, 0
 		}
 	}
-	return true
+	return strings.Map(func(r rune) rune {
+		if unreadable(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text), true
+}
+
+// maxUnreadable is how many control characters a text may have before it is taken
+// for something else than a text.
+const maxUnreadable = 100
+
+// unreadable reports whether the YAML reader refuses r wherever it stands.
+func unreadable(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f || r >= 0x80 && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff
 }
 
 var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
@@ -112,12 +132,8 @@ func (p *parser) unknownAlias(name string) {
 	p.alias(Pos{}, name)
 }
 
-// alias refuses an alias, once for each name.
+// alias refuses an alias.
 func (p *parser) alias(pos Pos, name string) {
-	if p.aliases[name] {
-		return
-	}
-	p.aliases[name] = true
 	p.report(pos, `write the value out, or declare a schema under types and use $ref: "#/types/NAME"`, "alias %s is not allowed", quote("*"+name))
 }
 
@@ -188,13 +204,14 @@ func (p *parser) convertPairs(n *node, content []*yaml.Node, depth int) {
 		if first, ok := seen[fold(entry.name)]; ok {
 			if first.name == entry.name {
 				p.report(entry.key, "remove one of them", "duplicate key %s, first in line %d", quote(entry.name), first.key.Line)
-			} else {
-				p.report(entry.key, "rename one of them", "key %s differs only by case from %s in line %d",
-					quote(entry.name), quote(first.name), first.key.Line)
+				continue
 			}
-			continue
+			p.report(entry.key, "rename one of them", "key %s differs only by case from %s in line %d",
+				quote(entry.name), quote(first.name), first.key.Line)
+			entry.twin = true // it is to be renamed, and what is below it stays
+		} else {
+			seen[fold(entry.name)] = entry
 		}
-		seen[fold(entry.name)] = entry
 		n.pairs = append(n.pairs, entry)
 	}
 }
