@@ -17,7 +17,7 @@ func Build(f *dsl.File) (*Package, error) {
 		file:     f,
 		pkg:      &Package{Name: f.Package, Source: path.Base(strings.ReplaceAll(f.Path, `\`, "/"))},
 		scope:    newPackageScope(),
-		methods:  &scope{taken: map[string]holder{}},
+		methods:  newMethodScope(),
 		named:    map[*dsl.NamedSchema]*Type{},
 		names:    map[*dsl.NamedSchema]string{},
 		busy:     map[*dsl.NamedSchema]bool{},

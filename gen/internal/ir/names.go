@@ -43,6 +43,12 @@ func newPackageScope() *scope {
 	return s
 }
 
+// newMethodScope returns the methods of Handler. Who embeds UnimplementedHandler
+// has a field of that name, beside which no method may have it.
+func newMethodScope() *scope {
+	return &scope{taken: map[string]holder{"UnimplementedHandler": {what: "the generated UnimplementedHandler"}}}
+}
+
 // declare takes an exported name for something of the user's; a name that is
 // taken is an error at pos.
 func (b *builder) declare(s *scope, name, what string, pos dsl.Pos) string {
