@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -53,10 +52,7 @@ func takeMember(text []byte, name string, l wire.Limits) (rest, value []byte) {
 			i = space(raw, i+1)
 		}
 		end := skip(raw, i)
-		var have string
-		if err := json.Unmarshal(raw[i:end], &have); err != nil {
-			return text, nil
-		}
+		have := unquoted(raw[i:end], l)
 		i = space(raw, space(raw, end)+1) // over the colon
 		end = skip(raw, i)
 		if have != name {
@@ -70,4 +66,13 @@ func takeMember(text []byte, name string, l wire.Limits) (rest, value []byte) {
 		return append(bytes.Clone(raw[:from]), raw[to:]...), raw[i:end]
 	}
 	return text, nil
+}
+
+// unquoted is a string of a text that ParseRaw accepted with the same limits.
+func unquoted(raw wire.Raw, l wire.Limits) string {
+	var r wire.Reader
+	var s string
+	r.Reset(raw, l)
+	wire.ReadString(&r, &s, nil)
+	return s
 }
