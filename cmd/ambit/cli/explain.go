@@ -37,7 +37,8 @@ policies as they stand on disk, whether or not they have been generated. Nothing
 is executed. It prints the decision, every reason for it, the rule that gave each
 reason, what changed the arguments, whose consent the asks come to, and the steps
 after which the same call would be admitted. Why a policy could not judge the call
-is said too. A denial is an answer like any other: the exit code is 0.
+is said too. It has 10 seconds here, and in an executor 100 ms unless that says
+otherwise. A denial is an answer like any other: the exit code is 0.
 
 Earlier calls (--count) are assumed to have been allowed, agreed to and successful,
 in an order that the rules allow and so long ago that no cooldown is left.`,
