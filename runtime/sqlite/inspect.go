@@ -70,6 +70,9 @@ func (r *reader) inspect(ctx context.Context) error {
 	if err == nil && version != 0 {
 		err = r.sound(ctx)
 	}
+	if err == nil {
+		err = r.logged(ctx)
+	}
 	var corrupt *CorruptError
 	if err = r.explain(ctx, err); err == nil || errors.As(err, &corrupt) {
 		return err

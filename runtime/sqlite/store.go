@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -57,6 +56,9 @@ func Open(path string, opts ...Option) (*Store, error) {
 
 func (s *Store) open() error {
 	fresh, err := identify(s.path, s.disk)
+	if err == nil && fresh {
+		err = orphaned(s.path, s.disk)
+	}
 	if err != nil {
 		return err
 	}
@@ -76,9 +78,8 @@ func (s *Store) open() error {
 	if s.w.c, err = connect(source(s.path, s.disk, "rwc", durable)); err != nil {
 		return fmt.Errorf("open the store %q: %w", s.path, err)
 	}
-	crashed, err := s.own(time.Now())
-	if err == nil && crashed {
-		err = s.inherit()
+	if err = s.inherit(); err == nil {
+		err = s.own(time.Now())
 	}
 	if err != nil {
 		return fmt.Errorf("open the store %q: %w", s.path, err)
@@ -87,8 +88,9 @@ func (s *Store) open() error {
 }
 
 // inherit moves the write-ahead log of an owner that did not close the store into
-// the file. Otherwise owners that crash before it is due would leave the next one a
-// log that is longer each time.
+// the file, before anything is written behind it. Otherwise owners that crash before
+// it is due would leave the next one a log that is longer each time, and what follows
+// on a write whose fsync has failed would look as if that had been on the disk.
 func (s *Store) inherit() error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
@@ -106,27 +108,20 @@ func private(path string) error {
 	return f.Close()
 }
 
-// own brings the store to this version and makes this process its owner. It tells
-// whether the owner before it did not close the store.
-func (s *Store) own(now time.Time) (crashed bool, err error) {
+// own brings the store to this version and makes this process its owner.
+func (s *Store) own(now time.Time) error {
 	c := s.w.c
 	if err := migrate(c, now); err != nil {
-		return false, err
+		return err
 	}
 	host, _ := os.Hostname() // only told to people
-	err = s.w.transact(func() error {
-		closed, err := c.number("SELECT closed FROM owner")
-		if err != nil {
-			return err
-		}
-		crashed = closed == 0
-		_, err = c.exec("UPDATE owner SET epoch = epoch + 1, pid = ?, host = ?, since = ?, beat = ?, closed = 0",
+	return s.w.transact(func() error {
+		_, err := c.exec("UPDATE owner SET epoch = epoch + 1, pid = ?, host = ?, since = ?, beat = ?, closed = 0",
 			int64(os.Getpid()), host, now.UnixNano(), now.UnixNano())
 		if err != nil {
 			return err
 		}
-		var row []driver.Value
-		row, err = c.row("SELECT epoch, indexed, (SELECT coalesce(max(seq), 0) FROM entry) FROM owner")
+		row, err := c.row("SELECT epoch, indexed, (SELECT coalesce(max(seq), 0) FROM entry) FROM owner")
 		if err != nil {
 			return err
 		}
@@ -137,7 +132,6 @@ func (s *Store) own(now time.Time) (crashed bool, err error) {
 		s.w.epoch, s.w.head, s.w.due = epoch, uint64(head), int(head-indexed)
 		return nil
 	})
-	return crashed, err
 }
 
 // Close moves everything into the one file and gives the store up. It is an error
