@@ -22,7 +22,8 @@ const recoverStep = 1000
 // It is called once, before anything else. Without a journal it only takes back
 // what participants still hold of calls.
 // An error says that the journal cannot be read, is not one of these tools, or
-// belongs to somebody else; nothing is started then.
+// belongs to somebody else, or that a participant does not answer; nothing is
+// started then, now or later.
 func (e *Executor) Recover(ctx context.Context) error {
 	switch {
 	case e == nil || e.engine == nil:
@@ -44,7 +45,11 @@ func (e *Executor) Recover(ctx context.Context) error {
 	e.ledger.begin(m.last)
 	e.lease.hold(e)
 	e.ledger.own(e.now())
-	if err := errors.Join(e.revive(ctx, m), e.ledger.flushAll()); err != nil {
+	if err = e.revive(ctx, m); err == nil {
+		err = e.ledger.flushAll()
+	}
+	if err != nil {
+		e.ledger.fail(fmt.Errorf("recovery has failed: %w", err))
 		e.lease.release(e)
 		return err
 	}

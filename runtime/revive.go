@@ -31,6 +31,9 @@ func (e *Executor) revive(ctx context.Context, m *recollection) error {
 			e.settle(ctx, key, of, out.Kind == Completed || out.Kind == Unknown && r.sealed != nil)
 		}
 	}
+	if err := e.settleStrangers(ctx, left); err != nil { // before anything runs again
+		return err
+	}
 	e.desk.mu.Lock()
 	e.desk.arm()
 	e.desk.mu.Unlock()
@@ -38,7 +41,7 @@ func (e *Executor) revive(ctx context.Context, m *recollection) error {
 	for _, o := range unfinished {
 		o.call.settleInterrupted(ctx, o.of, o.left, stale)
 	}
-	return e.settleStrangers(ctx, left)
+	return nil
 }
 
 // reviveCall makes a call known to its session. It returns the call when it has

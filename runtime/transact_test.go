@@ -66,7 +66,7 @@ func (l *ledgerOfWrites) Unsettled(context.Context) (keys []runtime.CallKey, err
 	for k := range l.open {
 		keys = append(keys, k)
 	}
-	return keys, nil
+	return keys, l.fails["unsettled"]
 }
 
 func (l *ledgerOfWrites) Settle(_ context.Context, key runtime.CallKey, commit bool) error {
