@@ -54,7 +54,9 @@ func (c *call) commit(due time.Time) (started bool, e *ending) {
 	if !ends.IsZero() && !c.now.Before(ends) { // before something is used up, or the handler is told
 		return false, refusal(ReasonDeadline, Detail{}, outOfTime)
 	}
-	if c.asked != nil {
+	if c.asked != nil { // what is used up may be in another call's entry, and is in the transaction of this one's
+		c.exec.ledger.whole.RLock()
+		defer c.exec.ledger.whole.RUnlock()
 		if e = c.exec.desk.use(c); e != nil {
 			return false, e
 		}

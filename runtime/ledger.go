@@ -29,6 +29,8 @@ type ledger struct {
 	key     []byte          // of digests of inputs
 	epoch   uint64          // of this ownership of the journal; 0: it has no owners
 
+	whole sync.RWMutex // read-locked over entries that belong into one batch; before mu
+
 	mu      sync.Mutex
 	failed  error // sticky
 	next    uint64
@@ -182,11 +184,13 @@ func (l *ledger) flush(position uint64) error {
 
 // write writes b, which is filling, and lets the next leader write.
 func (l *ledger) write(b *batchOf) error {
+	l.whole.Lock()
 	l.mu.Lock()
 	b.last, b.err = l.next-1, l.failed
 	l.writing, l.filling = b, &batchOf{entries: l.spare[:0]}
 	l.spare = nil
 	l.mu.Unlock()
+	l.whole.Unlock()
 	if b.err == nil {
 		b.err = guard(func() error { return l.journal.Append(context.Background(), b.entries) })
 	}
