@@ -108,10 +108,11 @@ func (c *call) carryOut(ctx context.Context, r *recalled, left []*participant) {
 	c.end(ending{event: EventCompleted, to: StateCompleted, outcome: *r.decided})
 }
 
-// mayRunAgain reports whether the handler may be run once more.
+// mayRunAgain reports whether the handler may be run once more: also by the budget
+// of its turn, which bounds the call with all attempts.
 func (c *call) mayRunAgain() bool {
 	spec := c.tool
-	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.attempt <= spec.spec.Retry.Max && c.final != nil
+	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.attempt <= spec.spec.Retry.Max && c.final != nil && c.affords(0)
 }
 
 // runAgain gives the call to a worker, who has it judged by the policy once more

@@ -4,8 +4,10 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -35,4 +37,43 @@ func TestAttemptsAreCountedOverRestarts(t *testing.T) {
 		assert.Equal(t, 3, ran, "once, and twice more")
 		close(never)
 	})
+}
+
+// TestRetryAfterARestartStaysInTheTurn: its budget bounds the call, whichever
+// process runs it.
+func TestRetryAfterARestartStaysInTheTurn(t *testing.T) {
+	for name, c := range map[string]struct {
+		down time.Duration
+		ran  int
+	}{"in time": {40 * time.Second, 2}, "too late": {56 * time.Second, 1}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var j journal.Memory
+				never, ran, left := make(chan struct{}), 0, time.Duration(0)
+				die := func(ctx context.Context, _ *readInput) (*readOutput, error) {
+					info, _ := runtime.FromContext(ctx)
+					left = info.Remaining()
+					ran++
+					<-never
+					return nil, context.Canceled
+				}
+				twice := func(s *runtime.Spec) { s.Idempotent, s.Retry, s.Deadline = true, &runtime.Retry{Max: 2}, time.Hour }
+				turn := recovered(t, &j, readTool(die, twice)).run().Turn(runtime.TurnConfig{Budget: time.Minute})
+				go turn.Execute(context.Background(), callOf("c1", "file_read", goodInput))
+				synctest.Wait()
+				require.Equal(t, time.Minute, left)
+				time.Sleep(c.down)
+				r := recovered(t, &j, readTool(die, twice))
+				synctest.Wait()
+				assert.Equal(t, c.ran, ran)
+				if ran == 2 {
+					assert.Equal(t, time.Minute-c.down, left)
+				} else {
+					assert.Equal(t, runtime.Unknown, r.session().Await(t.Context(), "c1").Kind)
+				}
+				close(never)
+				synctest.Wait()
+			})
+		})
+	}
 }

@@ -101,7 +101,7 @@ func (e *Executor) callOf(r *recalled, rec *record) *call {
 	c := &call{
 		exec: e, run: run, turn: &Turn{run: run, ends: r.turnEnds}, ctx: context.Background(), work: context.Background(),
 		record: rec, id: r.id, began: r.began, now: e.now(), size: len(r.args), heartbeat: r.heartbeat,
-		revision: r.revision, metadata: r.metadata, attempt: r.attempt, epoch: r.epoch, obligations: r.obligations, state: r.state, invoked: true, detached: true, away: true, begun: r.attempt > 0,
+		revision: r.revision, metadata: r.metadata, attempt: r.attempt, epoch: r.epoch, obligations: r.obligations, state: r.state, invoked: true, detached: r.request != "", alone: true, away: true, begun: r.attempt > 0,
 	}
 	c.running = &c.handlerCtx
 	c.running.parent, c.running.call, c.running.attempt = c.work, c, c.attempt
