@@ -20,8 +20,8 @@ type Disk interface {
 	// writes note to it. When another process has it unlock is nil, and holder what that wrote.
 	Lock(name string, note []byte) (unlock func() error, holder []byte, err error)
 
-	// Read returns at most limit bytes of a file, from its beginning.
-	Read(name string, limit int64) ([]byte, error)
+	// Read returns at most limit bytes of a file, from an offset, which may be behind its end.
+	Read(name string, from, limit int64) ([]byte, error)
 
 	// Write replaces a file, or makes it, for its owner alone to read. A crash leaves the
 	// old content or the new one; when Write returns it is the new one.
@@ -55,12 +55,12 @@ func (osDisk) Lock(name string, note []byte) (unlock func() error, holder []byte
 	return nil, holder, errors.Join(err, f.Close())
 }
 
-func (osDisk) Read(name string, limit int64) ([]byte, error) {
+func (osDisk) Read(name string, from, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(io.LimitReader(f, limit))
+	data, err := io.ReadAll(io.NewSectionReader(f, from, limit))
 	return data, errors.Join(err, f.Close())
 }
 

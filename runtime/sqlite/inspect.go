@@ -44,7 +44,7 @@ const (
 // identify looks at a file before SQLite does, which would make a store of any
 // empty database. It is fresh when there is nothing in it yet.
 func identify(path string, disk Disk) (fresh bool, err error) {
-	head, err := disk.Read(path, firstPage+1)
+	head, err := disk.Read(path, 0, firstPage+1)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && len(head) == 0:
 		return true, nil
@@ -52,7 +52,7 @@ func identify(path string, disk Disk) (fresh bool, err error) {
 		return false, fmt.Errorf("open the store %q: %w", path, err)
 	}
 	// A rollback journal is there only while the file is being made.
-	if journal, err := disk.Read(path+"-journal", 1); err == nil && len(journal) != 0 && len(head) <= firstPage {
+	if journal, err := disk.Read(path+"-journal", 0, 1); err == nil && len(journal) != 0 && len(head) <= firstPage {
 		return true, nil
 	}
 	if len(head) < headSize || !strings.HasPrefix(string(head), "SQLite format 3\x00") {

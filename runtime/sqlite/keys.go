@@ -42,7 +42,7 @@ func (s *Store) Key(ctx context.Context, name string) ([]byte, error) {
 
 func (r *reader) readKeys() (map[string][]byte, error) {
 	file, keys := r.path+".keys", map[string][]byte{}
-	text, err := r.disk.Read(file, keysLimit)
+	text, err := r.disk.Read(file, 0, keysLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return keys, nil
 	}

@@ -12,24 +12,25 @@ import (
 
 // The layout of a write-ahead log: https://sqlite.org/fileformat2.html#walformat.
 const (
-	logHead   = 32               // bytes before the first frame
-	frameHead = 24               // of a frame, before its page
-	frameSize = frameHead + 4096 // of a store: SQLite gives pages that size
-	logMost   = 1 << 30          // of a log are looked at
+	logHead   = 32   // bytes before the first frame
+	frameHead = 24   // of a frame, before its page
+	pageSize  = 4096 // of a store: SQLite gives pages that size
+	frameSize = frameHead + pageSize
+	logMost   = 1 << 30 // of a log are looked at
 )
 
 // logged refuses a store whose write-ahead log is damaged. SQLite ends such a log
 // before the damage without a word, as one that a crash has torn, and would write
 // over what is behind it: transactions that were acknowledged.
 func (r *reader) logged(ctx context.Context) error {
-	log, err := r.disk.Read(r.path+"-wal", logMost)
+	log, err := r.disk.Read(r.path+"-wal", 0, logMost)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read the write-ahead log: %w", err)
 	}
-	at, damaged, err := damageOf(log, func(limit int64) ([]byte, error) { return r.disk.Read(r.path, limit) })
+	at, damaged, err := damageOf(log, func(n uint32) ([]byte, error) { return r.disk.Read(r.path, (int64(n)-1)*pageSize, pageSize) })
 	if err != nil || !damaged {
 		return err
 	}
@@ -43,10 +44,10 @@ func (r *reader) logged(ctx context.Context) error {
 
 // orphaned refuses a log without its database, which SQLite would remove.
 func orphaned(path string, disk Disk) error {
-	if head, err := disk.Read(path+"-journal", 1); err == nil && len(head) != 0 {
+	if head, err := disk.Read(path+"-journal", 0, 1); err == nil && len(head) != 0 {
 		return nil // the file was being made, and is not on the disk yet
 	}
-	log, err := disk.Read(path+"-wal", logHead+1)
+	log, err := disk.Read(path+"-wal", 0, logHead+1)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(log) <= logHead {
 		return nil
 	}
@@ -61,7 +62,7 @@ func orphaned(path string, disk Disk) error {
 // all before it was on the disk. A frame goes on with the checksum of the one before,
 // so that nothing that is left of earlier logs, or was rolled back, looks like that.
 // In the last transactions damage cannot be told from a crash.
-func damageOf(log []byte, file func(limit int64) ([]byte, error)) (at int, damaged bool, err error) {
+func damageOf(log []byte, page func(n uint32) ([]byte, error)) (at int, damaged bool, err error) {
 	if len(log) < logHead {
 		return 0, false, nil
 	}
@@ -73,7 +74,7 @@ func damageOf(log []byte, file func(limit int64) ([]byte, error)) (at int, damag
 		at, damaged = gapIn(order, log)
 		return at, damaged, nil
 	}
-	damaged, err = unsaved(order, log, file)
+	damaged, err = unsaved(order, log, page)
 	return 0, damaged, err
 }
 
@@ -100,7 +101,7 @@ func gapIn(order binary.ByteOrder, log []byte) (at int, damaged bool) {
 
 // unsaved reports whether a log whose head is not whole has pages that the file has
 // not. A crash may tear the head when it is written anew: the file has all by then.
-func unsaved(order binary.ByteOrder, log []byte, file func(limit int64) ([]byte, error)) (bool, error) {
+func unsaved(order binary.ByteOrder, log []byte, page func(n uint32) ([]byte, error)) (bool, error) {
 	pages, latest, size := map[uint32][]byte{}, map[uint32][]byte{}, uint32(0)
 	var last []byte
 	for off := logHead; off+frameSize <= len(log); off += frameSize {
@@ -115,18 +116,15 @@ func unsaved(order binary.ByteOrder, log []byte, file func(limit int64) ([]byte,
 			clear(pages)
 		}
 	}
-	if size == 0 {
-		return false, nil
-	}
-	const page = frameSize - frameHead
-	have, err := file(int64(size) * page)
-	for number, want := range latest {
-		end := int64(number) * page
-		if number <= size && (end > int64(len(have)) || !bytes.Equal(want, have[end-page:end])) {
+	for n, want := range latest {
+		if n == 0 || n > size {
+			continue // no page, or one that a later transaction has cut off
+		}
+		if have, err := page(n); err != nil || !bytes.Equal(want, have) {
 			return err == nil, err
 		}
 	}
-	return false, err
+	return false, nil
 }
 
 // repeats reports whether a frame is the one before it once more, as a transaction

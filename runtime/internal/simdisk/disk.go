@@ -292,8 +292,8 @@ func (d *Disk) syncNames() {
 	}
 }
 
-// Read returns the beginning of a file.
-func (d *Disk) Read(name string, limit int64) ([]byte, error) {
+// Read returns at most limit bytes of a file, from an offset.
+func (d *Disk) Read(name string, from, limit int64) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.strike(PowerCut, ReadFail) != NoFault {
@@ -303,7 +303,8 @@ func (d *Disk) Read(name string, limit int64) ([]byte, error) {
 	if f == nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return slices.Clone(f.seen[:min(limit, int64(len(f.seen)))]), nil
+	have := f.seen[min(from, int64(len(f.seen))):]
+	return slices.Clone(have[:min(limit, int64(len(have)))]), nil
 }
 
 // Write replaces a file, as by a rename, and syncs it.

@@ -76,13 +76,13 @@ func TestFaults(t *testing.T) {
 
 func TestFilesBesideTheDatabase(t *testing.T) {
 	d := newDisk(t, 1)
-	_, err := d.Read("keys", 9)
+	_, err := d.Read("keys", 0, 9)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.NoError(t, d.Write("keys", []byte("one")))
 	d.Inject(simdisk.WriteFail, 1)
 	require.Error(t, d.Write("keys", []byte("two")))
 	d.Crash()
-	data, err := d.Read("keys", 2)
+	data, err := d.Read("keys", 0, 2)
 	require.NoError(t, err)
 	assert.Equal(t, "on", string(data))
 
