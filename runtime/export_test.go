@@ -18,3 +18,9 @@ func (e *Executor) Engine() *rules.Engine { return e.engine }
 
 // BookKey returns the key of the book of requests.
 func (e *Executor) BookKey() []byte { return e.desk.key }
+
+// Veiled returns a digest of arguments as it is recorded.
+func (e *Executor) Veiled(d rules.Digest) rules.Digest {
+	e.ledger.veil(&d)
+	return d
+}

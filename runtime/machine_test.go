@@ -176,7 +176,7 @@ func (d *duel) digest(tool, input string) (rules.Digest, error) {
 	for _, field := range []string{tool, "agent", string(form)} {
 		b = append(binary.BigEndian.AppendUint64(b, uint64(len(field))), field...)
 	}
-	return rules.DigestOf(b), err
+	return d.exec.Veiled(rules.DigestOf(b)), err
 }
 
 // ran takes a call that was admitted to its end.
