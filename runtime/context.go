@@ -127,13 +127,28 @@ type CallInfo struct {
 	exec     *Executor
 }
 
-// FromContext returns what is known of the call that ctx was made for.
+// FromContext returns what is known of the call that ctx was made for. In an undo
+// handler that is the call that is undone, with the time of the undo: its key is the
+// one with which the effect was made, and there is no fence for Commit.
 func FromContext(ctx context.Context) (CallInfo, bool) {
-	c := callOf(ctx)
-	if c == nil {
+	if c := callOf(ctx); c != nil {
+		return c.info(), true
+	}
+	if ctx == nil {
 		return CallInfo{}, false
 	}
-	return c.info(), true
+	info, ok := ctx.Value(infoKey{}).(CallInfo)
+	return info, ok
+}
+
+// infoKey is the key under which the context of an undo knows its call.
+type infoKey struct{}
+
+// inform returns a context for what is no attempt of c, and about it.
+func (c *call) inform(ctx context.Context) context.Context {
+	info := c.info()
+	info.deadline, _ = ctx.Deadline()
+	return context.WithValue(ctx, infoKey{}, info)
 }
 
 // info returns what is known of c.

@@ -97,3 +97,39 @@ func TestTimedOutCallIsUndoneAfterItsGrace(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 	})
 }
+
+// An undo handler has to undo the same effect: it is told under which key that was
+// made.
+func TestUndoHandlerKnowsItsCall(t *testing.T) {
+	var done, undone runtime.CallInfo
+	var known bool
+	spec := &runtime.Spec{
+		Name: "put", Deadline: time.Second, Undo: &runtime.UndoSpec{}, Idempotency: &runtime.Idempotency{Key: []string{"path"}},
+	}
+	tool := runtime.NewTool(spec, &readInputRule,
+		func(ctx context.Context, in *readInput) (*readOutput, error) {
+			done, _ = runtime.FromContext(ctx)
+			return okRead(ctx, in)
+		},
+		runtime.WithUndo(&readInputRule, &readOutputRule,
+			func(_ context.Context, in *readInput) (*readInput, error) { return in, nil },
+			func(ctx context.Context, _ *runtime.Undo[readInput, readInput, readOutput]) error {
+				undone, known = runtime.FromContext(ctx)
+				return runtime.Commit(ctx, func() error { return nil })
+			}))
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, tool)
+		ses := r.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+		run, err := ses.StartRun(t.Context(), runtime.RunConfig{ID: "r"})
+		require.NoError(t, err)
+		run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
+		time.Sleep(10 * time.Second)
+		res := ses.Undo(t.Context(), runtime.UndoRequest{CallID: "c1", By: "alice"})
+		assert.Equal(t, runtime.UndoFailed, res.Kind, "there is no fence")
+		require.True(t, known)
+		assert.Equal(t, time.Second, undone.Remaining())
+	})
+	assert.Equal(t, done.Key(), undone.Key())
+	assert.Equal(t, []string{"c1", "put", "s", "r", "agent"}, []string{undone.ID, undone.Tool, undone.Session, undone.Run, undone.Principal})
+	assert.Equal(t, 1, undone.Attempt)
+}

@@ -260,7 +260,7 @@ func (c *call) undo(ctx context.Context) (err error) {
 		return errPreparing
 	}
 	err = c.exec.within(ctx, c.tool.spec.deadline(), func(ctx context.Context) error {
-		return hook(ctx, c.id, c.final, state, c.wholeOutput(ctx, output))
+		return hook(c.inform(ctx), c.id, c.final, state, c.wholeOutput(ctx, output))
 	})
 	if late := overdueError(0); errors.As(err, &late) {
 		return fmt.Errorf("the undo handler did not finish within %s", seconds(time.Duration(late)))
