@@ -75,7 +75,6 @@ type ConsentRequest struct {
 	Shown       json.RawMessage
 	Title       string
 	Description string  // of the tool
-	Message     string  // of the declaration
 	Covers      []Cover // what a standing grant may cover, the narrowest first
 }
 

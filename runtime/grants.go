@@ -50,7 +50,7 @@ func (d *desk) view(r consent.Request) *ConsentRequest {
 	v.Title, v.Description = spec.Title, spec.Description
 	var reveal []string
 	if spec.Consent != nil {
-		v.Message, reveal = spec.Consent.Message, spec.Consent.Reveal
+		reveal = spec.Consent.Reveal
 	}
 	c.mu.Lock()
 	args, over := c.final, c.ending

@@ -129,6 +129,9 @@ func (c *call) questionOf(args wire.Value, d *Decision) (q consent.Question, err
 	q.Reasons = consent.Reasons(asks)
 	q.Call = c.consentCallWith(args, d.Revision)
 	q.Effect, q.Undoable = spec.Effect.String(), spec.Undo != nil
+	if spec.Consent != nil {
+		q.Message = spec.Consent.Message
+	}
 	return q, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
 func TestReminderComesBeforeExpiry(t *testing.T) {
@@ -37,6 +38,19 @@ func TestSensitiveArgumentsAreShownWhereTheDeclarationRevealsThem(t *testing.T) 
 			assert.Contains(t, string(q.Shown), "hunter22")
 		}
 	}
+}
+
+// Who answers in another process knows what is recorded, and no declaration.
+func TestTheMessageOfTheDeclarationIsRecorded(t *testing.T) {
+	policy := decide(runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{ID: "big", Message: "it is big"}}})
+	tool := readTool(okRead, asking(func(c *runtime.Consent) { c.Ask, c.Message = runtime.ConsentAskPolicy, "Read {path}" }))
+	r := newRigWith(t, policy, []*runtime.Tool{tool}, runtime.WithPendingRequests())
+	var asked *consent.Request
+	r.exec.NoteConsent(func(ev consent.Event) { asked = ev.Asked })
+	require.Equal(t, runtime.Pending, r.run().Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
+	require.NotNil(t, asked)
+	assert.Equal(t, "Read {path}", asked.Message)
+	assert.Equal(t, []consent.Reason{{Code: "big", Message: "it is big"}}, asked.Reasons)
 }
 
 func TestGrantsDieWithTheirRule(t *testing.T) {

@@ -31,7 +31,7 @@ func (b *Book) Ask(at time.Time, id, nonce string, q *Question) (Event, error) {
 	r := &Request{
 		ID: id, CallID: q.Call.ID, Tool: q.Call.Tool, Pin: q.Call.Pin,
 		Session: q.Call.Session, Run: q.Call.Run, Principal: q.Call.Principal, Agent: q.Call.Agent,
-		Terms: terms, Effect: q.Effect, Undoable: q.Undoable, Revision: q.Call.Revision,
+		Terms: terms, Message: q.Message, Effect: q.Effect, Undoable: q.Undoable, Revision: q.Call.Revision,
 		Created: e.At, Remind: e.At.Add(life / (remindAfter + 1) * remindAfter), Expires: e.At.Add(life), Nonce: nonce,
 	}
 	r.bind()

@@ -51,6 +51,7 @@ type Question struct {
 	Call        Call
 	Requirement Requirement // from Merge
 	Reasons     []Reason    // at least one; the codes are the rules that ask
+	Message     string      // of the declaration; empty: none
 	Effect      string      // of the tool: read, write or destructive
 	Undoable    bool
 }
@@ -78,6 +79,7 @@ type Request struct {
 
 	Terms
 
+	Message  string    `json:"message,omitempty"` // of the declaration; {member} stands for an argument
 	Effect   string    `json:"effect,omitempty"`
 	Undoable bool      `json:"undoable"`
 	Revision string    `json:"revision"` // of the policy that asked

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,6 +149,9 @@ func printRequest(w io.Writer, q *consent.Request) {
 	var args any
 	if json.Unmarshal(q.Args, &args) == nil {
 		line("args", string(q.Args))
+	}
+	if !slices.ContainsFunc(q.Reasons, func(r consent.Reason) bool { return r.Message == q.Message }) {
+		line("message", terminal.Fill(q.Message, q.Args))
 	}
 	for _, reason := range q.Reasons {
 		line("because", strings.Join(nonEmpty(reason.Code, terminal.Fill(reason.Message, q.Args), reason.At), ": "))

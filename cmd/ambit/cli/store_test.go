@@ -99,6 +99,12 @@ func TestRequestsAreShownWithTheirArguments(t *testing.T) {
 		Reasons: []consent.Reason{{Code: "declaration", Message: "Send {pin} and {more} to {to}"}},
 	}})
 	require.Contains(t, shown.String(), `because    declaration: Send "(sensitive: 7 characters)" and {more} to "ada"`+"\n")
+	require.NotContains(t, shown.String(), "message")
+	shown.Reset()
+	printRequest(&shown, &consent.Request{Message: "Send to {to}", Terms: consent.Terms{
+		Args: []byte(`{"to":"ada"}`), Reasons: []consent.Reason{{Code: "strangers", Message: "ask for strangers"}},
+	}})
+	require.Contains(t, shown.String(), `message    Send to "ada"`+"\n")
 }
 
 // TestAuditShowGoesByTheEntries hides a call in the index of calls, as who can
