@@ -9,6 +9,8 @@
 //		})
 //	}
 //
+// One that lasts has TestCrashes too, on a storage that it can make fail.
+//
 // The suites fail a test by its methods and import nothing but the standard
 // library and what they test.
 package runtimetest

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/ambit-tools/ambit/runtime/internal/simdisk"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -33,4 +34,25 @@ func TestJournal(t *testing.T) {
 			return s
 		}
 	})
+}
+
+func TestJournalCrashes(t *testing.T) {
+	for name, fault := range map[string]simdisk.Fault{
+		"power": simdisk.PowerCut, "sync": simdisk.SyncFail, "write": simdisk.WriteFail, "full": simdisk.Full,
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk, err := simdisk.New(1)
+			require.NoError(t, err)
+			runtimetest.TestCrashes(t, func(t *testing.T) (journal.Journal, func(int), func() journal.Journal) {
+				disk.Reset(1, nil)
+				s, err := sqlite.Open("/store", sqlite.WithDisk(disk))
+				require.NoError(t, err)
+				return s, func(n int) { disk.Inject(fault, n) }, func() journal.Journal {
+					disk.Crash()
+					_ = s.Close() // what it saves is lost
+					return open(t, "/store", sqlite.WithDisk(disk))
+				}
+			})
+		})
+	}
 }
