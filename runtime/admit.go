@@ -68,7 +68,7 @@ func (c *call) reserve() (next int, held *signal, e *ending) {
 
 // authorized notes that the call is admitted to start.
 func (c *call) authorized(ev *rules.Event) (next int, held *signal, e *ending) {
-	c.nameEffect()
+	c.effect = c.worker.effect
 	c.hold = holdReservation
 	c.run.session.note(ev)
 	c.transition(EventAuthorized, StateAuthorized, note{at: c.now, session: true})
@@ -103,7 +103,8 @@ func (c *call) admitDry() (next int, held *signal, e *ending) {
 
 // describe prepares what the rules need to know of the call.
 func (c *call) describe() bool {
-	if err := c.describeTo(&c.worker.rule, c.final); err != nil {
+	var err error
+	if c.worker.effect, err = c.describeTo(&c.worker.rule, c.final); err != nil {
 		c.policyFault("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
 	}
 	return true

@@ -152,7 +152,8 @@ func (c *call) edited(ctx context.Context, request string, text []byte, a *conse
 		a.Edit.Err = fmt.Errorf("what the edited call would do cannot be shown: %w", err)
 	}
 	q.Call.Preview = e.preview
-	e.ok = c.describeTo(&e.rule, final) == nil
+	_, err = c.describeTo(&e.rule, final)
+	e.ok = err == nil
 	return e
 }
 

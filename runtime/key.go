@@ -31,10 +31,9 @@ func digestOf(texts ...string) rules.Digest {
 	return sha256.Sum256(b)
 }
 
-// nameEffect sets what the key of a call is made of, which the key of the journal is
-// no part of: it is the same where the journal is another. The arguments are walked
-// by the code of the tool.
-func (c *call) nameEffect() {
+// recallKey sets the key of a call of an earlier process. Its arguments are
+// walked by the code of the tool.
+func (c *call) recallKey() {
 	defer func() { _ = recover() }() // then the session and the call's id make the key
 	if c.final == nil || c.tool.spec.Idempotency == nil {
 		return

@@ -64,7 +64,11 @@ func (c *call) refusedLate(j *judgement) Outcome {
 // describesTo is describeTo for a goroutine that must not panic.
 func (c *call) describesTo(rc *rules.Call, args wire.Value) (ok bool) {
 	defer func() { _ = recover() }()
-	return args != nil && c.describeTo(rc, args) == nil
+	if args == nil {
+		return false
+	}
+	_, err := c.describeTo(rc, args)
+	return err == nil
 }
 
 // repeated sets the outcome of a call that was made before, with its output if

@@ -116,7 +116,7 @@ func (e *Executor) callOf(r *recalled, rec *record) *call {
 		}
 	}
 	c.recallUndo(r)
-	c.nameEffect()
+	c.recallKey()
 	return c
 }
 

@@ -80,8 +80,10 @@ func (e *Executor) instant(t time.Time) rules.Instant {
 }
 
 // describeTo sets rc to what the rules need to know of the call. The arguments
-// are those that the handler would get.
-func (c *call) describeTo(rc *rules.Call, args wire.Value) error {
+// are those that the handler would get. It returns what the key of its effect is
+// made of, which the key of the journal is no part of: it is the same where the
+// journal is another.
+func (c *call) describeTo(rc *rules.Call, args wire.Value) (effect rules.Digest, err error) {
 	*rc = rules.Call{ID: c.id, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal, Tool: c.record.tool}
 	wants := &c.exec.wants[c.index]
 	if wants.Operation != "" {
@@ -90,20 +92,21 @@ func (c *call) describeTo(rc *rules.Call, args wire.Value) error {
 		rc.Operation, rc.HasOperation = l.text, l.found
 	}
 	if !wants.Args {
-		return nil
+		return effect, nil
 	}
 	var room [512]byte
 	form, err := wire.AppendCanonical(room[:0], args)
 	if err != nil {
-		return err
+		return effect, err
 	}
 	rc.Args = c.digest(form)
 	if wants.Key {
-		rc.Key, err = c.keyDigest(args)
+		effect, err = c.keyDigest(args)
+		rc.Key = effect
 	}
 	c.exec.ledger.veil(&rc.Args)
 	c.exec.ledger.veil(&rc.Key)
-	return err
+	return effect, err
 }
 
 // digest returns the digest of canonical bytes, of this tool and principal.

@@ -32,8 +32,9 @@ type worker struct {
 	current atomic.Pointer[call] // watched by the timer
 	armed   atomic.Int64         // when the timer fires, in nanoseconds from the executor's epoch; 0: it does not run
 
-	input    PolicyInput // for the policy, one after the other: it must not keep it
-	rule     rules.Call  // for the rules, likewise
+	input    PolicyInput  // for the policy, one after the other: it must not keep it
+	rule     rules.Call   // for the rules, likewise
+	effect   rules.Digest // of the call, as it was described
 	judge    judgement
 	shadowed *shadowed // for the shadow policy, likewise; nil: there is none
 	err      error     // of the handler
