@@ -16,22 +16,9 @@ var mutate = flag.Bool("mutants", false, "build every mutant of the store and se
 // by the tests that it names, those of crashes within a hundred seeds. Without the
 // flag it only sees that they apply.
 func TestMutants(t *testing.T) {
-	const root = "../.."
-	list, err := mutant.Read("testdata/mutants")
-	require.NoError(t, err)
-	for _, p := range list {
-		t.Run(p.Name, func(t *testing.T) {
-			dir := t.TempDir()
-			overlay, err := p.Overlay(root, dir)
-			require.NoError(t, err)
-			if !*mutate {
-				return
-			}
-			binary, err := mutant.Build(root, "./runtime/sqlite", overlay, dir)
-			require.NoError(t, err)
-			out, err := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-seeds", "100", "-test.timeout", "1m").CombinedOutput()
-			require.Error(t, err, "no test notices that %s", p.Breaks)
-			t.Logf("noticed:\n%s", out[:min(len(out), 300)])
-		})
-	}
+	mutant.Each(t, "../..", "testdata/mutants", "./runtime/sqlite", *mutate, func(t *testing.T, p *mutant.Patch, binary string) {
+		out, err := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-seeds", "100", "-test.timeout", "1m").CombinedOutput()
+		require.Error(t, err, "no test notices that %s", p.Breaks)
+		t.Logf("noticed:\n%s", out[:min(len(out), 300)])
+	})
 }

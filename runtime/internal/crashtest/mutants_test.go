@@ -20,24 +20,11 @@ var found = regexp.MustCompile(`seed \d+: .*`)
 // engine, the store or the workspace in one line, and wants the battery to notice
 // within a hundred seeds. Without the flag it only sees that they apply.
 func TestMutants(t *testing.T) {
-	const root = "../../.."
-	list, err := mutant.Read("testdata/mutants")
-	require.NoError(t, err)
-	for _, p := range list {
-		t.Run(p.Name, func(t *testing.T) {
-			dir := t.TempDir()
-			overlay, err := p.Overlay(root, dir)
-			require.NoError(t, err)
-			if !*mutate {
-				return
-			}
-			binary, err := mutant.Build(root, "./runtime/internal/crashtest", overlay, dir)
-			require.NoError(t, err)
-			out, err := exec.Command(binary, "-test.run", "^"+p.Tests[0]+"$", "-seeds", "100", "-test.timeout", "2m").CombinedOutput()
-			require.Error(t, err, "no seed of a hundred notices that %s", p.Breaks)
-			say := found.FindAllString(string(out), -1)
-			require.NotEmpty(t, say, "it did not fail for a seed:\n%s", out)
-			t.Logf("noticed: %s", strings.Join(say, "; "))
-		})
-	}
+	mutant.Each(t, "../../..", "testdata/mutants", "./runtime/internal/crashtest", *mutate, func(t *testing.T, p *mutant.Patch, binary string) {
+		out, err := exec.Command(binary, "-test.run", "^"+p.Tests[0]+"$", "-seeds", "100", "-test.timeout", "2m").CombinedOutput()
+		require.Error(t, err, "no seed of a hundred notices that %s", p.Breaks)
+		say := found.FindAllString(string(out), -1)
+		require.NotEmpty(t, say, "it did not fail for a seed:\n%s", out)
+		t.Logf("noticed: %s", strings.Join(say, "; "))
+	})
 }
