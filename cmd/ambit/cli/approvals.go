@@ -16,14 +16,8 @@ import (
 )
 
 func newApprovals() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "approvals",
-		Short: "See what waits for somebody's consent, and answer",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  group,
-	}
-	cmd.AddCommand(newApprovalsList(), newApprovalsShow(), newApprovalsApprove(), newApprovalsDeny())
-	return cmd
+	return newGroup("approvals", "See what waits for somebody's consent, and answer",
+		newApprovalsList(), newApprovalsShow(), newApprovalsApprove(), newApprovalsDeny())
 }
 
 func newApprovalsList() *cobra.Command {
@@ -39,16 +33,13 @@ func newApprovalsList() *cobra.Command {
 					return err
 				}
 				open := waiting(book, time.Now())
-				if v.asJSON {
-					return printJSON(cmd.OutOrStdout(), map[string]any{"requests": open})
-				}
 				var cells [][]string
 				for i := range open {
 					q := &open[i]
 					cells = append(cells, []string{q.ID, q.Session, q.CallID, q.Tool, q.Principal, strings.Join(q.Requirement.Approvers, ", "), instant(q.Expires)})
 				}
-				table(cmd.OutOrStdout(), []string{"REQUEST", "SESSION", "CALL", "TOOL", "PRINCIPAL", "APPROVERS", "EXPIRES"}, cells)
-				return nil
+				return v.list(cmd.OutOrStdout(), "requests", open,
+					[]string{"REQUEST", "SESSION", "CALL", "TOOL", "PRINCIPAL", "APPROVERS", "EXPIRES"}, cells)
 			})
 		},
 	}

@@ -18,14 +18,8 @@ import (
 )
 
 func newArtifacts() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "artifacts",
-		Short: "See which outputs are stored aside, and remove old ones",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  group,
-	}
-	cmd.AddCommand(newArtifactsList(), newArtifactsShow(), newArtifactsPrune())
-	return cmd
+	return newGroup("artifacts", "See which outputs are stored aside, and remove old ones",
+		newArtifactsList(), newArtifactsShow(), newArtifactsPrune())
 }
 
 // An artifact is an output that is stored aside.
@@ -79,11 +73,8 @@ removed since is listed too: "ambit artifacts show" says whether one is there.`,
 					a.Preview = ""
 					cells = append(cells, []string{a.SHA256[:min(len(a.SHA256), 12)], a.Type, fmt.Sprint(a.Bytes), a.Session, a.Call, a.Tool, a.At})
 				}
-				if v.asJSON {
-					return printJSON(cmd.OutOrStdout(), map[string]any{"artifacts": append([]artifact{}, list...)})
-				}
-				table(cmd.OutOrStdout(), []string{"SHA256", "TYPE", "BYTES", "SESSION", "CALL", "TOOL", "STORED"}, cells)
-				return nil
+				return v.list(cmd.OutOrStdout(), "artifacts", append([]artifact{}, list...),
+					[]string{"SHA256", "TYPE", "BYTES", "SESSION", "CALL", "TOOL", "STORED"}, cells)
 			})
 		},
 	}

@@ -10,14 +10,8 @@ import (
 )
 
 func newCalls() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "calls",
-		Short: "Look at the calls that an application has made",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  group,
-	}
-	cmd.AddCommand(newCallsList(), newCallsShow())
-	return cmd
+	return newGroup("calls", "Look at the calls that an application has made",
+		newCallsList(), newCallsShow())
 }
 
 // A callItem is a call as a list shows it.
@@ -53,11 +47,8 @@ func newCallsList() *cobra.Command {
 					items = append(items, i)
 					cells = append(cells, []string{i.Session, i.Run, i.Call, i.Tool, i.Last, i.Began, i.Ended})
 				}
-				if v.asJSON {
-					return printJSON(cmd.OutOrStdout(), map[string]any{"calls": items})
-				}
-				table(cmd.OutOrStdout(), []string{"SESSION", "RUN", "CALL", "TOOL", "LAST EVENT", "BEGAN", "ENDED"}, cells)
-				return nil
+				return v.list(cmd.OutOrStdout(), "calls", items,
+					[]string{"SESSION", "RUN", "CALL", "TOOL", "LAST EVENT", "BEGAN", "ENDED"}, cells)
 			})
 		},
 	}

@@ -11,14 +11,8 @@ import (
 )
 
 func newGrants() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "grants",
-		Short: "See which calls need no consent any more, and take that back",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  group,
-	}
-	cmd.AddCommand(newGrantsList(), newGrantsRevoke())
-	return cmd
+	return newGroup("grants", "See which calls need no consent any more, and take that back",
+		newGrantsList(), newGrantsRevoke())
 }
 
 func newGrantsList() *cobra.Command {
@@ -52,11 +46,8 @@ func newGrantsList() *cobra.Command {
 					}
 					cells = append(cells, []string{g.ID, g.Session, g.Principal, g.Tool, g.Cover.String(), count(g.Uses, "call"), until})
 				}
-				if v.asJSON {
-					return printJSON(cmd.OutOrStdout(), map[string]any{"grants": list})
-				}
-				table(cmd.OutOrStdout(), []string{"GRANT", "SESSION", "PRINCIPAL", "TOOL", "COVERS", "USED FOR", "UNTIL"}, cells)
-				return nil
+				return v.list(cmd.OutOrStdout(), "grants", list,
+					[]string{"GRANT", "SESSION", "PRINCIPAL", "TOOL", "COVERS", "USED FOR", "UNTIL"}, cells)
 			})
 		},
 	}

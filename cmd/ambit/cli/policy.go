@@ -5,12 +5,6 @@ import (
 )
 
 func newPolicy() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "policy",
-		Short: "Work with Rego policies",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  group,
-	}
-	cmd.AddCommand(newPolicyTest())
-	return cmd
+	return newGroup("policy", "Work with Rego policies",
+		newPolicyTest())
 }

@@ -141,6 +141,15 @@ func table(w io.Writer, head []string, rows [][]string) {
 	t.Flush() //nolint:errcheck // the writer below remembers
 }
 
+// list prints what a verb lists, under a name as JSON, or as a table.
+func (v *storeVerb) list(w io.Writer, name string, items any, head []string, rows [][]string) error {
+	if v.asJSON {
+		return printJSON(w, map[string]any{name: items})
+	}
+	table(w, head, rows)
+	return nil
+}
+
 // instant is how times are printed; that of the zero one is empty.
 func instant(at time.Time) string {
 	if at.IsZero() {
