@@ -46,6 +46,20 @@ type Reader struct {
 
 // Reset makes r read b, which must not change until Finish.
 func (r *Reader) Reset(b []byte, l Limits) {
+	r.forget()
+	r.begin(b, l)
+}
+
+// forget makes r as it was before it read anything, but for the memory that it holds.
+func (r *Reader) forget() {
+	r.b, r.i, r.depth, r.dead, r.hideNext = nil, 0, 0, false, false
+	r.notes.reset()
+	clear(r.names)
+	r.names = r.names[:0]
+}
+
+// begin is Reset for a Reader that has read nothing, or has forgotten it.
+func (r *Reader) begin(b []byte, l Limits) {
 	if l.Size == 0 {
 		l.Size = defaultSize
 	}
@@ -55,11 +69,7 @@ func (r *Reader) Reset(b []byte, l Limits) {
 	if l.Number == 0 {
 		l.Number = defaultNumber
 	}
-	r.b, r.i, r.depth, r.lim, r.dead = b, 0, 0, l, false
-	r.hideNext, r.nullAt = false, -1
-	r.notes.reset()
-	clear(r.names)
-	r.names = r.names[:0]
+	r.b, r.lim, r.nullAt = b, l, -1
 	if len(b) > l.Size {
 		r.note(0, false, "size", "at most "+strconv.Itoa(l.Size)+" bytes", strconv.Itoa(len(b))+" bytes")
 		r.stop()
@@ -80,7 +90,7 @@ var readers = sync.Pool{New: func() any { return new(Reader) }}
 
 // release gives r back without what it read.
 func (r *Reader) release() {
-	r.Reset(nil, Limits{})
+	r.forget()
 	if cap(r.scratch) > defaultSize {
 		r.scratch = nil
 	}
@@ -103,7 +113,7 @@ func Decode[T any, P interface {
 // DecodeInto is Decode into a value that the caller made.
 func DecodeInto(v Members, b []byte, l Limits, rule *ObjectRule) []Violation {
 	r := readers.Get().(*Reader)
-	r.Reset(b, l)
+	r.begin(b, l)
 	r.object(v, rule)
 	bad := r.Finish()
 	r.release()

@@ -11,22 +11,42 @@ import (
 // alias returns bytes as a string without a copy. The bytes must not change while it is used.
 func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
+// bytesOf returns the bytes of s without a copy. They must not be changed.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
 
+// marks returns w with the high bit of every byte set that is a quote, a
+// backslash, a control or not ASCII, up to the first of them. Bits above that
+// mean nothing.
+func marks(w uint64) uint64 {
+	quote := w ^ (ones * '"')
+	slash := w ^ (ones * '\\')
+	return (w | (w - ones*0x20) | (quote - ones) | (slash - ones)) & highs
+}
+
 // special returns the offset of the first byte at or after i that is a quote,
 // a backslash, a control or not ASCII; len(b) when there is none.
 func special(b []byte, i int) int {
-	for i+8 <= len(b) {
-		w := binary.LittleEndian.Uint64(b[i:])
-		quote := w ^ (ones * '"')
-		slash := w ^ (ones * '\\')
-		if m := (w | (w - ones*0x20) | (quote - ones) | (slash - ones)) & highs; m != 0 {
+	start := i
+	for ; i+8 <= len(b); i += 8 {
+		if m := marks(binary.LittleEndian.Uint64(b[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)/8
 		}
-		i += 8
+	}
+	switch n := len(b); { // what is left is looked at once more with bytes before it
+	case n-start >= 8:
+		if marks(binary.LittleEndian.Uint64(b[n-8:])) == 0 {
+			return n
+		}
+	case n-start >= 4:
+		first, last := binary.LittleEndian.Uint32(b[start:]), binary.LittleEndian.Uint32(b[n-4:])
+		if marks(uint64(first)|uint64(last)<<32) == 0 {
+			return n
+		}
 	}
 	for ; i < len(b); i++ {
 		if c := b[i]; c == '"' || c == '\\' || c < 0x20 || c >= 0x80 {
