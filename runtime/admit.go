@@ -27,7 +27,7 @@ func (c *call) admit() (next int, held *signal, e *ending) {
 	switch {
 	case c.ending:
 		return nextWait, nil, nil
-	case s.holder != c && (s.holder != nil || c.run.look() != c.facts):
+	case s.holder != c && (s.holder != nil || !c.worker.view.stands()):
 		return nextAgain, s.held, nil
 	case c.run.part.closing:
 		return nextEnd, nil, cancellation(ReasonRunClosed)
@@ -63,7 +63,20 @@ func (c *call) reserve() (next int, held *signal, e *ending) {
 	if !v.Admitted() {
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	}
-	return c.authorized(&ev)
+	next, held, e = c.authorized(&ev)
+	if c.atOnce() {
+		if e = c.commit(c.tool.spec.deadline()); e != nil {
+			next = nextEnd
+		}
+	}
+	return next, held, e
+}
+
+// atOnce reports whether nothing keeps a call that is admitted from starting:
+// then that is the same step.
+func (c *call) atOnce() bool {
+	return c.batch == nil && c.asked == nil && c.exec.waiter == nil && c.exec.lanes[c.index].limit == 0 &&
+		!c.turn.blocks(c.index) && c.exec.crew.stop.Load() == 0
 }
 
 // authorized notes that the call is admitted to start.
@@ -71,7 +84,7 @@ func (c *call) authorized(ev *rules.Event) (next int, held *signal, e *ending) {
 	c.effect = c.worker.effect
 	c.hold = holdReservation
 	c.run.session.note(ev)
-	c.transition(EventAuthorized, StateAuthorized, note{at: c.now, session: true})
+	c.transition(EventAuthorized, StateAuthorized, &note{at: c.now, session: true})
 	return nextRun, nil, nil
 }
 

@@ -86,9 +86,9 @@ func (c *call) orphan(stale bool) {
 	defer c.mu.Unlock()
 	now := c.exec.now()
 	if stale {
-		c.transition(EventStale, StateExecuting, note{at: now})
+		c.transition(EventStale, StateExecuting, &note{at: now})
 	}
-	c.transition(EventOrphaned, StateExecuting, note{at: now})
+	c.transition(EventOrphaned, StateExecuting, &note{at: now})
 }
 
 // carryOut finishes a commit that was decided, unless a foreign transaction is
@@ -158,7 +158,7 @@ func (c *call) judgeAgain() bool {
 		return false
 	}
 	c.rejudging = false
-	c.transition(EventRetrying, StateExecuting, note{at: c.clock()})
+	c.transition(EventRetrying, StateExecuting, &note{at: c.clock()})
 	return true
 }
 

@@ -240,7 +240,7 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 	d.mu.Unlock()
 	n := note{at: now, answer: &ev}
 	if ed == nil || ev.Result.Resolution == consent.Rejected || c.ending {
-		c.transition(EventApprovalDecided, c.state, n)
+		c.transition(EventApprovalDecided, c.state, &n)
 		return ev.Result
 	}
 	n.edited = true
@@ -252,7 +252,7 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 		c.rebind(&ed.rule, now)
 	}
 	n.session = true
-	c.transition(EventApprovalDecided, c.state, n)
+	c.transition(EventApprovalDecided, c.state, &n)
 	return ev.Result
 }
 

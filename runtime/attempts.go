@@ -94,7 +94,7 @@ func (c *call) giveUpAttempt() bool {
 		return false
 	}
 	c.parts = nil
-	c.transition(EventRetrying, StateExecuting, note{at: c.clock(), text: text})
+	c.transition(EventRetrying, StateExecuting, &note{at: c.clock(), text: text})
 	return true
 }
 

@@ -51,7 +51,6 @@ type call struct {
 	final       wire.Value // after rewrites
 	text        []byte     // of args; never changed
 	finalText   []byte     // of final
-	facts       *Facts     // on which it was judged
 	size        int        // of the input, in bytes
 	obligations []Obligation
 	outputs     wire.Value

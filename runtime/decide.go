@@ -82,9 +82,9 @@ func (c *call) keepOthersOut() bool {
 	}
 }
 
-// snapshot notes the facts on which the call is judged and, the first time,
-// lists it among those without an outcome. It reports false when its run is
-// being closed.
+// snapshot begins to judge the call on the facts as they stand and, the first
+// time, lists it among those without an outcome. It reports false when its run
+// is being closed.
 func (c *call) snapshot() bool {
 	s := c.run.session
 	s.mu.Lock()
@@ -97,7 +97,7 @@ func (c *call) snapshot() bool {
 		p.active = append(p.active, c)
 		c.position = len(p.active)
 	}
-	c.facts = c.run.look()
+	c.worker.view.open(c)
 	return true
 }
 
@@ -137,11 +137,8 @@ func (c *call) ask() (Decision, bool) {
 
 // tellPolicy sets in to what the policy is told of the call.
 func (c *call) tellPolicy(in *PolicyInput) {
-	facts := c.facts
-	if c.resumed() || c.attempt > 0 {
-		facts = facts.without(c.index)
-	}
-	*in = c.policyInputOf(c.final, facts, c.now)
+	*in = c.policyInputOf(c.final, nil, c.now)
+	in.view = &c.worker.view
 }
 
 func (c *call) policyInputOf(args wire.Value, facts *Facts, now time.Time) PolicyInput {
@@ -150,7 +147,7 @@ func (c *call) policyInputOf(args wire.Value, facts *Facts, now time.Time) Polic
 		Tool: c.tool.spec, Index: c.index, Args: args,
 		CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id,
 		Principal: c.run.principal, Capabilities: cfg.Capabilities, Behavior: cfg.Behavior, Modes: cfg.Modes,
-		Now: now, Facts: facts,
+		Now: now, facts: facts,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // declare starts the life of the call and checks that its tool exists. Nobody
 // else knows the call yet, here and in validate: the transitions need no lock.
 func (c *call) declare() bool {
-	c.transition(EventInvoked, StateDeclared, note{at: c.now})
+	c.transition(EventInvoked, StateDeclared, &note{at: c.now})
 	if c.tool == nil {
 		names := c.exec.reg.Names()
 		return c.end(ending{
@@ -28,7 +28,7 @@ func (c *call) declare() bool {
 func (c *call) validate() bool {
 	violations, fault := c.decode()
 	if violations == nil && fault == nil {
-		c.transition(EventValidated, StateValidated, note{at: c.now})
+		c.transition(EventValidated, StateValidated, &note{at: c.now})
 		return true
 	}
 	return c.end(ending{
@@ -83,15 +83,16 @@ func (c *call) afford() bool {
 			"%s of the turn's time is left, a call needs at least %s: it may be made in the next turn",
 			seconds(max(left, 0)), seconds(c.exec.minimum)))
 	}
-	return !c.answered() && c.unblocked()
+	return !c.turn.blocks(c.index) || !c.answered() && c.unblocked()
 }
 
 // answered tells a call of a tool that timed out in this turn what would be the
 // only answer to it anyway, such as that it repeats an earlier one. The policy is
-// not asked: the arguments are those that came in.
+// not asked: the arguments are those that came in. It allocates, so it is called
+// for such tools only.
 func (c *call) answered() bool {
 	var rc rules.Call
-	if !c.turn.blocks(c.index) || !c.describesTo(&rc, c.args) {
+	if !c.describesTo(&rc, c.args) {
 		return false
 	}
 	s := c.run.session

@@ -111,7 +111,7 @@ func (c *call) remind(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ending && c.phase == phaseWaiting {
-		c.transition(EventApprovalExpiring, c.state, note{at: now})
+		c.transition(EventApprovalExpiring, c.state, &note{at: now})
 	}
 }
 

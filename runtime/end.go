@@ -110,11 +110,11 @@ func (c *call) close(out *Outcome, e *ending, started bool) {
 		c.record.call = nil // nobody will ask
 	}
 	c.record.keep(out)
-	c.transition(e.event, e.to, note{
+	c.transition(e.event, e.to, &note{
 		ends: true, session: true, at: now, by: e.by, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, fault: e.fault, text: e.text, output: e.output,
 	})
 	if out.RolledBack {
-		c.transition(EventRolledBack, StateRolledBack, note{at: now})
+		c.transition(EventRolledBack, StateRolledBack, &note{at: now})
 	}
 }
 

@@ -11,8 +11,13 @@ import (
 )
 
 // start checks what was approved and gives the handler its deadline: that of
-// the tool, or the end of the turn's budget if that comes first.
+// the tool, or the end of the turn's budget if that comes first. A call that had
+// nothing to wait for has started when it was admitted.
 func (c *call) start() bool {
+	if c.attempt > 0 {
+		c.worker.arm(c.running.due)
+		return true
+	}
 	if why := c.exec.crew.stop.Load(); why != 0 {
 		c.halted(why)
 		return false
@@ -24,53 +29,59 @@ func (c *call) start() bool {
 		}
 		c.now = c.clock() // it may have let time pass
 	}
-	due := c.now.Add(d)
-	switch started, e := c.commit(due); {
-	case e != nil:
+	started, e := c.commitIfOpen(d)
+	if e != nil {
 		return c.end(*e)
-	case !started:
-		return false
 	}
-	c.worker.arm(due)
-	return true
+	if started {
+		c.worker.arm(c.running.due)
+	}
+	return started
 }
 
-// commit says that the handler starts now: one step of the session, in which an
-// approval or a grant is used up. It reports false when it may not, with the
-// ending of the call unless it has ended already.
-func (c *call) commit(due time.Time) (started bool, e *ending) {
+// commitIfOpen is commit for a call that may have ended: then it reports false.
+func (c *call) commitIfOpen(d time.Duration) (started bool, e *ending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ends := c.ends()
-	if !ends.IsZero() && ends.Before(due) {
-		due = ends
-	}
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.ending {
 		return false, nil
 	}
+	e = c.commit(d)
+	return e == nil, e
+}
+
+// commit says that the handler starts now, and has d: one step of the session, in
+// which an approval or a grant is used up. It returns the ending of the call when
+// it may not start. c.mu and the session's lock are held.
+func (c *call) commit(d time.Duration) *ending {
+	due, ends := c.now.Add(d), c.ends()
+	if !ends.IsZero() && ends.Before(due) {
+		due = ends
+	}
 	if !ends.IsZero() && !c.now.Before(ends) { // before something is used up, or the handler is told
-		return false, refusal(ReasonDeadline, Detail{}, outOfTime)
+		return refusal(ReasonDeadline, Detail{}, outOfTime)
 	}
 	if c.asked != nil { // what is used up may be in another call's entry, and is in the transaction of this one's
 		c.exec.ledger.whole.RLock()
 		defer c.exec.ledger.whole.RUnlock()
-		if e = c.exec.desk.use(c); e != nil {
-			return false, e
+		if e := c.exec.desk.use(c); e != nil {
+			return e
 		}
 	}
+	s := c.run.session
 	ev, err := s.state.Commit(c.exec.instant(c.now), c.id)
 	if err != nil { // the run was closed
-		return false, cancellation(ReasonRunClosed)
+		return cancellation(ReasonRunClosed)
 	}
 	c.hold = holdInvocation
 	s.note(&ev)
 	c.phase, c.due, c.attempt = phaseRunning, due, 1
 	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.work, c, 1, due
-	c.transition(EventStarted, StateExecuting, note{at: c.now, session: true})
-	return true, nil
+	c.transition(EventStarted, StateExecuting, &note{at: c.now, session: true})
+	return nil
 }
 
 // invoke runs the handler. It may not return, return late, panic or leave its
@@ -170,7 +181,7 @@ func (c *call) late(fault *CallError, output int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.unsaid {
-		c.transition(EventLateResult, c.state, note{at: now, fault: fault, text: text, output: output})
+		c.transition(EventLateResult, c.state, &note{at: now, fault: fault, text: text, output: output})
 	}
 }
 

@@ -96,7 +96,7 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 				kind, to = EventInvoked, StateDeclared
 			}
 			ok := kind.Legal(state, to) && (kind == EventInvoked) == (events == 0)
-			c.transition(kind, to, note{at: time.Time{}})
+			c.transition(kind, to, &note{at: time.Time{}})
 			if ok {
 				state = to
 				events++

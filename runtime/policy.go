@@ -45,9 +45,26 @@ type PolicyInput struct {
 
 	Undo bool // the question is whether the call may be undone
 
-	Now   time.Time
-	Facts *Facts // what happened in this run before this call
+	Now time.Time
+
+	facts *Facts
+	view  *view // instead of facts, when it is not nil
 }
+
+// Facts returns what happened in this run before this call, as it was when it was
+// first asked for in this evaluation. A decision that was made without asking
+// holds whatever else happens in the run meanwhile; any other is asked for again
+// when the facts have changed (SEMANTICS section 3, 5).
+func (in *PolicyInput) Facts() *Facts {
+	if in.view != nil {
+		return in.view.facts()
+	}
+	return in.facts
+}
+
+// SetFacts makes f what Facts returns. Who makes an input to ask a policy himself,
+// or keeps a copy of one, calls it.
+func (in *PolicyInput) SetFacts(f *Facts) { in.facts, in.view = f, nil }
 
 // A Decision is what a policy answers. The zero value denies.
 //

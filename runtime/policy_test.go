@@ -144,6 +144,7 @@ func TestPolicyInput(t *testing.T) {
 	var got runtime.PolicyInput
 	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 		got = *in
+		got.SetFacts(in.Facts())
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, named("other")), readTool(okRead)})
@@ -163,9 +164,9 @@ func TestPolicyInput(t *testing.T) {
 	assert.Equal(t, &readInput{Path: "a.md", Limit: 2}, got.Args)
 	assert.Equal(t, []string{"c2", "s", "r", "alice", "edit"}, []string{got.CallID, got.SessionID, got.RunID, got.Principal, got.Behavior})
 	assert.Equal(t, map[string]string{"web_mode": "off"}, got.Modes, "the session's own copy")
-	assert.Equal(t, runtime.ToolFacts{Invocations: 1, Successes: 1}, got.Facts.Tool(1))
-	assert.Zero(t, got.Facts.Tool(0))
-	assert.Equal(t, 2, got.Facts.Len())
+	assert.Equal(t, runtime.ToolFacts{Invocations: 1, Successes: 1}, got.Facts().Tool(1))
+	assert.Zero(t, got.Facts().Tool(0))
+	assert.Equal(t, 2, got.Facts().Len())
 	assert.Equal(t, []string{"file_read"}, run.Status().Succeeded)
 }
 
@@ -229,8 +230,9 @@ func TestAdmissionIsAtomic(t *testing.T) {
 		var evaluations atomic.Int32
 		policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 			evaluations.Add(1)
+			made := in.Facts().Tool(in.Index).Invocations
 			time.Sleep(time.Millisecond)
-			if in.Facts.Tool(in.Index).Invocations >= 3 {
+			if made >= 3 {
 				return runtime.Decision{}, nil
 			}
 			return runtime.Decision{Effect: runtime.EffectAllow}, nil
@@ -258,12 +260,49 @@ func TestAdmissionIsAtomic(t *testing.T) {
 	})
 }
 
+// TestFactsOfAnEvaluation lets something happen while a policy thinks. What it has
+// seen stays as it was, and it is asked again; when it has seen nothing it is not.
+func TestFactsOfAnEvaluation(t *testing.T) {
+	for looks, tries := range map[bool]int32{true: 2, false: 1} {
+		var asked atomic.Int32
+		var seen []uint32
+		var turn *runtime.Turn
+		policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+			if in.CallID != "c2" {
+				return runtime.Decision{Effect: runtime.EffectAllow}, nil
+			}
+			look := func() {
+				if looks {
+					seen = append(seen, in.Facts().Tool(0).Successes)
+				}
+			}
+			look()
+			if asked.Add(1) == 1 {
+				var other sync.WaitGroup
+				other.Go(func() {
+					assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
+				})
+				other.Wait()
+			}
+			look()
+			return runtime.Decision{Effect: runtime.EffectAllow}, nil
+		})
+		turn = newRigWith(t, policy, []*runtime.Tool{readTool(okRead)}).turn()
+		assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
+		assert.Equal(t, tries, asked.Load(), looks)
+		if looks {
+			assert.Equal(t, []uint32{0, 0, 1, 1}, seen)
+		}
+	}
+}
+
 // TestHeldSessionIsReleased hangs the policy while nobody else may be admitted.
 func TestHeldSessionIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tries atomic.Int32
 		var other func()
 		policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+			_ = in.Facts()
 			if in.CallID == "slow" {
 				if tries.Add(1) < 3 {
 					other()

@@ -222,6 +222,6 @@ func (c *call) admitAsked() (next int, held *signal, e *ending) {
 	c.asked.id, c.asked.since = ev.Request, c.now
 	c.phase = phaseWaiting
 	c.record.final, c.record.call, c.parks = newSignal(), c, true
-	c.transition(EventApprovalRequested, StateValidated, note{at: c.now, session: true})
+	c.transition(EventApprovalRequested, StateValidated, &note{at: c.now, session: true})
 	return nextWait, nil, nil
 }

@@ -116,7 +116,7 @@ func (c *call) known(out *Outcome, to State, by string) {
 	c.stand(out)
 	c.record.later.Store(out)
 	c.record.undo.busy, c.record.undo.ended = false, now
-	c.transition(EventReconciled, to, note{
+	c.transition(EventReconciled, to, &note{
 		at: now, by: by, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, session: true, output: len(out.Output),
 	})
 }

@@ -88,7 +88,7 @@ func TestUnenforced(t *testing.T) {
 func TestMemo(t *testing.T) {
 	var in []*runtime.Facts
 	policy := runtime.PolicyFunc(func(_ context.Context, p *runtime.PolicyInput) (runtime.Decision, error) {
-		in = append(in, p.Facts)
+		in = append(in, p.Facts())
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, named("a")), readTool(okRead, named("b"))})

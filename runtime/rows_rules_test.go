@@ -79,7 +79,7 @@ func TestSubAgentsInheritDenialsAndQuestions(t *testing.T) {
 func TestWaitingCallIsJudgedWithoutItsOwnSlot(t *testing.T) {
 	var seen []uint32
 	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
-		seen = append(seen, in.Facts.Tool(in.Index).Invocations)
+		seen = append(seen, in.Facts().Tool(in.Index).Invocations)
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, runtime.WithPendingRequests())

@@ -123,7 +123,8 @@ func (s *shadow) decide(t *shadowed) (ShadowDecision, error) {
 			returned = true
 			return errShadowArgs
 		}
-		t.in.Args, t.in.Facts = args, t.in.Facts.bare()
+		t.in.Args = args
+		t.in.SetFacts(t.in.facts.bare())
 		var err error
 		d, err = s.policy.Decide(ctx, &t.in)
 		returned = true

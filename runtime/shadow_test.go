@@ -116,8 +116,9 @@ func TestShadowSeesWhatThePolicySaw(t *testing.T) {
 	}
 	look := func(into *[]seen, memo any) runtime.Policy {
 		return runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
-			s := seen{*in, in.Args.(*readInput).Limit, in.Facts.Version(), in.Facts.Memo(func(any, []int) any { return memo })}
-			s.in.Args, s.in.Facts = nil, nil
+			s := seen{*in, in.Args.(*readInput).Limit, in.Facts().Version(), in.Facts().Memo(func(any, []int) any { return memo })}
+			s.in.Args = nil
+			s.in.SetFacts(nil)
 			*into = append(*into, s)
 			return runtime.Decision{Effect: runtime.EffectAllow}, nil
 		})

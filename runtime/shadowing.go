@@ -63,7 +63,9 @@ func (c *call) shadowed() *shadowed {
 		w.shadowed = new(shadowed)
 	}
 	t := w.shadowed
+	facts := w.input.Facts()
 	*t = shadowed{in: w.input, tool: c.tool, text: c.finalText, agent: c.run.agent, active: w.judge.decision}
+	t.in.SetFacts(facts)
 	if w.judge.reason == ReasonPolicyError {
 		t.failed = w.judge.detail.Rule
 	}

@@ -27,7 +27,7 @@ type note struct {
 // transition takes the call to another state. It is the only function that
 // does, and the only one that emits an event. c.mu is held, once others know
 // the call: what a tool or a policy wrote is not called here.
-func (c *call) transition(kind EventKind, to State, n note) {
+func (c *call) transition(kind EventKind, to State, n *note) {
 	from := c.state
 	if c.invoked == (kind == EventInvoked) || !kind.Legal(from, to) {
 		c.exec.report(c.faulty(ReasonNone, fmt.Errorf("%v is no legal event from %v to %v: this is a bug in the runtime", kind, from, to)))
@@ -58,7 +58,7 @@ func (c *call) transition(kind EventKind, to State, n note) {
 		e.Stack = string(n.fault.Stack)
 	}
 	if c.exec.ledger.on() {
-		c.entry = c.exec.ledger.add(c.recorded(e, &n))
+		c.entry = c.exec.ledger.add(c.recorded(e, n))
 		e.Seq = c.entry
 	}
 	c.exec.deliver(0)

@@ -178,7 +178,7 @@ func (s *Session) settleUndo(c *call, by string, why UndoReason, fault *CallErro
 	r.undo.busy = false
 	now := s.exec.now()
 	if fault != nil {
-		c.transition(EventUndoFailed, c.state, note{at: now, by: by, fault: fault, text: text})
+		c.transition(EventUndoFailed, c.state, &note{at: now, by: by, fault: fault, text: text})
 		if why != UndoHandlerError {
 			return UndoResult{Reason: why}
 		}
@@ -188,7 +188,7 @@ func (s *Session) settleUndo(c *call, by string, why UndoReason, fault *CallErro
 	if ev, err := s.state.Undo(s.exec.instant(now), r.id); err == nil {
 		s.note(&ev)
 	}
-	c.transition(EventUndone, StateRolledBack, note{at: now, by: by, session: true})
+	c.transition(EventUndone, StateRolledBack, &note{at: now, by: by, session: true})
 	return UndoResult{Kind: UndoOK}
 }
 

@@ -33,6 +33,7 @@ type worker struct {
 	armed   atomic.Int64         // when the timer fires, in nanoseconds from the executor's epoch; 0: it does not run
 
 	input    PolicyInput  // for the policy, one after the other: it must not keep it
+	view     view         // of the facts, likewise
 	rule     rules.Call   // for the rules, likewise
 	effect   rules.Digest // of the call, as it was described
 	judge    judgement

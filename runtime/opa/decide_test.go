@@ -166,7 +166,7 @@ func TestAskFromTheThirdWriteOn(t *testing.T) {
 	p, reg := load(t, "file_write.rego", thirdPolicy)
 	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 		d, err := p.Decide(ctx, in)
-		if in.Facts.Tool(in.Index).Invocations < 2 {
+		if in.Facts().Tool(in.Index).Invocations < 2 {
 			assert.Equal(t, runtime.EffectAllow, d.Effect)
 			return d, err
 		}

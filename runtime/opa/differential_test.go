@@ -134,7 +134,7 @@ func (w *world) evalLean(t *testing.T, in *runtime.PolicyInput) (any, error) {
 	d := w.policy.current.Load()
 	args, err := w.policy.builders.args(d.names, in.Args)
 	require.NoError(t, err)
-	facts, release := d.facts(d.names, in.Facts)
+	facts, release := d.facts(d.names, in.Facts())
 	defer release()
 	term, err := d.eval(t.Context(), d.names.input(in, args, facts))
 	if err != nil {
@@ -160,12 +160,12 @@ func TestLeanPathIsOPA(t *testing.T) {
 			var earlier []*runtime.Facts
 			decided := 0
 			w.during = func(seen *runtime.PolicyInput) {
-				earlier = append(earlier, seen.Facts)
+				earlier = append(earlier, seen.Facts())
 				for range 3 {
 					in := *seen
 					randomize(t, r, w, &in)
 					if r.IntN(4) == 0 { // somebody is late
-						in.Facts = earlier[r.IntN(len(earlier))]
+						in.SetFacts(earlier[r.IntN(len(earlier))])
 					}
 					want, wantErr := w.reference(t, query, &in)
 					got, gotErr := w.evalLean(t, &in)
@@ -188,11 +188,11 @@ func TestFactsAreShared(t *testing.T) {
 	var snapshots []*runtime.Facts
 	var group sync.WaitGroup
 	w.during = func(in *runtime.PolicyInput) {
-		snapshots = append(snapshots, in.Facts)
+		snapshots = append(snapshots, in.Facts())
 		recent := slices.Clone(snapshots[max(0, len(snapshots)-3):])
 		for i, f := range recent {
 			in := w.input(i, "/ws/a")
-			in.Facts = f
+			in.SetFacts(f)
 			group.Go(func() {
 				d, err := w.policy.Decide(t.Context(), in)
 				assert.NoError(t, err)

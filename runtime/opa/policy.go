@@ -150,7 +150,7 @@ func (p *Policy) evaluate(ctx context.Context, in *runtime.PolicyInput) (answers
 	if err != nil {
 		return answers{}, revision, err
 	}
-	facts, release := d.facts(d.names, in.Facts)
+	facts, release := d.facts(d.names, in.Facts())
 	defer release()
 	t, err := d.eval(ctx, d.names.input(in, args, facts))
 	if err != nil {

@@ -89,7 +89,7 @@ func naive(w *world, in *runtime.PolicyInput) naiveInput {
 		Run: naiveRun{in.RunID, make(map[string]int, w.reg.Len()), make(map[string]bool, w.reg.Len())},
 	}
 	for i, t := range w.reg.All() {
-		f := in.Facts.Tool(i)
+		f := in.Facts().Tool(i)
 		out.Run.Counts[t.Name()] = int(f.Invocations)
 		out.Run.Succeeded[t.Name()] = f.Successes > 0
 	}
@@ -179,7 +179,7 @@ func newWorld(tb testing.TB, n int, pairs ...string) *world {
 func (w *world) start(tb testing.TB) {
 	tb.Helper()
 	exec, err := runtime.NewExecutor(w.reg, runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
-		w.facts = in.Facts
+		w.facts = in.Facts()
 		w.during(in)
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	}), runtime.WithPolicyTimeout(time.Minute))
@@ -201,10 +201,12 @@ func (w *world) calls(tb testing.TB, n int) {
 
 // input returns the input of a call of the tool at position i.
 func (w *world) input(i int, path string) *runtime.PolicyInput {
-	return &runtime.PolicyInput{
+	in := &runtime.PolicyInput{
 		Tool: w.spec(i), Index: i, Args: &writeArgs{path, "hello", "create"}, CallID: "c1", SessionID: "s", RunID: "r",
-		Principal: "agent", Capabilities: []string{"fs.write"}, Behavior: "day", Now: time.Unix(1_700_040_000, 123_456_789), Facts: w.facts,
+		Principal: "agent", Capabilities: []string{"fs.write"}, Behavior: "day", Now: time.Unix(1_700_040_000, 123_456_789),
 	}
+	in.SetFacts(w.facts)
+	return in
 }
 
 // lean and eval evaluate a call on the two ways that are compared.

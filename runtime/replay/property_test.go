@@ -104,7 +104,7 @@ func decided(rng *rand.Rand, tool int) (text string) {
 // judge is a policy with an opinion on arguments and facts.
 func judge(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 	d := runtime.Decision{Effect: runtime.EffectAllow}
-	f := in.Facts.Tool(0)
+	f := in.Facts().Tool(0)
 	switch {
 	case in.Tool.Name == "b" && f.Successes > 2:
 		d = runtime.Decision{Effect: runtime.EffectDeny, Denials: []runtime.Denial{{Code: "enough"}}}
