@@ -121,7 +121,7 @@ func (s *Session) artifactOf(sha256 string) (ArtifactRef, bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range s.calls {
+	for r := range s.calls.all() {
 		if a := r.artifact(); a != nil && a.SHA256 == sha256 {
 			return a.ArtifactRef, true
 		}

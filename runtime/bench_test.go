@@ -107,8 +107,7 @@ func (g *bencher) call(ctx context.Context) runtime.OutcomeKind {
 	}
 	id := g.ids[g.next%len(g.ids)]
 	g.next++
-	out := g.turn.Execute(ctx, runtime.Call{ID: id, Tool: "file_read", Input: benchInput})
-	return out.Kind
+	return g.turn.Execute(ctx, runtime.Call{ID: id, Tool: "file_read", Input: benchInput}).Kind
 }
 
 func BenchmarkPlainJSON(b *testing.B) {

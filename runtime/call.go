@@ -123,16 +123,13 @@ func (t *Turn) open(ctx context.Context, in Call) (c *call, earlier *record) {
 	s.mu.Lock()
 	for c.id == "" {
 		s.made++
-		if id := "call-" + strconv.Itoa(s.made); s.calls[id] == nil {
+		if id := "call-" + strconv.Itoa(s.made); s.calls.find(id) == nil {
 			c.id = id
 		}
 	}
-	earlier = s.calls[c.id]
-	if earlier == nil {
-		s.calls[c.id] = c.record
-	}
 	s.number++
 	c.record.number, c.record.id = s.number, c.id
+	earlier = s.calls.put(c.record)
 	s.mu.Unlock()
 	if earlier == nil || c.repeats(earlier) {
 		return c, earlier
@@ -152,21 +149,27 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 		return nil
 	}
 	run := t.run
-	in.ID, in.Tool, in.Principal = readable(in.ID), readable(in.Tool), readable(in.Principal)
+	in.ID, in.Principal = readable(in.ID), readable(in.Principal)
+	tool, index, known := t.run.session.exec.reg.Lookup(in.Tool)
+	if !known {
+		in.Tool = readable(in.Tool)
+	}
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.As(in.Principal)
 	}
 	r := &record{id: in.ID, tool: in.Tool, run: t.run.id}
-	c := &call{exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID, metadata: in.Metadata, phase: phasePreparing}
+	c := &call{
+		exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID,
+		tool: tool, index: index, metadata: in.Metadata, phase: phasePreparing,
+	}
 	c.running = &c.handlerCtx
 	r.call = c
-	c.tool, c.index, _ = c.exec.reg.Lookup(in.Tool)
 	c.size = len(in.Input)
 	if limit := c.tool.inputLimit(); c.size > limit {
 		sum := sha256.Sum256(in.Input)
-		r.input, r.digest = append(r.short[:0], sum[:]...), true
+		r.input, r.digest = append(r.room[:0], sum[:]...), true
 	} else {
-		r.input = append(r.short[:0], in.Input...)
+		r.input = append(r.room[:0], in.Input...)
 	}
 	c.began = c.exec.now()
 	c.now = c.began

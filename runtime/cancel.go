@@ -35,7 +35,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) CancelR
 		return CancelUnknownCall
 	}
 	s.mu.Lock()
-	r := s.calls[callID]
+	r := s.calls.find(callID)
 	if r == nil {
 		s.mu.Unlock()
 		return CancelUnknownCall

@@ -61,6 +61,7 @@ type Executor struct {
 	gate      gate
 	crew      crew
 
+	wall     wall
 	emitting sync.Mutex // sinks get one event at a time, in the order of Seq
 	event    Event      // the latest one
 }

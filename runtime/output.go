@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -68,7 +69,7 @@ func (s *sizer) measure(v wire.Value, limit int64) (err error) {
 // encode checks the handler's output and encodes it. It reports false when it
 // is larger than limit.
 func (c *call) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
-	out, violations, err := wire.AppendWithin(nil, c.outputs, int(min(limit, math.MaxInt)), maxDepth)
+	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), maxDepth)
 	if err != nil {
 		c.outputs = nil // nobody may walk it
 	}
@@ -77,5 +78,5 @@ func (c *call) encode(limit int64) (out wire.Raw, violations []wire.Violation, o
 			Keyword: "depth", Expected: "at most " + strconv.Itoa(maxDepth) + " nested objects and arrays", Actual: "more",
 		}}
 	}
-	return out, violations, err != wire.ErrTooLarge
+	return slices.Clip(out), violations, err != wire.ErrTooLarge
 }

@@ -2,9 +2,12 @@ package runtime_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -80,4 +83,29 @@ type anyCodec struct{}
 func (anyCodec) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 	v, violations := wire.ParseRaw(b, l)
 	return v, violations
+}
+
+// TestOutputsOfAllLengths makes calls whose outputs do and do not fit beside their
+// inputs in what a session remembers: nobody gets anybody else's.
+func TestOutputsOfAllLengths(t *testing.T) {
+	r := newRig(t, readTool(func(_ context.Context, in *readInput) (*readOutput, error) {
+		return &readOutput{Content: strings.Repeat("x", int(in.Limit)), Size: in.Limit}, nil
+	}))
+	turn := r.turn()
+	call := func(i int) runtime.Outcome {
+		path := strings.Repeat("p", 1+i%150)
+		input := fmt.Sprintf(`{"path":%q,"limit":%d}`, path, 1+i)
+		return turn.Execute(t.Context(), callOf(fmt.Sprint("c", i), "file_read", input))
+	}
+	want := func(i int) string { return fmt.Sprintf(`{"content":%q,"size":%d}`, strings.Repeat("x", 1+i), 1+i) }
+	for i := range 300 {
+		out := call(i)
+		require.Equal(t, want(i), string(out.Output))
+		_ = append(out.Output, "appended by a caller"...)
+	}
+	events := len(r.sink.Events())
+	for i := range 300 {
+		require.Equal(t, want(i), string(call(i).Output), "the same call again")
+	}
+	assert.Len(t, r.sink.Events(), events, "it was not run again")
 }

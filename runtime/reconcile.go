@@ -136,7 +136,7 @@ func (e *Executor) reconcile(ctx context.Context, m *recollection) {
 	byTool := map[int][]*call{}
 	for _, r := range m.order {
 		r.session.mu.Lock()
-		c := r.session.calls[r.id].call
+		c := r.session.calls.find(r.id).call
 		r.session.mu.Unlock()
 		if c != nil && c.tool != nil && c.tool.hooks.reconcile != nil && c.final != nil {
 			byTool[c.index] = append(byTool[c.index], c)

@@ -14,10 +14,10 @@ type record struct {
 	id     string
 	tool   string
 	input  []byte
-	digest bool     // input is a digest: the input is larger than the tool allows
-	short  [96]byte // room for a short input
-	first  signal   // the first answer is there: the outcome, or that the call waits for consent
-	final  *signal  // then: the outcome is there; nil when it was the first answer
+	digest bool      // input is a digest: the input is larger than the tool allows
+	room   [160]byte // for a short input and, behind it, a short output
+	first  signal    // the first answer is there: the outcome, or that the call waits for consent
+	final  *signal   // then: the outcome is there; nil when it was the first answer
 	kept   kept
 	later  atomic.Pointer[Outcome] // what an unknown call turned out to be; nil: it is still unknown, or never was
 	call   *call                   // as long as something can become of it, or it waited for consent
@@ -25,12 +25,24 @@ type record struct {
 	number int      // in the session
 	undo   undoable // guarded by the session
 	old    *bygone  // of an earlier process; nil: of this one
+	hash   uint64   // of the id, in the index of the session
+	next   *record  // there
 }
 
 // A bygone call is known by what an earlier process has recorded of its input.
 type bygone struct {
 	mac       string // of the input
 	heartbeat bool   // which is taken out of the arguments
+}
+
+// spare returns what the input has left of the room, to append the output to. It is
+// used by the one goroutine that works on the call.
+func (r *record) spare() []byte {
+	n := 0
+	if len(r.input) <= len(r.room) {
+		n = len(r.input)
+	}
+	return r.room[n:n]
 }
 
 // repeats reports whether c is the same call as an earlier one: the same tool

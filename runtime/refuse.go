@@ -76,7 +76,7 @@ func (c *call) describesTo(rc *rules.Call, args wire.Value) (ok bool) {
 func (c *call) repeated(out *Outcome, of string) {
 	out.Kind, out.Of = Duplicate, of
 	out.Message = "an equal call was made before: " + quote(of)
-	r := c.run.session.calls[of]
+	r := c.run.session.calls.find(of)
 	if r == nil || !r.first.happened() || r.final != nil && !r.final.happened() {
 		return
 	}

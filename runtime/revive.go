@@ -52,7 +52,7 @@ func (e *Executor) reviveCall(r *recalled) *call {
 	defer s.mu.Unlock()
 	s.number++
 	rec := &record{id: r.id, tool: r.tool, run: r.run, number: s.number, input: r.args, old: &bygone{r.mac, r.heartbeat}}
-	s.calls[r.id] = rec
+	s.calls.put(rec)
 	rec.undo.done = r.undone
 	if r.outcome != nil {
 		rec.keep(r.outcome)

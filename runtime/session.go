@@ -34,9 +34,9 @@ type Session struct {
 
 	mu     sync.Mutex // of the session and of its runs
 	state  *rules.State
-	calls  map[string]*record // by call id
-	made   int                // call ids made here
-	number int                // calls made
+	calls  callIndex
+	made   int // call ids made here
+	number int // calls made
 	runs   int
 	parts  map[string]*part // of open runs
 	facts  []rules.Event    // changes of state that the next record of the session takes along
@@ -82,7 +82,7 @@ type sessions struct {
 
 // newSession returns a session in which nothing has happened.
 func (e *Executor) newSession(cfg *SessionConfig) *Session {
-	s := &Session{exec: e, id: cfg.ID, calls: map[string]*record{}, parts: map[string]*part{}}
+	s := &Session{exec: e, id: cfg.ID, parts: map[string]*part{}}
 	s.cfg.Store(cfg)
 	if e != nil && e.engine != nil {
 		s.state = e.engine.NewState()
@@ -177,7 +177,7 @@ func (s *Session) find(callID string) *record {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.calls[readable(callID)]
+	return s.calls.find(readable(callID))
 }
 
 // Await returns the outcome of a call that was made in s, as soon as it has one.

@@ -55,10 +55,14 @@ func (s *signal) happen() {
 	}
 }
 
+// yields is how often somebody who waits for a signal lets others run before
+// he lies down.
+const yields = 8
+
 // soon reports whether s happens before others that can run have had a few turns
 // each: who waits for what takes a microsecond need not be put to sleep and woken.
 func (s *signal) soon() bool {
-	for range linger {
+	for range yields {
 		if s.happened() {
 			return true
 		}

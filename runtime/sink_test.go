@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	goruntime "runtime"
 	"strings"
 	"testing"
@@ -59,6 +60,53 @@ func TestSinks(t *testing.T) {
 }
 
 // TestSensitiveValuesStayInside looks for a password everywhere but in the handler.
+// A spoiler writes over everything in an event but its number.
+type spoiler struct{}
+
+const spoilt = "left by an earlier event"
+
+func (spoiler) Emit(e *runtime.Event) error {
+	v := reflect.ValueOf(e).Elem()
+	for i := range v.NumField() {
+		switch f := v.Field(i); {
+		case v.Type().Field(i).Name == "Seq":
+		case f.Kind() == reflect.String:
+			f.SetString(spoilt)
+		case f.CanInt():
+			f.SetInt(99)
+		case f.CanUint():
+			f.SetUint(99)
+		case f.Type() == reflect.TypeFor[time.Time]():
+			f.Set(reflect.ValueOf(time.Unix(99, 0)))
+		default:
+			f.Set(reflect.ValueOf([]runtime.Reason{99}))
+		}
+	}
+	return nil
+}
+
+// TestEventsShowNothingOfEarlierOnes holds every event to set every field: all
+// events of an executor are one piece of memory.
+func TestEventsShowNothingOfEarlierOnes(t *testing.T) {
+	var clean, after runtime.MemorySink
+	call := func(opts ...runtime.Option) {
+		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead)}, opts...)
+		r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
+		r.turn().Execute(t.Context(), callOf("c2", "nothing", goodInput))
+	}
+	call(runtime.WithSink(&clean))
+	call(runtime.WithSink(&after), runtime.WithSink(spoiler{}))
+	require.Len(t, after.Events(), len(clean.Events()))
+	for i, want := range clean.Events() {
+		got := after.Events()[i]
+		assert.WithinDuration(t, want.Time, got.Time, time.Minute)
+		assert.Less(t, got.Duration, time.Minute)
+		got.Time, got.Duration = want.Time, want.Duration
+		got.SessionID, got.RunID = want.SessionID, want.RunID
+		assert.Equal(t, want, got)
+	}
+}
+
 func TestSensitiveValuesStayInside(t *testing.T) {
 	const password = "hunter2\"tricky"
 	login := func(run func(*loginInput) (*readOutput, error)) *runtime.Tool {

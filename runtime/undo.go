@@ -109,7 +109,7 @@ func (s *Session) Undo(ctx context.Context, req UndoRequest) UndoResult {
 func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult) {
 	var list []*record
 	s.mu.Lock()
-	for _, r := range s.calls {
+	for r := range s.calls.all() {
 		if r.run == req.RunID && r.ended() && r.outcome().Kind == Completed && !r.undo.done {
 			list = append(list, r)
 		}

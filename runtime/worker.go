@@ -12,7 +12,7 @@ import (
 
 // linger is how often a goroutine lets others run, in the hope that one of them
 // brings it another call, before it ends.
-const linger = 8
+const linger = 16
 
 // A crew is the goroutines that work on calls. One whose call is over looks
 // around for the next for a moment, because a goroutine that has grown its
@@ -70,8 +70,8 @@ func (w *crew) look(free *worker) *call {
 	w.mu.Unlock()
 	for range linger {
 		goruntime.Gosched()
-		if c := free.next.Swap(nil); c != nil {
-			return c
+		if free.next.Load() != nil {
+			return free.next.Swap(nil)
 		}
 	}
 	w.mu.Lock()
