@@ -8,7 +8,7 @@ import (
 )
 
 // declare starts the life of the call and checks that its tool exists. Nobody
-// else knows the call yet, here and in validate: the transitions need no lock.
+// else knows the call yet: the transition needs no lock.
 func (c *call) declare() bool {
 	c.transition(EventInvoked, StateDeclared, &note{at: c.now})
 	if c.tool == nil {
@@ -24,45 +24,72 @@ func (c *call) declare() bool {
 	return true
 }
 
-// validate decodes and checks the input.
+// validate decodes and checks the input, unless that was done before the call
+// waited for consent.
 func (c *call) validate() bool {
-	violations, fault := c.decode()
-	if violations == nil && fault == nil {
-		c.transition(EventValidated, StateValidated, &note{at: c.now})
+	if c.resumed() {
 		return true
 	}
-	return c.end(ending{
+	in, violations, fault := c.decode()
+	if violations == nil && fault == nil {
+		return c.accept(&in)
+	}
+	return c.end(unreadable(violations, fault))
+}
+
+// unreadable is the ending of a call whose input is invalid, or could not be read.
+func unreadable(violations []wire.Violation, fault *CallError) ending {
+	return ending{
 		event: EventDenied, to: StateFailed, fault: fault,
 		outcome: Outcome{
 			Kind: Denied, Reason: ReasonInvalidInput, Violations: violations,
 			Message: invalidInput(violations),
 		},
-	})
+	}
 }
 
-// decode sets c.args. A panic is a fault of the tool's codec.
-func (c *call) decode() (violations []wire.Violation, fault *CallError) {
+// An intake is what the input of a call says.
+type intake struct {
+	args      wire.Value
+	text      []byte // of args
+	heartbeat bool
+}
+
+// accept notes what the input says. It reports false when the call has ended.
+func (c *call) accept(in *intake) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		return false
+	}
+	c.args, c.text, c.heartbeat = in.args, in.text, in.heartbeat
+	c.transition(EventValidated, StateValidated, &note{at: c.now})
+	return true
+}
+
+// decode reads the input. A panic is a fault of the tool's codec.
+func (c *call) decode() (in intake, violations []wire.Violation, fault *CallError) {
 	defer func() {
 		if v := recover(); v != nil {
 			fault = c.panicked(v)
 		}
 	}()
 	if c.record.digest {
-		return []wire.Violation{{
+		return in, []wire.Violation{{
 			Keyword:  "size",
 			Expected: fmt.Sprintf("at most %d bytes", c.tool.spec.inputLimits().Size), Actual: fmt.Sprintf("%d bytes", c.size),
 		}}, nil
 	}
-	args, text, heartbeat, violations := c.tool.read(c.record.input)
-	if violations == nil {
-		c.args, c.text, c.heartbeat = args, text, heartbeat
-	}
-	return violations, nil
+	in.args, in.text, in.heartbeat, violations = c.tool.read(c.record.input)
+	return in, violations, nil
 }
 
-// afford counts the call in and checks that the time that is left to the turn
-// is worth starting.
+// afford counts the call in, unless it was before it waited for consent, and checks
+// that the time that is left to the turn is worth starting.
 func (c *call) afford() bool {
+	if c.resumed() {
+		return true
+	}
 	if !c.exec.gate.enter() {
 		return c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
 	}

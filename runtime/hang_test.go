@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A textFunc is an error whose text is made by a function.
@@ -67,6 +68,46 @@ func TestTextsThatHang(t *testing.T) {
 		close(release)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 		assert.Equal(t, runtime.EventLateResult, r.sink.Events()[len(r.sink.Events())-1].Kind)
+	})
+}
+
+// A codec is a Codec that does something first.
+type codec func()
+
+func (c codec) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
+	c()
+	return anyCodec{}.Decode(b, l)
+}
+
+// TestCodecThatDoesNotReturn lets codecs panic, leave their goroutine and hang: the
+// call has an outcome and its caller can give it up.
+func TestCodecThatDoesNotReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		var tools []*runtime.Tool
+		for name, does := range map[string]codec{
+			"panics": func() { panic("ouch") }, "leaves": goruntime.Goexit, "hangs": func() { <-release },
+		} {
+			tools = append(tools, runtime.NewDynamicTool(&runtime.Spec{Name: name}, does,
+				func(_ context.Context, in wire.Value) (wire.Value, error) { return in, nil }))
+		}
+		r := newRigWith(t, runtime.PolicyFunc(allowAll), tools)
+		turn := r.turn()
+		for name, says := range map[string]string{"panics": "ouch", "leaves": "Goexit"} {
+			out := turn.Execute(t.Context(), callOf(name, name, `{}`))
+			assert.Equal(t, runtime.Denied, out.Kind, name)
+			assert.Equal(t, runtime.ReasonInvalidInput, out.Reason, name)
+			assert.NotContains(t, out.Message, says)
+			faults := r.allFaults()
+			assert.ErrorContains(t, faults[len(faults)-1], says)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		out := turn.Execute(ctx, callOf("hangs", "hangs", `{}`))
+		assert.Equal(t, runtime.Cancelled, out.Kind)
+		close(release)
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		assert.Equal(t, []string{"tool.invoked", "tool.aborted"}, r.kinds("hangs"))
 	})
 }
 

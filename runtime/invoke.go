@@ -186,7 +186,7 @@ func (c *call) late(fault *CallError, output int) {
 }
 
 // leave ends the work on a call. What made the work stop, if it did not return,
-// is a panic or runtime.Goexit, of the policy, of the handler or of a sink. More
+// is a panic or runtime.Goexit, of a codec, the policy, the handler or a sink. More
 // of the latter on the way out keep nothing from being done.
 func (c *call) leave() {
 	defer c.exec.busy(-1)
@@ -206,11 +206,15 @@ func (c *call) leave() {
 // crashed ends the call for a panic.
 func (c *call) crashed(fault *CallError) {
 	c.mu.Lock()
-	running := c.attempt > 0
+	running, unread := c.attempt > 0, c.state == StateDeclared
 	if c.evaluating {
 		c.settlePolicy()
 	}
 	c.mu.Unlock()
+	if unread { // a codec has left the goroutine
+		c.end(unreadable(nil, fault))
+		return
+	}
 	if running {
 		fault.Reason = ReasonPanic
 		c.exec.report(fault)

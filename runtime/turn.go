@@ -77,21 +77,18 @@ func (t *Turn) launch(c *call) {
 	known := false
 	defer func() {
 		if !known { // a sink has left the goroutine: nobody works on the call
-			defer c.depart()
 			c.cancel(ReasonCancelled)
 		}
 	}()
-	if c.declare() && c.validate() && c.afford() {
+	if c.declare() {
 		c.exec.crew.take(c)
-	} else {
-		c.depart()
 	}
 	known = true
 }
 
-// advance takes a call that is valid through the states that are left to it. It
-// runs in a goroutine of its own, because policies and handlers may hang: then
-// somebody else ends the call, and the next step finds it so.
+// advance takes a call through the states that are left to it. It runs in a
+// goroutine of its own, because policies and handlers may hang: then somebody else
+// ends the call, and the next step finds it so.
 func (c *call) advance() {
 	defer c.leave()
 	if c.rejudging {
@@ -99,7 +96,9 @@ func (c *call) advance() {
 		c.returned = true
 		return
 	}
-	_ = c.decide() &&
+	_ = c.validate() &&
+		c.afford() &&
+		c.decide() &&
 		c.queue() &&
 		c.start() &&
 		c.attempts()
@@ -111,7 +110,7 @@ type Verdict struct {
 	Runs     bool     // the handler would be started
 	Outcome  Outcome  // why not, when it would not be
 	Decision Decision // of the policy; zero when it was not asked
-	Input    []byte   // JSON of what the handler would get; nil when the input is invalid
+	Input    []byte   // JSON of what the handler would get; nil when the input is invalid, or was not read
 }
 
 // WhatIf judges a call as Execute would, on the same path, and stops where the
@@ -124,10 +123,8 @@ func (t *Turn) WhatIf(ctx context.Context, in Call) Verdict {
 		return Verdict{Outcome: noRun(in)}
 	}
 	c.dry = true
-	if c.declare() && c.validate() && c.afford() {
+	if c.declare() {
 		c.exec.crew.take(c)
-	} else {
-		c.depart()
 	}
 	c.await(new(Outcome))
 	return c.verdict()

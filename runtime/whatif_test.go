@@ -24,7 +24,9 @@ func TestWhatIfGivenUp(t *testing.T) {
 		v := turn.WhatIf(ctx, callOf("", "file_read", goodInput))
 		kinds[v.Runs]++
 		assert.Equal(t, v.Runs, v.Outcome.Reason == runtime.ReasonNone)
-		assert.JSONEq(t, goodInput, string(v.Input))
+		if v.Runs || len(v.Input) > 0 { // it may have been given up before it was read
+			assert.JSONEq(t, goodInput, string(v.Input))
+		}
 		timer.Stop()
 		cancel()
 	}
