@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // An encoder is the Visitor that writes JSON and checks rules in one pass.
@@ -263,10 +264,6 @@ func (e *encoder) int(v int64, rule *IntRule) {
 func (e *encoder) text(at int, s string, secret bool) {
 	var ok bool
 	e.buf = append(e.buf, '"')
-	if special(bytesOf(s), 0) == len(s) {
-		e.buf = append(append(e.buf, s...), '"')
-		return
-	}
 	if e.buf, ok = appendEscaped(e.buf, s); !ok {
 		e.note(at, secret, "utf8", "a string in UTF-8", show(s))
 	}
@@ -282,7 +279,7 @@ func appendString(dst []byte, s string) []byte {
 // appendEscaped appends the inside of a string and reports whether it is
 // UTF-8. Nothing but quotes, backslashes and control characters is escaped.
 func appendEscaped(dst []byte, s string) ([]byte, bool) {
-	b := bytesOf(s)
+	b := unsafe.Slice(unsafe.StringData(s), len(s))
 	start, ok := 0, true
 	for i := special(b, 0); i < len(b); i = special(b, i) {
 		c := b[i]
