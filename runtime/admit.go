@@ -63,13 +63,13 @@ func (c *call) reserve() (next int, held *signal, e *ending) {
 	if !v.Admitted() {
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	}
-	next, held, e = c.authorized(&ev)
+	c.authorized(&ev)
 	if c.atOnce() {
 		if e = c.commit(c.tool.spec.deadline()); e != nil {
-			next = nextEnd
+			return nextEnd, nil, e
 		}
 	}
-	return next, held, e
+	return nextRun, nil, nil
 }
 
 // atOnce reports whether nothing keeps a call that is admitted from starting:
@@ -80,12 +80,11 @@ func (c *call) atOnce() bool {
 }
 
 // authorized notes that the call is admitted to start.
-func (c *call) authorized(ev *rules.Event) (next int, held *signal, e *ending) {
+func (c *call) authorized(ev *rules.Event) {
 	c.effect = c.worker.effect
 	c.hold = holdReservation
 	c.run.session.note(ev)
 	c.transition(EventAuthorized, StateAuthorized, &note{at: c.now, session: true})
-	return nextRun, nil, nil
 }
 
 // readmit admits a call that waited for consent, its own reservation left out.
@@ -96,7 +95,8 @@ func (c *call) readmit() (next int, held *signal, e *ending) {
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	}
 	c.asked.unasked = !c.worker.judge.asks
-	return c.authorized(&ev)
+	c.authorized(&ev)
+	return nextRun, nil, nil
 }
 
 // admitDry says what admit would do.
