@@ -24,12 +24,8 @@ func (c *call) declare() bool {
 	return true
 }
 
-// validate decodes and checks the input, unless that was done before the call
-// waited for consent.
+// validate decodes and checks the input.
 func (c *call) validate() bool {
-	if c.resumed() {
-		return true
-	}
 	in, violations, fault := c.decode()
 	if violations == nil && fault == nil {
 		return c.accept(&in)
@@ -84,12 +80,9 @@ func (c *call) decode() (in intake, violations []wire.Violation, fault *CallErro
 	return in, violations, nil
 }
 
-// afford counts the call in, unless it was before it waited for consent, and checks
-// that the time that is left to the turn is worth starting.
+// afford counts the call in and checks that the time that is left to the turn
+// is worth starting.
 func (c *call) afford() bool {
-	if c.resumed() {
-		return true
-	}
 	if !c.exec.gate.enter() {
 		return c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
 	}

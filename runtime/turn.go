@@ -96,8 +96,7 @@ func (c *call) advance() {
 		c.returned = true
 		return
 	}
-	_ = c.validate() &&
-		c.afford() &&
+	_ = (c.resumed() || c.validate() && c.afford()) && // once, before it waited for consent
 		c.decide() &&
 		c.queue() &&
 		c.start() &&
@@ -123,9 +122,7 @@ func (t *Turn) WhatIf(ctx context.Context, in Call) Verdict {
 		return Verdict{Outcome: noRun(in)}
 	}
 	c.dry = true
-	if c.declare() {
-		c.exec.crew.take(c)
-	}
+	t.launch(c)
 	c.await(new(Outcome))
 	return c.verdict()
 }
