@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"sync"
 	"unicode/utf8"
-	"unsafe"
 )
 
 // An encoder is the Visitor that writes JSON and checks rules in one pass.
@@ -264,7 +263,12 @@ func (e *encoder) int(v int64, rule *IntRule) {
 func (e *encoder) text(at int, s string, secret bool) {
 	var ok bool
 	e.buf = append(e.buf, '"')
-	if e.buf, ok = appendEscaped(e.buf, s); !ok {
+	i := special(bytesOf(s), 0)
+	if i == len(s) { // as most are
+		e.buf = append(append(e.buf, s...), '"')
+		return
+	}
+	if e.buf, ok = appendEscaped(e.buf, s, i); !ok {
 		e.note(at, secret, "utf8", "a string in UTF-8", show(s))
 	}
 	e.buf = append(e.buf, '"')
@@ -272,16 +276,17 @@ func (e *encoder) text(at int, s string, secret bool) {
 
 // appendString appends s in quotes.
 func appendString(dst []byte, s string) []byte {
-	dst, _ = appendEscaped(append(dst, '"'), s)
+	dst, _ = appendEscaped(append(dst, '"'), s, 0)
 	return append(dst, '"')
 }
 
 // appendEscaped appends the inside of a string and reports whether it is
-// UTF-8. Nothing but quotes, backslashes and control characters is escaped.
-func appendEscaped(dst []byte, s string) ([]byte, bool) {
-	b := unsafe.Slice(unsafe.StringData(s), len(s))
+// UTF-8. Nothing but quotes, backslashes and control characters is escaped, and
+// nothing before plain, which is known.
+func appendEscaped(dst []byte, s string, plain int) ([]byte, bool) {
+	b := bytesOf(s)
 	start, ok := 0, true
-	for i := special(b, 0); i < len(b); i = special(b, i) {
+	for i := special(b, plain); i < len(b); i = special(b, i) {
 		c := b[i]
 		if c >= utf8.RuneSelf {
 			u, n := utf8.DecodeRune(b[i:])

@@ -11,6 +11,9 @@ import (
 // alias returns bytes as a string without a copy. The bytes must not change while it is used.
 func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
+// bytesOf returns the bytes of s without a copy. They must not be changed.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
