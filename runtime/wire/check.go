@@ -40,7 +40,7 @@ func (s *StringRule) check(n *notes, at int, t Token) {
 // checkText notes what is wrong with a string. When the value is one of an
 // enum it returns that, which spares a copy.
 func (s *StringRule) checkText(n *notes, at int, v string, secret bool) (string, bool) {
-	if s.Has != 0 {
+	if s.Has != 0 && !s.surelyFits(len(v)) {
 		s.checkLength(n, at, v, secret)
 	}
 	if s.Pattern != nil && !s.Pattern.match(v) {
@@ -65,23 +65,20 @@ func (s *StringRule) checkText(n *notes, at int, v string, secret bool) (string,
 	return "", false
 }
 
-// checkLength counts code points only where the number of bytes does not decide.
+// surelyFits reports whether a number of bytes is right, however many code points
+// they are.
+func (s *StringRule) surelyFits(size int) bool {
+	const most = utf8.UTFMax
+	return (s.Has&Min == 0 || (size+most-1)/most >= s.Min) && (s.Has&Max == 0 || size <= s.Max)
+}
+
+// checkLength notes a wrong number of code points.
 func (s *StringRule) checkLength(n *notes, at int, v string, secret bool) {
-	atLeast, atMost := 0, math.MaxInt
-	if s.Has&Min != 0 {
-		atLeast = s.Min
-	}
-	if s.Has&Max != 0 {
-		atMost = s.Max
-	}
-	if len(v) <= atMost && len(v)/utf8.UTFMax >= atLeast {
-		return
-	}
 	switch c := utf8.RuneCountInString(v); {
-	case c < atLeast:
-		n.note(at, secret, "minLength", "at least "+plural(atLeast, "character"), strconv.Itoa(c))
-	case c > atMost:
-		n.note(at, secret, "maxLength", "at most "+plural(atMost, "character"), strconv.Itoa(c))
+	case s.Has&Min != 0 && c < s.Min:
+		n.note(at, secret, "minLength", "at least "+plural(s.Min, "character"), strconv.Itoa(c))
+	case s.Has&Max != 0 && c > s.Max:
+		n.note(at, secret, "maxLength", "at most "+plural(s.Max, "character"), strconv.Itoa(c))
 	}
 }
 
@@ -95,7 +92,9 @@ func (i *IntRule) checkInt(n *notes, at int, v int64, secret bool) {
 	if i.Has != 0 {
 		low := v < i.Min || v == i.Min && i.Has&ExclusiveMin != 0
 		high := v > i.Max || v == i.Max && i.Has&ExclusiveMax != 0
-		checkRange(n, at, i.Has, low, high, i.Min, i.Max, v, secret, formatInt)
+		if low || high {
+			checkRange(n, at, i.Has, low, high, i.Min, i.Max, v, secret, formatInt)
+		}
 	}
 	if i.MultipleOf != 0 && v%i.MultipleOf != 0 {
 		n.note(at, secret, "multipleOf", "a multiple of "+formatInt(i.MultipleOf), formatInt(v))
@@ -125,7 +124,9 @@ func (f *NumberRule) checkFloat(n *notes, at int, v float64, lit []byte, secret 
 		toMin, toMax := compare(v, lit, f.Min), compare(v, lit, f.Max)
 		low := toMin < 0 || toMin == 0 && f.Has&ExclusiveMin != 0
 		high := toMax > 0 || toMax == 0 && f.Has&ExclusiveMax != 0
-		checkRange(n, at, f.Has, low, high, f.Min, f.Max, v, secret, FormatFloat)
+		if low || high {
+			checkRange(n, at, f.Has, low, high, f.Min, f.Max, v, secret, FormatFloat)
+		}
 	}
 	if f.MultipleOf != "" {
 		if lit == nil {
@@ -182,7 +183,9 @@ func (a *ArrayRule) checkArray(n *notes, at, count int, text []byte) {
 func (o *ObjectRule) check(n *notes, at int, t Token) { noteNull(n, at, t, "object") }
 
 func (o *ObjectRule) checkCount(n *notes, at, count int) {
-	checkCount(n, at, o.Has, o.Min, o.Max, count, "Properties", "member")
+	if o.Has != 0 {
+		checkCount(n, at, o.Has, o.Min, o.Max, count, "Properties", "member")
+	}
 }
 
 // check is asked when no variant was chosen.

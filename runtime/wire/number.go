@@ -53,9 +53,11 @@ func digits(b []byte, i int) int {
 
 // literalFits reports whether a number literal is short enough, and notes it when not.
 func (r *Reader) literalFits(at int, lit []byte, secret bool) bool {
-	if len(lit) <= r.lim.Number {
-		return true
-	}
+	return len(lit) <= r.lim.Number || r.longLiteral(at, lit, secret)
+}
+
+// longLiteral notes a number literal that is too long. It reports false.
+func (r *Reader) longLiteral(at int, lit []byte, secret bool) bool {
 	r.note(at, secret, "number", "a number of at most "+strconv.Itoa(r.lim.Number)+" characters",
 		strconv.Itoa(len(lit))+" characters")
 	return false

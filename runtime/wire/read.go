@@ -27,13 +27,16 @@ func ReadEnum[S ~string](r *Reader, p *S, rule *StringRule) {
 //
 //go:noinline
 func ReadFixed(r *Reader, rule *StringRule) {
-	if at, b, ok := r.textBytes(rule); ok && rule != nil {
-		rule.checkText(&r.notes, at, alias(b), rule.Sensitive)
-	}
+	r.text(rule)
 }
 
 func (r *Reader) text(rule *StringRule) (string, bool) {
-	at, b, ok := r.textBytes(rule)
+	if r.ws() != '"' {
+		r.mismatch("string", rule != nil && rule.Sensitive)
+		return "", false
+	}
+	at := r.i
+	b, ok := r.str()
 	if !ok {
 		return "", false
 	}
@@ -43,16 +46,6 @@ func (r *Reader) text(rule *StringRule) (string, bool) {
 		}
 	}
 	return string(b), true
-}
-
-func (r *Reader) textBytes(rule *StringRule) (at int, b []byte, ok bool) {
-	if r.ws() != '"' {
-		r.mismatch("string", rule != nil && rule.Sensitive)
-		return 0, nil, false
-	}
-	at = r.i
-	b, ok = r.str()
-	return at, b, ok
 }
 
 // ReadInt reads an integer: any number without a fraction, however it is written.
