@@ -108,7 +108,9 @@ func (s *State) enter(ev *Event, p *place) {
 		c.facts.claims[g].holder = c.tool
 		c.facts.claims[g].calls++
 	}
-	c.hold(s.now)
+	if c.tool.remembers() {
+		c.hold(s.now)
+	}
 	if ev.Kind == EventAsked {
 		c.run.waiting++
 		return
@@ -182,7 +184,9 @@ func (s *State) finish(c *call, status Status) {
 		cool.ended, cool.end = true, s.now
 		s.leave(c)
 	}
-	c.remember(status)
+	if c.tool.remembers() {
+		c.remember(status)
+	}
 	if status == StatusOK {
 		c.succeeded = true
 		s.succeed(c)

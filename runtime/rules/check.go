@@ -66,6 +66,9 @@ func (s *State) checkFirst(now Instant, c *Call, p *place, own *call) (Verdict, 
 	case r.exits > 0 && !s.cleansUp(p):
 		return refuse(Violation{Reason: ReasonExiting, PendingExit: namesOf(s.engine.pending(r))}), true
 	}
+	if p.owner == nil || !t.remembers() {
+		return Verdict{}, false
+	}
 	return p.owner.duplicate(now, t, c, own)
 }
 
@@ -93,11 +96,8 @@ func (s *State) cleansUp(p *place) bool {
 	return p.tool.start && !p.facts.succeeded(p.tool)
 }
 
-// duplicate reports whether an earlier call answers c.
+// duplicate reports whether an earlier call answers c, whose tool remembers calls.
 func (o *owner) duplicate(now Instant, t *tool, c *Call, own *call) (Verdict, bool) {
-	if o == nil {
-		return Verdict{}, false
-	}
 	var ownID string
 	if own != nil {
 		ownID = own.id

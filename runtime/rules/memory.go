@@ -72,6 +72,9 @@ func (m *memory) sweep(now Instant) {
 	m.sweepAt = max(minSweep, 2*len(m.entries))
 }
 
+// remembers reports whether a call of t matters to a later one that is equal to it.
+func (t *tool) remembers() bool { return t.dedupe != DedupeNever || t.keyed }
+
 // hold remembers c, for its owner, as a call that an equal one duplicates.
 func (c *call) hold(now Instant) {
 	if c.tool.dedupe != DedupeNever {
@@ -86,9 +89,6 @@ func (c *call) hold(now Instant) {
 // an error, and after a timeout when running twice does no harm. The key of an
 // effect is given back by an error alone.
 func (c *call) remember(status Status) {
-	if c.tool.dedupe == DedupeNever && !c.tool.keyed {
-		return
-	}
 	k := memoryKey{c.tool.index, c.args}
 	switch {
 	case c.tool.dedupe == DedupeNever:
