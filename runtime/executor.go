@@ -42,19 +42,18 @@ type Executor struct {
 	artifacts    ArtifactStore                        // nil: no tool declares artifact
 	noted        func(session string, ev rules.Event) // nil: nobody is told of changes of rule states
 
-	engine    *rules.Engine
-	wants     []rules.Wants // by position in the registry
-	requires  bool          // some tool is required before the end of a run
-	epoch     time.Time
-	epochNano rules.Instant
-	ledger    ledger
-	lease     lease
-	sessions  sessions
-	imports   imports
-	desk      desk
-	roster    roster
-	minimum   time.Duration
-	patience  time.Duration // with the policy
+	engine   *rules.Engine
+	wants    []rules.Wants // by position in the registry
+	requires bool          // some tool is required before the end of a run
+	zero     time.Time     // the instant 0
+	ledger   ledger
+	lease    lease
+	sessions sessions
+	imports  imports
+	desk     desk
+	roster   roster
+	minimum  time.Duration
+	patience time.Duration // with the policy
 
 	lanes     []lane       // by position in the registry
 	abandoned atomic.Int32 // policy evaluations that outlived their limit and still run
@@ -90,8 +89,7 @@ func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error
 	if err := e.compile(); err != nil {
 		return nil, err
 	}
-	e.epoch = e.now()
-	e.epochNano = rules.Instant(e.epoch.UnixNano())
+	e.zero = zeroOf(e.now())
 	e.ledger.open(e)
 	e.desk.open(e)
 	e.lanes = make([]lane, reg.Len())

@@ -73,10 +73,13 @@ func (s *Spec) ruleTool() rules.Tool {
 	return t
 }
 
+// zeroOf returns the instant 0, which is 1970 by the clock that nobody sets.
+func zeroOf(now time.Time) time.Time { return now.Add(-time.Duration(now.UnixNano())) }
+
 // instant returns a time as the rules count it. Whoever sets the system's clock
 // while the program runs makes no period longer or shorter.
 func (e *Executor) instant(t time.Time) rules.Instant {
-	return e.epochNano.Add(t.Sub(e.epoch))
+	return rules.Instant(t.Sub(e.zero))
 }
 
 // describeTo sets rc to what the rules need to know of the call. The arguments

@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"cmp"
+	"math"
 	goruntime "runtime"
 	"slices"
 	"sync"
@@ -30,7 +32,7 @@ type crew struct {
 type worker struct {
 	next    atomic.Pointer[call] // given by take
 	current atomic.Pointer[call] // watched by the timer
-	armed   atomic.Int64         // when the timer fires, in nanoseconds from the executor's epoch; 0: it does not run
+	armed   atomic.Int64         // the instant at which the timer fires; 0: it does not run
 
 	input    PolicyInput  // for the policy, one after the other: it must not keep it
 	view     view         // of the facts, likewise
@@ -141,7 +143,7 @@ func (w *worker) arm(due time.Time) {
 	if due.IsZero() {
 		return
 	}
-	at := max(int64(due.Sub(w.exec.epoch)), 1) // by the clock that nobody sets
+	at := cmp.Or(int64(w.exec.instant(due)), 1) // 0 says that it does not run
 	if w.armedBefore(at) {
 		return
 	}
@@ -161,7 +163,7 @@ func (w *worker) arm(due time.Time) {
 // armedBefore reports whether the timer fires at an instant or before.
 func (w *worker) armedBefore(at int64) bool {
 	armed := w.armed.Load()
-	return armed != 0 && armed <= at
+	return armed != 0 && armed <= at && at != math.MaxInt64 // where instants end
 }
 
 // fire looks whether the time of the current call is up. It takes note that the

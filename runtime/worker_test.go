@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestArmForTheEarlierOfTwo has a worker and its timer meet: one arms it for the
@@ -14,7 +15,7 @@ import (
 // before.
 func TestArmForTheEarlierOfTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &Executor{epoch: time.Now()}
+		e := &Executor{zero: time.Now()}
 		near, far := time.Now().Add(time.Second), time.Now().Add(time.Hour)
 		for range 200 {
 			w := &worker{exec: e}
@@ -24,7 +25,7 @@ func TestArmForTheEarlierOfTwo(t *testing.T) {
 			both.Go(func() { w.arm(near) })
 			w.mu.Unlock()
 			both.Wait()
-			assert.Equal(t, int64(near.Sub(e.epoch)), w.armed.Load())
+			assert.Equal(t, int64(e.instant(near)), w.armed.Load())
 			w.stop()
 		}
 	})
@@ -32,7 +33,7 @@ func TestArmForTheEarlierOfTwo(t *testing.T) {
 
 // TestArmForgetsTheWallClock has the system's clock set forward by a day.
 func TestArmForgetsTheWallClock(t *testing.T) {
-	e := &Executor{epoch: time.Now()}
+	e := &Executor{zero: time.Now()}
 	w := &worker{exec: e}
 	defer w.stop()
 	w.arm(time.Now().Add(time.Minute))
@@ -40,4 +41,42 @@ func TestArmForgetsTheWallClock(t *testing.T) {
 	assert.InDelta(t, time.Minute, armed, float64(time.Second), "not in nanoseconds since 1970")
 	w.arm(time.Now().Add(30 * time.Second))
 	assert.Less(t, w.armed.Load(), armed)
+}
+
+// A still clock stands still, and tells when its only timer would fire.
+type stillClock struct {
+	at    time.Time
+	after time.Duration
+}
+
+func (c *stillClock) Now() time.Time { return c.at }
+
+func (c *stillClock) AfterFunc(d time.Duration, _ func()) Timer {
+	c.after = d
+	return c
+}
+
+func (c *stillClock) Stop() bool { return true }
+
+func (c *stillClock) Reset(d time.Duration) bool {
+	c.after = d
+	return true
+}
+
+// TestArmOnAnyClock arms a worker where instants begin, are 0 and end.
+func TestArmOnAnyClock(t *testing.T) {
+	for _, at := range []string{"0001-01-01T00:00:01Z", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z", "2262-04-11T23:47:16.8Z", "2400-01-01T00:00:00Z"} {
+		now, err := time.Parse(time.RFC3339, at)
+		require.NoError(t, err)
+		clock := &stillClock{at: now}
+		w := &worker{exec: &Executor{clock: clock, zero: zeroOf(now)}}
+		for _, d := range []time.Duration{2 * time.Second, time.Second, 0} {
+			w.arm(now.Add(d))
+			assert.Equal(t, d, clock.after, at)
+			w.arm(now.Add(time.Hour))
+			if at < "2262" {
+				assert.Equal(t, d, clock.after, "%s: it is armed before", at)
+			}
+		}
+	}
 }
