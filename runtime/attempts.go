@@ -19,7 +19,10 @@ func (c *call) attempts() bool {
 		if !c.invoke() {
 			return false
 		}
-		late := c.tool.spec.Retry != nil && c.overran()
+		if c.tool.spec.Retry == nil {
+			return c.finish()
+		}
+		late := c.overran()
 		if !c.retryable(late) {
 			return c.finishOr(late)
 		}
@@ -56,7 +59,7 @@ func (c *call) finishOr(late bool) bool {
 // tool that may run twice, after its time was up or when a resource was not there.
 func (c *call) retryable(late bool) bool {
 	spec := c.tool.spec
-	if spec.Retry == nil || !spec.Idempotent || c.attempt > spec.Retry.Max || c.isAborted() {
+	if !spec.Idempotent || c.attempt > spec.Retry.Max || c.isAborted() {
 		return false
 	}
 	return late || c.worker.err != nil && exhausted(c.worker.err)

@@ -87,10 +87,10 @@ func (c *call) durable() error {
 
 // intend waits until it is durable that the handler is about to start. A call of
 // which that cannot be written does not start.
-func (c *call) intend() bool {
-	if !c.exec.ledger.on() {
-		return true
-	}
+func (c *call) intend() bool { return !c.exec.ledger.on() || c.recordIntent() }
+
+// recordIntent is intend with a journal.
+func (c *call) recordIntent() bool {
 	if err := c.durable(); err != nil {
 		return c.end(*c.unwritable(err))
 	}
@@ -125,9 +125,13 @@ func (c *call) writable() bool {
 // settleOutcome waits until the outcome of c is durable. When it cannot be
 // written, nobody is told it: after a restart nobody would know it.
 func (c *call) settleOutcome() {
-	if c.dry || !c.exec.ledger.on() {
-		return
+	if !c.dry && c.exec.ledger.on() {
+		c.recordOutcome()
 	}
+}
+
+// recordOutcome is settleOutcome with a journal.
+func (c *call) recordOutcome() {
 	err := c.durable()
 	switch {
 	case err == nil,

@@ -16,8 +16,8 @@ var errAbandoned = errors.New("the evaluation took too long and was abandoned")
 
 // decide asks the policy and the rules and, when nothing refuses the call,
 // admits it, or lets it wait for somebody's consent: judged on facts that still
-// stand at that moment, and counted in them. A call that has been approved goes
-// the same way again.
+// stand at that moment, and counted in them. A call that has nothing to wait for
+// has started then. One that has been approved goes the same way again.
 func (c *call) decide() bool {
 	for try := 1; ; try++ {
 		if try == maxTries && !c.keepOthersOut() {
@@ -32,12 +32,15 @@ func (c *call) decide() bool {
 		}
 		shadowed := c.shadowed()
 		next, held, e := c.admit()
-		if next != nextAgain {
+		if shadowed != nil && next != nextAgain {
 			c.exec.shadow.compare(shadowed)
 		}
 		switch next {
 		case nextRun:
 			c.line()
+			return true
+		case nextStarted:
+			c.worker.arm(c.running.due)
 			return true
 		case nextEnd:
 			if c.dry {

@@ -146,11 +146,8 @@ func (d *desk) answer(c *call) (grant string, yes bool) {
 	return g.ID, yes
 }
 
-// drop forgets the question of a call that has ended. c.mu is held.
+// drop forgets the request of a call that has ended. c.mu is held.
 func (d *desk) drop(c *call) {
-	if !c.resumed() {
-		return
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if ev, ok := d.book.Cancel(d.exec.now(), c.asked.id); ok {

@@ -103,7 +103,9 @@ func (c *call) close(out *Outcome, e *ending, started bool) {
 	now := c.clock()
 	c.complete(out, now, started)
 	c.settle(out, now)
-	c.exec.desk.drop(c)
+	if c.resumed() {
+		c.exec.desk.drop(c)
+	}
 	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil && !out.RolledBack; c.record.undo.possible {
 		c.record.undo.ended = now
 	} else if c.record.final == nil && out.Kind != Unknown {

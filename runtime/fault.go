@@ -89,9 +89,13 @@ func (e *Executor) report(f *CallError) {
 
 // observe tells the observers how the call ended.
 func (c *call) observe() {
-	if len(c.exec.observers) == 0 {
-		return
+	if len(c.exec.observers) > 0 {
+		c.tellObservers()
 	}
+}
+
+// tellObservers is observe when there are any.
+func (c *call) tellObservers() {
 	info := c.info()
 	for _, f := range c.exec.observers {
 		c.exec.tell(f, info, c.record.outcome())

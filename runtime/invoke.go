@@ -11,13 +11,8 @@ import (
 )
 
 // start checks what was approved and gives the handler its deadline: that of
-// the tool, or the end of the turn's budget if that comes first. A call that had
-// nothing to wait for has started when it was admitted.
+// the tool, or the end of the turn's budget if that comes first.
 func (c *call) start() bool {
-	if c.attempt > 0 {
-		c.worker.arm(c.running.due)
-		return true
-	}
 	if why := c.exec.crew.stop.Load(); why != 0 {
 		c.halted(why)
 		return false
@@ -102,7 +97,9 @@ func (c *call) invoke() bool {
 func (c *call) finish() bool {
 	var e ending
 	c.result(&e)
-	c.aside(&e)
+	if c.tool.spec.Artifact != nil {
+		c.aside(&e)
+	}
 	e.commits = true
 	if e.outcome.Kind == Completed && len(c.exec.participants) > 0 {
 		c.commitParts(&e)
@@ -145,7 +142,10 @@ func (c *call) result(e *ending) {
 		e.outcome.Violations = unvalued(violations)
 	default:
 		e.event, e.to, e.output = EventCompleted, StateCompleted, len(out)
-		e.outcome.Kind, e.outcome.Obligations = Completed, c.obligations
+		e.outcome.Kind, e.outcome.Output, e.outcome.Obligations = Completed, out, c.obligations
+		if len(c.obligations) == 0 {
+			return
+		}
 		var err error
 		if e.outcome.Output, err = c.redact(out); err != nil {
 			e.fault = c.faulty(ReasonNone, err)

@@ -44,7 +44,9 @@ func (c *call) judge() bool {
 	case d.Effect == EffectDeny:
 		j.refuse(ReasonPolicyDenied, Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.record.tool))
 	default:
-		c.bound(d.Obligations)
+		if len(d.Obligations) > 0 {
+			c.bound(d.Obligations)
+		}
 		declared := c.tool.spec.Consent
 		j.asks = d.Effect == EffectAsk || len(d.Asks) > 0 || declared != nil && declared.Ask == ConsentAskAlways
 	}

@@ -74,6 +74,11 @@ func (l *ledger) health() error {
 	if !l.on() {
 		return nil
 	}
+	return l.failure()
+}
+
+// failure is health with a journal.
+func (l *ledger) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failed

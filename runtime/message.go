@@ -24,6 +24,11 @@ func limited(message string) string {
 	if len(message) <= maxMessage {
 		return message
 	}
+	return cutMessage(message)
+}
+
+// cutMessage is limited for a message that is too long.
+func cutMessage(message string) string {
 	ending := fmt.Sprintf("... (cut here: it has %d bytes)", len(message))
 	cut := maxMessage - len(ending)
 	for !utf8.RuneStart(message[cut]) {

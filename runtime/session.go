@@ -162,6 +162,13 @@ func (s *Session) openPart(run string) *part {
 
 // note is told of every change of the rule state, in order. s.mu is held.
 func (s *Session) note(ev *rules.Event) {
+	if s.exec.noted != nil || s.exec.ledger.on() {
+		s.noteFact(ev)
+	}
+}
+
+// noteFact is note when somebody wants to know.
+func (s *Session) noteFact(ev *rules.Event) {
 	if s.exec.noted != nil {
 		s.exec.noted(s.id, *ev)
 	}

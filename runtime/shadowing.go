@@ -55,6 +55,11 @@ func (c *call) shadowed() *shadowed {
 	if c.exec.shadow == nil || c.dry {
 		return nil
 	}
+	return c.forShadow()
+}
+
+// forShadow is shadowed when there is a shadow policy.
+func (c *call) forShadow() *shadowed {
 	w := c.worker
 	if w.judge.detail.Rule == ruleBreaker { // the policy was not asked
 		return nil
@@ -72,11 +77,8 @@ func (c *call) shadowed() *shadowed {
 	return t
 }
 
-// compare lets the shadow judge a call, some time.
+// compare lets the shadow judge a call, some time. t is not nil.
 func (s *shadow) compare(t *shadowed) {
-	if t == nil {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || len(s.waiting) >= maxShadowed {

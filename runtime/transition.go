@@ -37,8 +37,9 @@ func (c *call) transition(kind EventKind, to State, n *note) {
 	if c.dry || !c.exec.told() {
 		return
 	}
-	e := c.exec.begin()
+	c.exec.emitting.Lock()
 	defer c.exec.emitting.Unlock()
+	e := c.exec.next()
 	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
 	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.tool, c.id, c.run.session.id, c.run.id
 	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.attempt
@@ -67,15 +68,21 @@ func (c *call) transition(kind EventKind, to State, n *note) {
 // tells returns what the event of an ending says to operators. It may run code
 // of the tool: no lock is held, and the call can still be ended by its timer.
 func (c *call) tells(out *Outcome, fault *CallError) string {
+	if fault == nil && len(out.Violations)+len(out.Denials) == 0 {
+		return ""
+	}
+	return c.tellsOf(out, fault)
+}
+
+// tellsOf is tells when there is something to say.
+func (c *call) tellsOf(out *Outcome, fault *CallError) string {
 	switch {
 	case c.dry || !c.exec.told():
 		return ""
 	case fault != nil:
 		return c.scrub(fault.text())
-	case len(out.Violations)+len(out.Denials) > 0:
-		return c.scrub(explain(out))
 	}
-	return ""
+	return c.scrub(explain(out))
 }
 
 // told reports whether anybody is told of events.
@@ -83,19 +90,18 @@ func (e *Executor) told() bool { return len(e.sinks) > 0 || e.ledger.on() }
 
 var errNoSink = errors.New("the sink is nil")
 
-// begin returns the next event, which has its number and nothing else yet: there
-// is one piece of memory for all of them. It takes the lock that keeps others
-// from emitting events meanwhile.
-func (e *Executor) begin() *Event {
-	e.emitting.Lock()
+// next returns the next event, which has its number and nothing else yet: there
+// is one piece of memory for all of them. e.emitting is held.
+func (e *Executor) next() *Event {
 	e.event = Event{Seq: e.event.Seq + 1}
 	return &e.event
 }
 
 // emit hands an event that is no transition of a call to the sinks.
 func (e *Executor) emit(ev *Event) {
-	next := e.begin()
+	e.emitting.Lock()
 	defer e.emitting.Unlock()
+	next := e.next()
 	ev.Seq = next.Seq
 	*next = *ev
 	e.deliver(0)

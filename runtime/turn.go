@@ -98,8 +98,7 @@ func (c *call) advance() {
 	}
 	_ = (c.resumed() || c.validate() && c.afford()) && // once, before it waited for consent
 		c.decide() &&
-		c.queue() &&
-		c.start() &&
+		(c.attempt > 0 || c.queue() && c.start()) && // unless that was one step with its admission
 		c.attempts()
 	c.returned = true
 }
@@ -156,10 +155,10 @@ func (t *Turn) block(i int) {
 }
 
 // blocks reports whether the tool at position i is blocked.
-func (t *Turn) blocks(i int) bool {
-	if !t.blocking.Load() {
-		return false
-	}
+func (t *Turn) blocks(i int) bool { return t.blocking.Load() && t.isBlocked(i) }
+
+// isBlocked is blocks when some tool is blocked.
+func (t *Turn) isBlocked(i int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, blocked := t.blocked[i]

@@ -24,11 +24,15 @@ var (
 // prepareUndo has what the undo of the call will need prepared and stored: once,
 // since what a second attempt finds may be what the first one has made.
 func (c *call) prepareUndo() error {
-	prepare := c.tool.hooks.prepare
-	if prepare == nil || c.isPrepared {
+	if c.tool.hooks.prepare == nil || c.isPrepared {
 		return nil
 	}
-	state, err := prepare(c.running, c.final)
+	return c.prepareState()
+}
+
+// prepareState is prepareUndo when there is something to prepare.
+func (c *call) prepareState() error {
+	state, err := c.tool.hooks.prepare(c.running, c.final)
 	if err == nil {
 		err = storable(state)
 	}
