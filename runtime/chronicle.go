@@ -86,11 +86,16 @@ func (c *call) durable() error {
 }
 
 // intend waits until it is durable that the handler is about to start. A call of
-// which that cannot be written does not start.
-func (c *call) intend() bool { return !c.exec.ledger.on() || c.recordIntent() }
+// which that cannot be written, or which has ended, does not start.
+func (c *call) intend() bool {
+	if c.exec.ledger.on() {
+		return c.awaitIntent()
+	}
+	return !c.over().happened()
+}
 
-// recordIntent is intend with a journal.
-func (c *call) recordIntent() bool {
+// awaitIntent is intend with a journal.
+func (c *call) awaitIntent() bool {
 	if err := c.durable(); err != nil {
 		return c.end(*c.unwritable(err))
 	}
@@ -126,12 +131,12 @@ func (c *call) writable() bool {
 // written, nobody is told it: after a restart nobody would know it.
 func (c *call) settleOutcome() {
 	if !c.dry && c.exec.ledger.on() {
-		c.recordOutcome()
+		c.awaitOutcome()
 	}
 }
 
-// recordOutcome is settleOutcome with a journal.
-func (c *call) recordOutcome() {
+// awaitOutcome is settleOutcome with a journal.
+func (c *call) awaitOutcome() {
 	err := c.durable()
 	switch {
 	case err == nil,
