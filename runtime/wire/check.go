@@ -176,7 +176,7 @@ func (a *ArrayRule) checkArray(n *notes, at, count int, text []byte) {
 	}
 	if i, j, dup := equalItems(text); dup {
 		n.note(at, a.Sensitive, "uniqueItems", "no two equal items",
-			"items "+strconv.Itoa(i)+" and "+strconv.Itoa(j)+" are equal")
+			"equal items "+strconv.Itoa(i)+" and "+strconv.Itoa(j))
 	}
 }
 

@@ -133,7 +133,7 @@ var everythingCases = []struct {
 		`/tags: minItems: want at least 1 item, have 0`, `/labels/b: multipleOf: want a multiple of 2, have 3`,
 		`/labels: maxProperties: want at most 2 members, have 3`}},
 	{"too many", head + `,"tags":["a","b","c","d","9"]}`, []string{`/tags: maxItems: want at most 3 items, have 5`}},
-	{"unique", head + `,"tags":["a","\u0061"]}`, []string{`/tags: uniqueItems: want no two equal items, have items 0 and 1 are equal`}},
+	{"unique", head + `,"tags":["a","\u0061"]}`, []string{`/tags: uniqueItems: want no two equal items, have equal items 0 and 1`}},
 	{"items", head + `,"tags":["a","9",7]}`, []string{
 		`/tags/1: pattern: want a match of ^[a-z]+$, have "9"`, `/tags/2: type: want string, have number`}},
 	{"short tuple", head + `,"point":[1]}`, []string{`/point: minItems: want exactly 2 items, have 1`}},

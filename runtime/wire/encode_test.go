@@ -63,7 +63,7 @@ func TestAppendViolations(t *testing.T) {
 			v.Tags.V = []string{"a", "b", "a", "A"}
 			v.Labels.V["c"] = 3
 		}, []string{`/tags/3: pattern: want a match of ^[a-z]+$, have "A"`, "/tags: maxItems: want at most 3 items, have 4",
-			"/tags: uniqueItems: want no two equal items, have items 0 and 2 are equal",
+			"/tags: uniqueItems: want no two equal items, have equal items 0 and 2",
 			"/labels/c: multipleOf: want a multiple of 2, have 3", "/labels: maxProperties: want at most 2 members, have 3"}},
 		"nil slice":   {func(v *everything) { v.Tags.V = nil }, []string{"/tags: minItems: want at least 1 item, have 0"}},
 		"nil pointer": {func(v *everything) { v.Tree.V = nil }, []string{"/tree: type: want object, have null"}},
@@ -145,7 +145,7 @@ func TestAppendUniqueOfNoJSON(t *testing.T) {
 	assert.Equal(t, []string{"/1: type: want a finite number, have NaN", "/2: type: want a finite number, have -Inf"}, lines(bad))
 	v = numbers{1, 2, 1}
 	_, bad = wire.Append(nil, &v)
-	assert.Equal(t, []string{"(root): uniqueItems: want no two equal items, have items 0 and 2 are equal"}, lines(bad))
+	assert.Equal(t, []string{"(root): uniqueItems: want no two equal items, have equal items 0 and 2"}, lines(bad))
 }
 
 // tokens writes down a walk.

@@ -148,14 +148,14 @@ func TestUniqueItems(t *testing.T) {
 	for in, want := range map[string]string{
 		`[]`: "", `[1]`: "", `[1,2]`: "", `[1,"1"]`: "", `[1,true,null,"null",false,0]`: "", `[[1],[2]]`: "", `[{"a":1},{"a":2}]`: "", `["a","A"]`: "",
 		`[{"a":[1,2]},{"a":[2,1]}]`: "", `[[],{}]`: "", `[9007199254740992,9007199254740993]`: "", `[0.1,0.10000000000000001]`: "", `[[1],[1,1]]`: "", `[["a"],["a","a"]]`: "",
-		`[1,1.0]`:                             "items 0 and 1 are equal",
-		`[0,-0.0]`:                            "items 0 and 1 are equal",
-		`[100,2,1e2]`:                         "items 0 and 2 are equal",
-		`["\u0061",1,"a"]`:                    "items 0 and 2 are equal",
-		`[null,[],null]`:                      "items 0 and 2 are equal",
-		`[{"a":1,"b":[2]},{"b":[2.0],"a":1}]`: "items 0 and 1 are equal",
-		`[ {} , { } ]`:                        "items 0 and 1 are equal",
-		`[[{"x":"\/"}],[{"x":"/"}]]`:          "items 0 and 1 are equal",
+		`[1,1.0]`:                             "equal items 0 and 1",
+		`[0,-0.0]`:                            "equal items 0 and 1",
+		`[100,2,1e2]`:                         "equal items 0 and 2",
+		`["\u0061",1,"a"]`:                    "equal items 0 and 2",
+		`[null,[],null]`:                      "equal items 0 and 2",
+		`[{"a":1,"b":[2]},{"b":[2.0],"a":1}]`: "equal items 0 and 1",
+		`[ {} , { } ]`:                        "equal items 0 and 1",
+		`[[{"x":"\/"}],[{"x":"/"}]]`:          "equal items 0 and 1",
 	} {
 		_, bad := read(in, readRaws, rule)
 		if want != "" {
