@@ -117,14 +117,15 @@ func TestReadmeCommands(t *testing.T) {
 }
 
 // TestReadmeInit runs the README's command for a new application, with another
-// place for it.
+// place for it, and with what a shell makes of its variable.
 func TestReadmeInit(t *testing.T) {
-	const elsewhere = "../shop"
-	command := blocks(t, "README.md", "sh")[1]
-	require.Contains(t, command, elsewhere)
+	words := strings.Fields(blocks(t, "README.md", "sh")[1])
+	require.Equal(t, []string{"go", "run", "./cmd/ambit", "init", "--local", `"$PWD"`, "../shop"}, words)
+	here, err := os.Getwd()
+	require.NoError(t, err)
 	app := filepath.Join(t.TempDir(), "shop")
-	out, err := exec.Command("sh", "-c", strings.ReplaceAll(command, elsewhere, "'"+app+"'")).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	words[5], words[6] = here, app
+	goRun(t, ".", words[1:]...)
 	goRun(t, app, "build", "./...")
 }
 
