@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,102 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const module = "github.com/ambit-tools/ambit"
-
 // The budget of docs/architecture.md: a file has one concern, a function one idea.
 const (
 	maxFileLines     = 400
 	maxFunctionLines = 60
 )
-
-// fences says, per package, which modules besides the standard library a build
-// of it may link. Packages of our own are named by their path in the module.
-// An entry ending in /... covers a package and all below it.
-var fences = map[string][]string{
-	"runtime/wire":       {},
-	"runtime/rules":      {},
-	"runtime/consent":    {"runtime/wire", "runtime/internal/walk"},
-	"runtime/journal":    {"runtime/wire", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
-	"runtime/audit":      {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
-	"runtime":            {"runtime/wire", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/..."},
-	"runtime/content":    {"runtime/internal/disk"},
-	"runtime/workspace":  {"runtime", "@runtime", "runtime/content", "github.com/rogpeppe/go-internal"},
-	"runtime/sqltx":      {"runtime", "@runtime"},
-	"runtime/state":      {"runtime", "@runtime"},
-	"policies":           {},
-	"dsl/yamldoc":        {"gopkg.in/yaml.v3"},
-	"dsl":                {"dsl/yamldoc", "gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map/v2", "github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4"},
-	"gen/internal/ir":    {"dsl", "runtime/wire", "@dsl"},
-	"gen/internal/emit":  {"gen/internal/ir", "dsl", "runtime/wire", "@dsl", "github.com/dave/jennifer", "golang.org/x/tools", "golang.org/x/mod", "golang.org/x/sync"},
-	"gen":                {"gen/internal/...", "dsl", "runtime/wire", "@gen/internal/emit"},
-	"gen/dynamic":        {"gen/internal/ir", "dsl", "runtime", "@runtime", "@dsl"},
-	"runtime/opa":        {"runtime", "@runtime", "policies", "*"},
-	"runtime/terminal":   {"runtime", "@runtime", "golang.org/x/term", "golang.org/x/sys"},
-	"runtime/scenario":   {"runtime", "@runtime", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
-	"runtime/replay":     {"runtime", "@runtime", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
-	"runtime/scripttest": {"runtime", "@runtime", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},
-
-	"runtime/runtimetest":        {"runtime/journal", "@runtime/journal"},
-	"runtime/sqlite":             {"runtime/journal", "@runtime/journal", "runtime/internal/oslock", "@runtime/internal/simdisk"},
-	"runtime/internal/crashtest": {},
-	"runtime/internal/mutant":    {},
-	"runtime/internal/simdisk":   {"golang.org/x/sys", "modernc.org", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft"},
-	"runtime/inbox":              {"runtime", "@runtime", "golang.org/x/sys"},
-	"runtime/internal/oslock":    {"golang.org/x/sys"},
-}
-
-// TestImportFences holds the import rules of docs/architecture.md by what the
-// linker would see, so that a transitive import counts too.
-func TestImportFences(t *testing.T) {
-	for pkg, allowed := range fences {
-		t.Run(pkg, func(t *testing.T) {
-			allowed := expand(allowed)
-			for _, dep := range deps(t, pkg) {
-				require.Truef(t, permits(allowed, pkg, dep), "%s may not depend on %s", pkg, dep)
-			}
-		})
-	}
-}
-
-// expand replaces @pkg by what pkg may depend on.
-func expand(allowed []string) []string {
-	var out []string
-	for _, a := range allowed {
-		if name, ok := strings.CutPrefix(a, "@"); ok {
-			out = append(out, expand(fences[name])...)
-			continue
-		}
-		out = append(out, a)
-	}
-	return out
-}
-
-func permits(allowed []string, pkg, dep string) bool {
-	own, isOwn := strings.CutPrefix(dep, module+"/")
-	if isOwn && own == pkg {
-		return true
-	}
-	for _, a := range allowed {
-		switch {
-		case a == "*" && !isOwn:
-			return true
-		case isOwn && (own == a || strings.HasSuffix(a, "/...") && strings.HasPrefix(own, strings.TrimSuffix(a, "..."))):
-			return true
-		case !isOwn && (dep == a || strings.HasPrefix(dep, a+"/")):
-			return true
-		}
-	}
-	return false
-}
-
-// deps lists the packages outside the standard library that pkg links.
-func deps(t *testing.T, pkg string) []string {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./"+pkg)
-	out, err := cmd.Output()
-	require.NoError(t, err)
-	return strings.Fields(string(out))
-}
 
 // TestOnlyEmitImportsJennifer keeps the emitter replaceable.
 func TestOnlyEmitImportsJennifer(t *testing.T) {

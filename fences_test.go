@@ -1,0 +1,171 @@
+package ambit_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/ambit-tools/ambit"
+
+// fences says, per package, which modules besides the standard library a build
+// of it may link. Packages of our own are named by their path in the module.
+// An entry ending in /... covers a package and all below it, one that begins
+// with @ what that package may link.
+var fences = map[string][]string{
+	"dsl/yamldoc": {"gopkg.in/yaml.v3"},
+	"dsl":         {"dsl/yamldoc", "gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map/v2", "github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4"},
+
+	"gen/internal/ir":              {"dsl", "runtime/wire", "@dsl"},
+	"gen/internal/emit":            {"gen/internal/ir", "dsl", "runtime/wire", "@dsl", "github.com/dave/jennifer"},
+	"gen/internal/fixture":         {"gen/internal/fixture/declare"},
+	"gen/internal/fixture/declare": {},
+	"gen":                          {"gen/internal/ir", "gen/internal/emit", "dsl", "runtime/wire", "@gen/internal/emit"},
+	"gen/dynamic":                  {"gen/internal/ir", "dsl", "runtime", "@runtime", "@dsl"},
+	"gen/dynamic/internal/answer":  {"runtime", "@runtime"},
+
+	"policies": {},
+
+	"runtime/wire":          {},
+	"runtime/rules":         {},
+	"runtime/rules/analyze": {"runtime/rules"},
+	"runtime/consent":       {"runtime/wire", "runtime/internal/walk"},
+	"runtime/journal":       {"runtime/wire", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
+	"runtime":               {"runtime/wire", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/compact", "runtime/internal/rig", "runtime/internal/walk"},
+	"runtime/audit":         {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
+	"runtime/content":       {"runtime/internal/disk"},
+	"runtime/inbox":         {"runtime", "@runtime", "runtime/internal/oslock", "golang.org/x/sys"},
+	"runtime/mutants":       {},
+	"runtime/opa":           {"runtime", "@runtime", "policies", "*"},
+	"runtime/replay":        {"runtime", "@runtime", "runtime/internal/virtual", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
+	"runtime/runtimetest":   {"runtime/journal", "@runtime/journal"},
+	"runtime/scenario":      {"runtime", "@runtime", "runtime/internal/virtual", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
+	"runtime/scripttest":    {"runtime", "@runtime", "runtime/internal/virtual", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},
+	"runtime/sqlite":        {"runtime/journal", "@runtime/journal", "runtime/internal/oslock", "@runtime/internal/simdisk"},
+	"runtime/sqltx":         {"runtime", "@runtime"},
+	"runtime/state":         {"runtime", "@runtime"},
+	"runtime/terminal":      {"runtime", "@runtime", "golang.org/x/term", "golang.org/x/sys"},
+	"runtime/workspace":     {"runtime", "@runtime", "runtime/content", "@runtime/content", "github.com/rogpeppe/go-internal"},
+
+	"runtime/internal/compact":   {"runtime/wire", "runtime/internal/walk"},
+	"runtime/internal/crashtest": {},
+	"runtime/internal/disk":      {},
+	"runtime/internal/mutant":    {},
+	"runtime/internal/oslock":    {"golang.org/x/sys"},
+	"runtime/internal/rig":       {},
+	"runtime/internal/simdisk":   {"golang.org/x/sys", "modernc.org", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft"},
+	"runtime/internal/simfs":     {"runtime/internal/disk"},
+	"runtime/internal/virtual":   {"runtime", "@runtime"},
+	"runtime/internal/walk":      {"runtime/wire"},
+}
+
+// unfenced are the packages that may link everything, with the reason. What is
+// internal to others Go itself keeps from them.
+var unfenced = map[string]string{
+	"":                "holds tests of the module as a whole",
+	"cmd/...":         "is the program, in which everything comes together",
+	"examples/...":    "are applications, which may use whatever is public",
+	"testscripts/...": "runs the program, and applications that the scripts look into",
+}
+
+// TestImportFences holds the import rules of docs/architecture.md by what the
+// linker would see, so that a transitive import counts too.
+func TestImportFences(t *testing.T) {
+	packages := linked(t)
+	for pkg, allowed := range fences {
+		t.Run(pkg, func(t *testing.T) {
+			deps, ok := packages[strings.TrimSuffix(module+"/"+pkg, "/")]
+			require.True(t, ok, "there is no package %s", pkg)
+			allowed := expand(allowed)
+			for _, dep := range deps {
+				require.Truef(t, permits(allowed, dep), "%s may not depend on %s", pkg, dep)
+			}
+		})
+	}
+}
+
+// TestEveryPackageIsFenced: a new package comes with a decision about what it
+// may link, and a decision goes with the package that it was about.
+func TestEveryPackageIsFenced(t *testing.T) {
+	free := map[string]bool{}
+	for path := range linked(t) {
+		pkg, own := strings.CutPrefix(path+"/", module+"/")
+		if !own {
+			continue
+		}
+		pkg = strings.TrimSuffix(pkg, "/")
+		_, fenced := fences[pkg]
+		exempt := false
+		for pattern := range unfenced {
+			if covers(pattern, pkg) {
+				exempt, free[pattern] = true, true
+			}
+		}
+		require.Truef(t, fenced != exempt, "package %q is in one of fences and unfenced: it is fenced: %t, unfenced: %t", pkg, fenced, exempt)
+	}
+	for pattern, reason := range unfenced {
+		require.Truef(t, free[pattern], "there is no package %q, which %s", pattern, reason)
+	}
+}
+
+// expand replaces @pkg by what pkg may depend on.
+func expand(allowed []string) []string {
+	var out []string
+	for _, a := range allowed {
+		if name, ok := strings.CutPrefix(a, "@"); ok {
+			out = append(out, expand(fences[name])...)
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+func permits(allowed []string, dep string) bool {
+	own, isOwn := strings.CutPrefix(dep, module+"/")
+	for _, a := range allowed {
+		switch {
+		case a == "*" && !isOwn:
+			return true
+		case isOwn && covers(a, own):
+			return true
+		case !isOwn && covers(a+"/...", dep):
+			return true
+		}
+	}
+	return false
+}
+
+// covers says whether a package is the one that pattern names, or below it when
+// pattern ends in /...
+func covers(pattern, pkg string) bool {
+	name, below := strings.CutSuffix(pattern, "/...")
+	return pkg == name || below && strings.HasPrefix(pkg, name+"/")
+}
+
+// linked returns, for every package outside the standard library that a build of
+// this module links, the others of them that it links.
+func linked(t *testing.T) map[string][]string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{range .Deps}} {{.}}{{end}}{{end}}", "./...")
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	all := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); len(words) > 0 {
+			all[words[0]] = words[1:]
+		}
+	}
+	for pkg, deps := range all {
+		var others []string
+		for _, dep := range deps {
+			if _, ok := all[dep]; ok {
+				others = append(others, dep)
+			}
+		}
+		all[pkg] = others
+	}
+	return all
+}
