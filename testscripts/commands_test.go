@@ -27,6 +27,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"append":  cmdAppend,
 		"age":     cmdAge,
 		"files":   cmdFiles,
+		"capture": cmdCapture,
 	}
 }
 
@@ -131,4 +132,19 @@ func cmdFiles(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return err
 	}))
+}
+
+// cmdCapture sets a variable to what the group of a regular expression matches in
+// a file: capture NAME PATTERN FILE
+func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: capture NAME PATTERN FILE")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	found := pattern.FindStringSubmatch(ts.ReadFile(args[2]))
+	if len(found) != 2 {
+		ts.Fatalf("%s does not match %q with one group", args[2], args[1])
+	}
+	ts.Setenv(args[0], found[1])
 }
