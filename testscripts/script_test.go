@@ -1,6 +1,7 @@
 // Package testscripts_test runs what a person types, as scripts: one per verb,
 // per class of diagnostic and per outcome. The name of a script says its
-// category first. "go test ./testscripts -update" rewrites expected output.
+// category first; TestEveryOutcomeHasAScript and TestEveryVerbHasAScript hold
+// what there has to be. "go test ./testscripts -update" rewrites expected output.
 package testscripts_test
 
 import (

@@ -17,6 +17,7 @@ type handler struct {
 	running, mostRunning atomic.Int64
 	lateWrites           atomic.Int64 // refused
 	started              atomic.Int64
+	sent                 atomic.Int64
 	never                map[string]int // never made
 }
 
@@ -87,6 +88,15 @@ func (h *handler) Wait(ctx context.Context, in *WaitInput) (*WaitOutput, error) 
 // Gated implements Handler.
 func (h *handler) Gated(context.Context, *GatedInput) (*GatedOutput, error) {
 	return &GatedOutput{}, nil
+}
+
+// Send implements Handler.
+func (h *handler) Send(_ context.Context, in *SendInput) (*SendOutput, error) {
+	h.started.Add(1)
+	if in.Text == "nothing" {
+		return nil, errors.New("there is nothing to send")
+	}
+	return &SendOutput{Sent: h.sent.Add(1)}, nil
 }
 
 // Shout implements Handler.

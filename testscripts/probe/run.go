@@ -176,6 +176,9 @@ func printOutcome(w io.Writer, out runtime.Outcome) {
 	for _, reason := range out.AllReasons {
 		line += " " + reason.String()
 	}
+	if out.Of != "" {
+		line += " of " + out.Of
+	}
 	if out.Output != nil {
 		line += " " + string(out.Output[:min(len(out.Output), maxShown)])
 	}

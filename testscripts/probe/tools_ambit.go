@@ -23,6 +23,7 @@ const (
 	QuietFailName = "quiet_fail"
 	WaitName      = "wait"
 	GatedName     = "gated"
+	SendName      = "send"
 	ShoutName     = "shout"
 	UnlistedName  = "unlisted"
 	BrokenName    = "broken"
@@ -51,6 +52,8 @@ type Handler interface {
 	Wait(context.Context, *WaitInput) (*WaitOutput, error)
 	// Gated runs only behind three gates.
 	Gated(context.Context, *GatedInput) (*GatedOutput, error)
+	// Send sends something, once.
+	Send(context.Context, *SendInput) (*SendOutput, error)
 	// Shout carries out the shout tool: Say something, unless it is loud.
 	Shout(context.Context, *ShoutInput) (*ShoutOutput, error)
 	// Unlisted writes without a policy that allows it.
@@ -92,6 +95,11 @@ func (UnimplementedHandler) Gated(context.Context, *GatedInput) (*GatedOutput, e
 	return nil, runtime.NotImplemented(GatedName)
 }
 
+// Send is not implemented.
+func (UnimplementedHandler) Send(context.Context, *SendInput) (*SendOutput, error) {
+	return nil, runtime.NotImplemented(SendName)
+}
+
 // Shout is not implemented.
 func (UnimplementedHandler) Shout(context.Context, *ShoutInput) (*ShoutOutput, error) {
 	return nil, runtime.NotImplemented(ShoutName)
@@ -120,6 +128,7 @@ func Tools(h Handler) []*runtime.Tool {
 		runtime.NewTool(&quietFailSpec, &quietFailInputRule, h.QuietFail),
 		runtime.NewTool(&waitSpec, &waitInputRule, h.Wait),
 		runtime.NewTool(&gatedSpec, &gatedInputRule, h.Gated),
+		runtime.NewTool(&sendSpec, &sendInputRule, h.Send),
 		runtime.NewTool(&shoutSpec, &shoutInputRule, h.Shout),
 		runtime.NewTool(&unlistedSpec, &unlistedInputRule, h.Unlisted),
 		runtime.NewTool(&brokenSpec, &brokenInputRule, h.Broken),
@@ -225,6 +234,26 @@ var gatedSpec = runtime.Spec{
 	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
 	InputSchema:  &gatedInputSchema,
 	OutputSchema: &gatedOutputSchema,
+}
+
+var (
+	//go:embed schemas/send.input.json
+	sendInputSchema string
+	//go:embed schemas/send.output.json
+	sendOutputSchema string
+)
+
+var sendSpec = runtime.Spec{
+	Name:         SendName,
+	Version:      "1.0.0",
+	Description:  "Send something, once.",
+	Pin:          "10b9353d2035877fddf731839cf638b33103b22aecdd511e4ac95aeb8145e3da",
+	Effect:       runtime.SideEffectWrite,
+	Deadline:     45 * time.Second,
+	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Dedupe:       runtime.Dedupe{Mode: runtime.DedupeAlways},
+	InputSchema:  &sendInputSchema,
+	OutputSchema: &sendOutputSchema,
 }
 
 var (

@@ -225,6 +225,60 @@ func (v *GatedOutput) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
+// SendInput is the input of the send tool.
+type SendInput struct {
+	To   string // Whom to send it to.
+	Text string // What to send.
+}
+
+var (
+	sendInputRule = wire.ObjectRule{Names: []string{"to", "text"}, Required: 2}
+	sendInputTo   = wire.StringRule{Has: wire.Max, Max: 100}
+	sendInputText = wire.StringRule{Has: wire.Max, Max: 100}
+)
+
+// ReadMember reads one member of v.
+func (v *SendInput) ReadMember(r *wire.Reader, name string) {
+	switch name {
+	case "to":
+		wire.ReadString(r, &v.To, &sendInputTo)
+	case "text":
+		wire.ReadString(r, &v.Text, &sendInputText)
+	}
+}
+
+// Walk visits v in declaration order.
+func (v *SendInput) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &sendInputRule)
+	wire.StringMember(w, "to", &v.To, &sendInputTo)
+	wire.StringMember(w, "text", &v.Text, &sendInputText)
+	wire.End(w)
+}
+
+// SendOutput is the output of the send tool.
+type SendOutput struct {
+	Sent int64 // How many were sent before and with this one.
+}
+
+var (
+	sendOutputRule = wire.ObjectRule{Names: []string{"sent"}, Required: 1}
+	sendOutputSent = wire.IntRule{Has: wire.Min, Min: 1}
+)
+
+// ReadMember reads one member of v.
+func (v *SendOutput) ReadMember(r *wire.Reader, name string) {
+	if name == "sent" {
+		wire.ReadInt(r, &v.Sent, &sendOutputSent)
+	}
+}
+
+// Walk visits v in declaration order.
+func (v *SendOutput) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &sendOutputRule)
+	wire.IntMember(w, "sent", &v.Sent, &sendOutputSent)
+	wire.End(w)
+}
+
 // ShoutInput is the input of the shout tool.
 type ShoutInput struct {
 	Text string // What to say.
