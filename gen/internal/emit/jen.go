@@ -3,9 +3,6 @@ package emit
 import (
 	"fmt"
 	"go/token"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
 
@@ -74,79 +71,23 @@ func texts(all []string) *jen.Statement {
 	return jen.Index().String().Values(elems...)
 }
 
-// commentWidth is where the text of a comment is wrapped.
-const commentWidth = 77
-
 // doc writes a comment: paragraphs of hostile text become lines that start
 // with // and hold nothing that ends one.
-func doc(g *jen.Group, paragraphs []string) {
-	for _, line := range commentLines(paragraphs) {
+func doc(g *jen.Group, d ir.Doc) {
+	for _, line := range docLines(d) {
 		g.Comment(line)
 	}
 }
 
 // docLine is one comment line of our own with names in it.
-func docLine(g *jen.Group, text string) { doc(g, []string{text}) }
+func docLine(g *jen.Group, text string) { doc(g, ir.Doc{Text: []string{text}}) }
 
 // besideField puts a short comment on the line of a field.
-func besideField(s *jen.Statement, paragraphs []string) *jen.Statement {
-	for _, p := range paragraphs {
-		if line := beside(p); line != "//" {
-			s.Comment(line)
-		}
+func besideField(s *jen.Statement, d ir.Doc) *jen.Statement {
+	for _, line := range docLines(d) {
+		s.Comment(line)
 	}
 	return s
-}
-
-// beside makes one comment line of a text, however long.
-func beside(text string) string {
-	return strings.Join(append([]string{"//"}, strings.Fields(clean(text))...), " ")
-}
-
-func commentLines(paragraphs []string) []string {
-	var out []string
-	for _, p := range paragraphs {
-		for _, part := range strings.FieldsFunc(p, func(r rune) bool { return r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' }) {
-			wrapped := wrap(clean(part))
-			if len(wrapped) == 0 {
-				continue
-			}
-			if len(out) > 0 {
-				out = append(out, "//")
-			}
-			out = append(out, wrapped...)
-		}
-	}
-	return out
-}
-
-// clean makes everything that an editor or a terminal would obey a space. What
-// go vet would take for a build constraint is broken up.
-func clean(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.IsSpace(r) || !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.ReplaceAll(s, "+build", "+ build")
-}
-
-// wrap cuts a paragraph into comment lines.
-func wrap(s string) []string {
-	var out []string
-	line := "//"
-	for _, word := range strings.Fields(s) {
-		if len(line) > len("//") && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > commentWidth {
-			out = append(out, line)
-			line = "//"
-		}
-		line += " " + word
-	}
-	if line != "//" {
-		out = append(out, line)
-	}
-	return out
 }
 
 // embed writes an embedded file. The directive is no text of the user's: the

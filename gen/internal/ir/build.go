@@ -90,7 +90,7 @@ func (b *builder) reason(r *dsl.Reason) {
 	b.pkg.Reasons = append(b.pkg.Reasons, &Reason{
 		GoName: name,
 		Code:   r.Code,
-		Doc:    []string{name + " is a denial by a policy: " + sentence(r.Description)},
+		Doc:    Doc{Text: []string{name + " is a denial by a policy: " + sentence(r.Description)}},
 	})
 }
 
@@ -111,10 +111,7 @@ func (b *builder) tool(d *dsl.Tool) *Tool {
 	t.Const = b.declare(b.scope, t.GoName+"Name", what, d.Pos)
 	t.SpecVar = b.scope.unique(lower(t.GoName) + "Spec")
 	b.declare(b.methods, t.GoName, what, d.Pos)
-	t.Doc = []string{methodDoc(t.GoName, d)}
-	if p := deprecation(d); p != "" {
-		t.Doc = append(t.Doc, p)
-	}
+	t.Doc = Doc{Text: []string{methodDoc(t.GoName, d)}, Deprecated: deprecation(d)}
 
 	root := func(s *dsl.Schema, part, doc string) *Type {
 		return b.root(s, t.GoName+part, fmt.Sprintf("%s is %s the %s tool.", t.GoName+part, doc, d.Name), d)
@@ -144,7 +141,7 @@ func (b *builder) hooks(t *Tool) {
 	add := func(kind HookKind, prefix, key, doc string) {
 		name := prefix + t.GoName
 		b.declare(b.methods, name, fmt.Sprintf("%s of tool %q", key, d.Name), d.Pos)
-		t.Hooks = append(t.Hooks, &Hook{GoName: name, Kind: kind, Doc: []string{fmt.Sprintf(doc, name, t.GoName)}})
+		t.Hooks = append(t.Hooks, &Hook{GoName: name, Kind: kind, Doc: Doc{Text: []string{fmt.Sprintf(doc, name, t.GoName)}}})
 	}
 	if d.Consent != nil && d.Consent.Preview {
 		add(HookPreview, "Preview", "the preview", "%s shows what %s would do. It only reads; its digest is part of what is approved.")

@@ -29,7 +29,7 @@ type Package struct {
 type Tool struct {
 	Decl    *dsl.Tool
 	GoName  string   // FileRead: the name of its method, the start of its other names
-	Doc     []string // the comment of its method, a paragraph each
+	Doc     Doc      // the comment of its method
 	Const   string   // FileReadName: the constant that holds the tool's name
 	SpecVar string   // fileReadSpec
 	Spec    *Literal // a runtime.Spec
@@ -47,11 +47,19 @@ type Tool struct {
 	Embeds       []*Embed
 }
 
+// A Doc is a comment.
+type Doc struct {
+	Text []string // a paragraph each, or more where it has line breaks; to be read as text only
+	// Deprecated is what stands in the notice that the tools of Go act on;
+	// empty for what is not deprecated.
+	Deprecated string
+}
+
 // A Hook is a further method of Handler that a tool's declaration asks for.
 type Hook struct {
 	GoName string // PreviewFileWrite
 	Kind   HookKind
-	Doc    []string
+	Doc    Doc
 }
 
 // A HookKind says which method a Hook is.
@@ -75,7 +83,7 @@ type Embed struct {
 type Reason struct {
 	GoName string // ReasonOutsideDocs
 	Code   string
-	Doc    []string
+	Doc    Doc
 }
 
 // A Pattern is a compiled pattern that all rules with the same source share.
@@ -114,7 +122,7 @@ type Type struct {
 	Kind Kind
 	// Name is the Go name of an enum, struct, tuple or union; otherwise empty.
 	Name string
-	Doc  []string
+	Doc  Doc
 	// Rule is what the schema says of the value; nil when it says nothing.
 	// Null and Pointer have none: see [Type.Check].
 	Rule *Rule
@@ -183,7 +191,7 @@ const (
 type Field struct {
 	Name     string // of the member
 	GoName   string // empty for KindFixed
-	Doc      []string
+	Doc      Doc
 	Type     *Type
 	Presence Presence
 	Schema   *dsl.Schema

@@ -16,9 +16,9 @@ const maxProperties = 256
 // announce makes t a declared Go type.
 func (b *builder) announce(t *Type, s *dsl.Schema, at place) {
 	t.Name = b.declare(b.scope, at.name, "the type of "+describe(s), s.Pos)
-	t.Doc = []string{at.doc}
+	t.Doc.Text = []string{at.doc}
 	if text := sentence(s.Description); text != "" && at.owner == nil { // a member's field says it already
-		t.Doc = append(t.Doc, text)
+		t.Doc.Text = append(t.Doc.Text, text)
 	}
 	b.pkg.Types = append(b.pkg.Types, t)
 	b.types[t.Name] = t
@@ -96,7 +96,8 @@ func (b *builder) object(t *Type, s *dsl.Schema, at place) {
 func besides(fields []*Field) bool {
 	const short = 50
 	for _, f := range fields {
-		if len(f.Doc) > 1 || len(f.Doc) == 1 && (len(f.Doc[0]) > short || strings.ContainsAny(f.Doc[0], "\r\n\u2028\u2029")) {
+		text := strings.Join(f.Doc.Text, "\n")
+		if text != "" && f.Doc.Deprecated != "" || len(text) > short || strings.ContainsAny(text, "\r\n\u2028\u2029") {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -64,22 +65,25 @@ func sentence(text string) string {
 }
 
 // fieldDoc is the comment of a struct field: the description as it stands.
-func fieldDoc(s *dsl.Schema) []string {
+func fieldDoc(s *dsl.Schema) Doc {
 	text := s.Description
 	for n := s.Target; text == "" && n != nil; n = n.Schema.Target {
 		text = n.Schema.Description
 	}
-	var doc []string
+	var doc Doc
 	if text = sentence(text); text != "" {
-		doc = append(doc, text)
+		doc.Text = []string{text}
 	}
 	if s.Deprecated {
-		doc = append(doc, "Deprecated: do not use it any more.")
+		doc.Deprecated = unwanted
 	}
 	return doc
 }
 
-// deprecation is the paragraph that Go's tools recognise, or empty.
+// unwanted is what is said of the deprecated when there is nothing else to say.
+const unwanted = "do not use it any more."
+
+// deprecation is the notice above the method of a deprecated tool, or empty.
 func deprecation(d *dsl.Tool) string {
 	if d.Deprecated == nil {
 		return ""
@@ -94,5 +98,5 @@ func deprecation(d *dsl.Tool) string {
 	if d.Deprecated.Message != "" {
 		words = append(words, sentence(d.Deprecated.Message))
 	}
-	return "Deprecated: " + strings.Join(words, " ")
+	return cmp.Or(strings.Join(words, " "), unwanted)
 }
