@@ -72,7 +72,7 @@ func typeWords(t reflect.Type) string {
 		return "media type"
 	case reflect.TypeFor[grammarDedupe]():
 		return "duration, `true`, `always` or `never`"
-	case reflect.TypeFor[grammarDialect](), reflect.TypeFor[grammarRef](), reflect.TypeFor[string]():
+	case reflect.TypeFor[grammarDialect](), reflect.TypeFor[grammarRef](), reflect.TypeFor[grammarProse](), reflect.TypeFor[string]():
 		return "text"
 	case reflect.TypeFor[grammarType]():
 		return "`" + strings.Join(typeNames, "`, `") + "`, or a list of one of them and `\"null\"`"

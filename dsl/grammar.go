@@ -21,8 +21,8 @@ type grammarFile struct {
 // grammarTool is one entry of tools.
 type grammarTool struct {
 	Version       grammarSemver       `yaml:"version" jsonschema:"required" doc:"Semantic version of the tool." from:"F2"`
-	Title         string              `yaml:"title" doc:"Name for people." default:"none" from:"F2"`
-	Description   string              `yaml:"description" jsonschema:"required" doc:"What the tool does, for the model." from:"F2"`
+	Title         grammarProse        `yaml:"title" doc:"Name for people." default:"none" from:"F2"`
+	Description   grammarProse        `yaml:"description" jsonschema:"required" doc:"What the tool does, for the model." from:"F2"`
 	Effect        grammarEffect       `yaml:"effect" doc:"What a call may do to the world." default:"destructive" from:"B9"`
 	Idempotent    bool                `yaml:"idempotent" doc:"Running the same call twice does what running it once does." default:"false" from:"F2"`
 	Deterministic bool                `yaml:"deterministic" doc:"Equal input and state give equal output." default:"false" from:"F15"`
@@ -73,7 +73,7 @@ type grammarIdempotency struct {
 // grammarConsent is consent of a tool.
 type grammarConsent struct {
 	Ask       grammarAsk      `yaml:"ask" jsonschema:"required" doc:"Ask for every call, or when a policy says so." from:"R6"`
-	Message   string          `yaml:"message" doc:"What approvers read; {member} stands for a member of the input." default:"none" from:"A5"`
+	Message   grammarProse    `yaml:"message" doc:"What approvers read; {member} stands for a member of the input." default:"none" from:"A5"`
 	Approvers grammarNames    `yaml:"approvers" doc:"Who may answer." default:"anyone but the caller" from:"A6"`
 	Timeout   grammarDuration `yaml:"timeout" doc:"How long a request waits for an answer." default:"5m" from:"R6"`
 	Quorum    grammarCount    `yaml:"quorum" doc:"How many different approvers must agree." default:"1" from:"A4"`
@@ -100,7 +100,7 @@ type grammarArtifact struct {
 type grammarDeprecated struct {
 	Since   grammarSemver `yaml:"since" jsonschema:"required" doc:"Version of the tool from which on it is deprecated." from:"F14"`
 	Use     grammarName   `yaml:"use" doc:"The tool to use instead." default:"none" from:"F14"`
-	Message string        `yaml:"message" jsonschema:"required" doc:"What to do instead." from:"F14"`
+	Message grammarProse  `yaml:"message" jsonschema:"required" doc:"What to do instead." from:"F14"`
 }
 
 // grammarSetRules is rules of the file.
@@ -147,8 +147,8 @@ type grammarSchema struct {
 	Ref         grammarRef        `yaml:"$ref" doc:"Another schema: \"#/types/NAME\" or \"#/$defs/NAME\"." from:"F3"`
 	Defs        grammarTypes      `yaml:"$defs" doc:"Schemas for references, at the root only." from:"F3"`
 	Type        grammarType       `yaml:"type" doc:"A type, or [T, \"null\"]." from:"F13"`
-	Title       string            `yaml:"title" doc:"Name for people." from:"F3"`
-	Description string            `yaml:"description" doc:"What the value means; every property needs one, a $ref may leave it to its target." from:"F13"`
+	Title       grammarProse      `yaml:"title" doc:"Name for people." from:"F3"`
+	Description grammarProse      `yaml:"description" doc:"What the value means; every property needs one, a $ref may leave it to its target." from:"F13"`
 	Deprecated  bool              `yaml:"deprecated" doc:"The member should not be used any more." default:"false" from:"F14"`
 	Sensitive   bool              `yaml:"x-sensitive" doc:"Kept out of logs, events and violations." default:"false" from:"A5"`
 	Examples    []any             `yaml:"examples" doc:"Values that fit." from:"F3"`

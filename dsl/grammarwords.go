@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"encoding/json"
+	"go/token"
 
 	"github.com/invopop/jsonschema"
 )
@@ -12,6 +13,7 @@ type (
 	grammarVersion    string
 	grammarPackage    string
 	grammarSemver     string
+	grammarProse      string
 	grammarEffect     string
 	grammarAsk        string
 	grammarCover      string
@@ -37,7 +39,7 @@ type (
 	grammarBranches   []*grammarSchema
 	grammarTypes      map[string]*grammarSchema
 	grammarTools      map[string]*grammarTool
-	grammarReasons    map[string]string
+	grammarReasons    map[string]grammarProse
 	grammarModes      map[string][]string
 	grammarProperties map[string]*grammarSchema
 
@@ -103,8 +105,19 @@ func refTo(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$
 
 func (grammarVersion) JSONSchema() *jsonschema.Schema { return oneWord("v1") }
 func (grammarPackage) JSONSchema() *jsonschema.Schema {
-	return textLike(`^[\p{L}_][\p{L}\p{Nd}_]{0,63}$`)
+	s := textLike(`^[\p{L}_][\p{L}\p{Nd}_]{0,63}$`)
+	var keywords []string
+	for t := range token.TILDE {
+		if t.IsKeyword() {
+			keywords = append(keywords, t.String())
+		}
+	}
+	s.Not = oneWord(list(append(keywords, "_"))...)
+	return s
 }
+
+// A text for people is not blank.
+func (grammarProse) JSONSchema() *jsonschema.Schema  { return textLike(`\S`) }
 func (grammarSemver) JSONSchema() *jsonschema.Schema { return textLike(semverPattern) }
 func (grammarEffect) JSONSchema() *jsonschema.Schema { return oneWord("read", "write", "destructive") }
 func (grammarAsk) JSONSchema() *jsonschema.Schema    { return oneWord("always", "policy") }
@@ -172,7 +185,7 @@ func (grammarTools) JSONSchema() *jsonschema.Schema {
 	return s
 }
 func (grammarReasons) JSONSchema() *jsonschema.Schema {
-	return mapOf(lowerName.String(), &jsonschema.Schema{Type: "string", Pattern: `\S`})
+	return mapOf(lowerName.String(), grammarProse("").JSONSchema())
 }
 func (grammarModes) JSONSchema() *jsonschema.Schema {
 	return mapOf(lowerName.String(), listOf(textLike(labelName.String())))
@@ -212,9 +225,75 @@ func (grammarAdditional) JSONSchema() *jsonschema.Schema {
 }
 func (grammarItems) JSONSchema() *jsonschema.Schema { return anyOf(oneWord(false), refTo("schema")) }
 
-// JSONSchemaExtend says that a schema is a type, a reference or a oneOf.
+// JSONSchemaExtend says that a schema is a type, a reference or a oneOf, and that
+// a keyword needs a type that it says something about.
 func (grammarSchema) JSONSchemaExtend(s *jsonschema.Schema) {
 	s.OneOf = []*jsonschema.Schema{{Required: []string{"type"}}, {Required: []string{"$ref"}}, {Required: []string{"oneOf"}}}
+	s.DependentSchemas = make(map[string]*jsonschema.Schema)
+	for key := s.Properties.Oldest(); key != nil; key = key.Next() {
+		types := appliesTo(key.Key)
+		if types == nil {
+			continue
+		}
+		var names []any
+		for _, t := range types {
+			names = append(names, string(t))
+		}
+		pair := &jsonschema.Schema{Type: "array", Contains: oneWord(names...)}
+		s.DependentSchemas[key.Key] = with("type", anyOf(oneWord(names...), pair))
+	}
+	s.AllOf = []*jsonschema.Schema{integersAreWhole(), branchesAreObjects()}
+}
+
+// integersAreWhole says that the bounds of an integer are.
+func integersAreWhole() *jsonschema.Schema {
+	bounds := jsonschema.NewProperties()
+	for _, key := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"} {
+		bounds.Set(key, &jsonschema.Schema{Type: "integer"})
+	}
+	return &jsonschema.Schema{If: with("type", oneWord("integer")), Then: &jsonschema.Schema{Properties: bounds}}
+}
+
+// branchesAreObjects says so of the branches of a oneOf.
+func branchesAreObjects() *jsonschema.Schema {
+	branch, key := jsonschema.NewProperties(), jsonschema.NewProperties()
+	branch.Set("type", oneWord("object"))
+	key.Set("oneOf", &jsonschema.Schema{Items: &jsonschema.Schema{Properties: branch}})
+	return &jsonschema.Schema{Properties: key}
+}
+
+// JSONSchemaExtend says that only what may run twice is tried again, what the
+// engine needs to run a tool, and what a heartbeat adds to the input.
+func (grammarTool) JSONSchemaExtend(s *jsonschema.Schema) {
+	one := uint64(1)
+	s.DependentSchemas = map[string]*jsonschema.Schema{
+		"retry": with("idempotent", oneWord(true)),
+		"every": {
+			If:   with("input", with("required", &jsonschema.Schema{MinItems: &one})),
+			Then: &jsonschema.Schema{Required: []string{"args"}},
+		},
+		"heartbeat": {
+			If:   with("input", with("properties", with("request_heartbeat", jsonschema.TrueSchema))),
+			Then: with("heartbeat", oneWord(false)),
+		},
+	}
+}
+
+// JSONSchemaExtend says which rules exclude each other, and what is for all tools only.
+func (grammarRules) JSONSchemaExtend(s *jsonschema.Schema) {
+	s.Not = &jsonschema.Schema{AllOf: []*jsonschema.Schema{with("continue_loop", oneWord(true)), with("exit_loop", oneWord(true))}}
+	each := with("each", oneWord(true))
+	each.Type = "object"
+	rule := jsonschema.NewProperties()
+	rule.Set("max_calls", &jsonschema.Schema{Not: each})
+	s.AllOf = []*jsonschema.Schema{{Properties: rule}}
+}
+
+// with is an object that has a member of this schema.
+func with(name string, value *jsonschema.Schema) *jsonschema.Schema {
+	member := jsonschema.NewProperties()
+	member.Set(name, value)
+	return &jsonschema.Schema{Required: []string{name}, Properties: member}
 }
 
 func list(words []string) []any {
