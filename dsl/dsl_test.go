@@ -37,6 +37,7 @@ func TestModel(t *testing.T) {
 	f, err := Parse("schemas.yaml", read(t, "testdata/good/schemas.yaml"))
 	require.NoError(t, err)
 	in := f.Tools[0].Input
+	assert.Equal(t, Pos{File: "schemas.yaml", Line: 3, Col: 1}, f.PackagePos)
 	target := in.property("target").Schema
 	require.Same(t, f.Types[1], target.Target)
 	assert.Equal(t, "kind", f.Types[1].Schema.Tag)

@@ -19,6 +19,8 @@ type File struct {
 	Reasons []*Reason
 	Rules   *Rules // of the whole set; nil when none are declared
 	Tools   []*Tool
+	// PackagePos is where the key package stands.
+	PackagePos Pos
 
 	source source
 }

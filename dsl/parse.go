@@ -84,7 +84,7 @@ func fileLevel() level[File] {
 
 func (p *parser) parseFile(root *node) {
 	at := Pos{Line: 1, Col: 1}
-	walk(p, root, p.levels.file, "the file", at, p.file)
+	p.file.PackagePos = walk(p, root, p.levels.file, "the file", at, p.file)["package"]
 }
 
 // version checks the version of the grammar.

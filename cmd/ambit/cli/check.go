@@ -43,7 +43,7 @@ carries but does not enforce yet.`,
 			warnings, ruleErr := d.analyse()
 			policies, policyErr := checkPolicies(cmd.Context(), path, d)
 			notes, noteErr := d.notes()
-			err = asProblems(errors.Join(err, ruleErr, policyErr, noteErr))
+			err = asProblems(errors.Join(err, d.refusePackage(), ruleErr, policyErr, noteErr))
 			notes = append(notes, d.closedNotes(policies.Closed)...)
 			slices.SortStableFunc(notes, func(a, b finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 			if asJSON {

@@ -20,8 +20,9 @@ the declarations and type headers that its policies are checked against. Without
 an argument it takes ./tools.yaml, or the only */tools.yaml.
 
 Files are replaced atomically and only when their content changes; nothing is
-written when the declaration has an error. Files of an earlier run that are no
-longer wanted are removed. A file that ambit did not write is never touched.
+written when the declaration has an error, or names another package than the Go
+files beside it. Files of an earlier run that are no longer wanted are removed. A
+file that ambit did not write is never touched.
 
 With -check it also names files among the generated policies that were not
 generated: the policies would not load.
@@ -38,6 +39,9 @@ package to run it by "go generate":
 			}
 			d, err := load(path)
 			if err != nil {
+				return err
+			}
+			if err := d.refusePackage(); err != nil {
 				return err
 			}
 			changes, err := d.generate(check)

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"cmp"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ambit-tools/ambit/dsl"
+)
+
+// refusePackage refuses a package name when the Go files beside the declaration
+// are all of another package: go build takes one package to a folder.
+func (d *declaration) refusePackage() error {
+	if d == nil {
+		return nil
+	}
+	file, other := "", ""
+	for _, name := range d.goFiles() {
+		switch pkg := packageOf(filepath.Join(d.dir, name)); pkg {
+		case d.file.Package:
+			return nil // files of one more package are no fault of the declaration
+		case "", "documentation": // go build passes over package documentation
+		default:
+			file, other = cmp.Or(file, name), cmp.Or(other, pkg)
+		}
+	}
+	if other == "" {
+		return nil
+	}
+	return dsl.Diagnostics{d.file.Diagnostic(d.file.PackagePos, "write package: "+other,
+		"package: %s, but %s in this folder is of package %s", quote(d.file.Package), quote(file), quote(other))}
+}
+
+// goFiles are the files in the folder of d that go build would compile together
+// with the generated ones, without tests and what ambit itself generated.
+func (d *declaration) goFiles() []string {
+	entries, err := os.ReadDir(d.dir)
+	if err != nil {
+		return nil // whoever writes here will say so
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if !e.Type().IsRegular() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		if built, err := build.Default.MatchFile(d.dir, name); err == nil && built {
+			names = append(names, name)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		content, err := os.ReadFile(filepath.Join(d.dir, name))
+		return err != nil || hasHeader(content)
+	})
+}
+
+// packageOf is what the package clause of a Go file says, empty when it has none.
+func packageOf(path string) string {
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly)
+	if err != nil {
+		return ""
+	}
+	return f.Name.Name
+}
