@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	maxSource = 1 << 20 // bytes of a declaration file
-	maxDepth  = 64      // nested lists and mappings
+	maxSource  = 1 << 20  // bytes of a declaration file
+	maxCounted = 64 << 20 // bytes that are told apart: nobody need read on
+	maxDepth   = 64       // nested lists and mappings
 )
 
 // A node is a YAML node after everything that the declaration does not allow
@@ -53,8 +54,11 @@ func (p *parser) load(src []byte) *node {
 	if len(src) > maxSource {
 		first, _, _ := strings.Cut(text[:1024], "\n")
 		p.src = newSource(p.src.path, strings.ToValidUTF8(first, "\ufffd"))
-		p.report(Pos{}, "split it: one file per package of tools",
-			"the file has %d bytes, more than the limit of %d", len(src), maxSource)
+		message := fmt.Sprintf("the file has %d bytes, more than the limit of %d", len(src), maxSource)
+		if len(src) > maxCounted {
+			message = fmt.Sprintf("the file has more than 64 MiB; the limit is %d bytes", maxSource)
+		}
+		p.report(Pos{}, "split it: one file per package of tools", "%s", message)
 		return nil
 	}
 	p.src = newSource(p.src.path, strings.ToValidUTF8(text, "\ufffd"))
@@ -149,12 +153,28 @@ func (p *parser) syntaxError(err error) {
 	line := p.src.lines[pos.Line-1]
 	pos.Col += len(line) - len(strings.TrimLeft(line, " "))
 	hint := "look at this line and the ones beside it"
-	if strings.Contains(what, "mapping values are not allowed") {
-		hint = `quote a text that contains ": "`
-	} else if strings.Contains(what, "cannot start any token") && strings.Contains(line, "\t") {
+	switch {
+	case strings.Contains(what, "mapping values are not allowed"):
+		hint = `indent the line as far as those beside it, or quote a text that contains ": "`
+	case strings.Contains(what, "cannot start any token") && strings.Contains(line, "\t"):
 		hint = "indent with spaces"
+	case strings.Contains(what, "found a tab character"):
+		hint = "indent with spaces"
+		pos = p.indentedByTab(pos)
 	}
 	p.report(pos, hint, "not valid YAML: %s", what)
+}
+
+// indentedByTab finds the tab that the YAML reader met in the indentation of a
+// line at or after pos, where it began to read.
+func (p *parser) indentedByTab(pos Pos) Pos {
+	for i, line := range p.src.lines[pos.Line-1:] {
+		indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+		if before, _, ok := strings.Cut(indent, "\t"); ok && len(indent) < len(line) {
+			return Pos{Line: pos.Line + i, Col: len(before) + 1}
+		}
+	}
+	return pos
 }
 
 // convert refuses aliases, anchors, tags and deep nesting, and resolves scalars.

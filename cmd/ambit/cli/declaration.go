@@ -72,7 +72,7 @@ func load(path string) (*declaration, error) {
 		return nil, problem(err.Error(), "")
 	}
 	defer f.Close()
-	source, err := io.ReadAll(io.LimitReader(f, readLimit))
+	source, err := io.ReadAll(io.LimitReader(f, readLimit+1))
 	if err != nil {
 		return nil, problem(err.Error(), "")
 	}
