@@ -83,8 +83,74 @@ func (p *parser) findTag(s *Schema) {
 			return
 		}
 	}
-	p.report(s.Keys["oneOf"], "give every branch the same required member, such as kind, of type string with a const of its own",
-		"oneOf: branches without a member that tells them apart are not supported yet")
+	p.reportTag(s)
+}
+
+// reportTag says of every branch what keeps the member that was most likely meant
+// from telling it apart.
+func (p *parser) reportTag(s *Schema) {
+	name := likelyTag(s)
+	if name == "" {
+		p.report(s.Keys["oneOf"], "give every branch the same required member, such as kind, of type string with a const of its own",
+			"oneOf: branches without a member that tells them apart are not supported yet")
+		return
+	}
+	first := make(map[string]int)
+	for i, branch := range s.OneOf {
+		b := branch.base()
+		m := b.property(name)
+		fixed := fixedText(m)
+		switch {
+		case m == nil:
+			p.report(branch.Pos, "give it a required member "+quote(name)+" of type string with a const of its own", "oneOf: branch %d has no member %s", i+1, quote(name))
+		case fixed == nil:
+			p.report(branch.Pos, "give it a const of its own, of type string", "oneOf: member %s of branch %d has no const", quote(name), i+1)
+		case !b.requires(name):
+			p.report(branch.Pos, "add "+quote(name)+" to required of the branch", "oneOf: member %s is not required in branch %d", quote(name), i+1)
+		}
+		if fixed == nil {
+			continue
+		}
+		if other, ok := first[fixed.Text]; ok {
+			p.report(branch.Pos, "give each of them a const of its own", "oneOf: member %s has the const %s in branch %d and in branch %d",
+				quote(name), quote(fixed.Text), other, i+1)
+			continue
+		}
+		first[fixed.Text] = i + 1
+	}
+}
+
+// likelyTag is the member that has a const string in the most branches, where
+// being required counts too; empty when none has one.
+func likelyTag(s *Schema) string {
+	best, points := "", make(map[string]int)
+	for _, branch := range s.OneOf {
+		b := branch.base()
+		for _, m := range b.Properties {
+			if fixedText(m) == nil {
+				continue
+			}
+			points[m.Name] += 2
+			if b.requires(m.Name) {
+				points[m.Name]++
+			}
+			if points[m.Name] > points[best] {
+				best = m.Name
+			}
+		}
+	}
+	return best
+}
+
+// fixedText is the const string of a member, or nil.
+func fixedText(m *Property) *Value {
+	if m == nil {
+		return nil
+	}
+	if t := m.Schema.base(); t != nil && t.Const != nil && t.Const.Kind == ValueString {
+		return t.Const
+	}
+	return nil
 }
 
 // tells reports whether the member has a different required const in every branch.
@@ -103,14 +169,10 @@ func tells(s *Schema, name string) bool {
 // tagValue returns the required const string of a member, or nil.
 func (s *Schema) tagValue(name string) *Value {
 	b := s.base()
-	m := b.property(name)
-	if m == nil || !b.requires(name) {
+	if !b.requires(name) {
 		return nil
 	}
-	if t := m.Schema.base(); t != nil && t.Const != nil && t.Const.Kind == ValueString {
-		return t.Const
-	}
-	return nil
+	return fixedText(b.property(name))
 }
 
 // checkFinite refuses types of which no finite value exists, because their
