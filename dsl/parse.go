@@ -72,7 +72,7 @@ func (p *parser) report(pos Pos, hint, format string, args ...any) {
 func (p *parser) later(check func()) { p.checks = append(p.checks, check) }
 
 func fileLevel() level[File] {
-	return level[File]{what: "the file", required: []string{"ambit", "package", "tools"}, keys: keys[File]{
+	return level[File]{what: "the file", required: []string{"ambit", "package", "tools"}, only: map[string]string{"ambit": "v1"}, keys: keys[File]{
 		"ambit":   func(p *parser, n *node, _ *File) { p.version(n) },
 		"package": func(p *parser, n *node, f *File) { f.Package = p.packageName(n) },
 		"types":   (*parser).parseTypes,

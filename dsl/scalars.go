@@ -27,6 +27,8 @@ func (p *parser) wrong(n *node, key, want string) {
 	case n.kind == nodeString && (want == "a whole number" || want == "a number") &&
 		(oldNumber.MatchString(n.text) || jsonNumber.MatchString(n.text)):
 		hint = meant
+	case want == "a list" && n.kind == nodeString && bareWord.MatchString(n.text) && scalarKind(n.text) == nodeString:
+		hint = "write it as [" + n.text + "]"
 	case want == "a list":
 		hint = "write it as [a, b]"
 	case want == "a mapping":
@@ -34,6 +36,9 @@ func (p *parser) wrong(n *node, key, want string) {
 	}
 	p.report(n.pos, hint, "%s must be %s, not %s", key, want, n.shown())
 }
+
+// bareWord matches what needs no quotes as an entry of a list.
+var bareWord = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/-]*$`)
 
 // shown names a value in a message.
 func (n *node) shown() string {

@@ -17,6 +17,8 @@ type schemaWork struct {
 	root  *schemaRoot
 	top   bool   // it is the root itself
 	owner string // how messages name it
+	// requiredAt says where each name of required stands.
+	requiredAt map[string]Pos
 	// noItems is items: false, which only a tuple may say.
 	noItems bool
 }
@@ -45,7 +47,7 @@ func schemaLevel() level[schemaWork] {
 		"const":       func(p *parser, n *node, w *schemaWork) { w.Const = p.value(n) },
 
 		"properties":           (*parser).parseProperties,
-		"required":             func(p *parser, n *node, w *schemaWork) { w.Required = p.labels(n, "required", nil) },
+		"required":             (*parser).parseRequired,
 		"additionalProperties": (*parser).parseAdditional,
 		"items":                (*parser).parseItems,
 		"prefixItems":          (*parser).parsePrefixItems,
@@ -184,6 +186,16 @@ func (p *parser) parseEnum(n *node, w *schemaWork) {
 		}
 		seen[key] = true
 		w.Enum = append(w.Enum, v)
+	}
+}
+
+func (p *parser) parseRequired(n *node, w *schemaWork) {
+	w.Required = p.labels(n, "required", nil)
+	w.requiredAt = make(map[string]Pos, len(n.items))
+	for _, item := range n.items {
+		if _, twice := w.requiredAt[item.text]; !twice {
+			w.requiredAt[item.text] = item.pos
+		}
 	}
 }
 

@@ -68,12 +68,53 @@ func (p *parser) checkShape(w *schemaWork) {
 	}
 }
 
+// typeOf is the type of the values that a schema lists, as the schema would say
+// it; empty when there are none, or of several types. A value may be nil.
+func typeOf(values []*Value) string {
+	var found Type
+	nullable := false
+	for _, v := range values {
+		t := Type("")
+		switch {
+		case v == nil:
+			continue
+		case v.refused:
+			return ""
+		case v.Kind == ValueNull:
+			nullable = true
+			continue
+		case v.Kind == ValueString:
+			t = TypeString
+		case v.Kind == ValueBool:
+			t = TypeBoolean
+		case v.Kind == ValueNumber && isInteger(v.Text) && found != TypeNumber:
+			t = TypeInteger
+		case v.Kind == ValueNumber:
+			t = TypeNumber
+		}
+		if found == TypeInteger && t == TypeNumber {
+			found = TypeNumber
+		}
+		if t == "" || found != "" && found != t {
+			return ""
+		}
+		found = t
+	}
+	if nullable && found != "" {
+		return "[" + string(found) + `, "null"]`
+	}
+	return string(found)
+}
+
 // typeHint guesses the type from the other keywords.
 func (p *parser) typeHint(w *schemaWork) string {
 	for _, key := range sortedKeys(w.Keys) {
 		if types := appliesTo(key); len(types) > 0 && len(types) <= 2 {
 			return "add type: " + string(types[0])
 		}
+	}
+	if t := typeOf(append(slices.Clone(w.Enum), w.Const, w.Default)); t != "" {
+		return "add type: " + t
 	}
 	return "add type: " + strings.Join(typeNames[:len(typeNames)-1], ", ") + " or boolean"
 }
@@ -95,7 +136,7 @@ func (p *parser) checkObject(w *schemaWork) {
 	for _, name := range w.Required {
 		prop := w.property(name)
 		if prop == nil {
-			p.report(w.Keys["required"], p.didYouMean(name, w.propertyNames()), "required: %s is not a property", quote(name))
+			p.report(w.requiredAt[name], p.didYouMean(name, w.propertyNames()), "required: %s is not a property", quote(name))
 		} else if at, ok := prop.Schema.Keys["default"]; ok {
 			p.report(at, "remove the default, or remove the name from required", "property %s is required and has a default", quote(name))
 		}

@@ -15,6 +15,8 @@ type level[T any] struct {
 	what     string // in "it is a key of ..."
 	required []string
 	keys     keys[T]
+	// only holds the keys that have one value, with it.
+	only map[string]string
 	// unknown, when set, explains a key that is known but refused.
 	unknown func(key string) (message, hint string)
 }
@@ -98,8 +100,15 @@ func walk[T any](p *parser, n *node, l level[T], owner string, at Pos, dst *T) m
 		return ok || slices.Contains(meant, key) // the misspelt key is one fault, not two
 	})
 	if len(missing) > 0 {
-		list := strings.Join(missing, ", ")
-		p.report(at, "add "+list+"; "+quote("ambit schema")+" says what each key means", "%s has no %s", owner, list)
+		add := make([]string, len(missing))
+		for i, key := range missing {
+			add[i] = key
+			if value := l.only[key]; value != "" {
+				add[i] += ": " + value
+			}
+		}
+		p.report(at, "add "+strings.Join(add, ", ")+"; "+quote("ambit schema")+" says what each key means",
+			"%s has no %s", owner, strings.Join(missing, ", "))
 	}
 	return places
 }
