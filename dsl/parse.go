@@ -19,7 +19,8 @@ func Parse(path string, src []byte, opts ...Option) (*File, error) {
 	for _, opt := range opts {
 		opt(p)
 	}
-	if root := p.load(src); root != nil {
+	root := p.load(src)
+	if root != nil {
 		p.parseFile(root)
 		p.resolveRefs()
 		p.cutLoops()
@@ -32,6 +33,9 @@ func Parse(path string, src []byte, opts ...Option) (*File, error) {
 		}
 	}
 	if err := p.found.Err(); err != nil {
+		if found, ok := err.(Diagnostics); ok && p.part != nil {
+			p.handPart(root, found)
+		}
 		return nil, err
 	}
 	p.file.source = p.src
@@ -50,7 +54,9 @@ type parser struct {
 	unions  []*Schema
 	types   map[string]*NamedSchema
 	tools   map[string]*Tool
+	places  map[string]Pos                    // of the keys of the file
 	pattern func(string) (fault, hint string) // nil: anything is one
+	part    func(Part)                        // nil: nobody wants it
 	// checks need the whole file and run last.
 	checks []func()
 }
@@ -84,7 +90,8 @@ func fileLevel() level[File] {
 
 func (p *parser) parseFile(root *node) {
 	at := Pos{Line: 1, Col: 1}
-	p.file.PackagePos = walk(p, root, p.levels.file, "the file", at, p.file)["package"]
+	p.places = walk(p, root, p.levels.file, "the file", at, p.file)
+	p.file.PackagePos = p.places["package"]
 }
 
 // version checks the version of the grammar.
