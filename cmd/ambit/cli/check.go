@@ -30,6 +30,8 @@ tests are run: a program that reloads its policies takes none whose tests fail.
 It also analyses the rules of all tools together: a tool that can never run and a
 requirement that can never be met are errors. Rules that never decide anything,
 and covers that no grant can have, are warnings: they do not change the exit code.
+An error does not hide those of what is whole beside it; a note at the end names
+the checks that had to wait.
 
 Notes name tools that nothing can allow, and declared fields that this version
 carries but does not enforce yet.`,
@@ -39,13 +41,14 @@ carries but does not enforce yet.`,
 			if err != nil {
 				return err
 			}
-			d, err := load(path)
-			warnings, ruleErr := d.analyse()
+			x, err := examine(path)
+			d, warnings := x.whole, x.warnings
 			policies, policyErr := checkPolicies(cmd.Context(), path, d)
 			notes, noteErr := d.notes()
-			err = asProblems(errors.Join(err, d.refusePackage(), ruleErr, policyErr, noteErr))
+			err = asProblems(errors.Join(err, policyErr, noteErr))
 			notes = append(notes, d.closedNotes(policies.Closed)...)
 			slices.SortStableFunc(notes, func(a, b finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
+			notes = append(notes, x.missedNote(path)...)
 			if asJSON {
 				return printFindings(cmd.OutOrStdout(), err, slices.Concat(warningFindings(warnings), policyWarnings(policies.Warnings), notes))
 			}

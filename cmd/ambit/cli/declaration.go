@@ -67,6 +67,15 @@ func locateBelow() (string, error) {
 // load parses the declaration at path and generates its files in memory, so
 // that a keyword that cannot be generated is reported like any other error.
 func load(path string) (*declaration, error) {
+	file, err := parse(path)
+	if err != nil {
+		return nil, err
+	}
+	return generated(path, file)
+}
+
+// parse reads the declaration file at path.
+func parse(path string, opts ...dsl.Option) (*dsl.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, problem(err.Error(), "")
@@ -76,15 +85,23 @@ func load(path string) (*declaration, error) {
 	if err != nil {
 		return nil, problem(err.Error(), "")
 	}
-	file, err := dsl.Parse(path, source, dsl.WithPatterns(gen.PatternFault))
-	if err != nil {
-		return nil, err
-	}
+	return dsl.Parse(path, source, append(opts, dsl.WithPatterns(gen.PatternFault))...)
+}
+
+// generated generates the files of a declaration that was read from path.
+func generated(path string, file *dsl.File) (*declaration, error) {
 	out, err := gen.Generate(file, gen.Options{Source: filepath.Base(path)})
 	if err != nil {
 		return nil, err
 	}
-	return &declaration{path: path, dir: filepath.Dir(path), file: file, out: out}, nil
+	d := onDisk(path, file)
+	d.out = out
+	return d, nil
+}
+
+// onDisk is a declaration of which nothing is generated.
+func onDisk(path string, file *dsl.File) *declaration {
+	return &declaration{path: path, dir: filepath.Dir(path), file: file}
 }
 
 // policyDir is where the hand-written policies of the declaration at path live.

@@ -16,8 +16,8 @@ import (
 // refusePackage refuses a package name when the Go files beside the declaration
 // are all of another package: go build takes one package to a folder.
 func (d *declaration) refusePackage() error {
-	if d == nil {
-		return nil
+	if !token.IsIdentifier(d.file.Package) {
+		return nil // refused already
 	}
 	file, other := "", ""
 	for _, name := range d.goFiles() {

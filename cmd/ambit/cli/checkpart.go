@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ambit-tools/ambit/dsl"
+)
+
+// An examination is a declaration for "ambit check", which judges what is whole
+// of one that has errors, so that these hide no others.
+type examination struct {
+	whole    *declaration // nil when there are errors
+	warnings []warning
+	missed   []string // the checks that could not be made
+}
+
+// examine reads the declaration at path, generates it in memory and analyses its rules.
+func examine(path string) (examination, error) {
+	var part dsl.Part
+	file, err := parse(path, dsl.WithPart(func(p dsl.Part) { part = p }))
+	if err != nil {
+		return examinePart(path, part, err)
+	}
+	d := onDisk(path, file)
+	whole, err := generated(path, file)
+	warnings, ruleErr := d.analyse()
+	x := examination{whole: whole, warnings: warnings}
+	if err != nil {
+		x.missed = unheld(path)
+	}
+	return x, errors.Join(err, d.refusePackage(), ruleErr)
+}
+
+// examinePart adds to the errors of a declaration those of what is whole of it.
+func examinePart(path string, part dsl.Part, err error) (examination, error) {
+	x := examination{missed: unheld(path)}
+	if part.Rules == nil {
+		return x, err
+	}
+	if part.Tools == nil {
+		x.missed = append([]string{"the names in Go"}, x.missed...)
+	} else if _, nameErr := generated(path, part.Tools); nameErr != nil {
+		err = mergeDiagnostics(err, nameErr)
+	}
+	d := onDisk(path, part.Rules)
+	// More rules make no tool run that cannot, so that these errors are certain. The
+	// warnings are not: a rule may decide nothing only because others are missing.
+	_, ruleErr := d.analyse()
+	return x, errors.Join(err, d.refusePackage(), ruleErr)
+}
+
+// mergeDiagnostics puts the errors of two stages into the order of their places.
+func mergeDiagnostics(a, b error) error {
+	first, ok1 := errors.AsType[dsl.Diagnostics](a)
+	second, ok2 := errors.AsType[dsl.Diagnostics](b)
+	if !ok1 || !ok2 {
+		return errors.Join(a, b)
+	}
+	return slices.Concat(first, second).Err()
+}
+
+// unheld says so when there are policies and nothing to hold them against.
+func unheld(path string) []string {
+	dir := policyDir(path)
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, generatedFolder, "data.json")); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return []string{"the policies"}
+}
+
+// missedNote names the checks that wait for the errors to be mended.
+func (x examination) missedNote(path string) []finding {
+	if len(x.missed) == 0 {
+		return nil
+	}
+	return []finding{{Severity: severityNote, File: path, Line: 1, Column: 1,
+		Message: "not checked yet, because of the errors above: " + strings.Join(x.missed, ", ")}}
+}
