@@ -64,4 +64,7 @@
 // [Raw] is the text of such a value. It was read as strictly as everything
 // else. What reads it again sees numbers outside of int64 as float64; where
 // that is only near, the token has the exact number too, and [Append] writes it.
+//
+// [ReadVerbatim] takes the text of a value as it stands, strict or not, where
+// somebody else is to read it.
 package wire
