@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"strings"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // script is what the agent does when it is not told otherwise.
@@ -41,8 +43,15 @@ const (
 	doDeny    verb = "deny"
 )
 
-// callSeq yields calls until one cannot be read.
+// callSeq yields calls until no more can be read. A line that is no call is an
+// error of its own, a badLine, after which calls go on.
 type callSeq = iter.Seq2[call, error]
+
+// A badLine is why a line is no call.
+type badLine struct{ at, message string }
+
+// Error implements error.
+func (b *badLine) Error() string { return b.at + ": " + b.message + "\nhint: " + wanted }
 
 // automatic begins the ids of calls that were written without one.
 const automatic = "#"
@@ -100,8 +109,7 @@ func hand(l line, at, id string, yield func(call, error) bool) bool {
 	}
 	c, err := parseCall(l.text)
 	if err != nil {
-		yield(call{}, fmt.Errorf("%s: %w\nhint: %s", at, err, wanted))
-		return false
+		return yield(call{}, &badLine{at, err.Error()})
 	}
 	if c.ID == "" {
 		c.ID = id
@@ -137,81 +145,46 @@ func readLines(ctx context.Context, r io.Reader, to chan<- line) {
 // wanted is what a line has to look like.
 const wanted = `a line is one call: {"tool": NAME, "input": {...}}, with an "id" if you like; or {"undo": ID}, {"approve": ID}, {"deny": ID}`
 
+// An envelope is a line as it is read: strictly, but for the input.
+type envelope struct {
+	call
+	members int
+}
+
+var (
+	envelopeRule = wire.ObjectRule{Names: []string{"id", "tool", "input", string(doUndo), string(doApprove), string(doDeny)}}
+	filled       = wire.StringRule{Has: wire.Min, Min: 1}
+)
+
+// ReadMember implements wire.Members.
+func (e *envelope) ReadMember(r *wire.Reader, name string) {
+	e.members++
+	switch name {
+	case "tool":
+		wire.ReadString(r, &e.Tool, &filled)
+	case "input":
+		wire.ReadVerbatim(r, &e.Input)
+	case "id":
+		wire.ReadString(r, &e.ID, &filled)
+	default:
+		e.Do = verb(name)
+		wire.ReadString(r, &e.ID, &filled)
+	}
+}
+
 // parseCall reads one line. It looks no further than the members of the call:
 // what is wrong with the input is for the runtime to say.
 func parseCall(text []byte) (call, error) {
-	members, err := parseMembers(text)
-	if err != nil {
-		return call{}, err
-	}
-	var c call
-	for name, value := range members {
-		var err error
-		switch name {
-		case "id":
-			c.ID, err = parseName(name, value)
-		case "tool":
-			c.Tool, err = parseName(name, value)
-		case "input":
-			c.Input = value
-		case string(doUndo), string(doApprove), string(doDeny):
-			if len(members) > 1 {
-				return call{}, fmt.Errorf("%q stands alone in its line", name)
-			}
-			c.Do = verb(name)
-			c.ID, err = parseName(name, value)
-			return c, err
-		default:
-			err = fmt.Errorf("a call has no member %q", name)
-		}
-		if err != nil {
-			return call{}, err
-		}
-	}
+	e, wrong := wire.Decode[envelope](text, wire.Limits{Size: math.MaxInt}, &envelopeRule)
 	switch {
-	case c.Tool == "":
+	case wrong != nil:
+		return call{}, errors.New(oneLine(wrong[0].String()))
+	case e.Do != doCall && e.members > 1:
+		return call{}, fmt.Errorf("%q stands alone in its line", string(e.Do))
+	case e.Do == doCall && e.Tool == "":
 		return call{}, errors.New(`the call names no "tool"`)
-	case strings.HasPrefix(c.ID, automatic):
-		return call{}, fmt.Errorf("the id %q begins with %q, as those do that calls without one get", c.ID, automatic)
+	case e.Do == doCall && strings.HasPrefix(e.ID, automatic):
+		return call{}, fmt.Errorf("the id %q begins with %q, as those do that calls without one get", e.ID, automatic)
 	}
-	return c, nil
-}
-
-// parseMembers returns the members of an object with their values as written.
-func parseMembers(text []byte) (map[string]json.RawMessage, error) {
-	var whole json.RawMessage
-	if err := json.Unmarshal(text, &whole); err != nil {
-		return nil, fmt.Errorf("not a JSON value: %w", err)
-	}
-	if whole[0] != '{' {
-		return nil, errors.New("not a JSON object")
-	}
-	members := map[string]json.RawMessage{}
-	d := json.NewDecoder(bytes.NewReader(whole))
-	d.Token() //nolint:errcheck // the text has been found to be an object
-	for d.More() {
-		token, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		name, _ := token.(string)
-		if _, twice := members[name]; twice {
-			return nil, fmt.Errorf("the member %q is there twice", name)
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, err
-		}
-		members[name] = value
-	}
-	return members, nil
-}
-
-// parseName reads a string that is not empty.
-func parseName(member string, value json.RawMessage) (string, error) {
-	var s *string
-	if err := json.Unmarshal(value, &s); err != nil || s == nil || *s == "" {
-		return "", fmt.Errorf("%q is not a text, or empty", member)
-	}
-	return *s, nil
+	return e.call, nil
 }

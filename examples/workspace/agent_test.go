@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -9,20 +10,23 @@ import (
 
 func TestParseCall(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{`{"tool": "t", "input": {"a": 1}`, "not a JSON value: unexpected end of JSON input"},
-		{`{"tool": "t", "input": {}} x`, "not a JSON value: invalid character 'x' after top-level value"},
-		{`{"tool": "t", "input": {}} {}`, "not a JSON value: invalid character '{' after top-level value"},
-		{`["t"]`, "not a JSON object"},
-		{`null`, "not a JSON object"},
-		{`{"tool": "t", "tool": "u", "input": {}}`, `the member "tool" is there twice`},
-		{`{"tool": "t", "input": {}, "input": {}}`, `the member "input" is there twice`},
-		{`{"Tool": "t", "input": {}}`, `a call has no member "Tool"`},
-		{`{"tool": 1, "input": {}}`, `"tool" is not a text, or empty`},
-		{`{"tool": null, "input": {}}`, `"tool" is not a text, or empty`},
-		{`{"tool": "t", "id": "", "input": {}}`, `"id" is not a text, or empty`},
+		{`{"tool": "t", "input": {"a": 1}`, `/input: json: want "," or "}", have the end of the text`},
+		{`{"tool": "t", "input": {"a": 1`, `/input: json: want a value that ends, have one that does not`},
+		{`{"tool": "t", "input": {}} x`, `(root): json: want the end of the text, have character 'x'`},
+		{`{"tool": "t", "input": {}} {}`, `(root): json: want the end of the text, have character '{'`},
+		{`["t"]`, "(root): type: want object, have array"},
+		{`null`, "(root): type: want object, have null"},
+		{`{"tool": "t", "tool": "u", "input": {}}`, `/tool: duplicate: want every member once, have "tool" again`},
+		{`{"tool": "t", "input": {}, "input": {}}`, `/input: duplicate: want every member once, have "input" again`},
+		{`{"tool": "t", "input": NaN, "INPUT": {}}`, `/INPUT: additionalProperties: want only "id", "tool", "input", "undo", "approve", "deny"; did you mean "input"?, have "INPUT"`},
+		{`{"tool": "t", "\u001b": 1}`, `/\x1b: additionalProperties: want only "id", "tool", "input", "undo", "approve", "deny", have "\x1b"`},
+		{`{"tool": 1, "input": {}}`, `/tool: type: want string, have number`},
+		{`{"tool": null, "input": {}}`, `/tool: type: want string, have null`},
+		{`{"tool": "t", "id": "", "input": {}}`, `/id: minLength: want at least 1 character, have 0`},
 		{`{"input": {}}`, `the call names no "tool"`},
-		{`{"undo": 1}`, `"undo" is not a text, or empty`},
+		{`{"undo": 1}`, `/undo: type: want string, have number`},
 		{`{"undo": "a", "id": "b"}`, `"undo" stands alone in its line`},
+		{`{"undo": "a", "deny": "b"}`, `"deny" stands alone in its line`},
 		{`{"tool": "t", "id": "#2", "input": {}}`, `the id "#2" begins with "#", as those do that calls without one get`},
 	} {
 		_, err := parseCall([]byte(test.text))
@@ -32,7 +36,7 @@ func TestParseCall(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, call{Do: doApprove, ID: "#2"}, c)
 	// What is wrong with the input is for the runtime to say.
-	for _, input := range []string{`{"a": 1, "a": 2}`, `{"A" :"\ud800"}`, `1e999`, `null`, `[ ]`} {
+	for _, input := range []string{`{"a": 1, "a": 2}`, `{"A" :"\ud800"}`, `1e999`, `null`, `[ ]`, `NaN`, "\xff", strings.Repeat("[", 1e5) + strings.Repeat("]", 1e5)} {
 		c, err := parseCall([]byte(`{"tool": "t", "input": ` + input + `}`))
 		require.NoError(t, err)
 		require.Equal(t, input, string(c.Input))
@@ -42,16 +46,16 @@ func TestParseCall(t *testing.T) {
 func TestCallsAreNumberedByLine(t *testing.T) {
 	long := strings.Repeat("x", 200_000)
 	text := "\uFEFF{\"tool\": \"a\", \"input\": {}}\r\n\n" +
-		`{"tool": "b", "input": "` + long + `"}` + "\n{\"tool\": \"c\", \"id\": \"#\u20ac\"}"
-	for start, want := range map[uint64][]string{1: {"#1", "#3", ""}, 7: {"#7.1", "#7.3", ""}} {
+		`{"tool": "b", "input": "` + long + `"}` + "\n{\"tool\": \"c\", \"id\": \"#\u20ac\"}\n{\"tool\": \"d\"}"
+	for start, want := range map[uint64][]string{1: {"#1", "#3", "", "#5"}, 7: {"#7.1", "#7.3", "", "#7.5"}} {
 		var ids []string
-		var last error
+		var bad error
 		for c, err := range calls(t.Context(), "file", start, strings.NewReader(text)) {
-			ids, last = append(ids, c.ID), err
+			ids, bad = append(ids, c.ID), cmp.Or(bad, err)
 		}
 		require.Equal(t, want, ids)
-		require.ErrorContains(t, last, "file:4: the id")
-		require.ErrorContains(t, last, "hint: a line is one call: ")
+		require.ErrorContains(t, bad, "file:4: the id")
+		require.ErrorContains(t, bad, "hint: a line is one call: ")
 	}
 }
 

@@ -17,6 +17,7 @@
 // {"approve": ID} or {"deny": ID}, which answers a call that waits for consent.
 // -approve says what a scripted reviewer answers before that.
 //
+// A line that cannot be read is named on standard error, and the next one is read.
 // The exit code is 0 when every call was answered, 1 when a line could not be
 // read or the output not be written, 2 for a wrong command line, and 130 when
 // an interrupt or a termination signal came: then the running call is cancelled,

@@ -18,9 +18,11 @@ import (
 // of it is lost.
 type report struct {
 	out    io.Writer
+	errs   io.Writer
 	json   bool
 	place  string // what the calls worked on
 	counts [runtime.Unknown + 1]int
+	bad    int // lines that are no calls
 
 	mu   sync.Mutex // the reviewer prints, too
 	lost bool       // the output cannot be written any more
@@ -77,6 +79,20 @@ func (r *report) undone(id, tool string, u runtime.UndoResult, d time.Duration) 
 		return r.showJSON(outcomeLine{Call: id, Tool: tool, Outcome: kind, Reason: u.Reason.String(), Message: what, DurationMS: milliseconds(d)})
 	}
 	return r.print(row(id, tool, kind, cmp.Or(u.Reason.String(), "-"), took(d), what) + "\n")
+}
+
+// refuse says what is wrong with a line.
+func (r *report) refuse(line *badLine) {
+	r.bad++
+	fmt.Fprintf(r.errs, "error: %v\n", line)
+}
+
+// unread is an error when there was a line that is no call.
+func (r *report) unread() error {
+	if r.bad == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s could not be read", plural(r.bad, "line"))
 }
 
 // heading prints what the next lines are about.

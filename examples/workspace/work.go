@@ -36,7 +36,7 @@ func work(ctx context.Context, cfg config, stdin io.Reader, stdout, stderr io.Wr
 		return err
 	}
 	defer func() { err = errors.Join(err, at.remove()) }()
-	rep := &report{out: stdout, json: cfg.json, place: at.name}
+	rep := &report{out: stdout, errs: stderr, json: cfg.json, place: at.name}
 	if cfg.crash && cfg.store == "" {
 		if err := crashFirst(ctx, at, &cfg, stdout, stderr); err != nil {
 			return err
@@ -74,7 +74,7 @@ func workOn(ctx context.Context, cfg *config, s *stores, source callSeq, rep *re
 	defer stop()
 	err = errors.Join(err, rev.exec.Shutdown(closing)) // now it is known what became of late writes
 	verdict, bad := verdict(closing, s)
-	return errors.Join(err, bad, rep.summary(&handler.late, verdict))
+	return errors.Join(err, bad, rep.summary(&handler.late, verdict), rep.unread())
 }
 
 // newExecutor binds the generated tools to handler and the policy to both.
@@ -146,6 +146,10 @@ func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *r
 // makeCalls does what the lines say.
 func makeCalls(ctx context.Context, session *runtime.Session, turn *runtime.Turn, source callSeq, rev *reviewer) error {
 	for c, err := range source {
+		if bad, ok := errors.AsType[*badLine](err); ok {
+			rev.rep.refuse(bad)
+			continue
+		}
 		if err != nil {
 			return err
 		}
