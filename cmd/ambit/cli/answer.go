@@ -11,6 +11,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/opa"
+	"github.com/ambit-tools/ambit/runtime/terminal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -79,7 +80,7 @@ func (a *answer) print(w io.Writer) {
 		}
 	}
 	for _, q := range v.Decision.Asks {
-		a.block(w, "asked by", q.ID, q.At, q.Message)
+		a.block(w, "asked by", q.ID, q.At, terminal.Escape(q.Message))
 	}
 	if a.consent != nil {
 		fmt.Fprintf(w, "  %-10s %s\n", "needs", a.consent)

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"regexp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/opa"
+	"github.com/ambit-tools/ambit/runtime/terminal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -59,7 +61,36 @@ func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*an
 	a.verdict = turn.WhatIf(ctx, runtime.Call{Tool: q.tool, Input: input})
 	a.allows, a.rewrites, a.failure = st.explained()
 	a.consent = d.consentTerms(q.tool, a.verdict.Decision.Asks)
+	if tool, _, ok := reg.Lookup(q.tool); ok {
+		a.fillAsks(tool)
+	}
 	return a, nil
+}
+
+// maskDigest is what tells one masked value from another.
+var maskDigest = regexp.MustCompile(`, [0-9a-f]{16}\)`)
+
+// fillAsks puts the arguments of the call into the messages that approvers read,
+// which see them so: what is sensitive is masked, unless the tool reveals it.
+func (a *answer) fillAsks(tool *runtime.Tool) {
+	args, bad := tool.Decode(a.verdict.Input)
+	if bad != nil {
+		return // nobody is asked
+	}
+	var reveal []string
+	if c := tool.Spec().Consent; c != nil {
+		reveal = c.Reveal
+	}
+	text, err := consent.Show([]byte(a.tool), args, reveal...)
+	if err != nil {
+		return
+	}
+	text = maskDigest.ReplaceAll(text, []byte(")")) // who knows the key could try which secret it is
+	asks := slices.Clone(a.verdict.Decision.Asks)
+	for i := range asks {
+		asks[i].Message = terminal.Fill(asks[i].Message, text)
+	}
+	a.verdict.Decision.Asks = asks
 }
 
 // consentTerms is what the asks of a policy and the declaration come to; nil when
