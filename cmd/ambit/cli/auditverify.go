@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,8 +30,8 @@ could then have cut off its end, and who has the key could have written all of i
 		Example: `  ambit audit verify --store ambit.db --key keys/prod.key.pub --anchor /mnt/worm/anchors`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if key == "" {
-				return usage("the verifier is missing", "add --key FILE.pub, which \"ambit audit keygen\" has written")
+			if err := v.missing(key); err != nil {
+				return err
 			}
 			return v.with(func(r *sqlite.Reader) error {
 				report, err := verify(cmd, r, key, anchors)
@@ -55,6 +56,18 @@ could then have cut off its end, and who has the key could have written all of i
 	return cmd
 }
 
+// missing names the flags that a verification cannot do without.
+func (v *storeVerb) missing(key string) error {
+	var errs []error
+	if v.path == "" {
+		errs = append(errs, errNoStore())
+	}
+	if key == "" {
+		errs = append(errs, usage("the verifier is missing", "add --key FILE.pub, which \"ambit audit keygen\" has written"))
+	}
+	return errors.Join(errs...)
+}
+
 // verify verifies a store.
 func verify(cmd *cobra.Command, r *sqlite.Reader, key string, anchors []string) (*audit.Report, error) {
 	verifier, err := audit.ReadVerifier(key)
@@ -65,7 +78,7 @@ func verify(cmd *cobra.Command, r *sqlite.Reader, key string, anchors []string) 
 	for _, name := range anchors {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, problem(err.Error(), "")
+			return nil, fileProblem(name, err, "name a file of anchored checkpoints")
 		}
 		found, err := audit.ReadAnchors(f, verifier.Name())
 		if f.Close(); err != nil {

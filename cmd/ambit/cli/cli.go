@@ -161,7 +161,7 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 // oneOrNone is the argument of verbs that take at most one path.
 func oneOrNone(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usage(quote(cmd.CommandPath())+" takes one path, not "+quote(strings.Join(args, " ")), "")
+		return usage(quote(cmd.CommandPath())+" takes one path, not "+quote(strings.Join(args, " ")), "leave out "+quote(strings.Join(args[1:], " ")))
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func oneOrNone(cmd *cobra.Command, args []string) error {
 // noArguments is for verbs that take none.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage(quote(cmd.CommandPath())+" takes no arguments, not "+quote(strings.Join(args, " ")), "")
+		return usage(quote(cmd.CommandPath())+" takes no arguments, not "+quote(strings.Join(args, " ")), "run "+quote(cmd.CommandPath()+" --help")+" for its flags")
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func locate(args []string) (string, error) {
 		return "", problem("there is no "+quote(path), `name a declaration, or begin with "ambit init DIR"`)
 	}
 	if err != nil {
-		return "", problem(err.Error(), "")
+		return "", fileProblem(path, err, "name a declaration that you may read")
 	}
 	if !info.IsDir() {
 		return path, nil
@@ -78,12 +78,12 @@ func load(path string) (*declaration, error) {
 func parse(path string, opts ...dsl.Option) (*dsl.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, problem(err.Error(), "")
+		return nil, fileProblem(path, err, "name a declaration that you may read")
 	}
 	defer f.Close()
 	source, err := io.ReadAll(io.LimitReader(f, readLimit+1))
 	if err != nil {
-		return nil, problem(err.Error(), "")
+		return nil, fileProblem(path, err, "name a declaration that you may read")
 	}
 	return dsl.Parse(path, source, append(opts, dsl.WithPatterns(gen.PatternFault))...)
 }

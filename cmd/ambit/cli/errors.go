@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 
@@ -24,6 +26,20 @@ func (f *failure) Error() string { return f.message }
 func problem(message, hint string) error { return &failure{message, hint, exitProblem} }
 func usage(message, hint string) error   { return &failure{message, hint, exitUsage} }
 func verdict(message, hint string) error { return &failure{message, hint, exitVerdict} }
+
+// fileProblem says what is wrong with a file, under the name that the user gave
+// it: what the system says names what was tried last, and how.
+func fileProblem(name string, err error, hint string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return problem("there is no "+quote(name), hint)
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	} else if e, ok := errors.AsType[*os.LinkError](err); ok {
+		err = e.Err
+	}
+	return problem(quote(name)+": "+err.Error(), hint)
+}
 
 // answered ends a verb whose data on standard output already says what is wrong.
 func answered(code int) error { return &failure{code: code} }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"os"
@@ -21,6 +22,7 @@ type question struct {
 	behavior     string
 	capabilities []string
 	modes        map[string]string
+	earlier      map[string]string // as written
 	counts       map[string]int
 }
 
@@ -80,7 +82,7 @@ in an order that the rules allow and so long ago that no cooldown is left.`,
 	flags.StringVar(&q.behavior, "behavior", "", "`name` of the behaviour of the session")
 	flags.StringArrayVar(&q.capabilities, "capability", nil, "`name` of a capability that the principal holds; may be repeated")
 	flags.StringToStringVar(&q.modes, "mode", nil, "mode of the session as `name=value`; may be repeated")
-	flags.StringToIntVar(&q.counts, "count", nil, "earlier successful calls in the run as `tool=n`; may be repeated")
+	flags.StringToStringVar(&q.earlier, "count", nil, "earlier successful calls in the run as `tool=n`; may be repeated")
 	flags.BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	return cmd
 }
@@ -94,7 +96,7 @@ func (q *question) readInput(stdin io.Reader) ([]byte, error) {
 	case isFile:
 		input, err := os.ReadFile(name)
 		if err != nil {
-			return nil, problem(err.Error(), "")
+			return nil, fileProblem(name, err, "--input takes the arguments as JSON, @ with the name of their file, or - for standard input")
 		}
 		return input, nil
 	}
@@ -129,13 +131,21 @@ func (q *question) check(f *dsl.File, reg *runtime.Registry) error {
 			return err
 		}
 	}
-	for tool, n := range q.counts {
+	return q.count(reg)
+}
+
+// count reads how often which tool was called.
+func (q *question) count(reg *runtime.Registry) error {
+	q.counts = make(map[string]int, len(q.earlier))
+	for _, tool := range slices.Sorted(maps.Keys(q.earlier)) {
 		if _, _, ok := reg.Lookup(tool); !ok {
-			return usage("--count: no tool is named "+quote(tool), "the tools are "+strings.Join(reg.Names(), ", "))
+			return usage("--count: no tool is named "+quote(tool), cmp.Or(dsl.DidYouMean(tool, reg.Names()), "the tools are "+strings.Join(reg.Names(), ", ")))
 		}
-		if n < 0 || n > maxCount {
-			return usage("--count: "+tool+"="+strconv.Itoa(n)+" is not between 0 and "+strconv.Itoa(maxCount), "")
+		n, err := strconv.Atoi(q.earlier[tool])
+		if err != nil || n < 0 || n > maxCount {
+			return usage("--count: "+quote(tool+"="+q.earlier[tool])+" is not a number between 0 and "+strconv.Itoa(maxCount), "write "+tool+"=2 for two earlier calls")
 		}
+		q.counts[tool] = n
 	}
 	return nil
 }

@@ -76,8 +76,11 @@ lines ("-": standard input).`,
 
 // report replays the recording.
 func (r *rerun) report(ctx context.Context, stdin io.Reader) (*replay.Report, error) {
-	if (r.store == "") == (r.journal == "") {
+	switch {
+	case r.store == "" && r.journal == "":
 		return nil, usage("replay needs a recording", "add either --store FILE or --journal FILE")
+	case r.store != "" && r.journal != "":
+		return nil, usage("replay takes one recording, and --store and --journal name one each", "leave out one of the two")
 	}
 	if r.declaration == "" {
 		path, err := locate(nil)

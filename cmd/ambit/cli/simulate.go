@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -82,7 +81,7 @@ func (s *simulation) setup() (*scenario.Setup, error) {
 	if s.policies != "" {
 		dir = s.policies
 		if _, err := os.Stat(dir); err != nil {
-			return nil, problem(err.Error(), "")
+			return nil, fileProblem(dir, err, "name the folder that holds the .rego files")
 		}
 	}
 	fsys, err := policyFSIn(dir, d)
@@ -106,11 +105,8 @@ func (s *simulation) read(paths []string, setup *scenario.Setup) ([]*scenario.Ca
 	)
 	for _, path := range paths {
 		source, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, problem("there is no "+quote(path), ""))
-			continue
-		} else if err != nil {
-			errs = append(errs, problem(err.Error(), ""))
+		if err != nil {
+			errs = append(errs, fileProblem(path, err, "name files of scenarios, as runtime/scenario documents them"))
 			continue
 		}
 		f, err := scenario.Parse(path, source)

@@ -36,7 +36,7 @@ func (v *storeVerb) flags(cmd *cobra.Command) {
 // not disturbed.
 func (v *storeVerb) with(f func(*sqlite.Reader) error) (err error) {
 	if v.path == "" {
-		return usage("the name of the store is missing", "add --store FILE, the file that the application opens with sqlite.Open")
+		return errNoStore()
 	}
 	r, err := sqlite.OpenReader(v.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,6 +47,11 @@ func (v *storeVerb) with(f func(*sqlite.Reader) error) (err error) {
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	return f(r)
+}
+
+// errNoStore is what verbs say that were not told of a store.
+func errNoStore() error {
+	return usage("the name of the store is missing", "add --store FILE, the file that the application opens with sqlite.Open")
 }
 
 // step is how many entries are read at once.
