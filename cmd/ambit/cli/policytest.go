@@ -24,13 +24,14 @@ func newPolicyTest() *cobra.Command {
 		Short: "Run the tests of a policy folder, with coverage",
 		Long: `Test checks the policies in DIR, runs the rules whose names begin with test_ in
 its _test.rego files, and says which lines of the policies no test reached.
-Without an argument it takes the folder policy beside the declaration.
+Without an argument, and for a folder with a declaration, it takes the folder
+policy beside the declaration.
 
 The policies see the declarations as they were generated last.`,
 		Args: oneOrNone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := regexp.Compile(filter); err != nil {
-				return usage("--run: "+err.Error(), "")
+				return usage("--run: "+err.Error(), `it takes a regular expression, in which a character such as ( is written \(`)
 			}
 			dir, err := locatePolicies(args)
 			if err != nil {
@@ -62,10 +63,10 @@ The policies see the declarations as they were generated last.`,
 // locatePolicies turns the argument of "policy test" into a policy folder.
 func locatePolicies(args []string) (string, error) {
 	dir := ""
-	if len(args) > 0 {
+	if len(args) > 0 && !declares(args[0]) {
 		dir = args[0]
 	} else {
-		path, err := locate(nil)
+		path, err := locate(args)
 		if err != nil {
 			return "", err
 		}
@@ -74,7 +75,24 @@ func locatePolicies(args []string) (string, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", problem("there is no policy folder "+quote(dir), "name the folder that holds the .rego files")
 	}
+	if below, err := filepath.Glob(filepath.Join(dir, "*", declarationName)); err == nil && len(below) > 0 {
+		return "", problem(quote(dir)+" is not a policy folder: there is a declaration in a folder below", "name "+quote(policyDir(below[0])))
+	}
 	return dir, nil
+}
+
+// declares tells the folder of a declaration, or the declaration itself, from a
+// folder of policies.
+func declares(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	if !info.IsDir() {
+		return filepath.Base(path) == declarationName
+	}
+	_, err = os.Stat(filepath.Join(path, declarationName))
+	return err == nil
 }
 
 // printTests writes what did not pass, then the coverage, then one line for all.
