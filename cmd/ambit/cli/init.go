@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,8 +30,11 @@ LICENSE: those stay as they are. Anything else in it is refused.
 Until this module is published, --local CHECKOUT makes the application build
 against a checkout of it, without a network, by a replace line in its go.mod.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
+			switch {
+			case len(args) == 0 || args[0] == "":
 				return usage("init takes the folder to write", `for example "ambit init notes"`)
+			case len(args) > 1:
+				return usage("init takes one folder, and "+quote(args[1])+" is one too many", "leave it out, or quote a name with spaces")
 			}
 			return nil
 		},
@@ -44,7 +49,7 @@ against a checkout of it, without a network, by a replace line in its go.mod.`,
 			if strings.ContainsFunc(dir, badInPath) {
 				return usage("the path "+quote(dir)+" has a character that Go does not take", "name a folder without backslashes and control characters")
 			}
-			app, err := newApplication(dir, local)
+			app, err := newApplication(args[0], filepath.Base(dir), local)
 			if err != nil {
 				return err
 			}
@@ -77,6 +82,9 @@ func (a *application) create() (err error) {
 	defer func() {
 		if err != nil {
 			made.remove()
+		}
+		if _, ok := errors.AsType[*fs.PathError](err); ok { // of a file with a name that only init knows
+			err = cannotWrite(a.dir, err)
 		}
 	}()
 	if err := made.folder(a.dir); err != nil {

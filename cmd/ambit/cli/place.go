@@ -13,6 +13,15 @@ import (
 // mayStay matches what a repository holds before there is any code in it.
 var mayStay = regexp.MustCompile(`(?i)^(\.git|\.gitignore|\.gitattributes|\.editorconfig|\.github|readme(\..+)?|licen[sc]e(\..+)?)$`)
 
+// cannotWrite says that a folder cannot be made, or nothing in it. That something
+// is not there is no reason then.
+func cannotWrite(dir string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("nothing can be written there")
+	}
+	return fileProblem(dir, err, "name a folder that you may write")
+}
+
 // stagePrefix begins the name of the folder in which an init is at work.
 const stagePrefix = ".ambit-init-"
 
@@ -29,7 +38,7 @@ func keep(dir string) ([]string, error) {
 		}
 		if !mayStay.MatchString(e.Name()) {
 			return nil, problem(quote(dir)+" is not empty: it holds "+quote(e.Name()),
-				"init writes into a new folder, or one with no more than .git, .gitignore, README and LICENSE in it")
+				"delete the folder if an earlier init has written it, or name another one: init writes into a new folder, or one with no more than .git, .gitignore, README and LICENSE in it")
 		}
 		kept = append(kept, e.Name())
 	}
@@ -57,14 +66,18 @@ func (p *placed) folder(dir string) error {
 		if err := p.folder(filepath.Dir(dir)); err != nil {
 			return err
 		}
-		if err := p.made(dir, os.Mkdir(dir, 0o755)); !errors.Is(err, fs.ErrExist) {
-			return err
+		err := p.made(dir, os.Mkdir(dir, 0o755))
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, fs.ErrExist):
+			return cannotWrite(dir, err)
 		}
 		info, err = os.Stat(dir)
 	}
 	switch {
 	case err != nil:
-		return problem(err.Error(), "name another folder")
+		return fileProblem(dir, err, "name another folder")
 	case !info.IsDir():
 		return problem(quote(dir)+" is not a folder", "name another folder")
 	}

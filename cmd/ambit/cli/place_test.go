@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -70,4 +71,18 @@ func TestInitWorksInsideTheFolder(t *testing.T) {
 	info, err := os.Stat(above)
 	require.NoError(t, err)
 	require.Equal(t, long, info.ModTime())
+}
+
+// Names that only init knows are not told.
+func TestWhatCannotBeWrittenIsNamedAsGiven(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{&fs.PathError{Op: "mkdir", Path: "app/.ambit-init-7", Err: fs.ErrPermission}, `"app": permission denied`},
+		{&os.LinkError{Op: "rename", Old: "a", New: "b", Err: fs.ErrPermission}, `"app": permission denied`},
+		{&fs.PathError{Op: "mkdir", Path: "app/.ambit-init-7", Err: fs.ErrNotExist}, `"app": nothing can be written there`},
+	} {
+		require.EqualError(t, cannotWrite("app", test.err), test.want)
+	}
 }

@@ -40,8 +40,10 @@ type application struct {
 	sums     []byte
 }
 
-func newApplication(dir, local string) (*application, error) {
-	a := &application{dir: dir, Name: programName(filepath.Base(dir)), Go: "1.26.0"}
+// newApplication is the application in dir, which is as the user wrote it, so that
+// errors name it so; base is its last element.
+func newApplication(dir, base, local string) (*application, error) {
+	a := &application{dir: filepath.Clean(dir), Name: programName(base), Go: "1.26.0"}
 	a.Module = "example.com/" + a.Name
 	if local != "" {
 		return a, a.useCheckout(local)
@@ -187,7 +189,8 @@ func (a *application) nextSteps(dir string) []string {
 	case a.Ambit == "":
 		return []string{
 			"it does not build yet: this build of ambit has no published version that go.mod could require",
-			fmt.Sprintf("with a checkout: %sgo mod edit -require=%s@v0.0.0 -replace=%[2]s=CHECKOUT && go mod tidy", enter, module),
+			fmt.Sprintf("with a checkout of ambit: delete %s and run \"ambit init --local CHECKOUT %[1]s\"", shellWord(dir)),
+			fmt.Sprintf("or keep it: %sgo mod edit -require=%s@v0.0.0 -replace=%[2]s=CHECKOUT && go mod tidy", enter, module),
 		}
 	}
 	return []string{enter + "go mod tidy", run}
