@@ -13,6 +13,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
 
+//go:generate go run github.com/ambit-tools/ambit/cmd/ambit generate filetools
+
 // tools carries out the tools on one directory. All access to its files goes
 // through ws, which no path and no symbolic link can leave, and which takes part
 // in the transactions of calls.

@@ -9,7 +9,8 @@
 // that lasts; with -dir it should, since what a killed start has left in the
 // directory is put right by the next one on the same store. A later start on the
 // same store recovers what an earlier one has left, however that ended; a call
-// that was made under an id is not made again, its outcome is shown. -crash has a
+// that was made under an id is not made again, its outcome is shown: a note on
+// standard error says so. -crash has a
 // first start killed half way through a write, to show that; together with -store
 // it kills this one. At the end the audit of the journal is verified.
 //
@@ -52,7 +53,7 @@ type config struct {
 
 // run does the work of main and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	cfg, err := parseArgs(args, stderr)
+	cfg, err := parseArgs(args, stdout, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -76,27 +77,46 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // parseArgs reads the command line. Its error has been reported.
-func parseArgs(args []string, stderr io.Writer) (config, error) {
+func parseArgs(args []string, stdout, stderr io.Writer) (config, error) {
 	var cfg config
 	flags := flag.NewFlagSet("workspace", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags.SetOutput(io.Discard) // whose texts are not in the form of ours
 	flags.StringVar(&cfg.dir, "dir", "", "work on this `directory` instead of a temporary copy of the example's files")
-	flags.StringVar(&cfg.calls, "calls", "", "read the calls from this `file` of JSON lines, - for standard input")
+	flags.StringVar(&cfg.calls, "calls", "", "read the calls from this `file`, - for standard input;\n"+wanted)
 	flags.StringVar(&cfg.behavior, "behavior", "draft", "what the agent is doing: draft or doc_edit")
 	flags.StringVar(&cfg.webMode, "web", "off", "value of the mode web_mode: off, cached or live")
-	flags.BoolVar(&cfg.json, "json", false, "print outcomes as JSON lines")
-	flags.StringVar(&cfg.store, "store", "", "keep the journal in this `file`, and what belongs to it beside it, instead of in a temporary one")
+	flags.BoolVar(&cfg.json, "json", false, "print one JSON object a line and no summary: \"call\", \"tool\", \"outcome\", \"reason\",\n\"violations\", \"message\", \"duration_ms\"; of an undo \"undo\" in the place of \"outcome\"")
+	flags.StringVar(&cfg.store, "store", "", "keep the journal in this `file`, and what belongs to it beside it, instead of in a temporary one;\na later start goes on with it, and makes no call again that has an outcome")
 	flags.StringVar(&cfg.anchor, "anchor", "", "append the signed notes of the audit to this `file` (default: that of the store with .anchor behind it)")
 	flags.StringVar(&cfg.approve, "approve", "", "what the scripted reviewer answers to requests for consent: yes, no or later (default yes; later with -crash and -store)")
 	flags.BoolVar(&cfg.crash, "crash", false, "show a recovery: have a first start on the same store killed half way through a write; with -store, kill this one")
-	if err := flags.Parse(args); err != nil {
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(stdout)
+		fmt.Fprintln(stdout, "Usage: workspace [FLAG...]")
+		flags.PrintDefaults()
 		return cfg, err
+	case err != nil:
+		err = plainFault(err)
+	default:
+		err = cfg.check(flags)
 	}
-	err := cfg.check(flags)
 	if err != nil {
 		fmt.Fprintf(stderr, "error: %v\n", err)
 	}
 	return cfg, err
+}
+
+// plainFault is an error of package flag in our words.
+func plainFault(err error) error {
+	text, _ := strings.CutSuffix(err.Error(), ": parse error")
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
+		text = fmt.Sprintf("there is no flag %q", name)
+	} else if name, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
+		text = name + " needs a value"
+	}
+	return fmt.Errorf("%s\nhint: -h lists the flags", text)
 }
 
 // check says what a command line that can be read still has wrong.

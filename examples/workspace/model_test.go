@@ -117,13 +117,13 @@ func (m *model) learn(text string, s step) (answers bool) {
 	require.NoError(m.t, json.Unmarshal([]byte(text), &line), text)
 	c := m.byID[line.Call]
 	require.NotNil(m.t, c, "nobody has made the call: %s", text)
-	switch line.Outcome {
-	case "undone", "not_undone":
+	require.True(m.t, (line.Outcome == "") != (line.Undo == ""), text)
+	if line.Undo != "" {
 		m.takenBack(c, &line)
-	default:
+	} else {
 		m.ends(c, &line)
 	}
-	if c != s.call || (s.do == doUndo) != strings.HasSuffix(line.Outcome, "undone") {
+	if c != s.call || (s.do == doUndo) != (line.Undo != "") {
 		return false
 	}
 	if (s.do == doApprove || s.do == doDeny) && line.Outcome == "pending" {
@@ -171,7 +171,7 @@ func (m *model) takenBack(c *told, line *outcomeLine) {
 		require.Equal(m.t, "already_undone", line.Reason)
 		return
 	}
-	if line.Outcome == "not_undone" {
+	if line.Undo == "not_undone" {
 		require.Equal(m.t, "already_undone", line.Reason, "%s: nobody was told of its undo, and nobody else has changed %s", c.id, c.path)
 	}
 	c.undone = true

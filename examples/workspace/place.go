@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"embed"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,6 +33,15 @@ func (p *place) outbox() string  { return p.store + ".outbox" }  // the messages
 // one, unless it names a store or a directory.
 func newPlace(cfg *config) (p *place, err error) {
 	p = &place{dir: cfg.dir, name: oneLine(cfg.dir), store: cfg.store, anchor: cfg.anchor}
+	if p.dir != "" {
+		info, err := os.Stat(p.dir)
+		if err == nil && !info.IsDir() {
+			err = errors.New("it is not a folder")
+		}
+		if err != nil {
+			return nil, fileError("-dir", p.dir, err, "name a folder that is there")
+		}
+	}
 	if p.store == "" {
 		if p.temp, err = os.MkdirTemp("", "ambit-workspace-"); err != nil {
 			return nil, err
@@ -50,6 +60,16 @@ func newPlace(cfg *config) (p *place, err error) {
 		return nil, errors.Join(err, p.remove())
 	}
 	return p, nil
+}
+
+// fileError says what is wrong with what a flag names, as it was written.
+func fileError(flag, name string, err error, hint string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("there is no such thing")
+	} else if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	return fmt.Errorf("%s %q: %w\nhint: %s", flag, name, err, hint)
 }
 
 // remove removes what is temporary.

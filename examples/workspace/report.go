@@ -28,11 +28,13 @@ type report struct {
 	lost bool       // the output cannot be written any more
 }
 
-// outcomeLine is an outcome as a JSON line.
+// outcomeLine is an outcome as a JSON line, or what became of an undo, which is
+// no call and has no outcome.
 type outcomeLine struct {
 	Call       string           `json:"call"`
 	Tool       string           `json:"tool"`
-	Outcome    string           `json:"outcome"`
+	Outcome    string           `json:"outcome,omitempty"` // one of the kinds of outcomes
+	Undo       string           `json:"undo,omitempty"`    // undone or not_undone
 	Reason     string           `json:"reason"`
 	Violations []wire.Violation `json:"violations"`
 	Message    string           `json:"message"`
@@ -76,10 +78,13 @@ func (r *report) undone(id, tool string, u runtime.UndoResult, d time.Duration) 
 		kind, what = "not_undone", "the call stands as it is"
 	}
 	if r.json {
-		return r.showJSON(outcomeLine{Call: id, Tool: tool, Outcome: kind, Reason: u.Reason.String(), Message: what, DurationMS: milliseconds(d)})
+		return r.showJSON(outcomeLine{Call: id, Tool: tool, Undo: kind, Reason: u.Reason.String(), Message: what, DurationMS: milliseconds(d)})
 	}
 	return r.print(row(id, tool, kind, cmp.Or(u.Reason.String(), "-"), took(d), what) + "\n")
 }
+
+// note says something about the calls that is not how one of them ended.
+func (r *report) note(text string) { fmt.Fprintf(r.errs, "note: %s\n", text) }
 
 // refuse says what is wrong with a line.
 func (r *report) refuse(line *badLine) {

@@ -118,6 +118,9 @@ func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *r
 			Capabilities: []string{"filesystem.read", "filesystem.write", "network.read", "message.send"},
 		})
 	}
+	if s.at.temp == "" && s.journal.Epoch() > 1 {
+		rev.rep.note("this start goes on with an earlier one on " + oneLine(s.at.store) + ": calls that have an outcome there are answered with it, and not made again")
+	}
 	if err := recoverCalls(ctx, s, session, rev); err != nil {
 		return err
 	}
@@ -224,5 +227,23 @@ func openCalls(cfg *config, stdin io.Reader) (io.ReadCloser, string, error) {
 		return io.NopCloser(stdin), "standard input", nil
 	}
 	f, err := os.Open(cfg.calls)
-	return f, cfg.calls, err
+	if err == nil {
+		err = readable(f)
+	}
+	if err != nil {
+		return nil, "", fileError("-calls", cfg.calls, err, "name a file with one call a line, or - for standard input")
+	}
+	return f, cfg.calls, nil
+}
+
+// readable refuses a folder before anything is done, and closes it.
+func readable(f *os.File) error {
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = errors.New("it is a folder")
+	}
+	if err != nil {
+		f.Close()
+	}
+	return err
 }
