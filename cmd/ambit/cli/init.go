@@ -20,9 +20,9 @@ func newInit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init DIR",
 		Short: "Write a small application to start from",
-		Long: `Init writes a small application repository into DIR: a declaration of two
-tools, their policy with its tests, handlers, generated code, a program that
-carries out calls, and a script that tests the program.
+		Long: `Init writes a small application into DIR: a declaration of two tools, their
+policy with its tests, handlers, generated code, a program that carries out
+calls, and a script that tests the program. It makes no git repository.
 
 DIR is made if need be. It may hold .git, and files like .gitignore, README and
 LICENSE: those stay as they are. Anything else in it is refused.
