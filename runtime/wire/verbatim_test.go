@@ -67,3 +67,24 @@ func TestVerbatimWithoutEnd(t *testing.T) {
 		require.Contains(t, bad[0].String(), want)
 	}
 }
+
+// FuzzVerbatim holds that no input can say anything about the envelope around it,
+// and that one that is JSON is all of it kept.
+func FuzzVerbatim(f *testing.F) {
+	for _, input := range []string{`{}`, `1,"name":"u"`, `1}, {`, `"`, `[}`, `]`, `\`, `NaN`, `"\u0022"`, `{"a":[]}`} {
+		f.Add([]byte(input))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		for _, text := range []string{`{"name":"t","input":` + string(input) + `}`, `{"input":` + string(input) + `,"name":"t"}`} {
+			e, bad := open(text)
+			if bad == nil {
+				require.Equal(t, "t", e.name)
+				require.Equal(t, strings.Trim(string(input), " \n\t\r"), string(e.input))
+			}
+			if raw, wrong := wire.ParseRaw(input, wire.Limits{Size: math.MaxInt, Depth: 1000}); wrong == nil {
+				require.Nil(t, bad)
+				require.Equal(t, string(raw), string(e.input))
+			}
+		}
+	})
+}
