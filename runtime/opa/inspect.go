@@ -21,8 +21,11 @@ type Inspection struct {
 // Check reports everything that can be found wrong with a policy directory
 // without knowing the program that will use it. The error is Errors.
 func Check(fsys fs.FS) error {
-	_, err := check(fsys)
-	return err
+	b, err := check(fsys)
+	if err != nil {
+		return err
+	}
+	return b.lintTests()
 }
 
 func check(fsys fs.FS) (*bundle, error) {

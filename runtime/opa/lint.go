@@ -29,6 +29,7 @@ func (b *bundle) lintParsed(errs *Errors) bool {
 		}
 		b.lintInput(m, errs)
 	}
+	b.lintTestRules(errs)
 	b.lintAsks(errs)
 	return complete
 }

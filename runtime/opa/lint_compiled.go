@@ -2,7 +2,6 @@ package opa
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,9 +11,10 @@ import (
 
 // lintCompiled checks what only the compiled modules show.
 func (b *bundle) lintCompiled(errs *Errors) {
-	reached := b.reached()
+	reached := reachable(b.compiler, b.compiler.GetRulesExact(ast.MustParseRef(entryPoint)))
+	paths := &pathLint{root: b.rootOf(b.compiler), errs: errs}
 	for _, m := range b.handWritten(b.compiler.Modules) {
-		b.lintPaths(m, errs)
+		paths.module(m)
 	}
 	for _, m := range b.handWritten(b.compiler.Modules) {
 		reported := map[string]bool{}
@@ -41,8 +41,8 @@ func unreachedHint(m *ast.Module, name string) string {
 	return "use it, or delete it"
 }
 
-// reached returns every rule that a decision can depend on.
-func (b *bundle) reached() map[*ast.Rule]bool {
+// reachable returns every rule that the given ones can depend on, and these.
+func reachable(c *ast.Compiler, from []*ast.Rule) map[*ast.Rule]bool {
 	reached := map[*ast.Rule]bool{}
 	var visit func(*ast.Rule)
 	visit = func(r *ast.Rule) {
@@ -50,13 +50,13 @@ func (b *bundle) reached() map[*ast.Rule]bool {
 			return
 		}
 		reached[r] = true
-		for dependency := range b.compiler.Graph.Dependencies(r) {
+		for dependency := range c.Graph.Dependencies(r) {
 			if r, ok := dependency.(*ast.Rule); ok {
 				visit(r)
 			}
 		}
 	}
-	for _, r := range b.compiler.GetRulesExact(ast.MustParseRef(entryPoint)) {
+	for _, r := range from {
 		visit(r)
 	}
 	return reached
@@ -168,63 +168,4 @@ func (k valueKind) admits(t types.Type) bool {
 		return false
 	}
 	return true
-}
-
-// lintPaths checks that ground references into data lead somewhere.
-func (b *bundle) lintPaths(m *ast.Module, errs *Errors) {
-	ast.WalkRefs(m, func(ref ast.Ref) bool {
-		if len(ref) > 1 && ref[0].Equal(ast.DefaultRootDocument) {
-			b.lintPath(ref, errs)
-		}
-		return false
-	})
-}
-
-// lintPath follows one reference through packages, rules and base data.
-func (b *bundle) lintPath(ref ast.Ref, errs *Errors) {
-	node := b.compiler.RuleTree.Child(ast.DefaultRootDocument.Value)
-	var value any = b.data
-	for i, t := range ref[1:] {
-		name, ok := t.Value.(ast.String)
-		if !ok || node != nil && len(node.Values) > 0 {
-			return
-		}
-		object, isObject := value.(map[string]any)
-		if node == nil && !isObject {
-			return // into a list or a scalar: the type checker's business
-		}
-		var next *ast.TreeNode
-		if node != nil {
-			next = node.Child(t.Value)
-		}
-		member, inData := object[string(name)]
-		if next == nil && !inData {
-			errs.add(nearest(t, ref), fmt.Sprintf("there is no %s", ref[:i+2]), didYouMean(string(name), below(node, object)))
-			return
-		}
-		node, value = next, member
-	}
-}
-
-// below returns the names below a place in data.
-func below(node *ast.TreeNode, object map[string]any) []string {
-	names := slices.Collect(maps.Keys(object))
-	if node != nil {
-		for k := range node.Children {
-			if s, ok := k.(ast.String); ok {
-				names = append(names, string(s))
-			}
-		}
-	}
-	return names
-}
-
-// nearest returns where a part of a reference stands, or the reference.
-func nearest(t *ast.Term, ref ast.Ref) *ast.Location {
-	for _, candidate := range []*ast.Term{t, ref[0]} {
-		if candidate.Location != nil && strings.TrimSpace(candidate.Location.File) != "" {
-			return candidate.Location
-		}
-	}
-	return nil
 }

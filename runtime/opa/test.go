@@ -91,23 +91,17 @@ func Test(ctx context.Context, fsys fs.FS, opts TestOptions) (*TestReport, error
 
 // runTests runs the tests of the bundle, those of the library left out.
 func (b *bundle) runTests(ctx context.Context, opts TestOptions) (*TestReport, error) {
-	modules := map[string]*ast.Module{}
-	for _, f := range b.src.files {
-		if m := b.parsed[f.name]; m != nil {
-			modules[f.name] = m.Copy()
-		} else if m := b.tests[f.name]; m != nil && !f.library {
-			modules[f.name] = m.Copy()
-		}
+	if err := b.lintTests(); err != nil {
+		return nil, err
 	}
-	return b.runModules(ctx, modules, opts, func(f file) bool { return !f.library && !f.generated() && !f.test() })
+	return b.runModules(ctx, b.testModules(), opts, func(f file) bool { return !f.library && !f.generated() && !f.test() })
 }
 
 // runModules runs the tests in modules; covered chooses the files whose coverage is reported.
 func (b *bundle) runModules(ctx context.Context, modules map[string]*ast.Module, opts TestOptions, covered func(file) bool) (*TestReport, error) {
 	coverage := cover.New()
 	store := inmem.NewFromObjectWithOpts(b.data, inmem.OptRoundTripOnWrite(false))
-	// Without the schemas: a test may give a rule half an input.
-	compiler := ast.NewCompiler().WithCapabilities(capabilities()).WithStrict(true).WithEnablePrintStatements(true).SetErrorLimit(0)
+	compiler := testCompiler()
 	report := &TestReport{}
 	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		results, err := tester.NewRunner().

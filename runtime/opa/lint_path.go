@@ -1,0 +1,168 @@
+package opa
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// A spot is where a reference into data can lead: to one place, or, behind a
+// part that is no constant, to one of several. Without any it is not known.
+type spot struct {
+	path ast.Ref // as far as it was followed
+	docs []doc
+}
+
+// A doc is one place in data: what packages hold there, and base data.
+type doc struct {
+	node  *ast.TreeNode
+	value any
+}
+
+// rootOf returns where references into data begin.
+func (b *bundle) rootOf(c *ast.Compiler) spot {
+	return spot{ast.Ref{ast.DefaultRootDocument}, []doc{{c.RuleTree.Child(ast.DefaultRootDocument.Value), b.data}}}
+}
+
+// step follows one part of a reference. closed says that there is nothing of that name.
+func (s spot) step(t *ast.Term) (next spot, closed bool) {
+	name, isName := t.Value.(ast.String)
+	if !isName {
+		t = ast.VarTerm(ast.WildcardPrefix)
+	}
+	next.path = s.path.Append(t)
+	named := false // members of the places have names
+	for _, d := range s.docs {
+		switch {
+		case d.node != nil && len(d.node.Values) > 0:
+			return spot{path: next.path}, false // the value of a rule: the type checker's business
+		case isName:
+			member, ok := d.member(name)
+			if ok {
+				next.docs = append(next.docs, member)
+			}
+			named = named || d.named()
+		default:
+			next.docs = append(next.docs, d.members()...)
+		}
+	}
+	return next, isName && named && len(next.docs) == 0 && !s.mayHave(string(name))
+}
+
+// mayHave says that a member which none of several places has is one of the
+// contract all the same: that no tool uses it yet is no typo.
+func (s spot) mayHave(name string) bool {
+	if len(s.path) < 2 || !s.path[1].Equal(ast.StringTerm("ambit")) {
+		return false
+	}
+	switch s.path[:len(s.path)-1].String() {
+	case "data.ambit.declared.tools":
+		return !isConstant(s.path[4]) && (name == "behaviors" || name == "consent")
+	case "data.ambit.tools", "data.ambit.policies":
+		return !isConstant(s.path[3]) && slices.Contains(contractRules(), name)
+	}
+	return false
+}
+
+// names returns the names of what there is at the places.
+func (s spot) names() []string {
+	var names []string
+	for _, d := range s.docs {
+		object, _ := d.value.(map[string]any)
+		names = slices.AppendSeq(names, maps.Keys(object))
+		if d.node == nil {
+			continue
+		}
+		for k := range d.node.Children {
+			if s, ok := k.(ast.String); ok {
+				names = append(names, string(s))
+			}
+		}
+	}
+	return names
+}
+
+// named says that what there is at a place goes by names.
+func (d doc) named() bool {
+	_, isObject := d.value.(map[string]any)
+	return isObject || d.node != nil
+}
+
+// member returns what goes by a name at a place.
+func (d doc) member(name ast.String) (doc, bool) {
+	var m doc
+	if d.node != nil {
+		m.node = d.node.Child(name)
+	}
+	object, _ := d.value.(map[string]any)
+	value, inData := object[string(name)]
+	m.value = value
+	return m, inData || m.node != nil
+}
+
+// members returns everything that there is at a place.
+func (d doc) members() []doc {
+	var all []doc
+	if list, isList := d.value.([]any); isList {
+		for _, value := range list {
+			all = append(all, doc{value: value})
+		}
+	}
+	for _, name := range (spot{docs: []doc{d}}).names() {
+		m, _ := d.member(ast.String(name))
+		all = append(all, m)
+	}
+	return all
+}
+
+// A pathLint finds references into data that lead nowhere: undefined, they would
+// make a refusal vanish, or a test look at nothing.
+type pathLint struct {
+	root   spot
+	mocked []ast.Ref // what tests replace: what is below is their own
+	errs   *Errors
+}
+
+// module checks the references of a compiled module.
+func (l *pathLint) module(m *ast.Module) {
+	ast.WalkRefs(m, func(ref ast.Ref) bool {
+		if ref[0].Equal(ast.DefaultRootDocument) && !slices.ContainsFunc(l.mocked, ref.HasPrefix) {
+			if at, wrong := l.root.lost(ref); wrong > 0 {
+				l.report(ref, at, wrong)
+			}
+		}
+		return false
+	})
+}
+
+// lost returns the index of the part of a reference at which it leads nowhere,
+// or 0, and the spot before it.
+func (s spot) lost(ref ast.Ref) (before spot, wrong int) {
+	for i, t := range ref[1:] {
+		next, closed := s.step(t)
+		if closed {
+			return s, i + 1
+		}
+		s = next
+	}
+	return s, 0
+}
+
+// report says at which part a reference leads nowhere.
+func (l *pathLint) report(ref ast.Ref, at spot, wrong int) {
+	name := string(ref[wrong].Value.(ast.String))
+	l.errs.add(nearest(ref[wrong], ref), fmt.Sprintf("there is no %s", at.path.Append(ref[wrong])), didYouMean(name, at.names()))
+}
+
+// nearest returns where a part of a reference stands, or the reference.
+func nearest(t *ast.Term, ref ast.Ref) *ast.Location {
+	for _, candidate := range []*ast.Term{t, ref[0]} {
+		if candidate.Location != nil && strings.TrimSpace(candidate.Location.File) != "" {
+			return candidate.Location
+		}
+	}
+	return nil
+}

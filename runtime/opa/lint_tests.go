@@ -1,0 +1,133 @@
+package opa
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/tester"
+)
+
+// lintTestRules refuses rules of the contract in files of tests, which the
+// engine does not load: who wrote one there may believe that it decides.
+func (b *bundle) lintTestRules(errs *Errors) {
+	for _, f := range b.src.files {
+		m := b.tests[f.name]
+		if m == nil || f.library || !contributes(m.Package.Path) || b.isTestPackage(m.Package.Path) {
+			continue
+		}
+		for _, r := range m.Rules {
+			if name := ruleName(r); contract(name) != nil {
+				errs.add(r.Location, fmt.Sprintf("%s of package %s stands in a file of tests, which decides nothing", name, packageName(m)),
+					"move it into a file whose name does not end in "+testSuffix)
+			}
+		}
+	}
+}
+
+// isTestPackage says that a package is one of tests by its name: the helpers of
+// ambit.tools.x_test may be called as they like.
+func (b *bundle) isTestPackage(pkg ast.Ref) bool {
+	_, name := contractPackage(pkg)
+	tested, isTest := strings.CutSuffix(name, "_test")
+	return isTest && (b.isTool(tested) || !b.isTool(name))
+}
+
+// testModules returns copies of the policies and of their tests, those of the library left out.
+func (b *bundle) testModules() map[string]*ast.Module {
+	modules := map[string]*ast.Module{}
+	for _, f := range b.src.files {
+		if m := b.parsed[f.name]; m != nil {
+			modules[f.name] = m.Copy()
+		} else if m := b.tests[f.name]; m != nil && !f.library {
+			modules[f.name] = m.Copy()
+		}
+	}
+	return modules
+}
+
+// testCompiler returns a compiler for tests: without the schemas, since a test
+// may give a rule half an input.
+func testCompiler() *ast.Compiler {
+	return ast.NewCompiler().WithCapabilities(capabilities()).WithStrict(true).WithEnablePrintStatements(true).SetErrorLimit(0)
+}
+
+// lintTests reports tests that do not compile, that never run, and that look at
+// what is not there: they would pass whatever the policies say.
+func (b *bundle) lintTests() error {
+	if len(b.tests) == 0 {
+		return nil
+	}
+	var errs Errors
+	c := testCompiler()
+	if c.Compile(b.testModules()); c.Failed() {
+		b.addOPA(&errs, "", c.Errors)
+		return b.src.show(errs.err())
+	}
+	paths := &pathLint{root: b.rootOf(c), errs: &errs}
+	for name := range b.tests {
+		paths.mocks(c.Modules[name])
+	}
+	for name := range b.tests {
+		paths.module(c.Modules[name])
+	}
+	b.lintIdle(c, &errs)
+	return b.src.show(errs.err())
+}
+
+// mocks notes what a module of tests replaces. What is replaced must be there,
+// or the policies do not read it; but a test may add to base data.
+func (l *pathLint) mocks(m *ast.Module) {
+	ast.WalkWiths(m, func(w *ast.With) bool {
+		ref, ok := w.Target.Value.(ast.Ref)
+		if !ok || !ref[0].Equal(ast.DefaultRootDocument) {
+			return false
+		}
+		l.mocked = append(l.mocked, ref)
+		at, wrong := l.root.lost(ref)
+		if wrong > 0 && slices.ContainsFunc(at.docs, func(d doc) bool { return d.node != nil }) {
+			l.report(ref, at, wrong)
+		}
+		return false
+	})
+}
+
+// lintIdle refuses rules in files of tests that no test uses: they were meant to be tests.
+func (b *bundle) lintIdle(c *ast.Compiler, errs *Errors) {
+	var tests []*ast.Rule
+	for name := range b.tests {
+		for _, r := range c.Modules[name].Rules {
+			if isTest(r) {
+				tests = append(tests, r)
+			}
+		}
+	}
+	used := reachable(c, tests)
+	for name := range b.tests {
+		reported := map[string]bool{}
+		for _, r := range c.Modules[name].Rules {
+			if rule := ruleName(r); !used[r] && !reported[rule] {
+				reported[rule] = true
+				errs.add(r.Location, fmt.Sprintf("%q is no test, and no test uses it", rule), idleHint(rule))
+			}
+		}
+	}
+}
+
+// isTest says that a rule is run as a test.
+func isTest(r *ast.Rule) bool {
+	return slices.ContainsFunc(r.Head.Ref().GroundPrefix(), func(t *ast.Term) bool {
+		name := strings.Trim(t.Value.String(), `"`)
+		return strings.HasPrefix(name, tester.TestPrefix) || strings.HasPrefix(name, tester.SkipTestPrefix)
+	})
+}
+
+// idleHint says how a rule that never runs was meant.
+func idleHint(name string) string {
+	first, rest, _ := strings.Cut(name, "_")
+	if rest != "" && distance(strings.ToLower(first), "test") <= 2 {
+		return fmt.Sprintf("did you mean %q?", tester.TestPrefix+rest)
+	}
+	return "a test's name begins with " + tester.TestPrefix + ": call it so, or delete it"
+}

@@ -1,0 +1,66 @@
+package opa
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// tests returns a file of tests of file_write that uses its imports.
+func tests(body string) string {
+	return "package ambit.tools.file_write_test\n\nimport data.acme.limits\nimport data.ambit.tools.file_write\n\n" + body + "\n\ntest_imports if [limits, file_write]\n"
+}
+
+// A contract rule in a file of tests decides nothing, which Load says too.
+func TestContractRulesInTests(t *testing.T) {
+	for _, pkg := range []string{"ambit.tools.file_write", "ambit.policies.security"} {
+		fsys := dir("w_test.rego", "package "+pkg+"\n\n"+goodDeny)
+		want := "w_test.rego:3:1: deny of package " + pkg + " stands in a file of tests, which decides nothing (move it into a file whose name does not end in _test.rego)"
+		assert.EqualError(t, Check(fsys), want)
+		_, err := Load(fsys, registryOf(t, specs()))
+		assert.EqualError(t, err, want)
+		_, err = Test(t.Context(), fsys, TestOptions{})
+		assert.EqualError(t, err, want)
+	}
+	assert.NoError(t, Check(dir("w_test.rego", "package ambit.tools.file_write_test\n\nask(x) := x\n\ntest_x if ask(1) == 1")))
+	assert.NoError(t, Check(dir("w_test.rego", "package ambit.tools.file_write\n\ntest_x if 1 == 1")))
+}
+
+// A test that never runs, or that looks at what is not there, is refused.
+func TestLintsOfTests(t *testing.T) {
+	policy := tool("import data.acme.limits\n\nmany := 3\n\n" + `deny contains ` + entryM + ` if input.run.counts.file_write > limits.small + many`)
+	for _, test := range []struct{ name, body, want string }{
+		{"misspelt test", `tset_foo if count(file_write.deny) == 0`, `w_test.rego:6:1: "tset_foo" is no test, and no test uses it (did you mean "test_foo"?)`},
+		{"name without test", `foo if count(file_write.deny) == 0`, `w_test.rego:6:1: "foo" is no test, and no test uses it (a test's name begins with test_: call it so, or delete it)`},
+		{"misspelt rule", `test_foo if not file_write.dney`, `w_test.rego:6:28: there is no data.ambit.tools.file_write.dney (did you mean "deny"?)`},
+		{"misspelt tool", `test_foo if not data.ambit.tools.file_wrte.deny`, `w_test.rego:6:34: there is no data.ambit.tools.file_wrte (did you mean "file_write"?)`},
+		{"misspelt data", `test_foo if not limits.smal`, `w_test.rego:6:24: there is no data.acme.limits.smal (did you mean "small"?)`},
+		{"misspelt in a helper", "test_foo if not broken\n\nbroken if file_write.dney", `w_test.rego:8:22: there is no data.ambit.tools.file_write.dney`},
+		{"misspelt replacement", `test_foo if count(file_write.deny) == 0 with data.ambit.tools.file_write.mny as 1`, `there is no data.ambit.tools.file_write.mny (did you mean "many"?)`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			fsys := dir("w.rego", policy, "w_test.rego", tests(test.body), "acme/data.json", `{"limits": {"small": 3}}`)
+			assert.ErrorContains(t, Check(fsys), test.want)
+			_, err := Test(t.Context(), fsys, TestOptions{})
+			assert.ErrorContains(t, err, test.want)
+			_, err = Inspect(t.Context(), fsys)
+			assert.ErrorContains(t, err, test.want)
+			_, err = Load(fsys, registryOf(t, specs()))
+			assert.NoError(t, err, "a start does not wait for tests")
+		})
+	}
+	for _, body := range []string{
+		"test_foo if count(file_write.deny) == 0 with input as call(1)\n\ncall(n) := {\"run\": {\"counts\": {\"file_write\": n}}}",
+		"todo_test_foo if helper\n\nhelper if 1 == 2",
+		"test_foo[name] if some name in names\n\nnames := [\"a\"]",
+		"test_foo if count(file_write.deny) == 0 with count as counted\n\ncounted(_) := 0",
+		`test_foo if data.ambit.declared.tools.ghost.effect == "read" with data.ambit.declared as {"tools": {"ghost": {"effect": "read"}}}`,
+		"test_foo if effect == \"read\" with data.ambit.declared.tools as {\"ghost\": {\"effect\": \"read\"}}\n\neffect := data.ambit.declared.tools.ghost.effect",
+		`test_foo if limits.large == 5 with limits.large as 5`,
+		`test_foo if file_write.many == 4 with file_write.many as 4`,
+		`test_foo if count(data.ambit.gating.deny) == 0 with input as {"tool": {"name": "file_read"}}`,
+	} {
+		fsys := dir("w.rego", policy, "w_test.rego", tests(body), "acme/data.json", `{"limits": {"small": 3}}`)
+		assert.NoError(t, Check(fsys), body)
+	}
+}
