@@ -95,7 +95,11 @@
 // input or a part of it. Every call of such a function must pass the same part,
 // or the function take the members themselves. In the package of a tool there are
 // its arguments, elsewhere those of all tools: an argument that only some have is
-// undefined in calls of the others, and the rule does not apply to them.
+// undefined in calls of the others, and the rule does not apply to them. Names
+// below data are looked for behind locals and rules too, and behind a part that
+// varies, as in data.ambit.declared.tools[input.tool.name].effect: there one of
+// the places must have them. Values of input.behavior and input.modes are not
+// looked for: an application may set others than the tools name.
 //
 // An entry vanishes, and a refusal with it, when something in it is undefined. So
 // it may be made of constants, of what the schema requires or gives a default, of

@@ -160,16 +160,7 @@ func (l *inputLint) call(call []*ast.Term) {
 			l.enum(call[2], call[1])
 		}
 	case name == "internal.member_2" && len(call) == 3:
-		if _, isObject := call[2].Value.(ast.Object); isObject {
-			return
-		}
-		if list, ok := call[2].Value.(interface{ Foreach(func(*ast.Term)) }); ok {
-			list.Foreach(func(t *ast.Term) {
-				if l.compare(call[1], t) {
-					l.enum(call[1], t)
-				}
-			})
-		}
+		l.in(call[1], call[2])
 	}
 	l.pattern(name, call[1:])
 }

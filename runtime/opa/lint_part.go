@@ -13,7 +13,8 @@ import (
 
 // A partLint checks references into parts of the input that go by another name:
 // the parameter of a function that is called with input.args, a rule that is
-// one, an index that is a constant. Compiled, every name is one of a kind.
+// one, an index that is a constant. So it does with parts of data, as far as
+// locals and rules name them. Compiled, every name is one of a kind.
 type partLint struct {
 	*bundle
 	defs   map[ast.Var]*ast.Term // what a local is
@@ -43,6 +44,7 @@ type part struct {
 	common bool     // it is the input, whatever the tool
 	mixed  []string // instead: what the parameter is in different calls
 	made   *making  // instead: an object that holds parts
+	spot   spot     // instead: a part of data
 }
 
 // A making is an object that is written out, and the rule in which it is.
@@ -134,7 +136,7 @@ func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
 		}
 	case ast.Ref:
 		base, rest := l.base(v, r, depth)
-		if len(base.at) == 0 && base.made == nil {
+		if len(base.at) == 0 && base.made == nil && len(base.spot.docs) == 0 {
 			return part{mixed: base.mixed}
 		}
 		for _, t := range rest {
@@ -166,7 +168,7 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 			return l.resolve(rules[0].Head.Value, rules[0], depth+1), ref[i:]
 		}
 	}
-	return part{}, nil
+	return part{spot: l.rootOf(l.compiler)}, ref[1:]
 }
 
 // step follows one part of a reference, which may be one of several.
@@ -177,6 +179,9 @@ func (l *partLint) step(p part, alternatives []*ast.Term) part {
 			return part{}
 		}
 		return l.resolve(value, p.made.rule, 1)
+	}
+	if len(p.spot.docs) > 0 {
+		return part{spot: p.spot.any(alternatives)}
 	}
 	next := part{path: append(slices.Clone(p.path), alternatives[0])}
 	for _, t := range alternatives {
@@ -320,7 +325,9 @@ func (l *partLint) rule(r *ast.Rule) {
 				path = nil
 				list.Foreach(func(t *ast.Term) { path = append(path, t) })
 			}
-			l.follow(terms[1], l.resolve(terms[1], r, 0), path, r)
+			object := l.resolve(terms[1], r, 0)
+			object.spot = spot{} // data may leave out what has a default
+			l.follow(terms[1], object, path, r)
 		}
 		return false
 	})
@@ -341,6 +348,13 @@ func (l *partLint) follow(name *ast.Term, p part, rest ast.Ref, r *ast.Rule) {
 			if _, closed := p.at.step(t); closed {
 				l.report.missing(t, p.path, p.at)
 				return
+			}
+			if _, closed := p.spot.step(t); closed {
+				p.spot.missing(t, t.Location, l.report.errs)
+				return
+			}
+			if len(p.path) == 2 {
+				l.report.fact(append(slices.Clone(p.path), t))
 			}
 		}
 		p = l.step(p, alternatives)

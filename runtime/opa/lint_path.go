@@ -52,6 +52,25 @@ func (s spot) step(t *ast.Term) (next spot, closed bool) {
 	return next, isName && named && len(next.docs) == 0 && !s.mayHave(string(name))
 }
 
+// any follows one part of a reference that may be one of several.
+func (s spot) any(alternatives []*ast.Term) spot {
+	var next spot
+	for _, t := range alternatives {
+		one, _ := s.step(t)
+		if len(one.docs) == 0 {
+			return spot{}
+		}
+		next.path, next.docs = one.path, append(next.docs, one.docs...)
+	}
+	return next
+}
+
+// missing reports a name that nothing at the places has.
+func (s spot) missing(t *ast.Term, at *ast.Location, errs *Errors) {
+	name := string(t.Value.(ast.String))
+	errs.add(at, fmt.Sprintf("there is no %s", s.path.Append(t)), didYouMean(name, s.names()))
+}
+
 // mayHave says that a member which none of several places has is one of the
 // contract all the same: that no tool uses it yet is no typo.
 func (s spot) mayHave(name string) bool {
@@ -131,7 +150,7 @@ func (l *pathLint) module(m *ast.Module) {
 	ast.WalkRefs(m, func(ref ast.Ref) bool {
 		if ref[0].Equal(ast.DefaultRootDocument) && !slices.ContainsFunc(l.mocked, ref.HasPrefix) {
 			if at, wrong := l.root.lost(ref); wrong > 0 {
-				l.report(ref, at, wrong)
+				at.missing(ref[wrong], nearest(ref[wrong], ref), l.errs)
 			}
 		}
 		return false
@@ -149,12 +168,6 @@ func (s spot) lost(ref ast.Ref) (before spot, wrong int) {
 		s = next
 	}
 	return s, 0
-}
-
-// report says at which part a reference leads nowhere.
-func (l *pathLint) report(ref ast.Ref, at spot, wrong int) {
-	name := string(ref[wrong].Value.(ast.String))
-	l.errs.add(nearest(ref[wrong], ref), fmt.Sprintf("there is no %s", at.path.Append(ref[wrong])), didYouMean(name, at.names()))
 }
 
 // nearest returns where a part of a reference stands, or the reference.

@@ -87,7 +87,7 @@ func (l *pathLint) mocks(m *ast.Module) {
 		l.mocked = append(l.mocked, ref)
 		at, wrong := l.root.lost(ref)
 		if wrong > 0 && slices.ContainsFunc(at.docs, func(d doc) bool { return d.node != nil }) {
-			l.report(ref, at, wrong)
+			at.missing(ref[wrong], nearest(ref[wrong], ref), l.errs)
 		}
 		return false
 	})

@@ -1,0 +1,73 @@
+package opa
+
+import (
+	"fmt"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// in checks what is looked for in a list.
+func (l *inputLint) in(wanted, list *ast.Term) {
+	if p, ok := l.path(list); ok {
+		l.inInput(wanted, p)
+		return
+	}
+	if v, ok := list.Value.(ast.Var); ok && l.locals[v] != nil {
+		list = l.locals[v]
+	}
+	switch v := list.Value.(type) {
+	case ast.Call:
+		if v[0].String() == "object.keys" && len(v) == 2 && isConstant(wanted) {
+			l.get(v[1], wanted)
+		}
+	case *ast.Array, ast.Set:
+		v.(interface{ Foreach(func(*ast.Term)) }).Foreach(func(t *ast.Term) {
+			if l.compare(wanted, t) {
+				l.enum(wanted, t)
+			}
+		})
+	}
+}
+
+// inInput checks what is looked for in a part of the input. Of an object that is
+// its values: a name that is looked for there is never found.
+func (l *inputLint) inInput(wanted *ast.Term, p steps) {
+	at, _, _ := l.follow(p)
+	if at.kinds() != objectKind {
+		element := ast.NewTerm(append(ast.Ref{ast.InputRootDocument}, append(p, ast.VarTerm(ast.WildcardPrefix))...))
+		if l.compare(element, wanted) {
+			l.enum(element, wanted)
+		}
+		return
+	}
+	values := at.elements()
+	if isConstant(wanted) && values != 0 && values&stringKind == 0 {
+		l.errs.add(wanted.Location, fmt.Sprintf("%v is looked for among the values of %v, each of which is %v", wanted, p, values),
+			fmt.Sprintf("write %v[%v]", p, wanted))
+	}
+}
+
+// elements returns the kinds of what the objects at the place hold.
+func (p place) elements() kinds {
+	var all kinds
+	for _, s := range p {
+		all |= s.elements()
+	}
+	return all
+}
+
+// elements returns the kinds of what an object holds, as far as its schema tells.
+func (s schema) elements() kinds {
+	if m, ok := s.element(); ok {
+		return m.kinds()
+	}
+	var all kinds
+	for _, name := range s.names() {
+		m, _, _, _ := s.member(name)
+		all |= m.kinds()
+	}
+	if _, _, _, closed := s.member(""); !closed {
+		return anyKind
+	}
+	return all
+}
