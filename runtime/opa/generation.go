@@ -87,28 +87,6 @@ type cancel struct{ ctx context.Context }
 func (c cancel) Cancel()         {}
 func (c cancel) Cancelled() bool { return c.ctx.Err() != nil }
 
-// stale reports how the generated files differ from the tools of the program.
-func (g *generation) stale(reg *runtime.Registry) error {
-	const hint = "run go generate and build the program again"
-	var errs Errors
-	for _, t := range reg.All() {
-		spec := t.Spec()
-		declared, ok := g.declared.Tools[spec.Name]
-		switch {
-		case !ok:
-			errs.addFile(declaredFile, fmt.Sprintf("the program's tool %q is not declared", spec.Name), hint)
-		case declared.Pin != spec.Pin:
-			errs.addFile(declaredFile, fmt.Sprintf("the tool %q was declared anew since the program was built, or the program since", spec.Name), hint)
-		}
-	}
-	for _, name := range g.tools {
-		if _, _, ok := reg.Lookup(name); !ok {
-			errs.addFile(declaredFile, fmt.Sprintf("the program has no tool %q", name), hint)
-		}
-	}
-	return errs.err()
-}
-
 // readsWholeFacts says that a reference of the policies ends above a single
 // fact: at input, input.run, input.run.counts or input.run.succeeded, or may.
 func readsWholeFacts(c *ast.Compiler) bool {

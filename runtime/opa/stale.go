@@ -1,0 +1,115 @@
+package opa
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// stale reports how the generated files differ from the tools of the program.
+func (g *generation) stale(reg *runtime.Registry) error {
+	const hint = "run go generate and build the program again"
+	var errs Errors
+	for _, t := range reg.All() {
+		spec := t.Spec()
+		declared, ok := g.declared.Tools[spec.Name]
+		switch {
+		case !ok:
+			errs.addFile(declaredFile, fmt.Sprintf("the program's tool %q is not declared", spec.Name), hint)
+		case declared.Pin != spec.Pin:
+			errs.addFile(declaredFile, fmt.Sprintf("the tool %q was declared anew since the program was built, or the program since", spec.Name), hint)
+		}
+	}
+	for _, name := range g.tools {
+		if _, _, ok := reg.Lookup(name); !ok {
+			errs.addFile(declaredFile, fmt.Sprintf("the program has no tool %q", name), hint)
+		}
+	}
+	if len(errs) == 0 {
+		g.edited(reg, &errs)
+	}
+	return errs.err()
+}
+
+// edited reports what somebody changed by hand of the declarations that open and
+// close doors: the pin, which stands beside them, does not tell.
+func (g *generation) edited(reg *runtime.Registry, errs *Errors) {
+	data := within(g.data, "ambit", "declared")
+	set := map[string][]string{"capabilities": {}, "modes": {}}
+	for _, t := range reg.All() {
+		spec := t.Spec()
+		about := fmt.Sprintf("the tool %q", spec.Name)
+		compareGates(about, within(data, "tools", spec.Name), gates(spec), errs)
+		set["capabilities"] = append(set["capabilities"], spec.Capabilities...)
+		for _, m := range spec.Modes {
+			set["modes"] = append(set["modes"], m.Name)
+		}
+	}
+	for name, values := range set {
+		slices.Sort(values)
+		compareGates("the declaration", data, map[string]any{name: slices.Compact(values)}, errs)
+	}
+}
+
+// within returns the object that stands two names below another; nil when there is none.
+func within(object map[string]any, first, second string) map[string]any {
+	object, _ = object[first].(map[string]any)
+	object, _ = object[second].(map[string]any)
+	return object
+}
+
+// compareGates compares members of the data with those that the program has; nil
+// stands for a member that is absent.
+func compareGates(about string, have, want map[string]any, errs *Errors) {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		a, b := canonical(have[name]), canonical(want[name])
+		if a != b {
+			errs.addFile(declaredFile, fmt.Sprintf("%q of %s is %s, and %s in the program", name, about, a, b), "run go generate: the file is not edited")
+		}
+	}
+}
+
+// canonical writes a value so that equal ones are equal, and a person can read it.
+func canonical(value any) string {
+	if value == nil {
+		return "absent"
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// gates returns what the declarations hold of a tool that decides about its calls.
+func gates(s *runtime.Spec) map[string]any {
+	g := map[string]any{"effect": s.Effect.String(), "capabilities": append([]string{}, s.Capabilities...), "behaviors": nil, "consent": nil}
+	if len(s.Behaviors) > 0 {
+		g["behaviors"] = flags(s.Behaviors)
+	}
+	modes := map[string]any{}
+	for _, m := range s.Modes {
+		modes[m.Name] = flags(m.Values)
+	}
+	g["modes"] = modes
+	if c := s.Consent; c != nil {
+		g["consent"] = map[string]any{
+			"ask": c.Ask.String(), "message": c.Message, "approvers": append([]string{}, c.Approvers...), "timeout": c.Timeout.String(),
+			"quorum": c.Quorum, "max_cover": c.MaxCover, "preview": c.Preview,
+			"allow_edit": c.AllowEdit, "allow_self": c.AllowSelf, "reveal": append([]string{}, c.Reveal...),
+		}
+	}
+	return g
+}
+
+// flags returns a set as policies look things up in.
+func flags(names []string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}

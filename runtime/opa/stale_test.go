@@ -1,0 +1,49 @@
+package opa
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The pin tells when tools were declared anew, not what somebody changed by hand
+// beside it: a gate that is edited away would be open.
+func TestEditedDeclarations(t *testing.T) {
+	const remedy = " in the program (run go generate: the file is not edited)"
+	for _, test := range []struct{ name, old, edited, want string }{
+		{"effect", `"effect": "write"`, `"effect": "read"`, `"effect" of the tool "file_write" is "read", and "write"`},
+		{"capabilities", `"capabilities": ["filesystem.write"],` + "\n      \"behaviors\"", `"capabilities": [], "behaviors"`, `"capabilities" of the tool "file_write" is [], and ["filesystem.write"]`},
+		{"another spelling", `"effect": "write"`, `"effect": "read", "Effect": "write"`, `"effect" of the tool "file_write" is "read", and "write"`},
+		{"behaviors", `"doc_edit": true`, `"doc_edit": true, "chat": true`, `"behaviors" of the tool "file_write" is {"chat":true,"doc_edit":true}, and {"doc_edit":true}`},
+		{"no behaviors", `"behaviors"`, `"behaviours"`, `"behaviors" of the tool "file_write" is absent, and {"doc_edit":true}`},
+		{"value of a mode", `"live": true`, `"off": true`, `"modes" of the tool "file_write" is {"web_mode":{"cached":true,"off":true}}, and {"web_mode":{"cached":true,"live":true}}`},
+		{"consent", `"ask": "always"`, `"ask": "policy"`, `"consent" of the tool "file_write" is {`},
+		{"quorum", `"quorum": 1`, `"quorum": 0`, `"consent" of the tool "file_write" is {`},
+		{"modes of all", `"modes": ["web_mode"]`, `"modes": []`, `"modes" of the declaration is [], and ["web_mode"]`},
+		{"capabilities of all", "\n  \"capabilities\": [\"filesystem.write\"]", "\n  \"capabilities\": []", `"capabilities" of the declaration is [], and ["filesystem.write"]`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			fsys, reg := fromDeclaration(t)
+			_, err := Load(fsys, reg)
+			require.NoError(t, err)
+			before := string(fsys[declaredFile].Data)
+			require.Contains(t, before, test.old)
+			fsys[declaredFile] = text(strings.Replace(before, test.old, test.edited, 1))
+			_, err = Load(fsys, reg)
+			assert.ErrorContains(t, err, "ambit_gen/data.json: "+test.want)
+			assert.ErrorContains(t, err, remedy)
+			p, err := Load(asGenerated(t), reg)
+			require.NoError(t, err)
+			assert.ErrorContains(t, p.Reload(fsys), test.want)
+		})
+	}
+}
+
+// asGenerated returns the directory as it was generated.
+func asGenerated(t *testing.T) fstest.MapFS {
+	fsys, _ := fromDeclaration(t)
+	return fsys
+}
