@@ -109,8 +109,11 @@ func (b *bundle) lintRule(m *ast.Module, r *ast.Rule, errs *Errors) {
 	}
 	b.lintEntry(name, fields, entry, r, errs)
 	b.lintTotal(m, r, errs)
-	if name == "modify" {
+	switch name {
+	case "modify":
 		b.lintModify(m, r, entry, errs)
+	case "obligations":
+		lintObligation(entry, errs)
 	}
 }
 

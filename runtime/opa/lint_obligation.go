@@ -1,0 +1,77 @@
+package opa
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// redactForm is the form of the args of redact_output.
+const redactForm = `its args are {"pointers": ["/member", ...]}`
+
+// lintObligation checks what is written out of the args of redact_output: with
+// others every call is denied.
+func lintObligation(entry ast.Object, errs *Errors) {
+	code, args := entry.Get(ast.StringTerm("code")), entry.Get(ast.StringTerm("args"))
+	if code == nil || args == nil || !code.Equal(ast.StringTerm("redact_output")) {
+		return
+	}
+	object, ok := args.Value.(ast.Object)
+	if !ok {
+		return // of another kind, or computed
+	}
+	object.Foreach(func(k, _ *ast.Term) {
+		if ast.IsScalar(k.Value) && !k.Equal(ast.StringTerm("pointers")) {
+			name, _ := k.Value.(ast.String)
+			hint := didYouMean(string(name), []string{"pointers"})
+			if hint == "" {
+				hint = redactForm
+			}
+			errs.add(k.Location, fmt.Sprintf("the args of redact_output have no member %v", k), hint)
+		}
+	})
+	pointers := object.Get(ast.StringTerm("pointers"))
+	switch {
+	case pointers != nil:
+		lintPointers(pointers, errs)
+	case object.IsGround():
+		errs.add(args.Location, "the args of redact_output have no \"pointers\"", redactForm)
+	}
+}
+
+// lintPointers checks the pointers of redact_output that are written out.
+func lintPointers(t *ast.Term, errs *Errors) {
+	list, isList := t.Value.(interface {
+		Foreach(func(*ast.Term))
+		Len() int
+	})
+	_, isObject := t.Value.(ast.Object)
+	switch {
+	case ast.IsScalar(t.Value) || isObject:
+		errs.add(t.Location, "the pointers of redact_output are no list", redactForm)
+		return
+	case !isList:
+		return // computed
+	case list.Len() == 0:
+		errs.add(t.Location, "the pointers of redact_output are none", "name what is to be masked, or delete the rule")
+	}
+	list.Foreach(func(t *ast.Term) {
+		text, isText := t.Value.(ast.String)
+		if !isText {
+			if ast.IsScalar(t.Value) {
+				errs.add(t.Location, fmt.Sprintf("the pointer %v of redact_output is no string", t), redactForm)
+			}
+			return
+		}
+		if _, err := wire.ParsePointer(string(text)); err != nil {
+			hint := ""
+			if !strings.HasPrefix(string(text), "/") {
+				hint = fmt.Sprintf("write %q", "/"+string(text))
+			}
+			errs.add(t.Location, err.Error(), hint)
+		}
+	})
+}
