@@ -10,7 +10,7 @@ package ambit.gating
 # title: The tool is offered in this behaviour
 deny contains {
 	"code": "behavior_not_allowed",
-	"message": sprintf("not offered in the behavior %q", [input.behavior]),
+	"message": sprintf("%s is not offered %s, only in %s", [input.tool.name, where(input.behavior), among(allowed)]),
 	"detail": {"behavior": input.behavior, "allowed": allowed},
 } if {
 	behaviors := data.ambit.declared.tools[input.tool.name].behaviors
@@ -33,7 +33,7 @@ deny contains {
 # title: The tool runs in each session mode as it is set
 deny contains {
 	"code": "mode_off",
-	"message": sprintf("does not run while the mode %q is %q", [mode, value]),
+	"message": sprintf("does not run while the mode %q is %s", [mode, shown(value)]),
 	"detail": {"mode": mode, "value": value, "allowed": allowed},
 } if {
 	some mode, values in data.ambit.declared.tools[input.tool.name].modes
@@ -43,3 +43,19 @@ deny contains {
 	not values[value]
 	allowed := sort(object.keys(values))
 }
+
+# METADATA
+# title: The names in a message
+among(names) := concat(" or ", [sprintf("%q", [name]) | some name in names])
+
+# METADATA
+# title: The behaviour of the session in a message
+where(behavior) := "without a behavior" if {
+	behavior == ""
+} else := sprintf("in the behavior %q", [behavior])
+
+# METADATA
+# title: The value of a mode in a message
+shown(value) := "not set" if {
+	value == ""
+} else := sprintf("%q", [value])

@@ -27,13 +27,18 @@ test_other_behavior if {
 		with input as call("doc_edit", {}, {})
 	denied == {{
 		"code": "behavior_not_allowed",
-		"message": `not offered in the behavior "doc_edit"`,
+		"message": `web_search is not offered in the behavior "doc_edit", only in "chat" or "research"`,
 		"detail": {"behavior": "doc_edit", "allowed": ["chat", "research"]},
 	}}
 }
 
 test_no_behavior_is_none_of_the_declared if {
-	codes({"behaviors": {"research": true}}, plain) == {"behavior_not_allowed"}
+	denied := data.ambit.gating.deny with data.ambit.declared as declare({"behaviors": {"research": true}}) with input as plain
+	denied == {{
+		"code": "behavior_not_allowed",
+		"message": `web_search is not offered without a behavior, only in "research"`,
+		"detail": {"behavior": "", "allowed": ["research"]},
+	}}
 }
 
 test_every_missing_capability_is_named if {
@@ -61,7 +66,14 @@ test_mode_that_is_off if {
 	}}
 }
 
-test_mode_without_a_value if codes({"modes": {"web_mode": {"live": true}}}, plain) == {"mode_off"}
+test_mode_without_a_value if {
+	denied := data.ambit.gating.deny with data.ambit.declared as declare({"modes": {"web_mode": {"live": true}}}) with input as plain
+	denied == {{
+		"code": "mode_off",
+		"message": `does not run while the mode "web_mode" is not set`,
+		"detail": {"mode": "web_mode", "value": "", "allowed": ["live"]},
+	}}
+}
 
 test_all_refusals_are_collected if {
 	codes({"behaviors": {"a": true}, "capabilities": ["net"], "modes": {"m": {"on": true}}}, plain) == {
