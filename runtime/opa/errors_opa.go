@@ -20,7 +20,7 @@ func (b *bundle) addOPA(errs *Errors, file string, err error) {
 		return
 	}
 	var seen *Error
-	for _, e := range list {
+	for _, e := range b.keywords(list) {
 		message, hint := b.explainOPA(e)
 		one := Errors{}
 		one.add(e.Location, message, hint)
@@ -59,6 +59,9 @@ func (b *bundle) explainOPA(e *ast.Error) (message, hint string) {
 		return message, hint
 	}
 	if name, ok := strings.CutPrefix(message, "undefined function "); ok {
+		if strings.HasPrefix(name, "time.now") {
+			return "policies may not call " + name, "the time of the call is input.now_ns"
+		}
 		if ast.CapabilitiesForThisVersion().ContainsBuiltin(name) {
 			return "policies may not call " + name, "a decision depends on nothing but its input"
 		}

@@ -73,7 +73,11 @@ func (b *bundle) lintPackage(m *ast.Module, errs *Errors) {
 		errs.add(m.Package.Location, fmt.Sprintf("package %s belongs to the library", packageName(m)),
 			"write package ambit.tools.<tool> or ambit.policies.<name>")
 	case kind == toolPackage && !b.isTool(name):
-		errs.add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), toolHint(name, b.tools))
+		hint := toolHint(name, b.tools)
+		if tested, isTest := strings.CutSuffix(name, "_test"); isTest && b.isTool(tested) {
+			hint = testFileHint(m.Package.Location.File)
+		}
+		errs.add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), hint)
 	}
 	b.stray[m.Package.Location.File] = len(*errs) > before
 }

@@ -31,7 +31,7 @@ func (b *bundle) lintCompiled(errs *Errors) {
 // unreachedHint says what to do about a rule that nothing reaches.
 func unreachedHint(m *ast.Module, name string) string {
 	if strings.HasPrefix(name, "test_") {
-		return "tests stand in files named *" + testSuffix
+		return testFileHint(m.Package.Location.File)
 	}
 	if contributes(m.Package.Path) {
 		if hint := didYouMean(name, contractRules()); hint != "" {

@@ -37,7 +37,7 @@ func lintObligation(entry ast.Object, errs *Errors) {
 	switch {
 	case pointers != nil:
 		lintPointers(pointers, errs)
-	case object.IsGround():
+	case object.Len() == 0:
 		errs.add(args.Location, "the args of redact_output have no \"pointers\"", redactForm)
 	}
 }

@@ -2,6 +2,7 @@ package opa
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -130,4 +131,10 @@ func idleHint(name string) string {
 		return fmt.Sprintf("did you mean %q?", tester.TestPrefix+rest)
 	}
 	return "a test's name begins with " + tester.TestPrefix + ": call it so, or delete it"
+}
+
+// testFileHint says how a file must be called to be one of tests.
+func testFileHint(file string) string {
+	base := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".rego"), "_tests")
+	return "tests stand in files named *" + testSuffix + ": call it " + base + testSuffix
 }

@@ -64,3 +64,10 @@ func TestLintsOfTests(t *testing.T) {
 		assert.NoError(t, Check(fsys), body)
 	}
 }
+
+// Tests in a file that is none are told how it must be called.
+func TestTestsInOtherFiles(t *testing.T) {
+	const body = "package ambit.tools.file_write_test\n\ntest_x if 1 == 1"
+	assert.EqualError(t, Check(dir("sub/w_tests.rego", body)),
+		`sub/w_tests.rego:1:1: package of the unknown tool "file_write_test" (tests stand in files named *_test.rego: call it w_test.rego)`)
+}
