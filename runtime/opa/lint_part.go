@@ -163,12 +163,20 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 		return l.resolve(ref[0], r, depth+1), ref[1:]
 	}
 	for i := 2; i <= len(ref); i++ {
-		rules := l.compiler.GetRulesExact(ref[:i])
-		if len(rules) == 1 && len(rules[0].Head.Args) == 0 && rules[0].Head.Value != nil {
-			return l.resolve(rules[0].Head.Value, rules[0], depth+1), ref[i:]
+		if r := l.value(ref[:i]); r != nil {
+			return l.resolve(r.Head.Value, r, depth+1), ref[i:]
 		}
 	}
 	return part{spot: l.rootOf(l.compiler)}, ref[1:]
+}
+
+// value returns the rule whose value is all that a reference can be, if there is one.
+func (l *partLint) value(ref ast.Ref) *ast.Rule {
+	rules := l.compiler.GetRulesExact(ref)
+	if len(rules) != 1 || len(rules[0].Ref()) != len(ref) || len(rules[0].Head.Args) > 0 || rules[0].Head.Value == nil || rules[0].Else != nil {
+		return nil
+	}
+	return rules[0]
 }
 
 // step follows one part of a reference, which may be one of several.
@@ -222,8 +230,8 @@ func (l *partLint) constants(t *ast.Term, depth int) (all []*ast.Term, ok bool) 
 			return l.constants(def, depth+1)
 		}
 	case ast.Ref:
-		if rules := l.compiler.GetRulesExact(v); len(rules) == 1 && len(rules[0].Head.Args) == 0 && rules[0].Head.Value != nil {
-			return l.constants(rules[0].Head.Value, depth+1)
+		if r := l.value(v); r != nil {
+			return l.constants(r.Head.Value, depth+1)
 		}
 		list := v[0]
 		if name, isVar := list.Value.(ast.Var); isVar && l.defs[name] != nil {

@@ -51,13 +51,15 @@ func TestPathsThatAreRight(t *testing.T) {
 		"some x\n\t" + declaredData + `[x].file_write`, "d := " + declaredData + "\n\td.tools[input.tool.name].pin == \"\"", declaredData + `.tools[input.tool.name].modes[input.behavior].live`,
 		`data.limits[input.behavior].min > 1`, `data.limits.list[_].max > 1`, `data.limits[_][_] == 3`, `object.get(data.limits.small, "min", 3) > 1`,
 		`count(data.ambit.tools[input.tool.name].ask) > 0`, `count(data.ambit.tools[_].deny) > 0`,
+		`data.acme.rules.tools[input.tool.name].effect == "read"`, `data.acme.rules.limits.min > 1`, "some s in data.acme.rules.set\n\ts.max > 1",
 		"data.acme.rules[input.behavior].anything.at.all", "r := data.acme.rules.one\n\tr.a == 1", `data.acme.rules[_].a == 1`,
 		`"web" in input.tool.capabilities`, `"path" in object.keys(input.args)`, `"live" in input.modes`, `input.behavior in ["chat", "research"]`, `input.modes.web_mode == "off"`,
 		`true in input.run.succeeded`, `"x" in input.args.tags`,
 	} {
 		text := org("deny contains " + entryM + " if {\n\t" + condition + "\n}\n\ndeny contains " + entryM + " if count(data.acme.rules) > 5")
 		fsys := dir("o.rego", text, "w.rego", tool(goodDeny), "limits/data.json", limitsData,
-			"acme.rego", "package acme.rules\n\none := {\"a\": object.get(input.args, \"path\", 1)}\n\ntwo[x] := y if some x, y in input.modes")
+			"acme.rego", "package acme.rules\n\none := {\"a\": object.get(input.args, \"path\", 1)}\n\ntwo[x] := y if some x, y in input.modes\n\n"+
+				"tools[x] := y if some x, y in data.ambit.declared.tools\n\nlimits := data.limits.small if input.behavior == \"\" else := data.limits.large\n\nset contains x if some x in data.limits")
 		assert.NoError(t, Check(fsys), condition)
 	}
 }
