@@ -86,6 +86,8 @@ func (l *partLint) collect(r *ast.Rule) {
 			l.params[v] = param{r.Ref(), i}
 		}
 	}
+	outer := ast.NewVarVisitor().WithParams(ast.VarVisitorParams{SkipClosures: true})
+	outer.Walk(r.Body)
 	ast.WalkExprs(r, func(e *ast.Expr) bool {
 		if every, ok := e.Terms.(*ast.Every); ok {
 			if v, ok := every.Value.Value.(ast.Var); ok {
@@ -98,7 +100,8 @@ func (l *partLint) collect(r *ast.Rule) {
 		}
 		if name := terms[0].String(); name == "eq" && len(terms) == 3 {
 			for i, t := range terms[1:] {
-				if v, ok := t.Value.(ast.Var); ok {
+				// Negated, or in a comprehension that did not make the variable, it is compared only.
+				if v, ok := t.Value.(ast.Var); ok && !e.Negated && (slices.Contains(r.Body, e) || !outer.Vars().Contains(v)) {
 					l.define(v, terms[2-i], r)
 				}
 			}

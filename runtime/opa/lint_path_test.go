@@ -51,6 +51,7 @@ func TestPathsThatAreRight(t *testing.T) {
 		"some x\n\t" + declaredData + `[x].file_write`, "d := " + declaredData + "\n\td.tools[input.tool.name].pin == \"\"", declaredData + `.tools[input.tool.name].modes[input.behavior].live`,
 		`data.limits[input.behavior].min > 1`, `data.limits.list[_].max > 1`, `data.limits[_][_] == 3`, `object.get(data.limits.small, "min", 3) > 1`,
 		`count(data.ambit.tools[input.tool.name].ask) > 0`, `count(data.ambit.tools[_].deny) > 0`,
+		"some k, v in data.limits\n\tnot k == \"x\"\n\tv.max > 1", "some k, v in data.limits\n\tcount([1 | k == \"x\"]) == 0\n\tv.max > 1",
 		`data.acme.rules.tools[input.tool.name].effect == "read"`, `data.acme.rules.limits.min > 1`, "some s in data.acme.rules.set\n\ts.max > 1",
 		"data.acme.rules[input.behavior].anything.at.all", "r := data.acme.rules.one\n\tr.a == 1", `data.acme.rules[_].a == 1`,
 		`"web" in input.tool.capabilities`, `"path" in object.keys(input.args)`, `"live" in input.modes`, `input.behavior in ["chat", "research"]`, `input.modes.web_mode == "off"`,
