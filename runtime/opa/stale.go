@@ -48,7 +48,8 @@ func (g *generation) edited(reg *runtime.Registry, errs *Errors) {
 			set["modes"] = append(set["modes"], m.Name)
 		}
 	}
-	for name, values := range set {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		values := set[name]
 		slices.Sort(values)
 		compareGates("the declaration", data, map[string]any{name: slices.Compact(values)}, errs)
 	}
