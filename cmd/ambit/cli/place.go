@@ -66,14 +66,14 @@ func (p *placed) folder(dir string) error {
 		if err := p.folder(filepath.Dir(dir)); err != nil {
 			return err
 		}
-		err := p.made(dir, os.Mkdir(dir, 0o755))
+		made := p.made(dir, os.Mkdir(dir, 0o755))
 		switch {
-		case err == nil:
+		case made == nil:
 			return nil
-		case !errors.Is(err, fs.ErrExist):
-			return cannotWrite(dir, err)
+		case !errors.Is(made, fs.ErrExist):
+			return cannotWrite(dir, made)
 		}
-		info, err = os.Stat(dir)
+		info, err = os.Stat(dir) // somebody else has made it meanwhile
 	}
 	switch {
 	case err != nil:
