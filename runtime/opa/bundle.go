@@ -1,6 +1,7 @@
 package opa
 
 import (
+	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -34,8 +35,14 @@ func loadBundle(fsys fs.FS) (*bundle, error) {
 	return newBundle(src)
 }
 
-// newBundle compiles and lints a source.
-func newBundle(src *source) (*bundle, error) {
+// newBundle compiles and lints a source. A panic is a fault of the checks: it
+// refuses the source, and does not end a program that reloads its policies.
+func newBundle(src *source) (_ *bundle, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("checking the policies failed, which is a bug in ambit: panic: %v", v)
+		}
+	}()
 	b := &bundle{src: src, stray: map[string]bool{}}
 	var errs Errors
 	b.readData(&errs)

@@ -156,3 +156,9 @@ func TestCapabilities(t *testing.T) {
 		assert.False(t, allowed[name], name)
 	}
 }
+
+// A fault of the checks refuses the policies, and does not end the program.
+func TestChecksThatPanic(t *testing.T) {
+	_, err := newBundle(nil)
+	assert.ErrorContains(t, err, "checking the policies failed, which is a bug in ambit: panic: ")
+}

@@ -113,12 +113,25 @@ func (l *totalLint) asked() []string {
 				tools = append(tools, string(s))
 			}
 		case "internal.member_2":
-			if list, ok := terms[2].Value.(interface{ Foreach(func(*ast.Term)) }); ok && holdsStrings(terms[2].Value) && terms[2].IsGround() {
-				list.Foreach(func(t *ast.Term) { tools = append(tools, string(t.Value.(ast.String))) })
+			if names, ok := constantStrings(terms[2].Value); ok {
+				tools = append(tools, names...)
 			}
 		}
 	}
 	return slices.DeleteFunc(tools, func(name string) bool { return !l.isTool(name) })
+}
+
+// constantStrings returns the elements of a list or a set, if all are written out as strings.
+func constantStrings(v ast.Value) (all []string, ok bool) {
+	list, ok := v.(interface{ Foreach(func(*ast.Term)) })
+	if !ok {
+		return nil, false
+	}
+	list.Foreach(func(t *ast.Term) {
+		s, isString := t.Value.(ast.String)
+		all, ok = append(all, string(s)), ok && isString
+	})
+	return all, ok
 }
 
 // isToolName says that a term is input.tool.name.
