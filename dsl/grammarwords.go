@@ -214,11 +214,16 @@ func (grammarMaxCalls) JSONSchema() *jsonschema.Schema {
 // A root is an object; what a reference leads to is seen by Parse only.
 func (grammarRoot) JSONSchema() *jsonschema.Schema {
 	object := jsonschema.NewProperties()
-	object.Set("type", oneWord("object"))
+	object.Set("type", objectType())
 	return &jsonschema.Schema{
 		AllOf: []*jsonschema.Schema{refTo("schema"), {Properties: object}},
 		AnyOf: []*jsonschema.Schema{{Required: []string{"type"}}, {Required: []string{"$ref"}}},
 	}
+}
+
+// objectType is the type of an object, alone or as the only one of a list.
+func objectType() *jsonschema.Schema {
+	return anyOf(oneWord("object"), &jsonschema.Schema{Const: []string{"object"}})
 }
 func (grammarAdditional) JSONSchema() *jsonschema.Schema {
 	return anyOf(oneWord(true, false), refTo("schema"))
@@ -257,7 +262,7 @@ func integersAreWhole() *jsonschema.Schema {
 // branchesAreObjects says so of the branches of a oneOf.
 func branchesAreObjects() *jsonschema.Schema {
 	branch, key := jsonschema.NewProperties(), jsonschema.NewProperties()
-	branch.Set("type", oneWord("object"))
+	branch.Set("type", objectType())
 	key.Set("oneOf", &jsonschema.Schema{Items: &jsonschema.Schema{Properties: branch}})
 	return &jsonschema.Schema{Properties: key}
 }
