@@ -119,8 +119,9 @@
 // Rules named test_* in files named *_test.rego are tests. Test runs them with
 // coverage (ambit policy test), Reload before it accepts new policies. They see
 // entries as they are written, without at. A rule there that neither is a test nor
-// is used by one is refused, so is a path below data that leads nowhere, unless a
-// test replaces what it is below; a contract rule is refused by Load too.
+// is used by one is refused, so is a path that leads nowhere in a package or below
+// data.ambit, unless a test replaces what it is below; a contract rule is refused
+// by Load too.
 //
 // # How fast it is
 //

@@ -21,11 +21,31 @@ func (l *inputLint) in(wanted, list *ast.Term) {
 			l.get(v[1], wanted)
 		}
 	case *ast.Array, ast.Set:
-		v.(interface{ Foreach(func(*ast.Term)) }).Foreach(func(t *ast.Term) {
-			if l.compare(wanted, t) {
-				l.enum(wanted, t)
-			}
-		})
+		l.inList(wanted, v.(interface{ Foreach(func(*ast.Term)) }))
+	}
+}
+
+// inList checks what is looked for in a list that is written out. Parts of the
+// input of another kind are no fault beside one that it can be, and null never is.
+func (l *inputLint) inList(wanted *ast.Term, list interface{ Foreach(func(*ast.Term)) }) {
+	var kinds Errors
+	errs, alike := l.errs, false
+	list.Foreach(func(t *ast.Term) {
+		if t.Value.Compare(ast.NullValue) == 0 {
+			return
+		}
+		if !ast.IsConstant(t.Value) {
+			l.errs = &kinds
+		}
+		same := l.compare(wanted, t)
+		l.errs = errs
+		if same {
+			alike = true
+			l.enum(wanted, t)
+		}
+	})
+	if !alike {
+		*errs = append(*errs, kinds...)
 	}
 }
 

@@ -360,7 +360,7 @@ func (l *partLint) follow(name *ast.Term, p part, rest ast.Ref, r *ast.Rule) {
 				l.report.missing(t, p.path, p.at)
 				return
 			}
-			if _, closed := p.spot.step(t); closed {
+			if _, closed := p.spot.step(t); closed && (len(alternatives) == 1 || p.spot.held()) {
 				p.spot.missing(t, t.Location, l.report.errs)
 				return
 			}

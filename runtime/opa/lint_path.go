@@ -49,12 +49,29 @@ func (s spot) step(t *ast.Term) (next spot, closed bool) {
 			next.docs = append(next.docs, d.members()...)
 		}
 	}
+	if !isName && !s.declared() { // what an entry of such data has is for the application to say
+		if slices.ContainsFunc(next.docs, func(d doc) bool { return d.node == nil }) {
+			return spot{path: next.path}, false
+		}
+	}
 	return next, isName && named && len(next.docs) == 0 && !s.mayHave(string(name))
+}
+
+// declared says that the places are in data that the library knows.
+func (s spot) declared() bool { return len(s.path) > 1 && s.path[1].Equal(ast.StringTerm("ambit")) }
+
+// held says that a name which nothing at the places has is a typo whoever looks:
+// it belongs to a package, or to data that the library knows.
+func (s spot) held() bool {
+	return s.declared() || len(s.path) > 1 && slices.ContainsFunc(s.docs, func(d doc) bool { return d.node != nil })
 }
 
 // any follows one part of a reference that may be one of several.
 func (s spot) any(alternatives []*ast.Term) spot {
 	var next spot
+	if len(alternatives) > 1 && !s.held() {
+		return next
+	}
 	for _, t := range alternatives {
 		one, _ := s.step(t)
 		if len(one.docs) == 0 {
@@ -74,7 +91,7 @@ func (s spot) missing(t *ast.Term, at *ast.Location, errs *Errors) {
 // mayHave says that a member which none of several places has is one of the
 // contract all the same: that no tool uses it yet is no typo.
 func (s spot) mayHave(name string) bool {
-	if len(s.path) < 2 || !s.path[1].Equal(ast.StringTerm("ambit")) {
+	if !s.declared() {
 		return false
 	}
 	switch s.path[:len(s.path)-1].String() {
@@ -141,6 +158,7 @@ func (d doc) members() []doc {
 // make a refusal vanish, or a test look at nothing.
 type pathLint struct {
 	root   spot
+	tests  bool      // of tests, which may ask for data that is not there
 	mocked []ast.Ref // what tests replace: what is below is their own
 	errs   *Errors
 }
@@ -148,13 +166,26 @@ type pathLint struct {
 // module checks the references of a compiled module.
 func (l *pathLint) module(m *ast.Module) {
 	ast.WalkRefs(m, func(ref ast.Ref) bool {
-		if ref[0].Equal(ast.DefaultRootDocument) && !slices.ContainsFunc(l.mocked, ref.HasPrefix) {
-			if at, wrong := l.root.lost(ref); wrong > 0 {
+		if ref[0].Equal(ast.DefaultRootDocument) && !slices.ContainsFunc(l.mocked, func(m ast.Ref) bool { return covers(m, ref) }) {
+			if at, wrong := l.root.lost(ref); wrong > 0 && (at.held() || !l.tests) {
 				at.missing(ref[wrong], nearest(ref[wrong], ref), l.errs)
 			}
 		}
 		return false
 	})
+}
+
+// covers says that a reference may lead to a place that is replaced, or below it.
+func covers(replaced, ref ast.Ref) bool {
+	if len(ref) < len(replaced) {
+		return false
+	}
+	for i, t := range replaced {
+		if !t.Equal(ref[i]) && isConstant(t) && isConstant(ref[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // lost returns the index of the part of a reference at which it leads nowhere,

@@ -24,8 +24,6 @@ func TestMisspeltPathsBehindOtherParts(t *testing.T) {
 		{"each tool", "some tool in " + declaredData + ".tools\n\ttool.efect == \"read\"", `there is no data.ambit.declared.tools[_].efect`},
 		{"every tool", "every tool in " + declaredData + ".tools { tool.efect == \"read\" }", `there is no data.ambit.declared.tools[_].efect`},
 		{"constant behind a local", "name := \"file_wrte\"\n\t" + declaredData + ".tools[name].effect == \"read\"", `there is no data.ambit.declared.tools.file_wrte (did you mean "file_write"?)`},
-		{"base data", `data.limits[input.behavior].mix > 1`, `there is no data.limits[_].mix (did you mean "max"?)`},
-		{"list in base data", `data.limits.list[0].mix > 1`, `there is no data.limits.list[_].mix (did you mean "max"?)`},
 		{"packages", `count(data.ambit.tools[input.tool.name].dney) > 0`, `there is no data.ambit.tools[_].dney (did you mean "deny"?)`},
 		{"count behind a local", "t := \"file_wrte\"\n\tinput.run.counts[t] > 0", `o.rego:5:19: input.run.counts has no tool "file_wrte" (did you mean "file_write"?)`},
 		{"success behind a list", "some t in [\"file_write\", \"file_raed\"]\n\tinput.run.succeeded[t]", `input.run.succeeded has no tool "file_raed" (did you mean "file_read"?)`},
@@ -56,6 +54,11 @@ func TestPathsThatAreRight(t *testing.T) {
 		"data.acme.rules[input.behavior].anything.at.all", "r := data.acme.rules.one\n\tr.a == 1", `data.acme.rules[_].a == 1`,
 		`"web" in input.tool.capabilities`, `"path" in object.keys(input.args)`, `"live" in input.modes`, `input.behavior in ["chat", "research"]`, `input.modes.web_mode == "off"`,
 		`true in input.run.succeeded`, `"x" in input.args.tags`,
+		// What entries of an application's data have may come and go.
+		`data.limits[input.behavior].mix > 1`, `not data.limits[input.behavior].closed`, `data.limits.list[0].mix > 1`, "some k in [\"small\", \"huge\"]\n\tdata.limits[k].max > 1",
+		"u := data.limits[input.behavior]\n\tnot u.closed", "some u in data.limits.list\n\tnot u.closed", "k := [\"max\", \"mix\"][_]\n\tdata.limits.small[k] > 1",
+		`input.tool.name in ["file_write", data.limits.flat]`, `input.tool.name in [input.behavior, "file_write"]`, `input.tool.name in {"file_write", lower("FILE_READ")}`,
+		"x := [input.args.path, input.run.counts.file_write]\n\t1 in x", "x := input.args.path\n\tx in [\"\", null]",
 	} {
 		text := org("deny contains " + entryM + " if {\n\t" + condition + "\n}\n\ndeny contains " + entryM + " if count(data.acme.rules) > 5")
 		fsys := dir("o.rego", text, "w.rego", tool(goodDeny), "limits/data.json", limitsData,

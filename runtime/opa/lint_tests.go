@@ -19,12 +19,19 @@ func (b *bundle) lintTestRules(errs *Errors) {
 			continue
 		}
 		for _, r := range m.Rules {
-			if name := ruleName(r); contract(name) != nil {
-				errs.add(r.Location, fmt.Sprintf("%s of package %s stands in a file of tests, which decides nothing", name, packageName(m)),
-					"move it into a file whose name does not end in "+testSuffix)
+			if name := ruleName(r); contract(name) != nil && len(r.Head.Args) == 0 {
+				errs.add(r.Location, fmt.Sprintf("%s of package %s stands in a file of tests, which decides nothing", name, packageName(m)), b.moveHint(m))
 			}
 		}
 	}
+}
+
+// moveHint says where a rule of the contract belongs that stands in a file of tests.
+func (b *bundle) moveHint(m *ast.Module) string {
+	if kind, name := contractPackage(m.Package.Path); kind == toolPackage && !b.isTool(name) {
+		return "a package of tests is called ambit.tools.<tool>_test; there is no tool " + name
+	}
+	return "move it into a file whose name does not end in " + testSuffix
 }
 
 // isTestPackage says that a package is one of tests by its name: the helpers of
@@ -66,7 +73,7 @@ func (b *bundle) lintTests() error {
 		b.addOPA(&errs, "", c.Errors)
 		return b.src.show(errs.err())
 	}
-	paths := &pathLint{root: b.rootOf(c), errs: &errs}
+	paths := &pathLint{root: b.rootOf(c), tests: true, errs: &errs}
 	for name := range b.tests {
 		paths.mocks(c.Modules[name])
 	}
@@ -87,7 +94,7 @@ func (l *pathLint) mocks(m *ast.Module) {
 		}
 		l.mocked = append(l.mocked, ref)
 		at, wrong := l.root.lost(ref)
-		if wrong > 0 && slices.ContainsFunc(at.docs, func(d doc) bool { return d.node != nil }) {
+		if wrong > 0 && at.held() {
 			at.missing(ref[wrong], nearest(ref[wrong], ref), l.errs)
 		}
 		return false
@@ -106,9 +113,14 @@ func (b *bundle) lintIdle(c *ast.Compiler, errs *Errors) {
 	}
 	used := reachable(c, tests)
 	for name := range b.tests {
-		reported := map[string]bool{}
+		reported := map[string]bool{} // or used: one part of what a name holds stands for the others
+		for r := range used {
+			if r.Module.Package.Path.Equal(c.Modules[name].Package.Path) {
+				reported[ruleName(r)] = true
+			}
+		}
 		for _, r := range c.Modules[name].Rules {
-			if rule := ruleName(r); !used[r] && !reported[rule] {
+			if rule := ruleName(r); !reported[rule] {
 				reported[rule] = true
 				errs.add(r.Location, fmt.Sprintf("%q is no test, and no test uses it", rule), idleHint(rule))
 			}
@@ -127,6 +139,9 @@ func isTest(r *ast.Rule) bool {
 // idleHint says how a rule that never runs was meant.
 func idleHint(name string) string {
 	first, rest, _ := strings.Cut(name, "_")
+	if rest != "" && first == "todo" {
+		return fmt.Sprintf("did you mean %q?", tester.SkipTestPrefix+rest)
+	}
 	if rest != "" && distance(strings.ToLower(first), "test") <= 2 {
 		return fmt.Sprintf("did you mean %q?", tester.TestPrefix+rest)
 	}

@@ -24,6 +24,9 @@ func TestContractRulesInTests(t *testing.T) {
 	}
 	assert.NoError(t, Check(dir("w_test.rego", "package ambit.tools.file_write_test\n\nask(x) := x\n\ntest_x if ask(1) == 1")))
 	assert.NoError(t, Check(dir("w_test.rego", "package ambit.tools.file_write\n\ntest_x if 1 == 1")))
+	assert.NoError(t, Check(dir("w_test.rego", "package ambit.tools.file_write\n\ntest_x if modify(1) == 1\n\nmodify(x) := x")))
+	assert.ErrorContains(t, Check(dir("w_test.rego", "package ambit.tools.test_it\n\nallow := 1\n\ntest_x if allow == 1")),
+		"(a package of tests is called ambit.tools.<tool>_test; there is no tool test_it)")
 }
 
 // A test that never runs, or that looks at what is not there, is refused.
@@ -34,7 +37,7 @@ func TestLintsOfTests(t *testing.T) {
 		{"name without test", `foo if count(file_write.deny) == 0`, `w_test.rego:6:1: "foo" is no test, and no test uses it (a test's name begins with test_: call it so, or delete it)`},
 		{"misspelt rule", `test_foo if not file_write.dney`, `w_test.rego:6:28: there is no data.ambit.tools.file_write.dney (did you mean "deny"?)`},
 		{"misspelt tool", `test_foo if not data.ambit.tools.file_wrte.deny`, `w_test.rego:6:34: there is no data.ambit.tools.file_wrte (did you mean "file_write"?)`},
-		{"misspelt data", `test_foo if not limits.smal`, `w_test.rego:6:24: there is no data.acme.limits.smal (did you mean "small"?)`},
+		{"misspelt skipped test", `todo_foo if count(file_write.deny) == 0`, `"todo_foo" is no test, and no test uses it (did you mean "todo_test_foo"?)`},
 		{"misspelt in a helper", "test_foo if not broken\n\nbroken if file_write.dney", `w_test.rego:8:22: there is no data.ambit.tools.file_write.dney`},
 		{"misspelt replacement", `test_foo if count(file_write.deny) == 0 with data.ambit.tools.file_write.mny as 1`, `there is no data.ambit.tools.file_write.mny (did you mean "many"?)`},
 	} {
@@ -57,6 +60,10 @@ func TestLintsOfTests(t *testing.T) {
 		`test_foo if data.ambit.declared.tools.ghost.effect == "read" with data.ambit.declared as {"tools": {"ghost": {"effect": "read"}}}`,
 		"test_foo if effect == \"read\" with data.ambit.declared.tools as {\"ghost\": {\"effect\": \"read\"}}\n\neffect := data.ambit.declared.tools.ghost.effect",
 		`test_foo if limits.large == 5 with limits.large as 5`,
+		`test_foo if not limits.smal`,
+		`test_foo if count(file_write.deny) == 0 with data.customers as {"zoe": 1}`,
+		"test_foo if fix.one.id == \"x\"\n\nfix.one.id := \"x\"\n\nfix.two.id := \"y\"",
+		"test_foo if {\n\tsome t\n\tdata.ambit.declared.tools[t].consent.reason == 1 with data.ambit.declared.tools.file_read as {\"consent\": {\"reason\": 1}}\n}",
 		`test_foo if file_write.many == 4 with file_write.many as 4`,
 		`test_foo if count(data.ambit.gating.deny) == 0 with input as {"tool": {"name": "file_read"}}`,
 	} {

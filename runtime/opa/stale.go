@@ -50,8 +50,7 @@ func (g *generation) edited(reg *runtime.Registry, errs *Errors) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		values := set[name]
-		slices.Sort(values)
-		compareGates("the declaration", data, map[string]any{name: slices.Compact(values)}, errs)
+		compareGates("the declaration", data, map[string]any{name: values}, errs)
 	}
 }
 
@@ -67,13 +66,20 @@ func within(object map[string]any, first, second string) map[string]any {
 func compareGates(about string, have, want map[string]any, errs *Errors) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		a, b := canonical(have[name]), canonical(want[name])
-		if a != b {
-			errs.addFile(declaredFile, fmt.Sprintf("%q of %s is %s, and %s in the program", name, about, a, b), "run go generate: the file is not edited")
+		object, ok1 := have[name].(map[string]any)
+		wanted, ok2 := want[name].(map[string]any)
+		switch {
+		case a == b:
+		case ok1 && ok2 && len(object) == len(wanted):
+			compareGates(fmt.Sprintf("%q of %s", name, about), object, wanted, errs)
+		default:
+			errs.addFile(declaredFile, fmt.Sprintf("%q of %s is %s, and %s in the program", name, about, a, b), "run go generate and build the program again")
 		}
 	}
 }
 
-// canonical writes a value so that equal ones are equal, and a person can read it.
+// canonical writes a value so that equal ones are equal, and a person can read
+// it. Lists are sets here.
 func canonical(value any) string {
 	if value == nil {
 		return "absent"
@@ -81,6 +87,11 @@ func canonical(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err.Error()
+	}
+	var list []string
+	if json.Unmarshal(text, &list) == nil && list != nil {
+		slices.Sort(list)
+		text, _ = json.Marshal(slices.Compact(list)) //nolint:errcheck // strings can be written
 	}
 	return string(text)
 }

@@ -12,16 +12,16 @@ import (
 // The pin tells when tools were declared anew, not what somebody changed by hand
 // beside it: a gate that is edited away would be open.
 func TestEditedDeclarations(t *testing.T) {
-	const remedy = " in the program (run go generate: the file is not edited)"
+	const remedy = " in the program (run go generate and build the program again)"
 	for _, test := range []struct{ name, old, edited, want string }{
 		{"effect", `"effect": "write"`, `"effect": "read"`, `"effect" of the tool "file_write" is "read", and "write"`},
 		{"capabilities", `"capabilities": ["filesystem.write"],` + "\n      \"behaviors\"", `"capabilities": [], "behaviors"`, `"capabilities" of the tool "file_write" is [], and ["filesystem.write"]`},
 		{"another spelling", `"effect": "write"`, `"effect": "read", "Effect": "write"`, `"effect" of the tool "file_write" is "read", and "write"`},
 		{"behaviors", `"doc_edit": true`, `"doc_edit": true, "chat": true`, `"behaviors" of the tool "file_write" is {"chat":true,"doc_edit":true}, and {"doc_edit":true}`},
 		{"no behaviors", `"behaviors"`, `"behaviours"`, `"behaviors" of the tool "file_write" is absent, and {"doc_edit":true}`},
-		{"value of a mode", `"live": true`, `"off": true`, `"modes" of the tool "file_write" is {"web_mode":{"cached":true,"off":true}}, and {"web_mode":{"cached":true,"live":true}}`},
-		{"consent", `"ask": "always"`, `"ask": "policy"`, `"consent" of the tool "file_write" is {`},
-		{"quorum", `"quorum": 1`, `"quorum": 0`, `"consent" of the tool "file_write" is {`},
+		{"value of a mode", `"live": true`, `"off": true`, `"web_mode" of "modes" of the tool "file_write" is {"cached":true,"off":true}, and {"cached":true,"live":true}`},
+		{"consent", `"ask": "always"`, `"ask": "policy"`, `"ask" of "consent" of the tool "file_write" is "policy", and "always"`},
+		{"quorum", `"quorum": 1`, `"quorum": 0`, `"quorum" of "consent" of the tool "file_write" is 0, and 1`},
 		{"modes of all", `"modes": ["web_mode"]`, `"modes": []`, `"modes" of the declaration is [], and ["web_mode"]`},
 		{"capabilities of all", "\n  \"capabilities\": [\"filesystem.write\"]", "\n  \"capabilities\": []", `"capabilities" of the declaration is [], and ["filesystem.write"]`},
 	} {
@@ -40,6 +40,16 @@ func TestEditedDeclarations(t *testing.T) {
 			assert.ErrorContains(t, p.Reload(fsys), test.want)
 		})
 	}
+}
+
+// Lists that name the same are the same.
+func TestListsOfTheProgram(t *testing.T) {
+	fsys, reg := fromDeclaration(t)
+	tool, _, _ := reg.Lookup("file_write")
+	spec := tool.Spec()
+	spec.Capabilities = append(spec.Capabilities, spec.Capabilities...)
+	_, err := Load(fsys, reg)
+	assert.NoError(t, err)
 }
 
 // asGenerated returns the directory as it was generated.

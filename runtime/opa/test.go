@@ -37,7 +37,7 @@ type TestResult struct {
 	File     string        `json:"file"`
 	Line     int           `json:"line"`
 	Passed   bool          `json:"passed"`
-	Skipped  bool          `json:"skipped,omitempty"` // its name begins with todo_
+	Skipped  bool          `json:"skipped,omitempty"` // its name begins with todo_test_
 	Message  string        `json:"message,omitempty"` // why it did not pass
 	Output   string        `json:"output,omitempty"`  // what it printed
 	Duration time.Duration `json:"duration_ns"`
