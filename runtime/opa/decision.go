@@ -148,12 +148,12 @@ func (e *entry) approvers() []string {
 
 // texts returns a list of strings, sorted and without repetitions.
 func (e *entry) texts(name string) []string {
-	list, ok := e.values[name].(interface{ Foreach(func(*ast.Term)) })
+	all, ok := e.values[name].(collection)
 	if !ok {
 		return nil
 	}
 	var texts []string
-	list.Foreach(func(t *ast.Term) {
+	all.Foreach(func(t *ast.Term) {
 		s, ok := t.Value.(ast.String)
 		if !ok {
 			e.fail("has a %q that is not a list of strings", name)

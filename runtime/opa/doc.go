@@ -86,10 +86,9 @@
 // different kinds, which is always the same; a regular expression that is none; a
 // fact of an unknown tool; a member of the input that the schema rules out; a
 // constant of modify that does not fit the argument; args of redact_output of
-// another form; an entry that may vanish; a
-// schemas annotation; data below data.ambit; a pointer to an argument that does
-// not exist; a generated file that is missing; declarations that are not those of
-// the program.
+// another form; an entry that may vanish; a schemas annotation; data below
+// data.ambit; a pointer to an argument that does not exist; a generated file that
+// is missing; declarations that are not those of the program.
 //
 // Members of the input are looked for by whatever name: in helpers, behind a
 // local, by a constant as the index, and in functions that are called with the

@@ -185,7 +185,7 @@ func (b *bundle) lintValue(rule string, f field, value *ast.Term) (problem, hint
 			return "quorum must be at least 1", "leave it out for 1"
 		}
 	case "ask.approvers":
-		if list, ok := value.Value.(interface{ Len() int }); ok && list.Len() == 0 {
+		if l, ok := value.Value.(collection); ok && l.Len() == 0 {
 			return "approvers name nobody, so that nobody could agree", "leave them out for anybody but the principal"
 		}
 	}
@@ -226,13 +226,19 @@ func (k valueKind) holds(v ast.Value) bool {
 	return true
 }
 
+// A collection is an array or a set.
+type collection interface {
+	Foreach(func(*ast.Term))
+	Len() int
+}
+
 // holdsStrings says that a constant is an array or a set of strings, as far as its elements are constant.
 func holdsStrings(v ast.Value) bool {
-	list, ok := v.(interface{ Foreach(func(*ast.Term)) })
+	l, ok := v.(collection)
 	if !ok {
 		return false
 	}
-	list.Foreach(func(t *ast.Term) {
+	l.Foreach(func(t *ast.Term) {
 		if ast.IsScalar(t.Value) {
 			_, isString := t.Value.(ast.String)
 			ok = ok && isString

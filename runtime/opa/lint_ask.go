@@ -97,15 +97,11 @@ func (b *bundle) warnOfAsk(tool string, entry ast.Object, warnings *Errors) {
 		}
 	}
 	t := entry.Get(ast.StringTerm("approvers"))
-	if t == nil || len(approvers) == 0 || !t.IsGround() || !holdsStrings(t.Value) {
+	if t == nil || len(approvers) == 0 {
 		return
 	}
-	common := false
-	t.Value.(interface{ Foreach(func(*ast.Term)) }).Foreach(func(id *ast.Term) {
-		s, ok := id.Value.(ast.String)
-		common = common || !ok || slices.Contains(approvers, string(s))
-	})
-	if !common {
+	ids, ok := constantStrings(t.Value)
+	if ok && !slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(approvers, id) }) {
 		warnings.add(t.Location, fmt.Sprintf("nobody can give this consent: the approvers that tools.yaml declares are %q", approvers),
 			"name one of them, or the call is always denied")
 	}

@@ -123,11 +123,11 @@ func (l *totalLint) asked() []string {
 
 // constantStrings returns the elements of a list or a set, if all are written out as strings.
 func constantStrings(v ast.Value) (all []string, ok bool) {
-	list, ok := v.(interface{ Foreach(func(*ast.Term)) })
+	l, ok := v.(collection)
 	if !ok {
 		return nil, false
 	}
-	list.Foreach(func(t *ast.Term) {
+	l.Foreach(func(t *ast.Term) {
 		s, isString := t.Value.(ast.String)
 		all, ok = append(all, string(s)), ok && isString
 	})

@@ -7,30 +7,30 @@ import (
 )
 
 // in checks what is looked for in a list.
-func (l *inputLint) in(wanted, list *ast.Term) {
-	if p, ok := l.path(list); ok {
+func (l *inputLint) in(wanted, among *ast.Term) {
+	if p, ok := l.path(among); ok {
 		l.inInput(wanted, p)
 		return
 	}
-	if v, ok := list.Value.(ast.Var); ok && l.locals[v] != nil {
-		list = l.locals[v]
+	if v, ok := among.Value.(ast.Var); ok && l.locals[v] != nil {
+		among = l.locals[v]
 	}
-	switch v := list.Value.(type) {
+	switch v := among.Value.(type) {
 	case ast.Call:
 		if v[0].String() == "object.keys" && len(v) == 2 && isConstant(wanted) {
 			l.get(v[1], wanted)
 		}
 	case *ast.Array, ast.Set:
-		l.inList(wanted, v.(interface{ Foreach(func(*ast.Term)) }))
+		l.inList(wanted, v.(collection))
 	}
 }
 
 // inList checks what is looked for in a list that is written out. Parts of the
 // input of another kind are no fault beside one that it can be, and null never is.
-func (l *inputLint) inList(wanted *ast.Term, list interface{ Foreach(func(*ast.Term)) }) {
+func (l *inputLint) inList(wanted *ast.Term, among collection) {
 	var kinds Errors
 	errs, alike := l.errs, false
-	list.Foreach(func(t *ast.Term) {
+	among.Foreach(func(t *ast.Term) {
 		if t.Value.Compare(ast.NullValue) == 0 {
 			return
 		}

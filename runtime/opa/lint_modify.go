@@ -2,11 +2,8 @@ package opa
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // lintModify checks that a constant pointer leads to a declared argument, and
@@ -20,13 +17,8 @@ func (b *bundle) lintModify(m *ast.Module, r *ast.Rule, entry ast.Object, errs *
 	if !ok {
 		return
 	}
-	names, err := wire.ParsePointer(string(pointer))
-	if err != nil {
-		hint := ""
-		if !strings.HasPrefix(string(pointer), "/") {
-			hint = fmt.Sprintf("write %q", "/"+string(pointer))
-		}
-		errs.add(term.Location, err.Error(), hint)
+	names, ok := parsePointer(term, string(pointer), errs)
+	if !ok {
 		return
 	}
 	l := b.newInputLint(m, r, errs)

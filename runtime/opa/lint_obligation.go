@@ -44,10 +44,7 @@ func lintObligation(entry ast.Object, errs *Errors) {
 
 // lintPointers checks the pointers of redact_output that are written out.
 func lintPointers(t *ast.Term, errs *Errors) {
-	list, isList := t.Value.(interface {
-		Foreach(func(*ast.Term))
-		Len() int
-	})
+	all, isList := t.Value.(collection)
 	_, isObject := t.Value.(ast.Object)
 	switch {
 	case ast.IsScalar(t.Value) || isObject:
@@ -55,10 +52,10 @@ func lintPointers(t *ast.Term, errs *Errors) {
 		return
 	case !isList:
 		return // computed
-	case list.Len() == 0:
+	case all.Len() == 0:
 		errs.add(t.Location, "the pointers of redact_output are none", "name what is to be masked, or delete the rule")
 	}
-	list.Foreach(func(t *ast.Term) {
+	all.Foreach(func(t *ast.Term) {
 		text, isText := t.Value.(ast.String)
 		if !isText {
 			if ast.IsScalar(t.Value) {
@@ -66,12 +63,19 @@ func lintPointers(t *ast.Term, errs *Errors) {
 			}
 			return
 		}
-		if _, err := wire.ParsePointer(string(text)); err != nil {
-			hint := ""
-			if !strings.HasPrefix(string(text), "/") {
-				hint = fmt.Sprintf("write %q", "/"+string(text))
-			}
-			errs.add(t.Location, err.Error(), hint)
-		}
+		parsePointer(t, string(text), errs)
 	})
+}
+
+// parsePointer returns the parts of a pointer that is written out, and reports one that is none.
+func parsePointer(t *ast.Term, text string, errs *Errors) (names []string, ok bool) {
+	names, err := wire.ParsePointer(text)
+	if err != nil {
+		hint := ""
+		if !strings.HasPrefix(text, "/") {
+			hint = fmt.Sprintf("write %q", "/"+text)
+		}
+		errs.add(t.Location, err.Error(), hint)
+	}
+	return names, err == nil
 }

@@ -49,10 +49,8 @@ func (s spot) step(t *ast.Term) (next spot, closed bool) {
 			next.docs = append(next.docs, d.members()...)
 		}
 	}
-	if !isName && !s.declared() { // what an entry of such data has is for the application to say
-		if slices.ContainsFunc(next.docs, func(d doc) bool { return d.node == nil }) {
-			return spot{path: next.path}, false
-		}
+	if !isName && !s.declared() && slices.ContainsFunc(next.docs, func(d doc) bool { return d.node == nil }) {
+		return spot{path: next.path}, false // what an entry of such data has is for the application to say
 	}
 	return next, isName && named && len(next.docs) == 0 && !s.mayHave(string(name))
 }

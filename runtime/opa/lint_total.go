@@ -112,7 +112,7 @@ func (l *totalLint) partial(t *ast.Term) *ast.Term {
 		return found
 	case *ast.Array, ast.Set:
 		var found *ast.Term
-		v.(interface{ Foreach(func(*ast.Term)) }).Foreach(func(t *ast.Term) {
+		v.(collection).Foreach(func(t *ast.Term) {
 			if found == nil {
 				found = l.partial(t)
 			}
