@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -37,7 +36,7 @@ func (d *declaration) refusePackage() error {
 }
 
 // goFiles are the files in the folder of d that go build would compile together
-// with the generated ones, without tests and what ambit itself generated.
+// with the generated ones, without tests.
 func (d *declaration) goFiles() []string {
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {
@@ -53,15 +52,17 @@ func (d *declaration) goFiles() []string {
 			names = append(names, name)
 		}
 	}
-	return slices.DeleteFunc(names, func(name string) bool {
-		content, err := os.ReadFile(filepath.Join(d.dir, name))
-		return err != nil || hasHeader(content)
-	})
+	return names
 }
 
-// packageOf is what the package clause of a Go file says, empty when it has none.
+// packageOf is what the package clause of a Go file says, empty when it has none
+// or ambit itself generated the file.
 func packageOf(path string) string {
-	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly)
+	content, err := os.ReadFile(path)
+	if err != nil || hasHeader(content) {
+		return ""
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), path, content, parser.PackageClauseOnly)
 	if err != nil {
 		return ""
 	}
