@@ -9,10 +9,9 @@ import (
 
 // What becomes of a call after it was judged.
 const (
-	nextAgain   = iota // the facts have changed, or others are kept out
-	nextRun            // admitted: it may start when its turn comes
-	nextStarted        // it has, in the same step
-	nextWait           // for somebody's consent
+	nextAgain = iota // the facts have changed, or others are kept out
+	nextRun          // admitted, and started when nothing kept it from that
+	nextWait         // for somebody's consent
 	nextEnd
 )
 
@@ -65,13 +64,12 @@ func (c *call) reserve() (next int, held *signal, e *ending) {
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	}
 	c.authorized(&ev)
-	if !c.atOnce() {
-		return nextRun, nil, nil
+	if c.atOnce() {
+		if e = c.commit(c.tool.spec.deadline()); e != nil {
+			return nextEnd, nil, e
+		}
 	}
-	if e = c.commit(c.tool.spec.deadline()); e != nil {
-		return nextEnd, nil, e
-	}
-	return nextStarted, nil, nil
+	return nextRun, nil, nil
 }
 
 // atOnce reports whether nothing keeps a call that is admitted from starting:

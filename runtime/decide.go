@@ -37,10 +37,11 @@ func (c *call) decide() bool {
 		}
 		switch next {
 		case nextRun:
-			c.line()
-			return true
-		case nextStarted:
-			c.worker.arm(c.running.due)
+			if c.attempt > 0 {
+				c.worker.arm(c.running.due)
+			} else {
+				c.line()
+			}
 			return true
 		case nextEnd:
 			if c.dry {
