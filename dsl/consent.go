@@ -15,6 +15,7 @@ func consentLevel() level[Consent] {
 		"max_cover": func(p *parser, n *node, c *Consent) {
 			c.MaxCover = p.choice(n, "consent.max_cover", "exact", "args", "tool")
 		},
+		"max_for":    func(p *parser, n *node, c *Consent) { c.MaxFor = p.duration(n, "consent.max_for") },
 		"preview":    func(p *parser, n *node, c *Consent) { c.Preview = p.flag(n, "consent.preview") },
 		"allow_edit": func(p *parser, n *node, c *Consent) { c.AllowEdit = p.flag(n, "consent.allow_edit") },
 		"allow_self": func(p *parser, n *node, c *Consent) { c.AllowSelf = p.flag(n, "consent.allow_self") },
@@ -23,7 +24,7 @@ func consentLevel() level[Consent] {
 }
 
 func (p *parser) parseConsent(n *node, t *Tool) {
-	c := &Consent{Timeout: defaultTimeout, Quorum: defaultQuorum, MaxCover: defaultCover, Pos: n.pos}
+	c := &Consent{Timeout: p.defaults.ConsentTimeout, Quorum: defaultQuorum, MaxCover: defaultCover, MaxFor: DefaultMaxFor, Pos: n.pos}
 	t.Consent = c
 	places := walk(p, n, p.levels.consent, "consent", n.pos, c)
 	if len(c.Approvers) > 0 && c.Quorum > len(c.Approvers) {

@@ -3,7 +3,9 @@ package dsl
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -19,12 +21,12 @@ func TestDeclarationTable(t *testing.T) {
 
 const declarationHead = `# The declaration
 
-Every key of a declaration file (` + "`tools.yaml`" + `) with its type, its default and its source. This page is written by
-` + "`go test ./dsl -update`" + ` from the types in ` + "`dsl/grammar.go`" + `; ` + "`ambit schema`" + ` prints the same as a JSON Schema for editors.
+Every key of a declaration file (` + "`tools.yaml`" + `) with its type, its default and its rules. This page is written by
+` + "`go test ./dsl -update`" + ` from the types in ` + "`dsl/grammar.go`" + `; ` + "`ambit schema`" + ` prints the same as a JSON Schema for editors,
+which ` + "`ambit generate`" + ` writes where the first line of the file names it (` + "`# yaml-language-server: $schema=ambit.schema.json`" + `).
 Package ` + "`dsl`" + ` documents the rules that are not about a single key.
 
-*Source* names the row of the requirement list that a key answers: C the shape of the product, R rules and consent,
-B bounded and D durable execution, F the execution model, A gating and undo, N what is new. A **bold** key is required.
+*Rules* names the sections of [semantics.md](semantics.md) that say what a key does. A **bold** key is required.
 
 Words: a *duration* is a number with a unit (` + "`500ms`, `5s`, `1h30m`" + `) above zero, a *delay* one that may be ` + "`0`" + `; a *size* is bytes or a
 number with ` + "`B`, `KiB`, `MiB` or `GiB`" + `; a *name* has at most 64 lower-case letters, digits and underscores, a letter first; a *label* has
@@ -39,21 +41,23 @@ func declarationTable() []byte {
 		title   string
 		grammar any
 	}{
-		{"The file", grammarFile{}}, {"`rules` of the file", grammarSetRules{}}, {"`tools.NAME`", grammarTool{}},
+		{"The file", grammarFile{}}, {"`rules` of the file", grammarSetRules{}},
+		{"`defaults`", grammarDefaults{}}, {"`consent` of `defaults`", grammarDefaultConsent{}}, {"`tools.NAME`", grammarTool{}},
 		{"`limits`", grammarLimits{}}, {"`retry`", grammarRetry{}}, {"`idempotency`", grammarIdempotency{}},
 		{"`consent`", grammarConsent{}}, {"`undo`", grammarUndo{}}, {"`artifact`", grammarArtifact{}},
 		{"`deprecated`", grammarDeprecated{}}, {"`rules` of a tool", grammarRules{}},
 		{"`requires_preceding`, long form", grammarPrecedingMap{}}, {"`max_calls`, long form", grammarMaxCallsMap{}},
+		{"`cooldown`, long form", grammarCooldownMap{}},
 		{"`allowed_operations`", grammarOperations{}}, {"A schema", grammarSchema{}},
 	} {
-		fmt.Fprintf(&b, "\n## %s\n| key | type | default | source | meaning |\n|---|---|---|---|---|\n", section.title)
+		fmt.Fprintf(&b, "\n## %s\n| key | type | default | rules | meaning |\n|---|---|---|---|---|\n", section.title)
 		for f := range reflect.TypeOf(section.grammar).Fields() {
 			key := "`" + f.Tag.Get("yaml") + "`"
 			if strings.Contains(f.Tag.Get("jsonschema"), "required") {
 				key = "**" + key + "**"
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n",
-				key, typeWords(f.Type), f.Tag.Get("default"), f.Tag.Get("from"), f.Tag.Get("doc"))
+				key, typeWords(f.Type), f.Tag.Get("default"), f.Tag.Get("rules"), f.Tag.Get("doc"))
 		}
 	}
 	return b.Bytes()
@@ -84,6 +88,8 @@ func typeWords(t reflect.Type) string {
 		return "list of tools, or long form"
 	case reflect.TypeFor[grammarMaxCalls]():
 		return "count, or long form"
+	case reflect.TypeFor[grammarCooldown]():
+		return "delay, or long form"
 	case reflect.TypeFor[grammarToolNames]():
 		return "list of tools"
 	case reflect.TypeFor[grammarNames](), reflect.TypeFor[grammarUnique]():
@@ -178,6 +184,9 @@ tools:
 		require.NoError(t, err)
 		return d
 	}
+	assert.Equal(t, duration(grammarDefaults{}, "deadline"), tool.Deadline)
+	assert.Equal(t, duration(grammarDefaultConsent{}, "timeout"), tool.Consent.Timeout)
+	assert.Equal(t, said(grammarDefaults{}, "dedupe"), tool.Dedupe.Mode)
 	assert.Equal(t, said(grammarTool{}, "effect"), tool.Effect)
 	assert.Equal(t, duration(grammarTool{}, "deadline"), tool.Deadline)
 	assert.Equal(t, said(grammarTool{}, "dedupe"), tool.Dedupe.Mode)
@@ -191,4 +200,18 @@ tools:
 	assert.Equal(t, said(grammarConsent{}, "max_cover"), tool.Consent.MaxCover)
 	assert.Equal(t, duration(grammarUndo{}, "ttl"), tool.Undo.TTL)
 	assert.Equal(t, said(grammarArtifact{}, "over"), fmt.Sprint(tool.Artifact.Over))
+}
+
+// TestRulesOfKeys: the sections that the table names are those of docs/semantics.md.
+func TestRulesOfKeys(t *testing.T) {
+	text, err := os.ReadFile("../docs/semantics.md")
+	require.NoError(t, err)
+	page, named := string(text), 0
+	for _, m := range regexp.MustCompile(`(?m)^(?:\|[^|]*){3}\| ([0-9., ]+) \|`).FindAllStringSubmatch(string(declarationTable()), -1) {
+		for section := range strings.SplitSeq(m[1], ", ") {
+			named++
+			assert.True(t, regexp.MustCompile(`(?m)^##+ `+regexp.QuoteMeta(section)+`\.? `).MatchString(page), "docs/semantics.md has no section %s", section)
+		}
+	}
+	assert.NotZero(t, named)
 }

@@ -17,6 +17,12 @@ type Diagnostic struct {
 	Excerpt string // the source line at Pos, without its line break
 }
 
+// A Warning is something of a declaration that works and may not be meant.
+type Warning struct {
+	Code string // what kind it is, such as empty_object
+	*Diagnostic
+}
+
 // Error returns "file:line:col: message".
 func (d *Diagnostic) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", d.Pos.File, d.Pos.Line, d.Pos.Col, d.Message)

@@ -59,12 +59,18 @@
 //   - default, examples, enum, const and args are checked against the schema, and
 //     the message of consent against the members of the input.
 //
+// $schema may name draft-07 as well, which pasted schemas do, unless the schema has a
+// keyword that this draft reads otherwise: prefixItems, or a default beside $ref. An
+// object with neither properties nor additionalProperties holds no members here, and any
+// in JSON Schema: [File.Warnings] names those.
+//
 // # Rules
 //
 // requires_preceding is a list, all of which must have succeeded, or
 // {any: true, tools: [a, b]}. max_calls is a number or {max: 20, each: true},
-// each for the rules of the whole set only, where one counter is shared by all
-// tools otherwise. exclusive_group is a name or a list. The whole set has only
+// cooldown a duration or {for: 2s, each: true}; each is for the rules of the whole
+// set only, where all tools share one counter and one timer otherwise.
+// exclusive_group is a name or a list. The whole set has only
 // the rules max_calls and cooldown. continue_loop and exit_loop exclude each
 // other, a tool cannot precede itself, and retry needs idempotent: true.
 package dsl

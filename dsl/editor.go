@@ -23,7 +23,7 @@ func EditorSchema() ([]byte, error) {
 	}
 	s := r.Reflect(grammarFile{})
 	// The words refer to these by name, which the reflector does not see.
-	for _, v := range []any{grammarSchema{}, grammarTool{}, grammarPrecedingMap{}, grammarMaxCallsMap{}} {
+	for _, v := range []any{grammarSchema{}, grammarTool{}, grammarPrecedingMap{}, grammarMaxCallsMap{}, grammarCooldownMap{}} {
 		for name, def := range r.Reflect(v).Definitions {
 			s.Definitions[name] = def
 		}
@@ -32,7 +32,7 @@ func EditorSchema() ([]byte, error) {
 		def.Version, def.Definitions = "", nil
 		s.Definitions[name] = def
 	}
-	s.Title = "Ambit declaration"
+	s.Title = editorTitle
 	s.Description = "Tools and their rules; see docs/declaration.md."
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -42,6 +42,14 @@ func EditorSchema() ([]byte, error) {
 		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+const editorTitle = "Ambit declaration"
+
+// IsEditorSchema reports whether content is an [EditorSchema] of any version.
+func IsEditorSchema(content []byte) bool {
+	var schema struct{ Title string }
+	return json.Unmarshal(content, &schema) == nil && schema.Title == editorTitle
 }
 
 // definitionName names a grammar type in $defs: grammarTool is tool.

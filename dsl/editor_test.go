@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +104,52 @@ func TestEditorSchemaRejectsBadFixtures(t *testing.T) {
 	require.Greater(t, rejected, 50)
 }
 
+// TestEditorSchemaPatternsArePortable: Python, RE2 and JavaScript with and without the
+// flag u read these escapes alike; \p{L} ends most of them with an error.
+func TestEditorSchemaPatternsArePortable(t *testing.T) {
+	text, err := EditorSchema()
+	require.NoError(t, err)
+	var schema any
+	require.NoError(t, json.Unmarshal(text, &schema))
+	escape := regexp.MustCompile(`\\(x[0-9a-f]{2}|.)`)
+	patterns := 0
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for key, item := range v {
+				if pattern, ok := item.(string); ok && key == "pattern" {
+					patterns++
+					for _, e := range escape.FindAllString(pattern, -1) {
+						assert.Regexp(t, `^\\([.+$S\[]|x00|x7f)$`, e, pattern)
+					}
+					assert.NotContains(t, pattern, "(?", pattern)
+				}
+				walk(item)
+			}
+		}
+	}
+	walk(schema)
+	require.Greater(t, patterns, 10)
+}
+
+func TestEditorSchemaKnowsPackageNames(t *testing.T) {
+	name := compileEditorSchema(t)
+	for pkg, good := range map[string]bool{
+		"notetools": true, "größe": true, "ノート": true, "_x9": true, "N": true, strings.Repeat("x", 64): true,
+		"": false, "9x": false, "a-b": false, "a b": false, "a.b": false, "func": false, "_": false, "x`": false, "x{": false, "a[": false, "a^": false,
+		"@a": false, "a@": false, "a/b": false, "a:b": false, "a\x00": false, "a\x7f": false, strings.Repeat("x", 65): false,
+	} {
+		err := name.Validate(map[string]any{"ambit": "v1", "package": pkg, "tools": map[string]any{"x": map[string]any{}}})
+		require.Error(t, err) // of the tool
+		assert.Equal(t, !good, strings.Contains(err.Error(), "'/package'"), "%q: %v", pkg, err)
+	}
+}
+
 func TestEditorSchemaIsStable(t *testing.T) {
 	first, err := EditorSchema()
 	require.NoError(t, err)
@@ -124,6 +171,8 @@ func TestGrammarMatchesWalker(t *testing.T) {
 		assert.Equal(t, required, must, "%T", grammar)
 	}
 	same(grammarFile{}, sortedKeys(l.file.keys), l.file.required)
+	same(grammarDefaults{}, sortedKeys(l.defaults.keys), l.defaults.required)
+	same(grammarDefaultConsent{}, sortedKeys(l.defaultConsent.keys), l.defaultConsent.required)
 	same(grammarTool{}, sortedKeys(l.tool.keys), l.tool.required)
 	same(grammarLimits{}, sortedKeys(l.limits.keys), l.limits.required)
 	same(grammarRetry{}, sortedKeys(l.retry.keys), l.retry.required)
@@ -135,6 +184,7 @@ func TestGrammarMatchesWalker(t *testing.T) {
 	same(grammarSetRules{}, sortedKeys(l.setRules.keys), l.setRules.required)
 	same(grammarRules{}, sortedKeys(l.rules.keys), l.rules.required)
 	same(grammarMaxCallsMap{}, sortedKeys(l.maxCalls.keys), l.maxCalls.required)
+	same(grammarCooldownMap{}, sortedKeys(l.cooldown.keys), l.cooldown.required)
 	same(grammarPrecedingMap{}, sortedKeys(l.preceding.keys), l.preceding.required)
 	same(grammarOperations{}, sortedKeys(l.operations.keys), l.operations.required)
 	same(grammarSchema{}, sortedKeys(l.schema.keys), l.schema.required)

@@ -19,8 +19,15 @@ type File struct {
 	Reasons []*Reason
 	Rules   *Rules // of the whole set; nil when none are declared
 	Tools   []*Tool
+	// Warnings name what keeps nothing from working and may not be meant, in the
+	// order of their places.
+	Warnings []Warning
 	// PackagePos is where the key package stands.
 	PackagePos Pos
+	// EditorSchema is the file for [EditorSchema] that the modeline of
+	// yaml-language-server names, relative to the folder of the declaration; empty if
+	// it names none there.
+	EditorSchema string
 
 	source source
 }
@@ -63,6 +70,7 @@ type Tool struct {
 	Args          *Value        // complete arguments; nil when none
 	Dedupe        Dedupe
 	Idempotency   *Idempotency
+	Transactional bool
 	Reconcile     bool
 	Consent       *Consent
 	Undo          *Undo
@@ -72,11 +80,16 @@ type Tool struct {
 	Keys          map[string]Pos // where each key of the tool stands, as declared
 }
 
-// Limits caps what one call may use. Sizes are in bytes; 0 means no limit.
+// Limits caps what a call, or all calls of a tool together, may use. Sizes are in
+// bytes; 0 means no limit.
 type Limits struct {
 	Input, Output, Memory int64
 	Concurrency           int
+	Queue                 int // 0: not declared; NoQueue: none
 }
+
+// NoQueue is Limits.Queue of a tool whose calls never wait for a slot.
+const NoQueue = -1
 
 // Retry says how often and how fast a failed idempotent call is tried again.
 type Retry struct {
@@ -112,6 +125,7 @@ type Consent struct {
 	Timeout   time.Duration
 	Quorum    int
 	MaxCover  string // exact, args or tool
+	MaxFor    time.Duration
 	Preview   bool
 	AllowEdit bool
 	AllowSelf bool
@@ -148,6 +162,7 @@ type Rules struct {
 	MaxCalls           int // 0: no limit
 	MaxCallsEach       bool
 	Cooldown           time.Duration
+	CooldownEach       bool // of the set: one timer for each tool
 	ContinueLoop       bool
 	ExitLoop           bool
 	AllowedOperations  *AllowedOperations

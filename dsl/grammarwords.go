@@ -53,6 +53,11 @@ type (
 		Max  grammarCount
 		Long *grammarMaxCallsMap
 	}
+	// A duration, or the long form.
+	grammarCooldown struct {
+		For  grammarDelay
+		Long *grammarCooldownMap
+	}
 	// The schema of an object.
 	grammarRoot struct{ Schema *grammarSchema }
 	// True, false or a schema.
@@ -68,7 +73,7 @@ type (
 )
 
 const (
-	semverPattern   = `^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`
+	semverPattern   = `^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`
 	durationPattern = `^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*$`
 	refPattern      = `^#/(types|\$defs)/[A-Za-z][A-Za-z0-9_]{0,63}$`
 )
@@ -105,7 +110,9 @@ func refTo(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$
 
 func (grammarVersion) JSONSchema() *jsonschema.Schema { return oneWord("v1") }
 func (grammarPackage) JSONSchema() *jsonschema.Schema {
-	s := textLike(`^[\p{L}_][\p{L}\p{Nd}_]{0,63}$`)
+	// Go's letters and digits, and all else that is not ASCII: classes of Unicode are
+	// not in every validator's patterns.
+	s := textLike("^[^\\x00-@\\[-^`{-\\x7f][^\\x00-/:-@\\[-^`{-\\x7f]{0,63}$")
 	var keywords []string
 	for t := range token.TILDE {
 		if t.IsKeyword() {
@@ -137,9 +144,15 @@ func (grammarDedupe) JSONSchema() *jsonschema.Schema {
 	return anyOf(textLike(durationPattern), oneWord(true, false, "always", "never"))
 }
 
-func (grammarDialect) JSONSchema() *jsonschema.Schema { return oneWord(dialect, dialect+"#") }
-func (grammarRef) JSONSchema() *jsonschema.Schema     { return textLike(refPattern) }
-func (grammarFormat) JSONSchema() *jsonschema.Schema  { return oneWord(list(formats)...) }
+func (grammarDialect) JSONSchema() *jsonschema.Schema {
+	all := []any{dialect, dialect + "#"}
+	for _, name := range draft07 {
+		all = append(all, name, name+"#")
+	}
+	return oneWord(all...)
+}
+func (grammarRef) JSONSchema() *jsonschema.Schema    { return textLike(refPattern) }
+func (grammarFormat) JSONSchema() *jsonschema.Schema { return oneWord(list(formats)...) }
 func (grammarType) JSONSchema() *jsonschema.Schema {
 	one, two := uint64(1), uint64(2)
 	single := listOf(oneWord(list(typeNames)...))
@@ -210,6 +223,9 @@ func (grammarPreceding) JSONSchema() *jsonschema.Schema {
 func (grammarMaxCalls) JSONSchema() *jsonschema.Schema {
 	return anyOf(wholeFrom("1"), refTo("maxCallsMap"))
 }
+func (grammarCooldown) JSONSchema() *jsonschema.Schema {
+	return anyOf(textLike(durationPattern), oneWord(0, "0"), refTo("cooldownMap"))
+}
 
 // A root is an object; what a reference leads to is seen by Parse only.
 func (grammarRoot) JSONSchema() *jsonschema.Schema {
@@ -273,6 +289,10 @@ func (grammarTool) JSONSchemaExtend(s *jsonschema.Schema) {
 	one := uint64(1)
 	s.DependentSchemas = map[string]*jsonschema.Schema{
 		"retry": with("idempotent", oneWord(true)),
+		"transactional": {
+			If:   with("transactional", oneWord(true)),
+			Then: &jsonschema.Schema{Not: with("effect", oneWord("read"))},
+		},
 		"every": {
 			If:   with("input", with("required", &jsonschema.Schema{MinItems: &one})),
 			Then: &jsonschema.Schema{Required: []string{"args"}},
@@ -291,6 +311,7 @@ func (grammarRules) JSONSchemaExtend(s *jsonschema.Schema) {
 	each.Type = "object"
 	rule := jsonschema.NewProperties()
 	rule.Set("max_calls", &jsonschema.Schema{Not: each})
+	rule.Set("cooldown", &jsonschema.Schema{Not: each})
 	s.AllOf = []*jsonschema.Schema{{Properties: rule}}
 }
 

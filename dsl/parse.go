@@ -1,6 +1,10 @@
 package dsl
 
-import "go/token"
+import (
+	"cmp"
+	"go/token"
+	"slices"
+)
 
 // An Option adds to what Parse checks.
 type Option func(*parser)
@@ -15,7 +19,7 @@ func WithPatterns(check func(pattern string) (fault, hint string)) Option {
 // Parse reads the source of a declaration file. The path is only used in
 // diagnostics. The error is of type [Diagnostics] and holds every fault of the file.
 func Parse(path string, src []byte, opts ...Option) (*File, error) {
-	p := &parser{src: source{path: path}, file: &File{Path: path}, levels: newLevels(), enums: make(map[*Schema]map[string]bool)}
+	p := &parser{src: source{path: path}, file: &File{Path: path}, levels: newLevels(), defaults: newDefaults(), enums: make(map[*Schema]map[string]bool)}
 	for _, opt := range opts {
 		opt(p)
 	}
@@ -32,31 +36,38 @@ func Parse(path string, src []byte, opts ...Option) (*File, error) {
 			check()
 		}
 	}
+	slices.SortStableFunc(p.warned, func(a, b Warning) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
+	})
+	p.file.Warnings = p.warned
 	if err := p.found.Err(); err != nil {
 		if found, ok := err.(Diagnostics); ok && p.part != nil {
 			p.handPart(root, found)
 		}
 		return nil, err
 	}
-	p.file.source = p.src
+	p.file.source, p.file.EditorSchema = p.src, editorSchemaFile(src)
 	return p.file, nil
 }
 
 // A parser holds what is known of one file while it is read.
 type parser struct {
-	src     source
-	file    *File
-	levels  *levels
-	found   Diagnostics
-	refs    []reference
-	guesses int // suggestions looked for
-	enums   map[*Schema]map[string]bool
-	unions  []*Schema
-	types   map[string]*NamedSchema
-	tools   map[string]*Tool
-	places  map[string]Pos                    // of the keys of the file
-	pattern func(string) (fault, hint string) // nil: anything is one
-	part    func(Part)                        // nil: nobody wants it
+	src    source
+	file   *File
+	levels *levels
+	found  Diagnostics
+	warned []Warning
+
+	defaults Defaults // of tools
+	refs     []reference
+	guesses  int // suggestions looked for
+	enums    map[*Schema]map[string]bool
+	unions   []*Schema
+	types    map[string]*NamedSchema
+	tools    map[string]*Tool
+	places   map[string]Pos                    // of the keys of the file
+	pattern  func(string) (fault, hint string) // nil: anything is one
+	part     func(Part)                        // nil: the caller does not want it
 	// checks need the whole file and run last.
 	checks []func()
 }
@@ -74,6 +85,13 @@ func (p *parser) report(pos Pos, hint, format string, args ...any) {
 	p.found = append(p.found, p.src.diagnostic(pos, hint, format, args...))
 }
 
+// warn notes what is no fault and may not be meant.
+func (p *parser) warn(code string, pos Pos, hint, format string, args ...any) {
+	if len(p.warned) < maxFaults {
+		p.warned = append(p.warned, Warning{Code: code, Diagnostic: p.src.diagnostic(pos, hint, format, args...)})
+	}
+}
+
 // later runs a check once every schema and tool is known.
 func (p *parser) later(check func()) { p.checks = append(p.checks, check) }
 
@@ -84,12 +102,15 @@ func fileLevel() level[File] {
 		"types":   (*parser).parseTypes,
 		"reasons": (*parser).parseReasons,
 		"rules":   (*parser).parseSetRules,
-		"tools":   (*parser).parseTools,
+		// parseFile reads it before the other keys.
+		"defaults": func(*parser, *node, *File) {},
+		"tools":    (*parser).parseTools,
 	}}
 }
 
 func (p *parser) parseFile(root *node) {
 	at := Pos{Line: 1, Col: 1}
+	p.parseDefaults(root)
 	p.places = walk(p, root, p.levels.file, "the file", at, p.file)
 	p.file.PackagePos = p.places["package"]
 }

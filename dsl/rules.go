@@ -8,7 +8,7 @@ func rulesLevel() level[Rules] {
 		"exclusive_group":      (*parser).parseGroup,
 		"required_before_exit": func(p *parser, n *node, r *Rules) { r.RequiredBeforeExit = p.flag(n, "rules.required_before_exit") },
 		"max_calls":            (*parser).parseMaxCalls,
-		"cooldown":             func(p *parser, n *node, r *Rules) { r.Cooldown, _ = p.delay(n, "rules.cooldown") },
+		"cooldown":             (*parser).parseCooldown,
 		"continue_loop":        func(p *parser, n *node, r *Rules) { r.ContinueLoop = p.flag(n, "rules.continue_loop") },
 		"exit_loop":            func(p *parser, n *node, r *Rules) { r.ExitLoop = p.flag(n, "rules.exit_loop") },
 		"allowed_operations": func(p *parser, n *node, r *Rules) {
@@ -41,7 +41,7 @@ func movedRule(key string) (message, hint string) {
 	case "any":
 		return `any belongs to requires_preceding`, "write requires_preceding: {any: true, tools: [a, b]}"
 	case "each":
-		return "each belongs to max_calls", "write max_calls: {max: 20, each: true}"
+		return "each belongs to max_calls or cooldown", "write max_calls: {max: 20, each: true} or cooldown: {for: 2s, each: true}"
 	}
 	return "", ""
 }
@@ -61,6 +61,9 @@ func (p *parser) parseRules(n *node, t *Tool) *Rules {
 	}
 	if r.MaxCallsEach {
 		p.report(r.Keys["max_calls"], "write max_calls: n; each is for the rules of the whole set", "rules.max_calls: each says nothing about a single tool")
+	}
+	if r.CooldownEach {
+		p.report(r.Keys["cooldown"], "write cooldown: 2s; each is for the rules of the whole set", "rules.cooldown: each says nothing about a single tool")
 	}
 	for _, e := range n.pairs {
 		switch e.name {
@@ -138,6 +141,22 @@ func (p *parser) parseMaxCalls(n *node, r *Rules) {
 		return
 	}
 	r.MaxCalls = p.count(n, "rules.max_calls", 1)
+}
+
+func cooldownLevel() level[Rules] {
+	return level[Rules]{what: "cooldown", required: []string{"for"}, keys: keys[Rules]{
+		"for":  func(p *parser, n *node, r *Rules) { r.Cooldown, _ = p.delay(n, "rules.cooldown.for") },
+		"each": func(p *parser, n *node, r *Rules) { r.CooldownEach = p.flag(n, "rules.cooldown.each") },
+	}}
+}
+
+// parseCooldown reads a duration or {for: 2s, each: true}.
+func (p *parser) parseCooldown(n *node, r *Rules) {
+	if n.kind == nodeMap {
+		walk(p, n, p.levels.cooldown, "cooldown", n.pos, r)
+		return
+	}
+	r.Cooldown, _ = p.delay(n, "rules.cooldown")
 }
 
 func operationsLevel() level[AllowedOperations] {

@@ -9,6 +9,17 @@ import (
 // types, an input, an output or a state.
 type schemaRoot struct {
 	defs map[string]*NamedSchema
+	call bool // an input, an output or a state
+	// draft07 is where $schema names draft-07, and differs what that draft reads
+	// otherwise: one is an error beside the other.
+	draft07 Pos
+	differs []fault
+}
+
+// A fault is one that is reported only if another is there.
+type fault struct {
+	at            Pos
+	hint, message string
 }
 
 // schemaWork is one schema while its keywords are read.
@@ -72,7 +83,7 @@ func schemaLevel() level[schemaWork] {
 
 // rootSchema reads an input, an output or a state, which must be an object.
 func (p *parser) rootSchema(n *node, key string) *Schema {
-	s := p.schema(n, key, &schemaRoot{}, true)
+	s := p.schema(n, key, &schemaRoot{call: true}, true)
 	p.later(func() {
 		b := s.base()
 		if b != nil && (b.Type != TypeObject || b.Nullable) && (b.Type != "" || b.OneOf != nil) {
@@ -96,17 +107,6 @@ func (p *parser) schema(n *node, owner string, root *schemaRoot, top bool) *Sche
 	p.checkShape(w)
 	p.later(func() { p.checkValues(w.Schema) })
 	return w.Schema
-}
-
-const dialect = "https://json-schema.org/draft/2020-12/schema"
-
-func (p *parser) parseDialect(n *node, w *schemaWork) {
-	text, ok := p.text(n, "$schema")
-	if ok && strings.TrimSuffix(text, "#") != dialect {
-		p.report(n.pos, "write "+dialect+" or remove the key", "$schema: dialect %s is not supported", quote(text))
-	} else if ok && !w.top {
-		p.report(n.pos, "remove it", "$schema stands at the root of a schema only")
-	}
 }
 
 func (p *parser) parseRef(n *node, w *schemaWork) {
@@ -243,6 +243,10 @@ func (p *parser) parseAdditional(n *node, w *schemaWork) {
 func (p *parser) parseItems(n *node, w *schemaWork) {
 	if n.kind == nodeBool && n.text == "false" {
 		w.noItems = true
+		return
+	}
+	if n.kind == nodeList {
+		p.report(n.pos, "write prefixItems with items: false beside it", "items: a list of schemas is how older drafts wrote a tuple")
 		return
 	}
 	w.Items = p.schema(n, "items", w.root, false)

@@ -30,6 +30,7 @@ func appliesTo(key string) []Type {
 // checkShape checks what one schema says without looking beyond it.
 func (p *parser) checkShape(w *schemaWork) {
 	has := func(key string) bool { _, ok := w.Keys[key]; return ok }
+	p.draft07Differs(w)
 	switch {
 	case has("$ref"):
 		p.checkAlone(w, "$ref", "declare a type of its own for the narrower value")
@@ -141,12 +142,29 @@ func (p *parser) checkObject(w *schemaWork) {
 			p.report(at, "remove the default, or remove the name from required", "property %s is required and has a default", quote(name))
 		}
 	}
+	p.warnEmpty(w)
 	if w.MaxProperties != nil && *w.MaxProperties < len(w.Required) {
 		p.report(w.Keys["maxProperties"], "raise it", "maxProperties: %d is below the %d required members", *w.MaxProperties, len(w.Required))
 	}
 	if w.Closed && w.MinProperties != nil && *w.MinProperties > len(w.Properties) {
 		p.report(w.Keys["minProperties"], "lower it, or set additionalProperties", "minProperties: %d is above the %d declared members", *w.MinProperties, len(w.Properties))
 	}
+}
+
+// warnEmpty warns of an object of which nothing is said. JSON Schema takes that
+// for any object. An input or an output without members is often meant, unless
+// it was written for other readers, as $schema tells.
+func (p *parser) warnEmpty(w *schemaWork) {
+	for _, key := range []string{"properties", "additionalProperties"} {
+		if _, said := w.Keys[key]; said {
+			return
+		}
+	}
+	if _, pasted := w.Keys["$schema"]; !pasted && w.top && w.root.call {
+		return
+	}
+	p.warn("empty_object", w.Pos, "write additionalProperties: true for any members, or properties: {} for none",
+		"%s: an object of which no members are declared has none: only {} fits", w.owner)
 }
 
 func (p *parser) checkArray(w *schemaWork) {

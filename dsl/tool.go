@@ -1,11 +1,16 @@
 package dsl
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
 
-// The defaults of the declaration.
+// DefaultMaxFor is consent.max_for of a declaration that does not say it. The
+// runtime has the same default.
+const DefaultMaxFor = 24 * time.Hour
+
+// The other defaults of the declaration.
 const (
 	defaultEffect     = "destructive" // the one that promises least
 	defaultDeadline   = 45 * time.Second
@@ -35,15 +40,16 @@ func toolLevel() level[Tool] {
 		"input":         func(p *parser, n *node, t *Tool) { t.Input = p.rootSchema(n, "input") },
 		"output":        func(p *parser, n *node, t *Tool) { t.Output = p.rootSchema(n, "output") },
 		"deadline":      func(p *parser, n *node, t *Tool) { t.Deadline = p.duration(n, "deadline") },
-		"limits":        func(p *parser, n *node, t *Tool) { walk(p, n, p.levels.limits, "limits", n.pos, &t.Limits) },
+		"limits":        (*parser).parseLimits,
 		"retry":         (*parser).parseRetry,
 		"safe_errors":   func(p *parser, n *node, t *Tool) { t.SafeErrors = p.flag(n, "safe_errors") },
 		"modes":         (*parser).parseModes,
 		"heartbeat":     (*parser).parseHeartbeat,
 		"every":         (*parser).parseEvery,
 		"args":          (*parser).parseArgs,
-		"dedupe":        (*parser).parseDedupe,
+		"dedupe":        func(p *parser, n *node, t *Tool) { t.Dedupe = p.dedupe(n, "dedupe") },
 		"idempotency":   (*parser).parseIdempotency,
+		"transactional": (*parser).parseTransactional,
 		"reconcile":     func(p *parser, n *node, t *Tool) { t.Reconcile = p.flag(n, "reconcile") },
 		"consent":       (*parser).parseConsent,
 		"undo":          (*parser).parseUndo,
@@ -56,10 +62,13 @@ func toolLevel() level[Tool] {
 // parseTool reads one tool. What depends on its input is checked later.
 func (p *parser) parseTool(e pair) *Tool {
 	t := &Tool{
-		Name: e.name, Pos: e.key, Effect: defaultEffect, Deadline: defaultDeadline,
-		Limits: Limits{Input: defaultInput, Output: defaultOutput}, Dedupe: Dedupe{Mode: "never"},
+		Name: e.name, Pos: e.key, Effect: defaultEffect,
+		Deadline: p.defaults.Deadline, Limits: p.defaults.Limits, Dedupe: p.defaults.Dedupe,
 	}
 	t.Keys = walk(p, e.val, p.levels.tool, "tool "+quote(e.name), e.key, t)
+	if _, own := t.Keys["limits"]; !own && t.Limits.Concurrency == 0 {
+		t.Limits.Queue = 0 // of the defaults: there is nothing to wait for
+	}
 	return t
 }
 
@@ -69,7 +78,23 @@ func limitsLevel() level[Limits] {
 		"output":      func(p *parser, n *node, l *Limits) { l.Output = p.size(n, "limits.output") },
 		"memory":      func(p *parser, n *node, l *Limits) { l.Memory = p.size(n, "limits.memory") },
 		"concurrency": func(p *parser, n *node, l *Limits) { l.Concurrency = p.count(n, "limits.concurrency", 1) },
+		"queue":       func(p *parser, n *node, l *Limits) { l.Queue = cmp.Or(p.count(n, "limits.queue", 0), NoQueue) },
 	}}
+}
+
+func (p *parser) parseLimits(n *node, t *Tool) {
+	places := walk(p, n, p.levels.limits, "limits", n.pos, &t.Limits)
+	p.later(func() {
+		at, own := places["queue"]
+		switch {
+		case t.Limits.Concurrency != 0:
+		case own:
+			p.report(at, "declare limits.concurrency, or remove limits.queue",
+				"limits.queue: calls of tool %s wait for nothing without limits.concurrency", quote(t.Name))
+		default:
+			t.Limits.Queue = 0
+		}
+	})
 }
 
 func retryLevel() level[Retry] {
@@ -96,6 +121,18 @@ func (p *parser) parseRetry(n *node, t *Tool) {
 		if !t.Idempotent {
 			p.report(t.Keys["retry"], "remove retry, or declare idempotent: true when running it twice does no harm",
 				"retry: tool %s is not idempotent", quote(t.Name))
+		}
+	})
+}
+
+// parseTransactional reads what a tool promises of its effects. One that has none
+// has nothing to promise.
+func (p *parser) parseTransactional(n *node, t *Tool) {
+	t.Transactional = p.flag(n, "transactional")
+	p.later(func() {
+		if t.Transactional && t.Effect == "read" {
+			p.report(t.Keys["transactional"], "remove transactional: a call of a tool that only reads leaves nothing behind",
+				"transactional: tool %s has effect: read", quote(t.Name))
 		}
 	})
 }
@@ -141,20 +178,21 @@ func (p *parser) parseArgs(n *node, t *Tool) {
 	p.later(func() { p.fits(t.Args, t.Input, "args") })
 }
 
-func (p *parser) parseDedupe(n *node, t *Tool) {
+// dedupe reads a window, or a word that stands for one.
+func (p *parser) dedupe(n *node, key string) Dedupe {
 	switch {
 	case n.kind == nodeBool && n.text == "true":
-		t.Dedupe = Dedupe{Mode: "window", Window: defaultDedupe}
+		return Dedupe{Mode: "window", Window: defaultDedupe}
 	case n.kind == nodeBool, n.kind == nodeString && n.text == "never":
-		t.Dedupe = Dedupe{Mode: "never"}
 	case n.kind == nodeString && n.text == "always":
-		t.Dedupe = Dedupe{Mode: "always"}
+		return Dedupe{Mode: "always"}
 	case n.kind == nodeString && n.text != "" && strings.Contains("0123456789+-.", n.text[:1]):
-		t.Dedupe = Dedupe{Mode: "window", Window: p.duration(n, "dedupe")}
+		return Dedupe{Mode: "window", Window: p.duration(n, key)}
 	case n.kind != nodeBad:
 		p.report(n.pos, "write a duration such as 5m, true (5m), always or never",
-			"dedupe must be a duration, true, always or never, not %s", n.shown())
+			"%s must be a duration, true, always or never, not %s", key, n.shown())
 	}
+	return Dedupe{Mode: "never"}
 }
 
 func idempotencyLevel() level[Idempotency] {

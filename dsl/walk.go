@@ -24,35 +24,41 @@ type level[T any] struct {
 // levels are all the mappings of the declaration. They are built for each file,
 // because Go has no constant maps.
 type levels struct {
-	file        level[File]
-	tool        level[Tool]
-	limits      level[Limits]
-	retry       level[Retry]
-	idempotency level[Idempotency]
-	consent     level[Consent]
-	undo        level[Undo]
-	artifact    level[Artifact]
-	deprecated  level[Deprecated]
-	setRules    level[Rules]
-	rules       level[Rules]
-	maxCalls    level[Rules]
-	preceding   level[Rules]
-	operations  level[AllowedOperations]
-	schema      level[schemaWork]
+	file     level[File]
+	tool     level[Tool]
+	limits   level[Limits]
+	defaults level[Defaults]
+	// defaultConsent is consent in defaults.
+	defaultConsent level[Defaults]
+	retry          level[Retry]
+	idempotency    level[Idempotency]
+	consent        level[Consent]
+	undo           level[Undo]
+	artifact       level[Artifact]
+	deprecated     level[Deprecated]
+	setRules       level[Rules]
+	rules          level[Rules]
+	maxCalls       level[Rules]
+	cooldown       level[Rules]
+	preceding      level[Rules]
+	operations     level[AllowedOperations]
+	schema         level[schemaWork]
 	// homes names for every key the levels that know it.
 	homes map[string][]string
 }
 
 func newLevels() *levels {
 	l := &levels{
-		file: fileLevel(), tool: toolLevel(), limits: limitsLevel(), retry: retryLevel(), idempotency: idempotencyLevel(),
+		file: fileLevel(), tool: toolLevel(), limits: limitsLevel(), defaults: defaultsLevel(), defaultConsent: defaultConsentLevel(), retry: retryLevel(), idempotency: idempotencyLevel(),
 		consent: consentLevel(), undo: undoLevel(), artifact: artifactLevel(), deprecated: deprecatedLevel(),
-		setRules: setRulesLevel(), rules: rulesLevel(), maxCalls: maxCallsLevel(), preceding: precedingLevel(), operations: operationsLevel(),
+		setRules: setRulesLevel(), rules: rulesLevel(), maxCalls: maxCallsLevel(), cooldown: cooldownLevel(), preceding: precedingLevel(), operations: operationsLevel(),
 		schema: schemaLevel(), homes: make(map[string][]string),
 	}
 	home(l, l.file)
 	home(l, l.tool)
 	home(l, l.limits)
+	home(l, l.defaults)
+	home(l, l.defaultConsent)
 	home(l, l.retry)
 	home(l, l.idempotency)
 	home(l, l.consent)
@@ -62,6 +68,7 @@ func newLevels() *levels {
 	home(l, l.setRules)
 	home(l, l.rules)
 	home(l, l.maxCalls)
+	home(l, l.cooldown)
 	home(l, l.preceding)
 	home(l, l.operations)
 	home(l, l.schema)

@@ -1,0 +1,50 @@
+package dsl
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestEmptyObjects holds what is said of objects that JSON Schema takes for any.
+func TestEmptyObjects(t *testing.T) {
+	f, err := Parse("tools.yaml", []byte(`ambit: v1
+package: shop
+types:
+  Free: {type: object}
+tools:
+  buy:
+    version: 1.0.0
+    description: Buy something.
+    input:
+      type: object
+      properties:
+        meta: {type: object, description: Anything., minProperties: 0}
+        none: {type: object, description: Nothing., properties: {}}
+        shut: {type: object, description: Nothing., additionalProperties: false}
+        any: {type: object, description: Anything., additionalProperties: true}
+        list: {type: array, description: Things., items: {type: [object, "null"]}}
+        free: {$ref: "#/types/Free", description: Free.}
+    output: {type: object}
+    undo: {state: {type: object}}
+  pasted:
+    version: 1.0.0
+    description: Buy something.
+    input: {$schema: "http://json-schema.org/draft-07/schema#", type: object}
+    output: {$schema: "http://json-schema.org/draft-07/schema#", type: object, properties: {}}
+`))
+	require.NoError(t, err)
+	var out bytes.Buffer
+	for _, w := range f.Warnings {
+		require.Equal(t, "empty_object", w.Code)
+		require.NotEmpty(t, w.Hint)
+		out.WriteString(w.Error() + "\n")
+	}
+	assert.Equal(t, `tools.yaml:4:9: type "Free": an object of which no members are declared has none: only {} fits
+tools.yaml:12:15: property "meta": an object of which no members are declared has none: only {} fits
+tools.yaml:16:58: items: an object of which no members are declared has none: only {} fits
+tools.yaml:23:12: input: an object of which no members are declared has none: only {} fits
+`, out.String())
+}
