@@ -1,5 +1,7 @@
 package rules
 
+import "fmt"
+
 // Admit judges c and, when nothing refuses it, reserves in one step what it
 // uses: its slot, its groups, its cooldown and its place among equal calls.
 // Nothing is reserved, and the event is to be forgotten, when it is not admitted.
@@ -49,25 +51,55 @@ func (s *State) again(kind EventKind, at Instant, c *Call) (Verdict, Event) {
 
 // Commit says that the handler of an admitted call starts.
 func (s *State) Commit(at Instant, call string) (Event, error) {
-	return s.change(EventStarted, at, call, 0)
+	return s.change(EventStarted, at, call)
 }
 
-// Release gives back all that a call has reserved: its handler never starts.
+// Release gives back all that a call has reserved: its handler never starts. It may
+// follow Commit, when the handler was not let go after all.
 func (s *State) Release(at Instant, call string) (Event, error) {
-	return s.change(EventReleased, at, call, 0)
+	return s.change(EventReleased, at, call)
 }
 
 // Finish says how the invocation of a call ended. For one that ended as
 // StatusUnknown it may be called once more, when that has become known.
-func (s *State) Finish(at Instant, call string, status Status) (Event, error) {
-	return s.change(EventFinished, at, call, status)
+func (s *State) Finish(at Instant, call string, status Status) (ev Event, err error) {
+	ev.Kind, ev.At, ev.Call, ev.Status = EventFinished, at, call, status
+	if c := s.calls.find(call); c != nil && status == StatusOK {
+		ev.State = c.achieves()
+	}
+	err = s.apply(&ev)
+	return ev, err
 }
 
 // Undo says that the effects of a call were undone: what it opened is closed
 // again and its groups are free, but neither its slot nor its cooldown comes
 // back. An equal call is no duplicate of it any more.
 func (s *State) Undo(at Instant, call string) (Event, error) {
-	return s.change(EventUndone, at, call, 0)
+	ev, err := s.Undoing(at, call)
+	if err != nil {
+		return Event{}, err
+	}
+	return s.record(ev)
+}
+
+// Undoing returns the event of Undo and changes nothing: it is recorded before the
+// undo is committed, and Apply adds it when that is known.
+func (s *State) Undoing(at Instant, call string) (Event, error) {
+	c := s.calls.find(call)
+	if c == nil || c.tool.undo <= 0 || c.progress < unknown {
+		return Event{}, fmt.Errorf("call %q cannot be undone: it is not known, has not ended, or its tool declares no undo", call)
+	}
+	ev := Event{Kind: EventUndone, At: at, Call: call, Principal: c.owner.principal, Tool: c.tool.name, Args: c.args, Key: c.key}
+	if c.run != nil {
+		ev.Run = c.run.id
+		if c.succeeded {
+			ev.Status = StatusOK
+		}
+		if c.exited {
+			ev.State = RunCleanup
+		}
+	}
+	return ev, nil
 }
 
 // StartRun begins a run.
@@ -78,7 +110,11 @@ func (s *State) StartRun(at Instant, run string) (Event, error) {
 // Stop says that the model of a run answered without a call. Status tells what
 // has become of the run.
 func (s *State) Stop(at Instant, run string) (Event, error) {
-	return s.record(Event{Kind: EventStopped, At: at, Run: run})
+	ev := Event{Kind: EventStopped, At: at, Run: run}
+	if r := s.runOf(run); r != nil {
+		ev.State = r.stopped(s.engine.reminders)
+	}
+	return s.record(ev)
 }
 
 // CloseRun ends a run whatever it waits for and forgets what it held. It
@@ -102,17 +138,22 @@ func (s *State) CloseRun(at Instant, run string) ([]string, Event, error) {
 
 func (s *State) record(in Event) (ev Event, err error) {
 	ev = in
-	if err = s.Apply(&ev); err != nil {
-		ev = Event{}
-	}
+	err = s.apply(&ev)
 	return ev, err
 }
 
 // change is record for what happens to a call.
-func (s *State) change(kind EventKind, at Instant, call string, status Status) (ev Event, err error) {
-	ev.Kind, ev.At, ev.Call, ev.Status = kind, at, call, status
-	if err = s.Apply(&ev); err != nil {
-		ev = Event{}
-	}
+func (s *State) change(kind EventKind, at Instant, call string) (ev Event, err error) {
+	ev.Kind, ev.At, ev.Call = kind, at, call
+	err = s.apply(&ev)
 	return ev, err
+}
+
+// apply is Apply, and clears an event that cannot happen.
+func (s *State) apply(ev *Event) error {
+	err := s.Apply(ev)
+	if err != nil {
+		*ev = Event{}
+	}
+	return err
 }

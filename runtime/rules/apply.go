@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -17,14 +18,18 @@ func (e *Engine) Replay(events []Event) (*State, error) {
 }
 
 // Apply adds a recorded fact to s. It judges nothing: what happened has
-// happened. An error says that ev cannot follow the events before it, and
-// leaves s as it was.
+// happened, and no rule of the Config decides whether it can be added (SEMANTICS
+// section 6). Calls of tools that the Config does not name any more count for
+// what all tools share. An error says that ev cannot follow the events before it,
+// and leaves s as it was.
 func (s *State) Apply(ev *Event) error {
 	switch ev.Kind {
 	case EventRunStarted, EventStopped, EventRunClosed:
 		return s.applyRun(ev)
 	case EventAdmitted, EventAsked:
 		return s.applyEntry(ev)
+	case EventUndone:
+		return s.applyUndone(ev)
 	}
 	c := s.calls.find(ev.Call)
 	if c == nil {
@@ -44,10 +49,7 @@ func (s *State) Apply(ev *Event) error {
 		s.release(c)
 	case EventFinished:
 		s.tick(ev)
-		s.finish(c, ev.Status)
-	case EventUndone:
-		s.tick(ev)
-		s.undo(c)
+		s.finish(c, ev)
 	}
 	return nil
 }
@@ -60,12 +62,11 @@ func legal(ev *Event, c *call) bool {
 	case EventStarted:
 		return c.progress == reserved
 	case EventReleased:
-		return c.progress <= reserved
+		return c.progress <= started
 	case EventFinished:
 		again := c.progress == unknown && ev.Status != StatusUnknown
-		return (c.progress == started || again) && ev.Status >= StatusOK && ev.Status <= StatusUnknown
-	case EventUndone:
-		return c.tool.undo > 0 && c.progress >= unknown
+		return (c.progress == started || again) && ev.Status >= StatusOK && ev.Status <= StatusUnknown &&
+			(ev.State == RunRunning || ev.Status == StatusOK && (ev.State == RunCleanup || ev.State == RunFinished))
 	}
 	return false
 }
@@ -79,13 +80,17 @@ func (s *State) tick(ev *Event) {
 // applyEntry admits or asks the call of ev.
 func (s *State) applyEntry(ev *Event) error {
 	p := s.find(ev.Tool, ev.Run, ev.Agent, ev.Principal)
+	earlier := s.calls.find(ev.Call)
 	switch {
-	case p.tool == nil:
-		return fmt.Errorf("call %q: tool %q is not declared", ev.Call, ev.Tool)
 	case p.run == nil:
 		return fmt.Errorf("call %q: run %q is not open", ev.Call, ev.Run)
-	case s.calls.find(ev.Call) != nil:
+	case earlier != nil && earlier.progress != done:
 		return fmt.Errorf("call %q was made before", ev.Call)
+	case earlier != nil: // where it was recorded an ended call was forgotten earlier
+		s.drop(earlier)
+	}
+	if p.tool == nil {
+		p.tool = s.retire(ev.Tool)
 	}
 	s.enter(ev, &p)
 	return nil
@@ -95,19 +100,14 @@ func (s *State) applyEntry(ev *Event) error {
 func (s *State) enter(ev *Event, p *place) {
 	s.tick(ev)
 	s.make(p, ev.Principal, ev.Agent)
-	if s.calls.size() >= s.sweepAt {
-		s.sweepCalls(s.now)
-	}
+	s.sweepCalls(s.now, sweptAtOnce)
 	c := s.calls.open(ev.Call)
 	c.tool, c.run, c.facts, c.counts, c.owner = p.tool, p.run, p.facts, p.counts, p.owner
 	c.args, c.key = ev.Args, ev.Key
 	c.run.live = append(c.run.live, c)
 	c.counts.used[c.tool.index]++
 	c.facts.spent++
-	for _, g := range c.tool.groups {
-		c.facts.claims[g].holder = c.tool
-		c.facts.claims[g].calls++
-	}
+	c.facts.holding[c.tool.index]++
 	if c.tool.remembers() {
 		c.hold(s.now)
 	}
@@ -121,7 +121,14 @@ func (s *State) enter(ev *Event, p *place) {
 // ready takes the cooldown of a call that is about to start.
 func (c *call) ready() {
 	c.progress = reserved
-	c.owner.cooling[c.tool.index].busy++
+	c.owner.cooling[c.tool.index].begin()
+	c.owner.all.begin()
+}
+
+// abandon gives back the cooldown of a call that never starts.
+func (c *call) abandon() {
+	c.owner.cooling[c.tool.index].abandon()
+	c.owner.all.abandon()
 }
 
 // resume binds a waiting call to the arguments of ev, and lets it go on when
@@ -144,25 +151,16 @@ func (s *State) release(c *call) {
 	if c.progress == asked {
 		c.run.waiting--
 	} else {
-		c.owner.cooling[c.tool.index].busy--
+		c.abandon()
 	}
-	c.counts.used[c.tool.index]--
-	c.facts.spent--
-	c.unclaim()
+	if c.run != nil { // what a closed run held is gone with it
+		c.counts.used[c.tool.index]--
+		c.facts.spent--
+		c.facts.holding[c.tool.index]--
+	}
 	c.forget()
 	s.leave(c)
 	s.calls.recycle(c)
-}
-
-// unclaim gives back the groups of c.
-func (c *call) unclaim() {
-	for _, g := range c.tool.groups {
-		if k := &c.facts.claims[g]; k.calls > 1 {
-			k.calls--
-		} else {
-			*k = claim{}
-		}
-	}
 }
 
 // leave takes c out of the calls that have not ended.
@@ -176,58 +174,103 @@ func (s *State) leave(c *call) {
 }
 
 // finish notes how the invocation of c ended, or how an interrupted one had.
-func (s *State) finish(c *call, status Status) {
+func (s *State) finish(c *call, ev *Event) {
 	if c.progress == started {
 		c.end = s.now
-		cool := &c.owner.cooling[c.tool.index]
-		cool.busy--
-		cool.ended, cool.end = true, s.now
+		c.owner.cooling[c.tool.index].finish(s.now)
+		c.owner.all.finish(s.now)
 		s.leave(c)
 	}
 	if c.tool.remembers() {
-		c.remember(status)
+		c.remember(ev.Status)
 	}
-	if status == StatusOK {
+	if ev.Status == StatusOK {
 		c.succeeded = true
-		s.succeed(c)
+		s.succeed(c, ev.State)
 	}
+	again := c.progress == unknown
 	c.progress = done
-	if status == StatusUnknown {
+	switch {
+	case ev.Status == StatusUnknown:
 		c.progress = unknown
-	} else if status == StatusError || c.tool.undo == 0 {
-		s.calls.recycle(c)
+	case ev.Status == StatusError || c.tool.undo == 0:
+		s.drop(c)
+		return
+	}
+	if c.progress == done {
+		s.expiring.add(c.tool.undoIndex, c.expires(), c.id)
+	}
+	if c.run != nil && !again {
+		c.run.keep(c)
 	}
 }
 
-// undo takes back what c opened and the groups that it holds.
-func (s *State) undo(c *call) {
-	c.forget()
-	if c.run != nil {
-		c.unclaim()
-		if c.succeeded {
-			s.unsucceed(c)
+// applyUndone takes back what the call of ev opened and the groups that it holds:
+// the event says all of it, since s may have forgotten the call.
+func (s *State) applyUndone(ev *Event) error {
+	c := s.calls.find(ev.Call)
+	if c != nil && c.progress < unknown {
+		return fmt.Errorf("call %q: it cannot be undone before it has ended", ev.Call)
+	}
+	p := s.find(ev.Tool, ev.Run, "", ev.Principal)
+	if p.tool == nil {
+		p.tool = s.retire(ev.Tool)
+	}
+	if ev.Run != "" && (p.facts == nil || p.facts.holding[p.tool.index] == 0) {
+		return fmt.Errorf("call %q: run %q is not open, or has no such call", ev.Call, ev.Run)
+	}
+	s.tick(ev)
+	p.owner.forget(p.tool, ev.Call, ev.Args, ev.Key)
+	if ev.Run != "" {
+		p.facts.holding[p.tool.index]--
+		if ev.Status == StatusOK {
+			s.unsucceed(&p, ev.State)
 		}
+	}
+	if c != nil {
+		s.drop(c)
+	}
+	return nil
+}
+
+// drop forgets a call that has ended.
+func (s *State) drop(c *call) {
+	if c.run != nil {
+		c.run.unkeep(c)
 	}
 	s.calls.recycle(c)
 }
 
-// sweepCalls drops calls that can no longer be undone.
-func (s *State) sweepCalls(now Instant) {
-	s.calls.all(func(c *call) {
-		if c.progress == done && c.run == nil && c.end.Add(c.tool.undo) <= now {
-			s.calls.drop(c)
+// expires is when c can no longer be undone.
+func (c *call) expires() Instant { return c.end.Add(c.tool.undo) }
+
+// sweepCalls forgets at most so many calls that can no longer be undone, unless their run
+// is open: closing it forgets them. One of which it is not known how it ended is
+// never forgotten.
+func (s *State) sweepCalls(now Instant, most int) {
+	for range most {
+		id, ok := s.expiring.take(now)
+		if !ok {
+			return
 		}
-	})
-	s.sweepAt = max(minSweep, 2*s.calls.size())
+		c := s.calls.find(id)
+		switch {
+		case c == nil || c.progress != done || now < c.expires(): // undone, or another call of that id
+		case c.run == nil:
+			s.drop(c)
+		default:
+			c.expired = true
+		}
+	}
 }
 
-// Prune drops what no longer matters at a time. It changes no answer from then
-// on; a State also prunes itself whenever what it remembers has doubled.
+// Prune drops all that no longer matters at a time. It changes no answer from then
+// on. Admissions do the same, a bounded number of calls each.
 func (s *State) Prune(at Instant) {
 	now := max(s.now, at)
-	s.sweepCalls(now)
+	s.sweepCalls(now, math.MaxInt)
 	for _, o := range s.owners {
-		o.equal.sweep(now)
-		o.keys.sweep(now)
+		o.equal.sweep(now, math.MaxInt)
+		o.keys.sweep(now, math.MaxInt)
 	}
 }

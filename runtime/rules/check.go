@@ -42,7 +42,7 @@ func (s *State) check(now Instant, c *Call, p *place, own *call) Verdict {
 	vs := s.checkOrder(nil, p)
 	vs = s.checkGroups(vs, p)
 	vs = s.checkCounts(vs, p, mine)
-	if d, running := p.owner.retryAfter(p.tool, now); d > 0 {
+	if d, running := s.retryAfter(p, now); d > 0 {
 		vs = append(vs, Violation{Reason: ReasonCooldown, RetryAfter: d, Running: running})
 	}
 	if vs != nil {
@@ -55,13 +55,13 @@ func (s *State) check(now Instant, c *Call, p *place, own *call) Verdict {
 func (s *State) checkFirst(now Instant, c *Call, p *place, own *call) (Verdict, bool) {
 	t, r := p.tool, p.run
 	switch {
-	case t == nil:
+	case t == nil || t.retired:
 		return refuse(Violation{Reason: ReasonUnknownTool}), true
 	case own == nil && s.calls.find(c.ID) != nil:
 		return refuse(Violation{Reason: ReasonCallIDReused}), true
 	case !t.allows(c):
 		return refuse(Violation{Reason: ReasonOperationNotAllowed, Allowed: t.allowed.Values}), true
-	case r == nil || r.ended != RunRunning:
+	case r == nil || r.state().Ended():
 		return refuse(Violation{Reason: ReasonRunFinished}), true
 	case r.exits > 0 && !s.cleansUp(p):
 		return refuse(Violation{Reason: ReasonExiting, PendingExit: namesOf(s.engine.pending(r))}), true
@@ -85,15 +85,10 @@ func (t *tool) allows(c *Call) bool {
 	return false
 }
 
-// cleansUp reports whether p.tool may run during clean-up: it is a required
-// tool that is open, something that one needs, or a start tool that all wait for.
+// cleansUp reports whether p.tool may run during clean-up.
 func (s *State) cleansUp(p *place) bool {
-	for _, r := range p.tool.serves {
-		if p.run.successes[r.index] == 0 {
-			return true
-		}
-	}
-	return p.tool.start && !p.facts.succeeded(p.tool)
+	met := func(t *tool) bool { return p.run.successes[t.index] > 0 }
+	return s.engine.cleansUp(p.tool, met, p.facts.succeeded)
 }
 
 // duplicate reports whether an earlier call answers c, whose tool remembers calls.
@@ -157,8 +152,11 @@ func (s *State) checkGroups(vs []Violation, p *place) []Violation {
 		return vs
 	}
 	for _, g := range p.tool.groups {
-		if h := p.facts.claims[g].holder; h != nil && h != p.tool {
-			vs = append(vs, Violation{Reason: ReasonExclusiveGroup, Group: s.engine.groups[g], HeldBy: h.name})
+		for _, o := range s.engine.members[g] {
+			if o != p.tool && p.facts.holding[o.index] > 0 {
+				vs = append(vs, Violation{Reason: ReasonExclusiveGroup, Group: s.engine.groups[g], HeldBy: o.name})
+				break // others hold it too only when it was recorded under another Config
+			}
 		}
 	}
 	return vs
@@ -175,18 +173,23 @@ func (s *State) checkCounts(vs []Violation, p *place, mine int) []Violation {
 	return vs
 }
 
-// retryAfter returns how long t is still cooling down, 0 when it is not. While
-// a call is running that is the whole period: it begins with the end.
-func (o *owner) retryAfter(t *tool, now Instant) (d time.Duration, running bool) {
-	if o == nil || t.cooldown <= 0 {
+// retryAfter returns how long p.tool is still cooling down, by its own cooldown
+// and by that of the set, 0 when it is not. While a call is running that is at
+// least the whole period, which begins with the end.
+func (s *State) retryAfter(p *place, now Instant) (d time.Duration, running bool) {
+	if p.owner == nil {
 		return 0, false
 	}
-	c := &o.cooling[t.index]
-	if c.busy > 0 {
-		return t.cooldown, true
+	d, running = p.owner.cooling[p.tool.index].retryAfter(p.tool.cooldown, now)
+	all, any := p.owner.all.retryAfter(s.engine.cooldown, now)
+	return max(d, all), running || any
+}
+
+// retryAfter returns how much of a period is left, all of it while a call is running.
+func (c *cooling) retryAfter(period time.Duration, now Instant) (d time.Duration, running bool) {
+	end := c.over(period, now)
+	if end == forever && c.busy > 0 {
+		return period, true
 	}
-	if !c.ended {
-		return 0, false
-	}
-	return max(0, c.end.Add(t.cooldown).Sub(now)), false
+	return end.Sub(now), false
 }

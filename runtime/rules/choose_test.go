@@ -45,8 +45,8 @@ func (pick chooser) config() rules.Config {
 	if pick.chance(25) {
 		cfg.Set.MaxCalls, cfg.Set.MaxCallsEach = 1+pick(4), pick.chance(50)
 	}
-	if pick.chance(15) {
-		cfg.Set.Cooldown = time.Duration(1 + pick(4))
+	if pick.chance(25) {
+		cfg.Set.Cooldown, cfg.Set.CooldownEach = time.Duration(1+pick(4)), pick.chance(40)
 	}
 	for i, name := range names {
 		cfg.Tools = append(cfg.Tools, rules.Tool{Name: name, Rules: pick.rules(func() []string { return some(i) })})
@@ -96,12 +96,41 @@ func (pick chooser) declare(t *rules.Tool) {
 	}
 }
 
+// leaving makes a rule set under which runs come into clean-up.
+func (pick chooser) leaving() rules.Config {
+	names := []string{"exit", "a", "b", "c", "d"}
+	cfg := rules.Config{}
+	if pick.chance(15) {
+		cfg.Set.Cooldown = 1
+	}
+	for i, name := range names {
+		var r rules.Rules
+		for j, other := range names[1:] {
+			if i > 1 && j+1 != i && pick.chance(30) {
+				r.RequiresPreceding = append(r.RequiresPreceding, other)
+			}
+		}
+		r.AnyPreceding = pick.chance(40)
+		r.StartConstraint = pick.chance(20)
+		r.RequiredBeforeExit, r.ExitLoop = i > 0 && pick.chance(40), i == 0
+		t := rules.Tool{Name: name, Rules: r}
+		if pick.chance(50) {
+			t.Undo = time.Hour
+		}
+		cfg.Tools = append(cfg.Tools, t)
+	}
+	return cfg
+}
+
 // knotty makes a rule set in which tools are in each other's way.
 func (pick chooser) knotty() rules.Config {
 	names := []string{"a", "b", "c", "d"}
 	cfg := rules.Config{}
 	if pick.chance(20) {
 		cfg.Set.MaxCalls = 1 + pick(4)
+	}
+	if pick.chance(20) {
+		cfg.Set.Cooldown, cfg.Set.CooldownEach = time.Duration(1+pick(3)), pick.chance(20)
 	}
 	for i, name := range names {
 		var r rules.Rules

@@ -20,7 +20,7 @@ func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i - j) }
 // A Config declares a set of tools and their rules.
 type Config struct {
 	Tools []Tool
-	Set   Rules // of the whole set; only MaxCalls, MaxCallsEach and Cooldown mean something there
+	Set   Rules // of the whole set; only MaxCalls, Cooldown and their Each mean something there
 
 	// Reminders is how often a model that stops is reminded of open exit
 	// requirements before its run ends incomplete. 0: DefaultReminders;
@@ -50,9 +50,10 @@ type Rules struct {
 	MustPrecede        []string
 	ExclusiveGroups    []string
 	RequiredBeforeExit bool
-	MaxCalls           int // 0: no limit
-	MaxCallsEach       bool
+	MaxCalls           int  // 0: no limit
+	MaxCallsEach       bool // of a set: counted for each tool
 	Cooldown           time.Duration
+	CooldownEach       bool // of a set: one timer for each tool
 	ContinueLoop       bool
 	ExitLoop           bool
 	AllowedOperations  *AllowedOperations

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -48,6 +49,9 @@ func (s *session) run(id string) {
 func (s *session) took(ev rules.Event, err error, legal bool) {
 	require.Equal(s.t, legal, err == nil, "%v", err)
 	if err == nil {
+		if ev.Kind != rules.EventUndone {
+			require.Equal(s.t, s.ref.becomes(ev), ev.State)
+		}
 		s.ref.events = append(s.ref.events, ev)
 	}
 }
@@ -267,8 +271,8 @@ func (s *session) describe() string {
 	return out
 }
 
-func drive(t *testing.T, pick chooser, steps int) *session {
-	s := newSession(t, pick)
+func drive(t *testing.T, pick chooser, cfg rules.Config, steps int) *session {
+	s := sessionOf(t, pick, cfg, 30)
 	defer func() {
 		if t.Failed() {
 			t.Log(s.describe())
@@ -283,22 +287,28 @@ func drive(t *testing.T, pick chooser, steps int) *session {
 // TestEngineAgreesWithReference compares every answer of the engine with that of
 // the reference, over random rule sets and sequences.
 func TestEngineAgreesWithReference(t *testing.T) {
-	sequences := 8000
-	if testing.Short() {
-		sequences = 1000
-	}
-	for seed := range uint64(sequences) {
-		drive(t, randomly(seed), 30)
+	seen := map[rules.RunState]int{}
+	for seed := range uint64(battery.Count(t, 800, 8000)) {
+		pick := randomly(seed)
+		cfg, steps := pick.config(), 30
+		if seed%8 == 0 {
+			cfg, steps = pick.leaving(), 70
+		}
+		for _, ev := range drive(t, pick, cfg, steps).ref.events {
+			seen[ev.State]++
+		}
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
+	require.Greater(t, seen[rules.RunCleanup], 3, "clean-up is hardly met")
+	require.Greater(t, seen[rules.RunFinished], 10, "ends of runs are hardly met")
 }
 
 // TestRebuiltFromEvents stops at a random point, rebuilds the state from the
 // events so far, and goes on with the rebuilt one.
 func TestRebuiltFromEvents(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range uint64(battery.Count(t, 300, 2000)) {
 		pick := randomly(seed)
 		s := newSession(t, pick)
 		for range 3 {
@@ -317,6 +327,62 @@ func TestRebuiltFromEvents(t *testing.T) {
 	}
 }
 
+// become goes on with another configuration, as after a start.
+func (s *session) become(cfg rules.Config) {
+	var err error
+	s.engine, err = rules.Compile(cfg)
+	require.NoError(s.t, err)
+	s.state, err = s.engine.Replay(s.ref.events)
+	require.NoError(s.t, err)
+	s.ref.cfg = cfg
+	s.compare()
+}
+
+// change changes some of the tools: rules that a tool has, and those that it has not.
+func (pick chooser) change(cfg rules.Config) rules.Config {
+	other := pick.config()
+	for other.Tools == nil || len(other.Tools) < len(cfg.Tools) { // rules name tools that stay
+		other.Tools = append(other.Tools, rules.Tool{Name: cfg.Tools[len(other.Tools)].Name})
+	}
+	if pick.chance(50) {
+		other.Tools = other.Tools[:len(cfg.Tools)]
+		for i := range other.Tools {
+			known := func(name string) bool { return name[0] >= byte('a'+len(cfg.Tools)) }
+			other.Tools[i].Rules.RequiresPreceding = slices.DeleteFunc(other.Tools[i].Rules.RequiresPreceding, known)
+			other.Tools[i].Rules.MustPrecede = slices.DeleteFunc(other.Tools[i].Rules.MustPrecede, known)
+			if pick.chance(50) {
+				other.Tools[i].Undo, other.Tools[i].Dedupe = cfg.Tools[i].Undo, cfg.Tools[i].Dedupe
+			}
+		}
+	}
+	return other
+}
+
+// TestRebuiltUnderAnotherConfig stops at random points, rebuilds the state from the
+// events under a configuration with other rules, and fewer or more tools, and goes
+// on: what has happened has happened, and is judged by the rules of now.
+func TestRebuiltUnderAnotherConfig(t *testing.T) {
+	for seed := range uint64(battery.Count(t, 300, 4000)) {
+		pick := randomly(seed)
+		s := newSession(t, pick)
+		first := s.ref.cfg
+		for _, next := range []func() rules.Config{
+			pick.config, func() rules.Config { return pick.change(s.ref.cfg) }, func() rules.Config { return first },
+		} {
+			for range pick(25) {
+				s.step()
+			}
+			s.become(next())
+		}
+		for range 10 {
+			s.step()
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d\n%s", seed, s.describe())
+		}
+	}
+}
+
 // FuzzEngine is TestEngineAgreesWithReference over data that a fuzzer chooses.
 func FuzzEngine(f *testing.F) {
 	for seed := range byte(8) {
@@ -327,6 +393,7 @@ func FuzzEngine(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		drive(t, bytewise(data), 2+len(data)/12)
+		pick := bytewise(data)
+		drive(t, pick, pick.config(), 2+len(data)/12)
 	})
 }

@@ -34,7 +34,8 @@
 // the run, whoever calls. Groups and the successes that order rules look at are
 // held by run and principal; exit requirements and the phase by the run, whose
 // required tools any principal may satisfy. Cooldowns, equal calls and
-// idempotency keys are held by principal, over all runs of the session.
+// idempotency keys are held by principal, over all runs of the session. The
+// cooldown of the set is one timer of all tools, unless CooldownEach is set.
 //
 // # When it is taken and given back
 //
@@ -55,7 +56,9 @@
 //
 // A run is running, waiting while a call waits for consent, in clean-up once an
 // exit tool has succeeded with required tools open, and finished when none is.
-// In clean-up only open required tools run, and what they need. Stop says that
+// In clean-up only open required tools run, and what they need and has not
+// succeeded: of a list of alternatives as long as none has, and start tools while
+// something that may run waits for them. Stop says that
 // the model answered without a call: it finishes the run, or counts a reminder,
 // or, when those are used up, leaves it incomplete. A run that has ended stays
 // so, also when what satisfied it is undone. CloseRun forgets it. Attempts of

@@ -12,9 +12,11 @@ type Engine struct {
 	tools     []*tool
 	byName    map[string]*tool
 	groups    []string
-	starts    []*tool // in declaration order, as all lists here
+	members   [][]*tool // of groups
+	starts    []*tool   // in declaration order, as all lists here
 	required  []*tool
-	budget    int // calls of a run, all tools together; 0: no limit
+	budget    int           // calls of a run, all tools together; 0: no limit
+	cooldown  time.Duration // after the end of any call, for all tools; 0: none
 	reminders int
 }
 
@@ -32,14 +34,17 @@ type tool struct {
 	maxCalls  int // 0: no limit
 	cooldown  time.Duration
 	allowed   *AllowedOperations
-	serves    []*tool // the required tools that are this one or need it, directly or not
 	dedupe    DedupeMode
 	window    time.Duration // of dedupe
 	keyed     bool
 	keyWindow time.Duration
 	idempot   bool
 	undo      time.Duration
-	free      bool // what was called before does not matter to it
+
+	undoIndex, windowIndex, keyIndex int // of undo, window and keyWindow among the durations of all tools
+
+	free    bool // what was called before does not matter to it
+	retired bool // the engine does not know it: see State.retire
 }
 
 // Compile checks cfg and resolves its names. The error joins one error for
@@ -51,6 +56,9 @@ func Compile(cfg Config) (*Engine, error) {
 	}
 	if !cfg.Set.MaxCallsEach {
 		e.budget = cfg.Set.MaxCalls
+	}
+	if !cfg.Set.CooldownEach {
+		e.cooldown = max(cfg.Set.Cooldown, 0)
 	}
 	var errs []error
 	for i := range cfg.Tools {
@@ -70,11 +78,16 @@ func Compile(cfg Config) (*Engine, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	for _, t := range e.required {
-		e.serve(t, t)
+	durations := map[time.Duration]int{}
+	index := func(d time.Duration) int {
+		if _, known := durations[d]; !known {
+			durations[d] = len(durations)
+		}
+		return durations[d]
 	}
 	for _, t := range e.tools {
 		t.free = e.free(t)
+		t.undoIndex, t.windowIndex, t.keyIndex = index(t.undo), index(t.window), index(t.keyWindow)
 	}
 	return e, nil
 }
@@ -85,11 +98,14 @@ func newTool(index int, d *Tool, set *Rules) *tool {
 	t := &tool{
 		name: d.Name, index: index,
 		start: r.StartConstraint, required: r.RequiredBeforeExit, exit: r.ExitLoop, goesOn: r.ContinueLoop, consent: d.Consent,
-		needsAny: r.AnyPreceding, maxCalls: r.MaxCalls, cooldown: max(r.Cooldown, set.Cooldown), allowed: r.AllowedOperations,
+		needsAny: r.AnyPreceding, maxCalls: r.MaxCalls, cooldown: r.Cooldown, allowed: r.AllowedOperations,
 		dedupe: d.Dedupe.Mode, window: d.Dedupe.Window, idempot: d.Idempotent, undo: d.Undo,
 	}
 	if set.MaxCallsEach && set.MaxCalls > 0 && (t.maxCalls == 0 || set.MaxCalls < t.maxCalls) {
 		t.maxCalls = set.MaxCalls
+	}
+	if set.CooldownEach {
+		t.cooldown = max(t.cooldown, set.Cooldown)
 	}
 	if d.Idempotency != nil {
 		t.keyed, t.keyWindow = true, d.Idempotency.Window
@@ -118,10 +134,10 @@ func (e *Engine) resolve(t *tool, r *Rules) []error {
 		g := slices.Index(e.groups, name)
 		if g < 0 {
 			g = len(e.groups)
-			e.groups = append(e.groups, name)
+			e.groups, e.members = append(e.groups, name), append(e.members, nil)
 		}
 		if !slices.Contains(t.groups, g) {
-			t.groups = append(t.groups, g)
+			t.groups, e.members[g] = append(t.groups, g), append(e.members[g], t)
 		}
 	}
 	if t.start {
@@ -133,21 +149,10 @@ func (e *Engine) resolve(t *tool, r *Rules) []error {
 	return errs
 }
 
-// serve notes that t and all that it needs serve the required tool r.
-func (e *Engine) serve(t, r *tool) {
-	if slices.Contains(t.serves, r) {
-		return
-	}
-	t.serves = append(t.serves, r)
-	for _, n := range t.needs {
-		e.serve(n, r)
-	}
-}
-
 // free reports whether no count, order, group or cooldown can refuse a call of t.
 func (e *Engine) free(t *tool) bool {
 	return e.budget == 0 && len(e.starts) == 0 && len(t.needs)+len(t.precedes)+len(t.groups) == 0 &&
-		t.maxCalls == 0 && t.cooldown <= 0
+		t.maxCalls == 0 && t.cooldown <= 0 && e.cooldown == 0
 }
 
 // tied reports whether a rule of t speaks of an order.
@@ -185,6 +190,9 @@ func (e *Engine) Wants(name string) Wants {
 
 // Tools returns the names of all tools in declaration order.
 func (e *Engine) Tools() []string { return namesOf(e.tools) }
+
+// Reminders returns how often a model that stops is reminded of open exit requirements.
+func (e *Engine) Reminders() int { return e.reminders }
 
 // Starts returns the names of the start tools in declaration order.
 func (e *Engine) Starts() []string { return namesOf(e.starts) }

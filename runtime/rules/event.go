@@ -98,8 +98,14 @@ func (s *Status) UnmarshalText(text []byte) error {
 }
 
 // An Event is one fact. A State is what its events, applied in order, make of a
-// new one: whoever records them can rebuild it with Replay. Calls are told
-// apart by their ids; the fields beside Call are set where a kind needs them.
+// new one: an application that records them can rebuild it with Replay, under
+// any later Config too. Calls are told apart by their ids; the fields beside Call
+// are set where a kind needs them.
+//
+// What an event did to the state is in the event: that a success finished its run
+// (State), and of an undone call all that is taken back. EventUndone has Run only
+// when the run was still open, Status StatusOK when the call had succeeded, and
+// State RunCleanup when that success had begun the clean-up of its run.
 type Event struct {
 	Kind      EventKind `json:"kind"`
 	At        Instant   `json:"at"`
@@ -111,6 +117,7 @@ type Event struct {
 	Args      Digest    `json:"args,omitzero"`
 	Key       Digest    `json:"key,omitzero"`
 	Status    Status    `json:"status,omitempty"`
+	State     RunState  `json:"state,omitempty"` // what the run has become by it, when that is clean-up or its end
 }
 
 // of makes ev the event of a kind that repeats what c says.

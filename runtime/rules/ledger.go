@@ -64,13 +64,3 @@ func (l *ledger) recycle(c *call) {
 		l.free = append(l.free, c)
 	}
 }
-
-// all calls f for every call. f may drop the one that it is given.
-func (l *ledger) all(f func(*call)) {
-	if l.latest != nil {
-		f(l.latest)
-	}
-	for _, c := range l.earlier {
-		f(c)
-	}
-}

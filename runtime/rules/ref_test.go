@@ -20,8 +20,10 @@ type refCall struct {
 	args, key                 rules.Digest
 	asked, started            bool
 	released, undone, closed  bool // closed: its run was, so that its facts are gone
+	exited                    bool // its success began the clean-up of its run
 	status                    rules.Status
 	end                       rules.Instant
+	held                      int // the event by which it got its arguments
 }
 
 func (c *refCall) ended() bool { return c.released || c.status != 0 }
@@ -56,7 +58,7 @@ func (r *reference) calls() []*refCall { return r.callsIn(r.events) }
 func (r *reference) callsIn(events []rules.Event) []*refCall {
 	var calls []*refCall
 	var now rules.Instant
-	for _, e := range events {
+	for i, e := range events {
 		now = max(now, e.At)
 		var c *refCall
 		for _, o := range calls {
@@ -66,15 +68,19 @@ func (r *reference) callsIn(events []rules.Event) []*refCall {
 		}
 		switch e.Kind {
 		case rules.EventAdmitted, rules.EventAsked:
-			t, _ := r.tool(e.Tool)
+			t, known := r.tool(e.Tool)
+			if !known {
+				t.Name = e.Tool
+			}
 			calls = append(calls, &refCall{
 				id: e.Call, run: e.Run, agent: e.Agent, principal: e.Principal, tool: t,
-				args: e.Args, key: e.Key, asked: e.Kind == rules.EventAsked,
+				args: e.Args, key: e.Key, asked: e.Kind == rules.EventAsked, held: i,
 			})
-		case rules.EventRebound:
-			c.args, c.key = e.Args, e.Key
-		case rules.EventResumed:
-			c.args, c.key, c.asked = e.Args, e.Key, false
+		case rules.EventRebound, rules.EventResumed:
+			if c.args != e.Args || c.key != e.Key {
+				c.args, c.key, c.held = e.Args, e.Key, i
+			}
+			c.asked = c.asked && e.Kind == rules.EventRebound
 		case rules.EventStarted:
 			c.started = true
 		case rules.EventReleased:
@@ -83,7 +89,7 @@ func (r *reference) callsIn(events []rules.Event) []*refCall {
 			if c.status == 0 {
 				c.end = now
 			}
-			c.status = e.Status
+			c.status, c.exited = e.Status, e.State == rules.RunCleanup
 		case rules.EventUndone:
 			c.undone = true
 		case rules.EventRunClosed:
@@ -124,50 +130,88 @@ func (r *reference) pendingExit(run string, calls []*refCall) []string {
 }
 
 func (r *reference) exited(run string, calls []*refCall) bool {
-	return slices.ContainsFunc(calls, func(c *refCall) bool { return c.run == run && c.tool.Rules.ExitLoop && c.succeeded() })
+	return slices.ContainsFunc(calls, func(c *refCall) bool { return c.run == run && c.exited && c.succeeded() })
 }
 
 func waits(run string, calls []*refCall) bool {
 	return slices.ContainsFunc(calls, func(c *refCall) bool { return c.run == run && c.asked && !c.ended() })
 }
 
-// runState walks through the history of a run, since its end is for good.
-func (r *reference) runState(run string) (state rules.RunState, reminders int) {
-	if !r.open(run) {
-		return rules.RunClosed, 0
+// end walks through the history of a run, since its end is for good: what was
+// recorded counts, whatever would have been by the configuration of now.
+func (r *reference) end(run string) (ended rules.RunState, reminders int) {
+	for i, e := range r.events {
+		switch {
+		case e.Kind == rules.EventRunStarted && e.Run == run:
+			ended, reminders = rules.RunRunning, 0
+		case ended != rules.RunRunning:
+		case e.Kind == rules.EventFinished && e.State == rules.RunFinished && r.runOf(e.Call, i) == run:
+			ended = rules.RunFinished
+		case e.Kind == rules.EventStopped && e.Run == run && !waits(run, r.callsIn(r.events[:i])):
+			if ended = e.State; ended == rules.RunRunning {
+				reminders++
+			}
+		}
+	}
+	return ended, reminders
+}
+
+// runOf returns the open run of a call after some of the events.
+func (r *reference) runOf(id string, events int) (run string) {
+	for _, c := range r.callsIn(r.events[:events]) {
+		if c.id == id {
+			if run = c.run; c.closed {
+				run = ""
+			}
+		}
+	}
+	return run
+}
+
+// becomes is what an event, which is the next one, should say that its run has become.
+func (r *reference) becomes(e rules.Event) rules.RunState {
+	run := e.Run
+	if e.Kind == rules.EventFinished && e.Status == rules.StatusOK {
+		run = r.runOf(e.Call, len(r.events))
+	} else if e.Kind != rules.EventStopped {
+		return rules.RunRunning
+	}
+	ended, reminders := r.end(run)
+	if run == "" || ended != rules.RunRunning {
+		return rules.RunRunning
 	}
 	limit := r.cfg.Reminders
 	if limit == 0 {
 		limit = rules.DefaultReminders
 	}
-	ended := rules.RunRunning
-	for i, e := range r.events {
-		if e.Kind == rules.EventRunStarted && e.Run == run {
-			ended, reminders = rules.RunRunning, 0
-		}
-		if ended != rules.RunRunning || e.Kind != rules.EventFinished && (e.Kind != rules.EventStopped || e.Run != run) {
-			continue
-		}
-		calls := r.callsIn(r.events[:i+1])
-		pending := r.pendingExit(run, calls)
-		switch {
-		case e.Kind == rules.EventFinished:
-			if r.exited(run, calls) && len(pending) == 0 {
-				ended = rules.RunFinished
-			}
-		case waits(run, calls):
-		case len(pending) == 0:
-			ended = rules.RunFinished
-		case reminders < limit:
-			reminders++
-		default:
-			ended = rules.RunIncomplete
-		}
+	e.State = rules.RunRunning
+	calls := r.callsIn(append(slices.Clone(r.events), e))
+	pending := len(r.pendingExit(run, calls))
+	exits := slices.ContainsFunc(calls, func(c *refCall) bool { return c.id == e.Call && c.run == run && c.tool.Rules.ExitLoop })
+	switch {
+	case e.Kind == rules.EventStopped && (waits(run, calls) || pending > 0 && reminders < limit):
+	case e.Kind == rules.EventStopped && pending > 0:
+		return rules.RunIncomplete
+	case e.Kind == rules.EventStopped, pending == 0 && (exits || r.exited(run, calls)):
+		return rules.RunFinished
+	case exits:
+		return rules.RunCleanup
 	}
+	return rules.RunRunning
+}
+
+// runState says where a run stands.
+func (r *reference) runState(run string) (state rules.RunState, reminders int) {
+	if !r.open(run) {
+		return rules.RunClosed, 0
+	}
+	ended, reminders := r.end(run)
 	calls := r.calls()
 	switch {
 	case ended != rules.RunRunning:
 		return ended, reminders
+	case r.exited(run, calls) && len(r.pendingExit(run, calls)) == 0:
+		return rules.RunFinished, reminders
 	case r.exited(run, calls):
 		return rules.RunCleanup, reminders
 	case waits(run, calls):
@@ -205,7 +249,7 @@ func (r *reference) legal(kind rules.EventKind, id string, status rules.Status) 
 	case rules.EventStarted:
 		return !c.asked && !c.started
 	case rules.EventReleased:
-		return !c.started
+		return c.status == 0
 	case rules.EventFinished:
 		return c.started && (c.status == 0 || c.status == rules.StatusUnknown && status != rules.StatusUnknown)
 	case rules.EventUndone:

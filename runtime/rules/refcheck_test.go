@@ -38,7 +38,7 @@ func (r *reference) check(at rules.Instant, c *rules.Call, own string) rules.Ver
 	}
 	vs = append(vs, r.groups(c, t, calls)...)
 	vs = append(vs, r.counts(c, t, own, calls)...)
-	vs = append(vs, r.cooldown(now, c, t, own, calls)...)
+	vs = append(vs, r.cooldown(now, c, t, calls)...)
 	if len(vs) > 0 {
 		return rules.Verdict{Violations: vs}
 	}
@@ -75,29 +75,41 @@ func (r *reference) checkFirst(now rules.Instant, c *rules.Call, own string, cal
 	}
 	if state == rules.RunCleanup {
 		pending := r.pendingExit(c.Run, calls)
-		started := slices.ContainsFunc(calls, func(o *refCall) bool {
-			return o.run == c.Run && o.principal == c.Principal && o.tool.Name == c.Tool && o.succeeded()
-		})
-		if !r.needed(pending, nil)[c.Tool] && (!t.Rules.StartConstraint || started) {
+		succeeded := func(name string) bool {
+			return slices.ContainsFunc(calls, func(o *refCall) bool {
+				return o.run == c.Run && o.principal == c.Principal && o.tool.Name == name && o.succeeded()
+			})
+		}
+		if !slices.Contains(r.cleaningUp(pending, succeeded), c.Tool) {
 			return no(rules.Violation{Reason: rules.ReasonExiting, PendingExit: pending})
 		}
 	}
 	return r.duplicate(now, c, t, own, calls)
 }
 
-// needed is names and all their prerequisites.
-func (r *reference) needed(names []string, seen map[string]bool) map[string]bool {
-	if seen == nil {
-		seen = map[string]bool{}
-	}
-	for _, n := range names {
-		if !seen[n] {
-			seen[n] = true
-			t, _ := r.tool(n)
-			r.needed(t.Rules.RequiresPreceding, seen)
+// cleaningUp is what may run in clean-up: what is pending, and again and again what
+// one of these tools still waits for.
+func (r *reference) cleaningUp(pending []string, succeeded func(string) bool) []string {
+	may := slices.Clone(pending)
+	for before := -1; before < len(may); {
+		before = len(may)
+		for _, name := range may[:before] {
+			t, _ := r.tool(name)
+			waitsFor := t.Rules.RequiresPreceding
+			if t.Rules.AnyPreceding && slices.ContainsFunc(waitsFor, succeeded) {
+				waitsFor = nil
+			}
+			if !t.Rules.StartConstraint {
+				waitsFor = slices.Concat(waitsFor, r.starts())
+			}
+			for _, n := range waitsFor {
+				if !succeeded(n) && !slices.Contains(may, n) {
+					may = append(may, n)
+				}
+			}
 		}
 	}
-	return seen
+	return may
 }
 
 func after(end rules.Instant, d time.Duration) rules.Instant {
@@ -116,10 +128,10 @@ func (r *reference) duplicate(now rules.Instant, c *rules.Call, t rules.Tool, ow
 		idempotent := o.status == rules.StatusTimeout && t.Idempotent
 		in := func(window time.Duration) bool { return o.status == 0 || now < after(o.end, window) }
 		if t.Dedupe.Mode != rules.DedupeNever && o.args == c.Args && !idempotent && (t.Dedupe.Mode == rules.DedupeAlways || in(t.Dedupe.Window)) {
-			equal = o
+			equal = latest(equal, o)
 		}
 		if t.Idempotency != nil && o.key == c.Key && in(t.Idempotency.Window) {
-			key = o
+			key = latest(key, o)
 		}
 	}
 	switch {
@@ -133,17 +145,26 @@ func (r *reference) duplicate(now rules.Instant, c *rules.Call, t rules.Tool, ow
 	return rules.Verdict{}, false
 }
 
+// latest returns the one of two equal calls that got its arguments later.
+func latest(a, b *refCall) *refCall {
+	if a == nil || b.held > a.held {
+		return b
+	}
+	return a
+}
+
 // groups: claimed at admission, released if never invoked, kept on failure,
 // freed by an undo and by the end of the run.
 func (r *reference) groups(c *rules.Call, t rules.Tool, calls []*refCall) []rules.Violation {
 	var vs []rules.Violation
 	for _, g := range t.Rules.ExclusiveGroups {
-		i := slices.IndexFunc(calls, func(o *refCall) bool {
-			return o.run == c.Run && o.principal == c.Principal && !o.closed && !o.released && !o.undone &&
-				o.tool.Name != c.Tool && slices.Contains(o.tool.Rules.ExclusiveGroups, g)
+		i := slices.IndexFunc(r.cfg.Tools, func(other rules.Tool) bool {
+			return other.Name != c.Tool && slices.Contains(other.Rules.ExclusiveGroups, g) && slices.ContainsFunc(calls, func(o *refCall) bool {
+				return o.run == c.Run && o.principal == c.Principal && !o.closed && !o.released && !o.undone && o.tool.Name == other.Name
+			})
 		})
 		if i >= 0 {
-			vs = append(vs, rules.Violation{Reason: rules.ReasonExclusiveGroup, Group: g, HeldBy: calls[i].tool.Name})
+			vs = append(vs, rules.Violation{Reason: rules.ReasonExclusiveGroup, Group: g, HeldBy: r.cfg.Tools[i].Name})
 		}
 	}
 	return vs
@@ -177,27 +198,27 @@ func (r *reference) counts(c *rules.Call, t rules.Tool, own string, calls []*ref
 	return vs
 }
 
-func (r *reference) cooldown(now rules.Instant, c *rules.Call, t rules.Tool, own string, calls []*refCall) []rules.Violation {
-	d := max(t.Rules.Cooldown, r.cfg.Set.Cooldown)
-	if d == 0 {
-		return nil
-	}
+func (r *reference) cooldown(now rules.Instant, c *rules.Call, t rules.Tool, calls []*refCall) []rules.Violation {
 	var wait time.Duration
 	running := false
 	for _, o := range calls {
+		var d time.Duration // for which the end of o keeps c waiting
+		if !r.cfg.Set.CooldownEach {
+			d = r.cfg.Set.Cooldown
+		}
+		if o.tool.Name == c.Tool {
+			d = max(t.Rules.Cooldown, r.cfg.Set.Cooldown)
+		}
 		switch {
-		case o.tool.Name != c.Tool || o.principal != c.Principal || o.released || o.asked:
+		case d == 0 || o.principal != c.Principal || o.released || o.asked:
 		case o.status == 0:
-			running = true
+			running, wait = true, max(wait, d)
 		default:
 			wait = max(wait, after(o.end, d).Sub(now))
 		}
 	}
-	switch {
-	case running:
-		return []rules.Violation{{Reason: rules.ReasonCooldown, RetryAfter: d, Running: true}}
-	case wait > 0:
-		return []rules.Violation{{Reason: rules.ReasonCooldown, RetryAfter: wait}}
+	if wait > 0 {
+		return []rules.Violation{{Reason: rules.ReasonCooldown, RetryAfter: wait, Running: running}}
 	}
 	return nil
 }

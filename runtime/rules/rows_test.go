@@ -41,12 +41,18 @@ func TestMaxCalls(t *testing.T) {
 		require.Equal(t, 1, p.used("api"))
 		p.admit("api")
 	})
-	t.Run("a started call is not released", func(t *testing.T) {
+	t.Run("a call that was not let go is released, one that has ended is not", func(t *testing.T) {
 		p := begin(t, rules.Rules{}, limited)
 		id := p.admit("api")
 		p.commit(id)
+		p.took(p.s.Release(0, id))
+		require.Equal(t, 0, p.used("api"))
+		id = p.admit("api")
+		p.commit(id)
+		p.took(p.s.Finish(0, id, rules.StatusError))
 		_, err := p.s.Release(0, id)
 		require.Error(t, err)
+		require.Equal(t, 1, p.used("api"))
 	})
 }
 
@@ -246,7 +252,7 @@ func TestCooldown(t *testing.T) {
 		p.ok("slow")
 	})
 	t.Run("of the set, for each tool by itself; the longer one holds", func(t *testing.T) {
-		p := begin(t, rules.Rules{Cooldown: time.Second}, slow, tool("fast", rules.Rules{}))
+		p := begin(t, rules.Rules{Cooldown: time.Second, CooldownEach: true}, slow, tool("fast", rules.Rules{}))
 		p.ok("slow")
 		p.ok("fast")
 		p.wait(time.Second)

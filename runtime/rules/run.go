@@ -20,6 +20,14 @@ var runStateNames = [...]string{"running", "waiting", "cleanup", "finished", "in
 // String returns the name of s, such as cleanup.
 func (r RunState) String() string { return nameOf("run state", runStateNames[:], r) }
 
+// MarshalText returns the name of r.
+func (r RunState) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText sets r to the state that text names.
+func (r *RunState) UnmarshalText(text []byte) error {
+	return parseName("run state", runStateNames[:], text, r)
+}
+
 // Ended reports whether no call is admitted any more.
 func (s RunState) Ended() bool { return s >= RunFinished }
 
@@ -62,6 +70,8 @@ func (r *run) state() RunState {
 	switch {
 	case r.ended != RunRunning:
 		return r.ended
+	case r.exits > 0 && r.open == 0: // by a Config under which less is required than when it was recorded
+		return RunFinished
 	case r.exits > 0:
 		return RunCleanup
 	case r.waiting > 0:
@@ -83,27 +93,41 @@ func (s *State) applyRun(ev *Event) error {
 	switch ev.Kind {
 	case EventRunStarted:
 		s.runs[ev.Run] = &run{
-			id: ev.Run, open: len(s.engine.required), successes: make([]int32, len(s.engine.tools)),
+			id: ev.Run, open: len(s.engine.required), successes: make([]int32, len(s.engine.tools)+1),
 			facts: map[string]*facts{}, counts: map[actor]*counts{},
 		}
 	case EventStopped:
-		s.stop(r)
+		r.stop(ev.State)
 	case EventRunClosed:
 		s.closeRun(r)
 	}
 	return nil
 }
 
-// stop is what a model that answers without a call makes of r.
-func (s *State) stop(r *run) {
+// idle reports whether a model that answers without a call changes r.
+func (r *run) idle() bool { return r.ended == RunRunning && r.waiting == 0 }
+
+// stopped returns what a model that answers without a call makes of r; running
+// when it is reminded, or nothing changes.
+func (r *run) stopped(reminders int) RunState {
 	switch {
-	case r.ended != RunRunning || r.waiting > 0:
+	case !r.idle():
 	case r.open == 0:
-		r.ended = RunFinished
-	case r.reminders < s.engine.reminders:
+		return RunFinished
+	case r.reminders >= reminders:
+		return RunIncomplete
+	}
+	return RunRunning
+}
+
+// stop adds to r that its model answered without a call, which made it become.
+func (r *run) stop(become RunState) {
+	switch {
+	case !r.idle():
+	case become == RunRunning:
 		r.reminders++
 	default:
-		r.ended = RunIncomplete
+		r.ended = become
 	}
 }
 
@@ -112,7 +136,7 @@ func (s *State) closeRun(r *run) {
 	for _, c := range r.live {
 		if c.progress < started {
 			if c.progress == reserved {
-				c.owner.cooling[c.tool.index].busy--
+				c.abandon()
 			}
 			c.forget()
 			s.calls.drop(c)
@@ -120,18 +144,66 @@ func (s *State) closeRun(r *run) {
 			s.strays = append(s.strays, c)
 		}
 	}
-	s.calls.all(func(c *call) {
-		if c.run == r {
-			c.run, c.facts, c.counts = nil, nil, nil
+	for _, c := range r.live {
+		c.run, c.facts, c.counts = nil, nil, nil
+	}
+	for c := r.kept; c != nil; {
+		next := c.next
+		c.run, c.facts, c.counts, c.next, c.prev = nil, nil, nil, nil, nil
+		if c.expired {
+			s.calls.recycle(c)
 		}
-	})
+		c = next
+	}
 	delete(s.runs, r.id)
 	s.here = here{}
-	s.sweepCalls(s.now)
 }
 
-// succeed notes the facts that a success of c opens doors with.
-func (s *State) succeed(c *call) {
+// keep adds to r a call that has ended and that something can still become of.
+func (r *run) keep(c *call) {
+	if c.next = r.kept; c.next != nil {
+		c.next.prev = c
+	}
+	r.kept = c
+}
+
+// unkeep undoes keep, if that was done.
+func (r *run) unkeep(c *call) {
+	if c.next != nil {
+		c.next.prev = c.prev
+	}
+	switch {
+	case c.prev != nil:
+		c.prev.next = c.next
+	case r.kept == c:
+		r.kept = c.next
+	}
+	c.next, c.prev = nil, nil
+}
+
+// achieves returns what a success of c makes of its run: that clean-up begins, or
+// goes on, with an exit tool, or that the run has finished. Running: nothing.
+func (c *call) achieves() RunState {
+	r, t := c.run, c.tool
+	if r == nil || r.ended != RunRunning || r.exits == 0 && !t.exit {
+		return RunRunning
+	}
+	open := r.open
+	if t.required && r.successes[t.index] == 0 {
+		open--
+	}
+	switch {
+	case open == 0:
+		return RunFinished
+	case t.exit:
+		return RunCleanup
+	}
+	return RunRunning
+}
+
+// succeed notes the facts that a success of c opens doors with, and what it made
+// its run become.
+func (s *State) succeed(c *call, become RunState) {
 	r, t := c.run, c.tool
 	if r == nil {
 		return
@@ -144,26 +216,27 @@ func (s *State) succeed(c *call) {
 	if t.required && r.successes[t.index] == 1 {
 		r.open--
 	}
-	if t.exit {
+	switch become {
+	case RunCleanup:
+		c.exited = true
 		r.exits++
-	}
-	if r.ended == RunRunning && r.exits > 0 && r.open == 0 {
+	case RunFinished:
 		r.ended = RunFinished
 	}
 }
 
-// unsucceed takes back what succeed noted. A run that has ended stays ended.
-func (s *State) unsucceed(c *call) {
-	r, t := c.run, c.tool
-	c.facts.successes[t.index]--
-	if t.start && c.facts.successes[t.index] == 0 {
-		c.facts.unstarted++
+// unsucceed takes back at p what succeed noted. A run that has ended stays ended.
+func (s *State) unsucceed(p *place, become RunState) {
+	r, t := p.run, p.tool
+	p.facts.successes[t.index]--
+	if t.start && p.facts.successes[t.index] == 0 {
+		p.facts.unstarted++
 	}
 	r.successes[t.index]--
 	if t.required && r.successes[t.index] == 0 {
 		r.open++
 	}
-	if t.exit {
+	if become == RunCleanup {
 		r.exits--
 	}
 }

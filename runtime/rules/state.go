@@ -1,5 +1,10 @@
 package rules
 
+import (
+	"slices"
+	"time"
+)
+
 // A State is what has happened in one session, as far as rules look at it. It
 // is not safe for concurrent use. Time that runs backward is read as standing
 // still.
@@ -11,8 +16,10 @@ type State struct {
 	owners  map[string]*owner // by principal
 	calls   ledger            // live, unknown and undoable ones
 	strays  []*call           // started, of runs that were closed
-	sweepAt int               // size of calls at which stale ones are looked for
-	here    here
+	retired map[string]*tool  // of recorded calls, that the engine does not know
+
+	expiring expiring[string] // ids of calls that can be undone
+	here     here
 }
 
 // run is what all agents and principals of a run share.
@@ -27,13 +34,14 @@ type run struct {
 	facts     map[string]*facts // by principal
 	counts    map[actor]*counts
 	live      []*call // not ended, in the order of their admission
+	kept      *call   // ended, and undoable or unknown: the first of a list
 }
 
 // facts is what holds for one principal in one run.
 type facts struct {
-	successes []int32 // by tool
+	successes []int32 // by tool, retired ones together at the end, as all lists here
 	unstarted int     // start tools without a success
-	claims    []claim // by group
+	holding   []int32 // calls that hold the groups of their tool, by tool
 	spent     int     // slots of the limit that all tools share in use
 }
 
@@ -45,12 +53,6 @@ func (f *facts) slots() int {
 	return f.spent
 }
 
-// claim says which tool holds a group, through how many calls.
-type claim struct {
-	holder *tool
-	calls  int
-}
-
 // actor is who has counters of its own in a run.
 type actor struct{ agent, principal string }
 
@@ -59,16 +61,43 @@ type counts struct{ used []int32 }
 
 // owner is what a session remembers of a principal over its runs.
 type owner struct {
-	cooling []cooling // by tool
-	equal   memory    // calls by tool and arguments
-	keys    memory    // calls by tool and idempotency key
+	principal string
+	cooling   []cooling // by tool
+	all       cooling   // of all tools together
+	equal     memory    // calls by tool and arguments
+	keys      memory    // calls by tool and idempotency key
 }
 
-// cooling says when the calls of a tool ended.
+// cooling says when calls ended that keep later ones waiting.
 type cooling struct {
 	busy  int // admitted to start, or started
 	ended bool
 	end   Instant // the latest, when ended
+}
+
+// begin notes that a call is about to start.
+func (c *cooling) begin() { c.busy++ }
+
+// abandon takes back begin: the call never starts.
+func (c *cooling) abandon() { c.busy-- }
+
+// finish notes that a call has ended.
+func (c *cooling) finish(now Instant) {
+	c.busy--
+	c.ended, c.end = true, now
+}
+
+// over returns when a period after the latest end is over; forever while a call runs.
+func (c *cooling) over(period time.Duration, now Instant) Instant {
+	switch {
+	case period <= 0:
+		return now
+	case c.busy > 0:
+		return forever
+	case !c.ended:
+		return now
+	}
+	return max(now, c.end.Add(period))
 }
 
 // progress says how far a call has come.
@@ -93,12 +122,16 @@ type call struct {
 	args, key Digest
 	progress  progress
 	succeeded bool
+	exited    bool    // with a success that counts as an exit of its run
+	expired   bool    // it can no longer be undone, and its run is open
 	end       Instant // when it ended
+
+	next, prev *call // in the list kept of run
 }
 
 // NewState returns the state of a session in which nothing has happened.
 func (e *Engine) NewState() *State {
-	return &State{engine: e, runs: map[string]*run{}, owners: map[string]*owner{}, sweepAt: minSweep}
+	return &State{engine: e, runs: map[string]*run{}, owners: map[string]*owner{}}
 }
 
 // Engine returns the engine that s belongs to.
@@ -153,6 +186,20 @@ func (s *State) toolOf(name string) *tool {
 	return s.engine.byName[name]
 }
 
+// retire returns the tool of recorded calls that the engine does not know: no
+// rule is about it, and all such tools share one place in lists.
+func (s *State) retire(name string) *tool {
+	t := s.retired[name]
+	if t == nil {
+		if s.retired == nil {
+			s.retired = map[string]*tool{}
+		}
+		t = &tool{name: name, index: len(s.engine.tools), retired: true}
+		s.retired[name] = t
+	}
+	return t
+}
+
 // runOf returns an open run, nil when there is none.
 func (s *State) runOf(id string) *run {
 	if r := s.here.place.run; r != nil && r.id == id {
@@ -165,15 +212,17 @@ func (s *State) runOf(id string) *run {
 func (s *State) make(p *place, principal, agent string) {
 	e := s.engine
 	if p.owner == nil {
-		p.owner = &owner{cooling: make([]cooling, len(e.tools))}
+		p.owner = &owner{principal: principal, cooling: make([]cooling, len(e.tools)+1)}
 		s.owners[principal] = p.owner
 	}
 	if p.facts == nil {
-		p.facts = &facts{successes: make([]int32, len(e.tools)), unstarted: len(e.starts), claims: make([]claim, len(e.groups))}
+		n := len(e.tools) + 1
+		both := make([]int32, 2*n)
+		p.facts = &facts{successes: both[:n:n], unstarted: len(e.starts), holding: both[n:]}
 		p.run.facts[principal] = p.facts
 	}
 	if p.counts == nil {
-		p.counts = &counts{used: make([]int32, len(e.tools))}
+		p.counts = &counts{used: make([]int32, len(e.tools)+1)}
 		p.run.counts[actor{agent, principal}] = p.counts
 	}
 	if h := &s.here; h.place.counts != p.counts || h.place.tool != p.tool { // which nobody shares
@@ -212,11 +261,12 @@ type ToolFacts struct {
 // nil when all are 0. They hold until the next event and must not be changed.
 func (s *State) Counts(run, agent, principal string) (used, successes []int32) {
 	p := s.around(run, agent, principal)
+	n := len(s.engine.tools)
 	if p.counts != nil {
-		used = p.counts.used
+		used = p.counts.used[:n]
 	}
 	if p.facts != nil {
-		successes = p.facts.successes
+		successes = p.facts.successes[:n]
 	}
 	return used, successes
 }
@@ -236,9 +286,18 @@ func (s *State) Facts(run, agent, principal, name string) ToolFacts {
 }
 
 // OpenStarts returns the start tools that have not succeeded yet for a
-// principal in a run. They are what start_constraint waits for.
+// principal in a run. They are what start_constraint waits for. During clean-up
+// it leaves out those that may not run any more.
 func (s *State) OpenStarts(run, principal string) []string {
-	return namesOf(s.openStarts(s.around(run, "", principal).facts))
+	p := s.around(run, "", principal)
+	open := s.openStarts(p.facts)
+	if p.run != nil && p.run.exits > 0 {
+		open = slices.DeleteFunc(open, func(t *tool) bool {
+			p.tool = t
+			return !s.cleansUp(&p)
+		})
+	}
+	return namesOf(open)
 }
 
 func (s *State) openStarts(f *facts) []*tool { return f.without(s.engine.starts) }

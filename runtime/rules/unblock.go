@@ -2,6 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 )
 
@@ -50,9 +52,23 @@ func (s Step) String() string {
 	case StepApprove:
 		return fmt.Sprintf("get consent for %s (%s)", s.Call, s.Tool)
 	case StepDrop:
-		return fmt.Sprintf("give up %s (%s), which has not started", s.Call, s.Tool)
+		return fmt.Sprintf("%s (%s), which has not started, is denied or cancelled", s.Call, s.Tool)
 	}
-	return fmt.Sprintf("wait %s", s.For)
+	return "wait " + Wait(s.For)
+}
+
+// Wait prints how long to wait: in whole seconds, or in whole milliseconds if it is
+// less than a second. It rounds up, because who comes earlier is refused again.
+func Wait(d time.Duration) string {
+	unit, name := time.Second, "s"
+	if 0 < d && d <= time.Second-time.Millisecond {
+		unit, name = time.Millisecond, "ms"
+	}
+	n := d / unit
+	if d%unit > 0 {
+		n++
+	}
+	return strconv.FormatInt(int64(n), 10) + name
 }
 
 // An Outlook says whether there is a way to a refused call.
@@ -63,17 +79,18 @@ const (
 	OutlookUnclear Outlook = iota // there are too many possibilities to tell
 	OutlookOpen                   // after the steps the call is admitted
 	OutlookNever                  // not in this run, unless something is undone
+	OutlookDrop                   // as open, but the steps drop calls, which who makes the call cannot do
 )
 
-var outlookNames = [...]string{"unclear", "open", "never"}
+var outlookNames = [...]string{"unclear", "open", "never", "drop"}
 
-// String returns unclear, open or never.
+// String returns unclear, open, never or drop.
 func (o Outlook) String() string { return nameOf("outlook", outlookNames[:], o) }
 
 // A Way is what leads to a refused call.
 type Way struct {
 	Outlook Outlook
-	Steps   []Step // OutlookOpen: in this order
+	Steps   []Step // OutlookOpen, OutlookDrop: in this order
 }
 
 // Limits of the search for a Way.
@@ -86,15 +103,31 @@ const (
 // new id, would be admitted, and of several the one that waits least. A call
 // that would be admitted now needs none. Steps are taken to succeed and to take
 // no time; what no rule declares, such as a policy, is not looked at. A call
-// that was refused by Resume is released first.
+// that was refused by Resume is released first. Only when no other steps lead to
+// the call are there some that drop calls.
 func (s *State) Unblock(at Instant, c *Call) Way {
 	p := s.placeOf(c)
-	if p.tool == nil || !p.tool.allows(c) || p.run == nil || p.run.ended != RunRunning {
+	if p.tool == nil || p.tool.retired || !p.tool.allows(c) || p.run == nil || p.run.state().Ended() {
 		return Way{Outlook: OutlookNever}
 	}
 	w := &wayfinder{s: s, now: max(at, s.now), place: p}
 	w.remembered(c)
 	w.gather()
+	all := w.moves
+	w.moves = slices.DeleteFunc(slices.Clone(all), func(m move) bool { return m.kind == StepDrop })
+	way := w.find()
+	if way.Outlook != OutlookNever || len(w.moves) == len(all) {
+		return way
+	}
+	w.moves = all
+	if way = w.find(); way.Outlook == OutlookOpen {
+		way.Outlook = OutlookDrop
+	}
+	return way
+}
+
+// find looks for a way of the present moves.
+func (w *wayfinder) find() Way {
 	if !w.possible() {
 		return Way{Outlook: OutlookNever}
 	}

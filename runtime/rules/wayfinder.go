@@ -50,13 +50,18 @@ func (w *wayfinder) remembered(c *Call) {
 		if t.dedupe == DedupeWindow {
 			after = w.now.Add(t.window)
 		}
-		if e, ok := o.equal.find(memoryKey{t.index, c.Args}, w.now, ""); ok {
-			w.held = append(w.held, holding{e.holder(), e.until, after})
-		}
+		w.holdings(o.equal.entries[memoryKey{t.index, c.Args}], after)
 	}
 	if t.keyed {
-		if e, ok := o.keys.find(memoryKey{t.index, c.Key}, w.now, ""); ok {
-			w.held = append(w.held, holding{e.holder(), e.until, w.now.Add(t.keyWindow)})
+		w.holdings(o.keys.entries[memoryKey{t.index, c.Key}], w.now.Add(t.keyWindow))
+	}
+}
+
+// holdings notes what is remembered under one key, until after a call that ends now.
+func (w *wayfinder) holdings(e remembered, after Instant) {
+	for at := &e; at != nil; at = at.earlier {
+		if w.now < at.until {
+			w.held = append(w.held, holding{at.holder(), at.until, after})
 		}
 	}
 }
@@ -140,7 +145,7 @@ func (w *wayfinder) offer(c *call) {
 	}
 	wanted := slices.Contains(w.wanted, c.tool)
 	near := wanted || c.tool == p.tool
-	cools := m.owner && near && c.tool.cooldown > 0 && c.progress != asked
+	cools := m.owner && (near && c.tool.cooldown > 0 || w.s.engine.cooldown > 0) && c.progress != asked
 	holds := m.owner && slices.ContainsFunc(w.held, func(h holding) bool { return h.call == c.id })
 	switch {
 	case c.progress == asked && (m.facts && wanted || holds):

@@ -48,11 +48,8 @@ func (w *wayfinder) phase(made set, t *tool) bool {
 	if !exits {
 		return true
 	}
-	open := func(r *tool) bool { return !w.met(made, r) }
-	if !slices.ContainsFunc(w.s.engine.required, open) {
-		return false // finished
-	}
-	return slices.ContainsFunc(t.serves, open) || t.start && !w.succeeded(made, t)
+	met := func(r *tool) bool { return w.met(made, r) }
+	return w.s.engine.cleansUp(t, met, func(o *tool) bool { return w.succeeded(made, o) }) // of none when the run has finished
 }
 
 // barred reports whether no operation of t is allowed.
@@ -95,58 +92,85 @@ func (w *wayfinder) groupsFree(made set, t *tool) bool {
 		if w.place.facts == nil {
 			continue
 		}
-		k := w.place.facts.claims[g]
-		for i := range w.moves {
-			if m := &w.moves[i]; made.has(i) && m.kind == StepDrop && m.facts && m.tool == k.holder {
-				k.calls--
+		for _, o := range w.s.engine.members[g] {
+			if o != t && w.place.facts.holding[o.index] > w.dropped(made, o) {
+				return false
 			}
-		}
-		if k.holder != nil && k.holder != t && k.calls > 0 {
-			return false
 		}
 	}
 	return true
 }
 
-// cool returns when the cooldown of t is over; forever while a call runs.
-func (w *wayfinder) cool(made set, t *tool) Instant {
-	if w.place.owner == nil || t.cooldown == 0 {
+// dropped returns how many calls of t, of the principal of the target, are dropped.
+func (w *wayfinder) dropped(made set, t *tool) (n int32) {
+	for i := range w.moves {
+		if m := &w.moves[i]; made.has(i) && m.kind == StepDrop && m.facts && m.tool == t {
+			n++
+		}
+	}
+	return n
+}
+
+// cool returns when the cooldown of t is over, and that of the set as the calls
+// began it that have not ended now; forever while a call runs.
+func (w *wayfinder) cool(n *node, t *tool) Instant {
+	if w.place.owner == nil {
 		return w.now
 	}
-	c := w.place.owner.cooling[t.index]
+	own, all := w.place.owner.cooling[t.index], w.place.owner.all
 	for i := range w.moves {
 		m := &w.moves[i]
-		if !made.has(i) || m.tool != t || !m.owner {
+		if !n.made.has(i) || !m.owner {
 			continue
 		}
-		if m.call != nil && m.call.progress != asked {
-			c.busy--
+		if m.tool == t {
+			m.end(&own, w.ended(n, i))
 		}
-		if m.kind != StepDrop {
-			c.ended, c.end = true, w.now
+		if !w.paced(m) {
+			m.end(&all, w.now)
 		}
 	}
-	switch {
-	case c.busy > 0:
-		return forever
-	case !c.ended:
-		return w.now
+	return max(own.over(t.cooldown, w.now), all.over(w.s.engine.cooldown, w.now))
+}
+
+// end notes in c that m was made.
+func (m *move) end(c *cooling, at Instant) {
+	if m.call != nil && m.call.progress != asked {
+		c.busy--
 	}
-	return max(w.now, c.end.Add(t.cooldown))
+	if m.kind != StepDrop {
+		c.ended, c.end = true, at
+	}
+}
+
+// paced reports whether the cooldown of the set must pass after m before
+// anything else runs: search adds that wait to the move.
+func (w *wayfinder) paced(m *move) bool {
+	return w.s.engine.cooldown > 0 && (m.kind == StepCall || m.kind == StepApprove)
+}
+
+// ended returns when the call of move i, which was made on the way to n, ended.
+func (w *wayfinder) ended(n *node, i int) Instant {
+	for ; w.paced(&w.moves[i]) && n.from != nil; n = n.from {
+		if n.move == i {
+			return w.now.Add(n.wait - w.s.engine.cooldown)
+		}
+	}
+	return w.now
 }
 
 // unequal returns when the target is no duplicate any more; forever when that
 // is not known, or never.
-func (w *wayfinder) unequal(made set) Instant {
+func (w *wayfinder) unequal(n *node) Instant {
 	from := w.now
 	for _, h := range w.held {
 		until := h.until
 		for i := range w.moves {
 			m := &w.moves[i]
-			if !made.has(i) || m.call == nil || m.call.id != h.call {
+			if !n.made.has(i) || m.call == nil || m.call.id != h.call {
 				continue
 			}
-			until = h.after
+			until = h.after.Add(w.ended(n, i).Sub(w.now))
 			if m.kind == StepDrop {
 				until = w.now
 			}
@@ -156,21 +180,21 @@ func (w *wayfinder) unequal(made set) Instant {
 	return from
 }
 
-// ready returns when the target is admitted after made; false when other things
+// ready returns when the target is admitted after n; false when other things
 // than time are in its way.
-func (w *wayfinder) ready(made set) (Instant, bool) {
-	t := w.place.tool
+func (w *wayfinder) ready(n *node) (Instant, bool) {
+	t, made := w.place.tool, n.made
 	if !w.order(made, t) || !w.slots(made, t) || !w.groupsFree(made, t) {
 		return 0, false
 	}
-	from := max(w.cool(made, t), w.unequal(made))
+	from := max(w.cool(n, t), w.unequal(n))
 	return from, from < forever
 }
 
-// may returns when move i can be made after made; false when other things than
+// may returns when move i can be made after n; false when other things than
 // time are in its way.
-func (w *wayfinder) may(made set, i int) (Instant, bool) {
-	m := &w.moves[i]
+func (w *wayfinder) may(n *node, i int) (Instant, bool) {
+	m, made := &w.moves[i], n.made
 	if m.call != nil && w.any(made, func(o *move) bool { return o.call == m.call }) {
 		return 0, false
 	}
@@ -186,6 +210,6 @@ func (w *wayfinder) may(made set, i int) (Instant, bool) {
 			return 0, false
 		}
 	}
-	from := w.cool(made, m.tool)
+	from := w.cool(n, m.tool)
 	return from, from < forever
 }

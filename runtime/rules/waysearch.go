@@ -10,9 +10,9 @@ import (
 type node struct {
 	made   set
 	waited bool
-	wait   time.Duration // that the wait must last
-	steps  int
-	left   int // steps that are needed at least
+	wait   time.Duration // that the waits must last together
+	steps  int           // with the wait that a paced move needs after it
+	left   int           // steps that are needed at least
 	goal   bool
 	from   *node
 	move   int // that led here; -1: the wait, -2: the target
@@ -57,15 +57,16 @@ type spot struct {
 	waited bool
 }
 
-// search goes through sets of moves, the nearest first. One wait is enough, and
-// what is waited for to finish comes before it: no move takes time, and only
-// ends of calls begin cooldowns that a later move can meet.
+// search goes through sets of moves, the nearest first. What is waited for to
+// finish comes before all waits: no move takes time. Where the set has no cooldown
+// one wait is enough, since only ends of calls begin cooldowns that a later move
+// can meet. With one there is a wait after each call that is made on the way.
 func (w *wayfinder) search() Way {
 	must := w.needed()
 	if w.contradicts(must) {
 		return Way{Outlook: OutlookNever}
 	}
-	open := frontier{{left: w.left(must, 0)}}
+	open := frontier{{left: w.left(must, 0), move: -1}}
 	best := map[spot]node{}
 	found := 0
 	push := func(n node) {
@@ -103,7 +104,7 @@ func (w *wayfinder) expand(n *node, push func(node)) {
 	wait := func(from Instant) (time.Duration, bool) {
 		return max(n.wait, from.Sub(w.now)), n.waited || from == w.now
 	}
-	if from, ok := w.ready(n.made); ok {
+	if from, ok := w.ready(n); ok {
 		if d, ok := wait(from); ok {
 			next.goal, next.wait, next.move = true, d, -2
 			push(next)
@@ -114,17 +115,20 @@ func (w *wayfinder) expand(n *node, push func(node)) {
 		next.waited, next.wait, next.move = true, n.wait, -1
 		push(next)
 	}
-	next.waited = n.waited
 	for i := range w.moves {
 		if n.made.has(i) || n.waited && w.moves[i].kind == StepFinish {
 			continue
 		}
-		from, ok := w.may(n.made, i)
+		from, ok := w.may(n, i)
 		if !ok {
 			continue
 		}
 		if d, ok := wait(from); ok {
 			next.made, next.wait, next.move = n.made|1<<i, d, i
+			next.waited, next.steps = n.waited, n.steps+1
+			if w.paced(&w.moves[i]) {
+				next.waited, next.wait, next.steps = true, w.now.Add(d).Add(w.s.engine.cooldown).Sub(w.now), n.steps+2
+			}
 			push(next)
 		}
 	}
@@ -195,15 +199,20 @@ func (w *wayfinder) pending(t *tool) bool {
 func (w *wayfinder) left(must []*tool, made set) int {
 	n := 0
 	for _, t := range must {
-		if !w.succeeded(made, t) {
-			n++
+		if w.succeeded(made, t) {
+			continue
+		}
+		n++
+		finishes := func(m move) bool { return m.tool == t && m.facts && m.kind == StepFinish }
+		if w.s.engine.cooldown > 0 && !slices.ContainsFunc(w.moves, finishes) {
+			n++ // the wait after it
 		}
 	}
 	return n
 }
 
-// steps returns the way to n. The wait comes as late as it can: directly before
-// the first step that has to be waited for.
+// steps returns the way to n. A wait comes as late as it can: directly before the
+// first step that has to be waited for.
 func (w *wayfinder) steps(n *node) []Step {
 	var path []*node
 	for ; n.from != nil; n = n.from {
@@ -212,15 +221,14 @@ func (w *wayfinder) steps(n *node) []Step {
 	slices.Reverse(path)
 	total := path[len(path)-1].wait
 	var out []Step
-	waiting := false
+	passed := time.Duration(0)
 	for _, n := range path {
 		if n.move == -1 {
-			waiting = true
 			continue
 		}
-		if waiting && w.waits(n) {
-			out = append(out, Step{Kind: StepWait, For: total})
-			waiting = false
+		if due := w.due(n, total); due > passed {
+			out = append(out, Step{Kind: StepWait, For: due - passed})
+			passed = due
 		}
 		if n.goal {
 			continue
@@ -237,13 +245,26 @@ func (w *wayfinder) steps(n *node) []Step {
 	return out
 }
 
-// waits reports whether the step to n is possible only after a wait.
-func (w *wayfinder) waits(n *node) bool {
+// due returns how long must have been waited for before the step to n. Where the
+// set has no cooldown it is total for the first step that has to be waited for.
+func (w *wayfinder) due(n *node, total time.Duration) time.Duration {
+	if cooldown := w.s.engine.cooldown; cooldown > 0 {
+		switch {
+		case n.goal:
+			return n.wait
+		case w.paced(&w.moves[n.move]):
+			return n.wait - cooldown
+		}
+		return 0
+	}
 	var from Instant
 	if n.goal {
-		from, _ = w.ready(n.from.made)
+		from, _ = w.ready(n.from)
 	} else {
-		from, _ = w.may(n.from.made, n.move)
+		from, _ = w.may(n.from, n.move)
 	}
-	return from > w.now
+	if from > w.now {
+		return total
+	}
+	return 0
 }

@@ -16,8 +16,7 @@ func (a *analysis) deadRules(t *rules.Tool) {
 	say := func(rule string, related []string, format string, args ...any) {
 		a.report(DeadRule, t.Name, rule, related, "tool %q: "+format, append([]any{t.Name}, args...)...)
 	}
-	exits := slices.ContainsFunc(a.tools, func(o rules.Tool) bool { return o.Rules.ExitLoop })
-	if r.StartConstraint && len(a.starts()) == len(a.tools) && !exits {
+	if r.StartConstraint && len(a.starts()) == len(a.tools) {
 		say("start_constraint", nil, "start_constraint says nothing when every tool is a start tool")
 	}
 	a.deadOrder(t, say)
@@ -56,8 +55,10 @@ func (a *analysis) deadOrder(t *rules.Tool, say func(string, []string, string, .
 	}
 	for _, n := range r.RequiresPreceding {
 		switch {
-		case a.cleansUp(t.Name, map[string]bool{}): // its prerequisites may run in clean-up
 		case r.AnyPreceding && a.stuck(n):
+			if a.cleansUp(t.Name, map[string]bool{}) {
+				continue // what n needs may run in clean-up
+			}
 			say("requires_preceding", []string{n}, "requires_preceding offers %q, which can never run", n)
 		case r.StartConstraint || !a.tool(n).Rules.StartConstraint:
 		case r.AnyPreceding:

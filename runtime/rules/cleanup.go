@@ -1,0 +1,42 @@
+package rules
+
+import "slices"
+
+// cleansUp reports whether t may run during clean-up (SEMANTICS section 4.14): it is
+// a required tool that is not met, or an unmet prerequisite of one, directly or
+// not. A start tool is a prerequisite of every tool that is none.
+func (e *Engine) cleansUp(t *tool, met, succeeded func(*tool) bool) bool {
+	todo := slices.DeleteFunc(slices.Clone(e.required), met)
+	seen := make([]bool, len(e.tools))
+	for len(todo) > 0 {
+		u := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if u == t {
+			return true
+		}
+		if !seen[u.index] {
+			seen[u.index] = true
+			todo = e.appendUnmet(todo, u, succeeded)
+		}
+	}
+	return false
+}
+
+// appendUnmet appends the tools whose success t still waits for: of an any list
+// all while none has succeeded.
+func (e *Engine) appendUnmet(list []*tool, t *tool, succeeded func(*tool) bool) []*tool {
+	add := func(from []*tool) {
+		for _, o := range from {
+			if !succeeded(o) {
+				list = append(list, o)
+			}
+		}
+	}
+	if !t.start {
+		add(e.starts)
+	}
+	if !t.needsAny || !slices.ContainsFunc(t.needs, succeeded) {
+		add(t.needs)
+	}
+	return list
+}

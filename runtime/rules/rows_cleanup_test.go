@@ -1,0 +1,79 @@
+package rules_test
+
+import (
+	"testing"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// TestCleanUp holds what may run while a run is in clean-up.
+func TestCleanUp(t *testing.T) {
+	exit := tool("exit", rules.Rules{ExitLoop: true})
+	save := tool("save", rules.Rules{RequiredBeforeExit: true, RequiresPreceding: []string{"prep"}})
+	t.Run("prerequisites that are met stay where they are", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, exit, tool("deep", rules.Rules{}), undoable("prep", rules.Rules{RequiresPreceding: []string{"deep"}}), save)
+		p.ok("deep")
+		id := p.ok("prep")
+		p.ok("exit")
+		p.refused("prep", rules.ReasonExiting)
+		p.refused("deep", rules.ReasonExiting)
+		p.undo(id) // and is wanted again; what it needs is not
+		p.refused("deep", rules.ReasonExiting)
+		p.ok("prep")
+		p.refused("prep", rules.ReasonExiting)
+		p.ok("save")
+		p.state(rules.RunFinished)
+	})
+	t.Run("of an any list, as long as none has succeeded", func(t *testing.T) {
+		either := tool("save", rules.Rules{RequiredBeforeExit: true, RequiresPreceding: []string{"x", "y"}, AnyPreceding: true})
+		p := begin(t, rules.Rules{}, exit, tool("x", rules.Rules{}), tool("y", rules.Rules{}), either)
+		p.ok("exit")
+		p.fails("x")
+		p.ok("y")
+		p.refused("x", rules.ReasonExiting)
+		p.ok("save")
+		p.state(rules.RunFinished)
+	})
+}
+
+// TestCleanUpOfOthers holds what start tools and other principals mean to it.
+func TestCleanUpOfOthers(t *testing.T) {
+	exit := tool("exit", rules.Rules{ExitLoop: true})
+	prep, work := tool("prep", rules.Rules{}), tool("work", rules.Rules{})
+	save := tool("save", rules.Rules{RequiredBeforeExit: true, RequiresPreceding: []string{"prep"}})
+	t.Run("a start tool while something that is pending waits for it", func(t *testing.T) {
+		first, second := tool("first", rules.Rules{StartConstraint: true}), tool("second", rules.Rules{StartConstraint: true})
+		early := tool("early", rules.Rules{StartConstraint: true, ExitLoop: true})
+		p := begin(t, rules.Rules{}, early, first, second, tool("tidy", rules.Rules{RequiredBeforeExit: true}))
+		p.ok("first")
+		p.ok("early")
+		p.refused("first", rules.ReasonExiting) // has succeeded
+		p.ok("second")
+		p.ok("tidy")
+		p.state(rules.RunFinished)
+
+		required := tool("tidy", rules.Rules{StartConstraint: true, RequiredBeforeExit: true})
+		p = begin(t, rules.Rules{}, early, first, required, work)
+		p.ok("early")
+		p.refused("first", rules.ReasonExiting) // no pending tool waits for it
+		p.ok("tidy")
+		p.state(rules.RunFinished)
+	})
+	t.Run("a run that has finished in it stays finished", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, exit, undoable("close", rules.Rules{RequiredBeforeExit: true}))
+		p.ok("exit")
+		id := p.ok("close")
+		p.undo(id)
+		p.state(rules.RunFinished, "close")
+		p.refused("close", rules.ReasonRunFinished)
+	})
+	t.Run("what another principal has done does not help", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, exit, prep, save)
+		p.as("other")(func() { p.ok("prep") })
+		p.ok("exit")
+		p.as("other")(func() { p.refused("prep", rules.ReasonExiting) })
+		p.ok("prep")
+		p.ok("save")
+		p.state(rules.RunFinished)
+	})
+}
