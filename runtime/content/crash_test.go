@@ -3,19 +3,16 @@ package content_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/internal/simfs"
 )
-
-var crashSeeds = flag.Int("crash.seeds", 20000, "seeds of the simulated disk, of four crashes each")
 
 // A shop is a store on a simulated disk and what it has promised to keep.
 type shop struct {
@@ -103,16 +100,10 @@ func (s *shop) live(t *testing.T) error {
 // TestCrashes lets the power go in the middle of any operation, and the disk
 // fail: what Put has returned is there afterwards.
 func TestCrashes(t *testing.T) {
-	start, seeds := time.Now(), *crashSeeds
-	if testing.Short() {
-		seeds = min(seeds, 2000)
-	}
-	for seed := range seeds {
+	for seed := range battery.Count(t, 2000, 20_000) {
 		s := &shop{disk: simfs.New(uint64(seed)), r: rand.New(rand.NewPCG(uint64(seed), 2)), kept: map[content.Ref][]byte{}}
 		if err := s.live(t); err != nil {
 			require.NoError(t, err, "seed %d", seed)
 		}
 	}
-	e := time.Since(start)
-	t.Logf("%d seeds of 4 crashes in %v: %.0f crashes/s", seeds, e.Round(time.Millisecond), float64(4*seeds)/e.Seconds())
 }

@@ -18,6 +18,9 @@ func Lock(f *os.File) (held bool, err error) {
 // LockShared is Lock for those who do not mind each other.
 func LockShared(f *os.File) (held bool, err error) { return try(f, unix.LOCK_SH) }
 
+// Unlock gives the lock on a file back.
+func Unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
 func try(f *os.File, how int) (held bool, err error) {
 	err = unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

@@ -16,6 +16,18 @@ type Rig struct {
 	// Deadline tells after what time an attempt of a call is given up, whatever
 	// its tool declares; false leaves it at that.
 	Deadline func(callID string) (time.Duration, bool)
+
+	// Context makes the context of a call that no context of a caller ends: one that
+	// is triggered, or that recovery goes on with. nil: the background.
+	Context func(session, callID string) context.Context
+
+	// Evaluations is how many evaluations of the policy run at once; 0: as many as in
+	// an application.
+	Evaluations int
+
+	// Passes reports whether recovery passes over a call that has no outcome, as one
+	// does that does not come so far; nil: it passes over none.
+	Passes func(session, callID string) bool
 }
 
 type contextKey struct{}
@@ -25,10 +37,16 @@ func With(ctx context.Context, r *Rig) context.Context {
 	return context.WithValue(ctx, contextKey{}, r)
 }
 
+// From returns the rig of the calls that are made with ctx, nil when there is none.
+func From(ctx context.Context) *Rig {
+	r, _ := ctx.Value(contextKey{}).(*Rig)
+	return r
+}
+
 // Deadline returns after what time an attempt of a call made with ctx is given up.
 func Deadline(ctx context.Context, callID string) (time.Duration, bool) {
-	r, _ := ctx.Value(contextKey{}).(*Rig)
-	if r == nil {
+	r := From(ctx)
+	if r == nil || r.Deadline == nil {
 		return 0, false
 	}
 	return r.Deadline(callID)

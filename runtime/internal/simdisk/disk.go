@@ -18,7 +18,7 @@ const (
 	NoFault   Fault = iota
 	PowerCut        // this operation and all after it fail, until Crash
 	WriteFail       // a write fails with EIO, half done
-	Full            // a write fails with ENOSPC, and so do all that make a file longer, until Crash
+	Full            // a write fails with ENOSPC, and so do all that make a file longer, until Room or Crash
 	SyncFail        // a sync fails, and what it should have written is lost
 	ReadFail        // a read fails with EIO
 )
@@ -105,6 +105,20 @@ func (d *Disk) Inject(f Fault, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fault, d.left = f, n
+}
+
+// Room gives a disk that is full room again.
+func (d *Disk) Room() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.full = false
+}
+
+// Dead reports whether the power is cut.
+func (d *Disk) Dead() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cut
 }
 
 // Failed returns how many operations have failed since the last crash.
@@ -307,18 +321,43 @@ func (d *Disk) Read(name string, from, limit int64) ([]byte, error) {
 	return slices.Clone(have[:min(limit, int64(len(have)))]), nil
 }
 
-// Write replaces a file, as by a rename, and syncs it.
+// Write replaces a file, as by a rename, and syncs it and the directory.
 func (d *Disk) Write(name string, data []byte) error {
 	defer d.enter()()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.count()
-	if d.strike(PowerCut, WriteFail, Full, SyncFail) != NoFault {
+	if d.cut {
 		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrInvalid}
 	}
-	f := &file{seen: slices.Clone(data), synced: slices.Clone(data), age: d.age}
-	d.now[name], d.durable[name] = f, f
+	d.count()
+	fault := d.strike(PowerCut, WriteFail, Full, SyncFail)
+	if d.full || fault == WriteFail || fault != NoFault && d.rng.IntN(2) == 0 {
+		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrInvalid}
+	}
+	d.now[name] = &file{seen: slices.Clone(data), synced: slices.Clone(data), age: d.age}
+	d.syncNames()
+	if fault != NoFault { // of the directory, when the file had its name
+		return &fs.PathError{Op: "sync", Path: name, Err: fs.ErrInvalid}
+	}
 	return nil
+}
+
+// Watch returns a function that fails when another file has the name.
+func (d *Disk) Watch(name string) (same func() error, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.now[name]
+	if was == nil {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
+	}
+	return func() error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.now[name] != was {
+			return &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
+		}
+		return nil
+	}, nil
 }
 
 // Lock takes a lock, which a crash releases.

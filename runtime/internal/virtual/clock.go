@@ -229,6 +229,16 @@ func (c *Clock) Next() bool {
 	return some
 }
 
+// Restart sets the time and forgets all timers: who set them is gone.
+func (c *Clock) Restart(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, t := range c.timers {
+		t.runs = false
+	}
+	c.now, c.timers = at.Round(0).UTC(), nil
+}
+
 // Rest waits until nobody has anything to do, and calls nothing.
 func (c *Clock) Rest() error {
 	c.settle()
