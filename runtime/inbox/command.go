@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // MaxCommand is how many bytes the file of a command has at most.
@@ -64,14 +66,39 @@ func seal(key []byte, c *runtime.Command) ([]byte, error) {
 	if len(text) > MaxCommand {
 		return nil, fmt.Errorf("the command has %d bytes, which is more than %d: give a shorter reason, or edit less", len(text), MaxCommand)
 	}
-	return text, nil
+	return text, unpack(text, new(letter))
+}
+
+// unpack reads a JSON text that is an object of the members of v, each at most once
+// and under its exact name: encoding/json alone takes the last of several members,
+// names in other cases, bytes that are no UTF-8 and members that v does not have.
+func unpack(text []byte, v any) error {
+	if _, violations := wire.ParseRaw(text, wire.Limits{Size: MaxCommand}); violations != nil {
+		return fmt.Errorf("it is no command: %s", violations[0])
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("it is no command: %w", err)
+	}
+	again, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("it is no command: %w", err)
+	}
+	have, err := wire.AppendCanonical(nil, wire.Raw(text))
+	want, errAgain := wire.AppendCanonical(nil, wire.Raw(again))
+	if err = errors.Join(err, errAgain); err != nil {
+		return fmt.Errorf("it is no command: %w", err)
+	}
+	if !bytes.Equal(have, want) {
+		return errors.New("it is no command: it has members that no command of this version has, or empty ones")
+	}
+	return nil
 }
 
 // open returns the command of a file.
 func open(key, text []byte) (c runtime.Command, err error) {
 	var l letter
-	if err := json.Unmarshal(text, &l); err != nil {
-		return c, fmt.Errorf("it is no command: %w", err)
+	if err := unpack(text, &l); err != nil {
+		return c, err
 	}
 	if l.Version != version {
 		return c, fmt.Errorf("it is of version %q, and this executor imports %q: use the ambit of the application's version", l.Version, version)
@@ -79,8 +106,8 @@ func open(key, text []byte) (c runtime.Command, err error) {
 	if !hmac.Equal([]byte(l.MAC), []byte(sign(key, l.Command))) {
 		return c, errors.New("it is not signed with the key of the store")
 	}
-	if err := json.Unmarshal(l.Command, &c); err != nil {
-		return c, fmt.Errorf("it is no command: %w", err)
+	if err := unpack(l.Command, &c); err != nil {
+		return c, err
 	}
 	if c.Nonce == "" || c.By == "" {
 		return c, errors.New("it has no nonce, or does not say who gives it")

@@ -174,7 +174,9 @@ func TestBadLettersAreReportedAndNeverCarriedOut(t *testing.T) {
 	require.NoError(t, inbox.Put(t.Context(), s, &good))
 	text, err := os.ReadFile(left(t, s)[0])
 	require.NoError(t, err)
-	mine := fmt.Sprintf(`{"nonce":"n","by":%q,"kind":"deny","request":"q"}`, good.By)
+	mine := fmt.Sprintf(`{"nonce":"n","at":"2026-01-02T03:04:05Z","by":%q,"kind":"deny","request":"q"}`, good.By)
+	signed := func(command string) string { return forged(s.key, "ambit inbox v1", command) }
+	with := func(member string) string { return strings.TrimSuffix(mine, "}") + member + "}" }
 	for name, c := range map[string]struct{ text, want string }{
 		"garbage":  {"garbage", "it is no command"},
 		"empty":    {"", "it is no command"},
@@ -182,9 +184,18 @@ func TestBadLettersAreReportedAndNeverCarriedOut(t *testing.T) {
 		"changed":  {strings.Replace(string(text), "deny", "undo", 1), "not signed with the key"},
 		"stranger": {forged([]byte("another key"), "ambit inbox v1", mine), "not signed with the key"},
 		"newer":    {forged(s.key, "ambit inbox v2", mine), `version "ambit inbox v2", and this executor imports "ambit inbox v1"`},
-		"nobody":   {forged(s.key, "ambit inbox v1", `{"nonce":"n"}`), "does not say who gives it"},
-		"nonce":    {forged(s.key, "ambit inbox v1", `{"by":"x"}`), "has no nonce"},
-		"other":    {forged(s.key, "ambit inbox v1", `{"nonce":"n","by":"somebody else"}`), `in the name of "somebody else" and its file belongs to`},
+		"nobody":   {forged(s.key, "ambit inbox v1", `{"nonce":"n","at":"2026-01-02T03:04:05Z","by":"","kind":""}`), "does not say who gives it"},
+		"nonce":    {forged(s.key, "ambit inbox v1", `{"nonce":"","at":"2026-01-02T03:04:05Z","by":"x","kind":""}`), "has no nonce"},
+		"other":    {forged(s.key, "ambit inbox v1", `{"nonce":"n","at":"2026-01-02T03:04:05Z","by":"somebody else","kind":""}`), `in the name of "somebody else" and its file belongs to`},
+		"twice":    {signed(with(`,"kind":"approve"`)), "it is no command: "},
+		"case":     {signed(with(`,"Kind":"approve"`)), "members that no command of this version has"},
+		"unknown":  {signed(with(`,"urgent":true`)), "members that no command of this version has"},
+		"utf-8":    {signed(with(",\"reason\":\"\xff\"")), "it is no command: "},
+		"type":     {signed(with(`,"for_ns":"1h"`)), "it is no command: "},
+		"trailing": {signed(mine) + "{}", "it is no command: "},
+		"envelope": {strings.Replace(signed(mine), `"mac"`, `"urgent":true,"mac"`, 1), "members that no command of this version has"},
+		"two macs": {strings.Replace(signed(mine), `"mac"`, `"mac":"","mac"`, 1), "it is no command: "},
+		"deep":     {signed(with(`,"edit":` + strings.Repeat("[", 200) + strings.Repeat("]", 200))), "it is no command: "},
 		"long":     {strings.Repeat(" ", inbox.MaxCommand) + string(text), "more than 65536 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/inbox"
@@ -138,13 +139,9 @@ func read(t *testing.T, r *sqlite.Reader) (open []consent.Request, imported, don
 // TestCommandsOutliveKills kills the executor while it imports commands, again and
 // again: each is carried out once.
 func TestCommandsOutliveKills(t *testing.T) {
-	cycles := 20
-	if testing.Short() {
-		cycles = 5
-	}
 	path := filepath.Join(t.TempDir(), "a.db")
 	var put []string
-	for cycle := range cycles {
+	for cycle := range battery.Count(t, 8, 20) {
 		kill := begin(t, path)
 		r, err := sqlite.OpenReader(path)
 		require.NoError(t, err)

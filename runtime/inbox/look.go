@@ -93,13 +93,14 @@ func (s *Server) take(ctx context.Context, name string) {
 	}
 }
 
+var errNoFile = errors.New("it is no file")
+
 // read returns the command of a file.
 func (s *Server) read(name string) (c runtime.Command, err error) {
-	path := filepath.Join(s.dir, name)
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return c, errors.Join(err, errors.New("it is no file"))
-	}
-	f, err := os.Open(path)
+	// What the name stands for may be exchanged at any time by who may write the
+	// directory: what is checked is what was opened, and opening follows no link and
+	// waits for nothing, which a FIFO without a writer would do.
+	f, err := openCommand(filepath.Join(s.dir, name))
 	if err != nil {
 		return c, err
 	}
@@ -107,6 +108,9 @@ func (s *Server) read(name string) (c runtime.Command, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return c, err
+	}
+	if !info.Mode().IsRegular() {
+		return c, errNoFile
 	}
 	text, err := io.ReadAll(io.LimitReader(f, MaxCommand+1))
 	if err == nil && len(text) > MaxCommand {

@@ -3,6 +3,7 @@
 package inbox
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,6 +34,15 @@ func checkOwner(info fs.FileInfo, name string) error {
 		return fmt.Errorf("it is in the name of %q and its file belongs to %q", name, owner)
 	}
 	return nil
+}
+
+// openCommand opens a file to read it. It does not wait, and follows no link.
+func openCommand(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENXIO) { // a link, a socket
+		return nil, errNoFile
+	}
+	return f, err
 }
 
 // checkMode refuses a directory into which everybody may write.

@@ -1,7 +1,9 @@
 package inbox
 
 import (
+	"errors"
 	"io/fs"
+	"os"
 	"os/user"
 )
 
@@ -16,6 +18,14 @@ func currentUser() (string, error) {
 
 // checkOwner does nothing: who could make the file could read the key.
 func checkOwner(fs.FileInfo, string) error { return nil }
+
+// openCommand opens a file to read it, if it is one.
+func openCommand(path string) (*os.File, error) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errNoFile)
+	}
+	return os.Open(path)
+}
 
 // checkMode does nothing: the mode does not say who may write.
 func checkMode(fs.FileInfo) error { return nil }
