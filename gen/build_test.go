@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/buildcache"
 )
 
 // module makes a module in a temporary folder that uses this checkout, and
 // returns the folder. It needs no network: what this module needs is there.
 func module(t *testing.T, name string) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := buildcache.Dir(t, name)
 	root, err := filepath.Abs("..")
 	require.NoError(t, err)
 	write(t, dir, "go.mod", fmt.Appendf(nil, "module %s\n\ngo 1.26.0\n\nrequire github.com/ambit-tools/ambit v0.0.0\n\nreplace github.com/ambit-tools/ambit => %s\n", name, root))
@@ -43,6 +45,9 @@ func run(t *testing.T, dir, name string, args ...string) string {
 // TestPrograms compiles what every golden case generates, has go vet look at
 // it, and runs the programs of the cases: one build for all of them.
 func TestPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
 	dir := module(t, "test")
 	all := goldens(t, "*.txtar")
 	for _, g := range all {
@@ -61,15 +66,12 @@ func TestPrograms(t *testing.T) {
 	if path, err := exec.LookPath("staticcheck"); err == nil {
 		require.Empty(t, run(t, dir, path, "-checks", "all", "./..."))
 	}
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
 	for _, g := range all {
 		if g.file("main/main.go") == nil {
 			continue
 		}
 		t.Run(g.name, func(t *testing.T) {
-			program := filepath.Join(dir, "bin", g.name)
-			run(t, dir, "go", "build", "-o", program, "./"+g.name+"/main")
-			g.expect(t, "stdout.txt", []byte(run(t, dir, program)))
+			g.expect(t, "stdout.txt", []byte(run(t, dir, "go", "run", "./"+g.name+"/main")))
 			g.save(t)
 		})
 	}

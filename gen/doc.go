@@ -17,9 +17,11 @@
 //   - schemas/TOOL.input.json, .output.json and .undo.json are the published
 //     JSON Schemas (2020-12), which the Go code embeds. They say explicitly what
 //     a declaration leaves implied: additionalProperties, and that a tuple is complete.
-//   - policy/ambit_gen/ has the declarations as data, and for each tool the
-//     schema of its policy input with a Rego file that binds it to the tool's
-//     package, so that a misspelt field in a policy is an error.
+//   - policy/ambit_gen/ has the declarations as data, the published schemas, and
+//     for each tool the schema of its policy input with a Rego file that binds it to
+//     the tool's package, so that a misspelt field in a policy is an error.
+//   - The file that the modeline of tools.yaml names, such as ambit.schema.json, is
+//     the schema of declarations for editors.
 //
 // # How schemas become Go
 //

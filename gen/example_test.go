@@ -36,6 +36,7 @@ tools:
 	// schemas/say_hello.input.json
 	// schemas/say_hello.output.json
 	// policy/ambit_gen/data.json
+	// policy/ambit_gen/schemas.json
 	// policy/ambit_gen/ambit.schema.json
 	// policy/ambit_gen/policies.rego
 	// policy/ambit_gen/say_hello.schema.json

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -55,7 +56,21 @@ func Generate(f *dsl.File, opts Options) ([]OutputFile, error) {
 		{base + "_codec_ambit.go", codec},
 	}
 	files = append(files, schemas(p)...)
-	return append(files, policies(p)...), nil
+	files = append(files, policies(p)...)
+	return editorSchema(files, f.EditorSchema)
+}
+
+// editorSchema adds the file that the modeline of the declaration names, unless
+// files has one of that name.
+func editorSchema(files []OutputFile, name string) ([]OutputFile, error) {
+	if name == "" || slices.ContainsFunc(files, func(f OutputFile) bool { return strings.EqualFold(f.Name, name) }) {
+		return files, nil
+	}
+	content, err := dsl.EditorSchema()
+	if err != nil {
+		return nil, err
+	}
+	return append(files, OutputFile{name, content}), nil
 }
 
 // PatternFault says what is wrong with a pattern, if anything, and what to do
@@ -78,11 +93,13 @@ func schemas(p *ir.Package) []OutputFile {
 // policyFolder holds what the policies of an application are checked against.
 const policyFolder = "policy/ambit_gen/"
 
-// policies are the declarations as data, and per tool the schema of the input
-// with a header that binds it to the tool's package and to those inside it.
+// policies are the declarations as data, the published schemas of all tools, and
+// per tool the schema of the policy input with a header that binds it to the
+// tool's package and to those inside it.
 func policies(p *ir.Package) []OutputFile {
 	files := []OutputFile{
 		{policyFolder + "data.json", p.Declared},
+		{policyFolder + "schemas.json", p.Schemas},
 		{policyFolder + "ambit.schema.json", p.Envelope},
 		{policyFolder + "policies.rego", header("ambit", "ambit.policies")},
 	}

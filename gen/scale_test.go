@@ -2,7 +2,6 @@ package gen_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,12 +17,8 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen"
 	"github.com/ambit-tools/ambit/gen/internal/fixture/declare"
+	"github.com/ambit-tools/ambit/internal/battery"
 )
-
-var scale = flag.Bool("scale", false, "measure generation and compilation of 1,000 tools beside go-jsonschema (needs the network once)")
-
-// rounds is how often a time is taken, turn by turn.
-const rounds = 3
 
 func fixture(n int) []byte {
 	var b bytes.Buffer
@@ -31,10 +26,10 @@ func fixture(n int) []byte {
 	return b.Bytes()
 }
 
-// TestBudget holds the size of what a thousand tools become, and that it is
-// the same twice.
+// TestBudget holds the size of what many tools become, and that it is the same
+// twice.
 func TestBudget(t *testing.T) {
-	const n = 1000
+	n := battery.Count(t, 200, 1000)
 	files := generate(t, fixture(n))
 	again := generate(t, fixture(n))
 	require.Len(t, again, len(files))
@@ -45,7 +40,7 @@ func TestBudget(t *testing.T) {
 	registry, codec, walk := lines(files)
 	t.Logf("lines per tool: %d types, rules and decoders, %d walks, %d handler and declarations, %d in all",
 		(codec-walk)/n, walk/n, registry/n, (registry+codec)/n)
-	require.LessOrEqual(t, codec-walk, 100*n)
+	require.LessOrEqual(t, codec-walk, 105*n)
 	require.LessOrEqual(t, registry+codec, 170*n)
 }
 
@@ -63,10 +58,10 @@ func lines(files []gen.OutputFile) (registry, codec, walk int) {
 // what go-jsonschema needs for the same schemas. It judges nothing: a time on
 // a shared machine is no fact about the code.
 func TestScale(t *testing.T) {
-	if !*scale {
-		t.Log("go test ./gen -run TestScale -scale -v measures")
-		return
+	if !battery.Full(t) {
+		t.Skip("it builds for a minute: AMBIT_BATTERY=ci")
 	}
+	rounds := battery.Count(t, 1, 1) // in which each time is taken, turn by turn
 	const n = 1000
 	source := fixture(n)
 	files := generate(t, source)

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -33,6 +34,7 @@ func (c *call) admit() (next int, held *signal, e *ending) {
 		return nextEnd, nil, cancellation(ReasonRunClosed)
 	}
 	s.letGo(c)
+	c.giveBackReserved()
 	switch j := &c.worker.judge; {
 	case j.reason != ReasonNone:
 		return nextEnd, nil, c.refused(c.check(&c.worker.rule), &c.worker.rule, j)
@@ -50,22 +52,35 @@ func (c *call) admit() (next int, held *signal, e *ending) {
 func (c *call) check(rc *rules.Call) rules.Verdict {
 	s := c.run.session
 	at := c.exec.instant(c.clock())
-	if c.resumed() {
+	if c.resumed() && c.hold == holdReservation {
 		return s.state.Recheck(at, rc)
 	}
 	return s.state.Check(at, rc)
 }
 
+// giveBackReserved gives back what a call that is judged anew has reserved before
+// the restart: in the same step it reserves what it needs, or ends.
+func (c *call) giveBackReserved() {
+	if !c.readmits {
+		return
+	}
+	c.readmits, c.hold = false, holdNothing
+	s := c.run.session
+	if ev, err := s.state.Release(c.exec.instant(c.now), c.id); err == nil {
+		s.note(&ev)
+	}
+}
+
 // reserve admits the call to start.
 func (c *call) reserve() (next int, held *signal, e *ending) {
 	s := c.run.session
-	v, ev := s.admitByRules(c.exec.instant(c.now), &c.worker.rule)
+	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rule)
 	if !v.Admitted() {
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	}
 	c.authorized(&ev)
 	if c.atOnce() {
-		if e = c.commit(c.tool.spec.deadline()); e != nil {
+		if e = c.commit(c.deadline()); e != nil {
 			return nextEnd, nil, e
 		}
 	}
@@ -90,7 +105,11 @@ func (c *call) authorized(ev *rules.Event) {
 // readmit admits a call that waited for consent, its own reservation left out.
 func (c *call) readmit() (next int, held *signal, e *ending) {
 	s := c.run.session
-	v, ev := s.state.Resume(c.exec.instant(c.now), &c.worker.rule)
+	resume := s.state.Resume
+	if c.hold == holdNothing { // it was admitted before a restart
+		resume = s.state.Admit
+	}
+	v, ev := resume(c.exec.instant(c.now), &c.worker.rule)
 	if !v.Admitted() {
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	}
@@ -106,7 +125,7 @@ func (c *call) admitDry() (next int, held *signal, e *ending) {
 	case !v.Admitted():
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
 	case asked && !c.exec.desk.answers(c):
-		if e := c.nobody(); e != nil {
+		if e := cmp.Or(c.nobody(), c.exec.desk.overfull(c)); e != nil {
 			return nextEnd, nil, e
 		}
 		return nextEnd, nil, &ending{event: EventAborted, to: StateAborted, outcome: c.pending()}
@@ -143,7 +162,11 @@ func (c *call) settle(out *Outcome, now time.Time) {
 	case holdReservation:
 		ev, err = s.state.Release(at, c.id)
 	case holdInvocation:
-		ev, err = s.state.Finish(at, c.id, statusOf(out))
+		if out.Kind == Denied { // its handler was not let go after all
+			ev, err = s.state.Release(at, c.id)
+		} else {
+			ev, err = s.state.Finish(at, c.id, statusOf(out))
+		}
 	}
 	if c.hold != holdNothing && err == nil {
 		s.note(&ev)

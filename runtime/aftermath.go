@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // The aftermath of a process that died is what its calls have left: at
 // participants, and in the world. What can be taken back is, what was decided is
-// done, what may be done again is, and the rest is unknown (SEMANTICS section 6).
+// done, what may be done again is, and the rest is unknown (SEMANTICS section 6.7).
 
 // leftovers returns, per call, the participants at which something of it is left.
 func (e *Executor) leftovers(ctx context.Context) (map[CallKey][]*participant, error) {
@@ -49,6 +51,9 @@ func (c *call) settleInterrupted(ctx context.Context, r *recalled, left []*parti
 	case c.phase == phaseWaiting:
 		c.rework()
 		return
+	case c.readmits:
+		c.judgeAnew()
+		return
 	case c.state != StateExecuting:
 		c.end(ending{event: EventAborted, to: StateAborted, outcome: Outcome{
 			Kind: Failed, Reason: ReasonInterrupted, Message: "the executor stopped before the handler was started: nothing was done",
@@ -56,21 +61,39 @@ func (c *call) settleInterrupted(ctx context.Context, r *recalled, left []*parti
 		return
 	}
 	c.orphan(stale)
-	switch decided := r.sealed != nil; {
-	case decided:
+	if r.sealed != nil {
 		c.carryOut(ctx, r, left)
-	case len(left) > 0 && !c.exec.settle(ctx, c.key(), left, false):
-		c.end(*interrupted("what it did could not be taken back"))
-	case c.mayRunAgain():
-		c.runAgain()
-	case len(left) > 0:
-		c.end(ending{event: EventAborted, to: StateAborted, outcome: Outcome{
-			Kind: Failed, Reason: ReasonInterrupted, RolledBack: true,
-			Message: "the executor stopped while the handler ran: what it did was taken back",
-		}})
-	default:
-		c.end(*interrupted("the call may have taken effect"))
+		return
 	}
+	e := interruption(r.effects, len(left) > 0)
+	switch {
+	case len(left) > 0 && !c.exec.settle(ctx, c.key(), left, false):
+		if r.effects != journal.EffectsNone {
+			e = interrupted("what it did could not be taken back")
+		}
+		c.end(*e)
+	case c.mayRunAgain():
+		c.interruption = e
+		c.runAgain()
+	default:
+		c.end(*e)
+	}
+}
+
+// interruption is how a call ends whose handler was running, with no commit decided
+// (SEMANTICS section 6.7): failed when nothing of it is left, which is what its
+// declaration said when it started or its participants say, else unknown.
+func interruption(effects string, atParticipants bool) *ending {
+	failed := Outcome{Kind: Failed, Reason: ReasonInterrupted}
+	switch {
+	case effects == journal.EffectsNone:
+		failed.Message = "the executor stopped while the handler ran, which only reads: nothing was changed"
+	case effects == journal.EffectsInParts || atParticipants:
+		failed.Message, failed.RolledBack = "the executor stopped while the handler ran: what it did was taken back", true
+	default:
+		return interrupted("the call may have taken effect")
+	}
+	return &ending{event: EventAborted, to: StateAborted, outcome: failed}
 }
 
 // interrupted is the ending of a call of which it is not known what it did.
@@ -92,16 +115,17 @@ func (c *call) orphan(stale bool) {
 }
 
 // carryOut finishes a commit that was decided, unless a foreign transaction is
-// part of it.
+// part of it and the handler may have changed something there.
 func (c *call) carryOut(ctx context.Context, r *recalled, left []*participant) {
+	reads := r.effects == journal.EffectsNone
 	for _, s := range r.sealed {
-		if s.Foreign {
+		if s.Foreign && !reads {
 			c.exec.settle(ctx, c.key(), left, true)
 			c.end(*interrupted(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant)))
 			return
 		}
 	}
-	if !c.exec.settle(ctx, c.key(), left, true) {
+	if !c.exec.settle(ctx, c.key(), left, true) && !reads {
 		c.end(*interrupted("what it did could not be committed"))
 		return
 	}
@@ -119,15 +143,16 @@ func (c *call) mayRunAgain() bool {
 // and runs its handler again. It holds what it has reserved.
 func (c *call) runAgain() {
 	if !c.exec.gate.enter() {
-		c.end(*interrupted("the call may have taken effect"))
+		c.end(*c.interruption)
 		return
 	}
 	if !c.run.part.workers.enter() {
 		c.exec.gate.leave()
-		c.end(*interrupted("the call may have taken effect, and its run is closed"))
+		c.end(*c.interruption)
 		return
 	}
 	c.entered, c.rejudging = true, true
+	c.reenterExecutor()
 	c.left.Store(false)
 	c.phase = phasePreparing
 	c.exec.crew.take(c)
@@ -146,7 +171,7 @@ func (c *call) judgeAgain() bool {
 	}
 	j := &c.worker.judge
 	if j.reason != ReasonNone || j.asks || !same(c.final, c.args) {
-		return c.end(*interrupted("the policy does not let it run again as it was"))
+		return c.end(ending{outcome: Outcome{Message: "the policy does not let it run as it was"}}) // of which notRunAgain makes the ending
 	}
 	c.line()
 	if !c.queue() {
@@ -162,11 +187,23 @@ func (c *call) judgeAgain() bool {
 	return true
 }
 
-// stillUnknown makes of any ending of a call that is judged once more one that
-// says what was known before: that it is unknown what it did.
-func (e *ending) stillUnknown() {
+// notRunAgain makes of any ending of a call that is judged once more the one that
+// it would have had otherwise.
+func (e *ending) notRunAgain(c *call) {
 	why := e.outcome.Message
-	*e = *interrupted("it was not run again (" + why + ") and may have taken effect")
+	*e = *c.interruption
+	e.outcome.Message += "; it was not run again: " + why
+}
+
+// judgeAnew gives a call that was admitted, and whose handler was not started, to a
+// worker, who judges it as it judges a new one. It holds its reservation until then.
+func (c *call) judgeAnew() {
+	c.mu.Lock()
+	c.phase, c.due, c.fence.closed = phasePreparing, c.ends(), false
+	c.reenterExecutor()
+	c.mu.Unlock()
+	c.left.Store(false)
+	c.exec.crew.take(c)
 }
 
 var errUnsettled = errors.New("something is left of calls that nothing is known of")

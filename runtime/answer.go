@@ -16,7 +16,9 @@ import (
 // race one is accepted.
 //
 // When the answer lets the call go on Decide waits for its outcome, until ctx
-// ends. An answer counts even when ctx is done.
+// ends. An answer counts even when ctx is done. The Resolution says what became of
+// the call: an accepted approval is no promise that it runs, since rules and policy
+// judge it once more and it must still be what was approved (SEMANTICS section 5.7).
 func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resolution {
 	ctx = orBackground(ctx)
 	if e == nil || e.engine == nil {
@@ -29,18 +31,34 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	if res.Kind == consent.Accepted {
 		e.wait(c.record.final, nil, ctx.Done())
 	}
-	out := c.record.now(c.run.session)
-	res.Outcome = &out
+	res.became(c)
 	return res
+}
+
+// became says what has become of the call that the answer is about.
+func (r *Resolution) became(c *call) {
+	r.Call = c.id
+	ended := c.record.final == nil || c.record.final.happened()
+	if ended {
+		out := c.record.outcome()
+		r.Outcome = &out
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.State = c.state
+	if !ended && !c.ending && !c.approved && c.phase == phaseWaiting {
+		out := c.pending()
+		r.Outcome = &out
+	}
 }
 
 // resolve is Decide, but for that it does not wait for the call, which it returns
 // unless there is nothing to wait for.
 func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
-	if e.ledger.on() && e.desk.closed.happened() { // it can be answered after a restart
+	if e.ledger.on() && (e.desk.closed.happened() || e.ledger.stalled()) { // it can be answered later
 		return e.unrecorded(e.desk.call(requestID)), nil
 	}
-	e.desk.tick()
+	e.desk.tickOne(requestID)
 	answer := &consent.Answer{
 		By: a.By, Approve: a.Approve, Message: a.Message,
 		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
@@ -49,9 +67,12 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	if c == nil {
 		return e.desk.unknown(requestID, answer), nil
 	}
+	if c.unfit { // an edit would be bound to another declaration than the request
+		a.Edit = nil
+	}
 	edited := c.edited(ctx, requestID, a.Edit, answer)
 	result := c.decided(requestID, answer, edited)
-	if err := c.durable(); err != nil {
+	if err := c.durablePatiently(); err != nil {
 		c.end(*c.unwritable(err))
 		return e.unrecorded(c), nil
 	}
@@ -91,7 +112,7 @@ func (d *desk) unknown(request string, a *consent.Answer) Resolution {
 	ev := d.book.Decide(d.exec.now(), request, a)
 	d.apply(&ev)
 	d.mu.Unlock()
-	if err := d.exec.recordConsent(ev.At, a.By); err != nil {
+	if err := d.exec.recordConsent(ev.At, a.By, d.exec.ledger.flush); err != nil {
 		return d.exec.unrecorded(nil)
 	}
 	d.exec.emit(&Event{
@@ -193,10 +214,15 @@ func (c *call) consult(ctx context.Context, text []byte, args wire.Value) (d Dec
 // consultOnce evaluates the policy in a goroutine of its own, as it may hang.
 func (c *call) consultOnce(ctx context.Context, in PolicyInput) (Decision, error) {
 	e := c.exec
-	if e.abandoned.Load() >= maxAbandoned {
-		return Decision{}, errAbandoned
+	v := &e.evaluations
+	if err := v.blocked(c.index); err != nil {
+		return Decision{}, err
 	}
-	watch := &callContext{parent: ctx, due: in.Now.Add(e.patience)}
+	if wait := v.places.acquire(); wait != nil && e.wait(wait, nil, ctx.Done()) != sawA {
+		v.places.forgo(wait, e)
+		return Decision{}, context.Cause(ctx)
+	}
+	watch := &callContext{parent: ctx}
 	done := newSignal()
 	answer := make(chan Decision, 1)
 	result := make(chan error, 1)
@@ -210,12 +236,13 @@ func (c *call) consultOnce(ctx context.Context, in PolicyInput) (Decision, error
 			return err
 		})
 	}()
-	if !e.waitFor(done, e.patience) {
+	if v.outlasts(e, done) {
 		watch.cancel(whyDeadline)
-		e.abandoned.Add(1)
-		go func() { <-done.done(); e.abandoned.Add(-1) }()
+		v.abandon(c.index, e)
+		go func() { <-done.done(); v.returned(c.index) }()
 		return Decision{}, errAbandoned
 	}
+	v.places.release(e)
 	watch.cancel(whyCanceled)
 	select {
 	case err := <-result:
@@ -261,8 +288,7 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 func (e *Executor) unrecorded(c *call) Resolution {
 	res := Resolution{Reason: consent.NotRecorded}
 	if c != nil {
-		out := c.record.now(c.run.session)
-		res.Call, res.Outcome = c.id, &out
+		res.became(c)
 	}
 	return res
 }

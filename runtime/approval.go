@@ -36,6 +36,18 @@ func WithPendingRequests() Option {
 	return func(e *Executor) { e.polled = true }
 }
 
+// DefaultMaxOpenRequests is how many requests of a session wait for answers at
+// once when WithMaxOpenRequests does not say otherwise (SEMANTICS section 8).
+const DefaultMaxOpenRequests = 100
+
+// WithMaxOpenRequests sets how many requests of a session may wait for answers at
+// once, 100 by default: a call that needs one more is denied too_many_pending. The
+// default is wrong when sessions rightly ask for more than their approvers can read
+// at a time, such as in a batch that is approved by a program.
+func WithMaxOpenRequests(n int) Option {
+	return func(e *Executor) { e.desk.most = n }
+}
+
 // Parts of what people are asked and answer, as package consent defines them.
 type (
 	// A Grant is a standing consent.
@@ -96,7 +108,8 @@ type Resolution struct {
 	Kind    ResolutionKind
 	Reason  Rejection // of a rejected one
 	Call    string    // the id of the call that the request is about; empty: there is none
-	Outcome *Outcome  // of that call, when it has one, pending included
+	Outcome *Outcome  // of that call, pending included; nil while it goes on
+	State   State     // of that call
 	Missing int       // approvals that are still wanted
 	Granted *Grant    // what the answer leaves behind
 }

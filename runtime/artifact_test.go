@@ -190,9 +190,7 @@ func TestSensitiveValuesAreInTheArtifactOnly(t *testing.T) {
 			return &keyOutput{Key: "hunter2", Text: strings.Repeat("x", int(in.Limit)+12000)}, nil
 		})
 	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{tool}, runtime.WithJournal(&j), runtime.WithArtifacts(new(runtime.MemoryArtifacts)))
-	if !*journaled {
-		require.NoError(t, r.exec.Recover(t.Context()))
-	}
+	r.recover()
 	out := r.turn().Execute(t.Context(), callOf("c1", "keys", goodInput))
 	require.NotNil(t, out.Artifact, out.Message)
 	assert.Equal(t, "application/json", out.Artifact.Type)
@@ -229,9 +227,7 @@ func TestArtifactsOutliveTheProcess(t *testing.T) {
 		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(run, over(300), func(s *runtime.Spec) {
 			s.Dedupe = runtime.Dedupe{Mode: runtime.DedupeAlways}
 		})}, runtime.WithJournal(&j), runtime.WithArtifacts(store))
-		if !*journaled {
-			require.NoError(t, r.exec.Recover(t.Context()))
-		}
+		r.recover()
 		return r
 	}
 	const input = `{"path":"a","limit":9000}`
@@ -286,9 +282,7 @@ func TestUndoGetsTheWholeOutput(t *testing.T) {
 						return nil
 					}))
 				r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{tool}, runtime.WithJournal(&j), runtime.WithArtifacts(store))
-				if !*journaled {
-					require.NoError(t, r.exec.Recover(t.Context()))
-				}
+				r.recover()
 				return r, r.exec.Session(runtime.SessionConfig{ID: "own", Principal: "agent"})
 			}
 			r, ses := start()
@@ -341,9 +335,7 @@ func TestDecidedArtifacts(t *testing.T) {
 	start := func(j journal.Journal, after readFunc) *rig {
 		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{writeTool(l, after, over(300))},
 			runtime.WithJournal(j), runtime.WithParticipant("writes", l), runtime.WithArtifacts(store))
-		if !*journaled {
-			require.NoError(t, r.exec.Recover(t.Context()))
-		}
+		r.recover()
 		return r
 	}
 	r := start(j, longRead)

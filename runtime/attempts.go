@@ -19,11 +19,8 @@ func (c *call) attempts() bool {
 		if !c.invoke() {
 			return false
 		}
-		if c.tool.spec.Retry == nil {
-			return c.finish()
-		}
-		late := c.overran()
-		if !c.retryable(late) {
+		late := c.returnedLate()
+		if c.tool.spec.Retry == nil || !c.retryable(late) {
 			return c.finishOr(late)
 		}
 		wait := c.tool.spec.Retry.backoff(c.attempt)
@@ -36,23 +33,75 @@ func (c *call) attempts() bool {
 	}
 }
 
-// overran reports whether the handler has returned after its time was up.
-func (c *call) overran() bool {
+// returnedLate reports whether the handler has returned after its deadline. The
+// clock is read once and decides, not which of timer and handler came first
+// (SEMANTICS section 6.1). From then on the result of a handler that was in time has
+// until finishBy to become the outcome.
+func (c *call) returnedLate() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.phase == phaseGrace
+	c.back = true
+	switch {
+	case c.ending, c.phase == phaseGrace:
+		return true
+	case c.phase != phaseRunning:
+		return false
+	}
+	now := c.clock()
+	if now.Before(c.due) {
+		c.phase, c.due = phaseFinishing, c.finishBy(now)
+		return false
+	}
+	if c.mayRetryTimeout() {
+		c.enterGrace(now)
+	}
+	return true
+}
+
+// finishBy returns when a result that came in time at now must have become the
+// outcome: not before the deadline of the attempt, and not after the turn's budget
+// is used up. Code of the tool, such as an error's text, may hang as its handler may.
+func (c *call) finishBy(now time.Time) time.Time {
+	by := now.Add(grace)
+	if c.due.After(by) {
+		by = c.due
+	}
+	if ends := c.ends(); !ends.IsZero() && ends.Before(by) {
+		by = ends
+	}
+	return by
+}
+
+// decideInTime reports whether the result of the handler may become the outcome at
+// this moment. After that nothing but the outcome itself ends the call.
+func (c *call) decideInTime() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.overtime() {
+		return false
+	}
+	if c.phase == phaseFinishing {
+		c.phase, c.due = phaseEnding, time.Time{}
+	}
+	return true
+}
+
+// overtime reports whether the result of the handler comes too late to be the
+// outcome. c.mu is held.
+func (c *call) overtime() bool {
+	return c.phase == phaseFinishing && !c.clock().Before(c.due)
 }
 
 // finishOr finishes the call, or ends it because its time was up.
 func (c *call) finishOr(late bool) bool {
-	if !late {
-		return c.finish()
-	}
 	var e ending
 	c.result(&e)
-	c.timeOut(0)
-	c.late(e.fault, e.output)
-	return true
+	if late {
+		c.timeOut(0)
+		c.late(e.fault, e.output)
+		return true
+	}
+	return c.finish(&e)
 }
 
 // retryable reports whether the handler may be run once more: only that of a
@@ -62,14 +111,17 @@ func (c *call) retryable(late bool) bool {
 	if !spec.Idempotent || c.attempt > spec.Retry.Max || c.isAborted() {
 		return false
 	}
-	return late || c.worker.err != nil && exhausted(c.worker.err)
+	if late {
+		return spec.Retry.OnTimeout
+	}
+	return c.worker.err != nil && exhausted(c.worker.err)
 }
 
 // affords reports whether enough of the turn's budget is left for another attempt
 // after a wait.
 func (c *call) affords(wait time.Duration) bool {
 	ends := c.ends()
-	return ends.IsZero() || ends.Sub(c.clock()) >= wait+c.exec.minimum
+	return ends.IsZero() || ends.Sub(c.clock()) >= wait+c.turn.minimum
 }
 
 // giveUpAttempt takes back what the present attempt did and notes that there will
@@ -127,18 +179,19 @@ func (c *call) restart() bool {
 		c.halted(why)
 		return false
 	}
+	d := c.attemptDeadline()
 	c.mu.Lock()
 	if c.ending {
 		c.mu.Unlock()
 		return false
 	}
 	c.now = c.clock()
-	due := c.now.Add(c.tool.spec.deadline())
+	due := c.now.Add(d)
 	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
 	c.attempt++
-	c.fence, c.sealing = fence{}, nil
+	c.fence, c.sealing, c.back = fence{}, nil, false
 	c.running = &callContext{parent: c.work, call: c, attempt: c.attempt, due: due}
 	c.phase, c.due = phaseRunning, due
 	c.mu.Unlock()
@@ -161,8 +214,13 @@ func (c *call) outlive() time.Time {
 	if c.ending || c.phase != phaseRunning || !c.mayRetryTimeout() {
 		return time.Time{}
 	}
+	c.enterGrace(c.clock())
+	return c.due
+}
+
+// enterGrace ends the attempt and lets the handler return. c.mu is held.
+func (c *call) enterGrace(now time.Time) {
 	c.running.cancel(whyDeadline)
 	c.fence.shut()
-	c.phase, c.due = phaseGrace, c.clock().Add(grace)
-	return c.due
+	c.phase, c.due = phaseGrace, now.Add(grace)
 }

@@ -23,7 +23,7 @@ func TestAttemptsAreCountedOverRestarts(t *testing.T) {
 			<-never
 			return nil, context.Canceled
 		}
-		twice := func(s *runtime.Spec) { s.Idempotent, s.Retry = true, &runtime.Retry{Max: 2} }
+		twice := func(s *runtime.Spec) { writes(s); s.Idempotent, s.Retry = true, &runtime.Retry{Max: 2} }
 		turn := recovered(t, &j, readTool(die, twice)).turn()
 		go turn.Execute(context.Background(), callOf("c1", "file_read", goodInput))
 		synctest.Wait()
@@ -57,7 +57,10 @@ func TestRetryAfterARestartStaysInTheTurn(t *testing.T) {
 					<-never
 					return nil, context.Canceled
 				}
-				twice := func(s *runtime.Spec) { s.Idempotent, s.Retry, s.Deadline = true, &runtime.Retry{Max: 2}, time.Hour }
+				twice := func(s *runtime.Spec) {
+					writes(s)
+					s.Idempotent, s.Retry, s.Deadline = true, &runtime.Retry{Max: 2}, time.Hour
+				}
 				turn := recovered(t, &j, readTool(die, twice)).run().Turn(runtime.TurnConfig{Budget: time.Minute})
 				go turn.Execute(context.Background(), callOf("c1", "file_read", goodInput))
 				synctest.Wait()

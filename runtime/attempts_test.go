@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/virtual"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -158,7 +159,7 @@ func TestRetryAfterARestart(t *testing.T) {
 		"no attempts left":    {runtime.EffectAllow, 0, runtime.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			change := func(s *runtime.Spec) { retried(s); s.Retry.Max = c.max; s.Rules.MaxCalls = 1 }
+			change := func(s *runtime.Spec) { writes(s); retried(s); s.Retry.Max = c.max; s.Rules.MaxCalls = 1 }
 			j := &broken{left: 2}
 			r := transacting(t, j, &ledgerOfWrites{}, readTool(okRead, change))
 			require.Equal(t, runtime.Unknown, r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
@@ -169,9 +170,7 @@ func TestRetryAfterARestart(t *testing.T) {
 				attempt = info.Attempt
 				return okRead(ctx, in)
 			}, change)}, runtime.WithJournal(&j.Memory), runtime.WithPendingRequests())
-			if !*journaled {
-				require.NoError(t, r.exec.Recover(t.Context()))
-			}
+			r.recover()
 			s := r.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
 			out := s.Await(t.Context(), "c1")
 			assert.Equal(t, c.kind, out.Kind, out.Message)
@@ -186,5 +185,38 @@ func TestRetryAfterARestart(t *testing.T) {
 			assert.Equal(t, map[string]int{"file_read": 1}, run.Status().Invocations)
 			require.NoError(t, r.exec.Shutdown(t.Context()))
 		})
+	}
+}
+
+// TestLateHandlersAreRunAgainWhereDeclared lets a handler return at its deadline,
+// before the timer of the call: it was late, and is run again only with on_timeout.
+func TestLateHandlersAreRunAgainWhereDeclared(t *testing.T) {
+	for onTimeout, want := range map[bool]int{false: 1, true: 3} {
+		clock, release, attempts := virtual.New(), make(chan struct{}), 0
+		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
+			if attempts++; attempts == 1 {
+				clock.Busy(-1)
+				<-release
+				return okRead(ctx, in)
+			}
+			clock.Sleep(4 * time.Second)
+			return okRead(ctx, in)
+		}, retried, func(s *runtime.Spec) { s.Deadline, s.Retry.OnTimeout = 3*time.Second, onTimeout })}, runtime.WithClock(clock), runtime.WithPolicyTimeout(time.Hour))
+		var out runtime.Outcome
+		done := make(chan struct{})
+		clock.Busy(1)
+		go func() {
+			defer close(done)
+			defer clock.Busy(-1)
+			out = r.run().Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
+		}()
+		require.NoError(t, clock.Rest())
+		require.NoError(t, clock.Reach(clock.Now().Add(3*time.Second)))
+		clock.Busy(1)
+		close(release)
+		require.NoError(t, clock.Advance(time.Minute))
+		<-done
+		assert.Equal(t, runtime.TimedOut, out.Kind, out.Message)
+		assert.Equal(t, want, attempts, "on_timeout: %v", onTimeout)
 	}
 }

@@ -1,6 +1,9 @@
 package runtime
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // A BatchMode says how the calls of a batch follow each other.
 type BatchMode uint8
@@ -89,8 +92,8 @@ func (t *Turn) together(ctx context.Context, calls []Call, outcomes []Outcome) {
 }
 
 // RunDeclared makes the calls for which the declaration holds complete
-// arguments: of start tools that have not succeeded yet and, once the run is
-// ending or its model has stopped, of required tools that are open.
+// arguments: of start tools that have not succeeded yet and may still run, and,
+// once the run is ending or its model has stopped, of required tools that are open.
 func (t *Turn) RunDeclared(ctx context.Context) []Outcome {
 	if t == nil || t.run == nil || t.run.session == nil {
 		return nil
@@ -99,7 +102,11 @@ func (t *Turn) RunDeclared(ctx context.Context) []Outcome {
 	s.mu.Lock()
 	names := s.state.OpenStarts(r.id, r.principal)
 	if st := s.state.Status(r.id); RunState(st.State) == RunCleanup || st.Reminders > 0 {
-		names = append(names, st.PendingExit...)
+		for _, name := range st.PendingExit {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
 	}
 	s.mu.Unlock()
 	var outcomes []Outcome

@@ -25,6 +25,8 @@ const (
 	phaseHeld             // admitted; waits for the rest of its batch
 	phaseRunning          // the handler runs
 	phaseGrace            // its time is up, and it may still return, to be run again
+	phaseFinishing        // the handler has returned in time; its result is being judged
+	phaseEnding           // its outcome was decided in time: no timer ends it any more
 	phaseBackoff          // waits to be run again
 	phaseCommitting       // what it did is being committed
 )
@@ -62,6 +64,10 @@ type call struct {
 	alone       bool            // nobody waits for it
 	epoch       uint64          // of the earlier owner of the journal that its handler belonged to
 	dry         bool            // only judged: no events, no reservations, no handler
+	undoing     bool            // it is the undo of another call, with which it shares its record
+	inFlight    bool            // counted in the capacity
+	readmits    bool            // after a restart: it is judged anew, and holds what it has reserved before
+	unfit       bool            // it waits for consent that was asked for under another declaration of its tool
 	entered     bool            // counted in the gates
 	slot        bool            // holds a slot of its tool
 	returned    bool            // the work was neither left by a panic nor by Goexit
@@ -69,38 +75,44 @@ type call struct {
 	work        context.Context // of policy and handler
 	left        atomic.Bool     // its handler has returned
 
-	mu         sync.Mutex
-	handlerCtx callContext
-	prepared   wire.Value   // what its undo will need
-	isPrepared bool         // it was asked for, and may be nil
-	position   int          // in the list of active calls, from 1; guarded by the session
-	due        time.Time    // end of the phase; zero: none
-	evaluation *callContext // what the policy was given
-	revision   string       // of the policy that judged the call
-	attempt    int          // 0: the handler was not started
-	fence      fence
-	state      State
-	phase      phase
-	hold       hold // what it has in the rules; guarded by the session
-	invoked    bool
-	evaluating bool         // the policy has not returned
-	abandoned  bool         // and has outlived its limit
-	ending     bool         // somebody gives it its outcome
-	entry      uint64       // position of its latest entry in the journal
-	begun      bool         // the handler was let go: it may have had effects
-	rejudging  bool         // after a restart: the policy has not said yet whether it may run again
-	committing bool         // it is recorded, or about to be, that what it did stands: only its commit ends it
-	running    *callContext // of the present attempt
-	parts      []*begun     // of the present attempt, in the order in which they began
-	sealing    *signal      // happens when nobody uses the parts; nil: nobody does
-	stray      bool         // refused because its id is that of another call
-	found      *Verdict     // dry: of the worker, when it was the worker that ended the call
-	detached   bool         // its caller has been told that it is pending
-	approved   bool         // while it waits for consent
-	aborted    bool         // its handler was told to stop, by a shutdown
-	effect     rules.Digest // of its idempotency, when its tool declares one; zero before it is admitted
-	unsaid     bool         // its outcome is told and recorded nowhere: nobody knows it
-	away       bool         // its worker has left it
+	mu           sync.Mutex
+	handlerCtx   callContext
+	prepared     wire.Value   // what its undo will need
+	isPrepared   bool         // it was asked for, and may be nil
+	position     int          // in the list of active calls, from 1; guarded by the session
+	due          time.Time    // end of the phase; zero: none
+	evaluation   *callContext // what the policy was given
+	revision     string       // of the policy that judged the call
+	attempt      int          // 0: the handler was not started
+	fence        fence
+	state        State
+	phase        phase
+	hold         hold // what it has in the rules; guarded by the session
+	invoked      bool
+	back         bool          // the handler of the present attempt has returned
+	lingering    bool          // it has outlived the call
+	evaluating   bool          // the policy has not returned
+	ticks        int           // that the phase has left, when its time is counted in them
+	tick         time.Duration // one of them
+	abandoned    bool          // and has outlived its limit
+	ending       bool          // a goroutine gives it its outcome
+	entry        uint64        // position of its latest entry in the journal
+	begun        bool          // the handler was let go: it may have had effects
+	interruption *ending       // while it is judged once more: how it ends unless it runs again
+	rejudging    bool          // after a restart: the policy has not said yet whether it may run again
+	committing   bool          // it is recorded, or about to be, that what it did stands: only its commit ends it
+	running      *callContext  // of the present attempt
+	parts        []*begun      // of the present attempt, in the order in which they began
+	sealing      *signal       // happens when no goroutine uses the parts; nil: none does
+	stray        bool          // refused because its id is that of another call
+	found        *Verdict      // dry: of the worker, when it was the worker that ended the call
+	detached     bool          // its caller has been told that it is pending
+	approved     bool          // while it waits for consent
+	aborted      bool          // its handler was told to stop, by a shutdown
+	effect       rules.Digest  // of its idempotency, when its tool declares one; zero before it is admitted
+	unrecorded   bool          // nothing is recorded of it: the ledger was stalled when it was made
+	unsaid       bool          // given up by a shutdown: its caller has an outcome, the journal has none, and recovery settles it
+	away         bool          // its worker has left it
 }
 
 // A hold says what a call has in the rule state of its session.
@@ -112,26 +124,26 @@ const (
 	holdInvocation // its handler was started
 )
 
-// open finds the earlier call that in repeats, or makes a new one. Both are nil
-// when t belongs to no run.
-func (t *Turn) open(ctx context.Context, in Call) (c *call, earlier *record) {
+// open finds the earlier call that in repeats, or makes a new one. A call for which
+// there is no room, or whose id is that of another call, has its outcome: then the
+// record that it returns is its own, and its observers are waited for until done is
+// closed. Both are nil when t belongs to no run.
+func (t *Turn) open(ctx context.Context, in Call, done <-chan struct{}) (c *call, earlier *record) {
 	c = t.newCall(ctx, in)
 	if c == nil {
 		return nil, nil
 	}
-	s := t.run.session
-	s.mu.Lock()
-	for c.id == "" {
-		s.made++
-		if id := "call-" + strconv.Itoa(s.made); s.calls.find(id) == nil {
-			c.id = id
-		}
+	refused := c.enterExecutor()
+	earlier = c.enroll(refused)
+	if earlier == nil && refused == nil {
+		return c, nil
 	}
-	s.number++
-	c.record.number, c.record.id = s.number, c.id
-	earlier = s.calls.put(c.record)
-	s.mu.Unlock()
-	if earlier == nil || c.repeats(earlier) {
+	c.leaveExecutor()
+	switch {
+	case earlier == nil:
+		c.observe(done)
+		return nil, c.record
+	case c.repeats(earlier):
 		return c, earlier
 	}
 	c.stray = true
@@ -139,8 +151,35 @@ func (t *Turn) open(ctx context.Context, in Call) (c *call, earlier *record) {
 	c.refuse(ReasonCallIDReused, Detail{}, "the call id "+quote(in.ID)+
 		" was used for another call: give this one an id of its own")
 	c.depart()
-	c.observe()
+	c.observe(done)
 	return nil, c.record
+}
+
+// enroll makes the session know c, unless it knows a call of that id: then it
+// returns that one. A call for which there is no room gets its outcome instead.
+func (c *call) enroll(refused *Outcome) (earlier *record) {
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c.id == "" {
+		s.made++
+		if id := "call-" + strconv.Itoa(s.made); s.calls.find(id) == nil {
+			c.id = id
+		}
+	}
+	c.record.id = c.id
+	if refused == nil {
+		s.number++
+		c.record.number = s.number
+		if earlier = s.calls.put(c.record); earlier == nil {
+			c.run.part.calls.add(c.record)
+		}
+		return earlier
+	}
+	if earlier = s.calls.find(c.id); earlier == nil {
+		c.finishRefused(refused)
+	}
+	return earlier
 }
 
 // newCall returns a call of t, nil when t belongs to no run.
@@ -157,7 +196,7 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.As(in.Principal)
 	}
-	r := &record{id: in.ID, tool: in.Tool, run: t.run.id}
+	r := &record{id: in.ID, tool: in.Tool}
 	c := &call{
 		exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID,
 		tool: tool, index: index, metadata: in.Metadata, phase: phasePreparing,
@@ -208,7 +247,7 @@ func (c *call) await(out *Outcome) {
 		return
 	}
 	if !c.dry {
-		c.observe()
+		c.observe(c.ctx.Done())
 	}
 	r.tell(out)
 }
@@ -247,7 +286,7 @@ func (c *call) linger() Outcome {
 		c.forsake()
 		c.exec.wait(final, nil, nil)
 	}
-	c.observe()
+	c.observe(gone)
 	return c.record.outcome()
 }
 
@@ -300,17 +339,26 @@ func (c *call) enter(p phase, due time.Time) bool {
 // already.
 func (c *call) expire() (again time.Time) {
 	c.mu.Lock()
-	if c.due.IsZero() || c.ending && !c.evaluating {
+	now := c.clock()
+	if c.ending && !c.evaluating {
+		defer c.mu.Unlock()
+		return c.tellLingering(now)
+	}
+	if c.due.IsZero() {
 		c.mu.Unlock()
 		return time.Time{}
 	}
-	if c.due.After(c.clock()) {
+	if c.due.After(now) {
 		defer c.mu.Unlock()
 		return c.due
 	}
+	if again = c.nextTick(now); !again.IsZero() {
+		c.mu.Unlock()
+		return again
+	}
 	if c.evaluating && !c.abandoned {
 		c.abandoned = true
-		c.exec.abandoned.Add(1)
+		c.exec.evaluations.abandon(c.index, c.exec)
 	}
 	p := c.phase
 	c.mu.Unlock()
@@ -320,7 +368,9 @@ func (c *call) expire() (again time.Time) {
 		}
 	}
 	c.overdue(p)
-	return time.Time{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tellLingering(now)
 }
 
 // depart undoes what the call holds beyond its outcome.
@@ -330,9 +380,10 @@ func (c *call) depart() {
 		c.lane = nil
 	}
 	if c.slot {
-		c.exec.lanes[c.index].release(c.exec)
+		c.exec.lanes[c.index].releaseAfter(c.clock().Sub(c.now), c.exec)
 		c.slot = false
 	}
+	c.leaveExecutor()
 	if c.entered {
 		c.run.part.workers.leave()
 		c.exec.gate.leave()

@@ -89,19 +89,34 @@ func (e *Executor) sessionOf(id string) *Session {
 	return e.sessions.byID[id]
 }
 
+// contextOf returns the context of a call that no context of a caller ends.
+func (e *Executor) contextOf(session, id string) context.Context {
+	if e.rig == nil || e.rig.Context == nil {
+		return context.Background()
+	}
+	return e.rig.Context(session, id)
+}
+
 // Trigger begins a call and returns its id without waiting for anything that may
 // hang: Session.Await has the outcome. The call belongs to the run: it ends with
 // it, by Cancel, or when the turn's budget is used up, and no context of the
 // caller ends it. Observers are told of its outcome.
 //
 // A call with the id and the arguments of an earlier call of the session is that
-// one. The error says that t belongs to no run, or that the id is that of another
-// call. A refusal is no error: it is the outcome.
+// one. The error says that t belongs to no run, that the id is that of another call,
+// or that the executor is at capacity. Any other refusal is no error: it is the
+// outcome.
 func (t *Turn) Trigger(in Call) (id string, err error) {
-	c, r := t.open(context.Background(), in)
+	ctx := context.Background()
+	if t != nil && t.run != nil && t.run.session != nil {
+		ctx = t.run.session.exec.contextOf(t.run.session.id, in.ID)
+	}
+	c, r := t.open(ctx, in, pastDone)
 	switch {
 	case c == nil && r == nil:
 		return "", errors.New("a call is made in a turn of a run: there is none")
+	case c == nil && r.kept.more != nil && r.kept.more.Reason == ReasonAtCapacity:
+		return "", errors.New(r.kept.more.Message)
 	case c == nil:
 		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.id)
 	case r != nil:

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,9 +30,7 @@ func TestCancel(t *testing.T) {
 		r := newRigWith(t, policy, []*runtime.Tool{
 			obedient(begun, func(s *runtime.Spec) { s.Limits.Concurrency = 1 }), readTool(okRead, named("ask"), asking()), readTool(okRead, named("ok")),
 		}, runtime.WithPendingRequests(), runtime.WithJournal(&j), runtime.WithPolicyTimeout(time.Hour))
-		if !*journaled {
-			require.NoError(t, r.exec.Recover(t.Context()))
-		}
+		r.recover()
 		turn := r.turn()
 		running := told(turn, callOf("running", "file_read", goodInput))
 		<-begun
@@ -90,7 +89,10 @@ func TestNamesOfCancelResults(t *testing.T) {
 func TestTrigger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string
+		var mu sync.Mutex
 		observe := runtime.WithObserver(func(info runtime.CallInfo, out runtime.Outcome) {
+			mu.Lock()
+			defer mu.Unlock()
 			seen = append(seen, info.ID+" "+out.Kind.String())
 		})
 		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{
@@ -124,6 +126,7 @@ func TestTrigger(t *testing.T) {
 		assert.Equal(t, runtime.Completed, ses.Await(t.Context(), "d").Kind)
 		assert.Equal(t, runtime.TimedOut, ses.Await(t.Context(), "c").Kind, "the turn's budget is its own, too")
 		assert.Equal(t, time.Minute, time.Since(began))
+		require.NoError(t, r.exec.Flush(t.Context()))
 		assert.Contains(t, seen, "a completed")
 		assert.Contains(t, seen, "d completed")
 		assert.Contains(t, seen, "c timed_out")

@@ -10,7 +10,7 @@ import (
 )
 
 // What is recorded beside the transitions of calls, and where whoever goes on
-// waits until it would outlive a crash (SEMANTICS section 6).
+// waits until it would outlive a crash (SEMANTICS section 6.6).
 
 // WithJournal records everything in j, and makes what lasts out of it again:
 // sessions and runs, their rule state, requests for consent and grants, and the
@@ -43,12 +43,12 @@ func (s *Session) recordOpened() {
 }
 
 // recordConsent records a change of grants or requests that belongs to no call,
-// and returns when it is durable.
-func (e *Executor) recordConsent(at time.Time, by string) error {
+// and returns when it is durable by flush.
+func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) error) error {
 	if !e.ledger.on() {
 		return nil
 	}
-	return e.ledger.flush(e.ledger.note(&journal.Record{Kind: journal.KindConsent, At: plain(at), By: by}))
+	return flush(e.ledger.note(&journal.Record{Kind: journal.KindConsent, At: plain(at), By: by}))
 }
 
 // prepare keeps, and records, what the undo of the call will need.
@@ -77,12 +77,21 @@ func (c *call) latest() uint64 {
 	return c.entry
 }
 
-// durable returns when all that was recorded of c would outlive a crash.
+// durable returns when all that was recorded of c would outlive a crash. While the
+// ledger is stalled it returns an error at once.
 func (c *call) durable() error {
 	if !c.exec.ledger.on() {
 		return nil
 	}
 	return c.exec.ledger.flush(c.latest())
+}
+
+// durablePatiently is durable, but waits for the end of a stall.
+func (c *call) durablePatiently() error {
+	if !c.exec.ledger.on() {
+		return nil
+	}
+	return c.exec.ledger.flushPatiently(c.latest())
 }
 
 // intend waits until it is durable that the handler is about to start. A call of
@@ -121,7 +130,11 @@ func (c *call) unwritable(err error) *ending {
 
 // writable refuses the call when nothing can be recorded.
 func (c *call) writable() bool {
-	if err := c.exec.ledger.health(); err != nil {
+	err := c.exec.ledger.health()
+	if err == nil && c.unrecorded {
+		err = errStalled // it was, when the call was made
+	}
+	if err != nil {
 		return c.end(*c.unwritable(err))
 	}
 	return true
@@ -147,20 +160,28 @@ func (c *call) awaitOutcome() {
 	}
 	e := c.unwritable(err)
 	out := e.outcome
-	if c.begun {
+	stalled := errors.Is(err, journal.ErrUnavailable)
+	switch {
+	case c.begun && stalled:
+		out.Kind, out.Message = Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is known when it can be written again"
+	case c.begun:
 		out.Kind, out.Message = Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is lost"
 	}
 	c.exec.report(e.fault)
+	position := c.latest()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := c.record.outcome()
+	if stalled && was.Kind != Unknown { // from then on this is what it was
+		defer c.exec.ledger.afterwards(position, func() { c.record.later.CompareAndSwap(nil, &was) })
+	}
 	out.CallID, out.Tool, out.Revision, out.Duration = was.CallID, was.Tool, was.Revision, was.Duration
 	out.AllReasons, out.RequestID, out.Loop, out.Run = []Reason{out.Reason}, was.RequestID, was.Loop, was.Run
 	c.record.keep(&out)
 }
 
-// own records who writes the journal from now on.
-func (l *ledger) own(at time.Time) {
-	l.note(&journal.Record{Kind: journal.KindOwner, At: plain(at), Epoch: l.epoch, Setup: thisProcess()})
+// own records who writes the journal from now on, with what settings.
+func (l *ledger) own(at time.Time, settings *journal.Settings) {
+	l.note(&journal.Record{Kind: journal.KindOwner, At: plain(at), Epoch: l.epoch, Setup: thisProcess(), Settings: settings})
 }

@@ -43,6 +43,7 @@ type Command struct {
 	Session string `json:"session,omitempty"` // of undo, cancel and resolve
 	Call    string `json:"call,omitempty"`
 	Run     string `json:"run,omitempty"`     // of undo, when there is no call
+	DryRun  bool   `json:"dry_run,omitempty"` // of undo: only say what would be undone
 	Request string `json:"request,omitempty"` // of approve and deny
 	Grant   string `json:"grant,omitempty"`   // of revoke
 
@@ -66,7 +67,7 @@ type CommandResult = journal.CommandResult
 func (c *Command) recorded() *journal.Command {
 	return &journal.Command{
 		Nonce: c.Nonce, Kind: c.Kind, Session: c.Session, Run: c.Run, Call: c.Call, Request: c.Request, Grant: c.Grant,
-		Reason: c.Reason, User: c.User, MAC: c.MAC,
+		DryRun: c.DryRun, Reason: c.Reason, User: c.User, MAC: c.MAC,
 	}
 }
 

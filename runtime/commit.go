@@ -26,17 +26,42 @@ type fence struct {
 // inside has left, nil when there is nothing.
 func (f *fence) shut() *signal {
 	f.closed = true
-	if f.inside == 0 {
-		return nil
+	if f.inside > 0 && f.drained == nil {
+		f.drained = newSignal()
 	}
-	f.drained = newSignal()
 	return f.drained
 }
 
-// Commit carries out an effect under the fence of the call that ctx was made
-// for. Once the call has its outcome, because its time was up, because it was
-// cancelled or because its handler returned, effect is not called and the error
-// is ErrFenced.
+// enter lets an effect in, unless the fence is shut. The effect is inside until
+// it leaves: the goroutine that shuts the fence waits for it. c.mu is held.
+func (f *fence) enter() bool {
+	if f.closed {
+		return false
+	}
+	f.inside++
+	return true
+}
+
+// leave undoes an enter. c.mu is held.
+func (f *fence) leave(e *Executor) {
+	f.inside--
+	if f.inside == 0 && f.drained != nil {
+		e.fire(f.drained)
+		f.drained = nil
+	}
+}
+
+// Commit carries out an effect under the fence of the call, or of the undo handler,
+// that ctx was made for. Once the call has its outcome, because its time was up,
+// because it was cancelled or because its handler returned, effect is not called and
+// the error is ErrFenced.
+//
+// With a journal that has owners (journal.Fencer, such as that of package sqlite)
+// the stored epoch is compared with that of this executor before the effect, and
+// no other process can take the journal over before the effect has ended: when one
+// has, effect is not called and the error is ErrFenced (SEMANTICS section 6.9). For
+// effects elsewhere CallInfo.Fence is that epoch: a system that has seen a greater
+// one should refuse.
 //
 // The outcome of a call waits for an effect that has begun, up to five seconds,
 // and says so when it did not end: an effect should be short, a rename or a
@@ -59,5 +84,5 @@ func Commit(ctx context.Context, effect func() error) error {
 		defer c.mu.Unlock()
 		c.fence.leave(c.exec)
 	}()
-	return effect()
+	return c.exec.owning(ctx, effect)
 }

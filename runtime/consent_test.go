@@ -301,7 +301,7 @@ func TestPreviewIsBound(t *testing.T) {
 	assert.Equal(t, []string{"preview"}, res.Outcome.Detail.Changed)
 	assert.Equal(t, 1, ran)
 	for _, path := range []string{"fails", "panics"} {
-		assert.Equal(t, runtime.ReasonConsentUnavailable, ask(path).Reason, path)
+		assert.Equal(t, runtime.ReasonPreviewFailed, ask(path).Reason, path)
 	}
 }
 

@@ -14,7 +14,7 @@ type callContext struct {
 	parent  context.Context
 	call    *call // nil for a policy
 	attempt int
-	due     time.Time
+	due     time.Time // zero: it has no deadline of its own
 
 	why    atomic.Uint32 // it ended: one of the why constants; 0: it has not
 	closed atomic.Bool   // somebody closes done, or has
@@ -48,10 +48,11 @@ func contextOf(ctx context.Context) *callContext {
 	return at
 }
 
-// Deadline returns when the time of the attempt, or of the evaluation, is up.
+// Deadline returns when the time of the attempt is up. An evaluation, whose limit
+// is no instant, has only the deadline of its caller.
 func (c *callContext) Deadline() (time.Time, bool) {
-	if due, ok := c.parent.Deadline(); ok && due.Before(c.due) {
-		return due, true
+	if due, ok := c.parent.Deadline(); c.due.IsZero() || ok && due.Before(c.due) {
+		return due, ok
 	}
 	return c.due, true
 }
@@ -119,6 +120,7 @@ type CallInfo struct {
 	Principal              string
 	Behavior               string
 	Attempt                int    // from 1
+	Undo                   bool   // the call is being undone
 	Fence                  uint64 // grows with every owner of the journal: a system that has seen a greater one should refuse; 0: no journal
 	Metadata               map[string]string
 
@@ -128,27 +130,14 @@ type CallInfo struct {
 }
 
 // FromContext returns what is known of the call that ctx was made for. In an undo
-// handler that is the call that is undone, with the time of the undo: its key is the
-// one with which the effect was made, and there is no fence for Commit.
+// handler that is the call that is undone, with the deadline of the undo: Undo is
+// set, and its key is the one with which the effect was made.
 func FromContext(ctx context.Context) (CallInfo, bool) {
-	if c := callOf(ctx); c != nil {
-		return c.info(), true
-	}
-	if ctx == nil {
+	c := callOf(ctx)
+	if c == nil {
 		return CallInfo{}, false
 	}
-	info, ok := ctx.Value(infoKey{}).(CallInfo)
-	return info, ok
-}
-
-// infoKey is the key under which the context of an undo knows its call.
-type infoKey struct{}
-
-// inform returns a context for what is no attempt of c, and about it.
-func (c *call) inform(ctx context.Context) context.Context {
-	info := c.info()
-	info.deadline, _ = ctx.Deadline()
-	return context.WithValue(ctx, infoKey{}, info)
+	return c.info(), true
 }
 
 // info returns what is known of c.
@@ -158,7 +147,7 @@ func (c *call) info() CallInfo {
 	cfg := c.run.session.cfg.Load()
 	return CallInfo{
 		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
-		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.attempt, Metadata: c.metadata,
+		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.attempt, Undo: c.undoing, Metadata: c.metadata,
 		Fence: c.exec.ledger.epoch, effect: c.effect, deadline: c.running.due, exec: c.exec,
 	}
 }

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -111,15 +110,18 @@ func (c *call) resumed() bool { return c.asked != nil && c.asked.id != "" }
 // ask evaluates the policy. It reports false when the call has ended, and when
 // the judgement is made because the policy could not be asked.
 func (c *call) ask() (Decision, bool) {
-	if c.exec.abandoned.Load() >= maxAbandoned {
-		return Decision{}, c.policyFault(ruleBreaker, fmt.Errorf("%d evaluations were abandoned and have not ended", maxAbandoned))
+	if err := c.exec.evaluations.blocked(c.index); err != nil {
+		return Decision{}, c.policyFault(ruleBreaker, err)
+	}
+	if !c.awaitPlace() {
+		return Decision{}, false
 	}
 	ctx := &c.policyCtx
 	if ctx.parent != nil { // not the first evaluation: the first context may still be in use
 		ctx = new(callContext)
 		c.now = c.clock()
 	}
-	ctx.parent, ctx.due = c.work, c.now.Add(c.exec.patience)
+	ctx.parent = c.work
 	c.tellPolicy(&c.worker.input)
 	if !c.evaluate(ctx) {
 		return Decision{}, false
@@ -155,16 +157,19 @@ func (c *call) policyInputOf(args wire.Value, facts *Facts, now time.Time) Polic
 	}
 }
 
-// evaluate starts the clock of an evaluation.
+// evaluate begins an evaluation, which has its place and no tick behind it. It
+// reports false, and gives the place back, when the call has ended.
 func (c *call) evaluate(ctx *callContext) bool {
 	c.mu.Lock()
 	if c.ending {
 		c.mu.Unlock()
+		c.exec.evaluations.places.release(c.exec)
 		return false
 	}
-	c.phase, c.due, c.evaluating, c.evaluation = phaseDeciding, ctx.due, true, ctx
+	c.phase, c.evaluating, c.evaluation = phaseDeciding, true, ctx
+	due := c.count(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick)
 	c.mu.Unlock()
-	c.worker.arm(ctx.due)
+	c.worker.arm(due)
 	return true
 }
 
@@ -175,7 +180,7 @@ func (c *call) evaluated(ctx *callContext, revision string) bool {
 	c.revision = revision
 	inTime := c.settlePolicy() && !c.ending
 	if inTime {
-		c.phase, c.due = phaseAdmitting, c.ends()
+		c.phase, c.due, c.ticks = phaseAdmitting, c.ends(), 0
 	}
 	c.mu.Unlock()
 	c.worker.arm(c.ends())
@@ -188,7 +193,9 @@ func (c *call) evaluated(ctx *callContext, revision string) bool {
 func (c *call) settlePolicy() bool {
 	c.evaluating = false
 	if c.abandoned {
-		c.exec.abandoned.Add(-1)
+		c.exec.evaluations.returned(c.index)
+	} else {
+		c.exec.evaluations.places.release(c.exec)
 	}
 	return !c.abandoned
 }

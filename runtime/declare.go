@@ -10,6 +10,7 @@ import (
 // declare starts the life of the call and checks that its tool exists. Nobody
 // else knows the call yet: the transition needs no lock.
 func (c *call) declare() bool {
+	c.unrecorded = c.exec.ledger.on() && c.exec.ledger.stalled()
 	c.transition(EventInvoked, StateDeclared, &note{at: c.now})
 	if c.tool == nil {
 		names := c.exec.reg.Names()
@@ -98,10 +99,10 @@ func (c *call) afford() bool {
 		c.cancel(ReasonCancelled)
 		return false
 	}
-	if left, bounded := c.turn.left(c.now); bounded && left < max(c.exec.minimum, 1) {
+	if left, bounded := c.turn.left(c.now); bounded && left < max(c.turn.minimum, 1) {
 		return c.refuse(ReasonDeadline, Detail{Deadline: max(left, 0)}, fmt.Sprintf(
 			"%s of the turn's time is left, a call needs at least %s: it may be made in the next turn",
-			seconds(max(left, 0)), seconds(c.exec.minimum)))
+			limit(max(left, 0)), limit(c.turn.minimum)))
 	}
 	return !c.turn.blocks(c.index) || !c.answered() && c.unblocked()
 }

@@ -20,12 +20,13 @@ type desk struct {
 	key   []byte
 	noted func(*consent.Event) // nil: nobody is told of changes of the book
 
+	most int // open requests of a session
+
 	mu     sync.Mutex
 	book   *consent.Book
 	calls  map[string]*call // by request
 	timer  Timer            // runs when something is due
 	due    time.Time        // zero: the timer does not run
-	pruned int              // requests that were left then
 	closed signal           // happens when nothing becomes of requests here any more
 }
 
@@ -70,31 +71,66 @@ func (d *desk) arm() {
 	}
 }
 
+// A dueEvent is what time has brought to the request of a call.
+type dueEvent struct {
+	call    *call
+	expired bool
+}
+
 // tick does what time has brought: reminders, and the ends of requests that ran
-// out. It returns the calls of these.
-func (d *desk) tick() []*call {
-	type news struct {
-		call    *call
-		expired bool
-	}
-	var due []news
-	d.mu.Lock()
-	if d.book == nil || d.closed.happened() {
+// out. It returns the calls of these. The lock is taken for at most consent.AtOnce
+// requests at a time, so that answers and new requests come in between.
+func (d *desk) tick() (expired []*call) {
+	for now := d.exec.now(); ; {
+		d.mu.Lock()
+		if d.book == nil || d.closed.happened() {
+			d.mu.Unlock()
+			return expired
+		}
+		events := d.book.Due(now)
+		due := d.occur(events)
+		if len(events) == 0 {
+			d.due = time.Time{}
+			if d.timer != nil {
+				d.timer.Stop()
+				d.arm()
+			}
+		}
 		d.mu.Unlock()
-		return nil
+		if len(events) == 0 {
+			return expired
+		}
+		expired = append(expired, tell(due, now)...)
 	}
+}
+
+// tickOne is tick for one request: an answer to it does not wait for the other
+// requests that are due.
+func (d *desk) tickOne(request string) {
 	now := d.exec.now()
-	for _, ev := range d.book.Due(now) {
-		due = append(due, news{d.calls[ev.Request], ev.Kind == consent.EventExpired})
-		d.apply(&ev)
-	}
-	d.due = time.Time{}
-	if d.timer != nil {
-		d.timer.Stop()
-		d.arm()
+	d.mu.Lock()
+	var due []dueEvent
+	if !d.closed.happened() {
+		due = d.occur(d.book.DueOf(now, request))
 	}
 	d.mu.Unlock()
-	var expired []*call
+	tell(due, now)
+}
+
+// occur applies events that time has brought. d.mu is held.
+func (d *desk) occur(events []consent.Event) []dueEvent {
+	due := make([]dueEvent, 0, len(events))
+	for i := range events {
+		if c := d.calls[events[i].Request]; c != nil { // else its tool is gone, or takes other arguments: recovery ends the call
+			due = append(due, dueEvent{c, events[i].Kind == consent.EventExpired})
+		}
+		d.apply(&events[i])
+	}
+	return due
+}
+
+// tell tells calls what time has brought, and returns the calls whose requests ran out.
+func tell(due []dueEvent, now time.Time) (expired []*call) {
 	for _, n := range due {
 		if !n.expired {
 			n.call.remind(now)
@@ -170,7 +206,8 @@ func (d *desk) use(c *call) *ending {
 	var err error
 	switch {
 	case a.id != "":
-		now := c.consentCall()
+		now := a.question
+		now.Call = c.consentCall()
 		ev, err = d.book.Use(c.now, a.id, &now, a.unasked)
 		changed.Changed = nil
 		for _, what := range ev.Changed {
@@ -193,16 +230,12 @@ func (d *desk) use(c *call) *ending {
 	return refusal(ReasonBindingMismatch, changed, "the call is not what was approved any more: make it again")
 }
 
-// prune forgets what is old, when there is twice as much as last time. d.mu is held.
+// prunedAtOnce is how much of what is old a new request makes the desk forget.
+const prunedAtOnce = 4
+
+// prune forgets some of what is old. d.mu is held.
 func (d *desk) prune(now time.Time) {
-	if len(d.calls) < 64 || len(d.calls) < 2*d.pruned {
-		return
+	for _, id := range d.book.Prune(now.Add(-memory), prunedAtOnce) {
+		delete(d.calls, id)
 	}
-	d.book.Prune(now.Add(-memory))
-	for id := range d.calls {
-		if _, known := d.book.Request(id); !known {
-			delete(d.calls, id)
-		}
-	}
-	d.pruned = len(d.calls)
 }

@@ -54,16 +54,17 @@
 // what refuses its call, what it may do instead. Panic values, stacks, raw
 // errors and paths of the host never reach an Outcome; they go to the error
 // handler and the sinks. The text of a handler's error reaches the model when
-// the tool declares safe_errors.
+// the tool declares safe_errors, or when [Public] marks the error; then
+// Detail.Code holds its code.
 //
 //	completed   the handler ran and its output was accepted
-//	failed      handler_error, panic, invalid_output, output_too_large, commit_failed, interrupted
+//	failed      handler_error, panic, invalid_output, output_too_large, preview_failed, commit_failed, interrupted
 //	denied      unknown_tool, invalid_input, call_id_reused, shutting_down, run_finished, deadline,
 //	            blocked_after_timeout, operation_not_allowed, exiting, idempotency_conflict,
 //	            start_constraint, prerequisite_missing, order_violation, exclusive_group, max_calls, cooldown,
 //	            behavior_not_allowed, capability_missing, mode_off, policy_denied, policy_error,
 //	            consent_denied, consent_expired, consent_unavailable, binding_mismatch, at_capacity,
-//	            journal_unavailable
+//	            too_many_pending, journal_unavailable
 //	duplicate   an equal call was made before; Of names it
 //	pending     consent_required
 //	timed_out   deadline
@@ -88,9 +89,13 @@
 // attach obligations. What nothing allows is denied. Rewrites are applied to the
 // encoded arguments, decoded as strictly as any input, and judged once more; a
 // policy that then still wants something else has made an error, as has one
-// whose rewrites contradict each other. An evaluation has 100 ms
-// ([WithPolicyTimeout]): one that takes longer is abandoned, and while two are
-// abandoned and have not ended, calls are denied without asking.
+// whose rewrites contradict each other.
+//
+// At most GOMAXPROCS evaluations run at once. Each has one second of time in which
+// the process ran ([WithPolicyTimeout]), and waiting for a place is no part of it.
+// One that takes longer is abandoned and denies its call. While two evaluations
+// about a tool are abandoned and have not ended, its calls are denied without
+// asking (breaker_open); while that is so of four tools, all calls are.
 //
 // Then the rules judge the call (package runtime/rules). What refuses it is told
 // in one answer: rules first, then the policy. A call that nothing refuses is
@@ -105,6 +110,15 @@
 //
 // [WithShadow] lets a second policy judge the same calls afterwards, which decides
 // nothing, and tells where it would decide otherwise.
+//
+// # Capacity
+//
+// An executor works on 1,024 calls at once ([WithMaxInFlight]). Of a tool that
+// declares limits.concurrency so many handlers run at once, and limits.queue more
+// calls, four times as many by default, may be judged or wait. One more call is
+// denied at_capacity at once, before the policy and the journal: Detail.RetryAfter
+// says when to make it again, under the same id if you like, [Stats] counts it and
+// observers are told. No event and no entry of the journal tells of it.
 //
 // # Consent
 //
@@ -141,8 +155,9 @@
 //
 // # The handler
 //
-// A handler runs in a goroutine of its own, with the tool's deadline or what is
-// left of the turn's budget, whichever is less. limits.concurrency bounds how
+// A handler runs in a goroutine of its own, with the tool's deadline, the cap
+// of its turn or what is left of the turn's budget, whichever is least: each attempt
+// anew. limits.concurrency bounds how
 // many run at once; others wait in the order in which they came, inside the
 // turn's budget, and are at_capacity when it is over. A handler that was given
 // up keeps its place until it returns.
@@ -178,11 +193,17 @@
 //
 // Every change of a call's state is one [Event], emitted by one function, and
 // which event may follow which is data ([EventKind.Legal]). A [Sink] gets them
-// one at a time in order, and copies what it keeps: [MemorySink], [JSONSink] and
-// [LogSink] are here, an audit log or metrics are others. Events carry sizes and no arguments or
-// outputs, and texts of errors in them are scrubbed of the values of members
-// marked x-sensitive. Raw faults go to [WithErrorHandler], outcomes with their
-// obligations to [WithObserver].
+// one at a time in order: [JSONSink] and [LogSink] are here, and an application
+// can add its metrics. Each sink has a goroutine and a queue of 8,192 events, so
+// that one that blocks holds up no call: what overflows is counted ([Stats]),
+// reported, and told to the sink as sink.dropped. A [MemorySink] is filled at once.
+// Events carry sizes and no arguments or outputs, and texts of errors in them are
+// scrubbed of the values of members marked x-sensitive.
+//
+// Raw faults go to [WithErrorHandler], from a queue of their own, and outcomes with
+// their obligations to [WithObserver] before Execute returns. [Executor.Flush] and
+// [Executor.Shutdown] wait for all of them: a program that ends without either may
+// not have told everything.
 //
 // # The journal
 //
@@ -192,6 +213,8 @@
 // a caller is answered when the outcome is: of what was answered nothing is lost.
 // What a call may need to be undone ([WithUndo]) is in the journal before its
 // handler starts, and is prepared once, however often the handler runs.
+// An undo handler runs as a handler does: [FromContext], [Commit] and [PartOf] work
+// in it, and what it does through participants is one transaction.
 // [Session.Undo] of a call of an earlier process is what it would have been in
 // that process. When the arguments or the state were erased, or do not fit the
 // declaration any more, it is refused, not_undoable, and the error handler is told why.

@@ -10,6 +10,7 @@ import (
 type ending struct {
 	during   phase      // only while the call is in this phase; 0: in any
 	commits  bool       // it is how the commit went
+	waited   bool       // that waited for a journal that could not be written
 	byCaller bool       // not while the call waits for somebody's consent
 	idle     bool       // only while the handler was not let go, and there is a journal
 	by       string     // who ended it
@@ -19,7 +20,8 @@ type ending struct {
 	outcome  Outcome
 	output   int // bytes, before redaction
 	fault    *CallError
-	text     string // for operators; tryEnd sets it
+	text     string // for operators; tell sets it
+	told     bool   // it did
 	verdict  *Verdict
 }
 
@@ -36,12 +38,12 @@ func (c *call) end(e ending) bool {
 // had begun have ended, or had their grace.
 func (c *call) tryEnd(e *ending) bool {
 	var over *signal
-	defer func() { // whatever sinks, observers and the error handler do
+	defer func() { // also when what follows panics or leaves the goroutine
 		if over != nil {
 			c.exec.fire(over)
 		}
 	}()
-	e.text = c.tells(&e.outcome, e.fault)
+	e.tell(c)
 	tell := c.conclude(e, &over)
 	if over == nil {
 		return false
@@ -51,9 +53,16 @@ func (c *call) tryEnd(e *ending) bool {
 		c.exec.report(e.fault)
 	}
 	if tell {
-		c.observe()
+		c.observeLater()
 	}
 	return true
+}
+
+// tell sets what the event of e says to operators. It may run code of the tool.
+func (e *ending) tell(c *call) {
+	if !e.told {
+		e.text, e.told = c.tells(&e.outcome, e.fault), true
+	}
 }
 
 // conclude is tryEnd as far as the call's lock is held. It sets over to the
@@ -67,9 +76,10 @@ func (c *call) conclude(e *ending, over **signal) (tell bool) {
 		return false
 	}
 	if c.rejudging {
-		e.stillUnknown()
+		e.notRunAgain(c)
 	}
 	c.ending = true
+	c.lingers(c.clock())
 	*over = c.over()
 	started := c.attempt > 0
 	c.cancelContexts(e.outcome.Kind, started)
@@ -80,7 +90,7 @@ func (c *call) conclude(e *ending, over **signal) (tell bool) {
 		out.Detail.Writing = !c.exec.waitFor(drained, grace)
 		c.mu.Lock()
 	}
-	if len(c.parts) > 0 && out.Kind != Completed && out.Reason != ReasonLeaseLost { // what is left is the next owner's
+	if c.ownsParts(out) {
 		c.mu.Unlock()
 		if out.RolledBack = c.rollback() && !out.Detail.Writing; !out.RolledBack {
 			e.text = strings.TrimPrefix(e.text+"; what the call did was not taken back", "; ")
@@ -89,6 +99,13 @@ func (c *call) conclude(e *ending, over **signal) (tell bool) {
 	}
 	c.close(out, e, started)
 	return c.detached || c.alone
+}
+
+// ownsParts reports whether the call takes back what its handler did at participants:
+// not when it was decided that it stands, and not when the next owner of the journal
+// settles it. c.mu is held.
+func (c *call) ownsParts(out *Outcome) bool {
+	return len(c.parts) > 0 && out.Kind != Completed && out.Kind != Unknown && out.Reason != ReasonLeaseLost
 }
 
 // close makes the outcome complete, gives back what the call has reserved and
@@ -129,6 +146,12 @@ func (c *call) cancelContexts(kind OutcomeKind, started bool) {
 	}
 	if started {
 		c.running.cancel(why)
+	}
+	if c.asked != nil && c.asked.showing != nil {
+		if kind == Failed {
+			why = whyDeadline
+		}
+		c.asked.showing.cancel(why)
 	}
 	if c.evaluating {
 		c.evaluation.cancel(why)
@@ -201,11 +224,11 @@ func (c *call) overdue(p phase) {
 	case phaseAdmitting, phaseHeld:
 		e = refusal(ReasonDeadline, Detail{}, outOfTime)
 	case phasePreviewing:
-		e = refusal(ReasonConsentUnavailable, Detail{}, "what the call would do could not be shown in time to whoever is asked")
+		e = c.previewLate()
 	case phaseQueued:
-		e = refusal(ReasonAtCapacity, Detail{}, fmt.Sprintf(
-			"%q is busy: none of its %d slots got free in time", c.record.tool, c.tool.spec.Limits.Concurrency))
-	case phaseRunning, phaseGrace:
+		e = refusal(ReasonAtCapacity, Detail{RetryAfter: c.exec.lanes[c.index].retryAfter()}, fmt.Sprintf("%q is busy: %s in time",
+			c.record.tool, counted(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
+	case phaseRunning, phaseGrace, phaseFinishing:
 		c.timeOut(p)
 		return
 	case phaseCommitting:
@@ -234,7 +257,7 @@ func (c *call) timeOut(during phase) {
 		outcome: Outcome{
 			Kind: TimedOut, Reason: ReasonDeadline, Detail: Detail{Deadline: had},
 			Retryable: spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout,
-			Message:   fmt.Sprintf("%q did not finish within %s", c.record.tool, seconds(had)),
+			Message:   fmt.Sprintf("%q did not finish within %s", c.record.tool, limit(had)),
 		},
 	})
 }

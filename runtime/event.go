@@ -60,7 +60,9 @@ const (
 	EventUndone
 	EventUndoFailed
 	EventLateResult
-	EventConsentOff // of no call
+	EventLingering   // its handler still runs, the grace after the end of the call
+	EventConsentOff  // of no call
+	EventSinkDropped // of no call, and for one sink only: it has missed events
 )
 
 var eventNames = [...]string{
@@ -69,8 +71,8 @@ var eventNames = [...]string{
 	"tool.authorized", "tool.denied", "tool.started", "tool.output", "tool.retrying",
 	"tool.completed", "tool.failed", "tool.aborted", "tool.rolled_back",
 	"tool.stale", "tool.orphaned", "tool.unknown", "tool.reconciled",
-	"tool.undone", "tool.undo_failed", "tool.late_result",
-	"consent.off",
+	"tool.undone", "tool.undo_failed", "tool.late_result", "tool.lingering",
+	"consent.off", "sink.dropped",
 }
 
 // String returns the name of k, such as tool.started.
@@ -82,7 +84,7 @@ func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), ni
 // An Event is one transition of one call. It holds sizes and never arguments or
 // outputs; values of members marked x-sensitive are taken out of error texts.
 type Event struct {
-	Seq  uint64 // grows by one with every event of an executor
+	Seq  uint64 // grows by one with every event of an executor; 0: of sink.dropped, or recorded nowhere (journal.ErrUnavailable)
 	Time time.Time
 	Kind EventKind
 	From State
@@ -95,8 +97,8 @@ type Event struct {
 	Principal         string
 	RequestID         string // of the request for consent
 	By                string // who answered, undid, or switched off
-	Resolution        string // of an answer: accepted, recorded or rejected
-	Rejection         string // of a rejected one: why
+	Resolution        string // of an answer: accepted, recorded or rejected; of an undo that failed: rejected or failed
+	Rejection         string // of a rejected answer, or an undo that failed: why
 	Attempt           int    // 0 before the handler was started
 
 	Outcome     OutcomeKind // when To has ended
@@ -106,19 +108,22 @@ type Event struct {
 	Duration    time.Duration
 	InputBytes  int
 	OutputBytes int
+	Dropped     uint64 // of sink.dropped: how many events the sink has missed
 
 	// For operators only, never for the model.
 	Err   string // error text, panic value or violations
 	Stack string // of a panic
 }
 
-// A Sink receives every event of an executor, one at a time, in the order of
-// Seq. It is called while the call waits: a sink that may block hands events
-// over to somebody else. It must not call the executor.
+// A Sink receives every event of an executor, one at a time, in the order of Seq,
+// from a goroutine of its own: a sink that blocks holds up no call. 8,192 events
+// wait for it; more are dropped, which is reported to the error
+// handler, and the sink is told by sink.dropped when it takes events again. The
+// journal is the record. Flush and Shutdown wait for what is queued. A MemorySink is
+// filled at once.
 //
-// The event is valid only during the call of Emit and must not be changed: a sink
-// keeps a copy of what it needs, or of all of it.
-// An error is reported to the error handler and changes nothing else.
+// The event is the sink's own, and valid during the call of Emit: its lists must not
+// be changed. An error is reported to the error handler and changes nothing else.
 type Sink interface {
 	Emit(*Event) error
 }

@@ -7,21 +7,20 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/rig"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // The defaults of an Executor.
 const (
 	DefaultMinimumBudget = 5 * time.Second
-	DefaultPolicyTimeout = 100 * time.Millisecond
+	DefaultPolicyTimeout = time.Second
 )
 
 const (
 	// grace is how long an outcome waits for writes under the fence that had
 	// begun before the call ended.
 	grace = 5 * time.Second
-	// maxAbandoned is how many abandoned policy evaluations open the breaker.
-	maxAbandoned = 2
 )
 
 // An Executor executes calls of the tools in a registry under a policy. It is
@@ -30,9 +29,11 @@ type Executor struct {
 	reg          *Registry
 	policy       Policy
 	shadow       *shadow // nil: there is none
-	sinks        []Sink
+	sinks        []*sinkQueue
 	observers    []func(CallInfo, Outcome)
-	onError      func(*CallError)
+	onError      func(*CallError) // nil: there is none
+	faults       outbox[*CallError]
+	observing    tally  // observers that are being told
 	clock        Clock  // nil: the real one
 	waiter       Waiter // nil: nobody wants to know
 	approvers    []Approver
@@ -51,14 +52,18 @@ type Executor struct {
 	sessions sessions
 	imports  imports
 	desk     desk
+	undos    undoAttempts
 	roster   roster
 	minimum  time.Duration
+	rig      *rig.Rig      // of a simulation; nil: this is none
 	patience time.Duration // with the policy
 
-	lanes     []lane       // by position in the registry
-	abandoned atomic.Int32 // policy evaluations that outlived their limit and still run
-	gate      gate
-	crew      crew
+	evaluations evaluations
+	lanes       []lane       // by position in the registry
+	lingering   atomic.Int64 // handlers that have outlived their call
+	capacity    capacity
+	gate        gate
+	crew        crew
 
 	wall     wall
 	emitting sync.Mutex // sinks get one event at a time, in the order of Seq
@@ -77,12 +82,26 @@ func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error
 		return nil, errors.New("the policy is nil: an executor without a policy would deny every call")
 	}
 	e := &Executor{reg: reg, policy: policy, minimum: DefaultMinimumBudget, patience: DefaultPolicyTimeout}
+	e.capacity.most, e.desk.most = DefaultMaxInFlight, DefaultMaxOpenRequests
 	for _, opt := range opts {
 		opt(e)
 	}
 	if e.minimum < 0 || e.patience <= 0 {
 		return nil, fmt.Errorf("the minimum budget %v is negative or the policy timeout %v is not positive", e.minimum, e.patience)
 	}
+	if e.capacity.most < 1 {
+		return nil, fmt.Errorf("at most %d calls in flight: an executor works on one at least", e.capacity.most)
+	}
+	if e.desk.most < 1 {
+		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.desk.most)
+	}
+	for _, q := range e.sinks {
+		if q.sink == nil {
+			return nil, errors.New("a sink is nil: leave WithSink out")
+		}
+		q.open(e, q.sink)
+	}
+	e.openFaults()
 	if err := e.storable(); err != nil {
 		return nil, err
 	}
@@ -92,30 +111,26 @@ func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error
 	e.zero = zeroOf(e.now())
 	e.ledger.open(e)
 	e.desk.open(e)
+	e.evaluations.open(reg.Len(), e.patience)
 	e.lanes = make([]lane, reg.Len())
 	for i, t := range reg.All() {
-		e.lanes[i].limit = t.spec.Limits.Concurrency
+		e.lanes[i].open(t.spec.Limits)
 	}
 	return e, nil
 }
 
 // WithSink adds a receiver of events.
 func WithSink(s Sink) Option {
-	return func(e *Executor) { e.sinks = append(e.sinks, s) }
+	return func(e *Executor) { e.sinks = append(e.sinks, &sinkQueue{sink: s}) }
 }
 
 // WithErrorHandler sets who is told of what a model must not see: panics with
 // their stacks, raw errors of handlers and policies, faults of sinks and
-// observers. It is called on the goroutine that met the fault.
+// observers. f is called from a goroutine of its own, one fault at a time and in
+// order; while it does not return, 8,192 faults wait and more are dropped, which f
+// is told when it returns. Flush waits for it.
 func WithErrorHandler(f func(*CallError)) Option {
 	return func(e *Executor) { e.onError = f }
-}
-
-// WithObserver adds a function that is told the outcome of every call, with the
-// obligations that the policy attached, before Execute returns it. Results that
-// came too late are never among them.
-func WithObserver(f func(CallInfo, Outcome)) Option {
-	return func(e *Executor) { e.observers = append(e.observers, f) }
 }
 
 // WithMinimumBudget sets how much of the turn's budget a call must find to be
@@ -124,8 +139,11 @@ func WithMinimumBudget(d time.Duration) Option {
 	return func(e *Executor) { e.minimum = d }
 }
 
-// WithPolicyTimeout sets how long one evaluation of the policy may take. The
-// default is wrong when the policy asks another process.
+// WithPolicyTimeout sets how long one evaluation of the policy may take, in time
+// in which the process ran: it is counted in ticks of 10 ms, and a tick that comes
+// late counts once. Waiting for a place among the evaluations is no part of it
+// (SEMANTICS section 3.5). The default, one second, is wrong when the policy asks
+// another process.
 func WithPolicyTimeout(d time.Duration) Option {
 	return func(e *Executor) { e.patience = d }
 }

@@ -10,6 +10,8 @@ func (e *Executor) Note(f func(session string, ev rules.Event)) { e.noted = f }
 
 // NoteConsent sets who is told of every change of the book of requests.
 func (e *Executor) NoteConsent(f func(consent.Event)) {
+	e.desk.mu.Lock()
+	defer e.desk.mu.Unlock()
 	e.desk.noted = func(ev *consent.Event) { f(*ev) }
 }
 
@@ -35,3 +37,17 @@ func (e *Executor) HoldAdmitted() (release func()) {
 // Block keeps the tool at position i from running until the turn ends, as one that
 // timed out does.
 func (t *Turn) Block(i int) { t.block(i) }
+
+// HideCalls empties the index of all calls of s: what walks it finds none.
+func (s *Session) HideCalls() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = callIndex{}
+}
+
+// RunsWithCalls returns how many runs s remembers for their calls.
+func (s *Session) RunsWithCalls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.byRun)
+}

@@ -77,39 +77,11 @@ func (c *call) panicked(v any) *CallError {
 	return f
 }
 
-// report tells the error handler of a fault, once.
+// report tells the error handler of a fault, once. It does not wait for it.
 func (e *Executor) report(f *CallError) {
 	if e.onError == nil || f.told {
 		return
 	}
 	f.told = true
-	defer func() { _ = recover() }() // nobody is left to be told
-	e.onError(f)
-}
-
-// observe tells the observers how the call ended.
-func (c *call) observe() {
-	if len(c.exec.observers) > 0 {
-		c.tellObservers()
-	}
-}
-
-// tellObservers is observe when there are any.
-func (c *call) tellObservers() {
-	info := c.info()
-	for _, f := range c.exec.observers {
-		c.exec.tell(f, info, c.record.outcome())
-	}
-}
-
-// tell tells one observer.
-func (e *Executor) tell(f func(CallInfo, Outcome), info CallInfo, out Outcome) {
-	defer func() {
-		if v := recover(); v != nil {
-			e.report(&CallError{
-				Tool: info.Tool, CallID: info.ID, SessionID: info.Session, RunID: info.Run, Panic: v, Stack: debug.Stack(),
-			})
-		}
-	}()
-	f(info, out)
+	e.faults.add(&f)
 }

@@ -46,11 +46,13 @@ func (d *desk) view(r consent.Request) *ConsentRequest {
 	if c == nil {
 		return v
 	}
-	spec := c.tool.spec
-	v.Title, v.Description = spec.Title, spec.Description
 	var reveal []string
-	if spec.Consent != nil {
-		reveal = spec.Consent.Reveal
+	if c.tool != nil { // a tool that is gone has no title any more
+		spec := c.tool.spec
+		v.Title, v.Description = spec.Title, spec.Description
+		if spec.Consent != nil {
+			reveal = spec.Consent.Reveal
+		}
 	}
 	c.mu.Lock()
 	args, over := c.final, c.ending
@@ -99,7 +101,7 @@ func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolut
 	ev := d.book.Revoke(e.now(), grantID, by, reason)
 	d.apply(&ev)
 	d.mu.Unlock()
-	if err := e.recordConsent(ev.At, by); err != nil {
+	if err := e.recordConsent(ev.At, by, e.ledger.flush); err != nil {
 		return e.unrecorded(nil)
 	}
 	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection, Call: ev.Call}
@@ -121,7 +123,7 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	}
 	d.mu.Unlock()
 	if some {
-		_ = e.recordConsent(ev.At, "") // the grants are retired again when the policy is loaded after a restart
+		_ = e.recordConsent(ev.At, "", e.ledger.flush) // the grants are retired again when the policy is loaded after a restart
 	}
 }
 
@@ -131,6 +133,9 @@ func (e *Executor) ConsentOff(_ context.Context, until time.Time, by, reason str
 	if e == nil || e.engine == nil {
 		return errors.New("consent is switched off in an executor made by NewExecutor")
 	}
+	if err := e.ledger.health(); err != nil {
+		return fmt.Errorf("that consent is switched off cannot be recorded: %w", err)
+	}
 	d := &e.desk
 	d.mu.Lock()
 	ev, err := d.book.Off(e.now(), until, by, reason)
@@ -139,7 +144,7 @@ func (e *Executor) ConsentOff(_ context.Context, until time.Time, by, reason str
 	}
 	d.mu.Unlock()
 	if err == nil {
-		err = e.recordConsent(ev.At, by)
+		err = e.recordConsent(ev.At, by, e.ledger.flushPatiently)
 	}
 	if err != nil {
 		return err

@@ -20,7 +20,11 @@ import (
 var journaled = flag.Bool("journaled", false, "give every executor a journal in memory")
 
 func TestMain(m *testing.M) {
-	if kind := os.Getenv(signalled); kind != "" {
+	switch kind := os.Getenv(signalled); kind {
+	case "":
+	case stoppedKind:
+		os.Exit(beStopped())
+	default:
 		os.Exit(asChild(kind))
 	}
 	goleak.VerifyTestMain(m)
@@ -64,6 +68,14 @@ func newRigWith(t *testing.T, policy runtime.Policy, tools []*runtime.Tool, opts
 	return r
 }
 
+// recover reads the journal that a test has given, unless newRigWith has done so.
+func (r *rig) recover() {
+	r.t.Helper()
+	if !*journaled {
+		require.NoError(r.t, r.exec.Recover(r.t.Context()))
+	}
+}
+
 func (r *rig) fault(e *runtime.CallError) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,6 +83,8 @@ func (r *rig) fault(e *runtime.CallError) {
 }
 
 func (r *rig) allFaults() []*runtime.CallError {
+	r.t.Helper()
+	require.NoError(r.t, r.exec.Flush(r.t.Context()))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]*runtime.CallError(nil), r.faults...)
@@ -112,6 +126,9 @@ func readTool(run readFunc, change ...func(*runtime.Spec)) *runtime.Tool {
 	}
 	return runtime.NewTool(spec, &readInputRule, run)
 }
+
+// writes declares that a tool changes something.
+func writes(s *runtime.Spec) { s.Effect = runtime.SideEffectWrite }
 
 func named(name string) func(*runtime.Spec) { return func(s *runtime.Spec) { s.Name = name } }
 

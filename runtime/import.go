@@ -59,7 +59,7 @@ func (e *Executor) noteCommand(c *Command, res *CommandResult) error {
 	if res != nil {
 		r.Kind, r.Command = journal.KindCommandDone, &journal.Command{Nonce: c.Nonce, Kind: c.Kind, Result: res}
 	}
-	if err := e.ledger.flush(e.ledger.note(r)); err != nil {
+	if err := e.ledger.flushPatiently(e.ledger.note(r)); err != nil {
 		return fmt.Errorf("the command cannot be recorded: %w", err)
 	}
 	return nil
@@ -99,11 +99,8 @@ func (e *Executor) perform(ctx context.Context, c *Command) CommandResult {
 func (s *Session) perform(ctx context.Context, c *Command) CommandResult {
 	switch c.Kind {
 	case CommandUndo:
-		res := s.Undo(ctx, UndoRequest{CallID: c.Call, RunID: c.Run, By: c.By, Reason: c.Reason})
-		return CommandResult{
-			Done: res.Kind == UndoOK, Result: res.Kind.String(), Reason: res.Reason.String(),
-			Undone: res.Undone, Failed: res.Failed, NotUndoable: res.NotUndoable,
-		}
+		res := s.Undo(ctx, UndoRequest{CallID: c.Call, RunID: c.Run, By: c.By, Reason: c.Reason, DryRun: c.DryRun})
+		return res.command()
 	case CommandCancel:
 		res := s.Cancel(ctx, c.Call, c.By, c.Reason)
 		return resultNamed(res == CancelOK, res.String())
@@ -111,6 +108,22 @@ func (s *Session) perform(ctx context.Context, c *Command) CommandResult {
 		res := s.Resolve(ctx, c.Call, Finding{Happened: c.Happened, By: c.By, Reason: c.Reason})
 		return resultNamed(res == ResolveOK, res.String())
 	}
+}
+
+// command returns what became of a command to undo.
+func (res *UndoResult) command() CommandResult {
+	out := CommandResult{
+		Done: res.Kind == UndoOK, Result: res.Kind.String(), Reason: res.Reason.String(), Error: res.Err,
+		Undone: res.Undone, Failed: res.Failed, NotUndoable: res.NotUndoable, Reads: res.Reads,
+	}
+	for _, c := range res.Calls {
+		one := journal.UndoneCall{Call: c.CallID, Tool: c.Tool, Result: c.Kind.String(), Reason: c.Reason.String(), Error: c.Err}
+		for _, l := range c.Later {
+			one.Later = append(one.Later, journal.LaterCall{Call: l.CallID, Tool: l.Tool, Shares: l.Shares})
+		}
+		out.Calls = append(out.Calls, one)
+	}
+	return out
 }
 
 // resultNamed returns what became of a command that has one word for it.

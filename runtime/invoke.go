@@ -11,18 +11,15 @@ import (
 )
 
 // start checks what was approved and gives the handler its deadline: that of
-// the tool, or the end of the turn's budget if that comes first.
+// the tool or of the turn, or the end of the turn's budget if that comes first.
 func (c *call) start() bool {
 	if why := c.exec.crew.stop.Load(); why != 0 {
 		c.halted(why)
 		return false
 	}
-	d := c.tool.spec.deadline()
-	if c.exec.waiter != nil { // only a simulation has its own idea
-		if other, ok := rig.Deadline(c.work, c.id); ok {
-			d = other
-		}
-		c.now = c.clock() // it may have let time pass
+	d := c.attemptDeadline()
+	if c.exec.waiter != nil {
+		c.now = c.clock() // a simulation may have let time pass
 	}
 	started, e := c.commitIfOpen(d)
 	if e != nil {
@@ -32,6 +29,17 @@ func (c *call) start() bool {
 		c.worker.arm(c.running.due)
 	}
 	return started
+}
+
+// attemptDeadline is deadline, of which a simulation has its own idea. No lock is
+// held: a simulation may wait.
+func (c *call) attemptDeadline() time.Duration {
+	if c.exec.waiter != nil {
+		if d, ok := rig.Deadline(c.work, c.id); ok {
+			return d
+		}
+	}
+	return c.deadline()
 }
 
 // commitIfOpen is commit for a call that may have ended: then it reports false.
@@ -92,25 +100,35 @@ func (c *call) invoke() bool {
 	return true
 }
 
-// finish judges what the handler returned. All that may hang, such as the text of
-// an error, comes before the call has its outcome: its time still runs.
-func (c *call) finish() bool {
-	var e ending
-	c.result(&e)
+// finish makes the result of a handler that returned in time the outcome. All that
+// may hang, such as the text of an error, comes before the moment that decides: its
+// time still runs.
+func (c *call) finish(e *ending) bool {
 	if c.tool.spec.Artifact != nil {
-		c.aside(&e)
+		c.aside(e)
 	}
 	e.commits = true
 	if e.outcome.Kind == Completed && len(c.exec.participants) > 0 {
-		c.commitParts(&e)
+		c.commitParts(e)
+	}
+	c.endInTime(e)
+	return true
+}
+
+// endInTime makes e the ending of the call, unless it comes too late.
+func (c *call) endInTime(e *ending) {
+	e.tell(c)
+	if !c.decideInTime() {
+		c.timeOut(0)
+		c.late(e.fault, e.output)
+		return
 	}
 	if e.fault != nil {
 		c.exec.report(e.fault)
 	}
-	if !c.tryEnd(&e) {
+	if !c.tryEnd(e) && !c.committedLate(e) {
 		c.late(e.fault, e.output)
 	}
-	return true
 }
 
 // result sets e to the ending that the handler's result deserves.
@@ -122,7 +140,9 @@ func (c *call) result(e *ending) {
 			return
 		}
 		fault := c.faulty(ReasonHandlerError, err)
-		c.failed(e, c.handlerMessage(fault), fault)
+		message, code := c.handlerMessage(fault)
+		c.failed(e, message, fault)
+		e.outcome.Detail.Code = code
 		return
 	}
 	if c.outputs == nil {
@@ -191,7 +211,7 @@ func (c *call) late(fault *CallError, output int) {
 func (c *call) leave() {
 	defer c.exec.busy(-1)
 	defer c.park()
-	defer c.left.Store(true)
+	defer c.departHandler()
 	defer c.depart()
 	if c.returned {
 		return
@@ -220,8 +240,11 @@ func (c *call) crashed(fault *CallError) {
 		c.exec.report(fault)
 		var e ending
 		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.tool), fault)
-		if !c.tryEnd(&e) {
+		if c.returnedLate() {
+			c.timeOut(0)
 			c.late(fault, 0)
+		} else {
+			c.endInTime(&e)
 		}
 		return
 	}
@@ -232,6 +255,16 @@ func (c *call) crashed(fault *CallError) {
 	if !denied {
 		c.exec.report(fault)
 	}
+}
+
+// deadline returns how long one attempt of c may take, the budget of its turn left
+// out: what its tool declares, or less if the turn caps it.
+func (c *call) deadline() time.Duration {
+	d := c.tool.spec.deadline()
+	if most := c.turn.limit; most > 0 && most < d {
+		return most
+	}
+	return d
 }
 
 // deadline returns how long one attempt may take.

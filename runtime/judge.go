@@ -129,7 +129,7 @@ func (c *call) bound(obligations []Obligation) {
 				c.policyFault("notify", fmt.Errorf("obligation notify %s: its args are no JSON: %s", at(o.At), violationList(violations)))
 				return
 			}
-		case "redact_output":
+		case obligationRedact:
 			if err := c.redactable(o); err != nil {
 				c.policyFault("redact_output", fmt.Errorf("obligation redact_output %s: %w", at(o.At), err))
 				return

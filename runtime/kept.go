@@ -53,7 +53,7 @@ func (o *Outcome) plain() bool {
 // empty reports whether d holds nothing.
 func (d *Detail) empty() bool {
 	switch {
-	case d.Rule != "", d.At != "", d.Message != "", d.Available != nil, d.Allowed != nil, d.Max != 0, d.Used != 0,
+	case d.Code != "", d.Rule != "", d.At != "", d.Message != "", d.Available != nil, d.Allowed != nil, d.Max != 0, d.Used != 0,
 		d.RetryAfter != 0, d.Missing != nil, d.Any, d.Already != nil, d.Group != "", d.HeldBy != "",
 		d.PendingExit != nil, d.ExpiresIn != 0, d.Changed != nil, d.Deadline != 0, d.Writing:
 		return false
@@ -70,7 +70,7 @@ func (r *record) outcome() (out Outcome) {
 // tell is outcome for an outcome that is there already, and zero: they are large.
 func (r *record) tell(out *Outcome) {
 	k := &r.kept
-	if k.kind == Unknown {
+	if k.kind == Unknown || k.more != nil && k.more.Reason == ReasonJournalUnavailable {
 		if later := r.later.Load(); later != nil {
 			*out = *later
 			return

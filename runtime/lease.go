@@ -33,6 +33,7 @@ type lease struct {
 	beat   Timer
 	stale  Timer
 	proven time.Time // when the last renewal that succeeded began
+	unhold func()    // lets another executor of this process have the journal; nil: it was not claimed
 	stop   func()    // ends the renewal that is under way; nil: there is none
 }
 
@@ -73,7 +74,7 @@ func (l *lease) renew() {
 	l.mu.Lock()
 	l.stop = nil
 	if over = l.over; !over {
-		if err == nil {
+		if err == nil || errors.Is(err, journal.ErrUnavailable) { // which says that it is still ours
 			l.proven = began
 			l.stale.Reset(DefaultStale - l.exec.now().Sub(began))
 		}
@@ -114,6 +115,21 @@ func (l *lease) wrote(err error) {
 	}()
 }
 
+// owning carries out an effect while the journal is this executor's, as far as the
+// journal can tell. When it is not the error is ErrFenced and the ownership is lost.
+func (e *Executor) owning(ctx context.Context, effect func() error) error {
+	f, ok := e.ledger.journal.(journal.Fencer)
+	if !ok {
+		return effect()
+	}
+	var result error
+	if err := f.Fence(context.WithoutCancel(ctx), func() { result = effect() }); err != nil {
+		e.lease.wrote(err)
+		return fmt.Errorf("the effect was not carried out: %w: %w", ErrFenced, err)
+	}
+	return result
+}
+
 // lose ends everything that the ownership allowed: nothing more is recorded or
 // admitted, handlers are told to stop, and whoever waits for somebody's consent is
 // told that it is pending, because that is for the next owner.
@@ -126,6 +142,7 @@ func (l *lease) lose(cause error) {
 	e.report(&CallError{Reason: ReasonLeaseLost, Err: e.ledger.health()})
 	e.desk.close()
 	e.crew.halt(haltLost)
+	e.undos.halt()
 	e.all(e.crew.calls(), (*call).dispossess)
 }
 
@@ -153,6 +170,35 @@ func (l *lease) release(e *Executor) {
 	l.end()
 	l.work.shut()
 	e.graceful(&l.work)
+	l.unclaim()
+}
+
+// claim keeps other executors of this process from the journal, if it is one that
+// has owners.
+func (l *lease) claim(ctx context.Context, j journal.Journal) error {
+	owner, ok := j.(journal.Owner)
+	if !ok {
+		return nil
+	}
+	release, err := owner.Claim(ctx)
+	if err != nil {
+		return fmt.Errorf("claim the journal: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unhold = release
+	return nil
+}
+
+// unclaim is the reverse of claim.
+func (l *lease) unclaim() {
+	l.mu.Lock()
+	release := l.unhold
+	l.unhold = nil
+	l.mu.Unlock()
+	if release != nil {
+		release()
+	}
 }
 
 // dispossess ends a call whose executor does not own the journal any more: one

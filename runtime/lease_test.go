@@ -43,6 +43,8 @@ type owned struct {
 
 func (o *owned) Epoch() uint64 { return o.epoch }
 
+func (o *owned) Claim(context.Context) (func(), error) { return func() {}, nil }
+
 func (o *owned) Beat(ctx context.Context) error {
 	o.mu.Lock()
 	o.beats = append(o.beats, time.Now())

@@ -22,7 +22,9 @@ var errNotRecovered = errors.New("the journal was not read yet: call Recover bef
 // have come by then, and the first who comes meanwhile writes next.
 //
 // A journal that could not be written once is not written any more: what is in
-// memory is ahead of it then, and nothing that is answered may rest on that.
+// memory is ahead of it then, and nothing that is answered may rest on that. Where
+// nothing of a write is there (journal.ErrUnavailable) the ledger is stalled: it
+// keeps the entries, and writes them when that is possible. See ledger_stall.go.
 type ledger struct {
 	exec    *Executor
 	journal journal.Journal // nil: nothing is recorded
@@ -41,6 +43,7 @@ type ledger struct {
 	pending []consent.Event // that the next entry takes along
 	timer   Timer
 	armed   bool
+	stall   stall
 }
 
 // A batchOf entries is written together.
@@ -81,7 +84,10 @@ func (l *ledger) health() error {
 func (l *ledger) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.failed
+	if l.failed != nil {
+		return l.failed
+	}
+	return l.stall.err
 }
 
 // agree notes a change of the book of requests and grants. The lock of the desk
@@ -141,7 +147,7 @@ func (l *ledger) overdue() {
 	l.mu.Lock()
 	l.armed = false
 	l.mu.Unlock()
-	_ = l.flushAll() // whoever needs it finds the error again
+	_ = l.flushAll() // a call that needs its entries flushes too, and gets the error
 }
 
 // flushAll is flush for all that has been added.
@@ -156,7 +162,8 @@ func (l *ledger) flushAll() error {
 }
 
 // flush returns when all entries up to a position would outlive a crash. The
-// error says that they may not, and that nothing will be written any more.
+// error says that they may not, and that nothing will be written any more; or, when
+// it is journal.ErrUnavailable, that they are not there, and will be written later.
 func (l *ledger) flush(position uint64) error {
 	if !l.on() {
 		return nil
@@ -200,16 +207,23 @@ func (l *ledger) write(b *batchOf) error {
 		b.err = guard(func() error { return l.journal.Append(context.Background(), b.entries) })
 	}
 	l.mu.Lock()
+	kept := b.err != nil && l.keep(b)
 	if b.err == nil {
 		l.durable = b.last
-	} else if l.failed == nil {
+	} else if !kept && l.failed == nil {
 		l.failed = b.err
 	}
-	clear(b.entries)
-	l.spare, b.entries = b.entries, nil
-	l.writing = nil
+	if !kept {
+		clear(b.entries)
+		l.spare = b.entries
+	}
+	b.entries, l.writing = nil, nil
 	next, led := l.filling, l.filling.led
+	held := l.stall.err != nil || len(l.stall.later) > 0
 	l.mu.Unlock()
+	if b.err == nil && held {
+		l.ended(b.last)
+	}
 	l.exec.fire(&b.done)
 	l.exec.lease.wrote(b.err)
 	if led {

@@ -2,11 +2,14 @@ package runtime
 
 import (
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // leads says to which states an event may lead from one.
@@ -21,13 +24,13 @@ func lifecycleInWords() map[EventKind][]leads {
 	return map[EventKind][]leads{
 		EventInvoked:           {stay(StateDeclared)},
 		EventValidated:         {{StateDeclared, []State{StateValidated}}},
-		EventApprovalRequested: {stay(StateValidated)},
+		EventApprovalRequested: {stay(StateValidated), {StateAuthorized, []State{StateValidated}}},
 		EventApprovalDecided: {
 			stay(StateDeclared), stay(StateValidated), stay(StateAuthorized), stay(StateExecuting), stay(StateCompleted),
 			stay(StateFailed), stay(StateDenied), stay(StateAborted), stay(StateRolledBack),
 		},
 		EventApprovalExpiring: {stay(StateValidated)},
-		EventAuthorized:       {{StateValidated, []State{StateAuthorized}}},
+		EventAuthorized:       {{StateValidated, []State{StateAuthorized}}, stay(StateAuthorized)},
 		EventDenied: {
 			{StateDeclared, []State{StateFailed, StateDenied}}, {StateValidated, []State{StateDenied}},
 			{StateAuthorized, []State{StateDenied}}, {StateExecuting, []State{StateDenied}},
@@ -36,7 +39,7 @@ func lifecycleInWords() map[EventKind][]leads {
 		EventOutput:    {stay(StateExecuting)},
 		EventRetrying:  {stay(StateExecuting)},
 		EventCompleted: {{StateExecuting, []State{StateCompleted}}},
-		EventFailed:    {{StateExecuting, []State{StateFailed}}},
+		EventFailed:    {{StateValidated, []State{StateFailed}}, {StateExecuting, []State{StateFailed}}},
 		EventAborted: {
 			{StateDeclared, []State{StateAborted}}, {StateValidated, []State{StateAborted}},
 			{StateAuthorized, []State{StateAborted}}, {StateExecuting, []State{StateAborted}},
@@ -56,6 +59,7 @@ func lifecycleInWords() map[EventKind][]leads {
 		EventUndoFailed: {stay(StateCompleted), stay(StateAborted), stay(StateExecuting)},
 		EventLateResult: {stay(StateFailed), stay(StateAborted), stay(StateRolledBack)},
 		EventConsentOff: {stay(StateDeclared)},
+		EventLingering:  {stay(StateAborted), stay(StateRolledBack)}, EventSinkDropped: nil,
 	}
 }
 
@@ -86,8 +90,10 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range 2000 {
 		var sink MemorySink
-		faults := 0
-		e := &Executor{sinks: []Sink{&sink}, onError: func(*CallError) { faults++ }}
+		var faults atomic.Int64
+		e := &Executor{sinks: []*sinkQueue{{}}, onError: func(*CallError) { faults.Add(1) }, engine: new(rules.Engine)}
+		e.sinks[0].open(e, &sink)
+		e.openFaults()
 		c := &call{exec: e, run: &Run{session: &Session{exec: e}}, record: &record{}}
 		state, events, refused := StateDeclared, 0, 0
 		for range 40 {
@@ -105,7 +111,8 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 			}
 			require.Equal(t, state, c.state, "seed %d", seed)
 			require.Len(t, sink.Events(), events, "seed %d", seed)
-			require.Equal(t, refused, faults, "seed %d", seed)
+			require.NoError(t, e.Flush(t.Context()))
+			require.EqualValues(t, refused, faults.Load(), "seed %d", seed)
 		}
 		last := StateDeclared
 		for _, ev := range sink.Events() {
@@ -126,7 +133,7 @@ func TestNamesOfEnums(t *testing.T) {
 	assert.Len(t, reasonNames, int(ReasonRunClosed)+1)
 	assert.Len(t, outcomeNames, int(Unknown)+1)
 	assert.Len(t, stateNames, int(StateRolledBack)+1)
-	assert.Len(t, eventNames, int(EventConsentOff)+1)
+	assert.Len(t, eventNames, int(EventSinkDropped)+1)
 	assert.Equal(t, "tool.late_result", EventLateResult.String())
 	assert.Equal(t, "run_closed", ReasonRunClosed.String())
 	assert.Equal(t, "journal_unavailable", ReasonJournalUnavailable.String())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/anishathalye/porcupine"
 
@@ -98,8 +99,9 @@ func said(v rules.Verdict, admitted string) string {
 	return fmt.Sprint("denied ", v.Reasons())
 }
 
-// linearModel is the sequential specification: one session at a time.
-func linearModel(engine *rules.Engine) porcupine.Model {
+// linearModel is the sequential specification: one session at a time. Once steps is
+// used up no step is legal, which ends the search.
+func linearModel(engine *rules.Engine, steps *atomic.Int64) porcupine.Model {
 	return porcupine.Model{
 		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 			parts := map[int][]porcupine.Operation{}
@@ -123,6 +125,9 @@ func linearModel(engine *rules.Engine) porcupine.Model {
 		},
 		Step: func(state, input, output any) (bool, any) {
 			n, in := state.(*linearNode), input.(linearStep)
+			if steps.Add(-1) < 0 {
+				return false, state
+			}
 			m, text := n.step(in, output.(string))
 			return m != nil && text == output.(string), m
 		},

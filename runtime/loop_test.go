@@ -196,7 +196,7 @@ func TestUndo(t *testing.T) {
 			{func() error { return runtime.ErrDrift }, runtime.UndoRejected, runtime.UndoDrift},
 			{func() error { return errors.New("mischief") }, runtime.UndoFailed, runtime.UndoHandlerError},
 			{func() error { panic("mischief") }, runtime.UndoFailed, runtime.UndoHandlerError},
-			{func() error { time.Sleep(46 * time.Second); return nil }, runtime.UndoFailed, runtime.UndoHandlerError},
+			{func() error { time.Sleep(46 * time.Second); return nil }, runtime.UndoFailed, runtime.UndoTimedOut},
 			{func() error { return nil }, runtime.UndoOK, runtime.UndoReasonNone},
 			{nil, runtime.UndoRejected, runtime.UndoAlreadyUndone},
 		} {

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -66,17 +67,27 @@ func list(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 }
 
-// seconds prints d for people: 90s, 0.25s, 1ms.
-func seconds(d time.Duration) string {
-	switch {
-	case d >= time.Second:
-		d = d.Round(10 * time.Millisecond)
-	case d >= 10*time.Millisecond:
-		d = d.Round(time.Millisecond)
-	case d > 0:
-		return strconv.FormatInt(max(d.Round(time.Millisecond), time.Millisecond).Milliseconds(), 10) + "ms"
+// counted returns what is said of one thing, or of n.
+func counted[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return one
 	}
-	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
+	return fmt.Sprintf(many, n)
+}
+
+// seconds prints how long to wait, or what is left, for people: 90s, 2s, 250ms.
+func seconds(d time.Duration) string { return rules.Wait(d) }
+
+// limit prints a declared or remaining bound for people, to the millisecond that the
+// bound is not above: 1.5s, 250ms.
+func limit(d time.Duration) string {
+	if up := d % time.Millisecond; up > 0 {
+		d += time.Millisecond - up
+	}
+	if d < time.Second {
+		return seconds(d)
+	}
+	return strconv.FormatFloat(float64(d.Milliseconds())/1000, 'f', -1, 64) + "s"
 }
 
 // invalidInput tells a model what is wrong with its arguments.
@@ -95,13 +106,24 @@ func invalidInput(violations []wire.Violation) string {
 	return "the input is invalid: " + strings.Join(texts, "; ")
 }
 
-// handlerMessage tells a model that the handler failed, and how if the tool says
-// that its error texts are safe.
-func (c *call) handlerMessage(fault *CallError) string {
-	if c.tool.spec.SafeErrors {
-		return c.scrub(fault.text())
+// handlerMessage returns what a model reads of a failed handler, and the code of a
+// public error. The text is that of the public error, or that of any error if the
+// tool declares safe_errors.
+func (c *call) handlerMessage(fault *CallError) (message, code string) {
+	return c.toolMessage(fault.Err, fault.text(), fmt.Sprintf("%q failed", c.record.tool))
+}
+
+// toolMessage returns what a model reads of an error of the tool: the text of a
+// public error, with its code; whole if the tool declares safe_errors; else other.
+func (c *call) toolMessage(err error, whole, other string) (message, code string) {
+	text, code := public(err)
+	if text == "" && c.tool.spec.SafeErrors {
+		text = whole
 	}
-	return fmt.Sprintf("%q failed", c.record.tool)
+	if text == "" {
+		return other, code
+	}
+	return c.scrub(text), code
 }
 
 // errorText returns the text of err, whose Error method may panic.

@@ -59,7 +59,7 @@ type Outcome struct {
 
 	Of          string   // duplicate, idempotency_conflict: the earlier call
 	RequestID   string   // of the request for consent, when there was one
-	Steps       []Step   // of a refusal by rules: after these the same call would be admitted
+	Steps       []Step   // of a refusal by rules: what who makes calls can do, after which the same call would be admitted
 	Loop        Loop     // what the loop around the model should do
 	Run         RunState // how the run stands after the call
 	PendingExit []string // required tools that are open; nil when no tool is required
@@ -67,6 +67,7 @@ type Outcome struct {
 
 // A Detail holds what belongs to the primary reason of an Outcome.
 type Detail struct {
+	Code        string        `json:"code,omitempty"`         // handler_error, preview_failed: that of Public
 	Rule        string        `json:"rule,omitempty"`         // policy_denied, policy_error: which one
 	At          string        `json:"at,omitempty"`           // file:line of that rule
 	Message     string        `json:"message,omitempty"`      // consent_denied: what the person said

@@ -89,6 +89,11 @@ func (c *call) resume() {
 // rework gives a call that was approved to a worker, who judges it once more.
 // It is not the caller's any more: that it gave up means nothing.
 func (c *call) rework() {
+	if c.unfit {
+		c.refuse(ReasonBindingMismatch, Detail{Changed: []string{consent.ChangedDeclaration.String()}},
+			"the tool is not declared any more as it was when the call was approved: make it again")
+		return
+	}
 	if !c.exec.gate.enter() {
 		c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
 		return
@@ -101,7 +106,9 @@ func (c *call) rework() {
 	c.mu.Lock()
 	c.phase, c.due = phasePreparing, c.ends()
 	c.entered, c.returned = true, false
+	c.reenterExecutor()
 	c.args, c.text, c.now = c.final, c.finalText, c.clock()
+	c.left.Store(false)
 	c.work = context.WithoutCancel(c.ctx)
 	c.mu.Unlock()
 	c.exec.crew.take(c)

@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// A CallKey names a call: its id is unique in its session.
-type CallKey = journal.CallKey
+// A CallKey names the transaction of a call, or that of its undo.
+type CallKey struct {
+	Session, Call string // the call's id is unique in its session
+	Undo          bool   // the transaction is that of the undo handler
+}
 
 // A Participant takes part in the transactions of calls: what a handler does
 // through it stands when the call completes, and is taken back when it does not
-// (SEMANTICS section 6). Its methods are safe for concurrent use.
+// (SEMANTICS section 6.8). Its methods are safe for concurrent use.
 type Participant interface {
 	// Begin starts what one call does here. It is called when the handler comes here
 	// for the first time, and once per attempt.
@@ -79,6 +80,33 @@ func PartOf(ctx context.Context, p Participant) (Part, error) {
 	return at.call.part(at, p)
 }
 
+// ErrReadOnly says that a tool of effect read was about to write.
+var ErrReadOnly = errors.New("the tool is declared effect: read: declare effect: write, or read without the transaction of the call")
+
+// WritePartOf is PartOf for what a handler is about to change. In a call, or an undo,
+// of a tool whose effect is read the error is ErrReadOnly, and nothing is begun:
+// recovery, consent and policies take such a tool at its word (SEMANTICS section 6.7).
+func WritePartOf(ctx context.Context, p Participant) (Part, error) {
+	at := contextOf(ctx)
+	if at == nil {
+		return nil, ErrNoCall
+	}
+	c := at.call
+	if c.tool.spec.Effect != SideEffectRead {
+		return c.part(at, p)
+	}
+	who := c.exec.participant(p)
+	if who == nil {
+		return nil, notParticipant(p)
+	}
+	return nil, fmt.Errorf("tool %q cannot write through participant %q: %w", c.tool.spec.Name, who.name, ErrReadOnly)
+}
+
+// notParticipant is the error of a participant that the executor does not know.
+func notParticipant(p Participant) error {
+	return fmt.Errorf("%T is no participant of this executor: give it to NewExecutor with WithParticipant", p)
+}
+
 // A begun part is what one attempt of a call does at a participant. The mutex of
 // its call guards it.
 type begun struct {
@@ -92,7 +120,7 @@ type begun struct {
 func (c *call) part(at *callContext, p Participant) (Part, error) {
 	who := c.exec.participant(p)
 	if who == nil {
-		return nil, fmt.Errorf("%T is no participant of this executor: give it to NewExecutor with WithParticipant", p)
+		return nil, notParticipant(p)
 	}
 	c.mu.Lock()
 	if at.attempt != c.attempt || c.fence.closed {
@@ -155,7 +183,9 @@ func (e *Executor) participant(p Participant) *participant {
 }
 
 // key names the call.
-func (c *call) key() CallKey { return CallKey{Session: c.run.session.id, Call: c.id} }
+func (c *call) key() CallKey {
+	return CallKey{Session: c.run.session.id, Call: c.id, Undo: c.undoing}
+}
 
 // fenced is the error of what comes after the outcome, or the end of the attempt.
 func (c *call) fenced() error { return fmt.Errorf("%s: %w", callName(c.id, c.record.tool), ErrFenced) }

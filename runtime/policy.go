@@ -54,7 +54,7 @@ type PolicyInput struct {
 // Facts returns what happened in this run before this call, as it was when it was
 // first asked for in this evaluation. A decision that was made without asking
 // holds whatever else happens in the run meanwhile; any other is asked for again
-// when the facts have changed (SEMANTICS section 3, 5).
+// when the facts have changed (SEMANTICS section 3.5).
 func (in *PolicyInput) Facts() *Facts {
 	if in.view != nil {
 		return in.view.facts()

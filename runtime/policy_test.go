@@ -174,7 +174,7 @@ func TestPolicyInput(t *testing.T) {
 // limit, two that hang open the breaker, and one that ends closes it.
 func TestPolicyIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hang := map[string]time.Duration{"c1": time.Second, "c2": 2 * time.Second}
+		hang := map[string]time.Duration{"c1": 10 * time.Second, "c2": 20 * time.Second}
 		policy := runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 			time.Sleep(hang[in.CallID])
 			return runtime.Decision{Effect: runtime.EffectAllow}, ctx.Err()
@@ -185,14 +185,14 @@ func TestPolicyIsAbandoned(t *testing.T) {
 		for _, id := range []string{"c1", "c2"} {
 			start := time.Now()
 			out := turn.Execute(t.Context(), callOf(id, "file_read", goodInput))
-			assert.Equal(t, 100*time.Millisecond, time.Since(start))
+			assert.Equal(t, runtime.DefaultPolicyTimeout, time.Since(start))
 			assert.Equal(t, runtime.ReasonPolicyError, out.Reason)
 			assert.Equal(t, "timeout", out.Detail.Rule)
 		}
 		out := turn.Execute(t.Context(), callOf("c3", "file_read", goodInput))
 		assert.Equal(t, "breaker_open", out.Detail.Rule)
 		assert.Equal(t, runtime.ReasonPolicyError, out.Reason)
-		time.Sleep(time.Second)
+		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		out = turn.Execute(t.Context(), callOf("c4", "file_read", goodInput))
 		assert.Equal(t, runtime.Completed, out.Kind)
@@ -204,7 +204,7 @@ func TestPolicyIsAbandoned(t *testing.T) {
 func TestCancelledWhileThePolicyThinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := runtime.PolicyFunc(func(ctx context.Context, _ *runtime.PolicyInput) (runtime.Decision, error) {
-			time.Sleep(time.Second)
+			time.Sleep(10 * time.Second)
 			assert.ErrorIs(t, ctx.Err(), context.Canceled)
 			return runtime.Decision{Effect: runtime.EffectAllow}, nil
 		})
@@ -216,7 +216,7 @@ func TestCancelledWhileThePolicyThinks(t *testing.T) {
 			cancel()
 			assert.Equal(t, runtime.Cancelled, out.Kind)
 		}
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(2 * time.Second)
 		out := turn.Execute(t.Context(), callOf("c3", "file_read", goodInput))
 		assert.Equal(t, "breaker_open", out.Detail.Rule, "evaluations that outlive a cancelled call count")
 		require.NoError(t, r.exec.Shutdown(t.Context()))
@@ -327,7 +327,7 @@ func TestHeldSessionIsReleased(t *testing.T) {
 		start := time.Now()
 		out := turn.Execute(t.Context(), callOf("slow", "file_read", goodInput))
 		assert.Equal(t, "timeout", out.Detail.Rule)
-		assert.Equal(t, 100*time.Millisecond, time.Since(start))
+		assert.Equal(t, runtime.DefaultPolicyTimeout, time.Since(start))
 		assert.EqualValues(t, 3, tries.Load())
 		call <- "after"
 		close(call)

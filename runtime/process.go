@@ -10,7 +10,7 @@ import (
 
 // thisProcess says which process this is. A pid alone does not: it is used again.
 // Where the system does not tell when it and the process started, that is left
-// out (SEMANTICS section 6).
+// out (SEMANTICS section 6.10).
 func thisProcess() *journal.Setup {
 	setup := &journal.Setup{PID: os.Getpid()}
 	setup.Host, _ = os.Hostname()

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -27,7 +28,8 @@ type asked struct {
 	unasked  bool   // approved, and nothing asks any more
 	since    time.Time
 	tell     context.CancelFunc
-	late     *signal // happens when its caller has waited long enough; guarded by the call
+	showing  *callContext // of the preview; guarded by the call
+	late     *signal      // happens when its caller has waited long enough; guarded by the call
 }
 
 // show prepares the question that is put to people, if any is, with what the
@@ -44,14 +46,14 @@ func (c *call) show() bool {
 	}
 	if j.asks {
 		q, err := c.questionOf(c.final, &j.decision)
-		if err != nil {
+		if err != nil && !c.resumed() { // an approved one is asked another question now: use finds that
 			j.refuse(ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
 			return true
 		}
 		c.asked.question = q
 	}
 	hook, declared := c.tool.hooks.preview, c.tool.spec.Consent
-	if hook == nil || declared == nil || !declared.Preview || !c.resumed() && c.exec.desk.answers(c) {
+	if hook == nil || declared == nil || !declared.Preview || !c.resumed() && (c.exec.desk.answers(c) || c.nobody() != nil) {
 		return true
 	}
 	plain := len(j.decision.Rewrites) == 0
@@ -67,15 +69,22 @@ func (c *call) show() bool {
 
 // makePreview asks the tool what the call would do.
 func (c *call) makePreview() bool {
-	due := c.now.Add(c.tool.spec.deadline())
+	due := c.now.Add(c.deadline())
 	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
+	ctx := &callContext{parent: c.work, due: due}
+	c.mu.Lock()
+	c.asked.showing = ctx // from now on the end of the call ends it
+	c.mu.Unlock()
 	if !c.enter(phasePreviewing, due) {
 		return false
 	}
-	ctx := &callContext{parent: c.work, due: due}
 	p, err := c.previewOf(ctx, c.final)
+	var failed judgement
+	if err != nil {
+		failed = c.previewFailed(err)
+	}
 	ctx.cancel(whyCanceled)
 	c.now = c.clock()
 	if !c.enter(phaseAdmitting, c.ends()) {
@@ -83,11 +92,34 @@ func (c *call) makePreview() bool {
 	}
 	if c.asked.preview = p; err != nil {
 		j := &c.worker.judge
-		j.refuse(ReasonConsentUnavailable, Detail{}, "what the call would do could not be shown to whoever is asked")
-		j.fault = c.faulty(ReasonConsentUnavailable, fmt.Errorf("preview: %w", err))
+		j.refuse(failed.reason, failed.detail, failed.message)
+		j.fault = failed.fault
 	}
 	return true
 }
+
+// previewFailed judges that the call fails because the tool cannot show what it would
+// do. The texts of the tool's errors are asked here, in the time of the preview.
+func (c *call) previewFailed(err error) (j judgement) {
+	whole := "" // of a panic the model reads nothing
+	if _, returned := errors.AsType[*foreign](err); returned {
+		whole = errorText(err)
+	}
+	message, code := c.toolMessage(err, whole, fmt.Sprintf("%q could not show what the call would do", c.record.tool))
+	j.refuse(ReasonPreviewFailed, Detail{Code: code}, message)
+	j.fault = c.faulty(ReasonPreviewFailed, fmt.Errorf("preview: %w", err))
+	return j
+}
+
+// previewLate is the ending of a call whose preview took too long.
+func (c *call) previewLate() *ending {
+	return &ending{
+		event: EventFailed, to: StateFailed, fault: c.faulty(ReasonPreviewFailed, errPreviewLate),
+		outcome: Outcome{Kind: Failed, Reason: ReasonPreviewFailed, Message: fmt.Sprintf("%q could not show in time what the call would do", c.record.tool)},
+	}
+}
+
+var errPreviewLate = errors.New("preview: it did not end within the deadline of the tool and the budget of the turn")
 
 // previewOf calls the preview hook of the tool, if it has one.
 func (c *call) previewOf(ctx context.Context, args wire.Value) (p *consent.Preview, err error) {
@@ -106,7 +138,8 @@ func (c *call) previewOf(ctx context.Context, args wire.Value) (p *consent.Previ
 	return p, nil
 }
 
-// questionOf returns what is asked about the call with some arguments.
+// questionOf returns what is asked about the call with some arguments. With an
+// error no approver could ever agree to it.
 func (c *call) questionOf(args wire.Value, d *Decision) (q consent.Question, err error) {
 	spec := c.tool.spec
 	asks := make([]consent.Ask, 0, len(d.Asks)+1)
@@ -117,22 +150,27 @@ func (c *call) questionOf(args wire.Value, d *Decision) (q consent.Question, err
 		asks = append(asks, consent.Ask(a))
 	}
 	q.Requirement, err = consent.Merge(spec.requirement(), asks...)
-	if err != nil {
-		return q, err
-	}
 	if spec.Consent != nil && spec.Consent.Ask == ConsentAskAlways {
 		asks = append(asks, consent.Ask{ID: ruleDeclaration, Message: spec.Consent.Message})
 	}
 	if len(asks) == 0 && d.Effect == EffectAsk {
 		asks = append(asks, consent.Ask{ID: rulePolicy})
 	}
-	q.Reasons = consent.Reasons(asks)
+	q.Reasons, q.Obligations = consent.Reasons(asks), consentObligations(d.Obligations)
 	q.Call = c.consentCallWith(args, d.Revision)
 	q.Effect, q.Undoable = spec.Effect.String(), spec.Undo != nil
 	if spec.Consent != nil {
 		q.Message = spec.Consent.Message
 	}
-	return q, nil
+	return q, err
+}
+
+// consentObligations returns obligations as a request for consent holds them.
+func consentObligations(list []Obligation) (out []consent.Obligation) {
+	for _, o := range list {
+		out = append(out, consent.Obligation{Code: o.Code, Args: jsonOrNil(o.Args)}) // what is no JSON has denied the call
+	}
+	return out
 }
 
 // requirement returns what the declaration wants of a consent; nil: nothing.
@@ -142,7 +180,7 @@ func (s *Spec) requirement() *consent.Requirement {
 	}
 	d := s.Consent
 	return &consent.Requirement{
-		Approvers: d.Approvers, Quorum: d.Quorum, Timeout: d.Timeout, MaxCover: d.MaxCover,
+		Approvers: d.Approvers, Quorum: d.Quorum, Timeout: d.Timeout, MaxCover: d.MaxCover, MaxFor: d.MaxFor,
 		AllowEdit: d.AllowEdit, AllowSelf: d.AllowSelf,
 	}
 }
@@ -173,6 +211,24 @@ func (c *call) nobody() *ending {
 		"%q needs somebody's consent and %v", c.record.tool, errNobody))
 }
 
+// overfull refuses a call that needs consent when as many requests of its session
+// wait for answers as may.
+func (d *desk) overfull(c *call) *ending {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.full(c)
+}
+
+// full is overfull while d.mu is held.
+func (d *desk) full(c *call) *ending {
+	if d.book.Waiting(c.run.session.id) < d.most {
+		return nil
+	}
+	return refusal(ReasonTooManyPending, askDetail(c.worker.judge.decision.Asks), fmt.Sprintf(
+		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.tool,
+		counted(d.most, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
+}
+
 // askDetail names the first ask.
 func askDetail(asks []Ask) Detail {
 	if len(asks) == 0 {
@@ -193,12 +249,13 @@ func (c *call) admitAsked() (next int, held *signal, e *ending) {
 	switch c.asked.grant = grant; {
 	case yes:
 		return c.reserve()
+	case c.nobody() != nil:
 	case c.tool.hooks.preview != nil && declared != nil && declared.Preview && c.asked.preview == nil:
 		return nextAgain, nil, nil // what answered the question a moment ago does no more
 	}
 	s := c.run.session
 	rc := &c.worker.rule
-	if e := c.nobody(); e != nil {
+	if e := cmp.Or(c.nobody(), d.full(c)); e != nil {
 		if v := c.check(rc); !v.Admitted() {
 			e = c.refused(v, rc, &c.worker.judge)
 		}
@@ -206,11 +263,11 @@ func (c *call) admitAsked() (next int, held *signal, e *ending) {
 	}
 	ev, err := d.book.Ask(c.now, rand.Text(), rand.Text(), &c.asked.question)
 	if err != nil {
-		e = refusal(ReasonConsentUnavailable, Detail{}, "the call cannot be shown to whoever is asked")
-		e.fault = c.faulty(ReasonConsentUnavailable, err)
+		e = refusal(ReasonPolicyError, Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
+		e.fault = c.faulty(ReasonPolicyError, err)
 		return nextEnd, nil, e
 	}
-	v, rule := s.askByRules(c.exec.instant(c.now), rc)
+	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
 	if !v.Admitted() {
 		return nextEnd, nil, c.refused(v, rc, &c.worker.judge)
 	}

@@ -28,7 +28,7 @@ func TestQueueBehindAHandlerThatHangs(t *testing.T) {
 		out = run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c2", "file_read", goodInput))
 		assert.Equal(t, runtime.ReasonAtCapacity, out.Reason)
 		assert.Equal(t, 5*time.Second, time.Since(start), "as long as a handler may take")
-		assert.Equal(t, `"file_read" is busy: none of its 1 slots got free in time`, out.Message)
+		assert.Equal(t, `"file_read" is busy: its only slot did not get free in time`, out.Message)
 		close(release)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	})

@@ -37,6 +37,7 @@ const (
 	ReasonConsentUnavailable
 	ReasonBindingMismatch
 	ReasonAtCapacity
+	ReasonTooManyPending
 	ReasonJournalUnavailable
 
 	// Reasons for failures.
@@ -44,6 +45,7 @@ const (
 	ReasonPanic
 	ReasonInvalidOutput
 	ReasonOutputTooLarge
+	ReasonPreviewFailed // the tool could not show what the call would do: its handler did not run
 	ReasonCommitFailed
 	ReasonInterrupted
 
@@ -61,8 +63,8 @@ var reasonNames = [...]string{
 	"start_constraint", "prerequisite_missing", "order_violation", "exclusive_group", "max_calls", "cooldown",
 	"behavior_not_allowed", "capability_missing", "mode_off", "policy_denied", "policy_error",
 	"consent_required", "consent_denied", "consent_expired", "consent_unavailable", "binding_mismatch",
-	"at_capacity", "journal_unavailable",
-	"handler_error", "panic", "invalid_output", "output_too_large", "commit_failed", "interrupted",
+	"at_capacity", "too_many_pending", "journal_unavailable",
+	"handler_error", "panic", "invalid_output", "output_too_large", "preview_failed", "commit_failed", "interrupted",
 	"cancelled", "lease_lost", "run_closed",
 }
 

@@ -19,6 +19,7 @@ type recalled struct {
 	run, agent, principal, tool string
 	began, ended                time.Time
 	turnEnds                    time.Time
+	turnCap                     time.Duration
 	mac                         string
 	metadata                    map[string]string
 	heartbeat                   bool
@@ -30,6 +31,8 @@ type recalled struct {
 	lost                        string          // why some of them were not recorded
 	state                       State
 	attempt                     int
+	effects                     string // where its handler has some, as a Record says
+	triggered                   bool   // no caller waits for it
 	epoch                       uint64
 	pin                         string // of the declaration under which its handler was started
 	request                     string
@@ -38,7 +41,9 @@ type recalled struct {
 	decided                     *Outcome       // then: what it ends with
 	outcome                     *Outcome       // nil: it has none
 	undone                      bool
-	obligations                 []Obligation // of the policy that let it run
+	redeclared                  bool             // it waits for consent, and its tool is declared otherwise now
+	undo                        *interruptedUndo // nil: no undo was under way
+	obligations                 []Obligation     // of the policy that let it run
 }
 
 // A recollection is made of the entries of a journal, one after the other.
@@ -46,7 +51,6 @@ type recollection struct {
 	exec  *Executor
 	calls map[journal.CallKey]*recalled
 	order []*recalled
-	gone  map[journal.CallKey]bool // calls of tools that are not registered any more
 	last  uint64
 	beat  time.Time // when the latest entry was made
 }
@@ -80,8 +84,10 @@ func (m *recollection) add(entry *journal.Entry) error {
 		return nil
 	}
 	s := m.session(r)
-	if err := m.rules(s, r); err != nil {
-		return err
+	for i := range r.Rules {
+		if err := s.state.Apply(&r.Rules[i]); err != nil {
+			return err
+		}
 	}
 	switch r.Kind {
 	case journal.KindSessionOpened:
@@ -90,7 +96,7 @@ func (m *recollection) add(entry *journal.Entry) error {
 		s.runs++
 		s.openPart(r.Run)
 	case journal.KindRunClosed:
-		delete(s.parts, r.Run)
+		s.closePart(r.Run)
 	}
 	if r.Call == "" {
 		return nil
@@ -143,27 +149,6 @@ func (m *recollection) session(r *journal.Record) *Session {
 	return s
 }
 
-// rules lets happen what changed in the rule state. Calls of tools that are not
-// registered any more are left out: no rule can be about them.
-func (m *recollection) rules(s *Session, r *journal.Record) error {
-	for i := range r.Rules {
-		ev := &r.Rules[i]
-		key := journal.CallKey{Session: s.id, Call: ev.Call}
-		if ev.Tool != "" {
-			if _, _, known := m.exec.reg.Lookup(ev.Tool); !known {
-				m.gone[key] = true
-			}
-		}
-		if ev.Call != "" && m.gone[key] {
-			continue
-		}
-		if err := s.state.Apply(ev); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // call notes what a record says of a call.
 func (m *recollection) call(s *Session, r *journal.Record) error {
 	key := journal.CallKey{Session: s.id, Call: r.Call}
@@ -172,7 +157,7 @@ func (m *recollection) call(s *Session, r *journal.Record) error {
 	case c == nil && r.Mark == journal.MarkOpened:
 		c = &recalled{
 			session: s, id: r.Call, run: r.Run, agent: r.Agent, principal: r.Principal, tool: r.Tool,
-			began: r.At, turnEnds: r.TurnEnds, mac: r.InputMAC, metadata: r.Metadata,
+			began: r.At, turnEnds: r.TurnEnds, turnCap: r.TurnCap, triggered: r.Triggered, mac: r.InputMAC, metadata: r.Metadata,
 		}
 		m.calls[key] = c
 		m.order = append(m.order, c)
@@ -218,18 +203,15 @@ func (c *recalled) add(r *journal.Record) error {
 	if r.Request != "" {
 		c.request = r.Request
 	}
-	if r.Mark == journal.MarkStarted {
-		c.pin = r.Pin
-	}
+	c.startedBy(r)
 	if r.Revision != "" {
 		c.revision = r.Revision
 	}
 	if err := c.oblige(r); err != nil {
 		return err
 	}
+	c.undoBy(r)
 	switch r.Kind {
-	case EventUndone.String():
-		c.undone = true
 	case EventReconciled.String(), journal.KindCommitting:
 	default:
 		if r.Mark != journal.MarkEnded {
@@ -254,6 +236,16 @@ func (c *recalled) add(r *journal.Record) error {
 	}
 	c.outcome, c.ended = &out, r.At
 	return nil
+}
+
+// startedBy notes what was declared when an attempt started.
+func (c *recalled) startedBy(r *journal.Record) {
+	switch {
+	case r.Mark == journal.MarkStarted:
+		c.pin, c.effects = r.Pin, r.Effects
+	case r.Kind == EventRetrying.String() && r.Effects != c.effects: // under another declaration
+		c.effects = ""
+	}
 }
 
 // attemptsBy returns how many attempts there were by a record. One that says that
@@ -304,7 +296,7 @@ func keep(to *json.RawMessage, p *journal.Payload) {
 
 // open reports whether somebody may still answer the request of the call.
 func (c *recalled) asked(b *consent.Book) (consent.Request, bool) {
-	if c.outcome != nil || c.request == "" || c.state != StateValidated {
+	if c.outcome != nil || c.request == "" || c.state != StateValidated && c.state != StateAuthorized {
 		return consent.Request{}, false
 	}
 	r, ok := b.Request(c.request)

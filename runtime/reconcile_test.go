@@ -217,9 +217,7 @@ func TestReconciledOutputIsRedacted(t *testing.T) {
 		{Code: "redact_output", Args: []byte(`{"pointers":["/content"]}`)},
 	}})
 	old := newRigWith(t, policy, []*runtime.Tool{transfer(hang, nil)}, runtime.WithJournal(s.take()))
-	if !*journaled {
-		require.NoError(t, old.exec.Recover(t.Context()))
-	}
+	old.recover()
 	out := told(old.turn(), callOf("c1", "transfer", goodInput))
 	<-begun
 	r := recovered(t, s.take(), transfer(never, func(context.Context, *runtime.Reconcile[readInput]) (*readOutput, error) {

@@ -19,14 +19,15 @@ type record struct {
 	first  signal    // the first answer is there: the outcome, or that the call waits for consent
 	final  *signal   // then: the outcome is there; nil when it was the first answer
 	kept   kept
-	later  atomic.Pointer[Outcome] // what an unknown call turned out to be; nil: it is still unknown, or never was
+	later  atomic.Pointer[Outcome] // what an unknown call, or one that was not recorded in time, turned out to be; nil: that is not known, or it was neither
 	call   *call                   // as long as something can become of it, or it waited for consent
-	run    string
+	run    *runCalls
 	number int      // in the session
 	undo   undoable // guarded by the session
 	old    *bygone  // of an earlier process; nil: of this one
 	hash   uint64   // of the id, in the index of the session
 	next   *record  // there
+	before *record  // the call of the same run that was made before; nil: this is the first
 }
 
 // A bygone call is known by what an earlier process has recorded of its input.

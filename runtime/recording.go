@@ -42,7 +42,8 @@ func (c *call) detail(r *journal.Record, ev *Event, n *note, p *payer) (err erro
 	switch ev.Kind {
 	case EventInvoked:
 		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.ledger.mac(c.record.input)
-		r.Metadata = c.metadata
+		r.Metadata, r.TurnCap, r.Patience = c.metadata, c.turn.limit, c.turn.patience
+		r.Triggered = c.alone
 	case EventValidated:
 		r.Heartbeat = c.heartbeat
 		r.Args, err = p.payload("args", c.args)
@@ -56,6 +57,9 @@ func (c *call) detail(r *journal.Record, ev *Event, n *note, p *payer) (err erro
 		}
 	case EventStarted:
 		r.Mark, r.Pin, r.Granted, r.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.ledger.epoch
+		r.Effects = c.tool.spec.effects()
+	case EventRetrying:
+		r.Effects = c.tool.spec.effects()
 	case EventStale, EventOrphaned:
 		r.Epoch = c.epoch
 	case EventReconciled:

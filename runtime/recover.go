@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/rig"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -38,13 +39,18 @@ func (e *Executor) Recover(ctx context.Context) error {
 		return errors.New("the journal was recovered before")
 	}
 	ctx = orBackground(ctx)
+	e.simulate(rig.From(ctx))
+	if err := e.lease.claim(ctx, e.ledger.journal); err != nil {
+		return err
+	}
 	m, err := e.recollect(ctx)
 	if err != nil {
+		e.lease.unclaim()
 		return err
 	}
 	e.ledger.begin(m.last)
 	e.lease.hold(e)
-	e.ledger.own(e.now())
+	e.ledger.own(e.now(), &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum})
 	if err = e.revive(ctx, m); err == nil {
 		err = e.ledger.flushAll()
 	}
@@ -54,7 +60,11 @@ func (e *Executor) Recover(ctx context.Context) error {
 		return err
 	}
 	e.reconcile(ctx, m)
-	return e.ledger.flushAll()
+	if err = e.ledger.flushAll(); err != nil {
+		e.ledger.fail(fmt.Errorf("recovery has failed: %w", err))
+		e.lease.release(e)
+	}
+	return err
 }
 
 // recollect reads the journal.
@@ -68,7 +78,7 @@ func (e *Executor) recollect(ctx context.Context) (*recollection, error) {
 	if err := l.keys(ctx, &e.desk); err != nil {
 		return nil, err
 	}
-	m := &recollection{exec: e, calls: map[journal.CallKey]*recalled{}, gone: map[journal.CallKey]bool{}}
+	m := &recollection{exec: e, calls: map[journal.CallKey]*recalled{}}
 	for {
 		entries, err := l.journal.Read(ctx, m.last, recoverStep)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	goruntime "runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -27,9 +28,7 @@ func recovered(t *testing.T, j journal.Journal, tools ...*runtime.Tool) *rig {
 func recoveredWith(t *testing.T, j journal.Journal, policy runtime.Policy, tools ...*runtime.Tool) *rig {
 	t.Helper()
 	r := newRigWith(t, policy, tools, runtime.WithPendingRequests(), runtime.WithJournal(j))
-	if !*journaled {
-		require.NoError(t, r.exec.Recover(t.Context()))
-	}
+	r.recover()
 	return r
 }
 
@@ -256,9 +255,7 @@ func TestRewriteIsRecordedWithWhatItReplaces(t *testing.T) {
 	var j journal.Memory
 	rewrite := decide(runtime.Decision{Effect: runtime.EffectAllow, Rewrites: []runtime.Rewrite{{Pointer: "/limit", Value: []byte("7")}}})
 	r := newRigWith(t, rewrite, []*runtime.Tool{readTool(okRead)}, runtime.WithJournal(&j))
-	if !*journaled {
-		require.NoError(t, r.exec.Recover(t.Context()))
-	}
+	r.recover()
 	require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
 	entries, err := j.Call(t.Context(), journal.CallKey{Session: "s", Call: "c1"})
 	require.NoError(t, err)
@@ -282,7 +279,7 @@ func TestRewriteIsRecordedWithWhatItReplaces(t *testing.T) {
 func TestAdmittedAndNotStarted(t *testing.T) {
 	var j journal.Memory
 	started, release := make(chan struct{}), make(chan struct{})
-	narrow := func(s *runtime.Spec) { s.Limits.Concurrency, s.Rules.MaxCalls = 1, 2 }
+	narrow := func(s *runtime.Spec) { writes(s); s.Limits.Concurrency, s.Rules.MaxCalls = 1, 2 }
 	r := recovered(t, &j, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
 		close(started)
 		<-release
@@ -294,7 +291,9 @@ func TestAdmittedAndNotStarted(t *testing.T) {
 	calls.Go(func() { turn.Execute(ctx, callOf("c1", "file_read", goodInput)) })
 	<-started
 	calls.Go(func() { turn.Execute(ctx, callOf("c2", "file_read", goodInput)) })
-	require.Eventually(t, func() bool { return len(r.kinds("c2")) == 3 }, time.Minute, time.Millisecond, "it is admitted")
+	for len(r.kinds("c2")) < 3 { // until it is admitted
+		goruntime.Gosched()
+	}
 	turn.Execute(t.Context(), callOf("c3", "other", goodInput)) // takes what is known of c2 along
 
 	again := recovered(t, &j, readTool(okRead, narrow), readTool(okRead, named("other")))

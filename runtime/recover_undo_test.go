@@ -95,14 +95,18 @@ func TestUndoOutlivesTheProcess(t *testing.T) {
 		case nil:
 			assert.Equal(t, runtime.UndoResult{Kind: runtime.UndoOK}, res)
 		case runtime.ErrDrift:
-			assert.Equal(t, runtime.UndoResult{Reason: runtime.UndoDrift}, res)
+			assert.Equal(t, runtime.UndoResult{
+				Reason: runtime.UndoDrift, Message: `"login" cannot be undone: changed since the call`, Err: "changed since the call",
+			}, res)
 		default:
-			assert.Equal(t, runtime.UndoResult{Kind: runtime.UndoFailed, Reason: runtime.UndoHandlerError}, res)
+			assert.Equal(t, runtime.UndoResult{
+				Kind: runtime.UndoFailed, Reason: runtime.UndoHandlerError, Message: `"login" was not undone (handler_error)`, Err: "mischief",
+			}, res)
 		}
 	}
 	assert.Equal(t, []*undid{adaUndo("c1"), adaUndo("c1"), adaUndo("c1")}, l.undone)
 	assert.Equal(t, []string{"tool.undo_failed", "tool.undo_failed", "tool.undone"}, r.kinds("c1"))
-	assert.Empty(t, r.allFaults())
+	assert.Len(t, r.allFaults(), 2)
 	assert.Equal(t, runtime.UndoAlreadyUndone, r.undoOf("c1").Reason)
 	run, open := r.sessionAgain().Run("r")
 	require.True(t, open)
@@ -166,13 +170,26 @@ func TestUndoOfARunOutlivesTheProcess(t *testing.T) {
 				return r.sessionAgain().Undo(t.Context(), runtime.UndoRequest{RunID: "r"})
 			}
 			assert.Equal(t, runtime.UndoResult{
-				Kind: runtime.UndoFailed, Undone: []string{"c4", "c1"}, Failed: []string{"c3"}, NotUndoable: []string{"c5"},
+				Kind: runtime.UndoFailed, Undone: []string{"c4", "c1"}, Failed: []string{"c3"}, Reads: []string{"c5"},
+				Calls: []runtime.UndoneCall{
+					{CallID: "c5", Tool: "file_read", Reason: runtime.UndoNothingToUndo},
+					{CallID: "c4", Tool: "login", Kind: runtime.UndoOK},
+					{
+						CallID: "c3", Tool: "login", Kind: runtime.UndoFailed, Reason: runtime.UndoHandlerError,
+						Message: `"login" was not undone (handler_error)`, Err: "mischief",
+					},
+					{CallID: "c1", Tool: "login", Kind: runtime.UndoOK},
+				},
 			}, undo())
 			assert.Equal(t, []*undid{adaUndo("c4"), adaUndo("c3"), adaUndo("c1")}, again.undone)
 			assert.Equal(t, runtime.UndoNotSuccessful, r.undoOf("c6").Reason)
 
 			r = recovered(t, &j, new(loginTool).tool(), broken) // file_read is not there any more
-			assert.Equal(t, runtime.UndoResult{Kind: runtime.UndoOK, Undone: []string{"c3"}, NotUndoable: []string{"c5"}}, undo())
+			assert.Equal(t, runtime.UndoResult{
+				Kind: runtime.UndoOK, Undone: []string{"c3"}, NotUndoable: []string{"c5"}, Calls: []runtime.UndoneCall{
+					{CallID: "c5", Tool: "file_read", Reason: runtime.UndoNotUndoable}, {CallID: "c3", Tool: "login", Kind: runtime.UndoOK},
+				},
+			}, undo())
 		})
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
+// obligationRedact is the obligation that the executor meets itself.
+const obligationRedact = "redact_output"
+
 // A redaction is the args of a redact_output obligation.
 type redaction struct{ pointers []string }
 
@@ -60,7 +63,7 @@ func (c *call) redactable(o Obligation) error {
 func (c *call) redact(out wire.Raw) (wire.Raw, error) {
 	masked := out
 	for _, o := range c.obligations {
-		if o.Code != "redact_output" {
+		if o.Code != obligationRedact {
 			continue
 		}
 		places, err := redactions(o)

@@ -37,7 +37,7 @@ func (c *call) refused(v rules.Verdict, rc *rules.Call, j *judgement) *ending {
 	case !v.Admitted():
 		c.violated(out, v)
 		only := v.Primary().Reason < rules.ReasonStartConstraint
-		if only || j.reason == ReasonNone {
+		if only || j.reason == ReasonNone || j.reason == ReasonPreviewFailed { // what is refused need not be shown
 			c.unblock(out, rc)
 			return e
 		}
@@ -47,6 +47,9 @@ func (c *call) refused(v rules.Verdict, rc *rules.Call, j *judgement) *ending {
 		out.Reason, out.AllReasons, out.Detail, out.Message = j.reason, slices.Clip(j.reasons), j.detail, j.message
 	}
 	out.Denials, e.fault = j.denials, j.fault
+	if out.Reason == ReasonPreviewFailed {
+		e.event, e.to, out.Kind = EventFailed, StateFailed, Failed
+	}
 	return e
 }
 
@@ -112,7 +115,7 @@ func (c *call) violation(v *rules.Violation, of string) string {
 	case rules.ReasonRunFinished:
 		return "the run is finished: it takes no more calls"
 	case rules.ReasonExiting:
-		return fmt.Sprintf("the run is ending: only %s and their prerequisites may be called", list(v.PendingExit))
+		return fmt.Sprintf("the run is ending: only %s and what they still need may be called", list(v.PendingExit))
 	case rules.ReasonIdempotencyConflict:
 		return fmt.Sprintf("call %s had the same idempotency key and other arguments", quote(of))
 	case rules.ReasonStartConstraint:
@@ -127,10 +130,11 @@ func (c *call) violation(v *rules.Violation, of string) string {
 	case rules.ReasonExclusiveGroup:
 		return fmt.Sprintf("%q and %q exclude each other (group %q)", tool, v.HeldBy, v.Group)
 	case rules.ReasonMaxCalls:
-		if v.Shared {
-			return fmt.Sprintf("all tools together may be called %d times in a run", v.Max)
+		who := "all tools together"
+		if !v.Shared {
+			who = fmt.Sprintf("%q", tool)
 		}
-		return fmt.Sprintf("%q may be called %d times in a run", tool, v.Max)
+		return who + " may be called " + counted(v.Max, "once", "%d times") + " in a run"
 	case rules.ReasonCooldown:
 		return fmt.Sprintf("%q is cooling down: %s must pass", tool, seconds(v.RetryAfter))
 	}
@@ -146,12 +150,20 @@ func (c *call) unblock(out *Outcome, rc *rules.Call) {
 	switch way.Outlook {
 	case rules.OutlookNever:
 		out.Message += "; it cannot be called any more in this run"
+	case rules.OutlookDrop:
+		drops := slices.DeleteFunc(way.Steps, func(s Step) bool { return s.Kind != rules.StepDrop })
+		out.Message += "; it cannot be called any more in this run, unless " + stepList(drops, " and ")
 	case rules.OutlookOpen:
-		texts := make([]string, len(way.Steps))
-		for i, step := range way.Steps {
-			texts[i] = step.String()
-		}
 		out.Steps = way.Steps
-		out.Message += "; what would help: " + strings.Join(texts, ", then ")
+		out.Message += "; what would help: " + stepList(way.Steps, ", then ")
 	}
+}
+
+// stepList puts steps into words.
+func stepList(steps []Step, between string) string {
+	texts := make([]string, len(steps))
+	for i, step := range steps {
+		texts[i] = step.String()
+	}
+	return strings.Join(texts, between)
 }

@@ -90,7 +90,8 @@ func (s *Spec) problems() (errs []error) {
 	report(s.Effect > SideEffectRead, "%v is not a side effect", s.Effect)
 	report(s.Deadline < 0, "the deadline %v is negative", s.Deadline)
 	l := s.Limits
-	report(l.Input < 0 || l.Output < 0 || l.Memory < 0 || l.Concurrency < 0, "a limit is negative: %+v", l)
+	report(l.Input < 0 || l.Output < 0 || l.Memory < 0 || l.Concurrency < 0 || l.Queue < NoQueue, "a limit is negative: %+v", l)
+	report(l.Queue != 0 && l.Concurrency == 0, "limits.queue without limits.concurrency: there is nothing to wait for")
 	report(s.Artifact != nil && s.Artifact.Over < 0, "artifact.over is negative")
 	for _, m := range s.Modes {
 		report(m.Name == "" || len(m.Values) == 0, "the mode %q has no values: the tool could never run", m.Name)

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"crypto/hmac"
+	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -20,15 +21,27 @@ func (e *Executor) revive(ctx context.Context, m *recollection) error {
 		of   *recalled
 		left []*participant
 	}
-	var unfinished []open
+	var unfinished, undos []open
 	for _, r := range m.order {
 		key := CallKey{Session: r.session.id, Call: r.id}
 		of := left[key]
 		delete(left, key)
-		if c := e.reviveCall(r); c != nil {
+		c := e.reviveCall(r)
+		if r.redeclared {
+			e.tellRedeclared(r)
+		}
+		if c != nil {
 			unfinished = append(unfinished, open{c, r, of})
 		} else if out := r.outcome; out != nil { // an earlier process, or recovery, could not settle it
 			e.settle(ctx, key, of, out.Kind == Completed || out.Kind == Unknown && r.sealed != nil)
+		}
+		key.Undo = true
+		of = left[key]
+		delete(left, key)
+		if r.undo != nil {
+			undos = append(undos, open{e.undoneCall(r), r, of})
+		} else {
+			e.settle(ctx, key, of, r.undone)
 		}
 	}
 	if err := e.settleStrangers(ctx, left); err != nil { // before anything runs again
@@ -38,7 +51,13 @@ func (e *Executor) revive(ctx context.Context, m *recollection) error {
 	e.desk.arm()
 	e.desk.mu.Unlock()
 	stale := e.now().Sub(m.beat) > DefaultStale
+	for _, o := range undos {
+		o.call.settleInterruptedUndo(ctx, o.of.undo, o.left)
+	}
 	for _, o := range unfinished {
+		if e.rig != nil && e.rig.Passes != nil && e.rig.Passes(o.of.session.id, o.of.id) {
+			continue
+		}
 		o.call.settleInterrupted(ctx, o.of, o.left, stale)
 	}
 	return nil
@@ -51,8 +70,9 @@ func (e *Executor) reviveCall(r *recalled) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.number++
-	rec := &record{id: r.id, tool: r.tool, run: r.run, number: s.number, input: r.args, old: &bygone{r.mac, r.heartbeat}}
+	rec := &record{id: r.id, tool: r.tool, number: s.number, input: r.args, old: &bygone{r.mac, r.heartbeat}}
 	s.calls.put(rec)
+	s.callsOf(r.run).add(rec)
 	rec.undo.done = r.undone
 	if r.outcome != nil {
 		rec.keep(r.outcome)
@@ -76,14 +96,17 @@ func (e *Executor) reviveCall(r *recalled) *call {
 		c.asked = &asked{id: req.ID, preview: req.Preview, since: req.Created}
 	}
 	switch {
-	case waits && c.final != nil:
-		c.hold = holdReservation
+	case waits && (c.final != nil || c.redeclared(&req)):
+		r.redeclared = c.redeclared(&req)
+		c.unfit = r.redeclared
+		c.hold, c.readmits = holdReservation, c.state == StateAuthorized
 		c.wait(&req)
 		return c.approvedBefore(&req)
 	case c.state == StateExecuting:
 		c.hold = holdInvocation
 	case c.state == StateAuthorized || r.request != "":
 		c.hold = holdReservation
+		c.readmits = r.triggered && c.state == StateAuthorized && c.args != nil
 	}
 	return c
 }
@@ -98,8 +121,9 @@ func (e *Executor) callOf(r *recalled, rec *record) *call {
 		p = &part{}
 	}
 	run := &Run{session: s, id: r.run, agent: r.agent, principal: r.principal, part: p}
+	ctx := e.contextOf(s.id, r.id)
 	c := &call{
-		exec: e, run: run, turn: &Turn{run: run, ends: r.turnEnds}, ctx: context.Background(), work: context.Background(),
+		exec: e, run: run, turn: &Turn{run: run, ends: r.turnEnds, limit: r.turnCap, minimum: e.minimum}, ctx: ctx, work: ctx,
 		record: rec, id: r.id, began: r.began, now: e.now(), size: len(r.args), heartbeat: r.heartbeat,
 		revision: r.revision, metadata: r.metadata, attempt: r.attempt, epoch: r.epoch, obligations: r.obligations, state: r.state, invoked: true, detached: r.request != "", alone: true, away: true, begun: r.attempt > 0,
 	}
@@ -133,7 +157,8 @@ func (c *call) recallArgs(text []byte) (wire.Value, []byte) {
 // wait lets a call wait for the consent that it was waiting for. The lock of its
 // session is held.
 func (c *call) wait(req *consent.Request) {
-	c.asked.question.Requirement, c.asked.question.Reasons = req.Requirement, req.Reasons
+	q := &c.asked.question
+	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
 	c.phase = phaseWaiting
 	c.fence.closed = false
 	c.record.final, c.record.call = newSignal(), c
@@ -142,6 +167,23 @@ func (c *call) wait(req *consent.Request) {
 	d.calls[req.ID] = c
 	d.mu.Unlock()
 	c.exec.fire(&c.record.first)
+}
+
+// redeclared reports whether the tool of a call that waits is not declared as it was
+// when people were asked. The lock of its session is held.
+func (c *call) redeclared(req *consent.Request) bool {
+	return c.tool == nil || c.tool.spec.Pin != req.Pin
+}
+
+// tellRedeclared tells the log and the error handler of a request that stays open,
+// and that no answer can satisfy under the present declaration.
+func (e *Executor) tellRedeclared(r *recalled) {
+	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.tool, r.request, ReasonBindingMismatch)
+	e.emit(&Event{
+		Time: e.now(), Kind: EventStale, From: r.state, To: r.state, Tool: r.tool, CallID: r.id, SessionID: r.session.id, RunID: r.run,
+		Agent: r.agent, Principal: r.principal, RequestID: r.request, Err: err.Error(),
+	})
+	e.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: r.session.id, RunID: r.run, Err: err})
 }
 
 // approvedBefore returns c when its request was approved and it did not get to

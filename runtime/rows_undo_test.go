@@ -41,13 +41,18 @@ func TestUndoIsPolicyCheckedAndAudited(t *testing.T) {
 	require.NoError(t, err)
 	run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
 	undo := runtime.UndoRequest{CallID: "c1", By: "alice"}
-	for _, answer = range []runtime.Decision{
-		{},
-		{Effect: runtime.EffectAllow, Denials: []runtime.Denial{{Code: "frozen"}}},
+	for _, tc := range []struct {
+		answer runtime.Decision
+		why    string
+	}{
+		{runtime.Decision{}, "no policy allows the undo"},
+		{runtime.Decision{Effect: runtime.EffectAllow, Denials: []runtime.Denial{{Code: "frozen"}}}, "the policy denies the undo: frozen"},
 	} {
-		assert.Equal(t, runtime.UndoResult{Reason: runtime.UndoDenied}, ses.Undo(t.Context(), undo))
+		answer = tc.answer
+		assert.Equal(t, runtime.UndoResult{Reason: runtime.UndoDenied, Message: tc.why, Err: tc.why}, ses.Undo(t.Context(), undo))
 	}
 	assert.Zero(t, count)
+	assert.Empty(t, r.allFaults(), "a decision of the policy is no fault")
 	answer = runtime.Decision{Effect: runtime.EffectAllow}
 	assert.Equal(t, runtime.UndoOK, ses.Undo(t.Context(), undo).Kind)
 	assert.Equal(t, 1, count)
@@ -56,6 +61,9 @@ func TestUndoIsPolicyCheckedAndAudited(t *testing.T) {
 		ev := events[len(events)-3+i]
 		assert.Equal(t, kind, ev.Kind)
 		assert.Equal(t, "alice", ev.By)
+		if kind == runtime.EventUndoFailed {
+			assert.Equal(t, []string{"rejected", "denied"}, []string{ev.Resolution, ev.Rejection})
+		}
 	}
 }
 
@@ -125,7 +133,7 @@ func TestUndoHandlerKnowsItsCall(t *testing.T) {
 		run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
 		time.Sleep(10 * time.Second)
 		res := ses.Undo(t.Context(), runtime.UndoRequest{CallID: "c1", By: "alice"})
-		assert.Equal(t, runtime.UndoFailed, res.Kind, "there is no fence")
+		assert.Equal(t, runtime.UndoOK, res.Kind, res.Err)
 		require.True(t, known)
 		assert.Equal(t, time.Second, undone.Remaining())
 	})

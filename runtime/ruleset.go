@@ -36,9 +36,12 @@ func (e *Executor) compile() error {
 		if set == nil {
 			continue
 		}
-		// Of several sets the strictest limit of all tools together holds for all.
+		// Of several sets the strictest limit and the longest cooldown of all tools together hold for all.
 		if n := set.MaxCalls; n > 0 && !set.MaxCallsEach && (cfg.Set.MaxCalls == 0 || n < cfg.Set.MaxCalls) {
 			cfg.Set.MaxCalls = n
+		}
+		if !set.CooldownEach {
+			cfg.Set.Cooldown = max(cfg.Set.Cooldown, set.Cooldown)
 		}
 	}
 	var err error
@@ -59,7 +62,9 @@ func (s *Spec) ruleTool() rules.Tool {
 		Consent: s.Consent != nil && s.Consent.Ask == ConsentAskAlways,
 	}
 	if set := s.Set; set != nil {
-		t.Rules.Cooldown = max(t.Rules.Cooldown, set.Cooldown)
+		if set.CooldownEach {
+			t.Rules.Cooldown = max(t.Rules.Cooldown, set.Cooldown)
+		}
 		if n := set.MaxCalls; set.MaxCallsEach && n > 0 && (t.Rules.MaxCalls == 0 || n < t.Rules.MaxCalls) {
 			t.Rules.MaxCalls = n
 		}

@@ -31,7 +31,8 @@ type Run struct {
 // A part is what of a run can be closed: all of it, or a sub-agent's.
 type part struct {
 	above   *part // nil: the whole run
-	workers gate  // calls whose goroutines have not ended
+	calls   *runCalls
+	workers gate // calls whose goroutines have not ended
 
 	active  []*call // without an outcome; guarded by the session, as the next
 	parts   []*part // of sub-agents
@@ -85,7 +86,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	if r.agent != "" {
 		cfg.ID = r.agent + "/" + cfg.ID
 	}
-	p := &part{above: r.part, closing: r.part.closing}
+	p := &part{above: r.part, calls: r.part.calls, closing: r.part.closing}
 	if p.closing {
 		p.workers.shut()
 	}
@@ -255,7 +256,7 @@ func (r *Run) end() {
 		s.note(&ev)
 		s.recordRun(journal.KindRunClosed, r.id)
 	}
-	delete(s.parts, r.id)
+	s.closePart(r.id)
 }
 
 // shut lets no call into p and its parts any more, and returns them with list.

@@ -26,7 +26,8 @@ type vaultInput struct {
 
 var (
 	vaultRule = wire.ObjectRule{
-		Names: []string{"name", "token", "pin", "any", "headers"}, Defaults: []string{`""`, `""`, `0.5`, `null`, `{}`},
+		Names:    []string{"name", "token", "pin", "any", "headers"},
+		Defaults: []wire.Default{{Name: "name", JSON: `""`}, {Name: "token", JSON: `""`}, {Name: "pin", JSON: `0.5`}, {Name: "any", JSON: `null`}, {Name: "headers", JSON: `{}`}},
 	}
 	vaultText    = wire.StringRule{}
 	vaultToken   = wire.StringRule{Sensitive: true}
@@ -116,10 +117,10 @@ func TestSecretsInEveryForm(t *testing.T) {
 
 // TestSecretsOfTheArgumentsAsGiven has handlers that change their input.
 func TestSecretsOfTheArgumentsAsGiven(t *testing.T) {
-	message := vaultMessage(t, `{"token":"HunterHunter2","any":{"exact":12345678901234567891}}`, func(in *vaultInput) string {
+	message := vaultMessage(t, `{"token":"HunterHunter2","any":{"exact":1234567890123456789}}`, func(in *vaultInput) string {
 		was := in.Token
 		in.Token, in.Any = strings.ToLower(in.Token), nil
-		return "bad token " + was + ", number 12345678901234567891"
+		return "bad token " + was + ", number 1234567890123456789"
 	})
 	assert.Equal(t, "bad token (sensitive), number (sensitive)", message)
 }

@@ -39,9 +39,10 @@ type Session struct {
 	number int // calls made
 	runs   int
 	parts  map[string]*part // of open runs
-	facts  []rules.Event    // changes of state that the next record of the session takes along
-	holder *call            // while it is judged nobody else is admitted
-	held   *signal          // when the holder is through
+	byRun  map[string]*runCalls
+	facts  []rules.Event // changes of state that the next record of the session takes along
+	holder *call         // while it is judged no other call is admitted
+	held   *signal       // when the holder is through
 }
 
 // Session starts a session. Sessions share nothing, whatever their ids.
@@ -82,7 +83,7 @@ type sessions struct {
 
 // newSession returns a session in which nothing has happened.
 func (e *Executor) newSession(cfg *SessionConfig) *Session {
-	s := &Session{exec: e, id: cfg.ID, parts: map[string]*part{}}
+	s := &Session{exec: e, id: cfg.ID, parts: map[string]*part{}, byRun: map[string]*runCalls{}}
 	s.cfg.Store(cfg)
 	if e != nil && e.engine != nil {
 		s.state = e.engine.NewState()
@@ -151,13 +152,6 @@ func (s *Session) Run(id string) (*Run, bool) {
 		return nil, false
 	}
 	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, part: p}, true
-}
-
-// openPart returns what of a new run can be closed. s.mu is held.
-func (s *Session) openPart(run string) *part {
-	p := &part{}
-	s.parts[run] = p
-	return p
 }
 
 // note is told of every change of the rule state, in order. s.mu is held.

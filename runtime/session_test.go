@@ -102,7 +102,7 @@ func TestConcurrencyLimit(t *testing.T) {
 			mu.Unlock()
 			time.Sleep(time.Second)
 			return okRead(ctx, in)
-		}, func(s *runtime.Spec) { s.Limits.Concurrency = 4 }))
+		}, func(s *runtime.Spec) { s.Limits.Concurrency, s.Limits.Queue = 4, calls }))
 		run := r.run()
 		turn := run.Turn(runtime.TurnConfig{Budget: time.Minute})
 		start := time.Now()
@@ -205,7 +205,7 @@ func TestCloseRun(t *testing.T) {
 
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sleepy(10*time.Second, func(s *runtime.Spec) { s.Deadline = time.Minute }))
+		r := newRig(t, sleepy(10*time.Second, writes, func(s *runtime.Spec) { s.Deadline = time.Minute }))
 		ses := r.exec.Session(runtime.SessionConfig{})
 		run, err := ses.StartRun(t.Context(), runtime.RunConfig{})
 		require.NoError(t, err)

@@ -23,7 +23,8 @@ const ruleBreaker = "breaker_open"
 // mean nothing to calls. While it is so slow that 256 calls wait for it, others
 // are not compared; ShadowStats counts them. Undos and edited arguments are not
 // compared either, and a call that waited for consent is compared twice, as it is
-// judged. The shadow has the policy's time limit.
+// judged. The shadow has the policy's time limit, and takes no place among the
+// evaluations that calls wait for.
 //
 // report is called by the same goroutine, one difference after the other.
 func WithShadow(p Policy, report func(ShadowDifference)) Option {
@@ -115,6 +116,7 @@ var errShadowArgs = errors.New("the arguments cannot be decoded again")
 // decide asks the shadow, about arguments that nobody else has.
 func (s *shadow) decide(t *shadowed) (ShadowDecision, error) {
 	ctx := s.evaluation()
+	defer ctx.cancel(whyCanceled)
 	var d Decision
 	returned := false
 	err := guard(func() error {

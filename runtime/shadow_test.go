@@ -81,9 +81,7 @@ func TestShadowDifferencesAreRecorded(t *testing.T) {
 	start := func() *rig {
 		r := newRigWith(t, runtime.PolicyFunc(allowAll), tools, runtime.WithJournal(j),
 			runtime.WithShadow(decide(runtime.Decision{Denials: []runtime.Denial{{Code: "no"}}, Revision: "two"}), nil))
-		if !*journaled {
-			require.NoError(t, r.exec.Recover(t.Context()))
-		}
+		r.recover()
 		return r
 	}
 	r := start()

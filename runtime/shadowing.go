@@ -35,7 +35,7 @@ type shadow struct {
 
 	watch   Timer // ends evaluations that take too long: it runs on from one to the next
 	watched atomic.Bool
-	current atomic.Pointer[callContext]
+	current atomic.Pointer[shadowEvaluation]
 }
 
 // A shadowed call is what the shadow is told of one. Its input is the policy's
@@ -167,12 +167,18 @@ func (s *shadow) take(done []shadowed) []shadowed {
 	return batch
 }
 
-// evaluation returns the context of the next evaluation.
-func (s *shadow) evaluation() *callContext {
-	ctx := &callContext{parent: context.Background(), due: s.exec.now().Add(s.exec.patience)}
+// A shadowEvaluation is the context of one evaluation, and its age in ticks.
+type shadowEvaluation struct {
+	callContext
+	ticks int // of the timer, which alone counts them
+}
+
+// evaluation returns the context of the next evaluation. It must be canceled.
+func (s *shadow) evaluation() *shadowEvaluation {
+	ctx := &shadowEvaluation{callContext: callContext{parent: context.Background()}}
 	s.current.Store(ctx)
 	if s.watched.CompareAndSwap(false, true) {
-		s.arm(s.exec.patience)
+		s.arm(s.exec.evaluations.tick)
 	}
 	return ctx
 }
@@ -184,22 +190,22 @@ func (s *shadow) arm(d time.Duration) {
 	switch {
 	case s.over:
 	case s.watch == nil:
-		s.watch = s.exec.after(d, s.overdue)
+		s.watch = s.exec.after(d, s.tickEvaluation)
 	default:
 		s.watch.Reset(d)
 	}
 }
 
-// overdue is what the timer calls: for an evaluation that began after it was set
-// it is too early.
-func (s *shadow) overdue() {
-	s.watched.Store(false)
+// tickEvaluation is what the timer calls. It ends an evaluation that has outlived
+// its limit.
+func (s *shadow) tickEvaluation() {
 	ctx := s.current.Load()
-	left := s.exec.until(ctx.due)
-	if left <= 0 {
+	if ctx.ticks++; ctx.ticks >= s.exec.evaluations.ticks {
 		ctx.cancel(whyDeadline)
-	} else if s.watched.CompareAndSwap(false, true) {
-		s.arm(left)
+	}
+	s.watched.Store(false)
+	if s.current.Load().Err() == nil && s.watched.CompareAndSwap(false, true) {
+		s.arm(s.exec.evaluations.tick)
 	}
 }
 
@@ -217,7 +223,7 @@ func (s *shadow) close() {
 	running := s.running
 	s.mu.Unlock()
 	if running {
-		s.exec.waitFor(s.idle, s.exec.patience)
+		s.exec.evaluations.outlasts(s.exec, s.idle)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

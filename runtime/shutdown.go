@@ -38,8 +38,10 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	left := e.gate.wait(e, nil, ctx.Done())
 	if left > 0 {
 		e.crew.halt(haltShutdown)
+		e.undos.abort()
 		e.all(e.crew.calls(), (*call).abort)
 		if left = e.graceful(&e.gate); left > 0 {
+			e.undos.halt()
 			e.all(e.crew.calls(), (*call).giveUp)
 		}
 	}
@@ -49,6 +51,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	if left > 0 {
 		err = errors.Join(fmt.Errorf("%d calls are still running: %w", left, context.Cause(ctx)), err)
 	}
+	err = errors.Join(err, e.drain())
 	if err != nil {
 		return fmt.Errorf("shutdown: %w", err)
 	}
@@ -141,6 +144,14 @@ func abortion() *ending {
 	return e
 }
 
+// leavesNothing reports whether it is known of a call whose handler runs that nothing
+// of it will stand, and that the next owner of the journal does not run it again.
+// c.mu is held.
+func (c *call) leavesNothing() bool {
+	spec := c.tool.spec
+	return spec.effects() != "" && !c.committing && !(spec.Idempotent && spec.Retry != nil)
+}
+
 // giveUp answers those who wait for a call whose handler does not return. What
 // it will have done nobody knows: nothing is written, and recovery settles it.
 func (c *call) giveUp() {
@@ -150,9 +161,13 @@ func (c *call) giveUp() {
 		return
 	}
 	c.ending, c.unsaid = true, true
+	c.lingers(c.clock())
 	c.fence.shut()
 	out := Outcome{
 		Kind: Unknown, Reason: ReasonInterrupted, Message: "the executor was shut down while the handler ran: the call may have taken effect",
+	}
+	if c.leavesNothing() {
+		out.Kind, out.Message = Failed, "the executor was shut down while the handler ran: nothing that it did stands"
 	}
 	c.complete(&out, c.clock(), true)
 	s := c.run.session
@@ -163,7 +178,7 @@ func (c *call) giveUp() {
 	c.mu.Unlock()
 	c.exec.fire(over)
 	if tell {
-		c.observe()
+		c.observeLater()
 	}
 }
 
@@ -192,10 +207,12 @@ func (d *desk) close() {
 // fail sees to it that nothing is recorded any more.
 func (l *ledger) fail(err error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.failed == nil {
 		l.failed = err
 	}
+	over := l.stall.end()
+	l.mu.Unlock()
+	l.exec.fire(over)
 }
 
 // close makes durable what has happened, and is the end.
@@ -205,12 +222,14 @@ func (l *ledger) close() error {
 		err = nil
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.failed == nil || errors.Is(l.failed, errNotRecovered) {
 		l.failed = errShut
 	}
 	if l.timer != nil {
 		l.timer.Stop()
 	}
+	over := l.stall.end()
+	l.mu.Unlock()
+	l.exec.fire(over)
 	return err
 }

@@ -145,7 +145,7 @@ func TestShutdownOnContext(t *testing.T) {
 func TestGraceIsOver(t *testing.T) {
 	outsideOfBubbles()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sleepy(time.Hour, func(s *runtime.Spec) { s.Deadline = 2 * time.Hour }))
+		r := newRig(t, sleepy(time.Hour, writes, func(s *runtime.Spec) { s.Deadline = 2 * time.Hour }))
 		ctx, cancel := context.WithCancel(t.Context())
 		wait := runtime.ShutdownOn(ctx, r.exec, time.Minute)
 		out := told(r.turn(), callOf("c1", "file_read", goodInput))

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -70,6 +71,7 @@ type eventJSON struct {
 	Duration    float64   `json:"duration_ms"`
 	InputBytes  int       `json:"input_bytes"`
 	OutputBytes int       `json:"output_bytes,omitempty"`
+	Dropped     uint64    `json:"dropped,omitempty"`
 	Err         string    `json:"error,omitempty"`
 	Stack       string    `json:"stack,omitempty"`
 }
@@ -77,19 +79,20 @@ type eventJSON struct {
 // MarshalJSON returns e as a JSON object; members that say nothing are left out.
 func (e Event) MarshalJSON() ([]byte, error) {
 	outcome := ""
-	if e.To.Ended() && e.Kind != EventLateResult || e.Kind == EventUnknown {
+	if e.To.Ended() && e.Kind != EventLateResult && e.Kind != EventLingering || e.Kind == EventUnknown {
 		outcome = e.Outcome.String()
 	}
 	return json.Marshal(eventJSON{
 		e.Seq, e.Time, e.Kind, e.From, e.To, e.Tool, e.ToolVersion, e.CallID, e.SessionID, e.RunID, e.Agent, e.Principal,
 		e.RequestID, e.By, e.Resolution, e.Rejection,
 		e.Attempt, outcome, e.Reason, e.AllReasons, e.Revision, float64(e.Duration) / float64(time.Millisecond),
-		e.InputBytes, e.OutputBytes, e.Err, e.Stack,
+		e.InputBytes, e.OutputBytes, e.Dropped, e.Err, e.Stack,
 	})
 }
 
-// A LogSink writes events to a structured log: refusals and failures as
-// warnings, all others at debug level.
+// A LogSink writes events to a structured log: refusals and failures, of undos
+// too, and what a restart finds of calls whose process died (tool.stale, tool.unknown),
+// as warnings, all other events at debug level.
 type LogSink struct{ log *slog.Logger }
 
 // NewLogSink returns a sink that writes to log.
@@ -99,7 +102,8 @@ func NewLogSink(log *slog.Logger) *LogSink { return &LogSink{log: log} }
 func (s *LogSink) Emit(e *Event) error {
 	level := slog.LevelDebug
 	switch e.Kind {
-	case EventDenied, EventFailed, EventAborted, EventLateResult:
+	case EventDenied, EventFailed, EventAborted, EventLateResult, EventUndoFailed, EventLingering, EventSinkDropped,
+		EventUnknown, EventStale:
 		level = slog.LevelWarn
 	}
 	ctx := context.Background()
@@ -111,8 +115,11 @@ func (s *LogSink) Emit(e *Event) error {
 		slog.Uint64("seq", e.Seq), slog.String("tool", e.Tool), slog.String("call", e.CallID),
 		slog.String("session", e.SessionID), slog.String("run", e.RunID), slog.String("state", e.To.String()),
 		slog.Duration("duration", e.Duration))
+	if e.Dropped > 0 {
+		r.AddAttrs(slog.Uint64("dropped", e.Dropped))
+	}
 	for _, a := range []slog.Attr{
-		slog.String("reason", e.Reason.String()), slog.String("error", e.Err), slog.String("stack", e.Stack),
+		slog.String("reason", cmp.Or(e.Reason.String(), e.Rejection)), slog.String("error", e.Err), slog.String("stack", e.Stack),
 	} {
 		if a.Value.String() != "" {
 			r.AddAttrs(a)

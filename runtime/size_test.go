@@ -114,9 +114,9 @@ func TestTimesInMessages(t *testing.T) {
 		time.Nanosecond:            "1ms of",
 		2500 * time.Microsecond:    "3ms of",
 		-1:                         "0s of",
-		250 * time.Millisecond:     "0.25s of",
+		250 * time.Millisecond:     "250ms of",
 		4999999 * time.Microsecond: "5s of",
-		1234567 * time.Microsecond: "1.23s of",
+		1234567 * time.Microsecond: "1.235s of",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, readTool(okRead))

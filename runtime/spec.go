@@ -3,6 +3,7 @@ package runtime
 import (
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -31,28 +32,40 @@ type Spec struct {
 	Behaviors     []string // behaviours in which the tool may run; empty: all
 	Modes         []Mode
 
-	Deadline    time.Duration // of one attempt
-	Limits      Limits
-	Retry       *Retry
-	SafeErrors  bool          // the handler's error text may reach the model
-	Heartbeat   bool          // takes request_heartbeat
-	Every       time.Duration // 0: not periodic
-	Args        string        // complete arguments as JSON; empty: none
-	Dedupe      Dedupe
-	Idempotency *Idempotency
-	Consent     *Consent
-	Undo        *UndoSpec
-	Reconcile   bool
-	Artifact    *Artifact
-	Rules       Rules
-	Set         *Rules // of the whole set of tools that this one belongs to; nil: none
-	Deprecated  *Deprecation
+	Deadline      time.Duration // of one attempt
+	Limits        Limits
+	Retry         *Retry
+	SafeErrors    bool          // the handler's error text may reach the model; Public marks a single error
+	Heartbeat     bool          // takes request_heartbeat
+	Every         time.Duration // 0: not periodic
+	Args          string        // complete arguments as JSON; empty: none
+	Dedupe        Dedupe
+	Idempotency   *Idempotency
+	Consent       *Consent
+	Undo          *UndoSpec
+	Transactional bool // all effects of a call go through participants (PartOf): one that was interrupted is rolled back, and failed
+	Reconcile     bool
+	Artifact      *Artifact
+	Rules         Rules
+	Set           *Rules // of the whole set of tools that this one belongs to; nil: none
+	Deprecated    *Deprecation
 
 	// The published JSON Schemas (2020-12); nil when there are none. They are
 	// pointers so that the Spec of a generated tool, whose schemas are embedded
 	// files, is static data: nothing runs at start, and the compiler has no
 	// initialisation of a thousand tools in one function.
 	InputSchema, OutputSchema *string
+}
+
+// effects says for the journal where the handler has effects.
+func (s *Spec) effects() string {
+	switch {
+	case s.Effect == SideEffectRead:
+		return journal.EffectsNone
+	case s.Transactional:
+		return journal.EffectsInParts
+	}
+	return ""
 }
 
 // A Mode is a gate: the tool may run only while the session's mode has one of the values.
@@ -70,7 +83,14 @@ type Limits struct {
 	// Others wait, until the turn's budget is used up, or without one as long as
 	// the deadline of the tool.
 	Concurrency int
+	// Queue is how many calls of the tool may wait for one of these, or be judged,
+	// beside those that run: one more is denied at_capacity at once, before the policy
+	// and the journal (SEMANTICS section 6.3). 0: 4 times Concurrency; NoQueue: none.
+	Queue int
 }
+
+// NoQueue is Limits.Queue of a tool whose calls never wait for a slot.
+const NoQueue = -1
 
 // A Retry says how often and how fast a failed idempotent call is tried again.
 type Retry struct {
@@ -96,6 +116,7 @@ type Consent struct {
 	Timeout   time.Duration
 	Quorum    int
 	MaxCover  Cover
+	MaxFor    time.Duration // of a grant for a duration; zero: 24 hours
 	Preview   bool
 	AllowEdit bool
 	AllowSelf bool

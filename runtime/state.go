@@ -22,14 +22,20 @@ var lifecycle = [...][StateRolledBack + 1]stateSet{
 	EventInvoked:   {StateDeclared: declared},
 	EventValidated: {StateDeclared: validated},
 
-	EventApprovalRequested: {StateValidated: validated},
+	EventApprovalRequested: {
+		StateValidated:  validated,
+		StateAuthorized: validated, // after a restart, judged anew
+	},
 	EventApprovalDecided: { // a late answer changes nothing
 		StateDeclared: declared, StateValidated: validated, StateAuthorized: authorized, StateExecuting: executing,
 		StateCompleted: completed, StateFailed: failed, StateDenied: denied, StateAborted: aborted, StateRolledBack: rolledBack,
 	},
 	EventApprovalExpiring: {StateValidated: validated},
 
-	EventAuthorized: {StateValidated: authorized},
+	EventAuthorized: {
+		StateValidated:  authorized,
+		StateAuthorized: authorized, // after a restart, judged anew
+	},
 	EventDenied: {
 		StateDeclared: failed | denied, StateValidated: denied, StateAuthorized: denied,
 		StateExecuting: denied, // that it starts could not be recorded: the handler was not let go
@@ -40,7 +46,10 @@ var lifecycle = [...][StateRolledBack + 1]stateSet{
 	EventRetrying: {StateExecuting: executing},
 
 	EventCompleted: {StateExecuting: completed},
-	EventFailed:    {StateExecuting: failed},
+	EventFailed: {
+		StateValidated: failed, // what the call would do could not be shown
+		StateExecuting: failed,
+	},
 	EventAborted: {
 		StateDeclared: aborted, StateValidated: aborted, StateAuthorized: aborted, StateExecuting: aborted,
 	},
@@ -56,6 +65,9 @@ var lifecycle = [...][StateRolledBack + 1]stateSet{
 
 	EventConsentOff: {StateDeclared: declared},
 	EventLateResult: {StateFailed: failed, StateAborted: aborted, StateRolledBack: rolledBack},
+	EventLingering:  {StateAborted: aborted, StateRolledBack: rolledBack},
+	// EventSinkDropped is about no call.
+	EventSinkDropped: {},
 }
 
 // Legal reports whether k may take a call from one state to another. EventInvoked

@@ -34,3 +34,16 @@ func (e *Executor) Tamper(_ rig.Key, session, callID string, input []byte) error
 	found.final, found.finalText = args, bytes.Clone(input)
 	return nil
 }
+
+// Sync makes all that was recorded so far durable. A replay calls it before it
+// takes the journal over: what a recording has was durable. Only packages of this
+// module can make a key.
+func (e *Executor) Sync(rig.Key) error { return e.ledger.flushAll() }
+
+// simulate lets a simulation have its way with the calls that it makes aside of any
+// context; nil: there is none.
+func (e *Executor) simulate(r *rig.Rig) {
+	if e.rig = r; r != nil && r.Evaluations > 0 {
+		e.evaluations.places.limit = r.Evaluations
+	}
+}

@@ -13,7 +13,12 @@ import (
 
 // A transaction is what the participants do for one attempt of a call: sealed,
 // decided and committed when its output was accepted, and rolled back otherwise
-// (SEMANTICS section 6).
+// (SEMANTICS section 6.8).
+
+// commitTick is the unit in which the time of a commit is counted: one that is
+// decided in time may outlast the deadline of its attempt by the grace, but not the
+// turn.
+const commitTick = time.Second
 
 var (
 	errWriting    = errors.New("an effect under the fence has not ended")
@@ -43,7 +48,9 @@ func (c *call) commitParts(e *ending) {
 	case !c.decideToCommit(e, seals):
 		return
 	}
-	if err := c.commitForeign(parts); err != nil {
+	err = c.commitForeign(parts)
+	same := c.tool.spec.Effect == SideEffectRead && errors.Is(err, ErrMaybeCommitted) // whether it has or not
+	if err != nil && !same {
 		c.undecide(e, err)
 		return
 	}
@@ -102,21 +109,26 @@ func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
 
 // decideToCommit records that what the call did will stand, with its outcome, and
 // returns when that is durable. It reports false when the call has its outcome
-// already, or it cannot be recorded. From here on nobody else ends the call.
+// already, comes too late, or it cannot be recorded. From here on only the commit
+// ends the call.
 func (c *call) decideToCommit(e *ending, seals []journal.Seal) bool {
 	c.mu.Lock()
-	if c.ending {
+	if c.ending || c.overtime() {
 		c.mu.Unlock()
 		return false
 	}
-	c.committing, c.phase, c.due = true, phaseCommitting, c.clock().Add(grace)
+	c.committing, c.phase = true, phaseCommitting
+	due := c.count(c.clock(), int(grace/commitTick), commitTick)
 	if c.exec.ledger.on() {
 		c.entry = c.exec.ledger.add(c.decision(e, seals))
 	}
-	due := c.due
 	c.mu.Unlock()
 	c.worker.arm(due)
-	if err := c.durable(); err != nil { // the record may be there: nothing is done either way before that is known
+	err := c.durable()
+	if e.waited = errors.Is(err, journal.ErrUnavailable); e.waited {
+		err = c.durablePatiently()
+	}
+	if err != nil { // the record may be there: nothing is done either way before that is known
 		c.parts = nil
 		c.maybe(e, ReasonJournalUnavailable, err)
 		return false
@@ -137,11 +149,30 @@ func (c *call) decision(e *ending, seals []journal.Seal) draft {
 	return p.draft(r, c.outcomeTo(r, &out, &p))
 }
 
+// committedLate gives a call its outcome that was told to be unknown while its
+// commit waited for the journal, and reports whether it is one.
+func (c *call) committedLate(e *ending) bool {
+	c.mu.Lock()
+	yes, over := c.committing && e.waited && e.outcome.Kind == Completed, c.over()
+	c.mu.Unlock()
+	if !yes {
+		return false
+	}
+	c.exec.wait(over, nil, nil)
+	if c.run.session.claim(c.record) != ResolveOK {
+		return false
+	}
+	out := e.outcome
+	c.known(&out, StateCompleted, "")
+	return true
+}
+
 // commitForeign commits the part that may still fail, if there is one.
 func (c *call) commitForeign(parts []*begun) error {
 	for _, b := range parts {
 		if _, yes := b.part.(ForeignPart); yes {
-			return guard(func() error { return b.part.Commit(context.WithoutCancel(c.running)) })
+			ctx := context.WithoutCancel(c.running)
+			return guard(func() error { return c.exec.owning(ctx, func() error { return b.part.Commit(ctx) }) })
 		}
 	}
 	return nil
@@ -208,12 +239,24 @@ func (c *call) rollback() bool {
 			ok = ok && b.ready.happened() // one that still begins takes itself back, later
 			continue
 		}
-		if err := c.exec.within(context.WithoutCancel(c.ctx), grace, b.part.Rollback); err != nil {
+		if err := c.exec.within(context.WithoutCancel(c.ctx), grace, c.exec.rollbackOf(b.part)); err != nil {
 			ok = false
 			c.exec.report(c.faulty(ReasonCommitFailed, fmt.Errorf("participant %q was not rolled back: %w", b.at.name, err)))
 		}
 	}
 	return ok
+}
+
+// rollbackOf returns what takes a part back: nothing does once another process owns
+// the journal, whose recovery settles what participants hold. A foreign transaction
+// ends in any case.
+func (e *Executor) rollbackOf(p Part) func(context.Context) error {
+	if _, yes := p.(ForeignPart); yes {
+		return p.Rollback
+	}
+	return func(ctx context.Context) error {
+		return e.owning(ctx, func() error { return p.Rollback(ctx) })
+	}
 }
 
 // within calls f and returns its error, or one that says that it did not return
@@ -246,5 +289,5 @@ type overdueError time.Duration
 
 // Error says what time it had.
 func (d overdueError) Error() string {
-	return fmt.Sprintf("it did not finish within %s", seconds(time.Duration(d)))
+	return fmt.Sprintf("it did not finish within %s", limit(time.Duration(d)))
 }

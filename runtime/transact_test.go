@@ -22,8 +22,9 @@ import (
 type ledgerOfWrites struct {
 	mu      sync.Mutex
 	foreign bool
-	fails   map[string]error // by method
-	hang    chan struct{}    // Rollback waits for it
+	fails   map[string]error  // by method
+	hang    chan struct{}     // Rollback waits for it
+	at      map[string]func() // called at a step
 	open    map[runtime.CallKey][]string
 	stands  []string
 	steps   []string
@@ -41,6 +42,9 @@ func (foreignPart) Foreign() {}
 
 func (l *ledgerOfWrites) step(name string) error {
 	l.steps = append(l.steps, name)
+	if f := l.at[name]; f != nil {
+		f()
+	}
 	return l.fails[name]
 }
 
@@ -147,9 +151,7 @@ func writeTool(l *ledgerOfWrites, after readFunc, change ...func(*runtime.Spec))
 func transacting(t *testing.T, j journal.Journal, l *ledgerOfWrites, tools ...*runtime.Tool) *rig {
 	t.Helper()
 	r := newRigWith(t, runtime.PolicyFunc(allowAll), tools, runtime.WithJournal(j), runtime.WithParticipant("writes", l))
-	if !*journaled {
-		require.NoError(t, r.exec.Recover(t.Context()))
-	}
+	r.recover()
 	return r
 }
 
@@ -294,6 +296,31 @@ func TestAftermath(t *testing.T) {
 	}
 }
 
+// TestOneForeignTransaction: of two, one could be committed when the other fails.
+func TestOneForeignTransaction(t *testing.T) {
+	a, b := &ledgerOfWrites{foreign: true}, &ledgerOfWrites{foreign: true}
+	one := writeTool(a, okRead)
+	two := writeTool(a, func(ctx context.Context, in *readInput) (*readOutput, error) {
+		if err := b.write(ctx, in.Path); err != nil {
+			return nil, err
+		}
+		return okRead(ctx, in)
+	}, func(s *runtime.Spec) { s.Name = "file_copy" })
+	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{one, two},
+		runtime.WithJournal(new(journal.Memory)), runtime.WithParticipant("a", a), runtime.WithParticipant("b", b))
+	r.recover()
+	turn := r.turn()
+	out := turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
+	assert.Equal(t, runtime.Completed, out.Kind, out.Message)
+	require.Len(t, a.stands, 1)
+
+	out = turn.Execute(t.Context(), callOf("c2", "file_copy", `{"path":"b.md","limit":1}`))
+	assert.Equal(t, runtime.ReasonCommitFailed, out.Reason, out.Message)
+	assert.True(t, out.RolledBack)
+	assert.Len(t, a.stands, 1)
+	assert.Empty(t, b.stands)
+}
+
 func TestPartOfNothing(t *testing.T) {
 	l := &ledgerOfWrites{}
 	_, err := runtime.PartOf(t.Context(), l)
@@ -301,7 +328,5 @@ func TestPartOfNothing(t *testing.T) {
 	r := newRig(t, writeTool(l, okRead, func(s *runtime.Spec) { s.SafeErrors = true }))
 	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	assert.Contains(t, out.Message, "is no participant of this executor")
-	if !*journaled { // else it was recovered before
-		require.NoError(t, r.exec.Recover(t.Context()))
-	}
+	r.recover()
 }

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -18,6 +17,7 @@ type note struct {
 	text    string         // of it, or of what stands behind a refusal, without sensitive values
 	output  int            // bytes
 	answer  *consent.Event // to a request for consent
+	undo    *UndoResult    // of an undo that failed
 	edited  bool           // by that answer
 	by      string
 	ends    bool // the call has its outcome now
@@ -55,14 +55,22 @@ func (c *call) transition(kind EventKind, to State, n *note) {
 	if a := n.answer; a != nil {
 		e.By, e.Resolution, e.Rejection = a.By, a.Result.Resolution.String(), a.Result.Rejection.String()
 	}
+	if n.undo != nil {
+		e.Resolution, e.Rejection = n.undo.Kind.String(), n.undo.Reason.String()
+	}
 	if e.Err = n.text; n.fault != nil {
 		e.Stack = string(n.fault.Stack)
 	}
-	if c.exec.ledger.on() {
+	if c.exec.ledger.on() && !c.unrecorded {
 		c.entry = c.exec.ledger.add(c.recorded(e, n))
 		e.Seq = c.entry
 	}
-	c.exec.deliver(0)
+	if c.unrecorded {
+		last := e.Seq - 1
+		defer func() { c.exec.event.Seq = last }()
+		e.Seq = 0
+	}
+	c.exec.deliver()
 }
 
 // tells returns what the event of an ending says to operators. It may run code
@@ -88,8 +96,6 @@ func (c *call) tellsOf(out *Outcome, fault *CallError) string {
 // told reports whether anybody is told of events.
 func (e *Executor) told() bool { return len(e.sinks) > 0 || e.ledger.on() }
 
-var errNoSink = errors.New("the sink is nil")
-
 // next returns the next event, which has its number and nothing else yet: there
 // is one piece of memory for all of them. e.emitting is held.
 func (e *Executor) next() *Event {
@@ -104,47 +110,12 @@ func (e *Executor) emit(ev *Event) {
 	next := e.next()
 	ev.Seq = next.Seq
 	*next = *ev
-	e.deliver(0)
+	e.deliver()
 }
 
-// deliver hands the event to the sinks from the i-th on. A sink that panics is
-// reported. One that leaves its goroutine is too, and the others get the event; it
-// cannot be undone: those who hold locks while they emit events, or owe something
-// to others, see to it that they pay then. e.emitting is held.
-func (e *Executor) deliver(i int) {
-	inside := false
-	defer func() {
-		switch {
-		case i == len(e.sinks):
-			return
-		case inside:
-			err := errExited
-			if v := recover(); v != nil {
-				err = fmt.Errorf("panic: %v", v)
-			}
-			e.sinkFault(i, err)
-			i++
-		}
-		e.deliver(i)
-	}()
-	for i < len(e.sinks) {
-		err := errNoSink
-		if s := e.sinks[i]; s != nil {
-			inside = true
-			err = s.Emit(&e.event)
-			inside = false
-		}
-		if i++; err != nil {
-			e.sinkFault(i-1, err)
-		}
+// deliver hands the event to the sinks. e.emitting is held.
+func (e *Executor) deliver() {
+	for _, q := range e.sinks {
+		q.emit(&e.event)
 	}
-}
-
-// sinkFault reports what is wrong with the i-th sink.
-func (e *Executor) sinkFault(i int, err error) {
-	ev := &e.event
-	e.report(&CallError{
-		Tool: ev.Tool, CallID: ev.CallID, SessionID: ev.SessionID, RunID: ev.RunID,
-		Err: fmt.Errorf("sink %T, event %d: %w", e.sinks[i], ev.Seq, err),
-	})
 }

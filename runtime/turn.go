@@ -10,14 +10,17 @@ import (
 // A TurnConfig describes a Turn.
 type TurnConfig struct {
 	Budget   time.Duration // for all calls of the turn together; 0: none, negative: used up
+	Cap      time.Duration // for each attempt of a call, where its tool declares a longer deadline; 0: none, negative: used up, as by Budget
 	Patience time.Duration // how long a caller waits for somebody's consent before its call is pending; 0: not at all
 }
 
 // A Turn is one message of the model and its calls. The zero value refuses them.
 type Turn struct {
 	run      *Run
-	ends     time.Time // zero: no budget
+	ends     time.Time     // zero: no budget
+	limit    time.Duration // of an attempt; 0: that of its tool
 	patience time.Duration
+	minimum  time.Duration // what of the budget a call must find
 
 	blocking atomic.Bool // blocked is not empty
 	mu       sync.Mutex
@@ -26,8 +29,15 @@ type Turn struct {
 
 // Turn starts a turn of r. Its budget runs from now.
 func (r *Run) Turn(cfg TurnConfig) *Turn {
-	t := &Turn{run: r, patience: cfg.Patience}
-	if cfg.Budget != 0 && r != nil && r.session != nil {
+	t := &Turn{run: r, patience: cfg.Patience, limit: max(cfg.Cap, 0)}
+	if cfg.Cap < 0 {
+		cfg.Budget = cfg.Cap
+	}
+	if r == nil || r.session == nil {
+		return t
+	}
+	t.minimum = r.session.exec.minimum
+	if cfg.Budget != 0 {
 		t.ends = r.session.exec.now().Add(cfg.Budget)
 	}
 	return t
@@ -64,7 +74,7 @@ func (t *Turn) Execute(ctx context.Context, in Call) (out Outcome) {
 
 // begin gives a call to a worker, unless it ends before, or is an earlier one.
 func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *record) {
-	if c, earlier = t.open(ctx, in); c == nil || earlier != nil {
+	if c, earlier = t.open(ctx, in, ctx.Done()); c == nil || earlier != nil {
 		return nil, earlier
 	}
 	c.batch = b
@@ -74,16 +84,11 @@ func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *
 
 // launch gives a call that is new to a worker, unless it ends before.
 func (t *Turn) launch(c *call) {
-	known := false
-	defer func() {
-		if !known { // a sink has left the goroutine: nobody works on the call
-			c.cancel(ReasonCancelled)
-		}
-	}()
 	if c.declare() {
 		c.exec.crew.take(c)
+	} else {
+		c.depart()
 	}
-	known = true
 }
 
 // advance takes a call through the states that are left to it. It runs in a
@@ -96,7 +101,7 @@ func (c *call) advance() {
 		c.returned = true
 		return
 	}
-	_ = (c.resumed() || c.validate() && c.afford()) && // once, before it waited for consent
+	_ = (c.resumed() || (c.readmits || c.validate()) && c.afford()) && // once, before it waited for consent
 		c.decide() &&
 		(c.attempt > 0 || c.queue() && c.start()) && // unless that was one step with its admission
 		c.attempts()
@@ -121,6 +126,13 @@ func (t *Turn) WhatIf(ctx context.Context, in Call) Verdict {
 		return Verdict{Outcome: noRun(in)}
 	}
 	c.dry = true
+	if refused := c.enterExecutor(); refused != nil {
+		s := t.run.session
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		c.finishRefused(refused)
+		return Verdict{Outcome: *refused}
+	}
 	t.launch(c)
 	c.await(new(Outcome))
 	return c.verdict()

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -17,6 +17,7 @@ type UndoRequest struct {
 	RunID  string // when CallID is empty
 	By     string
 	Reason string
+	DryRun bool // only say what would be undone, and what later calls have touched since
 }
 
 // An UndoKind says how an undo ended.
@@ -52,12 +53,18 @@ const (
 	UndoStillRunning
 	UndoDenied
 	UndoHandlerError
-	UndoUnrecorded // the journal cannot be written: when the result failed it was tried
+	UndoUnrecorded    // the journal cannot be written: when the result failed it was tried
+	UndoTimedOut      // the undo handler outlived the deadline of the tool
+	UndoCancelled     // the context of Undo ended, or the executor was shut down
+	UndoCommitFailed  // a participant could not commit what the undo handler did
+	UndoUnknown       // it is not known whether what the undo handler did was committed
+	UndoInterrupted   // the process stopped while the undo handler ran: Recover says so in an event
+	UndoNothingToUndo // the tool only reads
 )
 
 var undoReasonNames = [...]string{
 	"", "unknown_call", "already_undone", "not_undoable", "not_successful", "expired", "drift", "still_running", "denied",
-	"handler_error", "journal_unavailable",
+	"handler_error", "journal_unavailable", "timed_out", "cancelled", "commit_failed", "unknown", "interrupted", "nothing_to_undo",
 }
 
 // String returns the name of r, such as already_undone; that of UndoReasonNone is empty.
@@ -66,15 +73,29 @@ func (r UndoReason) String() string { return nameOf("undo reason", undoReasonNam
 // MarshalText returns the name of r.
 func (r UndoReason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// An UndoResult says what an undo did. Of a call Kind and Reason are set, of a
-// run the lists of call ids, each in the order in which they were tried.
+// An UndoResult says what an undo did. Of a call Kind, Reason and the two texts are
+// set, of a run the lists of call ids, each in the order in which they were tried.
 type UndoResult struct {
 	Kind        UndoKind
 	Reason      UndoReason
+	Message     string // why, as a model may see it: the error of the handler only with safe_errors or Public
+	Err         string // why, for operators; sensitive values of the call are taken out
 	Undone      []string
 	Failed      []string
 	NotUndoable []string
-	Complete    bool // Failed and NotUndoable are empty
+	Reads       []string     // calls of tools that only read and declare no undo: there is nothing to take back
+	Calls       []UndoneCall // of a run, or a dry run: all of these, in the order in which they were tried
+	Complete    bool         // Failed and NotUndoable are empty
+}
+
+// An UndoneCall says what became of one call of a run that was undone. Of a call
+// that only reads Kind is UndoRejected and Reason UndoNothingToUndo.
+type UndoneCall struct {
+	CallID, Tool string
+	Kind         UndoKind
+	Reason       UndoReason
+	Message, Err string      // as in UndoResult
+	Later        []LaterCall // of a dry run: in the order in which they were made
 }
 
 // An undoable is what is known of undoing a call.
@@ -90,6 +111,17 @@ type undoable struct {
 // succeeded, the last first: the tool's undo handler is called, if it has one,
 // what the call opened is closed again, and its groups are free. Its slot and its
 // cooldown stay. The policy is asked first, with PolicyInput.Undo.
+//
+// An undo handler runs as the handler of a call does: with the deadline of the
+// tool, which ends earlier when ctx ends, under a fence (Commit), and in one
+// transaction over the participants (PartOf), which is rolled back when the
+// handler fails. An undo that failed can be tried again. What it did outside of
+// participants is not known then, so that an undo handler has to look at what
+// there is.
+//
+// A dry run (UndoRequest.DryRun) calls no handler, records nothing and changes
+// nothing. The policy is asked. What an undo handler finds out, such as drift, it
+// cannot know.
 func (s *Session) Undo(ctx context.Context, req UndoRequest) UndoResult {
 	ctx = orBackground(ctx)
 	if s == nil || s.exec == nil {
@@ -102,37 +134,76 @@ func (s *Session) Undo(ctx context.Context, req UndoRequest) UndoResult {
 	if r == nil {
 		return UndoResult{Reason: UndoUnknownCall}
 	}
+	if req.DryRun {
+		res := s.dryUndo(ctx, r)
+		res.Calls = []UndoneCall{res.of(r)}
+		s.addLater(res.Calls)
+		return res
+	}
 	return s.undoCall(ctx, r, req)
 }
 
 // undoRun undoes the calls of a run that succeeded.
 func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult) {
-	var list []*record
+	all.Kind, all.Complete = UndoOK, true
+	for _, r := range s.succeeded(req.RunID) {
+		one := UndoResult{Reason: UndoNothingToUndo}
+		switch {
+		case s.exec.onlyReads(r.tool):
+		case req.DryRun:
+			one = s.dryUndo(ctx, r)
+		default:
+			one = s.undoCall(ctx, r, req)
+		}
+		all.add(r, &one)
+	}
+	if req.DryRun {
+		s.addLater(all.Calls)
+	}
+	return all
+}
+
+// succeeded returns the calls of a run that completed and were not undone, the
+// last first. It looks at no calls of other runs.
+func (s *Session) succeeded(run string) (list []*record) {
 	s.mu.Lock()
-	for r := range s.calls.all() {
-		if r.run == req.RunID && r.ended() && r.outcome().Kind == Completed && !r.undo.done {
+	defer s.mu.Unlock()
+	for r := range s.byRun[run].all() {
+		if r.ended() && r.outcome().Kind == Completed && !r.undo.done {
 			list = append(list, r)
 		}
 	}
-	s.mu.Unlock()
-	slices.SortFunc(list, func(a, b *record) int { return b.number - a.number })
-	all.Kind = UndoOK
-	for _, r := range list {
-		id := r.id
-		switch one := s.undoCall(ctx, r, req); {
-		case one.Kind == UndoOK:
-			all.Undone = append(all.Undone, id)
-		case one.Reason == UndoNotUndoable || one.Reason == UndoExpired:
-			all.NotUndoable = append(all.NotUndoable, id)
-		default:
-			all.Failed = append(all.Failed, id)
-		}
+	return list
+}
+
+// onlyReads reports whether the calls of a tool leave nothing that could be taken back.
+func (e *Executor) onlyReads(name string) bool {
+	tool, _, known := e.reg.Lookup(name)
+	return known && tool.spec.Effect == SideEffectRead && tool.spec.Undo == nil
+}
+
+// of returns what became of a call, of which res is the result.
+func (res *UndoResult) of(r *record) UndoneCall {
+	return UndoneCall{CallID: r.id, Tool: r.tool, Kind: res.Kind, Reason: res.Reason, Message: res.Message, Err: res.Err}
+}
+
+// add adds what became of a call.
+func (all *UndoResult) add(r *record, one *UndoResult) {
+	all.Calls = append(all.Calls, one.of(r))
+	list := &all.Failed
+	switch {
+	case one.Kind == UndoOK:
+		list = &all.Undone
+	case one.Reason == UndoNothingToUndo:
+		list = &all.Reads
+	case one.Reason == UndoNotUndoable || one.Reason == UndoExpired:
+		list = &all.NotUndoable
 	}
-	all.Complete = len(all.Failed) == 0 && len(all.NotUndoable) == 0
+	*list = append(*list, r.id)
+	all.Complete = len(all.Failed)+len(all.NotUndoable) == 0
 	if len(all.Failed) > 0 {
 		all.Kind = UndoFailed
 	}
-	return all
 }
 
 // undoCall undoes one call.
@@ -142,61 +213,88 @@ func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) Undo
 	}
 	defer s.exec.gate.leave()
 	if why := s.beginUndo(r); why != UndoReasonNone {
-		s.tellLost(r, why)
-		return UndoResult{Reason: why}
+		return UndoResult{Reason: why, Err: s.tellLost(r, why)}
 	}
 	c := r.call
-	err := c.undoAllowed(ctx)
-	why := UndoDenied
-	if err == nil {
-		err = c.undo(ctx)
-		if why = UndoHandlerError; errors.Is(err, ErrDrift) {
-			why = UndoDrift
-		}
+	fault := c.undoAllowed(ctx)
+	if fault == nil {
+		fault = c.undo(ctx, req.By)
 	}
-	var fault *CallError
-	if err != nil {
-		fault = c.faulty(ReasonNone, err)
+	if fault != nil && fault.pending {
+		return c.undoFailed(fault)
 	}
-	res := s.settleUndo(c, req.By, why, fault)
+	return c.concludeUndo(req.By, fault)
+}
+
+// concludeUndo records how an undo of c went. A commit that its caller has left
+// concludes it when there is room for its decision (SEMANTICS section 6.4).
+func (c *call) concludeUndo(by string, fault *undoFault) UndoResult {
+	e := c.exec
+	if fault != nil && fault.why == UndoUnrecorded && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery says what became of it
+		c.letGoOf()
+		e.report(c.faulty(ReasonJournalUnavailable, fault.err))
+		return c.undoFailed(fault)
+	}
+	res := c.run.session.settleUndo(c, by, fault)
 	if err := c.durable(); err != nil {
-		s.exec.report(c.faulty(ReasonJournalUnavailable, err))
-		return UndoResult{Kind: UndoFailed, Reason: UndoUnrecorded}
+		e.report(c.faulty(ReasonJournalUnavailable, err))
+		return c.undoFailed(&undoFault{why: UndoUnrecorded, err: err})
 	}
 	return res
 }
 
-// settleUndo notes how an undo went: one step of the session. A fault means that
-// it failed, for the reason why.
-func (s *Session) settleUndo(c *call, by string, why UndoReason, fault *CallError) UndoResult {
-	text := c.tells(&Outcome{}, fault)
+// settleUndo notes how an undo went: one step of the session. A fault says why it
+// failed.
+func (s *Session) settleUndo(c *call, by string, fault *undoFault) UndoResult {
+	if fault != nil {
+		return c.settleUndoFailed(by, fault)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := c.record
-	r.undo.busy = false
 	now := s.exec.now()
-	if fault != nil {
-		c.transition(EventUndoFailed, c.state, &note{at: now, by: by, fault: fault, text: text})
-		if why != UndoHandlerError {
-			return UndoResult{Reason: why}
-		}
-		return UndoResult{Kind: UndoFailed, Reason: why}
-	}
-	r.undo.done = true
-	if ev, err := s.state.Undo(s.exec.instant(now), r.id); err == nil {
+	if ev, err := s.state.Undo(s.exec.instant(now), c.id); err == nil {
 		s.note(&ev)
 	}
-	c.transition(EventUndone, StateRolledBack, &note{at: now, by: by, session: true})
+	c.undone(now, by)
 	return UndoResult{Kind: UndoOK}
+}
+
+// undone notes that c was undone. The locks of c and its session are held.
+func (c *call) undone(now time.Time, by string) {
+	c.record.undo.busy, c.record.undo.done = false, true
+	c.transition(EventUndone, StateRolledBack, &note{at: now, by: by, session: true})
+}
+
+// settleUndoFailed notes that c was not undone.
+func (c *call) settleUndoFailed(by string, fault *undoFault) UndoResult {
+	res := c.undoFailed(fault)
+	c.mu.Lock()
+	s := c.run.session
+	s.mu.Lock()
+	c.record.undo.busy = false
+	c.transition(EventUndoFailed, c.state, &note{at: s.exec.now(), by: by, text: res.Err, undo: &res})
+	s.mu.Unlock()
+	c.mu.Unlock()
+	if !fault.expected {
+		s.exec.report(c.faulty(ReasonNone, fmt.Errorf("undo: %w", fault.err)))
+	}
+	return res
 }
 
 // beginUndo says why a call cannot be undone, or keeps others from undoing it.
 func (s *Session) beginUndo(r *record) UndoReason {
-	tool, _, known := s.exec.reg.Lookup(r.tool)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	why := s.mayNotUndo(r)
+	r.undo.busy = r.undo.busy || why == UndoReasonNone
+	return why
+}
+
+// mayNotUndo says why a call cannot be undone. s.mu is held.
+func (s *Session) mayNotUndo(r *record) UndoReason {
+	tool, _, known := s.exec.reg.Lookup(r.tool)
 	now := s.exec.now()
 	ended := r.first.happened() && r.final == nil || r.final != nil && r.final.happened()
 	switch {
@@ -215,12 +313,11 @@ func (s *Session) beginUndo(r *record) UndoReason {
 	case r.undo.busy, r.outcome().Kind != Completed && !r.call.left.Load() && now.Before(r.undo.ended.Add(grace)):
 		return UndoStillRunning
 	}
-	r.undo.busy = true
 	return UndoReasonNone
 }
 
 // undoAllowed asks the policy whether the call may be undone.
-func (c *call) undoAllowed(ctx context.Context) error {
+func (c *call) undoAllowed(ctx context.Context) *undoFault {
 	s := c.run.session
 	s.mu.Lock()
 	facts := c.run.look()
@@ -228,19 +325,21 @@ func (c *call) undoAllowed(ctx context.Context) error {
 	in := c.policyInputOf(c.final, facts, c.clock())
 	in.Undo = true
 	d, err := c.consultOnce(ctx, in)
+	denied := &undoFault{why: UndoDenied, err: err}
 	switch {
 	case err != nil:
-		return err
 	case len(d.Denials) > 0:
-		return fmt.Errorf("the policy denies the undo: %s", d.Denials[0].Code)
+		denied.expected, denied.err = true, fmt.Errorf("the policy denies the undo: %s", d.Denials[0].Code)
 	case d.Effect == EffectDeny:
-		return errors.New("no policy allows the undo")
+		denied.expected, denied.err = true, errors.New("no policy allows the undo")
+	default:
+		return nil
 	}
-	return nil
+	return denied
 }
 
-// undo calls the undo handler, if there is one, under the deadline of the tool.
-func (c *call) undo(ctx context.Context) (err error) {
+// undo calls the undo handler, if there is one.
+func (c *call) undo(ctx context.Context, by string) *undoFault {
 	hook := c.tool.hooks.undo
 	if hook == nil {
 		return nil
@@ -257,15 +356,11 @@ func (c *call) undo(ctx context.Context) (err error) {
 	case c.left.Load():
 		return nil // the call ended before its handler was let go: nothing was done
 	default:
-		return errPreparing
+		return &undoFault{why: UndoHandlerError, err: errPreparing}
 	}
-	err = c.exec.within(ctx, c.tool.spec.deadline(), func(ctx context.Context) error {
-		return hook(c.inform(ctx), c.id, c.final, state, c.wholeOutput(ctx, output))
+	return c.undoAttempt(ctx, by).run(func(ctx context.Context) error {
+		return hook(ctx, c.id, c.final, state, c.wholeOutput(ctx, output))
 	})
-	if late := overdueError(0); errors.As(err, &late) {
-		return fmt.Errorf("the undo handler did not finish within %s", seconds(time.Duration(late)))
-	}
-	return err
 }
 
 // guard calls f; a panic is its error.

@@ -93,7 +93,7 @@ func TestUndoOfWhatWasNotPrepared(t *testing.T) {
 		want   runtime.UndoResult
 	}{
 		"nothing was done":    {nil, runtime.UndoResult{Kind: runtime.UndoOK}},
-		"another declaration": {[]func(*runtime.Spec){pin}, runtime.UndoResult{Reason: runtime.UndoNotUndoable}},
+		"another declaration": {[]func(*runtime.Spec){pin}, lostUndo},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := &broken{left: 2}
@@ -113,7 +113,7 @@ func TestUndoOfWhatWasNotPrepared(t *testing.T) {
 		aforetime(t, &j, runtime.NewTool(&runtime.Spec{Name: "login"}, &loginInputRule, run))
 		var l loginTool
 		r := recovered(t, &j, l.tool())
-		assert.Equal(t, runtime.UndoResult{Reason: runtime.UndoNotUndoable}, r.undoOf("c1"))
+		assert.Equal(t, lostUndo, r.undoOf("c1"))
 		assert.Empty(t, l.undone)
 		require.Len(t, r.allFaults(), 1)
 		assert.ErrorContains(t, r.allFaults()[0], "nothing was prepared for the undo")

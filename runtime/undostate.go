@@ -132,7 +132,7 @@ func (c *call) recallOutput(r *recalled) {
 
 // redacts reports whether an output was answered otherwise than it was returned.
 func redacts(list []Obligation) bool {
-	return slices.ContainsFunc(list, func(o Obligation) bool { return o.Code == "redact_output" })
+	return slices.ContainsFunc(list, func(o Obligation) bool { return o.Code == obligationRedact })
 }
 
 // recallValue decodes a value that was recorded. It was valid once; the tool may
@@ -150,7 +150,7 @@ func recallValue(decode decodeFunc, text []byte) (v wire.Value, err error) {
 			v, err = nil, fmt.Errorf("panic: %v", p)
 		}
 	}()
-	v, violations := decode(text, wire.Limits{Size: max(len(text), 1), Depth: maxDepth, Number: max(len(text), 1)})
+	v, violations := decode(text, wire.Limits{Size: max(len(text), 1), Depth: maxDepth, Number: max(len(text), 1), AnyNumber: true})
 	if violations != nil {
 		return nil, fmt.Errorf("it does not fit the declaration of now: %s", violationList(violations))
 	}
@@ -158,10 +158,11 @@ func recallValue(decode decodeFunc, text []byte) (v wire.Value, err error) {
 }
 
 // tellLost tells operators why a call cannot be undone any more, if that is what
-// why says.
-func (s *Session) tellLost(r *record, why UndoReason) {
+// why says, and returns a text without values.
+func (s *Session) tellLost(r *record, why UndoReason) string {
 	if why != UndoNotUndoable || r.undo.lost == nil {
-		return
+		return ""
 	}
-	s.exec.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: s.id, RunID: r.run, Err: r.undo.lost})
+	s.exec.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: s.id, RunID: r.run.id, Err: r.undo.lost})
+	return "what the undo needs cannot be had any more: the error handler was told why"
 }

@@ -61,7 +61,7 @@ func TestUndoOfErasedValues(t *testing.T) {
 					assert.Equal(t, []*undid{tc.want}, l.undone)
 					return
 				}
-				assert.Equal(t, runtime.UndoResult{Reason: runtime.UndoNotUndoable}, res)
+				assert.Equal(t, lostUndo, res)
 				assert.Empty(t, l.undone)
 				faults := r.allFaults()
 				require.Len(t, faults, 1)
@@ -69,10 +69,17 @@ func TestUndoOfErasedValues(t *testing.T) {
 				assert.ErrorContains(t, faults[0], "erased")
 				assert.Equal(t, "c1", faults[0].CallID)
 				res = r.sessionAgain().Undo(t.Context(), runtime.UndoRequest{RunID: "r"})
-				assert.Equal(t, runtime.UndoResult{Kind: runtime.UndoOK, NotUndoable: []string{"c1"}}, res)
+				assert.Equal(t, runtime.UndoResult{Kind: runtime.UndoOK, NotUndoable: []string{"c1"}, Calls: []runtime.UndoneCall{
+					{CallID: "c1", Tool: "login", Reason: runtime.UndoNotUndoable, Err: lostUndo.Err},
+				}}, res)
 			})
 		}
 	}
+}
+
+// lostUndo is the result of an undo whose state is not there any more.
+var lostUndo = runtime.UndoResult{
+	Reason: runtime.UndoNotUndoable, Err: "what the undo needs cannot be had any more: the error handler was told why",
 }
 
 func TestUndoAfterTheDeclarationChanged(t *testing.T) {
@@ -101,7 +108,7 @@ func TestUndoAfterTheDeclarationChanged(t *testing.T) {
 			var j journal.Memory
 			aforetime(t, &j, new(loginTool).tool())
 			r := recovered(t, &j, tc.tool)
-			assert.Equal(t, runtime.UndoResult{Reason: runtime.UndoNotUndoable}, r.undoOf("c1"))
+			assert.Equal(t, lostUndo, r.undoOf("c1"))
 			faults := r.allFaults()
 			require.Len(t, faults, 1)
 			assert.ErrorContains(t, faults[0], tc.fault)

@@ -33,7 +33,7 @@ func (v *view) facts() *Facts {
 	}
 	v.base = c.run.look()
 	f := v.base
-	if c.resumed() || c.attempt > 0 {
+	if c.resumed() || c.attempt > 0 || c.readmits {
 		f = f.without(c.index)
 	}
 	v.shown.Store(f)

@@ -37,7 +37,7 @@ func TestWhatIfGivenUp(t *testing.T) {
 func TestWhatIfOfAPolicyThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRigWith(t, runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
-			time.Sleep(time.Second)
+			time.Sleep(time.Minute)
 			return allowAll(ctx, in)
 		}), []*runtime.Tool{readTool(okRead)})
 		v := r.turn().WhatIf(t.Context(), callOf("", "file_read", goodInput))

@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime"
@@ -101,12 +102,14 @@ func work(ctx context.Context, asked *terminal.Approver, stdout, stderr io.Write
 	}
 	if asked != nil {
 		serving, stop := context.WithCancel(ctx)
+		var approver sync.WaitGroup
+		defer approver.Wait() // until it has said what became of an answer
 		defer stop()
-		go func() {
+		approver.Go(func() {
 			if err := asked.Serve(serving, exec); err != nil {
 				fmt.Fprintf(stderr, "note: %v\n", err)
 			}
-		}()
+		})
 	}
 	session := exec.Session(runtime.SessionConfig{Principal: "agent"})
 	job, err := session.StartRun(ctx, runtime.RunConfig{})

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/internal/buildcache"
 )
 
-var (
-	killCycles = flag.Int("kill.cycles", 200, "how often TestKills kills the example")
-	killSeed   = flag.Uint64("kill.seed", 0, "of the choices of TestKills; 0: another one each time")
-)
+var killSeed = flag.Uint64("kill.seed", 0, "of the choices of TestKills; 0: another one each time")
 
 // TestKills kills the program with SIGKILL, always on the same store and
 // directory, up to 20 ms after a random event, and compares what the next start
@@ -30,18 +30,16 @@ func TestKills(t *testing.T) {
 		*killSeed = rand.Uint64()
 	}
 	m := newModel(t, rand.New(rand.NewPCG(*killSeed, 0)))
-	b := &battery{t: t, model: m, binary: filepath.Join(t.TempDir(), "workspace"), store: filepath.Join(t.TempDir(), "ambit.db")}
+	b := &killTest{t: t, model: m, binary: buildcache.Program(t, "."), store: filepath.Join(t.TempDir(), "ambit.db")}
 	defer func() { t.Logf("seed %d, %d kills: %s", *killSeed, b.kills, m.figures()) }()
-	out, err := exec.Command("go", "build", "-o", b.binary, ".").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	for range *killCycles {
+	for range battery.Count(t, 10, 200) {
 		b.cycle()
 	}
 	b.last()
 }
 
-// A battery starts the program and kills it.
-type battery struct {
+// A killTest starts the program and kills it.
+type killTest struct {
 	t             *testing.T
 	model         *model
 	binary, store string
@@ -50,14 +48,14 @@ type battery struct {
 }
 
 // start starts the program.
-func (b *battery) start(args ...string) *process {
+func (b *killTest) start(args ...string) *process {
 	b.t.Helper()
 	args = append([]string{"-store", b.store, "-dir", b.model.dir, "-approve", "later"}, args...)
 	return startProgram(b.t, exec.Command(b.binary, args...))
 }
 
 // cycle lets the program work and kills it.
-func (b *battery) cycle() {
+func (b *killTest) cycle() {
 	p := b.start("-calls", "-", "-json")
 	began := time.Now()
 	after := b.model.random.IntN(12)
@@ -91,7 +89,7 @@ func (b *battery) cycle() {
 
 // answered reads lines up to the one that answers a step. It is false when the
 // program was killed before that.
-func (b *battery) answered(p *process, s step) bool {
+func (b *killTest) answered(p *process, s step) bool {
 	for {
 		line, err := p.out.ReadString('\n')
 		if err != nil {
@@ -106,7 +104,7 @@ func (b *battery) answered(p *process, s step) bool {
 
 // last has everything told once more, and what waits answered, by a start that is
 // not killed; the one after that finds nothing left to do.
-func (b *battery) last() {
+func (b *killTest) last() {
 	p := b.start("-calls", "-", "-json")
 	tell := func(s step) {
 		_, err := p.in.Write([]byte(s.line + "\n"))

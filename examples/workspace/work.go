@@ -98,7 +98,7 @@ func newExecutor(handler filetools.Handler, s *stores, rev *reviewer, stderr io.
 	// An example may run on a machine that is busy with other things. Panics and
 	// raw errors go to the operator; the agent sees a safe text.
 	return runtime.NewExecutor(reg, policy, who, runtime.WithJournal(s.log.Journal()), runtime.WithParticipant("files", s.ws),
-		runtime.WithPolicyTimeout(2*time.Second), runtime.WithErrorHandler(func(e *runtime.CallError) {
+		runtime.WithErrorHandler(func(e *runtime.CallError) {
 			var fault error = e
 			if errors.Is(e, runtime.ErrFenced) { // which names the call itself
 				fault = e.Err

@@ -3,7 +3,6 @@ package dynamic_test
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/gen"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/gen/dynamic/internal/answer"
+	"github.com/ambit-tools/ambit/internal/buildcache"
 )
 
 // TestAgree generates code from the corpus, builds and runs it, and compares
@@ -99,8 +98,6 @@ func main() { answer.Main(agree.Tools(agree.UnimplementedHandler{})) }
 // way of an overlay: nothing is written here and nothing needs to be fetched.
 func run(t *testing.T, file *dsl.File, program string, inputs any) *bufio.Scanner {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	here, err := os.Getwd()
 	require.NoError(t, err)
 	dir := t.TempDir()
@@ -122,15 +119,13 @@ func run(t *testing.T, file *dsl.File, program string, inputs any) *bufio.Scanne
 	write("overlay.json", replace)
 
 	binary := filepath.Join(dir, "agree.exe")
-	build := exec.CommandContext(ctx, "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, "./agreed")
-	text, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", text)
+	require.NoError(t, buildcache.Copy("./agreed", binary, "-overlay", filepath.Join(dir, "overlay.json")))
 
 	stdin, err := json.Marshal(inputs)
 	require.NoError(t, err)
-	cmd := exec.CommandContext(ctx, binary)
+	cmd := exec.CommandContext(t.Context(), binary)
 	cmd.Stdin = bytes.NewReader(stdin)
-	text, err = cmd.Output()
+	text, err := cmd.Output()
 	require.NoError(t, err)
 	out := bufio.NewScanner(bytes.NewReader(text))
 	out.Buffer(nil, 1<<20)

@@ -129,7 +129,7 @@ func TestSpec(t *testing.T) {
 	assert.Equal(t, runtime.SideEffectWrite, write.Spec.Effect)
 	assert.Equal(t, &runtime.Consent{
 		Ask: runtime.ConsentAskAlways, Message: "Write {path}", Approvers: []string{"owner", "alice@example.com"}, Timeout: 10 * time.Minute,
-		Quorum: 2, MaxCover: runtime.CoverArgs, Preview: true, AllowEdit: true, Reveal: []string{"token"},
+		Quorum: 2, MaxCover: runtime.CoverArgs, MaxFor: 2 * time.Hour, Preview: true, AllowEdit: true, Reveal: []string{"token"},
 	}, write.Spec.Consent)
 	assert.Equal(t, time.Hour, write.Spec.Undo.TTL)
 	assert.Contains(t, *write.Spec.Undo.StateSchema, `"before"`)

@@ -83,7 +83,7 @@ func (l *literal) set(dst reflect.Value, v *ir.Literal) {
 	case v.String != nil:
 		dst.SetString(*v.String)
 	case v.Int != nil:
-		dst.SetInt(*v.Int)
+		dst.SetInt(*v.Int << v.Shift)
 	case v.Const != "":
 		c, ok := constants()[v.Const]
 		if !ok {

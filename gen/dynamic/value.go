@@ -56,7 +56,7 @@ func read(r *wire.Reader, v *value, t *ir.Type) {
 		wire.ReadString(r, &v.text, rule.String)
 	case ir.KindFixed:
 		wire.ReadFixed(r, rule.String)
-	case ir.KindInt:
+	case ir.KindInt, ir.KindIntEnum:
 		wire.ReadInt(r, &v.int, rule.Int)
 	case ir.KindFloat:
 		wire.ReadFloat(r, &v.num, rule.Number)
@@ -115,7 +115,7 @@ func walk(w wire.Visitor, v *value, t *ir.Type) {
 	switch t.Kind {
 	case ir.KindString, ir.KindEnum:
 		wire.WalkString(w, &v.text, rule.String)
-	case ir.KindInt:
+	case ir.KindInt, ir.KindIntEnum:
 		wire.WalkInt(w, &v.int, rule.Int)
 	case ir.KindFloat:
 		wire.WalkFloat(w, &v.num, rule.Number)

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -40,6 +41,32 @@ type Damage interface {
 	error
 	// DamagedAt returns the position of the entry; 0: it is not known.
 	DamagedAt() uint64
+}
+
+// A forgery is an error that says that an entry was not written by an owner of the
+// journal, as the *ForgedError of runtime/sqlite does.
+type forgery interface {
+	error
+	ForgedAt() uint64
+}
+
+// A forged entry is damage: what follows it is not looked at.
+type forged struct{ forgery }
+
+// DamagedAt returns the position of the entry.
+func (f forged) DamagedAt() uint64 { return f.ForgedAt() }
+
+// Unwrap returns what says so.
+func (f forged) Unwrap() error { return f.forgery }
+
+// damageOf finds damage in an error, if it is about that.
+func damageOf(err error) (Damage, bool) {
+	var f forgery
+	if errors.As(err, &f) {
+		return forged{f}, true
+	}
+	var d Damage
+	return d, errors.As(err, &d)
 }
 
 // NewCheckpoints returns a store of checkpoints as Checkpoints.

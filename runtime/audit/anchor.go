@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 )
 
@@ -103,53 +102,3 @@ func (a *WriterAnchor) Anchor(_ context.Context, note []byte) error {
 
 // framed returns a note with the empty line that says that it is whole.
 func framed(note []byte) []byte { return append(bytes.Clone(note), '\n') }
-
-// ReadAnchors finds the notes of one origin, which is the name of its key, in
-// what a FileAnchor or a WriterAnchor has written. Other lines, the notes of
-// other logs and a note that was cut short are skipped. A note that was changed
-// is not: Verify is to see it. The error is that of the reader.
-func ReadAnchors(r io.Reader, origin string) ([][]byte, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("the anchored notes: %w", err)
-	}
-	lines := strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
-	var notes [][]byte
-	for i := 0; i < len(lines); {
-		if lines[i] != origin {
-			i++
-			continue
-		}
-		end := noteEnd(lines, i)
-		if end == 0 {
-			i++
-			continue
-		}
-		notes = append(notes, []byte(strings.Join(lines[i:end], "\n")+"\n"))
-		i = end
-	}
-	return notes, nil
-}
-
-// noteEnd returns where the note ends that begins at line i, or 0: it is not
-// whole. A note is text, an empty line, signatures and an empty line.
-func noteEnd(lines []string, i int) int {
-	const maxLines = 100
-	origin := lines[i]
-	for j := i + 1; j < min(len(lines), i+maxLines); j++ {
-		switch {
-		case lines[j] == origin:
-			return 0
-		case lines[j] != "":
-			continue
-		}
-		for j++; j < len(lines) && strings.HasPrefix(lines[j], "— "); j++ {
-		}
-		// The last element of lines is what follows the last line break.
-		if j < len(lines)-1 && lines[j] == "" && strings.HasPrefix(lines[j-1], "— ") {
-			return j
-		}
-		return 0
-	}
-	return 0
-}

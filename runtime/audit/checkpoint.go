@@ -65,9 +65,10 @@ func (m *MemoryCheckpoints) Checkpoints(context.Context) ([]Checkpoint, error) {
 }
 
 // sign returns the signed note of a tree: its origin, which is the name of the
-// key, its size and its root, a line each, as C2SP tlog-checkpoint has it.
-func sign(t *tree, signer note.Signer) ([]byte, error) {
-	text := signer.Name() + "\n" + strconv.FormatUint(t.size, 10) + "\n" + t.root().String() + "\n"
+// key, its size and its root, a line each, as C2SP tlog-checkpoint has it. Where the
+// journal was restored there is a line more.
+func sign(t *tree, restored []uint64, signer note.Signer) ([]byte, error) {
+	text := signer.Name() + "\n" + strconv.FormatUint(t.size, 10) + "\n" + t.root().String() + "\n" + restoresLine(restored)
 	return note.Sign(&note.Note{Text: text}, signer)
 }
 
@@ -103,33 +104,53 @@ func hints(c Checkpoint) (t tree, leaves []tlog.Hash, ok bool) {
 
 var errOrigin = errors.New("the note is about another log")
 
+// A statement is what a signed note says.
+type statement struct {
+	said     uint64 // the size
+	root     tlog.Hash
+	restored []uint64 // down to which sizes the journal was restored before, in that order
+	bad      error    // the note says nothing
+}
+
 // open checks the signature of a note and returns what it says.
-func open(signed []byte, v note.Verifier) (size uint64, root tlog.Hash, err error) {
+func open(signed []byte, v note.Verifier) statement {
 	if origin, _, _ := bytes.Cut(signed, []byte("\n")); string(origin) != v.Name() {
-		return 0, root, fmt.Errorf("%q where %q is verified: %w", shorten(origin), v.Name(), errOrigin)
+		return statement{bad: fmt.Errorf("%q where %q is verified: %w", shorten(origin), v.Name(), errOrigin)}
 	}
 	n, err := note.Open(signed, note.VerifierList(v))
 	if err != nil {
-		return 0, root, fmt.Errorf("the note is not signed by the key of %q: %w", v.Name(), err)
+		return statement{bad: fmt.Errorf("the note is not signed by the key of %q: %w", v.Name(), err)}
 	}
 	return parse(n.Text)
 }
 
-// parse reads the text of a note. Lines after the third are for later versions.
-func parse(text string) (size uint64, root tlog.Hash, err error) {
-	lines := strings.SplitN(text, "\n", 4)
+// parse reads the text of a note. Lines after the third that it does not know are
+// for later versions.
+func parse(text string) (s statement) {
+	lines := strings.Split(text, "\n")
 	if len(lines) < 4 {
-		return 0, root, errors.New("the note has fewer lines than origin, size and root")
+		s.bad = errors.New("the note has fewer lines than origin, size and root")
+		return s
 	}
-	size, err = strconv.ParseUint(lines[1], 10, 63)
-	if err != nil || lines[1] != strconv.FormatUint(size, 10) {
-		return 0, root, fmt.Errorf("the note has no size in its second line, but %q", shorten([]byte(lines[1])))
+	size, ok := number(lines[1])
+	if !ok {
+		s.bad = fmt.Errorf("the note has no size in its second line, but %q", shorten([]byte(lines[1])))
+		return s
 	}
 	h, err := base64.StdEncoding.DecodeString(lines[2])
 	if err != nil || len(h) != tlog.HashSize {
-		return 0, root, fmt.Errorf("the note has no root in its third line, but %q", shorten([]byte(lines[2])))
+		s.bad = fmt.Errorf("the note has no root in its third line, but %q", shorten([]byte(lines[2])))
+		return s
 	}
-	return size, tlog.Hash(h), nil
+	s.said, s.root = size, tlog.Hash(h)
+	s.restored, s.bad = restoresIn(lines[3:])
+	return s
+}
+
+// number reads a count of entries, which is written in one way.
+func number(text string) (uint64, bool) {
+	n, err := strconv.ParseUint(text, 10, 63)
+	return n, err == nil && text == strconv.FormatUint(n, 10)
 }
 
 // shorten keeps what is quoted in errors readable.

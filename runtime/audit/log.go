@@ -24,6 +24,7 @@ type Log struct {
 	verifier note.Verifier
 	report   func(error)
 	after    func(time.Duration, func()) func() bool
+	restored []uint64 // down to which sizes the journal was restored before
 
 	hasher hasher      // of Append, which one goroutine at a time calls
 	hashes []tlog.Hash // likewise
@@ -54,12 +55,21 @@ type anchor struct {
 // New returns the log of a journal. It continues from the last checkpoint in
 // store: entries after it, which a crash has left without one, are added. It
 // refuses, with ErrTampered, a journal that is not the one of which that
-// checkpoint was made. It compares only the entries of the last interval; Verify
+// checkpoint was made, or not the one of the newest note of an anchor that is a
+// [NoteReader]. It compares only the entries of the last interval; Verify
 // compares all.
 //
 // The key's name is the origin of the log, and all checkpoints of a journal have
 // one key.
 func New(ctx context.Context, inner journal.Journal, store Checkpoints, signer note.Signer, opts ...Option) (*Log, error) {
+	l := newLog(inner, store, signer, opts)
+	if err := l.resume(ctx); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func newLog(inner journal.Journal, store Checkpoints, signer note.Signer, opts []Option) *Log {
 	l := &Log{
 		inner: inner, store: store, signer: signer,
 		report: reportError, after: afterFunc, turn: make(chan struct{}, 1),
@@ -67,10 +77,7 @@ func New(ctx context.Context, inner journal.Journal, store Checkpoints, signer n
 	for _, o := range opts {
 		o(l)
 	}
-	if err := l.resume(ctx); err != nil {
-		return nil, err
-	}
-	return l, nil
+	return l
 }
 
 // Journal returns the journal to append to from now on; nobody else may append to
@@ -110,6 +117,24 @@ type (
 		journal.Keeper
 	}
 )
+
+// Fence is that of the inner journal, which may keep no successor out.
+func (o owning) Fence(ctx context.Context, effect func()) error {
+	return fence(ctx, o.Owner, effect)
+}
+
+// Fence is that of the inner journal.
+func (o owningKeeper) Fence(ctx context.Context, effect func()) error {
+	return fence(ctx, o.Owner, effect)
+}
+
+func fence(ctx context.Context, inner journal.Owner, effect func()) error {
+	if f, ok := inner.(journal.Fencer); ok {
+		return f.Fence(ctx, effect)
+	}
+	effect()
+	return nil
+}
 
 func (t tap) Append(ctx context.Context, entries []journal.Entry) error {
 	return t.log.append(ctx, entries)
@@ -276,12 +301,14 @@ func (l *Log) flush(ctx context.Context) error {
 }
 
 // write signs, stores and anchors a checkpoint, as far as it is not. What fails is
-// made up for by the next one, which says all that this one says.
+// made up for by the next one, which says all that this one says. The first is not
+// anchored before it is stored: a journal without checkpoints of which an anchor has
+// a note is one whose checkpoints were removed.
 func (l *Log) write(ctx context.Context, t *tree, leaves []tlog.Hash, saved uint64) error {
 	if t.size == 0 || t.size == saved && !slices.ContainsFunc(l.anchors, func(a anchor) bool { return a.size != t.size }) {
 		return nil
 	}
-	signed, err := sign(t, l.signer)
+	signed, err := sign(t, l.restored, l.signer)
 	if err != nil {
 		return fmt.Errorf("the checkpoint of %d entries was not signed, the next one will be tried: %w", t.size, err)
 	}
@@ -289,6 +316,9 @@ func (l *Log) write(ctx context.Context, t *tree, leaves []tlog.Hash, saved uint
 	if t.size != saved {
 		if err := l.store.SaveCheckpoint(ctx, t.size, pack(signed, t, leaves)); err != nil {
 			errs = append(errs, fmt.Errorf("the checkpoint of %d entries was not stored, the next one will be tried: %w", t.size, err))
+			if saved == 0 {
+				return errors.Join(errs...)
+			}
 		} else {
 			l.settle(t.size)
 		}

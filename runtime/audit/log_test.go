@@ -81,6 +81,14 @@ func (r *rig) append(l *audit.Log, after uint64, n int) {
 	require.NoError(r.t, l.Journal().Append(r.t.Context(), entries(r.t, after, n)))
 }
 
+// appendAndWait appends entries and waits until the checkpoint of them is due.
+func (r *rig) appendAndWait(l *audit.Log, after uint64, n int) {
+	r.t.Helper()
+	r.append(l, after, n)
+	time.Sleep(audit.Delay)
+	synctest.Wait()
+}
+
 // sizes returns those of the stored checkpoints.
 func (r *rig) sizes() []uint64 {
 	r.t.Helper()
@@ -169,26 +177,31 @@ func TestFailedCheckpointsStopNobody(t *testing.T) {
 			return nil
 		})))
 		r.checkpoints.fail(errors.New("disk full"))
-		r.append(l, 0, 10)
-		time.Sleep(audit.Delay)
-		synctest.Wait()
+		r.appendAndWait(l, 0, 10)
 		require.Len(t, r.reported(), 1)
 		require.ErrorContains(t, r.reported()[0], "disk full")
-		require.ErrorContains(t, r.reported()[0], "no route")
 		assert.Empty(t, r.sizes())
-		assert.Len(t, r.anchored.all(), 1, "the other anchor has it")
+		assert.Empty(t, r.anchored.all(), "the first is stored before it is anchored")
 
 		r.checkpoints.fail(nil)
-		r.append(l, 10, 10)
-		time.Sleep(audit.Delay)
-		synctest.Wait()
+		r.appendAndWait(l, 10, 5)
 		require.Len(t, r.reported(), 2)
-		assert.Equal(t, []uint64{20}, r.sizes())
+		require.ErrorContains(t, r.reported()[1], "no route")
+		assert.Len(t, r.anchored.all(), 1, "the other anchor has it")
+
+		r.checkpoints.fail(errors.New("disk full"))
+		r.appendAndWait(l, 15, 5)
+		require.Len(t, r.reported(), 3)
+		require.ErrorContains(t, r.reported()[2], "disk full")
+		require.ErrorContains(t, r.reported()[2], "no route")
+		assert.Equal(t, []uint64{15}, r.sizes())
+		assert.Len(t, r.anchored.all(), 2, "the other anchor has it")
+		r.checkpoints.fail(nil)
 
 		broken = false
 		require.NoError(t, l.Close(t.Context()))
 		assert.Equal(t, 1, reached, "made up for at the end")
-		assert.Equal(t, []uint64{20}, r.sizes(), "what was stored is not stored twice")
+		assert.Equal(t, []uint64{15, 20}, r.sizes(), "what was stored is not stored twice")
 		assert.True(t, r.verify().OK)
 
 		s := &store{}
@@ -255,6 +268,37 @@ type owner struct{ journal.Journal }
 
 func (owner) Epoch() uint64              { return 7 }
 func (owner) Beat(context.Context) error { return journal.ErrLost }
+
+func (owner) Claim(context.Context) (func(), error) { return func() {}, nil }
+
+// fencedOwner is an owner that keeps its successor out.
+type fencedOwner struct{ owner }
+
+func (fencedOwner) Fence(context.Context, func()) error { return journal.ErrLost }
+
+// TestFenceIsThatOfTheInnerJournal asks the journal of a log for a fence.
+func TestFenceIsThatOfTheInnerJournal(t *testing.T) {
+	signer, _ := keys(t)
+	m := new(journal.Memory)
+	for inner, want := range map[journal.Journal]error{
+		owner{m}:                               nil,
+		fencedOwner{owner{m}}:                  journal.ErrLost,
+		ownerKeeper{owner{m}, m}:               nil,
+		fencedKeeper{ownerKeeper{owner{m}, m}}: journal.ErrLost,
+	} {
+		l, err := audit.New(t.Context(), inner, new(audit.MemoryCheckpoints), signer)
+		require.NoError(t, err)
+		ran := false
+		assert.Equal(t, want, l.Journal().(journal.Fencer).Fence(t.Context(), func() { ran = true }))
+		assert.Equal(t, want == nil, ran)
+		require.NoError(t, l.Close(t.Context()))
+	}
+}
+
+// fencedKeeper keeps keys and its successor out.
+type fencedKeeper struct{ ownerKeeper }
+
+func (fencedKeeper) Fence(context.Context, func()) error { return journal.ErrLost }
 
 type ownerKeeper struct {
 	owner

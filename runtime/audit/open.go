@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -31,17 +32,7 @@ func (l *Log) resume(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the checkpoints cannot be read: %w", err)
 	}
-	last := latest(list, nil)
-	if last != nil {
-		if err := l.restart(ctx, list, last); err != nil {
-			return err
-		}
-	}
-	l.tried, l.saved = l.tree.size, l.tree.size
-	err = scan(ctx, l.inner, l.tree.size, 0, &l.hasher, func(h tlog.Hash) error {
-		l.grow([]tlog.Hash{h})
-		return nil
-	})
+	last, err := l.catchUp(ctx, list)
 	if err != nil {
 		return err
 	}
@@ -52,6 +43,33 @@ func (l *Log) resume(ctx context.Context) error {
 	defer l.mu.Unlock()
 	l.arm(false)
 	return nil
+}
+
+// catchUp compares the journal with its last checkpoint and with its anchors, and
+// brings the tree to where it is. It returns that checkpoint, if there is one.
+func (l *Log) catchUp(ctx context.Context, list []Checkpoint) (last *Checkpoint, err error) {
+	if last = latest(list, nil); last != nil {
+		if err := l.restart(ctx, list, last); err != nil {
+			return nil, err
+		}
+	}
+	notes, err := l.noted(ctx, last)
+	if err != nil {
+		return nil, err
+	}
+	l.tried, l.saved = l.tree.size, l.tree.size
+	seen := map[uint64]tlog.Hash{l.tree.size: l.tree.root()}
+	err = scan(ctx, l.inner, l.tree.size, 0, &l.hasher, func(h tlog.Hash) error {
+		l.grow([]tlog.Hash{h})
+		if slices.ContainsFunc(notes, func(n statement) bool { return n.said == l.tree.size }) {
+			seen[l.tree.size] = l.tree.root()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return last, l.compareNotes(ctx, notes, seen, list)
 }
 
 // latest returns the checkpoint with the largest size, for which ok holds.
@@ -67,10 +85,12 @@ func latest(list []Checkpoint, ok func(Checkpoint) bool) *Checkpoint {
 
 // restart sets the tree to what the last checkpoint says, if the journal agrees.
 func (l *Log) restart(ctx context.Context, list []Checkpoint, last *Checkpoint) error {
-	size, root, err := l.check(last.Signed())
-	if err != nil {
-		return refuse("the checkpoint of %d entries: %v", last.Size, err)
+	said := l.check(last.Signed())
+	if said.bad != nil {
+		return refuse("the checkpoint of %d entries: %v", last.Size, said.bad)
 	}
+	size, root := said.said, said.root
+	l.restored = said.restored
 	if size != last.Size || size == 0 {
 		return refuse("the checkpoint that is stored as that of %d entries is that of %d", last.Size, size)
 	}
@@ -80,7 +100,7 @@ func (l *Log) restart(ctx context.Context, list []Checkpoint, last *Checkpoint) 
 	}
 	// The hints are of no use, so the whole journal has to be read.
 	var t tree
-	err = scan(ctx, l.inner, 0, size, &l.hasher, func(h tlog.Hash) error {
+	err := scan(ctx, l.inner, 0, size, &l.hasher, func(h tlog.Hash) error {
 		t.add(h)
 		return nil
 	})
@@ -97,20 +117,20 @@ func (l *Log) restart(ctx context.Context, list []Checkpoint, last *Checkpoint) 
 }
 
 // check returns what a signed note says, if it is one of this log.
-func (l *Log) check(signed []byte) (size uint64, root tlog.Hash, err error) {
+func (l *Log) check(signed []byte) statement {
 	if l.verifier != nil {
 		return open(signed, l.verifier)
 	}
 	text, _, found := bytes.Cut(signed, []byte("\n\n"))
 	if !found {
-		return 0, root, errors.New("it is no note")
+		return statement{bad: errors.New("it is no note")}
 	}
 	again, err := note.Sign(&note.Note{Text: string(text) + "\n"}, l.signer)
-	if err != nil {
-		return 0, root, fmt.Errorf("it cannot be signed again: %w", err)
-	}
-	if !bytes.Equal(again, signed) {
-		return 0, root, fmt.Errorf("it is not signed by the key of %q, which all checkpoints of a journal have to be", l.signer.Name())
+	switch {
+	case err != nil:
+		return statement{bad: fmt.Errorf("it cannot be signed again: %w", err)}
+	case !bytes.Equal(again, signed):
+		return statement{bad: fmt.Errorf("it is not signed by the key of %q, which all checkpoints of a journal have to be", l.signer.Name())}
 	}
 	return parse(string(text) + "\n")
 }

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	goruntime "runtime"
 	"sync"
@@ -91,7 +90,8 @@ func readPage(ctx context.Context, src Source, h *hasher, after, head, proved ui
 	for len(p.hashes) < want {
 		at := after + uint64(len(p.hashes))
 		entries, err := read(ctx, src, at, want-len(p.hashes))
-		if err != nil && !errors.As(err, &p.damage) {
+		var damaged bool
+		if p.damage, damaged = damageOf(err); err != nil && !damaged {
 			p.err = err
 			return p
 		}

@@ -1,6 +1,9 @@
 package audit
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Class says what is wrong with a log.
 type Class string
@@ -18,7 +21,8 @@ const (
 	ClassPrivate    Class = "private"    // the private values of an entry do not fit its commitments
 	ClassCheckpoint Class = "checkpoint" // a stored checkpoint is not signed by the key, or says nothing
 	ClassAnchor     Class = "anchor"     // an anchored note is not signed by the key, or says nothing
-	ClassUnsigned   Class = "unsigned"   // there is no checkpoint at all
+	ClassUnsigned   Class = "unsigned"   // there are entries, or anchored notes, and no stored checkpoint
+	ClassForged     Class = "forged"     // an entry was not written by an owner of the journal, as its keys say
 )
 
 // A Fault is the first thing that is wrong with a log.
@@ -45,30 +49,79 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s within %d to %d: %s", f.Class, f.First, f.Last, f.What)
 }
 
-// The verdicts of a Report.
+// The verdicts of a Report, the gravest last.
 const (
 	VerdictOK          = "ok"
-	VerdictNotAnchored = "not anchored"
+	VerdictKeyed       = "authentic"    // the keys of the store prove it; checkpoints were not looked at
+	VerdictUnproved    = "unproved"     // no process owns the journal, and no checkpoint, note or key proves its last entries
+	VerdictNotAnchored = "not anchored" // who can write the journal could have cut it off or begun it anew
+	VerdictRestored    = "restored"     // it was restored from a copy, and entries were given up
 	VerdictBad         = "bad"
 )
 
 // A Report says what Verify found. Everything after a fault is unknown.
 type Report struct {
-	Origin      string `json:"origin"`
-	Verdict     string `json:"verdict"`     // one of the three
-	OK          bool   `json:"ok"`          // nothing wrong was found; true also of what is not anchored
-	Entries     uint64 `json:"entries"`     // position of the last entry
-	Bytes       uint64 `json:"bytes"`       // of the leaves that were hashed
-	Checkpoints int    `json:"checkpoints"` // stored ones that hold
-	Signed      uint64 `json:"signed"`      // entries that a stored checkpoint proves
-	Anchors     int    `json:"anchors"`     // anchored notes that hold
-	Anchored    uint64 `json:"anchored"`    // entries that an anchored note proves; 0: not anchored
-	Bad         *Fault `json:"bad,omitempty"`
+	Origin      string   `json:"origin"`
+	Verdict     string   `json:"verdict"`             // one of the six
+	OK          bool     `json:"ok"`                  // nothing wrong was found; true also of what is not anchored
+	Entries     uint64   `json:"entries"`             // position of the last entry
+	Bytes       uint64   `json:"bytes"`               // of the leaves that were hashed
+	Checkpoints int      `json:"checkpoints"`         // stored ones that hold
+	Signed      uint64   `json:"signed"`              // entries that a stored checkpoint proves
+	Anchors     int      `json:"anchors"`             // anchored notes that hold
+	Anchored    uint64   `json:"anchored"`            // entries that an anchored note proves; 0: not anchored
+	Authentic   uint64   `json:"authentic,omitempty"` // entries that the keys of the store prove; 0: they were not given
+	Restored    []uint64 `json:"restored,omitempty"`  // down to which sizes the journal was restored, in that order
+	Bad         *Fault   `json:"bad,omitempty"`
+
+	accepted, closed, keyed bool
 }
 
-// Unproved returns how many entries at the end no checkpoint and no anchored note
-// proves. It is normal for those of the last second.
-func (r *Report) Unproved() uint64 { return r.Entries - min(r.Entries, max(r.Signed, r.Anchored)) }
+// Unproved returns how many entries at the end no checkpoint, no anchored note and no
+// key of the store proves. It is normal for those of the last second.
+func (r *Report) Unproved() uint64 {
+	return r.Entries - min(r.Entries, max(r.Signed, r.Anchored, r.Authentic))
+}
+
+// Accept says that the reader of the report knows of these restores. With any other
+// list the verdict stays.
+func (r *Report) Accept(restored ...uint64) {
+	r.accepted = slices.Equal(restored, r.Restored)
+	r.close(r.Bad)
+}
+
+// Closed says that no process owns the journal, so that what is not proved is not
+// about to be signed.
+func (r *Report) Closed() {
+	r.closed = true
+	r.close(r.Bad)
+}
+
+// Authenticated says that the keys of the store prove so many entries, or that
+// something is wrong with the next one.
+func (r *Report) Authenticated(entries uint64, bad *Fault) {
+	r.Authentic = entries
+	if r.Bad != nil {
+		bad = r.Bad
+	}
+	r.close(bad)
+}
+
+// Keyed says that no checkpoint was looked at, so that the keys of the store are all
+// that proves it.
+func (r *Report) Keyed() {
+	r.keyed = true
+	r.close(r.Bad)
+}
+
+// unsigned is the fault of a journal whose checkpoints were removed, stored being
+// how many there are.
+func (r *Report) unsigned(stored int) *Fault {
+	if stored > 0 || r.Anchored == 0 {
+		return nil
+	}
+	return &Fault{ClassUnsigned, 1, r.Entries, fmt.Sprintf("the journal has no checkpoint, though one of %d entries was anchored", r.Anchored)}
+}
 
 // close sets the verdict.
 func (r *Report) close(bad *Fault) {
@@ -76,8 +129,14 @@ func (r *Report) close(bad *Fault) {
 	switch {
 	case bad != nil:
 		r.Verdict = VerdictBad
+	case r.keyed:
+		r.Verdict = VerdictKeyed
+	case len(r.Restored) > 0 && !r.accepted:
+		r.Verdict = VerdictRestored
 	case r.Anchored == 0:
 		r.Verdict = VerdictNotAnchored
+	case r.closed && r.Unproved() > 0:
+		r.Verdict = VerdictUnproved
 	default:
 		r.Verdict = VerdictOK
 	}

@@ -9,14 +9,26 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-const (
-	tamperPositions = 1000
-	tamperStep      = audit.Interval
-)
+const tamperStep = audit.Interval
+
+// tamperPositions returns how long a log is, and the positions at which it is
+// tampered with. A verification reads what comes before the position, so that a log
+// that is three times as long takes ten times as long.
+func tamperPositions(t *testing.T) (length int, positions []int) {
+	length, step := min(battery.Count(t, 400, 1000), 3000), 1
+	if !battery.Full(t) {
+		step = 7
+	}
+	for at := 0; at < length; at += step {
+		positions = append(positions, at)
+	}
+	return length, positions
+}
 
 // renumber makes positions follow each other again, as somebody would who wants
 // nothing to be noticed.
@@ -39,11 +51,12 @@ func forge(t testing.TB, seq uint64) journal.Entry {
 	return e
 }
 
-// TestTamperingIsFound changes a log at each of 1,000 positions in each of four
-// ways, without the key, and wants the position named.
+// TestTamperingIsFound changes a log at each position in each of four ways, without
+// the key, and wants the position named.
 func TestTamperingIsFound(t *testing.T) {
 	signer, verifier := keys(t)
-	list := entries(t, 0, tamperPositions+tamperStep/2)
+	length, positions := tamperPositions(t)
+	list := entries(t, 0, length+tamperStep/2)
 	good, anchored := logged(t, signer, list, every(tamperStep, len(list))...)
 	require.Len(t, anchored, len(good.checkpoints))
 	r := verify(t, good, verifier, anchored)
@@ -51,14 +64,14 @@ func TestTamperingIsFound(t *testing.T) {
 	require.EqualValues(t, len(list), r.Anchored)
 
 	t.Run("edited", func(t *testing.T) {
-		for at := range tamperPositions {
+		for _, at := range positions {
 			s := good.clone()
 			s.entries[at] = forge(t, uint64(at+1))
 			wantFault(t, verify(t, s, verifier, nil), at+1, audit.ClassEdited)
 		}
 	})
 	t.Run("deleted", func(t *testing.T) {
-		for at := range tamperPositions {
+		for _, at := range positions {
 			s := good.clone()
 			s.entries = slices.Delete(s.entries, at, at+1)
 			wantFault(t, verify(t, s, verifier, nil), at+1, audit.ClassDeleted)
@@ -70,7 +83,7 @@ func TestTamperingIsFound(t *testing.T) {
 		}
 	})
 	t.Run("swapped", func(t *testing.T) {
-		for at := range tamperPositions {
+		for _, at := range positions {
 			s := good.clone()
 			s.entries[at], s.entries[at+1] = s.entries[at+1], s.entries[at]
 			renumber(s.entries)
@@ -80,7 +93,7 @@ func TestTamperingIsFound(t *testing.T) {
 		}
 	})
 	t.Run("cut", func(t *testing.T) {
-		for at := range tamperPositions {
+		for _, at := range positions {
 			s := good.clone()
 			s.entries = s.entries[:at]
 			wantFault(t, verify(t, s, verifier, nil), at+1, audit.ClassCut)
@@ -92,12 +105,13 @@ func TestTamperingIsFound(t *testing.T) {
 }
 
 // TestRewritingIsFound lets somebody who has stolen the key sign everything anew,
-// with one entry changed, at each of 1,000 positions.
+// with one entry changed, at each position.
 func TestRewritingIsFound(t *testing.T) {
 	signer, verifier := keys(t)
-	list := entries(t, 0, tamperPositions+tamperStep/2)
+	length, positions := tamperPositions(t)
+	list := entries(t, 0, length+tamperStep/2)
 	_, anchored := logged(t, signer, list, every(tamperStep, len(list))...)
-	for at := range tamperPositions {
+	for _, at := range positions {
 		forged := slices.Clone(list)
 		forged[at] = forge(t, uint64(at+1))
 		s, _ := logged(t, signer, forged, every(tamperStep, len(list))...)
@@ -203,7 +217,7 @@ func TestNothingRandomGoesUnnoticed(t *testing.T) {
 	signer, verifier := keys(t)
 	list := entries(t, 0, 300)
 	good, anchored := logged(t, signer, list, 10, 11, 64, 65, 200)
-	for seed := range uint64(3000) {
+	for seed := range uint64(battery.Count(t, 300, 3000)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		s := good.clone()
 		for range rng.IntN(3) + 1 {

@@ -23,13 +23,6 @@ type target struct {
 	stored   Checkpoint // if it is one; for its hints
 }
 
-// A statement is what a signed note says.
-type statement struct {
-	said uint64 // the size
-	root tlog.Hash
-	bad  error // the note says nothing
-}
-
 // openAll checks the signatures of notes, each of them once, on all processors.
 func openAll(list []Checkpoint, anchored [][]byte, v note.Verifier) map[string]statement {
 	said := make(map[string]statement, len(list))
@@ -46,8 +39,7 @@ func openAll(list []Checkpoint, anchored [][]byte, v note.Verifier) map[string]s
 	for range min(goruntime.GOMAXPROCS(0), maxWorkers) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(texts)); i = next.Add(1) - 1 {
-				s := &results[i]
-				s.said, s.root, s.bad = open([]byte(texts[i]), v)
+				results[i] = open([]byte(texts[i]), v)
 			}
 		})
 	}
@@ -59,8 +51,10 @@ func openAll(list []Checkpoint, anchored [][]byte, v note.Verifier) map[string]s
 }
 
 // targets opens all notes and returns them by size, and of one size the stored
-// ones first. Anchored notes about other logs are left out.
-func targets(list []Checkpoint, anchored [][]byte, v note.Verifier) []target {
+// ones first. Anchored notes about other logs are left out, and so are notes about
+// entries that a restore has given up. It returns the restores that the notes tell
+// of, too.
+func targets(list []Checkpoint, anchored [][]byte, v note.Verifier) ([]target, []uint64) {
 	out := make([]target, 0, len(list)+len(anchored))
 	said := openAll(list, anchored, v)
 	for _, c := range list {
@@ -77,8 +71,26 @@ func targets(list []Checkpoint, anchored [][]byte, v note.Verifier) []target {
 		}
 		out = append(out, t)
 	}
+	restored := restores(out)
+	out = slices.DeleteFunc(out, func(t target) bool { return t.bad == nil && t.given(restored) })
 	slices.SortStableFunc(out, func(a, b target) int { return cmp.Compare(a.size, b.size) })
-	return out
+	return out, restored
+}
+
+// restores returns the longest list of restores, and makes bad what belongs to
+// another one: two histories that were both restored are not one journal.
+func restores(list []target) (longest []uint64) {
+	for i := range list {
+		if t := &list[i]; t.bad == nil && len(t.restored) > len(longest) {
+			longest = t.restored
+		}
+	}
+	for i := range list {
+		if t := &list[i]; t.bad == nil && !t.precedes(longest) {
+			t.bad = fmt.Errorf("it is of a journal that was restored at %v, and this one was at %v", t.restored, longest)
+		}
+	}
+	return longest
 }
 
 // maxClaim bounds how many leaf hashes are joined to find an entry exactly.

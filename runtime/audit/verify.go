@@ -34,10 +34,14 @@ func Verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte)
 	if report.Entries, err = end(ctx, src); err != nil {
 		return report, err
 	}
-	w := walk{src: src, report: &report, targets: targets(list, anchored, v)}
+	w := walk{src: src, report: &report}
+	w.targets, report.Restored = targets(list, anchored, v)
 	bad, err := w.run(ctx)
 	if err != nil {
 		return report, err
+	}
+	if bad == nil {
+		bad = report.unsigned(len(list))
 	}
 	report.close(bad)
 	return report, nil
@@ -47,7 +51,7 @@ func Verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte)
 func end(ctx context.Context, src Source) (uint64, error) {
 	beyond := func(at uint64) (bool, error) {
 		e, err := read(ctx, src, at, 1)
-		if d := Damage(nil); errors.As(err, &d) {
+		if _, damaged := damageOf(err); damaged {
 			return true, nil // what cannot be read is there
 		}
 		return len(e) > 0, err
@@ -243,6 +247,11 @@ func (w *walk) rest() (beyond *target, last uint64) {
 // missing is the fault of the entry that comes next and is not there, if one should be.
 func (w *walk) missing(gap *page, beyond *target, last uint64) *Fault {
 	here := w.tree.size + 1
+	if gap != nil {
+		if f := forgery(nil); errors.As(gap.damage, &f) {
+			return &Fault{ClassForged, here, here, gap.damage.Error()}
+		}
+	}
 	switch {
 	case gap != nil && gap.damage != nil:
 		return &Fault{ClassUnreadable, here, here, gap.damage.Error()}
@@ -300,8 +309,8 @@ func (w *walk) find(ctx context.Context, t *target) (*Fault, error) {
 		var h hasher
 		at := from + uint64(len(have))
 		entries, err := read(ctx, w.src, at, min(pageSize, len(want)-len(have)))
-		var damage Damage
-		if err != nil && !errors.As(err, &damage) {
+		damage, damaged := damageOf(err)
+		if err != nil && !damaged {
 			return nil, err
 		}
 		for i := range entries {

@@ -198,29 +198,21 @@ func TestReminderComesOnceAndBeforeExpiry(t *testing.T) {
 	assert.Equal(t, []consent.EventKind{consent.EventReminded, consent.EventExpired}, kinds(900), "even when the clock jumps")
 }
 
-func TestClosingARunCancelsWhatItWaitsFor(t *testing.T) {
+func TestCancelledRequestsTakeNoAnswer(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, approvers("alice"))
-	first, approved := d.ask(0, q), d.ask(0, q)
+	first, approved, kept := d.ask(0, q), d.ask(0, q), d.ask(0, q)
 	d.approve(1, approved, "alice")
-	other := question(`{}`, approvers("alice"))
-	other.Call.Run = "r2"
-	kept := d.ask(0, other)
-	foreign := question(`{}`, approvers("alice"))
-	foreign.Call.Session = "s2"
-	alien := d.ask(0, foreign)
-	var ids []string
-	for _, e := range d.book.CloseRun(after(2), "s1", "r1") {
-		ids = append(ids, d.apply(e).Request)
+	for _, id := range []string{first, approved} {
+		e, ok := d.book.Cancel(after(2), id)
+		require.True(t, ok)
+		d.apply(e)
 	}
-	assert.Equal(t, []string{first, approved}, ids)
 	d.rejected(consent.AlreadyResolved, d.approve(3, first, "alice"))
 	d.rejected(consent.AlreadyResolved, d.approve(900, first, "alice"))
-	_, err := d.book.Use(after(3), approved, &q.Call, false)
+	_, err := d.book.Use(after(3), approved, q, false)
 	assert.ErrorIs(t, err, consent.ErrNotApproved)
 	assert.Equal(t, consent.Accepted, d.approve(3, kept, "alice").Resolution)
-	assert.Equal(t, consent.Accepted, d.approve(3, alien, "alice").Resolution)
-	assert.Empty(t, d.book.CloseRun(after(4), "s1", "r1"))
 	_, ok := d.book.Cancel(after(4), first)
 	assert.False(t, ok)
 	_, ok = d.book.Cancel(after(4), "unknown")
@@ -230,8 +222,10 @@ func TestClosingARunCancelsWhatItWaitsFor(t *testing.T) {
 func TestPendingRequestIsJudgedAgainWhenItIsAnswered(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, approvers("alice"))
-	reloaded := q.Call
-	reloaded.Revision = "v2"
+	reloaded := *q
+	reloaded.Call.Revision = "v2"
+	reworded := reloaded
+	reworded.Reasons = []consent.Reason{{Code: "declared", Message: "Transfer all money", At: "money.rego:7"}}
 
 	refused := d.ask(0, q)
 	assert.Equal(t, consent.Accepted, d.approve(1, refused, "alice").Resolution, "now refused: the answer is accepted")
@@ -241,15 +235,26 @@ func TestPendingRequestIsJudgedAgainWhenItIsAnswered(t *testing.T) {
 
 	asking := d.ask(0, q)
 	assert.Equal(t, consent.Accepted, d.approve(1, asking, "alice").Resolution)
-	assert.Equal(t, []consent.Change{consent.ChangedPolicyVersion}, d.use(1, asking, reloaded).Changed)
+	e, err := d.book.Use(after(1), asking, &reworded, false)
+	require.NoError(t, err)
+	assert.Equal(t, consent.EventMismatch, d.apply(e).Kind)
+	assert.Equal(t, []consent.Change{consent.ChangedQuestion}, e.Changed)
+	assert.Equal(t, "v2", e.Revision)
+
+	same := d.ask(0, q)
+	d.approve(1, same, "alice")
+	e, err = d.book.Use(after(1), same, &reloaded, false)
+	require.NoError(t, err)
+	assert.Equal(t, consent.EventUsed, d.apply(e).Kind, "the same question")
+	assert.Equal(t, "v2", e.Revision, "both revisions are recorded: the request has the other")
 
 	free := d.ask(0, q)
 	d.approve(1, free, "alice")
-	e, err := d.book.Use(after(1), free, &reloaded, true)
+	e, err = d.book.Use(after(1), free, &reworded, true)
 	require.NoError(t, err)
 	assert.Equal(t, consent.EventUsed, e.Kind, "nothing asks any more")
 	tampered := reloaded
-	tampered.Tool = "other"
+	tampered.Call.Tool = "other"
 	e, err = d.book.Use(after(1), free, &tampered, true)
 	require.NoError(t, err)
 	assert.Equal(t, []consent.Change{consent.ChangedTool}, e.Changed)

@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"container/heap"
 	"fmt"
 	"slices"
 )
@@ -30,7 +31,7 @@ func (b *Book) apply(e *Event) error {
 	case EventGrantUsed, EventRevoked:
 		return b.applyGrant(e)
 	case EventRetired:
-		b.retire(e.Retired)
+		b.retire(e)
 		return nil
 	case EventOff:
 		b.pause = Pause{Since: e.At, Until: e.Until, By: e.By, Reason: e.Message}
@@ -44,10 +45,10 @@ func (b *Book) applyAsked(e *Event) error {
 	if e.Asked == nil || e.Asked.ID != e.Request || b.requests[e.Request] != nil {
 		return fmt.Errorf("it does not make a new request %q", e.Request)
 	}
-	r := *e.Asked
-	b.requests[r.ID] = &r
-	b.asked = append(b.asked, &r)
-	b.open = append(b.open, &r)
+	r := &request{Request: *e.Asked, number: e.Seq}
+	b.requests[r.ID] = r
+	heap.Push(&b.open, r)
+	b.waiting[r.Session]++
 	return nil
 }
 
@@ -72,7 +73,7 @@ func (b *Book) applyAnswer(e *Event) error {
 		if err != nil || b.grants[granted.ID] != nil {
 			return fmt.Errorf("it does not make a new grant %q", granted.ID)
 		}
-		g = &grant{Grant: *granted, where: where}
+		g = &grant{Grant: *granted, where: where, number: e.Seq}
 	}
 	if e.Result.Approve {
 		if e.Result.Terms != nil {
@@ -85,16 +86,25 @@ func (b *Book) applyAnswer(e *Event) error {
 	}
 	if g != nil {
 		b.grants[g.ID] = g
-		b.granted = append(b.granted, g)
 		b.put(g)
+		if !g.Expires.IsZero() {
+			b.age(g.ID, g.Expires)
+		}
 	}
 	return nil
 }
 
 // end closes r to answers.
-func (b *Book) end(r *Request, s Status) {
-	r.Status = s
-	b.open = slices.DeleteFunc(b.open, func(o *Request) bool { return o == r })
+func (b *Book) end(r *request, s Status) {
+	if r.Status == StatusOpen {
+		heap.Remove(&b.open, r.place)
+		if b.waiting[r.Session]--; b.waiting[r.Session] == 0 {
+			delete(b.waiting, r.Session)
+		}
+	}
+	if r.Status = s; s > StatusApproved {
+		b.age(r.ID, r.Expires)
+	}
 }
 
 // applyRequest does what befalls a request without an answer.
@@ -114,7 +124,8 @@ func (b *Book) applyRequest(e *Event) error {
 	}
 	switch e.Kind {
 	case EventReminded:
-		b.reminded[r.ID] = true
+		r.reminded = true
+		heap.Fix(&b.open, r.place)
 	case EventExpired:
 		b.end(r, StatusExpired)
 	case EventUsed:
@@ -136,6 +147,7 @@ func (b *Book) takeBack(e *Event) {
 		return
 	}
 	g.Revoked = e.At
+	b.age(g.ID, e.At)
 }
 
 // applyGrant uses or revokes a grant.
@@ -152,14 +164,19 @@ func (b *Book) applyGrant(e *Event) error {
 		return nil
 	}
 	g.Revoked, g.RevokedBy = e.At, e.By
+	b.age(g.ID, e.At)
 	return nil
 }
 
 // retire takes rules that have gone from the grants.
-func (b *Book) retire(rules []Rule) {
-	for _, g := range b.granted {
-		g.Rules = slices.DeleteFunc(slices.Clone(g.Rules), func(code string) bool {
-			return slices.Contains(rules, Rule{Tool: g.Tool, Code: code})
+func (b *Book) retire(e *Event) {
+	for _, g := range b.granted() {
+		left := slices.DeleteFunc(slices.Clone(g.Rules), func(code string) bool {
+			return slices.Contains(e.Retired, Rule{Tool: g.Tool, Code: code})
 		})
+		if len(left) == 0 && len(g.Rules) > 0 {
+			b.age(g.ID, e.At)
+		}
+		g.Rules = left
 	}
 }

@@ -31,7 +31,7 @@ func (b *Book) Ask(at time.Time, id, nonce string, q *Question) (Event, error) {
 	r := &Request{
 		ID: id, CallID: q.Call.ID, Tool: q.Call.Tool, Pin: q.Call.Pin,
 		Session: q.Call.Session, Run: q.Call.Run, Principal: q.Call.Principal, Agent: q.Call.Agent,
-		Terms: terms, Message: q.Message, Effect: q.Effect, Undoable: q.Undoable, Revision: q.Call.Revision,
+		Terms: terms, Message: q.Message, Effect: q.Effect, Undoable: q.Undoable,
 		Created: e.At, Remind: e.At.Add(life / (remindAfter + 1) * remindAfter), Expires: e.At.Add(life), Nonce: nonce,
 	}
 	r.bind()
@@ -42,7 +42,7 @@ func (b *Book) Ask(at time.Time, id, nonce string, q *Question) (Event, error) {
 // terms returns what of q an approver agrees to, not bound yet.
 func (b *Book) terms(q *Question) (Terms, error) {
 	var err error
-	t := Terms{Reasons: q.Reasons}
+	t := Terms{Reasons: q.Reasons, Obligations: q.Obligations, Revision: q.Call.Revision}
 	if t.Requirement, err = Merge(&q.Requirement); err != nil {
 		return t, err
 	}
@@ -70,17 +70,22 @@ func (r *Request) bind() {
 // denies it, when it is not. Either way the approval holds for nothing else,
 // however the handler ends.
 //
-// Unasked tells that the policy was asked again, by another revision, and wants
-// no consent any more: then that it is another one is no mismatch.
-func (b *Book) Use(at time.Time, id string, c *Call, unasked bool) (Event, error) {
+// Q is the call as it is about to run, with what the policy asks about it now. A
+// policy that was edited in between makes no mismatch as long as it asks the same
+// question. Unasked tells that it wants no consent any more: then there is none to
+// compare.
+func (b *Book) Use(at time.Time, id string, q *Question, unasked bool) (Event, error) {
 	r := b.requests[id]
 	if r == nil || r.Status != StatusApproved {
 		return Event{}, ErrNotApproved
 	}
-	args, _ := keyed(b.key, purposeArgs, c.Args) // zero, which none have, when they are no value
+	args, _ := keyed(b.key, purposeArgs, q.Call.Args) // zero, which none have, when they are no value
 	e := b.event(EventUsed, at)
 	e.Request, e.Call = id, r.CallID
-	if changed := r.changes(at, c, args, unasked); changed != nil {
+	if q.Call.Revision != r.Revision {
+		e.Revision = q.Call.Revision
+	}
+	if changed := r.changes(at, q, args, unasked); changed != nil {
 		e.Kind, e.Changed = EventMismatch, changed
 	}
 	return e, nil
@@ -98,55 +103,52 @@ func (b *Book) Cancel(at time.Time, id string) (Event, bool) {
 	return e, true
 }
 
-// CloseRun makes the events that cancel the requests of a run, in the order in
-// which they were made.
-func (b *Book) CloseRun(at time.Time, session, run string) []Event {
+// AtOnce is of how many requests Due makes events at most.
+const AtOnce = 64
+
+// Due makes the events of what time has brought: reminders, and the ends of
+// requests that ran out, of the AtOnce requests that were due first, in the order in
+// which these were made. After they were applied there may be more; there are none
+// left when it makes none. A request is never ended without its reminder.
+func (b *Book) Due(at time.Time) []Event {
 	var events []Event
-	for _, r := range b.asked {
-		if r.Session != session || r.Run != run {
-			continue
-		}
-		if e, ok := b.Cancel(at, r.ID); ok {
-			events = append(events, e)
-		}
+	for _, r := range sorted(b.open.first(at, AtOnce)) {
+		events = b.dueOf(events, at, r)
 	}
 	return b.number(events)
 }
 
-// Due makes the events of what time has brought: reminders, and the ends of
-// requests that ran out, in the order in which they were made. A request is
-// never ended without its reminder.
-func (b *Book) Due(at time.Time) []Event {
-	var events []Event
-	for _, r := range b.open {
-		late := !at.Before(r.Expires)
-		if !b.reminded[r.ID] && (late || !at.Before(r.Remind)) {
-			e := b.event(EventReminded, at)
-			e.Request, e.Call = r.ID, r.CallID
-			events = append(events, e)
-		}
-		if late {
-			e := b.event(EventExpired, at)
-			e.Request, e.Call = r.ID, r.CallID
-			events = append(events, e)
-		}
+// DueOf is Due for one request.
+func (b *Book) DueOf(at time.Time, id string) []Event {
+	r := b.requests[id]
+	if r == nil || r.Status != StatusOpen {
+		return nil
 	}
-	return b.number(events)
+	return b.number(b.dueOf(nil, at, r))
+}
+
+// dueOf appends the events of what time has brought to an open request.
+func (b *Book) dueOf(events []Event, at time.Time, r *request) []Event {
+	late := !at.Before(r.Expires)
+	if !r.reminded && (late || !at.Before(r.Remind)) {
+		e := b.event(EventReminded, at)
+		e.Request, e.Call = r.ID, r.CallID
+		events = append(events, e)
+	}
+	if late {
+		e := b.event(EventExpired, at)
+		e.Request, e.Call = r.ID, r.CallID
+		events = append(events, e)
+	}
+	return events
 }
 
 // Next returns when Due will have something; false when it will not.
 func (b *Book) Next() (time.Time, bool) {
-	var next time.Time
-	for _, r := range b.open {
-		due := r.Remind
-		if b.reminded[r.ID] {
-			due = r.Expires
-		}
-		if next.IsZero() || due.Before(next) {
-			next = due
-		}
+	if len(b.open.list) == 0 {
+		return time.Time{}, false
 	}
-	return next, len(b.open) > 0
+	return b.open.list[0].due(), true
 }
 
 // number makes events follow each other.

@@ -164,9 +164,9 @@ func TestApprovalIsUsedOnceThoughTwoStartAtOnce(t *testing.T) {
 	q := question(`{}`, consent.Requirement{})
 	id := d.ask(0, q)
 	d.approve(1, id, "alice")
-	first, err := d.book.Use(after(2), id, &q.Call, false)
+	first, err := d.book.Use(after(2), id, q, false)
 	require.NoError(t, err)
-	second, err := d.book.Use(after(2), id, &q.Call, false)
+	second, err := d.book.Use(after(2), id, q, false)
 	require.NoError(t, err)
 	d.apply(first)
 	require.ErrorIs(t, d.book.Apply(&second), consent.ErrStale)
@@ -226,10 +226,10 @@ func TestPruneForgetsWhatHasEnded(t *testing.T) {
 	for _, e := range d.book.Due(after(100)) {
 		d.apply(e)
 	}
-	d.book.Prune(after(2))
+	d.book.Prune(after(2), 100)
 	assert.Len(t, d.book.Requests(), 4)
 	assert.Len(t, d.book.Grants(), 3)
-	d.book.Prune(after(500))
+	d.book.Prune(after(500), 100)
 	var ids []string
 	for _, r := range d.book.Requests() {
 		ids = append(ids, r.ID)
@@ -246,7 +246,7 @@ func TestPruneForgetsWhatHasEnded(t *testing.T) {
 		d.apply(e)
 	}
 	d.apply(d.book.Revoke(after(501), "q3", "bob", ""))
-	d.book.Prune(after(502))
+	d.book.Prune(after(502), 100)
 	assert.Zero(t, d.book.Held())
 }
 

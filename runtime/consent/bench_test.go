@@ -26,7 +26,7 @@ func BenchmarkVerify(b *testing.B) {
 	now := after(2)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := d.book.Use(now, id, &q.Call, false); err != nil {
+		if _, err := d.book.Use(now, id, q, false); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -64,17 +64,18 @@ func appendField(dst []byte, s string) []byte {
 
 // A binding is all that an approval holds for.
 type binding struct {
-	tool, pin, principal, session, revision, nonce string
-	args                                           Digest
-	preview                                        *Preview
-	expires                                        time.Time
+	tool, pin, principal, session, nonce string
+	args                                 Digest
+	preview                              *Preview
+	question                             Digest
+	expires                              time.Time
 }
 
 // bindingOf returns what is approved by who approves r.
 func bindingOf(r *Request) binding {
 	return binding{
-		tool: r.Tool, pin: r.Pin, principal: r.Principal, session: r.Session, revision: r.Revision, nonce: r.Nonce,
-		args: r.ArgsDigest, preview: r.Preview, expires: r.Expires,
+		tool: r.Tool, pin: r.Pin, principal: r.Principal, session: r.Session, nonce: r.Nonce,
+		args: r.ArgsDigest, preview: r.Preview, question: questionDigest(r.Reasons, r.Obligations), expires: r.Expires,
 	}
 }
 
@@ -82,7 +83,7 @@ func bindingOf(r *Request) binding {
 func (b *binding) digest() Digest {
 	var room [1024]byte
 	dst := appendField(room[:0], purposeBinding)
-	for _, s := range [...]string{b.tool, b.pin, b.principal, b.session, b.revision, b.nonce} {
+	for _, s := range [...]string{b.tool, b.pin, b.principal, b.session, b.nonce} {
 		dst = appendField(dst, s)
 	}
 	dst = append(dst, b.args[:]...)
@@ -92,32 +93,34 @@ func (b *binding) digest() Digest {
 		dst = appendField(append(dst, 1), b.preview.MediaType)
 		dst = appendField(dst, b.preview.Text)
 	}
+	dst = append(dst, b.question[:]...)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(b.expires.UnixNano()))
 	return sha256.Sum256(dst)
 }
 
-// changes compares a call that is about to run with what was approved. The
-// digest decides; the fields say what it is. Unasked tells that the policy,
-// asked again, wants no consent any more, so that another revision of it is no
-// change.
-func (r *Request) changes(at time.Time, c *Call, args Digest, unasked bool) []Change {
+// changes compares a call that is about to run, and what the policy asks about it
+// now, with what was approved. The digest decides; the fields say what it is.
+// Unasked tells that the policy wants no consent any more: then there is no
+// question that could be another one.
+func (r *Request) changes(at time.Time, q *Question, args Digest, unasked bool) []Change {
+	c := &q.Call
 	was := bindingOf(r)
 	now := was
 	now.tool, now.pin, now.principal, now.session = c.Tool, c.Pin, c.Principal, c.Session
 	now.args, now.preview = args, c.Preview
 	if !unasked {
-		now.revision = c.Revision
+		now.question = questionDigest(q.Reasons, q.Obligations)
 	}
 	var list []Change
 	for i, changed := range [...]bool{
-		ChangedTool:          now.tool != was.tool,
-		ChangedDeclaration:   now.pin != was.pin,
-		ChangedArgs:          now.args != was.args,
-		ChangedPreview:       !samePreview(now.preview, was.preview),
-		ChangedPrincipal:     now.principal != was.principal,
-		ChangedSession:       now.session != was.session,
-		ChangedPolicyVersion: now.revision != was.revision,
-		ChangedExpired:       !at.Before(r.Expires),
+		ChangedTool:        now.tool != was.tool,
+		ChangedDeclaration: now.pin != was.pin,
+		ChangedArgs:        now.args != was.args,
+		ChangedPreview:     !samePreview(now.preview, was.preview),
+		ChangedPrincipal:   now.principal != was.principal,
+		ChangedSession:     now.session != was.session,
+		ChangedQuestion:    now.question != was.question,
+		ChangedExpired:     !at.Before(r.Expires),
 	} {
 		if changed {
 			list = append(list, Change(i))

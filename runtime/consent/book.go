@@ -2,8 +2,10 @@ package consent
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -25,13 +27,12 @@ var (
 type Book struct {
 	key      []byte
 	seq      uint64
-	requests map[string]*Request
-	asked    []*Request // in the order of asking
-	open     []*Request // of those, the open ones
-	reminded map[string]bool
+	requests map[string]*request
+	open     dueQueue       // of those, the open ones
+	waiting  map[string]int // how many are open, by session
 	grants   map[string]*grant
-	granted  []*grant            // in the order of granting
 	shelves  map[grantKey]*shelf // of the same grants
+	aged     memoryQueue
 	pause    Pause
 }
 
@@ -48,7 +49,7 @@ type Pause struct {
 // a book that is rebuilt needs the same one.
 func NewBook(key []byte) *Book {
 	return &Book{
-		key: bytes.Clone(key), requests: map[string]*Request{}, reminded: map[string]bool{},
+		key: bytes.Clone(key), requests: map[string]*request{}, waiting: map[string]int{},
 		grants: map[string]*grant{}, shelves: map[grantKey]*shelf{},
 	}
 }
@@ -73,35 +74,45 @@ func (b *Book) Request(id string) (Request, bool) {
 	if r == nil {
 		return Request{}, false
 	}
-	return *r, true
+	return r.Request, true
 }
 
 // Requests lists all requests in the order in which they were made.
 func (b *Book) Requests() []Request {
-	list := make([]Request, len(b.asked))
-	for i, r := range b.asked {
-		list[i] = *r
+	return plainRequests(slices.Collect(maps.Values(b.requests)))
+}
+
+// plainRequests returns requests as they are shown, in the order of asking.
+func plainRequests(list []*request) []Request {
+	plain := make([]Request, len(list))
+	for i, r := range sorted(list) {
+		plain[i] = r.Request
 	}
-	return list
+	return plain
 }
 
 // Open lists the requests that wait for answers, in the order in which they were made.
 func (b *Book) Open() []Request {
-	list := make([]Request, len(b.open))
-	for i, r := range b.open {
-		list[i] = *r
-	}
-	return list
+	return plainRequests(slices.Clone(b.open.list))
 }
+
+// Waiting returns how many requests of a session wait for answers.
+func (b *Book) Waiting(session string) int { return b.waiting[session] }
 
 // Grants lists all grants in the order in which they were given, those that are
 // not live any more too.
 func (b *Book) Grants() []Grant {
-	list := make([]Grant, len(b.granted))
-	for i, g := range b.granted {
+	all := b.granted()
+	list := make([]Grant, len(all))
+	for i, g := range all {
 		list[i] = g.Grant
 	}
 	return list
+}
+
+// granted returns all grants in the order in which they were given.
+func (b *Book) granted() []*grant {
+	return slices.SortedFunc(maps.Values(b.grants), func(x, y *grant) int { return cmp.Compare(x.number, y.number) })
 }
 
 // Off makes the event that nobody is asked until an instant, at most an hour
@@ -124,25 +135,4 @@ func (b *Book) Off(at, until time.Time, by, reason string) (Event, error) {
 // question, and lifts nothing else.
 func (b *Book) IsOff(at time.Time) (Pause, bool) {
 	return b.pause, !at.Before(b.pause.Since) && at.Before(b.pause.Until)
-}
-
-// Prune forgets requests that ended and grants that died and are older than
-// an instant. To answers that come still the requests are unknown.
-func (b *Book) Prune(before time.Time) {
-	b.asked = slices.DeleteFunc(b.asked, func(r *Request) bool {
-		old := r.Status > StatusApproved && r.Expires.Before(before)
-		if old {
-			delete(b.requests, r.ID)
-			delete(b.reminded, r.ID)
-		}
-		return old
-	})
-	b.granted = slices.DeleteFunc(b.granted, func(g *grant) bool {
-		old := !g.Live(before) && g.Created.Before(before) && g.Revoked.Before(before)
-		if old {
-			delete(b.grants, g.ID)
-			b.drop(g)
-		}
-		return old
-	})
 }

@@ -32,8 +32,8 @@ type Edit struct {
 //
 // The policy may have been reloaded since the request was made, and asked again
 // by the caller: the answer stands all the same. When the policy now refuses the
-// call the caller denies it and applies Cancel; otherwise Use finds that the
-// revision is another one.
+// call the caller denies it and applies Cancel; when it asks another question Use
+// finds that.
 func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 	e := b.event(EventAnswered, at)
 	e.Request, e.By, e.Message = id, a.By, a.Message
@@ -54,7 +54,7 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 		return e
 	}
 	offer := a.Offer.plain()
-	next := *r
+	next := r.Request
 	if a.Edit != nil {
 		if why := b.edit(&next, a); why != NotRejected {
 			e.Result.Rejection = why
@@ -86,7 +86,7 @@ func (r *Request) refuses(at time.Time, a *Answer) Rejection {
 		return why
 	}
 	switch {
-	case a.Offer.width() > r.Requirement.MaxCover:
+	case !r.Requirement.grants(&a.Offer):
 		return GrantTooWide
 	case a.Edit != nil && (!r.Requirement.AllowEdit || !r.concerns(&a.Edit.Question.Call)):
 		return EditNotAllowed
@@ -135,7 +135,7 @@ func (o *Offer) plain() Offer {
 func (b *Book) edit(r *Request, a *Answer) Rejection {
 	q := a.Edit.Question
 	if len(q.rules()) == 0 { // of the new arguments nothing is asked: what was asked still holds
-		q.Reasons, q.Requirement = r.Reasons, r.Requirement
+		q.Reasons, q.Requirement, q.Obligations, q.Call.Revision = r.Reasons, r.Requirement, r.Obligations, r.Revision
 	}
 	terms, err := b.terms(&q)
 	if err != nil {
@@ -146,7 +146,7 @@ func (b *Book) edit(r *Request, a *Answer) Rejection {
 	switch why := m.permits(a.By, r.Principal); {
 	case why != NotRejected:
 		return why
-	case a.Offer.width() > m.MaxCover:
+	case !m.grants(&a.Offer):
 		return GrantTooWide
 	case a.Offer.check(terms.Masked) != nil:
 		return InvalidInput

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -108,8 +109,10 @@ func (d *duel) step() {
 		d.stepMatch()
 	case 10:
 		var got []string
-		for _, e := range d.book.Due(d.at()) {
-			got = append(got, d.apply(e).Kind.String()+" "+e.Request)
+		for batch := d.book.Due(d.at()); batch != nil; batch = d.book.Due(d.at()) {
+			for _, e := range batch {
+				got = append(got, d.apply(e).Kind.String()+" "+e.Request)
+			}
 		}
 		require.Equal(d.t, d.model.due(d.now), got)
 	case 11:
@@ -140,8 +143,13 @@ func (d *duel) stepUse() {
 	if r != nil && d.rnd.IntN(3) > 0 {
 		c = r.call
 	}
-	changed, ok := d.model.use(d.now, id, c, unasked)
-	e, err := d.book.Use(d.at(), id, &questionOf(c, modelNeed{}, nil).Call, unasked)
+	rules := d.rules()
+	if r != nil && d.rnd.IntN(3) > 0 {
+		rules = slices.Clone(r.rules)
+		d.rnd.Shuffle(len(rules), func(i, j int) { rules[i], rules[j] = rules[j], rules[i] })
+	}
+	changed, ok := d.model.use(d.now, id, c, rules, unasked)
+	e, err := d.book.Use(d.at(), id, questionOf(c, modelNeed{}, rules), unasked)
 	require.Equal(d.t, ok, err == nil, "%s %v", id, err)
 	if !ok {
 		return
@@ -180,12 +188,12 @@ func (d *duel) stepMatch() {
 func (d *duel) stepEnd() {
 	switch d.rnd.IntN(5) {
 	case 0:
-		s, run := pick(d.rnd, "s", "s2"), pick(d.rnd, "r1", "r2")
-		var got []string
-		for _, e := range d.book.CloseRun(d.at(), s, run) {
-			got = append(got, d.apply(e).Request)
+		id := d.someID()
+		e, ok := d.book.Cancel(d.at(), id)
+		require.Equal(d.t, d.model.cancel(id), ok, id)
+		if ok {
+			d.apply(e)
 		}
-		require.Equal(d.t, d.model.closeRun(s, run), got)
 	case 1, 2:
 		id, by := d.someID(), pick(d.rnd, "alice", "alice", "")
 		if n := len(d.model.grants); n > 0 && d.rnd.IntN(4) > 0 {

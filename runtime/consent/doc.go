@@ -11,7 +11,7 @@
 //	event = book.Decide(now, id, &consent.Answer{By: "alice", Approve: true})
 //	store(event); book.Apply(&event)                 // then tell alice what became of it
 //
-//	event, err = book.Use(now, id, &call, false)     // just before the handler
+//	event, err = book.Use(now, id, q, false)        // just before the handler
 //	store(event); book.Apply(&event)                 // with the intent to start it
 //
 // # A machine without hands
@@ -28,8 +28,11 @@
 // # What is approved
 //
 // An approval holds for a digest of the tool, the pin of its declaration, the
-// final arguments, the preview, the principal, the session, the revision of the
-// policy, the expiry and the nonce. Each has its length before it. Arguments are
+// final arguments, the preview, the principal, the session, the question, the
+// expiry and the nonce. Each has its length before it. The question is what the
+// rules ask (codes, messages, approvers, quorum and cover) and what the policy
+// obliges the call to; an edit of the policy that leaves these alone, or moves them
+// to other lines, leaves the approval alone too. Arguments are
 // taken in the form that equal values share (wire.AppendCanonical), from the
 // value that policy and handler see. [Book.Use] computes all of it once more from
 // what is about to run. What differs is listed as a [Change], and the call does
@@ -53,12 +56,13 @@
 //
 // # Grants
 //
-// An approval [Once] is for its call. [ForDuration] and [ForSession] leave a
-// [Grant] for later calls of the tool by the same principal in the same session:
-// with equal arguments, with arguments that meet all of some predicates, or with
-// any; MaxCover caps that. Predicates that there are none of cover the tool. With
-// a quorum the grant is what all approvers have offered: the shortest time and the
-// narrowest cover. Decide's Result shows it before it is stored.
+// An approval [Once] is for its call. [ForDuration] and [ForSession] leave a [Grant]
+// for later calls of the tool by the same principal in the same session: with equal
+// arguments, with arguments that meet all of some predicates, or with any; MaxCover
+// caps that, and MaxFor the time of one for a duration. Predicates that there are
+// none of cover the tool. With a quorum the grant is what all approvers have offered:
+// the shortest time and the narrowest cover. Decide's Result shows it before it is
+// stored.
 //
 // A grant answers a question if it asks for nothing more than the grant was given
 // for: all rules that ask are among those that asked then, the declaration is the
@@ -78,6 +82,6 @@
 // # Time and ends
 //
 // [Book.Due] makes the reminders and expiries that are due, the reminder always
-// first, and [Book.Next] says when it will. [Book.CloseRun] cancels what a run
-// has asked. [Book.Off] answers all questions for at most an hour.
+// first, of at most [AtOnce] requests at a time, and [Book.Next] says when it will.
+// [Book.Off] answers all questions for at most an hour.
 package consent

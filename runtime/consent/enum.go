@@ -74,9 +74,9 @@ const (
 	ChangedPreview
 	ChangedPrincipal
 	ChangedSession
-	ChangedPolicyVersion
-	ChangedExpired // not a change: the approval is too old
-	ChangedRequest // the stored request does not fit its own digest
+	ChangedQuestion // other rules ask, or they ask for something else
+	ChangedExpired  // not a change: the approval is too old
+	ChangedRequest  // the stored request does not fit its own digest
 )
 
 // An Op is what a predicate compares by.
@@ -100,7 +100,7 @@ const (
 	EventExpired                        // Due
 	EventUsed                           // Use
 	EventMismatch                       // Use
-	EventCancelled                      // Cancel, CloseRun
+	EventCancelled                      // Cancel
 	EventGrantUsed                      // UseGrant
 	EventRevoked                        // Revoke
 	EventRetired                        // Retire
@@ -117,7 +117,7 @@ var (
 	}
 	statusNames = [...]string{"open", "approved", "used", "mismatch", "denied", "expired", "cancelled"}
 	changeNames = [...]string{
-		"tool", "declaration", "args", "preview", "principal", "session", "policy_version", "expired", "request",
+		"tool", "declaration", "args", "preview", "principal", "session", "question", "expired", "request",
 	}
 	opNames    = [...]string{"eq", "prefix", "gt"}
 	eventNames = [...]string{
@@ -197,7 +197,7 @@ func (s *Status) UnmarshalText(text []byte) error {
 	return parseName("status", statusNames[:], text, s)
 }
 
-// String returns the name of c, such as policy_version.
+// String returns the name of c, such as question.
 func (c Change) String() string { return nameOf("change", changeNames[:], c) }
 
 // MarshalText returns the name of c.

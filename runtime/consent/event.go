@@ -16,11 +16,14 @@ type Event struct {
 	By      string    `json:"by,omitempty"`
 	Message string    `json:"message,omitempty"`
 
-	Asked   *Request  `json:"asked,omitempty"`   // EventAsked
-	Result  *Result   `json:"result,omitempty"`  // EventAnswered, EventRevoked
-	Changed []Change  `json:"changed,omitempty"` // EventMismatch
-	Retired []Rule    `json:"retired,omitempty"` // EventRetired
-	Until   time.Time `json:"until,omitzero"`    // EventOff
+	Asked   *Request `json:"asked,omitempty"`   // EventAsked
+	Result  *Result  `json:"result,omitempty"`  // EventAnswered, EventRevoked
+	Changed []Change `json:"changed,omitempty"` // EventMismatch
+	// Revision is that of the policy which judged the call last, for EventUsed and
+	// EventMismatch, where it is not that of the request.
+	Revision string    `json:"revision,omitempty"`
+	Retired  []Rule    `json:"retired,omitempty"` // EventRetired
+	Until    time.Time `json:"until,omitzero"`    // EventOff
 }
 
 // A Result says what an answer does.

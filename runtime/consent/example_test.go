@@ -36,9 +36,9 @@ func Example() {
 	}})
 	fmt.Println(event.Result.Resolution, "until", event.Result.Granted.Expires.Format(time.TimeOnly), book.Apply(&event))
 
-	tampered := question.Call
-	tampered.Args = wire.Raw(`{"to":"mallory","sum":250}`)
-	event, err = book.Use(now, "q1", &tampered, false)
+	other := *question
+	other.Call.Args = wire.Raw(`{"to":"mallory","sum":250}`)
+	event, err = book.Use(now, "q1", &other, false)
 	fmt.Println(event.Kind, event.Changed, err)
 
 	question.Call.Args = wire.Raw(`{"to":"a","sum":9000}`)

@@ -15,7 +15,7 @@ import (
 func bindingOf(t testing.TB, parts [8]string) consent.Digest {
 	q := question(`{}`, consent.Requirement{})
 	c := &q.Call
-	c.Tool, c.Pin, c.Principal, c.Session, c.Revision = parts[0], parts[1], parts[2], parts[3], parts[4]
+	c.Tool, c.Pin, c.Principal, c.Session, q.Reasons[0].Message = parts[0], parts[1], parts[2], parts[3], parts[4]
 	c.Preview = &consent.Preview{MediaType: parts[5], Text: parts[6]}
 	e, err := consent.NewBook(nil).Ask(start, "id", "n"+parts[7], q)
 	require.NoError(t, err)

@@ -43,7 +43,8 @@ func (g *Grant) width() Cover {
 // A grant is a Grant with its predicates made ready.
 type grant struct {
 	Grant
-	where []matcher
+	where  []matcher
+	number uint64 // of the event that gave it: the order in which grants are listed
 }
 
 // A grantKey is what a call must share with a grant.

@@ -301,3 +301,28 @@ func TestGrantOfAnEditCoversWhatWasEdited(t *testing.T) {
 	q.Call.Args = wire.Raw(`{"sum":5}`)
 	assert.True(t, d.matches(2, q))
 }
+
+// TestAGrantLastsNoLongerThanDeclared rejects one that would, also with an edit,
+// and leaves the request open.
+func TestAGrantLastsNoLongerThanDeclared(t *testing.T) {
+	for declared, most := range map[time.Duration]time.Duration{0: consent.DefaultMaxFor, time.Hour: time.Hour} {
+		d := newDesk(t)
+		m := widest()
+		m.MaxFor = declared
+		q := question(`{}`, m)
+		id := d.ask(0, q)
+		r, _ := d.book.Request(id)
+		assert.Equal(t, most, r.Requirement.MaxFor)
+		offer := func(life time.Duration) consent.Answer {
+			return consent.Answer{By: "alice", Approve: true, Offer: consent.Offer{Lasting: consent.ForDuration, For: life}}
+		}
+		d.rejected(consent.GrantTooWide, d.decide(1, id, offer(most+1)))
+		edited := offer(most + 1)
+		edited.Edit = &consent.Edit{Question: *q}
+		d.rejected(consent.GrantTooWide, d.decide(1, id, edited))
+		assert.Equal(t, consent.StatusOpen, d.status(id))
+		got := d.decide(2, id, offer(most))
+		require.Equal(t, consent.Accepted, got.Resolution)
+		assert.Equal(t, after(2).Add(most), got.Granted.Expires)
+	}
+}

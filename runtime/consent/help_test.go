@@ -75,9 +75,11 @@ func (d *desk) approve(at float64, id, by string) *consent.Result {
 	return d.decide(at, id, consent.Answer{By: by, Approve: true})
 }
 
+// use uses a request up by a call about which the policy asks what it has asked.
 func (d *desk) use(at float64, id string, c consent.Call) consent.Event {
 	d.t.Helper()
-	e, err := d.book.Use(after(at), id, &c, false)
+	r, _ := d.book.Request(id)
+	e, err := d.book.Use(after(at), id, &consent.Question{Call: c, Reasons: r.Reasons, Obligations: r.Obligations}, false)
 	require.NoError(d.t, err)
 	return d.apply(e)
 }

@@ -1,6 +1,7 @@
 package consent_test
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -14,7 +15,7 @@ type model struct {
 }
 
 type modelCall struct {
-	tool, session, run, principal, agent, pin, revision string
+	tool, session, run, principal, agent, pin, revision string // the revision changes nothing
 	n                                                   int
 }
 
@@ -242,7 +243,20 @@ func (m *model) match(now int, c modelCall, need modelNeed, rules []string) *mod
 
 // due lists what has happened as "kind id".
 func (m *model) due(now int) (list []string) {
-	for _, r := range m.requests {
+	when := func(r *modelRequest) int {
+		if r.reminded {
+			return r.end
+		}
+		return r.remind
+	}
+	inOrder := slices.DeleteFunc(slices.Clone(m.requests), func(r *modelRequest) bool { return r.state != "open" || now < when(r) })
+	slices.SortStableFunc(inOrder, func(a, b *modelRequest) int { return cmp.Compare(when(a), when(b)) })
+	for chunk := range slices.Chunk(inOrder, consent.AtOnce) {
+		slices.SortFunc(chunk, func(a, b *modelRequest) int {
+			return cmp.Compare(slices.Index(m.requests, a), slices.Index(m.requests, b))
+		})
+	}
+	for _, r := range inOrder {
 		if r.state != "open" {
 			continue
 		}
@@ -259,7 +273,7 @@ func (m *model) due(now int) (list []string) {
 }
 
 // use lists what has changed; ok is false when there is nothing to use.
-func (m *model) use(now int, id string, c modelCall, unasked bool) (changed []string, ok bool) {
+func (m *model) use(now int, id string, c modelCall, rules []string, unasked bool) (changed []string, ok bool) {
 	r := m.request(id)
 	if r == nil || r.state != "approved" {
 		return nil, false
@@ -271,7 +285,8 @@ func (m *model) use(now int, id string, c modelCall, unasked bool) (changed []st
 	}{
 		{"tool", c.tool == was.tool}, {"declaration", c.pin == was.pin}, {"args", c.n == was.n},
 		{"principal", c.principal == was.principal}, {"session", c.session == was.session},
-		{"policy_version", unasked || c.revision == was.revision}, {"expired", now < r.end},
+		{"question", unasked || slices.Equal(slices.Sorted(slices.Values(rules)), slices.Sorted(slices.Values(r.rules)))},
+		{"expired", now < r.end},
 	} {
 		if !part.same {
 			changed = append(changed, part.name)
@@ -289,14 +304,14 @@ func (m *model) use(now int, id string, c modelCall, unasked bool) (changed []st
 	return changed, true
 }
 
-func (m *model) closeRun(session, run string) (ids []string) {
-	for _, r := range m.requests {
-		if r.call.session == session && r.call.run == run && (r.state == "open" || r.state == "approved") {
-			r.state = "cancelled"
-			ids = append(ids, r.id)
-		}
+// cancel reports whether there was something to cancel.
+func (m *model) cancel(id string) bool {
+	r := m.request(id)
+	if r == nil || r.state != "open" && r.state != "approved" {
+		return false
 	}
-	return ids
+	r.state = "cancelled"
+	return true
 }
 
 func (m *model) revoke(now int, id, by string) (resolution, reason string) {

@@ -29,18 +29,29 @@ type Preview struct {
 	Text      string `json:"text"`
 }
 
-// A Reason is one rule's reason for asking.
+// A Reason is what one rule asks, and why.
 type Reason struct {
-	Code    string `json:"code"` // the rule
-	Message string `json:"message,omitempty"`
-	At      string `json:"at,omitempty"` // file:line of the rule
+	Code      string   `json:"code"` // the rule
+	Message   string   `json:"message,omitempty"`
+	Approvers []string `json:"approvers,omitempty"` // of this rule alone
+	Quorum    int      `json:"quorum,omitempty"`    // of this rule alone
+	MaxCover  Cover    `json:"max_cover,omitzero"`  // of this rule alone
+	At        string   `json:"at,omitempty"`        // file:line of the rule; no part of the question
+}
+
+// An Obligation is what the policy demands of a call that it lets run.
+type Obligation struct {
+	Code string          `json:"code"`
+	Args json.RawMessage `json:"args,omitempty"`
 }
 
 // Reasons returns the reasons of asks.
 func Reasons(asks []Ask) []Reason {
 	reasons := make([]Reason, len(asks))
 	for i, a := range asks {
-		reasons[i] = Reason{Code: a.ID, Message: a.Message, At: a.At}
+		reasons[i] = Reason{
+			Code: a.ID, Message: a.Message, Approvers: distinct(a.Approvers), Quorum: a.Quorum, MaxCover: a.MaxCover, At: a.At,
+		}
 	}
 	return reasons
 }
@@ -51,8 +62,9 @@ type Question struct {
 	Call        Call
 	Requirement Requirement // from Merge
 	Reasons     []Reason    // at least one; the codes are the rules that ask
-	Message     string      // of the declaration; empty: none
-	Effect      string      // of the tool: read, write or destructive
+	Obligations []Obligation
+	Message     string // of the declaration; empty: none
+	Effect      string // of the tool: read, write or destructive
 	Undoable    bool
 }
 
@@ -82,7 +94,6 @@ type Request struct {
 	Message  string    `json:"message,omitempty"` // of the declaration; {member} stands for an argument
 	Effect   string    `json:"effect,omitempty"`
 	Undoable bool      `json:"undoable"`
-	Revision string    `json:"revision"` // of the policy that asked
 	Created  time.Time `json:"created"`
 	Remind   time.Time `json:"remind"`  // when a reminder is due
 	Expires  time.Time `json:"expires"` // the first instant that is too late
@@ -99,7 +110,9 @@ type Terms struct {
 	ArgsDigest  Digest          `json:"args_digest"`      // of all of it, keyed
 	Preview     *Preview        `json:"preview,omitempty"`
 	Reasons     []Reason        `json:"reasons"`
+	Obligations []Obligation    `json:"obligations,omitempty"`
 	Requirement Requirement     `json:"requirement"`
+	Revision    string          `json:"revision"`            // of the policy that asks
 	Binding     Digest          `json:"binding"`             // what is approved
 	EditedBy    string          `json:"edited_by,omitempty"` // who proposed these terms; empty: the agent
 }

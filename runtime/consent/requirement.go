@@ -9,6 +9,10 @@ import (
 // DefaultTimeout is how long a request lives when nothing says otherwise.
 const DefaultTimeout = 300 * time.Second
 
+// DefaultMaxFor is how long a grant for a duration may last when nothing says
+// otherwise.
+const DefaultMaxFor = 24 * time.Hour
+
 // The errors of Merge: nobody could ever give the consent that is wanted, so the
 // call is denied and nobody is asked.
 var (
@@ -22,6 +26,7 @@ type Requirement struct {
 	Quorum    int           `json:"quorum"`              // distinct ids
 	Timeout   time.Duration `json:"timeout_ns"`
 	MaxCover  Cover         `json:"max_cover"`
+	MaxFor    time.Duration `json:"max_for_ns"` // of a grant for a duration
 	AllowEdit bool          `json:"allow_edit,omitempty"`
 	AllowSelf bool          `json:"allow_self,omitempty"` // the principal is an approver like others
 }
@@ -40,8 +45,8 @@ type Ask struct {
 
 // Merge returns the requirement that satisfies the declaration and every ask:
 // the approvers whom all of them name, the highest quorum, the shortest timeout,
-// the narrowest cover. Edits and self-approval are the declaration's alone. A
-// tool that declares no consent allows what a zero Requirement does.
+// the narrowest cover. Edits, self-approval and how long a grant may last are the
+// declaration's alone. A tool that declares no consent allows what a zero Requirement does.
 func Merge(declared *Requirement, asks ...Ask) (Requirement, error) {
 	var m Requirement
 	if declared != nil {
@@ -67,6 +72,9 @@ func Merge(declared *Requirement, asks ...Ask) (Requirement, error) {
 	if m.Timeout <= 0 {
 		m.Timeout = DefaultTimeout
 	}
+	if m.MaxFor <= 0 {
+		m.MaxFor = DefaultMaxFor
+	}
 	switch {
 	case named && len(m.Approvers) == 0:
 		return Requirement{}, ErrNobody
@@ -86,6 +94,11 @@ func distinct(ids []string) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// grants reports whether an approver may grant what o says.
+func (m *Requirement) grants(o *Offer) bool {
+	return o.width() <= m.MaxCover && (o.Lasting != ForDuration || o.For <= m.MaxFor)
 }
 
 // permits returns why an id may not answer for a principal, if it may not.

@@ -148,13 +148,13 @@ func TestMergeNarrowsAndNeverWidens(t *testing.T) {
 	wide := consent.Ask{ID: "wide", Timeout: time.Hour, MaxCover: consent.CoverTool}
 	m, err := consent.Merge(declared, wide)
 	require.NoError(t, err)
-	assert.Equal(t, consent.Requirement{Approvers: []string{"alice", "bob", "carol"}, Quorum: 1, Timeout: time.Minute, MaxCover: consent.CoverArgs, AllowEdit: true, AllowSelf: true}, m)
+	assert.Equal(t, consent.Requirement{Approvers: []string{"alice", "bob", "carol"}, Quorum: 1, Timeout: time.Minute, MaxCover: consent.CoverArgs, MaxFor: consent.DefaultMaxFor, AllowEdit: true, AllowSelf: true}, m)
 
 	m, err = consent.Merge(declared, wide,
 		consent.Ask{Approvers: []string{"carol", "dan", "bob"}, Timeout: time.Second, Quorum: 2, MaxCover: consent.CoverArgs},
 		consent.Ask{Approvers: []string{"bob", "carol", "carol", ""}, Timeout: 2 * time.Second, MaxCover: consent.CoverExact})
 	require.NoError(t, err)
-	assert.Equal(t, consent.Requirement{Approvers: []string{"bob", "carol"}, Quorum: 2, Timeout: time.Second, AllowEdit: true, AllowSelf: true}, m)
+	assert.Equal(t, consent.Requirement{Approvers: []string{"bob", "carol"}, Quorum: 2, Timeout: time.Second, MaxFor: consent.DefaultMaxFor, AllowEdit: true, AllowSelf: true}, m)
 	m, err = consent.Merge(declared, consent.Ask{MaxCover: consent.CoverTool})
 	require.NoError(t, err)
 	assert.Equal(t, time.Minute, m.Timeout, "an ask without a timeout wants none")
@@ -162,7 +162,7 @@ func TestMergeNarrowsAndNeverWidens(t *testing.T) {
 
 	m, err = consent.Merge(nil, consent.Ask{Approvers: []string{"dan"}, MaxCover: consent.CoverTool})
 	require.NoError(t, err)
-	assert.Equal(t, consent.Requirement{Approvers: []string{"dan"}, Quorum: 1, Timeout: consent.DefaultTimeout}, m, "what declares no consent allows the narrowest")
+	assert.Equal(t, consent.Requirement{Approvers: []string{"dan"}, Quorum: 1, Timeout: consent.DefaultTimeout, MaxFor: consent.DefaultMaxFor}, m, "what declares no consent allows the narrowest")
 }
 
 func TestNobodyIsAskedWhereNobodyCouldAgree(t *testing.T) {

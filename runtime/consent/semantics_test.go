@@ -61,7 +61,6 @@ func TestApprovalBindsTheDigestOfEverything(t *testing.T) {
 		"preview's type": {func(c *consent.Call) { c.Preview = &consent.Preview{MediaType: "text/html", Text: "+1"} }, consent.ChangedPreview},
 		"principal":      {func(c *consent.Call) { c.Principal = "root" }, consent.ChangedPrincipal},
 		"session":        {func(c *consent.Call) { c.Session = "s2" }, consent.ChangedSession},
-		"policy_version": {func(c *consent.Call) { c.Revision = "v2" }, consent.ChangedPolicyVersion},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
@@ -74,7 +73,7 @@ func TestApprovalBindsTheDigestOfEverything(t *testing.T) {
 			e := d.use(2, id, c)
 			assert.Equal(t, consent.EventMismatch, e.Kind)
 			assert.Equal(t, []consent.Change{tc.want}, e.Changed)
-			_, err := d.book.Use(after(3), id, &q.Call, false)
+			_, err := d.book.Use(after(3), id, q, false)
 			assert.ErrorIs(t, err, consent.ErrNotApproved, "a mismatch uses the approval up")
 		})
 	}
@@ -84,16 +83,17 @@ func TestChangesAreListedInOrder(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, approvers("alice")))
 	d.approve(1, id, "alice")
-	e := d.use(100, id, consent.Call{Args: wire.Raw(`[]`), Preview: &consent.Preview{}})
+	e, err := d.book.Use(after(100), id, &consent.Question{Call: consent.Call{Args: wire.Raw(`[]`), Preview: &consent.Preview{}}}, false)
+	require.NoError(t, err)
 	assert.Equal(t, []consent.Change{
 		consent.ChangedTool, consent.ChangedDeclaration, consent.ChangedArgs, consent.ChangedPreview, consent.ChangedPrincipal,
-		consent.ChangedSession, consent.ChangedPolicyVersion, consent.ChangedExpired,
+		consent.ChangedSession, consent.ChangedQuestion, consent.ChangedExpired,
 	}, e.Changed)
 	var names []string
 	for c := range consent.ChangedRequest + 1 {
 		names = append(names, c.String())
 	}
-	assert.Equal(t, []string{"tool", "declaration", "args", "preview", "principal", "session", "policy_version", "expired", "request"}, names)
+	assert.Equal(t, []string{"tool", "declaration", "args", "preview", "principal", "session", "question", "expired", "request"}, names)
 }
 
 func TestApprovalBindsExpiryAndNonce(t *testing.T) {
@@ -121,7 +121,8 @@ func TestStoredRequestThatWasChangedFitsItsDigestNoMore(t *testing.T) {
 		"pin":       func(r *consent.Request, c *consent.Call) { r.Pin, c.Pin = "x", "x" },
 		"principal": func(r *consent.Request, c *consent.Call) { r.Principal, c.Principal = "x", "x" },
 		"session":   func(r *consent.Request, c *consent.Call) { r.Session, c.Session = "x", "x" },
-		"revision":  func(r *consent.Request, c *consent.Call) { r.Revision, c.Revision = "x", "x" },
+		"question":  func(r *consent.Request, _ *consent.Call) { r.Reasons = []consent.Reason{{Code: "declared"}} },
+		"duties":    func(r *consent.Request, _ *consent.Call) { r.Obligations = []consent.Obligation{{Code: "notify"}} },
 		"args": func(r *consent.Request, c *consent.Call) {
 			r.ArgsDigest, c.Args = others.Asked.ArgsDigest, other.Call.Args
 		},
@@ -154,25 +155,25 @@ func TestDigestsAreThoseOfEarlierVersions(t *testing.T) {
 	e, err := newDesk(t).book.Ask(start, "q1", "n", q)
 	require.NoError(t, err)
 	assert.Equal(t, "228707101bfdd2139ae0dec904a79768519f27e4264c77ed36ac6ebb7f8344fc", e.Asked.ArgsDigest.String())
-	assert.Equal(t, "cb8f600efdb8ac22b778df3914ffb4f187b3a33ebd6516c305d461187e50e158", e.Asked.Binding.String())
+	assert.Equal(t, "f53653913928ed6be22a7cc2e06b598a2c5ca4ac81e06b271e79d3507536ad21", e.Asked.Binding.String())
 	q.Call.Preview = &consent.Preview{}
 	e, err = newDesk(t).book.Ask(start, "q1", "n", q)
 	require.NoError(t, err)
-	assert.Equal(t, "bec67ed496aa4b947d7892147512cbe9bf5e9f71e172728c10b08bd447070cbb", e.Asked.Binding.String())
+	assert.Equal(t, "fc43f78c592d32a867093afb2bfb68bb55d1c4e64f65bba6af5a37ffef0ddec6", e.Asked.Binding.String())
 }
 
 func TestApprovalIsOfSingleUse(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{"to":"a"}`, approvers("alice"))
 	id := d.ask(0, q)
-	_, err := d.book.Use(after(1), id, &q.Call, false)
+	_, err := d.book.Use(after(1), id, q, false)
 	assert.ErrorIs(t, err, consent.ErrNotApproved, "not approved yet")
 	d.approve(1, id, "alice")
 	assert.Equal(t, consent.EventUsed, d.use(2, id, q.Call).Kind)
 	assert.Equal(t, consent.StatusUsed, d.status(id))
-	_, err = d.book.Use(after(3), id, &q.Call, false) // whatever became of the execution
+	_, err = d.book.Use(after(3), id, q, false) // also when the execution has failed
 	assert.ErrorIs(t, err, consent.ErrNotApproved)
-	_, err = d.book.Use(after(3), "unknown", &q.Call, false)
+	_, err = d.book.Use(after(3), "unknown", q, false)
 	assert.ErrorIs(t, err, consent.ErrNotApproved)
 	assert.False(t, d.matches(3, q), "once leaves nothing behind")
 }
@@ -215,7 +216,7 @@ func TestEditedArgumentsAreBoundAnewAndResetAQuorum(t *testing.T) {
 
 	r = d.approve(3, id, "alice")
 	assert.Equal(t, consent.Accepted, r.Resolution)
-	e, err := d.book.Use(after(4), id, &q.Call, false)
+	e, err := d.book.Use(after(4), id, q, false)
 	require.NoError(t, err)
 	assert.Equal(t, []consent.Change{consent.ChangedArgs}, e.Changed, "the first arguments are not approved any more")
 	c := q.Call

@@ -53,7 +53,7 @@ func (b *Book) Revoke(at time.Time, id, by, reason string) Event {
 // grant depends on a rule that has gone. A rule that comes back later asks anew.
 func (b *Book) Retire(at time.Time, exists func(Rule) bool) (Event, bool) {
 	e := b.event(EventRetired, at)
-	for _, g := range b.granted {
+	for _, g := range b.granted() {
 		if !g.Live(at) {
 			continue
 		}

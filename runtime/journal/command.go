@@ -17,9 +17,10 @@ type Command struct {
 	Call    string `json:"call,omitempty"`
 	Request string `json:"request,omitempty"`
 	Grant   string `json:"grant,omitempty"`
-	Reason  string `json:"reason,omitempty"` // as the person gave it
-	User    string `json:"user,omitempty"`   // of the operating system, where the record's By is another name
-	MAC     string `json:"mac,omitempty"`    // the signature, of all that the command said
+	DryRun  bool   `json:"dry_run,omitempty"` // of undo: nothing was to be done
+	Reason  string `json:"reason,omitempty"`  // as the person gave it
+	User    string `json:"user,omitempty"`    // of the operating system, where the record's By is another name
+	MAC     string `json:"mac,omitempty"`     // the signature, of all that the command said
 
 	Result *CommandResult `json:"result,omitempty"`
 }
@@ -29,6 +30,7 @@ type CommandResult struct {
 	Done        bool     `json:"done"`             // it had the effect that was wanted
 	Result      string   `json:"result"`           // as the method of the executor names it, such as accepted or rejected
 	Reason      string   `json:"reason,omitempty"` // why it was rejected, or failed
+	Error       string   `json:"error,omitempty"`  // the same in more words, for operators: no sensitive value is in it
 	Session     string   `json:"session,omitempty"`
 	Call        string   `json:"call,omitempty"`    // that it was about
 	Missing     int      `json:"missing,omitempty"` // approvals that are still wanted
@@ -36,4 +38,25 @@ type CommandResult struct {
 	Undone      []string `json:"undone,omitempty"`  // calls of a run that was undone
 	Failed      []string `json:"failed,omitempty"`
 	NotUndoable []string `json:"not_undoable,omitempty"`
+	Reads       []string `json:"reads,omitempty"` // of tools that only read
+
+	Calls []UndoneCall `json:"calls,omitempty"` // what became of each, in the order in which they were tried
+}
+
+// An UndoneCall says what became of a call of a run that was undone.
+type UndoneCall struct {
+	Call   string `json:"call"`
+	Tool   string `json:"tool"`
+	Result string `json:"result"` // as of a single undo
+	Reason string `json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"`
+
+	Later []LaterCall `json:"later,omitempty"` // of a dry run: calls made since that seem to be about the same thing
+}
+
+// A LaterCall is such a call.
+type LaterCall struct {
+	Call   string   `json:"call"`
+	Tool   string   `json:"tool"`
+	Shares []string `json:"shares"` // JSON Pointers of arguments, and exclusive groups: no values
 }

@@ -58,16 +58,20 @@ func (w *object) values(r *Record) {
 	if r.Setup != nil {
 		w.other("setup", r.Setup)
 	}
-	if r.Heartbeat {
-		w.name("heartbeat")
-		w.buf = append(w.buf, "true"...)
+	if r.Settings != nil {
+		w.other("settings", r.Settings)
 	}
+	w.flag("heartbeat", r.Heartbeat)
 	if len(r.Metadata) > 0 {
 		w.other("metadata", r.Metadata)
 	}
 	if !r.TurnEnds.IsZero() {
 		w.instant("turn_ends", r.TurnEnds)
 	}
+	w.number("turn_cap_ns", int64(r.TurnCap))
+	w.flag("triggered", r.Triggered)
+	w.text("effects", r.Effects)
+	w.number("patience_ns", int64(r.Patience))
 	w.text("input_mac", r.InputMAC)
 	w.payload("args", r.Args)
 	w.payload("final_args", r.Final)
@@ -81,11 +85,18 @@ func (w *object) values(r *Record) {
 	if len(r.Sealed) > 0 {
 		w.other("sealed", r.Sealed)
 	}
+	if r.Undoes != nil {
+		w.name("undoes")
+		w.change(r.Undoes)
+	}
 	if len(r.Granted) > 0 {
 		w.other("capabilities", r.Granted)
 	}
 	if r.Command != nil {
 		w.other("command", r.Command)
+	}
+	if r.Restored != nil {
+		w.other("restored", r.Restored)
 	}
 }
 
@@ -111,24 +122,31 @@ func (w *object) changes(list []rules.Event) {
 		if i > 0 {
 			w.buf = append(w.buf, ',')
 		}
-		ev := &list[i]
-		w.begin()
-		w.always("kind", ev.Kind.String())
-		w.name("at")
-		w.buf = strconv.AppendInt(w.buf, int64(ev.At), 10)
-		w.text("run", ev.Run)
-		w.text("call", ev.Call)
-		w.text("agent", ev.Agent)
-		w.text("principal", ev.Principal)
-		w.text("tool", ev.Tool)
-		w.digest("args", &ev.Args)
-		w.digest("key", &ev.Key)
-		if ev.Status != 0 {
-			w.always("status", ev.Status.String())
-		}
-		w.end()
+		w.change(&list[i])
 	}
 	w.buf = append(w.buf, ']')
+}
+
+// change writes one change of the rule state.
+func (w *object) change(ev *rules.Event) {
+	w.begin()
+	w.always("kind", ev.Kind.String())
+	w.name("at")
+	w.buf = strconv.AppendInt(w.buf, int64(ev.At), 10)
+	w.text("run", ev.Run)
+	w.text("call", ev.Call)
+	w.text("agent", ev.Agent)
+	w.text("principal", ev.Principal)
+	w.text("tool", ev.Tool)
+	w.digest("args", &ev.Args)
+	w.digest("key", &ev.Key)
+	if ev.Status != 0 {
+		w.always("status", ev.Status.String())
+	}
+	if ev.State != 0 {
+		w.always("state", ev.State.String())
+	}
+	w.end()
 }
 
 // An object writes the members of objects, one inside of the other. Members that
@@ -168,6 +186,13 @@ func (w *object) number(name string, value int64) {
 	if value != 0 {
 		w.name(name)
 		w.buf = strconv.AppendInt(w.buf, value, 10)
+	}
+}
+
+func (w *object) flag(name string, value bool) {
+	if value {
+		w.name(name)
+		w.buf = append(w.buf, "true"...)
 	}
 }
 

@@ -14,6 +14,14 @@ var (
 	// ErrLost says that this process may not write the journal any more: another
 	// one owns it, or an earlier write failed so that it is not known what is on disk.
 	ErrLost = errors.New("the journal may not be written any more")
+	// ErrUnavailable says that the journal cannot be written now, for example because
+	// the disk is full. Nothing of the change is in it, this process still owns it,
+	// and the same change may be possible later.
+	ErrUnavailable = errors.New("the journal cannot be written now")
+
+	// ErrClaimed says that another executor of this process writes the journal.
+	ErrClaimed = errors.New("another executor of this process writes the journal: shut that one down first")
+
 	// ErrClosed says that the journal was closed.
 	ErrClosed = errors.New("the journal is closed")
 )
@@ -76,8 +84,23 @@ type Owner interface {
 	// handed to handlers as the fence.
 	Epoch() uint64
 
-	// Beat renews the lease. The error is ErrLost when somebody else has it.
+	// Beat renews the lease. The error is ErrLost when another process has it, and
+	// ErrUnavailable when this one has it and that cannot be recorded now.
 	Beat(ctx context.Context) error
+
+	// Claim makes the caller the only executor of this process that appends, until
+	// release is called. The error is ErrClaimed when there is another one.
+	Claim(ctx context.Context) (release func(), err error)
+}
+
+// A Fencer is what an Owner is too, when it can keep a successor out while an
+// effect of this owner is under way.
+type Fencer interface {
+	// Fence calls effect, once, while this ownership stands: the stored epoch is that
+	// of Epoch, and a successor can store the next one only when effect has returned.
+	// With an error effect was not called; it is ErrLost when there is a successor.
+	// Effects may run at the same time.
+	Fence(ctx context.Context, effect func()) error
 }
 
 // A Write gives a key a value in the state that a store keeps beside its journal,

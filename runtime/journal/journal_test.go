@@ -16,7 +16,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	in := &journal.Record{
 		Kind: "tool.started", At: at, Session: "s", Run: "r", Call: "c", Tool: "t", From: "AUTHORIZED", To: "EXECUTING",
-		Epoch: 3, Duration: time.Second, TurnEnds: at,
+		Epoch: 3, Duration: time.Second, TurnEnds: at, TurnCap: time.Minute, Patience: time.Second,
 		Final: &journal.Payload{Bytes: 2, SHA256: "ab", Value: []byte(`{"a":9007199254740993}`)},
 		Rules: []rules.Event{{
 			Kind: rules.EventFinished, At: 7, Call: "c", Args: rules.DigestOf([]byte("a")), Status: rules.StatusOK,

@@ -16,11 +16,21 @@ const (
 	KindRunStarted    = "run.started"
 	KindRunStopped    = "run.stopped" // its model answered without a call
 	KindRunClosed     = "run.closed"
-	KindCommitting    = "commit.decided"  // what a call did will stand
-	KindPrepared      = "undo.prepared"   // what the undo of a call will need
-	KindConsent       = "consent.changed" // a grant was revoked or retired, an answer found no call, consent was switched off
-	KindShadow        = "policy.shadow"   // a call that a policy which only looks on would decide otherwise
-	KindOwner         = "owner.changed"   // an executor has taken the journal over
+	KindCommitting    = "commit.decided"   // what a call did will stand
+	KindPrepared      = "undo.prepared"    // what the undo of a call will need
+	KindUndoStarted   = "undo.started"     // an undo handler is about to start
+	KindUndoDecided   = "undo.decided"     // what an undo handler did will stand
+	KindConsent       = "consent.changed"  // a grant was revoked or retired, an answer found no call, consent was switched off
+	KindShadow        = "policy.shadow"    // a call that a policy which only looks on would decide otherwise
+	KindOwner         = "owner.changed"    // an executor has taken the journal over
+	KindRestored      = "journal.restored" // on purpose: from a copy, or begun anew
+)
+
+// What Record.Effects says of a handler that starts. It was declared then, which
+// is what counts when the call is interrupted.
+const (
+	EffectsNone    = "none"         // it only reads
+	EffectsInParts = "participants" // all its effects go through participants
 )
 
 // A Record is what a leaf says. Which fields are set depends on the kind.
@@ -52,21 +62,28 @@ type Record struct {
 	Resolution string `json:"resolution,omitempty"`
 	Rejection  string `json:"rejection,omitempty"`
 
-	Setup     *Setup            `json:"setup,omitempty"`      // of the session, or the owner
-	Heartbeat bool              `json:"heartbeat,omitempty"`  // the call asked to be continued
-	Metadata  map[string]string `json:"metadata,omitempty"`   // of the caller, for the handler
-	TurnEnds  time.Time         `json:"turn_ends,omitzero"`   // when the turn's budget is used up
-	InputMAC  string            `json:"input_mac,omitempty"`  // keyed digest of the input, byte by byte
-	Args      *Payload          `json:"args,omitempty"`       // as they were decoded
-	Final     *Payload          `json:"final_args,omitempty"` // with which the handler runs, when they are others
-	Prepared  *Payload          `json:"prepared,omitempty"`   // what the undo of the call needs
-	Output    *Payload          `json:"output,omitempty"`     // of an artifact the preview
-	Artifact  *ArtifactRef      `json:"artifact,omitempty"`   // where the output is stored aside
-	Outcome   json.RawMessage   `json:"outcome,omitempty"`    // all but the output
-	Decision  json.RawMessage   `json:"decision,omitempty"`   // of the policy
-	Sealed    []Seal            `json:"sealed,omitempty"`     // what stands once the call has committed
+	Setup     *Setup            `json:"setup,omitempty"`       // of the session, or the owner
+	Settings  *Settings         `json:"settings,omitempty"`    // of the executor that is the owner
+	Heartbeat bool              `json:"heartbeat,omitempty"`   // the call asked to be continued
+	Metadata  map[string]string `json:"metadata,omitempty"`    // of the caller, for the handler
+	TurnEnds  time.Time         `json:"turn_ends,omitzero"`    // when the turn's budget is used up
+	TurnCap   time.Duration     `json:"turn_cap_ns,omitempty"` // most of an attempt of the turn
+	Patience  time.Duration     `json:"patience_ns,omitempty"` // how long the caller waits for consent
+	InputMAC  string            `json:"input_mac,omitempty"`   // keyed digest of the input, byte by byte
+	Args      *Payload          `json:"args,omitempty"`        // as they were decoded
+	Final     *Payload          `json:"final_args,omitempty"`  // with which the handler runs, when they are not Args
+	Prepared  *Payload          `json:"prepared,omitempty"`    // what the undo of the call needs
+	Output    *Payload          `json:"output,omitempty"`      // of an artifact the preview
+	Artifact  *ArtifactRef      `json:"artifact,omitempty"`    // where the output is stored aside
+	Outcome   json.RawMessage   `json:"outcome,omitempty"`     // all but the output
+	Decision  json.RawMessage   `json:"decision,omitempty"`    // of the policy
+	Sealed    []Seal            `json:"sealed,omitempty"`      // what stands once the call, or its undo, has committed
+	Undoes    *rules.Event      `json:"undoes,omitempty"`      // what changes in the rule state then
+	Triggered bool              `json:"triggered,omitempty"`   // no caller waits for the call
+	Effects   string            `json:"effects,omitempty"`     // where the handler has effects: EffectsNone or EffectsInParts; empty: anywhere
 	Granted   []string          `json:"capabilities,omitempty"`
 	Command   *Command          `json:"command,omitempty"` // of another process
+	Restored  *Restored         `json:"restored,omitempty"`
 
 	Err   string `json:"error,omitempty"`
 	Lost  string `json:"lost,omitempty"` // why values that belong here are missing
@@ -86,6 +103,21 @@ type Setup struct {
 	Boot  string `json:"boot,omitempty"` // identifies the time since the machine started
 	PID   int    `json:"pid,omitempty"`
 	Start string `json:"start,omitempty"` // when the process started, by the system's count
+}
+
+// Restored says that the owner of a journal continued an older copy of it, or began
+// it anew, on purpose.
+type Restored struct {
+	Kept   uint64 `json:"kept"`          // entries that the copy had
+	Had    uint64 `json:"had,omitempty"` // at least so many were there before, as its keys say
+	Reason string `json:"reason"`
+}
+
+// Settings are the options of an executor that decisions depend on, and that no
+// declaration has.
+type Settings struct {
+	Reminders     int           `json:"reminders"` // to a model that stops
+	MinimumBudget time.Duration `json:"minimum_budget_ns"`
 }
 
 // A Payload is a JSON value as it is recorded.

@@ -72,7 +72,7 @@ func (c *call) verdict() *Verdict {
 		return v
 	}
 	o := c.outcome
-	v := &Verdict{Decision: decisionOf(o.Kind, c.started), Outcome: o.Kind.String(), Reason: o.Reason.String(), AllReasons: names(o.AllReasons)}
+	v := &Verdict{Decision: decisionOf(o.Kind, o.Reason, c.started), Outcome: o.Kind.String(), Reason: o.Reason.String(), AllReasons: names(o.AllReasons)}
 	var codes []string
 	for _, d := range o.Denials {
 		codes = append(codes, d.Code)
@@ -89,8 +89,9 @@ func asks(reasons []string) *Verdict {
 	return &Verdict{Decision: Asked, Outcome: runtime.Pending.String(), Reason: why, AllReasons: []string{why}, Rules: slices.Compact(reasons)}
 }
 
-// decisionOf returns what an outcome comes to.
-func decisionOf(k runtime.OutcomeKind, started bool) Decision {
+// decisionOf returns what an outcome comes to. A call whose preview failed was to be
+// put to people.
+func decisionOf(k runtime.OutcomeKind, why runtime.Reason, started bool) Decision {
 	switch {
 	case started:
 		return Runs
@@ -98,7 +99,7 @@ func decisionOf(k runtime.OutcomeKind, started bool) Decision {
 		return Refused
 	case k == runtime.Duplicate:
 		return Duplicate
-	case k == runtime.Pending:
+	case k == runtime.Pending, why == runtime.ReasonPreviewFailed:
 		return Asked
 	}
 	return Open

@@ -23,9 +23,15 @@
 // closed, sessions configured, grants revoked, consent switched off, calls given up
 // and undone as they were.
 //
+// Where another executor has taken the journal over, the present one ends as if its
+// process was killed, and a new one recovers what the replay has recorded so far: so
+// calls are judged anew, run again, rolled back or unknown as recovery makes them.
+// A process that was killed in its recovery recovers those calls that it came to.
+// Each executor has the minimum budget and the reminders of the recorded one.
+//
 // No handler is run and nothing is written. A stand-in returns when the handler
 // did: with its output, with an error if it failed, or not before the call was
-// given up. All attempts of a call are one. A deadline of the candidate that is
+// given up. All attempts of a call that one process has made are one. A deadline of the candidate that is
 // shorter than the handler took ends the call; of a call that had timed out nobody
 // knows how long it would have taken, and it times out when it did.
 //
@@ -59,6 +65,7 @@
 //     replayable either.
 //   - It was refused for what no rule decides: a shutdown, a journal that could not
 //     be written, a policy that was too slow.
+//   - Its process ended before its input was recorded.
 //   - It has no outcome, or is part of a run whose beginning is missing.
 //
 // # What is only like it was
@@ -70,9 +77,10 @@
 //   - What left no record is not played: undos that were rejected, answers that
 //     were rejected for their terms or their edits, closing a sub-agent without
 //     calls. The reloads of a policy are not either: the candidate is one policy.
-//   - A call that was interrupted by the end of its process counts as cancelled.
-//   - The minimum budget and the reminders of an executor are not recorded:
-//     Candidate has them.
+//   - When recovery judged a call once more whose handler it runs again is not recorded:
+//     its place in the line for a slot is the one that the records to come tell of.
+//   - A call that was interrupted by the end of its process before its handler was
+//     started counts as cancelled.
 //
 // All sessions of a recording are played together, since they share the limits of
 // concurrency; a Report can be narrowed down with Report.Only. The whole recording

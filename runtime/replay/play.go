@@ -10,7 +10,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/rig"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -31,8 +30,13 @@ func Run(ctx context.Context, src Source, c *Candidate) (*Report, error) {
 		return nil, err
 	}
 	defer context.AfterFunc(ctx, w.clock.GiveUp)()
-	err = w.all(ctx)
-	w.finish()
+	if rec.settings() != nil {
+		w.number = 1
+	}
+	if err = w.beginProcess(ctx, rec.settings()); err == nil {
+		err = w.all(ctx)
+		w.finish()
+	}
 	if why := context.Cause(ctx); why != nil {
 		return nil, why
 	}
@@ -51,7 +55,14 @@ func (w *world) all(ctx context.Context) error {
 	for i := range w.rec.steps {
 		s := &w.rec.steps[i]
 		err := context.Cause(ctx)
-		if err == nil {
+		if err == nil && w.recovering != nil && s.external(w.recovering) {
+			w.recovering = nil
+			err = w.judgeAgain(w.rec.steps[i:], nil)
+		}
+		if err == nil && w.recovering != nil && s.r.Kind == runtime.EventAuthorized.String() {
+			err = w.judgeAgain(w.rec.steps[i+1:], s.call)
+		}
+		if err == nil && s.r.Kind != journal.KindOwner { // until then no process ran
 			err = w.clock.Reach(s.r.At) // time that ran backward stands still
 		}
 		if err == nil {
@@ -69,7 +80,7 @@ func (w *world) finish() {
 	for _, c := range w.rec.calls {
 		if p := &c.play; p.cancel != nil {
 			p.cancel()
-			w.open(p.decided, p.begins, p.returns)
+			w.open(p.gates()...)
 		}
 	}
 	_ = w.clock.Perform(func() { _ = w.exec.Shutdown(context.Background()) })
@@ -89,9 +100,15 @@ func (w *world) play(ctx context.Context, s *step) error {
 	}
 	switch r := s.r; r.Kind {
 	case journal.KindSessionOpened:
+		w.configs[r.Session] = configOf(r)
 		return w.do(ctx, func() { w.sessions[r.Session] = w.exec.Session(configOf(r)) })
 	case journal.KindRunStarted:
 		return w.start(ctx, s)
+	case journal.KindOwner:
+		if s == &w.rec.steps[0] { // the process has begun
+			return nil
+		}
+		return w.restart(ctx, r)
 	case journal.KindRunStopped:
 		if run := w.runs[s.run]; run != nil {
 			return w.do(ctx, func() { run.ModelStopped(ctx) })
@@ -125,6 +142,14 @@ func (w *world) playCall(ctx context.Context, s *step) error {
 		return w.decide(s)
 	case runtime.EventStarted.String():
 		w.open(c.play.begins)
+	case runtime.EventRetrying.String():
+		w.open(c.play.decided) // by another process, which has judged it once more
+	case journal.KindCommitting:
+		if o := c.outcome; o != nil && (o.Kind == runtime.Completed || o.Kind == runtime.Unknown) {
+			w.open(c.play.returns)
+		}
+	case runtime.EventReconciled.String():
+		return w.resolve(ctx, s)
 	case runtime.EventApprovalDecided.String():
 		return w.answer(s)
 	case runtime.EventLateResult.String():
@@ -204,13 +229,18 @@ func (w *world) invoke(ctx context.Context, c *call) error {
 		return nil
 	}
 	p := &c.play
-	p.decided, p.begins, p.returns = newGate(), newGate(), newGate()
+	p.decided, p.begins, p.returns, p.commits = newGate(), newGate(), newGate(), newGate()
 	turn := w.turnOf(c)
-	callCtx := context.WithValue(context.Background(), callKey{}, c)
-	callCtx = rig.With(callCtx, &rig.Rig{Deadline: func(string) (time.Duration, bool) { return w.deadline(c) }})
-	callCtx, p.cancel = context.WithCancel(callCtx)
+	callCtx, cancel := context.WithCancel(w.contextOf(c.key.Session, c.key.Call))
+	p.cancel = cancel
 	in := runtime.Call{ID: c.key.Call, Tool: c.tool, Input: c.input(), Metadata: c.metadata, Principal: c.principal}
-	_, err := w.begin(func() { turn.Execute(callCtx, in) })
+	_, err := w.begin(func() {
+		if c.triggered {
+			_, _ = turn.Trigger(in)
+			return
+		}
+		turn.Execute(callCtx, in)
+	})
 	return err
 }
 
@@ -233,7 +263,7 @@ func (c *call) input() []byte {
 func (w *world) turnOf(c *call) *runtime.Turn {
 	of := turnKey{c.run, c.agent, c.turnEnds, cmp.Or(c.blockedBy, c)}
 	if w.turns[of] == nil {
-		cfg, ends := runtime.TurnConfig{}, c.turnEnds
+		cfg, ends := runtime.TurnConfig{Cap: c.turnCap, Patience: c.patience}, c.turnEnds
 		if !ends.IsZero() {
 			if c.started && c.ended.After(ends) { // it had a grace, or was no part of the turn any more
 				ends = c.ended.Add(time.Hour)

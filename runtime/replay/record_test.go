@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/virtual"
-	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -24,7 +23,7 @@ import (
 type recorder struct {
 	t       *testing.T
 	clock   *virtual.Clock
-	journal *journal.Memory
+	journal *store
 	exec    *runtime.Executor
 	ses     *runtime.Session
 	run     *runtime.Run
@@ -32,6 +31,7 @@ type recorder struct {
 	cancels map[string]context.CancelFunc
 	gone    map[string]chan struct{}
 	runs    int
+	effect  func(context.Context) error // of all handlers; nil: none
 }
 
 // tools is a declaration of tools that have extra members.
@@ -63,7 +63,7 @@ func newRecorder(t *testing.T, file *dsl.File, policy runtime.Policy) *recorder 
 func newRecorderOf(t *testing.T, file *dsl.File, policy runtime.Policy, opts ...runtime.Option) *recorder {
 	t.Helper()
 	r := &recorder{
-		t: t, clock: virtual.New(), journal: &journal.Memory{},
+		t: t, clock: virtual.New(), journal: newStore(),
 		cancels: map[string]context.CancelFunc{}, gone: map[string]chan struct{}{},
 	}
 	r.open(file, policy, opts...)
@@ -82,14 +82,24 @@ func (r *recorder) open(file *dsl.File, policy runtime.Policy, opts ...runtime.O
 	for _, tool := range loaded {
 		list = append(list, runtime.NewDynamicTool(tool.Spec, tool.Input, r.handle, runtime.WithDynamicUndo(tool.State, tool.Output,
 			func(context.Context, wire.Value) (wire.Value, error) { return nil, nil },
-			func(context.Context, string, wire.Value, wire.Value, wire.Value) error { return nil })))
+			func(context.Context, string, wire.Value, wire.Value, wire.Value) error { return nil }), runtime.WithDynamicPreview(preview)))
 	}
 	reg, err := runtime.NewRegistry(list...)
 	require.NoError(t, err)
-	r.exec, err = runtime.NewExecutor(reg, policy, append(opts, runtime.WithClock(r.clock), runtime.WithJournal(r.journal),
-		runtime.WithReminders(1), runtime.WithPolicyTimeout(time.Hour))...)
+	r.exec, err = runtime.NewExecutor(reg, policy, append([]runtime.Option{
+		runtime.WithClock(r.clock), runtime.WithJournal(r.journal), runtime.WithReminders(1), runtime.WithPolicyTimeout(time.Hour),
+	}, opts...)...)
 	require.NoError(t, err)
 	r.do(func() { require.NoError(t, r.exec.Recover(t.Context())) })
+}
+
+// preview fails as the arguments want it.
+func preview(_ context.Context, in wire.Value) (p runtime.Preview, err error) {
+	text, _ := wire.Append(nil, in)
+	if v, violations := wire.ParseRaw(text, wire.Limits{}); violations == nil && word(v, "how") == "blind" {
+		err = errors.New("mischief")
+	}
+	return runtime.Preview{Text: string(text)}, err
 }
 
 func (r *recorder) handle(ctx context.Context, in wire.Value) (wire.Value, error) {
@@ -100,6 +110,11 @@ func (r *recorder) handle(ctx context.Context, in wire.Value) (wire.Value, error
 	}
 	if ms > 0 {
 		r.clock.Sleep(time.Duration(ms) * time.Millisecond)
+	}
+	if r.effect != nil {
+		if err := r.effect(ctx); err != nil {
+			return nil, err
+		}
 	}
 	switch how {
 	case "error":
@@ -151,11 +166,11 @@ func (r *recorder) newRun() {
 		r.run, err = r.ses.StartRun(r.t.Context(), runtime.RunConfig{ID: fmt.Sprint("r", r.runs)})
 		require.NoError(r.t, err)
 	})
-	r.newTurn(0)
+	r.newTurn(runtime.TurnConfig{})
 }
 
-func (r *recorder) newTurn(budget time.Duration) {
-	r.turn = r.run.Turn(runtime.TurnConfig{Budget: budget})
+func (r *recorder) newTurn(cfg runtime.TurnConfig) {
+	r.turn = r.run.Turn(cfg)
 }
 
 // call makes a call and waits no time for it.
@@ -193,7 +208,7 @@ func (r *recorder) cancel(call string) {
 }
 
 // end lets everything come to its end.
-func (r *recorder) end() *journal.Memory {
+func (r *recorder) end() *store {
 	r.advance(time.Minute)
 	r.do(func() { _ = r.run.Close(gone()) })
 	require.NoError(r.t, r.clock.Perform(func() { _ = r.exec.Shutdown(context.Background()) }))
@@ -238,8 +253,11 @@ func (p *play) next() runtime.Call {
 // step does one random thing.
 func (p *play) step() {
 	switch n := p.rng.IntN(30); {
-	case n < 11:
+	case n < 9:
 		p.call(p.turn, p.next())
+	case n < 11:
+		in, turn := p.next(), p.turn
+		p.begin(func() { _, _ = turn.Trigger(in) })
 	case n < 13:
 		p.batch()
 	case n < 14:
@@ -269,7 +287,11 @@ func (p *play) step() {
 		}
 	case n < 23:
 		p.turns++ // no two turns end at one instant
-		p.newTurn([]time.Duration{0, 6*time.Second + p.turns, 20*time.Second + p.turns}[p.rng.IntN(3)])
+		p.newTurn(runtime.TurnConfig{
+			Budget:   []time.Duration{0, 6*time.Second + p.turns, 20*time.Second + p.turns}[p.rng.IntN(3)],
+			Cap:      []time.Duration{0, 0, 1500 * time.Millisecond}[p.rng.IntN(3)],
+			Patience: []time.Duration{0, 0, 4 * time.Second}[p.rng.IntN(3)],
+		})
 	case n < 24 && p.rng.IntN(3) == 0:
 		p.newRun()
 	case n < 25:
@@ -310,13 +332,4 @@ func (p *play) batch() {
 		return
 	}
 	p.begin(func() { turn.ExecuteBatch(context.Background(), calls, runtime.Parallel) })
-}
-
-// played runs the operations of a seed.
-func played(t *testing.T, seed uint64, file *dsl.File, policy runtime.Policy, loose bool) *journal.Memory {
-	p := &play{recorder: newRecorder(t, file, policy), rng: rand.New(rand.NewPCG(seed, 3)), loose: loose}
-	for range 40 {
-		p.step()
-	}
-	return p.end()
 }

@@ -15,6 +15,7 @@ import (
 // first record on: a stand-in handler must know how its call will end.
 type recording struct {
 	steps    []step
+	process  int    // the number of the present process, as far as the recording was read
 	runs     []*run // in the order in which they were started
 	calls    map[journal.CallKey]*call
 	latest   map[runKey]*run
@@ -41,6 +42,7 @@ type run struct {
 	stop   string  // why no call of it can be compared any more
 	found  *Divergence
 
+	closing []*call            // ended by a close that is not recorded so far
 	blocked map[blockKey]*call // the latest timeout, as far as the recording was read
 	after   string             // the run of the session that had diverged before this one did
 }
@@ -57,6 +59,8 @@ type call struct {
 	tool             string
 	agent, principal string
 	turnEnds         time.Time
+	turnCap          time.Duration
+	patience         time.Duration
 	metadata         map[string]string
 
 	validated bool
@@ -66,8 +70,13 @@ type call struct {
 	question  *consent.Request // that was put to people; nil: none was
 	admitted  bool
 	started   bool
-	retried   bool
-	late      bool
+	retried   int      // after how many attempts another one was announced; 0: none was
+	between   bool     // it ended between two attempts
+	orphaned  bool     // its process ended while the handler ran
+	sealed    bool     // its commit was decided
+	triggered bool     // no caller waited for it
+	touched   []int    // the processes that have recorded something of it, by their numbers
+	cutClose  bool     // it was ended by a close of its run that its process did not survive
 	outcome   *outcome // nil: it has none
 	output    []byte
 	ended     time.Time
@@ -146,6 +155,15 @@ func (rec *recording) add(e *journal.Entry) error {
 		}
 	}
 	at := runKey{r.Session, r.Run}
+	switch r.Kind {
+	case journal.KindOwner:
+		rec.processEnded()
+		rec.process++
+	case journal.KindRunClosed:
+		if in := rec.latest[at]; in != nil {
+			in.closing = nil
+		}
+	}
 	if r.Kind == journal.KindRunStarted {
 		rec.latest[at] = &run{key: at}
 		rec.runs = append(rec.runs, rec.latest[at])
@@ -160,6 +178,28 @@ func (rec *recording) add(e *journal.Entry) error {
 	return nil
 }
 
+// settings returns the settings of the executor that made the first record, nil when
+// they are not recorded.
+func (rec *recording) settings() *journal.Settings {
+	if len(rec.steps) == 0 || rec.steps[0].r.Kind != journal.KindOwner {
+		return nil
+	}
+	return rec.steps[0].r.Settings
+}
+
+// processEnded notes what the process has left unfinished that made the entries so far.
+func (rec *recording) processEnded() {
+	for _, c := range rec.calls {
+		c.orphaned = c.orphaned || c.started && c.outcome == nil
+	}
+	for _, r := range rec.latest {
+		for _, c := range r.closing {
+			c.cutClose = true
+		}
+		r.closing, r.blocked = nil, nil
+	}
+}
+
 // callOf returns the call of a record, with what that says of it; nil for one that
 // was refused because its id was another one's.
 func (rec *recording) callOf(r *journal.Record, in *run, private bool) (*call, error) {
@@ -168,7 +208,8 @@ func (rec *recording) callOf(r *journal.Record, in *run, private bool) (*call, e
 	switch {
 	case c == nil && r.Mark == journal.MarkOpened:
 		c = &call{
-			key: key, run: in, tool: r.Tool, agent: r.Agent, principal: r.Principal, turnEnds: r.TurnEnds, metadata: r.Metadata,
+			key: key, run: in, tool: r.Tool, agent: r.Agent, principal: r.Principal, turnEnds: r.TurnEnds, turnCap: r.TurnCap, patience: r.Patience, metadata: r.Metadata,
+			triggered: r.Triggered,
 		}
 		if in == nil {
 			in = &run{key: runKey{r.Session, r.Run}, stop: "the recording does not have its beginning"}
@@ -186,7 +227,19 @@ func (rec *recording) callOf(r *journal.Record, in *run, private bool) (*call, e
 	case r.Kind == runtime.EventDenied.String() && r.Mark == journal.MarkNone:
 		return nil, nil
 	}
+	c.touch(r, rec.process)
 	return c, c.add(rec, r, private)
+}
+
+// touch notes that a process has recorded something of the call that has changed it.
+func (c *call) touch(r *journal.Record, process int) {
+	switch r.Kind {
+	case runtime.EventStale.String(), runtime.EventOrphaned.String():
+		return
+	}
+	if n := len(c.touched); n == 0 || c.touched[n-1] != process {
+		c.touched = append(c.touched, process)
+	}
 }
 
 // add notes what a record says of the call.
@@ -208,14 +261,14 @@ func (c *call) add(rec *recording, r *journal.Record, private bool) error {
 	case runtime.EventStarted.String():
 		c.started = true
 	case runtime.EventRetrying.String():
-		c.retried = true
-	case runtime.EventLateResult.String():
-		c.late = true
+		c.retried = r.Attempt
+	case journal.KindCommitting:
+		c.sealed = true
 	}
 	if r.Mark != journal.MarkEnded || r.Outcome == nil || c.outcome != nil {
 		return nil
 	}
-	c.outcome, c.ended = &outcome{}, r.At
+	c.outcome, c.ended, c.between = &outcome{}, r.At, c.retried > 0 && c.retried == r.Attempt
 	if err := json.Unmarshal(r.Outcome, c.outcome); err != nil {
 		return fmt.Errorf("the outcome of call %q: %w", r.Call, err)
 	}
@@ -223,6 +276,9 @@ func (c *call) add(rec *recording, r *journal.Record, private bool) error {
 		c.output = r.Output.Value
 	}
 	c.noteBlock()
+	if c.outcome.Reason == runtime.ReasonRunClosed && c.agent == "" {
+		c.run.closing = append(c.run.closing, c)
+	}
 	return nil
 }
 
@@ -250,6 +306,8 @@ func (c *call) assess() {
 	case c.skip != "":
 	case !c.validated && refused && c.outcome.Reason == runtime.ReasonUnknownTool:
 		c.args = []byte("{}")
+	case !c.validated && c.outcome != nil && c.outcome.Reason == runtime.ReasonInterrupted:
+		c.skip = "its process ended before its input was recorded"
 	case !c.validated:
 		c.skip = "its input is not recorded, since it was not valid"
 	case refused && c.outcome.environmental():

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/virtual"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/replay"
 )
@@ -27,7 +26,7 @@ func (r *recorder) one(id, input string) {
 
 func against(t *testing.T, j replay.Source, text string, policy runtime.PolicyFunc) *replay.Report {
 	t.Helper()
-	report, err := replay.Run(t.Context(), j, &replay.Candidate{Declaration: parse(t, text), Reminders: 1,
+	report, err := replay.Run(t.Context(), j, &replay.Candidate{Declaration: parse(t, text),
 		Policy: func(*runtime.Registry) (runtime.Policy, error) { return policy, nil }})
 	require.NoError(t, err)
 	return report
@@ -91,6 +90,20 @@ func TestMoreConsentThanWasGiven(t *testing.T) {
 	assert.Equal(t, []any{replay.NewlyAsked, replay.Runs, replay.Asked}, []any{d.Class, d.Recorded.Decision, d.Candidate.Decision})
 }
 
+// TestPreviewsThatFailed fail again where people are asked, and nowhere else.
+func TestPreviewsThatFailed(t *testing.T) {
+	const shown = "consent: {ask: always, preview: true}"
+	r := newRecorder(t, parse(t, with(shown)), runtime.PolicyFunc(allow))
+	r.one("c1", `{"how":"blind"}`)
+	r.one("c2", `{"n":2}`)
+	r.answer("c2", runtime.Answer{By: "alice", Approve: true})
+	j := r.end()
+	unchanged(t, against(t, j, with(shown), allow))
+	d := against(t, j, with("idempotent: true"), allow).Runs[0].Divergence
+	require.NotNil(t, d)
+	assert.Equal(t, []any{"c1", replay.NoLongerAsked, "preview_failed"}, []any{d.Call, d.Class, d.Recorded.Reason})
+}
+
 // TestSessionsAreConfiguredAnew changes what a policy sees of a session.
 func TestSessionsAreConfiguredAnew(t *testing.T) {
 	policy := func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
@@ -111,10 +124,10 @@ func TestSessionsAreConfiguredAnew(t *testing.T) {
 }
 
 // erasing is a journal whose private values were erased.
-type erasing struct{ *journal.Memory }
+type erasing struct{ *store }
 
 func (e erasing) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
-	list, err := e.Memory.Read(ctx, after, limit)
+	list, err := e.store.Read(ctx, after, limit)
 	for i := range list {
 		list[i].Private = nil
 	}
@@ -280,18 +293,13 @@ func TestRestarts(t *testing.T) {
 	r.one("c1", `{"n":1}`)
 	r.call(r.turn, runtime.Call{ID: "c2", Tool: "b", Input: []byte(`{"ms":60000}`)})
 	r.advance(time.Second)
-	entries, err := r.journal.Read(t.Context(), 0, 1000)
-	require.NoError(t, err)
+	left := r.journal.upTo(t, r.journal.last(0)) // what the process had written when it died
 	r.end()
 
-	next := &recorder{t: t, clock: virtual.At(r.clock.Now()), journal: &journal.Memory{}, cancels: map[string]context.CancelFunc{}, gone: map[string]chan struct{}{}}
-	require.NoError(t, next.journal.Append(t.Context(), entries)) // what the process had written when it died
+	next := successor(r, left, r.clock.Now())
 	next.open(parse(t, text), runtime.PolicyFunc(allow), runtime.WithPendingRequests())
 	next.session(runtime.SessionConfig{ID: "s", Principal: "agent"})
-	run, open := next.ses.Run("r1")
-	require.True(t, open)
-	next.run = run
-	next.newTurn(0)
+	next.resume()
 	next.answer("c1", runtime.Answer{By: "alice", Approve: true})
 	next.call(next.turn, runtime.Call{ID: "c3", Tool: "b", Input: []byte(`{}`)})
 	next.call(next.turn, runtime.Call{ID: "c4", Tool: "b", Input: []byte(`{}`)})

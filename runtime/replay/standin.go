@@ -16,6 +16,7 @@ type played struct {
 	decided *gate // its policy may answer
 	begins  *gate // its handler may start
 	returns *gate // its handler may return
+	commits *gate // its commit may end
 
 	cancel   context.CancelFunc
 	seen     []runtime.EventKind
@@ -23,6 +24,9 @@ type played struct {
 	outcome  *runtime.Outcome
 	failUndo bool
 }
+
+// gates returns the gates at which the call may wait.
+func (p *played) gates() []*gate { return []*gate{p.decided, p.begins, p.returns, p.commits} }
 
 // callKey is the key under which a context knows its recorded call.
 type callKey struct{}
@@ -81,9 +85,9 @@ func (w *world) deadline(c *call) (time.Duration, bool) {
 	switch {
 	case c.outcome.Kind == runtime.TimedOut:
 		return max(left, 0), true
-	case c.retried, c.outcome.Kind == runtime.Unknown: // it had a deadline per attempt, or nobody to keep to one
+	case c.retried > 0, c.orphaned, c.outcome.Kind == runtime.Unknown: // it had a deadline per attempt, or its process ended before
 		return left + time.Hour, true
-	case known && tool.Spec().Retry != nil && tool.Spec().Retry.OnTimeout:
+	case known && w.patient[c.tool]:
 		return cmp.Or(tool.Spec().Deadline, runtime.DefaultDeadline) + grace, true
 	}
 	return 0, false
@@ -103,8 +107,8 @@ func (w *world) handle(ctx context.Context, _ wire.Value) (wire.Value, error) {
 	if c == nil || !c.started {
 		return nil, errNoResult
 	}
-	if c.outcome != nil && c.outcome.RolledBack {
-		if _, err := runtime.PartOf(ctx, &w.part); err != nil {
+	if c.transacts() {
+		if _, err := runtime.PartOf(ctx, &w.transactional); err != nil {
 			return nil, err
 		}
 	}
@@ -112,12 +116,27 @@ func (w *world) handle(ctx context.Context, _ wire.Value) (wire.Value, error) {
 	switch {
 	case c.outcome == nil:
 		return nil, errGivenUp
+	case c.outcome.Kind == runtime.Unknown:
+		_, err := runtime.PartOf(ctx, &w.uncertain)
+		return wire.Raw("{}"), err
 	case c.outcome.Kind == runtime.Completed && c.output == nil:
 		return wire.Raw("{}"), nil
 	case c.outcome.Kind == runtime.Completed:
 		return wire.Raw(c.output), nil
 	}
 	return nil, errRecorded
+}
+
+// preview shows what was shown of the call when it was recorded, or fails as then.
+func preview(ctx context.Context, _ wire.Value) (p runtime.Preview, err error) {
+	switch c := callOf(ctx); {
+	case c == nil:
+	case c.outcome != nil && c.outcome.Reason == runtime.ReasonPreviewFailed:
+		return p, errRecorded
+	case c.question != nil && c.question.Preview != nil:
+		p = runtime.Preview{MediaType: c.question.Preview.MediaType, Text: c.question.Preview.Text}
+	}
+	return p, nil
 }
 
 func prepare(context.Context, wire.Value) (wire.Value, error) { return nil, nil }
@@ -130,32 +149,6 @@ func undo(ctx context.Context, _ string, _, _, _ wire.Value) error {
 	return nil
 }
 
-// Emit implements runtime.Sink.
-func (w *world) Emit(ev *runtime.Event) error {
-	c := w.rec.calls[journal.CallKey{Session: ev.SessionID, Call: ev.CallID}]
-	if c == nil {
-		return nil
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c.play.seen = append(c.play.seen, ev.Kind)
-	if ev.RequestID != "" {
-		c.play.request = ev.RequestID
-	}
-	return nil
-}
-
-// observe is told of outcomes.
-func (w *world) observe(info runtime.CallInfo, out runtime.Outcome) {
-	c := w.rec.calls[journal.CallKey{Session: info.Session, Call: info.ID}]
-	if c == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c.play.outcome = &out
-}
-
 var errNobody = errors.New("nobody could be asked when the call was recorded")
 
 // notify is the approver: there is somebody to ask, unless there was nobody.
@@ -166,24 +159,3 @@ func (w *world) notify(_ context.Context, r *runtime.ConsentRequest) error {
 	}
 	return nil
 }
-
-// A part takes part in the calls that were rolled back, so that they are again.
-type part struct{}
-
-// Begin implements runtime.Participant.
-func (p *part) Begin(context.Context, runtime.CallKey) (runtime.Part, error) { return p, nil }
-
-// Unsettled implements runtime.Participant.
-func (*part) Unsettled(context.Context) ([]runtime.CallKey, error) { return nil, nil }
-
-// Settle implements runtime.Participant.
-func (*part) Settle(context.Context, runtime.CallKey, bool) error { return nil }
-
-// Seal implements runtime.Part.
-func (*part) Seal(context.Context) ([]byte, error) { return nil, nil }
-
-// Commit implements runtime.Part.
-func (*part) Commit(context.Context) error { return nil }
-
-// Rollback implements runtime.Part.
-func (*part) Rollback(context.Context) error { return nil }

@@ -85,21 +85,21 @@ func (w *world) end(ctx context.Context, s *step) error {
 	if p.cancel == nil {
 		return nil
 	}
-	given := o.Kind == runtime.Cancelled || o.Kind == runtime.Unknown || o.Reason == runtime.ReasonInterrupted && !c.started
-	switch {
-	case o.Reason == runtime.ReasonRunClosed:
+	given := o.Kind == runtime.Cancelled || c.cutClose || o.Reason == runtime.ReasonInterrupted && !c.started
+	closes := o.Reason == runtime.ReasonRunClosed && !c.cutClose
+	if closes {
 		if err := w.closeRun(ctx, c.run, c.agent); err != nil {
 			return err
 		}
-	case given:
+	}
+	if given && !(closes && w.ended(c)) { // after a restart a call belongs to its run, and not to a sub-agent
 		session := w.sessions[c.key.Session]
 		if err := w.do(ctx, func() { session.Cancel(ctx, c.key.Call, s.r.By, "") }); err != nil {
 			return err
 		}
 	}
-	w.open(p.decided, p.begins)
-	goesOn := given || o.Kind == runtime.TimedOut
-	if !goesOn || c.retried && !c.late { // it was between two attempts
+	w.open(p.decided, p.begins, p.commits)
+	if goesOn := given || o.Kind == runtime.TimedOut; !goesOn || c.between {
 		w.open(p.returns)
 	}
 	if err := w.clock.Rest(); err != nil {
@@ -116,6 +116,8 @@ func (w *world) end(ctx context.Context, s *step) error {
 	switch {
 	case c.admitted && !c.started && late(recorded.Reason) && late(now.Reason):
 		now = recorded // which of the two it is depends on what else was called at once
+	case recorded.Decision == Open && recorded.Reason == runtime.ReasonInterrupted.String():
+		now = recorded // its process ended before it could say what was decided
 	case recorded.Reason == closed && now.Reason == closed:
 		now = recorded // whether it got to start depends on who was closed first
 	}
@@ -159,7 +161,7 @@ func (w *world) now(c *call) *Verdict {
 			codes = append(codes, d.Code)
 		}
 		return &Verdict{
-			Decision: decisionOf(out.Kind, started), Outcome: out.Kind.String(), Reason: out.Reason.String(),
+			Decision: decisionOf(out.Kind, out.Reason, started), Outcome: out.Kind.String(), Reason: out.Reason.String(),
 			AllReasons: names(out.AllReasons), Rules: rulesOf(out.Reason, codes, out.Detail.Rule),
 		}
 	case waits:
@@ -172,6 +174,13 @@ func (w *world) now(c *call) *Verdict {
 		return &Verdict{Decision: Runs, Outcome: running}
 	}
 	return &Verdict{Decision: Open, Outcome: running}
+}
+
+// ended reports whether a call has its outcome.
+func (w *world) ended(c *call) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return c.play.outcome != nil && c.play.outcome.Kind != runtime.Pending
 }
 
 // compare holds what the candidate says of a call against what was recorded.

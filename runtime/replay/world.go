@@ -18,23 +18,30 @@ type Candidate struct {
 	Declaration *dsl.File
 	// Policy makes the policy; nil: everything is allowed that the rules allow.
 	Policy func(*runtime.Registry) (runtime.Policy, error)
-	// MinimumBudget is that of the recorded executor (runtime.WithMinimumBudget); 0:
-	// the default. It is not recorded.
-	MinimumBudget time.Duration
-	// Reminders are those of the recorded executor (runtime.WithReminders).
-	Reminders int
 }
 
 // A world is a recording that is being run.
 type world struct {
-	rec      *recording
-	clock    *virtual.Clock
-	exec     *runtime.Executor
-	sessions map[string]*runtime.Session
-	runs     map[*run]*runtime.Run
-	agents   map[agentKey]*runtime.Run
-	turns    map[turnKey]*runtime.Turn
-	part     part
+	rec       *recording
+	clock     *virtual.Clock
+	reg       *runtime.Registry
+	policy    runtime.Policy
+	patient   map[string]bool // the tools that run again after a timeout
+	journal   *journal.Memory // what the replay has recorded
+	artifacts runtime.MemoryArtifacts
+
+	process       *process        // the present one
+	number        int             // of the present process, as in the recording
+	recovering    *journal.Record // with it the present process has begun; nil: its recovery is over
+	exec          *runtime.Executor
+	sessions      map[string]*runtime.Session
+	configs       map[string]runtime.SessionConfig
+	runs          map[*run]*runtime.Run
+	agents        map[agentKey]*runtime.Run
+	turns         map[turnKey]*runtime.Turn
+	transactional transactional
+	uncertain     uncertain
+
 	voted    map[string]int // answers that were given, by the recorded id of the request
 	diverged map[string]*run
 
@@ -53,46 +60,35 @@ type turnKey struct {
 	first *call
 }
 
-// policyTimeout is as good as for ever: an evaluation waits here for the time at
-// which it was made.
-const policyTimeout = 1_000_000 * time.Hour
-
 func newWorld(rec *recording, c *Candidate) (*world, error) {
 	w := &world{
-		rec: rec, clock: virtual.New(), sessions: map[string]*runtime.Session{}, runs: map[*run]*runtime.Run{},
+		rec: rec, clock: virtual.New(), patient: map[string]bool{}, journal: &journal.Memory{},
+		configs: map[string]runtime.SessionConfig{}, sessions: map[string]*runtime.Session{}, runs: map[*run]*runtime.Run{},
 		agents: map[agentKey]*runtime.Run{}, turns: map[turnKey]*runtime.Turn{}, voted: map[string]int{}, diverged: map[string]*run{},
 	}
 	if len(rec.steps) > 0 {
 		w.clock = virtual.At(rec.steps[0].r.At)
 	}
-	reg, err := w.registry(c.Declaration)
-	if err != nil {
+	w.transactional.w, w.uncertain.w = w, w
+	var err error
+	if w.reg, err = w.registry(c.Declaration); err != nil {
 		return nil, err
 	}
 	var policy runtime.Policy = runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
 	if c.Policy != nil {
-		if policy, err = c.Policy(reg); err != nil {
+		if policy, err = c.Policy(w.reg); err != nil {
 			return nil, err
 		}
 	}
-	options := []runtime.Option{
-		runtime.WithClock(w.clock), runtime.WithJournal(nowhere{}), runtime.WithParticipant("recorded", &w.part), runtime.WithSink(w),
-		runtime.WithObserver(w.observe), runtime.WithApprover(runtime.ApproverFunc(w.notify)), runtime.WithPolicyTimeout(policyTimeout),
-		runtime.WithReminders(c.Reminders), runtime.WithArtifacts(new(runtime.MemoryArtifacts)),
-	}
-	if c.MinimumBudget > 0 {
-		options = append(options, runtime.WithMinimumBudget(c.MinimumBudget))
-	}
-	if w.exec, err = runtime.NewExecutor(reg, &waiting{w, policy}, options...); err != nil {
-		return nil, err
-	}
-	return w, w.exec.Recover(context.Background())
+	w.policy = policy
+	return w, nil
 }
 
 // registry returns the tools of the candidate with stand-ins for their handlers.
-// They never run an attempt again: all attempts of a recorded call are one here.
+// They never run an attempt again, unless it was interrupted by the end of a process:
+// all other attempts of a recorded call are one here.
 func (w *world) registry(file *dsl.File) (*runtime.Registry, error) {
 	loaded, err := dynamic.Load(file)
 	if err != nil {
@@ -103,10 +99,11 @@ func (w *world) registry(file *dsl.File) (*runtime.Registry, error) {
 		spec := *t.Spec
 		if spec.Retry != nil {
 			once := *spec.Retry
-			once.Max = 0
+			once.OnTimeout = false // and the stand-ins' errors are for good
+			w.patient[spec.Name] = spec.Retry.OnTimeout
 			spec.Retry = &once
 		}
-		tools[i] = runtime.NewDynamicTool(&spec, t.Input, w.handle, runtime.WithDynamicUndo(t.State, t.Output, prepare, undo))
+		tools[i] = runtime.NewDynamicTool(&spec, t.Input, w.handle, runtime.WithDynamicUndo(t.State, t.Output, prepare, undo), runtime.WithDynamicPreview(preview))
 	}
 	return runtime.NewRegistry(tools...)
 }
@@ -172,19 +169,3 @@ func (w *world) open(gates ...*gate) {
 		}
 	}
 }
-
-// nowhere is a journal that keeps nothing: with it sessions can be configured
-// anew and continued.
-type nowhere struct{}
-
-// Append implements journal.Journal.
-func (nowhere) Append(context.Context, []journal.Entry) error { return nil }
-
-// Read implements journal.Journal.
-func (nowhere) Read(context.Context, uint64, int) ([]journal.Entry, error) { return nil, nil }
-
-// Call implements journal.Journal.
-func (nowhere) Call(context.Context, journal.CallKey) ([]journal.Entry, error) { return nil, nil }
-
-// Unfinished implements journal.Journal.
-func (nowhere) Unfinished(context.Context) ([]journal.CallKey, error) { return nil, nil }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	columns = 9 // of the table entry
+	columns = 10 // of the table entry
 
 	// rowsAtOnce bounds the rows of one INSERT. The driver looks for each argument
 	// in the list of all of them, so that much longer statements are slower.
@@ -42,7 +42,7 @@ func (s *Store) Append(ctx context.Context, entries []journal.Entry) error {
 		single: len(entries) <= rowsAtOnce && !private,
 		rows:   len(entries),
 	}
-	if err := s.w.write(ctx, o); err != nil {
+	if err := s.write(ctx, o); err != nil {
 		return fmt.Errorf("append entries %d to %d to %q: %w", entries[0].Seq, entries[len(entries)-1].Seq, s.path, err)
 	}
 	return nil
@@ -67,7 +67,7 @@ func check(entries []journal.Entry) (private bool, err error) {
 func (w *writer) insert(entries []journal.Entry, private bool) error {
 	for rest := entries; len(rest) > 0; {
 		n := min(rowsAtOnce, len(rest))
-		if err := w.rows(rest[:n]); err != nil {
+		if err := w.rows(rest[:n], n < len(rest)); err != nil {
 			return err
 		}
 		rest = rest[n:]
@@ -89,16 +89,28 @@ func (w *writer) insert(entries []journal.Entry, private bool) error {
 }
 
 // rows inserts a few entries by one statement, which does nothing unless they
-// continue the journal and the store is still ours.
-func (w *writer) rows(entries []journal.Entry) error {
+// continue the journal and the store is still ours. More says that entries of the
+// same Append follow.
+func (w *writer) rows(entries []journal.Entry, more bool) error {
+	if entries[0].Seq != w.head+1 {
+		return w.refused(int64(entries[0].Seq))
+	}
 	args := make([]driver.Value, 0, len(entries)*columns+2)
+	macs := make([]byte, 0, len(entries)*(1+macSize))
+	tail := w.tail
 	for i := range entries {
 		e := &entries[i]
+		flags := byte(flagMore)
+		if i == len(entries)-1 && !more {
+			flags = 0
+		}
+		flags, tail = w.chain.entry(tail, e, flags)
+		macs = append(append(macs, flags), tail[:]...)
 		leaf := e.Leaf
 		if leaf == nil {
 			leaf = []byte{} // NULL is refused
 		}
-		args = append(args, int64(e.Seq), nanos(e.At), e.Kind, e.Session, e.Run, e.Call, e.Tool, int64(e.Mark), leaf)
+		args = append(args, int64(e.Seq), nanos(e.At), e.Kind, e.Session, e.Run, e.Call, e.Tool, int64(e.Mark), leaf, macs[len(macs)-1-macSize:len(macs):len(macs)])
 	}
 	first := int64(entries[0].Seq)
 	n, err := w.c.exec(insertEntries[len(entries)-1], append(args, w.epoch, first-1)...)
@@ -108,7 +120,7 @@ func (w *writer) rows(entries []journal.Entry) error {
 	if n != int64(len(entries)) {
 		return w.refused(first)
 	}
-	w.head = entries[len(entries)-1].Seq
+	w.head, w.tail = entries[len(entries)-1].Seq, tail
 	return nil
 }
 

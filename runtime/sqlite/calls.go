@@ -15,8 +15,42 @@ type CallFilter struct {
 	Run        string
 	Call       string
 	Tool       string
-	Unfinished bool // opened and not ended
-	Limit      int  // at most so many; 0: 100
+	Prefix     bool      // Session, Run and Call are how the ids begin
+	Since      time.Time // opened then or later
+	Before     uint64    // first entry is before this one: to go on after the last row
+	Unfinished bool      // opened and not ended
+	Limit      int       // at most so many; 0: 100
+}
+
+// where returns the condition of a filter, and its arguments.
+func (f *CallFilter) where() (where string, args []any) {
+	where = "true"
+	is := func(condition string, value any) {
+		where += " AND " + condition
+		args = append(args, value)
+	}
+	for _, c := range []struct {
+		column, value string
+		id            bool
+	}{{"session", f.Session, true}, {"run", f.Run, true}, {"call", f.Call, true}, {"tool", f.Tool, false}} {
+		switch {
+		case c.value == "":
+		case c.id && f.Prefix:
+			is("instr("+c.column+", ?) = 1", c.value)
+		default:
+			is(c.column+" = ?", c.value)
+		}
+	}
+	if !f.Since.IsZero() {
+		is("opened_at >= ?", f.Since.UnixNano())
+	}
+	if f.Before > 0 {
+		is("first < ?", int64(f.Before))
+	}
+	if f.Unfinished {
+		where += " AND " + unfinished
+	}
+	return where, args
 }
 
 // A CallRow is a call as far as the index of its entries tells.
@@ -37,16 +71,7 @@ const defaultCalls = 100
 
 // Calls lists calls, the newest first.
 func (r *reader) Calls(ctx context.Context, f CallFilter) (list []CallRow, err error) {
-	where, args := "true", []any{}
-	for _, c := range []struct{ column, value string }{{"session", f.Session}, {"run", f.Run}, {"call", f.Call}, {"tool", f.Tool}} {
-		if c.value != "" {
-			where += " AND " + c.column + " = ?"
-			args = append(args, c.value)
-		}
-	}
-	if f.Unfinished {
-		where += " AND " + unfinished
-	}
+	where, args := f.where()
 	if f.Limit <= 0 {
 		f.Limit = defaultCalls
 	}

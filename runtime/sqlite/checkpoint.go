@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"crypto/hmac"
 	"database/sql"
+	"errors"
 	"fmt"
 )
 
@@ -12,25 +14,75 @@ type Checkpoint struct {
 	Note []byte
 }
 
-// SaveCheckpoint stores a checkpoint. It replaces one of the same size.
+// SaveCheckpoint stores a checkpoint, and the head of the store in its keys file.
+// It replaces one of the same size. The chain of authenticators can begin at it.
 func (s *Store) SaveCheckpoint(ctx context.Context, size uint64, note []byte) error {
 	err := s.change(ctx, func(w *writer) error {
-		_, err := w.c.exec("INSERT INTO checkpoint VALUES (?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note", int64(size), note)
+		tail, err := w.tailAt(size)
+		if err != nil {
+			return err
+		}
+		m := w.chain.checkpoint(size, tail, note)
+		_, err = w.c.exec("INSERT INTO checkpoint VALUES (?, ?, ?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note, tail = excluded.tail, mac = excluded.mac",
+			int64(size), note, tail[:], m[:])
 		return err
 	})
+	if err == nil {
+		err = s.writeHead()
+	}
 	if err != nil {
 		return fmt.Errorf("store the checkpoint of %d entries in %q: %w", size, s.path, err)
 	}
 	return nil
 }
 
-// Checkpoints returns all checkpoints, the smallest first.
+// tailAt returns the authenticator of an entry, inside a transaction.
+func (w *writer) tailAt(seq uint64) (m mac, err error) {
+	switch {
+	case seq == w.head:
+		return w.tail, nil
+	case seq == 0:
+		return w.chain.first(), nil
+	case seq > w.head:
+		return m, refusal{fmt.Errorf("the store has %d entries", w.head)}
+	}
+	row, err := w.c.row("SELECT mac FROM entry WHERE seq = ?", int64(seq))
+	if err != nil || len(row) == 0 {
+		return m, errors.Join(err, refusal{fmt.Errorf("entry %d is not there", seq)})
+	}
+	stored, _ := row[0].([]byte)
+	_, m, ok := parseColumn(stored)
+	if !ok {
+		return m, refusal{errMAC}
+	}
+	return m, nil
+}
+
+// Checkpoints returns all checkpoints, the smallest first. The error is [ErrForged]
+// when an owner of the store did not write one of them.
 func (r *reader) Checkpoints(ctx context.Context) (list []Checkpoint, err error) {
+	var c *chain
+	if r.secret != nil {
+		c = newChain(r.secret)
+	}
 	err = r.rows(ctx, func(rows *sql.Rows) error {
-		var c Checkpoint
-		err := rows.Scan(&c.Size, &c.Note)
-		list = append(list, c)
+		var p Checkpoint
+		var tail, stored []byte
+		err := rows.Scan(&p.Size, &p.Note, &tail, &stored)
+		if err == nil && c != nil && !c.holds(&p, tail, stored) {
+			return fmt.Errorf("%w: the checkpoint of %d entries is not authentic", ErrForged, p.Size)
+		}
+		list = append(list, p)
 		return err
-	}, "SELECT size, note FROM checkpoint ORDER BY size")
+	}, "SELECT size, note, tail, mac FROM checkpoint ORDER BY size")
 	return list, err
+}
+
+// holds reports whether the row of a checkpoint is authentic.
+func (c *chain) holds(p *Checkpoint, tail, stored []byte) bool {
+	if len(tail) != macSize {
+		return false
+	}
+	want := c.checkpoint(p.Size, mac(tail), p.Note)
+	return hmac.Equal(want[:], stored)
 }

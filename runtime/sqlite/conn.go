@@ -164,6 +164,9 @@ func harmless(err error) bool {
 	return false
 }
 
+// full says that there was no room on the disk for what a statement wrote.
+func full(err error) bool { return code(err) == sqlite3.SQLITE_FULL }
+
 // damaged says that an error means a damaged file.
 func damaged(err error) bool {
 	c := code(err)

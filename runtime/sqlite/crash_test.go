@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -11,28 +10,25 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/simdisk"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
-var seeds = flag.Int("seeds", 20_000, "how many seeds the batteries of crashes try")
-
 const crashes = 4 // per seed
 
-// share is the part of the seeds that TestCrash tries: opening a store anew costs
-// as much as this many images of TestCrashImages.
-const share = 16
-
-// tries is how many seeds are tried.
-func tries() int {
-	if slow {
-		return *seeds / 200
+// tries returns how many seeds are tried: under the race detector, where a seed takes
+// fifty times as long, at most 100 with AMBIT_BATTERY=ci.
+func tries(t *testing.T, few, full int) int {
+	if battery.Race {
+		few, full = min(few, 20), min(full, 1000)
 	}
-	return *seeds
+	return battery.Count(t, few, full)
 }
 
 // roomy lets the batteries make more garbage before it is collected: they make
@@ -47,7 +43,7 @@ func roomy(t *testing.T) {
 // by half, and after a write that failed nothing more is acknowledged.
 func TestCrash(t *testing.T) {
 	roomy(t)
-	made, n := image(t), max(tries()/share, min(tries(), 100))
+	made, n := image(t), tries(t, 32, 1250)
 	var wg sync.WaitGroup
 	const workers = 2
 	for w := range workers {
@@ -58,7 +54,7 @@ func TestCrash(t *testing.T) {
 				return
 			}
 			for seed := w; seed < n && !t.Failed(); seed += workers {
-				b := &battery{disk: disk, rng: rand.New(rand.NewPCG(uint64(seed), 1)), state: map[string]string{}}
+				b := &crashTest{disk: disk, rng: rand.New(rand.NewPCG(uint64(seed), 1)), state: map[string]string{}}
 				if seed%8 == 0 {
 					disk.Reset(uint64(seed), nil)
 				} else {
@@ -88,8 +84,8 @@ func image(t *testing.T) map[string][]byte {
 	return files
 }
 
-// A battery is what happens under one seed, and what is known of it.
-type battery struct {
+// A crashTest is what happens under one seed, and what is known of it.
+type crashTest struct {
 	disk  *simdisk.Disk
 	rng   *rand.Rand
 	acked []journal.Entry   // they have to be there
@@ -97,9 +93,10 @@ type battery struct {
 	state map[string]string // as acknowledged
 	other string            // of the key "k", when a write of it failed
 	epoch uint64
+	head  func() // writes the head; nil: it is not due
 }
 
-func (b *battery) run() error {
+func (b *crashTest) run() error {
 	for range crashes {
 		if err := b.life(); err != nil {
 			return err
@@ -115,7 +112,7 @@ func (b *battery) run() error {
 
 // life opens the store, looks at it, uses it until something fails, or for a
 // while, and crashes.
-func (b *battery) life() error {
+func (b *crashTest) life() error {
 	b.disk.Crash()
 	if b.rng.IntN(4) == 0 { // opening is disturbed too
 		b.inject(40)
@@ -140,14 +137,17 @@ func (b *battery) life() error {
 	return err
 }
 
-func (b *battery) inject(within int) {
+func (b *crashTest) inject(within int) {
 	faults := []simdisk.Fault{simdisk.NoFault, simdisk.PowerCut, simdisk.PowerCut, simdisk.PowerCut, simdisk.SyncFail, simdisk.WriteFail, simdisk.Full, simdisk.ReadFail}
 	b.disk.Inject(faults[b.rng.IntN(len(faults))], 1+b.rng.IntN(within))
 }
 
 // open opens the store, which has to be possible, with a new epoch.
-func (b *battery) open() (*sqlite.Store, error) {
-	s, err := sqlite.Open("/store", sqlite.WithDisk(b.disk))
+func (b *crashTest) open() (*sqlite.Store, error) {
+	s, err := sqlite.Open("/store", sqlite.WithDisk(b.disk), sqlite.WithAfterFunc(func(_ time.Duration, f func()) func() bool {
+		b.head = f
+		return func() bool { b.head = nil; return true }
+	}))
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (b *battery) open() (*sqlite.Store, error) {
 
 // check looks whether what was acknowledged is there, and takes what is there for
 // what is known from now on.
-func (b *battery) check(s *sqlite.Store) error {
+func (b *crashTest) check(s *sqlite.Store) error {
 	ctx := context.Background()
 	list, err := s.Read(ctx, 0, 1<<20)
 	if err != nil {
@@ -190,7 +190,7 @@ func (b *battery) check(s *sqlite.Store) error {
 }
 
 // unfinished compares the index of the calls with the entries.
-func (b *battery) unfinished(s *sqlite.Store) error {
+func (b *crashTest) unfinished(s *sqlite.Store) error {
 	var want []journal.CallKey
 	for _, e := range b.acked {
 		key := journal.CallKey{Session: e.Session, Call: e.Call}
@@ -209,9 +209,13 @@ func (b *battery) unfinished(s *sqlite.Store) error {
 }
 
 // use appends and writes until something fails.
-func (b *battery) use(s *sqlite.Store) error {
+func (b *crashTest) use(s *sqlite.Store) error {
 	ctx := context.Background()
 	for range b.rng.IntN(8) {
+		if b.head != nil && b.rng.IntN(3) == 0 {
+			b.head()
+			b.head = nil
+		}
 		if b.rng.IntN(4) == 0 {
 			value := fmt.Sprint(b.rng.Uint64())
 			if err := s.Apply(ctx, []sqlite.Write{{Key: "k", Value: []byte(value)}}); err != nil {
@@ -232,11 +236,24 @@ func (b *battery) use(s *sqlite.Store) error {
 }
 
 // final requires that after a failed write nothing is acknowledged any more, not
-// even the same once more.
-func (b *battery) final(s *sqlite.Store, cause error) error {
+// even the same once more. On a disk that was full nothing of the change is there,
+// and when there is room again it can be made.
+func (b *crashTest) final(s *sqlite.Store, cause error) error {
 	next := entry(uint64(len(b.acked)+1), 1)
 	if b.maybe != nil {
 		next = b.maybe[0]
+	}
+	if errors.Is(cause, journal.ErrUnavailable) {
+		b.maybe, b.other = nil, ""
+		if b.disk.Dead() || b.rng.IntN(2) == 0 {
+			return nil
+		}
+		b.disk.Room()
+		if err := s.Append(context.Background(), []journal.Entry{next}); err != nil {
+			return fmt.Errorf("after the error %q the disk has room, and an append gives %v", cause, err)
+		}
+		b.acked = append(b.acked, next)
+		return nil
 	}
 	if err := s.Append(context.Background(), []journal.Entry{next}); !errors.Is(err, journal.ErrLost) {
 		return fmt.Errorf("after the error %q an append gives %v", cause, err)
@@ -244,7 +261,7 @@ func (b *battery) final(s *sqlite.Store, cause error) error {
 	return nil
 }
 
-func (b *battery) batch() []journal.Entry {
+func (b *crashTest) batch() []journal.Entry {
 	n := 1 + b.rng.IntN(5)
 	if b.rng.IntN(16) == 0 {
 		n = 40

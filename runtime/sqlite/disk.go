@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -23,9 +25,14 @@ type Disk interface {
 	// Read returns at most limit bytes of a file, from an offset, which may be behind its end.
 	Read(name string, from, limit int64) ([]byte, error)
 
-	// Write replaces a file, or makes it, for its owner alone to read. A crash leaves the
-	// old content or the new one; when Write returns it is the new one.
+	// Write replaces a file, which keeps its mode, owner and group, or makes it, for its
+	// owner alone to read. A crash leaves the old content or the new one; when Write
+	// returns it is the new one.
 	Write(name string, data []byte) error
+
+	// Watch returns a function that fails when the file of a name is not the one any
+	// more that it is now: it was moved, removed or replaced. It is called often.
+	Watch(name string) (same func() error, err error)
 }
 
 // osDisk is the disk of the operating system.
@@ -65,24 +72,53 @@ func (osDisk) Read(name string, from, limit int64) ([]byte, error) {
 }
 
 func (osDisk) Write(name string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*") // mode 0600
+	// One name, so that a process that is killed here leaves one file at most. Only the
+	// owner of the store writes; a file that is there is not written through.
+	temp := name + ".new"
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
+			if left := os.Remove(temp); !errors.Is(left, fs.ErrNotExist) {
+				err = errors.Join(err, left)
+			}
 		}
 	}()
-	_, err = f.Write(data)
+	if was, missing := os.Stat(name); missing == nil {
+		err = inheritMode(f, was)
+	}
+	if err == nil {
+		_, err = f.Write(data)
+	}
 	if err == nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err = os.Rename(f.Name(), name); err != nil {
+	if err = os.Rename(temp, name); err != nil {
 		return err
 	}
 	return oslock.SyncDir(filepath.Dir(name))
+}
+
+func (osDisk) Watch(name string) (same func() error, err error) {
+	was, err := identityOf(name)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		switch is, err := identityOf(name); {
+		case err != nil:
+			return err
+		case !is.equal(was):
+			return fmt.Errorf("another file has the name %q", name)
+		}
+		return nil
+	}, nil
 }

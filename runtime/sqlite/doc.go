@@ -25,6 +25,8 @@
 // [WithWait]. Every owner has an epoch, one more than the last. It is stored with
 // the entries and looked at whenever something is written, so that a process that
 // should have lost the store, because somebody removed the lock, writes nothing.
+// Before an effect of a tool (runtime.Commit) the stored epoch is compared, too, and
+// no other process can take the store over before the effect has ended: [Store.Fence].
 //
 // Any number of processes read meanwhile: [OpenReader]. They see what has been
 // appended, wait for nobody, and never make the owner wait. The lock does not
@@ -33,11 +35,12 @@
 //
 // # Files
 //
-// Beside the file are four others, with these endings:
+// Beside the file are five more, with these endings:
 //
 //	-wal   the write-ahead log: part of the store while it is there
 //	-shm   shared memory, worth nothing
 //	.lock  who the owner is
+//	.fence keeps a successor out while an effect of the owner is under way
 //	.keys  the keys, for their owner alone to read
 //
 // What else is there by that name belongs to others: .inbox to package inbox,

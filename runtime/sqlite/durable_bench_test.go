@@ -13,6 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/wire"
 
 	"golang.org/x/mod/sumdb/note"
@@ -39,18 +40,22 @@ type engine struct {
 	made  atomic.Int64
 }
 
-// openEngine returns an engine with a session per caller that writes to j.
-func openEngine(b *testing.B, j journal.Journal, callers int) *engine {
-	tool := runtime.NewTool(&runtime.Spec{Name: "note", Version: "1.0.0", Effect: runtime.SideEffectWrite},
+func noteTool() *runtime.Tool {
+	return runtime.NewTool(&runtime.Spec{Name: "note", Version: "1.0.0", Effect: runtime.SideEffectWrite},
 		&wire.ObjectRule{Names: []string{"text"}, Required: 1},
 		func(_ context.Context, in *message) (*message, error) { return in, nil })
-	reg, err := runtime.NewRegistry(tool)
+}
+
+func allowAll(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+	return runtime.Decision{Effect: runtime.EffectAllow}, nil
+}
+
+// newEngine returns an engine with a session per caller that writes to j.
+func newEngine(b testing.TB, j journal.Journal, callers int) *engine {
+	reg, err := runtime.NewRegistry(noteTool())
 	require.NoError(b, err)
-	allow := func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
-		return runtime.Decision{Effect: runtime.EffectAllow}, nil
-	}
 	e := &engine{}
-	e.exec, err = runtime.NewExecutor(reg, runtime.PolicyFunc(allow), runtime.WithJournal(j), runtime.WithPolicyTimeout(time.Minute))
+	e.exec, err = runtime.NewExecutor(reg, runtime.PolicyFunc(allowAll), runtime.WithJournal(j), runtime.WithPolicyTimeout(time.Minute))
 	require.NoError(b, err)
 	require.NoError(b, e.exec.Recover(b.Context()))
 	b.Cleanup(func() { require.NoError(b, e.exec.Shutdown(context.Background())) })
@@ -73,11 +78,15 @@ func (e *engine) call(caller int) error {
 
 // openAudited returns a store with a tree of its entries.
 func openAudited(b *testing.B) journal.Journal {
+	return audited(b, open(b, filepath.Join(b.TempDir(), "audited")))
+}
+
+// audited returns a store with a tree of its entries.
+func audited(b testing.TB, store *sqlite.Store) journal.Journal {
 	secret, _, err := audit.GenerateKey("bench")
 	require.NoError(b, err)
 	signer, err := note.NewSigner(secret)
 	require.NoError(b, err)
-	store := open(b, filepath.Join(b.TempDir(), "audited"))
 	log, err := audit.New(b.Context(), store, audit.NewCheckpoints(store), signer)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, log.Close(context.Background())) })
@@ -88,8 +97,8 @@ func openAudited(b *testing.B) journal.Journal {
 // its life written, beside the two rows that it would have to write at least;
 // and once more with the audit's tree.
 func BenchmarkDurableCall(b *testing.B) {
-	plain := openEngine(b, open(b, filepath.Join(b.TempDir(), "store")), 1)
-	audited := openEngine(b, openAudited(b), 1)
+	plain := newEngine(b, open(b, filepath.Join(b.TempDir(), "store")), 1)
+	withTree := newEngine(b, openAudited(b), 1)
 	r := openRaw(b)
 	var ours, trees, raws []time.Duration
 	timed := func(to *[]time.Duration, call func() error) {
@@ -102,7 +111,7 @@ func BenchmarkDurableCall(b *testing.B) {
 	for b.Loop() {
 		timed(&ours, func() error { return plain.call(0) })
 		timed(&raws, func() error { r.call(b); return nil })
-		timed(&trees, func() error { return audited.call(0) })
+		timed(&trees, func() error { return withTree.call(0) })
 	}
 	b.ReportMetric(median(ours)/median(raws), "x-raw")
 	b.ReportMetric(median(trees)/median(ours), "x-with-tree")
@@ -112,7 +121,7 @@ func BenchmarkDurableCall(b *testing.B) {
 // BenchmarkDurableCalls measures calls of 32 callers beside a raw writer that
 // groups the same rows, and beside one raw caller.
 func BenchmarkDurableCalls(b *testing.B) {
-	e := openEngine(b, open(b, filepath.Join(b.TempDir(), "store")), callers)
+	e := newEngine(b, open(b, filepath.Join(b.TempDir(), "store")), callers)
 	r, alone := openRaw(b), openRaw(b)
 	rows := &flusher[int]{write: func(list []int) error { return r.group(len(list)) }}
 	var ours, grouped, single []time.Duration

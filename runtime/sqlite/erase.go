@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // Erase takes away what is private of one entry; its leaf stays. When it returns
@@ -39,6 +41,9 @@ func (w *writer) empty() error {
 		return err
 	}
 	row, err := w.c.row("PRAGMA wal_checkpoint(TRUNCATE)")
+	if full(err) {
+		return fmt.Errorf("it is gone from the file, and still in the write-ahead log: %w: %w; call this again later", journal.ErrUnavailable, err)
+	}
 	if err != nil && !harmless(err) {
 		return w.poison(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/simdisk"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -27,12 +28,12 @@ const (
 // TestCrash, which tries what an image cannot: faults, and going on after a crash.
 func TestCrashImages(t *testing.T) {
 	roomy(t)
-	made := image(t)
+	made, n := image(t), tries(t, 600, 20_000)
 	const workers = 2
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			if err := lives(made, w, workers, t.Failed); err != nil {
+			if err := lives(made, w, workers, n, t.Failed); err != nil {
 				t.Error(err)
 			}
 		})
@@ -40,7 +41,7 @@ func TestCrashImages(t *testing.T) {
 	wg.Wait()
 }
 
-func lives(made map[string][]byte, first, step int, stop func() bool) (err error) {
+func lives(made map[string][]byte, first, step, seeds int, stop func() bool) (err error) {
 	disk, err := simdisk.New(0)
 	if err != nil {
 		return err
@@ -50,11 +51,11 @@ func lives(made map[string][]byte, first, step int, stop func() bool) (err error
 		return err
 	}
 	looked.Reset(0, made)
-	r, err := sqlite.OpenReader("/store", sqlite.WithDisk(looked))
+	r, err := sqlite.OpenReader("/store", sqlite.WithDisk(looked), sqlite.WithKeys("/store.keys"))
 	if err != nil {
 		return err
 	}
-	for life := first; life*lifetime < tries() && !stop(); life += step {
+	for life := first; life*lifetime < seeds && !stop(); life += step {
 		disk.Reset(uint64(life), made)
 		p := &pictures{disk: disk, looked: looked, r: r, rng: rand.New(rand.NewPCG(uint64(life), 2))}
 		if err := p.live(); err != nil {
@@ -70,10 +71,14 @@ type pictures struct {
 	r            *sqlite.Reader
 	rng          *rand.Rand
 	all          []journal.Entry
+	head         func() // writes the head; nil: it is not due
 }
 
 func (p *pictures) live() error {
-	s, err := sqlite.Open("/store", sqlite.WithDisk(p.disk))
+	s, err := sqlite.Open("/store", sqlite.WithDisk(p.disk), sqlite.WithAfterFunc(func(_ time.Duration, f func()) func() bool {
+		p.head = f
+		return func() bool { return true }
+	}))
 	if err != nil {
 		return err
 	}
@@ -100,6 +105,10 @@ func (p *pictures) one(s *sqlite.Store) error {
 	}
 	before := len(p.all)
 	p.all = append(p.all, batch...)
+	if p.head != nil && p.rng.IntN(4) == 0 { // before or after the image
+		p.head()
+		p.head = nil
+	}
 	img, early := p.disk.Image()
 	p.looked.Load(img)
 	acked := len(p.all)
@@ -113,6 +122,11 @@ func (p *pictures) one(s *sqlite.Store) error {
 // batch after them all or nothing.
 func (p *pictures) look(acked int) error {
 	const last = 8
+	if p.rng.IntN(4) == 0 {
+		if _, err := p.r.Authenticate(context.Background()); err != nil {
+			return err
+		}
+	}
 	after := max(0, acked-last)
 	list, err := p.r.Read(context.Background(), uint64(after), len(p.all))
 	if err != nil {

@@ -20,6 +20,10 @@ var (
 	ErrNotStore = errors.New("the file is not a store")
 )
 
+// firstVersion is the first version that this program knows. Version 1 had no
+// authenticators: nothing says who has written what is in such a store.
+const firstVersion = 2
+
 // applicationID is in the head of the file: "Ambt".
 const applicationID = 0x416d6274
 
@@ -48,8 +52,8 @@ func steps() ([]step, error) {
 		name := path.Base(file)
 		number, _, _ := strings.Cut(name, "_")
 		version, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || version != int64(i+1) {
-			return nil, fmt.Errorf("the migration %q is not number %d", name, i+1)
+		if want := int64(i + firstVersion); err != nil || version != want {
+			return nil, fmt.Errorf("the migration %q is not number %d", name, want)
 		}
 		list[i] = step{version, name, string(text)}
 	}
@@ -81,15 +85,27 @@ func known(version int64) error {
 	if err != nil {
 		return err
 	}
-	if newest := list[len(list)-1].version; version < 1 || version > newest {
-		return fmt.Errorf("%w: it has version %d and this program knows 1 to %d; use a program that is at least as new as the one that wrote it",
-			ErrVersion, version, newest)
+	switch newest := list[len(list)-1].version; {
+	case version < firstVersion:
+		return fmt.Errorf("%w: it has version %d and this program knows %s: in a store of an earlier version nothing says who has written an entry, "+
+			"so it cannot be continued; keep it, and begin a new one under another name", ErrVersion, version, versions(newest))
+	case version > newest:
+		return fmt.Errorf("%w: it has version %d and this program knows %s; use a program that is at least as new as the one that wrote it",
+			ErrVersion, version, versions(newest))
 	}
 	return nil
 }
 
+// versions says which versions this program knows.
+func versions(newest int64) string {
+	if newest == firstVersion {
+		return strconv.Itoa(firstVersion)
+	}
+	return fmt.Sprintf("%d to %d", firstVersion, newest)
+}
+
 // migrate makes an empty file a store, and brings a store to the newest version.
-func migrate(c *conn, now time.Time) error {
+func migrate(c *conn, now time.Time, id [idSize]byte) error {
 	list, err := steps()
 	if err != nil {
 		return err
@@ -98,8 +114,12 @@ func migrate(c *conn, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range list[version:] {
-		text := fmt.Sprintf("BEGIN IMMEDIATE;\n%s;\nINSERT INTO migration VALUES (%d, '%s', %d);\nCOMMIT;", s.text, s.version, s.name, now.UnixNano())
+	for _, s := range list {
+		if s.version <= version {
+			continue
+		}
+		text := fmt.Sprintf("BEGIN IMMEDIATE;\n%s;\nINSERT INTO migration VALUES (%d, '%s', %d);\nUPDATE owner SET store = x'%x';\nCOMMIT;",
+			s.text, s.version, s.name, now.UnixNano(), id)
 		if err := c.script(text); err != nil {
 			return fmt.Errorf("migrate to version %d: %w", s.version, errors.Join(err, c.script("ROLLBACK")))
 		}

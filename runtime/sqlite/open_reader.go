@@ -14,6 +14,7 @@ import (
 // appended when a method is called.
 type Reader struct {
 	reader
+	keys string // the file of the keys; empty: there are none
 }
 
 // OpenReader opens the store in the file of a name for reading: whether a process
@@ -33,7 +34,7 @@ func OpenReader(path string, opts ...Option) (*Reader, error) {
 		return nil, err
 	}
 	for _, mode := range []string{"ro", immutable} {
-		r := &Reader{}
+		r := &Reader{keys: o.keys}
 		r.path, r.disk = path, o.disk
 		if err := r.connect(mode); err != nil {
 			return nil, err
@@ -43,6 +44,9 @@ func OpenReader(path string, opts ...Option) (*Reader, error) {
 			fault = fmt.Errorf("%w: it is empty", ErrNotStore)
 		}
 		if fault == nil || damaged(fault) {
+			if err := r.useKeys(); err != nil {
+				return nil, errors.Join(err, r.close())
+			}
 			return r, nil
 		}
 		err = errors.Join(fmt.Errorf("open the store %q: %w", path, fault), r.close())
@@ -58,3 +62,36 @@ func OpenReader(path string, opts ...Option) (*Reader, error) {
 
 // Close gives back what OpenReader has taken.
 func (r *Reader) Close() error { return r.close() }
+
+// useKeys makes r verify what it reads, if it has keys.
+func (r *Reader) useKeys() error {
+	if r.keys == "" {
+		return nil
+	}
+	ring, err := readKeys(r.keys, r.disk)
+	if err != nil {
+		return fmt.Errorf("open the store %q: %w", r.path, err)
+	}
+	r.secret = &ring.secret
+	return nil
+}
+
+// Authenticate compares the store with the head in the keys file that [WithKeys]
+// names, and verifies the entries after it; those before are verified when they are
+// read. The error is [ErrKeys] when the keys are those of another store,
+// [ErrRolledBack] when the store is older than they are, and [ErrForged] when an
+// entry does not verify. It returns the last position.
+func (r *Reader) Authenticate(ctx context.Context) (entries uint64, err error) {
+	if r.keys == "" {
+		return 0, fmt.Errorf("authenticate the store %q: it was opened without its keys (sqlite.WithKeys)", r.path)
+	}
+	ring, err := readKeys(r.keys, r.disk) // before the store, which is never behind it
+	if err != nil {
+		return 0, fmt.Errorf("authenticate the store %q: %w", r.path, err)
+	}
+	if ring.secret != *r.secret {
+		return 0, fmt.Errorf("authenticate the store %q: %w: %q was replaced meanwhile", r.path, ErrKeys, r.keys)
+	}
+	entries, _, err = r.authenticate(ctx, &ring.head)
+	return entries, err
+}

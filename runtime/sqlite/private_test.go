@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -77,21 +78,45 @@ func TestKeys(t *testing.T) {
 	assert.False(t, contains(t, path, string(a)))
 	require.NoError(t, s.Close())
 
-	require.NoError(t, os.Rename(path+".keys", path+".away"))
+	text, err := os.ReadFile(path + ".keys")
+	require.NoError(t, err)
+	for name, damage := range map[string]string{
+		"empty": "", "cut": "{", "former": `{"a":"` + strings.Repeat("A", 43) + `="}`, "more": string(text) + "{}",
+		"unknown member": strings.Replace(string(text), `"version"`, `"x": 1, "version"`, 1),
+		"version":        strings.Replace(string(text), `"version": 1`, `"version": 2`, 1),
+		"head":           strings.Replace(string(text), `"epoch": 2`, `"epoch": 3`, 1),
+		"id":             strings.Replace(string(text), `"store": "`, `"store": "00`, 1),
+		"short key":      strings.Replace(string(text), `"a": "`, `"a": "AAAA", "x": "`, 1),
+	} {
+		require.NotEqual(t, string(text), damage, name)
+		require.NoError(t, os.WriteFile(path+".keys", []byte(damage), 0o600))
+		err = refused(t, path)
+		require.ErrorIs(t, err, sqlite.ErrKeys, name)
+		require.ErrorContains(t, err, "restore that file", name)
+	}
+	require.NoError(t, os.Remove(path+".keys"))
+	err = refused(t, path)
+	require.ErrorIs(t, err, sqlite.ErrKeys)
+	require.ErrorContains(t, err, "restore it")
+}
+
+// TestKeyThatIsGoneIsNotMadeAgain restores a keys file that is older than a key.
+func TestKeyThatIsGoneIsNotMadeAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store")
+	require.NoError(t, open(t, path).Close())
+	text, err := os.ReadFile(path + ".keys")
+	require.NoError(t, err)
+	s := open(t, path)
+	_, err = s.Key(t.Context(), "a")
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+
+	require.NoError(t, os.WriteFile(path+".keys", text, 0o600))
 	s = open(t, path)
 	_, err = s.Key(t.Context(), "a")
 	require.ErrorContains(t, err, "restore that file")
-	key("c") // one that was never made
-	require.NoError(t, s.Close())
-
-	for _, damage := range []string{"", "{", `{"a":"AAAA"}`} {
-		require.NoError(t, os.WriteFile(path+".keys", []byte(damage), 0o600))
-		s, err := sqlite.Open(path)
-		require.NoError(t, err)
-		_, err = s.Key(t.Context(), "a")
-		require.ErrorContains(t, err, "restore that file", damage)
-		require.NoError(t, s.Close())
-	}
+	_, err = s.Key(t.Context(), "c") // one that was never made
+	require.NoError(t, err)
 }
 
 func TestReadersFindKeysThatWereMade(t *testing.T) {

@@ -21,6 +21,8 @@ type reader struct {
 	db   *sql.DB
 	shut atomic.Bool
 
+	secret *secret // nil: what is read is not verified
+
 	pages scanners
 
 	mu    sync.Mutex
@@ -39,10 +41,12 @@ func (r *reader) close() error {
 	return r.db.Close()
 }
 
-const entryColumns = "e.seq, e.at, e.kind, e.session, e.run, e.call, e.tool, e.mark, e.leaf, p.seq IS NOT NULL, p.data FROM entry e LEFT JOIN private p ON p.seq = e.seq"
+const entryColumns = "e.seq, e.at, e.kind, e.session, e.run, e.call, e.tool, e.mark, e.leaf, p.seq IS NOT NULL, p.data, " +
+	"e.mac, (SELECT mac FROM entry WHERE seq = e.seq - 1) FROM entry e LEFT JOIN private p ON p.seq = e.seq"
 
 // Read returns the entries after a position. See [journal.Journal]. Where the file
-// is damaged the error is a [*CorruptError], and the entries before that are returned.
+// is damaged the error is a [*CorruptError], where an entry is not one of the
+// store's owners a [*ForgedError], and the entries before that are returned.
 func (r *reader) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
 	if limit <= 0 || int64(after) < 0 {
 		return nil, nil
@@ -50,11 +54,13 @@ func (r *reader) Read(ctx context.Context, after uint64, limit int) ([]journal.E
 	if r.shut.Load() {
 		return nil, fmt.Errorf("read %q: %w", r.path, journal.ErrClosed)
 	}
-	list, err := r.pages.read(ctx, after, limit)
+	list, err := r.pages.read(ctx, r.secret, after, limit)
 	last := after + uint64(len(list))
 	switch {
 	case err == nil:
 		return list, nil
+	case errors.Is(err, errMAC):
+		return list, r.forged(last+1, whatMAC)
 	case errors.Is(err, errMissing), damaged(err):
 		return list, &CorruptError{Path: r.path, Readable: last, Damaged: last + 1, Cause: err}
 	}
@@ -80,7 +86,8 @@ func (r *reader) entries(ctx context.Context, query string, args ...any) (list [
 		var e journal.Entry
 		var at sql.NullInt64
 		var private bool
-		if err := rows.Scan(&e.Seq, &at, &e.Kind, &e.Session, &e.Run, &e.Call, &e.Tool, &e.Mark, &e.Leaf, &private, &e.Private); err != nil {
+		var stored, before []byte
+		if err := rows.Scan(&e.Seq, &at, &e.Kind, &e.Session, &e.Run, &e.Call, &e.Tool, &e.Mark, &e.Leaf, &private, &e.Private, &stored, &before); err != nil {
 			return err
 		}
 		if at.Valid {
@@ -89,10 +96,25 @@ func (r *reader) entries(ctx context.Context, query string, args ...any) (list [
 		if private && e.Private == nil {
 			e.Private = []byte{}
 		}
+		if r.secret != nil && !r.verified(&e, stored, before) {
+			return r.forged(e.Seq, whatMAC)
+		}
 		list = append(list, e)
 		return nil
 	}, query, args...)
 	return list, err
+}
+
+// verified reports whether an entry verifies, by the column mac of the one before it.
+func (r *reader) verified(e *journal.Entry, stored, before []byte) bool {
+	l := link{c: newChain(r.secret)}
+	if e.Seq == 1 {
+		l.last = l.c.first()
+		return l.next(e, stored)
+	}
+	var ok bool
+	_, l.last, ok = parseColumn(before)
+	return ok && l.next(e, stored)
 }
 
 // prepare returns the statement of a query, which ends with the pool.

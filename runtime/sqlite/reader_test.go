@@ -63,7 +63,7 @@ func TestReaderAfterACrash(t *testing.T) {
 	from, to := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "store")
 	s := open(t, from)
 	require.NoError(t, s.Append(t.Context(), []journal.Entry{entry(1, 10), entry(2, 10)}))
-	for _, ending := range []string{"", "-wal"} {
+	for _, ending := range []string{"", "-wal", ".keys"} {
 		data, err := os.ReadFile(from + ending)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(to+ending, data, 0o600))
@@ -119,6 +119,12 @@ func TestCalls(t *testing.T) {
 		assert.Equal(t, []sqlite.CallRow{b}, calls(sqlite.CallFilter{Limit: 1}))
 		assert.Equal(t, []sqlite.CallRow{a}, calls(sqlite.CallFilter{Call: a.Call, Session: a.Session}))
 		assert.Empty(t, calls(sqlite.CallFilter{Call: "nosuch"}))
+		assert.Equal(t, []sqlite.CallRow{b}, calls(sqlite.CallFilter{Session: "s2", Run: "r", Prefix: true}))
+		assert.Equal(t, []sqlite.CallRow{a}, calls(sqlite.CallFilter{Session: "s", Run: "r", Before: b.First}))
+		assert.Len(t, calls(sqlite.CallFilter{Call: "1", Prefix: true, Limit: 1000}), 111)
+		assert.Empty(t, calls(sqlite.CallFilter{Call: "%", Prefix: true}))
+		assert.Equal(t, []sqlite.CallRow{b}, calls(sqlite.CallFilter{Since: b.OpenedAt}))
+		assert.Empty(t, calls(sqlite.CallFilter{Since: b.OpenedAt.Add(1)}))
 		assert.Len(t, calls(sqlite.CallFilter{}), 100)
 		all := calls(sqlite.CallFilter{Limit: 1000})
 		require.Len(t, all, 202)

@@ -15,13 +15,17 @@ type scanner struct {
 	tls              *libc.TLS
 	db               uintptr
 	entries, private uintptr // the statements
+	mac, checkpoint  uintptr // likewise; 0: not needed yet
 	texts            texts
+	chain            *chain // nil: not needed yet
 }
 
 // There is no limit in them: SQLite would compile a statement with a variable limit
 // anew for each value.
 const (
-	entriesAfter = "SELECT seq, at, kind, session, run, call, tool, mark, leaf FROM entry WHERE seq > ? ORDER BY seq"
+	entriesAfter = "SELECT seq, at, kind, session, run, call, tool, mark, leaf, mac FROM entry WHERE seq > ? ORDER BY seq"
+	macOf        = "SELECT mac FROM entry WHERE seq = ?"
+	checkpointOf = "SELECT tail, note, mac FROM checkpoint WHERE size = ?"
 	privateAfter = "SELECT seq, data FROM private WHERE seq > ? ORDER BY seq"
 )
 
@@ -59,7 +63,7 @@ func (s *scanner) open(source string) (err error) {
 // close gives back everything. What it closes has written nothing, so that there
 // is no error to be told of.
 func (s *scanner) close() {
-	for _, stmt := range []uintptr{s.entries, s.private} {
+	for _, stmt := range []uintptr{s.entries, s.private, s.mac, s.checkpoint} {
 		sqlite3.Xsqlite3_finalize(s.tls, stmt)
 	}
 	sqlite3.Xsqlite3_close_v2(s.tls, s.db)

@@ -12,16 +12,21 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// read returns the entries after a position up to the first that is missing; with
-// an error those before it. It is one look at one state of the store: while the
-// first statement is not at its end the second sees what that does.
-func (s *scanner) read(ctx context.Context, after uint64, limit int) (list []journal.Entry, err error) {
+// read returns the entries after a position up to the first that is missing, or that
+// does not verify when there are keys; with an error those before it. It is one look
+// at one state of the store: while the first statement is not at its end the second
+// sees what that does.
+func (s *scanner) read(ctx context.Context, keys *secret, after uint64, limit int) (list []journal.Entry, err error) {
 	defer func() {
 		sqlite3.Xsqlite3_reset(s.tls, s.entries)
 		sqlite3.Xsqlite3_reset(s.tls, s.private)
 	}()
 	more, err := s.start(s.entries, after)
 	if err != nil || !more {
+		return nil, err
+	}
+	link, err := s.linkAfter(keys, after)
+	if err != nil {
 		return nil, err
 	}
 	p := privates{s: s}
@@ -40,6 +45,9 @@ func (s *scanner) read(ctx context.Context, after uint64, limit int) (list []jou
 		}
 		if e.Seq != after+uint64(len(list))+1 {
 			return list, errMissing
+		}
+		if err := s.verify(link, &e); err != nil {
+			return list, err
 		}
 		if err := p.take(&e, &room); err != nil {
 			return list, err

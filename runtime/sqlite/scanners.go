@@ -22,8 +22,9 @@ func newScanners(source string) scanners {
 	return s
 }
 
-// read reads by one of the connections. It waits until one is free.
-func (s *scanners) read(ctx context.Context, after uint64, limit int) (list []journal.Entry, err error) {
+// read reads by one of the connections, and verifies what it reads when there are
+// keys. It waits until one is free.
+func (s *scanners) read(ctx context.Context, keys *secret, after uint64, limit int) (list []journal.Entry, err error) {
 	var c *scanner
 	open := false
 	select {
@@ -47,7 +48,7 @@ func (s *scanners) read(ctx context.Context, after uint64, limit int) (list []jo
 			return nil, fmt.Errorf("connect: %w", err)
 		}
 	}
-	return c.read(ctx, after, limit)
+	return c.read(ctx, keys, after, limit)
 }
 
 // close closes the connections when what they read is read.

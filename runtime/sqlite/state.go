@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/hmac"
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
@@ -24,14 +25,21 @@ func (r *reader) Keys(ctx context.Context, prefix string) (keys []string, err er
 }
 
 // Get returns the value of a key in the state of the store; nil when it has none.
+// The error is [ErrForged] when an owner of the store did not write it.
 func (r *reader) Get(ctx context.Context, key string) (value []byte, err error) {
+	var stored []byte
 	err = r.rows(ctx, func(rows *sql.Rows) error {
-		err := rows.Scan(&value)
+		err := rows.Scan(&value, &stored)
 		if value == nil {
 			value = []byte{}
 		}
 		return err
-	}, "SELECT value FROM state WHERE key = ?", key)
+	}, "SELECT value, mac FROM state WHERE key = ?", key)
+	if err == nil && value != nil && r.secret != nil {
+		if want := newChain(r.secret).state(key, value); !hmac.Equal(want[:], stored) {
+			return nil, fmt.Errorf("read %q: %w: the value of %q in its state is not authentic", r.path, ErrForged, key)
+		}
+	}
 	return value, err
 }
 
@@ -41,8 +49,9 @@ func (s *Store) Apply(ctx context.Context, writes []Write) error {
 		for _, one := range writes {
 			query, args := "DELETE FROM state WHERE key = ?", []driver.Value{one.Key}
 			if one.Value != nil {
-				query = "INSERT INTO state VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-				args = append(args, one.Value)
+				query = "INSERT INTO state VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, mac = excluded.mac"
+				m := w.chain.state(one.Key, one.Value)
+				args = append(args, one.Value, m[:])
 			}
 			if _, err := w.c.exec(query, args...); err != nil {
 				return err

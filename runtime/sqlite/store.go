@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/takeover"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -18,9 +20,15 @@ type Store struct {
 	reader
 	w      writer
 	unlock func() error
+	fence  *takeover.Lock // nil: the disk is simulated
 
-	kmu  sync.Mutex
-	keys map[string][]byte // nil: not read yet
+	renewal *renewal    // nil: the store is not restored by this opening
+	claimed atomic.Bool // an executor writes
+
+	kmu    sync.Mutex // before w.mu
+	ring   *keyFile   // what the keys file says
+	signer *chain     // of heads
+	header header
 }
 
 var (
@@ -30,14 +38,21 @@ var (
 )
 
 // Open opens the store in the file of a name, which is made when it is not there,
-// and takes it over: see [Store.Epoch]. Beside the file there will be four others,
-// with .lock, .keys, -wal and -shm behind its name. It must be closed.
+// and takes it over: see [Store.Epoch]. Beside the file there will be five more,
+// with .lock, .fence, .keys, -wal and -shm behind its name. It must be closed.
 //
 // A store that another process owns is refused with [ErrOwned], one of an unknown
-// version with [ErrVersion], a file that is something else with [ErrNotStore], and
-// one that is damaged with a [*CorruptError]; none of them is changed.
+// version with [ErrVersion], a file that is something else with [ErrNotStore],
+// one that is damaged with a [*CorruptError], one with entries that its owners did
+// not write with [ErrForged], one that is older than its keys file, or gone, with
+// [ErrRolledBack], and one whose keys file is missing or another one's with
+// [ErrKeys]. None of them is changed. Entries below the head that the keys file has
+// are verified when they are read.
 func Open(path string, opts ...Option) (*Store, error) {
-	o := configure(opts)
+	return open(path, configure(opts))
+}
+
+func open(path string, o options) (*Store, error) {
 	path, err := resolve(path, o.disk)
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
@@ -46,18 +61,21 @@ func Open(path string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{unlock: unlock}
-	s.path, s.disk = path, o.disk
-	if err := s.open(); err != nil {
+	s := &Store{unlock: unlock, renewal: o.renewal}
+	s.path, s.disk, s.header.after = path, o.disk, o.after
+	if err := s.open(o.wait); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
 	return s, nil
 }
 
-func (s *Store) open() error {
+func (s *Store) open(wait time.Duration) error {
 	fresh, err := identify(s.path, s.disk)
 	if err == nil && fresh {
 		err = orphaned(s.path, s.disk)
+	}
+	if err == nil {
+		err = s.prepareKeys(fresh)
 	}
 	if err != nil {
 		return err
@@ -71,7 +89,7 @@ func (s *Store) open() error {
 		return err
 	}
 	if !fresh {
-		if err := s.inspect(context.Background()); err != nil {
+		if err := s.examine(context.Background()); err != nil {
 			return err
 		}
 	}
@@ -79,7 +97,16 @@ func (s *Store) open() error {
 		return fmt.Errorf("open the store %q: %w", s.path, err)
 	}
 	if err = s.inherit(); err == nil {
-		err = s.own(time.Now())
+		err = s.takeOver(wait, func() error { return s.own(time.Now()) })
+	}
+	if err == nil {
+		err = s.renew(time.Now())
+	}
+	if err == nil {
+		err = s.w.watch(s.path, s.disk)
+	}
+	if err == nil {
+		err = s.writeHead() // from here on a store existed, and this is its epoch
 	}
 	if err != nil {
 		return fmt.Errorf("open the store %q: %w", s.path, err)
@@ -111,32 +138,27 @@ func private(path string) error {
 // own brings the store to this version and makes this process its owner.
 func (s *Store) own(now time.Time) error {
 	c := s.w.c
-	if err := migrate(c, now); err != nil {
+	if err := migrate(c, now, s.ring.id); err != nil {
 		return err
 	}
 	host, _ := os.Hostname() // only told to people
 	return s.w.transact(func() error {
-		_, err := c.exec("UPDATE owner SET epoch = epoch + 1, pid = ?, host = ?, since = ?, beat = ?, closed = 0",
-			int64(os.Getpid()), host, now.UnixNano(), now.UnixNano())
+		_, err := c.exec("UPDATE owner SET epoch = max(epoch, ?) + 1, pid = ?, host = ?, since = ?, beat = ?, closed = 0",
+			int64(s.ring.head.epoch), int64(os.Getpid()), host, now.UnixNano(), now.UnixNano())
 		if err != nil {
 			return err
 		}
-		row, err := c.row("SELECT epoch, indexed, (SELECT coalesce(max(seq), 0) FROM entry) FROM owner")
-		if err != nil {
-			return err
-		}
-		if len(row) != 3 {
-			return errors.New("the table owner is empty")
-		}
-		epoch, indexed, head := row[0].(int64), row[1].(int64), row[2].(int64)
-		s.w.epoch, s.w.head, s.w.due = epoch, uint64(head), int(head-indexed)
-		return nil
+		s.w.epoch, err = c.number("SELECT epoch FROM owner")
+		return err
 	})
 }
 
 // Close moves everything into the one file and gives the store up. It is an error
 // when that was not possible; nothing that was acknowledged is lost by that.
 func (s *Store) Close() error {
+	s.header.disarm(true)
+	s.kmu.Lock()
+	defer s.kmu.Unlock()
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
 	if s.w.closed {
@@ -144,16 +166,7 @@ func (s *Store) Close() error {
 	}
 	var errs []error
 	if s.w.lost == nil {
-		errs = append(errs, s.w.transact(func() error {
-			if err := s.w.owned(); err != nil {
-				return err
-			}
-			if err := s.w.index(); err != nil {
-				return err
-			}
-			_, err := s.w.c.exec("UPDATE owner SET closed = 1")
-			return err
-		}))
+		errs = append(errs, s.settle())
 	}
 	s.w.closed = true
 	errs = append(errs, s.close())
@@ -167,11 +180,32 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// settle brings the index of calls and the head up to date. s.kmu and w.mu are held.
+func (s *Store) settle() error {
+	err := s.w.transact(func() error {
+		if err := s.w.owned(); err != nil {
+			return err
+		}
+		if err := s.w.index(); err != nil {
+			return err
+		}
+		_, err := s.w.c.exec("UPDATE owner SET closed = 1")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.setHead(s.w.durable())
+}
+
 // release gives back what Open has taken.
 func (s *Store) release() error {
 	errs := []error{s.close()}
 	if s.w.c != nil {
 		errs = append(errs, s.w.c.close())
+	}
+	if s.fence != nil {
+		errs = append(errs, s.fence.Close())
 	}
 	return errors.Join(append(errs, s.unlock())...)
 }
@@ -193,10 +227,24 @@ func (s *Store) Beat(ctx context.Context) error {
 
 // change makes a change of another kind than Append.
 func (s *Store) change(ctx context.Context, do func(*writer) error) error {
-	return s.w.write(ctx, &op{do: func(w *writer) error {
+	return s.write(ctx, &op{do: func(w *writer) error {
 		if err := w.owned(); err != nil {
 			return err
 		}
 		return do(w)
 	}})
+}
+
+// write makes a change.
+func (s *Store) write(ctx context.Context, o *op) error {
+	if err := s.unstick(); err != nil {
+		return err
+	}
+	if err := s.w.write(ctx, o); err != nil {
+		return err
+	}
+	if o.rows > 0 {
+		s.armHead()
+	}
+	return nil
 }

@@ -94,5 +94,8 @@ func TestLogWithoutItsFileIsTold(t *testing.T) {
 	assert.NoFileExists(t, path)
 
 	require.NoError(t, os.Remove(path+"-wal"))
+	_, err = sqlite.Open(path)
+	require.ErrorIs(t, err, sqlite.ErrRolledBack, "by its keys file there was a store")
+	require.NoError(t, os.Remove(path+".keys"))
 	open(t, path)
 }

@@ -18,10 +18,15 @@ type writer struct {
 	c             *conn
 	epoch         int64
 	head          uint64
+	tail          mac // the authenticator of the last entry
+	chain         *chain
 	frames, moved int64 // of the write-ahead log, at the last checkpoint
 	lost          error // why nothing may be written any more
 	closed        bool
 	due           int // entries since the calls were indexed
+
+	path string
+	same []func() error // of the files that are written
 
 	qmu   sync.Mutex
 	queue []*op
@@ -56,6 +61,7 @@ func (w *writer) write(ctx context.Context, o *op) error {
 	w.queue = nil
 	w.qmu.Unlock()
 	w.group(ops)
+	w.present(ops)
 	if w.usable() == nil && w.c.written(false) >= checkpointEvery {
 		w.checkpoint()
 	}
@@ -80,6 +86,38 @@ func (w *writer) group(ops []*op) {
 	}
 }
 
+// present takes back what was acknowledged when the files are not where they were:
+// the next process would not find it.
+func (w *writer) present(ops []*op) {
+	if w.usable() != nil {
+		return
+	}
+	for _, same := range w.same {
+		if err := same(); err != nil {
+			w.lost = fmt.Errorf("the store %q was moved, removed or replaced while it was written; put it back and start again: %w", w.path, err)
+			break
+		}
+	}
+	for _, o := range ops {
+		if w.lost != nil && o.err == nil {
+			o.err = w.usable()
+		}
+	}
+}
+
+// watch remembers which files are written.
+func (w *writer) watch(path string, disk Disk) error {
+	w.path = path
+	for _, name := range []string{path, path + "-wal"} {
+		same, err := disk.Watch(name)
+		if err != nil {
+			return err
+		}
+		w.same = append(w.same, same)
+	}
+	return nil
+}
+
 func (w *writer) one(o *op) error {
 	if !o.single || w.due+o.rows >= indexEvery {
 		return w.transact(func() error { return o.do(w) })
@@ -87,7 +125,12 @@ func (w *writer) one(o *op) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
-	return w.settle(o.do(w)) // a statement outside of a transaction is one by itself
+	before := w.durable()
+	err := o.do(w) // a statement outside of a transaction is one by itself
+	if full(err) {
+		return w.takenBack(err, before)
+	}
+	return w.settle(err)
 }
 
 // usable says why nothing can be written.
@@ -106,7 +149,7 @@ func (w *writer) transact(f func() error) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
-	head, due := w.head, w.due
+	before, due := w.durable(), w.due
 	if _, err := w.c.exec("BEGIN IMMEDIATE"); err != nil {
 		return w.settle(err)
 	}
@@ -115,14 +158,37 @@ func (w *writer) transact(f func() error) error {
 		if _, err = w.c.exec("COMMIT"); err == nil {
 			return nil
 		}
-		// Whether it is on disk is not known, whatever the error says.
-		return w.poison(err)
+		if !full(err) { // the error does not say whether it is on disk
+			return w.poison(err)
+		}
+		_, _ = w.c.exec("ROLLBACK") // which SQLite may have done already
 	}
-	w.head, w.due = head, due
+	w.head, w.tail, w.due = before.size, before.tail, due
+	if full(err) {
+		return w.takenBack(err, before)
+	}
 	if _, undone := w.c.exec("ROLLBACK"); undone != nil {
 		return w.poison(errors.Join(err, undone))
 	}
 	return w.settle(err)
+}
+
+// takenBack decides what it means that the disk was full. No commit was written
+// then, so when SQLite has rolled back the change may be tried again. That it has
+// is looked up, not supposed: anything else is final.
+func (w *writer) takenBack(cause error, before head) error {
+	_, _ = w.c.exec("ROLLBACK") // which fails where there is nothing to roll back
+	if _, err := w.c.exec("BEGIN IMMEDIATE"); err != nil {
+		return w.poison(errors.Join(cause, err))
+	}
+	row, err := w.c.row("SELECT epoch, (SELECT coalesce(max(seq), 0) FROM entry) FROM owner")
+	if _, end := w.c.exec("ROLLBACK"); err != nil || end != nil {
+		return w.poison(errors.Join(cause, err, end))
+	}
+	if len(row) != 2 || row[0] != w.epoch || row[1] != int64(before.size) {
+		return w.poison(errors.Join(cause, fmt.Errorf("after it was rolled back the store is at %v", row)))
+	}
+	return fmt.Errorf("%w: %w", journal.ErrUnavailable, cause)
 }
 
 // A refusal is an error of our own, before anything was written.
@@ -178,7 +244,9 @@ func (w *writer) checkpoint() {
 	}
 	w.c.written(true)
 	if row, err := w.c.row("PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
-		_ = w.poison(err)
+		if !full(err) { // then the log has all of it still, and the next time there may be room
+			_ = w.poison(err)
+		}
 	} else if len(row) == 3 {
 		w.frames, _ = row[1].(int64)
 		w.moved, _ = row[2].(int64)

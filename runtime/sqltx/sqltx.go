@@ -24,8 +24,11 @@ func New(db *sql.DB, opts *sql.TxOptions) *Participant { return &Participant{db:
 // Tx returns the transaction of the call that ctx was made for, which begins with
 // the first use. The handler neither commits nor rolls it back. Its statements
 // end with the attempt: they are given ctx.
+//
+// A tool of effect read gets none, since nothing keeps its statements from writing:
+// the error is runtime.ErrReadOnly. Its handler reads through the sql.DB.
 func (p *Participant) Tx(ctx context.Context) (*sql.Tx, error) {
-	part, err := runtime.PartOf(ctx, p)
+	part, err := runtime.WritePartOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,11 @@ func bank(t *testing.T) *sql.DB {
 }
 
 func execute(t *testing.T, p *sqltx.Participant, to string, after func() error) runtime.Outcome {
-	tool := runtime.NewTool(&runtime.Spec{Name: "pay", Version: "1.0.0", Effect: runtime.SideEffectWrite, SafeErrors: true},
+	return executeAs(t, p, runtime.SideEffectWrite, to, after)
+}
+
+func executeAs(t *testing.T, p *sqltx.Participant, effect runtime.SideEffect, to string, after func() error) runtime.Outcome {
+	tool := runtime.NewTool(&runtime.Spec{Name: "pay", Version: "1.0.0", Effect: effect, SafeErrors: true},
 		&wire.ObjectRule{Names: []string{"to"}, Required: 1},
 		func(ctx context.Context, in *payment) (*payment, error) {
 			tx, err := p.Tx(ctx)
@@ -94,6 +98,15 @@ func TestTransaction(t *testing.T) {
 
 	_, err := p.Tx(t.Context())
 	assert.ErrorIs(t, err, runtime.ErrNoCall)
+}
+
+// TestReadToolHasNoTransaction asks for one in a call of a tool of effect read.
+func TestReadToolHasNoTransaction(t *testing.T) {
+	db := bank(t)
+	out := executeAs(t, sqltx.New(db, nil), runtime.SideEffectRead, "alice", func() error { return nil })
+	assert.Equal(t, runtime.Failed, out.Kind)
+	assert.Contains(t, out.Message, `tool "pay" cannot write through participant "bank": the tool is declared effect: read`)
+	assert.Zero(t, payments(t, db))
 }
 
 // lossy is a driver whose commits lose their connection.

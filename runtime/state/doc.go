@@ -14,5 +14,6 @@
 //
 // For undo, [State.Snapshot] tells in a Prepare handler what was there, and
 // [State.Restore] puts it back in an Undo handler, unless something else is there
-// by then than the call has left.
+// by then than the call has left. An undo handler has a transaction as a handler
+// has: it may also use Get, Set and Delete.
 package state

@@ -17,7 +17,7 @@ import (
 // A part is what one attempt of a call does.
 type part struct {
 	state *State
-	key   journal.CallKey
+	key   runtime.CallKey
 
 	mu     sync.Mutex
 	sealed bool
@@ -27,14 +27,12 @@ type part struct {
 
 // A staged part is what a sealed one is in the store.
 type staged struct {
-	Session, Call string
-	Writes        []journal.Write
+	runtime.CallKey
+	Writes []journal.Write
 }
 
-func (st *staged) key() journal.CallKey { return journal.CallKey{Session: st.Session, Call: st.Call} }
-
 // Begin begins what a call does here.
-func (s *State) Begin(_ context.Context, key journal.CallKey) (runtime.Part, error) {
+func (s *State) Begin(_ context.Context, key runtime.CallKey) (runtime.Part, error) {
 	return &part{state: s, key: key, seen: map[string][]byte{}, set: map[string][]byte{}}, nil
 }
 
@@ -98,7 +96,7 @@ func (p *part) Seal(ctx context.Context) ([]byte, error) {
 			return nil, fmt.Errorf("%q: %w", key, ErrConflict)
 		}
 	}
-	st := staged{Session: p.key.Session, Call: p.key.Call}
+	st := staged{CallKey: p.key}
 	for _, key := range slices.Sorted(maps.Keys(p.set)) {
 		st.Writes = append(st.Writes, journal.Write{Key: key, Value: p.set[key]})
 	}
@@ -129,7 +127,7 @@ func (p *part) Rollback(ctx context.Context) error {
 
 // Settle commits what a call has sealed, or forgets it. A call that has sealed
 // nothing is settled.
-func (s *State) Settle(ctx context.Context, key journal.CallKey, commit bool) error {
+func (s *State) Settle(ctx context.Context, key runtime.CallKey, commit bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	name := stagedName(key)
@@ -146,24 +144,24 @@ func (s *State) Settle(ctx context.Context, key journal.CallKey, commit bool) er
 	if err := s.store.Apply(ctx, writes); err != nil {
 		return err
 	}
-	maps.DeleteFunc(s.held, func(_ string, of journal.CallKey) bool { return of == key })
+	maps.DeleteFunc(s.held, func(_ string, of runtime.CallKey) bool { return of == key })
 	return nil
 }
 
 // Unsettled returns the calls that have sealed something and have not ended.
-func (s *State) Unsettled(ctx context.Context) ([]journal.CallKey, error) {
+func (s *State) Unsettled(ctx context.Context) ([]runtime.CallKey, error) {
 	names, err := s.store.Keys(ctx, stagedPrefix)
 	if err != nil {
 		return nil, err
 	}
-	var keys []journal.CallKey
+	var keys []runtime.CallKey
 	for _, name := range names {
 		st, err := s.staged(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		if st != nil {
-			keys = append(keys, st.key())
+			keys = append(keys, st.CallKey)
 		}
 	}
 	return keys, nil
@@ -184,6 +182,10 @@ func (s *State) staged(ctx context.Context, name string) (*staged, error) {
 }
 
 // stagedName is under what the sealed part of a call is stored.
-func stagedName(key journal.CallKey) string {
-	return stagedPrefix + hex.EncodeToString([]byte(key.Session)) + "/" + hex.EncodeToString([]byte(key.Call))
+func stagedName(key runtime.CallKey) string {
+	name := stagedPrefix + hex.EncodeToString([]byte(key.Session)) + "/" + hex.EncodeToString([]byte(key.Call))
+	if key.Undo {
+		name += "/undo"
+	}
+	return name
 }

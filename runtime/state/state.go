@@ -39,13 +39,13 @@ type State struct {
 	store Store
 
 	mu   sync.Mutex
-	held map[string]journal.CallKey // keys of calls that are sealed and have not ended
+	held map[string]runtime.CallKey // keys of calls that are sealed and have not ended
 }
 
 // Open returns the state in a store. What a process that died has sealed keeps
 // its keys until it is settled, by the recovery of an executor.
 func Open(ctx context.Context, store Store) (*State, error) {
-	s := &State{store: store, held: map[string]journal.CallKey{}}
+	s := &State{store: store, held: map[string]runtime.CallKey{}}
 	staged, err := store.Keys(ctx, stagedPrefix)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func Open(ctx context.Context, store Store) (*State, error) {
 			return nil, err
 		}
 		for _, w := range st.Writes {
-			s.held[w.Key] = st.key()
+			s.held[w.Key] = st.CallKey
 		}
 	}
 	return s, nil
@@ -78,7 +78,9 @@ func (s *State) Get(ctx context.Context, key string) ([]byte, error) {
 	return at.(*part).get(ctx, key)
 }
 
-// Set gives a key a value, when the call that ctx was made for completes.
+// Set gives a key a value, when the call that ctx was made for completes. In a
+// call of a tool of effect read the error of Set, Delete and Restore is
+// runtime.ErrReadOnly.
 func (s *State) Set(ctx context.Context, key string, value []byte) error {
 	if value == nil {
 		value = []byte{}
@@ -94,7 +96,7 @@ func (s *State) change(ctx context.Context, key string, value []byte) error {
 	if err := check(key); err != nil {
 		return err
 	}
-	at, err := runtime.PartOf(ctx, s)
+	at, err := runtime.WritePartOf(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -127,35 +129,67 @@ func (s *State) Snapshot(ctx context.Context, keys ...string) (Snapshot, error) 
 	return snap, nil
 }
 
-// Restore makes the keys hold what they held before, at once: it belongs into an
-// undo handler, which has no transaction. When a key holds neither that nor what
-// the call has left the error is runtime.ErrDrift and nothing is changed.
+// Restore makes the keys hold what they held before, in the transaction of the
+// call or the undo handler that ctx was made for; without one, as in a test, at
+// once. When a key holds neither that nor what the call has left the error is
+// runtime.ErrDrift and nothing is changed.
 func (s *State) Restore(ctx context.Context, before, after Snapshot) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var writes []journal.Write
-	for key, was := range before {
-		if _, busy := s.held[key]; busy {
-			return fmt.Errorf("%q: %w", key, ErrConflict)
-		}
-		now, err := s.store.Get(ctx, valuePrefix+key)
-		if err != nil {
+	at, err := runtime.WritePartOf(ctx, s)
+	switch {
+	case errors.Is(err, runtime.ErrNoCall):
+		return s.restoreNow(ctx, before, after)
+	case err != nil:
+		return err
+	}
+	writes, err := restoring(before, after, func(key string) ([]byte, error) { return at.(*part).get(ctx, key) })
+	if err != nil {
+		return err
+	}
+	for _, w := range writes {
+		if err := at.(*part).change(ctx, w.Key, w.Value); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// restoring returns the writes by which the keys hold what they held before.
+func restoring(before, after Snapshot, get func(key string) ([]byte, error)) (writes []journal.Write, err error) {
+	for key, was := range before {
+		now, err := get(key)
+		if err != nil {
+			return nil, err
 		}
 		switch {
 		case same(now, was):
 		case same(now, after[key]):
-			w := journal.Write{Key: valuePrefix + key}
+			w := journal.Write{Key: key}
 			if was != nil {
 				w.Value = *was
 			}
 			writes = append(writes, w)
 		default:
-			return fmt.Errorf("%q: %w", key, runtime.ErrDrift)
+			return nil, fmt.Errorf("%q: %w", key, runtime.ErrDrift)
 		}
 	}
-	if len(writes) == 0 {
-		return nil
+	return writes, nil
+}
+
+// restoreNow restores without a transaction.
+func (s *State) restoreNow(ctx context.Context, before, after Snapshot) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	writes, err := restoring(before, after, func(key string) ([]byte, error) {
+		if _, busy := s.held[key]; busy {
+			return nil, fmt.Errorf("%q: %w", key, ErrConflict)
+		}
+		return s.store.Get(ctx, valuePrefix+key)
+	})
+	if err != nil || len(writes) == 0 {
+		return err
+	}
+	for i := range writes {
+		writes[i].Key = valuePrefix + writes[i].Key
 	}
 	return s.store.Apply(ctx, writes)
 }

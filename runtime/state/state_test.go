@@ -49,10 +49,13 @@ func (m *machine) start(j func(*sqlite.Store) journal.Journal) {
 	require.NoError(m.t, err)
 	m.state, err = state.Open(m.t.Context(), m.store)
 	require.NoError(m.t, err)
-	tool := runtime.NewTool(&runtime.Spec{Name: "work", Version: "1.0.0", Effect: runtime.SideEffectWrite, SafeErrors: true},
-		&wire.ObjectRule{Names: []string{"name"}},
-		func(ctx context.Context, in *step) (*step, error) { return in, m.do(ctx) })
-	reg, err := runtime.NewRegistry(tool)
+	var tools []*runtime.Tool
+	for name, effect := range map[string]runtime.SideEffect{"work": runtime.SideEffectWrite, "look": runtime.SideEffectRead} {
+		tools = append(tools, runtime.NewTool(&runtime.Spec{Name: name, Version: "1.0.0", Effect: effect, SafeErrors: true},
+			&wire.ObjectRule{Names: []string{"name"}},
+			func(ctx context.Context, in *step) (*step, error) { return in, m.do(ctx) }))
+	}
+	reg, err := runtime.NewRegistry(tools...)
 	require.NoError(m.t, err)
 	allow := func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
@@ -74,11 +77,13 @@ func (m *machine) stop() {
 	assert.NoError(m.t, m.store.Close())
 }
 
-func (m *machine) call(do func(context.Context) error) runtime.Outcome {
+func (m *machine) call(do func(context.Context) error) runtime.Outcome { return m.callOf("work", do) }
+
+func (m *machine) callOf(tool string, do func(context.Context) error) runtime.Outcome {
 	m.do = do
 	run, err := m.exec.Session(runtime.SessionConfig{ID: "s"}).StartRun(m.t.Context(), runtime.RunConfig{})
 	require.NoError(m.t, err)
-	return run.Turn(runtime.TurnConfig{}).Execute(m.t.Context(), runtime.Call{Tool: "work", Input: []byte(`{}`)})
+	return run.Turn(runtime.TurnConfig{}).Execute(m.t.Context(), runtime.Call{Tool: tool, Input: []byte(`{}`)})
 }
 
 func (m *machine) value(key string) string {
@@ -88,6 +93,24 @@ func (m *machine) value(key string) string {
 		return "(none)"
 	}
 	return string(value)
+}
+
+// TestReadToolWritesNothing lets the handler of a tool of effect read do all that a
+// state offers.
+func TestReadToolWritesNothing(t *testing.T) {
+	m := newMachine(t)
+	require.Equal(t, runtime.Completed, m.call(func(ctx context.Context) error { return m.state.Set(ctx, "a", []byte("1")) }).Kind)
+	out := m.callOf("look", func(ctx context.Context) error {
+		was, err := m.state.Snapshot(ctx, "a")
+		require.NoError(t, err)
+		for _, err := range []error{m.state.Set(ctx, "a", []byte("2")), m.state.Delete(ctx, "a"), m.state.Restore(ctx, state.Snapshot{"a": nil}, was)} {
+			assert.ErrorIs(t, err, runtime.ErrReadOnly)
+			assert.ErrorContains(t, err, `tool "look" cannot write through participant "state"`)
+		}
+		return nil
+	})
+	require.Equal(t, runtime.Completed, out.Kind, out.Message)
+	assert.Equal(t, "1", m.value("a"))
 }
 
 func TestValuesStandWhenTheCallCompletes(t *testing.T) {

@@ -75,6 +75,9 @@ func (d *dialogue) showReasons() {
 		}
 		d.printf("  %s\n", Escape(oneLine(line)))
 	}
+	for _, o := range d.r.Obligations {
+		d.printf("  %s\n", Escape(oneLine("on condition of "+o.Code+" "+string(o.Args))))
+	}
 }
 
 // arguments is what may be shown of them.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -90,7 +91,13 @@ func request(args string) *runtime.ConsentRequest {
 
 // converse asks one person about one request and returns what was answered, if
 // anything was, and what was said.
-func converse(t *testing.T, r *runtime.ConsentRequest, lines ...string) (*runtime.Answer, string) {
+func converse(t *testing.T, r *runtime.ConsentRequest, lines ...string) (given *runtime.Answer, said string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { given, said = talk(t, r, lines) })
+	return given, said
+}
+
+func talk(t *testing.T, r *runtime.ConsentRequest, lines []string) (*runtime.Answer, string) {
 	t.Helper()
 	p, d := newPerson(lines...), newDesk()
 	a, err := terminal.New("alice", p, p)
@@ -101,7 +108,8 @@ func converse(t *testing.T, r *runtime.ConsentRequest, lines ...string) (*runtim
 	go func() { served <- a.Serve(ctx, d) }()
 	select {
 	case answer := <-d.answers:
-		require.Eventually(t, func() bool { return strings.Contains(p.heard(), "Accepted.") }, time.Second, time.Millisecond)
+		synctest.Wait()
+		require.Contains(t, p.heard(), "Accepted.")
 		stop()
 		p.in.Close()
 		require.NoError(t, ignoreEnd(<-served))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -167,45 +168,51 @@ func TestFileThatIsNoTerminal(t *testing.T) {
 }
 
 func TestRequestThatEndsWhileItIsShown(t *testing.T) {
-	p, d := newPerson(), newDesk()
-	p.lines = nil
-	hold, ctx := newQuiet(), t.Context()
-	a, err := terminal.New("alice", hold, listening(p))
-	require.NoError(t, err)
-	gone, end := context.WithCancel(ctx)
-	require.NoError(t, a.Notify(gone, request(args)))
-	serve, stop := context.WithCancel(ctx)
-	served := make(chan error, 1)
-	go func() { served <- a.Serve(serve, d) }()
-	require.Eventually(t, func() bool { return strings.Contains(p.heard(), "choice") }, time.Second, time.Millisecond)
-	end()
-	require.Eventually(t, func() bool { return strings.Contains(p.heard(), "This request has ended") }, time.Second, time.Millisecond)
-	stop()
-	require.NoError(t, <-served)
-	assert.Empty(t, d.answers)
-	assert.ErrorIs(t, a.Notify(ctx, request(args)), terminal.ErrEnded)
-	hold.Close()
+	synctest.Test(t, func(t *testing.T) {
+		p, d := newPerson(), newDesk()
+		p.lines = nil
+		hold, ctx := newQuiet(), t.Context()
+		a, err := terminal.New("alice", hold, listening(p))
+		require.NoError(t, err)
+		gone, end := context.WithCancel(ctx)
+		require.NoError(t, a.Notify(gone, request(args)))
+		serve, stop := context.WithCancel(ctx)
+		served := make(chan error, 1)
+		go func() { served <- a.Serve(serve, d) }()
+		synctest.Wait()
+		require.Contains(t, p.heard(), "choice")
+		end()
+		synctest.Wait()
+		require.Contains(t, p.heard(), "This request has ended")
+		stop()
+		require.NoError(t, <-served)
+		assert.Empty(t, d.answers)
+		assert.ErrorIs(t, a.Notify(ctx, request(args)), terminal.ErrEnded)
+		hold.Close()
+	})
 }
 
 // TestTypedAheadAnswersNothing types yes before anything is asked.
 func TestTypedAheadAnswersNothing(t *testing.T) {
-	in, typed := newPerson(), newPerson()
-	d := newDesk()
-	a, err := terminal.New("alice", in, listening(typed))
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- a.Serve(ctx, d) }()
-	_, err = in.in.Write([]byte("y\ny\n"))
-	require.NoError(t, err)
-	time.Sleep(20 * time.Millisecond)
-	require.NoError(t, a.Notify(ctx, request(args)))
-	require.Eventually(t, func() bool { return strings.Contains(typed.heard(), "choice") }, time.Second, time.Millisecond)
-	time.Sleep(20 * time.Millisecond)
-	assert.Empty(t, d.answers)
-	stop()
-	require.NoError(t, <-served)
-	in.in.Close()
+	synctest.Test(t, func(t *testing.T) {
+		in, typed := newPerson(), newPerson()
+		d := newDesk()
+		a, err := terminal.New("alice", in, listening(typed))
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- a.Serve(ctx, d) }()
+		_, err = in.in.Write([]byte("y\ny\n"))
+		require.NoError(t, err)
+		synctest.Wait()
+		require.NoError(t, a.Notify(ctx, request(args)))
+		synctest.Wait()
+		require.Contains(t, typed.heard(), "choice")
+		assert.Empty(t, d.answers)
+		stop()
+		require.NoError(t, <-served)
+		in.in.Close()
+	})
 }
 
 func TestResolutionsAreTold(t *testing.T) {
@@ -215,19 +222,25 @@ func TestResolutionsAreTold(t *testing.T) {
 		"Accepted. file_write: completed.":       {Kind: runtime.AnswerAccepted, Outcome: &runtime.Outcome{Kind: runtime.Completed}},
 		"Accepted. file_write: denied, cooldown": {Kind: runtime.AnswerAccepted, Outcome: &runtime.Outcome{Kind: runtime.Denied, Reason: runtime.ReasonCooldown}},
 	} {
-		p, d := newPerson("y"), newDesk()
-		d.res = res
-		a, err := terminal.New("alice", p, p)
-		require.NoError(t, err)
-		require.NoError(t, a.Notify(t.Context(), request(args)))
-		ctx, stop := context.WithCancel(t.Context())
-		served := make(chan error, 1)
-		go func() { served <- a.Serve(ctx, d) }()
-		require.Eventually(t, func() bool { return strings.Contains(p.heard(), want) }, time.Second, time.Millisecond, want)
-		stop()
-		p.in.Close()
-		require.NoError(t, ignoreEnd(<-served))
+		synctest.Test(t, func(t *testing.T) { tells(t, res, want) })
 	}
+}
+
+// tells wants a person who says yes to be told what became of it.
+func tells(t *testing.T, res runtime.Resolution, want string) {
+	p, d := newPerson("y"), newDesk()
+	d.res = res
+	a, err := terminal.New("alice", p, p)
+	require.NoError(t, err)
+	require.NoError(t, a.Notify(t.Context(), request(args)))
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(ctx, d) }()
+	synctest.Wait()
+	require.Contains(t, p.heard(), want)
+	stop()
+	p.in.Close()
+	require.NoError(t, ignoreEnd(<-served))
 }
 
 func TestFunc(t *testing.T) {

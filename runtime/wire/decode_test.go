@@ -146,8 +146,8 @@ var everythingCases = []struct {
 	{"raw duplicate", head + `,"any":[{"a":2,"b":{"c":1,"c":1},"\u0061":4}]}`, []string{
 		`/any/0/b/c: duplicate: want every member once, have "c" again`, `/any/0/a: duplicate: want every member once, have "a" again`}},
 	{"raw number", head + `,"any":[1e400,-1e400]}`, []string{
-		`/any/0: maximum: want at most 1.7976931348623157e+308, have 1e400`,
-		`/any/1: minimum: want at least -1.7976931348623157e+308, have -1e400`}},
+		`/any/0: number: want a number of at most 19 significant digits with an exponent within ±308, have 1e400`,
+		`/any/1: number: want a number of at most 19 significant digits with an exponent within ±308, have -1e400`}},
 	{"no tag", head + `,"target":{"number":1}}`, []string{
 		`/target/kind: required: want a member "kind", one of "email", "page", have nothing`}},
 	{"unknown tag", head + `,"target":{"number":1,"kind":"fax"}}`, []string{`/target/kind: enum: want one of "email", "page", have "fax"`}},
@@ -200,10 +200,10 @@ func TestDecodeDefaults(t *testing.T) {
 // TestDecodeBadDefault shows where a default that breaks its own schema is reported.
 func TestDecodeBadDefault(t *testing.T) {
 	rule := limitsRule
-	rule.Defaults = []string{"", "1000"}
+	rule.Defaults = []wire.Default{{Name: "high", JSON: "1000"}}
 	_, bad := wire.Decode[limits]([]byte(`{"low":1}`), wire.Limits{}, &rule)
 	assert.Equal(t, []string{`/high: maximum: want at most 100, have 1000`}, lines(bad))
-	rule.Defaults = []string{"", "1 x"}
+	rule.Defaults = []wire.Default{{Name: "high", JSON: "1 x"}}
 	_, bad = wire.Decode[limits]([]byte(`{"low":1}`), wire.Limits{}, &rule)
 	assert.Equal(t, []string{`/high: json: want the end of the default, have character 'x'`}, lines(bad))
 }

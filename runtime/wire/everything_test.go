@@ -30,7 +30,7 @@ var (
 		Names: []string{"name", "colour", "ratio", "owner", "note", "tags", "point", "labels", "target", "tree", "any",
 			"secret", "vault", "retries", "mode", "limits"},
 		Required: 4,
-		Defaults: []string{"", "", "", "", "", "", "", "", "", "", "", "", "", "3", "null", `{"low":1}`},
+		Defaults: []wire.Default{{Name: "retries", JSON: "3"}, {Name: "mode", JSON: "null"}, {Name: "limits", JSON: `{"low":1}`}},
 		Open:     true, Has: wire.Max, Max: 20,
 	}
 	nameRule    = wire.StringRule{Has: wire.Min | wire.Max, Min: 1, Max: 8}
@@ -280,7 +280,7 @@ func (v *vault) Walk(w wire.Visitor) {
 type limits struct{ Low, High int64 }
 
 var (
-	limitsRule = wire.ObjectRule{Names: []string{"low", "high"}, Defaults: []string{"", "10"}}
+	limitsRule = wire.ObjectRule{Names: []string{"low", "high"}, Defaults: []wire.Default{{Name: "high", JSON: "10"}}}
 	highRule   = wire.IntRule{Has: wire.Max, Max: 100}
 )
 

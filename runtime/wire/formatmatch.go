@@ -210,22 +210,3 @@ func isIPv6(s string) bool {
 	a, err := netip.ParseAddr(s)
 	return err == nil && !a.Is4() && a.Zone() == ""
 }
-
-// isHostname checks a name of RFC 1123: labels of letters, digits and inner
-// hyphens, 63 characters each and 253 in all.
-func isHostname(s string) bool {
-	if len(s) > 253 {
-		return false
-	}
-	for label := range strings.SplitSeq(s, ".") {
-		if len(label) == 0 || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
-			return false
-		}
-		for i := range len(label) {
-			if !isAlnum(label[i]) && label[i] != '-' {
-				return false
-			}
-		}
-	}
-	return true
-}

@@ -7,12 +7,13 @@ import (
 
 // A Raw is the text of one JSON value that has no schema. Read from a text it
 // is strict: no duplicate member, nothing but UTF-8, no number that a float64
-// cannot hold.
+// cannot hold. ReadRaw, unlike ParseRaw, bounds its numbers (Limits.AnyNumber).
 type Raw []byte
 
 // ParseRaw checks a JSON text strictly and returns a copy of it.
 func ParseRaw(b []byte, l Limits) (Raw, []Violation) {
 	r := readers.Get().(*Reader)
+	l.AnyNumber = true // nothing says which of the members are declared
 	r.Reset(b, l)
 	var v Raw
 	ReadRaw(r, &v, nil)

@@ -95,6 +95,13 @@ func (r *Reader) bigInt(at int, lit []byte, secret bool) (int64, bool) {
 	return v, ok
 }
 
+// ReadIntEnum reads an integer of a type of its own.
+func ReadIntEnum[N ~int64](r *Reader, p *N, rule *IntRule) {
+	var n int64
+	ReadInt(r, &n, rule)
+	*p = N(n)
+}
+
 // ReadFloat reads a number.
 //
 //go:noinline
@@ -153,7 +160,9 @@ func ReadRaw(r *Reader, p *Raw, rule *RawRule) {
 	if secret {
 		r.veil(at)
 	}
-	if r.skip(); !r.dead {
+	r.raw = !r.lim.AnyNumber
+	r.skip()
+	if r.raw = false; !r.dead {
 		*p = append(Raw(nil), r.b[at:r.i]...)
 	}
 	if secret {

@@ -11,6 +11,11 @@ type Limits struct {
 	Size   int // bytes
 	Depth  int // nested objects and arrays
 	Number int // characters of a number literal
+	// AnyNumber lets a number of a value without a schema have any digits and any
+	// exponent that a float64 can hold: for a text that the program itself wrote.
+	// Without it such a number has at most 19 significant digits and a decimal
+	// exponent within ±308 (SEMANTICS section 7.2).
+	AnyNumber bool
 }
 
 const (
@@ -38,6 +43,7 @@ type Reader struct {
 	dead  bool // a syntax error was met; i is at the end of b
 	notes
 
+	raw      bool     // inside a value without a schema whose numbers are bounded
 	hideNext bool     // the next object is sensitive: its union says so
 	nullAt   int      // the value that begins here may be null
 	scratch  []byte   // the last string, when it had escapes
@@ -52,7 +58,7 @@ func (r *Reader) Reset(b []byte, l Limits) {
 
 // forget makes r as it was before it read anything, but for the memory that it holds.
 func (r *Reader) forget() {
-	r.b, r.i, r.depth, r.dead, r.hideNext = nil, 0, 0, false, false
+	r.b, r.i, r.depth, r.dead, r.raw, r.hideNext = nil, 0, 0, false, false, false
 	r.notes.reset()
 	clear(r.names)
 	r.names = r.names[:0]

@@ -155,17 +155,20 @@ var loose = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // absent puts defaults in the place of absent members and reports required ones.
 func (r *Reader) absent(m Members, rule *ObjectRule, at int, seen *seenNames) {
+	defaults := rule.Defaults
 	for i, name := range rule.Names {
-		if seen.has(i) {
-			continue
+		text := ""
+		if len(defaults) > 0 && defaults[0].Name == name {
+			text, defaults = defaults[0].JSON, defaults[1:]
 		}
 		switch {
+		case seen.has(i):
 		case i < rule.Required:
 			r.noteMember(at, name, "required", "a member "+strconv.Quote(name), "nothing")
-		case i < len(rule.Defaults) && rule.Defaults[i] != "":
-			r.standIn(m, at, name, rule.Defaults[i])
-		case rule.Defaults == nil:
-			return // only required members are missed
+		case text != "":
+			r.standIn(m, at, name, text)
+		case len(defaults) == 0:
+			return // only required members and those with a default are missed
 		}
 	}
 }

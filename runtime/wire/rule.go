@@ -60,16 +60,22 @@ type ArrayRule struct {
 // An ObjectRule is what a schema says of an object or of a map.
 //
 // Names lists the declared members, the required ones first; Required is how
-// many of them there are. Defaults, when not nil, runs parallel to Names: the
-// JSON text that stands in for an absent member, empty for none.
+// many of them there are. Defaults lists, in the order of Names, what stands in
+// for absent members.
 type ObjectRule struct {
 	Names     []string
 	Required  int
-	Defaults  []string
+	Defaults  []Default
 	Open      bool // other members are allowed and handed to ReadMember
 	Has       Bounds
 	Min, Max  int // number of members
 	Sensitive bool
+}
+
+// A Default is what an absent member means.
+type Default struct {
+	Name string // of the member
+	JSON string // its value
 }
 
 // A UnionRule is what a schema says of a oneOf that is told apart by a member.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -40,12 +41,35 @@ func (r *Reader) skipNumber() {
 	at := r.i
 	lit, plain, ok := r.number()
 	const alwaysFinite = 308 // digits
-	if !ok || !r.literalFits(at, lit, false) || plain && len(lit) <= alwaysFinite {
+	if !ok || !r.literalFits(at, lit, false) || plain && len(lit) <= maxDigits {
+		return
+	}
+	if r.raw && !boundedNumber(lit) {
+		r.note(at, false, "number", fmt.Sprintf("a number of at most %d significant digits with an exponent within ±%d", maxDigits, maxExponent), clip(string(lit)))
+		return
+	}
+	if plain && len(lit) <= alwaysFinite {
 		return
 	}
 	if f, err := strconv.ParseFloat(alias(lit), 64); err != nil {
 		r.noteHuge(at, false, f, lit)
 	}
+}
+
+// What a number without a schema may be (SEMANTICS section 7.2): a handler that reads its
+// text, a policy and the digest of a request see the same number.
+const (
+	maxDigits   = 19
+	maxExponent = 308
+)
+
+// boundedNumber says that a literal is inside of maxDigits and maxExponent. Zeros
+// that change nothing do not count: 1.000 has one digit.
+func boundedNumber(lit []byte) bool {
+	d := parseDecimal(lit)
+	n := int64(len(d.digits))
+	first := d.exp + n - 1 // the exponent of the first digit
+	return n == 0 || n <= maxDigits && -maxExponent <= first && first <= maxExponent
 }
 
 // noteHuge records a number that no float64 can hold.

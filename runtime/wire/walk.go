@@ -175,6 +175,12 @@ func WalkInt(w Visitor, p *int64, rule *IntRule) {
 	w.Visit(t)
 }
 
+// WalkIntEnum visits an integer of a type of its own.
+func WalkIntEnum[N ~int64](w Visitor, p *N, rule *IntRule) {
+	n := int64(*p)
+	WalkInt(w, &n, rule)
+}
+
 // WalkFloat visits a number.
 func WalkFloat(w Visitor, p *float64, rule *NumberRule) {
 	t := Token{Kind: KindFloat, Float: *p}

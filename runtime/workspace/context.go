@@ -21,7 +21,7 @@ func (w *Workspace) txOf(ctx context.Context) (*Tx, error) {
 	if tx, ok := ctx.Value(contextKey{w}).(*Tx); ok {
 		return tx, nil
 	}
-	part, err := runtime.PartOf(ctx, w)
+	part, err := runtime.WritePartOf(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +33,8 @@ func (w *Workspace) txOf(ctx context.Context) (*Tx, error) {
 func (w *Workspace) fenced(ctx context.Context, effect func() error) error {
 	if _, inCall := runtime.FromContext(ctx); !inCall {
 		if _, ok := ctx.Value(contextKey{w}).(*Tx); ok {
-			return effect()
+			return w.owned(effect)
 		}
 	}
-	return runtime.Commit(ctx, effect)
+	return runtime.Commit(ctx, func() error { return w.owned(effect) })
 }

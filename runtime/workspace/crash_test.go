@@ -3,23 +3,20 @@ package workspace_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 	"github.com/ambit-tools/ambit/runtime/internal/simfs"
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
-
-var crashSeeds = flag.Int("crash.seeds", 20_000, "seeds of the simulated disk, of four crashes each")
 
 func sortedPaths(t tree) []string { return slices.Sorted(maps.Keys(t)) }
 
@@ -250,20 +247,11 @@ func (w *world) ended(ctx context.Context) error {
 	return w.check()
 }
 
-// seeds returns how many seeds are tried.
-func seeds() int {
-	if testing.Short() {
-		return min(*crashSeeds, 2000)
-	}
-	return *crashSeeds
-}
-
 // TestCrashes lets the power go at every kind of moment, and the disk fail: each
 // call is found complete or undone afterwards, to the byte.
 func TestCrashes(t *testing.T) {
-	start := time.Now()
-	crashes, operations := 0, 0
-	for seed := range seeds() {
+	crashes, operations, seeds := 0, 0, battery.Count(t, 1000, 20_000)
+	for seed := range seeds {
 		w, err := newWorld(uint64(seed))
 		require.NoError(t, err)
 		if err := w.live(t.Context()); err != nil {
@@ -275,8 +263,7 @@ func TestCrashes(t *testing.T) {
 		crashes += w.crashes
 		operations += w.disk.Operations()
 	}
-	e := time.Since(start)
-	t.Logf("%d seeds, %d crashes, %d operations of the disk in %v: %.0f crashes/s", seeds(), crashes, operations, e.Round(time.Millisecond), float64(crashes)/e.Seconds())
+	t.Logf("%d seeds, %d crashes, %d operations of the disk", seeds, crashes, operations)
 }
 
 // TestRestoreAfterCrashes lets the power go while an undo handler restores, and
@@ -284,7 +271,7 @@ func TestCrashes(t *testing.T) {
 func TestRestoreAfterCrashes(t *testing.T) {
 	ctx, crashes := t.Context(), 0
 	paths := append([]string{"f"}, somePaths...)
-	for seed := range seeds() / 4 {
+	for seed := range battery.Count(t, 500, 5000) {
 		w, err := newWorld(uint64(seed))
 		require.NoError(t, err)
 		before, err := w.ws.Snapshot(ctx, paths...)

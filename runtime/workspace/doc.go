@@ -15,7 +15,9 @@
 // Paths are relative, with slashes, and clean: no "..", no "." within, no NUL.
 // Links are followed where files are read, as long as they stay in the directory
 // (os.Root sees to it); where files are written there may be no link on the way.
-// The repository of the user, .git, is never written, whatever leads there.
+// The repository of the user, .git, and files that make programs run what is in them
+// (DefaultProtected) are not written, under any spelling of their paths; Protect and
+// Unprotect change which.
 //
 // # Writes
 //
@@ -44,8 +46,9 @@
 //
 // A prepare handler returns ws.Snapshot(ctx, paths...), which keeps the contents
 // and is small; the undo handler gives it to ws.Restore, with what the call has
-// left, which refuses where somebody has changed the files since. Diff shows
-// what a write would change, for a preview.
+// left, which refuses where the files were changed since. An undo handler
+// has a transaction as a handler has. Diff shows what a write would change, for a
+// preview.
 //
 // # What goes around it
 //

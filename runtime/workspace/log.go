@@ -32,6 +32,7 @@ type record struct {
 	Version int    `json:"version,omitempty"` // the head
 	Session string `json:"session,omitempty"`
 	Call    string `json:"call,omitempty"`
+	Undo    bool   `json:"undo,omitempty"` // the transaction is that of the call's undo
 
 	Path   string `json:"path,omitempty"` // a change is about to be made
 	Before State  `json:"before,omitzero"`
@@ -43,8 +44,11 @@ type record struct {
 
 // logName returns the name of the log of a call, without its ending.
 func logName(key Key) string {
-	sum := content.RefOf(fmt.Appendf(nil, "%d:%s%s", len(key.Session), key.Session, key.Call))
-	return sum.SHA256[:32]
+	text := fmt.Appendf(nil, "%d:%s%s", len(key.Session), key.Session, key.Call)
+	if key.Undo {
+		text = fmt.Appendf(nil, "undo:%s", text)
+	}
+	return content.RefOf(text).SHA256[:32]
 }
 
 // crcTable returns the table of CRC-32C.
@@ -57,7 +61,11 @@ func (r *record) encode() ([]byte, error) {
 		return nil, err
 	}
 	if len(text) > maxRecord {
-		return nil, fmt.Errorf("path %q: its record has %d bytes, at most %d are possible", r.Path[:64], len(text), maxRecord)
+		what, name := "path", r.Path
+		if name == "" {
+			what, name = "call", r.Call
+		}
+		return nil, fmt.Errorf("%s %.64q: its record in the undo log has %d bytes, at most %d are possible: use shorter ids and paths", what, name, len(text), maxRecord)
 	}
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, headBytes+len(text)), uint32(len(text)))
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(text, crcTable()))
@@ -108,7 +116,7 @@ func decode(data []byte) ([]record, error) {
 }
 
 // key returns the call that a log is of.
-func (r *record) key() Key { return Key{Session: r.Session, Call: r.Call} }
+func (r *record) key() Key { return Key{Session: r.Session, Call: r.Call, Undo: r.Undo} }
 
 // An undoLog is the log of a call that is running.
 type undoLog struct {
@@ -129,7 +137,7 @@ func (w *Workspace) newLog(key Key) (*undoLog, error) {
 		return nil, fmt.Errorf("call %q: cannot begin the undo log: %w", key.Call, err)
 	}
 	l.file = f
-	head := record{Version: logVersion, Session: key.Session, Call: key.Call}
+	head := record{Version: logVersion, Session: key.Session, Call: key.Call, Undo: key.Undo}
 	if err := l.write(&head); err != nil {
 		return nil, errors.Join(err, f.Close(), w.logs.Remove(l.name))
 	}
@@ -185,8 +193,10 @@ func (w *Workspace) dropLog(name string) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
-	if err := w.logs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot remove the undo log %q: %w", name, err)
-	}
-	return w.sync(disk.SyncDir{Dir: w.logs, Name: "."})
+	return w.owned(func() error {
+		if err := w.logs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot remove the undo log %q: %w", name, err)
+		}
+		return w.sync(disk.SyncDir{Dir: w.logs, Name: "."})
+	})
 }

@@ -36,28 +36,23 @@ func checkPath(name string) error {
 }
 
 // checkWrite holds the rules of a path that is written.
-func checkWrite(name string) error {
+func (w *Workspace) checkWrite(name string) error {
 	if err := checkPath(name); err != nil {
 		return err
 	}
 	if name == "." {
 		return fmt.Errorf("path %q: it is the workspace itself: %w", name, ErrPath)
 	}
-	for element := range strings.SplitSeq(name, "/") {
-		switch {
-		case isGit(element):
-			return fmt.Errorf("path %q: the repository of the user is not written: %w", name, ErrPath)
-		case strings.HasPrefix(element, tempPrefix):
+	elements := strings.Split(name, "/")
+	if p := w.protects(elements); p != nil {
+		return fmt.Errorf("path %q: %s: %w", name, p.reason(), ErrPath)
+	}
+	for _, element := range elements {
+		if strings.HasPrefix(element, tempPrefix) {
 			return fmt.Errorf("path %q: names with %s are for files that are being written: %w", name, tempPrefix, ErrPath)
 		}
 	}
 	return nil
-}
-
-// isGit says whether a file system might take a name for .git.
-func isGit(element string) bool {
-	element = strings.TrimRight(element, ". ")
-	return strings.EqualFold(element, ".git") || strings.EqualFold(element, "git~1")
 }
 
 // checkMode refuses what makes a file more than a file, and what would keep us

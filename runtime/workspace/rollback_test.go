@@ -6,11 +6,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
@@ -19,7 +21,7 @@ import (
 // rollback leaves what was before, a commit what the model says, live and after
 // a restart.
 func TestRollbackIsExact(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(battery.Count(t, 12, 60)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		b := newBench(t)
 		d := tree{}
@@ -158,6 +160,20 @@ func TestARemovedDirectoryComesBack(t *testing.T) {
 	}
 	require.NoError(t, tx.Rollback(t.Context()))
 	assert.Equal(t, want, b.tree())
+}
+
+// TestRecordThatIsTooLong: the ids of the call are in the head of the undo log.
+func TestRecordThatIsTooLong(t *testing.T) {
+	b := newBench(t)
+	tx, err := b.ws.BeginTx(t.Context(), workspace.Key{Session: "s", Call: strings.Repeat("c", 1<<20)})
+	require.NoError(t, err)
+	err = b.ws.WriteFile(workspace.WithTx(t.Context(), tx), "a", []byte("text"), 0o600)
+	require.ErrorContains(t, err, `call "`+strings.Repeat("c", 64)+`": its record in the undo log has`)
+	assert.Empty(t, b.tree())
+	logs, err := os.ReadDir(filepath.Join(b.state, "undo"))
+	require.NoError(t, err)
+	assert.Empty(t, logs)
+	require.NoError(t, tx.Rollback(t.Context()))
 }
 
 func TestSeal(t *testing.T) {

@@ -71,7 +71,7 @@ func (w *Workspace) Settle(ctx context.Context, key Key, commit bool) error {
 	if err := errors.Join(ctx.Err(), w.usable()); err != nil {
 		return err
 	}
-	if err := w.settle(ctx, key, commit); err != nil {
+	if err := w.owned(func() error { return w.settle(ctx, key, commit) }); err != nil {
 		return fmt.Errorf("call %q: %w", key.Call, err)
 	}
 	return nil
@@ -203,7 +203,7 @@ func (w *Workspace) Prune(ctx context.Context, before time.Time) error {
 			continue
 		}
 		if info, err := w.logs.Lstat(name); err == nil && info.ModTime().Before(before) {
-			errs = append(errs, w.logs.Remove(name))
+			errs = append(errs, w.owned(func() error { return w.logs.Remove(name) }))
 		}
 	}
 	return errors.Join(append(errs, w.sync(disk.SyncDir{Dir: w.logs, Name: "."}))...)

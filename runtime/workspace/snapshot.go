@@ -81,7 +81,7 @@ func (w *Workspace) Snapshot(ctx context.Context, paths ...string) (Snapshot, er
 
 // lookAt returns what is at a path that may be written.
 func (w *Workspace) lookAt(ctx context.Context, name string) (seen, error) {
-	if err := errors.Join(ctx.Err(), checkWrite(name)); err != nil {
+	if err := errors.Join(ctx.Err(), w.checkWrite(name)); err != nil {
 		return seen{}, err
 	}
 	p, err := w.place(name)
@@ -102,8 +102,11 @@ func (w *Workspace) lookAt(ctx context.Context, name string) (seen, error) {
 // Restore puts back what a snapshot says, for an undo handler. after says what
 // the call has left of the same paths: a path that is neither as it was before
 // nor as the call left it, or a directory that would go with what others have put
-// there, is refused with a DriftError, and nothing is restored. What is restored already stays; Restore may be called again, and after a crash
-// it has to be. With the context of a call the restoring is a write like others.
+// there, is refused with a DriftError, and nothing is restored.
+//
+// In an undo handler, and in a handler, the restoring is a write like any other, in its
+// transaction. Without a call, as in a test, what is restored already stays when the
+// process dies: Restore may be called again, and has to be then.
 func (w *Workspace) Restore(ctx context.Context, before, after Snapshot) error {
 	items, err := w.restorable(ctx, before, after)
 	if err != nil {
@@ -119,7 +122,7 @@ func (w *Workspace) Restore(ctx context.Context, before, after Snapshot) error {
 	if err = errors.Join(err, w.usable()); err != nil {
 		return err
 	}
-	return w.restoreAll(ctx, items)
+	return w.owned(func() error { return w.restoreAll(ctx, items) })
 }
 
 // claimAll keeps calls from writing paths, and other undo handlers, until they

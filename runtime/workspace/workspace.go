@@ -15,11 +15,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
-	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // A Key names the call that a transaction belongs to.
-type Key = journal.CallKey
+type Key = runtime.CallKey
 
 // defaultMaxFile is how large a file may be that a tool changes, in bytes.
 const defaultMaxFile = 256 << 20
@@ -28,13 +27,16 @@ var _ runtime.Participant = (*Workspace)(nil)
 
 // A Workspace is a directory whose files tools read and write: a participant of
 // the transactions of calls, to be given to the executor. Its methods are
-// safe for concurrent use. One process at a time may write it.
+// safe for concurrent use. The one that was opened last owns the directory: a
+// former one, of this process or another, writes nothing any more (ErrTakenOver).
 type Workspace struct {
-	root    disk.Dir
-	logs    disk.Dir
-	store   *content.Store
-	maxFile int64
-	commit  func(ctx context.Context, effect func() error) error
+	root      disk.Dir
+	logs      disk.Dir
+	store     *content.Store
+	maxFile   int64
+	protected []protected
+	owner     *owner // nil: on a simulated disk
+	commit    func(ctx context.Context, effect func() error) error
 
 	// placing is held from seeing that a file is still as it was to its change.
 	placing sync.Mutex
@@ -49,8 +51,10 @@ type Workspace struct {
 type Option func(*options)
 
 type options struct {
-	logs    string
-	maxFile int64
+	logs      string
+	maxFile   int64
+	protect   []string
+	unprotect []string
 }
 
 // UndoLogs sets the directory of the undo logs. By default it is undo, beside
@@ -65,12 +69,19 @@ func MaxFile(bytes int64) Option { return func(o *options) { o.maxFile = bytes }
 // what is needed to restore files; neither it nor the undo logs may be within
 // the directory, where a tool could write them.
 //
+// Open takes the directory over from the Workspace that had it open. It waits, for at most five
+// seconds, for a write that has begun there, and fails when that does not end.
+//
 // Calls that a crash has interrupted are told by Unsettled and are to be settled
 // before the first call of a tool.
 func Open(dir string, store *content.Store, opts ...Option) (*Workspace, error) {
 	o := options{maxFile: defaultMaxFile, logs: filepath.Join(filepath.Dir(store.Path()), "undo")}
 	for _, opt := range opts {
 		opt(&o)
+	}
+	protected, err := o.protection()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the workspace %q: %w", dir, err)
 	}
 	path, err := real(dir)
 	if err == nil {
@@ -89,7 +100,7 @@ func Open(dir string, store *content.Store, opts ...Option) (*Workspace, error) 
 			return nil, err
 		}
 	}
-	return open(path, logs, store, o)
+	return open(path, logs, store, o.maxFile, protected)
 }
 
 // soundRoot fails for versions of Go whose os.Root can be left.
@@ -101,7 +112,7 @@ func soundRoot(built string) error {
 	return nil
 }
 
-func open(path, logs string, store *content.Store, o options) (*Workspace, error) {
+func open(path, logs string, store *content.Store, maxFile int64, protected []protected) (*Workspace, error) {
 	logDir, err := disk.Open(logs)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the directory of the undo logs %q: %w", logs, err)
@@ -111,7 +122,10 @@ func open(path, logs string, store *content.Store, o options) (*Workspace, error
 		return nil, errors.Join(fmt.Errorf("cannot open the workspace %q: %w", path, err), logDir.Close())
 	}
 	w := OnDisk(root, logDir, store)
-	w.maxFile = o.maxFile
+	w.maxFile, w.protected = maxFile, protected
+	if w.owner, err = own(logs); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot take over the workspace %q: %w", path, err), w.Close())
+	}
 	return w, nil
 }
 
@@ -123,6 +137,7 @@ func OnDisk(root, logs disk.Dir, store *content.Store) *Workspace {
 		live: map[Key]*Tx{}, owners: map[string]*Tx{},
 	}
 	w.commit = w.fenced
+	w.protected, _ = new(options).protection() // that of the default has no error
 	return w
 }
 
@@ -151,7 +166,13 @@ func outside(workspace, dir string) error {
 }
 
 // Close lets go of the directories. The transactions should have ended.
-func (w *Workspace) Close() error { return errors.Join(w.root.Close(), w.logs.Close()) }
+func (w *Workspace) Close() error {
+	err := errors.Join(w.root.Close(), w.logs.Close())
+	if w.owner != nil {
+		err = errors.Join(err, w.owner.lock.Close())
+	}
+	return err
+}
 
 // sync makes files or directories durable. Once that fails nothing is written
 // any more: what was lost is only known after a restart.

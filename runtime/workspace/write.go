@@ -23,9 +23,9 @@ type change struct {
 // WriteFile makes data the content of a file. A file that exists keeps its mode,
 // a new one gets exactly perm, which has to let its owner read. The file is replaced as a whole: nobody sees a part.
 //
-// ctx is that of a call. The error is runtime.ErrFenced when the call has its
-// outcome already, and ErrBusy when another call has written the file and has not
-// ended.
+// ctx is that of a call. The error is runtime.ErrFenced when the call has its outcome
+// already, runtime.ErrReadOnly when its tool is of effect read, and ErrBusy when
+// another call has written the file and has not ended.
 func (w *Workspace) WriteFile(ctx context.Context, name string, data []byte, perm fs.FileMode) error {
 	if err := checkMode(name, perm, 0o400); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (w *Workspace) Mkdir(ctx context.Context, name string, perm fs.FileMode) er
 
 // MkdirAll makes a directory and those above it that do not exist.
 func (w *Workspace) MkdirAll(ctx context.Context, name string, perm fs.FileMode) error {
-	if err := checkWrite(name); err != nil {
+	if err := w.checkWrite(name); err != nil {
 		return err
 	}
 	for i := 0; i <= len(name); i++ {
@@ -93,7 +93,7 @@ func (w *Workspace) MkdirAll(ctx context.Context, name string, perm fs.FileMode)
 // Rename gives a file another name, in the place of what had it. It is a copy
 // and a removal: between them both can be seen. A directory is not renamed.
 func (w *Workspace) Rename(ctx context.Context, from, to string) error {
-	if err := errors.Join(checkWrite(from), checkWrite(to)); err != nil {
+	if err := errors.Join(w.checkWrite(from), w.checkWrite(to)); err != nil {
 		return err
 	}
 	p, err := w.place(from)
@@ -138,7 +138,7 @@ var errChanged = errors.New("somebody changed it at the same time: look at it ag
 // pre-image and the intent are durable, and the new content is, before the fence
 // is entered; within it there is a look and a rename.
 func (w *Workspace) change(ctx context.Context, name string, decide func(now seen) (change, error)) error {
-	if err := checkWrite(name); err != nil {
+	if err := w.checkWrite(name); err != nil {
 		return err
 	}
 	tx, err := w.txOf(ctx)

@@ -56,6 +56,11 @@ func (h *handler) BossSend(context.Context, *BossSendInput) (*BossSendOutput, er
 	return &BossSendOutput{}, nil
 }
 
+// MailSend implements Handler.
+func (h *handler) MailSend(context.Context, *MailSendInput) (*MailSendOutput, error) {
+	return &MailSendOutput{}, nil
+}
+
 // NoteRead implements Handler.
 func (h *handler) NoteRead(_ context.Context, in *NoteReadInput) (*NoteReadOutput, error) {
 	return &NoteReadOutput{Text: strings.Repeat("la ", int(in.Times))}, nil

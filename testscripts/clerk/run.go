@@ -19,9 +19,9 @@ import (
 
 // config is what the flags say.
 type config struct {
-	store, key, anchor, await string
-	serve                     bool
-	tamper                    int64
+	store, key, anchor, await, policy string
+	serve, forge                      bool
+	tamper                            int64
 }
 
 // Run is the program. It returns the exit code.
@@ -32,8 +32,10 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.StringVar(&cfg.store, "store", "", "file of the store")
 	flags.StringVar(&cfg.key, "key", "", "file of the signer of the audit log")
 	flags.StringVar(&cfg.anchor, "anchor", "", "file of the anchored checkpoints")
+	flags.StringVar(&cfg.policy, "policy", "", "file of the policy; without one everything is allowed")
 	flags.StringVar(&cfg.await, "await", "", "wait until the inbox of this store is served")
 	flags.Int64Var(&cfg.tamper, "tamper", 0, "change the entry at this position of the store, and end")
+	flags.BoolVar(&cfg.forge, "forge", false, "append an entry to the store as a process without its keys can, and end")
 	flags.BoolVar(&cfg.serve, "serve", false, "stay until an interrupt")
 	if flags.Parse(args) != nil {
 		return 2
@@ -41,11 +43,14 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// A script that fails leaves nobody behind.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
 	work := func() error { return run(ctx, &cfg, stdin, stdout, stderr) }
 	if cfg.tamper != 0 {
 		work = func() error { return tamper(ctx, cfg.store, cfg.tamper) }
+	}
+	if cfg.forge {
+		work = func() error { return forge(ctx, cfg.store) }
 	}
 	if cfg.await != "" {
 		work = func() error { return await(ctx, cfg.await) }

@@ -2,15 +2,22 @@ package clerk
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing/fstest"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/opa"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -64,10 +71,11 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 	if err != nil {
 		return a, err
 	}
-	allow := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
-		return runtime.Decision{Effect: runtime.EffectAllow}, nil
-	})
-	a.exec, err = runtime.NewExecutor(reg, allow, runtime.WithJournal(j), runtime.WithPendingRequests(), runtime.WithArtifacts(artifacts{objects}),
+	policy, err := policyOf(cfg.policy, reg)
+	if err != nil {
+		return a, err
+	}
+	a.exec, err = runtime.NewExecutor(reg, policy, runtime.WithJournal(j), runtime.WithPendingRequests(), runtime.WithArtifacts(artifacts{objects}),
 		runtime.WithPolicyTimeout(time.Minute), runtime.WithErrorHandler(func(e *runtime.CallError) { fmt.Fprintf(stderr, "operator: %v\n", e) }))
 	if err != nil {
 		return a, err
@@ -82,6 +90,35 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 		return nil
 	})
 	return a, nil
+}
+
+//go:embed policy
+var generated embed.FS
+
+// policyOf returns the policy of a file, and one that allows everything for none.
+func policyOf(file string, reg *runtime.Registry) (runtime.Policy, error) {
+	if file == "" {
+		return runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+			return runtime.Decision{Effect: runtime.EffectAllow}, nil
+		}), nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	dir := fstest.MapFS{filepath.Base(file): {Data: text}}
+	err = fs.WalkDir(generated, "policy", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := generated.ReadFile(path)
+		dir[strings.TrimPrefix(path, "policy/")] = &fstest.MapFile{Data: text}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return opa.Load(dir, reg)
 }
 
 // audited returns the journal, under an audit log when there is a key for one.

@@ -27,3 +27,14 @@ func tamper(ctx context.Context, path string, seq int64) (err error) {
 	}
 	return nil
 }
+
+// forge appends a copy of the last entry to a store.
+func forge(ctx context.Context, path string) (err error) {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	_, err = db.ExecContext(ctx, "INSERT INTO entry SELECT seq + 1, at, kind, session, run, call, tool, mark, leaf, mac FROM entry ORDER BY seq DESC LIMIT 1")
+	return err
+}

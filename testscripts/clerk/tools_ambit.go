@@ -21,27 +21,39 @@ const (
 	NoteWriteName = "note_write"
 	NoteSendName  = "note_send"
 	BossSendName  = "boss_send"
+	MailSendName  = "mail_send"
 	NoteReadName  = "note_read"
 	WaitName      = "wait"
 )
 
 // A Handler carries out the tools. Its methods may be called concurrently,
-// and return soon after their context is done.
+// and return soon after their context is done. The model does not see the
+// text of an error, unless the tool declares safe_errors or [runtime.Public]
+// marks the error.
 type Handler interface {
 	// NoteWrite writes a note, which can be taken back.
 	NoteWrite(context.Context, *NoteWriteInput) (*NoteWriteOutput, error)
+
 	// PrepareNoteWrite returns what UndoNoteWrite will need. It has no effects
 	// of its own; its result is stored before the tool runs.
 	PrepareNoteWrite(context.Context, *NoteWriteInput) (*NoteWriteUndo, error)
+
 	// UndoNoteWrite reverses NoteWrite. It may run more than once. Output is nil
 	// when it is not known; runtime.ErrDrift refuses.
 	UndoNoteWrite(context.Context, *runtime.Undo[NoteWriteInput, NoteWriteUndo, NoteWriteOutput]) error
+
 	// NoteSend sends a note, if somebody agrees.
 	NoteSend(context.Context, *NoteSendInput) (*NoteSendOutput, error)
+
 	// BossSend sends something, if the boss agrees.
 	BossSend(context.Context, *BossSendInput) (*BossSendOutput, error)
+
+	// MailSend sends a mail, if somebody agrees to this one.
+	MailSend(context.Context, *MailSendInput) (*MailSendOutput, error)
+
 	// NoteRead reads a note.
 	NoteRead(context.Context, *NoteReadInput) (*NoteReadOutput, error)
+
 	// Wait waits until it is told to stop.
 	Wait(context.Context, *WaitInput) (*WaitOutput, error)
 }
@@ -66,6 +78,11 @@ func (UnimplementedHandler) BossSend(context.Context, *BossSendInput) (*BossSend
 	return nil, runtime.NotImplemented(BossSendName)
 }
 
+// MailSend is not implemented.
+func (UnimplementedHandler) MailSend(context.Context, *MailSendInput) (*MailSendOutput, error) {
+	return nil, runtime.NotImplemented(MailSendName)
+}
+
 // NoteRead is not implemented.
 func (UnimplementedHandler) NoteRead(context.Context, *NoteReadInput) (*NoteReadOutput, error) {
 	return nil, runtime.NotImplemented(NoteReadName)
@@ -79,9 +96,13 @@ func (UnimplementedHandler) Wait(context.Context, *WaitInput) (*WaitOutput, erro
 // Tools returns the tools, carried out by h.
 func Tools(h Handler) []*runtime.Tool {
 	return []*runtime.Tool{
-		runtime.NewTool(&noteWriteSpec, &noteWriteInputRule, h.NoteWrite, runtime.WithUndo(&noteWriteUndoRule, &noteWriteOutputRule, h.PrepareNoteWrite, h.UndoNoteWrite)),
+		runtime.NewTool(
+			&noteWriteSpec, &noteWriteInputRule, h.NoteWrite,
+			runtime.WithUndo(&noteWriteUndoRule, &noteWriteOutputRule, h.PrepareNoteWrite, h.UndoNoteWrite),
+		),
 		runtime.NewTool(&noteSendSpec, &noteSendInputRule, h.NoteSend),
 		runtime.NewTool(&bossSendSpec, &bossSendInputRule, h.BossSend),
+		runtime.NewTool(&mailSendSpec, &mailSendInputRule, h.MailSend),
 		runtime.NewTool(&noteReadSpec, &noteReadInputRule, h.NoteRead),
 		runtime.NewTool(&waitSpec, &waitInputRule, h.Wait),
 	}
@@ -103,7 +124,7 @@ var noteWriteSpec = runtime.Spec{
 	Pin:          "ca8470bac12f7b30e7cb1802295650408b63891b8df3c8e067df7227fee88144",
 	Effect:       runtime.SideEffectWrite,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	Undo:         &runtime.UndoSpec{TTL: 24 * time.Hour, StateSchema: &noteWriteUndoSchema},
 	InputSchema:  &noteWriteInputSchema,
 	OutputSchema: &noteWriteOutputSchema,
@@ -117,14 +138,21 @@ var (
 )
 
 var noteSendSpec = runtime.Spec{
-	Name:         NoteSendName,
-	Version:      "1.0.0",
-	Description:  "Send a note, if somebody agrees.",
-	Pin:          "813ac9b1c3b0f09fa3457c30d9f0a2bea562b002776203363b1fe05ba440f9e3",
-	Effect:       runtime.SideEffectDestructive,
-	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	Consent:      &runtime.Consent{Ask: runtime.ConsentAskAlways, Message: "Send it?", Timeout: 24 * time.Hour, Quorum: 1, MaxCover: runtime.CoverTool, AllowEdit: true},
+	Name:        NoteSendName,
+	Version:     "1.0.0",
+	Description: "Send a note, if somebody agrees.",
+	Pin:         "813ac9b1c3b0f09fa3457c30d9f0a2bea562b002776203363b1fe05ba440f9e3",
+	Effect:      runtime.SideEffectDestructive,
+	Deadline:    45 * time.Second,
+	Limits:      runtime.Limits{Input: 64 << 10, Output: 1 << 20},
+	Consent: &runtime.Consent{
+		Ask:       runtime.ConsentAskAlways,
+		Message:   "Send it?",
+		Timeout:   24 * time.Hour,
+		Quorum:    1,
+		MaxCover:  runtime.CoverTool,
+		AllowEdit: true,
+	},
 	InputSchema:  &noteSendInputSchema,
 	OutputSchema: &noteSendOutputSchema,
 }
@@ -137,16 +165,42 @@ var (
 )
 
 var bossSendSpec = runtime.Spec{
-	Name:         BossSendName,
-	Version:      "1.0.0",
-	Description:  "Send something, if the boss agrees.",
-	Pin:          "89f72ed4e87fb94e43d2f3def395c34d2f52e4dbbf355a648b2120951686c273",
-	Effect:       runtime.SideEffectDestructive,
-	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	Consent:      &runtime.Consent{Ask: runtime.ConsentAskAlways, Message: "Send it?", Approvers: []string{"the boss"}, Timeout: 5 * time.Minute, Quorum: 1},
+	Name:        BossSendName,
+	Version:     "1.0.0",
+	Description: "Send something, if the boss agrees.",
+	Pin:         "89f72ed4e87fb94e43d2f3def395c34d2f52e4dbbf355a648b2120951686c273",
+	Effect:      runtime.SideEffectDestructive,
+	Deadline:    45 * time.Second,
+	Limits:      runtime.Limits{Input: 64 << 10, Output: 1 << 20},
+	Consent: &runtime.Consent{
+		Ask:       runtime.ConsentAskAlways,
+		Message:   "Send it?",
+		Approvers: []string{"the boss"},
+		Timeout:   5 * time.Minute,
+		Quorum:    1,
+	},
 	InputSchema:  &bossSendInputSchema,
 	OutputSchema: &bossSendOutputSchema,
+}
+
+var (
+	//go:embed schemas/mail_send.input.json
+	mailSendInputSchema string
+	//go:embed schemas/mail_send.output.json
+	mailSendOutputSchema string
+)
+
+var mailSendSpec = runtime.Spec{
+	Name:         MailSendName,
+	Version:      "1.0.0",
+	Description:  "Send a mail, if somebody agrees to this one.",
+	Pin:          "b4acc05a226301ec4278daaab36ebd165817396bfb09876dd2bd72e243a7bf21",
+	Effect:       runtime.SideEffectDestructive,
+	Deadline:     45 * time.Second,
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
+	Consent:      &runtime.Consent{Ask: runtime.ConsentAskAlways, Message: "Mail {to}?", Timeout: 24 * time.Hour, Quorum: 1},
+	InputSchema:  &mailSendInputSchema,
+	OutputSchema: &mailSendOutputSchema,
 }
 
 var (
@@ -163,7 +217,7 @@ var noteReadSpec = runtime.Spec{
 	Pin:          "51e2be9b8ba75c4842762cf72fc8fa8d822a43c09e7d21ebbe95968c7bdc903b",
 	Effect:       runtime.SideEffectRead,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	Artifact:     &runtime.Artifact{Over: 100, Type: "text/plain"},
 	InputSchema:  &noteReadInputSchema,
 	OutputSchema: &noteReadOutputSchema,
@@ -183,7 +237,7 @@ var waitSpec = runtime.Spec{
 	Pin:          "e9f619173a424802f67f0ec4690995c8548d82e43a37f83eaf59ebca92c0d838",
 	Effect:       runtime.SideEffectWrite,
 	Deadline:     10 * time.Minute,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	InputSchema:  &waitInputSchema,
 	OutputSchema: &waitOutputSchema,
 }

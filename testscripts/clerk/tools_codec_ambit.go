@@ -170,6 +170,44 @@ func (v *BossSendOutput) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
+// MailSendInput is the input of the mail_send tool.
+type MailSendInput struct {
+	To string // Whom to send it to.
+}
+
+var (
+	mailSendInputRule = wire.ObjectRule{Names: []string{"to"}, Required: 1}
+	mailSendInputTo   = wire.StringRule{Has: wire.Max, Max: 40}
+)
+
+// ReadMember reads one member of v.
+func (v *MailSendInput) ReadMember(r *wire.Reader, name string) {
+	if name == "to" {
+		wire.ReadString(r, &v.To, &mailSendInputTo)
+	}
+}
+
+// Walk visits v in declaration order.
+func (v *MailSendInput) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &mailSendInputRule)
+	wire.StringMember(w, "to", &v.To, &mailSendInputTo)
+	wire.End(w)
+}
+
+// MailSendOutput is the output of the mail_send tool.
+type MailSendOutput struct{}
+
+var mailSendOutputRule = wire.ObjectRule{}
+
+// ReadMember reads one member of v.
+func (v *MailSendOutput) ReadMember(r *wire.Reader, name string) {}
+
+// Walk visits v in declaration order.
+func (v *MailSendOutput) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &mailSendOutputRule)
+	wire.End(w)
+}
+
 // NoteReadInput is the input of the note_read tool.
 type NoteReadInput struct {
 	Times int64 // How long the note is.

@@ -39,28 +39,39 @@ const (
 )
 
 // A Handler carries out the tools. Its methods may be called concurrently,
-// and return soon after their context is done.
+// and return soon after their context is done. The model does not see the
+// text of an error, unless the tool declares safe_errors or [runtime.Public]
+// marks the error.
 type Handler interface {
 	// Echo returns the text that it is given.
 	Echo(context.Context, *EchoInput) (*EchoOutput, error)
+
 	// Act carries out the act tool: End in the way that it is asked to.
 	Act(context.Context, *ActInput) (*ActOutput, error)
+
 	// QuietFail carries out the quiet_fail tool: Fail with an error that is not
 	// for the model.
 	QuietFail(context.Context, *QuietFailInput) (*QuietFailOutput, error)
+
 	// Wait takes a while.
 	Wait(context.Context, *WaitInput) (*WaitOutput, error)
+
 	// Gated runs only behind three gates.
 	Gated(context.Context, *GatedInput) (*GatedOutput, error)
+
 	// Send sends something, once.
 	Send(context.Context, *SendInput) (*SendOutput, error)
+
 	// Shout carries out the shout tool: Say something, unless it is loud.
 	Shout(context.Context, *ShoutInput) (*ShoutOutput, error)
+
 	// Unlisted writes without a policy that allows it.
 	Unlisted(context.Context, *UnlistedInput) (*UnlistedOutput, error)
+
 	// Broken carries out the broken tool: Meet a policy that cannot be
 	// evaluated.
 	Broken(context.Context, *BrokenInput) (*BrokenOutput, error)
+
 	// Asking runs only when somebody agrees.
 	Asking(context.Context, *AskingInput) (*AskingOutput, error)
 }
@@ -151,7 +162,7 @@ var echoSpec = runtime.Spec{
 	Effect:       runtime.SideEffectRead,
 	Idempotent:   true,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	InputSchema:  &echoInputSchema,
 	OutputSchema: &echoOutputSchema,
 }
@@ -170,7 +181,7 @@ var actSpec = runtime.Spec{
 	Pin:          "7198f5c6fe2b69aa5325a56f7683a2f86c9f71cdc3d921643bfa27d736da8f8d",
 	Effect:       runtime.SideEffectRead,
 	Deadline:     500 * time.Millisecond,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	SafeErrors:   true,
 	InputSchema:  &actInputSchema,
 	OutputSchema: &actOutputSchema,
@@ -190,7 +201,7 @@ var quietFailSpec = runtime.Spec{
 	Pin:          "6fc1c0c11675f26a1900e963899683f3aac0eda0b783c6d7099af4fbb39a30d9",
 	Effect:       runtime.SideEffectRead,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	InputSchema:  &quietFailInputSchema,
 	OutputSchema: &quietFailOutputSchema,
 }
@@ -206,10 +217,10 @@ var waitSpec = runtime.Spec{
 	Name:         WaitName,
 	Version:      "1.0.0",
 	Description:  "Take a while.",
-	Pin:          "1499937882cf2f0f9c21993a9ed6f861908a066ec070a8a50d1a562d5a9ff653",
+	Pin:          "c020cf9c39db4e944b8e22dd13184fcc6ff6aa6d91cacc6a4d4cbdd01d71b54c",
 	Effect:       runtime.SideEffectRead,
 	Deadline:     30 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576, Concurrency: 4},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20, Concurrency: 4, Queue: 200},
 	InputSchema:  &waitInputSchema,
 	OutputSchema: &waitOutputSchema,
 }
@@ -231,7 +242,7 @@ var gatedSpec = runtime.Spec{
 	Behaviors:    []string{"drive", "park"},
 	Modes:        []runtime.Mode{{Name: "light", Values: []string{"dim", "bright"}}},
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	InputSchema:  &gatedInputSchema,
 	OutputSchema: &gatedOutputSchema,
 }
@@ -250,7 +261,7 @@ var sendSpec = runtime.Spec{
 	Pin:          "10b9353d2035877fddf731839cf638b33103b22aecdd511e4ac95aeb8145e3da",
 	Effect:       runtime.SideEffectWrite,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	Dedupe:       runtime.Dedupe{Mode: runtime.DedupeAlways},
 	InputSchema:  &sendInputSchema,
 	OutputSchema: &sendOutputSchema,
@@ -270,7 +281,7 @@ var shoutSpec = runtime.Spec{
 	Pin:          "2f8c8b3fee62ac225972f132ce5dba4286f4e917ec4f3acc94ad1fb239331a84",
 	Effect:       runtime.SideEffectWrite,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	InputSchema:  &shoutInputSchema,
 	OutputSchema: &shoutOutputSchema,
 }
@@ -289,7 +300,7 @@ var unlistedSpec = runtime.Spec{
 	Pin:          "563a794d8db990c508171356c39ed49748d69dbeed756f14de2074d8186175b0",
 	Effect:       runtime.SideEffectWrite,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	InputSchema:  &unlistedInputSchema,
 	OutputSchema: &unlistedOutputSchema,
 }
@@ -308,7 +319,7 @@ var brokenSpec = runtime.Spec{
 	Pin:          "5c899ab184cd4711ec08593cde0c03e7ed3e0cdc9874c670a78ce5ab77270931",
 	Effect:       runtime.SideEffectRead,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	InputSchema:  &brokenInputSchema,
 	OutputSchema: &brokenOutputSchema,
 }
@@ -321,14 +332,20 @@ var (
 )
 
 var askingSpec = runtime.Spec{
-	Name:         AskingName,
-	Version:      "1.0.0",
-	Description:  "Run only when somebody agrees.",
-	Pin:          "3404c9d6c3b299a4d47777fef52b792a215307755b3a0ee792e647df293c354c",
-	Effect:       runtime.SideEffectDestructive,
-	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	Consent:      &runtime.Consent{Ask: runtime.ConsentAskAlways, Message: "Really?", Approvers: []string{"owner"}, Timeout: 5 * time.Minute, Quorum: 1},
+	Name:        AskingName,
+	Version:     "1.0.0",
+	Description: "Run only when somebody agrees.",
+	Pin:         "3404c9d6c3b299a4d47777fef52b792a215307755b3a0ee792e647df293c354c",
+	Effect:      runtime.SideEffectDestructive,
+	Deadline:    45 * time.Second,
+	Limits:      runtime.Limits{Input: 64 << 10, Output: 1 << 20},
+	Consent: &runtime.Consent{
+		Ask:       runtime.ConsentAskAlways,
+		Message:   "Really?",
+		Approvers: []string{"owner"},
+		Timeout:   5 * time.Minute,
+		Quorum:    1,
+	},
 	InputSchema:  &askingInputSchema,
 	OutputSchema: &askingOutputSchema,
 }

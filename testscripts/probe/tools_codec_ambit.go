@@ -17,7 +17,7 @@ type EchoInput struct {
 }
 
 var (
-	echoInputRule  = wire.ObjectRule{Names: []string{"text", "times"}, Required: 1, Defaults: []string{"", "1"}}
+	echoInputRule  = wire.ObjectRule{Names: []string{"text", "times"}, Required: 1, Defaults: []wire.Default{{Name: "times", JSON: "1"}}}
 	echoInputText  = wire.StringRule{Has: wire.Min | wire.Max, Min: 1, Max: 20, Pattern: &patternEchoInputText}
 	echoInputTimes = wire.IntRule{Has: wire.Min | wire.Max, Min: 1, Max: 3}
 )

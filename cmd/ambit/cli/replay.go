@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,8 +21,6 @@ type rerun struct {
 	simulation
 	store, journal string
 	session, run   string
-	budget         time.Duration
-	reminders      int
 }
 
 func newReplay() *cobra.Command {
@@ -68,8 +65,6 @@ lines ("-": standard input).`,
 	flags.StringVar(&r.policies, "policies", "", "`folder` of the policies; without it that beside the declaration")
 	flags.StringVar(&r.session, "session", "", "`id` of the only session to tell of")
 	flags.StringVar(&r.run, "run", "", "`id` of the only run to tell of")
-	flags.DurationVar(&r.budget, "minimum-budget", 0, "what of a turn's budget a call had to find, if the executor was made with another than the default")
-	flags.IntVar(&r.reminders, "reminders", 0, "how often a model that stopped was reminded, if the executor was made with reminders")
 	flags.BoolVar(&r.asJSON, "json", false, "print the report as JSON")
 	return cmd
 }
@@ -99,7 +94,7 @@ func (r *rerun) report(ctx context.Context, stdin io.Reader) (*replay.Report, er
 	}
 	defer source.Close()
 	report, err := replay.Run(ctx, source, &replay.Candidate{
-		Declaration: setup.Declaration, Policy: setup.Policy, MinimumBudget: r.budget, Reminders: r.reminders,
+		Declaration: setup.Declaration, Policy: setup.Policy,
 	})
 	if err != nil {
 		return nil, err

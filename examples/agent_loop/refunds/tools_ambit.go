@@ -26,20 +26,27 @@ const (
 )
 
 // A Handler carries out the tools. Its methods may be called concurrently,
-// and return soon after their context is done.
+// and return soon after their context is done. The model does not see the
+// text of an error, unless the tool declares safe_errors or [runtime.Public]
+// marks the error.
 type Handler interface {
 	// CaseOpen opens the case of a customer. It comes before everything else.
 	CaseOpen(context.Context, *CaseOpenInput) (*CaseOpenOutput, error)
+
 	// OrderFind returns what an order cost and what was refunded already.
 	OrderFind(context.Context, *OrderFindInput) (*OrderFindOutput, error)
+
 	// Refund gives money back to the customer.
 	Refund(context.Context, *RefundInput) (*RefundOutput, error)
+
 	// PreviewRefund shows what Refund would do. It only reads; its digest is
 	// part of what is approved.
 	PreviewRefund(context.Context, *RefundInput) (runtime.Preview, error)
+
 	// CaseClose carries out the case_close tool: File what was done. No run ends
 	// without it.
 	CaseClose(context.Context, *CaseCloseInput) (*CaseCloseOutput, error)
+
 	// Reply tells the customer how it went. This ends the work.
 	Reply(context.Context, *ReplyInput) (*ReplyOutput, error)
 }
@@ -103,7 +110,7 @@ var caseOpenSpec = runtime.Spec{
 	Pin:          "1f7bdb6f3d3bffbbc41f06fa74692c9475259bb54eaf750288d89de0ee7cea16",
 	Effect:       runtime.SideEffectWrite,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	Rules:        runtime.Rules{StartConstraint: true, MaxCalls: 1},
 	Set:          &setRules,
 	InputSchema:  &caseOpenInputSchema,
@@ -126,7 +133,7 @@ var orderFindSpec = runtime.Spec{
 	Effect:       runtime.SideEffectRead,
 	Idempotent:   true,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	SafeErrors:   true,
 	Set:          &setRules,
 	InputSchema:  &orderFindInputSchema,
@@ -141,16 +148,23 @@ var (
 )
 
 var refundSpec = runtime.Spec{
-	Name:         RefundName,
-	Version:      "1.0.0",
-	Title:        "Refund",
-	Description:  "Give money back to the customer.",
-	Pin:          "2c1a9e7eb8b2ded6a8feb7fbaea136acecbc533a6f28521c537bc2530f08dba2",
-	Effect:       runtime.SideEffectDestructive,
-	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
-	SafeErrors:   true,
-	Consent:      &runtime.Consent{Message: "Refund {cents} cents of order {order}", Approvers: []string{"manager"}, Timeout: 10 * time.Minute, Quorum: 1, MaxCover: runtime.CoverArgs, Preview: true},
+	Name:        RefundName,
+	Version:     "1.0.0",
+	Title:       "Refund",
+	Description: "Give money back to the customer.",
+	Pin:         "2c1a9e7eb8b2ded6a8feb7fbaea136acecbc533a6f28521c537bc2530f08dba2",
+	Effect:      runtime.SideEffectDestructive,
+	Deadline:    45 * time.Second,
+	Limits:      runtime.Limits{Input: 64 << 10, Output: 1 << 20},
+	SafeErrors:  true,
+	Consent: &runtime.Consent{
+		Message:   "Refund {cents} cents of order {order}",
+		Approvers: []string{"manager"},
+		Timeout:   10 * time.Minute,
+		Quorum:    1,
+		MaxCover:  runtime.CoverArgs,
+		Preview:   true,
+	},
 	Rules:        runtime.Rules{RequiresPreceding: []string{"order_find"}, MaxCalls: 3},
 	Set:          &setRules,
 	InputSchema:  &refundInputSchema,
@@ -172,7 +186,7 @@ var caseCloseSpec = runtime.Spec{
 	Pin:          "585972f16f56fcc73c6ec6c085d9072ef4899726f929ba5fb19d70abb4c336de",
 	Effect:       runtime.SideEffectWrite,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	Rules:        runtime.Rules{RequiredBeforeExit: true},
 	Set:          &setRules,
 	InputSchema:  &caseCloseInputSchema,
@@ -194,7 +208,7 @@ var replySpec = runtime.Spec{
 	Pin:          "0e738c1ebc7758e87cf7bfc6c6d2f59b00558be62f45a27c1949912120d4f8c0",
 	Effect:       runtime.SideEffectWrite,
 	Deadline:     45 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	Rules:        runtime.Rules{ExitLoop: true},
 	Set:          &setRules,
 	InputSchema:  &replyInputSchema,

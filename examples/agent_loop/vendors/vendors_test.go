@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	anthropicoption "github.com/anthropics/anthropic-sdk-go/option"
@@ -53,8 +51,7 @@ func drive(t *testing.T, model func(*runtime.Registry) (agent.Model, error)) str
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
-	defer stop()
+	ctx := t.Context()
 	session := exec.Session(runtime.SessionConfig{Principal: "agent"})
 	job, err := session.StartRun(ctx, runtime.RunConfig{})
 	if err != nil {

@@ -36,44 +36,60 @@ const (
 )
 
 // A Handler carries out the tools. Its methods may be called concurrently,
-// and return soon after their context is done.
+// and return soon after their context is done. The model does not see the
+// text of an error, unless the tool declares safe_errors or [runtime.Public]
+// marks the error.
 type Handler interface {
 	// FileRead returns the text of a file in the workspace.
 	FileRead(context.Context, *FileReadInput) (*FileReadOutput, error)
+
 	// FileList lists what is below a folder of the workspace.
 	FileList(context.Context, *FileListInput) (*FileListOutput, error)
+
 	// FileWrite replaces the content of a file in the workspace.
 	FileWrite(context.Context, *FileWriteInput) (*FileWriteOutput, error)
+
 	// PreviewFileWrite shows what FileWrite would do. It only reads; its digest
 	// is part of what is approved.
 	PreviewFileWrite(context.Context, *FileWriteInput) (runtime.Preview, error)
+
 	// PrepareFileWrite returns what UndoFileWrite will need. It has no effects
 	// of its own; its result is stored before the tool runs.
 	PrepareFileWrite(context.Context, *FileWriteInput) (*Change, error)
+
 	// UndoFileWrite reverses FileWrite. It may run more than once. Output is nil
 	// when it is not known; runtime.ErrDrift refuses.
 	UndoFileWrite(context.Context, *runtime.Undo[FileWriteInput, Change, FileWriteOutput]) error
+
 	// FileEdit applies edits to a file in the workspace, all of them or none.
 	FileEdit(context.Context, *FileEditInput) (*FileEditOutput, error)
+
 	// PreviewFileEdit shows what FileEdit would do. It only reads; its digest is
 	// part of what is approved.
 	PreviewFileEdit(context.Context, *FileEditInput) (runtime.Preview, error)
+
 	// PrepareFileEdit returns what UndoFileEdit will need. It has no effects of
 	// its own; its result is stored before the tool runs.
 	PrepareFileEdit(context.Context, *FileEditInput) (*Change, error)
+
 	// UndoFileEdit reverses FileEdit. It may run more than once. Output is nil
 	// when it is not known; runtime.ErrDrift refuses.
 	UndoFileEdit(context.Context, *runtime.Undo[FileEditInput, Change, FileEditOutput]) error
+
 	// TextSearch finds the lines of the workspace that contain a text.
 	TextSearch(context.Context, *TextSearchInput) (*TextSearchOutput, error)
+
 	// WebSearch finds pages that contain a text.
 	WebSearch(context.Context, *WebSearchInput) (*WebSearchOutput, error)
+
 	// MessageSend sends a message to the harbour office; it cannot be taken
 	// back.
 	MessageSend(context.Context, *MessageSendInput) (*MessageSendOutput, error)
+
 	// SlowWrite carries out the slow_write tool: Misbehave on purpose; ignore
 	// the deadline and write a file after it.
 	SlowWrite(context.Context, *SlowWriteInput) (*SlowWriteOutput, error)
+
 	// Crash carries out the crash tool: Misbehave on purpose; panic.
 	Crash(context.Context, *CrashInput) (*CrashOutput, error)
 }
@@ -133,8 +149,16 @@ func Tools(h Handler) []*runtime.Tool {
 	return []*runtime.Tool{
 		runtime.NewTool(&fileReadSpec, &fileReadInputRule, h.FileRead),
 		runtime.NewTool(&fileListSpec, &fileListInputRule, h.FileList),
-		runtime.NewTool(&fileWriteSpec, &fileWriteInputRule, h.FileWrite, runtime.WithPreview(h.PreviewFileWrite), runtime.WithUndo(&changeRule, &fileWriteOutputRule, h.PrepareFileWrite, h.UndoFileWrite)),
-		runtime.NewTool(&fileEditSpec, &fileEditInputRule, h.FileEdit, runtime.WithPreview(h.PreviewFileEdit), runtime.WithUndo(&changeRule, &fileEditOutputRule, h.PrepareFileEdit, h.UndoFileEdit)),
+		runtime.NewTool(
+			&fileWriteSpec, &fileWriteInputRule, h.FileWrite,
+			runtime.WithPreview(h.PreviewFileWrite),
+			runtime.WithUndo(&changeRule, &fileWriteOutputRule, h.PrepareFileWrite, h.UndoFileWrite),
+		),
+		runtime.NewTool(
+			&fileEditSpec, &fileEditInputRule, h.FileEdit,
+			runtime.WithPreview(h.PreviewFileEdit),
+			runtime.WithUndo(&changeRule, &fileEditOutputRule, h.PrepareFileEdit, h.UndoFileEdit),
+		),
 		runtime.NewTool(&textSearchSpec, &textSearchInputRule, h.TextSearch),
 		runtime.NewTool(&webSearchSpec, &webSearchInputRule, h.WebSearch),
 		runtime.NewTool(&messageSendSpec, &messageSendInputRule, h.MessageSend),
@@ -160,7 +184,7 @@ var fileReadSpec = runtime.Spec{
 	Idempotent:   true,
 	Capabilities: []string{"filesystem.read"},
 	Deadline:     2 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	SafeErrors:   true,
 	InputSchema:  &fileReadInputSchema,
 	OutputSchema: &fileReadOutputSchema,
@@ -183,7 +207,7 @@ var fileListSpec = runtime.Spec{
 	Idempotent:   true,
 	Capabilities: []string{"filesystem.read"},
 	Deadline:     2 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	SafeErrors:   true,
 	InputSchema:  &fileListInputSchema,
 	OutputSchema: &fileListOutputSchema,
@@ -209,7 +233,7 @@ var fileWriteSpec = runtime.Spec{
 	Capabilities: []string{"filesystem.write"},
 	Behaviors:    []string{"draft", "doc_edit"},
 	Deadline:     5 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576, Concurrency: 4},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20, Concurrency: 4},
 	SafeErrors:   true,
 	Consent:      &runtime.Consent{Message: "Change {path}", Timeout: 24 * time.Hour, Quorum: 1, Preview: true},
 	Undo:         &runtime.UndoSpec{TTL: 24 * time.Hour, StateSchema: &fileWriteUndoSchema},
@@ -236,7 +260,7 @@ var fileEditSpec = runtime.Spec{
 	Capabilities: []string{"filesystem.write"},
 	Behaviors:    []string{"doc_edit"},
 	Deadline:     5 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	SafeErrors:   true,
 	Consent:      &runtime.Consent{Message: "Change {path}", Timeout: 24 * time.Hour, Quorum: 1, Preview: true},
 	Undo:         &runtime.UndoSpec{TTL: 24 * time.Hour, StateSchema: &fileEditUndoSchema},
@@ -261,7 +285,7 @@ var textSearchSpec = runtime.Spec{
 	Idempotent:   true,
 	Capabilities: []string{"filesystem.read"},
 	Deadline:     5 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	SafeErrors:   true,
 	InputSchema:  &textSearchInputSchema,
 	OutputSchema: &textSearchOutputSchema,
@@ -285,7 +309,7 @@ var webSearchSpec = runtime.Spec{
 	Capabilities: []string{"network.read"},
 	Modes:        []runtime.Mode{{Name: "web_mode", Values: []string{"cached", "live"}}},
 	Deadline:     5 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	SafeErrors:   true,
 	InputSchema:  &webSearchInputSchema,
 	OutputSchema: &webSearchOutputSchema,
@@ -307,7 +331,7 @@ var messageSendSpec = runtime.Spec{
 	Effect:       runtime.SideEffectWrite,
 	Capabilities: []string{"message.send"},
 	Deadline:     5 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	SafeErrors:   true,
 	InputSchema:  &messageSendInputSchema,
 	OutputSchema: &messageSendOutputSchema,
@@ -329,7 +353,7 @@ var slowWriteSpec = runtime.Spec{
 	Effect:       runtime.SideEffectWrite,
 	Capabilities: []string{"filesystem.write"},
 	Deadline:     250 * time.Millisecond,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	InputSchema:  &slowWriteInputSchema,
 	OutputSchema: &slowWriteOutputSchema,
 }
@@ -348,8 +372,8 @@ var crashSpec = runtime.Spec{
 	Description:  "Misbehave on purpose; panic.",
 	Pin:          "392ad62a66d18f6039d9c1b99f14acf30210a05d61446d05ff3c162dc7916977",
 	Effect:       runtime.SideEffectRead,
-	Deadline:     1 * time.Second,
-	Limits:       runtime.Limits{Input: 65536, Output: 1048576},
+	Deadline:     time.Second,
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
 	InputSchema:  &crashInputSchema,
 	OutputSchema: &crashOutputSchema,
 }

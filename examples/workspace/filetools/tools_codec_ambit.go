@@ -12,9 +12,7 @@ var patternPath = wire.Pattern{
 
 var pathRule = wire.StringRule{Has: wire.Min | wire.Max, Min: 1, Max: 1024, Pattern: &patternPath}
 
-// Edit is shared by the tools that refer to it.
-//
-// One change to the text of a file.
+// Edit is one change to the text of a file.
 type Edit interface {
 	wire.Value
 	isEdit()
@@ -38,7 +36,7 @@ func readEdit(r *wire.Reader, p *Edit, rule *wire.UnionRule) {
 	}
 }
 
-// EditReplace is the Edit with op replace.
+// EditReplace is the Edit whose op is replace.
 //
 // Replaces every occurrence of a text.
 type EditReplace struct {
@@ -74,7 +72,7 @@ func (v *EditReplace) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
-// EditAppend is the Edit with op append.
+// EditAppend is the Edit whose op is append.
 //
 // Adds text at the end of the file.
 type EditAppend struct {
@@ -105,9 +103,7 @@ func (v *EditAppend) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
-// FileState is shared by the tools that refer to it.
-//
-// What stands at a path. Where nothing stands it has no kind.
+// FileState is what stands at a path. Where nothing stands it has no kind.
 type FileState struct {
 	Path   string                  // Path inside the workspace, with forward slashes.
 	Kind   wire.Opt[FileStateKind] // A file or a folder.
@@ -117,7 +113,11 @@ type FileState struct {
 }
 
 var (
-	fileStateRule = wire.ObjectRule{Names: []string{"path", "kind", "mode", "sha256", "size"}, Required: 1, Defaults: []string{"", "", "0", "\"\"", "0"}}
+	fileStateRule = wire.ObjectRule{
+		Names:    []string{"path", "kind", "mode", "sha256", "size"},
+		Required: 1,
+		Defaults: []wire.Default{{Name: "mode", JSON: "0"}, {Name: "sha256", JSON: `""`}, {Name: "size", JSON: "0"}},
+	}
 	fileStateKind = wire.StringRule{Enum: []string{"file", "dir"}}
 	fileStateMode = wire.IntRule{Has: wire.Min | wire.Max, Min: 0, Max: 4294967295}
 	fileStateSize = wire.IntRule{Has: wire.Min, Min: 0}
@@ -159,9 +159,7 @@ const (
 	FileStateKindDir  FileStateKind = "dir"
 )
 
-// Change is shared by the tools that refer to it.
-//
-// What a write changes, so that it can be taken back.
+// Change is what a write changes, so that it can be taken back.
 type Change struct {
 	Before []FileState // What stood there before.
 	After  []FileState // What the write has left there.
@@ -198,7 +196,11 @@ type FileReadInput struct {
 }
 
 var (
-	fileReadInputRule  = wire.ObjectRule{Names: []string{"path", "limit"}, Required: 1, Defaults: []string{"", "1000"}}
+	fileReadInputRule = wire.ObjectRule{
+		Names:    []string{"path", "limit"},
+		Required: 1,
+		Defaults: []wire.Default{{Name: "limit", JSON: "1000"}},
+	}
 	fileReadInputLimit = wire.IntRule{Has: wire.Min | wire.Max, Min: 1, Max: 10000}
 )
 
@@ -260,7 +262,10 @@ type FileListInput struct {
 }
 
 var (
-	fileListInputRule  = wire.ObjectRule{Names: []string{"path", "depth"}, Defaults: []string{"\".\"", "8"}}
+	fileListInputRule = wire.ObjectRule{
+		Names:    []string{"path", "depth"},
+		Defaults: []wire.Default{{Name: "path", JSON: `"."`}, {Name: "depth", JSON: "8"}},
+	}
 	fileListInputDepth = wire.IntRule{Has: wire.Min | wire.Max, Min: 1, Max: 16}
 )
 
@@ -312,7 +317,8 @@ func walkFileListOutputEntriesItemList(w wire.Visitor, p *[]FileListOutputEntrie
 	wire.WalkArray(w, p, rule, wire.WalkObject, &fileListOutputEntriesItemRule)
 }
 
-// one element of FileListOutputEntries
+// FileListOutputEntriesItem is one element of the member entries of
+// FileListOutput.
 type FileListOutputEntriesItem struct {
 	Path string                        // Path inside the workspace.
 	Kind FileListOutputEntriesItemKind // What stands at the path; a link is not followed.
@@ -475,7 +481,11 @@ type TextSearchInput struct {
 }
 
 var (
-	textSearchInputRule  = wire.ObjectRule{Names: []string{"query", "path", "limit"}, Required: 1, Defaults: []string{"", "\".\"", "50"}}
+	textSearchInputRule = wire.ObjectRule{
+		Names:    []string{"query", "path", "limit"},
+		Required: 1,
+		Defaults: []wire.Default{{Name: "path", JSON: `"."`}, {Name: "limit", JSON: "50"}},
+	}
 	textSearchInputQuery = wire.StringRule{Has: wire.Min | wire.Max, Min: 1, Max: 200}
 	textSearchInputLimit = wire.IntRule{Has: wire.Min | wire.Max, Min: 1, Max: 1000}
 )
@@ -530,7 +540,8 @@ func walkTextSearchOutputMatchesItemList(w wire.Visitor, p *[]TextSearchOutputMa
 	wire.WalkArray(w, p, rule, wire.WalkObject, &textSearchOutputMatchesItemRule)
 }
 
-// one element of TextSearchOutputMatches
+// TextSearchOutputMatchesItem is one element of the member matches of
+// TextSearchOutput.
 type TextSearchOutputMatchesItem struct {
 	Path string // File that holds the line.
 	Line int64  // Line number from 1.
@@ -565,7 +576,11 @@ type WebSearchInput struct {
 }
 
 var (
-	webSearchInputRule  = wire.ObjectRule{Names: []string{"query", "limit"}, Required: 1, Defaults: []string{"", "5"}}
+	webSearchInputRule = wire.ObjectRule{
+		Names:    []string{"query", "limit"},
+		Required: 1,
+		Defaults: []wire.Default{{Name: "limit", JSON: "5"}},
+	}
 	webSearchInputQuery = wire.StringRule{Has: wire.Min | wire.Max, Min: 1, Max: 200}
 	webSearchInputLimit = wire.IntRule{Has: wire.Min | wire.Max, Min: 1, Max: 20}
 )
@@ -617,7 +632,8 @@ func walkWebSearchOutputResultsItemList(w wire.Visitor, p *[]WebSearchOutputResu
 	wire.WalkArray(w, p, rule, wire.WalkObject, &webSearchOutputResultsItemRule)
 }
 
-// one element of WebSearchOutputResults
+// WebSearchOutputResultsItem is one element of the member results of
+// WebSearchOutput.
 type WebSearchOutputResultsItem struct {
 	Title string // Title of the page.
 	URL   string // Address of the page.

@@ -25,7 +25,7 @@ func Codec(p *ir.Package) ([]byte, error) {
 // declaration prints everything of one declared type.
 func declaration(g *jen.Group, t *ir.Type) {
 	switch t.Kind {
-	case ir.KindEnum:
+	case ir.KindEnum, ir.KindIntEnum:
 		enum(g, t)
 	case ir.KindUnion:
 		union(g, t)
@@ -100,7 +100,7 @@ func tuple(g *jen.Group, t *ir.Type) {
 	walkTuple(g, t)
 }
 
-// enum prints a named string and its constants:
+// enum prints a named string or integer and its constants:
 //
 //	type FileReadInputMode string
 //
@@ -110,12 +110,20 @@ func tuple(g *jen.Group, t *ir.Type) {
 //	)
 func enum(g *jen.Group, t *ir.Type) {
 	doc(g, t.Doc)
-	g.Type().Add(id(t.Name)).String()
+	if t.Kind == ir.KindEnum {
+		g.Type().Add(id(t.Name)).String()
+	} else {
+		g.Type().Add(id(t.Name)).Int64()
+	}
 	g.Line()
 	docLine(g, "The values of "+t.Name+".")
 	g.Const().DefsFunc(func(g *jen.Group) {
 		for _, v := range t.Enum {
-			g.Add(id(v.GoName)).Add(id(t.Name)).Op("=").Lit(v.Value)
+			value := text(v.Text)
+			if t.Kind == ir.KindIntEnum {
+				value = jen.Lit(int(v.Int))
+			}
+			g.Add(id(v.GoName)).Add(id(t.Name)).Op("=").Add(value)
 		}
 	})
 	g.Line()

@@ -101,7 +101,7 @@ func renderOne(print fragment) ([]byte, error) {
 	if err := f.RenderWithFile(&out, f); err != nil {
 		return nil, fmt.Errorf("generated code does not parse, which is a fault of the generator: %w", err)
 	}
-	return out.Bytes(), nil
+	return fold(out.Bytes())
 }
 
 // chunks cuts n things into fragments of a size that keeps all workers busy.

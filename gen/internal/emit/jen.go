@@ -3,6 +3,8 @@ package emit
 import (
 	"fmt"
 	"go/token"
+	"strconv"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -62,11 +64,22 @@ func inline(elems []jen.Code) *jen.Statement { return jen.Values(elems...) }
 // hex is an unsigned literal without its type around it.
 func hex(n uint64) *jen.Statement { return jen.Op(fmt.Sprintf("%#x", n)) }
 
+// text is a string literal.
+func text(s string) *jen.Statement { return jen.Op(quoted(s)) }
+
+// quoted is a string literal, between back quotes where that spares escapes.
+func quoted(s string) string {
+	if strings.ContainsAny(s, `"\`) && strconv.CanBackquote(s) && !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return "`" + s + "`"
+	}
+	return strconv.Quote(s)
+}
+
 // texts is []string{...}.
 func texts(all []string) *jen.Statement {
 	elems := make([]jen.Code, len(all))
 	for i, s := range all {
-		elems[i] = jen.Lit(s)
+		elems[i] = text(s)
 	}
 	return jen.Index().String().Values(elems...)
 }

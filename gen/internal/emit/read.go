@@ -134,6 +134,8 @@ func readFunc(t *ir.Type) *jen.Statement {
 		return fromWire("ReadString")
 	case ir.KindEnum:
 		return fromWire("ReadEnum")
+	case ir.KindIntEnum:
+		return fromWire("ReadIntEnum")
 	case ir.KindInt:
 		return fromWire("ReadInt")
 	case ir.KindFloat:
@@ -170,11 +172,16 @@ func target(f *ir.Field) *jen.Statement {
 }
 
 // plain is the pointer to a field that is always there. An enum's is that of
-// a string, so that reading and walking it are no further instances.
+// its basic type, so that reading and walking it are no further instances.
 func plain(f *ir.Field) *jen.Statement {
 	ptr := address(field("v", f.GoName))
-	if f.Type.Kind == ir.KindEnum && f.Presence != ir.Optional {
+	switch {
+	case f.Presence == ir.Optional:
+		return ptr
+	case f.Type.Kind == ir.KindEnum:
 		return jen.Parens(jen.Op("*").String()).Call(ptr)
+	case f.Type.Kind == ir.KindIntEnum:
+		return jen.Parens(jen.Op("*").Int64()).Call(ptr)
 	}
 	return ptr
 }

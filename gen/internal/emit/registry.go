@@ -68,14 +68,22 @@ func constants(g *jen.Group, p *ir.Package) {
 //	type Handler interface {
 //		// FileRead reads a file of the workspace.
 //		FileRead(context.Context, *FileReadInput) (*FileReadOutput, error)
+//
+//		// FileWrite replaces the content of a file in the workspace.
+//		FileWrite(context.Context, *FileWriteInput) (*FileWriteOutput, error)
 //	}
 func handler(g *jen.Group, p *ir.Package) {
-	docLine(g, "A Handler carries out the tools. Its methods may be called concurrently, and return soon after their context is done.")
+	docLine(g, "A Handler carries out the tools. Its methods may be called concurrently, and return soon after their context is done. "+
+		"The model does not see the text of an error, unless the tool declares safe_errors or [runtime.Public] marks the error.")
 	g.Type().Id("Handler").InterfaceFunc(func(g *jen.Group) {
-		for _, t := range p.Tools {
+		for i, t := range p.Tools {
+			if i > 0 {
+				g.Line()
+			}
 			doc(g, t.Doc)
 			g.Add(id(t.GoName)).Add(signature(t))
 			for _, h := range t.Hooks {
+				g.Line()
 				doc(g, h.Doc)
 				g.Add(id(h.GoName)).Add(hookSignature(t, h.Kind))
 			}

@@ -18,7 +18,7 @@ func ruleRef(r *ir.Rule) *jen.Statement {
 // ruleType is the type of the rule tables of a kind.
 func ruleType(k ir.Kind) *jen.Statement {
 	switch k {
-	case ir.KindInt:
+	case ir.KindInt, ir.KindIntEnum:
 		return fromWire("IntRule")
 	case ir.KindFloat:
 		return fromWire("NumberRule")
@@ -86,7 +86,7 @@ func ruleValue(r *ir.Rule) *jen.Statement {
 	case r.Number != nil:
 		v := r.Number
 		bounds(&t, v.Has, jen.Lit(v.Min), jen.Lit(v.Max))
-		t.add(v.MultipleOf != "", "MultipleOf", jen.Lit(v.MultipleOf))
+		t.add(v.MultipleOf != "", "MultipleOf", text(v.MultipleOf))
 		t.add(v.Enum != nil, "Enum", jen.Index().Float64().Add(list(v.Enum, func(n float64) jen.Code { return jen.Lit(n) })))
 		t.flag(v.Const, "Const")
 		t.flag(v.Sensitive, "Sensitive")
@@ -113,7 +113,7 @@ func structureValue(r *ir.Rule) *jen.Statement {
 		t.flag(r.Array.Sensitive, "Sensitive")
 		return fromWire("ArrayRule").Add(inline(t))
 	case r.Union != nil:
-		t.add(true, "Tag", jen.Lit(r.Union.Tag))
+		t.add(true, "Tag", text(r.Union.Tag))
 		t.add(true, "Values", texts(r.Union.Values))
 		t.flag(r.Union.Sensitive, "Sensitive")
 		return fromWire("UnionRule").Add(inline(t))
@@ -121,7 +121,9 @@ func structureValue(r *ir.Rule) *jen.Statement {
 	v := r.Object
 	t.add(v.Names != nil, "Names", texts(v.Names))
 	t.add(v.Required != 0, "Required", jen.Lit(v.Required))
-	t.add(v.Defaults != nil, "Defaults", texts(v.Defaults))
+	t.add(v.Defaults != nil, "Defaults", jen.Index().Add(fromWire("Default")).Add(list(v.Defaults, func(d wire.Default) jen.Code {
+		return jen.Values(keyed("Name", text(d.Name)), keyed("JSON", text(d.JSON)))
+	})))
 	t.flag(v.Open, "Open")
 	bounds(&t, v.Has, jen.Lit(v.Min), jen.Lit(v.Max))
 	t.flag(v.Sensitive, "Sensitive")
@@ -187,9 +189,9 @@ func formatName(f wire.Format) string {
 //	}
 func patterns(g *jen.Group, all []*ir.Pattern) {
 	for _, p := range all {
-		elems := []jen.Code{keyed("Source", jen.Lit(p.Source))}
+		elems := []jen.Code{keyed("Source", text(p.Source))}
 		if p.Pattern.RE2 != "" {
-			elems = append(elems, keyed("RE2", jen.Lit(p.Pattern.RE2)))
+			elems = append(elems, keyed("RE2", text(p.Pattern.RE2)))
 		}
 		if p.Pattern.Spans != nil {
 			elems = append(elems, keyed("Spans", jen.Index().Add(fromWire("Span")).Add(list(p.Pattern.Spans, span))))

@@ -61,7 +61,9 @@ func literal(l *ir.Literal, multi bool) *jen.Statement {
 		}
 		return value
 	case l.String != nil:
-		return jen.Lit(*l.String)
+		return text(*l.String)
+	case l.Int != nil && l.Shift > 0:
+		return jen.Lit(int(*l.Int)).Op("<<").Lit(l.Shift)
 	case l.Int != nil:
 		return jen.Lit(int(*l.Int))
 	case l.Const != "":
@@ -70,6 +72,8 @@ func literal(l *ir.Literal, multi bool) *jen.Statement {
 		return address(id(l.Ident))
 	case l.Ident != "":
 		return id(l.Ident)
+	case l.Unit != "" && l.Count == 1:
+		return jen.Qual("time", goIdent(l.Unit))
 	case l.Unit != "":
 		return jen.Lit(int(l.Count)).Op("*").Qual("time", goIdent(l.Unit))
 	}

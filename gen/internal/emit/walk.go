@@ -61,6 +61,8 @@ func scalar(f *ir.Field) string {
 		opt = "Opt"
 	} else if kind == ir.KindEnum {
 		kind = ir.KindString // see plain
+	} else if kind == ir.KindIntEnum {
+		kind = ir.KindInt
 	}
 	switch kind {
 	case ir.KindString:
@@ -110,6 +112,8 @@ func walkFunc(t *ir.Type) *jen.Statement {
 		return fromWire("WalkString")
 	case ir.KindEnum:
 		return fromWire("WalkEnum")
+	case ir.KindIntEnum:
+		return fromWire("WalkIntEnum")
 	case ir.KindInt:
 		return fromWire("WalkInt")
 	case ir.KindFloat:

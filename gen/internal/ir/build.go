@@ -112,9 +112,12 @@ func (b *builder) tool(d *dsl.Tool) *Tool {
 	t.SpecVar = b.scope.unique(lower(t.GoName) + "Spec")
 	b.declare(b.methods, t.GoName, what, d.Pos)
 	t.Doc = Doc{Text: []string{methodDoc(t.GoName, d)}, Deprecated: deprecation(d)}
+	if d.Transactional {
+		t.Doc.Text = append(t.Doc.Text, "All its effects go through participants ([runtime.PartOf]): when it is interrupted they are rolled back, and the call failed.")
+	}
 
 	root := func(s *dsl.Schema, part, doc string) *Type {
-		return b.root(s, t.GoName+part, fmt.Sprintf("%s is %s the %s tool.", t.GoName+part, doc, d.Name), d)
+		return b.root(s, t.GoName+part, fmt.Sprintf("%s the %s tool", doc, d.Name), d)
 	}
 	t.Input = root(d.Input, "Input", "the input of")
 	t.Output = root(d.Output, "Output", "the output of")

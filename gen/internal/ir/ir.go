@@ -22,6 +22,7 @@ type Package struct {
 	SetVar   string   // setRules: the variable that holds SetRules
 	UsesTime bool     // some Literal has a Unit
 	Declared []byte   // policy/ambit_gen/data.json
+	Schemas  []byte   // policy/ambit_gen/schemas.json: input and output of every tool as they are published
 	Envelope []byte   // policy/ambit_gen/ambit.schema.json: the input of any tool, its arguments unknown
 }
 
@@ -104,6 +105,7 @@ const (
 	KindEnum         // a named string type with constants
 	KindFixed        // a required const string: checked, but no field
 	KindInt          // int64
+	KindIntEnum      // a named int64 type with constants
 	KindFloat        // float64
 	KindBool         // bool
 	KindRaw          // wire.Raw: any JSON value
@@ -210,7 +212,8 @@ type Variant struct {
 // An EnumValue is a constant of an enum.
 type EnumValue struct {
 	GoName string
-	Value  string
+	Text   string // of a KindEnum
+	Int    int64  // of a KindIntEnum
 }
 
 // A Rule is a rule table of the generated code. Exactly one of the pointers is
@@ -238,6 +241,7 @@ type Literal struct {
 
 	String *string
 	Int    *int64
+	Shift  int    // with Int: Int << Shift
 	Bool   bool   // true
 	Const  string // a constant of package runtime
 	Ident  string // a name of the generated package

@@ -136,6 +136,7 @@ func TestPin(t *testing.T) {
 		"other modes":  func(d *dsl.Tool) { d.Modes = []*dsl.Mode{{Name: "a"}, {Name: "b"}} },
 		"limits":       func(d *dsl.Tool) { d.Limits.Memory = 1 },
 		"consent":      func(d *dsl.Tool) { d.Consent = &dsl.Consent{Ask: "always"} },
+		"max_for":      func(d *dsl.Tool) { d.Consent = &dsl.Consent{Ask: "always", MaxFor: 1} },
 		"rules":        func(d *dsl.Tool) { d.Rules = &dsl.Rules{MaxCalls: 1} },
 		"heartbeat":    func(d *dsl.Tool) { d.Heartbeat = true },
 		"undo":         func(d *dsl.Tool) { d.Undo = &dsl.Undo{TTL: 1} },

@@ -135,7 +135,7 @@ func (b *builder) scalarLiteral(t *Type, v *dsl.Value, what string) {
 			wire.ReadString(r, new(string), rule.String)
 		case KindFixed:
 			wire.ReadFixed(r, rule.String)
-		case KindInt:
+		case KindInt, KindIntEnum:
 			wire.ReadInt(r, new(int64), rule.Int)
 		case KindFloat:
 			wire.ReadFloat(r, new(float64), rule.Number)

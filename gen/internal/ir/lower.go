@@ -1,7 +1,7 @@
 package ir
 
 import (
-	"fmt"
+	"cmp"
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -12,7 +12,8 @@ type place struct {
 	owner *Type  // the declared type that the rule tables stand with; nil: its own, or the package's
 	name  string // Go name of a type declared here, FileReadInputOptions
 	rule  string // of its rule table, fileReadInputOptions
-	doc   string // what a type declared here is
+	doc   string // what a type declared here is, in a comment: "the input of the file_read tool"
+	self  string // how comments name the place where doc does not say it
 }
 
 // member is the place of something inside at.
@@ -27,8 +28,11 @@ func (at place) inside(t *Type) place {
 	if owner == nil {
 		owner = t
 	}
-	return place{owner: owner, name: t.Name, rule: lower(t.Name)}
+	return place{owner: owner, name: t.Name, rule: lower(t.Name), self: t.Name}
 }
+
+// called is the place in the comment of something inside it.
+func (at place) called() string { return cmp.Or(at.doc, at.self) }
 
 // kind chooses what a schema is in Go. This is the only place that chooses:
 // a second lowering, for schemas that no Go type expresses, is a further Kind
@@ -47,6 +51,9 @@ func (b *builder) kind(s *dsl.Schema) Kind {
 		}
 		return KindString
 	case dsl.TypeInteger:
+		if s.Enum != nil {
+			return KindIntEnum
+		}
 		return KindInt
 	case dsl.TypeNumber:
 		return KindFloat
@@ -107,6 +114,8 @@ func (b *builder) fill(t *Type, s *dsl.Schema, at place) {
 		b.addRule(t, at, &Rule{String: b.stringRule(s, at)})
 	case KindEnum:
 		b.enum(t, s, at)
+	case KindIntEnum:
+		b.intEnum(t, s, at)
 	case KindInt:
 		b.addRule(t, at, &Rule{Int: b.intRule(s)})
 	case KindFloat:
@@ -117,10 +126,10 @@ func (b *builder) fill(t *Type, s *dsl.Schema, at place) {
 		b.addRule(t, at, &Rule{Raw: rawRule(s)})
 	case KindArray:
 		b.addRule(t, at, &Rule{Array: b.arrayRule(s)})
-		t.Elem = b.element(s.Items, at.member("Item", "one element of "+at.name))
+		t.Elem = b.element(s.Items, at.member("Item", "one element of "+at.called()))
 	case KindMap:
 		b.addRule(t, at, &Rule{Object: b.mapRule(s)})
-		t.Elem = b.element(s.Additional, at.member("Value", "one value of "+at.name))
+		t.Elem = b.element(s.Additional, at.member("Value", "one value of "+at.called()))
 	case KindTuple:
 		b.tuple(t, s, at)
 	case KindStruct:
@@ -193,7 +202,7 @@ func (b *builder) makeSensitive(own, shared *Type, at place) {
 	switch own.Kind {
 	case KindString, KindEnum:
 		r.String = sensitive(r.String, func(r *wire.StringRule) *bool { return &r.Sensitive })
-	case KindInt:
+	case KindInt, KindIntEnum:
 		r.Int = sensitive(r.Int, func(r *wire.IntRule) *bool { return &r.Sensitive })
 	case KindFloat:
 		r.Number = sensitive(r.Number, func(r *wire.NumberRule) *bool { return &r.Sensitive })
@@ -230,7 +239,7 @@ func (b *builder) resolve(n *dsl.NamedSchema) *Type {
 	if !ok {
 		name = dsl.GoName(n.Name)
 	}
-	at := place{name: name, rule: lower(name) + "Rule", doc: fmt.Sprintf("%s is shared by the tools that refer to it.", name)}
+	at := place{name: name, rule: lower(name) + "Rule", self: "the type " + n.Name}
 	s := n.Schema
 	if s.Ref != "" {
 		b.busy[n] = true
@@ -246,7 +255,7 @@ func (b *builder) resolve(n *dsl.NamedSchema) *Type {
 		outer = &Type{Kind: KindNull, Elem: t, Schema: s, base: name}
 	}
 	switch t.Kind {
-	case KindStruct, KindTuple, KindUnion, KindEnum:
+	case KindStruct, KindTuple, KindUnion, KindEnum, KindIntEnum:
 		b.named[n] = outer // has a Go name: it may hold itself
 		b.fill(t, s, at)
 	default:

@@ -16,9 +16,13 @@ const maxProperties = 256
 // announce makes t a declared Go type.
 func (b *builder) announce(t *Type, s *dsl.Schema, at place) {
 	t.Name = b.declare(b.scope, at.name, "the type of "+describe(s), s.Pos)
-	t.Doc.Text = []string{at.doc}
-	if text := sentence(s.Description); text != "" && at.owner == nil { // a member's field says it already
-		t.Doc.Text = append(t.Doc.Text, text)
+	switch {
+	case at.owner != nil: // a member's field has the description already
+		t.Doc.Text = typeDoc(t.Name, at.doc, "")
+	case at.doc == "":
+		t.Doc.Text = sharedDoc(t.Name, s.Description)
+	default:
+		t.Doc.Text = typeDoc(t.Name, at.doc, s.Description)
 	}
 	b.pkg.Types = append(b.pkg.Types, t)
 	b.types[t.Name] = t
@@ -42,9 +46,11 @@ func (b *builder) root(s *dsl.Schema, name, doc string, d *dsl.Tool) *Type {
 	at := place{name: name, rule: lower(name) + "Rule", doc: doc}
 	b.define(s, at)
 	b.refuseSensitive(s, "mark its members with x-sensitive", name+" as a whole")
+	b.refuseHidden(s, name)
 	seen := map[*dsl.NamedSchema]bool{}
 	for s.Ref != "" && s.Target != nil && !seen[s.Target] {
 		seen[s.Target] = true
+		b.refuseHidden(s.Target.Schema, name)
 		if b.kind(s.Target.Schema) == KindStruct && !s.Target.Schema.Nullable && !s.Sensitive {
 			b.refuseSensitive(s.Target.Schema, "mark its members with x-sensitive", name+" as a whole")
 			return b.resolve(s.Target)
@@ -69,7 +75,7 @@ func (b *builder) object(t *Type, s *dsl.Schema, at place) {
 		b.errorf(s.Pos, "split it into nested objects", "an object with %d properties: at most %d can be enforced", len(s.Properties), maxProperties)
 		return
 	}
-	rule := &wire.ObjectRule{Open: !s.Closed, Sensitive: s.Sensitive}
+	rule := &wire.ObjectRule{Open: !s.Closed, Sensitive: s.Sensitive || hidesNames(s)}
 	rule.Has, rule.Min, rule.Max = b.counts(s, "Properties", s.MinProperties, s.MaxProperties)
 	in := at.inside(t)
 	b.addRule(t, place{owner: in.owner, rule: in.rule + "Rule"}, &Rule{Object: rule})
@@ -86,22 +92,38 @@ func (b *builder) object(t *Type, s *dsl.Schema, at place) {
 		}
 	}
 	if rule.Open {
-		t.Extra = b.element(s.Additional, in.member("Extra", "one undeclared member of "+t.Name))
+		t.Extra = b.element(s.Additional, in.member("Extra", "one undeclared member of "+in.called()))
 		t.ExtraName = fields.unique("Extra")
 	}
 }
 
 // besides reports whether the comments of all fields are short enough to stand
-// on the lines of the fields.
+// on the lines of the fields, which are aligned.
 func besides(fields []*Field) bool {
-	const short = 50
+	const short, line = 50, 130
+	name, typ, comment := 0, 0, 0
 	for _, f := range fields {
 		text := strings.Join(f.Doc.Text, "\n")
 		if text != "" && f.Doc.Deprecated != "" || len(text) > short || strings.ContainsAny(text, "\r\n\u2028\u2029") {
 			return false
 		}
+		name, typ, comment = max(name, len(f.GoName)), max(typ, f.width()), max(comment, len(text))
 	}
-	return true
+	return name+typ+comment <= line
+}
+
+// width is about how many columns the Go type of a field takes.
+func (f *Field) width() int {
+	const opt = len("wire.Opt[]")
+	n := opt
+	for t := f.Type; ; t = t.Elem {
+		switch t.Kind {
+		case KindArray, KindMap, KindNull, KindPointer:
+			n += len("map[string]") // the longest of what they add, nearly
+		default:
+			return n + max(len(t.Name), len("float64"))
+		}
+	}
 }
 
 // members lists the members in the order of the rule: the required ones first.
@@ -118,10 +140,7 @@ func (b *builder) members(t *Type, rule *wire.ObjectRule) {
 		}
 		rule.Names = append(rule.Names, f.Name)
 		if f.Presence == Defaulted {
-			if rule.Defaults == nil {
-				rule.Defaults = make([]string, len(t.Fields))
-			}
-			rule.Defaults[len(rule.Names)-1] = f.Default().JSON()
+			rule.Defaults = append(rule.Defaults, wire.Default{Name: f.Name, JSON: f.Default().JSON()})
 		}
 	}
 }
@@ -138,7 +157,7 @@ func (f *Field) Default() *dsl.Value {
 func (b *builder) field(p *dsl.Property, required bool, fields *scope, in place) *Field {
 	f := &Field{Name: p.Name, Doc: fieldDoc(p.Schema), Schema: p.Schema, Presence: Optional}
 	goName := dsl.GoName(p.Name)
-	at := in.member(goName, fmt.Sprintf("%s is the member %s of %s.", in.name+goName, p.Name, in.name))
+	at := in.member(goName, "the member "+p.Name+" of "+in.called())
 	switch {
 	case required:
 		f.Presence = Required
@@ -178,7 +197,7 @@ func (b *builder) tuple(t *Type, s *dsl.Schema, at place) {
 	}
 	for i, item := range s.PrefixItems {
 		name := "V" + strconv.Itoa(i)
-		t.Items = append(t.Items, b.lower(item, in.member(name, fmt.Sprintf("%s is element %d of %s.", in.name+name, i, in.name))))
+		t.Items = append(t.Items, b.lower(item, in.member(name, fmt.Sprintf("element %d of %s", i, in.called()))))
 	}
 }
 
@@ -206,7 +225,7 @@ func (b *builder) union(t *Type, s *dsl.Schema, at place) {
 			continue
 		}
 		name := at.name + dsl.GoName(tag)
-		v := b.lower(branch, place{name: name, rule: lower(name) + "Rule", doc: fmt.Sprintf("%s is the %s with %s %s.", name, t.Name, s.Tag, tag)})
+		v := b.lower(branch, place{name: name, rule: lower(name) + "Rule", doc: fmt.Sprintf("the %s whose %s is %s", t.Name, s.Tag, tag)})
 		rule.Values = append(rule.Values, tag)
 		t.Variants = append(t.Variants, &Variant{Tag: tag, Type: v})
 		b.fixups = append(b.fixups, func() { // the branch may be a copy that is sensitive
@@ -229,6 +248,31 @@ func (b *builder) refuseSensitive(s *dsl.Schema, hint, what string) {
 	}
 }
 
+// hidesNames reports whether the undeclared members of an object are sensitive. Who
+// puts a secret there may well put one into its name, so the object is sensitive as
+// one value, declared members included.
+func hidesNames(s *dsl.Schema) bool {
+	seen := map[*dsl.NamedSchema]bool{}
+	for m := s.Additional; m != nil; m = m.Target.Schema {
+		if m.Sensitive {
+			return true
+		}
+		if m.Ref == "" || m.Target == nil || seen[m.Target] {
+			return false
+		}
+		seen[m.Target] = true
+	}
+	return false
+}
+
+// refuseHidden reports sensitive undeclared members of an object that cannot be
+// sensitive as a whole.
+func (b *builder) refuseHidden(s *dsl.Schema, what string) {
+	if hidesNames(s) {
+		b.errorf(s.Additional.Pos, "declare a member of type object with x-sensitive for them", "undeclared members of %s cannot be sensitive, since their names would be shown", what)
+	}
+}
+
 // tagValue is the const string of a required member.
 func tagValue(s *dsl.Schema, tag string) (string, bool) {
 	for _, p := range s.Properties {
@@ -244,21 +288,4 @@ func tagValue(s *dsl.Schema, tag string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// enum completes a named string with its constants.
-func (b *builder) enum(t *Type, s *dsl.Schema, at place) {
-	b.announce(t, s, at)
-	b.addRule(t, at, &Rule{String: b.stringRule(s, at)})
-	if t.Rule == nil {
-		return
-	}
-	for i, value := range t.Rule.String.Enum {
-		name := t.Name + dsl.GoName(value)
-		if _, taken := b.scope.taken[name]; taken || name == t.Name {
-			name = t.Name + "Value" + strconv.Itoa(i+1)
-		}
-		b.declare(b.scope, name, fmt.Sprintf("the value %q", value), s.Pos)
-		t.Enum = append(t.Enum, &EnumValue{GoName: name, Value: value})
-	}
 }

@@ -25,6 +25,7 @@ func (b *builder) publish() {
 	}
 	b.pkg.Envelope = pretty(inputSchema(n, object{}))
 	b.pkg.Declared = declaredData(b.pkg, b.file, n)
+	b.pkg.Schemas = publishedSchemas(b.pkg)
 }
 
 func (b *builder) refuseHeartbeat(t *Tool) {
@@ -49,6 +50,12 @@ func pin(t *Tool) string {
 		{"safe_errors", d.SafeErrors}, {"heartbeat", d.Heartbeat}, {"every", int64(d.Every)},
 		{"dedupe", d.Dedupe.Mode}, {"dedupe_window", int64(d.Dedupe.Window)}, {"reconcile", d.Reconcile},
 	}
+	if d.Limits.Queue != 0 {
+		o.set("queue", int64(d.Limits.Queue))
+	}
+	if d.Transactional {
+		o.set("transactional", true)
+	}
 	for _, m := range d.Modes {
 		o.set("mode", append([]any{m.Name}, list(m.Values)...))
 	}
@@ -63,6 +70,9 @@ func pin(t *Tool) string {
 	}
 	if d.Consent != nil {
 		o.set("consent", consentObject(d.Consent))
+		if d.Consent.MaxFor != dsl.DefaultMaxFor {
+			o.set("consent_max_for", int64(d.Consent.MaxFor))
+		}
 	}
 	if u := d.Undo; u != nil {
 		o.set("undo", []any{int64(u.TTL), string(t.StateSchema)})

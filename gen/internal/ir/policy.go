@@ -83,11 +83,10 @@ func inputSchema(n setNames, args object) object {
 // policySchema describes the input document of one tool's policies.
 func policySchema(n setNames, input *dsl.Schema) []byte {
 	d := newDocument(true)
-	args := mapOf(object{})
-	if input != nil {
-		args = d.visible(input)
+	if input == nil {
+		input = &dsl.Schema{Type: dsl.TypeObject, Closed: true}
 	}
-	root := inputSchema(n, args)
+	root := inputSchema(n, d.visible(input))
 	root.setIf(len(d.defs) > 0, "$defs", d.defs)
 	return pretty(root)
 }
@@ -114,7 +113,7 @@ func (d *document) visible(s *dsl.Schema) object {
 		}
 		o.setIf(len(properties) > 0, "properties", properties)
 		o.set("required", list(present(s))) // for the lints of runtime/opa: the checker passes over it
-		o.setIf(len(properties) > 0 && s.Closed, "additionalProperties", false)
+		o.setIf(s.Closed, "additionalProperties", false)
 		if s.Additional != nil && len(properties) == 0 {
 			o.set("additionalProperties", d.visible(s.Additional))
 		}
@@ -222,6 +221,16 @@ func declaredTool(t *Tool) object {
 	}
 	o.set("pin", t.Pin)
 	return o
+}
+
+// publishedSchemas are the schemas of all tools with every constraint. The checks of
+// policies hold constants against them: what OPA's type checker is told is simpler.
+func publishedSchemas(p *Package) []byte {
+	var tools object
+	for _, t := range p.Tools {
+		tools.set(t.Decl.Name, object{{"input", publishedObject(t.Decl.Input, false)}, {"output", publishedObject(t.Decl.Output, false)}})
+	}
+	return pretty(tools)
 }
 
 // flags is a set as Rego looks things up in: a member per name, true.

@@ -26,10 +26,10 @@ type keyword struct {
 // refuseMisplaced reports every keyword of s that would not be enforced.
 func (b *builder) refuseMisplaced(kind Kind, s *dsl.Schema) {
 	text := []Kind{KindString, KindEnum, KindFixed}
-	number := []Kind{KindInt, KindFloat}
+	number := []Kind{KindInt, KindIntEnum, KindFloat}
 	array := []Kind{KindArray, KindTuple}
 	object := []Kind{KindStruct, KindMap}
-	scalar := []Kind{KindString, KindEnum, KindFixed, KindInt, KindFloat, KindBool}
+	scalar := []Kind{KindString, KindEnum, KindFixed, KindInt, KindIntEnum, KindFloat, KindBool}
 	for _, k := range []keyword{
 		{"minimum", s.Minimum != "", number},
 		{"maximum", s.Maximum != "", number},
@@ -172,7 +172,7 @@ func (b *builder) arrayRule(s *dsl.Schema) *wire.ArrayRule {
 
 // mapRule is never nil: the rule says that the members are undeclared.
 func (b *builder) mapRule(s *dsl.Schema) *wire.ObjectRule {
-	r := &wire.ObjectRule{Open: true, Sensitive: s.Sensitive}
+	r := &wire.ObjectRule{Open: true, Sensitive: s.Sensitive || hidesNames(s)}
 	r.Has, r.Min, r.Max = b.counts(s, "Properties", s.MinProperties, s.MaxProperties)
 	return r
 }

@@ -24,6 +24,11 @@ func newDocument(policy bool) *document {
 // published is the JSON Schema of an input, an output or an undo state, which
 // says everything that is enforced, also what the declaration leaves implied.
 func published(s *dsl.Schema, heartbeat bool) []byte {
+	root := object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}}
+	return pretty(append(root, publishedObject(s, heartbeat)...))
+}
+
+func publishedObject(s *dsl.Schema, heartbeat bool) object {
 	if s == nil {
 		s = &dsl.Schema{Type: dsl.TypeObject, Closed: true}
 	}
@@ -31,13 +36,12 @@ func published(s *dsl.Schema, heartbeat bool) []byte {
 		s = s.Target.Schema
 	}
 	d := newDocument(false)
-	root := object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}}
-	root = append(root, d.schema(s)...)
+	root := d.schema(s)
 	if heartbeat {
 		root = withHeartbeat(root)
 	}
 	root.setIf(len(d.defs) > 0, "$defs", d.defs)
-	return pretty(root)
+	return root
 }
 
 // heartbeatName is the member that tools with heartbeat: true take besides

@@ -66,6 +66,17 @@ func (c composite) count(name string, n int64) {
 	}
 }
 
+// size is a count of bytes, written in the largest binary unit that divides it.
+func (c composite) size(name string, n int64) {
+	shift := 0
+	for n != 0 && n%1024 == 0 && shift < 30 {
+		n, shift = n/1024, shift+10
+	}
+	if n != 0 {
+		c.add(name, &Literal{Int: &n, Shift: shift})
+	}
+}
+
 func (c composite) constant(name, value string) {
 	if value != "" {
 		c.add(name, &Literal{Const: value})
@@ -175,6 +186,7 @@ func later(c composite, t *Tool) {
 		p.add("StateSchema", &Literal{Ident: t.Embeds[2].Var, Ptr: true})
 		c.nested("Undo", p)
 	}
+	c.flag("Transactional", d.Transactional)
 	c.flag("Reconcile", d.Reconcile)
 	if a := d.Artifact; a != nil {
 		p := newComposite("Artifact").pointer()
@@ -210,10 +222,15 @@ func modesLiteral(modes []*dsl.Mode) *Literal {
 
 func limitsLiteral(l dsl.Limits) composite {
 	c := newComposite("Limits")
-	c.count("Input", l.Input)
-	c.count("Output", l.Output)
-	c.count("Memory", l.Memory)
+	c.size("Input", l.Input)
+	c.size("Output", l.Output)
+	c.size("Memory", l.Memory)
 	c.count("Concurrency", int64(l.Concurrency))
+	if l.Queue == dsl.NoQueue {
+		c.constant("Queue", "NoQueue")
+	} else {
+		c.count("Queue", int64(l.Queue))
+	}
 	return c
 }
 
@@ -225,6 +242,9 @@ func consentLiteral(d *dsl.Consent) composite {
 	c.duration("Timeout", d.Timeout)
 	c.count("Quorum", int64(d.Quorum))
 	c.constant("MaxCover", map[string]string{"args": "CoverArgs", "tool": "CoverTool"}[d.MaxCover])
+	if d.MaxFor != dsl.DefaultMaxFor { // which the runtime has too
+		c.duration("MaxFor", d.MaxFor)
+	}
 	c.flag("Preview", d.Preview)
 	c.flag("AllowEdit", d.AllowEdit)
 	c.flag("AllowSelf", d.AllowSelf)
@@ -243,6 +263,7 @@ func rulesLiteral(r *dsl.Rules) *Literal {
 	c.count("MaxCalls", int64(r.MaxCalls))
 	c.flag("MaxCallsEach", r.MaxCallsEach)
 	c.duration("Cooldown", r.Cooldown)
+	c.flag("CooldownEach", r.CooldownEach)
 	c.flag("ContinueLoop", r.ContinueLoop)
 	c.flag("ExitLoop", r.ExitLoop)
 	if a := r.AllowedOperations; a != nil {

@@ -27,6 +27,29 @@ func methodDoc(name string, d *dsl.Tool) string {
 	return sentence(name + " carries out the " + d.Name + " tool: " + text)
 }
 
+// typeDoc is the comment of a type that is what doc says, in paragraphs.
+func typeDoc(name, doc, description string) []string {
+	paragraphs := []string{name + " is " + doc + "."}
+	if text := sentence(description); text != "" {
+		paragraphs = append(paragraphs, text)
+	}
+	return paragraphs
+}
+
+// sharedDoc is the comment of a type of the declaration. Its description goes on
+// from its name where the two make a sentence: "One change to a file." becomes
+// "Edit is one change to a file."
+func sharedDoc(name, description string) []string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(description), " ")
+	second, _, _ := strings.Cut(rest, " ")
+	switch {
+	case slices.Contains([]string{"A", "An", "One", "What"}, first) && rest != "",
+		first == "The" && rest != "" && !strings.HasSuffix(second, "s"): // not "Edit is the changes"
+		return []string{sentence(name + " is " + strings.ToLower(first) + " " + rest)}
+	}
+	return typeDoc(name, "shared by the schemas that refer to it", description)
+}
+
 // verbs are the ones that descriptions of tools start with.
 func verbs() []string {
 	return strings.Fields(`add append apply approve archive ask assign build calculate call cancel change check clear

@@ -14,13 +14,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
-var (
-	seeds = flag.Int("seeds", 20_000, "how many seeds are tried")
-	only  = flag.Int("seed", -1, "try this seed only, and say what happened")
-)
+var only = flag.Int("seed", -1, "try this seed only, and say what happened")
 
 // verbose keeps what was done.
 var verbose = true
@@ -28,23 +26,17 @@ var verbose = true
 const (
 	crashes = 4 // per seed
 	workers = 2
-
-	// share is the part of the seeds that TestPower tries: with a store that is opened
-	// anew a life costs several times what it does in TestImages.
-	share = 20
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tries is how many seeds are tried of so many.
-func tries(n int) int {
-	switch {
-	case slow:
-		return min(n, max(n/100, 50))
-	case testing.Short():
-		return min(n, 2000)
+// tries returns how many seeds are tried: under the race detector, where a seed takes
+// many times as long, at most a hundredth of the seeds that AMBIT_BATTERY=ci asks for.
+func tries(t *testing.T, few, full int) int {
+	if battery.Race {
+		few, full = min(few, 20), max(full/10, 200)
 	}
-	return n
+	return battery.Count(t, few, full)
 }
 
 // each runs a battery for all seeds of it.
@@ -117,7 +109,7 @@ var met = []string{
 
 // TestImages puts images of crashes under an open store.
 func TestImages(t *testing.T) {
-	each(t, tries(*seeds), func(w *world, seed uint64) error {
+	each(t, tries(t, 500, 20_000), func(w *world, seed uint64) error {
 		if err := w.fresh(seed); err != nil {
 			return err
 		}
@@ -146,9 +138,10 @@ func (w *world) last() error {
 	return errors.Join(err, w.close())
 }
 
-// TestPower cuts the power, or lets the disks fail, and opens everything anew.
+// TestPower cuts the power, or lets the disks fail, and opens everything anew, which
+// costs several times what a seed of TestImages does.
 func TestPower(t *testing.T) {
-	each(t, tries(max(*seeds/share, min(*seeds, 100))), func(w *world, seed uint64) error {
+	each(t, tries(t, 40, 1000), func(w *world, seed uint64) error {
 		w.begin(seed)
 		files, err := blank(seed)
 		if err != nil {
@@ -167,7 +160,7 @@ func TestPower(t *testing.T) {
 
 // powered does something with an open store, and lets the power go.
 func (w *world) powered(f func() error) (err error) {
-	if w.store, err = sqlite.Open("/store", sqlite.WithDisk(w.m.db)); err != nil {
+	if w.store, err = w.openStore(); err != nil {
 		return err
 	}
 	err = f()
@@ -175,6 +168,13 @@ func (w *world) powered(f func() error) (err error) {
 	w.m.restart()
 	_ = w.store.Close() // it is dead
 	return err
+}
+
+// openStore opens the store, whose head is written by the clock of each life.
+func (w *world) openStore() (*sqlite.Store, error) {
+	return sqlite.Open("/store", sqlite.WithDisk(w.m.db), sqlite.WithAfterFunc(func(d time.Duration, f func()) func() bool {
+		return w.clock.AfterFunc(d, f).Stop
+	}))
 }
 
 // fresh puts a new store under the open one.
@@ -186,7 +186,7 @@ func (w *world) fresh(seed uint64) error {
 	}
 	if w.store == nil {
 		w.m.db.Reset(seed, nil)
-		if w.store, err = sqlite.Open("/store", sqlite.WithDisk(w.m.db)); err != nil {
+		if w.store, err = w.openStore(); err != nil {
 			return err
 		}
 		for _, name := range []string{"inputs", "consent"} {

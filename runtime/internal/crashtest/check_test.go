@@ -90,7 +90,7 @@ func (w *world) checkCall(k *known, request string, out *runtime.Outcome) (err e
 				err = errors.New("its handler ran without consent")
 			default:
 				w.count(k, "waits for consent")
-				k.request, k.flying = request, false
+				k.request, k.flying, k.refused = request, false, false
 			}
 		})
 		return err
@@ -110,7 +110,7 @@ func (w *world) checkCall(k *known, request string, out *runtime.Outcome) (err e
 				err = errors.New("nothing is known of it, and its handler has run")
 			default: // it was never made
 				w.count(k, "never made")
-				k.flying = false
+				k.flying, k.refused = false, false
 			}
 			return
 		}
@@ -170,9 +170,14 @@ func (w *world) plausible(k *known, out *runtime.Outcome) error {
 	return nil
 }
 
-// checkUndo finishes an undo of which nobody knows how far it got, and requires
-// that one that was told of is known.
+// checkUndo finishes an undo that was in flight, and requires that one that was told
+// of is known. An undo is all or nothing: the files are as the call has left them, or
+// as they were before it, and the program knows which.
 func (w *world) checkUndo(k *known) error {
+	files := map[string]string{}
+	if err := w.read(".", files); err != nil {
+		return err
+	}
 	var res runtime.UndoResult
 	err := w.perform(func() error {
 		res = w.exec.Session(session).Undo(w.ctx, runtime.UndoRequest{CallID: k.id, By: "alice"})
@@ -190,16 +195,24 @@ func (w *world) checkUndo(k *known) error {
 	case res.Reason != runtime.UndoAlreadyUndone && (k.undone || res.Kind != runtime.UndoOK):
 		return fmt.Errorf("it is %v %v", res.Kind, res.Reason)
 	case !k.undone:
+		for _, p := range k.plan.Paths {
+			want := k.plan.Text
+			if res.Reason == runtime.UndoAlreadyUndone {
+				want = k.before[p]
+			}
+			if files[p] != want {
+				return fmt.Errorf("it is %v %v, and the file %q was %q and not %q", res.Kind, res.Reason, p, files[p], want)
+			}
+		}
 		w.m.note(func(m *model) { m.reverted(k) })
 	}
 	return nil
 }
 
-// checkDenied requires that nothing is carried out once the journal could not be
-// written.
+// checkDenied requires that nothing is carried out once the store has lost what it
+// was to write. What a full disk refuses is not lost.
 func (w *world) checkDenied() error {
-	failed := w.m.db.Failed() > 0
-	if !failed && !w.lost {
+	if w.store.Health().Lost == nil {
 		return nil
 	}
 	w.tally["the journal cannot be written"]++

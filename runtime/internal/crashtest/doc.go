@@ -26,9 +26,9 @@
 // does at the start: opening the store costs more than all the rest of a life.
 // TestPower cuts the power, or lets the disks fail, and opens everything anew.
 //
-//	go test ./runtime/internal/crashtest -seeds 200000 -timeout 2h
+//	AMBIT_BATTERY=200000 go test ./runtime/internal/crashtest -run Images -timeout 2h
 //	go test ./runtime/internal/crashtest -run 'Images|Power' -seed 4711 -v
-//	go test ./runtime/internal/crashtest -run TestMutants -mutants -v
+//	AMBIT_BATTERY=nightly go test ./runtime/internal/crashtest -run TestMutants -v
 //
 // A seed says what is done and when the power goes. Where calls of a batch run
 // together the order of what they do to the disks is up to the scheduler.

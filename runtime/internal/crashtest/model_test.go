@@ -32,6 +32,7 @@ type known struct {
 	request string            // which somebody was told of
 	yes, no bool              // the answer to it that was accepted
 	gone    bool              // it was cancelled, as somebody was told
+	refused bool              // somebody was told that the journal cannot be written
 	before  map[string]string // the files that it writes, before
 	effects int
 	finding *bool // what a person says of the unknown call, who waits for the answer
@@ -109,7 +110,7 @@ func started(out *runtime.Outcome) bool {
 func (m *model) invocations() map[string]int {
 	n := map[string]int{}
 	for _, k := range m.calls {
-		if k.run == m.run && (k.outcome == nil && k.request != "" || k.outcome != nil && started(k.outcome)) {
+		if k.run == m.run && (k.outcome == nil && k.request != "" && !k.refused || k.outcome != nil && started(k.outcome)) {
 			n[k.kind.name]++
 		}
 	}

@@ -13,7 +13,7 @@ func (w *world) decide() error {
 	var id, request string
 	w.m.note(func(m *model) {
 		for _, k := range m.calls {
-			if k.request != "" && k.outcome == nil && k.run == m.run {
+			if k.request != "" && k.outcome == nil && !k.refused && k.run == m.run {
 				id, request = k.id, k.request
 				w.slow = w.slow || k.plan.How == oversleep || k.plan.How == drags
 				m.takeoff(k)
@@ -154,9 +154,10 @@ func (w *world) takeBack() error {
 
 // undoCall undoes a call that has completed.
 func (w *world) undoCall(id string) error {
-	drifts := false
+	drifts, again := false, false
 	w.m.note(func(m *model) {
 		k := m.call(id)
+		again = k.undoing
 		drifts = !k.undoing && !m.intact(k)
 		k.undoing = k.undoing || !drifts
 	})
@@ -173,10 +174,12 @@ func (w *world) undoCall(id string) error {
 		case err != nil:
 		case res.Reason == runtime.UndoUnrecorded:
 			w.lost = true
+		case !drifts && w.faulty && res.Reason == runtime.UndoUnknown: // it goes on when there is room
+			w.lost = true
 		case drifts && res.Reason == runtime.UndoDrift:
-		case !drifts && res.Kind == runtime.UndoOK && !k.undone:
+		case !drifts && !k.undone && (res.Kind == runtime.UndoOK || again && res.Reason == runtime.UndoAlreadyUndone):
 			m.reverted(k)
-		case w.faulty && res.Reason == runtime.UndoHandlerError:
+		case w.faulty && (res.Reason == runtime.UndoHandlerError || res.Reason == runtime.UndoCommitFailed):
 			w.broken = true
 		default:
 			err = fmt.Errorf("the undo of %s is %v %v, drift: %t", id, res.Kind, res.Reason, drifts)

@@ -33,7 +33,7 @@ func (w *world) act() error {
 	waits, puzzles := false, false
 	w.m.note(func(m *model) {
 		puzzles = slices.ContainsFunc(m.calls, func(k *known) bool { return k.outcome != nil && k.outcome.Kind == runtime.Unknown && !k.found })
-		waits = slices.ContainsFunc(m.calls, func(k *known) bool { return k.request != "" && k.outcome == nil && k.run == m.run })
+		waits = slices.ContainsFunc(m.calls, func(k *known) bool { return k.request != "" && k.outcome == nil && !k.refused && k.run == m.run })
 	})
 	switch n := w.rng.IntN(20); {
 	case waits && n < 8:
@@ -153,10 +153,13 @@ func (w *world) execute(n int) error {
 // be told again.
 func (w *world) hear(m *model, k *known, out *runtime.Outcome) error {
 	w.say("  %s: %v %v %s", k.id, out.Kind, out.Reason, out.Message)
-	switch {
-	case out.Reason == runtime.ReasonJournalUnavailable, out.Reason == runtime.ReasonLeaseLost:
+	if out.Reason == runtime.ReasonJournalUnavailable || out.Reason == runtime.ReasonLeaseLost {
 		w.lost = true
-		return nil // whoever is told so knows nothing
+		k.refused = true
+		return nil // it says nothing of the call
+	}
+	k.refused = false
+	switch {
 	case out.Kind == runtime.Pending:
 		if k.outcome != nil || k.yes || k.no || k.gone {
 			return fmt.Errorf("call %s waits for consent, and was %+v", k.id, k)

@@ -50,7 +50,7 @@ type world struct {
 }
 
 // patience is how long, in real time, a step may take that never ends.
-const patience = 20 * time.Second
+const patience = 5 * time.Minute
 
 func newWorld(ctx context.Context, m *machine) (*world, error) {
 	w := &world{ctx: ctx, m: m, tally: map[string]int{}}
@@ -203,6 +203,9 @@ func (w *world) life() error {
 		w.disturb()
 	}
 	for range steps {
+		if err == nil && w.lost {
+			err = w.makeRoom()
+		}
 		if err == nil && !w.m.dead() && !w.lost && !w.broken {
 			err = w.step()
 		}
@@ -219,6 +222,49 @@ func (w *world) life() error {
 	w.m.crash()
 	w.say("crash")
 	return errors.Join(err, w.close())
+}
+
+// makeRoom gives a disk that was full room again, if that is all that it lacks: the
+// program goes on then.
+func (w *world) makeRoom() error {
+	if w.m.dead() || w.store.Health().Lost != nil {
+		return nil
+	}
+	w.m.db.Room()
+	w.tally["room again"]++
+	w.say("room again")
+	if err := w.clock.Advance(time.Second); err != nil {
+		return err
+	}
+	var ids []string
+	var undoing []string
+	closing := false
+	w.m.note(func(m *model) {
+		closing = m.closing
+		for _, k := range m.calls {
+			if k.outcome == nil && (k.refused || k.flying && k.request == "" || closing && k.request != "") {
+				ids = append(ids, k.id)
+			}
+			if k.undoing {
+				undoing = append(undoing, k.id)
+			}
+		}
+	})
+	for _, id := range ids { // what was told to be unknown is known now
+		if err := w.ask(id); err != nil {
+			return err
+		}
+	}
+	w.lost = false
+	for _, id := range undoing { // one that was decided has gone on; any other is tried again
+		if err := w.undoCall(id); err != nil {
+			return err
+		}
+	}
+	if closing {
+		return w.closeRun()
+	}
+	return nil
 }
 
 // A life takes so many steps at most, and so many operations.

@@ -1,0 +1,191 @@
+package audit
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// A NoteReader is what an [Anchor] is too when its notes can be read. New compares
+// the journal with them, so that one is refused that was rolled back together with
+// its checkpoints.
+type NoteReader interface {
+	// Notes calls f with the notes of an origin, in any order, and ends with the first
+	// error of f. Not whole and changed ones may be among them; none is no error.
+	Notes(ctx context.Context, origin string, f func(note []byte) error) error
+}
+
+// Notes reads the file. One that is not there has no notes.
+func (a FileAnchor) Notes(ctx context.Context, origin string, f func([]byte) error) error {
+	file, err := os.Open(a.Path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("the anchor: %w", err)
+	}
+	err = eachNote(file, origin, func(note []byte) error { return cmp.Or(ctx.Err(), f(note)) })
+	return errors.Join(err, file.Close())
+}
+
+// newest returns what the newest note of an anchor says; nil: there is none, or its
+// notes cannot be read. The newest is the one after the most restores, and of these
+// the one of the most entries: an old note that was copied to the end is not.
+func (l *Log) newest(ctx context.Context, a *anchor) (*statement, error) {
+	reader, ok := a.to.(NoteReader)
+	if !ok {
+		return nil, nil
+	}
+	var newest statement
+	var signed []byte
+	err := reader.Notes(ctx, l.signer.Name(), func(note []byte) error {
+		text, _, _ := strings.Cut(string(note), "\n\n")
+		s := parse(text + "\n")
+		if s.bad == nil && s.said > 0 && cmp.Or(cmp.Compare(len(s.restored), len(newest.restored)), cmp.Compare(s.said, newest.said)) > 0 {
+			newest, signed = s, append(signed[:0], note...)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the anchored notes cannot be read: %w", err)
+	case signed == nil:
+		return nil, nil
+	}
+	if newest = l.check(signed); newest.bad != nil {
+		return nil, refuse("the anchored note of %d entries: %v", newest.said, newest.bad)
+	}
+	return &newest, nil
+}
+
+// noted returns the newest notes of all anchors that the journal is held to.
+func (l *Log) noted(ctx context.Context, last *Checkpoint) (list []statement, err error) {
+	for i := range l.anchors {
+		n, err := l.newest(ctx, &l.anchors[i])
+		switch {
+		case err != nil:
+			return nil, err
+		case n == nil:
+			continue
+		case last == nil:
+			return nil, fmt.Errorf("the journal has no checkpoint, and %w", l.behind(n))
+		case !n.precedes(l.restored):
+			return nil, fmt.Errorf("the journal was restored at %v, and %w", l.restored, l.behind(n))
+		case !n.given(l.restored):
+			list = append(list, *n)
+		}
+	}
+	return list, nil
+}
+
+// behind is the error of a journal that is not the one of an anchored note.
+func (l *Log) behind(n *statement) error {
+	after := ""
+	if len(n.restored) > 0 {
+		after = fmt.Sprintf(", after it was restored at %v", n.restored)
+	}
+	return refuse("an anchored note of %q has %d entries%s; put the newer journal back, or, if it was restored from a copy or begun anew on purpose, "+
+		"say so: ambit audit restored, ambit audit begin", l.signer.Name(), n.said, after)
+}
+
+// compareNotes compares the journal with the notes. seen has the roots at the sizes
+// that were read at the start.
+func (l *Log) compareNotes(ctx context.Context, notes []statement, seen map[uint64]tlog.Hash, list []Checkpoint) error {
+	for i := range notes {
+		n := &notes[i]
+		if n.said > l.tree.size {
+			return fmt.Errorf("the journal has %d entries, and %w", l.tree.size, l.behind(n))
+		}
+		root, ok := seen[n.said]
+		if !ok {
+			var err error
+			if root, err = l.rootAt(ctx, n.said, list); err != nil {
+				return err
+			}
+		}
+		if root != n.root {
+			return fmt.Errorf("the first %d entries of the journal are others, and %w", n.said, l.behind(n))
+		}
+	}
+	return nil
+}
+
+// rootAt returns the root of the log at a size below the last checkpoint: as a stored
+// checkpoint of this journal has it, or by reading the entries.
+func (l *Log) rootAt(ctx context.Context, size uint64, list []Checkpoint) (tlog.Hash, error) {
+	if c := latest(list, func(c Checkpoint) bool { return c.Size == size }); c != nil {
+		if s := l.check(c.Signed()); s.bad == nil && s.said == size && s.precedes(l.restored) && !s.given(l.restored) {
+			return s.root, nil
+		}
+	}
+	var t tree
+	err := scan(ctx, l.inner, 0, size, &l.hasher, func(h tlog.Hash) error {
+		t.add(h)
+		return nil
+	})
+	return t.root(), err
+}
+
+// ReadAnchors finds the notes of one origin, which is the name of its key, in
+// what a FileAnchor or a WriterAnchor has written. Other lines, the notes of
+// other logs and a note that was cut short are skipped. A note that was changed
+// is not: Verify is to see it. The error is that of the reader.
+func ReadAnchors(r io.Reader, origin string) ([][]byte, error) {
+	var notes [][]byte
+	err := eachNote(r, origin, func(note []byte) error {
+		notes = append(notes, note)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the anchored notes: %w", err)
+	}
+	return notes, nil
+}
+
+// eachNote calls f with each whole note of an origin: text, an empty line, signatures
+// and an empty line.
+func eachNote(r io.Reader, origin string, f func([]byte) error) error {
+	const maxLines = 100
+	var lines []string // of the note that has begun
+	signatures := 0
+	in := bufio.NewReader(r)
+	for {
+		line, err := in.ReadString('\n')
+		if err == io.EOF {
+			return nil // a line that does not end is of a note that is not whole
+		}
+		if err != nil {
+			return err
+		}
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		signature := strings.HasPrefix(line, "— ")
+		switch {
+		case line == origin:
+			lines, signatures = append(lines[:0], line), 0
+			continue
+		case len(lines) == 0:
+			continue
+		case lines[len(lines)-1] == "" && !signature, len(lines) == maxLines: // signatures are missing, or it is too long
+			lines = lines[:0]
+			continue
+		case signatures > 0 && !signature:
+			if line == "" {
+				if err := f([]byte(strings.Join(lines, "\n") + "\n")); err != nil {
+					return err
+				}
+			}
+			lines = lines[:0]
+			continue
+		case signature && (signatures > 0 || lines[len(lines)-1] == ""):
+			signatures++
+		}
+		lines = append(lines, line)
+	}
+}

@@ -1,0 +1,223 @@
+//go:build unix
+
+package runtime_test
+
+import (
+	"context"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// sessionSizes are numbers of undoable calls in one session, in runs of ten.
+var sessionSizes = []int{1_000, 10_000, 100_000}
+
+// timedAtOnce is how many runs are made before the clock runs.
+const timedAtOnce = 200
+
+// A meter tells the time of processors that the process used while the clock of a benchmark
+// ran, which other programs on the machine change less than that clock.
+type meter struct {
+	b     *testing.B
+	used  time.Duration
+	since time.Duration
+}
+
+// newMeter starts the clock of a benchmark anew.
+func newMeter(b *testing.B) *meter {
+	b.ResetTimer()
+	return &meter{b: b, since: processors(b)}
+}
+
+// pause stops the clock.
+func (m *meter) pause() {
+	m.b.StopTimer()
+	m.used += processors(m.b) - m.since
+}
+
+// resume starts it again.
+func (m *meter) resume() {
+	m.since = processors(m.b)
+	m.b.StartTimer()
+}
+
+// report stops the clock and tells the time for each of so many.
+func (m *meter) report(n int, unit string) {
+	m.pause()
+	m.b.ReportMetric(float64(m.used.Nanoseconds())/float64(n), "cpu-ns/"+unit)
+}
+
+// processors returns the time of processors that the process has used.
+func processors(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// undoableExecutor returns an executor of a tool that can be undone.
+func undoableExecutor(b *testing.B, opts ...runtime.Option) *runtime.Executor {
+	b.Helper()
+	reg, err := runtime.NewRegistry(readTool(benchRead, func(s *runtime.Spec) {
+		s.Effect, s.Undo = runtime.SideEffectWrite, &runtime.UndoSpec{TTL: time.Hour}
+	}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(allowAll), append(opts, runtime.WithPolicyTimeout(time.Minute))...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return exec
+}
+
+// runOfTen makes a run of ten calls that can be undone.
+func runOfTen(b *testing.B, s *runtime.Session) *runtime.Run {
+	b.Helper()
+	run, err := s.StartRun(context.Background(), runtime.RunConfig{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	turn := run.Turn(runtime.TurnConfig{})
+	for range 10 {
+		if out := turn.Execute(context.Background(), runtime.Call{Tool: "file_read", Input: benchInput}); out.Kind != runtime.Completed {
+			b.Fatal(out)
+		}
+	}
+	return run
+}
+
+// withHistory returns a session with n undoable calls in closed runs.
+func withHistory(b *testing.B, exec *runtime.Executor, n int) *runtime.Session {
+	b.Helper()
+	s := exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	for range n / 10 {
+		if err := runOfTen(b, s).Close(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return s
+}
+
+// timedRuns takes the time of an end of runs of ten calls, in a session with many
+// undoable calls of other runs.
+func timedRuns(b *testing.B, end func(*testing.B, *runtime.Session, *runtime.Run)) {
+	for _, n := range sessionSizes {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			s := withHistory(b, undoableExecutor(b), n)
+			m := newMeter(b)
+			for done := 0; done < b.N; {
+				m.pause()
+				var runs []*runtime.Run
+				for range min(timedAtOnce, b.N-done) {
+					runs = append(runs, runOfTen(b, s))
+				}
+				done += len(runs)
+				m.resume()
+				for _, run := range runs {
+					end(b, s, run)
+				}
+			}
+			m.report(b.N, "op")
+		})
+	}
+}
+
+// BenchmarkClose closes runs: the time does not depend on the calls of other runs.
+func BenchmarkClose(b *testing.B) {
+	timedRuns(b, func(b *testing.B, _ *runtime.Session, run *runtime.Run) {
+		if err := run.Close(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// BenchmarkUndoRun undoes runs: the time does not depend on the calls of other runs.
+func BenchmarkUndoRun(b *testing.B) {
+	timedRuns(b, func(b *testing.B, s *runtime.Session, run *runtime.Run) {
+		if res := s.Undo(context.Background(), runtime.UndoRequest{RunID: run.ID()}); len(res.Undone) != 10 {
+			b.Fatal(res)
+		}
+	})
+}
+
+// BenchmarkSweep makes and closes a run of ten calls in a session where so many calls can
+// be undone and are held against equal ones, and those of an earlier run expire with
+// each new one.
+func BenchmarkSweep(b *testing.B) {
+	for _, n := range sessionSizes {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			lifetime := time.Duration(n/10) * time.Second
+			reg, err := runtime.NewRegistry(readTool(benchRead, func(s *runtime.Spec) {
+				s.Effect, s.Undo = runtime.SideEffectWrite, &runtime.UndoSpec{TTL: lifetime}
+				s.Dedupe = runtime.Dedupe{Mode: runtime.DedupeWindow, Window: lifetime}
+			}))
+			if err != nil {
+				b.Fatal(err)
+			}
+			clock := &handClock{now: time.Unix(1e9, 0)}
+			exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(allowAll), runtime.WithClock(clock))
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+			made := 0
+			step := func() {
+				clock.move(time.Second)
+				run, err := s.StartRun(context.Background(), runtime.RunConfig{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				turn := run.Turn(runtime.TurnConfig{})
+				for range 10 {
+					made++
+					in := []byte(`{"path":"docs/` + strconv.Itoa(made) + `.md","limit":200}`)
+					if out := turn.Execute(context.Background(), runtime.Call{Tool: "file_read", Input: in}); out.Kind != runtime.Completed {
+						b.Fatal(out)
+					}
+				}
+				if err := run.Close(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for range n / 10 {
+				step()
+			}
+			m := newMeter(b)
+			for range b.N {
+				step()
+			}
+			m.report(b.N, "op")
+		})
+	}
+}
+
+// BenchmarkRecover recovers such a session from its journal. The time per call
+// does not depend on how many there are.
+func BenchmarkRecover(b *testing.B) {
+	for _, n := range sessionSizes {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			var j journal.Memory
+			exec := undoableExecutor(b, runtime.WithJournal(&j))
+			if err := exec.Recover(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+			withHistory(b, exec, n)
+			if err := exec.Shutdown(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+			m := newMeter(b)
+			for range b.N {
+				if err := undoableExecutor(b, runtime.WithJournal(&j)).Recover(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			m.report(b.N*n, "call")
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Public marks one error of a handler as safe for the model, without safe_errors
+// for the whole tool: the text of err becomes Outcome.Message and code becomes
+// Outcome.Detail.Code. Values of the call that are x-sensitive are taken out of the
+// text. Of an error that wraps the result, the model sees the marked part only;
+// operators see all of it. Of several marked errors the outermost counts. A nil err
+// stays nil.
+//
+// The code is for programs: at most 64 lower-case letters, digits and
+// underscores, a letter first. An error with any other code is not public, and its
+// text tells operators so.
+func Public(code string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case !isCode(code):
+		return fmt.Errorf("runtime.Public: the code %q is not a name of lower-case letters, digits and underscores, a letter first, so the error is not public: %w", code, err)
+	}
+	return &publicError{code, err}
+}
+
+// A publicError is an error whose text may reach the model.
+type publicError struct {
+	code string
+	error
+}
+
+// Unwrap returns the error that was marked.
+func (e *publicError) Unwrap() error { return e.error }
+
+// isCode reports whether s is a name as the declaration has them.
+func isCode(s string) bool {
+	if s == "" || len(s) > 64 || s[0] < 'a' || s[0] > 'z' {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// public returns the text and the code of the marked error in err; code is empty
+// if there is none. The caller holds no lock: the methods of err are code of the
+// tool and may hang or panic.
+func public(err error) (text, code string) {
+	var marked *publicError
+	if !errors.As(err, &marked) {
+		return "", ""
+	}
+	return errorText(marked.error), marked.code
+}

@@ -1,0 +1,218 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/rig"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// A process is one of those that have made the recording: an executor on the journal
+// of the replay. When it was killed nothing that its executor still does counts.
+type process struct {
+	*journal.Memory // of all processes
+	w               *world
+	killed          atomic.Bool
+}
+
+// Append implements journal.Journal.
+func (p *process) Append(ctx context.Context, entries []journal.Entry) error {
+	if p.killed.Load() {
+		return nil
+	}
+	return p.Memory.Append(ctx, entries)
+}
+
+// Emit implements runtime.Sink.
+func (p *process) Emit(ev *runtime.Event) error {
+	c := p.w.rec.calls[journal.CallKey{Session: ev.SessionID, Call: ev.CallID}]
+	if c == nil || p.killed.Load() {
+		return nil
+	}
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	c.play.seen = append(c.play.seen, ev.Kind)
+	if ev.RequestID != "" {
+		c.play.request = ev.RequestID
+	}
+	return nil
+}
+
+// observe is told of outcomes.
+func (p *process) observe(info runtime.CallInfo, out runtime.Outcome) {
+	c := p.w.rec.calls[journal.CallKey{Session: info.Session, Call: info.ID}]
+	if c == nil || p.killed.Load() {
+		return
+	}
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	c.play.outcome = &out
+}
+
+// policyTimeout is as good as for ever: an evaluation waits here for the time at
+// which it was made.
+const policyTimeout = 1_000_000 * time.Hour
+
+// beginProcess starts a process: an executor with the settings of the recorded one, nil
+// when they are not recorded, which recovers what the processes before have left.
+func (w *world) beginProcess(ctx context.Context, settings *journal.Settings) error {
+	w.process = &process{Memory: w.journal, w: w}
+	simulation := &rig.Rig{Context: w.contextOf, Passes: w.passes, Evaluations: math.MaxInt32} // which wait here
+	options := []runtime.Option{
+		runtime.WithClock(w.clock), runtime.WithJournal(w.process), runtime.WithParticipant("recorded", &w.transactional),
+		runtime.WithParticipant("unknown", &w.uncertain), runtime.WithSink(w.process), runtime.WithMaxInFlight(math.MaxInt32),
+		runtime.WithObserver(w.process.observe), runtime.WithApprover(runtime.ApproverFunc(w.notify)),
+		runtime.WithPolicyTimeout(policyTimeout), runtime.WithArtifacts(&w.artifacts),
+	}
+	if settings != nil {
+		options = append(options, runtime.WithReminders(settings.Reminders), runtime.WithMinimumBudget(settings.MinimumBudget))
+	}
+	var err error
+	if w.exec, err = runtime.NewExecutor(w.reg, &waiting{w, w.policy}, options...); err != nil {
+		return err
+	}
+	if e := w.do(ctx, func() { err = w.exec.Recover(rig.With(context.Background(), simulation)) }); e != nil {
+		return e
+	}
+	return err
+}
+
+// contextOf returns the context of a call: that of no caller.
+func (w *world) contextOf(session, id string) context.Context {
+	c := w.rec.calls[journal.CallKey{Session: session, Call: id}]
+	ctx := context.WithValue(context.Background(), callKey{}, c)
+	return rig.With(ctx, &rig.Rig{Deadline: func(string) (time.Duration, bool) { return w.deadline(c) }})
+}
+
+// restart lets the process be killed that made the records so far, and another one
+// begin that takes the journal over.
+func (w *world) restart(ctx context.Context, r *journal.Record) error {
+	at, err := w.kill(ctx)
+	if err != nil {
+		return err
+	}
+	if r.At.After(at) {
+		at = r.At
+	}
+	w.clock.Restart(at)
+	w.number++
+	w.recovering = r
+	clear(w.turns)
+	clear(w.agents)
+	if err := w.beginProcess(ctx, r.Settings); err != nil {
+		return err
+	}
+	for id, cfg := range w.configs {
+		w.sessions[id] = w.exec.Session(cfg)
+	}
+	for of := range w.runs {
+		if run, open := w.sessions[of.key.session].Run(of.key.run); open {
+			w.runs[of] = run
+		}
+	}
+	return nil
+}
+
+// external reports whether a record is not, or need not be, one of the recovery that
+// an owner of the journal began with.
+func (s *step) external(owner *journal.Record) bool {
+	switch s.r.Kind {
+	case journal.KindSessionOpened, journal.KindRunStarted, journal.KindRunStopped, journal.KindRunClosed,
+		runtime.EventInvoked.String(), runtime.EventApprovalDecided.String():
+		return true
+	}
+	return s.r.At.After(owner.At)
+}
+
+// judgeAgain lets the calls be judged whose handlers a recovery runs again, and which
+// have to wait for that: each takes its place among those that want a slot of its
+// tool, in the order in which the records to come tell how they came out of it. With
+// a call it is about those only that have their places before that call.
+func (w *world) judgeAgain(next []step, before *call) error {
+	waiting := map[*call]bool{}
+	for _, c := range w.rec.calls {
+		p := &c.play
+		if p.decided != nil && !p.decided.open && p.outcome == nil && slices.Contains(p.seen, runtime.EventStarted) {
+			waiting[c] = before == nil || c.tool == before.tool
+		}
+	}
+	for i := range next {
+		s := &next[i]
+		ended := s.r.Mark == journal.MarkEnded
+		switch {
+		case len(waiting) == 0, s.r.Kind == journal.KindOwner, before != nil && s.call == before && (ended || s.r.Kind == runtime.EventStarted.String()):
+			return nil
+		case waiting[s.call] && (ended || s.r.Kind == runtime.EventRetrying.String()):
+			delete(waiting, s.call)
+			w.open(s.call.play.decided)
+			if err := w.clock.Rest(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// passes reports whether the present process was killed before it has done anything
+// about a call: perhaps in the middle of its recovery.
+func (w *world) passes(session, id string) bool {
+	c := w.rec.calls[journal.CallKey{Session: session, Call: id}]
+	return c != nil && w.number < w.rec.process && !slices.Contains(c.touched, w.number)
+}
+
+// kill ends the present process: what it has recorded is all that is left of it. It
+// returns when that was.
+func (w *world) kill(ctx context.Context) (at time.Time, err error) {
+	at = w.clock.Now()
+	if e := w.do(ctx, func() { err = w.exec.Sync(rig.Key{}) }); e != nil {
+		err = e
+	}
+	if err != nil {
+		return at, err
+	}
+	w.process.killed.Store(true)
+	for _, c := range w.rec.calls {
+		w.open(c.play.gates()...)
+	}
+	if err := w.clock.Perform(func() { _ = w.exec.Shutdown(context.Background()) }); err != nil {
+		return at, err
+	}
+	for _, c := range w.rec.calls {
+		c.play.survive()
+	}
+	return at, nil
+}
+
+// survive makes a call ready to go on in another process, when it has no outcome.
+func (p *played) survive() {
+	if p.cancel == nil {
+		return
+	}
+	p.cancel()
+	p.cancel = func() {} // its caller is gone
+	if p.outcome != nil && p.outcome.Kind != runtime.Pending {
+		return
+	}
+	p.decided, p.returns, p.commits = newGate(), newGate(), newGate()
+	if !slices.Contains(p.seen, runtime.EventStarted) {
+		p.begins = newGate()
+		p.seen = slices.DeleteFunc(p.seen, func(k runtime.EventKind) bool { return k == runtime.EventAuthorized }) // it is judged anew
+	}
+}
+
+// resolve lets it become known what became of an unknown call.
+func (w *world) resolve(ctx context.Context, s *step) error {
+	var o outcome
+	if err := json.Unmarshal(s.r.Outcome, &o); err != nil {
+		return fmt.Errorf("the outcome of call %q: %w", s.r.Call, err)
+	}
+	found := runtime.Finding{Happened: o.Kind == runtime.Completed, By: s.r.By}
+	return w.do(ctx, func() { w.exec.Resolve(ctx, s.r.Session, s.r.Call, found) })
+}

@@ -1,0 +1,55 @@
+package runtime
+
+import "iter"
+
+// A runCalls links the records of the calls of one run, in a list through the
+// records. All parts of a run share it, and so do runs of one session that had the
+// same id one after the other. The session guards it.
+type runCalls struct {
+	id   string
+	last *record // nil: no call was made
+}
+
+// add adds the record of the last call of the run.
+func (x *runCalls) add(r *record) { r.run, r.before, x.last = x, x.last, r }
+
+// all yields the records, that of the last call first. The zero pointer has none.
+func (x *runCalls) all() iter.Seq[*record] {
+	return func(yield func(*record) bool) {
+		if x == nil {
+			return
+		}
+		for r := x.last; r != nil; r = r.before {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// callsOf returns the calls of a run, which are none when it is not known. s.mu is
+// held.
+func (s *Session) callsOf(run string) *runCalls {
+	x := s.byRun[run]
+	if x == nil {
+		x = &runCalls{id: run}
+		s.byRun[run] = x
+	}
+	return x
+}
+
+// openPart returns what of a new run can be closed. s.mu is held.
+func (s *Session) openPart(run string) *part {
+	p := &part{calls: s.callsOf(run)}
+	s.parts[run] = p
+	return p
+}
+
+// closePart forgets what of a run could be closed, and the run if no call was made
+// in it. s.mu is held.
+func (s *Session) closePart(run string) {
+	delete(s.parts, run)
+	if x := s.byRun[run]; x != nil && x.last == nil {
+		delete(s.byRun, run)
+	}
+}

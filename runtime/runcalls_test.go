@@ -1,0 +1,56 @@
+package runtime_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// TestUndoOfARunLooksAtItsCallsAlone takes the index of all calls away from the
+// session: an undo of a run that walks it finds no calls.
+func TestUndoOfARunLooksAtItsCallsAlone(t *testing.T) {
+	for name, restart := range map[string]bool{"at once": false, "after a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			var j journal.Memory
+			r := recovered(t, &j, new(loginTool).tool())
+			s := r.sessionAgain()
+			start := func(id string) *runtime.Run {
+				run, err := s.StartRun(t.Context(), runtime.RunConfig{ID: id})
+				require.NoError(t, err)
+				return run
+			}
+			call := func(run *runtime.Run, id string) {
+				out := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf(id, "login", adaLogsIn))
+				require.Equal(t, runtime.Completed, out.Kind, out)
+			}
+			a, b := start("a"), start("b")
+			call(a, "a1")
+			call(b, "b1")
+			call(a.Child(runtime.RunConfig{}), "a2")
+			call(b.As("other"), "b2")
+			call(a, "a3")
+			require.NoError(t, a.Close(t.Context()))
+			require.NoError(t, start("empty").Close(t.Context()))
+			a = start("a") // the id again
+			call(a, "a4")
+			require.Equal(t, 2, s.RunsWithCalls())
+			if restart {
+				r = recovered(t, &j, new(loginTool).tool())
+				s = r.sessionAgain()
+				require.Equal(t, 2, s.RunsWithCalls())
+			}
+			require.Equal(t, runtime.UndoOK, r.undoOf("a1").Kind)
+			s.HideCalls()
+			undo := func(run string) []string { return s.Undo(t.Context(), runtime.UndoRequest{RunID: run}).Undone }
+			assert.Equal(t, []string{"a4", "a3", "a2"}, undo("a"))
+			assert.Equal(t, []string{"b2", "b1"}, undo("b"))
+			assert.Empty(t, undo("b"), "all of them were undone")
+			assert.Empty(t, undo("empty"))
+			assert.Empty(t, undo("never"))
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrForged says that a part of a store was not written by an owner of the store.
+	ErrForged = errors.New("the store was changed by a process without its keys")
+
+	// ErrRolledBack says that a store is older than its keys file, or gone: it was cut,
+	// removed, or restored from a copy.
+	ErrRolledBack = errors.New("the store is older than its keys file")
+
+	// ErrKeys says that the keys file of a store is missing, is that of another store,
+	// or cannot be read.
+	ErrKeys = errors.New("the keys file does not fit the store")
+)
+
+// A ForgedError names the first entry that does not verify. errors.Is finds ErrForged.
+type ForgedError struct {
+	Path string
+	Seq  uint64 // the position of the entry
+	What string
+}
+
+// Error says which entry it is, and what to do.
+func (e *ForgedError) Error() string {
+	remedy := "keep the store as it is, and go on with a copy of it and of its keys file that were made together"
+	if e.What == whatFork {
+		remedy += fmt.Sprintf("; "+hintRestored, e.Path)
+	}
+	return fmt.Sprintf("entry %d of the store %q is not authentic: %s; %s", e.Seq, e.Path, e.What, remedy)
+}
+
+// Unwrap returns ErrForged.
+func (e *ForgedError) Unwrap() error { return ErrForged }
+
+// ForgedAt returns the position of the entry. A verifier of the journal asks for it.
+func (e *ForgedError) ForgedAt() uint64 { return e.Seq }
+
+// What is wrong with an entry.
+const (
+	whatMAC  = "its authenticator is not one of the store's owner"
+	whatFork = "it is not the one that the head in the keys file is about"
+	whatHalf = "the journal ends within a transaction"
+)
+
+// errMAC says of an entry that was read that it does not verify.
+var errMAC = errors.New(whatMAC)

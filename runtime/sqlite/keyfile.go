@@ -1,0 +1,144 @@
+package sqlite
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+)
+
+// keySize is the length of a key in bytes, keysLimit what the keys file may have.
+const (
+	keySize   = 32
+	keysLimit = 1 << 20
+)
+
+const keyFileVersion = 1
+
+// A keyFile is what the keys file of a store says.
+type keyFile struct {
+	secret
+	keys map[string][]byte // by name
+	head head
+}
+
+// A head is up to where a store was durable.
+type head struct {
+	size  uint64 // entries
+	tail  mac    // the authenticator of the last one
+	epoch uint64 // of the owner; 0: the store was never made to its end
+}
+
+// storedKeys is the form of the keys file.
+type storedKeys struct {
+	Version int               `json:"version"`
+	Store   string            `json:"store"`
+	Chain   []byte            `json:"chain"`
+	Keys    map[string][]byte `json:"keys"`
+	Head    *storedHead       `json:"head"`
+}
+
+type storedHead struct {
+	Size  uint64 `json:"size"`
+	Tail  string `json:"tail"`
+	Epoch uint64 `json:"epoch"`
+	MAC   string `json:"mac"`
+}
+
+// newKeyFile returns the keys of a new store.
+func newKeyFile() *keyFile {
+	k := &keyFile{keys: map[string][]byte{}}
+	_, _ = rand.Read(k.key[:]) // never fails
+	_, _ = rand.Read(k.id[:])
+	k.head.tail = newChain(&k.secret).first()
+	return k
+}
+
+// encode returns the content of the file. The chain authenticates the head.
+func (k *keyFile) encode(c *chain) ([]byte, error) {
+	m := c.head(&k.head)
+	text, err := json.MarshalIndent(storedKeys{
+		Version: keyFileVersion, Store: hex.EncodeToString(k.id[:]), Chain: k.key[:], Keys: k.keys,
+		Head: &storedHead{k.head.size, hex.EncodeToString(k.head.tail[:]), k.head.epoch, hex.EncodeToString(m[:])},
+	}, "", "  ")
+	return append(text, '\n'), err
+}
+
+// decodeKeys is the reverse of encode.
+func decodeKeys(text []byte) (*keyFile, error) {
+	var in storedKeys
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&in); err != nil {
+		if old := map[string][]byte{}; json.Unmarshal(text, &old) == nil {
+			return nil, errors.New("it has the form of an earlier version, which had no key for the entries")
+		}
+		return nil, err
+	}
+	if len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 {
+		return nil, errors.New("something follows the keys")
+	}
+	if in.Version != keyFileVersion {
+		return nil, fmt.Errorf("it has version %d, and this program knows %d", in.Version, keyFileVersion)
+	}
+	k := &keyFile{keys: in.Keys}
+	if k.keys == nil {
+		k.keys = map[string][]byte{}
+	}
+	for name, key := range k.keys {
+		if len(key) != keySize {
+			return nil, fmt.Errorf("the key %q has %d bytes, not %d", name, len(key), keySize)
+		}
+	}
+	if len(in.Chain) != keySize || in.Head == nil {
+		return nil, errors.New("it lacks the key of the chain, or the head")
+	}
+	copy(k.key[:], in.Chain)
+	var m mac
+	for _, f := range []struct {
+		to   []byte
+		from string
+	}{{k.id[:], in.Store}, {k.head.tail[:], in.Head.Tail}, {m[:], in.Head.MAC}} {
+		if n, err := hex.Decode(f.to, []byte(f.from[:min(len(f.from), 2*len(f.to))])); err != nil || n != len(f.to) || len(f.from) != 2*n {
+			return nil, fmt.Errorf("%.80q is not %d bytes in hexadecimal", f.from, len(f.to))
+		}
+	}
+	k.head.size, k.head.epoch = in.Head.Size, in.Head.Epoch
+	if want := newChain(&k.secret).head(&k.head); !hmac.Equal(want[:], m[:]) {
+		return nil, errors.New("its head is not signed with its key")
+	}
+	return k, nil
+}
+
+// keysName names the keys file of a store.
+func keysName(path string) string { return path + ".keys" }
+
+// readKeys reads a keys file. The error is fs.ErrNotExist when there is none.
+func readKeys(file string, disk Disk) (*keyFile, error) {
+	text, err := disk.Read(file, 0, keysLimit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w: there is no file %q: %w", ErrKeys, file, err)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("read the keys in %q, which are for the owner of that file: %w", file, err)
+	case err != nil:
+		return nil, fmt.Errorf("read the keys in %q: %w", file, err)
+	}
+	k, err := decodeKeys(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: read the keys in %q: %w; restore that file", ErrKeys, file, err)
+	}
+	return k, nil
+}
+
+// clone returns a copy to change.
+func (k *keyFile) clone() *keyFile {
+	own := *k
+	own.keys = maps.Clone(k.keys)
+	return &own
+}

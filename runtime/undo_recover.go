@@ -1,0 +1,88 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// An interruptedUndo is what the journal says of an undo that has not ended.
+type interruptedUndo struct {
+	by     string
+	sealed []journal.Seal // nil: it was not decided to commit
+	undoes *rules.Event   // what changes in the rule state then; nil: nothing
+}
+
+// undoBy notes what a record says of an undo of c.
+func (c *recalled) undoBy(r *journal.Record) {
+	switch r.Kind {
+	case journal.KindUndoStarted:
+		c.undo = &interruptedUndo{by: r.By}
+	case journal.KindUndoDecided:
+		c.undo = &interruptedUndo{by: r.By, sealed: r.Sealed, undoes: r.Undoes}
+	case EventUndone.String():
+		c.undone, c.undo = true, nil
+	case EventUndoFailed.String():
+		c.undo = nil
+	}
+}
+
+// undoneCall returns the call of an undo that was interrupted, whose record is
+// that of a call which has ended.
+func (e *Executor) undoneCall(r *recalled) *call {
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	rec := r.session.calls.find(r.id)
+	if rec.call != nil {
+		return rec.call
+	}
+	return e.callOf(r, rec)
+}
+
+// settleInterruptedUndo decides what becomes of an undo that the last owner of the
+// journal had begun: rolled forward when that was decided, else what it did through participants
+// is taken back, and it can be tried again.
+func (c *call) settleInterruptedUndo(ctx context.Context, u *interruptedUndo, left []*participant) {
+	s := c.run.session
+	key := CallKey{Session: s.id, Call: c.id, Undo: true}
+	fault := &undoFault{why: UndoInterrupted}
+	if u.sealed == nil {
+		fault.err = errors.New("the executor stopped while the undo handler ran: it may have taken effect outside of participants")
+		fault.kept = !c.exec.settle(ctx, key, left, false)
+		c.settleUndoFailed(u.by, fault)
+		return
+	}
+	settled := c.exec.settle(ctx, key, left, true)
+	for _, seal := range u.sealed {
+		if seal.Foreign {
+			fault.why, fault.err = UndoUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
+			c.settleUndoFailed(u.by, fault)
+			return
+		}
+	}
+	s.mu.Lock()
+	if !settled { // the next recovery tries again, and nobody undoes it meanwhile
+		c.record.undo.busy = true
+		s.mu.Unlock()
+		return
+	}
+	s.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := c.exec.now()
+	if ev := u.undoes; ev != nil {
+		ev.At = s.exec.instant(now)
+		if s.state.RunState(ev.Run) == rules.RunClosed { // since
+			ev.Run, ev.Status, ev.State = "", 0, rules.RunRunning
+		}
+		if err := s.state.Apply(ev); err == nil {
+			s.note(ev)
+		}
+	}
+	c.undone(now, u.by)
+}
