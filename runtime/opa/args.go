@@ -76,7 +76,7 @@ func (t *termBuilder) Visit(tok wire.Token) {
 	case wire.KindInt:
 		t.push(ast.NewTerm(intValue(tok.Int)))
 	case wire.KindFloat:
-		t.float(tok.Float)
+		t.float(tok)
 	case wire.KindBool:
 		t.push(ast.InternedTerm(tok.Bool))
 	case wire.KindNull:
@@ -88,8 +88,13 @@ func (t *termBuilder) Visit(tok wire.Token) {
 
 func (t *termBuilder) push(term *ast.Term) { t.stack = append(t.stack, term) }
 
-// float pushes a number in the form that JSON gives it.
-func (t *termBuilder) float(f float64) {
+// float pushes a number as it was written, which a float64 may be only near to.
+func (t *termBuilder) float(tok wire.Token) {
+	f := tok.Float
+	if tok.Str != "" {
+		t.push(ast.NewTerm(ast.Number(tok.Str)))
+		return
+	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		t.err = fmt.Errorf("the arguments hold the number %v", f)
 		return

@@ -1,6 +1,7 @@
 package opa
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -59,7 +61,7 @@ type scale struct {
 	small, large func(testing.TB) *world
 }
 
-func scales() []scale {
+func scales(most int) []scale {
 	world := func(tools, calls int) func(testing.TB) *world {
 		return func(tb testing.TB) *world {
 			w := newWorld(tb, tools)
@@ -68,15 +70,15 @@ func scales() []scale {
 		}
 	}
 	return []scale{
-		{"tools/10-1000", world(10, 10), world(1000, 10)},
-		{"calls/10-1000", world(100, 10), world(100, 1000)},
+		{fmt.Sprintf("tools/10-%d", most), world(10, 10), world(most, 10)},
+		{fmt.Sprintf("calls/10-%d", most), world(100, 10), world(100, most)},
 	}
 }
 
 // A hundred times the tools, a hundred times the calls: at most 1.3 times the
 // time (median of ten interleaved runs).
 func BenchmarkScale(b *testing.B) {
-	for _, s := range scales() {
+	for _, s := range scales(1000) {
 		b.Run(s.name, func(b *testing.B) {
 			small, large := s.small(b), s.large(b)
 			a, c := small.input(7, "/ws/a"), large.input(7, "/ws/a")
@@ -121,9 +123,12 @@ func report(b *testing.B, small, large time.Duration) {
 	b.ReportMetric(float64(large)/float64(small), "x-slower")
 }
 
-// A hundred times the tools, a hundred times the calls: allocations within 2.
+// Many times the tools, many times the calls: allocations within 2.
 func TestAllocationsAreFlat(t *testing.T) {
-	for _, s := range scales() {
+	if testing.Short() {
+		t.Skip("it compiles hundreds of tools")
+	}
+	for _, s := range scales(min(battery.Count(t, 100, 1000), 1000)) {
 		var allocs [2]float64
 		for i, make := range []func(testing.TB) *world{s.small, s.large} {
 			w := make(t)
@@ -151,7 +156,7 @@ func fewestAllocs(f func()) float64 {
 // What a decision costs right after the facts have changed: executed calls,
 // each judged while it is admitted.
 func BenchmarkRecordThenDecide(b *testing.B) {
-	for _, s := range scales() {
+	for _, s := range scales(1000) {
 		b.Run(s.name, func(b *testing.B) {
 			small, large := s.small(b), s.large(b)
 			for b.Loop() {

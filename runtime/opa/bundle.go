@@ -17,12 +17,16 @@ type bundle struct {
 	tools     []string       // the declared tools, sorted
 	data      map[string]any // base data, the declarations included
 	schemas   map[string]schema
+	published map[string]published // by the tool
 	schemaSet *ast.SchemaSet
 	parsed    map[string]*ast.Module // by file name, as written
 	tests     map[string]*ast.Module // the _test.rego files
 	askers    map[string][]asker     // by the id of what they ask
 	stray     map[string]bool        // files whose package nobody listens to
 	compiler  *ast.Compiler          // of parsed, with positions stamped in
+	warnings  Errors                 // of the analysis
+
+	codesMissing bool // a file that may declare codes cannot be parsed
 }
 
 // loadBundle reads, compiles and lints a policy directory. Everything that is
@@ -47,6 +51,7 @@ func newBundle(src *source) (_ *bundle, err error) {
 	var errs Errors
 	b.readData(&errs)
 	b.readSchemas(&errs)
+	b.readPublished(&errs)
 	whole := len(errs) == 0 // without the declarations everything looks undeclared
 	b.parse(&errs)
 	parsed := len(errs) == 0
@@ -68,6 +73,7 @@ func (b *bundle) compile(errs *Errors) {
 	if !b.compiler.Failed() {
 		b.lintCompiled(errs)
 		b.lintTypes(errs)
+		guardCalls(b.compiler)
 		return
 	}
 	var found Errors
@@ -107,6 +113,7 @@ func (b *bundle) parse(errs *Errors) {
 		switch {
 		case err != nil:
 			b.addOPA(errs, f.name, err)
+			b.codesMissing = b.codesMissing || f.declaresReasons()
 		case m == nil:
 			errs.addFile(f.name, "the file is empty", "write a package, or delete it")
 		case f.test():

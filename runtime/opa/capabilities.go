@@ -11,8 +11,9 @@ import (
 // allowedBuiltins lists, one a line, the built-in functions that a policy may
 // call. It is an allow list because a new OPA brings new functions. What is
 // left out reaches the network, reads the clock, the host or random numbers
-// (a decision would not be repeatable), works on keys, tokens and schemas, or
-// cannot be stopped at a deadline.
+// (a decision would not be repeatable), works on keys, tokens and schemas, or can
+// take time or memory that is exponential in the bytes of its operands. What can
+// outgrow the memory all the same has a guard.
 //
 //go:embed builtins.txt
 var allowedBuiltins string
@@ -24,7 +25,11 @@ func capabilities() *ast.Capabilities {
 		allowed[name] = true
 	}
 	c := ast.CapabilitiesForThisVersion()
-	c.Builtins = slices.DeleteFunc(c.Builtins, func(b *ast.Builtin) bool { return !allowed[b.Name] })
+	c.Builtins = slices.DeleteFunc(c.Builtins, func(b *ast.Builtin) bool { return !allowed[b.Name] || urlBuiltins()[b.Name] != nil })
+	for _, b := range urlBuiltins() {
+		c.Builtins = append(c.Builtins, b.Decl)
+	}
+	slices.SortFunc(c.Builtins, func(a, b *ast.Builtin) int { return strings.Compare(a.Name, b.Name) })
 	c.AllowNet = []string{}
 	return c
 }

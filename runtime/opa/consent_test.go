@@ -45,8 +45,11 @@ func TestPolicyAsksWhereTheDeclarationDoesNot(t *testing.T) {
 	require.Equal(t, runtime.Pending, out.Kind, out.Message)
 	r, ok := a.exec.Request(out.RequestID)
 	require.True(t, ok)
-	assert.Equal(t, consent.Requirement{Approvers: []string{"lead"}, Quorum: 1, Timeout: 5 * time.Minute, MaxCover: consent.CoverExact}, r.Requirement)
-	assert.ElementsMatch(t, []consent.Reason{{Code: "big", Message: "m", At: "w.rego:3"}, {Code: "night", Message: "n", At: "o.rego:3"}}, r.Reasons)
+	assert.Equal(t, consent.Requirement{Approvers: []string{"lead"}, Quorum: 1, Timeout: 5 * time.Minute, MaxCover: consent.CoverExact, MaxFor: consent.DefaultMaxFor}, r.Requirement)
+	assert.ElementsMatch(t, []consent.Reason{
+		{Code: "big", Message: "m", Approvers: []string{"lead", "owner"}, MaxCover: consent.CoverTool, At: "w.rego:3"},
+		{Code: "night", Message: "n", Approvers: []string{"boss", "lead"}, MaxCover: consent.CoverTool, At: "o.rego:3"},
+	}, r.Reasons)
 
 	wide := runtime.Answer{By: "lead", Approve: true, Grant: runtime.GrantSession, Cover: runtime.CoverTool}
 	assert.Equal(t, consent.GrantTooWide, a.exec.Decide(t.Context(), r.ID, wide).Reason, "a policy cannot widen what is not declared")

@@ -42,7 +42,7 @@ func (b *bundle) readData(errs *Errors) {
 	b.data = map[string]any{}
 	found := false
 	for _, f := range b.src.files {
-		if path.Base(f.name) != "data.json" {
+		if path.Base(f.path) != "data.json" {
 			continue
 		}
 		value, err := decodeJSON(f.text)
@@ -50,7 +50,7 @@ func (b *bundle) readData(errs *Errors) {
 			errs.addFile(f.name, "not JSON: "+err.Error(), "write one JSON object")
 			continue
 		}
-		if f.name == declaredFile {
+		if f.path == declaredFile {
 			found = true
 			if err := json.Unmarshal(f.text, &b.declared); err != nil {
 				errs.addFile(f.name, err.Error(), "run go generate")
@@ -62,14 +62,14 @@ func (b *bundle) readData(errs *Errors) {
 	}
 	b.tools = slices.Sorted(maps.Keys(b.declared.Tools))
 	if !found {
-		errs.addFile(declaredFile, "the declarations are missing", "run go generate beside tools.yaml")
+		errs.addFile(b.src.home.name(declaredFile), "the declarations are missing", "run go generate beside tools.yaml")
 	}
 }
 
 // addBaseData mounts an organisation's own data file.
 func (b *bundle) addBaseData(f file, value any, errs *Errors) {
 	var at []string
-	if dir := path.Dir(f.name); dir != "." {
+	if dir := path.Dir(f.path); dir != "." {
 		at = strings.Split(dir, "/")
 	}
 	object, ok := value.(map[string]any)
@@ -81,8 +81,12 @@ func (b *bundle) addBaseData(f file, value any, errs *Errors) {
 		errs.addFile(f.name, "data under data.ambit would hide or replace policies", "mount it elsewhere: put it into another directory, or under another key")
 		return
 	}
-	if clash := mount(b.data, at, value); clash != "" {
-		errs.addFile(f.name, fmt.Sprintf("data.%s is given by another data file too", clash), "keep one of them")
+	if clash := mount(b.data, at, value); clash != nil {
+		other := "another data file"
+		if found := b.whereData("\x00" + strings.Join(clash, "\x00")); found != nil && found.File != f.name {
+			other = position(found)
+		}
+		errs.addFile(f.name, fmt.Sprintf("data.%s is given by %s too", strings.Join(clash, "."), other), "keep one of them")
 	}
 }
 
@@ -100,7 +104,7 @@ func decodeJSON(text []byte) (any, error) {
 }
 
 // mount merges value into root at a path; it returns the path of a clash.
-func mount(root map[string]any, at []string, value any) string {
+func mount(root map[string]any, at []string, value any) []string {
 	for _, key := range slices.Backward(at) {
 		value = map[string]any{key: value}
 	}
@@ -109,7 +113,7 @@ func mount(root map[string]any, at []string, value any) string {
 }
 
 // merge adds the members of from to into, objects member by member.
-func merge(into, from map[string]any, at []string) string {
+func merge(into, from map[string]any, at []string) []string {
 	for _, key := range slices.Sorted(maps.Keys(from)) {
 		old, exists := into[key]
 		if !exists {
@@ -120,11 +124,11 @@ func merge(into, from map[string]any, at []string) string {
 		b, isB := from[key].(map[string]any)
 		here := append(slices.Clone(at), key)
 		if !isA || !isB {
-			return strings.Join(here, ".")
+			return here
 		}
-		if clash := merge(a, b, here); clash != "" {
+		if clash := merge(a, b, here); clash != nil {
 			return clash
 		}
 	}
-	return ""
+	return nil
 }

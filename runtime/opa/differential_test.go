@@ -153,7 +153,7 @@ func TestLeanPathIsOPA(t *testing.T) {
 			w := newWorld(t, 5, "everything.rego", test.policy)
 			g := w.policy.current.Load().generation
 			require.Equal(t, test.whole, g.wholeFacts)
-			query, err := rego.New(rego.Query(entryPoint), rego.Compiler(g.compiler), rego.StrictBuiltinErrors(true),
+			query, err := rego.New(rego.Query(entryPoint), rego.Compiler(unguarded(t, g.bundle)), rego.StrictBuiltinErrors(true),
 				rego.Store(inmem.NewFromObject(g.data))).PrepareForEval(t.Context())
 			require.NoError(t, err)
 			r := rand.New(rand.NewPCG(1, 2))

@@ -16,6 +16,7 @@ type Error struct {
 	Message   string
 	Hint      string // what to do about it; may be empty
 	Excerpt   string // the line of the file; empty when Line is zero
+	Code      string // of a warning, for programs: unmatchable_ask, foreign_name, optional_member
 }
 
 // Error returns file:line:col: message, and the hint in parentheses.

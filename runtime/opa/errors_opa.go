@@ -62,6 +62,9 @@ func (b *bundle) explainOPA(e *ast.Error) (message, hint string) {
 		if strings.HasPrefix(name, "time.now") {
 			return "policies may not call " + name, "the time of the call is input.now_ns"
 		}
+		if hint := unbounded[name]; hint != "" {
+			return "policies may not call " + name, hint
+		}
 		if ast.CapabilitiesForThisVersion().ContainsBuiltin(name) {
 			return "policies may not call " + name, "a decision depends on nothing but its input"
 		}
@@ -168,4 +171,13 @@ func (s *source) show(err error) error {
 		}
 	}
 	return err
+}
+
+// unbounded are functions that a decision could use, but for the memory or the time
+// that a few bytes of arguments can make them take, with what to write instead.
+var unbounded = map[string]string{
+	"bits.lsh":              "multiply by a power of two; a shift by an argument can ask for more memory than there is",
+	"regex.globs_match":     "match the argument with glob.match; comparing two patterns can take exponential time",
+	"graph.reachable_paths": "use graph.reachable; a graph has exponentially many paths",
+	"net.cidr_expand":       "use net.cidr_contains; a network has up to 2^128 addresses",
 }

@@ -22,6 +22,7 @@ func directory() fstest.MapFS {
 			"tools": {"note_write": {"effect": "write", "capabilities": [], "modes": {}, "pin": "3f2a"}}}`),
 		"ambit_gen/note_write.schema.json": file(schema),
 		"ambit_gen/note_write.rego":        file("# METADATA\n# scope: subpackages\n# schemas:\n#   - input: schema.note_write\npackage ambit.tools.note_write\n"),
+		"ambit_gen/schemas.json":           file(`{}`),
 		"ambit_gen/ambit.schema.json":      file(`{"type": "object"}`),
 		"ambit_gen/policies.rego":          file("# METADATA\n# scope: subpackages\n# schemas:\n#   - input: schema.ambit\npackage ambit.policies\n"),
 		"note_write.rego": file(`package ambit.tools.note_write

@@ -71,7 +71,7 @@ tools:
               properties: {kind: {type: string, const: square, description: Which.}, side: {type: integer, description: How long.}}
               required: [kind]
       required: [path, content, mode, meta]
-    output: {type: object, properties: {}}
+    output: {type: object, properties: {card: {type: string, description: Card.}}, additionalProperties: true}
   web_search:
     version: 1.0.0
     description: Search.

@@ -7,8 +7,9 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/metrics"
-	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/ambit-tools/ambit/runtime"
 )
@@ -16,29 +17,29 @@ import (
 // A generation is a bundle ready to decide. It is immutable; a reload makes another.
 type generation struct {
 	*bundle
-	query rego.PreparedEvalQuery
+	store         storage.Store
+	query         ast.Body // gives the decision to the variable answer
+	queryCompiler ast.QueryCompiler
 
 	// wholeFacts says that a policy reads the facts of a run as a whole, not
 	// only single ones; see facts.
 	wholeFacts bool
 }
 
+// answer is the variable that holds the decision.
+const answer = ast.Var("answer")
+
 // newGeneration prepares the query of a bundle and runs it once, which makes
 // OPA build what it would otherwise build in the first real call.
 func newGeneration(b *bundle) (*generation, error) {
 	ctx := context.Background()
 	store := inmem.NewFromObjectWithOpts(b.data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
-	query, err := rego.New(
-		rego.Query(entryPoint),
-		rego.Compiler(b.compiler),
-		rego.Store(store),
-		rego.StrictBuiltinErrors(true),
-		rego.GenerateJSON(func(t *ast.Term, _ *rego.EvalContext) (any, error) { return t, nil }),
-	).PrepareForEval(ctx)
+	qc := b.compiler.QueryCompiler()
+	query, err := qc.Compile(ast.NewBody(ast.Equality.Expr(ast.NewTerm(answer), ast.NewTerm(ast.MustParseRef(entryPoint)))))
 	if err != nil {
 		return nil, fmt.Errorf("preparing the decision: %w", err)
 	}
-	g := &generation{bundle: b, query: query, wholeFacts: readsWholeFacts(b.compiler)}
+	g := &generation{bundle: b, store: store, queryCompiler: qc, query: query, wholeFacts: readsWholeFacts(b.compiler)}
 	if tools := b.tools; len(tools) > 0 {
 		// The answer does not matter: a policy may well refuse so empty a call, fail on it or never end.
 		ctx, stop := context.WithTimeout(ctx, runtime.DefaultPolicyTimeout)
@@ -60,24 +61,35 @@ func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, er
 			t, err = nil, fmt.Errorf("the policy panicked: %v", p)
 		}
 	}()
-	results, err := g.query.Eval(ctx,
-		rego.EvalParsedInput(input),
-		rego.EvalMetrics(metrics.NoOp()),
-		rego.EvalExternalCancel(cancel{ctx}),
-		// The index of rules passes over startswith(x, "a") when x is no string;
-		// evaluated, it is an error. A refusal must not vanish that way.
-		rego.EvalRuleIndexing(false),
-	)
+	err = storage.Txn(ctx, g.store, storage.TransactionParams{}, func(txn storage.Transaction) error {
+		return topdown.NewQuery(g.query).
+			WithCompiler(g.compiler).
+			WithQueryCompiler(g.queryCompiler).
+			WithStore(g.store).
+			WithTransaction(txn).
+			WithBuiltins(evaluatedBuiltins()).
+			WithInput(ast.NewTerm(input)).
+			WithMetrics(metrics.NoOp()).
+			WithCancel(cancel{ctx}).
+			// The index of rules passes over startswith(x, "a") when x is no string;
+			// evaluated, it is an error. A refusal must not vanish that way.
+			WithIndexing(false).
+			WithStrictBuiltinErrors(true).
+			Iter(ctx, func(r topdown.QueryResult) error {
+				t = r[answer]
+				return nil
+			})
+	})
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the policy was stopped: %w", context.Cause(ctx))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the policy failed: %w", err)
 	}
-	if len(results) != 1 || len(results[0].Expressions) != 1 {
+	if t == nil {
 		return nil, fmt.Errorf("%s is undefined: is the tool declared?", entryPoint)
 	}
-	return results[0].Expressions[0].Value.(*ast.Term), nil
+	return t, nil
 }
 
 // cancel stops an evaluation whose context has ended. OPA asks it as it goes,

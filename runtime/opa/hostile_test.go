@@ -32,7 +32,7 @@ func TestWrongShapesFailTheDecision(t *testing.T) {
 		{"builtin error", `deny contains {"code": "night", "message": "m"} if to_number(input.args.extra.x) > 1`, `{"extra":{"x":"one"}}`, `o.rego:3: eval_builtin_error: to_number`},
 		{"type error", `deny contains {"code": "night", "message": "m"} if count(input.args.extra.x) > 1`, `{"extra":{"x":1}}`, `o.rego:3: eval_type_error: count`},
 		{"type error of an indexed function", `deny contains {"code": "night", "message": "m"} if startswith(input.args.extra.x, "a")`, `{"extra":{"x":1}}`, `o.rego:3: eval_type_error: startswith`},
-		{"conflict", "deny contains {\"code\": \"night\", \"message\": m} if m\n\nm := \"a\" if input.args.extra.x\n\nm := \"b\" if input.args.extra.x", `{"extra":{"x":true}}`, `eval_conflict_error`},
+		{"conflict", "deny contains {\"code\": \"night\", \"message\": m} if m\n\nm := \"a\" if input.args.extra.x\n\nm := \"b\" if input.args.extra.y", `{"extra":{"x":true,"y":true}}`, `eval_conflict_error`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p, reg := load(t, "o.rego", org(test.rule))
@@ -67,19 +67,19 @@ func TestDecodeIsStrict(t *testing.T) {
 const runaway = `deny contains {"code": "night", "message": "m"} if {
 	some a in numbers.range(1, 10000)
 	some b in numbers.range(1, 10000)
-	a * b == input.now_ns + 1
+	some c in numbers.range(1, 10000)
+	a * b * c == input.now_ns + 1
 }`
 
+// TestRunawayPolicyIsStopped stops a policy that would take days.
 func TestRunawayPolicyIsStopped(t *testing.T) {
 	p, reg := load(t, "o.rego", org(runaway))
 	in := call(t, reg, "file_read", `{"path":"a"}`)
 	ctx, stop := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errors.New("too slow"))
 	defer stop()
-	start := time.Now()
 	d, err := p.Decide(ctx, in)
 	assert.EqualError(t, err, "the policy was stopped: too slow")
 	assert.Equal(t, runtime.EffectDeny, d.Effect)
-	assert.Less(t, time.Since(start), 5*time.Second)
 
 	_, err = p.Decide(ctx, in)
 	assert.Error(t, err, "a context that has ended already decides nothing")

@@ -11,7 +11,10 @@ import (
 
 // An Inspection is what is worth knowing of policies that are right.
 type Inspection struct {
-	// Warnings are about asks that would widen what the declaration allows.
+	// Warnings are about asks that would widen what the declaration allows, about
+	// names that are not declared here, in packages that other applications may
+	// share, and about denials and asks that do not apply when an optional member is
+	// absent. Sorted by place; each has a Code.
 	Warnings Errors
 	// Closed are the tools that nothing can allow and nobody is asked about:
 	// every call of them is denied. Sorted.
@@ -50,7 +53,14 @@ func Inspect(ctx context.Context, fsys fs.FS) (*Inspection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Inspection{Warnings: b.askWarnings(), Closed: b.closed()}, b.src.show(report.err())
+	return &Inspection{Warnings: b.allWarnings(), Closed: b.closed()}, b.src.show(report.err())
+}
+
+// allWarnings returns what may not be meant, sorted by place.
+func (b *bundle) allWarnings() Errors {
+	warnings := append(b.askWarnings(), b.warnings...)
+	_ = b.src.show(warnings.err()) // sorts in place
+	return warnings
 }
 
 // closed returns the tools that no rule can allow or ask about.

@@ -17,6 +17,8 @@ import (
 // generated is complete, without which they do not compile.
 func (b *bundle) lintParsed(errs *Errors) bool {
 	complete := b.lintGenerated(errs)
+	b.readReasons(errs)
+	b.lintData(errs)
 	for _, m := range b.handWritten(b.parsed) {
 		b.lintPackage(m, errs)
 		for _, a := range m.Annotations {
@@ -38,7 +40,7 @@ func (b *bundle) lintParsed(errs *Errors) bool {
 // would pass, and that nothing else is among the generated files. It says
 // whether none is missing.
 func (b *bundle) lintGenerated(errs *Errors) bool {
-	expected := map[string]bool{declaredFile: true}
+	expected := map[string]bool{declaredFile: true, schemasFile: true}
 	expect := func(schema, header string) {
 		expected[generatedDir+"/"+schema+schemaSuffix] = true
 		expected[generatedDir+"/"+header+".rego"] = true
@@ -51,15 +53,15 @@ func (b *bundle) lintGenerated(errs *Errors) bool {
 		m := b.parsed[f.name]
 		switch {
 		case !f.generated():
-		case !expected[f.name]:
+		case !expected[f.path]:
 			errs.addFile(f.name, "not a generated file of a declared tool", "delete it, or move it out of "+generatedDir)
 		case m != nil && len(m.Rules) > 0:
 			errs.add(m.Rules[0].Location, "a rule in a generated file", "write it into a file of your own beside "+generatedDir)
 		}
-		delete(expected, f.name)
+		delete(expected, f.path)
 	}
 	for name := range expected {
-		errs.addFile(name, "the file is missing", "run go generate")
+		errs.addFile(b.src.home.name(name), "the file is missing", "run go generate")
 	}
 	return len(expected) == 0
 }
@@ -198,11 +200,10 @@ func (b *bundle) lintCode(code string) (problem, hint string) {
 	if slices.Contains(known, code) {
 		return "", ""
 	}
-	hint = "add it to reasons in tools.yaml and run go generate"
-	if similar := didYouMean(code, known); similar != "" {
-		hint = similar + " Else " + hint
+	if b.codesMissing {
+		return "", ""
 	}
-	return fmt.Sprintf("the code %q is not declared", code), hint
+	return fmt.Sprintf("the code %q is not declared", code), unknownCode(code, known)
 }
 
 // holds says that a constant is of the kind.

@@ -78,7 +78,9 @@ func (b *bundle) askWarnings() Errors {
 			}
 		}
 	}
-	_ = warnings.err() // sorted by place
+	for _, w := range warnings {
+		w.Code = codeAsk
+	}
 	return warnings
 }
 

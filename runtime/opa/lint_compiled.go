@@ -26,6 +26,10 @@ func (b *bundle) lintCompiled(errs *Errors) {
 		}
 	}
 	b.lintParts(errs)
+	a := b.newAnalysis()
+	a.lintGuards(errs)
+	a.analyze()
+	a.notes.collect(errs, &b.warnings)
 }
 
 // unreachedHint says what to do about a rule that nothing reaches.

@@ -16,6 +16,7 @@ import (
 type inputLint struct {
 	root    schema // of the input
 	args    place  // of input.args
+	shared  bool   // the package is not a tool's: the analysis looks for arguments and tools
 	tools   []string
 	aliases map[ast.Var]steps     // what imports call parts of the input
 	locals  map[ast.Var]*ast.Term // what the rule assigns to a name, once
@@ -53,7 +54,7 @@ func (b *bundle) newInputLint(m *ast.Module, r *ast.Rule, errs *Errors) *inputLi
 	if kind, name := contractPackage(m.Package.Path); kind == toolPackage {
 		l.args = b.argsOf(name)
 	} else {
-		l.args = b.argsOf(b.tools...)
+		l.args, l.shared = b.argsOf(b.tools...), true
 	}
 	l.aliases[ast.InputRootDocument.Value.(ast.Var)] = steps{}
 	for _, i := range m.Imports {
@@ -100,9 +101,15 @@ func (l *inputLint) declared(t *ast.Term) {
 		return
 	}
 	l.fact(p)
-	if _, before, wrong := l.follow(p); wrong >= 0 {
+	if _, before, wrong := l.follow(p); wrong >= 0 && !l.leaves(p) {
 		l.missing(p[wrong], p[:wrong], before)
 	}
+}
+
+// leaves says that a path is one that the analysis follows, which knows of which
+// tools the call can be there.
+func (l *inputLint) leaves(p steps) bool {
+	return l.shared && len(p) > 1 && (p[0].Equal(ast.StringTerm("args")) || p[0].Equal(ast.StringTerm("run")) && len(p) > 2)
 }
 
 // missing reports a member that nothing declares.
@@ -130,7 +137,7 @@ func listed(names []string) string {
 
 // fact checks that a count or a success is one of a tool: the schema has a map there.
 func (l *inputLint) fact(p steps) {
-	if len(p) < 3 {
+	if len(p) < 3 || l.leaves(p) {
 		return
 	}
 	names, ok := p[:3].names()
@@ -238,7 +245,7 @@ func (l *inputLint) enum(ref, value *ast.Term) {
 	}
 	at, _, _ := l.follow(p)
 	allowed := at.values()
-	if names, ok := p.names(); ok && slices.Equal(names, []string{"tool", "name"}) {
+	if names, ok := p.names(); ok && !l.shared && slices.Equal(names, []string{"tool", "name"}) {
 		for _, name := range l.tools {
 			allowed = append(allowed, name)
 		}
@@ -277,14 +284,9 @@ func (l *inputLint) get(object, key *ast.Term) {
 	if !ok {
 		return
 	}
-	keys := steps{key}
-	if list, isArray := key.Value.(*ast.Array); isArray {
-		keys = nil
-		list.Foreach(func(t *ast.Term) { keys = append(keys, t) })
-	}
-	whole := append(slices.Clone(p), keys...)
+	whole := append(slices.Clone(p), stepsOf(key)...)
 	l.fact(whole)
-	if _, before, wrong := l.follow(whole); wrong >= len(p) {
+	if _, before, wrong := l.follow(whole); wrong >= len(p) && !l.leaves(whole) {
 		l.missing(whole[wrong], whole[:wrong], before)
 	}
 }

@@ -110,7 +110,7 @@ func (l *inputLint) kindsAt(t *ast.Term, depth int) kinds {
 
 // kindsOfCall returns the kinds of value that a built-in function returns.
 func kindsOfCall(call ast.Call) kinds {
-	if b := ast.BuiltinMap[call[0].String()]; b != nil && b.Decl.Result() != nil {
+	if b := builtin(call[0].String()); b != nil && b.Decl.Result() != nil {
 		return kindsOfType(b.Decl.Result())
 	}
 	return anyKind

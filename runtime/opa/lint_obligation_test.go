@@ -18,6 +18,7 @@ func TestLintsOfRedactOutput(t *testing.T) {
 		`{"pointers": ["/card"], "reason": "pii"}`: `w.rego:3:80: the args of redact_output have no member "reason"` + form,
 		`{"pointers": "/card"}`:                    `w.rego:3:69: the pointers of redact_output are no list` + form,
 		`{"pointers": {"a": "/card"}}`:             `w.rego:3:69: the pointers of redact_output are no list` + form,
+		`object.union({"pointers": []}, {})`:       `w.rego:3:56: the pointers of redact_output are none (name what is to be masked, or delete the rule)`,
 		`{"pointers": []}`:                         `w.rego:3:69: the pointers of redact_output are none (name what is to be masked, or delete the rule)`,
 		`{"pointers": [1]}`:                        `w.rego:3:70: the pointer 1 of redact_output is no string` + form,
 		`{"pointers": ["card"]}`:                   `w.rego:3:70: "card" is no JSON Pointer: it does not start with a slash (write "/card")`,
@@ -27,7 +28,7 @@ func TestLintsOfRedactOutput(t *testing.T) {
 	}
 	for _, args := range []string{
 		`{"pointers": ["/card"]}`, `{"pointers": ["", "/a/0/b~1c"]}`, `{"pointers": {"/card"}}`, `{"pointers": [input.args.path]}`,
-		`{"pointers": [p | p := input.args.path]}`, `object.union({"pointers": []}, {})`, `{"pointers": array.concat(["/a"], ["/b"])}`,
+		`{"pointers": [p | p := input.args.path]}`, `object.union({"pointers": ["/a"]}, {})`, `{"pointers": array.concat(["/a"], ["/b"])}`,
 	} {
 		assert.NoError(t, Check(dir("w.rego", rule(args))), args)
 	}

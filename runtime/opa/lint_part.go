@@ -41,7 +41,7 @@ type callSite struct {
 type part struct {
 	path   steps
 	at     place
-	common bool     // it is the input, whatever the tool
+	common bool     // it is of the input as packages see it that are not a tool's
 	mixed  []string // instead: what the parameter is in different calls
 	made   *making  // instead: an object that holds parts
 	spot   spot     // instead: a part of data
@@ -194,10 +194,10 @@ func (l *partLint) step(p part, alternatives []*ast.Term) part {
 	if len(p.spot.docs) > 0 {
 		return part{spot: p.spot.any(alternatives)}
 	}
-	next := part{path: append(slices.Clone(p.path), alternatives[0])}
+	next := part{path: append(slices.Clone(p.path), alternatives[0]), common: p.common}
 	for _, t := range alternatives {
 		at, _ := p.at.step(t)
-		if p.common && t.Equal(ast.StringTerm("args")) {
+		if p.common && len(p.path) == 0 && t.Equal(ast.StringTerm("args")) {
 			at = l.argsOf(l.tools...)
 		}
 		next.at = append(next.at, at...)
@@ -355,6 +355,9 @@ func (l *partLint) follow(name *ast.Term, p part, rest ast.Ref, r *ast.Rule) {
 					fmt.Sprintf("%s is %s, and nothing tells whether it has the member %v", l.original(name), strings.Join(p.mixed, " or "), t),
 					"pass the function the members that it needs, not what they belong to")
 				return
+			}
+			if p.common && len(p.path) > 0 && (p.path[0].Equal(ast.StringTerm("args")) || len(p.path) == 2) {
+				continue // the analysis knows of which tools the call can be there
 			}
 			if _, closed := p.at.step(t); closed {
 				l.report.missing(t, p.path, p.at)

@@ -75,6 +75,17 @@ func (p place) kinds() kinds {
 // steps are what follows input in a reference.
 type steps []*ast.Term
 
+// stepsOf returns the path that the second operand of object.get is: a key, or a
+// list of them.
+func stepsOf(key *ast.Term) (path steps) {
+	list, ok := key.Value.(*ast.Array)
+	if !ok {
+		return steps{key}
+	}
+	list.Foreach(func(t *ast.Term) { path = append(path, t) })
+	return path
+}
+
 // names returns the names of a path that has nothing else.
 func (p steps) names() ([]string, bool) {
 	names := make([]string, 0, len(p))

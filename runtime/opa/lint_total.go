@@ -35,9 +35,14 @@ func (b *bundle) lintTotal(m *ast.Module, r *ast.Rule, errs *Errors) {
 	if at == nil {
 		at = r.Location
 	}
-	what, hint := "may be absent", "use object.get with a default, or require it in the rule's body"
+	what, hint := "may be absent", "use object.get with a default"
+	require := ", or require it in the rule's body"
 	if _, isCall := partial.Value.(ast.Call); isCall {
-		what, hint = "may be undefined", "give the function a default, or require the call in the rule's body"
+		what, hint = "may be undefined", "give the function a default"
+		require = ", or require the call in the rule's body"
+	}
+	if name := ruleName(r); name != "deny" && name != "ask" { // what the body requires, it vanishes without
+		hint += require
 	}
 	errs.add(at, fmt.Sprintf("%v %s, and this entry would vanish with it", partial, what), hint)
 }
@@ -98,7 +103,7 @@ func (l *totalLint) partial(t *ast.Term) *ast.Term {
 		if p := l.firstPartial(v[1:]); p != nil {
 			return p
 		}
-		if l.required(t) || l.answers(v[0]) {
+		if l.required(t) || l.answers(v[0]) || hasExtreme(v) {
 			return nil
 		}
 		return t
@@ -199,10 +204,20 @@ func mentions(e *ast.Expr, wanted *ast.Term) bool {
 	return found
 }
 
+// hasExtreme says that a call is for the least or the most of a list that is
+// written out.
+func hasExtreme(call ast.Call) bool {
+	if name := call[0].String(); name != "max" && name != "min" || len(call) != 2 {
+		return false
+	}
+	list, ok := call[1].Value.(collection)
+	return ok && list.Len() > 0
+}
+
 // answers says that a function is defined for whatever it is called with.
 func (l *totalLint) answers(function *ast.Term) bool {
 	name := function.String()
-	if ast.BuiltinMap[name] != nil {
+	if builtin(name) != nil {
 		return !slices.Contains([]string{"max", "min", "uuid.parse", "walk"}, name)
 	}
 	ref, ok := function.Value.(ast.Ref)
@@ -231,6 +246,20 @@ func (l *totalLint) whole(ref ast.Ref) bool {
 	for m, r := range l.rulesAt(ref) {
 		if r.Default || r.Head.RuleKind() == ast.MultiValue || l.always(m, r) {
 			return true
+		}
+	}
+	return l.written(ref)
+}
+
+// written says that a reference leads into a constant, and to something there.
+func (l *totalLint) written(ref ast.Ref) bool {
+	for i := len(ref) - 1; i > 1; i-- {
+		for m, r := range l.rulesAt(ref[:i]) {
+			if r.Head.Value == nil || !ast.IsConstant(r.Head.Value.Value) || !ref[i:].IsGround() || !l.always(m, r) {
+				return false
+			}
+			_, err := r.Head.Value.Value.Find(ref[i:])
+			return err == nil
 		}
 	}
 	return false

@@ -15,8 +15,8 @@ const isX = `input.args.path == "x"`
 
 // An entry that is undefined is no entry: the refusal would be lost.
 func TestEntriesThatMayVanish(t *testing.T) {
-	const absent, undefined = "may be absent, and this entry would vanish with it (use object.get with a default, or require it in the rule's body)",
-		"may be undefined, and this entry would vanish with it (give the function a default, or require the call in the rule's body)"
+	const absent, undefined = "may be absent, and this entry would vanish with it (use object.get with a default",
+		"may be undefined, and this entry would vanish with it (give the function a default"
 	for _, test := range []struct{ text, want string }{
 		{tool(refusal(`input.args.note`, isX)), "w.rego:3:46: input.args.note " + absent},
 		{tool(refusal(`sprintf("%s", [input.args.note])`, isX)), "w.rego:3:61: input.args.note " + absent},
@@ -29,6 +29,8 @@ func TestEntriesThatMayVanish(t *testing.T) {
 		{tool(refusal(`name(input.args.path)`, isX) + `name(p) := split(p, "/")[1]`), `name(input.args.path) ` + undefined},
 		{tool(refusal(`name(input.args.path)`, isX) + `name("x") := "a"`), `name(input.args.path) ` + undefined},
 		{tool(refusal(`name(input.args.path)`, isX) + "name(p) := \"a\" if {\n\tstartswith(p, \"x\")\n} else := split(p, \"/\")[1]"), `name(input.args.path) ` + undefined},
+		{tool(refusal(`texts.big`, isX) + `texts := {"big": "b"} if input.args.bytes > 1`), `texts.big ` + absent},
+		{tool(refusal(`texts[input.args.path]`, isX) + `texts := {"big": "b"}`), `texts[input.args.path] ` + absent},
 		{tool(refusal(`name`, isX) + `name := "a" if input.args.bytes > 1`), `w.rego:3:46: name ` + absent},
 		{tool(refusal(`m`, isX+"\n\tm := sprintf(\"%s\", [input.args.note])")), "w.rego:5:22: input.args.note " + absent},
 		{tool(refusal(`m`, isX+"\n\tn := split(input.args.path, \"/\")[1]\n\tm := concat(\" \", [\"not\", n])")), `w.rego:5:7: split(input.args.path, "/")[1] ` + absent},
@@ -74,6 +76,9 @@ func TestEntriesThatStay(t *testing.T) {
 		tool(refusal(`name`, isX) + "default name := \"\"\n\nname := \"a\" if input.args.bytes > 1"),
 		tool(refusal(`sprintf("%v", [names])`, isX) + "names contains n if n := input.args.note"),
 		tool(refusal(`limit`, isX) + `limit := "9"`),
+		tool(refusal(`sprintf("%d", [max([count(input.args.path), 3])])`, isX)),
+		tool(refusal(`texts.big`, isX) + `texts := {"big": "too big", "small": "too small"}`),
+		tool(refusal(`sprintf("%s", [texts.of.big])`, isX) + `texts := {"of": {"big": "too big"}}`),
 		tool(refusal(`m`, isX+"\n\tm := sprintf(\"%s\", [object.get(input.args, \"note\", \"\")])")),
 		tool(refusal(`m`, "m := input.args.note\n\tm != \"x\"")),
 		tool(refusal(`m`, "n := input.args.note\n\tn != \"x\"\n\tm := upper(n)")),
@@ -94,5 +99,21 @@ func TestEntriesThatStay(t *testing.T) {
 			name = "o.rego"
 		}
 		assert.NoError(t, Check(dir(name, text)), text)
+	}
+}
+
+// For what refuses or asks a default is proposed, and nothing that makes it vanish.
+func TestHintsOfEntriesThatMayVanish(t *testing.T) {
+	for rule, want := range map[string]string{
+		`deny contains {"code": "too_big", "message": input.args.note} if ` + isX:                   "(use object.get with a default)",
+		`ask contains {"id": "a", "message": input.args.note}`:                                      "(use object.get with a default)",
+		`deny contains {"code": "too_big", "message": split(input.args.path, "/")[1]} if ` + isX:    "(use object.get with a default)",
+		`deny contains {"code": "too_big", "message": name(1)} if ` + isX + "\n\nname(2) := \"a\"":  "(give the function a default)",
+		`modify contains {"code": "a", "pointer": "/path", "value": input.args.note}`:               "(use object.get with a default, or require it in the rule's body)",
+		`obligations contains {"code": "notify", "args": {"to": name(1)}}` + "\n\nname(2) := \"a\"": "(give the function a default, or require the call in the rule's body)",
+		`allow contains {"code": "a", "message": input.args.note} if ` + isX:                        "(use object.get with a default, or require it in the rule's body)",
+	} {
+		err := Check(dir("w.rego", tool(rule)))
+		assert.ErrorContains(t, err, want, rule)
 	}
 }

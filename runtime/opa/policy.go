@@ -33,16 +33,16 @@ type decider struct {
 // An Option changes how a Policy works.
 type Option func(*Policy)
 
-// WithInterval sets how often Watch looks at the directory, by default every DefaultInterval.
+// WithInterval sets how often Watch and WatchFS look, by default every DefaultInterval.
 func WithInterval(d time.Duration) Option {
 	return func(p *Policy) { p.interval = max(d, time.Millisecond) }
 }
 
-// Load reads, checks and compiles a policy directory, ambit_gen included, for
-// the tools of a registry. The error is Errors and lists everything that is
-// wrong; a policy that does not load must stop the program. The tests of the
-// directory are not run: a start must not wait for them, and ambit check has run
-// them before.
+// Load reads, checks and compiles a policy directory, ambit_gen included, for the
+// tools of a registry. Join makes one directory of several. The error is Errors and
+// lists everything that is wrong; a policy that does not load must stop the program.
+// The tests of the directory are not run: a start must not wait for them, and ambit
+// check has run them before.
 func Load(fsys fs.FS, reg *runtime.Registry, opts ...Option) (*Policy, error) {
 	p := &Policy{reg: reg, interval: DefaultInterval}
 	for _, opt := range opts {

@@ -50,6 +50,44 @@ func TestReload(t *testing.T) {
 	assert.Equal(t, first, p.Revision(), "same content, same revision")
 }
 
+// TestApprovalOutlivesAnEditOfThePolicies reloads while a request is pending: a
+// comment, another tool's rules and the lines on which rules stand change nothing,
+// another message does.
+func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
+	rule := func(message string) string {
+		return `ask contains {"id": "big", "message": "` + message + `"} if input.args.path != ""`
+	}
+	for name, c := range map[string]struct {
+		files  []string
+		voided bool
+	}{
+		"comment":      {[]string{"w.rego", tool("# a comment\n\n" + rule("m"))}, false},
+		"another file": {[]string{"moved.rego", tool(rule("m"))}, false},
+		"another tool": {[]string{
+			"w.rego", tool(rule("m")),
+			"d.rego", "package ambit.tools.file_delete\n\n" + `ask contains {"id": "careful", "message": "m"} if input.args.path != ""`,
+		}, false},
+		"another message": {[]string{"w.rego", tool(rule("n"))}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, reg := load(t, "w.rego", tool(rule("m")))
+			exec, err := runtime.NewExecutor(reg, p, runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute))
+			require.NoError(t, err)
+			run, err := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), runtime.RunConfig{})
+			require.NoError(t, err)
+			out := asking{exec, run}.call(t, "file_write", writing)
+			require.Equal(t, runtime.Pending, out.Kind, out.Message)
+			before := p.Revision()
+			require.NoError(t, p.Reload(dir(c.files...)))
+			require.NotEqual(t, before, p.Revision())
+			res := exec.Decide(t.Context(), out.RequestID, runtime.Answer{By: "owner", Approve: true})
+			require.Equal(t, runtime.AnswerAccepted, res.Kind)
+			assert.Equal(t, c.voided, res.Outcome.Reason == runtime.ReasonBindingMismatch)
+			assert.Equal(t, c.voided, res.State == runtime.StateDenied, "its handler was started")
+		})
+	}
+}
+
 // TestGrantsEndWithTheirRule gives a grant, and takes the rule away that asked
 // for it: one that comes later asks anew.
 func TestGrantsEndWithTheirRule(t *testing.T) {
@@ -92,15 +130,15 @@ func write(t *testing.T, dir string, fsys fs.FS) {
 	}))
 }
 
-// watch runs Watch in a bubble until test returns.
-func watch(t *testing.T, p *Policy, dir string, test func(reports func() []error)) {
+// watch runs Watch or WatchFS in a bubble until test returns.
+func watch(t *testing.T, start func(context.Context, func(error)) error, test func(reports func() []error)) {
 	t.Helper()
 	var mu sync.Mutex
 	var reports []error
 	ctx, stop := context.WithCancelCause(t.Context())
 	done := make(chan error)
 	go func() {
-		done <- p.Watch(ctx, dir, func(err error) {
+		done <- start(ctx, func(err error) {
 			mu.Lock()
 			defer mu.Unlock()
 			reports = append(reports, err)
@@ -132,7 +170,7 @@ func TestWatch(t *testing.T) {
 	in := call(t, reg, "file_read", `{"path":"a"}`)
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Millisecond) // so that the looks are between the changes
-		watch(t, p, root, func(reports func() []error) {
+		watch(t, func(ctx context.Context, report func(error)) error { return p.Watch(ctx, root, report) }, func(reports func() []error) {
 			ticks(5)
 			assert.Empty(t, reports(), "nothing changed")
 
@@ -195,7 +233,7 @@ func TestWatchLoadsWhatSettled(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		go func() {
 			fsys := halfWritten{whole, dir("o.rego", "package ambit.policies.security\n"), new(int)}
-			_ = p.watch(ctx, fsys, func(err error) { reports = append(reports, err) })
+			_ = p.WatchFS(ctx, fsys, func(err error) { reports = append(reports, err) })
 		}()
 		ticks(2)
 		assert.Equal(t, []error{nil}, reports)
@@ -223,7 +261,7 @@ func TestWatchSwappedLinks(t *testing.T) {
 	p, err := Load(os.DirFS(root), reg, WithInterval(time.Hour))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		watch(t, p, root, func(reports func() []error) {
+		watch(t, func(ctx context.Context, report func(error)) error { return p.Watch(ctx, root, report) }, func(reports func() []error) {
 			require.NoError(t, os.Symlink("..data/o.rego", filepath.Join(root, "o.rego")))
 			require.NoError(t, os.Symlink("..two", filepath.Join(root, "..new")))
 			require.NoError(t, os.Rename(filepath.Join(root, "..new"), filepath.Join(root, "..data")))

@@ -23,7 +23,7 @@ func (b *bundle) readSchemas(errs *Errors) {
 	b.schemas = map[string]schema{}
 	b.schemaSet = ast.NewSchemaSet()
 	for _, f := range b.src.files {
-		if !f.generated() || !strings.HasSuffix(f.name, schemaSuffix) {
+		if !f.generated() || !strings.HasSuffix(f.path, schemaSuffix) {
 			continue
 		}
 		value, err := decodeJSON(f.text)
@@ -32,7 +32,7 @@ func (b *bundle) readSchemas(errs *Errors) {
 			errs.addFile(f.name, "not a JSON Schema", "run go generate")
 			continue
 		}
-		name := strings.TrimSuffix(path.Base(f.name), schemaSuffix)
+		name := strings.TrimSuffix(path.Base(f.path), schemaSuffix)
 		b.schemas[name] = schema{root, root}
 		b.schemaSet.Put(ast.Ref{ast.SchemaRootDocument, ast.StringTerm(name)}, value)
 	}

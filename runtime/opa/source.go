@@ -1,6 +1,7 @@
 package opa
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -21,22 +22,25 @@ const (
 	testSuffix   = "_test.rego"
 )
 
-// A source is the text of a policy directory at one moment, the library included.
+// A source is the text of policy directories at one moment, the library included.
 type source struct {
 	files    []file // sorted by name
+	home     Dir    // the directory that holds the generated files
 	revision string // digest of everything in files
-	unread   Errors // about files that people may take for a part of the policy
+	faults   Errors // about files that people may take for a part of the policy, and about several directories
 }
 
 // A file is one file of a source.
 type file struct {
-	name    string // slash path; the library's files begin with libraryName
+	name    string // as it is shown: unique; the library's files begin with libraryName
+	dir     int    // the index of its directory
+	path    string // slash path inside its directory
 	text    []byte
 	library bool
 }
 
 // generated says that ambit generate wrote the file.
-func (f file) generated() bool { return strings.HasPrefix(f.name, generatedDir+"/") }
+func (f file) generated() bool { return strings.HasPrefix(f.path, generatedDir+"/") }
 
 // test says that the file holds tests, which the engine does not load.
 func (f file) test() bool { return strings.HasSuffix(f.name, testSuffix) }
@@ -44,16 +48,21 @@ func (f file) test() bool { return strings.HasSuffix(f.name, testSuffix) }
 // rego says that the file is a policy or a test of one.
 func (f file) rego() bool { return strings.HasSuffix(f.name, ".rego") }
 
-// readSource reads everything in a policy directory that means something, and the library.
+// readSource reads everything in a policy directory, or in all directories of a Join,
+// that means something, and the library.
 func readSource(fsys fs.FS) (*source, error) {
-	if fsys == nil {
-		return nil, Errors{{File: ".", Message: "no policy directory", Hint: "pass its file system"}}
-	}
-	var s source
-	if err := s.walk(fsys, ".", 0); err != nil {
+	dirs, err := directories(fsys)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.unread.err(); err != nil {
+	s := source{home: dirs[0]}
+	for i, d := range dirs {
+		if err := s.walk(d, i, ".", 0); err != nil {
+			return nil, err
+		}
+	}
+	s.together(dirs)
+	if err := s.faults.err(); err != nil {
 		return nil, err
 	}
 	library, err := fs.ReadDir(policies.FS, ".")
@@ -71,37 +80,37 @@ func readSource(fsys fs.FS) (*source, error) {
 		s.files = append(s.files, file{name: libraryName + e.Name(), text: text, library: true})
 	}
 	slices.SortFunc(s.files, func(a, b file) int { return strings.Compare(a.name, b.name) })
-	s.revision = digest(s.files)
+	s.revision = s.digest()
 	return &s, nil
 }
 
 // walk adds the files below dir. It follows symbolic links, since a mounted
 // ConfigMap consists of them, and passes over hidden names, since the real
 // files of a ConfigMap hide behind one.
-func (s *source) walk(fsys fs.FS, dir string, depth int) error {
+func (s *source) walk(in Dir, index int, dir string, depth int) error {
 	if depth > maxDepth {
-		return Errors{{File: dir, Message: fmt.Sprintf("directories nest deeper than %d", maxDepth), Hint: "is there a loop of symbolic links?"}}
+		return Errors{{File: in.name(dir), Message: fmt.Sprintf("directories nest deeper than %d", maxDepth), Hint: "is there a loop of symbolic links?"}}
 	}
-	entries, err := fs.ReadDir(fsys, dir)
+	entries, err := fs.ReadDir(in.FS, dir)
 	if err != nil {
-		return fmt.Errorf("policy directory: %w", err)
+		return in.failed(err)
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		name := path.Join(dir, e.Name())
-		info, err := fs.Stat(fsys, name)
+		info, err := fs.Stat(in.FS, name)
 		if err != nil {
-			return fmt.Errorf("policy directory: %w", err)
+			return in.failed(err)
 		}
 		if info.IsDir() {
-			if err := s.walk(fsys, name, depth+1); err != nil {
+			if err := s.walk(in, index, name, depth+1); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := s.add(fsys, name, info.Size()); err != nil {
+		if err := s.add(in, index, name, info.Size()); err != nil {
 			return err
 		}
 	}
@@ -110,24 +119,24 @@ func (s *source) walk(fsys fs.FS, dir string, depth int) error {
 
 // add reads one file, unless its name says that it is for people. A file that
 // nobody reads is refused: who wrote it may believe that it decides.
-func (s *source) add(fsys fs.FS, name string, size int64) error {
+func (s *source) add(in Dir, index int, name string, size int64) error {
 	base := path.Base(name)
 	switch ext := path.Ext(base); {
-	case ext == ".rego", base == "data.json", strings.HasPrefix(name, generatedDir+"/") && strings.HasSuffix(base, schemaSuffix):
+	case ext == ".rego", base == "data.json", name == schemasFile, strings.HasPrefix(name, generatedDir+"/") && strings.HasSuffix(base, schemaSuffix):
 	case ext == ".md", base == "README", strings.HasPrefix(base, "README."):
 		return nil
 	default:
-		s.unread.addFile(name, fmt.Sprintf("%q is not read", base), unreadHint(base, ext))
+		s.faults.addFile(in.name(name), fmt.Sprintf("%q is not read", base), unreadHint(base, ext))
 		return nil
 	}
 	if size > maxFile {
-		return Errors{{File: name, Message: fmt.Sprintf("%d bytes, more than %d", size, maxFile), Hint: "split the file"}}
+		return Errors{{File: in.name(name), Message: fmt.Sprintf("%d bytes, more than %d", size, maxFile), Hint: "split the file"}}
 	}
-	text, err := fs.ReadFile(fsys, name)
+	text, err := fs.ReadFile(in.FS, name)
 	if err != nil {
-		return fmt.Errorf("policy directory: %w", err)
+		return in.failed(err)
 	}
-	s.files = append(s.files, file{name: name, text: text})
+	s.files = append(s.files, file{name: in.name(name), dir: index, path: name, text: text})
 	return nil
 }
 
@@ -142,8 +151,9 @@ func unreadHint(base, ext string) string {
 	return "the policy folder is for *.rego, data.json, README and *.md: move it elsewhere"
 }
 
-// digest names the content of files: same files, same digest.
-func digest(files []file) string {
+// digest names the content of the files: same files, same digest. The names of
+// directories are no part of it, their order is.
+func (s *source) digest() string {
 	h := sha256.New()
 	var n [8]byte
 	write := func(b []byte) {
@@ -151,8 +161,14 @@ func digest(files []file) string {
 		h.Write(n[:])
 		h.Write(b)
 	}
-	for _, f := range files {
-		write([]byte(f.name))
+	files := slices.SortedFunc(slices.Values(s.files), func(a, b file) int {
+		return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.path, b.path), cmp.Compare(a.name, b.name))
+	})
+	for i, f := range files {
+		if i > 0 && f.dir != files[i-1].dir {
+			write([]byte{0}) // the next directory; no path is so
+		}
+		write([]byte(cmp.Or(f.path, f.name)))
 		write(f.text)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))

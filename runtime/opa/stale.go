@@ -12,46 +12,49 @@ import (
 // stale reports how the generated files differ from the tools of the program.
 func (g *generation) stale(reg *runtime.Registry) error {
 	const hint = "run go generate and build the program again"
+	file := g.src.home.name(declaredFile)
 	var errs Errors
 	for _, t := range reg.All() {
 		spec := t.Spec()
 		declared, ok := g.declared.Tools[spec.Name]
 		switch {
 		case !ok:
-			errs.addFile(declaredFile, fmt.Sprintf("the program's tool %q is not declared", spec.Name), hint)
+			errs.addFile(file, fmt.Sprintf("the program's tool %q is not declared", spec.Name), hint)
 		case declared.Pin != spec.Pin:
-			errs.addFile(declaredFile, fmt.Sprintf("the tool %q was declared anew since the program was built, or the program since", spec.Name), hint)
+			errs.addFile(file, fmt.Sprintf("the tool %q was declared anew since the program was built, or the program since", spec.Name), hint)
 		}
 	}
 	for _, name := range g.tools {
 		if _, _, ok := reg.Lookup(name); !ok {
-			errs.addFile(declaredFile, fmt.Sprintf("the program has no tool %q", name), hint)
+			errs.addFile(file, fmt.Sprintf("the program has no tool %q", name), hint)
 		}
 	}
 	if len(errs) == 0 {
-		g.edited(reg, &errs)
+		for _, difference := range g.edited(reg) {
+			errs.addFile(file, difference, hint)
+		}
 	}
 	return errs.err()
 }
 
 // edited reports what somebody changed by hand of the declarations that open and
 // close doors: the pin, which stands beside them, does not tell.
-func (g *generation) edited(reg *runtime.Registry, errs *Errors) {
+func (g *generation) edited(reg *runtime.Registry) (differences []string) {
 	data := within(g.data, "ambit", "declared")
 	set := map[string][]string{"capabilities": {}, "modes": {}}
 	for _, t := range reg.All() {
 		spec := t.Spec()
 		about := fmt.Sprintf("the tool %q", spec.Name)
-		compareGates(about, within(data, "tools", spec.Name), gates(spec), errs)
+		differences = append(differences, compareGates(about, within(data, "tools", spec.Name), gates(spec))...)
 		set["capabilities"] = append(set["capabilities"], spec.Capabilities...)
 		for _, m := range spec.Modes {
 			set["modes"] = append(set["modes"], m.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		values := set[name]
-		compareGates("the declaration", data, map[string]any{name: values}, errs)
+		differences = append(differences, compareGates("the declaration", data, map[string]any{name: set[name]})...)
 	}
+	return differences
 }
 
 // within returns the object that stands two names below another; nil when there is none.
@@ -61,9 +64,9 @@ func within(object map[string]any, first, second string) map[string]any {
 	return object
 }
 
-// compareGates compares members of the data with those that the program has; nil
-// stands for a member that is absent.
-func compareGates(about string, have, want map[string]any, errs *Errors) {
+// compareGates returns how members of the data differ from the members that the
+// program has; nil stands for a member that is absent.
+func compareGates(about string, have, want map[string]any) (differences []string) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		a, b := canonical(have[name]), canonical(want[name])
 		object, ok1 := have[name].(map[string]any)
@@ -71,11 +74,12 @@ func compareGates(about string, have, want map[string]any, errs *Errors) {
 		switch {
 		case a == b:
 		case ok1 && ok2 && len(object) == len(wanted):
-			compareGates(fmt.Sprintf("%q of %s", name, about), object, wanted, errs)
+			differences = append(differences, compareGates(fmt.Sprintf("%q of %s", name, about), object, wanted)...)
 		default:
-			errs.addFile(declaredFile, fmt.Sprintf("%q of %s is %s, and %s in the program", name, about, a, b), "run go generate and build the program again")
+			differences = append(differences, fmt.Sprintf("%q of %s is %s, and %s in the program", name, about, a, b))
 		}
 	}
+	return differences
 }
 
 // canonical writes a value so that equal ones are equal, and a person can read

@@ -106,6 +106,7 @@ func (b *bundle) runModules(ctx context.Context, modules map[string]*ast.Module,
 	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		results, err := tester.NewRunner().
 			SetCompiler(compiler).
+			AddCustomBuiltins(testedBuiltins()).
 			SetStore(store).
 			SetModules(modules).
 			SetCoverageQueryTracer(coverage).

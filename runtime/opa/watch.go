@@ -10,23 +10,25 @@ import (
 // DefaultInterval is how often Watch looks at its directory.
 const DefaultInterval = 2 * time.Second
 
-// Watch keeps the policies those of dir, until ctx ends: it reloads when dir
-// holds something else than what decides. It reports every outcome: nil after a
-// reload, otherwise why the policies that decide now were kept. The same failure
-// is reported once.
+// Watch is WatchFS for the folder dir.
+func (p *Policy) Watch(ctx context.Context, dir string, report func(error)) error {
+	return p.WatchFS(ctx, os.DirFS(dir), report)
+}
+
+// WatchFS reloads the policies when a directory, or one of the directories of a Join,
+// holds something else than what decides, until ctx ends. It reports every outcome:
+// nil after a reload, otherwise why the policies that decide now were kept. The same
+// failure is reported once.
 //
 // It compares contents instead of waiting for events of the file system, so it
 // works with network mounts and with ConfigMaps, whose files are replaced by
 // the swap of a symbolic link. A change is taken when it has been there,
 // unchanged, for a whole interval, and what is loaded is what was read then:
-// half-written directories are not loaded.
+// half-written directories are not loaded, and several directories are loaded
+// together, when all of them have settled.
 //
 // It returns the cause of ctx's end.
-func (p *Policy) Watch(ctx context.Context, dir string, report func(error)) error {
-	return p.watch(ctx, os.DirFS(dir), report)
-}
-
-func (p *Policy) watch(ctx context.Context, fsys fs.FS, report func(error)) error {
+func (p *Policy) WatchFS(ctx context.Context, fsys fs.FS, report func(error)) error {
 	ticker := time.NewTicker(p.interval)
 	defer ticker.Stop()
 	var w watcher

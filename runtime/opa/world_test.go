@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/stretchr/testify/require"
@@ -168,11 +169,20 @@ func newWorld(tb testing.TB, n int, pairs ...string) *world {
 	w.policy, err = Load(fsys, w.reg)
 	require.NoError(tb, err)
 	g := w.policy.current.Load().generation
-	w.plain, err = rego.New(rego.Query(entryPoint), rego.Compiler(g.compiler), rego.StrictBuiltinErrors(true),
+	w.plain, err = rego.New(rego.Query(entryPoint), rego.Compiler(unguarded(tb, g.bundle)), rego.StrictBuiltinErrors(true),
 		rego.Store(inmem.NewFromObjectWithOpts(g.data, inmem.OptReturnASTValuesOnRead(true)))).PrepareForEval(tb.Context())
 	require.NoError(tb, err)
 	w.start(tb)
 	return w
+}
+
+// unguarded compiles the policies of a bundle as OPA does, without the guards.
+func unguarded(tb testing.TB, b *bundle) *ast.Compiler {
+	tb.Helper()
+	c := b.newCompiler()
+	c.Compile(b.stamped())
+	require.False(tb, c.Failed())
+	return c
 }
 
 // start starts a run whose calls are all allowed.

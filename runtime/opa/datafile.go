@@ -1,0 +1,111 @@
+package opa
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// A dataFile knows where the values of a JSON file stand. It is built when an
+// error is about one of them.
+type dataFile struct {
+	name  string
+	text  []byte
+	found map[string]int // offset of each value, by its path; of each name, by that and keyMark
+	twice []repeatedKey
+}
+
+// keyMark ends the path of a member's name; without it the path is that of its value.
+const keyMark = "\x01"
+
+// A repeatedKey is a member that an object of a JSON file has already.
+type repeatedKey struct {
+	name      string
+	at, first int // offsets
+}
+
+// A jsonScope is an object or an array that a scan is inside of.
+type jsonScope struct {
+	path   string
+	object bool
+	name   string         // of the member whose value comes next
+	named  bool           // name is set
+	next   int            // index of the next element
+	keys   map[string]int // offsets of the members so far
+}
+
+// scanJSON finds the offsets of all values of a JSON text and the members that
+// an object has twice. A text that is no JSON is scanned up to the fault.
+func scanJSON(name string, text []byte) *dataFile {
+	f := &dataFile{name: name, text: text, found: map[string]int{}}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var stack []*jsonScope
+	for {
+		before := f.skip(int(d.InputOffset()))
+		t, err := d.Token()
+		if err != nil {
+			return f
+		}
+		if end, isEnd := t.(json.Delim); isEnd && (end == '}' || end == ']') {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		path := ""
+		if len(stack) > 0 {
+			top := stack[len(stack)-1]
+			if text, isText := t.(string); isText && top.object && !top.named {
+				f.key(top, text, before)
+				continue
+			}
+			path = top.value()
+		}
+		if _, seen := f.found[path]; !seen {
+			f.found[path] = before
+		}
+		if begin, isBegin := t.(json.Delim); isBegin {
+			stack = append(stack, &jsonScope{path: path, object: begin == '{', keys: map[string]int{}})
+		}
+	}
+}
+
+// key notes the name of a member.
+func (f *dataFile) key(in *jsonScope, name string, at int) {
+	if first, seen := in.keys[name]; seen {
+		f.twice = append(f.twice, repeatedKey{name, at, first})
+	} else {
+		in.keys[name] = at
+		f.found[jsonPath(in.path, name)+keyMark] = at
+	}
+	in.name, in.named = name, true
+}
+
+// value returns the path of the value that comes next.
+func (s *jsonScope) value() string {
+	if s.object {
+		s.named = false
+		return jsonPath(s.path, s.name)
+	}
+	s.next++
+	return jsonPath(s.path, strconv.Itoa(s.next-1))
+}
+
+// jsonPath returns the path of a member or an element.
+func jsonPath(parent, name string) string { return parent + "\x00" + name }
+
+// skip returns the offset of the next token.
+func (f *dataFile) skip(offset int) int {
+	for offset < len(f.text) && bytes.IndexByte([]byte(" \t\r\n,:"), f.text[offset]) >= 0 {
+		offset++
+	}
+	return offset
+}
+
+// location returns the line and the column of an offset.
+func (f *dataFile) location(offset int) *ast.Location {
+	before := f.text[:min(offset, len(f.text))]
+	line := bytes.LastIndexByte(before, '\n') + 1
+	return &ast.Location{File: f.name, Row: bytes.Count(before, []byte("\n")) + 1, Col: len(before) - line + 1}
+}
