@@ -38,7 +38,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// one-call-is-enough 1: expected outcome "executed", came "denied"
+	// one-call-is-enough 1: expected outcome "executed", came "denied" (max_calls: "api" may be called once in a run; it cannot be called any more in this run)
 	// {"case":"one-call-is-enough","step":0,"result":{"outcome":"executed","status":"ok","loop":"yield","args":{"n":1},"run":"running","pending_exit":[]}}
 	// {"case":"one-call-is-enough","step":1,"result":{"outcome":"denied","reason":"max_calls","all_reasons":["max_calls"],"detail":{"max":1,"used":1},"loop":"continue","run":"running","pending_exit":[]}}
 	// {"case":"one-call-is-enough","final":{"used":{"api":1},"invocations":{"api":1},"pending_exit":[],"run":"running"}}

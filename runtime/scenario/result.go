@@ -23,6 +23,8 @@ type callResult struct {
 	ShownArgs   json.RawMessage `json:"shown_args,omitempty"`
 	Run         string          `json:"run"`
 	PendingExit []string        `json:"pending_exit"`
+
+	id, why string // of the call, and why it did not complete, in words
 }
 
 // A detail belongs to the primary reason.
@@ -67,6 +69,7 @@ type runUndone struct {
 	Undone      []string `json:"undone"`
 	Failed      []string `json:"failed"`
 	NotUndoable []string `json:"not_undoable"`
+	Reads       []string `json:"reads,omitempty"`
 	Complete    bool     `json:"complete"`
 }
 
@@ -84,7 +87,10 @@ type nothing struct{}
 // result says how a call ended.
 func (w *world) result(o runtime.Outcome) *callResult {
 	res := &callResult{
-		Outcome: o.Kind.String(), Loop: o.Loop.String(), Run: o.Run.String(), PendingExit: names(o.PendingExit),
+		Outcome: o.Kind.String(), Loop: o.Loop.String(), Run: o.Run.String(), PendingExit: names(o.PendingExit), id: o.CallID,
+	}
+	if o.Kind != runtime.Completed {
+		res.why = strings.TrimPrefix(o.Reason.String()+": "+o.Message, "none: ")
 	}
 	switch o.Kind {
 	case runtime.Completed:

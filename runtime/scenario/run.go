@@ -31,6 +31,9 @@ func (c *Case) Run(s *Setup) (*Trace, error) {
 	t.final = w.end()
 	var closing error
 	err = w.clock.Perform(func() { closing = w.exec.Shutdown(context.Background()) })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t.errors = w.errors
 	return t, errors.Join(w.broken, err, closing)
 }
 
@@ -223,7 +226,7 @@ func (s *undoStep) run(w *world) any {
 
 func (undoRunStep) run(w *world) any {
 	res := w.session.Undo(w.context(), runtime.UndoRequest{RunID: w.run.ID(), By: mainPrincipal})
-	return &runUndone{names(res.Undone), names(res.Failed), names(res.NotUndoable), res.Complete}
+	return &runUndone{names(res.Undone), names(res.Failed), names(res.NotUndoable), res.Reads, res.Complete}
 }
 
 // end says how things stand after the last step.

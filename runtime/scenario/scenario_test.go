@@ -139,12 +139,13 @@ cases:
 	trace, err := f.Cases[0].Run(&scenario.Setup{})
 	require.NoError(t, err)
 	faults := trace.Faults()
+	const why = `max_calls: "t" may be called once in a run; it cannot be called any more in this run, unless c1 (t), which has not started, is denied or cancelled`
 	assert.Equal(t, `0.0: expected status "error", came "ok"; expected of "c0", came none (and 3 more in later steps)`, faults.String())
 	assert.Equal(t, scenario.Faults{
 		{Step: "0.0", Want: `status "error"`, Got: `"ok"`},
 		{Step: "0.0", Want: `of "c0"`, Got: "none"},
-		{Step: "0.1", Want: "max 2", Got: "1"},
-		{Step: "0.1", Want: "all_reasons []", Got: `["max_calls"]`},
+		{Step: "0.1", Want: "max 2", Got: "1", Why: why},
+		{Step: "0.1", Want: "all_reasons []", Got: `["max_calls"]`, Why: why},
 		{Step: "final", Want: `used {"t":2}`, Got: `{"t":1}`},
 	}, faults)
 }

@@ -80,7 +80,7 @@ func (turnStep) answers() []string      { return nil }
 func (newRunStep) answers() []string    { return nil }
 func (modelStopStep) answers() []string { return []string{"run", "pending_exit"} }
 func (undoRunStep) answers() []string {
-	return []string{"undone", "failed", "not_undoable", "complete"}
+	return []string{"undone", "failed", "not_undoable", "reads", "complete"}
 }
 
 func (r *reader) parseCall(n *node) *callStep {

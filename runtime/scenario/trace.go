@@ -15,7 +15,8 @@ import (
 type Trace struct {
 	of      *Case
 	results []any
-	final   *final // nil when the case could not be run to its end
+	final   *final            // nil when the case could not be run to its end
+	errors  map[string]string // by call id: what the error handler was told
 }
 
 // WriteJSON writes one line per step, and one for the state after the last.
@@ -46,26 +47,36 @@ type Fault struct {
 	Step string // its index from 0, or final
 	Want string
 	Got  string
+	Why  string // why the calls of the step did not complete, in words; empty: they did
 }
 
 // Faults are all differences of a case, in order.
 type Faults []Fault
 
 // String returns "step: expected ..., came ...; ..." with what differs in the
-// first step that differs.
+// first step that differs, and why its calls did not complete.
 func (fs Faults) String() string {
 	var b strings.Builder
+	because := func() {
+		if fs[0].Why != "" {
+			fmt.Fprintf(&b, " (%s)", fs[0].Why)
+		}
+	}
 	for i, f := range fs {
 		switch {
 		case i == 0:
 			fmt.Fprintf(&b, "%s: ", f.Step)
 		case f.Step != fs[0].Step:
+			because()
 			fmt.Fprintf(&b, " (and %d more in later steps)", len(fs)-i)
 			return b.String()
 		default:
 			b.WriteString("; ")
 		}
 		fmt.Fprintf(&b, "expected %s, came %s", f.Want, f.Got)
+	}
+	if len(fs) > 0 {
+		because()
 	}
 	return b.String()
 }
@@ -77,12 +88,46 @@ func (t *Trace) Faults() Faults {
 		if s.expect == nil || i >= len(t.results) {
 			continue
 		}
-		out = append(out, differ(strconv.Itoa(i), s.expect, generic(t.results[i]), true)...)
+		faults := differ(strconv.Itoa(i), s.expect, generic(t.results[i]), true)
+		for j := range faults {
+			faults[j].Why = t.why(i, faults[j].Step)
+		}
+		out = append(out, faults...)
 	}
 	if t.of.final != nil && t.final != nil {
 		out = append(out, differ("final", t.of.final, generic(t.final), true)...)
 	}
 	return out
+}
+
+// why says why the calls of a step did not complete; of a batch the one that a
+// place such as 3.1 is of.
+func (t *Trace) why(step int, place string) string {
+	var calls []*callResult
+	switch r := t.results[step].(type) {
+	case *callResult:
+		calls = append(calls, r)
+	case *resolution:
+		calls = append(calls, r.Call)
+	case []*callResult:
+		calls = r
+		_, nth, _ := strings.Cut(place, ".")
+		if i, err := strconv.Atoi(nth); err == nil && i < len(r) {
+			calls = r[i : i+1]
+		}
+	}
+	var texts []string
+	for _, c := range calls {
+		if c == nil || c.why == "" {
+			continue
+		}
+		text := c.why
+		if fault := t.errors[c.id]; fault != "" {
+			text += ": " + fault
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "; ")
 }
 
 // generic returns v as encoding/json reads it, numbers as they are written.
@@ -114,9 +159,9 @@ func differ(step string, want *node, got any, fields bool) []Fault {
 				out = append(out, differ(step, p.val, value, true)...)
 			case there && equal(p.val, value), !there && p.val.kind == kindNull:
 			case !there:
-				out = append(out, Fault{step, p.name + " " + string(p.val.appendJSON(nil)), "none"})
+				out = append(out, Fault{Step: step, Want: p.name + " " + string(p.val.appendJSON(nil)), Got: "none"})
 			default:
-				out = append(out, Fault{step, p.name + " " + string(p.val.appendJSON(nil)), shown(value)})
+				out = append(out, Fault{Step: step, Want: p.name + " " + string(p.val.appendJSON(nil)), Got: shown(value)})
 			}
 		}
 		return out
@@ -129,7 +174,7 @@ func differ(step string, want *node, got any, fields bool) []Fault {
 	case equal(want, got):
 		return nil
 	}
-	return []Fault{{step, string(want.appendJSON(nil)), shown(got)}}
+	return []Fault{{Step: step, Want: string(want.appendJSON(nil)), Got: shown(got)}}
 }
 
 func shown(v any) string {

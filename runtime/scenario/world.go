@@ -28,6 +28,11 @@ type Setup struct {
 	// Policy, when it is set, makes the policy of a case instead of its
 	// stand-in.
 	Policy func(*runtime.Registry) (runtime.Policy, error)
+
+	// Now is when a case begins; zero: 2000-01-01T00:00:00Z.
+	Now time.Time
+
+	options []runtime.Option // more of the executor
 }
 
 // Check reports what stands in f and may not, since s has it. The error is of
@@ -71,14 +76,27 @@ type world struct {
 	terms    map[string]consent.Digest // by call id: the terms that they saw it in
 	requests map[string]string         // by call id: the id of the request
 	waiting  []string                  // calls whose requests are open, in their order
+	errors   map[string]string         // by call id: what the error handler was told
 	broken   error
+}
+
+// failed is the error handler of the executor.
+func (w *world) failed(e *runtime.CallError) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e.Err != nil && w.errors[e.CallID] == "" {
+		w.errors[e.CallID] = e.Err.Error()
+	}
 }
 
 func newWorld(c *Case, s *Setup) (*world, error) {
 	w := &world{
 		of: c, clock: virtual.New(), policy: &standIn{now: c.policy}, own: c.deadlines, beats: map[string]bool{},
 		calls: map[string]*callStep{}, got: map[string][]byte{}, invoked: map[string]int{},
-		shown: map[string][]byte{}, terms: map[string]consent.Digest{}, requests: map[string]string{},
+		shown: map[string][]byte{}, terms: map[string]consent.Digest{}, requests: map[string]string{}, errors: map[string]string{},
+	}
+	if !s.Now.IsZero() {
+		w.clock = virtual.At(s.Now)
 	}
 	w.clock.Patience = patience
 	tools, err := w.tools(s)
@@ -95,9 +113,14 @@ func newWorld(c *Case, s *Setup) (*world, error) {
 			return nil, err
 		}
 	}
-	w.exec, err = runtime.NewExecutor(reg, policy, runtime.WithClock(w.clock), runtime.WithPendingRequests(), runtime.WithArtifacts(new(runtime.MemoryArtifacts)),
-		runtime.WithReminders(c.reminders), runtime.WithPolicyTimeout(policyTimeout))
-	if err != nil {
+	options := []runtime.Option{
+		runtime.WithClock(w.clock), runtime.WithPendingRequests(), runtime.WithArtifacts(new(runtime.MemoryArtifacts)),
+		runtime.WithReminders(c.reminders), runtime.WithPolicyTimeout(policyTimeout), runtime.WithErrorHandler(w.failed),
+	}
+	if w.exec, err = runtime.NewExecutor(reg, policy, append(options, s.options...)...); err != nil {
+		return nil, err
+	}
+	if err := w.exec.Recover(context.Background()); err != nil {
 		return nil, err
 	}
 	w.session = w.exec.Session(runtime.SessionConfig{ID: "session", Principal: mainPrincipal, Capabilities: capabilities(reg)})

@@ -32,6 +32,7 @@ func commands() map[string]command {
 		"approve": {"approve ID BY [grant=G] [for=D] [cover=C] [where=P] [edit=ARGS]", 2, 9, true, (*script).approve},
 		"deny":    {"deny ID BY [MESSAGE]", 2, 3, true, (*script).deny},
 		"advance": {"advance DURATION", 1, 1, false, (*script).advance},
+		"now":     {"now INSTANT", 1, 1, false, (*script).now},
 		"stop":    {"stop [STATE]", 0, 1, false, (*script).stop},
 		"undo":    {"undo ID", 1, 1, true, (*script).undo},
 	}
@@ -192,6 +193,22 @@ func (s *script) advance(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	if d < 0 {
 		ts.Fatalf("advance: time does not run backward")
+	}
+	ts.Check(s.clock.Advance(d))
+}
+
+// now lets time pass until an instant.
+func (s *script) now(ts *testscript.TestScript, _ bool, args []string) {
+	at, err := time.Parse(time.RFC3339, args[0])
+	if err != nil {
+		ts.Fatalf("now: %q is not an instant: write it as RFC 3339 does, such as 2026-03-01T09:30:00Z", args[0])
+	}
+	if year := at.UTC().Year(); year > 2200 {
+		ts.Fatalf("now: %q is after the year 2200", args[0])
+	}
+	d := at.Sub(s.clock.Now())
+	if d < 0 {
+		ts.Fatalf("now: %s is before %s: time does not run backward; set App.Now", args[0], s.clock.Now().Format(time.RFC3339))
 	}
 	ts.Check(s.clock.Advance(d))
 }

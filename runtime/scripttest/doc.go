@@ -20,6 +20,7 @@
 //	approve ID BY [KEY=VALUE]   answer the request of a call; with ! the answer must be rejected
 //	deny ID BY [MESSAGE]        the same
 //	advance DURATION            time passes
+//	now INSTANT                 time passes until an instant, such as 2026-03-01T09:30:00Z
 //	stop [STATE]                the model answers without a call; the run must then be in STATE, such as finished
 //	undo ID                     take the effects of a call back; with ! this must not succeed
 //
@@ -39,6 +40,6 @@
 //	call c2 file_write '{"path": "a.md", "content": "one"}'
 //	outcome c2 pending
 //
-// A handler that works takes no time on this clock. Sleeping by the time package
-// it takes real time, and no time on this clock either.
+// The clock begins at App.Now. A handler that works takes no time on this clock.
+// Sleeping by the time package takes real time, and no time on this clock either.
 package scripttest

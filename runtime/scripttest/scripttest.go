@@ -21,6 +21,9 @@ type App struct {
 	Policy func(*runtime.Registry) (runtime.Policy, error)
 	// Session describes the session in which a script's calls are made.
 	Session runtime.SessionConfig
+	// Now is what the clock of a script shows at its beginning; zero:
+	// 2000-01-01T00:00:00Z.
+	Now time.Time
 	// Options are those of the executor. The clock is the script's.
 	Options []runtime.Option
 }
@@ -78,6 +81,9 @@ func (a *App) start(dir string) (*script, error) {
 		return nil, err
 	}
 	s := &script{clock: virtual.New(), requests: map[string]string{}}
+	if !a.Now.IsZero() {
+		s.clock = virtual.At(a.Now)
+	}
 	opts := append([]runtime.Option{
 		runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute), runtime.WithArtifacts(new(runtime.MemoryArtifacts)),
 	}, a.Options...)
