@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -23,7 +21,6 @@ type answer struct {
 	failure  error             // why the policy could not judge it
 	tool     string
 	given    []byte        // the arguments of the call
-	dir      string        // of the policies
 	consent  *consentTerms // nil when nobody asks
 }
 
@@ -68,7 +65,7 @@ func (a *answer) print(w io.Writer) {
 		fmt.Fprintf(w, "  invalid   %s\n", violation)
 	}
 	if a.failure != nil {
-		fmt.Fprintf(w, "  %-10s %s\n", "failed", a.failed())
+		fmt.Fprintf(w, "  %-10s %s\n", "failed", a.failure.Error())
 	}
 	for _, d := range v.Decision.Denials {
 		a.block(w, "denied by", d.Code, d.At, d.Message)
@@ -108,12 +105,6 @@ func (a *answer) print(w io.Writer) {
 	}
 }
 
-// failed is why the policy could not judge the call, with files that the user can open.
-func (a *answer) failed() string {
-	place := regexp.MustCompile(`(ambit:)?[^\s:(]+\.rego(:\d+)`)
-	return place.ReplaceAllStringFunc(a.failure.Error(), a.place)
-}
-
 // denialHint says what to do about a denial that no rule gave.
 func (a *answer) denialHint(d runtime.Denial) string {
 	if d.Code != "no_allow" {
@@ -145,43 +136,12 @@ func oneLine(text []byte) []byte {
 func (a *answer) block(w io.Writer, what, code, at, message string) {
 	fmt.Fprintf(w, "  %-10s %s", what, code)
 	if at != "" {
-		fmt.Fprintf(w, "  %s", a.place(at))
+		fmt.Fprintf(w, "  %s", at)
 	}
 	if message != "" {
 		fmt.Fprintf(w, "\n             %s", message)
 	}
 	fmt.Fprintln(w)
-}
-
-// place makes the file:line of a rule one that the user can open. Rules of the
-// library are named as they are.
-func (a *answer) place(at string) string {
-	if at == "" {
-		return ""
-	}
-	return inDir(a.dir, at)
-}
-
-func inDir(dir, name string) string {
-	if strings.HasPrefix(name, "ambit:") {
-		return name
-	}
-	return filepath.Join(dir, filepath.FromSlash(name))
-}
-
-// inPolicyDir names the files of policy errors as the user does.
-func inPolicyDir(err error, dir string) error {
-	errs, ok := err.(opa.Errors)
-	if !ok {
-		return err
-	}
-	out := make(opa.Errors, len(errs))
-	for i, e := range errs {
-		moved := *e
-		moved.File = inDir(dir, e.File)
-		out[i] = &moved
-	}
-	return out
 }
 
 // ruleJSON is one thing that a rule of a policy said.
@@ -199,19 +159,19 @@ func (a *answer) rules() []ruleJSON {
 	d := a.verdict.Decision
 	rules := []ruleJSON{}
 	for _, r := range d.Denials {
-		rules = append(rules, ruleJSON{Kind: "deny", Code: r.Code, At: a.place(r.At), Message: r.Message, Value: json.RawMessage(r.Detail), Hint: a.denialHint(r)})
+		rules = append(rules, ruleJSON{Kind: "deny", Code: r.Code, At: r.At, Message: r.Message, Value: json.RawMessage(r.Detail), Hint: a.denialHint(r)})
 	}
 	for _, r := range d.Asks {
-		rules = append(rules, ruleJSON{Kind: "ask", Code: r.ID, At: a.place(r.At), Message: r.Message})
+		rules = append(rules, ruleJSON{Kind: "ask", Code: r.ID, At: r.At, Message: r.Message})
 	}
 	for _, r := range a.allows {
-		rules = append(rules, ruleJSON{Kind: "allow", Code: r.Code, At: a.place(r.At), Message: r.Message})
+		rules = append(rules, ruleJSON{Kind: "allow", Code: r.Code, At: r.At, Message: r.Message})
 	}
 	for _, r := range a.rewrites {
-		rules = append(rules, ruleJSON{Kind: "modify", Code: r.Code, At: a.place(r.At), Pointer: r.Pointer, Value: json.RawMessage(r.Value)})
+		rules = append(rules, ruleJSON{Kind: "modify", Code: r.Code, At: r.At, Pointer: r.Pointer, Value: json.RawMessage(r.Value)})
 	}
 	for _, r := range d.Obligations {
-		rules = append(rules, ruleJSON{Kind: "oblige", Code: r.Code, At: a.place(r.At), Value: json.RawMessage(r.Args)})
+		rules = append(rules, ruleJSON{Kind: "oblige", Code: r.Code, At: r.At, Value: json.RawMessage(r.Args)})
 	}
 	return rules
 }
@@ -240,7 +200,7 @@ func (a *answer) printJSON(w io.Writer) error {
 		out.Outcome = v.Outcome.Kind.String()
 	}
 	if a.failure != nil {
-		out.Error = a.failed()
+		out.Error = a.failure.Error()
 	}
 	if len(a.rewrites) > 0 {
 		out.Given = a.given

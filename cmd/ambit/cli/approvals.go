@@ -36,6 +36,7 @@ func newApprovalsList() *cobra.Command {
 				var cells [][]string
 				for i := range open {
 					q := &open[i]
+					fill(q)
 					cells = append(cells, []string{q.ID, q.Session, q.CallID, q.Tool, q.Principal, strings.Join(q.Requirement.Approvers, ", "), instant(q.Expires)})
 				}
 				return v.list(cmd.OutOrStdout(), "requests", open,
@@ -58,60 +59,40 @@ func waiting(book *consent.Book, now time.Time) []consent.Request {
 	return open
 }
 
-// findRequest returns the request whose id is, or begins with, what was typed.
-func findRequest(book *consent.Book, typed string) (consent.Request, error) {
-	if q, ok := book.Request(typed); ok {
-		return q, nil
+// fill puts the arguments into the messages of a request, as they are shown to a
+// person. It is done once: an argument may look like a placeholder.
+func fill(q *consent.Request) {
+	q.Message = terminal.Fill(q.Message, q.Args)
+	q.Reasons = slices.Clone(q.Reasons)
+	for i := range q.Reasons {
+		q.Reasons[i].Message = terminal.Fill(q.Reasons[i].Message, q.Args)
 	}
-	var found []consent.Request
-	for _, q := range book.Open() {
-		if strings.HasPrefix(q.ID, typed) {
-			found = append(found, q)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return consent.Request{}, problem("there is no request "+quote(typed), "\"ambit approvals list\" lists those that wait for answers")
-	case 1:
-		return found[0], nil
-	}
-	return consent.Request{}, usage(count(len(found), "request")+" begin with "+quote(typed), "type more of it")
-}
-
-// requestOf returns the latest request about a call.
-func requestOf(book *consent.Book, session, call string) (found consent.Request, err error) {
-	for _, q := range book.Requests() {
-		switch {
-		case q.CallID != call || session != "" && session != q.Session:
-			continue
-		case found.ID != "" && found.Session != q.Session:
-			return q, usage("there is a call "+quote(call)+" in session "+quote(found.Session)+" and in session "+quote(q.Session), "add --session ID")
-		}
-		found = q
-	}
-	if found.ID == "" {
-		return found, problem("nobody was asked about a call "+quote(call), "\"ambit approvals list\" lists what waits for answers")
-	}
-	return found, nil
 }
 
 func newApprovalsShow() *cobra.Command {
-	var v storeVerb
+	var (
+		v  storeVerb
+		id callID
+	)
 	cmd := &cobra.Command{
-		Use:   "show REQUEST --store FILE",
+		Use:   "show (REQUEST | --call ID) --store FILE",
 		Short: "Show what a request is about, and what its call would do",
-		Args:  oneID("the id of a request, or how it begins"),
+		Args:  oneOrNone,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if (len(args) == 0) == (id.call == "") {
+				return usage("show needs either a request or a call", "name the request, or add --call ID")
+			}
 			return v.with(func(r *sqlite.Reader) error {
 				book, err := bookOf(cmd.Context(), r)
 				if err != nil {
 					return err
 				}
-				q, err := findRequest(book, args[0])
+				q, err := requestNamed(book, args, &id)
 				if err != nil {
 					return err
 				}
 				if v.asJSON {
+					fill(&q)
 					return printJSON(cmd.OutOrStdout(), q)
 				}
 				printRequest(cmd.OutOrStdout(), &q)
@@ -120,11 +101,23 @@ func newApprovalsShow() *cobra.Command {
 		},
 	}
 	v.flags(cmd)
+	id.flags(cmd)
 	return cmd
 }
 
+// requestNamed returns the request of an argument, or else of a call.
+func requestNamed(book *consent.Book, args []string, id *callID) (consent.Request, error) {
+	if len(args) > 0 {
+		return findRequest(book, args[0])
+	}
+	return requestOf(book, id.session, id.call)
+}
+
 // printRequest prints a request for people.
-func printRequest(w io.Writer, q *consent.Request) {
+func printRequest(w io.Writer, asked *consent.Request) {
+	filled := *asked
+	q := &filled
+	fill(q)
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(w, "%-10s %s\n", name, terminal.Escape(value))
@@ -142,10 +135,13 @@ func printRequest(w io.Writer, q *consent.Request) {
 		line("args", string(q.Args))
 	}
 	if !slices.ContainsFunc(q.Reasons, func(r consent.Reason) bool { return r.Message == q.Message }) {
-		line("message", terminal.Fill(q.Message, q.Args))
+		line("message", q.Message)
 	}
 	for _, reason := range q.Reasons {
-		line("because", strings.Join(nonEmpty(reason.Code, terminal.Fill(reason.Message, q.Args), reason.At), ": "))
+		line("because", strings.Join(nonEmpty(reason.Code, reason.Message, reason.At), ": "))
+	}
+	for _, o := range q.Obligations {
+		line("condition", strings.TrimSpace(o.Code+" "+string(o.Args)))
 	}
 	line("approvers", strings.Join(q.Requirement.Approvers, ", "))
 	if q.Requirement.Quorum > 1 {
@@ -154,7 +150,7 @@ func printRequest(w io.Writer, q *consent.Request) {
 	for _, vote := range q.Votes {
 		line("approved", "by "+vote.By+" at "+instant(vote.At))
 	}
-	line("widest", q.Requirement.MaxCover.String())
+	line("widest", fmt.Sprintf("%s, for %s at most", q.Requirement.MaxCover, q.Requirement.MaxFor))
 	line("expires", instant(q.Expires))
 	if q.Preview != nil {
 		fmt.Fprintln(w)

@@ -123,16 +123,12 @@ func (v *commandVerb) answer(cmd *cobra.Command, typed []string, kind string) er
 		if err != nil {
 			return err
 		}
-		var q consent.Request
-		if v.Call == "" {
-			q, err = findRequest(book, typed[0])
-		} else {
-			q, err = requestOf(book, v.Session, v.Call)
-		}
+		q, err := requestNamed(book, typed, &callID{session: v.Session, call: v.Call})
 		if err != nil {
 			return err
 		}
 		v.Kind, v.Request, v.Session, v.Call = kind, q.ID, "", ""
+		v.widest, v.longest = q.Requirement.MaxCover, q.Requirement.MaxFor
 		return v.send(cmd, r, &journal.CallKey{Session: q.Session, Call: q.CallID})
 	})
 }

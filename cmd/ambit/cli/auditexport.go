@@ -39,7 +39,7 @@ decided, in the form of OPA's decision logs.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&v.path, "store", "", "`file` of the store, as the application opens it")
+	storeFlag(cmd, &v.path, "`file` of the store, as the application opens it")
 	cmd.Flags().BoolVar(&decisions, "decisions", false, "write the decisions of the policy only, as OPA does")
 	cmd.Flags().Uint64Var(&after, "after", 0, "begin after this `position`")
 	cmd.Flags().StringToStringVar(&labels, "label", nil, "label of every decision as `name=value`; may be repeated")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -17,7 +18,8 @@ func newAuditKeygen() *cobra.Command {
 		Short: "Make the key that an audit log is signed with",
 		Long: `Keygen makes a new Ed25519 key and writes two files: NAME.key, the signer, which
 the application reads and nobody else may, and NAME.key.pub, the verifier, which
-is public. A slash in NAME becomes a dash. Nothing is overwritten.
+is public. A slash in NAME becomes a dash. Nothing is overwritten. A folder that is
+not there is made.
 
 NAME tells the log from others, and begins every checkpoint of it.`,
 		Example: `  ambit audit keygen agents.example.com/prod --out keys`,
@@ -33,6 +35,9 @@ NAME tells the log from others, and begins every checkpoint of it.`,
 				return usage(err.Error(), "")
 			}
 			path := filepath.Join(dir, strings.NewReplacer("/", "-", `\`, "-").Replace(args[0])+".key")
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return fileProblem(dir, err, "name a folder with --out")
+			}
 			if err := audit.WriteKeys(path, signer, verifier); err != nil {
 				return problem(err.Error(), "")
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,8 +50,8 @@ func newAuditShow() *cobra.Command {
 	}
 	v.flags(cmd)
 	cmd.Flags().Uint64Var(&seq, "seq", 0, "`position` of the entry")
-	cmd.Flags().StringVar(&call, "call", "", "`id` of the call")
-	cmd.Flags().StringVar(&session, "session", "", "`id` of the session of the call; needed when another one has a call of that id")
+	cmd.Flags().StringVar(&call, "call", "", "`id` of the call, or how it begins")
+	cmd.Flags().StringVar(&session, "session", "", sessionUse)
 	return cmd
 }
 
@@ -73,16 +74,19 @@ func shown(ctx context.Context, r *sqlite.Reader, seq uint64, session, call stri
 // entriesOf returns the entries of a call. It looks at all that there are: an
 // auditor does not go by the index of calls, which no checkpoint proves.
 func entriesOf(ctx context.Context, r *sqlite.Reader, session, call string) (list []journal.Entry, err error) {
-	var found []sqlite.CallRow
+	var rows []sqlite.CallRow
 	err = eachEntry(ctx, r, 0, func(e *journal.Entry) error {
-		if e.Call == call && (session == "" || e.Session == session) {
+		if e.Call != "" && strings.HasPrefix(e.Call, call) && strings.HasPrefix(e.Session, session) {
 			list = append(list, *e)
-			found = append(found, sqlite.CallRow{CallKey: journal.CallKey{Session: e.Session, Call: e.Call}})
+			rows = append(rows, sqlite.CallRow{CallKey: journal.CallKey{Session: e.Session, Call: e.Call}})
 		}
 		return nil
 	})
-	_, err = theOnly(found, err, "call "+quote(call), session)
-	return list, err
+	if err != nil {
+		return nil, problem(err.Error(), "")
+	}
+	row, err := onlyCall(rows, session, call)
+	return slices.DeleteFunc(list, func(e journal.Entry) bool { return e.Call != row.Call || e.Session != row.Session }), err
 }
 
 // A one reads one entry.

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
@@ -30,6 +32,11 @@ type callView struct {
 	Output    json.RawMessage      `json:"output,omitempty"`
 	Artifact  *journal.ArtifactRef `json:"artifact,omitempty"`
 	Outcome   *outcome             `json:"outcome,omitempty"`
+	Error     string               `json:"error,omitempty"` // for operators: no model is told it
+	Stack     string               `json:"stack,omitempty"` // of a panic
+	Grant     string               `json:"grant,omitempty"` // by which the call was started
+	Began     string               `json:"began,omitempty"`
+	Duration  float64              `json:"duration_ms,omitempty"`
 	Ended     bool                 `json:"ended"`
 	Events    []callEvent          `json:"events"`
 }
@@ -44,20 +51,27 @@ type callEvent struct {
 
 func newCallsShow() *cobra.Command {
 	var (
-		v       storeVerb
-		session string
+		v  storeVerb
+		id callID
 	)
 	cmd := &cobra.Command{
-		Use:   "show CALL --store FILE [--session ID]",
+		Use:   "show (CALL | --call ID) --store FILE [--session ID]",
 		Short: "Show one call: its arguments, its outcome and what happened to it",
-		Args:  oneID("the id of a call"),
+		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			typed, err := id.named(cmd, args)
+			if err != nil {
+				return err
+			}
 			return v.with(func(r *sqlite.Reader) error {
-				row, err := findCall(cmd.Context(), r, session, args[0])
+				row, err := findCall(cmd.Context(), r, id.session, typed)
 				if err != nil {
 					return err
 				}
 				view, err := viewOf(cmd.Context(), r, row.CallKey)
+				if err == nil {
+					err = view.findGrant(cmd.Context(), r)
+				}
 				if err != nil {
 					return err
 				}
@@ -70,7 +84,7 @@ func newCallsShow() *cobra.Command {
 		},
 	}
 	v.flags(cmd)
-	cmd.Flags().StringVar(&session, "session", "", "`id` of the session; needed when another one has a call of that id")
+	id.flags(cmd)
 	return cmd
 }
 
@@ -101,6 +115,29 @@ func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey) (*callVi
 	return v, nil
 }
 
+// findGrant adds the grant by which the call was started, if there was one. It reads
+// all of the journal up to the last entry of the call: the entry that says so may be
+// that of another call, between the first and the last of this one.
+func (v *callView) findGrant(ctx context.Context, r *sqlite.Reader) error {
+	if len(v.Events) == 0 {
+		return nil
+	}
+	first, last := v.Events[0].Seq, v.Events[len(v.Events)-1].Seq
+	sessions := map[string]string{} // of grants, by their ids
+	return eachConsent(ctx, r, last, func(e *journal.Entry, changes []consent.Event) error {
+		for i := range changes {
+			ev := &changes[i]
+			if ev.Result != nil && ev.Result.Granted != nil {
+				sessions[ev.Result.Granted.ID] = ev.Result.Granted.Session
+			}
+			if ev.Kind == consent.EventGrantUsed && e.Seq >= first && ev.Call == v.Call && sessions[ev.Grant] == v.Session {
+				v.Grant = ev.Grant
+			}
+		}
+		return nil
+	})
+}
+
 // add adds what a record says.
 func (v *callView) add(seq uint64, r *journal.Record) {
 	v.Events = append(v.Events, callEvent{seq, instant(r.At), r.Kind, r.By})
@@ -116,6 +153,11 @@ func (v *callView) add(seq uint64, r *journal.Record) {
 	last(&v.Version, r.ToolVersion)
 	last(&v.State, r.To)
 	last(&v.Request, r.Request)
+	last(&v.Error, r.Err)
+	last(&v.Stack, r.Stack)
+	if r.Mark == journal.MarkOpened {
+		v.Began = instant(r.At)
+	}
 	for to, p := range map[*json.RawMessage]*journal.Payload{&v.Args: r.Args, &v.Final: r.Final, &v.Output: r.Output} {
 		if p != nil {
 			*to = p.Value
@@ -126,6 +168,9 @@ func (v *callView) add(seq uint64, r *journal.Record) {
 	}
 	if out := outcomeOf(r); out != nil {
 		v.Outcome = out
+		if r.Duration > 0 {
+			v.Duration = float64(r.Duration) / float64(time.Millisecond)
+		}
 	}
 	v.Ended = v.Ended || r.Mark == journal.MarkEnded
 }
@@ -152,8 +197,14 @@ func (v *callView) print(w io.Writer) {
 		line("artifact", fmt.Sprintf("%s, %s, %d bytes", a.SHA256, a.Type, a.Bytes))
 	}
 	if out := v.Outcome; out != nil {
-		line("outcome", strings.Join(nonEmpty(out.Outcome, out.Reason), " "))
+		line("outcome", out.words())
 		line("message", out.Message)
+	}
+	line("error", v.Error)
+	line("grant", v.Grant)
+	line("began", v.Began)
+	if v.Duration > 0 {
+		line("took", shortDuration(time.Duration(v.Duration*float64(time.Millisecond))))
 	}
 	fmt.Fprintln(w)
 	for _, e := range v.Events {

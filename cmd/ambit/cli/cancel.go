@@ -33,7 +33,7 @@ func (v *commandVerb) sendAboutCall(cmd *cobra.Command, kind string) error {
 		if err != nil {
 			return err
 		}
-		v.Kind, v.Session = kind, row.Session
+		v.Kind, v.Session, v.Call = kind, row.Session, row.Call
 		return v.send(cmd, r, nil)
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -18,18 +17,25 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	var asJSON bool
+	var (
+		policies []string
+		asJSON   bool
+	)
 	cmd := &cobra.Command{
 		Use:   "check [FILE|DIR]",
-		Short: "Check a declaration and the policies beside it",
+		Short: "Check a declaration and its policies",
 		Long: `Check reports every error of a declaration and of the Rego policies in the folder
-policy beside it, each with file, line and column. Policies are checked against
-what the declaration says now, whether or not it has been generated, and their
-tests are run: a program that reloads its policies takes none whose tests fail.
+policy beside it, or in the folders that --policies names, each with file, line and
+column. Policies are checked against what the declaration says now, whether or not
+it has been generated, and their tests are run: a program that reloads its policies
+takes none whose tests fail.
 
 It also analyses the rules of all tools together: a tool that can never run and a
 requirement that can never be met are errors. Rules that never decide anything,
-and covers that no grant can have, are warnings: they do not change the exit code.
+covers that no grant can have, names in policies that may be those of another
+application, objects that take no member although nothing says so, and denials
+and questions that an absent argument makes vanish are warnings: they do not change
+the exit code.
 An error does not hide those of what is whole beside it; a note at the end names
 the checks that had to wait.
 
@@ -41,19 +47,23 @@ carries but does not enforce yet.`,
 			if err != nil {
 				return err
 			}
-			x, err := examine(path)
+			dirs, err := findPolicies(path, policies)
+			if err != nil {
+				return err
+			}
+			x, err := examine(path, dirs)
 			d, warnings := x.whole, x.warnings
-			policies, policyErr := checkPolicies(cmd.Context(), path, d)
+			found, policyErr := checkPolicies(cmd.Context(), dirs, d)
 			notes, noteErr := d.notes()
 			err = asProblems(errors.Join(err, policyErr, noteErr))
-			notes = append(notes, d.closedNotes(policies.Closed)...)
+			notes = append(notes, d.closedNotes(found.Closed)...)
 			slices.SortStableFunc(notes, func(a, b finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 			notes = append(notes, x.missedNote(path)...)
 			if asJSON {
-				return printFindings(cmd.OutOrStdout(), err, slices.Concat(warningFindings(warnings), policyWarnings(policies.Warnings), notes))
+				return printFindings(cmd.OutOrStdout(), err, slices.Concat(warningFindings(warnings), policyWarnings(found.Warnings), notes))
 			}
 			code := report(cmd.ErrOrStderr(), cmd.CommandPath(), err)
-			printOthers(cmd.ErrOrStderr(), warnings, policies.Warnings, notes)
+			printOthers(cmd.ErrOrStderr(), warnings, found.Warnings, notes)
 			if err != nil {
 				return answered(code)
 			}
@@ -61,18 +71,24 @@ carries but does not enforce yet.`,
 			return nil
 		},
 	}
+	policyFlag(cmd, &policies)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	return cmd
 }
 
-// printOthers writes what was found that is no error.
-func printOthers(w io.Writer, warnings []warning, policies opa.Errors, notes []finding) {
+func printWarnings(w io.Writer, warnings []warning) {
 	for _, warning := range warnings {
 		fmt.Fprint(w, "warning: ")
 		warning.at.Format(w)
 	}
+}
+
+// printOthers writes what was found that is no error.
+func printOthers(w io.Writer, warnings []warning, policies opa.Errors, notes []finding) {
+	printWarnings(w, warnings)
 	for _, e := range policies {
-		fmt.Fprintf(w, "warning: %s\nhint: %s\n", policyError(e), e.Hint)
+		fmt.Fprint(w, "warning: ")
+		policyDiagnostic(e).Format(w)
 	}
 	for _, n := range notes {
 		fmt.Fprintf(w, "note: %s:%d:%d: %s\n", n.File, n.Line, n.Column, n.Message)
@@ -82,26 +98,19 @@ func printOthers(w io.Writer, warnings []warning, policies opa.Errors, notes []f
 	}
 }
 
-// checkPolicies type-checks and tests the policies beside the declaration at
-// path, when there are any. d is nil when the declaration itself has errors; the
-// policies are then held against what was generated last, if anything was.
-func checkPolicies(ctx context.Context, path string, d *declaration) (opa.Inspection, error) {
-	fsys, err := policyFS(path, d)
-	if err != nil || fsys == nil {
+// checkPolicies type-checks and tests the policies, when there are any. d is nil
+// when the declaration itself has errors; the policies are then held against what
+// was generated last, if anything was.
+func checkPolicies(ctx context.Context, dirs policyDirs, d *declaration) (opa.Inspection, error) {
+	fsys, err := dirs.fs(d)
+	if err != nil || fsys == nil || d == nil && !dirs.generated() {
 		return opa.Inspection{}, err
 	}
-	if _, err := fs.Stat(fsys, generatedFolder+"/data.json"); d == nil && err != nil {
-		return opa.Inspection{}, nil
-	}
-	dir := policyDir(path)
 	found, err := opa.Inspect(ctx, fsys)
 	if found == nil {
-		return opa.Inspection{}, inPolicyDir(err, dir)
+		return opa.Inspection{}, err
 	}
-	for _, w := range found.Warnings {
-		w.File = inDir(dir, w.File)
-	}
-	return *found, inPolicyDir(err, dir)
+	return *found, err
 }
 
 // closedNotes name the tools that nothing allows.
@@ -121,13 +130,10 @@ func (d *declaration) closedNotes(closed []string) []finding {
 	return notes
 }
 
-// askUnmatchable is the code of an ask that cannot mean what it says.
-const askUnmatchable = "unmatchable_ask"
-
 func policyWarnings(warnings opa.Errors) []finding {
 	var out []finding
 	for _, w := range warnings {
-		out = append(out, finding{severityWarning, askUnmatchable, w.File, w.Line, w.Col, w.Message, w.Hint})
+		out = append(out, finding{severityWarning, w.Code, w.File, w.Line, w.Col, w.Message, w.Hint})
 	}
 	return out
 }

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,25 +18,25 @@ type examination struct {
 }
 
 // examine reads the declaration at path, generates it in memory and analyses its rules.
-func examine(path string) (examination, error) {
+func examine(path string, policies policyDirs) (examination, error) {
 	var part dsl.Part
 	file, err := parse(path, dsl.WithPart(func(p dsl.Part) { part = p }))
 	if err != nil {
-		return examinePart(path, part, err)
+		return examinePart(path, part, policies, err)
 	}
 	d := onDisk(path, file)
 	whole, err := generated(path, file)
 	warnings, ruleErr := d.analyse()
 	x := examination{whole: whole, warnings: warnings}
 	if err != nil {
-		x.missed = unheld(path)
+		x.missed = policies.unheld()
 	}
 	return x, errors.Join(err, d.refusePackage(), ruleErr)
 }
 
 // examinePart adds to the errors of a declaration those of what is whole of it.
-func examinePart(path string, part dsl.Part, err error) (examination, error) {
-	x := examination{missed: unheld(path)}
+func examinePart(path string, part dsl.Part, policies policyDirs, err error) (examination, error) {
+	x := examination{missed: policies.unheld()}
 	if part.Rules == nil {
 		return x, err
 	}
@@ -48,6 +46,7 @@ func examinePart(path string, part dsl.Part, err error) (examination, error) {
 		err = mergeDiagnostics(err, nameErr)
 	}
 	d := onDisk(path, part.Rules)
+	x.warnings = declared(part.Rules)
 	// More rules make no tool run that cannot, so that these errors are certain. The
 	// warnings are not: a rule may decide nothing only because others are missing.
 	_, ruleErr := d.analyse()
@@ -65,13 +64,9 @@ func mergeDiagnostics(a, b error) error {
 }
 
 // unheld says so when there are policies and nothing to hold them against.
-func unheld(path string) []string {
-	dir := policyDir(path)
-	info, err := os.Stat(dir)
-	if err != nil || !info.IsDir() {
-		return nil
-	}
-	if _, err := os.Stat(filepath.Join(dir, generatedFolder, "data.json")); !errors.Is(err, fs.ErrNotExist) {
+func (p policyDirs) unheld() []string {
+	info, err := os.Stat(p.dirs[p.home])
+	if err != nil || !info.IsDir() || p.generated() {
 		return nil
 	}
 	return []string{"the policies"}

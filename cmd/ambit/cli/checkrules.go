@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -37,12 +36,22 @@ func (d *declaration) analyse() (warnings []warning, err error) {
 		}
 	}
 	warnings = append(warnings, d.covers()...)
+	warnings = append(warnings, declared(d.file)...)
 	slices.SortStableFunc(warnings, func(a, b warning) int { return compareDiagnostics(a.at, b.at) })
 	if len(errs) == 0 {
 		return warnings, nil
 	}
 	slices.SortStableFunc(errs, func(a, b codedError) int { return compareDiagnostics(a.at, b.at) })
 	return warnings, errs
+}
+
+// declared are the warnings of the declaration itself.
+func declared(f *dsl.File) []warning {
+	var out []warning
+	for _, w := range f.Warnings {
+		out = append(out, warning{w.Code, w.Diagnostic})
+	}
+	return out
 }
 
 func warningFindings(warnings []warning) []finding {
@@ -96,7 +105,7 @@ func rulesOf(r *dsl.Rules) rules.Rules {
 	out := rules.Rules{
 		StartConstraint: r.StartConstraint, RequiresPreceding: r.RequiresPreceding, AnyPreceding: r.AnyPreceding,
 		MustPrecede: r.MustPrecede, ExclusiveGroups: r.ExclusiveGroups, RequiredBeforeExit: r.RequiredBeforeExit,
-		MaxCalls: r.MaxCalls, MaxCallsEach: r.MaxCallsEach, Cooldown: r.Cooldown,
+		MaxCalls: r.MaxCalls, MaxCallsEach: r.MaxCallsEach, Cooldown: r.Cooldown, CooldownEach: r.CooldownEach,
 		ContinueLoop: r.ContinueLoop, ExitLoop: r.ExitLoop,
 	}
 	if a := r.AllowedOperations; a != nil {
@@ -166,7 +175,7 @@ func findingHint(f analyze.Finding, n int) string {
 func unreachableHint(f analyze.Finding, n int) string {
 	switch f.Rule {
 	case "max_calls":
-		return fmt.Sprintf("allow at least %d calls", min(len(f.Related)+1, n))
+		return "allow at least " + count(min(len(f.Related)+1, n), "call")
 	case "exclusive_group":
 		return "put them into different groups, or drop the requirement"
 	case "must_precede":

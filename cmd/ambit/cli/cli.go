@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,7 +46,7 @@ an application has recorded, and answers and undoes calls while it runs.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newInit(), newGenerate(), newCheck(), newSchema(), newPolicy(), newExplain(), newSimulate(), newReplay(),
-		newAudit(), newCalls(), newApprovals(), newGrants(), newUndo(), newCancel(), newResolve(), newArtifacts(), exitCodesTopic())
+		newAudit(), newCalls(), newApprovals(), newGrants(), newUndo(), newCancel(), newResolve(), newArtifacts(), newVersion(), exitCodesTopic())
 	markWork(root)
 	return root
 }
@@ -114,15 +113,6 @@ func uninterrupted(work func() error) error {
 	signal.Notify(signals, os.Interrupt)
 	defer signal.Stop(signals)
 	return work()
-}
-
-// version is that of the module that the program was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)" // as the go command says of a build from a checkout
-	}
-	return info.Main.Version
 }
 
 var singleDash = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)

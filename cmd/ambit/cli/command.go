@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -19,7 +22,10 @@ import (
 // A commandVerb is what the verbs share that want something of an executor.
 type commandVerb struct {
 	storeVerb
-	wait time.Duration
+	wait   time.Duration
+	widest consent.Cover // that a grant may have, of the request that is answered
+	// longest is for how long that grant may last.
+	longest time.Duration
 	runtime.Command
 }
 
@@ -32,8 +38,8 @@ func (v *commandVerb) flags(cmd *cobra.Command) {
 
 // aboutCall adds the flags that name a call.
 func (v *commandVerb) aboutCall(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&v.Call, "call", "", "`id` of the call")
-	cmd.Flags().StringVar(&v.Session, "session", "", "`id` of its session; needed when another one has a call of that id")
+	cmd.Flags().StringVar(&v.Call, "call", "", "`id` of the call, or how it begins")
+	cmd.Flags().StringVar(&v.Session, "session", "", sessionUse)
 }
 
 // A sent command is how "--json" shows one.
@@ -65,6 +71,11 @@ func (v *commandVerb) send(cmd *cobra.Command, r *sqlite.Reader, about *journal.
 	head, err := r.Head(cmd.Context())
 	if err != nil {
 		return err
+	}
+	if v.DryRun { // what the next start would say is of no use
+		if served, err := inbox.Served(r); err != nil || !served {
+			return cmp.Or(err, problem("no executor runs on this store, or it serves no inbox", "start the application: its executor knows what would be undone"))
+		}
 	}
 	if err := inbox.Put(cmd.Context(), r, &v.Command); err != nil {
 		return putProblem(err)
@@ -129,6 +140,9 @@ func ended(ctx context.Context, r *sqlite.Reader, key journal.CallKey) (v *callV
 		v, err = viewOf(context.WithoutCancel(ctx), r, key)
 		return err == nil && v.Ended, err
 	})
+	if err == nil { // once: it reads all of the journal
+		err = v.findGrant(context.WithoutCancel(ctx), r)
+	}
 	return v, err
 }
 
@@ -155,8 +169,17 @@ func (v *commandVerb) tell(cmd *cobra.Command, out *sent, served bool) error {
 			return err
 		}
 	}
+	if out.Result != nil && !v.asJSON {
+		undoTable(cmd.OutOrStdout(), out.Result.Calls, v.DryRun)
+	}
 	switch out.State {
 	case sentDone:
+		if refusal := v.refused(out.Call); refusal != nil {
+			if v.asJSON {
+				return answered(exitProblem)
+			}
+			return refusal
+		}
 		if !v.asJSON {
 			fmt.Fprintln(cmd.OutOrStdout(), terminal.Escape(v.success(out)))
 		}
@@ -165,7 +188,7 @@ func (v *commandVerb) tell(cmd *cobra.Command, out *sent, served bool) error {
 		if v.asJSON {
 			return answered(exitProblem)
 		}
-		return problem(v.Kind+": "+strings.Join(nonEmpty(out.Result.Result, out.Result.Reason), ", ")+failures(out.Result), v.remedy(out.Result.Reason))
+		return problem(v.Kind+": "+refusal(out.Result), v.remedy(out.Result.Reason))
 	}
 	message, hint := "no executor runs on this store, or it serves no inbox: the command waits for the next start", "it is in "+quote(inbox.Dir(reference(v.path)))
 	if served {
@@ -188,16 +211,24 @@ func (p reference) Path() string { return string(p) }
 // Key implements inbox.Store.
 func (reference) Key(context.Context, string) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// failures lists the calls of a run that were not undone.
-func failures(res *runtime.CommandResult) string {
-	var text string
-	if len(res.Failed) > 0 {
-		text += "; failed: " + strings.Join(res.Failed, ", ")
-	}
-	if len(res.NotUndoable) > 0 {
-		text += "; not undoable: " + strings.Join(res.NotUndoable, ", ")
+// withoutReason returns what an error says behind a reason that it begins with, in
+// words or as its code: that is printed before it.
+func withoutReason(text, reason string) string {
+	for _, r := range nonEmpty(reason, strings.ReplaceAll(reason, "_", " ")) {
+		if rest, begins := strings.CutPrefix(text, r); begins && (rest == "" || strings.HasPrefix(rest, ": ")) {
+			return strings.TrimPrefix(rest, ": ")
+		}
 	}
 	return text
+}
+
+// refusal says why a command was rejected, or failed.
+func refusal(res *runtime.CommandResult) string {
+	text := strings.Join(distinct(res.Result, res.Reason), ", ")
+	if said := withoutReason(res.Error, res.Reason); said != "" {
+		text += ": " + terminal.Escape(said)
+	}
+	return text + leftovers(res)
 }
 
 // success says what the command has done.
@@ -212,8 +243,12 @@ func (v *commandVerb) success(out *sent) string {
 		if res.Grant != "" {
 			text += ", with grant " + res.Grant
 		}
-		if c := out.Call; c != nil && c.Outcome != nil && c.Ended {
-			text += ", which " + strings.Join(nonEmpty("ended "+c.Outcome.Outcome, c.Outcome.Reason), " ")
+		switch c := out.Call; {
+		case c == nil:
+		case c.Outcome != nil && c.Ended:
+			text += ", which ended " + c.Outcome.words()
+		default:
+			text += ", which has not ended yet (" + c.State + ")"
 		}
 		return text
 	case runtime.CommandDeny:
@@ -225,14 +260,47 @@ func (v *commandVerb) success(out *sent) string {
 	case runtime.CommandResolve:
 		return fmt.Sprintf("resolved: call %q of session %q", v.Call, v.Session)
 	}
-	if v.Call != "" {
-		return fmt.Sprintf("undone: call %q of session %q", v.Call, v.Session)
+	what := "undone"
+	if v.DryRun {
+		what = "would be undone"
 	}
-	return fmt.Sprintf("undone: run %q of session %q: %s", v.Run, v.Session, strings.Join(res.Undone, ", ")) + failures(res)
+	if v.Call != "" {
+		return fmt.Sprintf("%s: call %q of session %q", what, v.Call, v.Session)
+	}
+	return fmt.Sprintf("%s: run %q of session %q: %s", what, v.Run, v.Session, count(len(res.Undone), "call")) + leftovers(res)
+}
+
+// refused returns the error for an approval that was accepted and whose call was
+// denied nevertheless: it was judged once more, and was not the approved one any
+// more or is refused now.
+func (v *commandVerb) refused(c *callView) error {
+	if v.Kind != runtime.CommandApprove || c == nil || !c.Ended || c.Outcome == nil || c.Outcome.Outcome != runtime.Denied.String() {
+		return nil
+	}
+	out := c.Outcome
+	why := out.Reason
+	if len(out.Detail.Changed) > 0 {
+		why += " (changed: " + strings.Join(out.Detail.Changed, ", ") + ")"
+	}
+	return problem(fmt.Sprintf("approve: the approval was accepted and call %q was denied nevertheless: %s", c.Call, why), deniedRemedy(out))
+}
+
+// deniedRemedy is what to do about a call that was approved and denied.
+func deniedRemedy(out *outcome) string {
+	if out.Reason != runtime.ReasonBindingMismatch.String() {
+		return out.Message
+	}
+	if slices.Contains(out.Detail.Changed, consent.ChangedQuestion.String()) {
+		return "the policy was edited and asks another question now: the agent has to make the call again, which asks anew"
+	}
+	return "it is not what was approved any more: the agent has to make the call again, which asks anew"
 }
 
 // remedy is what to do about a rejection.
 func (v *commandVerb) remedy(reason string) string {
+	if v.Kind == runtime.CommandRevoke {
+		return "\"ambit grants list --all\" lists the grants, also those that have ended"
+	}
 	switch reason {
 	case "not_permitted":
 		return "the declaration names other approvers than " + quote(v.By)
@@ -240,6 +308,10 @@ func (v *commandVerb) remedy(reason string) string {
 		return "the call is made on behalf of " + quote(v.By) + ", who cannot approve it: somebody else has to"
 	case "already_resolved", "request_expired", "unknown_request":
 		return "\"ambit approvals list\" lists the requests that wait for answers"
+	case consent.GrantTooWide.String():
+		return v.narrower()
+	case consent.EditNotAllowed.String():
+		return "the declaration does not let approvers change the arguments (consent.allow_edit): leave out --edit, or deny the call"
 	case "drift":
 		return "what the call has changed was changed again since: an undo would take that back too"
 	case "expired":
@@ -248,4 +320,19 @@ func (v *commandVerb) remedy(reason string) string {
 		return "the executor ended in between: \"ambit calls show\" says how far it came"
 	}
 	return ""
+}
+
+// narrower is what to do about a grant that the declaration does not allow.
+func (v *commandVerb) narrower() string {
+	const declared = "the declaration and its policies let a grant for this call cover %s at most (consent.max_cover): "
+	if v.longest > 0 && v.For > v.longest {
+		return fmt.Sprintf("the declaration lets a grant last %s at most (consent.max_for): use --for %s", v.longest, v.longest)
+	}
+	switch v.widest {
+	case consent.CoverArgs:
+		return fmt.Sprintf(declared, v.widest) + "add --cover args --where 'MEMBER eq JSON', use --cover exact, or leave out --grant"
+	case consent.CoverTool: // so it is of an edit, which asks for less
+		return "with the edited arguments a grant may cover less: leave out --grant"
+	}
+	return fmt.Sprintf(declared, v.widest) + "use --cover exact, or leave out --grant to approve this call alone"
 }

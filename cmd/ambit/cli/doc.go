@@ -19,7 +19,7 @@
 //	1  something is wrong with a declaration, a policy or an input, or the work could not be done
 //	2  the command line is wrong
 //	3  the check ran and its answer is no: drift, a failing policy test or scenario, a replay that diverges
-//	4  an audit found nothing wrong, and no anchored checkpoint proves that
+//	4  an audit found nothing wrong, and something is not proved
 //	5  a command for an executor waits in its inbox
 //
 // # Stores

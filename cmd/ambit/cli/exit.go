@@ -9,7 +9,7 @@ const (
 	exitUsage   = 2 // the command line is wrong
 	exitVerdict = 3 // the check ran, and its answer is no
 
-	exitNotAnchored = 4 // nothing wrong was found, and nothing outside of the store proves it
+	exitNotAnchored = 4 // nothing wrong was found, and something is not proved
 	exitWaiting     = 5 // the command is in the inbox, and nobody has said yet what became of it
 )
 
@@ -27,7 +27,9 @@ func exitCodesTopic() *cobra.Command {
   3  the check ran and its answer is no: "generate -check" found drift,
      "policy test" has a failing test, "simulate" a failing case, "replay" a
      run that diverges
-  4  "audit verify" found nothing wrong, and no anchored checkpoint proves that
+  4  "audit verify" found nothing wrong, and something is not proved: no anchored
+     checkpoint was given, nobody owns the store and its last entries are not signed,
+     or it was restored from a copy
   5  a command for an executor (undo, cancel, resolve, approvals, grants) is in its
      inbox and waits, because none runs or it has not said yet what became of it
 

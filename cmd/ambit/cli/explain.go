@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,10 @@ type question struct {
 	capabilities []string
 	modes        map[string]string
 	earlier      map[string]string // as written
+	policies     []string
 	counts       map[string]int
+	now          string // as written
+	at           time.Time
 }
 
 func newExplain() *cobra.Command {
@@ -39,11 +43,12 @@ policies as they stand on disk, whether or not they have been generated. Nothing
 is executed. It prints the decision, every reason for it, the rule that gave each
 reason, what changed the arguments, whose consent the asks come to, and the steps
 after which the same call would be admitted. Why a policy could not judge the call
-is said too. It has 10 seconds here, and in an executor 100 ms unless that says
+is said too. It has 10 seconds here, and in an executor one second unless that says
 otherwise. A denial is an answer like any other: the exit code is 0.
 
 Earlier calls (--count) are assumed to have been allowed, agreed to and successful,
-in an order that the rules allow and so long ago that no cooldown is left.`,
+in an order that the rules allow and so long ago that no cooldown is left. The call
+is judged as of now, or with --now at that instant.`,
 		Example: `  ambit explain --tool note_write --input '{"title": "A", "text": "one"}'
   ambit explain --tool web_search --input @call.json --mode web_mode=live --capability network.read
   ambit explain --tool note_read --input - --count note_read=20 --json`,
@@ -51,6 +56,10 @@ in an order that the rules allow and so long ago that no cooldown is left.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.tool == "" {
 				return usage("explain needs the name of a tool", "add --tool NAME")
+			}
+			var err error
+			if q.at, err = parseInstant(q.now); err != nil {
+				return err
 			}
 			path, err := locate(args)
 			if err != nil {
@@ -75,6 +84,13 @@ in an order that the rules allow and so long ago that no cooldown is left.`,
 			return nil
 		},
 	}
+	q.flags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
+	return cmd
+}
+
+// flags adds the flags that the question is asked by.
+func (q *question) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&q.tool, "tool", "", "`name` of the tool to call")
 	flags.StringVar(&q.input, "input", "{}", "arguments as `JSON`, as @FILE, or - for standard input")
@@ -83,8 +99,8 @@ in an order that the rules allow and so long ago that no cooldown is left.`,
 	flags.StringArrayVar(&q.capabilities, "capability", nil, "`name` of a capability that the principal holds; may be repeated")
 	flags.StringToStringVar(&q.modes, "mode", nil, "mode of the session as `name=value`; may be repeated")
 	flags.StringToStringVar(&q.earlier, "count", nil, "earlier successful calls in the run as `tool=n`; may be repeated")
-	flags.BoolVar(&asJSON, "json", false, "print the answer as JSON")
-	return cmd
+	nowFlag(cmd, &q.now, "judge the call at this `instant`, as RFC 3339 writes it; without it now")
+	policyFlag(cmd, &q.policies)
 }
 
 // readInput returns the arguments of the call.

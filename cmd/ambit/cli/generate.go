@@ -16,8 +16,9 @@ func newGenerate() *cobra.Command {
 		Use:   "generate [FILE|DIR]",
 		Short: "Write the Go code, schemas and policy data of a declaration",
 		Long: `Generate writes the files of a declaration beside it: Go code, JSON Schemas, and
-the declarations and type headers that its policies are checked against. Without
-an argument it takes ./tools.yaml, or the only */tools.yaml.
+the declarations and type headers that its policies are checked against; and the
+schema for editors that its first line names, see "ambit schema". Without an
+argument it takes ./tools.yaml, or the only */tools.yaml.
 
 Files are replaced atomically and only when their content changes; nothing is
 written when the declaration has an error, or names another package than the Go
@@ -48,6 +49,7 @@ package to run it by "go generate":
 			if err == nil || check {
 				err = errors.Join(err, printChanges(cmd.OutOrStdout(), d.dir, changes, check, asJSON))
 			}
+			printWarnings(cmd.ErrOrStderr(), declared(d.file))
 			if check {
 				err = errors.Join(err, d.refuseStrays())
 			}

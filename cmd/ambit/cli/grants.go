@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,12 +32,13 @@ func newGrantsList() *cobra.Command {
 					return err
 				}
 				now := time.Now()
-				list, cells := []consent.Grant{}, [][]string{}
+				list, cells := []grantItem{}, [][]string{}
 				for _, g := range book.Grants() {
 					if !all && !g.Live(now) {
 						continue
 					}
-					list = append(list, g)
+					item := grantItem{g, conditions(book, &g)}
+					list = append(list, item)
 					until := instant(g.Expires)
 					switch {
 					case !g.Revoked.IsZero():
@@ -44,10 +46,10 @@ func newGrantsList() *cobra.Command {
 					case until == "":
 						until = "session"
 					}
-					cells = append(cells, []string{g.ID, g.Session, g.Principal, g.Tool, g.Cover.String(), count(g.Uses, "call"), until})
+					cells = append(cells, []string{g.ID, g.Session, g.Principal, g.Tool, g.Cover.String(), count(g.Uses, "call"), until, item.Conditions})
 				}
 				return v.list(cmd.OutOrStdout(), "grants", list,
-					[]string{"GRANT", "SESSION", "PRINCIPAL", "TOOL", "COVERS", "USED FOR", "UNTIL"}, cells)
+					[]string{"GRANT", "SESSION", "PRINCIPAL", "TOOL", "COVERS", "USED FOR", "UNTIL", "CONDITIONS"}, cells)
 			})
 		},
 	}
@@ -56,15 +58,51 @@ func newGrantsList() *cobra.Command {
 	return cmd
 }
 
+// A grantItem is a grant as a list shows it.
+type grantItem struct {
+	consent.Grant
+	Conditions string `json:"conditions"`
+}
+
+// conditions says which calls of its tool a grant answers for.
+func conditions(book *consent.Book, g *consent.Grant) string {
+	switch g.Cover {
+	case consent.CoverExact:
+		if q, ok := book.Request(g.ID); ok && len(q.Args) > 0 {
+			return "arguments " + string(oneLine(q.Args))
+		}
+		return "the same arguments"
+	case consent.CoverArgs:
+		parts := make([]string, len(g.Where))
+		for i, p := range g.Where {
+			parts[i] = p.Member + " " + p.Op.String() + " " + string(oneLine(p.Value))
+		}
+		if len(parts) > 0 {
+			return strings.Join(parts, " and ")
+		}
+	}
+	return "any arguments"
+}
+
 func newGrantsRevoke() *cobra.Command {
 	var v commandVerb
 	cmd := &cobra.Command{
 		Use:   "revoke GRANT --store FILE",
 		Short: "Take a grant back",
-		Args:  oneID("the id of a grant"),
+		Long:  "Revoke takes a grant back. Its id may be cut, as long as one grant begins so.",
+		Args:  oneID("the id of a grant, or how it begins"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v.Kind, v.Grant = runtime.CommandRevoke, args[0]
-			return v.with(func(r *sqlite.Reader) error { return v.send(cmd, r, nil) })
+			return v.with(func(r *sqlite.Reader) error {
+				book, err := bookOf(cmd.Context(), r)
+				if err != nil {
+					return err
+				}
+				if v.Grant, err = findGrant(book, args[0]); err != nil {
+					return err
+				}
+				v.Kind = runtime.CommandRevoke
+				return v.send(cmd, r, nil)
+			})
 		},
 	}
 	v.flags(cmd)

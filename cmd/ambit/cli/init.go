@@ -11,12 +11,13 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
-
-	"github.com/ambit-tools/ambit/dsl"
 )
 
+// initFlags are the flags of init.
+type initFlags struct{ local, module, pkg string }
+
 func newInit() *cobra.Command {
-	var local string
+	var f initFlags
 	cmd := &cobra.Command{
 		Use:   "init DIR",
 		Short: "Write a small application to start from",
@@ -27,8 +28,11 @@ calls, and a script that tests the program. It makes no git repository.
 DIR is made if need be. It may hold .git, and files like .gitignore, README and
 LICENSE: those stay as they are. Anything else in it is refused.
 
-Until this module is published, --local CHECKOUT makes the application build
-against a checkout of it, without a network, by a replace line in its go.mod.`,
+Its module is example.com/NAME after the folder, or that of --module; its tools
+are package notetools, or that of --package. What could not be built is refused.
+
+Until ambit is published, --local CHECKOUT makes the application build against a
+checkout of it, without a network, by a replace line in its go.mod.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 || args[0] == "":
@@ -39,8 +43,8 @@ against a checkout of it, without a network, by a replace line in its go.mod.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if local == "" && cmd.Flags().Changed("local") {
-				return usage("--local is empty", "it takes the folder that holds the go.mod of a checkout of "+module)
+			if err := f.refuseEmpty(cmd); err != nil {
+				return err
 			}
 			dir, err := filepath.Abs(args[0])
 			if err != nil {
@@ -49,7 +53,7 @@ against a checkout of it, without a network, by a replace line in its go.mod.`,
 			if strings.ContainsFunc(dir, badInPath) {
 				return usage("the path "+quote(dir)+" has a character that Go does not take", "name a folder without backslashes and control characters")
 			}
-			app, err := newApplication(args[0], filepath.Base(dir), local)
+			app, err := newApplication(args[0], filepath.Base(dir), &f)
 			if err != nil {
 				return err
 			}
@@ -60,14 +64,30 @@ against a checkout of it, without a network, by a replace line in its go.mod.`,
 			if len(app.kept) > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "note: kept your %s\n", strings.Join(app.kept, ", "))
 			}
-			for _, hint := range app.nextSteps(args[0]) {
+			for _, hint := range append(app.unignored(), app.nextSteps(args[0])...) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "hint: %s\n", hint)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&local, "local", "", "build against the checkout of ambit at `CHECKOUT`")
+	cmd.Flags().StringVar(&f.local, "local", "", "build against the checkout of ambit at `CHECKOUT`")
+	cmd.Flags().StringVar(&f.module, "module", "", "`PATH` of the Go module (default example.com/NAME)")
+	cmd.Flags().StringVar(&f.pkg, "package", starterPackage, "`NAME` of the package of the tools, and of its folder")
 	return cmd
+}
+
+// refuseEmpty refuses flags that are given without a value.
+func (f *initFlags) refuseEmpty(cmd *cobra.Command) error {
+	for _, flag := range []struct{ name, value, hint string }{
+		{"local", f.local, "it takes the folder that holds the go.mod of a checkout of " + module},
+		{"module", f.module, "it takes the path of a Go module, such as github.com/you/notes"},
+		{"package", f.pkg, "it takes the name of a Go package, such as " + starterPackage},
+	} {
+		if flag.value == "" && cmd.Flags().Changed(flag.name) {
+			return usage("--"+flag.name+" is empty", flag.hint)
+		}
+	}
+	return nil
 }
 
 // badInPath tells characters that the go command does not take in the path of a module.
@@ -111,15 +131,7 @@ func (a *application) write(stage string) error {
 	if err := a.render(stage); err != nil {
 		return err
 	}
-	schema, err := dsl.EditorSchema()
-	if err != nil {
-		return err
-	}
-	tools := filepath.Join(stage, starterPackage)
-	if err := os.WriteFile(filepath.Join(tools, "ambit.schema.json"), schema, 0o644); err != nil {
-		return err
-	}
-	d, err := load(filepath.Join(tools, declarationName))
+	d, err := load(filepath.Join(stage, a.Package, declarationName))
 	if err != nil {
 		return err
 	}

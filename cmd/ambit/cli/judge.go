@@ -27,14 +27,14 @@ func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*an
 	if err := q.check(d.file, reg); err != nil {
 		return nil, err
 	}
-	fsys, err := policyFS(d.path, d)
+	fsys, err := d.policies(q.policies)
 	if err != nil {
 		return nil, err
 	}
 	if st.policy, err = opa.Load(fsys, reg); err != nil {
-		return nil, inPolicyDir(err, policyDir(d.path))
+		return nil, err
 	}
-	clock, err := newPastClock(d.file, q.counts)
+	clock, err := newPastClock(d.file, q.counts, q.at)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*an
 		return nil, err
 	}
 	st.rehearsing.Store(false)
-	a := &answer{tool: q.tool, given: input, dir: policyDir(d.path)}
+	a := &answer{tool: q.tool, given: input}
 	a.verdict = turn.WhatIf(ctx, runtime.Call{Tool: q.tool, Input: input})
 	a.allows, a.rewrites, a.failure = st.explained()
 	a.consent = d.consentTerms(q.tool, a.verdict.Decision.Asks)
@@ -108,7 +108,7 @@ func (d *declaration) consentTerms(tool string, asks []runtime.Ask) *consentTerm
 		if t.Name == tool && t.Consent != nil {
 			declared = &consent.Requirement{
 				Approvers: t.Consent.Approvers, Quorum: t.Consent.Quorum, Timeout: t.Consent.Timeout,
-				AllowEdit: t.Consent.AllowEdit, AllowSelf: t.Consent.AllowSelf,
+				MaxFor: t.Consent.MaxFor, AllowEdit: t.Consent.AllowEdit, AllowSelf: t.Consent.AllowSelf,
 			}
 			_ = declared.MaxCover.UnmarshalText([]byte(t.Consent.MaxCover)) // dsl knows the same covers
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ambit-tools/ambit/dsl"
 )
 
 // A manifest is the set of files that the last run of "ambit generate" wrote.
@@ -55,25 +57,30 @@ func readManifest(root *os.Root, name string) (manifest, error) {
 
 // generatable says whether name can be that of a generated file.
 func generatable(name string) bool {
-	if path.Clean(name) != name {
+	if path.Clean(name) != name || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return false
 	}
 	dir, base := path.Split(name)
 	switch dir {
-	case "":
-		return strings.HasSuffix(base, "_ambit.go")
 	case "schemas/", "policy/ambit_gen/":
 		return base != ""
+	case "":
+		if strings.HasSuffix(base, "_ambit.go") {
+			return true
+		}
 	}
-	return false
+	return path.Ext(name) == ".json" // that the modeline names, see wrote
 }
 
 // wrote says whether the file called name with this content is one of ours. A
-// Go file proves it by its header, so that one written by hand in its place is
-// kept even where the manifest lists the name.
+// Go file proves it by its header and the editor schema by its title, so that one
+// written by hand in its place is kept even where the manifest lists the name.
 func (m manifest) wrote(name string, content []byte) bool {
-	if strings.HasSuffix(name, ".go") {
+	switch dir := path.Dir(name); {
+	case strings.HasSuffix(name, ".go"):
 		return hasHeader(content)
+	case dir != "schemas" && dir != "policy/ambit_gen" && path.Ext(name) == ".json":
+		return dsl.IsEditorSchema(content)
 	}
 	return m[name]
 }

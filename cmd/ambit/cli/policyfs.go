@@ -4,10 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/tools/txtar"
+
+	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
 const (
@@ -15,13 +19,91 @@ const (
 	generatedFolder = "ambit_gen"
 )
 
-// policyFS is the policy folder beside the declaration at path as it will be
-// once d is generated: hand-written files from disk, generated ones from
-// memory. Without d it is the folder as it stands, and nil when there is none.
-func policyFS(path string, d *declaration) (fs.FS, error) { return policyFSIn(policyDir(path), d) }
+// policyFlag adds the flag with which a verb is told where the policies are.
+func policyFlag(cmd *cobra.Command, dirs *[]string) {
+	cmd.Flags().StringArrayVar(dirs, "policies", nil, "`folder` of policies; may be repeated; without it that beside the declaration")
+}
 
-// policyFSIn is policyFS for a policy folder that is somewhere else.
-func policyFSIn(dir string, d *declaration) (fs.FS, error) {
+// policyDirs are the folders of policies that a verb is about.
+type policyDirs struct {
+	dirs []string // as the user knows them
+	home int      // the index of the one with the generated files
+}
+
+// findPolicies returns the folders that --policies names, or else the one beside
+// the declaration at path, which may be absent.
+func findPolicies(path string, given []string) (policyDirs, error) {
+	own := policyDir(path)
+	p := policyDirs{dirs: []string{own}}
+	if len(given) > 0 {
+		p.dirs = nil
+	}
+	generated := -1
+	for i, dir := range given {
+		if dir == "" {
+			return p, usage("--policies names no folder", "name the folder that holds the .rego files")
+		}
+		dir = filepath.Clean(dir)
+		info, err := os.Stat(dir)
+		switch {
+		case err != nil:
+			return p, fileProblem(dir, err, "name the folder that holds the .rego files")
+		case !info.IsDir():
+			return p, problem(quote(dir)+" is not a folder of policies", "name the folder that holds the .rego files")
+		}
+		if _, err := os.Stat(filepath.Join(dir, generatedFolder)); err == nil && generated < 0 {
+			generated = i
+		}
+		p.dirs = append(p.dirs, dir)
+	}
+	p.home = max(generated, 0)
+	if i := slices.IndexFunc(p.dirs, func(dir string) bool { return sameFile(dir, own) }); i >= 0 {
+		p.home = i
+	}
+	return p, nil
+}
+
+// sameFile says that two paths lead to one file or folder.
+func sameFile(a, b string) bool {
+	first, err1 := os.Stat(a)
+	second, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(first, second)
+}
+
+// fs is the policies as they will be once d is generated: hand-written files from
+// disk, generated ones from memory. Without d they are the folders as they stand,
+// and nil when there is none. Files are named as the user can open them.
+func (p policyDirs) fs(d *declaration) (fs.FS, error) {
+	dirs := make([]opa.Dir, len(p.dirs))
+	for i, dir := range p.dirs {
+		fsys, err := policyFS(dir, d, i == p.home)
+		if err != nil || fsys == nil {
+			return nil, err
+		}
+		dirs[i] = opa.Dir{Name: dir, FS: fsys}
+	}
+	return opa.Join(dirs...), nil
+}
+
+// policies returns the policies that d is judged with: those in the folders that
+// --policies names, or else in the one beside d, as they will be once d is generated.
+func (d *declaration) policies(given []string) (fs.FS, error) {
+	dirs, err := findPolicies(d.path, given)
+	if err != nil {
+		return nil, err
+	}
+	return dirs.fs(d)
+}
+
+// generated says that the folders hold what an earlier declaration was generated to.
+func (p policyDirs) generated() bool {
+	_, err := os.Stat(filepath.Join(p.dirs[p.home], generatedFolder, "data.json"))
+	return err == nil
+}
+
+// policyFS is one folder of policies. home says that it is the one with the
+// generated files, which may be absent when they are those of d.
+func policyFS(dir string, d *declaration, home bool) (fs.FS, error) {
 	info, err := os.Stat(dir)
 	absent := errors.Is(err, fs.ErrNotExist)
 	switch {
@@ -31,7 +113,7 @@ func policyFSIn(dir string, d *declaration) (fs.FS, error) {
 		return nil, problem(quote(dir)+" is not a folder of policies", "")
 	case d == nil && absent:
 		return nil, nil
-	case d == nil:
+	case d == nil || !home:
 		return os.DirFS(dir), nil
 	}
 	generated, err := d.generatedPolicies()

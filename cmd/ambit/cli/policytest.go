@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,8 +17,9 @@ import (
 
 func newPolicyTest() *cobra.Command {
 	var (
-		filter string
-		asJSON bool
+		filter          string
+		policies        []string
+		verbose, asJSON bool
 	)
 	cmd := &cobra.Command{
 		Use:   "test [DIR]",
@@ -25,7 +27,8 @@ func newPolicyTest() *cobra.Command {
 		Long: `Test checks the policies in DIR, runs the rules whose names begin with test_ in
 its _test.rego files, and says which lines of the policies no test reached.
 Without an argument, and for a folder with a declaration, it takes the folder
-policy beside the declaration.
+policy beside the declaration. Policies that decide together are tested together:
+name each of their folders by --policies.
 
 The policies see the declarations as they were generated last.`,
 		Args: oneOrNone,
@@ -33,13 +36,13 @@ The policies see the declarations as they were generated last.`,
 			if _, err := regexp.Compile(filter); err != nil {
 				return usage("--run: "+err.Error(), `it takes a regular expression, in which a character such as ( is written \(`)
 			}
-			dir, err := locatePolicies(args)
+			dirs, err := locatePolicies(args, policies)
 			if err != nil {
 				return err
 			}
-			report, err := opa.Test(cmd.Context(), os.DirFS(dir), opa.TestOptions{Filter: filter})
+			report, err := opa.Test(cmd.Context(), opa.Join(dirs...), opa.TestOptions{Filter: filter})
 			if err != nil {
-				return inPolicyDir(err, dir)
+				return err
 			}
 			if filter != "" && len(report.Tests) == 0 {
 				return problem("no policy test matches "+quote(filter), "a full name is such as data.ambit.tools.x_test.test_y; without --run all are run")
@@ -47,7 +50,7 @@ The policies see the declarations as they were generated last.`,
 			if asJSON {
 				err = printJSON(cmd.OutOrStdout(), report)
 			} else {
-				printTests(cmd.OutOrStdout(), dir, report)
+				printTests(cmd.OutOrStdout(), report, verbose)
 			}
 			if failed := len(report.Failed()); err == nil && failed > 0 {
 				return verdict(count(failed, "policy test")+" did not pass", "")
@@ -56,29 +59,39 @@ The policies see the declarations as they were generated last.`,
 		},
 	}
 	cmd.Flags().StringVar(&filter, "run", "", "run only the tests whose full name matches `REGEXP`")
+	policyFlag(cmd, &policies)
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "list every test with how long it took and what it printed")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
 }
 
-// locatePolicies turns the argument of "policy test" into a policy folder.
-func locatePolicies(args []string) (string, error) {
-	dir := ""
-	if len(args) > 0 && !declares(args[0]) {
-		dir = args[0]
-	} else {
+// locatePolicies turns the argument of "policy test", or its --policies, into
+// policy folders.
+func locatePolicies(args, given []string) ([]opa.Dir, error) {
+	switch {
+	case len(given) > 0 && len(args) > 0:
+		return nil, usage("the argument and --policies name policy folders each", "name all of them by --policies")
+	case len(given) > 0:
+	case len(args) > 0 && !declares(args[0]):
+		given = args
+	default:
 		path, err := locate(args)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		dir = policyDir(path)
+		given = []string{policyDir(path)}
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", problem("there is no policy folder "+quote(dir), "name the folder that holds the .rego files")
+	dirs := make([]opa.Dir, len(given))
+	for i, dir := range given {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, problem("there is no policy folder "+quote(dir), "name the folder that holds the .rego files")
+		}
+		if below, err := filepath.Glob(filepath.Join(dir, "*", declarationName)); err == nil && len(below) > 0 {
+			return nil, problem(quote(dir)+" is not a policy folder: there is a declaration in a folder below", "name "+quote(policyDir(below[0])))
+		}
+		dirs[i] = opa.Dir{Name: filepath.Clean(dir), FS: os.DirFS(dir)}
 	}
-	if below, err := filepath.Glob(filepath.Join(dir, "*", declarationName)); err == nil && len(below) > 0 {
-		return "", problem(quote(dir)+" is not a policy folder: there is a declaration in a folder below", "name "+quote(policyDir(below[0])))
-	}
-	return dir, nil
+	return dirs, nil
 }
 
 // declares tells the folder of a declaration, or the declaration itself, from a
@@ -96,25 +109,35 @@ func declares(path string) bool {
 }
 
 // printTests writes what did not pass, then the coverage, then one line for all.
-func printTests(w io.Writer, dir string, report *opa.TestReport) {
+// verbose adds what passed, how long each test took and what each printed.
+func printTests(w io.Writer, report *opa.TestReport, verbose bool) {
 	passed, skipped := 0, 0
 	for _, t := range report.Tests {
-		at := fmt.Sprintf("%s:%d", filepath.Join(dir, filepath.FromSlash(t.File)), t.Line)
+		line := fmt.Sprintf("%s:%d %s", t.File, t.Line, t.Name)
+		took := ""
+		if verbose {
+			took = fmt.Sprintf(" (%.1fms)", float64(t.Duration)/float64(time.Millisecond))
+		}
 		switch {
 		case t.Passed:
 			passed++
+			if verbose {
+				fmt.Fprintf(w, "ok   %s%s\n", line, took)
+			}
 		case t.Skipped:
 			skipped++
-			fmt.Fprintf(w, "skip %s %s\n", at, t.Name)
+			fmt.Fprintf(w, "skip %s\n", line)
 		default:
-			fmt.Fprintf(w, "FAIL %s %s: %s\n", at, t.Name, t.Message)
+			fmt.Fprintf(w, "FAIL %s%s: %s\n", line, took, t.Message)
+		}
+		if !t.Passed || verbose {
 			for line := range strings.Lines(t.Output) {
 				fmt.Fprintf(w, "     %s\n", strings.TrimRight(line, "\n"))
 			}
 		}
 	}
 	for _, f := range report.Files {
-		fmt.Fprintf(w, "%5.1f%% %s%s\n", f.Coverage, filepath.Join(dir, filepath.FromSlash(f.File)), uncovered(f.Uncovered))
+		fmt.Fprintf(w, "%5.1f%% %s%s\n", f.Coverage, f.File, uncovered(f.Uncovered))
 	}
 	fmt.Fprintf(w, "%s: %d passed, %d failed, %d skipped; coverage %.1f%%\n",
 		count(len(report.Tests), "test"), passed, len(report.Failed()), skipped, report.Coverage)

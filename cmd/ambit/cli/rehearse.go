@@ -29,17 +29,36 @@ type rehearsal struct {
 // A pastClock is slow by what is left of the past that a rehearsal needs. It goes on
 // as time does: on one that stood still nothing would ever be due, and a policy that
 // does not end would not be stopped.
-type pastClock struct{ behind atomic.Int64 }
+type pastClock struct {
+	behind atomic.Int64
 
-// Now implements runtime.Clock.
-func (c *pastClock) Now() time.Time { return time.Now().Add(-time.Duration(c.behind.Load())) }
+	at    time.Time    // the instant to stand at when the rehearsal is over; zero: the present
+	since atomic.Int64 // when it began to, in nanoseconds since made
+	made  time.Time
+}
+
+// Now implements runtime.Clock. A clock that stands at an instant goes on by whole
+// seconds: what takes none of them is judged at that very instant.
+func (c *pastClock) Now() time.Time {
+	now := time.Now()
+	if !c.at.IsZero() {
+		now = c.at.Add((now.Sub(c.made) - time.Duration(c.since.Load())).Truncate(time.Second))
+	}
+	return now.Add(-time.Duration(c.behind.Load()))
+}
+
+// arrive lets the clock come to the end of the rehearsal.
+func (c *pastClock) arrive() {
+	c.since.Store(int64(time.Since(c.made)))
+	c.behind.Store(0)
+}
 
 // AfterFunc implements runtime.Clock.
 func (c *pastClock) AfterFunc(d time.Duration, f func()) runtime.Timer { return time.AfterFunc(d, f) }
 
 // newPastClock returns a clock that is so far behind that a rehearsal of calls,
-// each after the longest cooldown, ends in the present.
-func newPastClock(f *dsl.File, counts map[string]int) (*pastClock, error) {
+// each after the longest cooldown, ends in the present, or at an instant.
+func newPastClock(f *dsl.File, counts map[string]int, at time.Time) (*pastClock, error) {
 	pause, all := longest(f), 0
 	for _, n := range counts {
 		all += n
@@ -47,7 +66,7 @@ func newPastClock(f *dsl.File, counts map[string]int) (*pastClock, error) {
 	if pause > 0 && all >= int(maxPast/pause) {
 		return nil, usage("--count: with a cooldown of "+pause.String()+" so many calls take more than a life", "ask for fewer")
 	}
-	c := new(pastClock)
+	c := &pastClock{at: at, made: time.Now()}
 	c.behind.Store(int64(pause) * int64(all))
 	return c, nil
 }
@@ -73,7 +92,7 @@ const maxPast = 100 * 365 * 24 * time.Hour
 // come last.
 func (r *rehearsal) play(ctx context.Context, counts map[string]int) error {
 	left, pause := maps.Clone(counts), longest(r.file)
-	defer r.clock.behind.Store(0)
+	defer r.clock.arrive()
 	for {
 		made, refused := r.round(ctx, left, pause)
 		switch {

@@ -23,7 +23,7 @@ func TestExplainStopsAPolicyThatHangs(t *testing.T) {
 	registry, err := runtime.NewRegistry(tools...)
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		clock, err := newPastClock(file, map[string]int{"t": 2})
+		clock, err := newPastClock(file, map[string]int{"t": 2}, time.Time{})
 		require.NoError(t, err)
 		hangs := runtime.PolicyFunc(func(ctx context.Context, _ *runtime.PolicyInput) (runtime.Decision, error) {
 			<-ctx.Done()

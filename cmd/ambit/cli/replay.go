@@ -59,10 +59,10 @@ lines ("-": standard input).`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&r.store, "store", "", "the recording is in this `file`, the store of an executor")
+	storeFlag(cmd, &r.store, "the recording is in this `file`, the store of an executor", "journal")
 	flags.StringVar(&r.journal, "journal", "", "the recording is in this `file`, an export as JSON lines")
 	flags.StringVar(&r.declaration, "declaration", "", "run it against the tools of this `file`; without it that in this folder")
-	flags.StringVar(&r.policies, "policies", "", "`folder` of the policies; without it that beside the declaration")
+	policyFlag(cmd, &r.policies)
 	flags.StringVar(&r.session, "session", "", "`id` of the only session to tell of")
 	flags.StringVar(&r.run, "run", "", "`id` of the only run to tell of")
 	flags.BoolVar(&r.asJSON, "json", false, "print the report as JSON")

@@ -13,7 +13,11 @@ func newSchema() *cobra.Command {
 		Long: `Schema prints the JSON Schema of tools.yaml. An editor with yaml-language-server
 completes and checks a declaration that names the schema in its first line:
 
-  # yaml-language-server: $schema=ambit.schema.json`,
+  # yaml-language-server: $schema=ambit.schema.json
+
+Of a declaration with such a line "ambit generate" writes the file that it names,
+and refreshes it when ambit is newer. Files outside the declaration's folder, URLs
+and files that hold another schema stay as they are.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			schema, err := dsl.EditorSchema()

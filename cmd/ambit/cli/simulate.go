@@ -15,8 +15,10 @@ import (
 
 // A simulation is what "ambit simulate" was asked for.
 type simulation struct {
-	declaration, policies string
-	asJSON                bool
+	declaration string
+	policies    []string
+	asJSON      bool
+	now         string // as written
 }
 
 func newSimulate() *cobra.Command {
@@ -26,12 +28,13 @@ func newSimulate() *cobra.Command {
 		Short: "Run scenarios: sequences of calls, and what is expected of them",
 		Long: `Simulate runs the cases of scenario files through the executor, with stand-in
 handlers and a clock that only moves when a case says so. It prints one line per
-case: "ok NAME", or "FAIL NAME STEP: what was expected, what came" for the first
-step that differs, and ends with exit code 3 when a case fails. Steps count
+case: "ok NAME", or "FAIL NAME STEP: what was expected, what came (why)" for the
+first step that differs, and ends with exit code 3 when a case fails. Steps count
 from 0.
 
 With --declaration the tools, their rules and policies are those of a
-declaration instead of those in the cases. The package documentation of
+declaration instead of those in the cases. With --now every case begins at that
+instant instead of 2000-01-01T00:00:00Z. The package documentation of
 runtime/scenario says what a scenario file holds.`,
 		Example: `  ambit simulate testdata/limits.yaml
   ambit simulate --declaration tools.yaml --policies policy testdata/*.yaml
@@ -43,10 +46,15 @@ runtime/scenario says what a scenario file holds.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			now, err := parseInstant(s.now)
+			if err != nil {
+				return err
+			}
 			setup, err := s.setup()
 			if err != nil {
 				return err
 			}
+			setup.Now = now
 			cases, err := s.read(args, setup)
 			if err != nil {
 				return err
@@ -56,7 +64,8 @@ runtime/scenario says what a scenario file holds.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&s.declaration, "declaration", "", "run the cases against the tools of this `file`")
-	flags.StringVar(&s.policies, "policies", "", "`folder` of the policies; without it that beside the declaration")
+	policyFlag(cmd, &s.policies)
+	nowFlag(cmd, &s.now, "every case begins at this `instant`, as RFC 3339 writes it")
 	flags.BoolVar(&s.asJSON, "json", false, "print the result of every step as JSON, and compare nothing")
 	return cmd
 }
@@ -64,7 +73,7 @@ runtime/scenario says what a scenario file holds.`,
 // setup loads the declaration and its policies.
 func (s *simulation) setup() (*scenario.Setup, error) {
 	if s.declaration == "" {
-		if s.policies != "" {
+		if len(s.policies) > 0 {
 			return nil, usage("--policies needs --declaration", "name the declaration that the policies are for")
 		}
 		return &scenario.Setup{}, nil
@@ -77,21 +86,14 @@ func (s *simulation) setup() (*scenario.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir := policyDir(path)
-	if s.policies != "" {
-		dir = s.policies
-		if _, err := os.Stat(dir); err != nil {
-			return nil, fileProblem(dir, err, "name the folder that holds the .rego files")
-		}
-	}
-	fsys, err := policyFSIn(dir, d)
+	fsys, err := d.policies(s.policies)
 	if err != nil {
 		return nil, err
 	}
 	return &scenario.Setup{Declaration: d.file, Policy: func(reg *runtime.Registry) (runtime.Policy, error) {
 		p, err := opa.Load(fsys, reg)
 		if err != nil {
-			return nil, inPolicyDir(err, dir)
+			return nil, err
 		}
 		return p, nil
 	}}, nil

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"embed"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,7 +20,7 @@ import (
 //go:embed all:starter
 var starter embed.FS
 
-// starterPackage is the package of the starter's tools.
+// starterPackage is the folder of the starter's tools, and their package by default.
 const starterPackage = "notetools"
 
 // module is the path of this module.
@@ -28,11 +28,13 @@ const module = "github.com/ambit-tools/ambit"
 
 // An application is what "ambit init" writes. Its exported fields are for the templates.
 type application struct {
-	dir  string
-	kept []string // files in dir that stay as they are
+	dir       string
+	kept      []string // files in dir that stay as they are
+	workspace string   // the go.work in force, which has to name the application; empty: none
 
-	Name     string // of the program; the last element of Module
+	Name     string // of the program, as the go command derives it from Module
 	Module   string
+	Package  string // of the tools, and their folder
 	Go       string // language version
 	Ambit    string // version of this module to require; empty when not known
 	Replace  string // checkout that stands in for it, as go.mod spells it
@@ -42,14 +44,27 @@ type application struct {
 
 // newApplication is the application in dir, which is as the user wrote it, so that
 // errors name it so; base is its last element.
-func newApplication(dir, base, local string) (*application, error) {
-	a := &application{dir: filepath.Clean(dir), Name: programName(base), Go: "1.26.0"}
-	a.Module = "example.com/" + a.Name
-	if local != "" {
-		return a, a.useCheckout(local)
+func newApplication(dir, base string, f *initFlags) (*application, error) {
+	a := &application{dir: filepath.Clean(dir), Name: programName(base), Go: "1.26.0", Module: f.module, Package: f.pkg}
+	if a.Module == "" {
+		a.Module = "example.com/" + a.Name
 	}
-	a.Ambit = published()
-	return a, nil
+	if f.local != "" {
+		if err := a.useCheckout(f.local); err != nil {
+			return nil, err
+		}
+	} else if a.Ambit = published(); a.Ambit == "" {
+		return nil, problem("this build of ambit has no published version that go.mod could require, so that the application would not build",
+			"name a checkout of ambit: ambit init --local CHECKOUT "+shellWord(dir))
+	}
+	if f.module != "" {
+		if err := a.refuseModule(); err != nil {
+			return nil, err
+		}
+		a.Name = executableName(a.Module)
+	}
+	a.workspace = workspaceAround(a.dir)
+	return a, a.refusePackage()
 }
 
 // published is the version that this program was installed from, or empty for
@@ -144,16 +159,11 @@ func (a *application) render(stage string) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := starter.ReadFile(path)
-		if err != nil {
-			return err
+		name := strings.TrimSuffix(strings.TrimPrefix(path, "starter/"), ".tmpl")
+		if below, ok := strings.CutPrefix(name, starterPackage+"/"); ok {
+			name = a.Package + "/" + below
 		}
-		t, err := template.New(path).Option("missingkey=error").Parse(string(text))
-		if err != nil {
-			return err
-		}
-		name := filepath.FromSlash(strings.TrimSuffix(strings.TrimPrefix(path, "starter/"), ".tmpl"))
-		return writeRendered(filepath.Join(stage, name), t, a)
+		return writeRendered(filepath.Join(stage, filepath.FromSlash(name)), path, a)
 	})
 	if err != nil || len(a.sums) == 0 {
 		return err
@@ -161,19 +171,32 @@ func (a *application) render(stage string) error {
 	return os.WriteFile(filepath.Join(stage, "go.sum"), a.sums, 0o644)
 }
 
-func writeRendered(path string, t *template.Template, a *application) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+func writeRendered(to, starterPath string, a *application) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	f, err := os.Create(path)
+	f, err := os.Create(to)
 	if err != nil {
 		return err
 	}
-	if err := t.Execute(f, a); err != nil {
+	if err := executeStarter(f, starterPath, a); err != nil {
 		f.Close()
 		return err
 	}
 	return f.Close()
+}
+
+// executeStarter writes one file of the starter.
+func executeStarter(w io.Writer, starterPath string, a *application) error {
+	text, err := starter.ReadFile(starterPath)
+	if err != nil {
+		return err
+	}
+	t, err := template.New(starterPath).Option("missingkey=error").Parse(string(text))
+	if err != nil {
+		return err
+	}
+	return t.Execute(w, a)
 }
 
 // nextSteps says how to go on in the new folder.
@@ -183,17 +206,16 @@ func (a *application) nextSteps(dir string) []string {
 		enter = "cd " + shellWord(dir) + " && "
 	}
 	const run = "go run . && go test ./..."
-	switch {
-	case a.Replace != "":
-		return []string{enter + run}
-	case a.Ambit == "":
-		return []string{
-			"it does not build yet: this build of ambit has no published version that go.mod could require",
-			fmt.Sprintf("with a checkout of ambit: delete %s and run \"ambit init --local CHECKOUT %[1]s\"", shellWord(dir)),
-			fmt.Sprintf("or keep it: %sgo mod edit -require=%s@v0.0.0 -replace=%[2]s=CHECKOUT && go mod tidy", enter, module),
-		}
+	var steps []string
+	if a.workspace != "" {
+		steps = append(steps, enter+"go work use . # its workspace is "+shellWord(a.workspace))
+		enter = ""
 	}
-	return []string{enter + "go mod tidy", run}
+	if a.Replace == "" {
+		steps = append(steps, enter+"go mod tidy")
+		enter = ""
+	}
+	return append(steps, enter+run)
 }
 
 // shellWord spells a path for a shell, and so that no command takes it for a flag.

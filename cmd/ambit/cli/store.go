@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -28,19 +30,41 @@ type storeVerb struct {
 
 // flags adds the flags of every such verb to cmd.
 func (v *storeVerb) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&v.path, "store", "", "`file` of the store, as the application opens it")
+	storeFlag(cmd, &v.path, "`file` of the store, as the application opens it")
 	cmd.Flags().BoolVar(&v.asJSON, "json", false, "print the answer as JSON")
+}
+
+// storeVariable is the environment variable that names the store where --store does
+// not.
+const storeVariable = "AMBIT_STORE"
+
+// storeFlag adds the flag that names a store. Without it, and where no other flag
+// says what is read, the environment names the store.
+func storeFlag(cmd *cobra.Command, path *string, use string, others ...string) {
+	cmd.Flags().StringVar(path, "store", "", use+"; default: "+storeVariable+" of the environment")
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
+		for _, name := range append(others, "store") {
+			if cmd.Flags().Changed(name) {
+				return
+			}
+		}
+		*path = os.Getenv(storeVariable)
+	}
 }
 
 // with calls f with the store, opened for reading. The process that owns it is
 // not disturbed.
-func (v *storeVerb) with(f func(*sqlite.Reader) error) (err error) {
+func (v *storeVerb) with(f func(*sqlite.Reader) error, opts ...sqlite.Option) (err error) {
 	if v.path == "" {
 		return errNoStore()
 	}
-	r, err := sqlite.OpenReader(v.path)
+	r, err := sqlite.OpenReader(v.path, opts...)
 	if errors.Is(err, fs.ErrNotExist) {
-		return problem("there is no store "+quote(v.path), "name the file that the application opens with sqlite.Open")
+		hint := "name the file that the application opens with sqlite.Open"
+		if v.path == os.Getenv(storeVariable) {
+			hint = storeVariable + " names it: " + hint
+		}
+		return problem("there is no store "+quote(v.path), hint)
 	}
 	if err != nil {
 		return problem(err.Error(), "")
@@ -51,7 +75,7 @@ func (v *storeVerb) with(f func(*sqlite.Reader) error) (err error) {
 
 // errNoStore is what verbs say that were not told of a store.
 func errNoStore() error {
-	return usage("the name of the store is missing", "add --store FILE, the file that the application opens with sqlite.Open")
+	return usage("the name of the store is missing", "add --store FILE, the file that the application opens with sqlite.Open, or set "+storeVariable)
 }
 
 // step is how many entries are read at once.
@@ -85,16 +109,9 @@ func decode(e *journal.Entry) (*journal.Record, error) {
 // bookOf returns the requests and grants of a store.
 func bookOf(ctx context.Context, r *sqlite.Reader) (*consent.Book, error) {
 	book := consent.NewBook(nil) // the key is for judging, which happens elsewhere
-	err := eachEntry(ctx, r, 0, func(e *journal.Entry) error {
-		if !bytes.Contains(e.Leaf, []byte(`"consent":[`)) {
-			return nil
-		}
-		rec, err := decode(e)
-		if err != nil {
-			return err
-		}
-		for i := range rec.Consent {
-			if err := book.Apply(&rec.Consent[i]); err != nil {
+	err := eachConsent(ctx, r, math.MaxUint64, func(e *journal.Entry, changes []consent.Event) error {
+		for i := range changes {
+			if err := book.Apply(&changes[i]); err != nil {
 				return fmt.Errorf("entry %d: %w: run \"ambit audit verify\"", e.Seq, err)
 			}
 		}
@@ -103,34 +120,29 @@ func bookOf(ctx context.Context, r *sqlite.Reader) (*consent.Book, error) {
 	return book, err
 }
 
-// findCall returns the call of an id, which may be in one session only unless
-// that is named.
-func findCall(ctx context.Context, r *sqlite.Reader, session, call string) (sqlite.CallRow, error) {
-	rows, err := r.Calls(ctx, sqlite.CallFilter{Session: session, Call: call})
-	return theOnly(rows, err, "call "+quote(call), session)
-}
+// errSeen ends a look at entries of which the rest is of no interest.
+var errSeen = errors.New("all was seen")
 
-// findRun is findCall for a call of a run.
-func findRun(ctx context.Context, r *sqlite.Reader, session, run string) (sqlite.CallRow, error) {
-	rows, err := r.Calls(ctx, sqlite.CallFilter{Session: session, Run: run, Limit: step})
-	return theOnly(rows, err, "run "+quote(run), session)
-}
-
-func theOnly(rows []sqlite.CallRow, err error, what, session string) (sqlite.CallRow, error) {
-	switch {
-	case err != nil:
-		return sqlite.CallRow{}, problem(err.Error(), "")
-	case len(rows) == 0 && session != "":
-		return sqlite.CallRow{}, problem("there is no "+what+" in session "+quote(session), "\"ambit calls list\" lists the calls")
-	case len(rows) == 0:
-		return sqlite.CallRow{}, problem("there is no "+what, "\"ambit calls list\" lists the calls")
-	}
-	for _, row := range rows[1:] {
-		if row.Session != rows[0].Session {
-			return row, usage("there is a "+what+" in session "+quote(row.Session)+" and in session "+quote(rows[0].Session), "add --session ID")
+// eachConsent calls f with the entries up to a position that tell of requests or
+// grants, and with what they tell.
+func eachConsent(ctx context.Context, r *sqlite.Reader, last uint64, f func(*journal.Entry, []consent.Event) error) error {
+	err := eachEntry(ctx, r, 0, func(e *journal.Entry) error {
+		if e.Seq > last {
+			return errSeen
 		}
+		if !bytes.Contains(e.Leaf, []byte(`"consent":[`)) {
+			return nil
+		}
+		rec, err := decode(e)
+		if err != nil {
+			return err
+		}
+		return f(e, rec.Consent)
+	})
+	if errors.Is(err, errSeen) {
+		err = nil
 	}
-	return rows[0], nil
+	return err
 }
 
 // table prints rows in columns. What others have written is made safe to show.

@@ -68,10 +68,10 @@ func TestIdsThatSeveralSessionsHave(t *testing.T) {
 	row := func(session string) sqlite.CallRow {
 		return sqlite.CallRow{CallKey: journal.CallKey{Session: session, Call: "c1"}}
 	}
-	found, err := theOnly([]sqlite.CallRow{row("s"), row("s")}, nil, "run", "")
+	found, err := theOnly([]sqlite.CallRow{row("s"), row("s")}, "run", "")
 	require.NoError(t, err)
 	assert.Equal(t, "s", found.Session)
-	_, err = theOnly([]sqlite.CallRow{row("s"), row("t")}, nil, `call "c1"`, "")
+	_, err = theOnly([]sqlite.CallRow{row("s"), row("t")}, `call "c1"`, "")
 	assert.ErrorContains(t, err, `there is a call "c1" in session "t" and in session "s"`)
 }
 

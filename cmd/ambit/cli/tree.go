@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ambit-tools/ambit/dsl"
 )
 
 // A state says how a generated file on disk differs from what is declared.
@@ -49,6 +52,9 @@ func openTree(d *declaration) (*tree, error) {
 	}
 	t := &tree{root: root, source: d.path, want: map[string][]byte{}}
 	for _, f := range d.out {
+		if f.Name == d.file.EditorSchema && dsl.IsEditorSchema(f.Content) && keepsOwn(root, f.Name) {
+			continue
+		}
 		t.want[f.Name] = f.Content
 		t.names = append(t.names, f.Name)
 	}
@@ -61,6 +67,13 @@ func openTree(d *declaration) (*tree, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// keepsOwn reports whether the file that the modeline names is one that the user
+// wrote, such as a schema that extends that of ambit.
+func keepsOwn(root *os.Root, name string) bool {
+	have, err := root.ReadFile(name)
+	return err == nil && json.Valid(have) && !dsl.IsEditorSchema(have)
 }
 
 func (t *tree) close() { t.root.Close() }
