@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ambit-tools/ambit/internal/buildcache"
 )
 
 // The commands that the scripts need beside testscript's own. With them a script
@@ -21,6 +23,7 @@ import (
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits":   cmdExits,
+		"program": cmdProgram,
 		"repeat":  cmdRepeat,
 		"replace": cmdReplace,
 		"rewrite": cmdRewrite,
@@ -48,6 +51,14 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	if have != want {
 		ts.Fatalf("exit code %d, want %d", have, want)
 	}
+}
+
+// cmdProgram builds a package of this checkout to a file: program PACKAGE FILE
+func cmdProgram(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: program PACKAGE FILE")
+	}
+	ts.Check(buildcache.Copy("."+args[0], ts.MkAbs(args[1])))
 }
 
 // cmdRepeat appends N copies of a text, in which \n is a line break and \xff a

@@ -7,6 +7,7 @@ package testscripts_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli"
+	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/internal/buildcache"
 	"github.com/ambit-tools/ambit/testscripts/clerk"
 	"github.com/ambit-tools/ambit/testscripts/probe"
 )
@@ -37,6 +40,7 @@ func TestScripts(t *testing.T) {
 	env := goEnvironment(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 ".",
+		WorkdirRoot:         buildcache.Dir(t, "scripts"),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -44,12 +48,19 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(append(e.Vars, env...), "LF=\n")
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name != "battery" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return battery.Full(t), nil
+		},
 		Cmds: commands(),
 	})
 }
 
-// goEnvironment lets the go command inside a script use the caches of the user,
-// and no network. AMBIT is this checkout.
+// goEnvironment lets the go command inside a script use the caches of the user, and
+// no network unless AMBIT_BATTERY is set: go mod tidy needs modules that no build
+// fetches. AMBIT is this checkout.
 func goEnvironment(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE").Output()
@@ -59,7 +70,10 @@ func goEnvironment(t *testing.T) []string {
 	checkout, err := filepath.Abs("..")
 	require.NoError(t, err)
 
-	env := []string{"AMBIT=" + checkout, "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOFLAGS=", "GOWORK=off"}
+	env := []string{"AMBIT=" + checkout, "GOTOOLCHAIN=local", "GOFLAGS=", "GOWORK=off", "GOGC=400"} // short processes need not collect
+	if !battery.Full(t) {
+		env = append(env, "GOPROXY=off", "GOSUMDB=off")
+	}
 	for name, dir := range caches {
 		env = append(env, name+"="+dir)
 	}
