@@ -1,28 +1,29 @@
-// Package mutants holds the engine to the sentences of its specification: for
-// each of them testdata has a patch of one line that makes the engine break it,
-// and some test must notice.
+// Package mutants holds the engine to the rules of its specification,
+// docs/semantics.md: for each of them testdata has a patch of one line that makes
+// the engine break it, and some test must notice.
 //
-// A patch begins with two lines of its own: the sentence that it breaks, and
-// the packages whose tests must fail.
+// A patch begins with two lines of its own: the rule that it breaks, by number and
+// sentence, and the packages whose tests must fail.
 //
-//	# 4 max_calls: n invocations, n+1 refused
+//	# 4.2.1: With max_calls: n there are n invocations, and call n+1 is refused
 //	# tests: ./runtime/rules
 //	--- a/runtime/rules/check.go
 //	+++ b/runtime/rules/check.go
 //	@@ -157,3 +157,3 @@
 //	...
 //
-// Its name is the key of the sentence in the list of sentences_test.go,
-// followed, where a sentence can be broken in several ways, by a dash and the
-// way: s4_max_calls_limit.patch, s4_cooldown_status-timeout.patch.
+// Its name is the key that the page has for the rule, followed, where a rule can be
+// broken in several ways, by a dash and the way: s4_max_calls_limit.patch,
+// s4_cooldown_status-timeout.patch.
 //
 // The tests hold at all times that every patch applies to the present code and
-// leaves it with types that fit, and that every sentence has a patch or a reason
-// why it cannot be broken yet. With
+// leaves it with types that fit, that every rule of the page names its tests and has
+// a patch or says why it has none, and that code cites no rule that is not there. With
 //
-//	go test ./runtime/mutants -mutants -timeout 20m
+//	AMBIT_BATTERY=nightly go test ./runtime/mutants -timeout 60m
 //
 // each mutant is built, by an overlay, so that nothing is written to the
-// checkout, and its tests are run. A mutant that survives, or does not compile,
-// fails the check. The remedy is a test of the sentence, never a lesser patch.
+// checkout, and its tests are run; with AMBIT_BATTERY=ci a tenth of them, another
+// one each day. A mutant that survives, or does not compile,
+// fails the check. The remedy is a test of the rule, never a lesser patch.
 package mutants

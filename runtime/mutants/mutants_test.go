@@ -2,7 +2,6 @@ package mutants
 
 import (
 	"bytes"
-	"flag"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -11,25 +10,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 )
 
-var mutate = flag.Bool("mutants", false, "build every mutant and see that a test notices it (minutes)")
-
-const (
-	// patience bounds the tests of a mutant: one that never ends is noticed too.
-	patience = "1m"
-
-	// skipped are the tests that fail, without any mutant, where the machine is
-	// busy with other mutants.
-	skipped = "^(TestLinearizable|TestAdmissionAllocates)$"
-)
+// patience bounds the tests of a mutant: one that never ends is noticed too.
+const patience = "5m"
 
 func TestMutants(t *testing.T) {
-	list := patches(t)
-	if !*mutate {
-		list = nil // the cheap tests are enough for every day
-	}
+	list := slices.DeleteFunc(patches(t), func(p *mutant.Patch) bool { return !battery.Picks(t, p.Name) })
 	var packages []string
 	for _, p := range list {
 		packages = append(packages, p.Tests...)
@@ -59,8 +48,8 @@ func TestMutants(t *testing.T) {
 func run(t *testing.T, pkg, overlay string) (passed bool, output string) {
 	binary, err := mutant.Build(root, pkg, overlay, t.TempDir())
 	require.NoError(t, err)
-	tests := exec.Command(binary, "-test.short", "-test.failfast", "-test.skip", skipped, "-test.timeout", patience)
-	tests.Dir = filepath.Join(root, filepath.FromSlash(pkg))
+	tests := exec.Command(binary, "-test.failfast", "-test.timeout", patience)
+	tests.Dir, tests.Env = filepath.Join(root, filepath.FromSlash(pkg)), battery.Env("")
 	text, err := tests.CombinedOutput()
 	require.False(t, err != nil && tests.ProcessState == nil, "the tests of %s cannot be run: %v", pkg, err)
 	return err == nil, string(text)

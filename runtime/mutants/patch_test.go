@@ -22,12 +22,17 @@ func keyOf(p *mutant.Patch) string {
 func patches(t *testing.T) []*mutant.Patch {
 	list, err := mutant.Read("testdata")
 	require.NoError(t, err)
+	for _, p := range list {
+		for _, pkg := range p.Tests {
+			require.True(t, pkg == "." || strings.HasPrefix(pkg, "./"), "the tests of %s are %q, which is no package: write ./ and its directory", p.Name, pkg)
+		}
+	}
 	return list
 }
 
 func TestEveryPatchApplies(t *testing.T) {
 	for _, p := range patches(t) {
-		if _, err := p.Apply(root); err != nil {
+		if _, _, err := p.Apply(root); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}

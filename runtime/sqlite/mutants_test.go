@@ -1,23 +1,22 @@
 package sqlite_test
 
 import (
-	"flag"
 	"os/exec"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 )
 
-var mutate = flag.Bool("mutants", false, "build every mutant of the store and see that a test notices it (minutes)")
-
 // TestMutants builds the patches of testdata/mutants and wants each to be noticed
-// by the tests that it names, those of crashes within a hundred seeds. Without the
-// flag it only sees that they apply.
+// by the tests that it names, those of crashes within a hundred seeds.
 func TestMutants(t *testing.T) {
-	mutant.Each(t, "../..", "testdata/mutants", "./runtime/sqlite", *mutate, func(t *testing.T, p *mutant.Patch, binary string) {
-		out, err := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-seeds", "100", "-test.timeout", "1m").CombinedOutput()
+	mutant.Each(t, "../..", "testdata/mutants", "./runtime/sqlite", func(t *testing.T, p *mutant.Patch, binary string) {
+		tests := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-test.timeout", "10m")
+		tests.Env = battery.Env("100")
+		out, err := tests.CombinedOutput()
 		require.Error(t, err, "no test notices that %s", p.Breaks)
 		t.Logf("noticed:\n%s", out[:min(len(out), 300)])
 	})

@@ -1,7 +1,6 @@
 package workspace_test
 
 import (
-	"flag"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -9,10 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 )
-
-var mutate = flag.Bool("mutants", false, "build every mutant of testdata/mutants and see that a test notices it (minutes)")
 
 const moduleRoot = "../.."
 
@@ -26,21 +24,20 @@ func mutants(t *testing.T) []*mutant.Patch {
 
 func TestEveryMutantApplies(t *testing.T) {
 	for _, p := range mutants(t) {
-		_, err := p.Apply(moduleRoot)
+		_, _, err := p.Apply(moduleRoot)
 		require.NoError(t, err, p.Name)
 		require.NotEqual(t, p.Before, p.After, p.Name)
 	}
 }
 
-// TestMutants builds every mutant, by an overlay, and runs the tests that are to
-// notice it, with a hundred seeds of the simulated disk: none may survive, and
-// each has to compile.
+// TestMutants builds the mutants that battery.Picks names, by an overlay, and runs
+// the tests that are to notice it, with a hundred seeds of the simulated disk: none
+// may survive, and each has to compile.
 func TestMutants(t *testing.T) {
-	list := mutants(t)
-	if !*mutate {
-		list = nil
-	}
-	for _, p := range list {
+	for _, p := range mutants(t) {
+		if !battery.Picks(t, p.Name) {
+			continue
+		}
 		t.Run(p.Name, func(t *testing.T) {
 			for _, pkg := range p.Tests {
 				if output, yes := noticed(t, p, pkg); yes {
@@ -60,7 +57,8 @@ func noticed(t *testing.T, p *mutant.Patch, pkg string) (string, bool) {
 	require.NoError(t, err)
 	binary, err := mutant.Build(moduleRoot, pkg, overlay, dir)
 	require.NoError(t, err)
-	tests := exec.CommandContext(t.Context(), binary, "-test.failfast", "-test.v", "-test.timeout", "2m", "-test.skip", "Mutant", "-crash.seeds", "100")
+	tests := exec.CommandContext(t.Context(), binary, "-test.failfast", "-test.v", "-test.timeout", "10m", "-test.skip", "Mutant")
+	tests.Env = battery.Env("100")
 	tests.Dir = filepath.Join(moduleRoot, filepath.FromSlash(pkg))
 	output, err := tests.CombinedOutput()
 	return string(output), err != nil

@@ -1,10 +1,15 @@
 package mutant
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ambit-tools/ambit/internal/battery"
+)
 
 // Each reads the patches of a directory, each a subtest, and hands f the test binary
-// of a package that is built with one. Without build it only sees that they apply.
-func Each(t *testing.T, root, dir, pkg string, build bool, f func(t *testing.T, p *Patch, binary string)) {
+// of a package that is built with one. It builds the mutants that battery.Picks
+// names, and only sees that the other patches apply.
+func Each(t *testing.T, root, dir, pkg string, f func(t *testing.T, p *Patch, binary string)) {
 	t.Helper()
 	list, err := Read(dir)
 	if err != nil {
@@ -17,7 +22,7 @@ func Each(t *testing.T, root, dir, pkg string, build bool, f func(t *testing.T, 
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !build {
+			if !battery.Picks(t, p.Name) {
 				return
 			}
 			binary, err := Build(root, pkg, overlay, dir)

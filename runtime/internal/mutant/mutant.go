@@ -1,7 +1,7 @@
 // Package mutant makes mutants of this module: programs in which one line is
 // broken, to see that a test notices. It is for tests. A mutant is kept as a
-// patch, so that what it breaks is read where it is broken, and one that does not
-// fit the code any more is an error.
+// patch that names the function and the text it changes, and no file and no line:
+// it survives a move, and one that does not fit the code any more is an error.
 package mutant
 
 import (
@@ -18,9 +18,9 @@ type Patch struct {
 	Name   string   // of the file, without its ending
 	Breaks string   // what it breaks, in a sentence
 	Tests  []string // what has to notice, at least one
-	File   string   // from the root of the module
-	Before string   // the lines that are replaced, with those around them
-	After  string
+	In     string   // the declaration that it changes, as Declarations names it
+	Before []string // the lines that are replaced, with those around them
+	After  []string
 }
 
 // Read reads the patches of a directory, which has some.
@@ -43,19 +43,26 @@ func Read(dir string) ([]*Patch, error) {
 	return list, nil
 }
 
-// Parse reads a patch: two lines of our own, and one hunk of a unified diff
-// that changes one line. Line numbers are not looked at.
+// Parse reads a patch: a head of three lines, and the lines of a hunk that changes
+// one line.
+//
+//	# 4: a sentence that it breaks
+//	# tests: ./runtime
+//	@@ (*ledger).write
+//	 	l.mu.Lock()
+//	-	kept := b.err != nil
+//	+	kept := true
 func Parse(text string) (*Patch, error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if len(lines) < 6 {
-		return nil, fmt.Errorf("it has %d lines: want a head of five and a hunk", len(lines))
+	if len(lines) < 4 {
+		return nil, fmt.Errorf("it has %d lines: want a head of three and a hunk", len(lines))
 	}
 	p := &Patch{}
 	var tests string
 	for i, head := range []struct {
 		prefix string
 		rest   *string
-	}{{"# ", &p.Breaks}, {"# tests: ", &tests}, {"--- a/", new(string)}, {"+++ b/", &p.File}, {"@@ ", new(string)}} {
+	}{{"# ", &p.Breaks}, {"# tests: ", &tests}, {"@@ ", &p.In}} {
 		var ok bool
 		if *head.rest, ok = strings.CutPrefix(lines[i], head.prefix); !ok {
 			return nil, fmt.Errorf("line %d: %q does not begin with %q", i+1, lines[i], head.prefix)
@@ -65,62 +72,72 @@ func Parse(text string) (*Patch, error) {
 	if len(p.Tests) == 0 {
 		return nil, fmt.Errorf("it names no package whose tests must notice")
 	}
-	return p, p.hunk(lines[5:])
+	return p, p.hunk(lines[3:])
 }
 
 // hunk reads the lines of the hunk.
 func (p *Patch) hunk(lines []string) error {
 	removed, added := 0, 0
-	var before, after strings.Builder
 	for _, line := range lines {
-		switch {
-		case line == "": // an editor has taken the blank of an empty line
-			before.WriteString("\n")
-			after.WriteString("\n")
-		case line[0] == ' ':
-			before.WriteString(line[1:] + "\n")
-			after.WriteString(line[1:] + "\n")
-		case line[0] == '-':
+		op, text := byte(' '), "" // an editor has taken the blank of an empty line
+		if line != "" {
+			op, text = line[0], line[1:]
+		}
+		switch op {
+		case ' ':
+			p.Before, p.After = append(p.Before, text), append(p.After, text)
+		case '-':
 			removed++
-			before.WriteString(line[1:] + "\n")
-		case line[0] == '+':
+			p.Before = append(p.Before, text)
+		case '+':
 			added++
-			after.WriteString(line[1:] + "\n")
+			p.After = append(p.After, text)
 		default:
 			return fmt.Errorf("%q does not belong into a hunk: there is one", line)
 		}
 	}
-	if removed > 1 || added > 1 || removed+added == 0 {
+	switch {
+	case removed > 1 || added > 1 || removed+added == 0:
 		return fmt.Errorf("it takes %d lines and adds %d: a mutant is a change of one line", removed, added)
+	case len(p.Before) == 0:
+		return fmt.Errorf("it adds a line and names none beside it")
 	}
-	p.Before, p.After = before.String(), after.String()
 	return nil
 }
 
-// Apply returns the file that p changes, changed. Root is where the module is.
-func (p *Patch) Apply(root string) (string, error) {
-	source, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p.File)))
+// Apply returns the file that p changes, from the root of the module, and its text as
+// changed.
+func (p *Patch) Apply(root string) (file, text string, err error) {
+	list, err := Declarations(root, p.In)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	switch n := strings.Count(string(source), p.Before); n {
-	case 1:
-		return strings.Replace(string(source), p.Before, p.After, 1), nil
-	case 0:
-		return "", fmt.Errorf("%s: what it changes is not there any more: make the patch anew", p.File)
-	default:
-		return "", fmt.Errorf("%s: what it changes is there %d times: add lines around it", p.File, n)
+	found := 0
+	for _, d := range list {
+		for _, at := range d.find(p.Before) {
+			file, text = d.File, d.replace(at, len(p.Before), p.After)
+			found++
+		}
 	}
+	switch {
+	case len(list) == 0:
+		return "", "", fmt.Errorf("there is no %s any more: name the declaration that has the text", p.In)
+	case found == 0:
+		return "", "", fmt.Errorf("%s: what it changes is not there any more: make the patch anew", p.In)
+	case found > 1:
+		return "", "", fmt.Errorf("%s: what it changes is there %d times: add lines around it, or the package (%s.%s)", p.In, found, list[0].Package, p.In)
+	}
+	return file, text, nil
 }
 
 // Overlay writes into dir the mutant and what puts it in the place of the
 // original, of which it returns the path: what Build takes.
 func (p *Patch) Overlay(root, dir string) (path string, err error) {
-	text, err := p.Apply(root)
+	file, text, err := p.Apply(root)
 	if err != nil {
 		return "", err
 	}
-	original, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(p.File)))
+	original, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(file)))
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,8 @@
 package mutant_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,16 +11,71 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 )
 
+const head = "# 4 a: b\n# tests: ./x\n@@ f\n"
+
 func TestPatchIsAChangeOfOneLine(t *testing.T) {
-	head := "# 4 a: b\n# tests: ./x\n--- a/x.go\n+++ b/x.go\n@@ -1,3 +1,3 @@\n"
 	p, err := mutant.Parse(head + " a\n-b\n+c\n\n d\n")
 	require.NoError(t, err)
-	require.Equal(t, &mutant.Patch{Breaks: "4 a: b", Tests: []string{"./x"}, File: "x.go", Before: "a\nb\n\nd\n", After: "a\nc\n\nd\n"}, p)
+	require.Equal(t, &mutant.Patch{
+		Breaks: "4 a: b", Tests: []string{"./x"}, In: "f", Before: []string{"a", "b", "", "d"}, After: []string{"a", "c", "", "d"},
+	}, p)
 	for _, text := range []string{
-		"", head, head + " a\n b\n", head + "-a\n-b\n", head + "+a\n+b\n", head + "-a\n@@ -9 +9 @@\n-b\n",
-		strings.Replace(head, "# 4", "4", 1) + "-a\n", strings.Replace(head, " ./x", "", 1) + "-a\n", strings.Replace(head, "+++ b/", "+++ ", 1) + "-a\n",
+		"", head, head + " a\n b\n", head + "-a\n-b\n", head + "+a\n+b\n", head + " a\n-a\n@@ g\n-b\n", head + "+a\n",
+		strings.Replace(head, "# 4", "4", 1) + "-a\n", strings.Replace(head, " ./x", "", 1) + "-a\n", strings.Replace(head, "@@ f", "@@", 1) + "-a\n",
 	} {
 		_, err := mutant.Parse(text)
 		require.Error(t, err, text)
+	}
+}
+
+const (
+	one = "package one\n\nfunc f() int {\n\tn := 1\n\treturn n\n}\n\ntype t[K any] struct{}\n\nfunc (*t[K]) m() int {\n\treturn 1\n}\n\nconst limit = 3\n"
+	two = "package two\n\nfunc f() int {\n\tif true {\n\t\treturn 2\n\t}\n\treturn n\n}\n"
+)
+
+// module writes a module of two packages, in which a third is of another module.
+func module(t *testing.T) (root string) {
+	root = t.TempDir()
+	for name, text := range map[string]string{
+		"one/a.go": one, "two/a.go": two, "two/a_test.go": one, "two/testdata/a.go": "package", "three/go.mod": "module three", "three/a.go": one,
+	} {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	}
+	return root
+}
+
+// TestPatchFindsItsDeclaration wherever that is.
+func TestPatchFindsItsDeclaration(t *testing.T) {
+	root := module(t)
+	for patch, want := range map[string]string{
+		"@@ f\n-\tn := 1\n+\tn := 2\n":                 "one/a.go",
+		"@@ f\n-return 2\n+return 3\n":                 "two/a.go", // whatever its indentation is
+		"@@ two.f\n-\treturn n\n+\treturn 0\n":         "two/a.go",
+		"@@ f\n \t}\n-\treturn n\n+\treturn 0\n":       "two/a.go",
+		"@@ (*t).m\n-\treturn 1\n+\treturn 0\n":        "one/a.go",
+		"@@ limit\n-const limit = 3\n+const limit=4\n": "one/a.go",
+	} {
+		p, err := mutant.Parse("# b\n# tests: ./x\n" + patch)
+		require.NoError(t, err)
+		file, text, err := p.Apply(root)
+		require.NoError(t, err, patch)
+		require.Equal(t, want, file, patch)
+		source := map[string]string{"one/a.go": one, "two/a.go": two}[file]
+		require.NotEqual(t, source, text)
+		require.Equal(t, strings.Count(source, "\n"), strings.Count(text, "\n"), patch)
+	}
+	for patch, want := range map[string]string{
+		"@@ g\n-\treturn n\n":         "there is no g any more",
+		"@@ f\n-\treturn n\n":         "there 2 times",
+		"@@ f\n-\treturn 9\n":         "not there any more",
+		"@@ two.f\n-\tn := 1\n":       "not there any more",
+		"@@ (*t).m\n-const limit = 3": "not there any more",
+	} {
+		p, err := mutant.Parse("# b\n# tests: ./x\n" + patch)
+		require.NoError(t, err)
+		_, _, err = p.Apply(root)
+		require.ErrorContains(t, err, want, patch)
 	}
 }
