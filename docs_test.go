@@ -40,6 +40,21 @@ func TestScenariosOfTheDocs(t *testing.T) {
 	}
 }
 
+// TestBatteriesAreListed: docs/testing.md names every package that sizes tests with
+// AMBIT_BATTERY.
+func TestBatteriesAreListed(t *testing.T) {
+	text, err := os.ReadFile("docs/testing.md")
+	require.NoError(t, err)
+	eachGoFile(t, func(path string, file *ast.File, _ *token.FileSet) {
+		for _, imp := range file.Imports {
+			if strings.HasSuffix(path, "_test.go") && imp.Path.Value == `"`+module+`/internal/battery"` {
+				pkg := filepath.ToSlash(filepath.Dir(path))
+				require.Contains(t, string(text)+"`internal/battery`", "`"+pkg+"`", path)
+			}
+		}
+	})
+}
+
 // TestTestsOfTheDocs: a promise that names the test that shows it names one that
 // there is.
 func TestTestsOfTheDocs(t *testing.T) {

@@ -3,6 +3,7 @@ package ambit_test
 import (
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,11 @@ var fences = map[string][]string{
 	"gen/dynamic":                  {"gen/internal/ir", "dsl", "runtime", "@runtime", "@dsl"},
 	"gen/dynamic/internal/answer":  {"runtime", "@runtime"},
 
+	"internal/battery":    {},
+	"internal/fuzz":       {},
+	"internal/buildcache": {},
+	"internal/warmcall":   {"runtime", "@runtime"},
+
 	"policies": {},
 
 	"runtime/wire":          {},
@@ -43,20 +49,21 @@ var fences = map[string][]string{
 	"runtime/runtimetest":   {"runtime/journal", "@runtime/journal"},
 	"runtime/scenario":      {"runtime", "@runtime", "runtime/internal/virtual", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
 	"runtime/scripttest":    {"runtime", "@runtime", "runtime/internal/virtual", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},
-	"runtime/sqlite":        {"runtime/journal", "@runtime/journal", "runtime/internal/oslock", "@runtime/internal/simdisk"},
+	"runtime/sqlite":        {"runtime/journal", "@runtime/journal", "runtime/internal/oslock", "runtime/internal/takeover", "@runtime/internal/simdisk"},
 	"runtime/sqltx":         {"runtime", "@runtime"},
 	"runtime/state":         {"runtime", "@runtime"},
 	"runtime/terminal":      {"runtime", "@runtime", "golang.org/x/term", "golang.org/x/sys"},
-	"runtime/workspace":     {"runtime", "@runtime", "runtime/content", "@runtime/content", "github.com/rogpeppe/go-internal"},
+	"runtime/workspace":     {"runtime", "@runtime", "runtime/content", "@runtime/content", "runtime/internal/takeover", "@runtime/internal/takeover", "github.com/rogpeppe/go-internal"},
 
 	"runtime/internal/compact":   {"runtime/wire", "runtime/internal/walk"},
 	"runtime/internal/crashtest": {},
 	"runtime/internal/disk":      {},
-	"runtime/internal/mutant":    {},
+	"runtime/internal/mutant":    {"internal/battery"},
 	"runtime/internal/oslock":    {"golang.org/x/sys"},
 	"runtime/internal/rig":       {},
 	"runtime/internal/simdisk":   {"golang.org/x/sys", "modernc.org", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft"},
 	"runtime/internal/simfs":     {"runtime/internal/disk"},
+	"runtime/internal/takeover":  {"runtime/internal/oslock", "@runtime/internal/oslock"},
 	"runtime/internal/virtual":   {"runtime", "@runtime"},
 	"runtime/internal/walk":      {"runtime/wire"},
 }
@@ -149,9 +156,17 @@ func covers(pattern, pkg string) bool {
 // this module links, the others of them that it links.
 func linked(t *testing.T) map[string][]string {
 	t.Helper()
+	all, err := listLinked()
+	require.NoError(t, err)
+	return all
+}
+
+var listLinked = sync.OnceValues(func() (map[string][]string, error) {
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{range .Deps}} {{.}}{{end}}{{end}}", "./...")
 	out, err := cmd.Output()
-	require.NoError(t, err)
+	if err != nil {
+		return nil, err
+	}
 	all := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
 		if words := strings.Fields(line); len(words) > 0 {
@@ -167,5 +182,5 @@ func linked(t *testing.T) map[string][]string {
 		}
 		all[pkg] = others
 	}
-	return all
-}
+	return all, nil
+})

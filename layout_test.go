@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -153,7 +154,22 @@ func generated(file *ast.File) bool { return ast.IsGenerated(file) }
 // eachGoFile calls f for every Go file of the module, testdata aside.
 func eachGoFile(t *testing.T, f func(path string, file *ast.File, fset *token.FileSet)) {
 	t.Helper()
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	files, err := goFiles()
+	require.NoError(t, err)
+	for _, file := range files {
+		f(file.path, file.tree, file.fset)
+	}
+}
+
+type goFile struct {
+	path string
+	tree *ast.File
+	fset *token.FileSet
+}
+
+var goFiles = sync.OnceValues(func() (files []goFile, err error) {
+	fset := token.NewFileSet()
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -167,16 +183,15 @@ func eachGoFile(t *testing.T, f func(path string, file *ast.File, fset *token.Fi
 		if !strings.HasSuffix(name, ".go") {
 			return nil
 		}
-		fset := token.NewFileSet()
 		file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
 		if err != nil {
 			return err
 		}
-		f(path, file, fset)
+		files = append(files, goFile{path, file, fset})
 		return nil
 	})
-	require.NoError(t, err)
-}
+	return files, err
+})
 
 // TestReadmeIsShort keeps the first 60 lines of the README enough to start.
 func TestReadmeIsShort(t *testing.T) {

@@ -3,6 +3,8 @@ package ambit_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/buildcache"
 )
 
 // blocks returns the code blocks of a page in one language.
@@ -28,7 +32,10 @@ func blocks(t *testing.T, page, language string) []string {
 // TestReadmeSnippets makes an application of the README's declaration, handler
 // and policy, generates it and makes the README's calls, which print what it says.
 func TestReadmeSnippets(t *testing.T) {
-	dir, write := scratch(t)
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
+	dir, write := scratch(t, "readme")
 	write("shop/tools.yaml", blocks(t, "README.md", "yaml")[0])
 	write("shop/policy/refund.rego", blocks(t, "README.md", "rego")[0])
 	calls := blocks(t, "README.md", "go")[2]
@@ -36,9 +43,7 @@ func TestReadmeSnippets(t *testing.T) {
 	write("main.go", program.Replace(readmeProgram)+blocks(t, "README.md", "go")[0])
 
 	goRun(t, ".", "run", "./cmd/ambit", "generate", filepath.Join(dir, "shop", "tools.yaml"))
-	binary := filepath.Join(t.TempDir(), "shop")
-	goRun(t, ".", "build", "-o", binary, "./"+dir)
-	cmd := exec.Command(binary)
+	cmd := exec.Command("go", "run", ".")
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -52,12 +57,17 @@ func TestReadmeSnippets(t *testing.T) {
 	require.Equal(t, want.String(), string(out))
 }
 
-// scratch makes a folder inside the module, so that what is in it builds as a
-// part of it, and below testdata, so that ./... does not see it.
-func scratch(t *testing.T) (dir string, write func(name, text string)) {
+// scratch makes a folder inside the module, so that what is in it builds as a part of
+// it, and below testdata, so that ./... does not see it. Its path is the same in each
+// run, for the build cache, unless another run is under way.
+func scratch(t *testing.T, name string) (dir string, write func(name, text string)) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll("testdata", 0o755))
-	dir, err := os.MkdirTemp("testdata", "page")
+	dir = filepath.Join("testdata", name)
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		dir, err = os.MkdirTemp("testdata", name)
+	}
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	return dir, func(name, text string) {
@@ -105,6 +115,9 @@ func main() {
 // TestReadmeCommands runs the README's first command and compares the shape of
 // what it prints with what the README says.
 func TestReadmeCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
 	line, _, _ := strings.Cut(blocks(t, "README.md", "sh")[0], "#")
 	commands := strings.Fields(line)
 	require.Equal(t, []string{"go", "run", "./examples/workspace"}, commands)
@@ -122,6 +135,9 @@ func TestReadmeCommands(t *testing.T) {
 
 // TestReadmeLine gives the example the line of a calls file that the README shows.
 func TestReadmeLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
 	text, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	line := regexp.MustCompile("`(\\{\"tool\": [^`]*)`").FindSubmatch(text)
@@ -136,20 +152,26 @@ func TestReadmeLine(t *testing.T) {
 // TestReadmeInit runs the README's command for a new application, with another
 // place for it, and with what a shell makes of its variable.
 func TestReadmeInit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
 	words := strings.Fields(blocks(t, "README.md", "sh")[1])
 	require.Equal(t, []string{"go", "run", "./cmd/ambit", "init", "--local", `"$PWD"`, "../shop"}, words)
 	here, err := os.Getwd()
 	require.NoError(t, err)
-	app := filepath.Join(t.TempDir(), "shop")
+	app := filepath.Join(buildcache.Dir(t, "init"), "shop")
 	words[5], words[6] = here, app
 	goRun(t, ".", words[1:]...)
-	goRun(t, app, "build", "./...")
+	goRun(t, app, "run", ".")
 }
 
 // TestPolicyPage checks, compiles and tests the policies that docs/policies.md shows.
 func TestPolicyPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
 	const page = "docs/policies.md"
-	dir, write := scratch(t)
+	dir, write := scratch(t, "policies")
 	write("tools.yaml", blocks(t, page, "yaml")[0])
 	for _, text := range blocks(t, page, "rego") {
 		name, _, ok := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
