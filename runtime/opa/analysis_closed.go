@@ -17,7 +17,8 @@ type closedRules struct {
 	isClosed map[*ast.Rule]bool
 	values   map[string]*ast.Term
 	store    storage.Store
-	until    time.Time // when to stop evaluating, whatever is left
+	sites    []guardableCall // that a guard bounds while closed rules are evaluated
+	until    time.Time       // when to stop evaluating, whatever is left
 }
 
 // maxClosedTime bounds the evaluation of closed rules and of functions with
@@ -25,7 +26,12 @@ type closedRules struct {
 const maxClosedTime = 5 * time.Second
 
 func newClosedRules(b *bundle) *closedRules {
+	var sites []guardableCall
+	for _, m := range b.compiler.Modules {
+		sites = append(sites, guardableCalls(m)...)
+	}
 	return &closedRules{
+		sites:  sites,
 		bundle: b, isClosed: map[*ast.Rule]bool{}, values: map[string]*ast.Term{},
 		store: inmem.NewFromObjectWithOpts(b.data, inmem.OptRoundTripOnWrite(false)),
 		until: time.Now().Add(maxClosedTime),
@@ -115,16 +121,26 @@ func (c *closedRules) eval(e *ast.Expr) (found *ast.Term, err error) {
 	return c.query(ast.NewBody(e))
 }
 
-// query evaluates a body without input and returns the last value of result.
+// query evaluates a body without input and returns the last value of result. Its
+// calls and those of the policies go through the guards meanwhile, as in a decision:
+// a call with constants can take the memory of the process, too.
 func (c *closedRules) query(body ast.Body) (found *ast.Term, err error) {
 	if time.Now().After(c.until) {
 		return nil, nil
+	}
+	for _, s := range c.sites {
+		s.guard()
+		defer s.unguard()
+	}
+	for _, s := range guardableCalls(body) {
+		s.guard()
+		defer s.unguard()
 	}
 	ctx, stop := context.WithDeadline(context.Background(), c.until)
 	defer stop()
 	err = storage.Txn(ctx, c.store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		return topdown.NewQuery(body).WithCompiler(c.compiler).WithStore(c.store).WithTransaction(txn).
-			WithBuiltins(urlBuiltins()).WithStrictBuiltinErrors(true).WithCancel(cancel{ctx}).
+			WithBuiltins(evaluatedBuiltins()).WithStrictBuiltinErrors(true).WithCancel(cancel{ctx}).
 			Iter(ctx, func(r topdown.QueryResult) error {
 				found = r["result"]
 				return nil

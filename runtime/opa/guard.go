@@ -84,7 +84,7 @@ func (g guard) wrap(name string) topdown.BuiltinFunc {
 	return func(bctx topdown.BuiltinContext, args []*ast.Term, iter func(*ast.Term) error) error {
 		if g.before != nil {
 			if err := g.before(args); err != nil {
-				return refusedCall(name, bctx, err)
+				return refusedCall(name, bctx, tooLargeError{err})
 			}
 		}
 		return run(bctx, args, func(t *ast.Term) error {
@@ -102,6 +102,9 @@ func (g guard) wrap(name string) topdown.BuiltinFunc {
 		})
 	}
 }
+
+// A tooLargeError is why a guard refuses a call before it is made.
+type tooLargeError struct{ error }
 
 // refusedCall is the error of a call that a guard, or a function of URLs, refuses.
 func refusedCall(name string, bctx topdown.BuiltinContext, err error) error {
@@ -149,31 +152,48 @@ func atMost(size int) error {
 	return nil
 }
 
+// A guardableCall is a call, in compiled policies, of a function that has a guard.
+type guardableCall struct {
+	terms          []*ast.Term // of the call; the first is the function
+	plain, guarded *ast.Term
+}
+
+func (s guardableCall) guard()   { s.terms[0] = s.guarded }
+func (s guardableCall) unguard() { s.terms[0] = s.plain }
+
 // guardCalls makes the compiled policies call the guards. It changes the modules
 // in place: the rules that the compiler indexed are the same.
 func guardCalls(c *ast.Compiler) {
+	for _, m := range c.Modules {
+		for _, s := range guardableCalls(m) {
+			s.guard()
+		}
+	}
+}
+
+// guardableCalls returns the calls in x of functions that have a guard.
+func guardableCalls(x any) (sites []guardableCall) {
 	guarded := guardedBuiltins()
-	swap := func(terms []*ast.Term) {
+	add := func(terms []*ast.Term) {
 		if len(terms) == 0 {
 			return
 		}
 		if ref, ok := terms[0].Value.(ast.Ref); ok {
 			if to := guardRef(ref.String()); guarded[to.String()] != nil {
-				terms[0] = ast.NewTerm(to).SetLocation(terms[0].Location)
+				sites = append(sites, guardableCall{terms, terms[0], ast.NewTerm(to).SetLocation(terms[0].Location)})
 			}
 		}
 	}
-	for _, m := range c.Modules {
-		ast.NewGenericVisitor(func(x any) bool {
-			switch x := x.(type) {
-			case *ast.Expr:
-				if terms, ok := x.Terms.([]*ast.Term); ok {
-					swap(terms)
-				}
-			case ast.Call:
-				swap(x)
+	ast.NewGenericVisitor(func(x any) bool {
+		switch x := x.(type) {
+		case *ast.Expr:
+			if terms, ok := x.Terms.([]*ast.Term); ok {
+				add(terms)
 			}
-			return false
-		}).Walk(m)
-	}
+		case ast.Call:
+			add(x)
+		}
+		return false
+	}).Walk(x)
+	return sites
 }

@@ -3,6 +3,7 @@ package opa
 import (
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"strings"
 	"testing"
 
@@ -157,4 +158,24 @@ func TestReachableVisitsEachNodeOnce(t *testing.T) {
 	require.NoError(t, err)
 	_, err = guardedCall(t, `graph.reachable(x, x.start)`, `{"start":"a0"}`)
 	assert.ErrorContains(t, err, "graph.reachable: operand 2 must be {array, set} but got string")
+}
+
+// TestConstantsAreEvaluatedWithinBounds loads policies that a check evaluates, with
+// constants that ask for more memory than a process has.
+func TestConstantsAreEvaluatedWithinBounds(t *testing.T) {
+	for _, test := range []verdict{
+		{`big[0] == input.args.amount` + "\n}\n\nbig := numbers.range(1, 1000000000) if {\n\ttrue", "a range of more than 10000 numbers"},
+		{`5 in numbers.range_step(0, 1000000000, 10)`, "a range of more than 10000 numbers"},
+		{`padded == input.args.note` + "\n}\n\npadded := sprintf(\"%1000000000d\", [1]) if {\n\ttrue", "sprintf: "},
+		{`long == input.args.note` + "\n}\n\nlong := replace(wide, \"a\", wide)\n\nwide := sprintf(\"%1000000s\", [\"a\"])\n\nother if {\n\ttrue", ""},
+	} {
+		fsys := shopDir(t)
+		fsys["p.rego"] = text("package ambit.policies.p\n\ndeny contains {\"code\": \"no\", \"message\": \"m\"} if {\n\t" + test.policy + "\n}\n")
+		var before, after goruntime.MemStats
+		goruntime.ReadMemStats(&before)
+		_, err := loadBundle(fsys)
+		goruntime.ReadMemStats(&after)
+		require.ErrorContains(t, err, test.want, test.policy)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(256<<20), test.policy)
+	}
 }

@@ -1,6 +1,7 @@
 package opa
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,7 +148,7 @@ func (a *analysis) filled(s valueSet, stand *ast.Term) []constant {
 func (a *analysis) try(name string, args []*ast.Term, c constant, e *ast.Expr, hint string) {
 	call := append(append([]*ast.Term{ast.NewTerm(builtinRef(name))}, args...), ast.VarTerm("result"))
 	_, err := a.closed.eval(&ast.Expr{Terms: call})
-	if err == nil {
+	if _, large := errors.AsType[tooLargeError](err); err == nil || large { // with other operands it may be small
 		return
 	}
 	at := a.where(c)
