@@ -181,7 +181,7 @@ func newSource(path, text string) source {
 	return s
 }
 
-// diagnostic makes a fault whose place is inside the file, whatever pos says.
+// diagnostic makes a fault at pos. It moves a pos outside of the file into it.
 func (s source) diagnostic(pos Pos, hint, format string, args ...any) *Diagnostic {
 	d := &Diagnostic{Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint}
 	d.Pos.File = s.path
