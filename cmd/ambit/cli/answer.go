@@ -21,12 +21,12 @@ type answer struct {
 	failure  error             // why the policy could not judge it
 	tool     string
 	given    []byte        // the arguments of the call
-	consent  *consentTerms // nil when nobody asks
+	consent  *consentTerms // nil when the call needs no consent
 }
 
 // consentTerms say who must agree to a call, how soon, and how far that may reach.
 type consentTerms struct {
-	Approvers []string `json:"approvers"` // empty: anybody but the principal
+	Approvers []string `json:"approvers"` // empty: any but the principal
 	Quorum    int      `json:"quorum"`
 	Timeout   string   `json:"timeout"`
 	MaxCover  string   `json:"max_cover"`

@@ -40,7 +40,7 @@ func (d *declaration) refusePackage() error {
 func (d *declaration) goFiles() []string {
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {
-		return nil // whoever writes here will say so
+		return nil // writing the generated files reports it
 	}
 	var names []string
 	for _, e := range entries {
