@@ -161,7 +161,7 @@ func (m *model) ends(c *told, line *outcomeLine) {
 		filetools.FileWriteName:   {"completed ", "failed interrupted", "unknown interrupted", "denied consent_denied", "denied binding_mismatch"},
 	}
 	require.Contains(m.t, allowed[c.tool], why, "%s: %s", c.id, line.Message)
-	if c.path != "" && line.Outcome == "completed" { // whatever else it is, the file is as it was
+	if c.path != "" && line.Outcome == "completed" { // any other outcome leaves the file as it was
 		m.files[c.path] = append(m.files[c.path], c)
 	}
 }

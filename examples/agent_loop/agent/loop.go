@@ -95,8 +95,8 @@ func (l *Loop) carryOut(ctx context.Context, calls []runtime.Call) (results []Re
 	outcomes := turn.ExecuteBatch(ctx, calls, runtime.Parallel)
 	for i, o := range outcomes {
 		if o.Loop == runtime.LoopWait {
-			// Somebody is asked, and the others of the batch have run meanwhile.
-			// A program that does not stay would come back with the id of the call.
+			// The call waits for consent. The rest of the batch has run meanwhile.
+			// A program that ends here would keep the id of the call and await it later.
 			outcomes[i] = l.Session.Await(ctx, o.CallID)
 		}
 	}
