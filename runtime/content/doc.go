@@ -11,8 +11,8 @@
 // takes less time than one after the other; Create is for a content that comes
 // in parts.
 //
-// Who reads verifies: a content that is torn, or that somebody has changed, is
-// ErrCorrupt, with the name of the file, and is not returned. Putting the same
+// Get and a Reader verify: for a content that is torn, or was changed, the error is
+// ErrCorrupt, with the name of the file, and it is not returned. Putting the same
 // content again repairs it.
 //
 // Once a sync has failed nothing can be promised any more, and trying again would

@@ -8,7 +8,7 @@ import (
 
 // The errors of a Journal, to be found with errors.Is.
 var (
-	// ErrConflict says that entries do not continue the journal: somebody else has
+	// ErrConflict says that entries do not continue the journal: another writer has
 	// appended, or the journal was not read to its end before.
 	ErrConflict = errors.New("the entries do not continue the journal")
 	// ErrLost says that this process may not write the journal any more: another

@@ -96,8 +96,8 @@ func TestEntriesAreNeverChanged(t *testing.T) {
 	}
 }
 
-// TestWritesOfManyKinds writes from many goroutines: those that are refused harm
-// nobody who is in the same transaction.
+// TestWritesOfManyKinds writes from many goroutines: a write that is refused fails no
+// other write of the same transaction.
 func TestWritesOfManyKinds(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "store"))
 	var wg sync.WaitGroup
