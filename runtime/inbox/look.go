@@ -59,8 +59,8 @@ func (s *Server) first(name string) bool {
 	return !was
 }
 
-// take carries out the command of a file, and returns when that is done or would
-// keep others waiting for too long.
+// take carries out the command of a file. It returns when that is done, or after
+// patience, so that the next commands do not wait any longer.
 func (s *Server) take(ctx context.Context, name string) {
 	c, err := s.read(name)
 	if err != nil {

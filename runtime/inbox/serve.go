@@ -105,7 +105,7 @@ func (s *Server) run(ctx context.Context) {
 	t := time.NewTicker(every)
 	defer t.Stop()
 	for locked := false; ; {
-		if !locked { // somebody may just be looking whether it is
+		if !locked { // another process may hold the lock for a moment, in Served
 			held, err := oslock.Lock(s.served)
 			if locked = err != nil || !held; err != nil {
 				s.report(fmt.Errorf("others will think that the inbox %q is not served: %w", s.dir, err))

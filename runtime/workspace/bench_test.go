@@ -64,7 +64,8 @@ func benchFour(b *testing.B, size int) {
 	b.ReportMetric((k+s)/(2*r), "both/raw")
 }
 
-// putSynced writes files that cost nothing more when others are synced.
+// putSynced writes and syncs files, so that a later sync of other files is not charged
+// for them.
 func (b *bench) putSynced(names []string, list [4][]byte) {
 	for i, name := range names {
 		b.put(name, string(list[i]))

@@ -57,7 +57,7 @@ type seen struct {
 
 // look reads what is at a place. It fails for a file that is larger than limit.
 func (p *place) look(limit int64) (seen, error) {
-	for range 3 { // somebody may be writing it just now
+	for range 3 { // another writer may be changing it just now
 		s, again, err := p.lookOnce(limit)
 		if err != nil {
 			return seen{}, fmt.Errorf("path %q: %w", p.path, err)
