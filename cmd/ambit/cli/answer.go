@@ -16,7 +16,7 @@ import (
 // An answer is what "ambit explain" prints.
 type answer struct {
 	verdict  runtime.Verdict
-	allows   []opa.Allow       // what spoke for the call
+	allows   []opa.Allow       // what allows the call
 	rewrites []runtime.Rewrite // what changed its arguments
 	failure  error             // why the policy could not judge it
 	tool     string

@@ -84,7 +84,7 @@ func (es codedErrors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// rulesConfig is what the rule engine is told of the tools of f.
+// rulesConfig is the configuration of the rule engine for the tools of f.
 func rulesConfig(f *dsl.File) rules.Config {
 	cfg := rules.Config{Set: rulesOf(f.Rules)}
 	for _, t := range f.Tools {

@@ -133,7 +133,7 @@ func policyError(e *opa.Error) string {
 	return bare.Error()
 }
 
-// asProblems turns every error that is not one of the kinds that report knows
+// asProblems turns every error that is not one of the kinds that report handles
 // into a problem.
 func asProblems(err error) error {
 	var out []error

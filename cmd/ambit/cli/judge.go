@@ -85,7 +85,7 @@ func (a *answer) fillAsks(tool *runtime.Tool) {
 	if err != nil {
 		return
 	}
-	text = maskDigest.ReplaceAll(text, []byte(")")) // who knows the key could try which secret it is
+	text = maskDigest.ReplaceAll(text, []byte(")")) // a reader that has the key could try which secret it is
 	asks := slices.Clone(a.verdict.Decision.Asks)
 	for i := range asks {
 		asks[i].Message = terminal.Fill(asks[i].Message, text)
@@ -149,8 +149,8 @@ type stage struct {
 	failure error
 }
 
-// explained is what spoke for the call in the end, what changed its arguments
-// on the way, and why the policy could not judge it.
+// explained returns what allows the call in the last judgment, what changed its
+// arguments in any of them, and why the policy could not judge it.
 func (s *stage) explained() (allows []opa.Allow, rewrites []runtime.Rewrite, failure error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -73,7 +73,7 @@ func TestInitWorksInsideTheFolder(t *testing.T) {
 	require.Equal(t, long, info.ModTime())
 }
 
-// Names that only init knows are not told.
+// An error does not name files that only init uses.
 func TestWhatCannotBeWrittenIsNamedAsGiven(t *testing.T) {
 	for _, test := range []struct {
 		err  error

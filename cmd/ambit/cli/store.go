@@ -73,7 +73,7 @@ func (v *storeVerb) with(f func(*sqlite.Reader) error, opts ...sqlite.Option) (e
 	return f(r)
 }
 
-// errNoStore is what verbs say that were not told of a store.
+// errNoStore is the error of a verb that was given no store.
 func errNoStore() error {
 	return usage("the name of the store is missing", "add --store FILE, the file that the application opens with sqlite.Open, or set "+storeVariable)
 }
