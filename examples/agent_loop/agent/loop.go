@@ -25,8 +25,8 @@ type Message struct {
 	Results []Result
 }
 
-// A Result is what the model is told of one call. Only what is safe to show to a
-// model is in it.
+// A Result is what the model receives about one call. It holds only what is safe to
+// show to a model.
 type Result struct {
 	Call     string                `json:"-"`
 	Outcome  string                `json:"outcome"`
