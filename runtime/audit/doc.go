@@ -33,9 +33,9 @@
 //	— agents.example.com/prod Az3grl...
 //
 // One is made every [Interval] entries, [Delay] after the first entry that has
-// none, at the end of each run, and by Close. Beside the signature it holds the
+// none, at the end of each run, and by Close. Besides the signature it holds the
 // hashes of its interval, 32 bytes an entry, so that the first bad entry is found
-// and not only the interval. They prove nothing by themselves: they are believed
+// and not only the interval. They prove nothing by themselves: Verify uses them
 // only if the signed root follows from them.
 //
 // # A Log

@@ -35,8 +35,8 @@ func GenerateKey(name string) (signer, verifier string, err error) {
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 
 // WriteKeys stores a new key: the signer in a file that only its owner may read,
-// and the verifier beside it, in the file of that name with PublicSuffix. It
-// overwrites neither: what an old key has signed can be verified only with it.
+// and the verifier in the file of that name with PublicSuffix. It overwrites
+// neither: what an old key has signed can be verified only with it.
 func WriteKeys(path, signer, verifier string) error {
 	if err := writeNew(path+PublicSuffix, verifier, 0o644); err != nil {
 		return err

@@ -42,7 +42,7 @@ type Log struct {
 	closed  bool
 	working sync.WaitGroup // goroutines that make checkpoints
 
-	turn    chan struct{} // held by who makes a checkpoint; guards the next field
+	turn    chan struct{} // held by the goroutine that makes a checkpoint; guards the next field
 	anchors []anchor
 }
 
@@ -279,7 +279,7 @@ func (l *Log) disarm() {
 }
 
 // flush makes a checkpoint, unless the last one needs no successor. The caller has
-// taken the turn, which flush gives back.
+// taken the turn, which flush releases.
 func (l *Log) flush(ctx context.Context) error {
 	defer func() { <-l.turn }()
 	l.mu.Lock()

@@ -131,8 +131,8 @@ func wantFault(t *testing.T, r audit.Report, at int, class audit.Class) {
 	require.Equal(t, []any{class, uint64(at), uint64(at)}, []any{r.Bad.Class, r.Bad.First, r.Bad.Last}, r.Bad.Error())
 }
 
-// TestRewrittenWithoutTheKey holds that who cannot sign gains nothing by changing
-// the hints, the notes, or both.
+// TestRewrittenWithoutTheKey holds that an attacker without the key gains nothing by
+// changing the hints, the notes, or both.
 func TestRewrittenWithoutTheKey(t *testing.T) {
 	signer, verifier := keys(t)
 	other, _ := keys(t)

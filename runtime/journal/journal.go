@@ -103,8 +103,8 @@ type Fencer interface {
 	Fence(ctx context.Context, effect func()) error
 }
 
-// A Write gives a key a value in the state that a store keeps beside its journal,
-// or takes it away: a nil Value.
+// A Write sets the value of a key in the state that a store keeps with its journal. A
+// nil Value deletes the key.
 type Write struct {
 	Key   string
 	Value []byte
