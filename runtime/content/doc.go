@@ -18,8 +18,8 @@
 // Once a sync has failed nothing can be promised any more, and trying again would
 // say nothing: every Put fails with ErrBroken until the store is opened anew.
 //
-// Nothing goes away by itself. Prune removes what was last put before a time and
-// is not wanted.
+// Only Prune removes contents: those that were last put before a time and are not
+// wanted.
 //
 // A store is a directory: the content with the hash abcd... is the file cd... in
 // ab. One process at a time may use it.

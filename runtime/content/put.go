@@ -71,8 +71,8 @@ type batch struct {
 	open  []disk.File
 }
 
-// add writes a content. One that is new gets its name at once: who reads it
-// compares the hash, so that a name without its content does no harm, and both are
+// add writes a content. One that is new gets its name at once: a read compares the
+// hash, so that a name without its content does no harm, and both are
 // made durable in one go. One that is there is replaced, by way of a temporary
 // name: what can be read need not be on the disk, if a sync has failed once, and
 // the new file says when the content was last used.

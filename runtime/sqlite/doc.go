@@ -35,7 +35,7 @@
 //
 // # Files
 //
-// Beside the file are five more, with these endings:
+// A store has five more files, with these endings:
 //
 //	-wal   the write-ahead log: part of the store while it is there
 //	-shm   shared memory, worth nothing

@@ -60,7 +60,7 @@ func OpenReader(path string, opts ...Option) (*Reader, error) {
 	return nil, err
 }
 
-// Close gives back what OpenReader has taken.
+// Close releases what OpenReader has acquired.
 func (r *Reader) Close() error { return r.close() }
 
 // useKeys makes r verify what it reads, if it has keys.

@@ -41,7 +41,7 @@ func TestSecondOwnerIsRefused(t *testing.T) {
 	require.NoError(t, second.Close())
 }
 
-// other is a connection that knows nothing of owners.
+// other is a connection that does not observe the ownership of the store.
 func other(t testing.TB, path string) *sql.DB {
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
 	require.NoError(t, err)

@@ -88,8 +88,7 @@ func (s *State) Set(ctx context.Context, key string, value []byte) error {
 	return s.change(ctx, key, value)
 }
 
-// Delete takes away the value of a key, when the call that ctx was made for
-// completes.
+// Delete deletes the value of a key, when the call that ctx was made for completes.
 func (s *State) Delete(ctx context.Context, key string) error { return s.change(ctx, key, nil) }
 
 func (s *State) change(ctx context.Context, key string, value []byte) error {
