@@ -18,7 +18,7 @@ import (
 const (
 	tempPrefix = "tmp-"
 	suffix     = ".command"
-	servedName = "served" // locked by who imports
+	servedName = "served" // locked by the process that imports
 )
 
 // ErrNoInbox says that no process has ever served an inbox of the store. It is found
@@ -111,7 +111,7 @@ func Served(s Store) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("see whether the inbox is served: %w", err)
 	}
-	// The lock is taken for a moment. Who serves tries again until it has it.
+	// The lock is taken for a moment. A Server tries again until it has it.
 	held, err := oslock.LockShared(f)
 	return held, errors.Join(err, f.Close())
 }

@@ -54,9 +54,9 @@ type Server struct {
 // An Option changes how a Server works.
 type Option func(*Server)
 
-// WithReport sets who is told of commands that were not carried out because they
-// are not signed, not readable, or cannot be recorded. It may be called by several
-// goroutines at once. The default is slog.Error.
+// WithReport sets the function that receives the errors of commands that were not
+// carried out because they are not signed, not readable, or cannot be recorded. Several
+// goroutines may call it at once. The default is slog.Error.
 func WithReport(f func(error)) Option { return func(s *Server) { s.report = f } }
 
 // WithIdentity translates the name of a user of the operating system to the id

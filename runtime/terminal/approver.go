@@ -23,8 +23,8 @@ type Decider interface {
 	Decide(ctx context.Context, requestID string, a runtime.Answer) runtime.Resolution
 }
 
-// An Approver is told of requests and answers them one by one, in the order in
-// which they came. It implements runtime.Approver.
+// An Approver receives requests and answers them one by one, in the order in which
+// they came. It implements runtime.Approver.
 type Approver struct {
 	by     string // whose answers these are; empty: Func says
 	begin  func(ctx context.Context) (answerer, error)

@@ -17,7 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
-// A person types one line at each prompt, and goes away after the last.
+// A person types one line at each prompt, and ends the input after the last.
 type person struct {
 	mu    sync.Mutex
 	lines []string

@@ -16,7 +16,7 @@ import (
 )
 
 // BenchmarkFourFiles measures, in turns, what keeping and restoring four files
-// costs beside what copying and syncing them does. The metrics are medians; raw
+// costs compared with copying and syncing them. The metrics are medians; raw
 // is one copy of the four, kept/raw and restored/raw compare with that, and
 // both/raw compares keeping and restoring together with a copy there and back.
 //

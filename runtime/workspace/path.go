@@ -99,7 +99,7 @@ func (p *place) close() {
 	}
 }
 
-// closeAll lets go of the directories of many places.
+// closeAll closes the directories of many places.
 func closeAll(list []*place) {
 	for _, p := range list {
 		p.close()

@@ -32,7 +32,7 @@ const (
 // A State is what a path stands for, but for times and owners.
 type State struct {
 	Kind   Kind        `json:"kind,omitempty"`
-	Mode   fs.FileMode `json:"mode,omitempty"`   // permissions, and what a directory has beside them
+	Mode   fs.FileMode `json:"mode,omitempty"`   // permissions, and the further bits of a directory
 	SHA256 string      `json:"sha256,omitempty"` // of a file
 	Size   int64       `json:"size,omitempty"`   // of a file, in bytes
 }

@@ -143,7 +143,7 @@ func (w *Workspace) change(ctx context.Context, name string, decide func(now see
 		return err
 	}
 	tx, err := w.txOf(ctx)
-	if err == nil { // who comes too late need not begin; what counts is the fence around the rename
+	if err == nil { // a fenced call need not begin; what counts is the fence around the rename
 		err = w.commit(ctx, nothing)
 	}
 	if err = errors.Join(err, ctx.Err()); err != nil {
@@ -305,7 +305,7 @@ func drop(dir disk.Dir, temp string) error {
 	return nil
 }
 
-// inDir returns a name beside a path.
+// inDir returns other in the directory of name.
 func inDir(name, other string) string {
 	if !strings.Contains(name, "/") {
 		return other
