@@ -144,8 +144,8 @@ func (ds Diagnostics) Err() error {
 	})
 }
 
-// Diagnostic returns a fault at pos with the source line that stands there. It
-// is for the later stages, which find what only they can know.
+// Diagnostic returns a fault at pos with the source line at that place. It is for the
+// later stages, which check what Parse cannot.
 func (f *File) Diagnostic(pos Pos, hint, format string, args ...any) *Diagnostic {
 	return f.source.diagnostic(pos, hint, format, args...)
 }
@@ -157,7 +157,7 @@ type source struct {
 	widths []int // of the lines, in code points
 }
 
-// newSource cuts text where yaml.v3 counts lines: it knows more line breaks than most editors.
+// newSource cuts text where yaml.v3 counts lines: it counts more line breaks than most editors.
 func newSource(path, text string) source {
 	s := source{path: path}
 	start := 0
@@ -181,7 +181,7 @@ func newSource(path, text string) source {
 	return s
 }
 
-// diagnostic makes a fault whose place is inside the file, whatever pos says.
+// diagnostic makes a fault at pos. It moves a pos outside of the file into it.
 func (s source) diagnostic(pos Pos, hint, format string, args ...any) *Diagnostic {
 	d := &Diagnostic{Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint}
 	d.Pos.File = s.path

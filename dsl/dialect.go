@@ -29,8 +29,8 @@ func (p *parser) parseDialect(n *node, w *schemaWork) {
 	}
 }
 
-// draft07Differs notes the keywords that draft-07 does not know, or passes over
-// where they stand. It matters if $schema names that draft.
+// draft07Differs notes the keywords that draft-07 does not have, or ignores in that
+// place. It matters if $schema names that draft.
 func (p *parser) draft07Differs(w *schemaWork) {
 	const hint = "remove $schema: declarations are written in draft 2020-12"
 	if at, ok := w.Keys["prefixItems"]; ok {

@@ -38,15 +38,15 @@
 //
 // Inputs, outputs and undo states are objects, written in JSON Schema 2020-12.
 // A keyword that cannot be enforced yet is an error that says what to use
-// instead; none is ignored, and neither is one that says nothing about the type
-// it stands beside. Further:
+// instead; none is ignored, and neither is one that does not apply to the type of
+// its schema. Further:
 //
 //   - Every schema has a type, a $ref or a oneOf; every property has a description
 //     (a $ref may leave it to its target).
 //   - Objects are closed unless additionalProperties says otherwise. An object
 //     has at most 256 properties. A required property has no default.
 //   - A reference is "#/types/NAME" or, to the $defs at the root of the same
-//     schema, "#/$defs/NAME". Beside it stand annotations only: title,
+//     schema, "#/$defs/NAME". A schema with a $ref has only annotations besides: title,
 //     description, deprecated, x-sensitive, examples, default. A type may contain
 //     itself where a value can end: in an optional or nullable member or an array.
 //   - The branches of a oneOf are objects with a required member of one name,
@@ -60,7 +60,7 @@
 //     the message of consent against the members of the input.
 //
 // $schema may name draft-07 as well, which pasted schemas do, unless the schema has a
-// keyword that this draft reads otherwise: prefixItems, or a default beside $ref. An
+// keyword that this draft reads otherwise: prefixItems, or a default next to $ref. An
 // object with neither properties nor additionalProperties holds no members here, and any
 // in JSON Schema: [File.Warnings] names those.
 //

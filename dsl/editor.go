@@ -10,8 +10,8 @@ import (
 )
 
 // EditorSchema returns the JSON Schema (draft 2020-12) of a declaration file,
-// for editors and other tools that know nothing else of it. It says what the
-// shape of a file is; [Parse] checks much more. The same bytes come out of every call.
+// for editors and other tools without a parser of their own. It describes the shape
+// of a file; [Parse] checks much more. Every call returns the same bytes.
 func EditorSchema() ([]byte, error) {
 	r := &jsonschema.Reflector{
 		Anonymous:                  true,

@@ -67,7 +67,7 @@ func TestTooLarge(t *testing.T) {
 	src := append([]byte("ambit: v1\n"), bytes.Repeat([]byte("# x\n"), maxSource/4)...)
 	_, err := Parse("tools.yaml", src)
 	require.EqualError(t, err, "tools.yaml:1:1: the file has 1048586 bytes, more than the limit of 1048576")
-	// Nobody reads more of a file than that, so that nobody knows how much there is.
+	// A caller may stop reading there, so Parse reports no exact size.
 	_, err = Parse("tools.yaml", bytes.Repeat([]byte("#"), maxCounted+1))
 	require.EqualError(t, err, "tools.yaml:1:1: the file has more than 64 MiB; the limit is 1048576 bytes")
 

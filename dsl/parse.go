@@ -9,9 +9,9 @@ import (
 // An Option adds to what Parse checks.
 type Option func(*parser)
 
-// WithPatterns has every pattern judged by check, which returns what is wrong
-// with one, if anything, and the remedy: the generator knows, and its faults
-// stand among the others then.
+// WithPatterns makes Parse check every pattern with check, which returns what is
+// wrong with one, if anything, and the remedy. The generator has such a check.
+// Parse reports these faults together with its own, in the order of the file.
 func WithPatterns(check func(pattern string) (fault, hint string)) Option {
 	return func(p *parser) { p.pattern = check }
 }

@@ -15,8 +15,9 @@ type Part struct {
 	Tools *File
 }
 
-// WithPart has use called with what is whole of a file for which Parse returns an
-// error, unless it is not even YAML: for whoever finds more faults in one run.
+// WithPart makes Parse call use with the parts without faults of a file for which
+// it returns an error, so that the caller can find more faults in one run. Parse
+// does not call use for a file that is not YAML.
 func WithPart(use func(Part)) Option {
 	return func(p *parser) { p.part = use }
 }

@@ -197,7 +197,7 @@ func (p *parser) dedupe(n *node, key string) Dedupe {
 
 func idempotencyLevel() level[Idempotency] {
 	return level[Idempotency]{what: "idempotency", required: []string{"key", "window"}, keys: keys[Idempotency]{
-		"key":    nil, // set by parseIdempotency, which knows the tool
+		"key":    nil, // set by parseIdempotency, which has the tool
 		"window": func(p *parser, n *node, i *Idempotency) { i.Window = p.duration(n, "idempotency.window") },
 	}}
 }

@@ -43,7 +43,7 @@ type levels struct {
 	preceding      level[Rules]
 	operations     level[AllowedOperations]
 	schema         level[schemaWork]
-	// homes names for every key the levels that know it.
+	// homes names for every key the levels that have it.
 	homes map[string][]string
 }
 

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxSource  = 1 << 20  // bytes of a declaration file
-	maxCounted = 64 << 20 // bytes that are told apart: nobody need read on
+	maxCounted = 64 << 20 // above it no exact size is reported: a caller may stop reading
 	maxDepth   = 64       // nested lists and mappings
 )
 
@@ -39,7 +39,7 @@ type pair struct {
 type nodeKind uint8
 
 const (
-	nodeBad nodeKind = iota // refused already; whoever meets it says nothing more
+	nodeBad nodeKind = iota // refused already: no further fault is reported for it
 	nodeNull
 	nodeBool
 	nodeNumber

@@ -7,7 +7,7 @@
 //
 // # What is generated
 //
-// For tools.yaml, beside it:
+// For tools.yaml, in its folder:
 //
 //   - tools_ambit.go is what an application reads and implements: the names of
 //     the tools, Handler, UnimplementedHandler, Tools, and the declarations as

@@ -1,5 +1,5 @@
 // Package policies is the Rego library that every policy directory is compiled
-// with: what a call must pass whatever else is written about it.
+// with: the rules that a call must pass in addition to those of the directory.
 //
 //	fs.WalkDir(policies.FS, ".", func(name string, _ fs.DirEntry, err error) error {
 //		fmt.Println(name)

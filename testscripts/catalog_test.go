@@ -52,7 +52,7 @@ func TestEveryVerbHasAScript(t *testing.T) {
 	}
 }
 
-// verbs returns the commands below one that hold no others.
+// verbs returns the commands below one that have no subcommands.
 func verbs(t *testing.T, path []string) []string {
 	t.Helper()
 	var help bytes.Buffer

@@ -17,8 +17,8 @@ import (
 	"github.com/ambit-tools/ambit/internal/buildcache"
 )
 
-// The commands that the scripts need beside testscript's own. With them a script
-// needs no shell and no tools of the system: whoever has Go can run it.
+// The commands that the scripts need besides testscript's own. With them a script
+// needs no shell and no tools of the system: it runs on every machine that has Go.
 
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
@@ -127,7 +127,7 @@ func cmdAge(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdFiles lists whatever is below a folder, hidden or not, on standard output: files DIR
+// cmdFiles lists everything below a folder, hidden or not, on standard output: files DIR
 func cmdFiles(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: files DIR")

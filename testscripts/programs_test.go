@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// The programs that run others in a way that only a shell can.
+// The programs that run commands in ways for which a script would need a shell.
 
 // fullDisk runs a command whose standard output has no space left, and ends as
 // it does: fulldisk COMMAND [ARG...]

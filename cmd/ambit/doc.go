@@ -3,7 +3,7 @@
 //
 //	ambit init DIR            write a small application to start from
 //	ambit generate [FILE]     write the Go code, schemas and policy data of a declaration
-//	ambit check [FILE]        check a declaration and the policies beside it
+//	ambit check [FILE]        check a declaration and the policies in its folder
 //	ambit schema              print the JSON Schema of declarations, for editors
 //	ambit policy test [DIR]   run the tests of policies
 //	ambit explain [FILE]      say what would happen to one call, and why

@@ -6,8 +6,8 @@
 // a case must be opened first, a refund of more than 20.00 needs the consent of
 // the manager, and no run may end with its case open.
 //
-// Without -approve somebody at a terminal is asked; without a terminal there is
-// nobody to ask, and the refund is refused.
+// Without -approve the program asks the person at the terminal; without a terminal
+// it has no approver, and the refund is refused.
 package main
 
 import (
@@ -30,8 +30,8 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// manager is the id of the only one who may approve refunds. A program learns it
-// from whoever has authenticated the person at the terminal.
+// manager is the id of the only approver of refunds. A real program gets it from the
+// system that has authenticated the person at the terminal.
 const manager = "manager"
 
 // run does the work of main and returns the exit code: 0, 1 for an error, 2 for
@@ -64,7 +64,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// approver returns who is asked; nil when there is nobody.
+// approver returns what answers the requests; nil without a terminal.
 func approver(how string, stdin io.Reader, stdout, stderr io.Writer) (*terminal.Approver, error) {
 	answer := func(a runtime.Answer) *terminal.Approver {
 		return terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool) {

@@ -25,7 +25,7 @@ func newScript() *script {
 		return m
 	}
 	return &script{lines: []agent.Message{
-		call("refund", `{"order":"1017","cents":4900}`), // too early: no case, and nobody has looked at the order
+		call("refund", `{"order":"1017","cents":4900}`), // too early: no case is open, and order_find has not run
 		call("case_open", `{"customer":"Ida"}`),
 		call("order_find", `{"order":"1017"}`, "refund", `{"order":"1017","cents":4900}`), // the second waits for the first, and then for the manager
 		say("Done."), // the case is open

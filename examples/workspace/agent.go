@@ -32,8 +32,8 @@ type call struct {
 	Input []byte
 }
 
-// A verb is what a line wants: a new call, or something with an earlier one, which
-// not the agent does but somebody who works with it.
+// A verb is what a line asks for: a new call of the agent, or what its operator does
+// with an earlier one.
 type verb string
 
 const (
@@ -117,8 +117,8 @@ func hand(l line, at, id string, yield func(call, error) bool) bool {
 	return yield(c, nil)
 }
 
-// readLines sends the lines of r. It is a goroutine of its own because nobody
-// can interrupt a read: when ctx ends first, it waits for its line in vain.
+// readLines sends the lines of r. It runs in a goroutine of its own because a read
+// cannot be interrupted: when ctx ends first, the goroutine stays in its read.
 func readLines(ctx context.Context, r io.Reader, to chan<- line) {
 	defer close(to)
 	in := bufio.NewReader(r)

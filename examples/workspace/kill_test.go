@@ -23,8 +23,8 @@ var killSeed = flag.Uint64("kill.seed", 0, "of the choices of TestKills; 0: anot
 // TestKills kills the program with SIGKILL, always on the same store and
 // directory, up to 20 ms after a random event, and compares what the next start
 // finds with a model of what was promised: outcomes that were printed last, no
-// message is sent twice, files are as the outcomes say, and whatever waits for
-// consent can still be answered.
+// message is sent twice, files are as the outcomes say, and every call that waits
+// for consent can still be answered.
 func TestKills(t *testing.T) {
 	if *killSeed == 0 {
 		*killSeed = rand.Uint64()

@@ -10,10 +10,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// MessageSend implements filetools.Handler. It is an effect in a system that
-// knows nothing of calls: a line in a file outside of the workspace. Nobody can
-// take it back, and what a crash has left of it nobody can tell, so that its call
-// is unknown then and not made again.
+// MessageSend implements filetools.Handler. Its effect is in a system that has no
+// calls: a line in a file outside of the workspace. The effect cannot be undone.
+// After a crash the executor cannot find out whether it happened, so the call is
+// unknown then and is not made again.
 func (w *tools) MessageSend(ctx context.Context, in *filetools.MessageSendInput) (*filetools.MessageSendOutput, error) {
 	info, _ := runtime.FromContext(ctx)
 	err := runtime.Commit(ctx, func() error {

@@ -11,7 +11,7 @@ import (
 // tooLong outlives the deadline that tools.yaml gives to slow_write.
 const tooLong = 400 * time.Millisecond
 
-// lateWrites knows what became of the writes of slow_write.
+// lateWrites counts what became of the writes of slow_write.
 type lateWrites struct {
 	blocked, written atomic.Int64
 }

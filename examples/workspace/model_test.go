@@ -21,7 +21,7 @@ import (
 	"github.com/ambit-tools/ambit/examples/workspace/filetools"
 )
 
-// A model knows what the program was told and what it has promised.
+// A model records the calls that the program was given and what it has promised.
 type model struct {
 	t      *testing.T
 	random *rand.Rand
@@ -35,7 +35,7 @@ type model struct {
 	counts map[string]int     // of outcomes, by tool
 }
 
-// told is a call that the program was told of.
+// told is a call that the program was given.
 type told struct {
 	id, tool, path, content string
 	line                    string
@@ -161,7 +161,7 @@ func (m *model) ends(c *told, line *outcomeLine) {
 		filetools.FileWriteName:   {"completed ", "failed interrupted", "unknown interrupted", "denied consent_denied", "denied binding_mismatch"},
 	}
 	require.Contains(m.t, allowed[c.tool], why, "%s: %s", c.id, line.Message)
-	if c.path != "" && line.Outcome == "completed" { // whatever else it is, the file is as it was
+	if c.path != "" && line.Outcome == "completed" { // any other outcome leaves the file as it was
 		m.files[c.path] = append(m.files[c.path], c)
 	}
 }

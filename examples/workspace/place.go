@@ -23,7 +23,7 @@ type place struct {
 	temp   string // what goes when the program ends; empty: nothing
 }
 
-// Beside the store.
+// The files and directories next to the store.
 func (p *place) objects() string { return p.store + ".objects" } // contents, for undo
 func (p *place) undo() string    { return p.store + ".undo" }    // undo logs of calls that run
 func (p *place) key() string     { return p.store + ".audit" }   // of the audit; with .pub, the public part

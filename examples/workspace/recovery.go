@@ -43,7 +43,7 @@ func settled(ctx context.Context, session *runtime.Session, key journal.CallKey,
 		ctx, stop := context.WithTimeout(ctx, patience)
 		defer stop()
 		return r.rep.show(session.Await(ctx, key.Call))
-	case r.says == "later": // it waits for somebody else
+	case r.says == "later": // the request stays open for another approver
 		return r.rep.show(now(session, key.Call))
 	}
 	out, err := r.answer(ctx, req, r.says == "yes")

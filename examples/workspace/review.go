@@ -47,7 +47,7 @@ func (r *reviewer) find(callID string) *runtime.ConsentRequest {
 	return nil
 }
 
-// request prints a request: why somebody is asked, and what the call would do.
+// request prints a request: why the call needs consent, and what it would do.
 func (r *report) request(req *runtime.ConsentRequest, yes bool) error {
 	if r.json {
 		return nil

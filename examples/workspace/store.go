@@ -44,8 +44,8 @@ func openStores(ctx context.Context, at *place, operator io.Writer) (s *stores, 
 	if err != nil {
 		return s, err
 	}
-	// A real program has its anchor where who can write the journal cannot: on
-	// another volume, with another owner, in a log service.
+	// A real program has its anchor where a process that can write the journal cannot
+	// write: on another volume, with another owner, in a log service.
 	s.log, err = audit.New(ctx, s.journal, audit.NewCheckpoints(s.journal), signer, audit.WithAnchor(audit.FileAnchor{Path: at.anchor}),
 		audit.WithReport(func(err error) { fmt.Fprintf(operator, "operator: audit: %s\n", oneLine(err.Error())) }))
 	if err != nil {

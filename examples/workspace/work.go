@@ -23,8 +23,8 @@ var policies embed.FS
 // farewell is how long handlers that were given up may take to return.
 const farewell = 5 * time.Second
 
-// work makes the calls and reports their outcomes. Whatever happens on the way,
-// the summary is printed and what is temporary removed.
+// work makes the calls and reports their outcomes. After a failed call, too, it
+// prints the summary and removes what is temporary.
 func work(ctx context.Context, cfg config, stdin io.Reader, stdout, stderr io.Writer) (err error) {
 	source, name, err := openCalls(&cfg, stdin)
 	if err != nil {
@@ -141,7 +141,7 @@ func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *r
 		return err
 	}
 	if cfg.approve == "later" {
-		return nil // the run goes on when somebody answers
+		return nil // the run goes on when an approver answers
 	}
 	return job.Close(ctx)
 }

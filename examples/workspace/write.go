@@ -83,7 +83,7 @@ func (w *tools) prepare(ctx context.Context, name, text string) (*filetools.Chan
 	return &filetools.Change{Before: stored(before), After: stored(after)}, nil
 }
 
-// takeBack restores what a write has changed, unless somebody has changed it
+// takeBack restores what a write has changed. It fails when a file has changed
 // since.
 func (w *tools) takeBack(ctx context.Context, c *filetools.Change) error {
 	return w.ws.Restore(ctx, recalled(c.Before), recalled(c.After))

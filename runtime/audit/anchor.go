@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// An Anchor takes signed notes to where whoever can write the journal cannot
-// take them away. Anchor returns when the note is there; it should give up when
-// ctx does. It is called by one goroutine at a time.
+// An Anchor stores signed notes where a process that can write the journal cannot
+// remove them. Anchor returns when the note is stored; it should give up when ctx
+// does. One goroutine at a time calls it.
 type Anchor interface {
 	Anchor(ctx context.Context, note []byte) error
 }

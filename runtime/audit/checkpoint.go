@@ -31,8 +31,8 @@ func (c Checkpoint) Signed() []byte {
 	return signed
 }
 
-// Checkpoints stores the checkpoints of one journal, most simply beside it. Its
-// methods are safe for concurrent use.
+// Checkpoints stores the checkpoints of one journal, most simply in the same store.
+// Its methods are safe for concurrent use.
 type Checkpoints interface {
 	// SaveCheckpoint stores a checkpoint and returns when it would outlive a crash.
 	// Sizes grow. The note is not text: it is stored and returned byte for byte.
@@ -84,8 +84,8 @@ func pack(signed []byte, t *tree, leaves []tlog.Hash) []byte {
 	return out
 }
 
-// hints returns the tree and the leaf hashes beside a note that is said to be of
-// a size. What they say is not to be believed; ok says that they can be read.
+// hints returns the tree and the leaf hashes that are stored with the note of a
+// checkpoint. They are unverified; ok says that they can be read.
 func hints(c Checkpoint) (t tree, leaves []tlog.Hash, ok bool) {
 	_, rest, found := bytes.Cut(c.Note, []byte{0})
 	n := peaksOf(c.Size)
@@ -124,8 +124,8 @@ func open(signed []byte, v note.Verifier) statement {
 	return parse(n.Text)
 }
 
-// parse reads the text of a note. Lines after the third that it does not know are
-// for later versions.
+// parse reads the text of a note. It ignores lines after the third that it cannot
+// interpret: they are for later versions.
 func parse(text string) (s statement) {
 	lines := strings.Split(text, "\n")
 	if len(lines) < 4 {

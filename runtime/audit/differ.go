@@ -7,8 +7,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// differ returns the first position after from at which the leaves are others
-// than they were, and what seems to have happened; nil when they are the same.
+// differ returns the first position after from at which have is not what want is, and
+// what seems to have happened; nil when have begins with want.
 func differ(from uint64, have, want []tlog.Hash) *Fault {
 	i := 0
 	for i < len(have) && i < len(want) && have[i] == want[i] {

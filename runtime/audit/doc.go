@@ -1,4 +1,4 @@
-// Package audit makes it evident when somebody has changed a journal.
+// Package audit makes it evident when a journal was changed.
 //
 //	signer, err := audit.ReadSigner("audit.key")
 //	log, err := audit.New(ctx, store, audit.NewCheckpoints(store), signer,
@@ -33,9 +33,9 @@
 //	— agents.example.com/prod Az3grl...
 //
 // One is made every [Interval] entries, [Delay] after the first entry that has
-// none, at the end of each run, and by Close. Beside the signature it holds the
+// none, at the end of each run, and by Close. Besides the signature it holds the
 // hashes of its interval, 32 bytes an entry, so that the first bad entry is found
-// and not only the interval. They prove nothing by themselves: they are believed
+// and not only the interval. They prove nothing by themselves: Verify uses them
 // only if the signed root follows from them.
 //
 // # A Log
@@ -56,9 +56,9 @@
 //
 // New continues from the last checkpoint. It refuses with [ErrTampered] when that
 // is not signed by the key, when the journal is shorter, or when the entries of the
-// last interval are others. It says what it found; nothing is written. A journal
-// that has entries and no checkpoint at all is signed as it is, and reported:
-// either the audit is new or somebody removed the checkpoints.
+// last interval differ. It says what it found; nothing is written. A journal that
+// has entries and no checkpoint at all is signed as it is, and reported: either the
+// audit is new or the checkpoints were removed.
 //
 // Entries and checkpoints are two things for the Log, so a database holds both
 // best: a backup then has both from the same moment.
@@ -68,14 +68,14 @@
 // [Verify] reads a journal once, on all processors, and stops at the first
 // [Fault]. It finds entries that were edited, deleted, inserted, moved or cut off
 // the end, indexes that do not agree with their leaves, and checkpoints that
-// somebody else has signed. Two things it can find only with notes that were
+// another key has signed. Two things it can find only with notes that were
 // anchored where the journal's writer cannot change them: that the end was cut off
 // together with its checkpoints, and that everything was signed anew with the
 // stolen key. Hence the verdict of a log without an anchored note is "not
 // anchored", even if nothing is wrong with it.
 //
-// What was appended after the last checkpoint nobody has signed yet:
-// Report.Unproved counts it.
+// Entries that were appended after the last checkpoint are not signed yet:
+// Report.Unproved counts them.
 //
 // The fast comparison of the index relies on the order in which journal.Encode
 // writes members, and on the tree for the rest of the leaf. Leaves that no

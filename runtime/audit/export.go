@@ -30,7 +30,7 @@ const DecisionPath = "ambit/decision"
 //
 //	{"seq":7,"leaf_hash":"<64 hexadecimal digits>","record":{"event":"tool.started", ... }}
 //
-// The record is the leaf, byte for byte, so that whoever has the line can hash it
+// The record is the leaf, byte for byte, so that the reader of a line can hash it
 // again. What is private is not exported. A record has no line breaks, or the
 // export ends with an error.
 func Export(ctx context.Context, w io.Writer, r Reader, after uint64) (uint64, error) {

@@ -64,7 +64,7 @@ func (broken) Read(context.Context, uint64, int) ([]journal.Entry, error) {
 	return nil, errors.New("no such disk")
 }
 
-// FuzzHostileNotes holds that nothing that is read beside a journal breaks Verify,
+// FuzzHostileNotes holds that nothing that is read besides a journal breaks Verify,
 // New or ReadAnchors, or is taken for a proof when it is not signed.
 func FuzzHostileNotes(f *testing.F) {
 	signer, verifier := fixedKeys(f)

@@ -18,9 +18,9 @@ import (
 const PublicSuffix = ".pub"
 
 // GenerateKey makes a new Ed25519 key, in the text form of the note package. The
-// name is the origin of the log: what tells its notes from those of others, for
-// example "agents.example.com/prod". It has neither spaces nor a plus sign. Who
-// has the signer can sign; the verifier is public.
+// name is the origin of the log: it tells its notes from those of other logs, for
+// example "agents.example.com/prod". It has neither spaces nor a plus sign. A program
+// that has the signer can sign; the verifier is public.
 func GenerateKey(name string) (signer, verifier string, err error) {
 	signer, verifier, err = note.GenerateKey(rand.Reader, name)
 	if err != nil {
@@ -35,8 +35,8 @@ func GenerateKey(name string) (signer, verifier string, err error) {
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 
 // WriteKeys stores a new key: the signer in a file that only its owner may read,
-// and the verifier beside it, in the file of that name with PublicSuffix. It
-// overwrites neither: what an old key has signed can be verified only with it.
+// and the verifier in the file of that name with PublicSuffix. It overwrites
+// neither: what an old key has signed can be verified only with it.
 func WriteKeys(path, signer, verifier string) error {
 	if err := writeNew(path+PublicSuffix, verifier, 0o644); err != nil {
 		return err
@@ -66,7 +66,7 @@ func writeNew(path, text string, mode fs.FileMode) error {
 	return nil
 }
 
-// ReadSigner reads the file of a signer. It refuses one that others may read.
+// ReadSigner reads the file of a signer. It refuses one that other users may read.
 func ReadSigner(path string) (note.Signer, error) {
 	info, err := os.Stat(path)
 	if err != nil {

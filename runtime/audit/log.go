@@ -42,7 +42,7 @@ type Log struct {
 	closed  bool
 	working sync.WaitGroup // goroutines that make checkpoints
 
-	turn    chan struct{} // held by who makes a checkpoint; guards the next field
+	turn    chan struct{} // held by the goroutine that makes a checkpoint; guards the next field
 	anchors []anchor
 }
 
@@ -80,8 +80,8 @@ func newLog(inner journal.Journal, store Checkpoints, signer note.Signer, opts [
 	return l
 }
 
-// Journal returns the journal to append to from now on; nobody else may append to
-// the inner one. It is a journal.Owner and a journal.Keeper if the inner one is.
+// Journal returns the journal to append to from now on; no other writer may append
+// to the inner one. It is a journal.Owner and a journal.Keeper if the inner one is.
 // It has no other methods of the inner one.
 func (l *Log) Journal() journal.Journal {
 	owner, owned := l.inner.(journal.Owner)
@@ -98,8 +98,8 @@ func (l *Log) Journal() journal.Journal {
 	}
 }
 
-// A tap is a journal whose entries go through a Log. The three others have what
-// the inner journal has besides, so that a type assertion tells the truth.
+// A tap is a journal whose entries go through a Log. The three types that embed it add
+// the optional methods that the inner journal has, for type assertions.
 type (
 	tap struct{ log *Log }
 
@@ -234,8 +234,8 @@ func (l *Log) start() {
 	})
 }
 
-// Checkpoint makes a checkpoint now of all there is, and returns when it is
-// stored and anchored. Nobody has to call it: it is for who may end without Close.
+// Checkpoint makes a checkpoint now of all there is, and returns when it is stored
+// and anchored. Calling it is optional: it is for a program that may end without Close.
 func (l *Log) Checkpoint(ctx context.Context) error {
 	select {
 	case l.turn <- struct{}{}:
@@ -279,7 +279,7 @@ func (l *Log) disarm() {
 }
 
 // flush makes a checkpoint, unless the last one needs no successor. The caller has
-// taken the turn, which flush gives back.
+// taken the turn, which flush releases.
 func (l *Log) flush(ctx context.Context) error {
 	defer func() { <-l.turn }()
 	l.mu.Lock()
@@ -337,8 +337,8 @@ func (l *Log) write(ctx context.Context, t *tree, leaves []tlog.Hash, saved uint
 	return errors.Join(errs...)
 }
 
-// take anchors a note. A panic there must not end the calls that nobody waits for
-// here, so it is an error.
+// take anchors a note. It turns a panic of the anchor into an error: the panic would
+// end the process, and with it the calls that are running.
 func (a *anchor) take(ctx context.Context, signed []byte) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -135,8 +135,8 @@ func (l *Log) check(signed []byte) statement {
 	return parse(string(text) + "\n")
 }
 
-// credible returns the tree and the leaf hashes beside a checkpoint, if its root
-// follows from both of them.
+// credible returns the tree and the leaf hashes that are stored with a checkpoint, if
+// its root follows from both of them.
 func credible(list []Checkpoint, c Checkpoint, root tlog.Hash) (tree, []tlog.Hash, bool) {
 	t, leaves, ok := hints(c)
 	if !ok || len(leaves) == 0 || t.root() != root {

@@ -34,9 +34,9 @@ func WithAnchor(a Anchor) Option {
 	return func(l *Log) { l.anchors = append(l.anchors, anchor{to: a}) }
 }
 
-// WithReport sets who is told of what went wrong with a checkpoint, and what was
-// found at the start that deserves a look. It is called by one goroutine at a
-// time, and must not call the Log. The default is slog.Error.
+// WithReport sets the function that receives the errors of checkpoints, and what New
+// finds that an operator should look at. One goroutine at a time calls it. It must not
+// call the Log. The default is slog.Error.
 func WithReport(f func(error)) Option { return func(l *Log) { l.report = f } }
 
 // WithVerifier sets what checks the signature of the last checkpoint at the

@@ -54,7 +54,7 @@ const (
 	VerdictOK          = "ok"
 	VerdictKeyed       = "authentic"    // the keys of the store prove it; checkpoints were not looked at
 	VerdictUnproved    = "unproved"     // no process owns the journal, and no checkpoint, note or key proves its last entries
-	VerdictNotAnchored = "not anchored" // who can write the journal could have cut it off or begun it anew
+	VerdictNotAnchored = "not anchored" // a process that can write the journal could have cut it off or begun it anew
 	VerdictRestored    = "restored"     // it was restored from a copy, and entries were given up
 	VerdictBad         = "bad"
 )
@@ -83,7 +83,7 @@ func (r *Report) Unproved() uint64 {
 	return r.Entries - min(r.Entries, max(r.Signed, r.Anchored, r.Authentic))
 }
 
-// Accept says that the reader of the report knows of these restores. With any other
+// Accept says that the reader of the report expects these restores. With any other
 // list the verdict stays.
 func (r *Report) Accept(restored ...uint64) {
 	r.accepted = slices.Equal(restored, r.Restored)

@@ -30,8 +30,8 @@ func tamperPositions(t *testing.T) (length int, positions []int) {
 	return length, positions
 }
 
-// renumber makes positions follow each other again, as somebody would who wants
-// nothing to be noticed.
+// renumber makes positions follow each other again, as an attacker would to hide a
+// change.
 func renumber(list []journal.Entry) []journal.Entry {
 	for i := range list {
 		list[i].Seq = uint64(i + 1)
@@ -104,8 +104,8 @@ func TestTamperingIsFound(t *testing.T) {
 	})
 }
 
-// TestRewritingIsFound lets somebody who has stolen the key sign everything anew,
-// with one entry changed, at each position.
+// TestRewritingIsFound signs everything anew with the stolen key, with one entry
+// changed, at each position.
 func TestRewritingIsFound(t *testing.T) {
 	signer, verifier := keys(t)
 	length, positions := tamperPositions(t)
@@ -131,8 +131,8 @@ func wantFault(t *testing.T, r audit.Report, at int, class audit.Class) {
 	require.Equal(t, []any{class, uint64(at), uint64(at)}, []any{r.Bad.Class, r.Bad.First, r.Bad.Last}, r.Bad.Error())
 }
 
-// TestRewrittenWithoutTheKey holds that who cannot sign gains nothing by changing
-// the hints, the notes, or both.
+// TestRewrittenWithoutTheKey holds that an attacker without the key gains nothing by
+// changing the hints, the notes, or both.
 func TestRewrittenWithoutTheKey(t *testing.T) {
 	signer, verifier := keys(t)
 	other, _ := keys(t)

@@ -11,15 +11,15 @@
 // takes less time than one after the other; Create is for a content that comes
 // in parts.
 //
-// Who reads verifies: a content that is torn, or that somebody has changed, is
-// ErrCorrupt, with the name of the file, and is not returned. Putting the same
+// Get and a Reader verify: for a content that is torn, or was changed, the error is
+// ErrCorrupt, with the name of the file, and it is not returned. Putting the same
 // content again repairs it.
 //
 // Once a sync has failed nothing can be promised any more, and trying again would
 // say nothing: every Put fails with ErrBroken until the store is opened anew.
 //
-// Nothing goes away by itself. Prune removes what was last put before a time and
-// is not wanted.
+// Only Prune removes contents: those that were last put before a time and are not
+// wanted.
 //
 // A store is a directory: the content with the hash abcd... is the file cd... in
 // ab. One process at a time may use it.

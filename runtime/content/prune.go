@@ -44,8 +44,8 @@ func (s *Store) Prune(ctx context.Context, before time.Time, keep func(Ref) bool
 	return removed, errors.Join(errs...)
 }
 
-// pruneShard removes what is old of one directory. Nobody can put a content in
-// the meantime.
+// pruneShard removes what is old of one directory. No content can be put in the
+// meantime.
 func (s *Store) pruneShard(shard string, before time.Time, keep func(Ref) bool) (removed int, err error) {
 	s.gate.Lock()
 	defer s.gate.Unlock()

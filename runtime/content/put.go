@@ -71,8 +71,8 @@ type batch struct {
 	open  []disk.File
 }
 
-// add writes a content. One that is new gets its name at once: who reads it
-// compares the hash, so that a name without its content does no harm, and both are
+// add writes a content. One that is new gets its name at once: a read compares the
+// hash, so that a name without its content does no harm, and both are
 // made durable in one go. One that is there is replaced, by way of a temporary
 // name: what can be read need not be on the disk, if a sync has failed once, and
 // the new file says when the content was last used.
@@ -118,8 +118,8 @@ func (b *batch) shard(name string) error {
 	return nil
 }
 
-// finish makes all of it durable: contents that replace others before they get
-// their names.
+// finish makes the batch durable. A content that replaces a file is durable before it
+// gets its name.
 func (b *batch) finish() error {
 	if len(b.files) == 0 {
 		return nil
@@ -143,8 +143,9 @@ func (b *batch) finish() error {
 	return b.store.sync(dirs...)
 }
 
-// abandon closes what is open and removes what has only a temporary name. What has
-// its own stays: somebody else may have put the same by now, and Prune takes it.
+// abandon closes the open files and removes those that have only a temporary name. A
+// file that has its own stays: another Put may have stored the same content by now, and
+// Prune removes it.
 func (b *batch) abandon() {
 	for _, f := range b.open {
 		_ = f.Close() // it was synced, or it does not matter

@@ -89,7 +89,7 @@ func (r *Reader) verify() error {
 	return err
 }
 
-// Close lets go of the content.
+// Close closes the file of the content.
 func (r *Reader) Close() error { return r.file.Close() }
 
 // Get returns a content. The error is ErrNotFound when it is not there and
@@ -110,8 +110,8 @@ func (s *Store) Get(ctx context.Context, ref Ref) (_ []byte, err error) {
 	return data, nil
 }
 
-// GetUnverified is Get for who verifies later, by Ref.Verify, and until then does
-// with it nothing that cannot be taken back.
+// GetUnverified is Get without verification. The caller verifies the content later, by
+// Ref.Verify, and until then does nothing with it that cannot be undone.
 func (s *Store) GetUnverified(ctx context.Context, ref Ref) (_ []byte, err error) {
 	r, err := s.Open(ctx, ref)
 	if err != nil {
@@ -125,8 +125,8 @@ func (s *Store) GetUnverified(ctx context.Context, ref Ref) (_ []byte, err error
 	return data, nil
 }
 
-// Has says whether a content is there, with its size. That it is whole is only
-// known to who reads it.
+// Has says whether a content is there, with its size. Only a read finds out whether
+// it is whole.
 func (s *Store) Has(ctx context.Context, ref Ref) (bool, error) {
 	if err := errors.Join(ctx.Err(), ref.check()); err != nil {
 		return false, err

@@ -18,7 +18,7 @@ type Store struct {
 	path string // empty: not on this machine
 
 	// A content is put under the read side: Prune, which holds the other one,
-	// cannot take away what a Put has just found to be there.
+	// cannot remove what a Put has just found to be there.
 	gate sync.RWMutex
 
 	mu     sync.Mutex
@@ -95,7 +95,7 @@ func On(dir disk.Dir) *Store {
 // Path returns the directory of the store.
 func (s *Store) Path() string { return s.path }
 
-// Close lets go of the directory.
+// Close closes the directory.
 func (s *Store) Close() error { return s.dir.Close() }
 
 // sync makes files or directories durable. Once that fails, nothing that the

@@ -82,7 +82,7 @@ func (w *Writer) Commit(ctx context.Context) (Ref, error) {
 	return ref, nil
 }
 
-// Close lets go of the Writer. What was not stored by Commit is dropped.
+// Close closes the Writer. What was not stored by Commit is dropped.
 func (w *Writer) Close() error {
 	if w.file == nil {
 		return nil

@@ -23,8 +23,8 @@ const version = "ambit inbox v1"
 // keyName is the name of the key that commands are signed with.
 const keyName = "inbox"
 
-// A Store is what an inbox belongs to: a [sqlite.Store] for who serves it, a
-// [sqlite.Reader] for others.
+// A Store is what an inbox belongs to: a [sqlite.Store] in the process that serves it,
+// a [sqlite.Reader] in every other.
 //
 // [sqlite.Store]: https://pkg.go.dev/github.com/ambit-tools/ambit/runtime/sqlite#Store
 // [sqlite.Reader]: https://pkg.go.dev/github.com/ambit-tools/ambit/runtime/sqlite#Reader

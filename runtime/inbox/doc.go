@@ -14,11 +14,11 @@
 // No other process writes the store: a second writer would keep the first one
 // waiting. [Put] makes one file for each command, in the directory of the store's
 // name with .inbox behind it; the file gets its name when all of it is on disk, so
-// that nobody sees half a command and nobody has to wait for a lock. [Serve] looks
+// that no process sees half a command or has to wait for a lock. [Serve] looks
 // into the directory every 10 milliseconds, imports what it finds in the order in
 // which it was put ([runtime.Executor.Import]), and removes the file once the
-// result is in the journal, where whoever waits for it finds it. A command that
-// takes long does not keep the next ones waiting for more than a second.
+// result is in the journal, where the process that put the command finds it. A
+// command that takes long does not keep the next ones waiting for more than a second.
 //
 // While no executor serves the inbox, which [Served] tells, commands wait for the
 // next one. Each is carried out at most once, however often anything crashes: its
@@ -26,12 +26,12 @@
 //
 // # What a signature proves
 //
-// A command is signed (HMAC-SHA256) with a key that is kept beside the store and
+// A command is signed (HMAC-SHA256) with a key that is stored with the store and
 // that its owner alone can read, and says on whose behalf it is: the user of the
-// operating system who ran [Put]. So the one who signed can read the keys of the
-// store; and who can do that could sign for others. On systems where files have
-// owners the import therefore also wants the file to belong to the user that the
-// command names, which nobody but the superuser can make up. On Windows there is no
+// operating system who ran [Put]. So the process that signed can read the keys of the
+// store; and a process that can do that could sign for other users. On systems where
+// files have owners the import therefore also requires the file to belong to the user
+// that the command names, which only the superuser can forge. On Windows there is no
 // such check: there the name is as trustworthy as the processes of the user that
 // runs the executor.
 //

@@ -19,7 +19,7 @@ func must(err error) {
 	}
 }
 
-// A call waits for consent; somebody gives it in another process.
+// A call waits for consent; an approver gives it in another process.
 func Example() {
 	dir, err := os.MkdirTemp("", "ambit")
 	must(err)

@@ -59,8 +59,8 @@ func (s *Server) first(name string) bool {
 	return !was
 }
 
-// take carries out the command of a file, and returns when that is done or would
-// keep others waiting for too long.
+// take carries out the command of a file. It returns when that is done, or after
+// patience, so that the next commands do not wait any longer.
 func (s *Server) take(ctx context.Context, name string) {
 	c, err := s.read(name)
 	if err != nil {
@@ -97,9 +97,9 @@ var errNoFile = errors.New("it is no file")
 
 // read returns the command of a file.
 func (s *Server) read(name string) (c runtime.Command, err error) {
-	// What the name stands for may be exchanged at any time by who may write the
-	// directory: what is checked is what was opened, and opening follows no link and
-	// waits for nothing, which a FIFO without a writer would do.
+	// A process that may write the directory can replace the file at any time. So read
+	// checks the file that it has opened, and the open follows no link and does not
+	// block, as it would on a FIFO without a writer.
 	f, err := openCommand(filepath.Join(s.dir, name))
 	if err != nil {
 		return c, err

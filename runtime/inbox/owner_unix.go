@@ -45,7 +45,7 @@ func openCommand(path string) (*os.File, error) {
 	return f, err
 }
 
-// checkMode refuses a directory into which everybody may write.
+// checkMode refuses a directory into which all users may write.
 func checkMode(info fs.FileInfo) error {
 	if mode := info.Mode().Perm(); mode&0o002 != 0 {
 		return fmt.Errorf("everybody may write to it (mode %04o): run chmod 700 on it", mode)

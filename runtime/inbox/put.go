@@ -18,10 +18,10 @@ import (
 const (
 	tempPrefix = "tmp-"
 	suffix     = ".command"
-	servedName = "served" // locked by who imports
+	servedName = "served" // locked by the process that imports
 )
 
-// ErrNoInbox says that nobody has ever served an inbox of the store. It is found
+// ErrNoInbox says that no process has ever served an inbox of the store. It is found
 // with errors.Is.
 var ErrNoInbox = errors.New("no application has ever served an inbox of this store: it has to call inbox.Serve, in package runtime/inbox, once")
 
@@ -61,7 +61,7 @@ func Put(ctx context.Context, s Store, c *runtime.Command) error {
 	return nil
 }
 
-// checkDir refuses what is no directory, and one into which everybody may write.
+// checkDir refuses what is no directory, and one into which all users may write.
 func checkDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -73,9 +73,9 @@ func checkDir(dir string) error {
 	return checkMode(info)
 }
 
-// deliver makes a file in a directory, of which there is nothing or all. The
-// directory may belong to somebody else, who has to be able to read the file; it
-// lets nobody in who must not.
+// deliver makes a file in a directory, of which there is nothing or all. The directory
+// may belong to another user, who has to be able to read the file. The mode of the
+// directory keeps all further users out.
 func deliver(dir, name string, text []byte) (err error) {
 	f, err := os.CreateTemp(dir, tempPrefix+"*")
 	if err != nil {
@@ -111,7 +111,7 @@ func Served(s Store) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("see whether the inbox is served: %w", err)
 	}
-	// The lock is taken for a moment. Who serves tries again until it has it.
+	// The lock is taken for a moment. A Server tries again until it has it.
 	held, err := oslock.LockShared(f)
 	return held, errors.Join(err, f.Close())
 }

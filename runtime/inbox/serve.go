@@ -54,9 +54,9 @@ type Server struct {
 // An Option changes how a Server works.
 type Option func(*Server)
 
-// WithReport sets who is told of commands that were not carried out because they
-// are not signed, not readable, or cannot be recorded. It may be called by several
-// goroutines at once. The default is slog.Error.
+// WithReport sets the function that receives the errors of commands that were not
+// carried out because they are not signed, not readable, or cannot be recorded. Several
+// goroutines may call it at once. The default is slog.Error.
 func WithReport(f func(error)) Option { return func(s *Server) { s.report = f } }
 
 // WithIdentity translates the name of a user of the operating system to the id
@@ -105,7 +105,7 @@ func (s *Server) run(ctx context.Context) {
 	t := time.NewTicker(every)
 	defer t.Stop()
 	for locked := false; ; {
-		if !locked { // somebody may just be looking whether it is
+		if !locked { // another process may hold the lock for a moment, in Served
 			held, err := oslock.Lock(s.served)
 			if locked = err != nil || !held; err != nil {
 				s.report(fmt.Errorf("others will think that the inbox %q is not served: %w", s.dir, err))

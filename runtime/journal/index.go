@@ -1,7 +1,7 @@
 package journal
 
 // NewEntry returns the entry at a position that says r. Its index is taken from
-// r, as it has to be: whoever verifies a journal compares the two.
+// r, because the verification of a journal compares the two.
 func NewEntry(seq uint64, r *Record, private []byte) (Entry, error) {
 	leaf, err := Encode(r)
 	if err != nil {

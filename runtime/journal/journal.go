@@ -8,7 +8,7 @@ import (
 
 // The errors of a Journal, to be found with errors.Is.
 var (
-	// ErrConflict says that entries do not continue the journal: somebody else has
+	// ErrConflict says that entries do not continue the journal: another writer has
 	// appended, or the journal was not read to its end before.
 	ErrConflict = errors.New("the entries do not continue the journal")
 	// ErrLost says that this process may not write the journal any more: another
@@ -103,8 +103,8 @@ type Fencer interface {
 	Fence(ctx context.Context, effect func()) error
 }
 
-// A Write gives a key a value in the state that a store keeps beside its journal,
-// or takes it away: a nil Value.
+// A Write sets the value of a key in the state that a store keeps with its journal. A
+// nil Value deletes the key.
 type Write struct {
 	Key   string
 	Value []byte

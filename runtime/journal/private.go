@@ -31,8 +31,8 @@ type Secret struct {
 	Value   []byte // any JSON value; its exact bytes are what is committed to
 }
 
-// Commit returns what stands in a leaf in the place of a value. Nobody can tell
-// the value from it without the salt, and no other value fits it.
+// Commit returns the commitment that a leaf has in place of a value. It does not reveal
+// the value without the salt, and no other value fits it.
 func Commit(salt, value []byte) string {
 	mac := hmac.New(sha256.New, salt)
 	mac.Write(value)

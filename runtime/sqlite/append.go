@@ -19,7 +19,7 @@ const (
 
 	// indexEvery is how many entries are appended before the table call is brought
 	// up to date. Those calls are on other pages, and every page that a transaction
-	// touches costs a tenth of it; whoever reads calls looks at the newest entries too.
+	// touches costs a tenth of it. A query for calls reads the entries after these, too.
 	indexEvery = 128
 
 	// checkpointEvery is how many pages are written before the write-ahead log is moved

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 )
 
-// The commands that people are told of.
+// The commands that error messages name.
 const (
 	hintRestored = "if it was restored from a copy on purpose, say so: ambit audit restored --store %s --reason TEXT"
 	hintBegin    = "if there is to be a new one in its place, say so: ambit audit begin --store %s --reason TEXT"

@@ -79,7 +79,7 @@ func (r *raw) group(n int) error {
 	return tx.Commit()
 }
 
-// ours is a store and the position of whoever appends to it.
+// ours is a store and the position of the last entry that was appended to it.
 type ours struct {
 	s     *sqlite.Store
 	seq   uint64
@@ -172,8 +172,8 @@ func oneCaller(b *testing.B, o *ours) {
 	b.ReportMetric(median(theirs)/1e3, "raw-us")
 }
 
-// A flusher is the queue of an executor: whoever comes while a group is written
-// waits, and the first of them writes the next group for all.
+// A flusher is the queue of an executor: a caller that comes while a group is written
+// waits, and the first caller that waits writes the next group for all.
 type flusher[T any] struct {
 	mu    sync.Mutex
 	queue []T

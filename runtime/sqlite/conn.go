@@ -153,9 +153,9 @@ func code(err error) int {
 	return 0
 }
 
-// harmless says that an error of a statement left nothing behind: SQLite refused
-// it before it wrote, or took back what it had done. Whatever is not known to be
-// harmless is not.
+// harmless says that a statement with this error has changed nothing: SQLite refused
+// it before it wrote, or rolled back what it had done. It is false for every error
+// of which that is not known.
 func harmless(err error) bool {
 	switch code(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG:

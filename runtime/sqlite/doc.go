@@ -23,19 +23,19 @@
 // One process owns a store, by a lock of the operating system that goes when the
 // process does, however it ends. Another one is refused with [ErrOwned], or waits:
 // [WithWait]. Every owner has an epoch, one more than the last. It is stored with
-// the entries and looked at whenever something is written, so that a process that
-// should have lost the store, because somebody removed the lock, writes nothing.
+// the entries and compared whenever something is written, so that a process that
+// should have lost the store, because its lock file was removed, writes nothing.
 // Before an effect of a tool (runtime.Commit) the stored epoch is compared, too, and
 // no other process can take the store over before the effect has ended: [Store.Fence].
 //
 // Any number of processes read meanwhile: [OpenReader]. They see what has been
-// appended, wait for nobody, and never make the owner wait. The lock does not
-// work on network file systems, nor does SQLite's shared memory: a store belongs on
-// a disk of the machine.
+// appended, wait for no other process, and never make the owner wait. The lock does
+// not work on network file systems, nor does SQLite's shared memory: a store belongs
+// on a disk of the machine.
 //
 // # Files
 //
-// Beside the file are five more, with these endings:
+// A store has five more files, with these endings:
 //
 //	-wal   the write-ahead log: part of the store while it is there
 //	-shm   shared memory, worth nothing
@@ -43,8 +43,8 @@
 //	.fence keeps a successor out while an effect of the owner is under way
 //	.keys  the keys, for their owner alone to read
 //
-// What else is there by that name belongs to others: .inbox to package inbox,
-// .objects to a content store.
+// Further endings belong to other packages: .inbox to package inbox, .objects to a
+// content store.
 //
 // A new store is for its owner alone to read, as it holds values that are sensitive.
 // A copy of a store is a copy of the file and the -wal, taken while no process owns
@@ -55,6 +55,6 @@
 // A file that is small, or whose owner did not close it, is checked when it is
 // opened; any other where it is read. A [*CorruptError] says which entry is the
 // first that cannot be read. Nothing is ever repaired or overwritten: [OpenReader]
-// reads what is left. That somebody has changed what an entry says, and has left the
-// database in order, is for the audit to find.
+// reads what is left. The audit finds an entry whose text was changed while the
+// database stayed in order.
 package sqlite

@@ -8,13 +8,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// Erase takes away what is private of one entry; its leaf stays. When it returns
-// nil the bytes are in none of the files of the store any more.
+// Erase removes what is private of one entry; its leaf stays. When it returns nil the
+// bytes are in none of the files of the store any more.
 func (s *Store) Erase(ctx context.Context, seq uint64) error {
 	return s.erase(ctx, fmt.Sprintf("entry %d", seq), "DELETE FROM private WHERE seq = ?", int64(seq))
 }
 
-// EraseSession takes away what is private of all entries of a session.
+// EraseSession removes what is private of all entries of a session.
 func (s *Store) EraseSession(ctx context.Context, session string) error {
 	return s.erase(ctx, fmt.Sprintf("session %q", session), "DELETE FROM private WHERE session = ?", session)
 }

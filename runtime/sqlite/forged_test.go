@@ -166,8 +166,8 @@ UPDATE entry SET seq = seq - 99 WHERE seq > 100`, sqlite.ErrForged, 5},
 	}
 }
 
-// TestWhatAnAttackerMayCut: what lies above the head can be cut off at the end of
-// an Append, and nothing tells it from what a crash leaves.
+// TestWhatLiesAboveTheHead: the entries above the head can be cut off at the end of an
+// Append, and the store cannot tell that from what a crash leaves.
 func TestWhatLiesAboveTheHead(t *testing.T) {
 	crashed, _ := written(t)
 	change(t, crashed, "DELETE FROM entry WHERE seq > 10")
@@ -217,8 +217,8 @@ func TestForgedCallsStateAndCheckpoints(t *testing.T) {
 	require.Len(t, list, 8)
 }
 
-// TestChainBeginsAtACheckpoint removes what lies below a checkpoint, as an archive
-// will: what is above it still verifies, and nothing else can stand in for it.
+// TestChainBeginsAtACheckpoint removes the entries below a checkpoint, as an archive
+// will: those above it still verify, and no other entries can replace them.
 func TestChainBeginsAtACheckpoint(t *testing.T) {
 	_, closed := written(t)
 	change(t, closed, "DELETE FROM entry WHERE seq <= 6")

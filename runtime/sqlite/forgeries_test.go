@@ -197,7 +197,7 @@ type forgery struct {
 	what    string
 	do      func(t *testing.T, path string)
 	at      uint64
-	audited bool // only an audit with an anchor can know
+	audited bool // only an audit with an anchor can find it
 }
 
 // forge makes up a forgery.

@@ -10,7 +10,7 @@ import (
 )
 
 // headDelay is how long after the first entry that the head does not cover it is
-// written: what lies above the head can be cut off unnoticed.
+// written: entries above the head can be cut off unnoticed.
 const headDelay = time.Second
 
 // A header is the timer of the head.

@@ -14,7 +14,7 @@ type Health struct {
 	Epoch uint64
 
 	// WALFrames are the pages in the write-ahead log, Unmoved those that are not in the
-	// file yet. Both stay below a few thousand, unless somebody reads without end.
+	// file yet. Both stay below a few thousand, unless a reader never ends its read.
 	WALFrames, Unmoved int64
 
 	Lost error // why nothing can be written any more; nil: it can
@@ -39,8 +39,8 @@ func (r *reader) Head(ctx context.Context) (head uint64, err error) {
 }
 
 // Check reads all of the store and returns a [*CorruptError] when the file is
-// damaged. It takes about a second per gigabyte. Whether somebody has changed what
-// the entries say is for the audit to tell, not for this.
+// damaged. It takes about a second per gigabyte. Check does not look for entries
+// whose text was changed: the audit does.
 func (r *reader) Check(ctx context.Context) error {
 	return r.verify(ctx, "PRAGMA integrity_check(8)")
 }

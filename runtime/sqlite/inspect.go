@@ -84,8 +84,8 @@ func (r *reader) inspect(ctx context.Context) error {
 // opened, which takes about four milliseconds per megabyte.
 const checkUpTo = 16 << 20
 
-// sound checks a store that is small, or was not closed in good order. In others
-// damage is found where it is read.
+// sound checks a store that is small, or was not closed in good order. In any other
+// store damage is found where it is read.
 func (r *reader) sound(ctx context.Context) error {
 	var check bool
 	err := r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&check) },

@@ -9,9 +9,9 @@ import (
 )
 
 // Key returns the key of a name. See [journal.Keeper]. The keys are in a file of
-// their own, beside the store and for its owner alone to read, so that a copy of
-// the journal is no copy of them. A key that was made once and is not there any
-// more is an error: another one would not fit what was made with the first.
+// their own, which only its owner may read, so that a copy of the journal is no copy
+// of them. A key that was made once and is not there any more is an error: another
+// one would not fit what was made with the first.
 func (s *Store) Key(ctx context.Context, name string) ([]byte, error) {
 	s.kmu.Lock()
 	defer s.kmu.Unlock()

@@ -14,14 +14,14 @@ import (
 )
 
 var (
-	// ErrVersion says that a store has a version that this program does not know.
+	// ErrVersion says that a store has a version that this program does not support.
 	ErrVersion = errors.New("the version of the store is unknown")
 	// ErrNotStore says that a file is something other than a store.
 	ErrNotStore = errors.New("the file is not a store")
 )
 
-// firstVersion is the first version that this program knows. Version 1 had no
-// authenticators: nothing says who has written what is in such a store.
+// firstVersion is the first version that this program supports. Version 1 had no
+// authenticators, so the writer of an entry in such a store cannot be verified.
 const firstVersion = 2
 
 // applicationID is in the head of the file: "Ambt".
@@ -61,7 +61,7 @@ func steps() ([]step, error) {
 }
 
 // versionOf returns the version of the store, 0 when it is empty, and refuses one
-// that this program does not know.
+// that this program does not support.
 func versionOf(ctx context.Context, q interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }) (int64, error) {
@@ -79,7 +79,7 @@ func versionOf(ctx context.Context, q interface {
 	return version, known(version)
 }
 
-// known refuses a version that this program does not know.
+// known refuses a version that this program does not support.
 func known(version int64) error {
 	list, err := steps()
 	if err != nil {
@@ -96,7 +96,7 @@ func known(version int64) error {
 	return nil
 }
 
-// versions says which versions this program knows.
+// versions says which versions this program supports.
 func versions(newest int64) string {
 	if newest == firstVersion {
 		return strconv.Itoa(firstVersion)

@@ -51,7 +51,7 @@ func OpenReader(path string, opts ...Option) (*Reader, error) {
 		}
 		err = errors.Join(fmt.Errorf("open the store %q: %w", path, fault), r.close())
 		// In a directory that may not be written there can be no shared memory, which
-		// also means that nobody writes the store: unless there is a log to read.
+		// also means that no process writes the store, unless there is a log to read.
 		log, missing := o.disk.Read(path+"-wal", 0, 1)
 		if code(fault) != sqlite3.SQLITE_CANTOPEN && code(fault) != sqlite3.SQLITE_READONLY || missing == nil && len(log) != 0 {
 			return nil, err
@@ -60,7 +60,7 @@ func OpenReader(path string, opts ...Option) (*Reader, error) {
 	return nil, err
 }
 
-// Close gives back what OpenReader has taken.
+// Close releases what OpenReader has acquired.
 func (r *Reader) Close() error { return r.close() }
 
 // useKeys makes r verify what it reads, if it has keys.

@@ -41,7 +41,7 @@ func TestSecondOwnerIsRefused(t *testing.T) {
 	require.NoError(t, second.Close())
 }
 
-// other is a connection that knows nothing of owners.
+// other is a connection that does not observe the ownership of the store.
 func other(t testing.TB, path string) *sql.DB {
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
 	require.NoError(t, err)
@@ -96,8 +96,8 @@ func TestEntriesAreNeverChanged(t *testing.T) {
 	}
 }
 
-// TestWritesOfManyKinds writes from many goroutines: those that are refused harm
-// nobody who is in the same transaction.
+// TestWritesOfManyKinds writes from many goroutines: a write that is refused fails no
+// other write of the same transaction.
 func TestWritesOfManyKinds(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "store"))
 	var wg sync.WaitGroup

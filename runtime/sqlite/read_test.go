@@ -69,7 +69,7 @@ func TestReadSaysWhatWasAppended(t *testing.T) {
 	}
 }
 
-// TestReadGivesAway reads entries, and changes all that it got: neither the others
+// TestReadGivesAway changes every entry that it has read: neither the remaining entries
 // nor what is read next may show it.
 func TestReadGivesAway(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
@@ -194,7 +194,7 @@ DELETE FROM sqlite_schema WHERE type = 'trigger'`)
 	}
 }
 
-// errorsAre says whether an error is one of others.
+// errorsAre says whether an error is one of several.
 func errorsAre(err error, others ...error) bool {
 	return slices.ContainsFunc(others, func(other error) bool { return errors.Is(err, other) })
 }

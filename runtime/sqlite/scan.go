@@ -60,8 +60,8 @@ func (s *scanner) open(source string) (err error) {
 	return err
 }
 
-// close gives back everything. What it closes has written nothing, so that there
-// is no error to be told of.
+// close releases everything. What it closes has written nothing, so that there is no
+// error to report.
 func (s *scanner) close() {
 	for _, stmt := range []uintptr{s.entries, s.private, s.mac, s.checkpoint} {
 		sqlite3.Xsqlite3_finalize(s.tls, stmt)

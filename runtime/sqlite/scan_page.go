@@ -139,7 +139,7 @@ func (s *scanner) unfit(stmt uintptr, col, kind int32) error {
 	return &fault{sqlite3.SQLITE_CORRUPT, fmt.Sprintf("the column %q holds a value of a type that it cannot hold (%d)", name, kind)}
 }
 
-// privates goes through what is private of a page of entries, beside it.
+// privates iterates over what is private of a page of entries, in step with it.
 type privates struct {
 	s    *scanner
 	next uint64 // the entry that it is of; 0: no more

@@ -38,8 +38,8 @@ var (
 )
 
 // Open opens the store in the file of a name, which is made when it is not there,
-// and takes it over: see [Store.Epoch]. Beside the file there will be five more,
-// with .lock, .fence, .keys, -wal and -shm behind its name. It must be closed.
+// and takes it over: see [Store.Epoch]. The store has five more files, with .lock,
+// .fence, .keys, -wal and -shm after the name of the first. It must be closed.
 //
 // A store that another process owns is refused with [ErrOwned], one of an unknown
 // version with [ErrVersion], a file that is something else with [ErrNotStore],
@@ -125,8 +125,8 @@ func (s *Store) inherit() error {
 	return s.w.usable()
 }
 
-// private makes a file that its owner alone may read, as SQLite's own files beside
-// it will be then: it holds values that are sensitive. One that is there stays as it is.
+// private makes a file that its owner alone may read, because it holds values that are
+// sensitive. SQLite gives its own files the same mode. A file that is there stays as it is.
 func private(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -198,7 +198,7 @@ func (s *Store) settle() error {
 	return s.setHead(s.w.durable())
 }
 
-// release gives back what Open has taken.
+// release releases what Open has acquired.
 func (s *Store) release() error {
 	errs := []error{s.close()}
 	if s.w.c != nil {

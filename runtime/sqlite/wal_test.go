@@ -62,7 +62,7 @@ func TestDamagedLogIsTold(t *testing.T) {
 	}
 }
 
-// TestTornLogIsNoDamage: what a crash tears was acknowledged to nobody.
+// TestTornLogIsNoDamage: what a crash tears was never acknowledged.
 func TestTornLogIsNoDamage(t *testing.T) {
 	const n = 60
 	size := sizeOf(t, killed(t, n)+"-wal")

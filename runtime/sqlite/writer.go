@@ -9,10 +9,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// A writer makes all changes. Whoever comes while a transaction is being written
-// waits for the lock with what it wants; the first to get it does what all of
-// them want in one transaction. There is no goroutine of the writer's own: for one
-// caller the two hand-overs to one cost a tenth of an append.
+// A writer makes all changes. A caller that comes while a transaction is being written
+// queues its change and waits for the lock; the first to get the lock makes all queued
+// changes in one transaction. The writer has no goroutine of its own: for one caller
+// the two hand-overs to it cost a tenth of an append.
 type writer struct {
 	mu            sync.Mutex // held while writing; everything below but the queue
 	c             *conn
@@ -223,7 +223,7 @@ func (w *writer) poison(err error) error {
 	return fmt.Errorf("%w: %w", journal.ErrLost, err)
 }
 
-// owned verifies, inside a transaction, that nobody else has taken the store over.
+// owned verifies, inside a transaction, that no other process has taken the store over.
 func (w *writer) owned() error {
 	epoch, err := w.c.number("SELECT epoch FROM owner")
 	if err != nil {

@@ -3,9 +3,9 @@
 // committed when its call completes, and rolled back when it does not.
 //
 // The database is a system of its own. Its commit comes after it was recorded
-// that what the call did will stand; when it fails everything else is taken back
+// that what the call did will stand; when it fails everything else is rolled back
 // and the call has failed (commit_failed). When the process dies in between, or
-// the connection is lost during the commit, nobody knows whether it was
-// committed: the call is unknown, until its tool's reconcile handler, a person or
+// the connection is lost during the commit, the executor cannot find out whether it
+// was committed: the call is unknown, until its tool's reconcile handler, a person or
 // an undo says what became of it. A call has one such transaction at most.
 package sqltx

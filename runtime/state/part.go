@@ -72,8 +72,8 @@ func (p *part) change(ctx context.Context, key string, value []byte) error {
 	return nil
 }
 
-// Seal makes sure that what the call has seen still stands, keeps others from
-// changing what it has set, and stores that.
+// Seal verifies that the values that the call has seen are unchanged, keeps other calls
+// from changing the keys that it has set, and stores what it has set.
 func (p *part) Seal(ctx context.Context) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -88,8 +88,7 @@ func (s *State) Set(ctx context.Context, key string, value []byte) error {
 	return s.change(ctx, key, value)
 }
 
-// Delete takes away the value of a key, when the call that ctx was made for
-// completes.
+// Delete deletes the value of a key, when the call that ctx was made for completes.
 func (s *State) Delete(ctx context.Context, key string) error { return s.change(ctx, key, nil) }
 
 func (s *State) change(ctx context.Context, key string, value []byte) error {
@@ -103,7 +102,7 @@ func (s *State) change(ctx context.Context, key string, value []byte) error {
 	return at.(*part).change(ctx, key, bytes.Clone(value))
 }
 
-// check refuses keys that nobody can read.
+// check refuses keys that are empty, too long or no UTF-8.
 func check(key string) error {
 	if key == "" || len(key) > 1024 || strings.ToValidUTF8(key, "") != key {
 		return fmt.Errorf("the key %.64q is empty, longer than 1,024 bytes or no UTF-8", key)

@@ -12,7 +12,7 @@ import (
 
 // The errors of Notify.
 var (
-	// ErrNoTerminal says that nobody can be asked here.
+	// ErrNoTerminal says that there is no terminal, and so no person to ask.
 	ErrNoTerminal = errors.New("standard input or output is not a terminal: nobody can be asked")
 	// ErrEnded says that Serve has returned.
 	ErrEnded = errors.New("the approver has stopped serving")
@@ -23,8 +23,8 @@ type Decider interface {
 	Decide(ctx context.Context, requestID string, a runtime.Answer) runtime.Resolution
 }
 
-// An Approver is told of requests and answers them one by one, in the order in
-// which they came. It implements runtime.Approver.
+// An Approver receives requests and answers them one by one, in the order in which
+// they came. It implements runtime.Approver.
 type Approver struct {
 	by     string // whose answers these are; empty: Func says
 	begin  func(ctx context.Context) (answerer, error)
@@ -40,7 +40,7 @@ type notice struct {
 	request *runtime.ConsentRequest
 }
 
-// An answerer carries on the conversation with whoever answers.
+// An answerer carries on the conversation with the person or function that answers.
 type answerer interface {
 	// answer returns what is answered; false when nothing is. An error ends Serve.
 	answer(ctx context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool, error)
@@ -55,8 +55,8 @@ func newApprover(by string, begin func(context.Context) (answerer, error)) *Appr
 }
 
 // Func returns an approver that is a function: what it returns is the answer, and
-// when it returns false the request stays open for others. The context ends with
-// the request.
+// when it returns false the request stays open for other approvers. The context ends
+// with the request.
 func Func(answer func(context.Context, *runtime.ConsentRequest) (runtime.Answer, bool)) *Approver {
 	return newApprover("", func(context.Context) (answerer, error) { return function(answer), nil })
 }
@@ -77,7 +77,7 @@ func (function) idle(ctx context.Context) error {
 
 // Notify implements runtime.Approver. It puts the request at the end of the queue
 // and returns at once. It refuses what the approver could not answer, so that a
-// call for which there is nobody to ask ends instead of waiting.
+// call that no approver may answer ends instead of waiting.
 func (a *Approver) Notify(ctx context.Context, r *runtime.ConsentRequest) error {
 	if err := a.may(r); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (a *Approver) Notify(ctx context.Context, r *runtime.ConsentRequest) error 
 	return nil
 }
 
-// may returns why an answer would be rejected whatever it says.
+// may returns why the executor would reject every answer of this approver.
 func (a *Approver) may(r *runtime.ConsentRequest) error {
 	m := r.Requirement
 	switch {
@@ -128,8 +128,8 @@ func (a *Approver) next() (notice, bool) {
 }
 
 // Serve answers requests through d, which is the executor that notifies a, until
-// ctx is done. It may be called once. Its error says why nobody can be asked any
-// more: requests that come afterwards are refused.
+// ctx is done. It may be called once. Its error says why it ended before; Notify
+// refuses requests that come afterwards.
 func (a *Approver) Serve(ctx context.Context, d Decider) error {
 	defer func() {
 		a.mu.Lock()

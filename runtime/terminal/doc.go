@@ -1,14 +1,14 @@
 // Package terminal asks the person at a terminal for consent.
 //
-//	asker, err := terminal.New("alice", os.Stdin, os.Stderr)     // ErrNoTerminal when nobody sits there
+//	asker, err := terminal.New("alice", os.Stdin, os.Stderr)     // ErrNoTerminal without a terminal
 //	exec, err := runtime.NewExecutor(reg, policy, runtime.WithApprover(asker))
 //	go asker.Serve(ctx, exec)                                    // prompts, and answers through exec.Decide
 //
 // An Approver is a client of Executor.Decide like any other: it can do nothing
-// that a console or another program could not. Whoever starts it says who sits at
-// the terminal; that must be an id that the session's principal cannot take on.
-// Requests that this person may not answer are refused by Notify, so that a call
-// that nobody can be asked about is denied consent_unavailable and does not wait.
+// that a console or another program could not. The program that starts it says who
+// sits at the terminal; that must be an id that the session's principal cannot take
+// on. Notify refuses requests that this person may not answer, so that a call that no
+// approver may answer is denied consent_unavailable and does not wait.
 //
 // # What is shown
 //

@@ -57,7 +57,7 @@ func plain(text string) bool {
 	return true
 }
 
-// shown reports whether a rune has a form of its own that everybody sees.
+// shown reports whether a rune has a visible form of its own.
 func shown(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:

@@ -17,7 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
-// A person types one line at each prompt, and goes away after the last.
+// A person types one line at each prompt, and ends the input after the last.
 type person struct {
 	mu    sync.Mutex
 	lines []string
@@ -140,7 +140,7 @@ func (q *quiet) Read([]byte) (int, error) {
 
 func (q *quiet) Close() { close(q.done) }
 
-// listening lets somebody listen who types nothing.
+// listening returns a writer that records what is printed to p, who types nothing.
 func listening(p *person) io.Writer { return listener{p} }
 
 type listener struct{ *person }

@@ -16,7 +16,7 @@ import (
 )
 
 // BenchmarkFourFiles measures, in turns, what keeping and restoring four files
-// costs beside what copying and syncing them does. The metrics are medians; raw
+// costs compared with copying and syncing them. The metrics are medians; raw
 // is one copy of the four, kept/raw and restored/raw compare with that, and
 // both/raw compares keeping and restoring together with a copy there and back.
 //
@@ -64,7 +64,8 @@ func benchFour(b *testing.B, size int) {
 	b.ReportMetric((k+s)/(2*r), "both/raw")
 }
 
-// putSynced writes files that cost nothing more when others are synced.
+// putSynced writes and syncs files, so that a later sync of other files is not charged
+// for them.
 func (b *bench) putSynced(names []string, list [4][]byte) {
 	for i, name := range names {
 		b.put(name, string(list[i]))

@@ -127,7 +127,7 @@ func (w *world) call(ctx context.Context) error {
 	return w.unlessFault(err)
 }
 
-// kill ends the program now and then, where the disk tells no lies.
+// kill ends the program now and then, unless the disk is faulty or dead.
 func (w *world) kill() bool {
 	w.killed = !w.faulty && !w.disk.Dead() && w.r.IntN(8) == 0
 	return w.killed

@@ -33,7 +33,7 @@
 //
 // Begin, then Seal and Commit, or Rollback: the executor does that for each call.
 // A rollback restores contents, modes and directories, to the byte, but no times,
-// owners or extended attributes. What somebody else has changed since is left
+// owners or extended attributes. What another writer has changed since is left
 // alone and named by a DriftError.
 //
 // After a crash Unsettled tells which calls are neither committed nor rolled

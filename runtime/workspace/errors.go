@@ -30,7 +30,7 @@ var (
 	ErrCorrupt = errors.New("the undo log is damaged: nothing was restored, look at the files that it names")
 )
 
-// A DriftError names the files that were left alone because somebody else has
+// A DriftError names the files that were left alone because another writer has
 // changed them since: their content is neither what was before nor what the
 // call has written. It is a runtime.ErrDrift.
 type DriftError struct {

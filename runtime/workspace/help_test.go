@@ -81,7 +81,7 @@ func (b *bench) commit(tx *workspace.Tx) {
 	require.NoError(b.t, tx.Commit(b.t.Context()))
 }
 
-// put writes a file as somebody else than a call.
+// put writes a file outside of any call.
 func (b *bench) put(name, data string) {
 	require.NoError(b.t, os.MkdirAll(filepath.Dir(filepath.Join(b.dir, name)), 0o755))
 	require.NoError(b.t, os.WriteFile(filepath.Join(b.dir, name), []byte(data), 0o644))

@@ -64,8 +64,8 @@ func checkMode(name string, mode, own fs.FileMode) error {
 	return nil
 }
 
-// A place is a name in an open directory, reached without following a link: what
-// is done there is done there, whatever becomes of the path to it.
+// A place is a name in an open directory, reached without following a link: an
+// operation acts in that directory even if the path to it changes meanwhile.
 type place struct {
 	path string
 	dir  disk.Dir
@@ -92,14 +92,14 @@ func (w *Workspace) place(name string) (*place, error) {
 	}
 }
 
-// close lets go of the directory.
+// close closes the directory.
 func (p *place) close() {
 	if p.own {
 		_ = p.dir.Close() // nothing was written through it
 	}
 }
 
-// closeAll lets go of the directories of many places.
+// closeAll closes the directories of many places.
 func closeAll(list []*place) {
 	for _, p := range list {
 		p.close()

@@ -46,9 +46,9 @@ type waiting struct {
 
 func (w *Workspace) restorer() *restorer { return &restorer{ws: w, dirs: map[string]bool{}} }
 
-// inOrder returns items in an order in which they can be restored, whatever the
-// call has done: what was not there before goes, the innermost first; then what
-// was there comes back, the outermost first.
+// inOrder returns items in an order in which they can be restored after any sequence
+// of writes: first what was not there before is removed, the innermost path first;
+// then what was there is restored, the outermost path first.
 func inOrder(items []*item) []*item {
 	var gone, back []*item
 	for _, it := range items {
@@ -181,7 +181,7 @@ func (r *restorer) put(ctx context.Context, p *place, now seen, before State) er
 		err := r.ws.put(p, now, "")
 		switch {
 		case errors.Is(err, errNotEmpty) || errors.Is(err, fs.ErrExist):
-			r.drifted = append(r.drifted, p.path) // somebody has put something there
+			r.drifted = append(r.drifted, p.path) // another writer has put something there
 			return nil
 		case err != nil:
 			return err
@@ -265,8 +265,8 @@ func (r *restorer) verify() {
 	}
 }
 
-// place renames what was prepared, unless it is not what was kept or somebody has
-// changed what it would replace.
+// place renames what was prepared, unless it is not what was kept or what it would
+// replace has changed.
 func (r *restorer) place(wait *waiting) error {
 	temp := undoTemp(wait.place.path)
 	if wait.err != nil {
@@ -282,10 +282,9 @@ func (r *restorer) place(wait *waiting) error {
 	return err
 }
 
-// hold opens what is about to be replaced, if it can. The system frees a file when
-// nobody holds it any more, which takes about as long as a sync: so that letGo
-// can have it done while the names are synced. Windows may refuse to replace a file
-// that is open.
+// hold opens what is about to be replaced, if it can. The system frees a file when it
+// is closed for the last time, which takes about as long as a sync: letGo closes it
+// while the names are synced. Windows may refuse to replace a file that is open.
 func (w *waiting) hold() disk.File {
 	if w.now.Kind != KindFile || goruntime.GOOS == "windows" {
 		return nil
@@ -307,7 +306,7 @@ func (r *restorer) letGo() {
 	}
 }
 
-// close lets go of all that is open.
+// close closes all that is open.
 func (r *restorer) close() {
 	closeAll(r.places)
 	r.letGo()

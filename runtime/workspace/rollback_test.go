@@ -124,7 +124,7 @@ func TestDriftWithinACallIsRefused(t *testing.T) {
 	assert.Equal(t, "theirs", b.text("a"))
 }
 
-// A file that was restored already is no drift, whoever did it.
+// A file that was restored already is no drift, even if another writer did it.
 func TestRestoredBySomebodyElse(t *testing.T) {
 	b := newBench(t)
 	b.put("a", "before")
@@ -253,7 +253,7 @@ func TestTwoCallsDoNotShareAFile(t *testing.T) {
 	assert.Equal(t, "two", b.text("a"))
 }
 
-// Somebody else changes a file after its pre-image was taken.
+// Another writer changes a file after its pre-image was taken.
 func TestChangedWhileItIsWritten(t *testing.T) {
 	b := newBench(t)
 	b.put("a", "before")

@@ -18,7 +18,7 @@ import (
 
 // Unsettled returns the calls that wrote and were neither committed nor rolled
 // back when the program ended, in no particular order. The calls whose logs can
-// be read are returned with the error about the others.
+// be read are returned with the error about the remaining logs.
 func (w *Workspace) Unsettled(ctx context.Context) ([]Key, error) {
 	var keys []Key
 	err := w.eachLog(ctx, func(name string, list []record) error {

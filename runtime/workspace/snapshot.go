@@ -100,9 +100,9 @@ func (w *Workspace) lookAt(ctx context.Context, name string) (seen, error) {
 }
 
 // Restore puts back what a snapshot says, for an undo handler. after says what
-// the call has left of the same paths: a path that is neither as it was before
-// nor as the call left it, or a directory that would go with what others have put
-// there, is refused with a DriftError, and nothing is restored.
+// the call has left of the same paths. Restore refuses with a DriftError, and restores
+// nothing, when a path is neither as it was before nor as the call left it, or when it
+// would remove a directory with what another writer has put there.
 //
 // In an undo handler, and in a handler, the restoring is a write like any other, in its
 // transaction. Without a call, as in a test, what is restored already stays when the

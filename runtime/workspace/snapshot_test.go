@@ -106,7 +106,7 @@ func TestADamagedContentIsNotRestored(t *testing.T) {
 	assert.Equal(t, want, b.tree())
 }
 
-// In a call restoring is a write like others.
+// In a call restoring is a write like any other.
 func TestRestoreInACall(t *testing.T) {
 	b := newBench(t)
 	b.put("a", "before")

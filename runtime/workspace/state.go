@@ -32,7 +32,7 @@ const (
 // A State is what a path stands for, but for times and owners.
 type State struct {
 	Kind   Kind        `json:"kind,omitempty"`
-	Mode   fs.FileMode `json:"mode,omitempty"`   // permissions, and what a directory has beside them
+	Mode   fs.FileMode `json:"mode,omitempty"`   // permissions, and the further bits of a directory
 	SHA256 string      `json:"sha256,omitempty"` // of a file
 	Size   int64       `json:"size,omitempty"`   // of a file, in bytes
 }
@@ -57,7 +57,7 @@ type seen struct {
 
 // look reads what is at a place. It fails for a file that is larger than limit.
 func (p *place) look(limit int64) (seen, error) {
-	for range 3 { // somebody may be writing it just now
+	for range 3 { // another writer may be changing it just now
 		s, again, err := p.lookOnce(limit)
 		if err != nil {
 			return seen{}, fmt.Errorf("path %q: %w", p.path, err)

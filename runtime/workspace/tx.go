@@ -49,7 +49,7 @@ type item struct {
 	path   string
 	before State
 	after  []State // all that it has been made, the last one is what stands
-	seen   *seen   // what was there a moment ago; nil: nobody has looked
+	seen   *seen   // what was there a moment ago; nil: the path was not looked at
 }
 
 // known says whether s is what the call found or has made.
@@ -188,7 +188,7 @@ func (tx *Tx) dropLog() error {
 	return tx.ws.dropLog(tx.log.name)
 }
 
-// end lets others write the paths. tx.mu is held.
+// end releases the paths, so that other calls can write them. tx.mu is held.
 func (tx *Tx) end(s stage) {
 	tx.stage = s
 	w := tx.ws
@@ -203,7 +203,7 @@ func (tx *Tx) end(s stage) {
 }
 
 // Rollback restores what was there before the call, byte by byte, with modes and
-// directories. Files that somebody else has changed since are left alone and
+// directories. Files that another writer has changed since are left alone and
 // named by a DriftError. After any other error it is to be called again; it may
 // be called again in any case.
 func (tx *Tx) Rollback(ctx context.Context) error {
@@ -254,7 +254,7 @@ func (tx *Tx) claim(name string) error {
 	return nil
 }
 
-// disclaim lets others write a path that was not written after all.
+// disclaim releases a path that was not written after all.
 func (tx *Tx) disclaim(name string) {
 	w := tx.ws
 	w.mu.Lock()

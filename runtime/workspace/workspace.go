@@ -57,8 +57,8 @@ type options struct {
 	unprotect []string
 }
 
-// UndoLogs sets the directory of the undo logs. By default it is undo, beside
-// the content store.
+// UndoLogs sets the directory of the undo logs. By default it is undo, in the parent
+// directory of the content store.
 func UndoLogs(dir string) Option { return func(o *options) { o.logs = dir } }
 
 // MaxFile sets how large a file may be, in bytes, that a tool changes: it is
@@ -165,7 +165,7 @@ func outside(workspace, dir string) error {
 	return nil
 }
 
-// Close lets go of the directories. The transactions should have ended.
+// Close closes the directories. The transactions should have ended.
 func (w *Workspace) Close() error {
 	err := errors.Join(w.root.Close(), w.logs.Close())
 	if w.owner != nil {

@@ -21,7 +21,8 @@ type change struct {
 }
 
 // WriteFile makes data the content of a file. A file that exists keeps its mode,
-// a new one gets exactly perm, which has to let its owner read. The file is replaced as a whole: nobody sees a part.
+// a new one gets exactly perm, which has to let its owner read. The file is replaced
+// as a whole: no reader sees a part.
 //
 // ctx is that of a call. The error is runtime.ErrFenced when the call has its outcome
 // already, runtime.ErrReadOnly when its tool is of effect read, and ErrBusy when
@@ -131,7 +132,7 @@ func (w *Workspace) Rename(ctx context.Context, from, to string) error {
 	})
 }
 
-// errChanged says that somebody was faster.
+// errChanged says that another writer has changed the path first.
 var errChanged = errors.New("somebody changed it at the same time: look at it again")
 
 // change makes of a path what decide says, in the transaction of the call. The
@@ -142,7 +143,7 @@ func (w *Workspace) change(ctx context.Context, name string, decide func(now see
 		return err
 	}
 	tx, err := w.txOf(ctx)
-	if err == nil { // who comes too late need not begin; what counts is the fence around the rename
+	if err == nil { // a fenced call need not begin; what counts is the fence around the rename
 		err = w.commit(ctx, nothing)
 	}
 	if err = errors.Join(err, ctx.Err()); err != nil {
@@ -304,7 +305,7 @@ func drop(dir disk.Dir, temp string) error {
 	return nil
 }
 
-// inDir returns a name beside a path.
+// inDir returns other in the directory of name.
 func inDir(name, other string) string {
 	if !strings.Contains(name, "/") {
 		return other

@@ -7,10 +7,10 @@
 //	clerk -store FILE -tamper POSITION
 //
 // Each line of standard input is one call, {"call": ID, "tool": NAME, "input": JSON};
-// with "trigger": true nobody waits for its outcome. Each of the others ends in one
-// line on standard output. With -serve the program imports commands until it is
-// interrupted. With -await it waits until another one does. With -tamper it is
-// somebody who can write the store, and changes what an entry says.
+// with "trigger": true the program does not wait for its outcome. Each other call ends
+// in one line on standard output. With -serve the program imports commands until it is
+// interrupted. With -await it waits until another process does. With -tamper it acts as
+// an attacker that can write the store, and changes what an entry says.
 package clerk
 
 //go:generate go run github.com/ambit-tools/ambit/cmd/ambit generate

@@ -35,7 +35,7 @@ func (h *handler) PrepareNoteWrite(_ context.Context, in *NoteWriteInput) (*Note
 	return &NoteWriteUndo{Before: h.notes[in.Name]}, nil
 }
 
-// UndoNoteWrite implements Handler. A note that says drift was changed by others.
+// UndoNoteWrite implements Handler. It treats a note that says drift as changed since.
 func (h *handler) UndoNoteWrite(_ context.Context, u *runtime.Undo[NoteWriteInput, NoteWriteUndo, NoteWriteOutput]) error {
 	if u.Input.Text == "drift" {
 		return runtime.ErrDrift

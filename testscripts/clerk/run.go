@@ -40,7 +40,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if flags.Parse(args) != nil {
 		return 2
 	}
-	// A script that fails leaves nobody behind.
+	// The timeout ends the program when a script that fails does not.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, time.Hour)
@@ -71,7 +71,7 @@ func (n name) Path() string { return string(n) }
 // Key implements inbox.Store.
 func (name) Key(context.Context, string) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// await waits until somebody serves the inbox of a store.
+// await waits until a process serves the inbox of a store.
 func await(ctx context.Context, path string) error {
 	t := time.NewTicker(10 * time.Millisecond)
 	defer t.Stop()

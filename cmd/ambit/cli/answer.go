@@ -16,17 +16,17 @@ import (
 // An answer is what "ambit explain" prints.
 type answer struct {
 	verdict  runtime.Verdict
-	allows   []opa.Allow       // what spoke for the call
+	allows   []opa.Allow       // what allows the call
 	rewrites []runtime.Rewrite // what changed its arguments
 	failure  error             // why the policy could not judge it
 	tool     string
 	given    []byte        // the arguments of the call
-	consent  *consentTerms // nil when nobody asks
+	consent  *consentTerms // nil when the call needs no consent
 }
 
 // consentTerms say who must agree to a call, how soon, and how far that may reach.
 type consentTerms struct {
-	Approvers []string `json:"approvers"` // empty: anybody but the principal
+	Approvers []string `json:"approvers"` // empty: any but the principal
 	Quorum    int      `json:"quorum"`
 	Timeout   string   `json:"timeout"`
 	MaxCover  string   `json:"max_cover"`

@@ -222,7 +222,7 @@ with content.Store.Prune.`,
 	return cmd
 }
 
-// prune removes artifacts while nobody else has the store.
+// prune removes artifacts while it owns the store. It fails while an executor does.
 func prune(ctx context.Context, path, objects string, list []artifact, before time.Time) (n int, err error) {
 	own, err := sqlite.Open(path)
 	if errors.Is(err, sqlite.ErrOwned) {

@@ -17,7 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
-// glance is how often a store is looked at by who waits for something in it.
+// glance is how often a verb reads the store while it waits for something in it.
 const glance = 10 * time.Millisecond
 
 func newAuditTail() *cobra.Command {

@@ -28,7 +28,7 @@ type callView struct {
 	State     string               `json:"state"`
 	Request   string               `json:"request,omitempty"`
 	Args      json.RawMessage      `json:"args,omitempty"`       // sensitive values are commitments
-	Final     json.RawMessage      `json:"final_args,omitempty"` // with which the handler was run, when they are others
+	Final     json.RawMessage      `json:"final_args,omitempty"` // with which the handler was run, when they differ
 	Output    json.RawMessage      `json:"output,omitempty"`
 	Artifact  *journal.ArtifactRef `json:"artifact,omitempty"`
 	Outcome   *outcome             `json:"outcome,omitempty"`

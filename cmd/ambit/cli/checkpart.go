@@ -9,8 +9,8 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 )
 
-// An examination is a declaration for "ambit check", which judges what is whole
-// of one that has errors, so that these hide no others.
+// An examination is a declaration for "ambit check", which also judges the parts
+// without errors of one that has some, so that these hide no further ones.
 type examination struct {
 	whole    *declaration // nil when there are errors
 	warnings []warning
@@ -48,7 +48,7 @@ func examinePart(path string, part dsl.Part, policies policyDirs, err error) (ex
 	d := onDisk(path, part.Rules)
 	x.warnings = declared(part.Rules)
 	// More rules make no tool run that cannot, so that these errors are certain. The
-	// warnings are not: a rule may decide nothing only because others are missing.
+	// warnings are not: a rule may decide nothing only because further rules are missing.
 	_, ruleErr := d.analyse()
 	return x, errors.Join(err, d.refusePackage(), ruleErr)
 }

@@ -84,7 +84,7 @@ func (es codedErrors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// rulesConfig is what the rule engine is told of the tools of f.
+// rulesConfig is the configuration of the rule engine for the tools of f.
 func rulesConfig(f *dsl.File) rules.Config {
 	cfg := rules.Config{Set: rulesOf(f.Rules)}
 	for _, t := range f.Tools {
@@ -234,7 +234,7 @@ func nameable(s *dsl.Schema, depth int) bool {
 	case s.Type != dsl.TypeObject || !s.Closed || len(s.OneOf) > 0:
 		return true
 	case len(s.Properties) == 0:
-		return depth > 0 // {} is a value as others are, but there is nothing to name in an empty input
+		return depth > 0 // a predicate can name a {} within the input, but nothing in an empty input
 	}
 	return slices.ContainsFunc(s.Properties, func(p *dsl.Property) bool { return nameable(p.Schema, depth+1) })
 }

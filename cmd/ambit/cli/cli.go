@@ -62,15 +62,15 @@ func markWork(cmd *cobra.Command) {
 	}
 }
 
-// newGroup returns a command that only holds others.
+// newGroup returns a command that only holds subcommands.
 func newGroup(name, short string, verbs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, RunE: group}
 	cmd.AddCommand(verbs...)
 	return cmd
 }
 
-// group is what a command does that only holds others: it shows its help, and
-// refuses a name that it does not know.
+// group runs a command that only holds subcommands: it shows the help, and refuses
+// an unknown name.
 func group(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()

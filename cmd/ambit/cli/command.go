@@ -49,7 +49,7 @@ type sent struct {
 	By     string                 `json:"by"`
 	State  string                 `json:"state"` // done, rejected, imported or waiting
 	Result *runtime.CommandResult `json:"result,omitempty"`
-	Call   *callView              `json:"call,omitempty"` // that an approval lets go on, as it stands
+	Call   *callView              `json:"call,omitempty"` // that goes on after an approval, as it is now
 }
 
 // The states of a command.

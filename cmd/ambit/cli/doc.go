@@ -30,7 +30,7 @@
 //
 // # Files
 //
-// "ambit generate" writes beside the declaration tools.yaml:
+// "ambit generate" writes into the folder of the declaration tools.yaml:
 //
 //	tools_ambit.go            constants, handler interface, tool table
 //	tools_codec_ambit.go      types, decoders, encoders

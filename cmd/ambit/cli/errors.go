@@ -46,7 +46,7 @@ func answered(code int) error { return &failure{code: code} }
 
 func quote(s string) string { return strconv.Quote(s) }
 
-// maxPrinted is how many errors are printed: nobody reads more.
+// maxPrinted is how many errors are printed at most, so that a person can read them.
 const maxPrinted = 100
 
 // report prints every error that err holds, up to maxPrinted, and returns the exit code.
@@ -133,7 +133,7 @@ func policyError(e *opa.Error) string {
 	return bare.Error()
 }
 
-// asProblems turns every error that is not one of the kinds that report knows
+// asProblems turns every error that is not one of the kinds that report handles
 // into a problem.
 func asProblems(err error) error {
 	var out []error

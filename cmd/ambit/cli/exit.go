@@ -10,7 +10,7 @@ const (
 	exitVerdict = 3 // the check ran, and its answer is no
 
 	exitNotAnchored = 4 // nothing wrong was found, and something is not proved
-	exitWaiting     = 5 // the command is in the inbox, and nobody has said yet what became of it
+	exitWaiting     = 5 // the command is in the inbox, and no executor has reported its result yet
 )
 
 // exitCodesTopic is a help topic: a command that cannot be run.

@@ -122,7 +122,7 @@ func (q *question) readInput(stdin io.Reader) ([]byte, error) {
 // maxCount bounds the rehearsal of earlier calls.
 const maxCount = 10_000
 
-// check refuses names that the declaration does not know: the answer would be
+// check refuses names that the declaration does not declare: the answer would be
 // about something else than was meant.
 func (q *question) check(f *dsl.File, reg *runtime.Registry) error {
 	var behaviors, capabilities, modes []string

@@ -15,8 +15,8 @@ import (
 // Every verb takes the id of a call, a run, a session, a request or a grant whole or
 // cut, as long as only one begins so. An id that is whole is preferred.
 
-// callID is how a verb that is about one call is told of it: as its argument, or with
-// --call.
+// callID names the one call that a verb is about: by the argument of the verb, or
+// with --call.
 type callID struct{ session, call string }
 
 func (c *callID) flags(cmd *cobra.Command) {
@@ -174,7 +174,7 @@ func requestOf(book *consent.Book, session, call string) (found consent.Request,
 }
 
 // findGrant returns the id of the only grant whose id begins as was typed. One that
-// this store does not know is for the executor to refuse: the grant may be new.
+// this store does not hold is for the executor to refuse: the grant may be new.
 func findGrant(book *consent.Book, typed string) (string, error) {
 	ids := idsOf(book.Grants(), func(g *consent.Grant) string { return g.ID })
 	found := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, typed) })

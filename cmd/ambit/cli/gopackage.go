@@ -12,8 +12,8 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 )
 
-// refusePackage refuses a package name when the Go files beside the declaration
-// are all of another package: go build takes one package to a folder.
+// refusePackage refuses a package name when the Go files in the folder of the
+// declaration are all of another package: go build takes one package to a folder.
 func (d *declaration) refusePackage() error {
 	if !token.IsIdentifier(d.file.Package) {
 		return nil // refused already
@@ -40,7 +40,7 @@ func (d *declaration) refusePackage() error {
 func (d *declaration) goFiles() []string {
 	entries, err := os.ReadDir(d.dir)
 	if err != nil {
-		return nil // whoever writes here will say so
+		return nil // writing the generated files reports it
 	}
 	var names []string
 	for _, e := range entries {

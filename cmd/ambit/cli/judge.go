@@ -75,7 +75,7 @@ var maskDigest = regexp.MustCompile(`, [0-9a-f]{16}\)`)
 func (a *answer) fillAsks(tool *runtime.Tool) {
 	args, bad := tool.Decode(a.verdict.Input)
 	if bad != nil {
-		return // nobody is asked
+		return // no request is made for such a call
 	}
 	var reveal []string
 	if c := tool.Spec().Consent; c != nil {
@@ -85,7 +85,7 @@ func (a *answer) fillAsks(tool *runtime.Tool) {
 	if err != nil {
 		return
 	}
-	text = maskDigest.ReplaceAll(text, []byte(")")) // who knows the key could try which secret it is
+	text = maskDigest.ReplaceAll(text, []byte(")")) // a reader that has the key could try which secret it is
 	asks := slices.Clone(a.verdict.Decision.Asks)
 	for i := range asks {
 		asks[i].Message = terminal.Fill(asks[i].Message, text)
@@ -93,8 +93,8 @@ func (a *answer) fillAsks(tool *runtime.Tool) {
 	a.verdict.Decision.Asks = asks
 }
 
-// consentTerms is what the asks of a policy and the declaration come to; nil when
-// nobody asks.
+// consentTerms merges the asks of a policy with the declared consent; nil without
+// an ask.
 func (d *declaration) consentTerms(tool string, asks []runtime.Ask) *consentTerms {
 	if len(asks) == 0 {
 		return nil
@@ -120,7 +120,7 @@ func (d *declaration) consentTerms(tool string, asks []runtime.Ask) *consentTerm
 	return &consentTerms{m.Approvers, m.Quorum, m.Timeout.String(), m.MaxCover.String()}
 }
 
-// policyTimeout is longer than that of a server: nobody else waits for the answer.
+// policyTimeout is longer than that of a server: no other call waits for the answer.
 const policyTimeout = 10 * time.Second
 
 // registry holds the declared tools with handlers that do nothing.
@@ -149,8 +149,8 @@ type stage struct {
 	failure error
 }
 
-// explained is what spoke for the call in the end, what changed its arguments
-// on the way, and why the policy could not judge it.
+// explained returns what allows the call in the last judgment, what changed its
+// arguments in any of them, and why the policy could not judge it.
 func (s *stage) explained() (allows []opa.Allow, rewrites []runtime.Rewrite, failure error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -48,8 +48,8 @@ func keep(dir string) ([]string, error) {
 // placed lists the files and folders that one init has made, in order.
 type placed []string
 
-// remove takes back what was made. A folder that holds something of somebody
-// else stays.
+// remove removes what this init has made. A folder in which another process has
+// made something stays.
 func (p *placed) remove() {
 	for _, path := range slices.Backward(*p) {
 		os.Remove(path) //nolint:errcheck // see above
@@ -73,7 +73,7 @@ func (p *placed) folder(dir string) error {
 		case !errors.Is(made, fs.ErrExist):
 			return cannotWrite(dir, made)
 		}
-		info, err = os.Stat(dir) // somebody else has made it meanwhile
+		info, err = os.Stat(dir) // another process has made it meanwhile
 	}
 	switch {
 	case err != nil:

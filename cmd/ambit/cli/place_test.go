@@ -18,7 +18,7 @@ func writeFile(t *testing.T, path, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// Whatever appears while init is at work stays, and only what init made goes.
+// Files that appear while init is at work stay, and only those that init made are removed.
 func TestMoveReplacesNothing(t *testing.T) {
 	stage, dir := t.TempDir(), t.TempDir()
 	for _, name := range []string{"a.txt", "b/c.txt", "b/d.txt", "e.txt"} {
@@ -73,7 +73,7 @@ func TestInitWorksInsideTheFolder(t *testing.T) {
 	require.Equal(t, long, info.ModTime())
 }
 
-// Names that only init knows are not told.
+// An error does not name files that only init uses.
 func TestWhatCannotBeWrittenIsNamedAsGiven(t *testing.T) {
 	for _, test := range []struct {
 		err  error

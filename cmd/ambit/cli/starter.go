@@ -99,8 +99,8 @@ func programName(base string) string {
 }
 
 // useCheckout makes the application build against a checkout of this module,
-// with the versions that the checkout itself was built with: whoever can build
-// the one can build the other, network or not.
+// with the versions that the checkout itself was built with: a machine that can
+// build the checkout can build the application, network or not.
 func (a *application) useCheckout(local string) error {
 	dir, err := filepath.Abs(local)
 	if err != nil {
@@ -136,7 +136,7 @@ func requirements(mod string) []string {
 // Direct lists the required modules that the application imports itself.
 func (a *application) Direct() []string { return slices.DeleteFunc(slices.Clone(a.Requires), indirect) }
 
-// Indirect lists the others.
+// Indirect lists the remaining required modules.
 func (a *application) Indirect() []string {
 	return slices.DeleteFunc(slices.Clone(a.Requires), func(r string) bool { return !indirect(r) })
 }

@@ -73,7 +73,7 @@ func (v *storeVerb) with(f func(*sqlite.Reader) error, opts ...sqlite.Option) (e
 	return f(r)
 }
 
-// errNoStore is what verbs say that were not told of a store.
+// errNoStore is the error of a verb that was given no store.
 func errNoStore() error {
 	return usage("the name of the store is missing", "add --store FILE, the file that the application opens with sqlite.Open, or set "+storeVariable)
 }
@@ -145,7 +145,8 @@ func eachConsent(ctx context.Context, r *sqlite.Reader, last uint64, f func(*jou
 	return err
 }
 
-// table prints rows in columns. What others have written is made safe to show.
+// table prints rows in columns. It escapes the cells, because some hold text of
+// models and tools.
 func table(w io.Writer, head []string, rows [][]string) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range append([][]string{head}, rows...) {

@@ -107,8 +107,8 @@ func TestRequestsAreShownWithTheirArguments(t *testing.T) {
 	require.Contains(t, shown.String(), `message    Send to "ada"`+"\n")
 }
 
-// TestAuditShowGoesByTheEntries hides a call in the index of calls, as who can
-// write the store may, and asks for what the journal says of it.
+// TestAuditShowGoesByTheEntries hides a call in the index of calls, as an attacker that
+// can write the store may, and asks for what the journal says of it.
 func TestAuditShowGoesByTheEntries(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	s, err := sqlite.Open(path)

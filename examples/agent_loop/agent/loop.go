@@ -25,8 +25,8 @@ type Message struct {
 	Results []Result
 }
 
-// A Result is what the model is told of one call. Only what is safe to show to a
-// model is in it.
+// A Result is what the model receives about one call. It holds only what is safe to
+// show to a model.
 type Result struct {
 	Call     string                `json:"-"`
 	Outcome  string                `json:"outcome"`
@@ -95,8 +95,8 @@ func (l *Loop) carryOut(ctx context.Context, calls []runtime.Call) (results []Re
 	outcomes := turn.ExecuteBatch(ctx, calls, runtime.Parallel)
 	for i, o := range outcomes {
 		if o.Loop == runtime.LoopWait {
-			// Somebody is asked, and the others of the batch have run meanwhile.
-			// A program that does not stay would come back with the id of the call.
+			// The call waits for consent. The rest of the batch has run meanwhile.
+			// A program that ends here would keep the id of the call and await it later.
 			outcomes[i] = l.Session.Await(ctx, o.CallID)
 		}
 	}

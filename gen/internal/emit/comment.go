@@ -70,7 +70,7 @@ func clean(s string) string {
 }
 
 // textOnly quotes the word that would make more than text of a paragraph: a notice
-// of deprecation, which fails the checks of whoever uses the package, or a heading.
+// of deprecation, which linters report in every importing package, or a heading.
 func textOnly(words []string) []string {
 	if len(words) == 0 {
 		return words
@@ -85,8 +85,8 @@ func textOnly(words []string) []string {
 	return append([]string{first}, words[1:]...)
 }
 
-// stopped ends a paragraph between two others with a full stop where gofmt would
-// take it for a heading otherwise: a line that looks like a title.
+// stopped ends a paragraph, neither the first nor the last, with a period where gofmt
+// would otherwise take it for a heading: a line that looks like a title.
 func stopped(words []string) []string {
 	if len(words) == 0 {
 		return words

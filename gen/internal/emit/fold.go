@@ -183,7 +183,7 @@ func (f *folder) list(open, closing token.Pos, elems []ast.Node) bool {
 	return true
 }
 
-// small reports what may share a line with others of its kind.
+// small reports whether an element may share a line with a small neighbor.
 func small(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BasicLit, *ast.Ident, *ast.SelectorExpr:
@@ -217,8 +217,8 @@ func (f *folder) literal(l *ast.BasicLit) {
 	f.edits = append(f.edits, edit{f.offset(l.Pos()), f.offset(l.End()), strings.Join(parts, " +\n")})
 }
 
-// cut divides a text into parts whose literals fit a width, that of the first one
-// or of the others, after spaces where it has some.
+// cut divides a text into parts whose literals fit a width: the first part has its
+// own, all that follow share the second. It cuts after spaces where it has some.
 func cut(s string, width, others int) []string {
 	var parts []string
 	for s != "" {

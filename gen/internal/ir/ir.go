@@ -14,7 +14,7 @@ type Package struct {
 	// each tool's, every type before the types that only it uses.
 	Types []*Type
 	// Rules are the rule tables of shared schemas that have no Go type of
-	// their own. The tables of the others are with their Type.
+	// their own. The table of a schema that has one is with its Type.
 	Rules    []*Rule
 	Patterns []*Pattern
 	Reasons  []*Reason

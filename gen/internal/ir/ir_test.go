@@ -106,8 +106,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestHostileNames holds that no name reaches the output that is no identifier
-// or that takes a name of somebody else's, whoever made the file.
+// TestHostileNames holds that Build refuses a name that is no identifier, or that
+// another declaration has, also in a file that dsl has not parsed.
 func TestHostileNames(t *testing.T) {
 	_, err := ir.Build(&dsl.File{Path: "x", Package: "p; import \"os\""})
 	require.ErrorContains(t, err, "is not a Go package name")
@@ -122,7 +122,7 @@ func TestHostileNames(t *testing.T) {
 	require.ErrorContains(t, err, `property "walk_value" would be named WalkValue in Go, as property "walk" already is`)
 }
 
-// TestPin changes whatever a tool says, one thing at a time.
+// TestPin changes each property of a tool, one at a time.
 func TestPin(t *testing.T) {
 	pins := map[string]string{}
 	for name, change := range map[string]func(*dsl.Tool){

@@ -66,7 +66,7 @@ func (b *builder) declare(s *scope, name, what string, pos dsl.Pos) string {
 }
 
 // unique takes name, or name with the first number that makes it free. It is
-// for unexported names, which nobody chose and nobody uses.
+// for unexported names, which only generated code uses.
 func (s *scope) unique(name string) string {
 	free := name
 	for i := 2; ; i++ {
