@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Apply adds an event to b. It judges nothing: what has happened has happened.
-// An error says that the event cannot follow those before it, and leaves b as it
-// was; it is ErrStale for one that was made of an older state.
+// Apply adds an event to b. It does not check again what the method that made the
+// event has checked. An error says that the event cannot follow those before it, and
+// leaves b as it was; it is ErrStale for one that was made of an older state.
 func (b *Book) Apply(e *Event) error {
 	if e.Seq != b.seq+1 {
 		return ErrStale

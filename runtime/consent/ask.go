@@ -9,9 +9,9 @@ import (
 // remindAfter is when of a request's life, in fifths, a reminder is due.
 const remindAfter = 4
 
-// Ask makes the event that a question is put to people. The id is new, and the
-// nonce random: it makes the approval one of this request and of no other.
-// Whoever is asked is told after the event was applied.
+// Ask makes the event that a question is put to the approvers. The id is new, and
+// the nonce random: it makes the approval one of this request and of no other.
+// The caller notifies the approvers after it has applied the event.
 func (b *Book) Ask(at time.Time, id, nonce string, q *Question) (Event, error) {
 	switch {
 	case id == "" || nonce == "":
@@ -91,8 +91,8 @@ func (b *Book) Use(at time.Time, id string, q *Question, unasked bool) (Event, e
 	return e, nil
 }
 
-// Cancel makes the event that nobody wants the call of a request any more. It
-// is false for one that has ended, or was never made.
+// Cancel makes the event that the call of a request was cancelled. It is false for
+// a request that has ended, or was never made.
 func (b *Book) Cancel(at time.Time, id string) (Event, bool) {
 	r := b.requests[id]
 	if r == nil || r.Status > StatusApproved {

@@ -36,8 +36,8 @@ const (
 	purposeBinding = "ambit consent binding 1"
 )
 
-// keyed returns the digest of a value under a key, so that nobody without the
-// key can find a short secret in it by trying.
+// keyed returns the digest of a value under a key, so that a reader without the
+// key cannot find a short secret in it by trying values.
 func keyed(key []byte, purpose string, v wire.Value) (Digest, error) {
 	var d Digest
 	if v == nil {
@@ -71,7 +71,7 @@ type binding struct {
 	expires                              time.Time
 }
 
-// bindingOf returns what is approved by who approves r.
+// bindingOf returns what an approval of r holds for.
 func bindingOf(r *Request) binding {
 	return binding{
 		tool: r.Tool, pin: r.Pin, principal: r.Principal, session: r.Session, nonce: r.Nonce,

@@ -36,7 +36,7 @@ type Book struct {
 	pause    Pause
 }
 
-// A Pause is a time in which nobody is asked.
+// A Pause is a time in which consent is off: no approver is asked.
 type Pause struct {
 	Since  time.Time `json:"since"`
 	Until  time.Time `json:"until"` // the first instant at which people are asked again
@@ -115,8 +115,8 @@ func (b *Book) granted() []*grant {
 	return slices.SortedFunc(maps.Values(b.grants), func(x, y *grant) int { return cmp.Compare(x.number, y.number) })
 }
 
-// Off makes the event that nobody is asked until an instant, at most an hour
-// away. An earlier one is replaced.
+// Off makes the event that no approver is asked until an instant, at most an hour
+// away. It replaces an earlier Pause.
 func (b *Book) Off(at, until time.Time, by, reason string) (Event, error) {
 	switch {
 	case by == "" || reason == "":
@@ -131,8 +131,8 @@ func (b *Book) Off(at, until time.Time, by, reason string) (Event, error) {
 	return e, nil
 }
 
-// IsOff reports whether nobody is asked at an instant. That answers every
-// question, and lifts nothing else.
+// IsOff reports whether consent is off at an instant. Then every question counts as
+// answered; every other check still applies.
 func (b *Book) IsOff(at time.Time) (Pause, bool) {
 	return b.pause, !at.Before(b.pause.Since) && at.Before(b.pause.Until)
 }

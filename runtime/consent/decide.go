@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// An Answer is what somebody says to a request. The zero value denies, in
-// nobody's name.
+// An Answer is what an approver answers to a request. The zero value denies, and
+// names no approver.
 type Answer struct {
 	By      string // an authenticated id
 	Approve bool
@@ -15,8 +15,9 @@ type Answer struct {
 	Edit    *Edit // other arguments to run instead; for approvals only
 }
 
-// An Edit is what an approver would rather see run: the caller decodes the
-// arguments as strictly as any, has them judged, and says here what came of it.
+// An Edit is the call with the arguments that an approver proposes instead: the
+// caller decodes the arguments as strictly as those of a call, has the policy judge
+// them, and passes the result here.
 type Edit struct {
 	Err      error    // why they are no valid input; nil: they are
 	Question Question // the call with its new arguments and preview, and what is asked about it
@@ -26,8 +27,8 @@ type Edit struct {
 // of the answer, and of the request. An answer is rejected for the first reason
 // that applies in the order of Rejection, and then changes nothing.
 //
-// The event is applied, and stored, before anybody is told of the result. When
-// two answers race the second event is stale, and made again it is
+// The caller stores and applies the event before it returns the result to the
+// approver. Of two concurrent answers the second event is stale; made again, it is
 // AlreadyResolved.
 //
 // The policy may have been reloaded since the request was made, and asked again
@@ -130,8 +131,8 @@ func (o *Offer) plain() Offer {
 	return p
 }
 
-// edit gives r the terms that a proposes, bound anew. Whoever proposes them must
-// be one who may approve them.
+// edit gives r the terms that a proposes, with a new binding. The approver that
+// proposes them must be permitted to approve them.
 func (b *Book) edit(r *Request, a *Answer) Rejection {
 	q := a.Edit.Question
 	if len(q.rules()) == 0 { // of the new arguments nothing is asked: what was asked still holds

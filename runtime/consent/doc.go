@@ -14,16 +14,17 @@
 //	event, err = book.Use(now, id, q, false)        // just before the handler
 //	store(event); book.Apply(&event)                 // with the intent to start it
 //
-// # A machine without hands
+// # A state machine without side effects
 //
-// A [Book] reads no clock, makes no random numbers, starts nothing and waits for
-// nobody: instants, ids and nonces are arguments. Its methods judge and make an
-// [Event] each, and change nothing; [Book.Apply] changes the book and judges
-// nothing. In between the caller stores the event, so nothing is answered that
-// a crash could forget, and [Replay] makes the same book of the same events. An
-// event that was made of an older state cannot be applied (ErrStale), so that of
-// answers that race one is accepted, whatever the caller locks. A book is for one
-// session, or for many; it forgets nothing but by [Book.Prune].
+// A [Book] reads no clock, makes no random numbers, starts no goroutine and never
+// blocks: instants, ids and nonces are arguments. Its other methods check and
+// return an [Event] each, and change nothing; [Book.Apply] changes the book and
+// checks nothing but the order of the events. The caller stores each event before
+// it applies it, so that a crash loses no answer that was given, and [Replay]
+// rebuilds the same book from the same events. An event that was made of an older
+// state cannot be applied (ErrStale), so that of concurrent answers only one is
+// accepted, even if the caller holds no lock between Decide and Apply. A book is
+// for one session, or for many; only [Book.Prune] removes entries from it.
 //
 // # What is approved
 //
@@ -41,18 +42,18 @@
 //
 // # Who may answer
 //
-// [Merge] joins the declaration and all asks: the approvers whom everybody names,
+// [Merge] joins the declaration and all asks: the approvers that all of them name,
 // the highest quorum, the shortest timeout, the narrowest cover. A policy narrows
 // and never widens; without a common approver, or with fewer of them than the
-// quorum, the call is denied and nobody is asked. Nobody listed means any id but
-// the principal's. The principal's own answer is SelfApproval, unless the
-// declaration allows it.
+// quorum, the executor denies the call and makes no request. An empty list of
+// approvers means any id but the principal's. The principal's own answer is
+// SelfApproval, unless the declaration allows it.
 //
-// [Book.Decide] is the one door. It rejects an answer for the first reason of
+// All answers go through [Book.Decide]. It rejects an answer for the first reason of
 // [Rejection] that applies, which changes nothing but is an event. A quorum counts
 // distinct ids and a repeated one is Recorded. One denial ends the request.
-// An edit is bound anew and resets the quorum to its author; whoever edits must be
-// one who may approve what comes out. At the instant Expires it is too late.
+// An edit gets a new binding and resets the quorum to its author, who must be
+// permitted to approve the edited terms. An answer at the instant Expires is too late.
 //
 // # Grants
 //
@@ -67,21 +68,21 @@
 // A grant answers a question if it asks for nothing more than the grant was given
 // for: all rules that ask are among those that asked then, the declaration is the
 // same one, those who gave it could be asked now and are enough, and its cover is
-// not wider than allowed now. It dies at its end, when it is revoked, and with the
-// rules that asked ([Book.Retire]). Sub-agents ask for themselves: a grant holds
-// for the Agent that it was given to.
+// not wider than allowed now. It ends at its expiry, when it is revoked, and when the
+// rules that asked are removed ([Book.Retire]). A sub-agent needs grants of its own: a
+// grant holds for the Agent that it was given to.
 //
 // # Secrets
 //
 // Values that are marked sensitive are masked in requests, by their length and a
 // digest under the book's key. The digests of arguments are made under it too, so
-// that nobody can find a short secret by trying. [Show] makes what an approver
-// sees; members that the declaration reveals are in it and in no event. A
-// predicate cannot name a masked member.
+// that a reader without the key cannot find a short secret by trying values. [Show]
+// makes what an approver sees; members that the declaration reveals are in it and in
+// no event. A predicate cannot name a masked member.
 //
 // # Time and ends
 //
 // [Book.Due] makes the reminders and expiries that are due, the reminder always
 // first, of at most [AtOnce] requests at a time, and [Book.Next] says when it will.
-// [Book.Off] answers all questions for at most an hour.
+// [Book.Off] switches consent off for at most an hour.
 package consent

@@ -28,7 +28,7 @@ type Resolution uint8
 // The resolutions. The zero value is the one that changes nothing.
 const (
 	Rejected Resolution = iota // not a valid answer: the request is as it was
-	Recorded                   // a valid one, and others are wanted too
+	Recorded                   // a valid one, and the quorum is not reached yet
 	Accepted                   // it settled the request
 )
 
@@ -60,7 +60,7 @@ const (
 	StatusMismatch                // its call was not the approved one any more
 	StatusDenied                  // by a person
 	StatusExpired                 // ran out
-	StatusCancelled               // nobody wants the call any more
+	StatusCancelled               // its call was cancelled
 )
 
 // A Change names what is not as it was approved.

@@ -16,7 +16,7 @@ func Example() {
 	asks := []consent.Ask{{ID: "large_sum", Message: "more than 100", MaxCover: consent.CoverArgs}}
 	requirement, err := consent.Merge(declared, asks...)
 	if err != nil {
-		fmt.Println(err) // nobody can ever agree: the call is denied
+		fmt.Println(err) // no approver could consent: the call is denied
 		return
 	}
 	question := &consent.Question{

@@ -22,8 +22,8 @@ func bindingOf(t testing.TB, parts [8]string) consent.Digest {
 	return e.Asked.Binding
 }
 
-// FuzzBinding cuts a text into fields in two ways: other fields have another
-// digest, whatever is in them.
+// FuzzBinding cuts a text into fields in two ways: different fields must have
+// different digests.
 func FuzzBinding(f *testing.F) {
 	f.Add("transferpin-1agents1v1", []byte{8, 5, 5, 2, 2, 0, 0}, []byte{8, 5, 5, 2, 1, 1, 0})
 	f.Add("\x00\x00\x00\x00\x00\x00\x00\x01a", []byte{1, 8}, []byte{8, 1})
@@ -49,8 +49,8 @@ func cut(text string, at []byte) (parts [8]string) {
 	return parts
 }
 
-// FuzzArguments approves some arguments and runs others: only equal ones run,
-// and what is shown of them is equal to them.
+// FuzzArguments approves one set of arguments and runs a second one: the call must
+// run only if the two are equal, and what Show returns of them must equal them.
 func FuzzArguments(f *testing.F) {
 	f.Add([]byte(`{"a":1,"b":[2,{"c":null}]}`), []byte(`{"b":[2.0,{"c":null}],"a":1e0}`))
 	f.Add([]byte(`{"a":1180591620717411303424}`), []byte(`{"a":1180591620717411303425}`))

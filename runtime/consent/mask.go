@@ -14,8 +14,8 @@ import (
 // Show returns arguments as an approver sees them: JSON in which each value that
 // is marked sensitive is replaced by a text with its length and a digest, but
 // for the top-level members that are revealed. The digest is made with the key,
-// so that equal secrets look equal to whoever has seen both, and nobody without
-// the key can try which secret it is.
+// so that an approver who sees two equal secrets sees that they are equal, and a
+// reader without the key cannot find the secret by trying values.
 //
 // What is revealed must not be stored: a Request holds the arguments with
 // nothing revealed, and the approver's view is made of the call.

@@ -95,7 +95,7 @@ func (m *matcher) meets(args wire.Value) bool {
 
 func isNumber(k wire.Kind) bool { return k == wire.KindInt || k == wire.KindFloat }
 
-// greater compares two numbers exactly, whatever their exponents.
+// greater compares two numbers exactly, for all exponents.
 func greater(a, b wire.Token) bool {
 	x, y := decimalOf(a), decimalOf(b)
 	switch {

@@ -91,7 +91,7 @@ func (m *model) ask(now int, id string, c modelCall, need modelNeed, rules []str
 	})
 }
 
-// allowed says why somebody may not answer, if so.
+// allowed returns why an id may not answer; empty: it may.
 func (need modelNeed) allowed(by, principal string) string {
 	if by == "" {
 		return "not_permitted"

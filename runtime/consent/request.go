@@ -56,8 +56,8 @@ func Reasons(asks []Ask) []Reason {
 	return reasons
 }
 
-// A Question is a call for which somebody's consent is wanted: what Match
-// answers with a grant, or Ask makes a Request of.
+// A Question is a call that requires consent: Match answers it with a grant, or
+// Ask makes a Request of it.
 type Question struct {
 	Call        Call
 	Requirement Requirement // from Merge
@@ -77,8 +77,8 @@ func (q *Question) rules() []string {
 	return distinct(rules)
 }
 
-// A Request is a question that was put to people. What a Book returns of it is
-// shared and must not be changed.
+// A Request is a question that was put to the approvers. What a Book returns of it
+// is shared and must not be changed.
 type Request struct {
 	ID        string `json:"id"`
 	CallID    string `json:"call"`

@@ -13,8 +13,8 @@ const DefaultTimeout = 300 * time.Second
 // otherwise.
 const DefaultMaxFor = 24 * time.Hour
 
-// The errors of Merge: nobody could ever give the consent that is wanted, so the
-// call is denied and nobody is asked.
+// The errors of Merge: no set of approvers could give the consent that is required,
+// so the call is denied and no request is made.
 var (
 	ErrNobody = errors.New("the asks and the declaration have no approver in common")
 	ErrQuorum = errors.New("the asks and the declaration want more approvals than they have approvers")
@@ -28,7 +28,7 @@ type Requirement struct {
 	MaxCover  Cover         `json:"max_cover"`
 	MaxFor    time.Duration `json:"max_for_ns"` // of a grant for a duration
 	AllowEdit bool          `json:"allow_edit,omitempty"`
-	AllowSelf bool          `json:"allow_self,omitempty"` // the principal is an approver like others
+	AllowSelf bool          `json:"allow_self,omitempty"` // the principal may be an approver too
 }
 
 // An Ask is what one rule wants. A field that is zero wants nothing, but for
@@ -44,7 +44,7 @@ type Ask struct {
 }
 
 // Merge returns the requirement that satisfies the declaration and every ask:
-// the approvers whom all of them name, the highest quorum, the shortest timeout,
+// the approvers that all of them name, the highest quorum, the shortest timeout,
 // the narrowest cover. Edits, self-approval and how long a grant may last are the
 // declaration's alone. A tool that declares no consent allows what a zero Requirement does.
 func Merge(declared *Requirement, asks ...Ask) (Requirement, error) {

@@ -22,9 +22,9 @@ func (b *Book) UseGrant(at time.Time, id string, q *Question) (Event, error) {
 	return e, nil
 }
 
-// Revoke makes the event that somebody takes a grant back. Anybody with a name
-// may: it opens nothing. What was revoked before is AlreadyResolved, and what has
-// ended by itself RequestExpired.
+// Revoke makes the event that a grant is revoked. Any id but the empty one may
+// revoke it, since that permits no call. A grant that was revoked before is
+// AlreadyResolved, and one that has ended by itself RequestExpired.
 func (b *Book) Revoke(at time.Time, id, by, reason string) Event {
 	e := b.event(EventRevoked, at)
 	e.Grant, e.By, e.Message = id, by, reason
@@ -48,9 +48,10 @@ func (b *Book) Revoke(at time.Time, id, by, reason string) Event {
 	return e
 }
 
-// Retire makes the event that rules have gone, with which grants die: to be
-// called after a reload with what the new policy still asks. It is false when no
-// grant depends on a rule that has gone. A rule that comes back later asks anew.
+// Retire makes the event that rules were removed, which ends the grants of these
+// rules. The caller calls it after a reload, with the rules that the new policy still
+// has. It is false when no grant depends on a removed rule. A rule that is added
+// again later asks again.
 func (b *Book) Retire(at time.Time, exists func(Rule) bool) (Event, bool) {
 	e := b.event(EventRetired, at)
 	for _, g := range b.granted() {
