@@ -4,9 +4,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// An analysis follows what terms of the compiled policies can be: constants, by
-// whatever name, and parts of the input. It visits every contract rule and what
-// the rule uses; a helper is visited once for each context in which it is used.
+// An analysis computes what terms of the compiled policies can be: constants, also
+// through locals and rules, and parts of the input. It visits every contract rule and
+// what the rule uses; a helper is visited once for each context in which it is used.
 //
 // Its answers are supersets: a term may be any of the candidates, and anything
 // else besides when the set is open. Checks look at closed sets only.

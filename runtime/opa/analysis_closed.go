@@ -18,7 +18,7 @@ type closedRules struct {
 	values   map[string]*ast.Term
 	store    storage.Store
 	sites    []guardableCall // that a guard bounds while closed rules are evaluated
-	until    time.Time       // when to stop evaluating, whatever is left
+	until    time.Time       // when to stop evaluating, even if rules are left
 }
 
 // maxClosedTime bounds the evaluation of closed rules and of functions with

@@ -98,9 +98,9 @@ func (a *analysis) rooted(pkg ast.Ref) toolSet {
 	return toolSet{}
 }
 
-// entering returns the tools of a rule that a rule uses. A package that others
-// import is for all tools: that it is used for one does not make what it says of
-// another a mistake.
+// entering returns the tools of a rule that a rule uses. A package that is imported
+// is for all tools: a use of it for one tool does not make a name of another tool in
+// it a mistake.
 func (a *analysis) entering(r *ast.Rule, from *frame) toolSet {
 	switch kind, _ := contractPackage(r.Module.Package.Path); {
 	case r.Module.Package.Path.Equal(from.rule.Module.Package.Path), from.tools.foreign:

@@ -22,15 +22,15 @@ type bundle struct {
 	parsed    map[string]*ast.Module // by file name, as written
 	tests     map[string]*ast.Module // the _test.rego files
 	askers    map[string][]asker     // by the id of what they ask
-	stray     map[string]bool        // files whose package nobody listens to
+	stray     map[string]bool        // files whose package lintPackage refused
 	compiler  *ast.Compiler          // of parsed, with positions stamped in
 	warnings  Errors                 // of the analysis
 
 	codesMissing bool // a file that may declare codes cannot be parsed
 }
 
-// loadBundle reads, compiles and lints a policy directory. Everything that is
-// wrong is reported at once, as far as one fault does not make others look wrong.
+// loadBundle reads, compiles and lints a policy directory. It reports all mistakes
+// at once, except for checks that an earlier mistake would make fail wrongly.
 func loadBundle(fsys fs.FS) (*bundle, error) {
 	src, err := readSource(fsys)
 	if err != nil {

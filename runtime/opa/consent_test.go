@@ -69,7 +69,7 @@ func TestPolicyNarrowsWhatIsDeclared(t *testing.T) {
 	assert.Equal(t, time.Minute, r.Requirement.Timeout)
 }
 
-// TestNobodyIsAskedWhenNobodyCouldAgree names approvers that have nobody in common.
+// TestNobodyIsAskedWhenNobodyCouldAgree has two asks with disjoint approvers.
 func TestNobodyIsAskedWhenNobodyCouldAgree(t *testing.T) {
 	a := ask(t,
 		"w.rego", tool(`ask contains {"id": "big", "message": "m", "approvers": ["owner"]} if input.args.path != ""`),

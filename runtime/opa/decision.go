@@ -30,9 +30,9 @@ type Allow struct {
 	At      string `json:"at,omitempty"` // file:line of the rule
 }
 
-// decode reads the value of data.ambit.decision, strictly: whatever is not
+// decode reads the value of data.ambit.decision, strictly: a value that is not
 // exactly of the contract's shape is an error, since a reason that is not
-// understood might have been a refusal.
+// understood might have been a denial.
 func decode(t *ast.Term) (a answers, err error) {
 	object, ok := t.Value.(ast.Object)
 	if !ok || object.Len() != len(contractRules()) {
@@ -135,9 +135,10 @@ func (e *entry) text(name string) string {
 	return string(s)
 }
 
-// approvers returns who may agree, nil when nobody is named. A list that turned out
-// empty must not mean anybody, as a missing one does. What the library asks for the
-// declaration always has a list, and the declaration cannot have an empty one.
+// approvers returns the ids that may approve, nil when the entry lists none. A list
+// that evaluates to an empty one is an error: it must not mean any id, as a missing
+// list does. What the library asks for the declaration always has a list, and the
+// declaration cannot have an empty one.
 func (e *entry) approvers() []string {
 	ids := e.texts("approvers")
 	if len(ids) == 0 && e.values["approvers"] != nil && e.text("id") != declaredAsk {

@@ -143,7 +143,7 @@ func (w *world) evalLean(t *testing.T, in *runtime.PolicyInput) (any, error) {
 	return ast.JSON(term.Value)
 }
 
-// The lean path and OPA's own answer alike, whatever happened before the call.
+// The lean path and OPA return the same decision after any sequence of calls.
 func TestLeanPathIsOPA(t *testing.T) {
 	for _, test := range []struct {
 		name, policy string
@@ -164,7 +164,7 @@ func TestLeanPathIsOPA(t *testing.T) {
 				for range 3 {
 					in := *seen
 					randomize(t, r, w, &in)
-					if r.IntN(4) == 0 { // somebody is late
+					if r.IntN(4) == 0 { // a call with the facts of an earlier snapshot
 						in.SetFacts(earlier[r.IntN(len(earlier))])
 					}
 					want, wantErr := w.reference(t, query, &in)

@@ -1,7 +1,7 @@
 // Package opa decides calls by policies written in Rego, with Open Policy Agent
 // inside the program.
 //
-//	rules := os.DirFS("filetools/policy")      // your .rego files, and ambit_gen beside them
+//	rules := os.DirFS("filetools/policy")      // your .rego files, with ambit_gen in the same directory
 //	policy, err := opa.Load(rules, reg)        // reads, type-checks, lints and compiles all of it
 //	if err != nil {
 //		log.Fatal(err)                         // every mistake, with file and line
@@ -32,16 +32,17 @@
 //
 // Besides functions of OPA there are ambit.url.scheme, host, port, path and
 // is_valid: the parts of a URL as net/url reads it. A URL with user info, or that
-// clients read in different ways, has none, which is an error of the decision. The
-// functions are registered with OPA for the process as a whole.
+// clients read in different ways, has none, which is an error of the decision. Load
+// gives the functions to its own compiler and evaluations. It does not register them
+// with OPA for the process as a whole.
 //
 // Codes and ids are constants; a member with a question mark may be left out.
 // The loader adds at: "file:line" to each entry, so every reason says which rule
 // gave it. Packages elsewhere hold helpers; data.json files are mounted below
 // data at the path of their directory. README files, *.md and hidden files are
-// passed over; any other file is refused, since who wrote freeze.reg may believe
-// that it decides. Policies read data.ambit.declared too,
-// what tools.yaml declares, and nothing may be mounted over data.ambit.
+// ignored; any other file is refused, since the author of freeze.reg may believe
+// that OPA evaluates it. Policies can read data.ambit.declared too, which is what
+// tools.yaml declares, and no data file may be mounted over data.ambit.
 //
 // # The input
 //
@@ -82,7 +83,7 @@
 //
 // # What Load refuses
 //
-// A typo must not open a door, so these stop the load, with file and line: what OPA's
+// A typo must not allow a call, so these stop the load, with file and line: what OPA's
 // strict compiler and its type checker find, with the schema of each tool's input; a
 // function that is not in builtins.txt (no network, no clock, no randomness, nothing
 // exponential in the bytes of its operands); a range of numbers whose bounds are not
@@ -98,23 +99,23 @@
 // annotation; data below data.ambit; a pointer to an argument that does not exist; a
 // generated file that is missing; declarations that are not those of the program.
 //
-// Members of the input are looked for by whatever name: in helpers, behind a
+// Load checks every use of a member of the input: in helpers, through a
 // local, by a constant as the index, and in functions that are called with the
 // input or a part of it. Every call of such a function must pass the same part,
-// or the function take the members themselves. In the package of a tool there are
-// its arguments. Elsewhere there are those of the tools to which the body keeps by
-// input.tool.name, else those of all tools: an argument that only some have is
-// undefined in calls of the others, and the rule does not apply to them. A package
-// that several applications share may name tools that are not declared here, and
-// use their arguments behind that name; it may ask by object.get for arguments that
-// no tool here has. Such a name is a warning of ambit check, one that is a slip of
-// the keyboard away from a declared one an error. Names
-// below data are looked for behind locals and rules too, and behind a part that
-// varies, as in data.ambit.declared.tools[input.tool.name].effect: there one of
+// or the function must take the members themselves. In the package of a tool,
+// input.args has the arguments of that tool. Elsewhere it has those of the tools to
+// which the body restricts input.tool.name, else those of all tools: an argument that
+// only some tools have is undefined in calls of the rest, and the rule does not apply
+// to them. A package that several applications share may name tools that are not
+// declared here, and use their arguments behind that name; it may ask by object.get
+// for arguments that no tool here has. ambit check warns of such a name; a name that
+// is one typing mistake away from a declared one is an error. Names
+// below data are resolved through locals and rules too, and through a part that
+// varies, as in data.ambit.declared.tools[input.tool.name].effect: at least one of
 // the places must have them. Values of input.behavior and input.modes are not
-// looked for: an application may set others than the tools name.
+// checked: an application may set values that no tool names.
 //
-// Names and values are held to the declaration by whatever name they go: behind
+// Load checks names and values against the declaration everywhere: in
 // constants, in sets, lists and tables, in the heads of functions, in what calls
 // pass, and in data.json. A table in data.json may have keys for other
 // applications. Constants with which a built-in function fails are refused: a time

@@ -14,11 +14,12 @@ import (
 // in which the few facts that changed between two calls are changed in place.
 //
 // A pair belongs to one version of the facts. It is changed only under its
-// lock, and evaluations hold the lock for reading. A call that comes with an
-// older version than its pair, or while others read the pair, builds its own.
+// lock, and evaluations hold the lock for reading. A call that has an older
+// version than its pair, or that cannot take the lock since evaluations of other
+// calls hold it, builds its own pair.
 //
-// An object of OPA computes its hash when it is built. In place changes make it
-// wrong, which is seen by a policy only when it uses an object as a whole, as
+// An object of OPA computes its hash when it is built. Changes in place make the
+// hash wrong. A policy observes that only when it uses an object as a whole, as
 // an element of a set or an argument of a function. A generation whose policies
 // do that (generation.wholeFacts) gets new objects for every version.
 

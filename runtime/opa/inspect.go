@@ -16,8 +16,8 @@ type Inspection struct {
 	// share, and about denials and asks that do not apply when an optional member is
 	// absent. Sorted by place; each has a Code.
 	Warnings Errors
-	// Closed are the tools that nothing can allow and nobody is asked about:
-	// every call of them is denied. Sorted.
+	// Closed are the tools that no rule can allow and no rule asks about: every
+	// call of them is denied. Sorted.
 	Closed []string
 }
 

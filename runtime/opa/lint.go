@@ -66,7 +66,8 @@ func (b *bundle) lintGenerated(errs *Errors) bool {
 	return len(expected) == 0
 }
 
-// lintPackage checks that the package is one that anybody listens to.
+// lintPackage checks that the package is not one of the library, and not one of a
+// tool that is not declared.
 func (b *bundle) lintPackage(m *ast.Module, errs *Errors) {
 	kind, name := contractPackage(m.Package.Path)
 	before := len(*errs)

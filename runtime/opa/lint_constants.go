@@ -9,8 +9,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// A probe says how a built-in function is tried with some constant arguments: what
-// stands for the others, which is right with whatever the first may be.
+// A probe says how a built-in function is tried with some constant arguments: which
+// terms replace the arguments that are not constant. These terms are valid together
+// with every valid value of the constant ones.
 type probe struct {
 	with []string // a term for each argument; "" when it must be constant
 	hint string
@@ -113,8 +114,8 @@ func (a *analysis) constantArgs(name string, terms []*ast.Term, e *ast.Expr, f *
 	}
 }
 
-// filled returns the constants of a set, and its lists of which some elements are
-// constant, the others as they stand in another list.
+// filled returns the constants of a set, and its lists of which one element is
+// constant, with the remaining elements taken from the list stand.
 func (a *analysis) filled(s valueSet, stand *ast.Term) []constant {
 	all := s.constants()
 	if len(all) > maxAlternatives {

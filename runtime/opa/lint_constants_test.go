@@ -94,8 +94,8 @@ var working = []verdict{
 	{when(`uri.parse(input.args.to).host == "x"`), ""},
 }
 
-// A constant with which a function fails in every decision is refused, by
-// whatever name.
+// A constant with which a function fails in every decision is refused, also behind
+// locals and rules.
 func TestConstantsOfFunctions(t *testing.T) {
 	judge(t, orgHeader, failing)
 	judge(t, orgHeader, working)

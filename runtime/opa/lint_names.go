@@ -7,9 +7,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// comparison checks constants that are compared with a part of the input, by
-// whatever name: a value that the part never has makes the comparison always the
-// same.
+// comparison checks constants that are compared with a part of the input, also
+// through locals and rules: a value that the part never has makes the comparison
+// always the same.
 func (a *analysis) comparison(x, y *ast.Term, e *ast.Expr, f *frame) {
 	if a.defines(x, e, f) || a.defines(y, e, f) {
 		return

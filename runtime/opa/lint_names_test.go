@@ -163,7 +163,8 @@ func TestKindsBehindConstants(t *testing.T) {
 	})
 }
 
-// In the package of a tool its own name and those of others are known.
+// In the package of a tool, a comparison of input.tool.name that holds for no call of
+// that tool is refused.
 func TestNamesInPackagesOfTools(t *testing.T) {
 	alone(t, "pay", []verdict{
 		{when(`input.args.currency in risky`, `risky := {"EURO"}`), `input.args.currency is never "EURO"`},

@@ -12,8 +12,8 @@ import (
 // redactForm is the form of the args of redact_output.
 const redactForm = `its args are {"pointers": ["/member", ...]}`
 
-// lintObligation checks what is written out of the args of redact_output: with
-// others every call is denied.
+// lintObligation checks the constant parts of the args of redact_output: with args
+// of another form every call is denied.
 func lintObligation(entry ast.Object, errs *Errors) {
 	code, args := entry.Get(ast.StringTerm("code")), entry.Get(ast.StringTerm("args"))
 	if code == nil || args == nil || !code.Equal(ast.StringTerm("redact_output")) {

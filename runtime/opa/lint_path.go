@@ -58,7 +58,7 @@ func (s spot) step(t *ast.Term) (next spot, closed bool) {
 // declared says that the places are in data that the library knows.
 func (s spot) declared() bool { return len(s.path) > 1 && s.path[1].Equal(ast.StringTerm("ambit")) }
 
-// held says that a name which nothing at the places has is a typo whoever looks:
+// held says that a name which none of the places has is a typo in every application:
 // it belongs to a package, or to data that the library knows.
 func (s spot) held() bool {
 	return s.declared() || len(s.path) > 1 && slices.ContainsFunc(s.docs, func(d doc) bool { return d.node != nil })

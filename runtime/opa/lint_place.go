@@ -104,7 +104,7 @@ func (p steps) String() string {
 	return append(ast.Ref{ast.InputRootDocument}, p...).String()
 }
 
-// path returns what a term refers to in the input, by whatever name.
+// path returns what a term refers to in the input, also through locals and aliases.
 func (l *inputLint) path(t *ast.Term) (steps, bool) { return l.pathOf(t, 0) }
 
 func (l *inputLint) pathOf(t *ast.Term, depth int) (steps, bool) {

@@ -4,8 +4,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// entry checks what a contract rule contributes, as far as it is constant by
-// whatever name: decode refuses such an entry in every decision.
+// entry checks the members of an entry of a contract rule that are constant, also
+// through locals and rules: decode refuses such an entry in every decision.
 func (a *analysis) entry(r *ast.Rule, f *frame) {
 	f = f.with(a.narrowed(r.Body, f))
 	object, name := a.values(r.Head.Key, f), ruleName(r)

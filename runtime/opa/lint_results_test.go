@@ -2,7 +2,8 @@ package opa
 
 import "testing"
 
-// What an entry holds is held to its form by whatever name it goes.
+// Load checks the constant members of an entry against their form, also behind
+// locals, rules and data.
 func TestEntriesBehindConstants(t *testing.T) {
 	deny := func(message string, more string) string {
 		return `deny contains {"code": "no", "message": ` + message + `} if input.args.to == "x"` + "\n\n" + more

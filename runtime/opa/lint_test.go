@@ -259,7 +259,7 @@ func TestWrongTypeIsTheRules(t *testing.T) {
 	assert.EqualError(t, err, `b.rego:5:1: "message" of deny must be a string, and is number (make a string of it: sprintf("%v", [...]))`)
 }
 
-// A file that nobody reads is refused: it may have been meant to decide.
+// A file that the loader does not read is refused: it may be a misnamed policy.
 func TestUnreadFiles(t *testing.T) {
 	const elsewhere = "the policy folder is for *.rego, data.json, README and *.md: move it elsewhere"
 	err := Check(dir("freeze.reg", "", "a/FREEZE.REGO", "", "a/freeze.Rego", "", "freeze.rego.txt", "", "freeze", "", "freeze.rego~", "",

@@ -11,7 +11,7 @@ import (
 )
 
 // lintTestRules refuses rules of the contract in files of tests, which the
-// engine does not load: who wrote one there may believe that it decides.
+// engine does not load: their author may believe that the engine evaluates them.
 func (b *bundle) lintTestRules(errs *Errors) {
 	for _, f := range b.src.files {
 		m := b.tests[f.name]
@@ -61,8 +61,8 @@ func testCompiler() *ast.Compiler {
 	return ast.NewCompiler().WithCapabilities(capabilities()).WithStrict(true).WithEnablePrintStatements(true).SetErrorLimit(0)
 }
 
-// lintTests reports tests that do not compile, that never run, and that look at
-// what is not there: they would pass whatever the policies say.
+// lintTests reports tests that do not compile, that never run, and that refer to a
+// path that does not exist: they would pass with any policies.
 func (b *bundle) lintTests() error {
 	if len(b.tests) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (b *bundle) lintIdle(c *ast.Compiler, errs *Errors) {
 	}
 	used := reachable(c, tests)
 	for name := range b.tests {
-		reported := map[string]bool{} // or used: one part of what a name holds stands for the others
+		reported := map[string]bool{} // or used: when one rule of a name is used, all rules of that name count as used
 		for r := range used {
 			if r.Module.Package.Path.Equal(c.Modules[name].Package.Path) {
 				reported[ruleName(r)] = true

@@ -214,7 +214,7 @@ func hasExtreme(call ast.Call) bool {
 	return ok && list.Len() > 0
 }
 
-// answers says that a function is defined for whatever it is called with.
+// answers says that a function is defined for all arguments.
 func (l *totalLint) answers(function *ast.Term) bool {
 	name := function.String()
 	if builtin(name) != nil {

@@ -15,9 +15,9 @@ const (
 	codeUnknownObligation = "unknown_obligation"
 )
 
-// decide turns what the policies said into a decision: error over deny over ask
-// over modify over allow. Whatever was said stays in the decision, so that it
-// can be shown; Effect says what counts. Asks are handed on one by one, as the
+// decide turns the entries of the policies into a decision: error over deny over ask
+// over modify over allow. All entries but the allows stay in the decision, so that it
+// can be shown; Effect says what counts. Asks are passed on one by one, as the
 // rules wrote them: package consent joins them with the declaration.
 func (a answers) decide(revision string) (runtime.Decision, error) {
 	rewrites, err := mergeRewrites(a.rewrites)
@@ -44,7 +44,7 @@ func (a answers) decide(revision string) (runtime.Decision, error) {
 	return d, nil
 }
 
-// compareDenials puts the library's reasons first, in their order, then the others by code and position.
+// compareDenials puts the library's reasons first, in their order, then all other reasons by code and position.
 func compareDenials(a, b runtime.Denial) int {
 	rank := func(d runtime.Denial) int {
 		if i := slices.Index(libraryCodes(), d.Code); i >= 0 {

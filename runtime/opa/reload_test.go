@@ -221,7 +221,8 @@ func (h halfWritten) Open(name string) (fs.File, error) {
 	return h.whole.Open(name)
 }
 
-// What is loaded is what was seen to be settled, whatever the directory holds by then.
+// WatchFS loads the content that it found unchanged, even if the directory has
+// changed again by then.
 func TestWatchLoadsWhatSettled(t *testing.T) {
 	p, reg := load(t)
 	in := call(t, reg, "file_read", `{"path":"a"}`)

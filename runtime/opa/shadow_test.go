@@ -32,7 +32,7 @@ deny contains {"code": "too_many", "message": "m"} if input.run.counts.file_writ
 		a.call(t, "file_write", writing)
 	}
 	require.NoError(t, exec.Shutdown(t.Context()))
-	require.Len(t, seen, 3, "the calls from the fourth to the sixth") // both deny the others
+	require.Len(t, seen, 3, "the calls from the fourth to the sixth") // both policies deny the seventh and the eighth
 	for _, d := range seen {
 		assert.NotEqual(t, runtime.EffectDeny, d.Active.Effect)
 		assert.Equal(t, []string{"too_many"}, d.Shadow.Denials)

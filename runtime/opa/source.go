@@ -117,8 +117,8 @@ func (s *source) walk(in Dir, index int, dir string, depth int) error {
 	return nil
 }
 
-// add reads one file, unless its name says that it is for people. A file that
-// nobody reads is refused: who wrote it may believe that it decides.
+// add reads one file, unless its name is that of a README or of a *.md file. A file
+// that the loader does not read is refused: its author may believe that it is a policy.
 func (s *source) add(in Dir, index int, name string, size int64) error {
 	base := path.Base(name)
 	switch ext := path.Ext(base); {

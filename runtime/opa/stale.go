@@ -37,8 +37,8 @@ func (g *generation) stale(reg *runtime.Registry) error {
 	return errs.err()
 }
 
-// edited reports what somebody changed by hand of the declarations that open and
-// close doors: the pin, which stands beside them, does not tell.
+// edited reports manual changes of the generated declarations by which policies allow
+// or deny calls: the pin, which is stored with them, does not cover such changes.
 func (g *generation) edited(reg *runtime.Registry) (differences []string) {
 	data := within(g.data, "ambit", "declared")
 	set := map[string][]string{"capabilities": {}, "modes": {}}
@@ -57,7 +57,7 @@ func (g *generation) edited(reg *runtime.Registry) (differences []string) {
 	return differences
 }
 
-// within returns the object that stands two names below another; nil when there is none.
+// within returns the object that is two names below another; nil when there is none.
 func within(object map[string]any, first, second string) map[string]any {
 	object, _ = object[first].(map[string]any)
 	object, _ = object[second].(map[string]any)

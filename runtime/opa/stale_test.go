@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The pin tells when tools were declared anew, not what somebody changed by hand
-// beside it: a gate that is edited away would be open.
+// The pin shows that a declaration of a tool has changed, not that the generated file
+// was edited by hand: without this check, an edit could remove a gate.
 func TestEditedDeclarations(t *testing.T) {
 	const remedy = " in the program (run go generate and build the program again)"
 	for _, test := range []struct{ name, old, edited, want string }{

@@ -87,7 +87,7 @@ func canonicalHost(u *url.URL) (string, error) {
 		}
 	}
 	if isNumber(strings.ToLower(labels[len(labels)-1])) {
-		// Some clients read 127.1, 0x7f.0.0.1 and 2130706433 as addresses, others as names.
+		// Some clients read 127.1, 0x7f.0.0.1 and 2130706433 as addresses, some as names.
 		addr, err := netip.ParseAddr(host)
 		if err != nil {
 			return "", errors.New("the host ends in a number and is not an IPv4 address of four decimal numbers")

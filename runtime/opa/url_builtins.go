@@ -17,9 +17,9 @@ type urlFunction struct {
 	value func(text string) (ast.Value, error)
 }
 
-// urlFunctions are all of them. They are not in OPA's tables of the process: to register
-// them there is a data race with whatever uses OPA at that moment. Compilers know them
-// by their capabilities, queries and runners of tests are given them.
+// urlFunctions are all functions of URLs. They are not registered in OPA's tables of the
+// process: that would be a data race with every other use of OPA at that moment. Compilers
+// receive them with their capabilities, queries and test runners as options.
 var urlFunctions = []urlFunction{
 	ofURL("scheme", "scheme of an absolute URL, in small letters", types.S, func(u *absoluteURL) (ast.Value, error) {
 		return ast.String(u.scheme), nil

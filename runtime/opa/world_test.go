@@ -43,7 +43,7 @@ func (v *writeArgs) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
-// The input as somebody writes it who has only OPA.
+// The input as a program writes it that uses OPA directly.
 type (
 	naiveInput struct {
 		Tool      naiveTool         `json:"tool"`
