@@ -107,8 +107,8 @@ func (s *State) StartRun(at Instant, run string) (Event, error) {
 	return s.record(Event{Kind: EventRunStarted, At: at, Run: run})
 }
 
-// Stop says that the model of a run answered without a call. Status tells what
-// has become of the run.
+// Stop records that the model of a run answered without a call. Status returns the
+// state of the run after it.
 func (s *State) Stop(at Instant, run string) (Event, error) {
 	ev := Event{Kind: EventStopped, At: at, Run: run}
 	if r := s.runOf(run); r != nil {
@@ -117,9 +117,9 @@ func (s *State) Stop(at Instant, run string) (Event, error) {
 	return s.record(ev)
 }
 
-// CloseRun ends a run whatever it waits for and forgets what it held. It
-// returns the calls that thereby never start, in the order in which they were
-// admitted; calls that run go on, and their ends count for the session.
+// CloseRun ends a run in any state and releases what it held. It returns the calls
+// that thereby never start, in the order in which they were admitted; calls that
+// have started go on, and their ends count for the session.
 func (s *State) CloseRun(at Instant, run string) ([]string, Event, error) {
 	var dropped []string
 	if r := s.runOf(run); r != nil {

@@ -2,13 +2,13 @@ package rules
 
 import "time"
 
-// Check says what Admit would answer to c at a time, and changes nothing.
+// Check returns what Admit would answer to c at a time, and changes nothing.
 func (s *State) Check(at Instant, c *Call) Verdict {
 	p := s.placeOf(c)
 	return s.check(max(at, s.now), c, &p, nil)
 }
 
-// Recheck says what Resume would answer to c at a time, and changes nothing.
+// Recheck returns what Resume would answer to c at a time, and changes nothing.
 func (s *State) Recheck(at Instant, c *Call) Verdict {
 	own, p := s.waitingCall(c)
 	if own == nil {
@@ -17,8 +17,8 @@ func (s *State) Recheck(at Instant, c *Call) Verdict {
 	return s.check(max(at, s.now), c, &p, own)
 }
 
-// waitingCall returns the call that waits for consent under the id of c. Where
-// it happens is what it was asked with, whatever c says.
+// waitingCall returns the call that waits for consent under the id of c. Its run and
+// principal are those that it was asked with; those of c are ignored.
 func (s *State) waitingCall(c *Call) (*call, place) {
 	own := s.calls.find(c.ID)
 	if own == nil || own.progress != asked || own.tool.name != c.Tool {
@@ -155,7 +155,7 @@ func (s *State) checkGroups(vs []Violation, p *place) []Violation {
 		for _, o := range s.engine.members[g] {
 			if o != p.tool && p.facts.holding[o.index] > 0 {
 				vs = append(vs, Violation{Reason: ReasonExclusiveGroup, Group: s.engine.groups[g], HeldBy: o.name})
-				break // others hold it too only when it was recorded under another Config
+				break // two tools hold a group only if a call was recorded under another Config
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 // Package rules decides whether a call may run now: limits, cooldowns, order,
 // exclusive groups, exit requirements, duplicates. It is a pure state machine.
-// It has no clock, no I/O and no goroutines; time is an argument, and what a
-// session remembers is a value that its events can rebuild.
+// It has no clock, no I/O and no goroutines; time is an argument, and the state of a
+// session is a value that its events can rebuild.
 //
 // Compile checks a Config into an Engine, which all sessions share. A State is
 // one session. Runs are started and closed in it; calls go through it:
@@ -10,13 +10,12 @@
 //	Ask ──▶ Resume ──▲
 //	  any of these before Commit ──▶ Release
 //
-// Admit judges a call and reserves, in the same step, its slot, its groups, its
-// cooldown and its place among equal calls. Commit says that the handler
-// starts, Finish how it ended, Release that it never starts. A call that waits
-// for consent is entered by Ask, which reserves all but the cooldown, and goes
-// on by Resume, which judges it again with its own reservation left out. Check
-// and Recheck judge and change nothing. A caller that serves several goroutines
-// holds one lock per session over each method.
+// Admit checks a call and reserves, in the same step, its slot, its groups, its
+// cooldown and its place among equal calls. Commit records that the handler
+// starts, Finish how it ended, Release that it never starts. For a call that waits
+// for consent, Ask reserves all but the cooldown, and Resume checks the call again
+// with its own reservation left out. Check and Recheck check and change nothing. A
+// caller that serves several goroutines holds one lock per session over each method.
 //
 // # Verdicts
 //
@@ -31,26 +30,26 @@
 //
 // Slots are counted by run, agent and principal: a sub-agent, which is an Agent
 // name, has counters of its own. The shared limit of the set is one counter of
-// the run, whoever calls. Groups and the successes that order rules look at are
+// the run, for all callers. Groups and the successes that order rules check are
 // held by run and principal; exit requirements and the phase by the run, whose
 // required tools any principal may satisfy. Cooldowns, equal calls and
 // idempotency keys are held by principal, over all runs of the session. The
 // cooldown of the set is one timer of all tools, unless CooldownEach is set.
 //
-// # When it is taken and given back
+// # When it is reserved and released
 //
-//	                  taken            given back
+//	                  reserved         released
 //	slot              Admit, Ask       Release
 //	group             Admit, Ask       Release, Undo, CloseRun
-//	cooldown          Admit, Resume    Release; else a period after Finish, whatever the status
+//	cooldown          Admit, Resume    Release; else a period after Finish with any status
 //	equal calls       Admit, Ask       Release, Undo, Finish with StatusError; else a window after Finish
 //	success           Finish, StatusOK Undo, CloseRun
 //
-// A timeout gives equal calls back too when its tool is idempotent; an
-// idempotency key is given back by Release, Undo and an error alone.
+// A timeout releases equal calls too when its tool is idempotent; only Release, Undo
+// and an error release an idempotency key.
 //
-// A success holds while any that was not undone remains; a later failure takes
-// nothing back. Undo gives back neither slot nor cooldown.
+// A success holds while one remains that was not undone; a later failure does not
+// revoke it. Undo releases neither slot nor cooldown.
 //
 // # Runs
 //
@@ -67,7 +66,7 @@
 // # Events
 //
 // Every method that changes a State returns the Event that records the change
-// (nothing is to be recorded when the verdict is not Admitted, or with an
-// error). Replay makes the same State of them again, and whatever prefix of
-// them was stored gives the answers that the State gave then.
+// (there is nothing to record when the verdict is not Admitted, or with an
+// error). Replay rebuilds the same State from the events. From any prefix of them it
+// rebuilds the State of that time, which gives the same answers.
 package rules

@@ -174,8 +174,8 @@ type Wants struct {
 	Operation string // Operation: the argument that it comes from; empty: none
 }
 
-// Wants returns what a call of a tool must carry, so that nobody computes a
-// digest that no rule looks at.
+// Wants returns what a call of a tool must carry, so that the caller computes no
+// digest that no rule uses.
 func (e *Engine) Wants(name string) Wants {
 	t := e.byName[name]
 	if t == nil {

@@ -5,7 +5,7 @@ package rules
 type ledger struct {
 	latest  *call // nil: none
 	earlier map[string]*call
-	free    []*call // to be used again: nobody else knows them
+	free    []*call // to be used again: no other reference to them remains
 }
 
 // maxFree is how many calls a ledger keeps to be used again.
@@ -56,7 +56,8 @@ func (l *ledger) drop(c *call) {
 	delete(l.earlier, c.id)
 }
 
-// recycle drops c, which nobody else may know any more.
+// recycle drops c and keeps its memory for a later call. No other reference to c may
+// remain.
 func (l *ledger) recycle(c *call) {
 	l.drop(c)
 	if len(l.free) < maxFree {

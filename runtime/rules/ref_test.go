@@ -137,8 +137,8 @@ func waits(run string, calls []*refCall) bool {
 	return slices.ContainsFunc(calls, func(c *refCall) bool { return c.run == run && c.asked && !c.ended() })
 }
 
-// end walks through the history of a run, since its end is for good: what was
-// recorded counts, whatever would have been by the configuration of now.
+// end walks through the history of a run, since its end is final: what was recorded
+// counts, even if the present configuration would decide otherwise.
 func (r *reference) end(run string) (ended rules.RunState, reminders int) {
 	for i, e := range r.events {
 		switch {

@@ -225,7 +225,7 @@ func (s *State) make(p *place, principal, agent string) {
 		p.counts = &counts{used: make([]int32, len(e.tools)+1)}
 		p.run.counts[actor{agent, principal}] = p.counts
 	}
-	if h := &s.here; h.place.counts != p.counts || h.place.tool != p.tool { // which nobody shares
+	if h := &s.here; h.place.counts != p.counts || h.place.tool != p.tool { // counts are those of one run, agent and principal
 		*h = here{agent, principal, *p}
 	}
 }
@@ -313,7 +313,8 @@ func (f *facts) without(list []*tool) []*tool {
 	return out
 }
 
-// Size returns how many calls s remembers, in whatever way: what Prune makes less.
+// Size returns how many entries for calls s holds in all of its indexes. Prune removes
+// expired ones.
 func (s *State) Size() int {
 	n := s.calls.size()
 	for _, o := range s.owners {

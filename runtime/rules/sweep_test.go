@@ -58,8 +58,8 @@ func (h *history) close(run string) {
 // expire lets a minute pass.
 func (h *history) expire() { h.now += rules.Instant(time.Minute) }
 
-// TestAdmissionForgetsABoundedNumber of what has expired, whatever there is of it, and
-// sooner or later all.
+// TestAdmissionForgetsABoundedNumber of expired calls each time, however many have
+// expired, and in the end all of them.
 func TestAdmissionForgetsABoundedNumber(t *testing.T) {
 	h := newHistory(t)
 	h.start("old", 1000)
@@ -113,8 +113,8 @@ func TestCloseLooksAtItsCallsAlone(t *testing.T) {
 	require.Zero(t, h.s.Size())
 }
 
-// TestExpiryOfDifferentLifetimes forgets each call after its own lifetime, whatever was
-// called before.
+// TestExpiryOfDifferentLifetimes forgets each call after its own lifetime, in any order
+// of the calls.
 func TestExpiryOfDifferentLifetimes(t *testing.T) {
 	var tools []rules.Tool
 	for i := range 50 {

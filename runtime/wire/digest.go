@@ -11,10 +11,10 @@ import (
 )
 
 // AppendCanonical appends the canonical form of a value to dst: the same bytes
-// for equal values, whatever the order of their members, and other bytes for
-// all others. It is what digests are made of.
+// for equal values, in any order of their members, and different bytes for
+// different values. Digests are computed from it.
 //
-// Every part carries its length or has a fixed one, and no form is the beginning
+// Every part carries its length or has a fixed one, and no form is a prefix
 // of another, so that forms may be joined. Numbers are equal when their decimals
 // are: 1, 1.0 and 1e0 are, and so are 0 and -0; integers are exact, those of a
 // [Raw] beyond int64 too. Strings are equal when their bytes are.

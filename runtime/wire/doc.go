@@ -53,11 +53,10 @@
 //
 // # Walking and writing
 //
-// A [Value] is walked by a [Visitor], token by token. Everything that needs to
-// know a value does so: policies, digests, redaction, and [Append], which writes
-// it as JSON and judges it by the same rules. A handler's output is
-// thereby checked while it is written. [AppendCanonical] writes the form that
-// equal values share.
+// A [Visitor] visits a [Value] token by token. Every reader of a value is one:
+// policies, digests, redaction, and [Append], which writes the value as JSON and
+// checks it by the same rules. Append thereby checks a handler's output while it
+// writes it. [AppendCanonical] writes the form that equal values share.
 //
 // # Values without a schema
 //
@@ -65,6 +64,6 @@
 // else. What reads it again sees numbers outside of int64 as float64; where
 // that is only near, the token has the exact number too, and [Append] writes it.
 //
-// [ReadVerbatim] takes the text of a value as it stands, strict or not, where
-// somebody else is to read it.
+// [ReadVerbatim] keeps the text of a value unread, strict or not, for a caller that
+// decodes it later.
 package wire

@@ -27,7 +27,7 @@ type frame struct {
 	items   *ArrayRule  // of an array; may be nil
 	at      int         // where it begins
 	count   int
-	seen    seenNames // declared names of an open object, where others may repeat them
+	seen    seenNames // declared names of an open object, whose undeclared members may repeat them
 }
 
 // veiled reports whether f is a secret whose members have names of their own.

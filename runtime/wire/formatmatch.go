@@ -143,8 +143,8 @@ func leadingDigits(s string) int {
 	return n
 }
 
-// isDuration checks duration of RFC 3339, appendix A: whole numbers, no unit
-// left out between two others, weeks alone.
+// isDuration checks duration of RFC 3339, appendix A: whole numbers, consecutive
+// units, weeks alone.
 func isDuration(s string) bool {
 	if len(s) < 3 || s[0] != 'P' {
 		return false

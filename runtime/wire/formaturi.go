@@ -80,8 +80,8 @@ func isIPLiteral(s string) bool {
 	return made(address, subDelims+":")
 }
 
-// made reports whether s is made of unreserved characters, percent encodings
-// and the others given.
+// made reports whether s consists of unreserved characters, percent encodings
+// and the characters of the second argument.
 func made(s, others string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]

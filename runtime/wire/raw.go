@@ -29,8 +29,8 @@ func ParseRaw(b []byte, l Limits) (Raw, []Violation) {
 // the text that it comes from, or was made by the program itself.
 func rawLimits(n int) Limits { return Limits{Size: n + 1, Depth: 10_000, Number: n + 1} }
 
-// Walk visits the value. Integral numbers in the range of int64 are KindInt,
-// others KindFloat, with the exact number in Str where a float64 is only near.
+// Walk visits the value. Integral numbers in the range of int64 are KindInt, all
+// other numbers KindFloat, with the exact number in Str where a float64 is only near.
 // A text that is not strict JSON is one KindInvalid token.
 func (v Raw) Walk(w Visitor) {
 	r := readers.Get().(*Reader)

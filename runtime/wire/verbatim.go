@@ -2,9 +2,9 @@ package wire
 
 // ReadVerbatim keeps the text of the value at the cursor without reading it: all
 // up to the comma or the bracket that ends it, whether that is JSON or not. It is
-// for the envelope of a text that somebody else is to judge, such as the input of
-// a call: what is wrong inside does not make the envelope unreadable. The text is
-// one of b itself, not a copy.
+// for the envelope of a text that another decoder checks, such as the input of a
+// call: a mistake in that text does not make the envelope unreadable. The text is a
+// slice of the reader's input, not a copy.
 func ReadVerbatim(r *Reader, p *[]byte) {
 	r.ws()
 	if r.dead {

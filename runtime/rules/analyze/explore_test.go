@@ -166,7 +166,7 @@ func TestAnalysisIsSound(t *testing.T) {
 				}
 				mended = mended || slices.ContainsFunc(cfg.Tools, func(o rules.Tool) bool { return o.Name == f.Tool && o.Rules.StartConstraint })
 				if f.Rule == "start_constraint" {
-					delete(named, f.Tool) // it speaks of the others
+					delete(named, f.Tool) // the finding is about the remaining start tools
 				}
 			case analyze.StartNeeds:
 				mended = true

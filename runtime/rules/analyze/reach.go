@@ -6,8 +6,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// never reports whether a tool of cfg can never run in a fresh run, whatever is
-// undone on the way.
+// never reports whether a tool of cfg can never run in a fresh run, even if earlier
+// calls are undone.
 func never(cfg rules.Config, name string) bool {
 	i := slices.IndexFunc(cfg.Tools, func(t rules.Tool) bool { return t.Name == name })
 	t := &cfg.Tools[i]
@@ -29,8 +29,8 @@ func never(cfg rules.Config, name string) bool {
 	return s.Unblock(0, &c).Outlook == rules.OutlookNever
 }
 
-// clash reports whether t and what must hold when it runs exclude each other:
-// their successes stand at the same time, so that an undo is no help.
+// clash reports whether t and the tools that must have succeeded when it runs exclude
+// each other: their successes must hold at the same time, so that an undo cannot help.
 func clash(cfg rules.Config, t *rules.Tool) bool {
 	r := &t.Rules
 	holds := []*rules.Tool{t}
