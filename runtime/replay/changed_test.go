@@ -15,8 +15,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/replay"
 )
 
-// A fact is one thing that a journal says was decided of a call: that somebody was
-// asked, that it was let run, how it ended.
+// A fact is one decision about a call that a journal has: that consent was requested,
+// that the call was let run, how it ended.
 type fact struct {
 	seq  uint64
 	run  string

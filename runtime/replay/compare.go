@@ -29,8 +29,8 @@ const (
 	Open      Decision = "open" // cancelled or interrupted before anything was decided
 )
 
-// Unrecorded is the outcome of a call of which no handler was recorded: nobody
-// knows what it would have done.
+// Unrecorded is the outcome of a call of which no handler was recorded: what the
+// handler would have done is not known.
 const Unrecorded = "unrecorded"
 
 // A Class says how two verdicts differ.
@@ -81,7 +81,7 @@ func (c *call) verdict() *Verdict {
 	return v
 }
 
-// asks is the verdict that somebody is asked.
+// asks is the verdict that consent is requested.
 func asks(reasons []string) *Verdict {
 	reasons = slices.Clone(reasons)
 	slices.Sort(reasons)
@@ -89,8 +89,8 @@ func asks(reasons []string) *Verdict {
 	return &Verdict{Decision: Asked, Outcome: runtime.Pending.String(), Reason: why, AllReasons: []string{why}, Rules: slices.Compact(reasons)}
 }
 
-// decisionOf returns what an outcome comes to. A call whose preview failed was to be
-// put to people.
+// decisionOf returns the decision that an outcome stands for. A call whose preview
+// failed required consent.
 func decisionOf(k runtime.OutcomeKind, why runtime.Reason, started bool) Decision {
 	switch {
 	case started:
@@ -105,8 +105,8 @@ func decisionOf(k runtime.OutcomeKind, why runtime.Reason, started bool) Decisio
 	return Open
 }
 
-// rulesOf returns the rules that refused a call. That nobody could be asked is
-// told in two ways, of which only one names the rule.
+// rulesOf returns the rules that refused a call. consent_unavailable is recorded in
+// two ways, of which only one names the rule.
 func rulesOf(r runtime.Reason, codes []string, rule string) []string {
 	switch {
 	case r == runtime.ReasonConsentUnavailable:

@@ -18,22 +18,23 @@
 // candidate, on a clock that shows the recorded time. A call is made when it was
 // made, with the arguments, the turn's end, the principal and the sub-agent that it
 // had; it is judged when it was judged, in the recorded order; its handler starts
-// when the recorded one did. What people said is said at the same time, by the
-// same people, about the request of the same call. Runs are started, stopped and
+// when the recorded one did. Each answer of an approver is given at the same time, by
+// the same id, to the request of the same call. Runs are started, stopped and
 // closed, sessions configured, grants revoked, consent switched off, calls given up
 // and undone as they were.
 //
 // Where another executor has taken the journal over, the present one ends as if its
-// process was killed, and a new one recovers what the replay has recorded so far: so
-// calls are judged anew, run again, rolled back or unknown as recovery makes them.
-// A process that was killed in its recovery recovers those calls that it came to.
-// Each executor has the minimum budget and the reminders of the recorded one.
+// process was killed, and a new one recovers what the replay has recorded so far:
+// its recovery judges calls again, runs them again, rolls them back or leaves them
+// unknown. A process that was killed in its recovery recovers only the calls that it
+// reached. Each executor has the minimum budget and the reminders of the recorded one.
 //
 // No handler is run and nothing is written. A stand-in returns when the handler
 // did: with its output, with an error if it failed, or not before the call was
-// given up. All attempts of a call that one process has made are one. A deadline of the candidate that is
-// shorter than the handler took ends the call; of a call that had timed out nobody
-// knows how long it would have taken, and it times out when it did.
+// given up. All attempts of a call that one process has made are one. A deadline of
+// the candidate that is shorter than the handler took ends the call. A recording does
+// not say how long a call that had timed out would have taken: in the replay it times
+// out when it did.
 //
 // # What is compared
 //
@@ -50,8 +51,8 @@
 // report says that one had diverged before (RunReport.AfterRun).
 //
 // A call that the candidate lets run and that did not run when it was recorded has
-// no recorded result. It fails: what depends on its success is not opened up by a
-// success that nobody has seen.
+// no recorded result. It fails, so that a success that was not recorded does not
+// satisfy the rules of other calls.
 //
 // # What cannot be replayed
 //
@@ -60,9 +61,9 @@
 //   - The input was not valid, or its id was another call's: it is not recorded.
 //     The same holds of a tool that was not known and is now.
 //   - Values marked x-sensitive were erased, or are not part of an export. If the
-//     call was let run it is let run again, whatever the policy says, so that what
-//     counts it stays right; if the rules refuse that, the rest of the run is not
-//     replayable either.
+//     call was let run, the replay lets it run again, even if the policy would deny
+//     it, so that the rules that count it stay right; if the rules refuse that, the
+//     rest of the run is not replayable either.
 //   - It was refused for what no rule decides: a shutdown, a journal that could not
 //     be written, a policy that was too slow.
 //   - Its process ended before its input was recorded.
@@ -72,8 +73,8 @@
 //
 //   - Which calls were of one turn is recorded by the turn's end alone. A tool that
 //     timed out blocks those calls that it blocked then.
-//   - The order of calls is the recorded one. Which calls of a batch wait for others
-//     depends on the rules; a candidate might have let them wait longer.
+//   - The order of calls is the recorded one. Which calls of a batch wait for other
+//     calls depends on the rules; a candidate might have let them wait longer.
 //   - What left no record is not played: undos that were rejected, answers that
 //     were rejected for their terms or their edits, closing a sub-agent without
 //     calls. The reloads of a policy are not either: the candidate is one policy.

@@ -75,7 +75,7 @@ func (w *world) all(ctx context.Context) error {
 	return nil
 }
 
-// finish lets go of everybody who still waits.
+// finish releases all goroutines that still wait, and shuts the executor down.
 func (w *world) finish() {
 	for _, c := range w.rec.calls {
 		if p := &c.play; p.cancel != nil {
@@ -86,14 +86,14 @@ func (w *world) finish() {
 	_ = w.clock.Perform(func() { _ = w.exec.Shutdown(context.Background()) })
 }
 
-// done returns a context that has ended: nobody is waited for.
+// done returns a context that has ended: a method that takes it waits for nothing.
 func done() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }
 
-// play lets happen what a record tells of.
+// play repeats the operation that a record is of.
 func (w *world) play(ctx context.Context, s *step) error {
 	if err := w.consents(ctx, s.r.Consent); err != nil {
 		return err

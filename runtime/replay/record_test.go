@@ -228,7 +228,7 @@ func gone() context.Context {
 type play struct {
 	*recorder
 	rng   *rand.Rand
-	loose bool // calls of a batch are made one by one: which of them wait for others is up to the rules
+	loose bool // calls of a batch are made one by one: the rules decide which of them wait for other calls
 	calls int
 	turns time.Duration
 }

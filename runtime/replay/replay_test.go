@@ -63,7 +63,7 @@ func TestConsentThatBelongsToNoCall(t *testing.T) {
 	r.do(func() {
 		require.NoError(t, r.exec.ConsentOff(t.Context(), r.clock.Now().Add(time.Minute), "alice", "a test"))
 	})
-	r.one("c4", `{"n":4}`) // nobody is asked
+	r.one("c4", `{"n":4}`) // consent is off
 	r.advance(2 * time.Minute)
 	r.one("c5", `{"n":5}`)
 	j := r.end()
@@ -166,7 +166,7 @@ func TestSensitiveArguments(t *testing.T) {
 	assert.Len(t, run.NotReplayable, 3, "what comes after a call that would not run is not judged")
 }
 
-// TestNobodyToAsk replays a call that was refused because there was nobody.
+// TestNobodyToAsk replays a call that was refused because no approver was available.
 func TestNobodyToAsk(t *testing.T) {
 	r := newRecorderOf(t, parse(t, with(askAlways)), runtime.PolicyFunc(allow))
 	r.one("c1", `{"n":1}`)
@@ -225,7 +225,7 @@ func TestHandlersLastAsLongAsTheyDid(t *testing.T) {
 	r.advance(11 * time.Second)
 	j := r.end()
 	unchanged(t, against(t, j, with("deadline: 10s"), allow))
-	unchanged(t, against(t, j, with("deadline: 20s"), allow)) // nobody knows how long c2 would have taken
+	unchanged(t, against(t, j, with("deadline: 20s"), allow)) // how long c2 would have taken is not recorded
 	d := against(t, j, with("deadline: 3s"), allow).Runs[0].Divergence
 	assert.Equal(t, []any{"c1", replay.Otherwise, "completed", "timed_out"}, []any{d.Call, d.Class, d.Recorded.Outcome, d.Candidate.Outcome})
 }

@@ -45,7 +45,7 @@ type waiting struct {
 // Decide implements runtime.Policy.
 func (p *waiting) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 	c := callOf(ctx)
-	if c == nil || in.Undo { // for whoever edits or undoes a call
+	if c == nil || in.Undo { // the evaluation is for an edit or an undo
 		return p.policy.Decide(ctx, in)
 	}
 	p.w.mu.Lock()
@@ -151,7 +151,7 @@ func undo(ctx context.Context, _ string, _, _, _ wire.Value) error {
 
 var errNobody = errors.New("nobody could be asked when the call was recorded")
 
-// notify is the approver: there is somebody to ask, unless there was nobody.
+// notify is the approver: it is available unless none was when the call was recorded.
 func (w *world) notify(_ context.Context, r *runtime.ConsentRequest) error {
 	c := w.rec.calls[journal.CallKey{Session: r.Session, Call: r.CallID}]
 	if c != nil && c.outcome != nil && c.outcome.Reason == runtime.ReasonConsentUnavailable {

@@ -108,8 +108,9 @@ func (w *world) registry(file *dsl.File) (*runtime.Registry, error) {
 	return runtime.NewRegistry(tools...)
 }
 
-// begin lets somebody do something that may take recorded time. It returns when
-// nobody has anything to do but to wait; done is closed when f has returned.
+// begin runs f, which may take recorded time, in a goroutine of its own. It returns
+// when no goroutine has work to do without an advance of the time or a gate that
+// opens; done is closed when f has returned.
 func (w *world) begin(f func()) (done chan struct{}, err error) {
 	done = make(chan struct{})
 	w.clock.Busy(1)
@@ -135,7 +136,7 @@ func (w *world) do(ctx context.Context, f func()) error {
 	return w.clock.Rest()
 }
 
-// A gate lets nobody through before it is open.
+// A gate blocks goroutines until it is open.
 type gate struct {
 	ch      chan struct{}
 	waiting int
@@ -164,7 +165,7 @@ func (w *world) open(gates ...*gate) {
 	for _, g := range gates {
 		if g != nil && !g.open {
 			g.open = true
-			w.clock.Busy(g.waiting) // they have something to do again
+			w.clock.Busy(g.waiting) // the goroutines that waited have work to do again
 			close(g.ch)
 		}
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// An Opener makes an empty journal for one test, and sees to its end with
-// t.Cleanup. Reopen gives the journal up without closing it in good order, as far
-// as that is possible, as a crash would, and returns what is found afterwards.
+// An Opener makes an empty journal for one test, and closes it with t.Cleanup. Reopen
+// abandons the journal without closing it, as far as that is possible, as a crash
+// would, and returns the journal that is found afterwards.
 type Opener func(t *testing.T) (j journal.Journal, reopen func() journal.Journal)
 
-// TestJournal holds a journal to what [journal.Journal] promises.
+// TestJournal tests a journal against the contract of [journal.Journal].
 func TestJournal(t *testing.T, open Opener) {
 	for _, c := range []struct {
 		name string
@@ -44,7 +44,7 @@ func TestJournal(t *testing.T, open Opener) {
 	}
 }
 
-// entry makes an entry that is told from all others.
+// entry makes an entry that differs from every other one.
 func entry(seq uint64, session, call string, mark journal.Mark) journal.Entry {
 	return journal.Entry{
 		Seq: seq, At: time.Unix(1_700_000_000, int64(seq)).UTC(), Kind: fmt.Sprintf("tool.%d", mark),
@@ -59,7 +59,7 @@ func appendAll(t *testing.T, j journal.Journal, entries ...journal.Entry) {
 	}
 }
 
-// want fails unless j has these entries and no others.
+// want fails unless j has exactly these entries.
 func want(t *testing.T, j journal.Journal, entries []journal.Entry) {
 	t.Helper()
 	got, err := j.Read(t.Context(), 0, len(entries)+1)

@@ -1,6 +1,6 @@
-// Package scenario runs cases: sequences of calls of declared tools, each with
-// what must come of it. No handler is written for them, nothing outside the
-// process is touched, and time is virtual. It is what "ambit simulate" runs.
+// Package scenario runs cases: sequences of calls of declared tools, each with its
+// expected result. Cases need no handlers, have no effect outside the process, and
+// run in virtual time. "ambit simulate" runs this package.
 //
 //	file, err := scenario.Parse("limits.yaml", source)
 //	for _, c := range file.Cases {
@@ -35,19 +35,19 @@
 //
 // # Steps
 //
-//	call, what_if   a call, or what would come of it
+//	call, what_if   a call, or a prediction of its outcome
 //	batch           several calls of one message, in parallel or one after the other
 //	approve, deny   an answer to the request that a call made
 //	revoke          of the grant that an approval left behind
-//	tamper          the stored call is changed behind the engine's back
+//	tamper          the stored call is changed without the engine
 //	set_policy      the policy is replaced, as by a reload
 //	advance         time passes
 //	turn, new_run   a continuation of the run, or another run of the session
 //	model_stop      the model answers without a call
 //	undo, undo_run  of a call, or of all calls of the run
 //
-// Under expect stand the fields to compare; others are free, and so is what a
-// detail holds beyond what is written. A result has the fields of its step:
+// The fields under expect are compared; other fields, and other members of a detail,
+// are not. A result has the fields of its step:
 //
 //	call     outcome (executed, denied, pending, duplicate), status (ok, error, timeout), reason, all_reasons,
 //	         detail, loop, of, args, shown_args, run, pending_exit
@@ -55,7 +55,7 @@
 //
 // # The engine
 //
-// Nothing is decided here: cases run through a runtime.Executor, with stand-in
-// handlers and a clock that moves on when nobody has anything to do. The same
-// file therefore gives the same results, to the byte, every time.
+// This package decides nothing itself: cases run through a runtime.Executor, with
+// stand-in handlers and a clock that advances when no goroutine has work to do. The
+// same file therefore gives the same results, to the byte, every time.
 package scenario

@@ -94,7 +94,7 @@ func TestFaultsOfAFile(t *testing.T) {
 	assert.Contains(t, parse(t, "a: [\n")[0].Message, "not valid YAML")
 }
 
-// TestFilledIn shows that an entry may leave out whatever it wants, and aliases.
+// TestFilledIn shows that an entry may leave out every member, and may be an alias.
 func TestFilledIn(t *testing.T) {
 	_, err := scenario.Parse("cases.yaml", []byte(`
 scenarios: v1

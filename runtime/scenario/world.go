@@ -17,7 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// mainPrincipal is on whose behalf calls are made that name nobody.
+// mainPrincipal is the principal of calls that name none.
 const mainPrincipal = "agent"
 
 // Setup says what cases run against.
@@ -128,11 +128,11 @@ func newWorld(c *Case, s *Setup) (*world, error) {
 }
 
 const (
-	policyTimeout = time.Minute      // long: nobody but the case waits for the answer
+	policyTimeout = time.Minute      // long: only the case waits for the answer
 	patience      = 30 * time.Second // with a step, in real time
 )
 
-// capabilities are all that the tools want: a case has no way to grant them.
+// capabilities are all that the tools require: a case has no way to grant them.
 func capabilities(reg *runtime.Registry) []string {
 	var all []string
 	for _, t := range reg.All() {
@@ -167,7 +167,7 @@ func (w *world) tools(s *Setup) ([]*runtime.Tool, error) {
 	return tools, nil
 }
 
-// nobody is the tool of an executor without tools: no call can name it.
+// nobody returns the tool of an executor without tools: no call can name it.
 func nobody() *runtime.Tool {
 	return runtime.NewDynamicTool(&runtime.Spec{
 		Name: "nobody_0", Version: "1.0.0", Description: "A tool that is never called.", InputSchema: new("{}"), OutputSchema: new("{}"),
