@@ -55,7 +55,7 @@ func (l Limits) less() Limits {
 }
 
 // Text returns v as JSON within l. A value that is within l is as wire.Append
-// writes it, so that compacting twice changes nothing. Whatever is too long is cut
+// writes it, so that compacting twice changes nothing. A part that is too long is cut
 // and ends with a note of what is missing:
 //
 //	"the beginning of a string… (1042 more characters)"
@@ -63,9 +63,9 @@ func (l Limits) less() Limits {
 //	{"a": 1, "…": "(12 more members)"}
 //	{"deep": "… (object with 3 members)", "digits": "… (number with 90 characters)"}
 //
-// When the text has more than l.Total characters all that again with half of the
-// limits, until it has not. Limits that no text could meet are raised to what one
-// can: 42 characters of a string, one element and member, 256 characters in all.
+// When the text has more than l.Total characters, Text repeats this with half of the
+// limits until it has not. Limits that no text could meet are raised to the least that
+// one can: 42 characters of a string, one element and member, 256 characters in all.
 func Text(v wire.Value, l Limits) ([]byte, error) {
 	for l = l.within(); ; l = l.less() {
 		t := trimmer{limits: l}

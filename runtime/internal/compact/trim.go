@@ -9,7 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// ellipsis begins whatever is said of what was left out.
+// ellipsis begins each note of what was left out.
 const ellipsis = "…"
 
 // A trimmer keeps of a walk what fits into its limits, Total aside.

@@ -18,7 +18,7 @@ import (
 
 var session = runtime.SessionConfig{ID: "s", Principal: "agent"}
 
-// ctxFor returns a context, which is over when nobody has patience.
+// ctxFor returns a context, which has ended when the caller is not patient.
 func (w *world) ctxFor(patient bool) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	if !patient {
@@ -27,7 +27,7 @@ func (w *world) ctxFor(patient bool) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// check holds the program, which has recovered, to what is known outside.
+// check checks the program, which has recovered, against what is known outside.
 func (w *world) check() error {
 	if err := w.settled(); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (w *world) checkCall(k *known, request string, out *runtime.Outcome) (err e
 	return err
 }
 
-// count counts what has become of a call for which somebody was waiting.
+// count counts the outcome of a call for which a caller was waiting.
 func (w *world) count(k *known, what string) {
 	if k.flying {
 		w.tally["in flight: "+what]++
@@ -237,7 +237,7 @@ func (w *world) checkFence() (err error) {
 	return err
 }
 
-// checkFiles requires the files that have to be there, and no others.
+// checkFiles requires exactly the files that have to be there.
 func (w *world) checkFiles() (err error) {
 	got := map[string]string{}
 	if err := w.read(".", got); err != nil {
@@ -280,7 +280,7 @@ func (w *world) read(dir string, into map[string]string) error {
 	return err
 }
 
-// checkGrants requires the grants that somebody was told of.
+// checkGrants requires the grants that an approver was told of.
 func (w *world) checkGrants() (err error) {
 	var got []string
 	for _, g := range w.exec.Grants(runtime.GrantFilter{Live: true}) {

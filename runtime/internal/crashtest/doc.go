@@ -2,19 +2,21 @@
 // loses its power: an executor with its journal, the audit log and a workspace, on
 // two simulated disks and a simulated clock.
 //
-// A world (world_test.go) lives under one seed. It makes calls of many kinds,
+// A world (world_test.go) runs under one seed. It makes calls of many kinds,
 // answers requests for consent, undoes, lets time pass and closes runs. At a random
 // moment, between any two operations of the disks or inside of a handler, the power
-// goes; another life begins with Executor.Recover on what is left, four times per
+// fails; another life begins with Executor.Recover on what is left, four times per
 // seed. What callers and approvers were told, what handlers did to the outside and
 // which notes were anchored is kept outside of the machine (model_test.go), as it
-// was at the moment of the crash, and the machine is held to it (check_test.go):
+// was at the moment of the crash. The test checks the machine against that
+// (check_test.go):
 //
-//   - an outcome that was told is the outcome, by Await and for the same call again;
+//   - an outcome that a caller received is the outcome, by Await and for the same call
+//     again;
 //   - an answer that was accepted counts, a grant that was given is there, and a
-//     request that somebody was told of can be answered or has been;
-//   - an effect of a tool that is not idempotent happens once at most, of others once
-//     per attempt that the tool declares;
+//     request of which an approver or a caller was told can be answered or has been;
+//   - an effect of a tool that is not idempotent happens once at most, that of an
+//     idempotent tool once per attempt that the tool declares;
 //   - files are, to the byte, those of the calls that completed and were not undone,
 //     and nothing is unsettled;
 //   - the rules know what these outcomes say, by WhatIf and by the counts of the run;

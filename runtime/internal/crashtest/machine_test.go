@@ -17,8 +17,8 @@ type machine struct {
 
 	mu    sync.Mutex
 	files *simfs.Disk
-	left  int  // operations until the power goes; 0: it stays
-	cuts  bool // the power really goes: nobody gets an image
+	left  int  // operations until the power fails; 0: it stays
+	cuts  bool // the disks are really cut: no image is taken
 	ops   int
 	model *model
 	after *picture // what the crash leaves; nil: there was none

@@ -14,10 +14,10 @@ type model struct {
 	files   map[string]string // as they have to be
 	run     string            // the open one; empty: none
 	runs    int
-	closing bool     // somebody waits for the run to be closed
+	closing bool     // a caller waits for the run to be closed
 	late    bool     // there was an effect of a call whose outcome had been told
 	anchors [][]byte // notes that were anchored
-	grants  []string // ids of those that somebody was told of
+	grants  []string // ids of those that an approver was told of
 }
 
 // known is what is known of a call.
@@ -27,23 +27,23 @@ type known struct {
 	plan    plan
 	input   []byte
 
-	flying  bool              // somebody waits for what becomes of it
+	flying  bool              // a caller waits for its outcome
 	outcome *runtime.Outcome  // as it was told; nil: it was not
-	request string            // which somebody was told of
+	request string            // which an approver or the caller was told of
 	yes, no bool              // the answer to it that was accepted
-	gone    bool              // it was cancelled, as somebody was told
-	refused bool              // somebody was told that the journal cannot be written
+	gone    bool              // it was cancelled, as the caller was told
+	refused bool              // the caller was told that the journal cannot be written
 	before  map[string]string // the files that it writes, before
 	effects int
 	finding *bool // what a person says of the unknown call, who waits for the answer
 	found   bool  // what that person said counts
-	undoing bool  // somebody waits for its undo
+	undoing bool  // a caller waits for its undo
 	undone  bool  // as it was told
 }
 
 func newModel() *model { return &model{files: map[string]string{}} }
 
-// clone returns a model that nobody else changes.
+// clone returns a copy that shares no state with m.
 func (m *model) clone() *model {
 	c := *m
 	c.files = maps.Clone(m.files)
@@ -66,7 +66,7 @@ func (m *model) call(id string) *known {
 	return nil
 }
 
-// takeoff notes that somebody waits for a call that may run.
+// takeoff notes that a caller waits for a call that may run.
 func (m *model) takeoff(k *known) {
 	k.flying, k.before = true, map[string]string{}
 	for _, p := range k.plan.Paths {

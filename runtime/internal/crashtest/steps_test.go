@@ -149,8 +149,8 @@ func (w *world) execute(n int) error {
 	return err
 }
 
-// hear takes note of what somebody is told of a call. What was told before has to
-// be told again.
+// hear notes the outcome that a caller receives for a call. It must be the one that
+// the caller received before.
 func (w *world) hear(m *model, k *known, out *runtime.Outcome) error {
 	w.say("  %s: %v %v %s", k.id, out.Kind, out.Reason, out.Message)
 	if out.Reason == runtime.ReasonJournalUnavailable || out.Reason == runtime.ReasonLeaseLost {

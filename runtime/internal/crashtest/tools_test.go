@@ -72,7 +72,7 @@ func (anything) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 	return v, bad
 }
 
-// registry makes the tools, which work in whatever world w has at the moment.
+// registry makes the tools, which work on the present state of w.
 func (w *world) registry() (*runtime.Registry, error) {
 	var tools []*runtime.Tool
 	for _, k := range kinds {

@@ -19,8 +19,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
 
-// A world is a program on a machine, and everybody who has to do with it. Worlds
-// with different seeds follow each other on one machine.
+// A world is a program on a machine, with its callers and approvers. Worlds with
+// different seeds follow each other on one machine.
 type world struct {
 	ctx      context.Context
 	m        *machine
@@ -36,7 +36,7 @@ type world struct {
 	faulty bool // the disks may fail in this life
 	broken bool // the disk for files has failed
 	slow   bool // a handler may still run when its call has ended
-	lost   bool // somebody was told journal_unavailable in this life
+	lost   bool // a caller was told journal_unavailable in this life
 
 	store *sqlite.Store
 	shop  shop              // what of it the program has
@@ -167,15 +167,15 @@ func (w *world) perform(f func() error) (err error) {
 	return errors.Join(w.clock.Perform(func() { err = f() }), err)
 }
 
-// aim lets the power go, one of so many times, when somebody has just been told something.
-// The lock of the machine is held.
+// aim cuts the power soon, one of so many times, when a caller or an approver has just
+// received an answer. The lock of the machine is held.
 func (w *world) aim(oneOf int) {
 	if w.rng.IntN(oneOf) == 0 {
 		w.m.soon()
 	}
 }
 
-// close ends the program, whatever it is doing.
+// close ends the program, also while calls run.
 func (w *world) close() error {
 	if w.exec == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 )
 
 // A Dir is an open directory. Its names are slash paths that begin there; a real
-// one never leaves it, whatever the links inside say. The errors are those of
+// one never leaves it, even through links inside it. The errors are those of
 // package os. Its methods are safe for concurrent use.
 type Dir interface {
 	Entries

@@ -26,7 +26,7 @@ func Open(name string) (Dir, error) {
 
 func (d dir) Open(name string, flag int, perm fs.FileMode) (File, error) {
 	if flag == os.O_RDONLY {
-		flag |= syscall.O_NONBLOCK // a pipe in the place of a file must not hold anybody up
+		flag |= syscall.O_NONBLOCK // a pipe in the place of a file must not block the caller
 	}
 	f, err := d.root.OpenFile(name, flag, perm)
 	if err != nil {

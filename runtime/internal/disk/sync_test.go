@@ -52,7 +52,7 @@ func TestAllOfAnotherDiskIsInOrder(t *testing.T) {
 	assert.Equal(t, []string{"a", "b", "beside", "c"}, order)
 }
 
-// What was created can be read, whatever its mode.
+// The file that Create returns can be read, with any mode.
 func TestCreateCanBeRead(t *testing.T) {
 	dir := t.TempDir()
 	d, err := disk.Open(dir)

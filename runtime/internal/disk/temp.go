@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// TempName returns a name that nobody has, behind a prefix.
+// TempName returns a random name that no file has, behind a prefix.
 func TempName(prefix string) string {
 	var b [10]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -16,8 +16,8 @@ func TempName(prefix string) string {
 }
 
 // Create makes a file with a content and a mode, not durable yet: the caller
-// syncs and closes it. What is returned can be read, whatever the mode. What had
-// the name, left over from a crash, is replaced.
+// syncs and closes it. The returned file can be read, with any mode. Create replaces
+// a file of that name that a crash has left.
 func Create(d Dir, name string, data []byte, mode fs.FileMode) (File, error) {
 	f, err := CreateNew(d, name, data, mode)
 	if errors.Is(err, fs.ErrExist) {

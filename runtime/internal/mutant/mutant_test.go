@@ -51,7 +51,7 @@ func TestPatchFindsItsDeclaration(t *testing.T) {
 	root := module(t)
 	for patch, want := range map[string]string{
 		"@@ f\n-\tn := 1\n+\tn := 2\n":                 "one/a.go",
-		"@@ f\n-return 2\n+return 3\n":                 "two/a.go", // whatever its indentation is
+		"@@ f\n-return 2\n+return 3\n":                 "two/a.go", // with any indentation
 		"@@ two.f\n-\treturn n\n+\treturn 0\n":         "two/a.go",
 		"@@ f\n \t}\n-\treturn n\n+\treturn 0\n":       "two/a.go",
 		"@@ (*t).m\n-\treturn 1\n+\treturn 0\n":        "one/a.go",

@@ -10,15 +10,15 @@ import (
 )
 
 // Lock takes the lock on a file, unless another process, or another Open of this
-// one, holds it. It goes when the process does, however that ends.
+// one, holds it. The system releases it when the process ends, also after a crash.
 func Lock(f *os.File) (held bool, err error) {
 	return try(f, unix.LOCK_EX)
 }
 
-// LockShared is Lock for those who do not mind each other.
+// LockShared is Lock for a lock that several processes can hold at once.
 func LockShared(f *os.File) (held bool, err error) { return try(f, unix.LOCK_SH) }
 
-// Unlock gives the lock on a file back.
+// Unlock releases the lock on a file.
 func Unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
 
 func try(f *os.File, how int) (held bool, err error) {

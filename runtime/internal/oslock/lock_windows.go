@@ -8,16 +8,16 @@ import (
 )
 
 // Lock takes the lock on a file, unless another process, or another Open of this
-// one, holds it. It goes when the process does. The byte that is locked lies
-// behind the text, so that others can read who holds it.
+// one, holds it. The system releases it when the process ends. The locked byte is
+// beyond the text, so that other processes can read who holds the lock.
 func Lock(f *os.File) (held bool, err error) {
 	return try(f, windows.LOCKFILE_EXCLUSIVE_LOCK)
 }
 
-// LockShared is Lock for those who do not mind each other.
+// LockShared is Lock for a lock that several processes can hold at once.
 func LockShared(f *os.File) (held bool, err error) { return try(f, 0) }
 
-// Unlock gives the lock on a file back.
+// Unlock releases the lock on a file.
 func Unlock(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{Offset: 1 << 20})
 }

@@ -1,5 +1,5 @@
-// Package rig is the back door through which a simulation reaches into an
-// executor: what a real application has no business with, and a scenario needs.
+// Package rig lets a simulation control an executor in ways that a scenario needs
+// and that a real application must not use.
 package rig
 
 import (
@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A Key proves that the caller belongs to the module: nobody outside of
-// package runtime and the packages below it can name the type.
+// A Key proves that the caller belongs to the module: only package runtime and the
+// packages below it can name the type.
 type Key struct{}
 
 // A Rig says how the attempts of calls go.
 type Rig struct {
-	// Deadline tells after what time an attempt of a call is given up, whatever
-	// its tool declares; false leaves it at that.
+	// Deadline returns after what time an attempt of a call is given up, instead of
+	// the deadline that its tool declares; false keeps the declared one.
 	Deadline func(callID string) (time.Duration, bool)
 
 	// Context makes the context of a call that no context of a caller ends: one that
@@ -25,8 +25,8 @@ type Rig struct {
 	// an application.
 	Evaluations int
 
-	// Passes reports whether recovery passes over a call that has no outcome, as one
-	// does that does not come so far; nil: it passes over none.
+	// Passes reports whether recovery skips a call that has no outcome, as a recovery
+	// does that ends before it reaches the call; nil: it skips none.
 	Passes func(session, callID string) bool
 }
 

@@ -40,7 +40,7 @@ type Disk struct {
 	snap    int               // operations until an image is taken
 	image   map[string][]byte
 
-	around func() func() // nil: nobody stands around
+	around func() func() // by Around; nil: none
 
 	vfs vfs
 }

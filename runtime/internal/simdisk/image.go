@@ -45,7 +45,7 @@ func (d *Disk) count() {
 // It is called before anything is open.
 func (d *Disk) Around(f func() (after func())) { d.around = f }
 
-// enter calls who stands around. The lock is not held.
+// enter calls the function that Around has set. The lock is not held.
 func (d *Disk) enter() (after func()) {
 	if d.around == nil {
 		return func() {}
@@ -53,15 +53,15 @@ func (d *Disk) enter() (after func()) {
 	return d.around()
 }
 
-// Reseed makes luck begin anew.
+// Reseed restarts the random numbers from a seed.
 func (d *Disk) Reseed(seed uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.rng = rand.New(rand.NewPCG(seed, 0x5eed))
 }
 
-// Load gives the files of d other contents, under the eyes of those who have them
-// open, and makes them forget what they share. Nobody may be reading.
+// Load replaces the contents of the files of d, while they stay open, and clears the
+// memory that their users share. No goroutine may read them meanwhile.
 func (d *Disk) Load(files map[string][]byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,7 +80,7 @@ func (d *Disk) Load(files map[string][]byte) {
 	d.syncNames()
 }
 
-// free gives shared memory back.
+// free frees the shared memory.
 func (f *file) free(tls *libc.TLS) {
 	for _, p := range f.shm {
 		libc.Xfree(tls, p)

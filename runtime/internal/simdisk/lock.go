@@ -117,6 +117,6 @@ func (d *Disk) xShmBarrier(*libc.TLS, uintptr) {
 	defer d.mu.Unlock() //nolint // a lock taken and given is a barrier
 }
 
-// xShmUnmap keeps the memory until the file is closed for the last time: others
-// may still look at it. Who comes after that finds new memory.
+// xShmUnmap keeps the memory until the file is closed for the last time: other
+// connections may still use it. A connection that is opened after that gets new memory.
 func (d *Disk) xShmUnmap(*libc.TLS, uintptr, int32) int32 { return sqlite3.SQLITE_OK }

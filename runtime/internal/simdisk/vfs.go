@@ -82,8 +82,9 @@ func (d *Disk) register() error {
 	return nil
 }
 
-// inherit takes what is not of a disk from the system: clock, sleep, randomness. It
-// does not copy all: the list of all disks goes through there, and others join it.
+// inherit copies the functions that do not concern a disk from the system's VFS: clock,
+// sleep, randomness. It does not copy the whole struct, which also has the link of the
+// list of all registered VFSes.
 func inherit(c, system *sqlite3.Tsqlite3_vfs) {
 	c.FmxPathname, c.FpAppData = system.FmxPathname, system.FpAppData
 	c.FxDlOpen, c.FxDlError, c.FxDlSym, c.FxDlClose = system.FxDlOpen, system.FxDlError, system.FxDlSym, system.FxDlClose

@@ -95,8 +95,8 @@ func (d *Disk) persist(n *inode) {
 	d.persistNames(n)
 }
 
-// persistNames makes the changes of a directory's names durable, and those of
-// others that have to come before.
+// persistNames makes the changes of a directory's names durable, and those of other
+// directories that have to come before.
 func (d *Disk) persistNames(n *inode) {
 	if n.doomed {
 		return
@@ -126,8 +126,8 @@ func (d *Disk) persistNames(n *inode) {
 	d.pending = rest
 }
 
-// Crash takes the power away, if it is not gone, and gives it back: what was not
-// durable is lost, or there in part.
+// Crash cuts the power, if it is not cut, and restores it: what was not durable is
+// lost, or there in part.
 func (d *Disk) Crash() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -96,7 +96,7 @@ func (d *Disk) Watch(f func(op, name string)) {
 // on several disks. It is called before anything is open.
 func (d *Disk) Around(f func() (after func())) { d.around = f }
 
-// enter calls who stands around. d.mu is not held.
+// enter calls the function that Around has set. d.mu is not held.
 func (d *Disk) enter() (after func()) {
 	if d.around == nil {
 		return func() {}

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// Fork returns a disk that is as d is at this moment, what is on its way to it
-// included. What happens to one of them means nothing to the other. Nobody stands
-// around the new one, or watches it.
+// Fork returns a copy of d as it is at this moment, with the changes that are not
+// durable yet. The copy and d do not affect each other. The functions of Around and
+// Watch are not copied.
 func (d *Disk) Fork(seed uint64) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()

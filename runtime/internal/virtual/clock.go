@@ -1,5 +1,5 @@
-// Package virtual is time that passes only when nobody has anything to do, and
-// somebody waits for it.
+// Package virtual provides a clock whose time advances only when no goroutine that it
+// counts has work to do and a step waits for a timer.
 package virtual
 
 import (
@@ -11,17 +11,17 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// A Clock stands still while anybody has something to do, and goes on to what
-// is due next when a step waits for that. It implements runtime.Clock and
+// A Clock stands still while any counted goroutine has work to do, and advances to
+// the next timer when a step waits for it. It implements runtime.Clock and
 // runtime.Waiter.
 type Clock struct {
 	// Patience is how long, in real time, a step may have something to do
-	// before it is given up; 0: for ever.
+	// before the clock gives it up; 0: for ever.
 	Patience time.Duration
 
 	mu      sync.Mutex
 	now     time.Time
-	busy    int        // who has something to do
+	busy    int        // goroutines that have work to do
 	over    bool       // the step has ended
 	lost    bool       // it took more than Patience
 	changed *sync.Cond // of the three above
@@ -29,7 +29,7 @@ type Clock struct {
 	made    int
 }
 
-// Epoch is where a clock begins. It has no monotonic reading, so that nobody can
+// Epoch is where a clock begins. It has no monotonic reading, so that code cannot
 // compare it with real time by accident.
 func Epoch() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
@@ -129,7 +129,7 @@ func (c *Clock) Sleep(d time.Duration) {
 func (c *Clock) Perform(f func()) error {
 	c.mu.Lock()
 	c.over = false
-	c.busy++ // who calls the executor counts itself
+	c.busy++ // the caller of the executor counts itself
 	c.mu.Unlock()
 	if c.Patience > 0 {
 		defer time.AfterFunc(c.Patience, c.GiveUp).Stop()
@@ -160,8 +160,8 @@ func (c *Clock) GiveUp() {
 	c.changed.Broadcast()
 }
 
-// settle waits until nobody has anything to do, and reports whether the step
-// has ended.
+// settle waits until no counted goroutine has work to do, and reports whether the
+// step has ended.
 func (c *Clock) settle() (over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +229,7 @@ func (c *Clock) Next() bool {
 	return some
 }
 
-// Restart sets the time and forgets all timers: who set them is gone.
+// Restart sets the time and drops all timers: the program that set them has ended.
 func (c *Clock) Restart(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -239,7 +239,7 @@ func (c *Clock) Restart(at time.Time) {
 	c.now, c.timers = at.Round(0).UTC(), nil
 }
 
-// Rest waits until nobody has anything to do, and calls nothing.
+// Rest waits until no counted goroutine has work to do, and calls no timer.
 func (c *Clock) Rest() error {
 	c.settle()
 	c.mu.Lock()
