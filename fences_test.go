@@ -68,8 +68,8 @@ var fences = map[string][]string{
 	"runtime/internal/walk":      {"runtime/wire"},
 }
 
-// unfenced are the packages that may link everything, with the reason. What is
-// internal to others Go itself keeps from them.
+// unfenced are the packages that may link everything, with the reason. The go command
+// keeps the internal packages of other trees from them.
 var unfenced = map[string]string{
 	"":                "holds tests of the module as a whole",
 	"cmd/...":         "is the program, in which everything comes together",
@@ -153,7 +153,7 @@ func covers(pattern, pkg string) bool {
 }
 
 // linked returns, for every package outside the standard library that a build of
-// this module links, the others of them that it links.
+// this module links, which of the other such packages it links.
 func linked(t *testing.T) map[string][]string {
 	t.Helper()
 	all, err := listLinked()

@@ -212,8 +212,8 @@ func sizeOf(p *types.Package, name string) (fields, methods int, err error) {
 	return 0, 0, errors.New(p.Path() + " has no struct " + name + ": name the type that took its place")
 }
 
-// vague are the pronouns that hide which component acts. "Others" and "whatever" are
-// sometimes right, which is why the goal is not zero.
+// vague are the pronouns that hide which component acts. Some of them are right in some
+// sentences, which is why the goal is not zero.
 var vague = regexp.MustCompile(`(?i)\b(nobody|somebody|whoever|anybody|everybody|someone|anyone|others|whatever|neither\s+of\s+them)\b`)
 
 var directive = regexp.MustCompile(`^//[a-z0-9]+:[a-z0-9]`)

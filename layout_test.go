@@ -83,7 +83,7 @@ func TestSizeBudget(t *testing.T) {
 	})
 }
 
-// TestExportedNamesAreDocumented requires a sentence for whatever users can see.
+// TestExportedNamesAreDocumented requires a sentence for each exported name.
 func TestExportedNamesAreDocumented(t *testing.T) {
 	eachGoFile(t, func(path string, file *ast.File, fset *token.FileSet) {
 		if strings.HasSuffix(path, "_test.go") || file.Name.Name == "main" {
