@@ -52,7 +52,7 @@ func (b *Book) applyAsked(e *Event) error {
 	return nil
 }
 
-// applyAnswer does what the result of an answer says.
+// applyAnswer applies the result of an answer.
 func (b *Book) applyAnswer(e *Event) error {
 	if e.Result == nil {
 		return fmt.Errorf("it has no result")
@@ -107,7 +107,7 @@ func (b *Book) end(r *request, s Status) {
 	}
 }
 
-// applyRequest does what befalls a request without an answer.
+// applyRequest applies an event that changes a request without an answer.
 func (b *Book) applyRequest(e *Event) error {
 	r := b.requests[e.Request]
 	status := StatusOpen
@@ -139,8 +139,9 @@ func (b *Book) applyRequest(e *Event) error {
 	return nil
 }
 
-// takeBack ends the grant that came with an approval which does not hold: the
-// next call asks anew. An approval that has merely grown old held.
+// takeBack revokes the grant that came with an approval, when the call did not match
+// what was approved, so that the next call asks again. The grant stays when the
+// approval had only expired.
 func (b *Book) takeBack(e *Event) {
 	g := b.grants[e.Request]
 	if g == nil || !g.Revoked.IsZero() || slices.Equal(e.Changed, []Change{ChangedExpired}) {
@@ -168,7 +169,7 @@ func (b *Book) applyGrant(e *Event) error {
 	return nil
 }
 
-// retire takes rules that have gone from the grants.
+// retire removes the retired rules from the grants.
 func (b *Book) retire(e *Event) {
 	for _, g := range b.granted() {
 		left := slices.DeleteFunc(slices.Clone(g.Rules), func(code string) bool {

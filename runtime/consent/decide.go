@@ -32,7 +32,7 @@ type Edit struct {
 // AlreadyResolved.
 //
 // The policy may have been reloaded since the request was made, and asked again
-// by the caller: the answer stands all the same. When the policy now refuses the
+// by the caller: the answer still counts. When the policy now refuses the
 // call the caller denies it and applies Cancel; when it asks another question Use
 // finds that.
 func (b *Book) Decide(at time.Time, id string, a *Answer) Event {

@@ -7,7 +7,7 @@ import (
 // An Event is one fact. A Book is what its events, applied in order, make of a
 // new one. Events hold no sensitive argument, revealed or not.
 type Event struct {
-	Seq     uint64    `json:"seq"` // grows by one; an event whose turn has passed was made of an older state
+	Seq     uint64    `json:"seq"` // grows by one; an event with another number than the next was made of another state
 	Kind    EventKind `json:"kind"`
 	At      time.Time `json:"at"`
 	Request string    `json:"request,omitempty"`
@@ -35,7 +35,7 @@ type Result struct {
 	Terms      *Terms     `json:"terms,omitempty"`  // of a valid approval that edits
 	Status     Status     `json:"status,omitempty"` // of the request afterwards
 	Missing    int        `json:"missing,omitempty"`
-	Granted    *Grant     `json:"granted,omitempty"` // what it leaves behind
+	Granted    *Grant     `json:"granted,omitempty"` // the grant that it makes; nil: none
 }
 
 // A Rule is a rule that asks about calls of a tool.
@@ -44,7 +44,7 @@ type Rule struct {
 	Code string `json:"code"`
 }
 
-// event returns the next event of b. Instants are kept as they read again.
+// event returns the next event of b, with the instant in the form that decoding returns.
 func (b *Book) event(kind EventKind, at time.Time) Event {
 	return Event{Seq: b.seq + 1, Kind: kind, At: plain(at)}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Grant is a standing consent. It answers what rules ask and lifts nothing
-// else. What a Book returns of it is shared and must not be changed.
+// A Grant is a standing consent. It answers what rules ask; every other check of a
+// call still applies. What a Book returns of it is shared and must not be changed.
 type Grant struct {
 	ID        string      `json:"id"` // that of the request
 	CallID    string      `json:"call"`
@@ -22,7 +22,7 @@ type Grant struct {
 	Expires   time.Time   `json:"expires,omitzero"` // the first instant that is too late; zero: with the session
 	Grantors  []string    `json:"grantors"`
 	Reason    string      `json:"reason,omitempty"` // what they said
-	Rules     []string    `json:"rules"`            // that asked, and still exist; with none left the grant is dead
+	Rules     []string    `json:"rules"`            // that asked, and still exist; without any the grant has ended
 	Revision  string      `json:"revision"`         // of the policy that asked
 	Uses      int         `json:"uses"`             // calls that were started by it
 	Revoked   time.Time   `json:"revoked,omitzero"`
@@ -40,7 +40,7 @@ func (g *Grant) width() Cover {
 	return o.width()
 }
 
-// A grant is a Grant with its predicates made ready.
+// A grant is a Grant with its predicates compiled.
 type grant struct {
 	Grant
 	where  []matcher
@@ -95,8 +95,8 @@ func (b *Book) drop(g *grant) {
 	}
 }
 
-// grantOf returns the grant that the votes for r leave; nil when they hold for
-// this call only.
+// grantOf returns the grant that the votes for r make; nil when they hold for this
+// call only.
 func grantOf(r *Request, votes []Vote, at time.Time) *Grant {
 	o := narrowest(votes)
 	if o.Lasting == Once {
@@ -120,16 +120,16 @@ func grantOf(r *Request, votes []Vote, at time.Time) *Grant {
 	return g
 }
 
-// An attempt is one question that grants are tried on.
+// An attempt is one question that is matched against grants.
 type attempt struct {
 	*Question
 	at    time.Time
 	rules []string
-	args  Digest // once it is wanted
+	args  Digest // computed when it is first needed
 }
 
 // answeredBy reports whether g answers the question: the rules that ask are among
-// those that asked for it, and who gave it could give it now.
+// those that asked for it, and its grantors could give it now.
 func (a *attempt) answeredBy(g *grant) bool {
 	m := &a.Requirement
 	if !g.Live(a.at) || g.Pin != a.Call.Pin || g.width() > m.MaxCover {
@@ -185,8 +185,8 @@ func (b *Book) Match(at time.Time, q *Question) (Grant, bool) {
 	return Grant{}, false
 }
 
-// hides reports whether predicates look at something that is masked, whose value
-// would then stand in the events.
+// hides reports whether predicates compare a masked member, whose value the events
+// would then contain.
 func hides(where []Predicate, masked []string) bool {
 	return slices.ContainsFunc(where, func(p Predicate) bool { return p.names(masked) })
 }

@@ -19,7 +19,7 @@ type Predicate struct {
 	Value  json.RawMessage `json:"value"`
 }
 
-// A matcher is a Predicate made ready.
+// A matcher is a compiled Predicate.
 type matcher struct {
 	path   []string
 	op     Op
@@ -28,7 +28,7 @@ type matcher struct {
 	above  wire.Token // OpGreater
 }
 
-// compile checks p and makes it ready.
+// compile checks and compiles p.
 func (p *Predicate) compile() (matcher, error) {
 	m := matcher{op: p.Op}
 	var err error

@@ -15,7 +15,7 @@ type request struct {
 	place    int // in the queue of the open ones
 }
 
-// due returns when something happens to an open request by itself.
+// due returns when an open request is to be reminded of, or expires.
 func (r *request) due() time.Time {
 	if r.reminded {
 		return r.Expires
@@ -23,7 +23,7 @@ func (r *request) due() time.Time {
 	return r.Remind
 }
 
-// before orders requests by when something happens to them.
+// before orders requests by when they are due.
 func (r *request) before(o *request) bool {
 	if c := r.due().Compare(o.due()); c != 0 {
 		return c < 0
@@ -31,8 +31,8 @@ func (r *request) before(o *request) bool {
 	return r.number < o.number
 }
 
-// A dueQueue is a heap of the open requests: the one to which something happens
-// next is the first. Adding and removing one takes O(log n).
+// A dueQueue is a heap of the open requests: the one that is due next is the first.
+// Adding and removing one takes O(log n).
 type dueQueue struct {
 	list  []*request
 	looks *int // tests count comparisons; nil otherwise
@@ -106,8 +106,8 @@ func sorted(list []*request) []*request {
 	return list
 }
 
-// A memory is something that may be forgotten when an instant has passed: the
-// request of an id, when it ended, or its grant, when that died.
+// A memory is an id whose entries may be removed when an instant has passed: its
+// request, when that has ended, and its grant, when that has ended.
 type memory struct {
 	id string
 	at time.Time
@@ -137,12 +137,12 @@ func (q *memoryQueue) Pop() any {
 	return m
 }
 
-// age notes that what has an id may be forgotten after an instant.
+// age notes that the entries of an id may be removed after an instant.
 func (b *Book) age(id string, at time.Time) { heap.Push(&b.aged, memory{id, at}) }
 
-// Prune forgets requests that ended and grants that died and are older than an
-// instant, at most so many, the oldest first, and returns the ids of the requests.
-// To answers that come still these are unknown.
+// Prune removes requests and grants that have ended and are older than an instant, at
+// most so many, the oldest first, and returns the ids of the requests. A later answer
+// to one of them is UnknownRequest.
 func (b *Book) Prune(before time.Time, most int) (forgotten []string) {
 	for range most {
 		if len(b.aged) == 0 || !b.aged[0].at.Before(before) {

@@ -8,7 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A Call is what is about to happen, as far as consent looks at it.
+// A Call is a call that is about to run, as far as consent looks at it.
 type Call struct {
 	ID        string
 	Tool      string
@@ -136,7 +136,7 @@ type Offer struct {
 // Rules returns the rules that asked.
 func (r *Request) Rules() []string { return (&Question{Reasons: r.Reasons}).rules() }
 
-// Missing returns how many approvals are still wanted.
+// Missing returns how many approvals are still required.
 func (r *Request) Missing() int {
 	if r.Status != StatusOpen {
 		return 0
@@ -179,8 +179,7 @@ func (o *Offer) predicates() []Predicate {
 	return o.Where
 }
 
-// width returns how much o covers: predicates that there are none of let every
-// call pass.
+// width returns how much o covers: an empty list of predicates covers every call.
 func (o *Offer) width() Cover {
 	switch {
 	case o.Lasting == Once:

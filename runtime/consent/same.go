@@ -14,7 +14,7 @@ const purposeQuestion = "ambit consent question 1"
 
 // questionDigest returns the digest of what rules ask and what the policy obliges
 // the call to. It is the same for all revisions of a policy that ask the same of
-// it: the order of rules and the lines on which they stand are no part of it, nor
+// it: the order of rules and the lines on which they are written are no part of it, nor
 // is any rule that says nothing about the call (SEMANTICS section 5.7).
 func questionDigest(reasons []Reason, obligations []Obligation) Digest {
 	asks := make([][]byte, len(reasons))

@@ -2,9 +2,9 @@ package rules
 
 import "fmt"
 
-// Admit judges c and, when nothing refuses it, reserves in one step what it
+// Admit checks c and, when no rule refuses it, reserves in one step what it
 // uses: its slot, its groups, its cooldown and its place among equal calls.
-// Nothing is reserved, and the event is to be forgotten, when it is not admitted.
+// When c is not admitted Admit reserves nothing, and the caller drops the event.
 func (s *State) Admit(at Instant, c *Call) (Verdict, Event) {
 	return s.reserve(EventAdmitted, at, c)
 }
@@ -25,9 +25,9 @@ func (s *State) reserve(kind EventKind, at Instant, c *Call) (v Verdict, ev Even
 	return v, ev
 }
 
-// Resume judges a call that was asked once more, its own reservation left out,
-// and admits it to start. Its arguments may have changed since. One that is
-// refused keeps its reservation until Release. One that does not wait, because
+// Resume checks a call that was asked once more, without its own reservation,
+// and admits it to start. Its arguments may have changed since. A call that is
+// refused keeps its reservation until Release. A call that does not wait, because
 // its run was closed, is refused as run_finished.
 func (s *State) Resume(at Instant, c *Call) (Verdict, Event) {
 	return s.again(EventResumed, at, c)
@@ -49,19 +49,19 @@ func (s *State) again(kind EventKind, at Instant, c *Call) (Verdict, Event) {
 	return v, ev
 }
 
-// Commit says that the handler of an admitted call starts.
+// Commit records that the handler of an admitted call starts.
 func (s *State) Commit(at Instant, call string) (Event, error) {
 	return s.change(EventStarted, at, call)
 }
 
-// Release gives back all that a call has reserved: its handler never starts. It may
-// follow Commit, when the handler was not let go after all.
+// Release releases all that a call has reserved: its handler never starts. It may
+// follow Commit, when the caller did not start the handler after all.
 func (s *State) Release(at Instant, call string) (Event, error) {
 	return s.change(EventReleased, at, call)
 }
 
-// Finish says how the invocation of a call ended. For one that ended as
-// StatusUnknown it may be called once more, when that has become known.
+// Finish records how the invocation of a call ended. After StatusUnknown it may be
+// called once more, when the outcome has become known.
 func (s *State) Finish(at Instant, call string, status Status) (ev Event, err error) {
 	ev.Kind, ev.At, ev.Call, ev.Status = EventFinished, at, call, status
 	if c := s.calls.find(call); c != nil && status == StatusOK {
@@ -71,9 +71,9 @@ func (s *State) Finish(at Instant, call string, status Status) (ev Event, err er
 	return ev, err
 }
 
-// Undo says that the effects of a call were undone: what it opened is closed
-// again and its groups are free, but neither its slot nor its cooldown comes
-// back. An equal call is no duplicate of it any more.
+// Undo records that the effects of a call were undone: its success no longer counts
+// and its groups are free, but neither its slot nor its cooldown is released. An equal
+// call is no duplicate of it any more.
 func (s *State) Undo(at Instant, call string) (Event, error) {
 	ev, err := s.Undoing(at, call)
 	if err != nil {

@@ -17,11 +17,10 @@ func (e *Engine) Replay(events []Event) (*State, error) {
 	return s, nil
 }
 
-// Apply adds a recorded fact to s. It judges nothing: what happened has
-// happened, and no rule of the Config decides whether it can be added (SEMANTICS
-// section 6). Calls of tools that the Config does not name any more count for
-// what all tools share. An error says that ev cannot follow the events before it,
-// and leaves s as it was.
+// Apply adds a recorded fact to s. It applies no rule of the Config: the fact has
+// happened already (SEMANTICS section 6). Calls of tools that the Config does not
+// name any more count for what all tools share. An error says that ev cannot follow
+// the events before it, and leaves s as it was.
 func (s *State) Apply(ev *Event) error {
 	switch ev.Kind {
 	case EventRunStarted, EventStopped, EventRunClosed:
@@ -118,21 +117,21 @@ func (s *State) enter(ev *Event, p *place) {
 	c.ready()
 }
 
-// ready takes the cooldown of a call that is about to start.
+// ready reserves the cooldown of a call that is about to start.
 func (c *call) ready() {
 	c.progress = reserved
 	c.owner.cooling[c.tool.index].begin()
 	c.owner.all.begin()
 }
 
-// abandon gives back the cooldown of a call that never starts.
+// abandon releases the cooldown of a call that never starts.
 func (c *call) abandon() {
 	c.owner.cooling[c.tool.index].abandon()
 	c.owner.all.abandon()
 }
 
-// resume binds a waiting call to the arguments of ev, and lets it go on when
-// that is what ev says.
+// resume binds a waiting call to the arguments of ev, and admits it to start when ev
+// is EventResumed.
 func (s *State) resume(ev *Event, c *call) {
 	s.tick(ev)
 	if c.args != ev.Args || c.key != ev.Key {
@@ -146,14 +145,14 @@ func (s *State) resume(ev *Event, c *call) {
 	}
 }
 
-// release gives back all that c holds.
+// release releases all that c holds.
 func (s *State) release(c *call) {
 	if c.progress == asked {
 		c.run.waiting--
 	} else {
 		c.abandon()
 	}
-	if c.run != nil { // what a closed run held is gone with it
+	if c.run != nil { // what a closed run held was released with it
 		c.counts.used[c.tool.index]--
 		c.facts.spent--
 		c.facts.holding[c.tool.index]--
@@ -205,8 +204,8 @@ func (s *State) finish(c *call, ev *Event) {
 	}
 }
 
-// applyUndone takes back what the call of ev opened and the groups that it holds:
-// the event says all of it, since s may have forgotten the call.
+// applyUndone revokes the success of the call of ev and releases its groups: the event
+// has all that this needs, since s may have dropped the call.
 func (s *State) applyUndone(ev *Event) error {
 	c := s.calls.find(ev.Call)
 	if c != nil && c.progress < unknown {

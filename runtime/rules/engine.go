@@ -43,7 +43,7 @@ type tool struct {
 
 	undoIndex, windowIndex, keyIndex int // of undo, window and keyWindow among the durations of all tools
 
-	free    bool // what was called before does not matter to it
+	free    bool // no count, order, group or cooldown can refuse it
 	retired bool // the engine does not know it: see State.retire
 }
 
@@ -155,7 +155,7 @@ func (e *Engine) free(t *tool) bool {
 		t.maxCalls == 0 && t.cooldown <= 0 && e.cooldown == 0
 }
 
-// tied reports whether a rule of t speaks of an order.
+// tied reports whether t has an order, start or exit rule.
 func (t *tool) tied() bool {
 	return t.start || t.required || t.exit || len(t.needs) > 0 || len(t.precedes) > 0
 }

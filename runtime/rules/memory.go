@@ -16,7 +16,7 @@ type memoryKey struct {
 }
 
 // remembered is a call that an equal one is answered with. While it has not
-// ended until is forever.
+// ended, until is forever.
 type remembered struct {
 	call    string
 	args    Digest
@@ -86,7 +86,7 @@ func (m *memory) forget(k memoryKey, call string) {
 	}
 }
 
-// filter leaves under k what keep wants.
+// filter keeps under k the calls for which keep returns true.
 func (m *memory) filter(k memoryKey, keep func(*remembered) bool) {
 	e := m.entries[k]
 	for at := &e; at.earlier != nil; {
@@ -134,8 +134,8 @@ func (c *call) hold(now Instant) {
 }
 
 // remember notes that c has ended with status. An equal call may run again after
-// an error, and after a timeout when running twice does no harm. The key of an
-// effect is given back by an error alone.
+// an error, and after a timeout when its tool is idempotent. Only an error releases
+// the idempotency key.
 func (c *call) remember(status Status) {
 	k := memoryKey{c.tool.index, c.args}
 	switch {

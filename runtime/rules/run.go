@@ -2,7 +2,7 @@ package rules
 
 import "fmt"
 
-// A RunState says where a run stands.
+// A RunState is the state of a run.
 type RunState uint8
 
 // The states of a run.
@@ -31,7 +31,7 @@ func (r *RunState) UnmarshalText(text []byte) error {
 // Ended reports whether no call is admitted any more.
 func (s RunState) Ended() bool { return s >= RunFinished }
 
-// A RunStatus is how a run stands.
+// A RunStatus is the state of a run with its open calls and requirements.
 type RunStatus struct {
 	State       RunState
 	PendingExit []string // required tools that are open, in declaration order
@@ -40,7 +40,7 @@ type RunStatus struct {
 	Reminders   int      // given to a model that stopped
 }
 
-// Status tells how a run stands.
+// Status returns the status of a run.
 func (s *State) Status(run string) RunStatus {
 	r := s.runOf(run)
 	if r == nil {
@@ -57,7 +57,7 @@ func (s *State) Status(run string) RunStatus {
 	return st
 }
 
-// RunState returns where a run stands.
+// RunState returns the state of a run.
 func (s *State) RunState(run string) RunState {
 	r := s.runOf(run)
 	if r == nil {
@@ -159,7 +159,7 @@ func (s *State) closeRun(r *run) {
 	s.here = here{}
 }
 
-// keep adds to r a call that has ended and that something can still become of.
+// keep adds to r a call that has ended and that can still change.
 func (r *run) keep(c *call) {
 	if c.next = r.kept; c.next != nil {
 		c.next.prev = c
@@ -201,8 +201,8 @@ func (c *call) achieves() RunState {
 	return RunRunning
 }
 
-// succeed notes the facts that a success of c opens doors with, and what it made
-// its run become.
+// succeed counts a success of c for the rules of later calls, and sets the state that
+// its run has by it.
 func (s *State) succeed(c *call, become RunState) {
 	r, t := c.run, c.tool
 	if r == nil {
@@ -225,7 +225,7 @@ func (s *State) succeed(c *call, become RunState) {
 	}
 }
 
-// unsucceed takes back at p what succeed noted. A run that has ended stays ended.
+// unsucceed reverts at p what succeed did. A run that has ended stays ended.
 func (s *State) unsucceed(p *place, become RunState) {
 	r, t := p.run, p.tool
 	p.facts.successes[t.index]--
@@ -271,8 +271,8 @@ const (
 	ResultSucceeded               // the handler succeeded
 )
 
-// Hint returns what the loop should do after a call of a tool, as its run
-// stands now. heartbeat says that the call asked to be continued.
+// Hint returns what the loop should do after a call of a tool, in the present state
+// of its run. heartbeat says that the call asked to be continued.
 func (s *State) Hint(run, name string, result Result, heartbeat bool) Hint {
 	state := s.RunState(run)
 	t := s.toolOf(name)

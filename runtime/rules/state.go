@@ -6,8 +6,8 @@ import (
 )
 
 // A State is what has happened in one session, as far as rules look at it. It
-// is not safe for concurrent use. Time that runs backward is read as standing
-// still.
+// is not safe for concurrent use. An instant before that of the latest event is read
+// as that of the latest event.
 type State struct {
 	engine  *Engine
 	version uint64
@@ -53,7 +53,7 @@ func (f *facts) slots() int {
 	return f.spent
 }
 
-// actor is who has counters of its own in a run.
+// actor is an agent with its principal, which has counters of its own in a run.
 type actor struct{ agent, principal string }
 
 // counts are the slots that an actor has in use, by tool.
@@ -78,7 +78,7 @@ type cooling struct {
 // begin notes that a call is about to start.
 func (c *cooling) begin() { c.busy++ }
 
-// abandon takes back begin: the call never starts.
+// abandon reverts begin: the call never starts.
 func (c *cooling) abandon() { c.busy-- }
 
 // finish notes that a call has ended.

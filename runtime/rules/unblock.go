@@ -58,7 +58,7 @@ func (s Step) String() string {
 }
 
 // Wait prints how long to wait: in whole seconds, or in whole milliseconds if it is
-// less than a second. It rounds up, because who comes earlier is refused again.
+// less than a second. It rounds up, because an earlier call is refused again.
 func Wait(d time.Duration) string {
 	unit, name := time.Second, "s"
 	if 0 < d && d <= time.Second-time.Millisecond {
@@ -79,7 +79,7 @@ const (
 	OutlookUnclear Outlook = iota // there are too many possibilities to tell
 	OutlookOpen                   // after the steps the call is admitted
 	OutlookNever                  // not in this run, unless something is undone
-	OutlookDrop                   // as open, but the steps drop calls, which who makes the call cannot do
+	OutlookDrop                   // as open, but the steps drop calls, which the caller cannot do
 )
 
 var outlookNames = [...]string{"unclear", "open", "never", "drop"}

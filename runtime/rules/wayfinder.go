@@ -2,7 +2,7 @@ package rules
 
 import "slices"
 
-// wayfinder looks for the shortest way to a call. Where the search stands is
+// wayfinder looks for the shortest way to a call. The state of the search is
 // the set of moves that were made: every answer of the rules is a function of
 // that set, since no move makes another one wrong by coming before it once it
 // was legal.
@@ -188,8 +188,8 @@ func (w *wayfinder) possible() bool {
 	return w.opens(best, w.place.tool) && w.room(best, w.place.tool)
 }
 
-// opens reports whether the rules that successes open let t run, and nothing
-// that stands already closes it for good.
+// opens reports whether the rules that successes satisfy let t run, and no success
+// there is already refuses it for the rest of the run.
 func (w *wayfinder) opens(made set, t *tool) bool {
 	if t.barred() || !w.phase(0, t) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// node is a place that the search has come to.
+// node is a state that the search has reached.
 type node struct {
 	made   set
 	waited bool

@@ -55,8 +55,8 @@ func clash(cfg rules.Config, t *rules.Tool) bool {
 }
 
 // withUndo returns cfg without what an undo takes back: the groups of tools that
-// can be undone, their place in must_precede and their end of the run. More is
-// possible in it than in cfg, so that what is not is not in cfg either.
+// can be undone, their place in must_precede and their end of the run. It admits all
+// that cfg admits: what it does not admit, cfg does not admit either.
 func withUndo(cfg rules.Config, target string) rules.Config {
 	undoable := map[string]bool{}
 	for i := range cfg.Tools {
