@@ -6,7 +6,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// A Verdict is what was decided of a call.
+// A Verdict is the decision about a call.
 type Verdict struct {
 	Decision Decision `json:"decision"`
 	// Outcome is how the call ended; running when it has no outcome, Unrecorded when
@@ -17,7 +17,7 @@ type Verdict struct {
 	Rules      []string `json:"rules,omitempty"` // that asked, or denied
 }
 
-// A Decision says what a verdict comes to.
+// A Decision is the kind of a verdict.
 type Decision string
 
 // The decisions.
@@ -127,8 +127,7 @@ func names(reasons []runtime.Reason) (out []string) {
 }
 
 // same reports whether a candidate's verdict is the recorded one. How a handler
-// that failed, or was given up, came to its end is the recording's own doing and
-// is not compared.
+// failed, or was given up, does not depend on the candidate and is not compared.
 func (v *Verdict) same(candidate *Verdict) bool {
 	if v.Decision != candidate.Decision {
 		return false
@@ -142,7 +141,7 @@ func (v *Verdict) same(candidate *Verdict) bool {
 	return v.Reason == candidate.Reason && slices.Equal(v.AllReasons, candidate.AllReasons) && slices.Equal(v.Rules, candidate.Rules)
 }
 
-// vain reports whether an outcome is that of a handler that ran in vain.
+// vain reports whether an outcome is that of a handler that ran without success.
 func vain(outcome string) bool {
 	switch outcome {
 	case runtime.Failed.String(), runtime.Cancelled.String(), runtime.Unknown.String():

@@ -1,6 +1,6 @@
 // Package replay runs recorded sessions against other rules and policies than
-// those that they were recorded with, and says where these decide otherwise. It is
-// what "ambit replay" runs.
+// those that they were recorded with, and reports where these decide otherwise.
+// "ambit replay" runs this package.
 //
 //	report, err := replay.Run(ctx, store, &replay.Candidate{
 //		Declaration: file,
@@ -40,15 +40,15 @@
 //
 // Of each call, whether it is let run, asked about, denied or a duplicate; if it is
 // denied, all reasons and the rules of the policy; if it is asked about, the rules
-// that ask; if it runs, whether it completes, times out, or ends in vain. Messages,
-// details, revisions and how the run stands are not compared, nor how a handler
-// failed: that was the recording's own doing. Of an undo, whether it is allowed.
+// that ask; if it runs, whether it completes, times out, or fails. Messages,
+// details, revisions and the state of the run are not compared, nor how a handler
+// failed, which does not depend on the candidate. Of an undo, whether it is allowed.
 //
 // The first difference of a run is its Divergence. From there on the run would have
-// gone another way: the model would have been told something else. What follows in
-// it is played on, since sessions share cooldowns, repeated calls and grants, and
-// is not judged (RunReport.After). Another run of the session is judged, and its
-// report says that one had diverged before (RunReport.AfterRun).
+// gone another way: the model would have received another result. The replay goes on
+// with the rest of the run, since the runs of a session share cooldowns, repeated calls
+// and grants, but does not judge it (RunReport.After). Another run of the session is
+// judged, and its report says that one had diverged before (RunReport.AfterRun).
 //
 // A call that the candidate lets run and that did not run when it was recorded has
 // no recorded result. It fails, so that a success that was not recorded does not
@@ -69,7 +69,7 @@
 //   - Its process ended before its input was recorded.
 //   - It has no outcome, or is part of a run whose beginning is missing.
 //
-// # What is only like it was
+// # What is replayed approximately
 //
 //   - Which calls were of one turn is recorded by the turn's end alone. A tool that
 //     timed out blocks those calls that it blocked then.
@@ -78,8 +78,8 @@
 //   - What left no record is not played: undos that were rejected, answers that
 //     were rejected for their terms or their edits, closing a sub-agent without
 //     calls. The reloads of a policy are not either: the candidate is one policy.
-//   - When recovery judged a call once more whose handler it runs again is not recorded:
-//     its place in the line for a slot is the one that the records to come tell of.
+//   - A recording does not say when recovery judged a call once more whose handler it
+//     runs again: its place in the queue for a slot follows from the later records.
 //   - A call that was interrupted by the end of its process before its handler was
 //     started counts as cancelled.
 //

@@ -15,8 +15,8 @@ import (
 
 // Run runs a recording against a candidate and says where that decides otherwise.
 // The error says that the recording cannot be read, that the candidate makes no
-// executor, or that ctx has ended. Nothing outside of the process is touched, and
-// no recorded time is waited for.
+// executor, or that ctx has ended. Run has no effect outside of the process, and does
+// not wait for recorded time in real time.
 func Run(ctx context.Context, src Source, c *Candidate) (*Report, error) {
 	if c == nil || c.Declaration == nil {
 		return nil, errors.New("a replay needs a declaration: set Candidate.Declaration")
@@ -63,7 +63,7 @@ func (w *world) all(ctx context.Context) error {
 			err = w.judgeAgain(w.rec.steps[i+1:], s.call)
 		}
 		if err == nil && s.r.Kind != journal.KindOwner { // until then no process ran
-			err = w.clock.Reach(s.r.At) // time that ran backward stands still
+			err = w.clock.Reach(s.r.At) // a recorded time before the present one does not move the clock
 		}
 		if err == nil {
 			err = w.play(ctx, s)
@@ -123,8 +123,8 @@ func (w *world) play(ctx context.Context, s *step) error {
 	return w.playCall(ctx, s)
 }
 
-// missed notes that a call that had its place in the run cannot be made: what
-// comes after it would be decided of another run.
+// missed notes that a call of the run cannot be made: the decisions about later calls
+// would be those of another run.
 func (w *world) missed(s *step) error {
 	if c := s.call; c != nil && c.admitted && c.run.stop == "" {
 		c.run.stop = fmt.Sprintf("it comes after call %q, which cannot be made again", c.key.Call)
@@ -132,7 +132,7 @@ func (w *world) missed(s *step) error {
 	return nil
 }
 
-// playCall lets happen what a record tells of a call.
+// playCall repeats the operation on a call that a record is of.
 func (w *world) playCall(ctx context.Context, s *step) error {
 	c := s.call
 	switch r := s.r; r.Kind {
@@ -277,9 +277,9 @@ func (w *world) turnOf(c *call) *runtime.Turn {
 	return w.turns[of]
 }
 
-// consents lets happen what concerns no call: grants that were revoked, and
-// consent that was switched off. What a reload retired was the doing of the
-// recorded policies.
+// consents repeats the consent events that concern no call: grants that were revoked,
+// and consent that was switched off. It skips what a reload retired, which depends on
+// the recorded policies.
 func (w *world) consents(ctx context.Context, events []consent.Event) error {
 	for i := range events {
 		switch ev := &events[i]; ev.Kind {

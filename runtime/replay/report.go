@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// A Report is what came of a recording.
+// A Report is the result of a replay.
 type Report struct {
 	Runs    []*RunReport `json:"runs"`
 	Summary Summary      `json:"summary"`
 }
 
-// A RunReport is what came of one run. Each of its calls is counted once.
+// A RunReport is the result of one run. Each of its calls is counted once.
 type RunReport struct {
 	Session       string          `json:"session"`
 	Run           string          `json:"run"`
@@ -21,8 +21,8 @@ type RunReport struct {
 	NotReplayable []NotReplayable `json:"not_replayable,omitempty"`
 	Divergence    *Divergence     `json:"divergence,omitempty"` // the first one; nil: there is none
 
-	// AfterRun is a run of the session that had diverged before this one did: what
-	// it left behind in the session may be all that differs here.
+	// AfterRun is a run of the session that had diverged before this one did: the
+	// state that it left in the session may be all that differs here.
 	AfterRun string `json:"after_run,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func (r *Report) Only(session, run string) *Report {
 	}))
 }
 
-// newReport adds up what there is to say of runs.
+// newReport joins the reports of the runs.
 func newReport(runs []*RunReport) *Report {
 	r := &Report{Runs: runs}
 	s := &r.Summary

@@ -15,7 +15,7 @@ import (
 )
 
 // A process is one of those that have made the recording: an executor on the journal
-// of the replay. When it was killed nothing that its executor still does counts.
+// of the replay. After it was killed, nothing that its executor still does is recorded.
 type process struct {
 	*journal.Memory // of all processes
 	w               *world
@@ -91,8 +91,8 @@ func (w *world) contextOf(session, id string) context.Context {
 	return rig.With(ctx, &rig.Rig{Deadline: func(string) (time.Duration, bool) { return w.deadline(c) }})
 }
 
-// restart lets the process be killed that made the records so far, and another one
-// begin that takes the journal over.
+// restart kills the process that made the records so far, and starts another one that
+// takes the journal over.
 func (w *world) restart(ctx context.Context, r *journal.Record) error {
 	at, err := w.kill(ctx)
 	if err != nil {
@@ -196,18 +196,18 @@ func (p *played) survive() {
 		return
 	}
 	p.cancel()
-	p.cancel = func() {} // its caller is gone
+	p.cancel = func() {} // its caller has ended
 	if p.outcome != nil && p.outcome.Kind != runtime.Pending {
 		return
 	}
 	p.decided, p.returns, p.commits = newGate(), newGate(), newGate()
 	if !slices.Contains(p.seen, runtime.EventStarted) {
 		p.begins = newGate()
-		p.seen = slices.DeleteFunc(p.seen, func(k runtime.EventKind) bool { return k == runtime.EventAuthorized }) // it is judged anew
+		p.seen = slices.DeleteFunc(p.seen, func(k runtime.EventKind) bool { return k == runtime.EventAuthorized }) // it is judged again
 	}
 }
 
-// resolve lets it become known what became of an unknown call.
+// resolve repeats the resolution of an unknown call.
 func (w *world) resolve(ctx context.Context, s *step) error {
 	var o outcome
 	if err := json.Unmarshal(s.r.Outcome, &o); err != nil {

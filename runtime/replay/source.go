@@ -35,7 +35,7 @@ type Lines struct{ entries []journal.Entry }
 
 // ReadLines reads an export to its end. A line whose leaf_hash is not that of its
 // record is refused; one without is taken, so that recordings can be written by
-// hand. An export has no private values: what they stand for is not there.
+// hand. An export has no private values, and not what they refer to.
 func ReadLines(r io.Reader) (*Lines, error) {
 	l := &Lines{}
 	scan := bufio.NewScanner(r)

@@ -141,7 +141,7 @@ func (w *world) saw(c *call, kind runtime.EventKind) bool {
 	return slices.Contains(c.play.seen, kind)
 }
 
-// now is how a call stands with the candidate.
+// now returns the present verdict of the candidate about a call.
 func (w *world) now(c *call) *Verdict {
 	w.mu.Lock()
 	out, request := c.play.outcome, c.play.request
@@ -183,7 +183,7 @@ func (w *world) ended(c *call) bool {
 	return c.play.outcome != nil && c.play.outcome.Kind != runtime.Pending
 }
 
-// compare holds what the candidate says of a call against what was recorded.
+// compare compares the candidate's verdict about a call with the recorded one.
 func (w *world) compare(s *step, recorded, now *Verdict) {
 	c := s.call
 	switch {

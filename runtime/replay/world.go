@@ -12,7 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// A Candidate is what recordings are held against.
+// A Candidate is what recordings are replayed against.
 type Candidate struct {
 	// Declaration has the tools and their rules.
 	Declaration *dsl.File
@@ -99,7 +99,7 @@ func (w *world) registry(file *dsl.File) (*runtime.Registry, error) {
 		spec := *t.Spec
 		if spec.Retry != nil {
 			once := *spec.Retry
-			once.OnTimeout = false // and the stand-ins' errors are for good
+			once.OnTimeout = false // and the stand-ins' errors are permanent
 			w.patient[spec.Name] = spec.Retry.OnTimeout
 			spec.Retry = &once
 		}

@@ -19,7 +19,7 @@ type Case struct {
 
 	pos       dsl.Pos
 	path      string
-	declared  *dsl.Pos  // where tools, rules or a policy stand; nil: nowhere
+	declared  *dsl.Pos  // where tools, rules or a policy are declared; nil: nowhere
 	tools     *dsl.File // nil when the case declares none
 	undoFails map[string]bool
 	policy    policySource

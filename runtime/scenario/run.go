@@ -37,7 +37,7 @@ func (c *Case) Run(s *Setup) (*Trace, error) {
 	return t, errors.Join(w.broken, err, closing)
 }
 
-// do takes a step, in all the time that it wants.
+// do takes a step, and lets virtual time pass until it has ended.
 func (w *world) do(a action) (result any, err error) {
 	if d, ok := a.(advanceStep); ok {
 		err := w.clock.Advance(time.Duration(d))
@@ -163,7 +163,7 @@ func (s *denyStep) run(w *world) any {
 	return w.decide(s.request, runtime.Answer{By: s.by, Message: s.message})
 }
 
-// must keeps what cannot be done from being overlooked.
+// must reports an operation that cannot be done as a failure of the case.
 func (w *world) must(err error) {
 	if err != nil && w.broken == nil {
 		w.broken = err
@@ -229,7 +229,7 @@ func (undoRunStep) run(w *world) any {
 	return &runUndone{names(res.Undone), names(res.Failed), names(res.NotUndoable), res.Reads, res.Complete}
 }
 
-// end says how things stand after the last step.
+// end returns the state after the last step.
 func (w *world) end() *final {
 	st := w.as(mainPrincipal).Status()
 	f := &final{Used: map[string]int{}, Invocations: map[string]int{}, PendingExit: names(st.PendingExit), Run: st.State.String()}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A Trace is what came of a case.
+// A Trace is the result of a case.
 type Trace struct {
 	of      *Case
 	results []any
@@ -42,7 +42,7 @@ func (t *Trace) WriteJSON(w io.Writer) error {
 	}{t.of.Name, t.final})
 }
 
-// A Fault is one difference between what was expected and what came.
+// A Fault is one difference between the expected and the actual result.
 type Fault struct {
 	Step string // its index from 0, or final
 	Want string
@@ -81,7 +81,7 @@ func (fs Faults) String() string {
 	return b.String()
 }
 
-// Faults lists what was expected and did not come.
+// Faults lists the expected results that differ from the actual ones.
 func (t *Trace) Faults() Faults {
 	var out Faults
 	for i, s := range t.of.steps {

@@ -35,8 +35,8 @@ type Setup struct {
 	options []runtime.Option // more of the executor
 }
 
-// Check reports what stands in f and may not, since s has it. The error is of
-// type [dsl.Diagnostics].
+// Check reports what f must not declare, since s has it. The error is of type
+// [dsl.Diagnostics].
 func (s *Setup) Check(f *File, src []byte) error {
 	if s.Declaration == nil && s.Policy == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 const (
 	maxSource = 8 << 20
 	maxDepth  = 64
-	maxNodes  = 200_000 // aliases may repeat what stands once
+	maxNodes  = 200_000 // aliases may repeat what is written once
 )
 
 type kind uint8

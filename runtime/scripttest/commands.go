@@ -66,7 +66,7 @@ func input(ts *testscript.TestScript, arg string) []byte {
 	return []byte(arg)
 }
 
-// print writes what came of a call.
+// print writes the result of a call.
 func (s *script) print(ts *testscript.TestScript, out *runtime.Outcome) {
 	if out.RequestID != "" {
 		s.requests[out.CallID] = out.RequestID
@@ -113,7 +113,7 @@ func (s *script) batch(ts *testscript.TestScript, _ bool, args []string) {
 
 func (s *script) outcome(ts *testscript.TestScript, neg bool, args []string) {
 	now, cancel := context.WithCancel(context.Background())
-	cancel() // as it stands: nothing is waited for
+	cancel() // the present outcome: the command waits for nothing
 	var out runtime.Outcome
 	s.perform(ts, func() { out = s.session.Await(now, args[0]) })
 	var kind runtime.OutcomeKind

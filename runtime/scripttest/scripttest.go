@@ -95,11 +95,11 @@ func (a *App) start(dir string) (*script, error) {
 	return s, err
 }
 
-// perform does f, in all the time that it wants.
+// perform runs f, and lets virtual time pass until f has returned.
 func (s *script) perform(ts *testscript.TestScript, f func()) { ts.Check(s.clock.Perform(f)) }
 
-// end closes the run. A handler that does not return is left behind: the script
-// has said what there is to say.
+// end closes the run. It abandons a handler that does not return: the script has
+// ended.
 func (s *script) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

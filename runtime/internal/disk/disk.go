@@ -51,7 +51,7 @@ type Handle interface {
 	// Sync makes durable which names are in a directory: "." or one below.
 	Sync(name string) error
 
-	// Close lets go of the directory.
+	// Close releases the directory.
 	Close() error
 }
 

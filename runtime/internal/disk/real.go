@@ -46,7 +46,7 @@ func (d dir) Sub(name string) (Dir, error) {
 	root, err := d.root.OpenRoot(name)
 	if err != nil {
 		if there, lookErr := d.root.Lstat(name); lookErr == nil && there.Mode()&fs.ModeSymlink != 0 {
-			err = &fs.PathError{Op: "open", Path: name, Err: ErrLink} // that it leads nowhere, or out of here, is no matter
+			err = &fs.PathError{Op: "open", Path: name, Err: ErrLink} // where it leads does not matter
 		}
 		return nil, err
 	}

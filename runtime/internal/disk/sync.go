@@ -21,7 +21,7 @@ func (s SyncDir) Sync() error { return s.Dir.Sync(s.Name) }
 type Syncer interface{ Sync() error }
 
 // Beside is work for a processor that All does while the disk writes, before or
-// after what is beside it in the list.
+// after its neighbors in the list are synced.
 type Beside func()
 
 // Sync does the work.
@@ -30,10 +30,10 @@ func (b Beside) Sync() error {
 	return nil
 }
 
-// All makes a list durable. Those of a real disk are handed to it at the same
-// time, so that it can write them together, in this order where there are not
-// enough processors; those of another one are done one after the other, so that a
-// simulation does the same twice.
+// All makes a list durable. It syncs files of a real disk at the same time, so that
+// the disk can write them together, in this order where there are not enough
+// processors. It syncs those of a simulated disk one after the other, so that a
+// simulation is reproducible.
 func All(list ...Syncer) error {
 	errs := make([]error, len(list))
 	var next atomic.Int64

@@ -154,8 +154,8 @@ func (p *Patch) Overlay(root, dir string) (path string, err error) {
 }
 
 // Build builds the tests of a package into dir, with an overlay unless that is
-// empty, and returns their program. What does not compile is no mutant, and must
-// not pass for one that was noticed.
+// empty, and returns their program. A mutant that does not compile is an error: it must
+// not count as one that a test has noticed.
 func Build(root, pkg, overlay, dir string) (binary string, err error) {
 	binary = filepath.Join(dir, "mutant.test")
 	build := exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, pkg)

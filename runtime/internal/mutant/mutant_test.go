@@ -46,7 +46,7 @@ func module(t *testing.T) (root string) {
 	return root
 }
 
-// TestPatchFindsItsDeclaration wherever that is.
+// TestPatchFindsItsDeclaration in each package of the module.
 func TestPatchFindsItsDeclaration(t *testing.T) {
 	root := module(t)
 	for patch, want := range map[string]string{

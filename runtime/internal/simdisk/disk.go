@@ -29,7 +29,7 @@ type Disk struct {
 	rng     *rand.Rand
 	now     map[string]*file // what programs see
 	durable map[string]*file // the names that are on the disk
-	age     int              // grows with every crash: what was opened before is dead
+	age     int              // grows with every crash: a file opened before can only be closed
 	fault   Fault
 	left    int // operations until the fault
 	cut     bool
@@ -135,8 +135,8 @@ func (d *Disk) Ops() int {
 	return d.ops
 }
 
-// Crash cuts the power, when it is not cut yet, and turns it on again. What was
-// opened before is dead: all it can do is to be closed.
+// Crash cuts the power, when it is not cut yet, and turns it on again. A file that was
+// opened before can only be closed.
 func (d *Disk) Crash() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -153,7 +153,7 @@ func (d *Disk) Crash() {
 
 // remains returns what a crash would leave. The lock is held.
 func (d *Disk) remains() map[string][]byte {
-	luck := d.rng.IntN(4) // how much is written without being asked to differs from crash to crash
+	luck := d.rng.IntN(4) // how much of the unsynced data is written differs from crash to crash
 	after := map[string][]byte{}
 	for _, name := range d.names() {
 		f := d.durable[name]
@@ -182,8 +182,8 @@ func (d *Disk) names() []string {
 	return list
 }
 
-// settle returns what of a file a crash leaves: each sector that was on its way
-// arrives, or does not, luck times of three.
+// settle returns what a crash leaves of a file: each unsynced sector is written with a
+// probability of luck in three.
 func (d *Disk) settle(f *file, luck int) []byte {
 	img := append(make([]byte, 0, max(len(f.seen), len(f.synced))), f.synced...)
 	for _, w := range f.pending {

@@ -10,7 +10,7 @@ import (
 const pageOfMemory = 32 << 10
 
 // Snap takes an image of what a crash would leave just before the n-th write or
-// sync from now. The disk goes on as if nothing had been.
+// sync from now. The disk itself is not changed.
 func (d *Disk) Snap(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -30,7 +30,7 @@ func (d *Disk) Image() (image map[string][]byte, early bool) {
 	return image, early
 }
 
-// count counts a write or sync that is about to be. The lock is held.
+// count counts a write or sync that is about to happen. The lock is held.
 func (d *Disk) count() {
 	d.ops++
 	if d.snap > 0 && !d.cut {

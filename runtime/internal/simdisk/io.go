@@ -7,7 +7,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// memory is what lies at an address outside of Go's memory.
+// memory returns the bytes at an address outside of Go's memory.
 func memory(p uintptr, n int32) []byte { return unsafe.Slice(at[byte](p), n) }
 
 func (d *Disk) xClose(tls *libc.TLS, p uintptr) int32 {
@@ -92,8 +92,8 @@ func xFileControl(*libc.TLS, uintptr, int32, uintptr) int32 { return sqlite3.SQL
 
 func xSectorSize(*libc.TLS, uintptr) int32 { return sector }
 
-// xDeviceCharacteristics says what SQLite supposes of every disk: that a torn write
-// harms no bytes beside it.
+// xDeviceCharacteristics returns what SQLite supposes of every disk: that a torn write
+// changes no other bytes.
 func xDeviceCharacteristics(*libc.TLS, uintptr) int32 {
 	return sqlite3.SQLITE_IOCAP_POWERSAFE_OVERWRITE
 }

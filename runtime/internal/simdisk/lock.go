@@ -58,7 +58,7 @@ func (d *Disk) xCheckReservedLock(_ *libc.TLS, p, out uintptr) int32 {
 	return sqlite3.SQLITE_OK
 }
 
-// release takes all locks of an open file away. The lock of the disk is held.
+// release releases all locks of an open file. The lock of the disk is held.
 func (d *Disk) release(f *file, id uintptr) {
 	delete(f.level, id)
 	for i := range f.excl {
@@ -114,7 +114,7 @@ func (d *Disk) xShmLock(_ *libc.TLS, p uintptr, off, n, flags int32) int32 {
 
 func (d *Disk) xShmBarrier(*libc.TLS, uintptr) {
 	d.mu.Lock()
-	defer d.mu.Unlock() //nolint // a lock taken and given is a barrier
+	defer d.mu.Unlock() //nolint // to lock and unlock is a barrier
 }
 
 // xShmUnmap keeps the memory until the file is closed for the last time: other

@@ -92,7 +92,7 @@ func inherit(c, system *sqlite3.Tsqlite3_vfs) {
 	c.FxCurrentTime, c.FxCurrentTimeInt64 = system.FxCurrentTime, system.FxCurrentTimeInt64
 }
 
-// Close takes the disk away from SQLite. Nothing on it may be open.
+// Close unregisters the disk from SQLite. Nothing on it may be open.
 func (d *Disk) Close() error {
 	v := &d.vfs
 	rc := sqlite3.Xsqlite3_vfs_unregister(v.tls, v.self)
@@ -134,7 +134,7 @@ func (d *Disk) handle(p uintptr) (h *handle, alive bool) {
 	return h, h.f.age == d.age
 }
 
-// result is what SQLite is told of a fault.
+// result returns SQLite's code of a fault.
 func result(f Fault, otherwise int32) int32 {
 	switch f {
 	case NoFault:

@@ -64,7 +64,7 @@ func (d *Disk) sync(boot int, n *inode, name string) error {
 	return nil
 }
 
-// lose gives up what a failed sync was to write.
+// lose drops what a failed sync was to write.
 func (n *inode) lose() {
 	if n.lostTo == 0 {
 		n.lostFrom = len(n.keptData)

@@ -205,5 +205,5 @@ func (d *dir) Sync(name string) error {
 	return d.disk.sync(d.boot, n, name)
 }
 
-// Close lets go of the directory.
+// Close releases the directory.
 func (*dir) Close() error { return nil }

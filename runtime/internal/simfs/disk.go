@@ -1,16 +1,16 @@
-// Package simfs is a disk in memory that fails as disks do: power goes in the
-// middle of any operation and takes with it what was not synced, in part, torn
-// or not at all; reads, writes and syncs fail; there is no space left.
+// Package simfs is a disk in memory that fails as disks do: the power fails in the
+// middle of any operation, and what was not synced is lost, wholly, in part or not
+// at all; reads, writes and syncs fail; there is no space left.
 //
-// A seed decides everything, so that what a test found can be found again:
+// A seed decides everything, so that a failure of a test can be reproduced:
 //
 //	d := simfs.New(seed)
-//	d.CutAfter(17)        // power goes at the 17th operation that changes something
+//	d.CutAfter(17)        // power fails at the 17th operation that changes something
 //	... use d.Root() ...  // errors are ErrPower from then on
-//	d.Crash()             // power is back: what is left is what was durable, and luck
+//	d.Crash()             // power is back: the durable content is left, and a random part of the rest
 //
 // A failed sync is as in Linux: what was to be written is lost, although it can
-// still be read until the power goes, and syncing again succeeds and means nothing.
+// still be read until the power fails, and a second sync succeeds without writing it.
 package simfs
 
 import (
@@ -61,15 +61,15 @@ func New(seed uint64) *Disk {
 	return d
 }
 
-// Root returns the directory at the top. It is to be asked for anew after Crash.
+// Root returns the directory at the top. The caller must call it again after Crash.
 func (d *Disk) Root() disk.Dir {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &dir{disk: d, boot: d.boot, node: d.root}
 }
 
-// CutAfter lets the power go at the n-th operation from now that changes
-// something; 0 lets it stay.
+// CutAfter cuts the power at the n-th operation from now that changes something;
+// 0: never.
 func (d *Disk) CutAfter(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -124,8 +124,8 @@ func (d *Disk) now() int64 {
 	return d.clock * int64(time.Millisecond)
 }
 
-// begin counts an operation that changes something. Whether it happens all the
-// same when the power goes with it is left to luck: done. d.mu is held.
+// begin counts an operation that changes something. When the power fails with it, done
+// is random: whether the operation still takes effect. d.mu is held.
 func (d *Disk) begin(boot int) (done bool, err error) {
 	if err := d.powered(boot); err != nil {
 		return false, err
@@ -157,7 +157,7 @@ func (d *Disk) powered(boot int) error {
 // one is true one of n times.
 func (d *Disk) one(n int) bool { return n > 0 && d.r.IntN(n) == 0 }
 
-// tell calls who watches.
+// tell calls the function that Watch has set.
 func (d *Disk) tell(op, name string) {
 	d.mu.Lock()
 	watch := d.watch

@@ -109,5 +109,5 @@ func (f *file) Stat() (fs.FileInfo, error) {
 	return f.node.info(f.name), nil
 }
 
-// Close lets go of the file.
+// Close releases the file.
 func (*file) Close() error { return nil }

@@ -21,7 +21,7 @@ import (
 // is under way, or a successor is taking over.
 var ErrHeld = errors.New("another process holds the lock")
 
-// retryEvery is how long a waiting takeover leaves the lock alone.
+// retryEvery is how long a waiting takeover sleeps before it tries the lock again.
 const retryEvery = 20 * time.Millisecond
 
 // A Lock is the lock of one owner. Its methods are safe for concurrent use.
@@ -33,8 +33,8 @@ type Lock struct {
 }
 
 // Open opens the file of a lock, which is made, for its owner alone, when it is not
-// there. Nothing is locked yet. The file must stay where it is: a successor that
-// finds another one is not held up.
+// there. Nothing is locked yet. The file must not be moved: a successor that locks
+// another file does not exclude the effects of this owner.
 func Open(name string) (*Lock, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

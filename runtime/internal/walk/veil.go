@@ -7,10 +7,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A Veil makes the JSON text of a value in which something else stands in the
-// place of each sensitive value.
+// A Veil makes the JSON text of a value in which each sensitive value is replaced by
+// a text.
 type Veil struct {
-	// Hide returns the text that stands in the place of a sensitive value.
+	// Hide returns the text that replaces a sensitive value.
 	Hide func(pointer string, value Tokens) (string, error)
 	// Reveal names top-level members that are not hidden.
 	Reveal []string
