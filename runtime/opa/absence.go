@@ -12,7 +12,7 @@ import (
 type absence struct {
 	*analysis
 	missing []string             // the path of the member; anyIndex stands for an element
-	only    map[string]*ast.Rule // by the name: the one rule that stands for all of it
+	only    map[string]*ast.Rule // by the name: the one rule that is evaluated for all of its rules
 	pins    map[ast.Var]string   // indexes that go through some names: the one that is meant
 	depth   int
 }

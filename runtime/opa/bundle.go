@@ -80,7 +80,7 @@ func (b *bundle) compile(errs *Errors) {
 	b.addOPA(&found, "", b.compiler.Errors)
 	alone := len(*errs) == 0
 	for _, e := range found {
-		// What stands in the library is the fault of what it looks at.
+		// An error in the library follows from a mistake in what the library reads.
 		if alone || !errs.holds(e.File, e.Line) && !strings.HasPrefix(e.File, libraryName) {
 			*errs = append(*errs, e)
 		}
@@ -91,7 +91,7 @@ func (b *bundle) compile(errs *Errors) {
 	}
 }
 
-// newCompiler returns a compiler with everything that policies are held to.
+// newCompiler returns a compiler with all checks that policies must pass.
 func (b *bundle) newCompiler() *ast.Compiler {
 	return ast.NewCompiler().
 		WithCapabilities(capabilities()).
@@ -136,8 +136,8 @@ func (b *bundle) handWritten(modules map[string]*ast.Module) func(func(string, *
 }
 
 // stamped returns copies of the modules in which every entry of a contract rule
-// says which rule it comes from. It costs nothing in an evaluation, the entries
-// being constant there, and needs no tracing.
+// has the position of its rule. That costs nothing in an evaluation, since the position
+// is a constant, and needs no tracing.
 func (b *bundle) stamped() map[string]*ast.Module {
 	out := make(map[string]*ast.Module, len(b.parsed))
 	for name, m := range b.parsed {

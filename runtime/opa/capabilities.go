@@ -12,8 +12,8 @@ import (
 // call. It is an allow list because a new OPA brings new functions. What is
 // left out reaches the network, reads the clock, the host or random numbers
 // (a decision would not be repeatable), works on keys, tokens and schemas, or can
-// take time or memory that is exponential in the bytes of its operands. What can
-// outgrow the memory all the same has a guard.
+// take time or memory that is exponential in the bytes of its operands. An allowed
+// function that can still exceed the memory has a guard.
 //
 //go:embed builtins.txt
 var allowedBuiltins string

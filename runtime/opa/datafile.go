@@ -8,7 +8,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// A dataFile knows where the values of a JSON file stand. It is built when an
+// A dataFile has the positions of the values of a JSON file. It is built when an
 // error is about one of them.
 type dataFile struct {
 	name  string

@@ -22,8 +22,8 @@ type Dir struct {
 //	rules := opa.Join(opa.Dir{FS: os.DirFS("shop/policy")}, opa.Dir{Name: "org", FS: os.DirFS("/etc/acme/policies")})
 //	policy, err := opa.Load(rules, reg)
 //
-// What the files of all of them say adds up, as that of the files of one directory
-// does. Each directory keeps its own root: org/limits/data.json is data.limits.
+// The files of all directories together are the policies, as the files of one directory
+// are. Each directory keeps its own root: org/limits/data.json is data.limits.
 // Exactly one holds ambit_gen. Files of different directories may have the same
 // path; names that would not tell them apart are an error when the directories
 // are read. The revision depends on the order of the directories and not on

@@ -141,12 +141,12 @@
 //
 // # Entries
 //
-// An entry vanishes, and a refusal with it, when something in it is undefined. So
+// An entry is undefined, and a denial lost with it, when a part of it is undefined. So
 // it may be made of constants, of what the schema requires or gives a default, of
 // what the rest of the body requires, of object.get with a default, of
 // comprehensions, of rules and functions that have a default or no condition, and
-// of built-in functions of all that. A local that the body makes for nothing but
-// the entry is held to the same:
+// of built-in functions of all that. The same holds for a local that the body makes
+// only for the entry:
 //
 //	deny contains {"code": "noted", "message": m} if {
 //		input.args.path == "x"
@@ -166,10 +166,10 @@
 //
 // A decision takes the evaluation of the rules that apply and about two
 // microseconds more: the input is built of terms, without JSON, and the facts of
-// a run stay between calls. It does not grow with the number of tools or of
+// a run are kept between calls. The time does not grow with the number of tools or of
 // earlier calls. It grows with the rules that apply, since the index of rules is
-// off: it would pass over what is an error. A policy that uses input.run,
+// off: with it OPA would skip what is an error. A policy that uses input.run,
 // input.run.counts or input.run.succeeded as a whole, as some t, n in
 // input.run.counts does and input.run.counts[t] does not, makes every decision
-// after a change build them anew, which grows with the number of tools.
+// after a change rebuild them, which takes time that grows with the number of tools.
 package opa

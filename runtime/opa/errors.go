@@ -67,12 +67,13 @@ func (es *Errors) addFile(file, message, hint string) {
 	*es = append(*es, &Error{File: file, Message: message, Hint: hint})
 }
 
-// suggests says that an error proposes a name already: who wrote that meant the other.
+// suggests says that an error proposes a name already: the rule of that name is then
+// unused only by a typing mistake.
 func (es Errors) suggests(name string) bool {
 	return slices.ContainsFunc(es, func(e *Error) bool { return strings.HasPrefix(e.Hint, "did you mean "+strconv.Quote(name)+"?") })
 }
 
-// holds says that an error stands in a line already.
+// holds says that there is an error in a line already.
 func (es Errors) holds(file string, line int) bool {
 	return slices.ContainsFunc(es, func(e *Error) bool { return e.File == file && e.Line == line })
 }

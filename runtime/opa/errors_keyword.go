@@ -9,10 +9,10 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// keywords puts one error in place of those that follow from a word that stands
-// where a keyword belongs, such as iff: the parser takes it for another rule.
+// keywords replaces by one error those that follow from a word in the place of a
+// keyword, such as iff: the parser takes it for another rule.
 func (b *bundle) keywords(list ast.Errors) ast.Errors {
-	said := map[int]bool{} // the lines about which all is said
+	said := map[int]bool{} // the lines that have their error
 	var out ast.Errors
 	for _, e := range list {
 		if !fromKeyword(e) {
@@ -44,7 +44,7 @@ func fromKeyword(e *ast.Error) bool {
 	}, func(text string) bool { return strings.HasPrefix(e.Message, text) })
 }
 
-// wordAt returns the word that stands at a place, when it is not the first of its line.
+// wordAt returns the word at a place, when it is not the first of its line.
 func (b *bundle) wordAt(at *ast.Location) string {
 	lines := b.src.lines(at.File)
 	if at.Row < 1 || at.Row > len(lines) {

@@ -11,7 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// noteWrite is what generated code declares, and directory what lies beside it.
+// noteWrite is what generated code declares, and directory the policy directory.
 var noteWrite = runtime.Spec{Name: "note_write", Version: "1.0.0", Effect: runtime.SideEffectWrite, Pin: "3f2a"}
 
 func directory() fstest.MapFS {

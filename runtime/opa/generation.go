@@ -71,8 +71,8 @@ func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, er
 			WithInput(ast.NewTerm(input)).
 			WithMetrics(metrics.NoOp()).
 			WithCancel(cancel{ctx}).
-			// The index of rules passes over startswith(x, "a") when x is no string;
-			// evaluated, it is an error. A refusal must not vanish that way.
+			// With the index of rules OPA skips startswith(x, "a") when x is no string;
+			// evaluated, it is an error. An evaluation must not lose a denial that way.
 			WithIndexing(false).
 			WithStrictBuiltinErrors(true).
 			Iter(ctx, func(r topdown.QueryResult) error {
@@ -92,8 +92,8 @@ func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, er
 	return t, nil
 }
 
-// cancel stops an evaluation whose context has ended. OPA asks it as it goes,
-// which is cheaper than its own goroutine per evaluation.
+// cancel stops an evaluation whose context has ended. OPA calls it during the
+// evaluation, which is cheaper than a goroutine per evaluation.
 type cancel struct{ ctx context.Context }
 
 func (c cancel) Cancel()         {}

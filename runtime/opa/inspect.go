@@ -9,7 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// An Inspection is what is worth knowing of policies that are right.
+// An Inspection is what Inspect reports of valid policies.
 type Inspection struct {
 	// Warnings are about asks that would widen what the declaration allows, about
 	// names that are not declared here, in packages that other applications may
@@ -43,7 +43,7 @@ func check(fsys fs.FS) (*bundle, error) {
 }
 
 // Inspect is Check, runs the tests of the directory, which must pass, and
-// returns besides what is right but may not be what is meant.
+// also returns what is valid but may not be intended.
 func Inspect(ctx context.Context, fsys fs.FS) (*Inspection, error) {
 	b, err := check(fsys)
 	if err != nil {
@@ -56,7 +56,7 @@ func Inspect(ctx context.Context, fsys fs.FS) (*Inspection, error) {
 	return &Inspection{Warnings: b.allWarnings(), Closed: b.closed()}, b.src.show(report.err())
 }
 
-// allWarnings returns what may not be meant, sorted by place.
+// allWarnings returns what may not be intended, sorted by place.
 func (b *bundle) allWarnings() Errors {
 	warnings := append(b.askWarnings(), b.warnings...)
 	_ = b.src.show(warnings.err()) // sorts in place

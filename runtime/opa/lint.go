@@ -91,7 +91,7 @@ func (b *bundle) isTool(name string) bool {
 	return ok
 }
 
-// lintRule checks a rule of the contract: where it stands and what it holds.
+// lintRule checks a rule of the contract: its package and its members.
 func (b *bundle) lintRule(m *ast.Module, r *ast.Rule, errs *Errors) {
 	name := ruleName(r)
 	fields := contract(name)

@@ -36,7 +36,7 @@ func (b *bundle) lintAsks(errs *Errors) {
 	}
 }
 
-// lintAskID checks one id and remembers who uses it.
+// lintAskID checks one id and records which package uses it.
 func (b *bundle) lintAskID(by asker, id *ast.Term, errs *Errors) {
 	text := string(id.Value.(ast.String))
 	others := b.askers[text]
@@ -63,8 +63,8 @@ func (p *Policy) Asks(tool, id string) bool {
 	return slices.ContainsFunc(d.askers[id], func(a asker) bool { return a.kind == orgPackage || a.name == tool })
 }
 
-// askWarnings finds asks of a tool's package that cannot mean what they say,
-// since a policy narrows what the declaration allows and never widens it.
+// askWarnings finds asks of a tool's package that cannot have the effect that they
+// request, since a policy narrows what the declaration allows and never widens it.
 func (b *bundle) askWarnings() Errors {
 	var warnings Errors
 	for _, m := range b.handWritten(b.parsed) {

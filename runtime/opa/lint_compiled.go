@@ -78,7 +78,7 @@ func (b *bundle) lintTypes(errs *Errors) {
 				if badType(entryType(b.compiler, r), f) == nil {
 					continue
 				}
-				// One of the rules is wrong, and which costs a look at each.
+				// One of the rules is wrong: ownType checks each by itself.
 				if bad := badType(b.ownType(r), f); bad != nil {
 					errs.add(r.Location, fmt.Sprintf("%q of %s must be %s, and is %v", f.name, ruleName(r), f.kind, bad), f.kind.remedy())
 				}

@@ -101,8 +101,8 @@ func TestConstantsOfFunctions(t *testing.T) {
 	judge(t, orgHeader, working)
 }
 
-// What stands for an argument that is not constant must be right with every one
-// that is: each function is tried with nothing but that.
+// The terms that replace arguments that are not constant must be valid with every
+// constant one: each function is tried with these terms alone.
 func TestProbesAreRight(t *testing.T) {
 	b, err := check(shopDir(t))
 	assert.NoError(t, err)

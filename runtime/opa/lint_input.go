@@ -11,8 +11,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// An inputLint checks what a rule does with the input, as far as OPA's type
-// checker does not, or says it worse.
+// An inputLint checks the use of the input by a rule where OPA's type checker does
+// not, or where its message is less clear.
 type inputLint struct {
 	root    schema // of the input
 	args    place  // of input.args
@@ -74,7 +74,7 @@ func (b *bundle) newInputLint(m *ast.Module, r *ast.Rule, errs *Errors) *inputLi
 	})
 	for v, n := range assigned {
 		if n > 1 {
-			delete(l.locals, v) // one for each body: who knows which is meant
+			delete(l.locals, v) // one for each body: it is not known which one is used
 		}
 	}
 	return l

@@ -36,7 +36,7 @@ func (b *bundle) lintModify(m *ast.Module, r *ast.Rule, entry ast.Object, errs *
 	}
 }
 
-// fits checks that a value, as far as it is written out, can stand at a place.
+// fits checks that a value, as far as it is constant, is valid at a place.
 func (l *inputLint) fits(pointer string, at place, value *ast.Term) {
 	wanted, have := at.kinds(), l.kindsOf(value)
 	if wanted&have == 0 {

@@ -65,8 +65,8 @@ var forms = []struct{ condition, more string }{
 	{`[x, y] := [%[1]s, 1]; x == "%[2]s"; y == 1`, ""},
 }
 
-// Names and values behind constants are held to what the input can be, as those
-// that are written out where they are compared.
+// Load checks names and values behind constants against what the input can be, as it
+// checks those that are written in the comparison itself.
 func TestNamesBehindConstants(t *testing.T) {
 	var table []verdict
 	for _, form := range forms {
@@ -86,7 +86,7 @@ func TestNamesBehindConstants(t *testing.T) {
 	judge(t, orgHeader, table)
 }
 
-// Values of base data are held to the same, where they stand.
+// Load checks values of base data in the same way, and reports their position.
 func TestNamesInData(t *testing.T) {
 	judge(t, orgHeader, []verdict{
 		{when(`input.args.currency == acme.home`), `acme/data.json:2:11: input.args.currency is never "EURO"`},

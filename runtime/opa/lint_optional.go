@@ -19,7 +19,7 @@ type optionalLint struct {
 	*analysis
 	root    *ast.Rule
 	visited map[string]bool
-	found   map[string]look // the first look at each member without which the rule is lost
+	found   map[string]look // the first look at each member without which the rule does not apply
 	fuel    int
 }
 
@@ -42,7 +42,7 @@ type look struct {
 	declared bool // it is no entry of a map
 }
 
-// optionals warns of denials and questions that vanish with an optional member.
+// optionals warns of denials and asks that do not apply without an optional member.
 func (a *analysis) optionals() {
 	for _, m := range a.handWritten(a.compiler.Modules) {
 		if !contributes(m.Package.Path) {

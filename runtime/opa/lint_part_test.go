@@ -11,8 +11,8 @@ func helper(body string) string { return "package lib.paths\n\nimport rego.v1\n\
 
 const useSecret = "import data.lib.paths\n\ndeny contains " + entryM + " if paths.secret"
 
-// A misspelt member is found wherever it stands: undefined, it would make a
-// refusal vanish.
+// Load finds a misspelt member everywhere: it would be undefined, and a denial would
+// not apply.
 func TestMisspeltMembers(t *testing.T) {
 	for _, test := range []struct{ name, file, text, want string }{
 		{"in a helper", "lib.rego", helper(`secret if startswith(input.args.pth, "x")`), `lib.rego:5:33: input.args has no member "pth", whatever the tool (did you mean "path"?)`},

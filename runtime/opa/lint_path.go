@@ -152,8 +152,8 @@ func (d doc) members() []doc {
 	return all
 }
 
-// A pathLint finds references into data that lead nowhere: undefined, they would
-// make a refusal vanish, or a test look at nothing.
+// A pathLint finds references into data that does not exist: they would be undefined,
+// and a denial would not apply, or a test would check nothing.
 type pathLint struct {
 	root   spot
 	tests  bool      // of tests, which may ask for data that is not there
@@ -199,7 +199,7 @@ func (s spot) lost(ref ast.Ref) (before spot, wrong int) {
 	return s, 0
 }
 
-// nearest returns where a part of a reference stands, or the reference.
+// nearest returns the position of a part of a reference, or of the reference.
 func nearest(t *ast.Term, ref ast.Ref) *ast.Location {
 	for _, candidate := range []*ast.Term{t, ref[0]} {
 		if candidate.Location != nil && strings.TrimSpace(candidate.Location.File) != "" {

@@ -26,7 +26,7 @@ func (b *bundle) lintTestRules(errs *Errors) {
 	}
 }
 
-// moveHint says where a rule of the contract belongs that stands in a file of tests.
+// moveHint says where a rule of the contract in a file of tests belongs.
 func (b *bundle) moveHint(m *ast.Module) string {
 	if kind, name := contractPackage(m.Package.Path); kind == toolPackage && !b.isTool(name) {
 		return "a package of tests is called ambit.tools.<tool>_test; there is no tool " + name

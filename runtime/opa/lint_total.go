@@ -11,8 +11,8 @@ import (
 // each is the index of an element that is there, since the rule goes through all.
 const each = ast.Var("$each")
 
-// A totalLint finds what of an entry may be undefined: the entry would be so as
-// a whole, and a refusal would be silently lost.
+// A totalLint finds the parts of an entry that may be undefined: then the whole entry
+// is undefined, and a denial is lost without an error.
 type totalLint struct {
 	*inputLint
 	*bundle
@@ -24,7 +24,7 @@ type totalLint struct {
 	depth  int                   // of the functions and rules that the entry uses
 }
 
-// lintTotal refuses an entry that may vanish though the body of its rule is true.
+// lintTotal refuses an entry that may be undefined although the body of its rule is true.
 func (b *bundle) lintTotal(m *ast.Module, r *ast.Rule, errs *Errors) {
 	l := b.newTotalLint(m, r, 0)
 	partial := l.partial(r.Head.Key)
@@ -41,7 +41,7 @@ func (b *bundle) lintTotal(m *ast.Module, r *ast.Rule, errs *Errors) {
 		what, hint = "may be undefined", "give the function a default"
 		require = ", or require the call in the rule's body"
 	}
-	if name := ruleName(r); name != "deny" && name != "ask" { // what the body requires, it vanishes without
+	if name := ruleName(r); name != "deny" && name != "ask" { // a denial or an ask would not apply either
 		hint += require
 	}
 	errs.add(at, fmt.Sprintf("%v %s, and this entry would vanish with it", partial, what), hint)
@@ -282,7 +282,7 @@ func (l *totalLint) global(ref ast.Ref) (ast.Ref, bool) {
 	return l.module.Package.Path.Append(ast.StringTerm(string(head))).Concat(ref[1:]), true
 }
 
-// rulesAt yields the rules that stand at a reference, with their modules.
+// rulesAt yields the rules at a reference, with their modules.
 func (l *totalLint) rulesAt(ref ast.Ref) func(func(*ast.Module, *ast.Rule) bool) {
 	return func(yield func(*ast.Module, *ast.Rule) bool) {
 		for _, name := range slices.Sorted(maps.Keys(l.parsed)) {

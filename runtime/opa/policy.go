@@ -81,7 +81,7 @@ func (p *Policy) Reload(fsys fs.FS) error {
 	return p.replace(src)
 }
 
-// replace makes a source the one that decides. Its caller holds p.reload.
+// replace activates a source, when its tests pass. Its caller holds p.reload.
 func (p *Policy) replace(src *source) error {
 	b, err := newBundle(src)
 	if err != nil {
@@ -103,8 +103,8 @@ func (p *Policy) replace(src *source) error {
 	return nil
 }
 
-// OnReload has f called after every reload, when the new policies decide. It is
-// where an executor learns that rules are gone with which grants end:
+// OnReload has f called after every reload, when the new policies are active. An
+// application uses it to end the grants of rules that were removed:
 //
 //	policy.OnReload(func() { exec.RetireGrants(policy.Asks) })
 func (p *Policy) OnReload(f func()) {
@@ -113,7 +113,7 @@ func (p *Policy) OnReload(f func()) {
 	p.after = append(p.after, f)
 }
 
-// Revision names the content of the policies that decide now.
+// Revision names the content of the active policies.
 func (p *Policy) Revision() string { return p.current.Load().src.revision }
 
 // Decide judges one call.
@@ -122,7 +122,7 @@ func (p *Policy) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.D
 	return e.Decision, err
 }
 
-// An Explanation is a decision with everything that was said about the call.
+// An Explanation is a decision with all entries about the call.
 type Explanation struct {
 	runtime.Decision
 	Allows []Allow

@@ -89,8 +89,8 @@ func (s schema) is(name string) bool {
 	return true
 }
 
-// below returns the schemas of what stands at one part of a pointer; none when
-// nothing ever does.
+// below returns the schemas of the values at one part of a pointer; none when no value
+// has it.
 func (s schema) below(name string) []schema {
 	s = s.resolve()
 	var all []schema
@@ -174,8 +174,8 @@ func (s schema) embed(names []string, value any) []any {
 	return all
 }
 
-// misfit returns how a value breaks the schema that stands at a pointer, nil when
-// it may stand there in some value.
+// misfit returns how a value violates the schema at a pointer, nil when some value may
+// have it there.
 func (s schema) misfit(pointer string, names []string, value any) []wire.Violation {
 	var found []wire.Violation
 	for _, v := range s.embed(names, value) {

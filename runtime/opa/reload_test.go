@@ -51,7 +51,7 @@ func TestReload(t *testing.T) {
 }
 
 // TestApprovalOutlivesAnEditOfThePolicies reloads while a request is pending: a
-// comment, another tool's rules and the lines on which rules stand change nothing,
+// comment, another tool's rules and the lines of rules do not end the approval,
 // another message does.
 func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 	rule := func(message string) string {
@@ -88,8 +88,8 @@ func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 	}
 }
 
-// TestGrantsEndWithTheirRule gives a grant, and takes the rule away that asked
-// for it: one that comes later asks anew.
+// TestGrantsEndWithTheirRule gives a grant, and removes the rule that asked for it: a
+// rule that is added later asks again.
 func TestGrantsEndWithTheirRule(t *testing.T) {
 	rule := func(id string) string {
 		return tool(`ask contains {"id": "` + id + `", "message": "m", "approvers": ["owner"], "max_cover": "tool"} if input.args.path != ""`)
@@ -205,7 +205,7 @@ func TestWatch(t *testing.T) {
 }
 
 // A halfWritten directory is read in full at the first looks, without its last
-// file at the next, when its writer has begun anew, and then in full again.
+// file at the next, when its writer has begun again, and then in full again.
 type halfWritten struct {
 	whole, half fs.FS
 	looks       *int

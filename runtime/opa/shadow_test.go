@@ -10,8 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// TestShadowOfRego has a second generation judge beside the first, about counts
-// that both remember in the facts in their own form.
+// TestShadowOfRego evaluates a second generation together with the first, with counts
+// that each keeps in the facts in its own form.
 func TestShadowOfRego(t *testing.T) {
 	limit := func(n string) string {
 		return tool(`allow contains {"code": "workspace", "message": "m"} if input.args.path != ""

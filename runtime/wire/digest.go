@@ -58,10 +58,10 @@ type canonFrame struct {
 	first  int // of its members
 }
 
-// A canonMember says where a member and its name stand in out.
+// A canonMember has the offsets of a member and its name in out.
 type canonMember struct{ start, name, value, end int }
 
-// release gives c back without what it was given.
+// release resets c and returns it to its pool.
 func (c *canonicalizer) release() {
 	c.out, c.values, c.named = nil, 0, false
 	c.open, c.members, c.scratch = c.open[:0], c.members[:0], c.scratch[:0]

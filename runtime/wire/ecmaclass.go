@@ -8,13 +8,13 @@ import (
 	"unicode/utf16"
 )
 
-// An atom is a character, or a set in the form in which it stands in a class.
+// An atom is a character, or a set in the form in which a class has it.
 type atom struct {
 	char rune
 	set  string
 }
 
-// String returns the atom as it stands in a class.
+// String returns the atom as it is written in a class.
 func (a atom) String() string {
 	if a.set != "" {
 		return a.set

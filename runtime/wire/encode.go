@@ -101,7 +101,7 @@ func (e *encoder) stop(err error) {
 	panic(e)
 }
 
-// release gives e back without what it wrote.
+// release resets e and returns it to its pool.
 func (e *encoder) release() {
 	e.reset()
 	if e.buf = e.buf[:0]; cap(e.buf) > defaultSize {

@@ -71,7 +71,7 @@ type leap struct {
 	day int // -1, 0 or 1
 }
 
-// clock reads full-time of RFC 3339. A leap second stands only at 23:59:60 UTC.
+// clock reads full-time of RFC 3339. A leap second is valid only at 23:59:60 UTC.
 func clock(s string) (leap, bool) {
 	if len(s) < len("15:04:05Z") || s[2] != ':' || s[5] != ':' {
 		return leap{}, false

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// secrets has every place in which a secret may stand.
+// secrets has every place in which a secret may be.
 type secrets struct {
 	S    string
 	M    map[string]string

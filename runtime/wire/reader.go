@@ -94,7 +94,7 @@ func (r *Reader) Finish() []Violation {
 // readers keeps Readers for Decode and ParseRaw.
 var readers = sync.Pool{New: func() any { return new(Reader) }}
 
-// release gives r back without what it read.
+// release resets r and returns it to its pool.
 func (r *Reader) release() {
 	r.forget()
 	if cap(r.scratch) > defaultSize {
@@ -132,7 +132,7 @@ func (r *Reader) stop() {
 	r.i = len(r.b)
 }
 
-// syntax records that something else stands at the cursor than JSON allows there.
+// syntax records that the text at the cursor is not what JSON allows there.
 func (r *Reader) syntax(expected string) {
 	if r.dead {
 		return
@@ -254,7 +254,7 @@ func (r *Reader) mismatch(want string, secret bool) {
 	r.skip()
 }
 
-// notValue records that no value stands at the cursor.
+// notValue records that there is no value at the cursor.
 func (r *Reader) notValue(secret bool) {
 	if secret {
 		r.secret++
