@@ -53,7 +53,7 @@ type (
 	// A Grant is a standing consent.
 	Grant = consent.Grant
 	// A Lasting says how long an approval lasts.
-	Lasting = consent.Lasting
+	Lasting = consent.GrantLifetime
 	// A Predicate is met by arguments in which one member compares to a value.
 	Predicate = consent.Predicate
 	// A ResolutionKind is what becomes of an answer.
@@ -86,8 +86,8 @@ type ConsentRequest struct {
 	// stored. Nil when the call is over.
 	Shown       json.RawMessage
 	Title       string
-	Description string  // of the tool
-	Covers      []Cover // what a standing grant may cover, the narrowest first
+	Description string       // of the tool
+	Covers      []GrantCover // what a standing grant may cover, the narrowest first
 }
 
 // An Answer is what somebody says to a request. The zero value denies, in
@@ -98,7 +98,7 @@ type Answer struct {
 	Message   string
 	Grant     Lasting       // what is granted beyond this call
 	For       time.Duration // GrantDuration: from the approval
-	Cover     Cover         // without effect for GrantOnce
+	Cover     GrantCover    // without effect for GrantOnce
 	CoverArgs []Predicate   // CoverArgs: all of them must be met
 	Edit      []byte        // JSON: other arguments to run instead; nil: none
 }

@@ -22,7 +22,7 @@ func retried(s *runtime.Spec) {
 }
 
 func TestRetries(t *testing.T) {
-	busy := runtime.Resource(errors.New("busy"))
+	busy := runtime.Transient(errors.New("busy"))
 	for name, c := range map[string]struct {
 		change   func(*runtime.Spec)
 		errs     []error
@@ -135,7 +135,7 @@ func TestRetriesStayInTheTurn(t *testing.T) {
 func TestCancelledWhileItWaitsToBeRunAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, readTool(func(context.Context, *readInput) (*readOutput, error) {
-			return nil, runtime.Resource(errors.New("busy"))
+			return nil, runtime.Transient(errors.New("busy"))
 		}, retried))
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()

@@ -91,10 +91,10 @@ func (t *Turn) together(ctx context.Context, calls []Call, outcomes []Outcome) {
 	}
 }
 
-// RunDeclared makes the calls for which the declaration holds complete
+// ExecuteRequired makes the calls for which the declaration holds complete
 // arguments: of start tools that have not succeeded yet and may still run, and,
 // once the run is ending or its model has stopped, of required tools that are open.
-func (t *Turn) RunDeclared(ctx context.Context) []Outcome {
+func (t *Turn) ExecuteRequired(ctx context.Context) []Outcome {
 	if t == nil || t.run == nil || t.run.session == nil {
 		return nil
 	}

@@ -194,7 +194,7 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 		in.Tool = readable(in.Tool)
 	}
 	if in.Principal != "" && in.Principal != run.principal {
-		run = run.As(in.Principal)
+		run = run.WithPrincipal(in.Principal)
 	}
 	r := &record{id: in.ID, tool: in.Tool}
 	c := &call{

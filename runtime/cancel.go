@@ -97,7 +97,7 @@ func (e *Executor) contextOf(session, id string) context.Context {
 	return e.rig.Context(session, id)
 }
 
-// Trigger begins a call and returns its id without waiting for anything that may
+// StartCall begins a call and returns its id without waiting for anything that may
 // hang: Session.Await has the outcome. The call belongs to the run: it ends with
 // it, by Cancel, or when the turn's budget is used up, and no context of the
 // caller ends it. Observers are told of its outcome.
@@ -106,7 +106,7 @@ func (e *Executor) contextOf(session, id string) context.Context {
 // one. The error says that t belongs to no run, that the id is that of another call,
 // or that the executor is at capacity. Any other refusal is no error: it is the
 // outcome.
-func (t *Turn) Trigger(in Call) (id string, err error) {
+func (t *Turn) StartCall(in Call) (id string, err error) {
 	ctx := context.Background()
 	if t != nil && t.run != nil && t.run.session != nil {
 		ctx = t.run.session.exec.contextOf(t.run.session.id, in.ID)

@@ -108,14 +108,14 @@ func TestTrigger(t *testing.T) {
 			callOf("a", "file_read", goodInput), callOf("a", "file_read", goodInput), callOf("b", "nothing", goodInput),
 			callOf("c", "long", goodInput), callOf("d", "ask", goodInput),
 		} {
-			id, err := turn.Trigger(c)
+			id, err := turn.StartCall(c)
 			require.NoError(t, err)
 			assert.Equal(t, c.ID, id)
 		}
 		assert.Equal(t, began, time.Now())
-		_, err = turn.Trigger(callOf("a", "file_read", `{"path":"other","limit":1}`))
+		_, err = turn.StartCall(callOf("a", "file_read", `{"path":"other","limit":1}`))
 		assert.ErrorContains(t, err, `the call id "a" was used for another call`)
-		_, err = new(runtime.Turn).Trigger(runtime.Call{})
+		_, err = new(runtime.Turn).StartCall(runtime.Call{})
 		assert.ErrorContains(t, err, "there is none")
 
 		assert.Equal(t, runtime.Completed, ses.Await(t.Context(), "a").Kind)
@@ -131,7 +131,7 @@ func TestTrigger(t *testing.T) {
 		assert.Contains(t, seen, "d completed")
 		assert.Contains(t, seen, "c timed_out")
 		assert.Len(t, seen, 5, "each once: %v", seen)
-		id, err := turn.Trigger(runtime.Call{Tool: "file_read", Input: []byte(goodInput)})
+		id, err := turn.StartCall(runtime.Call{Tool: "file_read", Input: []byte(goodInput)})
 		require.NoError(t, err)
 		assert.NotEmpty(t, id)
 		require.NoError(t, run.Close(t.Context()))

@@ -118,7 +118,7 @@ func (r *queueRig) refuse(t *testing.T, room int) {
 	assert.Contains(t, out.Message, "make the call again in 1s")
 	verdict := r.turn.WhatIf(t.Context(), callOf("", "file_read", goodInput))
 	assert.Equal(t, runtime.ReasonAtCapacity, verdict.Outcome.Reason)
-	_, err := r.turn.Trigger(callOf("trigger", "file_read", goodInput))
+	_, err := r.turn.StartCall(callOf("trigger", "file_read", goodInput))
 	assert.ErrorContains(t, err, "is busy")
 	outs := r.turn.ExecuteBatch(t.Context(), []runtime.Call{
 		callOf("b1", "file_read", goodInput), callOf("b2", "other", goodInput)}, runtime.Parallel)

@@ -127,7 +127,7 @@
 // [Approver] is notified; with [WithPendingRequests] somebody looks at
 // [Executor.Requests] instead. With neither the call is denied
 // consent_unavailable. Every answer enters by [Executor.Decide]. Execute waits
-// for it as long as TurnConfig.Patience; the call is resolved all the same when
+// for it as long as TurnConfig.ConsentWait; the call is resolved all the same when
 // that is over, and [Session.Await] tells how.
 //
 // An approved call is judged once more, by policy and rules, its own reservation
@@ -147,9 +147,9 @@
 // # Batches, sub-agents, the loop
 //
 // [Turn.ExecuteBatch] makes the calls of one message: all are admitted in order,
-// then they run together. [Run.As] and [Run.Child] are views of a run for another
+// then they run together. [Run.WithPrincipal] and [Run.Child] are views of a run for another
 // principal and for a sub-agent. [Run.ModelStopped] says that the model answered
-// without a call, [Turn.RunDeclared] makes the calls whose arguments the
+// without a call, [Turn.ExecuteRequired] makes the calls whose arguments the
 // declaration holds, [Run.Periodic] those of periodic tools, and [Session.Undo]
 // takes calls back.
 //
@@ -182,7 +182,7 @@
 // [Participant], by [PartOf]: it is committed once the output was accepted, and
 // rolled back on every other way; Outcome.RolledBack says that everything is as
 // it was. An idempotent tool that declares retry is run again, after what it did
-// was taken back, when its error is one of a resource ([Resource]) or when it
+// was taken back, when its error is one of a resource ([Transient]) or when it
 // has returned within five seconds after its deadline. All attempts are one call.
 //
 // A panic of a handler, and runtime.Goexit, is a failed call. A panic in a
@@ -240,7 +240,7 @@
 //
 // [Run.Close] cancels what still runs or waits (run_closed) and waits for the
 // handlers. [Session.Cancel] ends one call, wherever it stands, and
-// [Turn.Trigger] begins one that nobody waits for.
+// [Turn.StartCall] begins one that nobody waits for.
 //
 // [Executor.Shutdown] stops admitting, lets what runs come to its end in the time
 // that it is given, tells the rest to stop, and records no outcome that it does

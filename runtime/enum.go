@@ -36,8 +36,8 @@ const (
 	ConsentAskAlways                   // every call is asked
 )
 
-// A Cover says how much a standing grant may cover.
-type Cover = consent.Cover
+// A GrantCover says how much a standing grant may cover.
+type GrantCover = consent.GrantCover
 
 // The covers, the narrowest first.
 const (

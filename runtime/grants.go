@@ -127,9 +127,9 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	}
 }
 
-// ConsentOff lets nobody be asked until an instant, at most an hour away: what
+// SuspendConsent lets nobody be asked until an instant, at most an hour away: what
 // would be asked runs, what is denied stays denied. The error handler is warned.
-func (e *Executor) ConsentOff(_ context.Context, until time.Time, by, reason string) error {
+func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason string) error {
 	if e == nil || e.engine == nil {
 		return errors.New("consent is switched off in an executor made by NewExecutor")
 	}

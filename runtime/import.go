@@ -105,7 +105,7 @@ func (s *Session) perform(ctx context.Context, c *Command) CommandResult {
 		res := s.Cancel(ctx, c.Call, c.By, c.Reason)
 		return resultNamed(res == CancelOK, res.String())
 	default:
-		res := s.Resolve(ctx, c.Call, Finding{Happened: c.Happened, By: c.By, Reason: c.Reason})
+		res := s.Resolve(ctx, c.Call, ResolveRequest{TookEffect: c.Happened, By: c.By, Reason: c.Reason})
 		return resultNamed(res == ResolveOK, res.String())
 	}
 }

@@ -208,7 +208,7 @@ func narrow(s *runtime.Spec) { writes(s); s.Limits.Concurrency = 1 }
 
 // trigger makes a call without waiting for it.
 func trigger(_ *rig, turn *runtime.Turn) {
-	if _, err := turn.Trigger(callOf("c2", "file_read", goodInput)); err != nil {
+	if _, err := turn.StartCall(callOf("c2", "file_read", goodInput)); err != nil {
 		panic(err)
 	}
 }

@@ -66,7 +66,7 @@ func (l *lease) renew() {
 	if over {
 		return
 	}
-	err := guard(func() error { return l.owner.Beat(ctx) })
+	err := guard(func() error { return l.owner.Renew(ctx) })
 	if errors.Is(err, journal.ErrLost) {
 		l.lose(err)
 		return

@@ -45,7 +45,7 @@ func (o *owned) Epoch() uint64 { return o.epoch }
 
 func (o *owned) Claim(context.Context) (func(), error) { return func() {}, nil }
 
-func (o *owned) Beat(ctx context.Context) error {
+func (o *owned) Renew(ctx context.Context) error {
 	o.mu.Lock()
 	o.beats = append(o.beats, time.Now())
 	lost, beat := o.shared.epoch != o.epoch, o.beat

@@ -152,7 +152,7 @@ func TestAnObserverThatBlocks(t *testing.T) {
 		began := time.Now()
 		assert.Equal(t, runtime.Completed, turn.Execute(ctx, callOf("c1", "file_read", goodInput)).Kind)
 		assert.Equal(t, time.Minute, time.Since(began))
-		id, err := turn.Trigger(callOf("c2", "file_read", goodInput))
+		id, err := turn.StartCall(callOf("c2", "file_read", goodInput))
 		require.NoError(t, err)
 		assert.Equal(t, runtime.Completed, ses.Await(t.Context(), id).Kind)
 		close(free)

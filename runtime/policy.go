@@ -100,7 +100,7 @@ type Ask struct {
 	Approvers []string
 	Quorum    int
 	Timeout   time.Duration
-	MaxCover  Cover
+	MaxCover  GrantCover
 	At        string // file:line of the rule
 }
 

@@ -33,7 +33,7 @@ func TestPublicErrors(t *testing.T) {
 		"wrapped":       {fmt.Errorf("pay at 10.0.0.7: %w", runtime.Public("no_funds", empty)), "the account has 3.00 left", "no_funds", "pay at 10.0.0.7", ""},
 		"twice":         {runtime.Public("no_pay", fmt.Errorf("not paid: %w", runtime.Public("no_funds", empty))), "not paid: the account has 3.00 left", "no_pay", "not paid", ""},
 		"joined":        {errors.Join(errors.New("close: EOF"), runtime.Public("no_funds", empty)), "the account has 3.00 left", "no_funds", "close: EOF", ""},
-		"and exhausted": {runtime.Resource(runtime.Public("no_funds", empty)), "the account has 3.00 left", "no_funds", "3.00 left", ""},
+		"and exhausted": {runtime.Transient(runtime.Public("no_funds", empty)), "the account has 3.00 left", "no_funds", "3.00 left", ""},
 		"no code":       {runtime.Public("", empty), hidden, "", `runtime.Public: the code "" is not a name`, ""},
 		"upper case":    {runtime.Public("NoFunds", empty), hidden, "", `"NoFunds" is not a name of lower-case letters`, ""},
 		"digit first":   {runtime.Public("4xx", empty), hidden, "", `"4xx" is not`, ""},
@@ -119,7 +119,7 @@ func TestPublicErrorsOfAttempts(t *testing.T) {
 		attempts := 0
 		r := newRig(t, readTool(func(context.Context, *readInput) (*readOutput, error) {
 			attempts++
-			return nil, runtime.Public(fmt.Sprintf("busy_%d", attempts), runtime.Resource(fmt.Errorf("all lines are busy, attempt %d", attempts)))
+			return nil, runtime.Public(fmt.Sprintf("busy_%d", attempts), runtime.Transient(fmt.Errorf("all lines are busy, attempt %d", attempts)))
 		}, func(s *runtime.Spec) {
 			s.Idempotent, s.Retry = true, &runtime.Retry{Max: 2, Initial: time.Millisecond}
 		}))

@@ -16,11 +16,11 @@ var ErrNothingHappened = errors.New("the call had no effect")
 
 var errNoAnswer = errors.New("the reconcile handler returned neither an output nor an error: return ErrNothingHappened when nothing happened")
 
-// A Finding says what a person has found out about an unknown call.
-type Finding struct {
-	Happened bool   // it took effect
-	By       string // who says so
-	Reason   string // for the model, too; may be empty
+// A ResolveRequest says what a person has found out about an unknown call.
+type ResolveRequest struct {
+	TookEffect bool   // it took effect
+	By         string // who says so
+	Reason     string // for the model, too; may be empty
 }
 
 // A ResolveResult says what became of an attempt to resolve an unknown call.
@@ -46,7 +46,7 @@ func (r ResolveResult) MarshalText() ([]byte, error) { return []byte(r.String())
 // Resolve says, on the word of a person, what became of a call whose outcome is
 // unknown: it completed, without an output, or it failed (interrupted). No policy
 // is asked. When Resolve returns ResolveOK that is durable.
-func (s *Session) Resolve(ctx context.Context, callID string, f Finding) ResolveResult {
+func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) ResolveResult {
 	if s == nil || s.exec == nil {
 		return ResolveUnknownCall
 	}
@@ -58,7 +58,7 @@ func (s *Session) Resolve(ctx context.Context, callID string, f Finding) Resolve
 		return res
 	}
 	out, to := nothing("a person found"), StateFailed
-	if f.Happened {
+	if f.TookEffect {
 		out, to = Outcome{Kind: Completed, Message: "a person found that the interrupted call took effect"}, StateCompleted
 	}
 	if f.Reason != "" {
@@ -72,7 +72,7 @@ func (s *Session) Resolve(ctx context.Context, callID string, f Finding) Resolve
 }
 
 // Resolve is Session.Resolve for who knows the session by its id only.
-func (e *Executor) Resolve(ctx context.Context, sessionID, callID string, f Finding) ResolveResult {
+func (e *Executor) Resolve(ctx context.Context, sessionID, callID string, f ResolveRequest) ResolveResult {
 	return e.sessionOf(sessionID).Resolve(ctx, callID, f)
 }
 

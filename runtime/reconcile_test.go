@@ -175,13 +175,13 @@ func TestResolve(t *testing.T) {
 	})
 	r := recovered(t, s.take(), tool)
 	ses := r.session()
-	assert.Equal(t, runtime.ResolveUnknownCall, ses.Resolve(t.Context(), "nobody", runtime.Finding{}))
-	assert.Equal(t, runtime.ResolveUnknownCall, r.exec.Resolve(t.Context(), "other", "did", runtime.Finding{}))
-	assert.Equal(t, runtime.ResolveOK, ses.Resolve(t.Context(), "did", runtime.Finding{Happened: true, By: "alice", Reason: "it is in the ledger"}))
-	assert.Equal(t, runtime.ResolveOK, r.exec.Resolve(t.Context(), "s", "not", runtime.Finding{By: "alice"}))
-	assert.Equal(t, runtime.ResolveNotUnknown, ses.Resolve(t.Context(), "not", runtime.Finding{Happened: true}))
+	assert.Equal(t, runtime.ResolveUnknownCall, ses.Resolve(t.Context(), "nobody", runtime.ResolveRequest{}))
+	assert.Equal(t, runtime.ResolveUnknownCall, r.exec.Resolve(t.Context(), "other", "did", runtime.ResolveRequest{}))
+	assert.Equal(t, runtime.ResolveOK, ses.Resolve(t.Context(), "did", runtime.ResolveRequest{TookEffect: true, By: "alice", Reason: "it is in the ledger"}))
+	assert.Equal(t, runtime.ResolveOK, r.exec.Resolve(t.Context(), "s", "not", runtime.ResolveRequest{By: "alice"}))
+	assert.Equal(t, runtime.ResolveNotUnknown, ses.Resolve(t.Context(), "not", runtime.ResolveRequest{TookEffect: true}))
 	assert.Equal(t, runtime.UndoOK, ses.Undo(t.Context(), runtime.UndoRequest{CallID: "undone", By: "alice"}).Kind)
-	assert.Equal(t, runtime.ResolveNotUnknown, ses.Resolve(t.Context(), "undone", runtime.Finding{Happened: true}))
+	assert.Equal(t, runtime.ResolveNotUnknown, ses.Resolve(t.Context(), "undone", runtime.ResolveRequest{TookEffect: true}))
 	assert.Equal(t, runtime.UndoNotSuccessful, ses.Undo(t.Context(), runtime.UndoRequest{CallID: "not", By: "alice"}).Reason)
 	did, not := ses.Await(t.Context(), "did"), ses.Await(t.Context(), "not")
 	assert.Equal(t, runtime.Completed, did.Kind)
@@ -200,7 +200,7 @@ func TestResolve(t *testing.T) {
 	assert.Empty(t, r.allFaults(), "none of them is asked about any more")
 	assert.Equal(t, runtime.UndoOK, r.session().Undo(t.Context(), runtime.UndoRequest{CallID: "did", By: "bob"}).Kind)
 	require.NoError(t, r.exec.Shutdown(t.Context()))
-	assert.Equal(t, runtime.ResolveUnrecorded, r.session().Resolve(t.Context(), "did", runtime.Finding{}))
+	assert.Equal(t, runtime.ResolveUnrecorded, r.session().Resolve(t.Context(), "did", runtime.ResolveRequest{}))
 }
 
 // TestReconciledOutputIsRedacted: what the policy obliged the call to outlives

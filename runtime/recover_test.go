@@ -241,7 +241,7 @@ func TestNamesThatAreNoText(t *testing.T) {
 	r := recovered(t, &j, readTool(okRead))
 	run, err := r.exec.Session(runtime.SessionConfig{ID: "s\xff", Principal: "p\xfe"}).StartRun(t.Context(), runtime.RunConfig{ID: "r\xff"})
 	require.NoError(t, err)
-	turn := run.As("q\xff").Child(runtime.RunConfig{ID: "\xff"}).Turn(runtime.TurnConfig{})
+	turn := run.WithPrincipal("q\xff").Child(runtime.RunConfig{ID: "\xff"}).Turn(runtime.TurnConfig{})
 	assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c\xff\x00\n", "file_read", goodInput)).Kind)
 	turn.Execute(t.Context(), callOf("d\xff", "none\xff", "\xff"))
 	turn.Execute(t.Context(), runtime.Call{ID: "e", Tool: "file_read", Input: []byte(goodInput), Principal: "\xff", Metadata: map[string]string{"\xff": "\xff"}})

@@ -5,26 +5,26 @@ import (
 	"syscall"
 )
 
-// Resource marks an error of a handler as one of a resource that is exhausted for
+// Transient marks an error of a handler as one of a resource that is exhausted for
 // the moment: an idempotent tool that declares retry is tried again. A nil err
 // stays nil.
-func Resource(err error) error {
+func Transient(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &resourceError{err}
+	return &transientError{err}
 }
 
-// A resourceError is an error of a resource.
-type resourceError struct{ error }
+// A transientError is an error of a resource.
+type transientError struct{ error }
 
 // Unwrap returns the error that was marked.
-func (e *resourceError) Unwrap() error { return e.error }
+func (e *transientError) Unwrap() error { return e.error }
 
 // exhausted reports whether err is one of a resource: marked, or the system's own
 // for processes, descriptors, memory and disks that are used up.
 func exhausted(err error) bool {
-	var marked *resourceError
+	var marked *transientError
 	if errors.As(err, &marked) {
 		return true
 	}

@@ -72,7 +72,7 @@ func TestConsentOffLiftsQuestionsOnlyAndIsRecorded(t *testing.T) {
 	policy := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) { return answer, nil })
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, runtime.WithPendingRequests())
 	turn := r.run().Turn(runtime.TurnConfig{})
-	require.NoError(t, r.exec.ConsentOff(t.Context(), time.Now().Add(time.Minute), "admin", "an incident"))
+	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), "admin", "an incident"))
 	events := r.sink.Events()
 	require.Len(t, events, 1)
 	assert.Equal(t, runtime.EventConsentOff, events[0].Kind)

@@ -57,7 +57,7 @@ func TestEngineNeverInventsArguments(t *testing.T) {
 		readTool(okRead, named("save"), ruled(func(rs *runtime.Rules) { rs.RequiredBeforeExit = true })))
 	run := r.run()
 	run.ModelStopped(t.Context())
-	assert.Empty(t, run.Turn(runtime.TurnConfig{}).RunDeclared(t.Context()))
+	assert.Empty(t, run.Turn(runtime.TurnConfig{}).ExecuteRequired(t.Context()))
 }
 
 func TestSubAgentsInheritDenialsAndQuestions(t *testing.T) {

@@ -58,10 +58,10 @@ func (r *Run) Agent() string {
 	return r.agent
 }
 
-// As returns r for calls that are made on behalf of another principal. Counters,
+// WithPrincipal returns r for calls that are made on behalf of another principal. Counters,
 // order, groups and grants are the principal's own; the run, its phase and the
 // limit that all its tools share are the same.
-func (r *Run) As(principal string) *Run {
+func (r *Run) WithPrincipal(principal string) *Run {
 	if r == nil || r.session == nil {
 		return r
 	}

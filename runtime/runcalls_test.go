@@ -31,7 +31,7 @@ func TestUndoOfARunLooksAtItsCallsAlone(t *testing.T) {
 			call(a, "a1")
 			call(b, "b1")
 			call(a.Child(runtime.RunConfig{}), "a2")
-			call(b.As("other"), "b2")
+			call(b.WithPrincipal("other"), "b2")
 			call(a, "a3")
 			require.NoError(t, a.Close(t.Context()))
 			require.NoError(t, start("empty").Close(t.Context()))

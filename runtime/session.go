@@ -140,7 +140,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 }
 
 // Run returns an open run of s, one of an earlier process too that a journal
-// knows of. Its calls are made on behalf of the session's principal; see Run.As.
+// knows of. Its calls are made on behalf of the session's principal; see Run.WithPrincipal.
 func (s *Session) Run(id string) (*Run, bool) {
 	if s == nil {
 		return nil, false

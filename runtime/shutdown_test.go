@@ -53,7 +53,7 @@ func TestShutdownAborts(t *testing.T) {
 		tools := endings(make(chan string, 9), release)
 		r := recovered(t, j.take(), tools...)
 		run := r.run()
-		turn, patient := run.Turn(runtime.TurnConfig{}), run.Turn(runtime.TurnConfig{Patience: time.Hour})
+		turn, patient := run.Turn(runtime.TurnConfig{}), run.Turn(runtime.TurnConfig{ConsentWait: time.Hour})
 		outs := map[string]<-chan runtime.Outcome{"ask": told(patient, callOf("ask", "ask", goodInput))}
 		for _, tool := range []string{"deaf", "late", "broken", "obedient", "one", "short"} {
 			outs[tool] = told(turn, callOf(tool, tool, goodInput))
@@ -158,14 +158,14 @@ func TestShutdownEndsRetries(t *testing.T) {
 		"it waits": func(begun chan<- string) readFunc {
 			return func(context.Context, *readInput) (*readOutput, error) {
 				begun <- "once"
-				return nil, runtime.Resource(errors.New("busy"))
+				return nil, runtime.Transient(errors.New("busy"))
 			}
 		},
 		"it runs": func(begun chan<- string) readFunc {
 			return func(ctx context.Context, _ *readInput) (*readOutput, error) {
 				begun <- "once"
 				<-ctx.Done()
-				return nil, runtime.Resource(ctx.Err())
+				return nil, runtime.Transient(ctx.Err())
 			}
 		},
 	} {

@@ -115,7 +115,7 @@ type Consent struct {
 	Approvers []string
 	Timeout   time.Duration
 	Quorum    int
-	MaxCover  Cover
+	MaxCover  GrantCover
 	MaxFor    time.Duration // of a grant for a duration; zero: 24 hours
 	Preview   bool
 	AllowEdit bool

@@ -45,7 +45,7 @@ func (f *fullable) Append(ctx context.Context, entries []journal.Entry) error {
 
 func (*fullable) Epoch() uint64                         { return 1 }
 func (*fullable) Claim(context.Context) (func(), error) { return func() {}, nil }
-func (f *fullable) Beat(context.Context) error          { return f.hasRoom() }
+func (f *fullable) Renew(context.Context) error         { return f.hasRoom() }
 func (f *fullable) size(t *testing.T) int               { return len(f.all(t)) }
 func (f *fullable) all(t *testing.T) (list []journal.Entry) {
 	list, err := f.Read(t.Context(), 0, 1<<20)
@@ -128,7 +128,7 @@ func TestAnswersWhileThereIsNoRoom(t *testing.T) {
 		res := r.exec.Decide(t.Context(), second.RequestID, yes("alice"))
 		assert.Equal(t, runtime.AnswerRejected, res.Kind)
 		assert.Equal(t, "journal_unavailable", res.Reason.String())
-		require.Error(t, r.exec.ConsentOff(t.Context(), time.Now().Add(time.Minute), "alice", "because"))
+		require.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), "alice", "because"))
 		time.Sleep(time.Minute)
 		assert.Empty(t, answered, "nobody is told what would be gone after a crash")
 		j.full.Store(false)

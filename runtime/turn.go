@@ -9,9 +9,9 @@ import (
 
 // A TurnConfig describes a Turn.
 type TurnConfig struct {
-	Budget   time.Duration // for all calls of the turn together; 0: none, negative: used up
-	Cap      time.Duration // for each attempt of a call, where its tool declares a longer deadline; 0: none, negative: used up, as by Budget
-	Patience time.Duration // how long a caller waits for somebody's consent before its call is pending; 0: not at all
+	Budget      time.Duration // for all calls of the turn together; 0: none, negative: used up
+	Cap         time.Duration // for each attempt of a call, where its tool declares a longer deadline; 0: none, negative: used up, as by Budget
+	ConsentWait time.Duration // how long a caller waits for somebody's consent before its call is pending; 0: not at all
 }
 
 // A Turn is one message of the model and its calls. The zero value refuses them.
@@ -29,7 +29,7 @@ type Turn struct {
 
 // Turn starts a turn of r. Its budget runs from now.
 func (r *Run) Turn(cfg TurnConfig) *Turn {
-	t := &Turn{run: r, patience: cfg.Patience, limit: max(cfg.Cap, 0)}
+	t := &Turn{run: r, patience: cfg.ConsentWait, limit: max(cfg.Cap, 0)}
 	if cfg.Cap < 0 {
 		cfg.Budget = cfg.Cap
 	}
@@ -50,7 +50,7 @@ type Call struct {
 	Input    []byte            // JSON
 	Metadata map[string]string // for the handler; not judged. It must not be changed
 
-	Principal string // on whose behalf, as by Run.As; empty: that of the run
+	Principal string // on whose behalf, as by Run.WithPrincipal; empty: that of the run
 }
 
 // Execute carries out a call and returns how it ended. It never panics, and it

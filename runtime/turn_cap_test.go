@@ -36,7 +36,7 @@ func TestCapBoundsEveryAttempt(t *testing.T) {
 func TestCapOnEveryPath(t *testing.T) {
 	for name, execute := range map[string]func(*runtime.Turn){
 		"alone":    func(turn *runtime.Turn) { turn.Execute(context.Background(), callOf("c1", "file_read", goodInput)) },
-		"trigger":  func(turn *runtime.Turn) { turn.Trigger(callOf("c1", "file_read", goodInput)) },
+		"trigger":  func(turn *runtime.Turn) { turn.StartCall(callOf("c1", "file_read", goodInput)) },
 		"parallel": func(turn *runtime.Turn) { batch(turn, runtime.Parallel) },
 		"serial":   func(turn *runtime.Turn) { batch(turn, runtime.Sequential) },
 	} {

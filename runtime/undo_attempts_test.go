@@ -44,7 +44,7 @@ func (p *place) tool(l *loginTool, change ...func(*runtime.Spec)) *runtime.Tool 
 // TestUndoIsPreparedOnce: a second attempt finds what the first one has made.
 func TestUndoIsPreparedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &place{stands: "first", fail: runtime.Resource(errors.New("busy"))}
+		p := &place{stands: "first", fail: runtime.Transient(errors.New("busy"))}
 		r := recovered(t, new(journal.Memory), p.tool(new(loginTool), retried))
 		out := r.turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn))
 		require.Equal(t, runtime.Completed, out.Kind, out.Message)

@@ -135,7 +135,7 @@ func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *r
 	}
 	turn := runtime.TurnConfig{Budget: 10 * time.Minute}
 	if cfg.approve != "later" {
-		turn.Patience = time.Minute
+		turn.ConsentWait = time.Minute
 	}
 	if err := makeCalls(ctx, session(), job.Turn(turn), source, rev); err != nil {
 		return err

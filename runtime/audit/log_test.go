@@ -266,8 +266,8 @@ func TestAppendKeepsToTheInnerJournal(t *testing.T) {
 
 type owner struct{ journal.Journal }
 
-func (owner) Epoch() uint64              { return 7 }
-func (owner) Beat(context.Context) error { return journal.ErrLost }
+func (owner) Epoch() uint64               { return 7 }
+func (owner) Renew(context.Context) error { return journal.ErrLost }
 
 func (owner) Claim(context.Context) (func(), error) { return func() {}, nil }
 

@@ -2,24 +2,24 @@ package consent
 
 import "fmt"
 
-// A Cover says how much a standing grant covers.
-type Cover uint8
+// A GrantCover says how much a standing grant covers.
+type GrantCover uint8
 
 // The covers, the narrowest first.
 const (
-	CoverExact Cover = iota // equal arguments
-	CoverArgs               // arguments that meet predicates
-	CoverTool               // every call of the tool
+	CoverExact GrantCover = iota // equal arguments
+	CoverArgs                    // arguments that meet predicates
+	CoverTool                    // every call of the tool
 )
 
-// A Lasting says how long an approval lasts.
-type Lasting uint8
+// A GrantLifetime says how long an approval lasts.
+type GrantLifetime uint8
 
 // The values of Lasting, the shortest first.
 const (
-	Once        Lasting = iota // this call and no other
-	ForDuration                // a grant that ends
-	ForSession                 // a grant that lasts as long as the session
+	Once        GrantLifetime = iota // this call and no other
+	ForDuration                      // a grant that ends
+	ForSession                       // a grant that lasts as long as the session
 )
 
 // A Resolution is what becomes of an answer.
@@ -145,22 +145,24 @@ func parseName[T ~uint8](kind string, names []string, text []byte, p *T) error {
 }
 
 // String returns exact, args or tool.
-func (c Cover) String() string { return nameOf("cover", coverNames[:], c) }
+func (c GrantCover) String() string { return nameOf("cover", coverNames[:], c) }
 
 // MarshalText returns the name of c.
-func (c Cover) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (c GrantCover) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText sets c to the cover that text names.
-func (c *Cover) UnmarshalText(text []byte) error { return parseName("cover", coverNames[:], text, c) }
+func (c *GrantCover) UnmarshalText(text []byte) error {
+	return parseName("cover", coverNames[:], text, c)
+}
 
 // String returns once, duration or session.
-func (l Lasting) String() string { return nameOf("grant", lastingNames[:], l) }
+func (l GrantLifetime) String() string { return nameOf("grant", lastingNames[:], l) }
 
 // MarshalText returns the name of l.
-func (l Lasting) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+func (l GrantLifetime) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText sets l to the value that text names.
-func (l *Lasting) UnmarshalText(text []byte) error {
+func (l *GrantLifetime) UnmarshalText(text []byte) error {
 	return parseName("grant", lastingNames[:], text, l)
 }
 

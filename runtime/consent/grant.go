@@ -15,7 +15,7 @@ type Grant struct {
 	Session   string      `json:"session"`
 	Principal string      `json:"principal"`
 	Agent     string      `json:"agent,omitempty"`
-	Cover     Cover       `json:"cover"`
+	Cover     GrantCover  `json:"cover"`
 	Args      Digest      `json:"args_digest,omitzero"` // CoverExact: of the arguments, keyed
 	Where     []Predicate `json:"where,omitempty"`      // CoverArgs: all of them must be met
 	Created   time.Time   `json:"created"`
@@ -35,7 +35,7 @@ func (g *Grant) Live(at time.Time) bool {
 }
 
 // width returns how much g covers.
-func (g *Grant) width() Cover {
+func (g *Grant) width() GrantCover {
 	o := Offer{Lasting: ForSession, Cover: g.Cover, Where: g.Where}
 	return o.width()
 }

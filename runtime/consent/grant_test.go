@@ -143,7 +143,7 @@ func TestDeclarationCapsTheCover(t *testing.T) {
 		for cover, o := range offers {
 			d := newDesk(t)
 			r := d.decide(1, d.ask(0, question(`{}`, consent.Requirement{MaxCover: limit})), consent.Answer{By: "alice", Approve: true, Offer: o})
-			if consent.Cover(cover) > limit {
+			if consent.GrantCover(cover) > limit {
 				d.rejected(consent.GrantTooWide, r)
 			} else {
 				assert.Equal(t, consent.Accepted, r.Resolution)

@@ -92,7 +92,7 @@ func (d *desk) status(id string) consent.Status {
 }
 
 // session, args and tool are offers.
-func session(c consent.Cover, where ...consent.Predicate) consent.Offer {
+func session(c consent.GrantCover, where ...consent.Predicate) consent.Offer {
 	return consent.Offer{Lasting: consent.ForSession, Cover: c, Where: where}
 }
 

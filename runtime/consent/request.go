@@ -31,12 +31,12 @@ type Preview struct {
 
 // A Reason is what one rule asks, and why.
 type Reason struct {
-	Code      string   `json:"code"` // the rule
-	Message   string   `json:"message,omitempty"`
-	Approvers []string `json:"approvers,omitempty"` // of this rule alone
-	Quorum    int      `json:"quorum,omitempty"`    // of this rule alone
-	MaxCover  Cover    `json:"max_cover,omitzero"`  // of this rule alone
-	At        string   `json:"at,omitempty"`        // file:line of the rule; no part of the question
+	Code      string     `json:"code"` // the rule
+	Message   string     `json:"message,omitempty"`
+	Approvers []string   `json:"approvers,omitempty"` // of this rule alone
+	Quorum    int        `json:"quorum,omitempty"`    // of this rule alone
+	MaxCover  GrantCover `json:"max_cover,omitzero"`  // of this rule alone
+	At        string     `json:"at,omitempty"`        // file:line of the rule; no part of the question
 }
 
 // An Obligation is what the policy demands of a call that it lets run.
@@ -127,9 +127,9 @@ type Vote struct {
 
 // An Offer says what an approver grants beyond this call.
 type Offer struct {
-	Lasting Lasting       `json:"lasting"`
+	Lasting GrantLifetime `json:"lasting"`
 	For     time.Duration `json:"for_ns,omitempty"`
-	Cover   Cover         `json:"cover"` // without effect for Once
+	Cover   GrantCover    `json:"cover"` // without effect for Once
 	Where   []Predicate   `json:"where,omitempty"`
 }
 
@@ -180,7 +180,7 @@ func (o *Offer) predicates() []Predicate {
 }
 
 // width returns how much o covers: an empty list of predicates covers every call.
-func (o *Offer) width() Cover {
+func (o *Offer) width() GrantCover {
 	switch {
 	case o.Lasting == Once:
 		return CoverExact

@@ -25,7 +25,7 @@ type Requirement struct {
 	Approvers []string      `json:"approvers,omitempty"` // empty: any id but the principal
 	Quorum    int           `json:"quorum"`              // distinct ids
 	Timeout   time.Duration `json:"timeout_ns"`
-	MaxCover  Cover         `json:"max_cover"`
+	MaxCover  GrantCover    `json:"max_cover"`
 	MaxFor    time.Duration `json:"max_for_ns"` // of a grant for a duration
 	AllowEdit bool          `json:"allow_edit,omitempty"`
 	AllowSelf bool          `json:"allow_self,omitempty"` // the principal may be an approver too
@@ -39,7 +39,7 @@ type Ask struct {
 	Approvers []string
 	Quorum    int
 	Timeout   time.Duration
-	MaxCover  Cover
+	MaxCover  GrantCover
 	At        string // file:line of the rule
 }
 
@@ -113,7 +113,7 @@ func (m *Requirement) permits(id, principal string) Rejection {
 }
 
 // Covers lists what a standing grant may cover, the narrowest first.
-func (m *Requirement) Covers() []Cover {
-	covers := []Cover{CoverExact, CoverArgs, CoverTool}
+func (m *Requirement) Covers() []GrantCover {
+	covers := []GrantCover{CoverExact, CoverArgs, CoverTool}
 	return covers[:min(int(m.MaxCover), len(covers)-1)+1]
 }

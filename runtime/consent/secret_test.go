@@ -212,7 +212,7 @@ func TestNamesReadAgain(t *testing.T) {
 	roundTrip(t, consent.ChangedRequest)
 	roundTrip(t, consent.OpGreater)
 	roundTrip(t, consent.EventOff)
-	assert.Equal(t, "cover(9)", consent.Cover(9).String())
+	assert.Equal(t, "cover(9)", consent.GrantCover(9).String())
 	var d consent.Digest
 	assert.ErrorContains(t, d.UnmarshalText([]byte("ab")), "not a digest")
 	assert.Error(t, d.UnmarshalText([]byte(strings.Repeat("x", 64))))

@@ -40,7 +40,7 @@ func TestRequestCarriesWhatAnApproverNeeds(t *testing.T) {
 	assert.Equal(t, q.Reasons, r.Reasons)
 	assert.Equal(t, []string{"declared"}, r.Rules())
 	assert.Equal(t, []string{"alice", "bob"}, r.Requirement.Approvers)
-	assert.Equal(t, []consent.Cover{consent.CoverExact, consent.CoverArgs}, r.Requirement.Covers())
+	assert.Equal(t, []consent.GrantCover{consent.CoverExact, consent.CoverArgs}, r.Requirement.Covers())
 	assert.Equal(t, []time.Time{after(0), after(240), after(300)}, []time.Time{r.Created, r.Remind, r.Expires})
 	assert.Equal(t, 2, r.Missing())
 	assert.Len(t, d.book.Open(), 1)

@@ -84,9 +84,9 @@ type Owner interface {
 	// handed to handlers as the fence.
 	Epoch() uint64
 
-	// Beat renews the lease. The error is ErrLost when another process has it, and
+	// Renew renews the lease. The error is ErrLost when another process has it, and
 	// ErrUnavailable when this one has it and that cannot be recorded now.
-	Beat(ctx context.Context) error
+	Renew(ctx context.Context) error
 
 	// Claim makes the caller the only executor of this process that appends, until
 	// release is called. The error is ErrClaimed when there is another one.

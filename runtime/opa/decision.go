@@ -192,7 +192,7 @@ func (e *entry) duration(name string) time.Duration {
 }
 
 // cover returns how much a grant may cover; the narrowest when it is absent.
-func (e *entry) cover(name string) (c runtime.Cover) {
+func (e *entry) cover(name string) (c runtime.GrantCover) {
 	if text := e.text(name); text != "" {
 		if err := c.UnmarshalText([]byte(text)); err != nil {
 			e.fail("has a %q of %q: %v", name, text, err)

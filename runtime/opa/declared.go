@@ -30,9 +30,9 @@ type declaredTool struct {
 	Pin     string `json:"pin"`
 	Effect  string `json:"effect"`
 	Consent *struct {
-		Ask       string        `json:"ask"`
-		Approvers []string      `json:"approvers"`
-		MaxCover  runtime.Cover `json:"max_cover"`
+		Ask       string             `json:"ask"`
+		Approvers []string           `json:"approvers"`
+		MaxCover  runtime.GrantCover `json:"max_cover"`
 	} `json:"consent"`
 }
 

@@ -179,7 +179,7 @@ func (b *bundle) lintValue(rule string, f field, value *ast.Term) (problem, hint
 			return fmt.Sprintf("timeout %q is not a positive duration", string(s)), "write such as \"10m\" or \"36h\""
 		}
 	case "ask.max_cover":
-		var c runtime.Cover
+		var c runtime.GrantCover
 		if err := c.UnmarshalText([]byte(s)); err != nil {
 			return fmt.Sprintf("unknown cover %q", string(s)), "write \"exact\", \"args\" or \"tool\""
 		}

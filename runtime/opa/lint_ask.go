@@ -86,13 +86,13 @@ func (b *bundle) askWarnings() Errors {
 
 // warnOfAsk looks at what of an ask is written as a constant.
 func (b *bundle) warnOfAsk(tool string, entry ast.Object, warnings *Errors) {
-	var declared runtime.Cover
+	var declared runtime.GrantCover
 	var approvers []string
 	if c := b.declared.Tools[tool].Consent; c != nil {
 		declared, approvers = c.MaxCover, c.Approvers
 	}
 	if t := entry.Get(ast.StringTerm("max_cover")); t != nil && isConstant(t) {
-		var wanted runtime.Cover
+		var wanted runtime.GrantCover
 		if err := wanted.UnmarshalText([]byte(t.Value.(ast.String))); err == nil && wanted > declared {
 			warnings.add(t.Location, fmt.Sprintf("no grant can cover %q: tools.yaml allows %q at most", wanted, declared),
 				"write the narrower cover, or declare consent: {max_cover: "+wanted.String()+"}")

@@ -46,7 +46,7 @@ func (r *recorder) replays(text string, outcomes map[string]string) *store {
 
 func (r *recorder) trigger(id, tool, input string) {
 	r.begin(func() {
-		_, err := r.turn.Trigger(runtime.Call{ID: id, Tool: tool, Input: []byte(input)})
+		_, err := r.turn.StartCall(runtime.Call{ID: id, Tool: tool, Input: []byte(input)})
 		assert.NoError(r.t, err)
 	})
 }

@@ -236,7 +236,7 @@ func (w *world) invoke(ctx context.Context, c *call) error {
 	in := runtime.Call{ID: c.key.Call, Tool: c.tool, Input: c.input(), Metadata: c.metadata, Principal: c.principal}
 	_, err := w.begin(func() {
 		if c.triggered {
-			_, _ = turn.Trigger(in)
+			_, _ = turn.StartCall(in)
 			return
 		}
 		turn.Execute(callCtx, in)
@@ -263,7 +263,7 @@ func (c *call) input() []byte {
 func (w *world) turnOf(c *call) *runtime.Turn {
 	of := turnKey{c.run, c.agent, c.turnEnds, cmp.Or(c.blockedBy, c)}
 	if w.turns[of] == nil {
-		cfg, ends := runtime.TurnConfig{Cap: c.turnCap, Patience: c.patience}, c.turnEnds
+		cfg, ends := runtime.TurnConfig{Cap: c.turnCap, ConsentWait: c.patience}, c.turnEnds
 		if !ends.IsZero() {
 			if c.started && c.ended.After(ends) { // it had a grace, or was no part of the turn any more
 				ends = c.ended.Add(time.Hour)
@@ -292,7 +292,7 @@ func (w *world) consents(ctx context.Context, events []consent.Event) error {
 				return err
 			}
 		case consent.EventOff:
-			if err := w.do(ctx, func() { _ = w.exec.ConsentOff(ctx, ev.Until, ev.By, ev.Message) }); err != nil {
+			if err := w.do(ctx, func() { _ = w.exec.SuspendConsent(ctx, ev.Until, ev.By, ev.Message) }); err != nil {
 				return err
 			}
 		}

@@ -122,7 +122,7 @@ func (r *recorder) handle(ctx context.Context, in wire.Value) (wire.Value, error
 	case "panic":
 		panic("mischief")
 	case "busy":
-		return nil, runtime.Resource(errors.New("busy"))
+		return nil, runtime.Transient(errors.New("busy"))
 	case "long":
 		return wire.Raw(`{"done": "` + strings.Repeat("long ", 200) + `"}`), nil
 	case "hang":
@@ -257,7 +257,7 @@ func (p *play) step() {
 		p.call(p.turn, p.next())
 	case n < 11:
 		in, turn := p.next(), p.turn
-		p.begin(func() { _, _ = turn.Trigger(in) })
+		p.begin(func() { _, _ = turn.StartCall(in) })
 	case n < 13:
 		p.batch()
 	case n < 14:
@@ -288,9 +288,9 @@ func (p *play) step() {
 	case n < 23:
 		p.turns++ // no two turns end at one instant
 		p.newTurn(runtime.TurnConfig{
-			Budget:   []time.Duration{0, 6*time.Second + p.turns, 20*time.Second + p.turns}[p.rng.IntN(3)],
-			Cap:      []time.Duration{0, 0, 1500 * time.Millisecond}[p.rng.IntN(3)],
-			Patience: []time.Duration{0, 0, 4 * time.Second}[p.rng.IntN(3)],
+			Budget:      []time.Duration{0, 6*time.Second + p.turns, 20*time.Second + p.turns}[p.rng.IntN(3)],
+			Cap:         []time.Duration{0, 0, 1500 * time.Millisecond}[p.rng.IntN(3)],
+			ConsentWait: []time.Duration{0, 0, 4 * time.Second}[p.rng.IntN(3)],
 		})
 	case n < 24 && p.rng.IntN(3) == 0:
 		p.newRun()
@@ -300,7 +300,7 @@ func (p *play) step() {
 		p.revoke()
 	case n < 27 && p.rng.IntN(6) == 0:
 		until := p.clock.Now().Add(3 * time.Second)
-		p.do(func() { _ = p.exec.ConsentOff(context.Background(), until, "bob", "a test") })
+		p.do(func() { _ = p.exec.SuspendConsent(context.Background(), until, "bob", "a test") })
 	default:
 		p.advance(time.Duration(p.rng.IntN(3000)) * time.Millisecond)
 	}

@@ -61,7 +61,7 @@ func TestConsentThatBelongsToNoCall(t *testing.T) {
 	r.one("c3", `{"n":3}`) // asked again
 	r.advance(2 * time.Minute)
 	r.do(func() {
-		require.NoError(t, r.exec.ConsentOff(t.Context(), r.clock.Now().Add(time.Minute), "alice", "a test"))
+		require.NoError(t, r.exec.SuspendConsent(t.Context(), r.clock.Now().Add(time.Minute), "alice", "a test"))
 	})
 	r.one("c4", `{"n":4}`) // consent is off
 	r.advance(2 * time.Minute)

@@ -213,6 +213,6 @@ func (w *world) resolve(ctx context.Context, s *step) error {
 	if err := json.Unmarshal(s.r.Outcome, &o); err != nil {
 		return fmt.Errorf("the outcome of call %q: %w", s.r.Call, err)
 	}
-	found := runtime.Finding{Happened: o.Kind == runtime.Completed, By: s.r.By}
+	found := runtime.ResolveRequest{TookEffect: o.Kind == runtime.Completed, By: s.r.By}
 	return w.do(ctx, func() { w.exec.Resolve(ctx, s.r.Session, s.r.Call, found) })
 }

@@ -193,7 +193,7 @@ func (w *world) as(principal string) *runtime.Run {
 	if principal == mainPrincipal {
 		return w.run
 	}
-	return w.run.As(principal)
+	return w.run.WithPrincipal(principal)
 }
 
 // context is that of a step: attempts made with it end as the case says.

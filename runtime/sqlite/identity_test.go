@@ -48,7 +48,7 @@ func TestStoreThatIsNotWhereItWas(t *testing.T) {
 				err = s.Append(t.Context(), []journal.Entry{entry(2, 10)})
 				require.ErrorIs(t, err, journal.ErrLost)
 				require.ErrorContains(t, err, "was moved, removed or replaced while it was written")
-				require.ErrorIs(t, s.Beat(t.Context()), journal.ErrLost)
+				require.ErrorIs(t, s.Renew(t.Context()), journal.ErrLost)
 				require.ErrorIs(t, s.Apply(t.Context(), []sqlite.Write{{Key: "k", Value: []byte("v")}}), journal.ErrLost)
 			}
 			_ = s.Close()
@@ -156,7 +156,7 @@ func TestHeadThatCannotBeWritten(t *testing.T) {
 	due()
 	for range 2 {
 		require.ErrorIs(t, s.Append(t.Context(), []journal.Entry{entry(2, 10)}), journal.ErrUnavailable)
-		require.ErrorIs(t, s.Beat(t.Context()), journal.ErrUnavailable)
+		require.ErrorIs(t, s.Renew(t.Context()), journal.ErrUnavailable)
 	}
 	require.NoError(t, os.RemoveAll(path+".keys"))
 	require.NoError(t, s.Append(t.Context(), []journal.Entry{entry(2, 10)}))

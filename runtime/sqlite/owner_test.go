@@ -53,12 +53,12 @@ func TestWhoLostTheStoreWritesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
 	s := open(t, path)
 	require.NoError(t, s.Append(t.Context(), []journal.Entry{entry(1, 1)}))
-	require.NoError(t, s.Beat(t.Context()))
+	require.NoError(t, s.Renew(t.Context()))
 	_, err := other(t, path).Exec("UPDATE owner SET epoch = epoch + 1")
 	require.NoError(t, err)
 	for range 2 {
 		require.ErrorIs(t, s.Append(t.Context(), []journal.Entry{entry(2, 1)}), journal.ErrLost)
-		require.ErrorIs(t, s.Beat(t.Context()), journal.ErrLost)
+		require.ErrorIs(t, s.Renew(t.Context()), journal.ErrLost)
 		require.ErrorIs(t, s.Apply(t.Context(), []sqlite.Write{{Key: "k", Value: []byte("v")}}), journal.ErrLost)
 		require.ErrorIs(t, s.SaveCheckpoint(t.Context(), 1, []byte("n")), journal.ErrLost)
 	}
@@ -73,7 +73,7 @@ func TestBeatFindsThatTheStoreIsLost(t *testing.T) {
 	s := open(t, path)
 	_, err := other(t, path).Exec("UPDATE owner SET epoch = epoch + 1")
 	require.NoError(t, err)
-	require.ErrorIs(t, s.Beat(t.Context()), journal.ErrLost)
+	require.ErrorIs(t, s.Renew(t.Context()), journal.ErrLost)
 }
 
 func TestClosedStore(t *testing.T) {

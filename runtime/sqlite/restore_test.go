@@ -130,7 +130,7 @@ func TestOwned(t *testing.T) {
 		change(t, path, "UPDATE owner SET beat = ?", time.Now().Add(beat).UnixNano())
 		require.False(t, owned(), beat)
 	}
-	require.NoError(t, s.Beat(t.Context()))
+	require.NoError(t, s.Renew(t.Context()))
 	require.True(t, owned())
 	require.NoError(t, s.Close())
 	require.False(t, owned())

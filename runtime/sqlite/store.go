@@ -213,8 +213,8 @@ func (s *Store) release() error {
 // Epoch returns the number of this ownership. See [journal.Owner].
 func (s *Store) Epoch() uint64 { return uint64(s.w.epoch) }
 
-// Beat records that this process is alive. See [journal.Owner].
-func (s *Store) Beat(ctx context.Context) error {
+// Renew records that this process is alive. See [journal.Owner].
+func (s *Store) Renew(ctx context.Context) error {
 	err := s.change(ctx, func(w *writer) error {
 		_, err := w.c.exec("UPDATE owner SET beat = ?", time.Now().UnixNano())
 		return err

@@ -46,7 +46,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	turn := run.Turn(runtime.TurnConfig{Patience: 10 * runtime.DefaultDeadline})
+	turn := run.Turn(runtime.TurnConfig{ConsentWait: 10 * runtime.DefaultDeadline})
 	out := turn.Execute(ctx, runtime.Call{ID: "c1", Tool: "file_delete", Input: []byte(`{"path":"a.md"}`)})
 	fmt.Println(out.Kind, out.Reason, out.Message)
 	// Output:

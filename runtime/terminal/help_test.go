@@ -84,7 +84,7 @@ func request(args string) *runtime.ConsentRequest {
 			},
 			Created: created, Expires: created.Add(5 * time.Minute),
 		},
-		Covers: []runtime.Cover{runtime.CoverExact, runtime.CoverArgs, runtime.CoverTool},
+		Covers: []runtime.GrantCover{runtime.CoverExact, runtime.CoverArgs, runtime.CoverTool},
 	}
 	return r
 }

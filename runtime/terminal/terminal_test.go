@@ -98,7 +98,7 @@ func TestAnswers(t *testing.T) {
 
 func TestOnlyDeclaredCoversAreOffered(t *testing.T) {
 	r := request(args)
-	r.Covers = []runtime.Cover{runtime.CoverExact}
+	r.Covers = []runtime.GrantCover{runtime.CoverExact}
 	got, said := converse(t, r, "a", "t", "n", "")
 	assert.Equal(t, &runtime.Answer{By: "alice"}, got)
 	assert.NotContains(t, said, "a  alike")

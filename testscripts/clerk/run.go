@@ -113,7 +113,7 @@ func run(ctx context.Context, cfg *config, stdin io.Reader, stdout, stderr io.Wr
 		}
 		call := runtime.Call{ID: line.Call, Tool: line.Tool, Input: line.Input}
 		if line.Trigger {
-			_, err = turn.Trigger(call)
+			_, err = turn.StartCall(call)
 		} else {
 			out := turn.Execute(ctx, call)
 			_, err = fmt.Fprintf(stdout, "%s %s %s %s\n", out.CallID, out.Tool, out.Kind, out.Reason)

@@ -48,11 +48,11 @@ call named with --call. With --grant it agrees to later calls too.`,
 
 // terms reads what an approval grants and edits.
 func (v *commandVerb) terms(where []string, edit string) error {
-	var lasting consent.Lasting
+	var lasting consent.GrantLifetime
 	if err := lasting.UnmarshalText([]byte(v.Lasting)); err != nil {
 		return usage("--grant: "+err.Error(), "one of once, duration and session")
 	}
-	var cover consent.Cover
+	var cover consent.GrantCover
 	if err := cover.UnmarshalText([]byte(v.Cover)); err != nil {
 		return usage("--cover: "+err.Error(), "one of exact, args and tool")
 	}

@@ -23,7 +23,7 @@ import (
 type commandVerb struct {
 	storeVerb
 	wait   time.Duration
-	widest consent.Cover // that a grant may have, of the request that is answered
+	widest consent.GrantCover // that a grant may have, of the request that is answered
 	// longest is for how long that grant may last.
 	longest time.Duration
 	runtime.Command

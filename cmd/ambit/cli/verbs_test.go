@@ -85,7 +85,7 @@ func TestNoReasonIsSaidTwice(t *testing.T) {
 }
 
 func TestRemedyOfAGrantThatIsTooWide(t *testing.T) {
-	for widest, want := range map[consent.Cover]string{
+	for widest, want := range map[consent.GrantCover]string{
 		consent.CoverExact: "cover exact at most (consent.max_cover): use --cover exact, or leave out --grant",
 		consent.CoverArgs:  "cover args at most (consent.max_cover): add --cover args --where",
 		consent.CoverTool:  "with the edited arguments a grant may cover less",

@@ -77,7 +77,7 @@ func (w *world) resolve() error {
 	}
 	var res runtime.ResolveResult
 	err := w.perform(func() error {
-		res = w.exec.Resolve(w.ctx, session.ID, id, runtime.Finding{Happened: happened, By: "alice"})
+		res = w.exec.Resolve(w.ctx, session.ID, id, runtime.ResolveRequest{TookEffect: happened, By: "alice"})
 		return nil
 	})
 	w.say("resolve %s: %t: %v", id, happened, res)

@@ -124,7 +124,7 @@ func (w *world) execute(n int) error {
 	err := w.perform(func() error {
 		switch {
 		case len(calls) == 1 && calls[0].ID[len(calls[0].ID)-1]%2 == 0:
-			if _, err := w.turn.Trigger(calls[0]); err != nil {
+			if _, err := w.turn.StartCall(calls[0]); err != nil {
 				return err
 			}
 			outs = []runtime.Outcome{w.turn.Execute(w.ctx, calls[0])} // which is the same call

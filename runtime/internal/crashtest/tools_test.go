@@ -157,7 +157,7 @@ func (w *world) handle(ctx context.Context, k *kind, in wire.Raw) (wire.Value, e
 		w.clock.Sleep(2 * deadline)
 	case exhausted:
 		if info.Attempt == 1 {
-			return nil, runtime.Resource(errEmpty)
+			return nil, runtime.Transient(errEmpty)
 		}
 	}
 	if k.name == "put" {
