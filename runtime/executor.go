@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/internal/rig"
+	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -55,7 +55,7 @@ type Executor struct {
 	undos    undoAttempts
 	roster   roster
 	minimum  time.Duration
-	rig      *rig.Rig      // of a simulation; nil: this is none
+	rig      *simhooks.Rig // of a simulation; nil: this is none
 	patience time.Duration // with the policy
 
 	evaluations evaluations

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/rig"
+	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -39,7 +39,7 @@ func (e *Executor) Recover(ctx context.Context) error {
 		return errors.New("the journal was recovered before")
 	}
 	ctx = orBackground(ctx)
-	e.simulate(rig.From(ctx))
+	e.simulate(simhooks.From(ctx))
 	if err := e.lease.claim(ctx, e.ledger.journal); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/virtual"
+	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/replay"
 )
 
@@ -200,7 +200,7 @@ func TestCommitsOverARestart(t *testing.T) {
 
 // A slow participant takes its time to commit.
 type slow struct {
-	clock   *virtual.Clock
+	clock   *simclock.Clock
 	foreign bool
 	left    []runtime.CallKey
 }

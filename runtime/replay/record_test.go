@@ -14,7 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/virtual"
+	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -22,7 +22,7 @@ import (
 // do is in their arguments: {"ms": how long, "how": ok, error, hang, long or panic}.
 type recorder struct {
 	t       *testing.T
-	clock   *virtual.Clock
+	clock   *simclock.Clock
 	journal *store
 	exec    *runtime.Executor
 	ses     *runtime.Session
@@ -63,7 +63,7 @@ func newRecorder(t *testing.T, file *dsl.File, policy runtime.Policy) *recorder 
 func newRecorderOf(t *testing.T, file *dsl.File, policy runtime.Policy, opts ...runtime.Option) *recorder {
 	t.Helper()
 	r := &recorder{
-		t: t, clock: virtual.New(), journal: newStore(),
+		t: t, clock: simclock.New(), journal: newStore(),
 		cancels: map[string]context.CancelFunc{}, gone: map[string]chan struct{}{},
 	}
 	r.open(file, policy, opts...)

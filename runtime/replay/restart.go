@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/rig"
+	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -64,7 +64,7 @@ const policyTimeout = 1_000_000 * time.Hour
 // when they are not recorded, which recovers what the processes before have left.
 func (w *world) beginProcess(ctx context.Context, settings *journal.Settings) error {
 	w.process = &process{Memory: w.journal, w: w}
-	simulation := &rig.Rig{Context: w.contextOf, Passes: w.passes, Evaluations: math.MaxInt32} // which wait here
+	simulation := &simhooks.Rig{Context: w.contextOf, Passes: w.passes, Evaluations: math.MaxInt32} // which wait here
 	options := []runtime.Option{
 		runtime.WithClock(w.clock), runtime.WithJournal(w.process), runtime.WithParticipant("recorded", &w.transactional),
 		runtime.WithParticipant("unknown", &w.uncertain), runtime.WithSink(w.process), runtime.WithMaxInFlight(math.MaxInt32),
@@ -78,7 +78,7 @@ func (w *world) beginProcess(ctx context.Context, settings *journal.Settings) er
 	if w.exec, err = runtime.NewExecutor(w.reg, &waiting{w, w.policy}, options...); err != nil {
 		return err
 	}
-	if e := w.do(ctx, func() { err = w.exec.Recover(rig.With(context.Background(), simulation)) }); e != nil {
+	if e := w.do(ctx, func() { err = w.exec.Recover(simhooks.With(context.Background(), simulation)) }); e != nil {
 		return e
 	}
 	return err
@@ -88,7 +88,7 @@ func (w *world) beginProcess(ctx context.Context, settings *journal.Settings) er
 func (w *world) contextOf(session, id string) context.Context {
 	c := w.rec.calls[journal.CallKey{Session: session, Call: id}]
 	ctx := context.WithValue(context.Background(), callKey{}, c)
-	return rig.With(ctx, &rig.Rig{Deadline: func(string) (time.Duration, bool) { return w.deadline(c) }})
+	return simhooks.With(ctx, &simhooks.Rig{Deadline: func(string) (time.Duration, bool) { return w.deadline(c) }})
 }
 
 // restart kills the process that made the records so far, and starts another one that
@@ -171,7 +171,7 @@ func (w *world) passes(session, id string) bool {
 // returns when that was.
 func (w *world) kill(ctx context.Context) (at time.Time, err error) {
 	at = w.clock.Now()
-	if e := w.do(ctx, func() { err = w.exec.Sync(rig.Key{}) }); e != nil {
+	if e := w.do(ctx, func() { err = w.exec.Sync(simhooks.Key{}) }); e != nil {
 		err = e
 	}
 	if err != nil {

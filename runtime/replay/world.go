@@ -8,7 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/virtual"
+	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -23,7 +23,7 @@ type Candidate struct {
 // A world is a recording that is being run.
 type world struct {
 	rec       *recording
-	clock     *virtual.Clock
+	clock     *simclock.Clock
 	reg       *runtime.Registry
 	policy    runtime.Policy
 	patient   map[string]bool // the tools that run again after a timeout
@@ -62,12 +62,12 @@ type turnKey struct {
 
 func newWorld(rec *recording, c *Candidate) (*world, error) {
 	w := &world{
-		rec: rec, clock: virtual.New(), patient: map[string]bool{}, journal: &journal.Memory{},
+		rec: rec, clock: simclock.New(), patient: map[string]bool{}, journal: &journal.Memory{},
 		configs: map[string]runtime.SessionConfig{}, sessions: map[string]*runtime.Session{}, runs: map[*run]*runtime.Run{},
 		agents: map[agentKey]*runtime.Run{}, turns: map[turnKey]*runtime.Turn{}, voted: map[string]int{}, diverged: map[string]*run{},
 	}
 	if len(rec.steps) > 0 {
-		w.clock = virtual.At(rec.steps[0].r.At)
+		w.clock = simclock.At(rec.steps[0].r.At)
 	}
 	w.transactional.w, w.uncertain.w = w, w
 	var err error

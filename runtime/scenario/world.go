@@ -12,8 +12,8 @@ import (
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/rig"
-	"github.com/ambit-tools/ambit/runtime/internal/virtual"
+	"github.com/ambit-tools/ambit/runtime/internal/simclock"
+	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -60,7 +60,7 @@ func (s *Setup) Check(f *File, src []byte) error {
 // A world is a case that is being run.
 type world struct {
 	of      *Case
-	clock   *virtual.Clock
+	clock   *simclock.Clock
 	exec    *runtime.Executor
 	session *runtime.Session
 	run     *runtime.Run
@@ -91,12 +91,12 @@ func (w *world) failed(e *runtime.CallError) {
 
 func newWorld(c *Case, s *Setup) (*world, error) {
 	w := &world{
-		of: c, clock: virtual.New(), policy: &standIn{now: c.policy}, own: c.deadlines, beats: map[string]bool{},
+		of: c, clock: simclock.New(), policy: &standIn{now: c.policy}, own: c.deadlines, beats: map[string]bool{},
 		calls: map[string]*callStep{}, got: map[string][]byte{}, invoked: map[string]int{},
 		shown: map[string][]byte{}, terms: map[string]consent.Digest{}, requests: map[string]string{}, errors: map[string]string{},
 	}
 	if !s.Now.IsZero() {
-		w.clock = virtual.At(s.Now)
+		w.clock = simclock.At(s.Now)
 	}
 	w.clock.Patience = patience
 	tools, err := w.tools(s)
@@ -198,7 +198,7 @@ func (w *world) as(principal string) *runtime.Run {
 
 // context is that of a step: attempts made with it end as the case says.
 func (w *world) context() context.Context {
-	return rig.With(context.Background(), &rig.Rig{Deadline: w.deadline})
+	return simhooks.With(context.Background(), &simhooks.Rig{Deadline: w.deadline})
 }
 
 // deadline says when an attempt is given up. Without a deadline of its tool

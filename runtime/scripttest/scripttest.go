@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/virtual"
+	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 )
 
 // An App is what scripts call.
@@ -56,7 +56,7 @@ type key struct{}
 
 // A script is what belongs to one script.
 type script struct {
-	clock   *virtual.Clock
+	clock   *simclock.Clock
 	exec    *runtime.Executor
 	session *runtime.Session
 	run     *runtime.Run
@@ -80,9 +80,9 @@ func (a *App) start(dir string) (*script, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &script{clock: virtual.New(), requests: map[string]string{}}
+	s := &script{clock: simclock.New(), requests: map[string]string{}}
 	if !a.Now.IsZero() {
-		s.clock = virtual.At(a.Now)
+		s.clock = simclock.At(a.Now)
 	}
 	opts := append([]runtime.Option{
 		runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute), runtime.WithArtifacts(new(runtime.MemoryArtifacts)),

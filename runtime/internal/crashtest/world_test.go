@@ -12,9 +12,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
+	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/internal/simdisk"
 	"github.com/ambit-tools/ambit/runtime/internal/simfs"
-	"github.com/ambit-tools/ambit/runtime/internal/virtual"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
@@ -41,7 +41,7 @@ type world struct {
 	store *sqlite.Store
 	shop  shop              // what of it the program has
 	base  map[string][]byte // the disk with a new store, which is open
-	clock *virtual.Clock
+	clock *simclock.Clock
 	ws    *workspace.Workspace
 	audit *audit.Log
 	exec  *runtime.Executor
@@ -95,7 +95,7 @@ func (w *world) say(format string, args ...any) {
 func (w *world) open() error {
 	w.lost = false
 	w.now += time.Minute
-	w.clock = virtual.New()
+	w.clock = simclock.New()
 	w.clock.Patience = patience
 	if err := w.clock.Advance(w.now); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (w *world) close() error {
 		err = nil
 	}
 	err = errors.Join(err, w.clock.Advance(time.Minute)) // nothing is under way any more
-	w.now = w.clock.Now().Sub(virtual.Epoch())
+	w.now = w.clock.Now().Sub(simclock.Epoch())
 	_ = w.audit.Close(w.ctx) // what it cannot sign is signed in the next life
 	w.exec = nil
 	return err

@@ -1,6 +1,6 @@
-// Package rig lets a simulation control an executor in ways that a scenario needs
+// Package simhooks lets a simulation control an executor in ways that a scenario needs
 // and that a real application must not use.
-package rig
+package simhooks
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-// Package virtual provides a clock whose time advances only when no goroutine that it
+// Package simclock provides a clock whose time advances only when no goroutine that it
 // counts has work to do and a step waits for a timer.
-package virtual
+package simclock
 
 import (
 	"fmt"

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/virtual"
+	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -192,7 +192,7 @@ func TestRetryAfterARestart(t *testing.T) {
 // before the timer of the call: it was late, and is run again only with on_timeout.
 func TestLateHandlersAreRunAgainWhereDeclared(t *testing.T) {
 	for onTimeout, want := range map[bool]int{false: 1, true: 3} {
-		clock, release, attempts := virtual.New(), make(chan struct{}), 0
+		clock, release, attempts := simclock.New(), make(chan struct{}), 0
 		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
 			if attempts++; attempts == 1 {
 				clock.Busy(-1)

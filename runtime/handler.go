@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/internal/rig"
+	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -35,7 +35,7 @@ func (c *call) start() bool {
 // held: a simulation may wait.
 func (c *call) attemptDeadline() time.Duration {
 	if c.exec.waiter != nil {
-		if d, ok := rig.Deadline(c.work, c.id); ok {
+		if d, ok := simhooks.Deadline(c.work, c.id); ok {
 			return d
 		}
 	}

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/ambit-tools/ambit/runtime/internal/rig"
+	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 )
 
 // Tamper changes a call that waits for consent behind everybody's back: it
 // exists to show, in simulations, that such a call does not run. Only packages
 // of this module can make a key.
-func (e *Executor) Tamper(_ rig.Key, session, callID string, input []byte) error {
+func (e *Executor) Tamper(_ simhooks.Key, session, callID string, input []byte) error {
 	e.desk.mu.Lock()
 	var found *call
 	for _, c := range e.desk.calls {
@@ -38,11 +38,11 @@ func (e *Executor) Tamper(_ rig.Key, session, callID string, input []byte) error
 // Sync makes all that was recorded so far durable. A replay calls it before it
 // takes the journal over: what a recording has was durable. Only packages of this
 // module can make a key.
-func (e *Executor) Sync(rig.Key) error { return e.ledger.flushAll() }
+func (e *Executor) Sync(simhooks.Key) error { return e.ledger.flushAll() }
 
 // simulate lets a simulation have its way with the calls that it makes aside of any
 // context; nil: there is none.
-func (e *Executor) simulate(r *rig.Rig) {
+func (e *Executor) simulate(r *simhooks.Rig) {
 	if e.rig = r; r != nil && r.Evaluations > 0 {
 		e.evaluations.places.limit = r.Evaluations
 	}
