@@ -19,7 +19,7 @@ const (
 // admit judges the call by the rules and reserves what it uses, if the facts on
 // which the policy judged it still stand. All of it is one step of the session.
 // When the call has to be judged again it returns what to wait for before.
-func (c *call) admit() (next int, held *signal, e *ending) {
+func (c *call) admit() (next int, held *signal, e *result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.run.session
@@ -28,14 +28,14 @@ func (c *call) admit() (next int, held *signal, e *ending) {
 	switch {
 	case c.ending:
 		return nextWait, nil, nil
-	case s.holder != c && (s.holder != nil || !c.worker.view.stands()):
+	case s.holder != c && (s.holder != nil || !c.worker.view.unchanged()):
 		return nextAgain, s.held, nil
 	case c.run.part.closing:
 		return nextEnd, nil, cancellation(ReasonRunClosed)
 	}
 	s.letGo(c)
 	c.giveBackReserved()
-	switch j := &c.worker.judge; {
+	switch j := &c.worker.evaluation; {
 	case j.reason != ReasonNone:
 		return nextEnd, nil, c.refused(c.check(&c.worker.rule), &c.worker.rule, j)
 	case c.dry:
@@ -52,7 +52,7 @@ func (c *call) admit() (next int, held *signal, e *ending) {
 func (c *call) check(rc *rules.Call) rules.Verdict {
 	s := c.run.session
 	at := c.exec.instant(c.clock())
-	if c.resumed() && c.hold == holdReservation {
+	if c.resumed() && c.reservation == reserved {
 		return s.state.Recheck(at, rc)
 	}
 	return s.state.Check(at, rc)
@@ -64,7 +64,7 @@ func (c *call) giveBackReserved() {
 	if !c.readmits {
 		return
 	}
-	c.readmits, c.hold = false, holdNothing
+	c.readmits, c.reservation = false, reservedNothing
 	s := c.run.session
 	if ev, err := s.state.Release(c.exec.instant(c.now), c.id); err == nil {
 		s.note(&ev)
@@ -72,11 +72,11 @@ func (c *call) giveBackReserved() {
 }
 
 // reserve admits the call to start.
-func (c *call) reserve() (next int, held *signal, e *ending) {
+func (c *call) reserve() (next int, held *signal, e *result) {
 	s := c.run.session
 	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rule)
 	if !v.Admitted() {
-		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
+		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.evaluation)
 	}
 	c.authorized(&ev)
 	if c.atOnce() {
@@ -90,47 +90,47 @@ func (c *call) reserve() (next int, held *signal, e *ending) {
 // atOnce reports whether nothing keeps a call that is admitted from starting:
 // then that is the same step.
 func (c *call) atOnce() bool {
-	return c.batch == nil && c.asked == nil && c.exec.waiter == nil && c.exec.lanes[c.index].limit == 0 &&
-		!c.turn.blocks(c.index) && c.exec.crew.stop.Load() == 0
+	return c.batch == nil && c.asked == nil && c.exec.waiter == nil && c.exec.slots[c.index].limit == 0 &&
+		!c.turn.blocks(c.index) && c.exec.workers.stop.Load() == 0
 }
 
 // authorized notes that the call is admitted to start.
 func (c *call) authorized(ev *rules.Event) {
 	c.effect = c.worker.effect
-	c.hold = holdReservation
+	c.reservation = reserved
 	c.run.session.note(ev)
 	c.transition(EventAuthorized, StateAuthorized, &note{at: c.now, session: true})
 }
 
 // readmit admits a call that waited for consent, its own reservation left out.
-func (c *call) readmit() (next int, held *signal, e *ending) {
+func (c *call) readmit() (next int, held *signal, e *result) {
 	s := c.run.session
 	resume := s.state.Resume
-	if c.hold == holdNothing { // it was admitted before a restart
+	if c.reservation == reservedNothing { // it was admitted before a restart
 		resume = s.state.Admit
 	}
 	v, ev := resume(c.exec.instant(c.now), &c.worker.rule)
 	if !v.Admitted() {
-		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
+		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.evaluation)
 	}
-	c.asked.unasked = !c.worker.judge.asks
+	c.asked.unasked = !c.worker.evaluation.asks
 	c.authorized(&ev)
 	return nextRun, nil, nil
 }
 
 // admitDry says what admit would do.
-func (c *call) admitDry() (next int, held *signal, e *ending) {
+func (c *call) admitDry() (next int, held *signal, e *result) {
 	v := c.check(&c.worker.rule)
-	switch asked := c.worker.judge.asks; {
+	switch asked := c.worker.evaluation.asks; {
 	case !v.Admitted():
-		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.judge)
-	case asked && !c.exec.desk.answers(c):
-		if e := cmp.Or(c.nobody(), c.exec.desk.overfull(c)); e != nil {
+		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.evaluation)
+	case asked && !c.exec.approvals.answers(c):
+		if e := cmp.Or(c.nobody(), c.exec.approvals.overfull(c)); e != nil {
 			return nextEnd, nil, e
 		}
-		return nextEnd, nil, &ending{event: EventAborted, to: StateAborted, outcome: c.pending()}
+		return nextEnd, nil, &result{event: EventAborted, to: StateAborted, outcome: c.pending()}
 	}
-	return nextEnd, nil, &ending{event: EventAborted, to: StateAborted, verdict: &Verdict{Runs: true}}
+	return nextEnd, nil, &result{event: EventAborted, to: StateAborted, verdict: &Verdict{Runs: true}}
 }
 
 // describe prepares what the rules need to know of the call.
@@ -158,22 +158,22 @@ func (c *call) settle(out *Outcome, now time.Time) {
 	at := c.exec.instant(now)
 	var ev rules.Event
 	var err error
-	switch c.hold {
-	case holdReservation:
+	switch c.reservation {
+	case reserved:
 		ev, err = s.state.Release(at, c.id)
-	case holdInvocation:
+	case reservedAndInvoked:
 		if out.Kind == Denied { // its handler was not let go after all
 			ev, err = s.state.Release(at, c.id)
 		} else {
 			ev, err = s.state.Finish(at, c.id, statusOf(out))
 		}
 	}
-	if c.hold != holdNothing && err == nil {
+	if c.reservation != reservedNothing && err == nil {
 		s.note(&ev)
 	}
-	c.hold = holdNothing
+	c.reservation = reservedNothing
 	if !c.dry {
-		c.stand(out)
+		c.fillRunStatus(out)
 	}
 	if c.position > 0 {
 		p := c.run.part
@@ -199,8 +199,8 @@ func statusOf(out *Outcome) rules.Status {
 	return rules.StatusTimeout
 }
 
-// stand says how the run stands after an outcome. s.mu is held.
-func (c *call) stand(out *Outcome) {
+// fillRunStatus says how the run stands after an outcome. s.mu is held.
+func (c *call) fillRunStatus(out *Outcome) {
 	state := c.run.session.state
 	result := rules.ResultRefused
 	switch {

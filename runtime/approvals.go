@@ -13,9 +13,9 @@ import (
 // answers are told what became of them.
 const memory = 24 * time.Hour
 
-// A desk keeps the requests for consent and the grants of an executor. Its lock
+// A approvals keeps the requests for consent and the grants of an executor. Its lock
 // is taken after those of a call and its session.
-type desk struct {
+type approvals struct {
 	exec  *Executor
 	key   []byte
 	noted func(*consent.Event) // nil: nobody is told of changes of the book
@@ -31,14 +31,14 @@ type desk struct {
 }
 
 // open makes d ready.
-func (d *desk) open(e *Executor) {
+func (d *approvals) open(e *Executor) {
 	d.exec, d.key = e, make([]byte, 32)
 	_, _ = rand.Read(d.key) // never fails
 	d.book, d.calls = consent.NewBook(d.key), map[string]*call{}
 }
 
 // apply changes the book. d.mu is held: events do not get stale.
-func (d *desk) apply(ev *consent.Event) {
+func (d *approvals) apply(ev *consent.Event) {
 	if err := d.book.Apply(ev); err != nil {
 		d.exec.report(&CallError{CallID: ev.Call, Err: err})
 		return
@@ -46,12 +46,12 @@ func (d *desk) apply(ev *consent.Event) {
 	if d.noted != nil {
 		d.noted(ev)
 	}
-	d.exec.ledger.agree(ev)
+	d.exec.log.consentChanged(ev)
 	d.arm()
 }
 
 // arm sees to it that the timer runs when something will be due. d.mu is held.
-func (d *desk) arm() {
+func (d *approvals) arm() {
 	if d.closed.happened() {
 		return
 	}
@@ -80,7 +80,7 @@ type dueEvent struct {
 // tick does what time has brought: reminders, and the ends of requests that ran
 // out. It returns the calls of these. The lock is taken for at most consent.AtOnce
 // requests at a time, so that answers and new requests come in between.
-func (d *desk) tick() (expired []*call) {
+func (d *approvals) tick() (expired []*call) {
 	for now := d.exec.now(); ; {
 		d.mu.Lock()
 		if d.book == nil || d.closed.happened() {
@@ -106,7 +106,7 @@ func (d *desk) tick() (expired []*call) {
 
 // tickOne is tick for one request: an answer to it does not wait for the other
 // requests that are due.
-func (d *desk) tickOne(request string) {
+func (d *approvals) tickOne(request string) {
 	now := d.exec.now()
 	d.mu.Lock()
 	var due []dueEvent
@@ -118,7 +118,7 @@ func (d *desk) tickOne(request string) {
 }
 
 // occur applies events that time has brought. d.mu is held.
-func (d *desk) occur(events []consent.Event) []dueEvent {
+func (d *approvals) occur(events []consent.Event) []dueEvent {
 	due := make([]dueEvent, 0, len(events))
 	for i := range events {
 		if c := d.calls[events[i].Request]; c != nil { // else its tool is gone, or takes other arguments: recovery ends the call
@@ -158,14 +158,14 @@ func (e *Executor) Expire() []string {
 		return nil
 	}
 	var ids []string
-	for _, c := range e.desk.tick() {
+	for _, c := range e.approvals.tick() {
 		ids = append(ids, c.id)
 	}
 	return ids
 }
 
 // answers reports whether the question of c needs nobody's answer any more.
-func (d *desk) answers(c *call) bool {
+func (d *approvals) answers(c *call) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_, yes := d.answer(c)
@@ -174,7 +174,7 @@ func (d *desk) answers(c *call) bool {
 
 // answer returns the grant that answers the question of c; it is empty when
 // nobody is asked at present. d.mu is held.
-func (d *desk) answer(c *call) (grant string, yes bool) {
+func (d *approvals) answer(c *call) (grant string, yes bool) {
 	if _, off := d.book.IsOff(c.now); off {
 		return "", true
 	}
@@ -183,7 +183,7 @@ func (d *desk) answer(c *call) (grant string, yes bool) {
 }
 
 // drop forgets the request of a call that has ended. c.mu is held.
-func (d *desk) drop(c *call) {
+func (d *approvals) drop(c *call) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if ev, ok := d.book.Cancel(d.exec.now(), c.asked.id); ok {
@@ -197,7 +197,7 @@ func (d *desk) drop(c *call) {
 // use uses up what allows the call to start, and checks that it is what was
 // approved; the ending is that of a call that is not. The call's and its session's locks
 // are held.
-func (d *desk) use(c *call) *ending {
+func (d *approvals) use(c *call) *result {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a := c.asked
@@ -234,7 +234,7 @@ func (d *desk) use(c *call) *ending {
 const prunedAtOnce = 4
 
 // prune forgets some of what is old. d.mu is held.
-func (d *desk) prune(now time.Time) {
+func (d *approvals) prune(now time.Time) {
 	for _, id := range d.book.Prune(now.Add(-memory), prunedAtOnce) {
 		delete(d.calls, id)
 	}

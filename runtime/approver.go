@@ -45,7 +45,7 @@ const DefaultMaxOpenRequests = 100
 // default is wrong when sessions rightly ask for more than their approvers can read
 // at a time, such as in a batch that is approved by a program.
 func WithMaxOpenRequests(n int) Option {
-	return func(e *Executor) { e.desk.most = n }
+	return func(e *Executor) { e.approvals.most = n }
 }
 
 // Parts of what people are asked and answer, as package consent defines them.

@@ -10,17 +10,17 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// aside stores the output of e, when it is longer than the tool's artifact allows,
+// storeArtifact stores the output of e, when it is longer than the tool's artifact allows,
 // and answers with its name and a preview instead. It is stored before the call
 // commits and has its outcome: one that cannot be is a failure, for which what the
 // call did is taken back where it can be.
-func (c *call) aside(e *ending) {
+func (c *call) storeArtifact(e *result) {
 	if e.outcome.Kind != Completed || !c.tooLong(e.outcome.Output) || c.givenUp() {
 		return
 	}
 	stored, err := c.store(c.running, c.outputs, e.outcome.Output)
 	if err != nil {
-		*e = ending{output: e.output}
+		*e = result{output: e.output}
 		fault := c.faulty(ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err))
 		c.failed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.tool), fault)
 		return

@@ -68,7 +68,7 @@ func (t *Turn) together(ctx context.Context, calls []Call, outcomes []Outcome) {
 	e := s.exec
 	open := newSignal()
 	begun := make([]*call, len(calls))
-	earlier := make([]*record, len(calls))
+	earlier := make([]*callRecord, len(calls))
 	for i, in := range calls {
 		b := &batch{admitted: signal{}, open: open}
 		c, r := t.begin(ctx, in, b)

@@ -40,7 +40,7 @@ type call struct {
 	run    *Run
 	turn   *Turn
 	ctx    context.Context // of the caller: it lives as long as the call
-	record *record
+	record *callRecord
 	id     string
 	began  time.Time
 	batch  *batch
@@ -57,7 +57,7 @@ type call struct {
 	obligations []Obligation
 	outputs     wire.Value
 	policyCtx   callContext
-	lane        *signal
+	slotGranted *signal
 	asked       *asked
 	metadata    map[string]string
 	heartbeat   bool            // it asked to be continued
@@ -87,7 +87,7 @@ type call struct {
 	fence        fence
 	state        State
 	phase        phase
-	hold         hold // what it has in the rules; guarded by the session
+	reservation  reservation // what it has in the rules; guarded by the session
 	invoked      bool
 	back         bool          // the handler of the present attempt has returned
 	lingering    bool          // it has outlived the call
@@ -98,7 +98,7 @@ type call struct {
 	ending       bool          // a goroutine gives it its outcome
 	entry        uint64        // position of its latest entry in the journal
 	begun        bool          // the handler was let go: it may have had effects
-	interruption *ending       // while it is judged once more: how it ends unless it runs again
+	interruption *result       // while it is judged once more: how it ends unless it runs again
 	rejudging    bool          // after a restart: the policy has not said yet whether it may run again
 	committing   bool          // it is recorded, or about to be, that what it did stands: only its commit ends it
 	running      *callContext  // of the present attempt
@@ -115,20 +115,20 @@ type call struct {
 	away         bool          // its worker has left it
 }
 
-// A hold says what a call has in the rule state of its session.
-type hold uint8
+// A reservation says what a call has in the rule state of its session.
+type reservation uint8
 
 const (
-	holdNothing hold = iota
-	holdReservation
-	holdInvocation // its handler was started
+	reservedNothing reservation = iota
+	reserved
+	reservedAndInvoked // its handler was started
 )
 
 // open finds the earlier call that in repeats, or makes a new one. A call for which
 // there is no room, or whose id is that of another call, has its outcome: then the
 // record that it returns is its own, and its observers are waited for until done is
 // closed. Both are nil when t belongs to no run.
-func (t *Turn) open(ctx context.Context, in Call, done <-chan struct{}) (c *call, earlier *record) {
+func (t *Turn) open(ctx context.Context, in Call, done <-chan struct{}) (c *call, earlier *callRecord) {
 	c = t.newCall(ctx, in)
 	if c == nil {
 		return nil, nil
@@ -157,7 +157,7 @@ func (t *Turn) open(ctx context.Context, in Call, done <-chan struct{}) (c *call
 
 // enroll makes the session know c, unless it knows a call of that id: then it
 // returns that one. A call for which there is no room gets its outcome instead.
-func (c *call) enroll(refused *Outcome) (earlier *record) {
+func (c *call) enroll(refused *Outcome) (earlier *callRecord) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +196,7 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.WithPrincipal(in.Principal)
 	}
-	r := &record{id: in.ID, tool: in.Tool}
+	r := &callRecord{id: in.ID, tool: in.Tool}
 	c := &call{
 		exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID,
 		tool: tool, index: index, metadata: in.Metadata, phase: phasePreparing,
@@ -237,13 +237,13 @@ func (c *call) over() *signal {
 // It goes to out, which is zero.
 func (c *call) await(out *Outcome) {
 	r := c.record
-	quick := c.exec.waiter == nil && r.first.soon() // a Waiter counts those who wait
+	quick := c.exec.waiter == nil && r.first.spin() // a Waiter counts those who wait
 	if !quick && c.exec.wait(&r.first, nil, c.ctx.Done()) == sawDone {
 		c.forsake()
 		c.exec.wait(&r.first, nil, nil)
 	}
 	if r.final != nil {
-		*out = c.linger()
+		*out = c.awaitConsent()
 		return
 	}
 	if !c.dry {
@@ -259,16 +259,16 @@ func (c *call) forsake() {
 	c.end(*e)
 }
 
-// linger waits for the outcome of a call that waits for consent, as long as the
+// awaitConsent waits for the outcome of a call that waits for consent, as long as the
 // caller's patience lasts, and on when it has been approved meanwhile.
-func (c *call) linger() Outcome {
+func (c *call) awaitConsent() Outcome {
 	final := c.record.final
 	gone := c.ctx.Done()
 	late := newSignal()
 	c.mu.Lock()
 	c.asked.late = late
 	c.mu.Unlock()
-	if d := c.patience(); d > 0 && !c.exec.desk.closed.happened() {
+	if d := c.patience(); d > 0 && !c.exec.approvals.closed.happened() {
 		t := c.exec.after(d, func() { c.exec.fire(late) })
 		c.exec.wait(final, late, gone)
 		t.Stop()
@@ -363,7 +363,7 @@ func (c *call) expire() (again time.Time) {
 	p := c.phase
 	c.mu.Unlock()
 	if p == phaseRunning {
-		if again = c.outlive(); !again.IsZero() {
+		if again = c.tryEnterGrace(); !again.IsZero() {
 			return again
 		}
 	}
@@ -375,12 +375,12 @@ func (c *call) expire() (again time.Time) {
 
 // depart undoes what the call holds beyond its outcome.
 func (c *call) depart() {
-	if c.lane != nil {
-		c.exec.lanes[c.index].forgo(c.lane, c.exec)
-		c.lane = nil
+	if c.slotGranted != nil {
+		c.exec.slots[c.index].cancelWait(c.slotGranted, c.exec)
+		c.slotGranted = nil
 	}
 	if c.slot {
-		c.exec.lanes[c.index].releaseAfter(c.clock().Sub(c.now), c.exec)
+		c.exec.slots[c.index].releaseAfter(c.clock().Sub(c.now), c.exec)
 		c.slot = false
 	}
 	c.leaveExecutor()

@@ -9,36 +9,36 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A record is what a session remembers of a call.
-type record struct {
-	id     string
-	tool   string
-	input  []byte
-	digest bool      // input is a digest: the input is larger than the tool allows
-	room   [160]byte // for a short input and, behind it, a short output
-	first  signal    // the first answer is there: the outcome, or that the call waits for consent
-	final  *signal   // then: the outcome is there; nil when it was the first answer
-	kept   kept
-	later  atomic.Pointer[Outcome] // what an unknown call, or one that was not recorded in time, turned out to be; nil: that is not known, or it was neither
-	call   *call                   // as long as something can become of it, or it waited for consent
-	run    *runCalls
-	number int      // in the session
-	undo   undoable // guarded by the session
-	old    *bygone  // of an earlier process; nil: of this one
-	hash   uint64   // of the id, in the index of the session
-	next   *record  // there
-	before *record  // the call of the same run that was made before; nil: this is the first
+// A callRecord is what a session remembers of a call.
+type callRecord struct {
+	id       string
+	tool     string
+	input    []byte
+	digest   bool      // input is a digest: the input is larger than the tool allows
+	room     [160]byte // for a short input and, behind it, a short output
+	first    signal    // the first answer is there: the outcome, or that the call waits for consent
+	final    *signal   // then: the outcome is there; nil when it was the first answer
+	stored   storedOutcome
+	later    atomic.Pointer[Outcome] // what an unknown call, or one that was not recorded in time, turned out to be; nil: that is not known, or it was neither
+	call     *call                   // as long as something can become of it, or it waited for consent
+	run      *runCalls
+	number   int            // in the session
+	undo     undoable       // guarded by the session
+	restored *restoredInput // of an earlier process; nil: of this one
+	hash     uint64         // of the id, in the index of the session
+	next     *callRecord    // there
+	before   *callRecord    // the call of the same run that was made before; nil: this is the first
 }
 
-// A bygone call is known by what an earlier process has recorded of its input.
-type bygone struct {
+// A restoredInput call is known by what an earlier process has recorded of its input.
+type restoredInput struct {
 	mac       string // of the input
 	heartbeat bool   // which is taken out of the arguments
 }
 
 // spare returns what the input has left of the room, to append the output to. It is
 // used by the one goroutine that works on the call.
-func (r *record) spare() []byte {
+func (r *callRecord) spare() []byte {
 	n := 0
 	if len(r.input) <= len(r.room) {
 		n = len(r.input)
@@ -48,11 +48,11 @@ func (r *record) spare() []byte {
 
 // repeats reports whether c is the same call as an earlier one: the same tool
 // with arguments that decode to the same value.
-func (c *call) repeats(earlier *record) bool {
+func (c *call) repeats(earlier *callRecord) bool {
 	if earlier.tool != c.record.tool {
 		return false
 	}
-	if earlier.old != nil && c.exec.ledger.remembers(earlier.old.mac, c.record.input) {
+	if earlier.restored != nil && c.exec.log.remembers(earlier.restored.mac, c.record.input) {
 		return true
 	}
 	if earlier.digest != c.record.digest {
@@ -64,13 +64,13 @@ func (c *call) repeats(earlier *record) bool {
 	if c.tool == nil || earlier.digest {
 		return false
 	}
-	a, b := canonical(c.tool, earlier.input, earlier.old), canonical(c.tool, c.record.input, nil)
+	a, b := canonical(c.tool, earlier.input, earlier.restored), canonical(c.tool, c.record.input, nil)
 	return a != nil && bytes.Equal(a, b)
 }
 
 // canonical returns the arguments in input in the one form that equal arguments
 // share, nil when they are invalid.
-func canonical(t *Tool, input []byte, old *bygone) (b []byte) {
+func canonical(t *Tool, input []byte, old *restoredInput) (b []byte) {
 	defer func() {
 		if recover() != nil { // a fault of the codec: the call itself will report it
 			b = nil
@@ -88,7 +88,7 @@ func canonical(t *Tool, input []byte, old *bygone) (b []byte) {
 }
 
 // await returns the outcome of a call that somebody else waits for.
-func (r *record) await(ctx context.Context, s *Session) Outcome {
+func (r *callRecord) await(ctx context.Context, s *Session) Outcome {
 	e := s.exec
 	if !r.first.happened() && e.wait(&r.first, nil, ctx.Done()) == sawDone {
 		return r.now(s)
@@ -106,7 +106,7 @@ func (r *record) await(ctx context.Context, s *Session) Outcome {
 }
 
 // now returns what there is to say of a call before it has its outcome.
-func (r *record) now(*Session) Outcome {
+func (r *callRecord) now(*Session) Outcome {
 	if r.first.happened() {
 		if r.final == nil || r.final.happened() {
 			return r.outcome()

@@ -11,12 +11,12 @@ import (
 // (BenchmarkCallIndex). The zero value is empty. The session guards it.
 type callIndex struct {
 	seed   maphash.Seed
-	chains []*record // a power of two, by the last bits of the hash
+	chains []*callRecord // a power of two, by the last bits of the hash
 	count  int
 }
 
 // find returns the record of a call, nil when there is none.
-func (x *callIndex) find(id string) *record {
+func (x *callIndex) find(id string) *callRecord {
 	if x.count == 0 {
 		return nil
 	}
@@ -25,9 +25,9 @@ func (x *callIndex) find(id string) *record {
 
 // put adds r, whose id is set, unless there is a record of that id: then it
 // returns that one.
-func (x *callIndex) put(r *record) (earlier *record) {
+func (x *callIndex) put(r *callRecord) (earlier *callRecord) {
 	if x.chains == nil {
-		x.seed, x.chains = maphash.MakeSeed(), make([]*record, 8)
+		x.seed, x.chains = maphash.MakeSeed(), make([]*callRecord, 8)
 	}
 	r.hash = maphash.String(x.seed, r.id)
 	if earlier = x.look(r.id, r.hash); earlier != nil {
@@ -42,8 +42,8 @@ func (x *callIndex) put(r *record) (earlier *record) {
 }
 
 // all yields every record, in no order.
-func (x *callIndex) all() iter.Seq[*record] {
-	return func(yield func(*record) bool) {
+func (x *callIndex) all() iter.Seq[*callRecord] {
+	return func(yield func(*callRecord) bool) {
 		for _, r := range x.chains {
 			for ; r != nil; r = r.next {
 				if !yield(r) {
@@ -55,7 +55,7 @@ func (x *callIndex) all() iter.Seq[*record] {
 }
 
 // look is find for a table that is not empty.
-func (x *callIndex) look(id string, hash uint64) *record {
+func (x *callIndex) look(id string, hash uint64) *callRecord {
 	r := *x.chain(hash)
 	for r != nil && (r.hash != hash || r.id != id) {
 		r = r.next
@@ -64,10 +64,10 @@ func (x *callIndex) look(id string, hash uint64) *record {
 }
 
 // chain returns where the chain of a hash begins.
-func (x *callIndex) chain(hash uint64) **record { return &x.chains[hash&uint64(len(x.chains)-1)] }
+func (x *callIndex) chain(hash uint64) **callRecord { return &x.chains[hash&uint64(len(x.chains)-1)] }
 
 // link puts r before its chain.
-func (x *callIndex) link(r *record) {
+func (x *callIndex) link(r *callRecord) {
 	first := x.chain(r.hash)
 	r.next, *first = *first, r
 }
@@ -75,7 +75,7 @@ func (x *callIndex) link(r *record) {
 // grow doubles the table.
 func (x *callIndex) grow() {
 	old := x.chains
-	x.chains = make([]*record, 2*len(old))
+	x.chains = make([]*callRecord, 2*len(old))
 	for _, r := range old {
 		for r != nil {
 			next := r.next

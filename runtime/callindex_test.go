@@ -13,21 +13,21 @@ import (
 // TestCallIndex does the same to an index and to a map.
 func TestCallIndex(t *testing.T) {
 	var x callIndex
-	want := map[string]*record{}
+	want := map[string]*callRecord{}
 	assert.Nil(t, x.find("a"))
 	assert.Empty(t, slices.Collect(x.all()))
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
 		id := strconv.Itoa(random.IntN(2000))
 		require.Same(t, want[id], x.find(id))
-		r := &record{id: id}
+		r := &callRecord{id: id}
 		require.Same(t, want[id], x.put(r))
 		if want[id] == nil {
 			want[id] = r
 		}
 		require.Same(t, want[id], x.find(id))
 	}
-	found := map[string]*record{}
+	found := map[string]*callRecord{}
 	for r := range x.all() {
 		require.NotContains(t, found, r.id)
 		found[r.id] = r
@@ -42,9 +42,9 @@ func TestCallIndex(t *testing.T) {
 // TestCallIndexOfOneHash makes all ids collide.
 func TestCallIndexOfOneHash(t *testing.T) {
 	var x callIndex
-	require.Nil(t, x.put(&record{id: "a"}))
+	require.Nil(t, x.put(&callRecord{id: "a"}))
 	first := x.find("a")
-	second := &record{id: "b", hash: first.hash}
+	second := &callRecord{id: "b", hash: first.hash}
 	x.link(second)
 	assert.Same(t, first, x.look("a", first.hash))
 	assert.Same(t, second, x.look("b", first.hash))
@@ -53,9 +53,9 @@ func TestCallIndexOfOneHash(t *testing.T) {
 
 // BenchmarkCallIndex remembers 512 calls, once in an index and once in a map.
 func BenchmarkCallIndex(b *testing.B) {
-	records := make([]*record, 512)
+	records := make([]*callRecord, 512)
 	for i := range records {
-		records[i] = &record{id: "c" + strconv.Itoa(i)}
+		records[i] = &callRecord{id: "c" + strconv.Itoa(i)}
 	}
 	b.Run("index", func(b *testing.B) {
 		b.ReportAllocs()
@@ -69,7 +69,7 @@ func BenchmarkCallIndex(b *testing.B) {
 	b.Run("map", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			m := map[string]*record{}
+			m := map[string]*callRecord{}
 			for _, r := range records {
 				if m[r.id] == nil {
 					m[r.id] = r

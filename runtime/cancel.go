@@ -63,7 +63,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) CancelR
 }
 
 // ended reports whether r has its outcome.
-func (r *record) ended() bool {
+func (r *callRecord) ended() bool {
 	return r.first.happened() && (r.final == nil || r.final.happened())
 }
 
@@ -91,10 +91,10 @@ func (e *Executor) sessionOf(id string) *Session {
 
 // contextOf returns the context of a call that no context of a caller ends.
 func (e *Executor) contextOf(session, id string) context.Context {
-	if e.rig == nil || e.rig.Context == nil {
+	if e.hooks == nil || e.hooks.Context == nil {
 		return context.Background()
 	}
-	return e.rig.Context(session, id)
+	return e.hooks.Context(session, id)
 }
 
 // StartCall begins a call and returns its id without waiting for anything that may
@@ -115,8 +115,8 @@ func (t *Turn) StartCall(in Call) (id string, err error) {
 	switch {
 	case c == nil && r == nil:
 		return "", errors.New("a call is made in a turn of a run: there is none")
-	case c == nil && r.kept.more != nil && r.kept.more.Reason == ReasonAtCapacity:
-		return "", errors.New(r.kept.more.Message)
+	case c == nil && r.stored.more != nil && r.stored.more.Reason == ReasonAtCapacity:
+		return "", errors.New(r.stored.more.Message)
 	case c == nil:
 		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.id)
 	case r != nil:

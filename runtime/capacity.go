@@ -48,7 +48,7 @@ func (c *call) enterExecutor() *Outcome {
 	if c.tool == nil {
 		return nil
 	}
-	lane := &e.lanes[c.index]
+	lane := &e.slots[c.index]
 	if lane.limit > 0 && lane.inside.Add(1) > lane.most {
 		c.leaveExecutor()
 		return c.atCapacity(lane.retryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.tool, lane.most))
@@ -60,7 +60,7 @@ func (c *call) enterExecutor() *Outcome {
 // lock is held.
 func (c *call) finishRefused(out *Outcome) {
 	out.CallID = c.id
-	c.stand(out)
+	c.fillRunStatus(out)
 	c.record.keep(out)
 	c.exec.fire(&c.record.first)
 }
@@ -69,7 +69,7 @@ func (c *call) finishRefused(out *Outcome) {
 func (c *call) reenterExecutor() {
 	c.inFlight = true
 	c.exec.capacity.inside.Add(1)
-	if lane := &c.exec.lanes[c.index]; lane.limit > 0 {
+	if lane := &c.exec.slots[c.index]; lane.limit > 0 {
 		lane.inside.Add(1)
 	}
 }
@@ -84,7 +84,7 @@ func (c *call) leaveExecutor() {
 	if c.tool == nil {
 		return
 	}
-	if lane := &c.exec.lanes[c.index]; lane.limit > 0 {
+	if lane := &c.exec.slots[c.index]; lane.limit > 0 {
 		lane.inside.Add(-1)
 	}
 }
@@ -102,14 +102,14 @@ func (c *call) atCapacity(retry time.Duration, why string) *Outcome {
 }
 
 // Open sets how many calls of a tool run at once, and how many may wait.
-func (l *lane) open(limits Limits) {
+func (l *slots) open(limits Limits) {
 	l.limit = limits.Concurrency
 	queue := max(cmp.Or(limits.Queue, queueFactor*limits.Concurrency), 0) // NoQueue is negative
 	l.most = int64(l.limit + queue)
 }
 
 // took notes how long a slot was held. l.mu is held.
-func (l *lane) took(d time.Duration) {
+func (l *slots) took(d time.Duration) {
 	if l.mean == 0 {
 		l.mean = d
 	}
@@ -118,7 +118,7 @@ func (l *lane) took(d time.Duration) {
 
 // retryAfter returns when a place in the queue is likely to be free, in whole
 // seconds.
-func (l *lane) retryAfter() time.Duration {
+func (l *slots) retryAfter() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	each := l.mean / time.Duration(l.limit)

@@ -43,18 +43,18 @@ func WithClock(c Clock) Option {
 // now returns the time.
 func (e *Executor) now() time.Time {
 	if e.clock == nil {
-		return e.wall.now()
+		return e.wallClock.now()
 	}
 	return e.clock.Now()
 }
 
-// A wall tells the time of day. It reads the clock that nobody sets, which is half
+// A wallClock tells the time of day. It reads the clock that nobody sets, which is half
 // of what time.Now reads, and counts from a whole reading: somebody who sets the
 // time of day is noticed within a second.
-type wall struct{ read atomic.Pointer[time.Time] }
+type wallClock struct{ read atomic.Pointer[time.Time] }
 
 // now returns the time.
-func (w *wall) now() time.Time {
+func (w *wallClock) now() time.Time {
 	if last := w.read.Load(); last != nil {
 		if since := time.Since(*last); since < time.Second {
 			return last.Add(since)

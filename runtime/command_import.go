@@ -28,13 +28,13 @@ func (e *Executor) Import(ctx context.Context, c Command) (CommandResult, error)
 	if c.Nonce == "" {
 		return CommandResult{}, errors.New("a command without a nonce cannot be imported once only")
 	}
-	if err := e.ledger.health(); err != nil {
+	if err := e.log.health(); err != nil {
 		return CommandResult{}, fmt.Errorf("the command cannot be recorded: %w", err)
 	}
-	if e.desk.closed.happened() {
+	if e.approvals.closed.happened() {
 		return CommandResult{}, errors.New("the executor is shutting down: it imports no command any more")
 	}
-	known, interrupted := e.imports.begin(c.Nonce)
+	known, interrupted := e.seen.begin(c.Nonce)
 	switch {
 	case interrupted:
 		res := CommandResult{Result: CommandInterrupted}
@@ -52,14 +52,14 @@ func (e *Executor) Import(ctx context.Context, c Command) (CommandResult, error)
 // noteCommand records that a command is imported, or what became of it, and
 // returns when that is durable.
 func (e *Executor) noteCommand(c *Command, res *CommandResult) error {
-	if !e.ledger.on() {
+	if !e.log.on() {
 		return nil
 	}
 	r := &journal.Record{Kind: journal.KindCommandImported, At: plain(e.now()), By: c.By, Command: c.recorded()}
 	if res != nil {
 		r.Kind, r.Command = journal.KindCommandDone, &journal.Command{Nonce: c.Nonce, Kind: c.Kind, Result: res}
 	}
-	if err := e.ledger.flushPatiently(e.ledger.note(r)); err != nil {
+	if err := e.log.flushPatiently(e.log.note(r)); err != nil {
 		return fmt.Errorf("the command cannot be recorded: %w", err)
 	}
 	return nil
@@ -148,14 +148,14 @@ func resultOf(res *Resolution) CommandResult {
 	return out
 }
 
-// imports knows the commands that were imported.
-type imports struct {
+// seenCommands knows the commands that were imported.
+type seenCommands struct {
 	mu    sync.Mutex
 	known map[string]bool // by nonce: an earlier process was carrying it out, and has not said what became of it
 }
 
 // begin notes that a command is about to be carried out, unless it is known.
-func (m *imports) begin(nonce string) (known, interrupted bool) {
+func (m *seenCommands) begin(nonce string) (known, interrupted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	interrupted, known = m.known[nonce]
@@ -164,13 +164,13 @@ func (m *imports) begin(nonce string) (known, interrupted bool) {
 }
 
 // recall notes what a record of an earlier process says.
-func (m *imports) recall(r *journal.Record) {
+func (m *seenCommands) recall(r *journal.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.set(r.Command.Nonce, r.Kind == journal.KindCommandImported)
 }
 
-func (m *imports) set(nonce string, interrupted bool) {
+func (m *seenCommands) set(nonce string, interrupted bool) {
 	if m.known == nil {
 		m.known = map[string]bool{}
 	}

@@ -28,7 +28,7 @@ var (
 
 // commitParts commits what the call did, whose output was accepted. It changes
 // the ending when that cannot be, or is not known.
-func (c *call) commitParts(e *ending) {
+func (c *call) commitParts(e *result) {
 	parts, ok := c.closeParts()
 	if len(parts) == 0 || !ok {
 		if !ok {
@@ -111,7 +111,7 @@ func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
 // returns when that is durable. It reports false when the call has its outcome
 // already, comes too late, or it cannot be recorded. From here on only the commit
 // ends the call.
-func (c *call) decideToCommit(e *ending, seals []journal.Seal) bool {
+func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	c.mu.Lock()
 	if c.ending || c.overtime() {
 		c.mu.Unlock()
@@ -119,8 +119,8 @@ func (c *call) decideToCommit(e *ending, seals []journal.Seal) bool {
 	}
 	c.committing, c.phase = true, phaseCommitting
 	due := c.count(c.clock(), int(grace/commitTick), commitTick)
-	if c.exec.ledger.on() {
-		c.entry = c.exec.ledger.add(c.decision(e, seals))
+	if c.exec.log.on() {
+		c.entry = c.exec.log.add(c.decision(e, seals))
 	}
 	c.mu.Unlock()
 	c.worker.arm(due)
@@ -137,12 +137,12 @@ func (c *call) decideToCommit(e *ending, seals []journal.Seal) bool {
 }
 
 // decision returns the entry of a decision to commit. c.mu is held.
-func (c *call) decision(e *ending, seals []journal.Seal) draft {
+func (c *call) decision(e *result, seals []journal.Seal) draft {
 	r := &journal.Record{
 		Kind: journal.KindCommitting, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
 		Tool: c.record.tool, Attempt: c.attempt, Revision: c.revision, Sealed: seals,
 	}
-	var p payer
+	var p payloadBuilder
 	out := e.outcome
 	c.complete(&out, c.clock(), true)
 	r.Duration = out.Duration
@@ -151,7 +151,7 @@ func (c *call) decision(e *ending, seals []journal.Seal) draft {
 
 // committedLate gives a call its outcome that was told to be unknown while its
 // commit waited for the journal, and reports whether it is one.
-func (c *call) committedLate(e *ending) bool {
+func (c *call) committedLate(e *result) bool {
 	c.mu.Lock()
 	yes, over := c.committing && e.waited && e.outcome.Kind == Completed, c.over()
 	c.mu.Unlock()
@@ -196,7 +196,7 @@ func (c *call) commitAll(parts []*begun) {
 
 // undecide changes the ending of a call whose foreign transaction failed after
 // it had been decided to commit.
-func (c *call) undecide(e *ending, err error) {
+func (c *call) undecide(e *result, err error) {
 	if !errors.Is(err, ErrMaybeCommitted) {
 		c.commitFailed(e, err)
 		return
@@ -208,16 +208,16 @@ func (c *call) undecide(e *ending, err error) {
 }
 
 // commitFailed makes e the ending of a call that is rolled back.
-func (c *call) commitFailed(e *ending, err error) {
+func (c *call) commitFailed(e *result, err error) {
 	output := e.output
-	*e = ending{commits: true}
+	*e = result{commits: true}
 	c.failed(e, "what the call did could not be committed", c.faulty(ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
 	e.output = output
 }
 
 // maybe makes e the ending of a call of which it is not known what it did.
-func (c *call) maybe(e *ending, r Reason, err error) {
-	*e = ending{
+func (c *call) maybe(e *result, r Reason, err error) {
+	*e = result{
 		commits: true, event: EventUnknown, to: StateExecuting, fault: c.faulty(r, fmt.Errorf("commit: %w", err)),
 		outcome: Outcome{Kind: Unknown, Reason: r, Message: "it is not known whether the call was committed: it may have taken effect"},
 	}

@@ -16,7 +16,7 @@ const rideAlong = 100 * time.Millisecond
 
 var errNotRecovered = errors.New("the journal was not read yet: call Recover before anything else")
 
-// A ledger hands what happens to the journal in the order in which it happened.
+// A commitLog hands what happens to the journal in the order in which it happened.
 // Entries are added under the locks of what they are about and cost no wait
 // there. Whoever needs them to be durable flushes: the first writes for all who
 // have come by then, and the first who comes meanwhile writes next.
@@ -25,7 +25,7 @@ var errNotRecovered = errors.New("the journal was not read yet: call Recover bef
 // memory is ahead of it then, and nothing that is answered may rest on that. Where
 // nothing of a write is there (journal.ErrUnavailable) the ledger is stalled: it
 // keeps the entries, and writes them when that is possible. See ledger_stall.go.
-type ledger struct {
+type commitLog struct {
 	exec    *Executor
 	journal journal.Journal // nil: nothing is recorded
 	key     []byte          // of digests of inputs
@@ -57,23 +57,23 @@ type batchOf struct {
 }
 
 // open makes l ready. Nothing is written before recovery has read the journal.
-func (l *ledger) open(e *Executor) {
+func (l *commitLog) open(e *Executor) {
 	l.exec, l.failed, l.filling = e, errNotRecovered, &batchOf{}
 	e.sessions.byID = map[string]*Session{}
 }
 
 // on reports whether there is a journal.
-func (l *ledger) on() bool { return l.journal != nil }
+func (l *commitLog) on() bool { return l.journal != nil }
 
 // begin continues the journal after a position.
-func (l *ledger) begin(after uint64) {
+func (l *commitLog) begin(after uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.next, l.durable, l.failed = after+1, after, nil
 }
 
 // health says why nothing can be written, if that is so.
-func (l *ledger) health() error {
+func (l *commitLog) health() error {
 	if !l.on() {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (l *ledger) health() error {
 }
 
 // failure is health with a journal.
-func (l *ledger) failure() error {
+func (l *commitLog) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed != nil {
@@ -90,10 +90,10 @@ func (l *ledger) failure() error {
 	return l.stall.err
 }
 
-// agree notes a change of the book of requests and grants. The lock of the desk
+// consentChanged notes a change of the book of requests and grants. The lock of the desk
 // is held. The next entry takes it along, whatever that is about: so the changes
 // are in the journal in their order.
-func (l *ledger) agree(ev *consent.Event) {
+func (l *commitLog) consentChanged(ev *consent.Event) {
 	if !l.on() {
 		return
 	}
@@ -109,7 +109,7 @@ type draft struct {
 }
 
 // add queues an entry and returns its position.
-func (l *ledger) add(d draft) uint64 {
+func (l *commitLog) add(d draft) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d.record.Consent, l.pending = l.pending, nil
@@ -127,10 +127,10 @@ func (l *ledger) add(d draft) uint64 {
 }
 
 // note is add for a record that is about no call.
-func (l *ledger) note(r *journal.Record) uint64 { return l.add(draft{record: r}) }
+func (l *commitLog) note(r *journal.Record) uint64 { return l.add(draft{record: r}) }
 
 // arm sees to it that what nobody waits for is written too. l.mu is held.
-func (l *ledger) arm() {
+func (l *commitLog) arm() {
 	if l.armed {
 		return
 	}
@@ -143,7 +143,7 @@ func (l *ledger) arm() {
 }
 
 // overdue is what the timer calls.
-func (l *ledger) overdue() {
+func (l *commitLog) overdue() {
 	l.mu.Lock()
 	l.armed = false
 	l.mu.Unlock()
@@ -151,7 +151,7 @@ func (l *ledger) overdue() {
 }
 
 // flushAll is flush for all that has been added.
-func (l *ledger) flushAll() error {
+func (l *commitLog) flushAll() error {
 	if !l.on() {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (l *ledger) flushAll() error {
 // flush returns when all entries up to a position would outlive a crash. The
 // error says that they may not, and that nothing will be written any more; or, when
 // it is journal.ErrUnavailable, that they are not there, and will be written later.
-func (l *ledger) flush(position uint64) error {
+func (l *commitLog) flush(position uint64) error {
 	if !l.on() {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (l *ledger) flush(position uint64) error {
 }
 
 // write writes b, which is filling, and lets the next leader write.
-func (l *ledger) write(b *batchOf) error {
+func (l *commitLog) write(b *batchOf) error {
 	l.whole.Lock()
 	l.mu.Lock()
 	b.last, b.err = l.next-1, l.failed

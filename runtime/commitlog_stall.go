@@ -33,7 +33,7 @@ type afterwards struct {
 
 // keep puts the entries of a batch that could not be written back in front of the
 // entries that wait, when they can be written later. l.mu is held.
-func (l *ledger) keep(b *batchOf) bool {
+func (l *commitLog) keep(b *batchOf) bool {
 	if !errors.Is(b.err, journal.ErrUnavailable) || l.failed != nil {
 		return false
 	}
@@ -48,12 +48,12 @@ func (l *ledger) keep(b *batchOf) bool {
 }
 
 // retry is what the timer calls.
-func (l *ledger) retry() { _ = l.flushAll() } // which sets the timer again
+func (l *commitLog) retry() { _ = l.flushAll() } // which sets the timer again
 
 // ended ends the stall, if there is one, because all entries up to a position were
 // written. What waited for these positions is done first, while calls are denied
 // still. No lock is held.
-func (l *ledger) ended(durable uint64) {
+func (l *commitLog) ended(durable uint64) {
 	l.mu.Lock()
 	s, n := &l.stall, 0
 	for n < len(s.later) && s.later[n].position <= durable {
@@ -92,7 +92,7 @@ func (s *stall) end() (over *signal) {
 
 // flushPatiently is flush, but waits for the end of a stall: for what cannot be taken
 // back, and must not be told before it is durable.
-func (l *ledger) flushPatiently(position uint64) error {
+func (l *commitLog) flushPatiently(position uint64) error {
 	for {
 		err := l.flush(position)
 		if !errors.Is(err, journal.ErrUnavailable) {
@@ -114,7 +114,7 @@ func (l *ledger) flushPatiently(position uint64) error {
 
 // afterwards has f called when all entries up to a position are durable, which may
 // be at once. It is not called when they never are.
-func (l *ledger) afterwards(position uint64, f func()) {
+func (l *commitLog) afterwards(position uint64, f func()) {
 	l.mu.Lock()
 	if l.durable < position {
 		defer l.mu.Unlock()
@@ -126,7 +126,7 @@ func (l *ledger) afterwards(position uint64, f func()) {
 }
 
 // stalled reports whether entries wait for a journal that takes none now.
-func (l *ledger) stalled() bool {
+func (l *commitLog) stalled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.stall.err != nil && l.failed == nil

@@ -55,17 +55,17 @@ func (r *Resolution) became(c *call) {
 // resolve is Decide, but for that it does not wait for the call, which it returns
 // unless there is nothing to wait for.
 func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
-	if e.ledger.on() && (e.desk.closed.happened() || e.ledger.stalled()) { // it can be answered later
-		return e.unrecorded(e.desk.call(requestID)), nil
+	if e.log.on() && (e.approvals.closed.happened() || e.log.stalled()) { // it can be answered later
+		return e.unrecorded(e.approvals.call(requestID)), nil
 	}
-	e.desk.tickOne(requestID)
+	e.approvals.tickOne(requestID)
 	answer := &consent.Answer{
 		By: a.By, Approve: a.Approve, Message: a.Message,
 		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
 	}
-	c := e.desk.call(requestID)
+	c := e.approvals.call(requestID)
 	if c == nil {
-		return e.desk.unknown(requestID, answer), nil
+		return e.approvals.unknown(requestID, answer), nil
 	}
 	if c.unfit { // an edit would be bound to another declaration than the request
 		a.Edit = nil
@@ -99,20 +99,20 @@ func deniedBy(message string) string {
 }
 
 // call returns the call that a request is about, nil when there is none.
-func (d *desk) call(request string) *call {
+func (d *approvals) call(request string) *call {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.calls[request]
 }
 
 // unknown notes an answer to a request that was never made, or is forgotten.
-func (d *desk) unknown(request string, a *consent.Answer) Resolution {
+func (d *approvals) unknown(request string, a *consent.Answer) Resolution {
 	a.Edit = nil
 	d.mu.Lock()
 	ev := d.book.Decide(d.exec.now(), request, a)
 	d.apply(&ev)
 	d.mu.Unlock()
-	if err := d.exec.recordConsent(ev.At, a.By, d.exec.ledger.flush); err != nil {
+	if err := d.exec.recordConsent(ev.At, a.By, d.exec.log.flush); err != nil {
 		return d.exec.unrecorded(nil)
 	}
 	d.exec.emit(&Event{
@@ -149,7 +149,7 @@ func (c *call) edited(ctx context.Context, request string, text []byte, a *conse
 		return e
 	}
 	// Whoever may not answer at all does not make the policy work.
-	d := &c.exec.desk
+	d := &c.exec.approvals
 	d.mu.Lock()
 	was, _ := d.book.Request(request)
 	probe := d.book.Decide(c.clock(), request, &consent.Answer{By: a.By, Approve: true, Offer: a.Offer})
@@ -219,7 +219,7 @@ func (c *call) consultOnce(ctx context.Context, in PolicyInput) (Decision, error
 		return Decision{}, err
 	}
 	if wait := v.places.acquire(); wait != nil && e.wait(wait, nil, ctx.Done()) != sawA {
-		v.places.forgo(wait, e)
+		v.places.cancelWait(wait, e)
 		return Decision{}, context.Cause(ctx)
 	}
 	watch := &callContext{parent: ctx}
@@ -260,7 +260,7 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.clock()
-	d := &c.exec.desk
+	d := &c.exec.approvals
 	d.mu.Lock()
 	ev := d.book.Decide(now, request, a)
 	d.apply(&ev)

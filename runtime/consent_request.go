@@ -35,7 +35,7 @@ type asked struct {
 // show prepares the question that is put to people, if any is, with what the
 // call would do. It reports false when the call has ended.
 func (c *call) show() bool {
-	j := &c.worker.judge
+	j := &c.worker.evaluation
 	if j.reason != ReasonNone || !j.asks && !c.resumed() {
 		return true
 	}
@@ -53,7 +53,7 @@ func (c *call) show() bool {
 		c.asked.question = q
 	}
 	hook, declared := c.tool.hooks.preview, c.tool.spec.Consent
-	if hook == nil || declared == nil || !declared.Preview || !c.resumed() && (c.exec.desk.answers(c) || c.nobody() != nil) {
+	if hook == nil || declared == nil || !declared.Preview || !c.resumed() && (c.exec.approvals.answers(c) || c.nobody() != nil) {
 		return true
 	}
 	plain := len(j.decision.Rewrites) == 0
@@ -81,7 +81,7 @@ func (c *call) makePreview() bool {
 		return false
 	}
 	p, err := c.previewOf(ctx, c.final)
-	var failed judgement
+	var failed evaluation
 	if err != nil {
 		failed = c.previewFailed(err)
 	}
@@ -91,7 +91,7 @@ func (c *call) makePreview() bool {
 		return false
 	}
 	if c.asked.preview = p; err != nil {
-		j := &c.worker.judge
+		j := &c.worker.evaluation
 		j.refuse(failed.reason, failed.detail, failed.message)
 		j.fault = failed.fault
 	}
@@ -100,7 +100,7 @@ func (c *call) makePreview() bool {
 
 // previewFailed judges that the call fails because the tool cannot show what it would
 // do. The texts of the tool's errors are asked here, in the time of the preview.
-func (c *call) previewFailed(err error) (j judgement) {
+func (c *call) previewFailed(err error) (j evaluation) {
 	whole := "" // of a panic the model reads nothing
 	if _, returned := errors.AsType[*foreign](err); returned {
 		whole = errorText(err)
@@ -112,8 +112,8 @@ func (c *call) previewFailed(err error) (j judgement) {
 }
 
 // previewLate is the ending of a call whose preview took too long.
-func (c *call) previewLate() *ending {
-	return &ending{
+func (c *call) previewLate() *result {
+	return &result{
 		event: EventFailed, to: StateFailed, fault: c.faulty(ReasonPreviewFailed, errPreviewLate),
 		outcome: Outcome{Kind: Failed, Reason: ReasonPreviewFailed, Message: fmt.Sprintf("%q could not show in time what the call would do", c.record.tool)},
 	}
@@ -203,28 +203,28 @@ func (c *call) consentCallWith(args wire.Value, revision string) consent.Call {
 var errNobody = errors.New("there is nobody to ask")
 
 // nobody refuses a call that needs consent when there is nobody to ask.
-func (c *call) nobody() *ending {
+func (c *call) nobody() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}
-	return refusal(ReasonConsentUnavailable, askDetail(c.worker.judge.decision.Asks), fmt.Sprintf(
+	return refusal(ReasonConsentUnavailable, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
 		"%q needs somebody's consent and %v", c.record.tool, errNobody))
 }
 
 // overfull refuses a call that needs consent when as many requests of its session
 // wait for answers as may.
-func (d *desk) overfull(c *call) *ending {
+func (d *approvals) overfull(c *call) *result {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.full(c)
 }
 
 // full is overfull while d.mu is held.
-func (d *desk) full(c *call) *ending {
+func (d *approvals) full(c *call) *result {
 	if d.book.Waiting(c.run.session.id) < d.most {
 		return nil
 	}
-	return refusal(ReasonTooManyPending, askDetail(c.worker.judge.decision.Asks), fmt.Sprintf(
+	return refusal(ReasonTooManyPending, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
 		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.tool,
 		counted(d.most, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
 }
@@ -240,8 +240,8 @@ func askDetail(asks []Ask) Detail {
 // admitAsked admits the call if its consent has been given, and otherwise
 // reserves what it needs and puts the question. The locks of the call and of
 // its session are held.
-func (c *call) admitAsked() (next int, held *signal, e *ending) {
-	d := &c.exec.desk
+func (c *call) admitAsked() (next int, held *signal, e *result) {
+	d := &c.exec.approvals
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	grant, yes := d.answer(c)
@@ -257,7 +257,7 @@ func (c *call) admitAsked() (next int, held *signal, e *ending) {
 	rc := &c.worker.rule
 	if e := cmp.Or(c.nobody(), d.full(c)); e != nil {
 		if v := c.check(rc); !v.Admitted() {
-			e = c.refused(v, rc, &c.worker.judge)
+			e = c.refused(v, rc, &c.worker.evaluation)
 		}
 		return nextEnd, nil, e
 	}
@@ -269,9 +269,9 @@ func (c *call) admitAsked() (next int, held *signal, e *ending) {
 	}
 	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
 	if !v.Admitted() {
-		return nextEnd, nil, c.refused(v, rc, &c.worker.judge)
+		return nextEnd, nil, c.refused(v, rc, &c.worker.evaluation)
 	}
-	c.hold = holdReservation
+	c.reservation = reserved
 	s.note(&rule)
 	d.prune(c.now)
 	d.apply(&ev)

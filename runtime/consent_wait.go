@@ -22,7 +22,7 @@ func (c *call) pending() Outcome {
 	// A dry call has no request: what it says is what one would say that began now.
 	q := &c.asked.question
 	reasons, need, life := q.Reasons, q.Requirement, q.Requirement.Timeout
-	if r, ok := c.exec.desk.request(c.asked.id); ok {
+	if r, ok := c.exec.approvals.request(c.asked.id); ok {
 		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
 	}
 	if len(reasons) > 0 {
@@ -38,12 +38,12 @@ func (c *call) pending() Outcome {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.stand(&out)
+	c.fillRunStatus(&out)
 	return out
 }
 
 // request returns a request of the book.
-func (d *desk) request(id string) (consent.Request, bool) {
+func (d *approvals) request(id string) (consent.Request, bool) {
 	if id == "" {
 		return consent.Request{}, false
 	}
@@ -111,7 +111,7 @@ func (c *call) rework() {
 	c.left.Store(false)
 	c.work = context.WithoutCancel(c.ctx)
 	c.mu.Unlock()
-	c.exec.crew.take(c)
+	c.exec.workers.take(c)
 }
 
 // notify tells the approvers of the request of the call, each in a goroutine of

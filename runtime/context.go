@@ -148,7 +148,7 @@ func (c *call) info() CallInfo {
 	return CallInfo{
 		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
 		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.attempt, Undo: c.undoing, Metadata: c.metadata,
-		Fence: c.exec.ledger.epoch, effect: c.effect, deadline: c.running.due, exec: c.exec,
+		Fence: c.exec.log.epoch, effect: c.effect, deadline: c.running.due, exec: c.exec,
 	}
 }
 

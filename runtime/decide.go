@@ -26,7 +26,7 @@ func (c *call) decide() bool {
 			c.cancel(ReasonRunClosed)
 			return false
 		}
-		if !c.judge() || !c.describe() || !c.show() {
+		if !c.evaluatePolicy() || !c.describe() || !c.show() {
 			return false
 		}
 		shadowed := c.shadowed()
@@ -39,7 +39,7 @@ func (c *call) decide() bool {
 			if c.attempt > 0 {
 				c.worker.arm(c.running.due)
 			} else {
-				c.line()
+				c.requestSlot()
 			}
 			return true
 		case nextEnd:

@@ -10,11 +10,11 @@ import (
 // declare starts the life of the call and checks that its tool exists. Nobody
 // else knows the call yet: the transition needs no lock.
 func (c *call) declare() bool {
-	c.unrecorded = c.exec.ledger.on() && c.exec.ledger.stalled()
+	c.unrecorded = c.exec.log.on() && c.exec.log.stalled()
 	c.transition(EventInvoked, StateDeclared, &note{at: c.now})
 	if c.tool == nil {
 		names := c.exec.reg.Names()
-		return c.end(ending{
+		return c.end(result{
 			event: EventDenied, to: StateFailed,
 			outcome: Outcome{
 				Kind: Denied, Reason: ReasonUnknownTool, Detail: Detail{Available: names},
@@ -35,8 +35,8 @@ func (c *call) validate() bool {
 }
 
 // unreadable is the ending of a call whose input is invalid, or could not be read.
-func unreadable(violations []wire.Violation, fault *CallError) ending {
-	return ending{
+func unreadable(violations []wire.Violation, fault *CallError) result {
+	return result{
 		event: EventDenied, to: StateFailed, fault: fault,
 		outcome: Outcome{
 			Kind: Denied, Reason: ReasonInvalidInput, Violations: violations,
@@ -81,9 +81,9 @@ func (c *call) decode() (in intake, violations []wire.Violation, fault *CallErro
 	return in, violations, nil
 }
 
-// afford counts the call in and checks that the time that is left to the turn
+// checkGates counts the call in and checks that the time that is left to the turn
 // is worth starting.
-func (c *call) afford() bool {
+func (c *call) checkGates() bool {
 	if !c.exec.gate.enter() {
 		return c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
 	}
@@ -118,9 +118,9 @@ func (c *call) answered() bool {
 	}
 	s := c.run.session
 	s.mu.Lock()
-	var e *ending
+	var e *result
 	if v := c.check(&rc); v.Answer == rules.Duplicate || !v.Admitted() && v.Primary().Reason < rules.ReasonStartConstraint {
-		e = c.refused(v, &rc, &judgement{})
+		e = c.refused(v, &rc, &evaluation{})
 	}
 	s.mu.Unlock()
 	if e != nil {

@@ -27,8 +27,8 @@ var reasonOf = [...]Reason{
 
 // refused is the ending of a call that the rules, the policy or both refuse, or
 // that repeats an earlier one. The session's lock is held.
-func (c *call) refused(v rules.Verdict, rc *rules.Call, j *judgement) *ending {
-	e := &ending{event: EventDenied, to: StateDenied}
+func (c *call) refused(v rules.Verdict, rc *rules.Call, j *evaluation) *result {
+	e := &result{event: EventDenied, to: StateDenied}
 	out := &e.outcome
 	switch {
 	case v.Answer == rules.Duplicate:
@@ -55,7 +55,7 @@ func (c *call) refused(v rules.Verdict, rc *rules.Call, j *judgement) *ending {
 
 // refusedLate is the outcome of a call that is denied by a judgement that was
 // not made by its worker: what the rules have to say is added.
-func (c *call) refusedLate(j *judgement) Outcome {
+func (c *call) refusedLate(j *evaluation) Outcome {
 	var rc rules.Call
 	v := rules.Verdict{Answer: rules.Admitted}
 	if c.describesTo(&rc, c.final) {

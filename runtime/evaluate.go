@@ -9,8 +9,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A judgement is what the policy has to say to a call. The rules come on top.
-type judgement struct {
+// A evaluation is what the policy has to say to a call. The rules come on top.
+type evaluation struct {
 	decision Decision
 	reason   Reason   // the first one against the call; ReasonNone: there is none
 	reasons  []Reason // each once
@@ -21,15 +21,15 @@ type judgement struct {
 	asks     bool // the call needs somebody's consent
 }
 
-// judge asks the policy about the call and applies its rewrites. It reports
+// evaluatePolicy asks the policy about the call and applies its rewrites. It reports
 // false when the call has ended; what the policy says is in the worker's judgement.
-func (c *call) judge() bool {
-	j := &c.worker.judge
-	*j = judgement{}
+func (c *call) evaluatePolicy() bool {
+	j := &c.worker.evaluation
+	*j = evaluation{}
 	c.final, c.finalText = c.args, c.text
 	d, ok := c.ask()
 	if ok && len(d.Rewrites) > 0 && len(d.Denials) == 0 && d.Effect != EffectDeny {
-		d, ok = c.rejudge(d)
+		d, ok = c.reevaluate(d)
 	}
 	if !ok {
 		return j.reason != ReasonNone
@@ -53,9 +53,9 @@ func (c *call) judge() bool {
 	return true
 }
 
-// rejudge applies the rewrites of d and asks once more. What the policy then
+// reevaluate applies the rewrites of d and asks once more. What the policy then
 // wants to rewrite must be as it wants it already.
-func (c *call) rejudge(d Decision) (Decision, bool) {
+func (c *call) reevaluate(d Decision) (Decision, bool) {
 	text, args, err := c.rewrite(c.finalText, c.final, d.Rewrites)
 	if err != nil {
 		return d, c.policyFault("rewrite", err)
@@ -76,7 +76,7 @@ func (c *call) rejudge(d Decision) (Decision, bool) {
 }
 
 // refuse sets the one reason against the call.
-func (j *judgement) refuse(r Reason, detail Detail, message string) {
+func (j *evaluation) refuse(r Reason, detail Detail, message string) {
 	j.reason, j.reasons, j.detail, j.message = r, []Reason{r}, detail, message
 }
 
@@ -88,14 +88,14 @@ func (c *call) policyFault(rule string, err error) bool {
 
 // policyFaulty is policyFault for a fault that was made before.
 func (c *call) policyFaulty(rule string, fault *CallError) bool {
-	j := &c.worker.judge
+	j := &c.worker.evaluation
 	j.refuse(ReasonPolicyError, Detail{Rule: rule}, "the policy could not judge the call, which is denied therefore")
 	j.fault = fault
 	return false
 }
 
 // deny sets the reasons that the denials of the policy are.
-func (j *judgement) deny(denials []Denial, spec *Spec) {
+func (j *evaluation) deny(denials []Denial, spec *Spec) {
 	denials = slices.Clone(denials)
 	slices.SortStableFunc(denials, func(a, b Denial) int {
 		return cmp.Compare(reasonOfCode(a.Code), reasonOfCode(b.Code))
@@ -135,7 +135,7 @@ func (c *call) bound(obligations []Obligation) {
 				return
 			}
 		default:
-			c.worker.judge.refuse(ReasonPolicyDenied, Detail{Rule: "unknown_obligation", At: o.At}, fmt.Sprintf(
+			c.worker.evaluation.refuse(ReasonPolicyDenied, Detail{Rule: "unknown_obligation", At: o.At}, fmt.Sprintf(
 				"the policy demands %q, which cannot be met here", o.Code))
 			return
 		}

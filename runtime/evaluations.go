@@ -24,7 +24,7 @@ const (
 // a tick that comes late, because the process was stopped or the machine is busy,
 // counts once. So an evaluation is only charged for time in which it could run.
 type evaluations struct {
-	places lane          // an abandoned evaluation has given its place back
+	places slots         // an abandoned evaluation has given its place back
 	tick   time.Duration // at most maxTick
 	ticks  int           // the limit of an evaluation
 
@@ -91,6 +91,6 @@ func (c *call) awaitPlace() bool {
 		c.now = c.clock()
 		return true
 	}
-	v.places.forgo(wait, c.exec)
+	v.places.cancelWait(wait, c.exec)
 	return false
 }

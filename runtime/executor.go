@@ -43,31 +43,31 @@ type Executor struct {
 	artifacts    ArtifactStore                        // nil: no tool declares artifact
 	noted        func(session string, ev rules.Event) // nil: nobody is told of changes of rule states
 
-	engine   *rules.Engine
-	wants    []rules.Wants // by position in the registry
-	requires bool          // some tool is required before the end of a run
-	zero     time.Time     // the instant 0
-	ledger   ledger
-	lease    lease
-	sessions sessions
-	imports  imports
-	desk     desk
-	undos    undoAttempts
-	roster   roster
-	minimum  time.Duration
-	rig      *simhooks.Rig // of a simulation; nil: this is none
-	patience time.Duration // with the policy
+	engine    *rules.Engine
+	wants     []rules.Wants // by position in the registry
+	requires  bool          // some tool is required before the end of a run
+	zero      time.Time     // the instant 0
+	log       commitLog
+	lease     lease
+	sessions  sessions
+	seen      seenCommands
+	approvals approvals
+	undos     undoAttempts
+	waiters   waiters
+	minimum   time.Duration
+	hooks     *simhooks.Rig // of a simulation; nil: this is none
+	patience  time.Duration // with the policy
 
 	evaluations evaluations
-	lanes       []lane       // by position in the registry
+	slots       []slots      // by position in the registry
 	lingering   atomic.Int64 // handlers that have outlived their call
 	capacity    capacity
-	gate        gate
-	crew        crew
+	gate        inflight
+	workers     workerPool
 
-	wall     wall
-	emitting sync.Mutex // sinks get one event at a time, in the order of Seq
-	event    Event      // the latest one
+	wallClock wallClock
+	emitting  sync.Mutex // sinks get one event at a time, in the order of Seq
+	event     Event      // the latest one
 }
 
 // An Option changes an Executor while NewExecutor makes it.
@@ -82,7 +82,7 @@ func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error
 		return nil, errors.New("the policy is nil: an executor without a policy would deny every call")
 	}
 	e := &Executor{reg: reg, policy: policy, minimum: DefaultMinimumBudget, patience: DefaultPolicyTimeout}
-	e.capacity.most, e.desk.most = DefaultMaxInFlight, DefaultMaxOpenRequests
+	e.capacity.most, e.approvals.most = DefaultMaxInFlight, DefaultMaxOpenRequests
 	for _, opt := range opts {
 		opt(e)
 	}
@@ -92,8 +92,8 @@ func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error
 	if e.capacity.most < 1 {
 		return nil, fmt.Errorf("at most %d calls in flight: an executor works on one at least", e.capacity.most)
 	}
-	if e.desk.most < 1 {
-		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.desk.most)
+	if e.approvals.most < 1 {
+		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.approvals.most)
 	}
 	for _, q := range e.sinks {
 		if q.sink == nil {
@@ -109,12 +109,12 @@ func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error
 		return nil, err
 	}
 	e.zero = zeroOf(e.now())
-	e.ledger.open(e)
-	e.desk.open(e)
+	e.log.open(e)
+	e.approvals.open(e)
 	e.evaluations.open(reg.Len(), e.patience)
-	e.lanes = make([]lane, reg.Len())
+	e.slots = make([]slots, reg.Len())
 	for i, t := range reg.All() {
-		e.lanes[i].open(t.spec.Limits)
+		e.slots[i].open(t.spec.Limits)
 	}
 	return e, nil
 }
@@ -156,8 +156,8 @@ func (e *Executor) Registry() *Registry {
 	return e.reg
 }
 
-// A gate counts who is inside, and can be shut.
-type gate struct {
+// A inflight counts who is inside, and can be shut.
+type inflight struct {
 	inside atomic.Int64
 	closed atomic.Bool
 
@@ -167,7 +167,7 @@ type gate struct {
 }
 
 // enter goes in, unless the gate is shut.
-func (g *gate) enter() bool {
+func (g *inflight) enter() bool {
 	g.inside.Add(1)
 	if g.closed.Load() {
 		g.leave()
@@ -177,7 +177,7 @@ func (g *gate) enter() bool {
 }
 
 // leave undoes an enter.
-func (g *gate) leave() {
+func (g *inflight) leave() {
 	if g.inside.Add(-1) > 0 || !g.closed.Load() {
 		return
 	}
@@ -190,11 +190,11 @@ func (g *gate) leave() {
 }
 
 // shut lets nobody in any more.
-func (g *gate) shut() { g.closed.Store(true) }
+func (g *inflight) shut() { g.closed.Store(true) }
 
 // wait waits until all have left a shut gate, late happens, or done is closed; the
 // last two may be nil. It returns how many are still inside.
-func (g *gate) wait(e *Executor, late *signal, done <-chan struct{}) int64 {
+func (g *inflight) wait(e *Executor, late *signal, done <-chan struct{}) int64 {
 	for g.inside.Load() > 0 {
 		g.mu.Lock()
 		if g.idle == nil {

@@ -10,20 +10,20 @@ func (e *Executor) Note(f func(session string, ev rules.Event)) { e.noted = f }
 
 // NoteConsent sets who is told of every change of the book of requests.
 func (e *Executor) NoteConsent(f func(consent.Event)) {
-	e.desk.mu.Lock()
-	defer e.desk.mu.Unlock()
-	e.desk.noted = func(ev *consent.Event) { f(*ev) }
+	e.approvals.mu.Lock()
+	defer e.approvals.mu.Unlock()
+	e.approvals.noted = func(ev *consent.Event) { f(*ev) }
 }
 
 // Engine returns the rule engine of e.
 func (e *Executor) Engine() *rules.Engine { return e.engine }
 
 // BookKey returns the key of the book of requests.
-func (e *Executor) BookKey() []byte { return e.desk.key }
+func (e *Executor) BookKey() []byte { return e.approvals.key }
 
 // Veiled returns a digest of arguments as it is recorded.
 func (e *Executor) Veiled(d rules.Digest) rules.Digest {
-	e.ledger.veil(&d)
+	e.log.mask(&d)
 	return d
 }
 

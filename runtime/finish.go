@@ -7,28 +7,28 @@ import (
 )
 
 // An ending is how a call ends.
-type ending struct {
-	during   phase      // only while the call is in this phase; 0: in any
-	commits  bool       // it is how the commit went
-	waited   bool       // that waited for a journal that could not be written
-	byCaller bool       // not while the call waits for somebody's consent
-	idle     bool       // only while the handler was not let go, and there is a journal
-	by       string     // who ended it
-	judged   *judgement // the policy's, to which the rules have to be added
-	event    EventKind
-	to       State
-	outcome  Outcome
-	output   int // bytes, before redaction
-	fault    *CallError
-	text     string // for operators; tell sets it
-	told     bool   // it did
-	verdict  *Verdict
+type result struct {
+	during    phase       // only while the call is in this phase; 0: in any
+	commits   bool        // it is how the commit went
+	waited    bool        // that waited for a journal that could not be written
+	byCaller  bool        // not while the call waits for somebody's consent
+	idle      bool        // only while the handler was not let go, and there is a journal
+	by        string      // who ended it
+	evaluated *evaluation // the policy's, to which the rules have to be added
+	event     EventKind
+	to        State
+	outcome   Outcome
+	output    int // bytes, before redaction
+	fault     *CallError
+	text      string // for operators; tell sets it
+	told      bool   // it did
+	verdict   *Verdict
 }
 
 // end gives the call its outcome, once: the first who tries does it. It always
 // reports false, so that a step can return what it returns. Use ended to know
 // who was first.
-func (c *call) end(e ending) bool {
+func (c *call) end(e result) bool {
 	c.tryEnd(&e)
 	return false
 }
@@ -36,7 +36,7 @@ func (c *call) end(e ending) bool {
 // tryEnd gives the call its outcome and reports whether it had none before. When
 // it returns true no effect under the fence can happen any more, and those that
 // had begun have ended, or had their grace.
-func (c *call) tryEnd(e *ending) bool {
+func (c *call) tryEnd(e *result) bool {
 	var over *signal
 	defer func() { // also when what follows panics or leaves the goroutine
 		if over != nil {
@@ -59,7 +59,7 @@ func (c *call) tryEnd(e *ending) bool {
 }
 
 // tell sets what the event of e says to operators. It may run code of the tool.
-func (e *ending) tell(c *call) {
+func (e *result) tell(c *call) {
 	if !e.told {
 		e.text, e.told = c.tells(&e.outcome, e.fault), true
 	}
@@ -68,7 +68,7 @@ func (e *ending) tell(c *call) {
 // conclude is tryEnd as far as the call's lock is held. It sets over to the
 // signal that is owed to those who wait, when it is this ending that counts, and
 // reports whether nobody else will tell the observers.
-func (c *call) conclude(e *ending, over **signal) (tell bool) {
+func (c *call) conclude(e *result, over **signal) (tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ending || c.committing && !e.commits || e.during != 0 && c.phase != e.during ||
@@ -110,18 +110,18 @@ func (c *call) ownsParts(out *Outcome) bool {
 
 // close makes the outcome complete, gives back what the call has reserved and
 // takes it to its last state: one step of its session. c.mu is held.
-func (c *call) close(out *Outcome, e *ending, started bool) {
+func (c *call) close(out *Outcome, e *result, started bool) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e.judged != nil {
-		*out = c.refusedLate(e.judged)
+	if e.evaluated != nil {
+		*out = c.refusedLate(e.evaluated)
 	}
 	now := c.clock()
 	c.complete(out, now, started)
 	c.settle(out, now)
 	if c.resumed() {
-		c.exec.desk.drop(c)
+		c.exec.approvals.drop(c)
 	}
 	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil && !out.RolledBack; c.record.undo.possible {
 		c.record.undo.ended = now
@@ -189,8 +189,8 @@ func (c *call) refuse(r Reason, detail Detail, message string) bool {
 }
 
 // refusal is the ending of a denied call.
-func refusal(r Reason, detail Detail, message string) *ending {
-	return &ending{
+func refusal(r Reason, detail Detail, message string) *result {
+	return &result{
 		event: EventDenied, to: StateDenied,
 		outcome: Outcome{Kind: Denied, Reason: r, Detail: detail, Message: message},
 	}
@@ -200,12 +200,12 @@ func refusal(r Reason, detail Detail, message string) *ending {
 func (c *call) cancel(r Reason) { c.end(*cancellation(r)) }
 
 // cancellation is the ending of a call that nobody wants any more.
-func cancellation(r Reason) *ending {
+func cancellation(r Reason) *result {
 	message := "the call was cancelled"
 	if r == ReasonRunClosed {
 		message = "the run was closed"
 	}
-	return &ending{
+	return &result{
 		event: EventAborted, to: StateAborted,
 		outcome: Outcome{Kind: Cancelled, Reason: r, Message: message},
 	}
@@ -216,7 +216,7 @@ const outOfTime = "the turn's time was over before the call could start"
 
 // overdue ends the call because phase p is over.
 func (c *call) overdue(p phase) {
-	var e *ending
+	var e *result
 	switch p {
 	case phaseDeciding:
 		e = c.unjudged("timeout", "the policy could not judge the call in time, which is denied therefore")
@@ -226,13 +226,13 @@ func (c *call) overdue(p phase) {
 	case phasePreviewing:
 		e = c.previewLate()
 	case phaseQueued:
-		e = refusal(ReasonAtCapacity, Detail{RetryAfter: c.exec.lanes[c.index].retryAfter()}, fmt.Sprintf("%q is busy: %s in time",
+		e = refusal(ReasonAtCapacity, Detail{RetryAfter: c.exec.slots[c.index].retryAfter()}, fmt.Sprintf("%q is busy: %s in time",
 			c.record.tool, counted(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
 	case phaseRunning, phaseGrace, phaseFinishing:
 		c.timeOut(p)
 		return
 	case phaseCommitting:
-		e = &ending{}
+		e = &result{}
 		c.maybe(e, ReasonCommitFailed, errCommitting)
 	default:
 		return
@@ -242,17 +242,17 @@ func (c *call) overdue(p phase) {
 }
 
 // unjudged is the ending of a call that the policy could not judge.
-func (c *call) unjudged(rule, message string) *ending {
-	j := &judgement{}
+func (c *call) unjudged(rule, message string) *result {
+	j := &evaluation{}
 	j.refuse(ReasonPolicyError, Detail{Rule: rule}, message)
-	return &ending{event: EventDenied, to: StateDenied, judged: j, outcome: Outcome{Kind: Denied}}
+	return &result{event: EventDenied, to: StateDenied, evaluated: j, outcome: Outcome{Kind: Denied}}
 }
 
 // timeOut ends the call because its handler outlived the deadline.
 func (c *call) timeOut(during phase) {
 	spec := c.tool.spec
 	had := c.running.due.Sub(c.now)
-	c.end(ending{
+	c.end(result{
 		during: during, event: EventAborted, to: StateAborted,
 		outcome: Outcome{
 			Kind: TimedOut, Reason: ReasonDeadline, Detail: Detail{Deadline: had},

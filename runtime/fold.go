@@ -11,8 +11,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A recalled call is what the journal says of one.
-type recalled struct {
+// A foldedCall call is what the journal says of one.
+type foldedCall struct {
 	session *Session
 	id      string
 
@@ -46,17 +46,17 @@ type recalled struct {
 	obligations                 []Obligation     // of the policy that let it run
 }
 
-// A recollection is made of the entries of a journal, one after the other.
-type recollection struct {
+// A fold is made of the entries of a journal, one after the other.
+type fold struct {
 	exec  *Executor
-	calls map[journal.CallKey]*recalled
-	order []*recalled
+	calls map[journal.CallKey]*foldedCall
+	order []*foldedCall
 	last  uint64
 	beat  time.Time // when the latest entry was made
 }
 
 // add takes the next entry.
-func (m *recollection) add(entry *journal.Entry) error {
+func (m *fold) add(entry *journal.Entry) error {
 	leaf, err := journal.Restore(entry.Leaf, entry.Private)
 	if err != nil {
 		return err
@@ -73,12 +73,12 @@ func (m *recollection) add(entry *journal.Entry) error {
 	}
 	m.last, m.beat = entry.Seq, r.At
 	for i := range r.Consent {
-		if err := m.exec.desk.book.Apply(&r.Consent[i]); err != nil {
+		if err := m.exec.approvals.book.Apply(&r.Consent[i]); err != nil {
 			return err
 		}
 	}
 	if r.Command != nil {
-		m.exec.imports.recall(r)
+		m.exec.seen.recall(r)
 	}
 	if r.Session == "" {
 		return nil
@@ -140,7 +140,7 @@ func configOf(r *journal.Record) *SessionConfig {
 }
 
 // session returns the session of a record.
-func (m *recollection) session(r *journal.Record) *Session {
+func (m *fold) session(r *journal.Record) *Session {
 	s := m.exec.sessions.byID[r.Session]
 	if s == nil {
 		s = m.exec.newSession(configOf(r))
@@ -150,12 +150,12 @@ func (m *recollection) session(r *journal.Record) *Session {
 }
 
 // call notes what a record says of a call.
-func (m *recollection) call(s *Session, r *journal.Record) error {
+func (m *fold) call(s *Session, r *journal.Record) error {
 	key := journal.CallKey{Session: s.id, Call: r.Call}
 	c := m.calls[key]
 	switch {
 	case c == nil && r.Mark == journal.MarkOpened:
-		c = &recalled{
+		c = &foldedCall{
 			session: s, id: r.Call, run: r.Run, agent: r.Agent, principal: r.Principal, tool: r.Tool,
 			began: r.At, turnEnds: r.TurnEnds, turnCap: r.TurnCap, triggered: r.Triggered, mac: r.InputMAC, metadata: r.Metadata,
 		}
@@ -180,7 +180,7 @@ func (m *recollection) call(s *Session, r *journal.Record) error {
 }
 
 // add notes what a record says.
-func (c *recalled) add(r *journal.Record) error {
+func (c *foldedCall) add(r *journal.Record) error {
 	if r.To != "" {
 		if err := c.state.UnmarshalText([]byte(r.To)); err != nil {
 			return err
@@ -239,7 +239,7 @@ func (c *recalled) add(r *journal.Record) error {
 }
 
 // startedBy notes what was declared when an attempt started.
-func (c *recalled) startedBy(r *journal.Record) {
+func (c *foldedCall) startedBy(r *journal.Record) {
 	switch {
 	case r.Mark == journal.MarkStarted:
 		c.pin, c.effects = r.Pin, r.Effects
@@ -269,7 +269,7 @@ func recallOutput(r *journal.Record, out *Outcome) {
 }
 
 // oblige notes what the policy has obliged the call to.
-func (c *recalled) oblige(r *journal.Record) error {
+func (c *foldedCall) oblige(r *journal.Record) error {
 	if r.Kind != EventApprovalRequested.String() && r.Kind != EventAuthorized.String() {
 		return nil
 	}
@@ -295,7 +295,7 @@ func keep(to *json.RawMessage, p *journal.Payload) {
 }
 
 // open reports whether somebody may still answer the request of the call.
-func (c *recalled) asked(b *consent.Book) (consent.Request, bool) {
+func (c *foldedCall) asked(b *consent.Book) (consent.Request, bool) {
 	if c.outcome != nil || c.request == "" || c.state != StateValidated && c.state != StateAuthorized {
 		return consent.Request{}, false
 	}

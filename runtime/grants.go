@@ -16,13 +16,13 @@ func (e *Executor) Requests() []*ConsentRequest {
 	if e == nil || e.engine == nil {
 		return nil
 	}
-	e.desk.tick()
-	e.desk.mu.Lock()
-	open := e.desk.book.Open()
-	e.desk.mu.Unlock()
+	e.approvals.tick()
+	e.approvals.mu.Lock()
+	open := e.approvals.book.Open()
+	e.approvals.mu.Unlock()
 	list := make([]*ConsentRequest, len(open))
 	for i := range open {
-		list[i] = e.desk.view(open[i])
+		list[i] = e.approvals.view(open[i])
 	}
 	return list
 }
@@ -32,15 +32,15 @@ func (e *Executor) Request(id string) (*ConsentRequest, bool) {
 	if e == nil || e.engine == nil {
 		return nil, false
 	}
-	r, ok := e.desk.request(id)
+	r, ok := e.approvals.request(id)
 	if !ok {
 		return nil, false
 	}
-	return e.desk.view(r), true
+	return e.approvals.view(r), true
 }
 
 // view returns a request as an approver sees it.
-func (d *desk) view(r consent.Request) *ConsentRequest {
+func (d *approvals) view(r consent.Request) *ConsentRequest {
 	v := &ConsentRequest{Request: r, Covers: r.Requirement.Covers()}
 	c := d.call(r.ID)
 	if c == nil {
@@ -64,7 +64,7 @@ func (d *desk) view(r consent.Request) *ConsentRequest {
 }
 
 // shown returns arguments as an approver sees them, nil when they cannot be shown.
-func (d *desk) shown(args wire.Value, reveal []string) (text []byte) {
+func (d *approvals) shown(args wire.Value, reveal []string) (text []byte) {
 	defer func() { _ = recover() }() // their Walk may be broken
 	text, _ = consent.Show(d.key, args, reveal...)
 	return text
@@ -76,11 +76,11 @@ func (e *Executor) Grants(f GrantFilter) []Grant {
 	if e == nil || e.engine == nil {
 		return nil
 	}
-	e.desk.mu.Lock()
-	defer e.desk.mu.Unlock()
+	e.approvals.mu.Lock()
+	defer e.approvals.mu.Unlock()
 	now := e.now()
 	var list []Grant
-	for _, g := range e.desk.book.Grants() {
+	for _, g := range e.approvals.book.Grants() {
 		fits := (f.Session == "" || f.Session == g.Session) && (f.Principal == "" || f.Principal == g.Principal) &&
 			(f.Tool == "" || f.Tool == g.Tool)
 		if fits && (!f.Live || g.Live(now)) {
@@ -96,12 +96,12 @@ func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolut
 	if e == nil || e.engine == nil {
 		return Resolution{Reason: consent.UnknownRequest}
 	}
-	d := &e.desk
+	d := &e.approvals
 	d.mu.Lock()
 	ev := d.book.Revoke(e.now(), grantID, by, reason)
 	d.apply(&ev)
 	d.mu.Unlock()
-	if err := e.recordConsent(ev.At, by, e.ledger.flush); err != nil {
+	if err := e.recordConsent(ev.At, by, e.log.flush); err != nil {
 		return e.unrecorded(nil)
 	}
 	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection, Call: ev.Call}
@@ -114,7 +114,7 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	if e == nil || e.engine == nil {
 		return
 	}
-	d := &e.desk
+	d := &e.approvals
 	d.mu.Lock()
 	known := func(r consent.Rule) bool { return r.Code == ruleDeclaration || exists(r.Tool, r.Code) }
 	ev, some := d.book.Retire(e.now(), known)
@@ -123,7 +123,7 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	}
 	d.mu.Unlock()
 	if some {
-		_ = e.recordConsent(ev.At, "", e.ledger.flush) // the grants are retired again when the policy is loaded after a restart
+		_ = e.recordConsent(ev.At, "", e.log.flush) // the grants are retired again when the policy is loaded after a restart
 	}
 }
 
@@ -133,10 +133,10 @@ func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason
 	if e == nil || e.engine == nil {
 		return errors.New("consent is switched off in an executor made by NewExecutor")
 	}
-	if err := e.ledger.health(); err != nil {
+	if err := e.log.health(); err != nil {
 		return fmt.Errorf("that consent is switched off cannot be recorded: %w", err)
 	}
-	d := &e.desk
+	d := &e.approvals
 	d.mu.Lock()
 	ev, err := d.book.Off(e.now(), until, by, reason)
 	if err == nil {
@@ -144,7 +144,7 @@ func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason
 	}
 	d.mu.Unlock()
 	if err == nil {
-		err = e.recordConsent(ev.At, by, e.ledger.flushPatiently)
+		err = e.recordConsent(ev.At, by, e.log.flushPatiently)
 	}
 	if err != nil {
 		return err

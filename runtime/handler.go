@@ -13,7 +13,7 @@ import (
 // start checks what was approved and gives the handler its deadline: that of
 // the tool or of the turn, or the end of the turn's budget if that comes first.
 func (c *call) start() bool {
-	if why := c.exec.crew.stop.Load(); why != 0 {
+	if why := c.exec.workers.stop.Load(); why != 0 {
 		c.halted(why)
 		return false
 	}
@@ -43,7 +43,7 @@ func (c *call) attemptDeadline() time.Duration {
 }
 
 // commitIfOpen is commit for a call that may have ended: then it reports false.
-func (c *call) commitIfOpen(d time.Duration) (started bool, e *ending) {
+func (c *call) commitIfOpen(d time.Duration) (started bool, e *result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.run.session
@@ -59,7 +59,7 @@ func (c *call) commitIfOpen(d time.Duration) (started bool, e *ending) {
 // commit says that the handler starts now, and has d: one step of the session, in
 // which an approval or a grant is used up. It returns the ending of the call when
 // it may not start. c.mu and the session's lock are held.
-func (c *call) commit(d time.Duration) *ending {
+func (c *call) commit(d time.Duration) *result {
 	due, ends := c.now.Add(d), c.ends()
 	if !ends.IsZero() && ends.Before(due) {
 		due = ends
@@ -68,9 +68,9 @@ func (c *call) commit(d time.Duration) *ending {
 		return refusal(ReasonDeadline, Detail{}, outOfTime)
 	}
 	if c.asked != nil { // what is used up may be in another call's entry, and is in the transaction of this one's
-		c.exec.ledger.whole.RLock()
-		defer c.exec.ledger.whole.RUnlock()
-		if e := c.exec.desk.use(c); e != nil {
+		c.exec.log.whole.RLock()
+		defer c.exec.log.whole.RUnlock()
+		if e := c.exec.approvals.use(c); e != nil {
 			return e
 		}
 	}
@@ -79,7 +79,7 @@ func (c *call) commit(d time.Duration) *ending {
 	if err != nil { // the run was closed
 		return cancellation(ReasonRunClosed)
 	}
-	c.hold = holdInvocation
+	c.reservation = reservedAndInvoked
 	s.note(&ev)
 	c.phase, c.due, c.attempt = phaseRunning, due, 1
 	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.work, c, 1, due
@@ -93,7 +93,7 @@ func (c *call) invoke() bool {
 	if c.worker.err = c.prepareUndo(); c.worker.err != nil {
 		return true
 	}
-	if !c.intend() {
+	if !c.flushIntent() {
 		return false
 	}
 	c.outputs, c.worker.err = c.tool.run(c.running, c.final)
@@ -103,9 +103,9 @@ func (c *call) invoke() bool {
 // finish makes the result of a handler that returned in time the outcome. All that
 // may hang, such as the text of an error, comes before the moment that decides: its
 // time still runs.
-func (c *call) finish(e *ending) bool {
+func (c *call) finish(e *result) bool {
 	if c.tool.spec.Artifact != nil {
-		c.aside(e)
+		c.storeArtifact(e)
 	}
 	e.commits = true
 	if e.outcome.Kind == Completed && len(c.exec.participants) > 0 {
@@ -116,7 +116,7 @@ func (c *call) finish(e *ending) bool {
 }
 
 // endInTime makes e the ending of the call, unless it comes too late.
-func (c *call) endInTime(e *ending) {
+func (c *call) endInTime(e *result) {
 	e.tell(c)
 	if !c.decideInTime() {
 		c.timeOut(0)
@@ -132,7 +132,7 @@ func (c *call) endInTime(e *ending) {
 }
 
 // result sets e to the ending that the handler's result deserves.
-func (c *call) result(e *ending) {
+func (c *call) result(e *result) {
 	spec := c.tool.spec
 	if err := c.worker.err; err != nil {
 		if told := c.stopped(err); told != nil {
@@ -184,7 +184,7 @@ func unvalued(violations []wire.Violation) []wire.Violation {
 }
 
 // failed sets e to the ending of a call whose handler ran in vain.
-func (c *call) failed(e *ending, message string, fault *CallError) {
+func (c *call) failed(e *result, message string, fault *CallError) {
 	e.event, e.to, e.fault = EventFailed, StateFailed, fault
 	e.outcome.Kind, e.outcome.Reason, e.outcome.Message = Failed, fault.Reason, message
 	e.outcome.Obligations = c.obligations
@@ -238,7 +238,7 @@ func (c *call) crashed(fault *CallError) {
 	if running {
 		fault.Reason = ReasonPanic
 		c.exec.report(fault)
-		var e ending
+		var e result
 		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.tool), fault)
 		if c.returnedLate() {
 			c.timeOut(0)

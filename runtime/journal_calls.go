@@ -17,26 +17,26 @@ import (
 // outcomes of calls. Recover must be called before anything else. The default,
 // no journal, is wrong for every tool that changes something.
 func WithJournal(j journal.Journal) Option {
-	return func(e *Executor) { e.ledger.journal = j }
+	return func(e *Executor) { e.log.journal = j }
 }
 
 // recordRun records that a run has started, stopped or closed. s.mu is held.
 func (s *Session) recordRun(kind, run string) {
-	if !s.exec.ledger.on() {
+	if !s.exec.log.on() {
 		return
 	}
 	r := &journal.Record{Kind: kind, At: plain(s.exec.now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.facts}
 	s.facts = nil
-	s.exec.ledger.note(r)
+	s.exec.log.note(r)
 }
 
 // recordOpened records how s is configured. s.mu is held.
 func (s *Session) recordOpened() {
-	if !s.exec.ledger.on() {
+	if !s.exec.log.on() {
 		return
 	}
 	cfg := s.cfg.Load()
-	s.exec.ledger.note(&journal.Record{
+	s.exec.log.note(&journal.Record{
 		Kind: journal.KindSessionOpened, At: plain(s.exec.now()), Session: s.id, Principal: cfg.Principal,
 		Setup: &journal.Setup{Behavior: cfg.Behavior, Modes: cfg.Modes, Capabilities: cfg.Capabilities},
 	})
@@ -45,10 +45,10 @@ func (s *Session) recordOpened() {
 // recordConsent records a change of grants or requests that belongs to no call,
 // and returns when it is durable by flush.
 func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) error) error {
-	if !e.ledger.on() {
+	if !e.log.on() {
 		return nil
 	}
-	return flush(e.ledger.note(&journal.Record{Kind: journal.KindConsent, At: plain(at), By: by}))
+	return flush(e.log.note(&journal.Record{Kind: journal.KindConsent, At: plain(at), By: by}))
 }
 
 // prepare keeps, and records, what the undo of the call will need.
@@ -56,10 +56,10 @@ func (c *call) prepare(state wire.Value) {
 	c.mu.Lock() // an undo may come while the handler still runs
 	defer c.mu.Unlock()
 	c.prepared, c.isPrepared = state, true
-	if !c.exec.ledger.on() {
+	if !c.exec.log.on() {
 		return
 	}
-	var p payer
+	var p payloadBuilder
 	r := &journal.Record{
 		Kind: journal.KindPrepared, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool,
 	}
@@ -67,7 +67,7 @@ func (c *call) prepare(state wire.Value) {
 	if state != nil {
 		r.Prepared, err = p.payload("prepared", state)
 	}
-	c.entry = c.exec.ledger.add(p.draft(r, err))
+	c.entry = c.exec.log.add(p.draft(r, err))
 }
 
 // latest returns the position of the latest entry of c.
@@ -80,24 +80,24 @@ func (c *call) latest() uint64 {
 // durable returns when all that was recorded of c would outlive a crash. While the
 // ledger is stalled it returns an error at once.
 func (c *call) durable() error {
-	if !c.exec.ledger.on() {
+	if !c.exec.log.on() {
 		return nil
 	}
-	return c.exec.ledger.flush(c.latest())
+	return c.exec.log.flush(c.latest())
 }
 
 // durablePatiently is durable, but waits for the end of a stall.
 func (c *call) durablePatiently() error {
-	if !c.exec.ledger.on() {
+	if !c.exec.log.on() {
 		return nil
 	}
-	return c.exec.ledger.flushPatiently(c.latest())
+	return c.exec.log.flushPatiently(c.latest())
 }
 
-// intend waits until it is durable that the handler is about to start. A call of
+// flushIntent waits until it is durable that the handler is about to start. A call of
 // which that cannot be written, or which has ended, does not start.
-func (c *call) intend() bool {
-	if c.exec.ledger.on() {
+func (c *call) flushIntent() bool {
+	if c.exec.log.on() {
 		return c.awaitIntent()
 	}
 	return !c.over().happened()
@@ -122,7 +122,7 @@ func (c *call) awaitIntent() bool {
 
 // unwritable is the ending of a call that cannot be recorded, and therefore not
 // be carried out.
-func (c *call) unwritable(err error) *ending {
+func (c *call) unwritable(err error) *result {
 	e := refusal(ReasonJournalUnavailable, Detail{}, "the journal cannot be written: nothing is carried out")
 	e.fault = c.faulty(ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
 	return e
@@ -130,7 +130,7 @@ func (c *call) unwritable(err error) *ending {
 
 // writable refuses the call when nothing can be recorded.
 func (c *call) writable() bool {
-	err := c.exec.ledger.health()
+	err := c.exec.log.health()
 	if err == nil && c.unrecorded {
 		err = errStalled // it was, when the call was made
 	}
@@ -143,7 +143,7 @@ func (c *call) writable() bool {
 // settleOutcome waits until the outcome of c is durable. When it cannot be
 // written, nobody is told it: after a restart nobody would know it.
 func (c *call) settleOutcome() {
-	if !c.dry && c.exec.ledger.on() {
+	if !c.dry && c.exec.log.on() {
 		c.awaitOutcome()
 	}
 }
@@ -174,14 +174,14 @@ func (c *call) awaitOutcome() {
 	defer s.mu.Unlock()
 	was := c.record.outcome()
 	if stalled && was.Kind != Unknown { // from then on this is what it was
-		defer c.exec.ledger.afterwards(position, func() { c.record.later.CompareAndSwap(nil, &was) })
+		defer c.exec.log.afterwards(position, func() { c.record.later.CompareAndSwap(nil, &was) })
 	}
 	out.CallID, out.Tool, out.Revision, out.Duration = was.CallID, was.Tool, was.Revision, was.Duration
 	out.AllReasons, out.RequestID, out.Loop, out.Run = []Reason{out.Reason}, was.RequestID, was.Loop, was.Run
 	c.record.keep(&out)
 }
 
-// own records who writes the journal from now on, with what settings.
-func (l *ledger) own(at time.Time, settings *journal.Settings) {
+// writeOwner records who writes the journal from now on, with what settings.
+func (l *commitLog) writeOwner(at time.Time, settings *journal.Settings) {
 	l.note(&journal.Record{Kind: journal.KindOwner, At: plain(at), Epoch: l.epoch, Setup: thisProcess(), Settings: settings})
 }

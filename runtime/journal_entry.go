@@ -25,7 +25,7 @@ func (c *call) recorded(ev *Event, n *note) draft {
 		s := c.run.session
 		r.Rules, s.facts = s.facts, nil
 	}
-	var p payer
+	var p payloadBuilder
 	err := c.detail(r, ev, n, &p)
 	if c.stray {
 		r.Mark = journal.MarkNone
@@ -38,17 +38,17 @@ func (c *call) recorded(ev *Event, n *note) draft {
 func plain(at time.Time) time.Time { return at.Round(0).UTC() }
 
 // detail adds to a record what belongs to the kind of its event.
-func (c *call) detail(r *journal.Record, ev *Event, n *note, p *payer) (err error) {
+func (c *call) detail(r *journal.Record, ev *Event, n *note, p *payloadBuilder) (err error) {
 	switch ev.Kind {
 	case EventInvoked:
-		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.ledger.mac(c.record.input)
+		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.log.mac(c.record.input)
 		r.Metadata, r.TurnCap, r.Patience = c.metadata, c.turn.limit, c.turn.patience
 		r.Triggered = c.alone
 	case EventValidated:
 		r.Heartbeat = c.heartbeat
 		r.Args, err = p.payload("args", c.args)
 	case EventApprovalRequested, EventAuthorized:
-		if r.Decision, err = recordDecision(&c.worker.judge.decision); err == nil {
+		if r.Decision, err = recordDecision(&c.worker.evaluation.decision); err == nil {
 			err = c.rewritten(r, p)
 		}
 	case EventApprovalDecided:
@@ -56,7 +56,7 @@ func (c *call) detail(r *journal.Record, ev *Event, n *note, p *payer) (err erro
 			r.Final, err = p.payload("final_args", c.final)
 		}
 	case EventStarted:
-		r.Mark, r.Pin, r.Granted, r.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.ledger.epoch
+		r.Mark, r.Pin, r.Granted, r.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.log.epoch
 		r.Effects = c.tool.spec.effects()
 	case EventRetrying:
 		r.Effects = c.tool.spec.effects()
@@ -75,7 +75,7 @@ func (c *call) detail(r *journal.Record, ev *Event, n *note, p *payer) (err erro
 
 // rewritten adds the arguments with which the handler will run, when they are
 // not those that came.
-func (c *call) rewritten(r *journal.Record, p *payer) (err error) {
+func (c *call) rewritten(r *journal.Record, p *payloadBuilder) (err error) {
 	if !bytes.Equal(c.finalText, c.text) {
 		r.Final, err = p.payload("final_args", c.final)
 	}
@@ -83,13 +83,13 @@ func (c *call) rewritten(r *journal.Record, p *payer) (err error) {
 }
 
 // ended adds the outcome, which the call's record has by now.
-func (c *call) ended(r *journal.Record, p *payer) (err error) {
+func (c *call) ended(r *journal.Record, p *payloadBuilder) (err error) {
 	out := c.record.outcome()
 	return c.outcomeTo(r, &out, p)
 }
 
 // outcomeTo adds an outcome.
-func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *payer) (err error) {
+func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *payloadBuilder) (err error) {
 	if len(out.Denials) > 0 {
 		d := Decision{Denials: out.Denials}
 		if r.Decision, err = recordDecision(&d); err != nil {
@@ -120,15 +120,15 @@ func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *payer) (err error) 
 
 // mac returns a keyed digest of an input, so that nobody without the key can
 // find a short one by trying.
-func (l *ledger) mac(input []byte) string {
+func (l *commitLog) mac(input []byte) string {
 	m := hmac.New(sha256.New, l.key)
 	m.Write(input)
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// veil makes of a digest of arguments one that nobody can find by trying without
+// mask makes of a digest of arguments one that nobody can find by trying without
 // the key: it is a part of records, and some of the arguments may be sensitive.
-func (l *ledger) veil(d *rules.Digest) {
+func (l *commitLog) mask(d *rules.Digest) {
 	if l.key == nil || *d == (rules.Digest{}) {
 		return
 	}

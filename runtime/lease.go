@@ -26,7 +26,7 @@ var errStale = fmt.Errorf("it could not be renewed for %v: %w", DefaultStale, jo
 type lease struct {
 	exec  *Executor
 	owner journal.Owner // nil: the journal has no owners
-	work  gate          // of timers that do something
+	work  inflight      // of timers that do something
 
 	mu     sync.Mutex
 	over   bool // it was lost or given back
@@ -39,7 +39,7 @@ type lease struct {
 
 // hold keeps the journal from now on, if it is one that has owners.
 func (l *lease) hold(e *Executor) {
-	owner, ok := e.ledger.journal.(journal.Owner)
+	owner, ok := e.log.journal.(journal.Owner)
 	if !ok {
 		return
 	}
@@ -118,7 +118,7 @@ func (l *lease) wrote(err error) {
 // owning carries out an effect while the journal is this executor's, as far as the
 // journal can tell. When it is not the error is ErrFenced and the ownership is lost.
 func (e *Executor) owning(ctx context.Context, effect func() error) error {
-	f, ok := e.ledger.journal.(journal.Fencer)
+	f, ok := e.log.journal.(journal.Fencer)
 	if !ok {
 		return effect()
 	}
@@ -138,12 +138,12 @@ func (l *lease) lose(cause error) {
 		return
 	}
 	e := l.exec
-	e.ledger.fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
-	e.report(&CallError{Reason: ReasonLeaseLost, Err: e.ledger.health()})
-	e.desk.close()
-	e.crew.halt(haltLost)
+	e.log.fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
+	e.report(&CallError{Reason: ReasonLeaseLost, Err: e.log.health()})
+	e.approvals.close()
+	e.workers.halt(haltLost)
 	e.undos.halt()
-	e.all(e.crew.calls(), (*call).dispossess)
+	e.all(e.workers.calls(), (*call).endLeaseLost)
 }
 
 // end stops the timers for good. It reports false when that was done before.
@@ -201,11 +201,11 @@ func (l *lease) unclaim() {
 	}
 }
 
-// dispossess ends a call whose executor does not own the journal any more: one
+// endLeaseLost ends a call whose executor does not own the journal any more: one
 // whose handler was not let go is not carried out. One that waits for consent is
 // left to the next owner.
-func (c *call) dispossess() {
-	e := c.unwritable(c.exec.ledger.health())
+func (c *call) endLeaseLost() {
+	e := c.unwritable(c.exec.log.health())
 	e.byCaller, e.idle, e.fault = true, true, nil
 	if c.tryEnd(e) {
 		return

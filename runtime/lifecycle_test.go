@@ -94,7 +94,7 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 		e := &Executor{sinks: []*sinkQueue{{}}, onError: func(*CallError) { faults.Add(1) }, engine: new(rules.Engine)}
 		e.sinks[0].open(e, &sink)
 		e.openFaults()
-		c := &call{exec: e, run: &Run{session: &Session{exec: e}}, record: &record{}}
+		c := &call{exec: e, run: &Run{session: &Session{exec: e}}, record: &callRecord{}}
 		state, events, refused := StateDeclared, 0, 0
 		for range 40 {
 			kind, to := EventKind(rng.IntN(len(eventNames))), State(rng.IntN(int(StateRolledBack)+1))

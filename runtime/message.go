@@ -123,7 +123,7 @@ func (c *call) toolMessage(err error, whole, other string) (message, code string
 	if text == "" {
 		return other, code
 	}
-	return c.scrub(text), code
+	return c.redactText(text), code
 }
 
 // errorText returns the text of err, whose Error method may panic.
@@ -150,11 +150,11 @@ func explain(out *Outcome) string {
 
 // judged puts what the worker of a dry call knows into the ending: the worker
 // may still be busy when somebody else ends the call.
-func (c *call) judged(e *ending) {
+func (c *call) judged(e *result) {
 	if e.verdict == nil {
 		e.verdict = &Verdict{}
 	}
-	e.verdict.Decision = c.worker.judge.decision
+	e.verdict.Decision = c.worker.evaluation.decision
 	e.verdict.Input = encoded(c.final)
 }
 
@@ -171,6 +171,6 @@ func (c *call) verdict() Verdict {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.stand(&v.Outcome)
+	c.fillRunStatus(&v.Outcome)
 	return v
 }

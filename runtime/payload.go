@@ -13,12 +13,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A payer makes payloads of a record: it collects what must not be in the leaf.
-type payer struct{ secrets []journal.Secret }
+// A payloadBuilder makes payloads of a record: it collects what must not be in the leaf.
+type payloadBuilder struct{ secrets []journal.Secret }
 
 // payload returns v as it is recorded, in the member of the record that is
 // called name. The walk of v is a tool's own code and may be broken.
-func (p *payer) payload(name string, v wire.Value) (out *journal.Payload, err error) {
+func (p *payloadBuilder) payload(name string, v wire.Value) (out *journal.Payload, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, fmt.Errorf("the value of %s cannot be walked: panic: %v", name, r)
@@ -46,7 +46,7 @@ func (p *payer) payload(name string, v wire.Value) (out *journal.Payload, err er
 
 // keepIn keeps the secrets that a text is still committed to, and returns how many
 // they are: what is masked is not to be put back.
-func (p *payer) keepIn(text []byte) int {
+func (p *payloadBuilder) keepIn(text []byte) int {
 	p.secrets = slices.DeleteFunc(p.secrets, func(s journal.Secret) bool {
 		return !bytes.Contains(text, []byte(journal.Commit(s.Salt, s.Value)))
 	})
@@ -62,7 +62,7 @@ func plainPayload(text []byte) *journal.Payload {
 // draft returns the entry of a record of which p made the payloads. An error
 // says that one of them could not be made: then the record does without and
 // says so. A tool whose own code is broken must not spoil the journal of all.
-func (p *payer) draft(r *journal.Record, err error) draft {
+func (p *payloadBuilder) draft(r *journal.Record, err error) draft {
 	d := draft{record: r}
 	if err == nil {
 		d.private, err = journal.EncodePrivate(p.secrets)

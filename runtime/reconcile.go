@@ -50,7 +50,7 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 	if s == nil || s.exec == nil {
 		return ResolveUnknownCall
 	}
-	if s.exec.ledger.health() != nil {
+	if s.exec.log.health() != nil {
 		return ResolveUnrecorded
 	}
 	r := s.find(callID)
@@ -83,7 +83,7 @@ func nothing(who string) Outcome {
 
 // claim keeps others from undoing or resolving an unknown call, until it is known
 // or let go of.
-func (s *Session) claim(r *record) ResolveResult {
+func (s *Session) claim(r *callRecord) ResolveResult {
 	if r == nil {
 		return ResolveUnknownCall
 	}
@@ -113,7 +113,7 @@ func (c *call) known(out *Outcome, to State, by string) {
 	if ev, err := s.state.Finish(s.exec.instant(now), c.id, statusOf(out)); err == nil {
 		s.note(&ev)
 	}
-	c.stand(out)
+	c.fillRunStatus(out)
 	c.record.later.Store(out)
 	c.record.undo.busy, c.record.undo.ended = false, now
 	c.transition(EventReconciled, to, &note{
@@ -132,7 +132,7 @@ func (c *call) letGoOf() {
 // reconcile asks the tools of unknown calls what became of these. Each tool is
 // asked about one call after the other, and no more when it did not answer in
 // time: it would keep the executor from starting.
-func (e *Executor) reconcile(ctx context.Context, m *recollection) {
+func (e *Executor) reconcile(ctx context.Context, m *fold) {
 	byTool := map[int][]*call{}
 	for _, r := range m.order {
 		r.session.mu.Lock()

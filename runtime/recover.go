@@ -29,56 +29,56 @@ func (e *Executor) Recover(ctx context.Context) error {
 	switch {
 	case e == nil || e.engine == nil:
 		return errors.New("only an executor made by NewExecutor can recover")
-	case !e.ledger.on():
+	case !e.log.on():
 		left, err := e.leftovers(orBackground(ctx))
 		if err != nil {
 			return err
 		}
-		return e.settleStrangers(orBackground(ctx), left)
-	case !errors.Is(e.ledger.health(), errNotRecovered):
+		return e.settleUnknownCalls(orBackground(ctx), left)
+	case !errors.Is(e.log.health(), errNotRecovered):
 		return errors.New("the journal was recovered before")
 	}
 	ctx = orBackground(ctx)
 	e.simulate(simhooks.From(ctx))
-	if err := e.lease.claim(ctx, e.ledger.journal); err != nil {
+	if err := e.lease.claim(ctx, e.log.journal); err != nil {
 		return err
 	}
-	m, err := e.recollect(ctx)
+	m, err := e.foldJournal(ctx)
 	if err != nil {
 		e.lease.unclaim()
 		return err
 	}
-	e.ledger.begin(m.last)
+	e.log.begin(m.last)
 	e.lease.hold(e)
-	e.ledger.own(e.now(), &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum})
-	if err = e.revive(ctx, m); err == nil {
-		err = e.ledger.flushAll()
+	e.log.writeOwner(e.now(), &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum})
+	if err = e.restore(ctx, m); err == nil {
+		err = e.log.flushAll()
 	}
 	if err != nil {
-		e.ledger.fail(fmt.Errorf("recovery has failed: %w", err))
+		e.log.fail(fmt.Errorf("recovery has failed: %w", err))
 		e.lease.release(e)
 		return err
 	}
 	e.reconcile(ctx, m)
-	if err = e.ledger.flushAll(); err != nil {
-		e.ledger.fail(fmt.Errorf("recovery has failed: %w", err))
+	if err = e.log.flushAll(); err != nil {
+		e.log.fail(fmt.Errorf("recovery has failed: %w", err))
 		e.lease.release(e)
 	}
 	return err
 }
 
-// recollect reads the journal.
-func (e *Executor) recollect(ctx context.Context) (*recollection, error) {
-	l := &e.ledger
+// foldJournal reads the journal.
+func (e *Executor) foldJournal(ctx context.Context) (*fold, error) {
+	l := &e.log
 	e.sessions.mu.Lock()
 	defer e.sessions.mu.Unlock()
 	if len(e.sessions.byID) > 0 {
 		return nil, errors.New("recover before the first session is made")
 	}
-	if err := l.keys(ctx, &e.desk); err != nil {
+	if err := l.keys(ctx, &e.approvals); err != nil {
 		return nil, err
 	}
-	m := &recollection{exec: e, calls: map[journal.CallKey]*recalled{}}
+	m := &fold{exec: e, calls: map[journal.CallKey]*foldedCall{}}
 	for {
 		entries, err := l.journal.Read(ctx, m.last, recoverStep)
 		if err != nil {
@@ -98,7 +98,7 @@ func (e *Executor) recollect(ctx context.Context) (*recollection, error) {
 
 // keys gets the keys that are kept apart from the journal, if it keeps any. What
 // was asked before cannot be approved without the key that it was bound with.
-func (l *ledger) keys(ctx context.Context, d *desk) (err error) {
+func (l *commitLog) keys(ctx context.Context, d *approvals) (err error) {
 	if owner, ok := l.journal.(journal.Owner); ok {
 		l.epoch = owner.Epoch()
 	}

@@ -46,23 +46,23 @@ func (e *Executor) settle(ctx context.Context, key CallKey, at []*participant, c
 // settleInterrupted decides what becomes of a call that had no outcome when the
 // last owner of the journal stopped. That one is stale when it had written nothing
 // for long.
-func (c *call) settleInterrupted(ctx context.Context, r *recalled, left []*participant, stale bool) {
+func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*participant, stale bool) {
 	switch {
 	case c.phase == phaseWaiting:
 		c.rework()
 		return
 	case c.readmits:
-		c.judgeAnew()
+		c.evaluateAnew()
 		return
 	case c.state != StateExecuting:
-		c.end(ending{event: EventAborted, to: StateAborted, outcome: Outcome{
+		c.end(result{event: EventAborted, to: StateAborted, outcome: Outcome{
 			Kind: Failed, Reason: ReasonInterrupted, Message: "the executor stopped before the handler was started: nothing was done",
 		}})
 		return
 	}
 	c.orphan(stale)
 	if r.sealed != nil {
-		c.carryOut(ctx, r, left)
+		c.finishCommit(ctx, r, left)
 		return
 	}
 	e := interruption(r.effects, len(left) > 0)
@@ -83,7 +83,7 @@ func (c *call) settleInterrupted(ctx context.Context, r *recalled, left []*parti
 // interruption is how a call ends whose handler was running, with no commit decided
 // (SEMANTICS section 6.7): failed when nothing of it is left, which is what its
 // declaration said when it started or its participants say, else unknown.
-func interruption(effects string, atParticipants bool) *ending {
+func interruption(effects string, atParticipants bool) *result {
 	failed := Outcome{Kind: Failed, Reason: ReasonInterrupted}
 	switch {
 	case effects == journal.EffectsNone:
@@ -93,12 +93,12 @@ func interruption(effects string, atParticipants bool) *ending {
 	default:
 		return interrupted("the call may have taken effect")
 	}
-	return &ending{event: EventAborted, to: StateAborted, outcome: failed}
+	return &result{event: EventAborted, to: StateAborted, outcome: failed}
 }
 
 // interrupted is the ending of a call of which it is not known what it did.
-func interrupted(why string) *ending {
-	return &ending{event: EventUnknown, to: StateExecuting, outcome: Outcome{
+func interrupted(why string) *result {
+	return &result{event: EventUnknown, to: StateExecuting, outcome: Outcome{
 		Kind: Unknown, Reason: ReasonInterrupted, Message: "the executor stopped while the handler ran: " + why,
 	}}
 }
@@ -114,9 +114,9 @@ func (c *call) orphan(stale bool) {
 	c.transition(EventOrphaned, StateExecuting, &note{at: now})
 }
 
-// carryOut finishes a commit that was decided, unless a foreign transaction is
+// finishCommit finishes a commit that was decided, unless a foreign transaction is
 // part of it and the handler may have changed something there.
-func (c *call) carryOut(ctx context.Context, r *recalled, left []*participant) {
+func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*participant) {
 	reads := r.effects == journal.EffectsNone
 	for _, s := range r.sealed {
 		if s.Foreign && !reads {
@@ -129,7 +129,7 @@ func (c *call) carryOut(ctx context.Context, r *recalled, left []*participant) {
 		c.end(*interrupted("what it did could not be committed"))
 		return
 	}
-	c.end(ending{event: EventCompleted, to: StateCompleted, outcome: *r.decided})
+	c.end(result{event: EventCompleted, to: StateCompleted, outcome: *r.decided})
 }
 
 // mayRunAgain reports whether the handler may be run once more: also by the budget
@@ -155,26 +155,26 @@ func (c *call) runAgain() {
 	c.reenterExecutor()
 	c.left.Store(false)
 	c.phase = phasePreparing
-	c.exec.crew.take(c)
+	c.exec.workers.take(c)
 }
 
-// judgeAgain has a call whose handler was started by another process judged by
+// evaluateAgain has a call whose handler was started by another process judged by
 // the policy as it is now. One that it would not let run, or not without asking,
 // is left as it is: unknown.
-func (c *call) judgeAgain() bool {
+func (c *call) evaluateAgain() bool {
 	if !c.snapshot() {
 		return c.end(*cancellation(ReasonRunClosed))
 	}
 	c.args, c.text = c.final, c.finalText
-	if !c.judge() {
+	if !c.evaluatePolicy() {
 		return false
 	}
-	j := &c.worker.judge
+	j := &c.worker.evaluation
 	if j.reason != ReasonNone || j.asks || !same(c.final, c.args) {
-		return c.end(ending{outcome: Outcome{Message: "the policy does not let it run as it was"}}) // of which notRunAgain makes the ending
+		return c.end(result{outcome: Outcome{Message: "the policy does not let it run as it was"}}) // of which notRunAgain makes the ending
 	}
-	c.line()
-	if !c.queue() {
+	c.requestSlot()
+	if !c.awaitSlot() {
 		return false
 	}
 	c.mu.Lock()
@@ -189,28 +189,28 @@ func (c *call) judgeAgain() bool {
 
 // notRunAgain makes of any ending of a call that is judged once more the one that
 // it would have had otherwise.
-func (e *ending) notRunAgain(c *call) {
+func (e *result) notRunAgain(c *call) {
 	why := e.outcome.Message
 	*e = *c.interruption
 	e.outcome.Message += "; it was not run again: " + why
 }
 
-// judgeAnew gives a call that was admitted, and whose handler was not started, to a
+// evaluateAnew gives a call that was admitted, and whose handler was not started, to a
 // worker, who judges it as it judges a new one. It holds its reservation until then.
-func (c *call) judgeAnew() {
+func (c *call) evaluateAnew() {
 	c.mu.Lock()
 	c.phase, c.due, c.fence.closed = phasePreparing, c.ends(), false
 	c.reenterExecutor()
 	c.mu.Unlock()
 	c.left.Store(false)
-	c.exec.crew.take(c)
+	c.exec.workers.take(c)
 }
 
 var errUnsettled = errors.New("something is left of calls that nothing is known of")
 
-// settleStrangers rolls back what is left of calls that the journal does not know:
+// settleUnknownCalls rolls back what is left of calls that the journal does not know:
 // their start was never recorded, so nothing of them was answered.
-func (e *Executor) settleStrangers(ctx context.Context, left map[CallKey][]*participant) error {
+func (e *Executor) settleUnknownCalls(ctx context.Context, left map[CallKey][]*participant) error {
 	ok := true
 	for key, at := range left {
 		ok = e.settle(ctx, key, at, false) && ok

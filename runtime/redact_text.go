@@ -24,15 +24,15 @@ const (
 	minSecret = 4
 )
 
-// A secretary collects the texts of sensitive values.
-type secretary struct {
+// A secretCollector collects the texts of sensitive values.
+type secretCollector struct {
 	secrets []string
 	objects []*wire.ObjectRule // that are open; nil: an array, or without a rule
 }
 
 // Visit notes a token that is sensitive. The names of members are, inside of
 // something sensitive, unless they are declared.
-func (s *secretary) Visit(t wire.Token) {
+func (s *secretCollector) Visit(t wire.Token) {
 	n := len(s.objects)
 	switch t.Kind {
 	case wire.KindObject:
@@ -82,7 +82,7 @@ func numberForms(t wire.Token) []string {
 // secrets returns the texts of what is sensitive in the call. The arguments are
 // those that were given, not what the handler has made of its own.
 func (c *call) secrets() []string {
-	var s secretary
+	var s secretCollector
 	if c.tool != nil && c.args != nil {
 		texts := [][]byte{c.record.input, c.text, c.finalText}
 		for _, text := range slices.CompactFunc(texts, bytes.Equal) {
@@ -115,7 +115,7 @@ func (c *call) secrets() []string {
 
 // collect walks the value that f returns. The tool's code may be broken: then
 // what it showed is what there is.
-func collect(s *secretary, f func() wire.Value) {
+func collect(s *secretCollector, f func() wire.Value) {
 	defer func() { _ = recover() }()
 	if v := f(); v != nil {
 		s.objects = s.objects[:0]
@@ -123,10 +123,10 @@ func collect(s *secretary, f func() wire.Value) {
 	}
 }
 
-// scrub takes the values of members marked x-sensitive out of a text that a
+// redactText takes the values of members marked x-sensitive out of a text that a
 // handler or a policy wrote. What they made of a value, its digest or its
 // first half, cannot be recognised.
-func (c *call) scrub(text string) string {
+func (c *call) redactText(text string) string {
 	if text == "" {
 		return ""
 	}

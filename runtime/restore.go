@@ -9,16 +9,16 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// revive makes the calls of a recollection known again, settles what participants
+// restore makes the calls of a recollection known again, settles what participants
 // still hold of them, and those that have no outcome.
-func (e *Executor) revive(ctx context.Context, m *recollection) error {
+func (e *Executor) restore(ctx context.Context, m *fold) error {
 	left, err := e.leftovers(ctx)
 	if err != nil {
 		return err
 	}
 	type open struct {
 		call *call
-		of   *recalled
+		of   *foldedCall
 		left []*participant
 	}
 	var unfinished, undos []open
@@ -26,7 +26,7 @@ func (e *Executor) revive(ctx context.Context, m *recollection) error {
 		key := CallKey{Session: r.session.id, Call: r.id}
 		of := left[key]
 		delete(left, key)
-		c := e.reviveCall(r)
+		c := e.restoreCall(r)
 		if r.redeclared {
 			e.tellRedeclared(r)
 		}
@@ -44,18 +44,18 @@ func (e *Executor) revive(ctx context.Context, m *recollection) error {
 			e.settle(ctx, key, of, r.undone)
 		}
 	}
-	if err := e.settleStrangers(ctx, left); err != nil { // before anything runs again
+	if err := e.settleUnknownCalls(ctx, left); err != nil { // before anything runs again
 		return err
 	}
-	e.desk.mu.Lock()
-	e.desk.arm()
-	e.desk.mu.Unlock()
+	e.approvals.mu.Lock()
+	e.approvals.arm()
+	e.approvals.mu.Unlock()
 	stale := e.now().Sub(m.beat) > DefaultStale
 	for _, o := range undos {
 		o.call.settleInterruptedUndo(ctx, o.of.undo, o.left)
 	}
 	for _, o := range unfinished {
-		if e.rig != nil && e.rig.Passes != nil && e.rig.Passes(o.of.session.id, o.of.id) {
+		if e.hooks != nil && e.hooks.Passes != nil && e.hooks.Passes(o.of.session.id, o.of.id) {
 			continue
 		}
 		o.call.settleInterrupted(ctx, o.of, o.left, stale)
@@ -63,14 +63,14 @@ func (e *Executor) revive(ctx context.Context, m *recollection) error {
 	return nil
 }
 
-// reviveCall makes a call known to its session. It returns the call when it has
+// restoreCall makes a call known to its session. It returns the call when it has
 // to be settled.
-func (e *Executor) reviveCall(r *recalled) *call {
+func (e *Executor) restoreCall(r *foldedCall) *call {
 	s := r.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.number++
-	rec := &record{id: r.id, tool: r.tool, number: s.number, input: r.args, old: &bygone{r.mac, r.heartbeat}}
+	rec := &callRecord{id: r.id, tool: r.tool, number: s.number, input: r.args, restored: &restoredInput{r.mac, r.heartbeat}}
 	s.calls.put(rec)
 	s.callsOf(r.run).add(rec)
 	rec.undo.done = r.undone
@@ -91,7 +91,7 @@ func (e *Executor) reviveCall(r *recalled) *call {
 	p := c.run.part
 	p.active = append(p.active, c)
 	c.position = len(p.active)
-	req, waits := r.asked(e.desk.book)
+	req, waits := r.asked(e.approvals.book)
 	if waits {
 		c.asked = &asked{id: req.ID, preview: req.Preview, since: req.Created}
 	}
@@ -99,13 +99,13 @@ func (e *Executor) reviveCall(r *recalled) *call {
 	case waits && (c.final != nil || c.redeclared(&req)):
 		r.redeclared = c.redeclared(&req)
 		c.unfit = r.redeclared
-		c.hold, c.readmits = holdReservation, c.state == StateAuthorized
+		c.reservation, c.readmits = reserved, c.state == StateAuthorized
 		c.wait(&req)
 		return c.approvedBefore(&req)
 	case c.state == StateExecuting:
-		c.hold = holdInvocation
+		c.reservation = reservedAndInvoked
 	case c.state == StateAuthorized || r.request != "":
-		c.hold = holdReservation
+		c.reservation = reserved
 		c.readmits = r.triggered && c.state == StateAuthorized && c.args != nil
 	}
 	return c
@@ -114,7 +114,7 @@ func (e *Executor) reviveCall(r *recalled) *call {
 // callOf returns the call that r tells of. Nobody waits for it, and it is no part
 // of a turn. Its arguments are nil when they are not known any more, or do not
 // fit the tool as it is now.
-func (e *Executor) callOf(r *recalled, rec *record) *call {
+func (e *Executor) callOf(r *foldedCall, rec *callRecord) *call {
 	s := r.session
 	p := s.parts[r.run]
 	if p == nil { // the run is closed: what is left of it has no part of its own
@@ -162,7 +162,7 @@ func (c *call) wait(req *consent.Request) {
 	c.phase = phaseWaiting
 	c.fence.closed = false
 	c.record.final, c.record.call = newSignal(), c
-	d := &c.exec.desk
+	d := &c.exec.approvals
 	d.mu.Lock()
 	d.calls[req.ID] = c
 	d.mu.Unlock()
@@ -177,7 +177,7 @@ func (c *call) redeclared(req *consent.Request) bool {
 
 // tellRedeclared tells the log and the error handler of a request that stays open,
 // and that no answer can satisfy under the present declaration.
-func (e *Executor) tellRedeclared(r *recalled) {
+func (e *Executor) tellRedeclared(r *foldedCall) {
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.tool, r.request, ReasonBindingMismatch)
 	e.emit(&Event{
 		Time: e.now(), Kind: EventStale, From: r.state, To: r.state, Tool: r.tool, CallID: r.id, SessionID: r.session.id, RunID: r.run,
@@ -197,6 +197,6 @@ func (c *call) approvedBefore(req *consent.Request) *call {
 }
 
 // remembers reports whether an input is the one whose digest is known.
-func (l *ledger) remembers(mac string, input []byte) bool {
+func (l *commitLog) remembers(mac string, input []byte) bool {
 	return mac != "" && hmac.Equal([]byte(mac), []byte(l.mac(input)))
 }

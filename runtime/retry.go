@@ -94,7 +94,7 @@ func (c *call) overtime() bool {
 
 // finishOr finishes the call, or ends it because its time was up.
 func (c *call) finishOr(late bool) bool {
-	var e ending
+	var e result
 	c.result(&e)
 	if late {
 		c.timeOut(0)
@@ -114,7 +114,7 @@ func (c *call) retryable(late bool) bool {
 	if late {
 		return spec.Retry.OnTimeout
 	}
-	return c.worker.err != nil && exhausted(c.worker.err)
+	return c.worker.err != nil && isTransient(c.worker.err)
 }
 
 // affords reports whether enough of the turn's budget is left for another attempt
@@ -130,7 +130,7 @@ func (c *call) affords(wait time.Duration) bool {
 func (c *call) giveUpAttempt() bool {
 	var text string
 	if err := c.worker.err; err != nil && c.exec.told() {
-		text = c.scrub(errorText(err))
+		text = c.redactText(errorText(err))
 	}
 	c.mu.Lock()
 	if c.ending {
@@ -175,7 +175,7 @@ func (c *call) backOff(wait time.Duration) bool {
 
 // restart begins the next attempt. It reports false when the call has ended.
 func (c *call) restart() bool {
-	if why := c.exec.crew.stop.Load(); why != 0 {
+	if why := c.exec.workers.stop.Load(); why != 0 {
 		c.halted(why)
 		return false
 	}
@@ -206,9 +206,9 @@ func (c *call) mayRetryTimeout() bool {
 	return r != nil && r.OnTimeout && c.tool.spec.Idempotent && c.attempt <= r.Max
 }
 
-// outlive ends an attempt whose time is up, but not the call, when the handler
+// tryEnterGrace ends an attempt whose time is up, but not the call, when the handler
 // may be run again: it has a grace in which it returns. It returns the end of that grace, zero when the call ends now.
-func (c *call) outlive() time.Time {
+func (c *call) tryEnterGrace() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ending || c.phase != phaseRunning || !c.mayRetryTimeout() {

@@ -32,7 +32,7 @@ type Run struct {
 type part struct {
 	above   *part // nil: the whole run
 	calls   *runCalls
-	workers gate // calls whose goroutines have not ended
+	workers inflight // calls whose goroutines have not ended
 
 	active  []*call // without an outcome; guarded by the session, as the next
 	parts   []*part // of sub-agents
@@ -184,7 +184,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 		return r.Status()
 	}
 	s := r.session
-	s.exec.desk.tick()
+	s.exec.approvals.tick()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ev, err := s.state.Stop(s.exec.instant(s.exec.now()), r.id); err == nil {
@@ -229,7 +229,7 @@ func (r *Run) Close(ctx context.Context) error {
 	for _, p := range parts {
 		left += p.workers.wait(s.exec, nil, ctx.Done())
 	}
-	if err := s.exec.ledger.flushAll(); err != nil {
+	if err := s.exec.log.flushAll(); err != nil {
 		return fmt.Errorf("run %q: %w", r.id, err)
 	}
 	if left > 0 {

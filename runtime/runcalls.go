@@ -7,15 +7,15 @@ import "iter"
 // same id one after the other. The session guards it.
 type runCalls struct {
 	id   string
-	last *record // nil: no call was made
+	last *callRecord // nil: no call was made
 }
 
 // add adds the record of the last call of the run.
-func (x *runCalls) add(r *record) { r.run, r.before, x.last = x, x.last, r }
+func (x *runCalls) add(r *callRecord) { r.run, r.before, x.last = x, x.last, r }
 
 // all yields the records, that of the last call first. The zero pointer has none.
-func (x *runCalls) all() iter.Seq[*record] {
-	return func(yield func(*record) bool) {
+func (x *runCalls) all() iter.Seq[*callRecord] {
+	return func(yield func(*callRecord) bool) {
 		if x == nil {
 			return
 		}

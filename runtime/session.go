@@ -56,7 +56,7 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 	if cfg.ID == "" {
 		cfg.ID = rand.Text()
 	}
-	if e == nil || !e.ledger.on() {
+	if e == nil || !e.log.on() {
 		return e.newSession(&cfg)
 	}
 	e.sessions.mu.Lock()
@@ -119,7 +119,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 		return nil, errors.New("the executor is shutting down: it starts no runs")
 	}
 	defer s.exec.gate.leave()
-	if err := s.exec.ledger.health(); err != nil {
+	if err := s.exec.log.health(); err != nil {
 		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
 	}
 	s.mu.Lock()
@@ -156,7 +156,7 @@ func (s *Session) Run(id string) (*Run, bool) {
 
 // note is told of every change of the rule state, in order. s.mu is held.
 func (s *Session) note(ev *rules.Event) {
-	if s.exec.noted != nil || s.exec.ledger.on() {
+	if s.exec.noted != nil || s.exec.log.on() {
 		s.noteFact(ev)
 	}
 }
@@ -166,13 +166,13 @@ func (s *Session) noteFact(ev *rules.Event) {
 	if s.exec.noted != nil {
 		s.exec.noted(s.id, *ev)
 	}
-	if s.exec.ledger.on() {
+	if s.exec.log.on() {
 		s.facts = append(s.facts, *ev)
 	}
 }
 
 // find returns what s remembers of a call, nil when there is none.
-func (s *Session) find(callID string) *record {
+func (s *Session) find(callID string) *callRecord {
 	if s == nil {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (s *Session) Await(ctx context.Context, callID string) Outcome {
 	e := s.exec
 	saw := e.wait(&r.first, nil, ctx.Done())
 	if saw != sawDone && r.final != nil {
-		if saw = e.wait(r.final, &e.desk.closed, ctx.Done()); saw == sawB {
+		if saw = e.wait(r.final, &e.approvals.closed, ctx.Done()); saw == sawB {
 			if out, waits := r.call.waits(); waits {
 				return out
 			}

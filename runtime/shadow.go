@@ -184,7 +184,7 @@ func sorted[T any](list []T, name func(T) string) (names []string) {
 
 // recordShadow records a difference.
 func (e *Executor) recordShadow(d *ShadowDifference) {
-	if !e.ledger.on() {
+	if !e.log.on() {
 		return
 	}
 	both, err := json.Marshal(struct {
@@ -194,7 +194,7 @@ func (e *Executor) recordShadow(d *ShadowDifference) {
 	if err != nil {
 		return
 	}
-	e.ledger.note(&journal.Record{
+	e.log.note(&journal.Record{
 		Kind: journal.KindShadow, At: plain(e.now()), Session: d.SessionID, Run: d.RunID, Agent: d.Agent, Principal: d.Principal,
 		Call: d.CallID, Tool: d.Tool, Revision: d.Active.Revision, Decision: both,
 	})

@@ -61,7 +61,7 @@ func (c *call) shadowed() *shadowed {
 // forShadow is shadowed when there is a shadow policy.
 func (c *call) forShadow() *shadowed {
 	w := c.worker
-	if w.judge.detail.Rule == ruleBreaker { // the policy was not asked
+	if w.evaluation.detail.Rule == ruleBreaker { // the policy was not asked
 		return nil
 	}
 	if w.shadowed == nil {
@@ -69,10 +69,10 @@ func (c *call) forShadow() *shadowed {
 	}
 	t := w.shadowed
 	facts := w.input.Facts()
-	*t = shadowed{in: w.input, tool: c.tool, text: c.finalText, agent: c.run.agent, active: w.judge.decision}
+	*t = shadowed{in: w.input, tool: c.tool, text: c.finalText, agent: c.run.agent, active: w.evaluation.decision}
 	t.in.SetFacts(facts)
-	if w.judge.reason == ReasonPolicyError {
-		t.failed = w.judge.detail.Rule
+	if w.evaluation.reason == ReasonPolicyError {
+		t.failed = w.evaluation.detail.Rule
 	}
 	return t
 }

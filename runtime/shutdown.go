@@ -34,19 +34,19 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	}
 	ctx = orBackground(ctx)
 	e.gate.shut()
-	e.desk.close()
+	e.approvals.close()
 	left := e.gate.wait(e, nil, ctx.Done())
 	if left > 0 {
-		e.crew.halt(haltShutdown)
+		e.workers.halt(haltShutdown)
 		e.undos.abort()
-		e.all(e.crew.calls(), (*call).abort)
+		e.all(e.workers.calls(), (*call).abort)
 		if left = e.graceful(&e.gate); left > 0 {
 			e.undos.halt()
-			e.all(e.crew.calls(), (*call).giveUp)
+			e.all(e.workers.calls(), (*call).giveUp)
 		}
 	}
 	e.shadow.close()
-	err := e.ledger.close()
+	err := e.log.close()
 	e.lease.release(e)
 	if left > 0 {
 		err = errors.Join(fmt.Errorf("%d calls are still running: %w", left, context.Cause(ctx)), err)
@@ -60,7 +60,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 
 // graceful waits until all have left a shut gate, for the time of grace at most,
 // and returns how many have not.
-func (e *Executor) graceful(g *gate) int64 {
+func (e *Executor) graceful(g *inflight) int64 {
 	late := newSignal()
 	t := e.after(grace, func() { e.fire(late) })
 	defer t.Stop()
@@ -70,13 +70,13 @@ func (e *Executor) graceful(g *gate) int64 {
 // mayUndo lets an undo in, for which a shutdown waits: it must be recorded. Whoever
 // is let in leaves the gate. Without a journal nothing has to be recorded.
 func (e *Executor) mayUndo() bool {
-	if e.ledger.health() != nil {
+	if e.log.health() != nil {
 		return false
 	}
 	if e.gate.enter() {
 		return true
 	}
-	if e.ledger.on() {
+	if e.log.on() {
 		return false
 	}
 	e.gate.inside.Add(1)
@@ -89,7 +89,7 @@ func (c *call) halted(why uint32) {
 	case haltShutdown:
 		c.abort()
 	case haltLost:
-		c.dispossess()
+		c.endLeaseLost()
 	}
 }
 
@@ -123,7 +123,7 @@ func (c *call) abort() {
 
 // stopped returns the ending of a call whose handler has stopped because it was
 // told to, nil when it was not, or has something else to say.
-func (c *call) stopped(err error) *ending {
+func (c *call) stopped(err error) *result {
 	if !c.isAborted() || !errors.Is(err, context.Canceled) {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (c *call) isAborted() bool {
 }
 
 // abortion is the ending of a call that a shutdown has stopped.
-func abortion() *ending {
+func abortion() *result {
 	e := cancellation(ReasonCancelled)
 	e.outcome.Message = "the executor was shut down"
 	return e
@@ -183,7 +183,7 @@ func (c *call) giveUp() {
 }
 
 // close lets what is pending be, and tells those who wait for it.
-func (d *desk) close() {
+func (d *approvals) close() {
 	d.exec.fire(&d.closed)
 	d.mu.Lock()
 	if d.timer != nil {
@@ -205,7 +205,7 @@ func (d *desk) close() {
 }
 
 // fail sees to it that nothing is recorded any more.
-func (l *ledger) fail(err error) {
+func (l *commitLog) fail(err error) {
 	l.mu.Lock()
 	if l.failed == nil {
 		l.failed = err
@@ -216,7 +216,7 @@ func (l *ledger) fail(err error) {
 }
 
 // close makes durable what has happened, and is the end.
-func (l *ledger) close() error {
+func (l *commitLog) close() error {
 	err := l.flushAll()
 	if errors.Is(err, errShut) || errors.Is(err, errNotRecovered) {
 		err = nil

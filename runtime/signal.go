@@ -17,7 +17,7 @@ type signal struct {
 // of them: most signals happen before anybody has to lie down.
 type tripwire struct {
 	ch      chan struct{}
-	waiting []*sleeper // guarded by the executor's roster; only kept for a Waiter
+	waiting []*waitingCaller // guarded by the executor's roster; only kept for a Waiter
 }
 
 // tripped is the wire of all signals that have happened.
@@ -55,14 +55,14 @@ func (s *signal) happen() {
 	}
 }
 
-// yields is how often somebody who waits for a signal lets others run before
+// signalSpins is how often somebody who waits for a signal lets others run before
 // he lies down.
-const yields = 8
+const signalSpins = 8
 
-// soon reports whether s happens before others that can run have had a few turns
+// spin reports whether s happens before others that can run have had a few turns
 // each: who waits for what takes a microsecond need not be put to sleep and woken.
-func (s *signal) soon() bool {
-	for range yields {
+func (s *signal) spin() bool {
+	for range signalSpins {
 		if s.happened() {
 			return true
 		}
@@ -71,11 +71,11 @@ func (s *signal) soon() bool {
 	return s.happened()
 }
 
-// A sleeper is somebody who waits for one of several signals.
-type sleeper struct{ woken bool }
+// A waitingCaller is somebody who waits for one of several signals.
+type waitingCaller struct{ woken bool }
 
-// A roster knows who waits for what, for a clock that wants to know.
-type roster struct{ mu sync.Mutex }
+// A waiters knows who waits for what, for a clock that wants to know.
+type waiters struct{ mu sync.Mutex }
 
 // fire lets s happen.
 func (e *Executor) fire(s *signal) {
@@ -83,8 +83,8 @@ func (e *Executor) fire(s *signal) {
 		s.happen()
 		return
 	}
-	e.roster.mu.Lock()
-	defer e.roster.mu.Unlock()
+	e.waiters.mu.Lock()
+	defer e.waiters.mu.Unlock()
 	if wire := s.wire.Load(); wire != nil && wire != tripped {
 		for _, w := range wire.waiting {
 			if !w.woken {
@@ -117,7 +117,7 @@ func (e *Executor) wait(a, b *signal, done <-chan struct{}) int {
 			return sawDone
 		}
 	}
-	w := e.lieDown(a, b)
+	w := e.park(a, b)
 	saw := sawA
 	select {
 	case <-a.done():
@@ -126,22 +126,22 @@ func (e *Executor) wait(a, b *signal, done <-chan struct{}) int {
 	case <-done:
 		saw = sawDone
 	}
-	e.standUp(w)
+	e.unpark(w)
 	return saw
 }
 
-// lieDown says that somebody waits. It returns nil when there is no need to, or
+// park says that somebody waits. It returns nil when there is no need to, or
 // nobody wants to know.
-func (e *Executor) lieDown(a, b *signal) *sleeper {
+func (e *Executor) park(a, b *signal) *waitingCaller {
 	if e.waiter == nil {
 		return nil
 	}
-	e.roster.mu.Lock()
-	defer e.roster.mu.Unlock()
+	e.waiters.mu.Lock()
+	defer e.waiters.mu.Unlock()
 	if a.happened() || b != nil && b.happened() {
 		return nil
 	}
-	w := &sleeper{}
+	w := &waitingCaller{}
 	for _, s := range [...]*signal{a, b} {
 		if s != nil {
 			wire := s.await()
@@ -152,13 +152,13 @@ func (e *Executor) lieDown(a, b *signal) *sleeper {
 	return w
 }
 
-// standUp says that somebody waits no longer.
-func (e *Executor) standUp(w *sleeper) {
+// unpark says that somebody waits no longer.
+func (e *Executor) unpark(w *waitingCaller) {
 	if w == nil {
 		return
 	}
-	e.roster.mu.Lock()
-	defer e.roster.mu.Unlock()
+	e.waiters.mu.Lock()
+	defer e.waiters.mu.Unlock()
 	if !w.woken {
 		w.woken = true
 		e.waiter.Busy(1)

@@ -11,14 +11,14 @@ import (
 // exists to show, in simulations, that such a call does not run. Only packages
 // of this module can make a key.
 func (e *Executor) Tamper(_ simhooks.Key, session, callID string, input []byte) error {
-	e.desk.mu.Lock()
+	e.approvals.mu.Lock()
 	var found *call
-	for _, c := range e.desk.calls {
+	for _, c := range e.approvals.calls {
 		if c.run.session.id == session && c.id == callID {
 			found = c
 		}
 	}
-	e.desk.mu.Unlock()
+	e.approvals.mu.Unlock()
 	if found == nil {
 		return fmt.Errorf("call %q never waited for consent", callID)
 	}
@@ -38,12 +38,12 @@ func (e *Executor) Tamper(_ simhooks.Key, session, callID string, input []byte) 
 // Sync makes all that was recorded so far durable. A replay calls it before it
 // takes the journal over: what a recording has was durable. Only packages of this
 // module can make a key.
-func (e *Executor) Sync(simhooks.Key) error { return e.ledger.flushAll() }
+func (e *Executor) Sync(simhooks.Key) error { return e.log.flushAll() }
 
 // simulate lets a simulation have its way with the calls that it makes aside of any
 // context; nil: there is none.
 func (e *Executor) simulate(r *simhooks.Rig) {
-	if e.rig = r; r != nil && r.Evaluations > 0 {
+	if e.hooks = r; r != nil && r.Evaluations > 0 {
 		e.evaluations.places.limit = r.Evaluations
 	}
 }

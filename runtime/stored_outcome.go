@@ -6,9 +6,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A kept is an outcome as a session remembers it, for as long as it lives: most
+// A storedOutcome is an outcome as a session remembers it, for as long as it lives: most
 // have no more to say than this.
-type kept struct {
+type storedOutcome struct {
 	kind     OutcomeKind
 	loop     Loop
 	run      RunState
@@ -19,25 +19,25 @@ type kept struct {
 }
 
 // keep makes out the outcome of r.
-func (r *record) keep(out *Outcome) {
-	r.kept = kept{
+func (r *callRecord) keep(out *Outcome) {
+	r.stored = storedOutcome{
 		kind: out.Kind, loop: out.Loop, run: out.Run, duration: out.Duration, output: out.Output, revision: out.Revision,
 	}
 	if out.CallID != r.id || out.Tool != r.tool || !out.plain() {
 		more := *out
-		r.kept.more = &more
+		r.stored.more = &more
 	}
 }
 
 // artifact returns what is answered in place of a long output, nil if nothing is.
-func (r *record) artifact() *StoredOutput {
+func (r *callRecord) artifact() *StoredOutput {
 	if later := r.later.Load(); later != nil {
 		return later.Artifact
 	}
-	if r.kept.more == nil {
+	if r.stored.more == nil {
 		return nil
 	}
-	return r.kept.more.Artifact
+	return r.stored.more.Artifact
 }
 
 // plain reports whether o says no more than a kept holds.
@@ -62,14 +62,14 @@ func (d *Detail) empty() bool {
 }
 
 // outcome returns the outcome of r, which has one.
-func (r *record) outcome() (out Outcome) {
+func (r *callRecord) outcome() (out Outcome) {
 	r.tell(&out)
 	return out
 }
 
 // tell is outcome for an outcome that is there already, and zero: they are large.
-func (r *record) tell(out *Outcome) {
-	k := &r.kept
+func (r *callRecord) tell(out *Outcome) {
+	k := &r.stored
 	if k.kind == Unknown || k.more != nil && k.more.Reason == ReasonJournalUnavailable {
 		if later := r.later.Load(); later != nil {
 			*out = *later

@@ -43,7 +43,7 @@ func TestKeptOutcome(t *testing.T) {
 	eachField(func(_ string, set func(*Outcome)) {
 		out := Outcome{CallID: "c", Tool: "t", Kind: Completed}
 		set(&out)
-		r := &record{id: "c", tool: "t"}
+		r := &callRecord{id: "c", tool: "t"}
 		r.keep(&out)
 		assert.Equal(t, out, r.outcome())
 	})

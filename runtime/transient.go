@@ -21,9 +21,9 @@ type transientError struct{ error }
 // Unwrap returns the error that was marked.
 func (e *transientError) Unwrap() error { return e.error }
 
-// exhausted reports whether err is one of a resource: marked, or the system's own
+// isTransient reports whether err is one of a resource: marked, or the system's own
 // for processes, descriptors, memory and disks that are used up.
-func exhausted(err error) bool {
+func isTransient(err error) bool {
 	var marked *transientError
 	if errors.As(err, &marked) {
 		return true

@@ -61,8 +61,8 @@ func (c *call) transition(kind EventKind, to State, n *note) {
 	if e.Err = n.text; n.fault != nil {
 		e.Stack = string(n.fault.Stack)
 	}
-	if c.exec.ledger.on() && !c.unrecorded {
-		c.entry = c.exec.ledger.add(c.recorded(e, n))
+	if c.exec.log.on() && !c.unrecorded {
+		c.entry = c.exec.log.add(c.recorded(e, n))
 		e.Seq = c.entry
 	}
 	if c.unrecorded {
@@ -79,22 +79,22 @@ func (c *call) tells(out *Outcome, fault *CallError) string {
 	if fault == nil && len(out.Violations)+len(out.Denials) == 0 {
 		return ""
 	}
-	return c.tellsOf(out, fault)
+	return c.tellsSlow(out, fault)
 }
 
-// tellsOf is tells when there is something to say.
-func (c *call) tellsOf(out *Outcome, fault *CallError) string {
+// tellsSlow is tells when there is something to say.
+func (c *call) tellsSlow(out *Outcome, fault *CallError) string {
 	switch {
 	case c.dry || !c.exec.told():
 		return ""
 	case fault != nil:
-		return c.scrub(fault.text())
+		return c.redactText(fault.text())
 	}
-	return c.scrub(explain(out))
+	return c.redactText(explain(out))
 }
 
 // told reports whether anybody is told of events.
-func (e *Executor) told() bool { return len(e.sinks) > 0 || e.ledger.on() }
+func (e *Executor) told() bool { return len(e.sinks) > 0 || e.log.on() }
 
 // next returns the next event, which has its number and nothing else yet: there
 // is one piece of memory for all of them. e.emitting is held.

@@ -73,7 +73,7 @@ func (t *Turn) Execute(ctx context.Context, in Call) (out Outcome) {
 }
 
 // begin gives a call to a worker, unless it ends before, or is an earlier one.
-func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *record) {
+func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *callRecord) {
 	if c, earlier = t.open(ctx, in, ctx.Done()); c == nil || earlier != nil {
 		return nil, earlier
 	}
@@ -85,7 +85,7 @@ func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *
 // launch gives a call that is new to a worker, unless it ends before.
 func (t *Turn) launch(c *call) {
 	if c.declare() {
-		c.exec.crew.take(c)
+		c.exec.workers.take(c)
 	} else {
 		c.depart()
 	}
@@ -97,13 +97,13 @@ func (t *Turn) launch(c *call) {
 func (c *call) advance() {
 	defer c.leave()
 	if c.rejudging {
-		_ = c.judgeAgain() && c.restart() && c.attempts()
+		_ = c.evaluateAgain() && c.restart() && c.attempts()
 		c.returned = true
 		return
 	}
-	_ = (c.resumed() || (c.readmits || c.validate()) && c.afford()) && // once, before it waited for consent
+	_ = (c.resumed() || (c.readmits || c.validate()) && c.checkGates()) && // once, before it waited for consent
 		c.decide() &&
-		(c.attempt > 0 || c.queue() && c.start()) && // unless that was one step with its admission
+		(c.attempt > 0 || c.awaitSlot() && c.start()) && // unless that was one step with its admission
 		c.attempts()
 	c.returned = true
 }

@@ -165,7 +165,7 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult)
 
 // succeeded returns the calls of a run that completed and were not undone, the
 // last first. It looks at no calls of other runs.
-func (s *Session) succeeded(run string) (list []*record) {
+func (s *Session) succeeded(run string) (list []*callRecord) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for r := range s.byRun[run].all() {
@@ -183,12 +183,12 @@ func (e *Executor) onlyReads(name string) bool {
 }
 
 // of returns what became of a call, of which res is the result.
-func (res *UndoResult) of(r *record) UndoneCall {
+func (res *UndoResult) of(r *callRecord) UndoneCall {
 	return UndoneCall{CallID: r.id, Tool: r.tool, Kind: res.Kind, Reason: res.Reason, Message: res.Message, Err: res.Err}
 }
 
 // add adds what became of a call.
-func (all *UndoResult) add(r *record, one *UndoResult) {
+func (all *UndoResult) add(r *callRecord, one *UndoResult) {
 	all.Calls = append(all.Calls, one.of(r))
 	list := &all.Failed
 	switch {
@@ -207,7 +207,7 @@ func (all *UndoResult) add(r *record, one *UndoResult) {
 }
 
 // undoCall undoes one call.
-func (s *Session) undoCall(ctx context.Context, r *record, req UndoRequest) UndoResult {
+func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) UndoResult {
 	if !s.exec.mayUndo() {
 		return UndoResult{Reason: UndoUnrecorded}
 	}
@@ -284,7 +284,7 @@ func (c *call) settleUndoFailed(by string, fault *undoFault) UndoResult {
 }
 
 // beginUndo says why a call cannot be undone, or keeps others from undoing it.
-func (s *Session) beginUndo(r *record) UndoReason {
+func (s *Session) beginUndo(r *callRecord) UndoReason {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	why := s.mayNotUndo(r)
@@ -293,7 +293,7 @@ func (s *Session) beginUndo(r *record) UndoReason {
 }
 
 // mayNotUndo says why a call cannot be undone. s.mu is held.
-func (s *Session) mayNotUndo(r *record) UndoReason {
+func (s *Session) mayNotUndo(r *callRecord) UndoReason {
 	tool, _, known := s.exec.reg.Lookup(r.tool)
 	now := s.exec.now()
 	ended := r.first.happened() && r.final == nil || r.final != nil && r.final.happened()
@@ -302,7 +302,7 @@ func (s *Session) mayNotUndo(r *record) UndoReason {
 		return UndoAlreadyUndone
 	case !known || tool.spec.Undo == nil || r.undo.possible && r.undo.lost != nil:
 		return UndoNotUndoable
-	case !ended && r.final != nil && r.call.hold != holdInvocation:
+	case !ended && r.final != nil && r.call.reservation != reservedAndInvoked:
 		return UndoNotSuccessful
 	case !ended:
 		return UndoStillRunning

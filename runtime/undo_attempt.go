@@ -123,7 +123,7 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 		return &undoFault{why: UndoUnrecorded, err: errUndoHalted}
 	}
 	defer e.undos.remove(a)
-	if err := a.record(&journal.Record{Kind: journal.KindUndoStarted}, e.ledger.flush); err != nil {
+	if err := a.record(&journal.Record{Kind: journal.KindUndoStarted}, e.log.flush); err != nil {
 		return &undoFault{why: UndoUnrecorded, err: err}
 	}
 	timer := e.after(u.tool.spec.deadline(), func() { a.end(UndoTimedOut, whyDeadline) })
@@ -134,7 +134,7 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 	go func() {
 		defer e.busy(-1)
 		defer e.fire(done)
-		if fault := a.carryOut(handler); !a.say(fault, result) {
+		if fault := a.runHandler(handler); !a.say(fault, result) {
 			a.of.concludeUndo(a.by, fault)
 		}
 	}()
@@ -144,8 +144,8 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 	return a.finish(done, result)
 }
 
-// carryOut calls the undo handler and commits.
-func (a *undoAttempt) carryOut(handler func(context.Context) error) *undoFault {
+// runHandler calls the undo handler and commits.
+func (a *undoAttempt) runHandler(handler func(context.Context) error) *undoFault {
 	err := guard(func() error { return handler(a.call.running) })
 	switch in := a.returned(); {
 	case !in:
@@ -231,12 +231,12 @@ func (a *undoAttempt) decide(seals []journal.Seal) error {
 		r.Undoes = &ev
 	}
 	s.mu.Unlock()
-	return a.record(r, u.exec.ledger.flushPatiently)
+	return a.record(r, u.exec.log.flushPatiently)
 }
 
 // record adds an entry about the undo, and returns when it is durable by flush.
 func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error {
-	c, l := a.of, &a.of.exec.ledger
+	c, l := a.of, &a.of.exec.log
 	if !l.on() {
 		return nil
 	}
@@ -370,7 +370,7 @@ func (c *call) undoFailed(fault *undoFault) UndoResult {
 		res.Kind = UndoRejected
 	}
 	told := c.faulty(ReasonNone, fault.err)
-	res.Err = c.scrub(told.text())
+	res.Err = c.redactText(told.text())
 	if fault.kept {
 		res.Err += "; what the undo did was not taken back"
 	}
@@ -383,7 +383,7 @@ func (c *call) undoFailed(fault *undoFault) UndoResult {
 func (c *call) undoMessage(fault *undoFault, told string) string {
 	if fault.why == UndoHandlerError || fault.why == UndoDrift {
 		if text, _ := public(fault.err); text != "" {
-			return c.scrub(text)
+			return c.redactText(text)
 		}
 	}
 	switch {

@@ -20,7 +20,7 @@ type LaterCall struct {
 
 // dryUndo says whether a call could be undone, as far as that is known before its
 // undo handler runs.
-func (s *Session) dryUndo(ctx context.Context, r *record) UndoResult {
+func (s *Session) dryUndo(ctx context.Context, r *callRecord) UndoResult {
 	if !s.exec.mayUndo() {
 		return UndoResult{Reason: UndoUnrecorded}
 	}
@@ -50,13 +50,13 @@ func (s *Session) addLater(calls []UndoneCall) {
 			first = min(first, s.calls.find(calls[i].CallID).number)
 		}
 	}
-	var later []*record
+	var later []*callRecord
 	for r := range s.calls.all() {
 		if r.number > first && !undone[r.id] && s.mayHaveChanged(r) {
 			later = append(later, r)
 		}
 	}
-	slices.SortFunc(later, func(a, b *record) int { return a.number - b.number })
+	slices.SortFunc(later, func(a, b *callRecord) int { return a.number - b.number })
 	for i := range calls {
 		if calls[i].Kind != UndoOK {
 			continue
@@ -76,13 +76,13 @@ func (s *Session) addLater(calls []UndoneCall) {
 
 // mayHaveChanged reports whether a call may have changed something that was not
 // taken back. s.mu is held.
-func (s *Session) mayHaveChanged(r *record) bool {
+func (s *Session) mayHaveChanged(r *callRecord) bool {
 	tool, _, known := s.exec.reg.Lookup(r.tool)
 	switch {
 	case known && tool.spec.Effect == SideEffectRead, r.undo.done:
 		return false
 	case !r.ended():
-		return r.call != nil && r.call.hold == holdInvocation
+		return r.call != nil && r.call.reservation == reservedAndInvoked
 	}
 	out := r.outcome()
 	return !out.RolledBack && (out.Kind == Completed || out.Kind == Unknown || out.Kind == TimedOut || r.undo.possible)
@@ -101,7 +101,7 @@ type argument struct {
 }
 
 // about returns what a call is about. s.mu is held.
-func (s *Session) about(r *record) (a subject) {
+func (s *Session) about(r *callRecord) (a subject) {
 	tool, _, known := s.exec.reg.Lookup(r.tool)
 	if !known {
 		return a
@@ -118,7 +118,7 @@ func (s *Session) about(r *record) (a subject) {
 
 // argumentsOf returns the arguments of a call as JSON: those with which it ran, where
 // they are still known, else those that came in; nil: neither.
-func argumentsOf(tool *Tool, r *record) (text []byte) {
+func argumentsOf(tool *Tool, r *callRecord) (text []byte) {
 	defer func() {
 		if recover() != nil { // a fault of the codec
 			text = nil

@@ -17,7 +17,7 @@ type interruptedUndo struct {
 }
 
 // undoBy notes what a record says of an undo of c.
-func (c *recalled) undoBy(r *journal.Record) {
+func (c *foldedCall) undoBy(r *journal.Record) {
 	switch r.Kind {
 	case journal.KindUndoStarted:
 		c.undo = &interruptedUndo{by: r.By}
@@ -32,7 +32,7 @@ func (c *recalled) undoBy(r *journal.Record) {
 
 // undoneCall returns the call of an undo that was interrupted, whose record is
 // that of a call which has ended.
-func (e *Executor) undoneCall(r *recalled) *call {
+func (e *Executor) undoneCall(r *foldedCall) *call {
 	r.session.mu.Lock()
 	defer r.session.mu.Unlock()
 	rec := r.session.calls.find(r.id)

@@ -61,7 +61,7 @@ func storable(state wire.Value) error {
 
 // recallUndo makes known again what the undo of a call is given, or why it cannot
 // be undone any more. Values that nobody will need are not decoded.
-func (c *call) recallUndo(r *recalled) {
+func (c *call) recallUndo(r *foldedCall) {
 	c.isPrepared = r.isPrepared
 	if r.attempt == 0 || r.undone {
 		return
@@ -81,7 +81,7 @@ func (c *call) undoable() bool { return c.tool != nil && c.tool.spec.Undo != nil
 
 // recallState decodes the state that was prepared. The error says why the call
 // cannot be undone any more.
-func (c *call) recallState(r *recalled) (err error) {
+func (c *call) recallState(r *foldedCall) (err error) {
 	switch {
 	case !c.undoable():
 		if r.stored {
@@ -114,7 +114,7 @@ func (c *call) recallState(r *recalled) (err error) {
 // recallOutput decodes the output, unless it is not what the handler returned:
 // the undo handler can do without. That of a call whose commit was decided is
 // known before it has its outcome.
-func (c *call) recallOutput(r *recalled) {
+func (c *call) recallOutput(r *foldedCall) {
 	out := r.outcome
 	if out == nil {
 		out = r.decided
@@ -159,7 +159,7 @@ func recallValue(decode decodeFunc, text []byte) (v wire.Value, err error) {
 
 // tellLost tells operators why a call cannot be undone any more, if that is what
 // why says, and returns a text without values.
-func (s *Session) tellLost(r *record, why UndoReason) string {
+func (s *Session) tellLost(r *callRecord, why UndoReason) string {
 	if why != UndoNotUndoable || r.undo.lost == nil {
 		return ""
 	}

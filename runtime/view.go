@@ -40,7 +40,7 @@ func (v *view) facts() *Facts {
 	return f
 }
 
-// stands reports whether what was seen in v still is so. The session's lock is held.
-func (v *view) stands() bool {
+// unchanged reports whether what was seen in v still is so. The session's lock is held.
+func (v *view) unchanged() bool {
 	return v.base == nil || v.base == v.call.run.look()
 }

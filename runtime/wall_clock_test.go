@@ -11,7 +11,7 @@ import (
 // TestWall reads the time of day as time.Now does, and wholly at least every second.
 func TestWall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var w wall
+		var w wallClock
 		for range 100 {
 			assert.Equal(t, time.Now(), w.now())
 			assert.Less(t, time.Since(*w.read.Load()), time.Second)

@@ -12,15 +12,15 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// linger is how often a goroutine lets others run, in the hope that one of them
+// poolSpins is how often a goroutine lets others run, in the hope that one of them
 // brings it another call, before it ends.
-const linger = 16
+const poolSpins = 16
 
-// A crew is the goroutines that work on calls. One whose call is over looks
+// A workerPool is the goroutines that work on calls. One whose call is over looks
 // around for the next for a moment, because a goroutine that has grown its
 // stack is much cheaper than a new one; it never waits. So nobody has to
 // dismiss a crew, and an executor that is let go of leaves nothing behind.
-type crew struct {
+type workerPool struct {
 	stop atomic.Uint32 // why all have to stop; 0: they need not
 	mu   sync.Mutex
 	free []*worker
@@ -34,13 +34,13 @@ type worker struct {
 	current atomic.Pointer[call] // watched by the timer
 	armed   atomic.Int64         // the instant at which the timer fires; 0: it does not run
 
-	input    PolicyInput  // for the policy, one after the other: it must not keep it
-	view     view         // of the facts, likewise
-	rule     rules.Call   // for the rules, likewise
-	effect   rules.Digest // of the call, as it was described
-	judge    judgement
-	shadowed *shadowed // for the shadow policy, likewise; nil: there is none
-	err      error     // of the handler
+	input      PolicyInput  // for the policy, one after the other: it must not keep it
+	view       view         // of the facts, likewise
+	rule       rules.Call   // for the rules, likewise
+	effect     rules.Digest // of the call, as it was described
+	evaluation evaluation
+	shadowed   *shadowed // for the shadow policy, likewise; nil: there is none
+	err        error     // of the handler
 
 	exec  *Executor
 	place int // among all; guarded by the crew
@@ -49,7 +49,7 @@ type worker struct {
 }
 
 // take gives a call to a worker.
-func (w *crew) take(c *call) {
+func (w *workerPool) take(c *call) {
 	c.exec.busy(1)
 	w.mu.Lock()
 	n := len(w.free)
@@ -66,11 +66,11 @@ func (w *crew) take(c *call) {
 }
 
 // look returns the next call for a worker, nil when none came soon.
-func (w *crew) look(free *worker) *call {
+func (w *workerPool) look(free *worker) *call {
 	w.mu.Lock()
 	w.free = append(w.free, free)
 	w.mu.Unlock()
-	for range linger {
+	for range poolSpins {
 		goruntime.Gosched()
 		if free.next.Load() != nil {
 			return free.next.Swap(nil)
@@ -85,7 +85,7 @@ func (w *crew) look(free *worker) *call {
 }
 
 // dismiss forgets a worker that has ended.
-func (w *crew) dismiss(gone *worker) {
+func (w *workerPool) dismiss(gone *worker) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := w.all[len(w.all)-1]
@@ -95,11 +95,11 @@ func (w *crew) dismiss(gone *worker) {
 }
 
 // halt sees to it that calls that come from now on know why they have to end.
-func (w *crew) halt(why uint32) { w.stop.Store(why) }
+func (w *workerPool) halt(why uint32) { w.stop.Store(why) }
 
 // calls returns the calls that are being worked on, and some others that have
 // ended or wait for consent. Those that it misses know that the crew was halted.
-func (w *crew) calls() (list []*call) {
+func (w *workerPool) calls() (list []*call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, one := range w.all {
@@ -112,7 +112,7 @@ func (w *crew) calls() (list []*call) {
 
 // run works on c and on the calls that come after it. A handler may end it by
 // runtime.Goexit; what it owes to its call is paid by then.
-func (w *worker) run(of *crew, c *call) {
+func (w *worker) run(of *workerPool, c *call) {
 	defer of.dismiss(w)
 	defer w.stop()
 	for c != nil {
