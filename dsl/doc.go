@@ -31,7 +31,7 @@
 // Tools, modes and reasons match [a-z][a-z0-9_]{0,63}; types match
 // [A-Za-z][A-Za-z0-9_]{0,63}; a property may have any name without control
 // characters. Two names of one kind that have the same [GoName] are refused.
-// Capabilities, behaviours, groups and the values of modes have at most 64
+// Capabilities, behaviors, groups and the values of modes have at most 64
 // letters, digits and . _ : / - and start with a letter or digit.
 //
 // # Schemas

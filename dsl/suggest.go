@@ -39,7 +39,7 @@ func closest(s string, names []string) string {
 	return best
 }
 
-// distance is the Levenshtein distance with swapped neighbours counted as one step.
+// distance is the Levenshtein distance with swapped neighbors counted as one step.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	if d := len(x) - len(y); d > 4 || d < -4 || len(x) > 64 {

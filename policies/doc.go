@@ -7,12 +7,12 @@
 //	})
 //
 //	package         what it holds
-//	ambit           decision: the union of everything below, and of the packages of tools and organisations;
+//	ambit           decision: the union of everything below, and of the packages of tools and organizations;
 //	                allow for tools of effect read
 //	ambit.gating    deny behavior_not_allowed, capability_missing and mode_off, by what tools.yaml declares
 //	ambit.consent   ask declared, for a tool that declares consent: {ask: always}
 //
-// An organisation does not change these files. It writes packages
+// An organization does not change these files. It writes packages
 // ambit.policies.<name>, as many as it has concerns, each with its own tests:
 //
 //	# METADATA

@@ -2,15 +2,14 @@
 // docs/semantics.md: for each of them testdata has a patch of one line that makes
 // the engine break it, and some test must notice.
 //
-// A patch begins with two lines of its own: the rule that it breaks, by number and
-// sentence, and the packages whose tests must fail.
+// A patch begins with the rule that it breaks, by number and sentence, the packages
+// whose tests must fail, and the declaration that it changes.
 //
 //	# 4.2.1: With max_calls: n there are n invocations, and call n+1 is refused
 //	# tests: ./runtime/rules
-//	--- a/runtime/rules/check.go
-//	+++ b/runtime/rules/check.go
-//	@@ -157,3 +157,3 @@
-//	...
+//	@@ (*State).checkCounts
+//	-	if n := ...; p.tool.maxCalls > 0 && n >= p.tool.maxCalls {
+//	+	if n := ...; p.tool.maxCalls > 0 && n > p.tool.maxCalls {
 //
 // Its name is the key that the page has for the rule, followed, where a rule can be
 // broken in several ways, by a dash and the way: s4_max_calls_limit.patch,

@@ -66,7 +66,7 @@ func (b *bundle) readData(errs *Errors) {
 	}
 }
 
-// addBaseData mounts an organisation's own data file.
+// addBaseData mounts an organization's own data file.
 func (b *bundle) addBaseData(f file, value any, errs *Errors) {
 	var at []string
 	if dir := path.Dir(f.path); dir != "." {

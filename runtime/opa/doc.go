@@ -68,7 +68,7 @@
 //
 // An error wins over a deny, that over an ask, that over an allow, and a call
 // that nothing allows is denied with the code no_allow. The library of package
-// policies allows tools of effect read, refuses by behaviours, capabilities and
+// policies allows tools of effect read, refuses by behaviors, capabilities and
 // modes, and asks for the consent that is declared. Every ask reaches the engine
 // whole; there they and the declaration are joined: the approvers that all of
 // them name, the highest quorum, the shortest timeout, the narrowest cover. So a

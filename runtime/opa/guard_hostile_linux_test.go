@@ -346,7 +346,7 @@ var hostileOwn = map[string][][]func(int) string{
 	"units.parse":                      {{verbatim(`"1e999999"`)}, {filled("9")}, {verbatim(`"1e-999999m"`)}},
 	"units.parse_bytes":                {{verbatim(`"1e999999"`)}, {filled("9")}},
 	"json.unmarshal":                   {{verbatim(`"1e999999"`)}, {filled("[")}, {func(n int) string { return `"` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + `"` }}},
-	"json.patch":                       {{verbatim(`{"a":[1,2,3]}`), func(n int) string { return repeated("[", `{"op":"copy","from":"","path":"/a"}`, "]", n) }}, {func(n int) string { return numbers(n) }, func(n int) string { return repeated("[", `{"op":"copy","from":"","path":"/0"}`, "]", n) }}},
+	"json.patch":                       {{verbatim(`{"a":[1,2,3]}`), func(n int) string { return repeated("[", `{"op":"copy","from":"","path":"/a"}`, "]", n) }}, {numbers, func(n int) string { return repeated("[", `{"op":"copy","from":"","path":"/0"}`, "]", n) }}},
 	"product":                          {{func(n int) string { return repeated("[", "1e308", "]", n) }}, {func(n int) string { return repeated("[", "9223372036854775807", "]", n) }}},
 	"net.cidr_contains_matches":        {{func(n int) string { return repeated("[", `"::/0"`, "]", n) }, func(n int) string { return repeated("[", `"::/0"`, "]", n) }}},
 	"net.cidr_merge":                   {{func(n int) string { return repeated("[", `"::1/128"`, "]", n) }}, {verbatim(`["::1/128","8000::/1"]`)}},

@@ -91,7 +91,7 @@ func callOf(t testing.TB, reg *runtime.Registry, extra string) *runtime.PolicyIn
 
 // A guard refuses what could outgrow the memory, and lets through all else.
 func TestGuardedCalls(t *testing.T) {
-	long := func(s string, n int) string { return strings.Repeat(s, n) }
+	long := strings.Repeat
 	const tooLong = "the result could be longer than 16 MiB"
 	for _, test := range []struct{ call, extra, want string }{
 		{`replace(x.a, "", x.b)`, `{"a":"` + long("a", 30_000) + `","b":"` + long("b", 30_000) + `"}`, "o.rego:5: eval_builtin_error: replace: " + tooLong},

@@ -15,7 +15,7 @@ const declaredAsk = "declared"
 // An asker is a package that asks.
 type asker struct {
 	kind packageKind
-	name string // of the tool, or of the organisation's concern
+	name string // of the tool, or of the organization's concern
 }
 
 // lintAsks checks that an id tells one package's ask from every other's that can

@@ -97,7 +97,7 @@ var present = []verdict{
 	{when(`some t in ["pay", "refnud"]; input.run.counts[t] > 1`), `input.run.counts has no tool "refnud"`},
 }
 
-// In an organisation's package the arguments are those of the tools that the body
+// In an organization's package the arguments are those of the tools that the body
 // is about: of all of them, of one, or of a tool that is not declared here.
 func TestMembersInSharedPackages(t *testing.T) {
 	judge(t, orgHeader, missing)

@@ -130,8 +130,7 @@ func kindOfConstant(v ast.Value) kinds { return (&inputLint{}).kindsOf(ast.NewTe
 // domain returns the values that a part of the input can have, nil when any.
 func (a *analysis) domain(p inputPart) []any {
 	names, _ := p.path[:min(2, len(p.path))].names()
-	switch {
-	case len(names) == 2 && names[0] == "tool":
+	if len(names) == 2 && names[0] == "tool" {
 		switch {
 		case names[1] == "name" && len(p.path) == 2:
 			return listOf(a.tools)

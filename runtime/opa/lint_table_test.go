@@ -101,7 +101,7 @@ const shopData = `{
   "foreign": ["pay", "invoice_archive"], "users": {"alice": {"limit": 5}, "bob": {}}, "pattern": "[", "wait": "10 minutes"
 }`
 
-// A verdict is a policy of an organisation's package and what is wrong with it;
+// A verdict is a policy of an organization's package and what is wrong with it;
 // nothing when want is empty. The body of the rule stands for itself.
 type verdict struct{ policy, want string }
 
@@ -175,7 +175,7 @@ func alone(t *testing.T, tool string, table []verdict) {
 	}
 }
 
-// warned returns the warnings about a policy of an organisation.
+// warned returns the warnings about a policy of an organization.
 func warned(t *testing.T, fsys fstest.MapFS) Errors {
 	t.Helper()
 	b, err := check(fsys)

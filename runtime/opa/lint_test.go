@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tool and org return a policy file of the tool file_write, or of an organisation.
+// tool and org return a policy file of the tool file_write, or of an organization.
 func tool(body string) string { return "package ambit.tools.file_write\n\n" + body + "\n" }
 func org(body string) string  { return "package ambit.policies.security\n\n" + body + "\n" }
 

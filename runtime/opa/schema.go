@@ -39,7 +39,7 @@ func (b *bundle) readSchemas(errs *Errors) {
 }
 
 // schemaOf returns the schema of the input as a package sees it: its own for a
-// tool, the common one for the organisation's packages and for helpers.
+// tool, the common one for the organization's packages and for helpers.
 func (b *bundle) schemaOf(pkg ast.Ref) schema {
 	if kind, name := contractPackage(pkg); kind == toolPackage {
 		return b.schemas[name]

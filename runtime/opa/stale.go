@@ -95,7 +95,7 @@ func canonical(value any) string {
 	var list []string
 	if json.Unmarshal(text, &list) == nil && list != nil {
 		slices.Sort(list)
-		text, _ = json.Marshal(slices.Compact(list)) //nolint:errcheck // strings can be written
+		text, _ = json.Marshal(slices.Compact(list)) // strings can be written
 	}
 	return string(text)
 }

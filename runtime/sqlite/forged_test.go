@@ -100,18 +100,14 @@ func TestForgedEntriesAreRefused(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "store")
 				copyStore(t, from, path)
 				what := fmt.Sprintf("%s, %s at %d", state, column, seq)
-				before, err := other(t, path).Query("SELECT mac FROM entry WHERE seq = ?", seq)
-				require.NoError(t, err)
 				var was, is []byte
-				require.True(t, before.Next())
-				require.NoError(t, before.Scan(&was))
-				require.NoError(t, before.Close())
+				require.NoError(t, other(t, path).QueryRow("SELECT mac FROM entry WHERE seq = ?", seq).Scan(&was))
 				change(t, path, "UPDATE entry SET "+column+" WHERE seq = ?", seq)
 				require.NoError(t, other(t, path).QueryRow("SELECT mac FROM entry WHERE seq = ?", seq).Scan(&is))
 				if column[:3] == "mac" && string(was) == string(is) {
 					continue
 				}
-				err = start(t, path)
+				err := start(t, path)
 				require.ErrorIs(t, err, sqlite.ErrForged, what)
 				var forged *sqlite.ForgedError
 				require.ErrorAs(t, err, &forged, what)

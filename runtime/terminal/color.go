@@ -2,7 +2,7 @@ package terminal
 
 import "strings"
 
-// A palette colours what it is given, or does not.
+// A palette colors what it is given, or does not.
 type palette bool
 
 func (p palette) paint(code, text string) string {
@@ -20,7 +20,7 @@ func (p palette) yellow(text string) string { return p.paint("33", text) }
 func (p palette) cyan(text string) string   { return p.paint("36", text) }
 
 // diff returns the lines of a preview, each safe to show. Lines of a unified
-// diff are coloured.
+// diff are colored.
 func (p palette) diff(text string, unified bool) []string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range lines {

@@ -14,7 +14,7 @@
 //
 // The tool and what it does to the world, on whose behalf, which rules ask and
 // where they stand, the arguments as a table, the preview of the tool, with
-// colours when it is a unified diff, when the request expires, and who has
+// colors when it is a unified diff, when the request expires, and who has
 // approved already. Long values and previews are cut, and the choice v shows all
 // of them. Arguments are as the handler will get them; what is sensitive is
 // masked unless the declaration reveals it.

@@ -68,7 +68,7 @@ func shown(r rune) bool {
 		return false
 	case unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
 		return false
-	case unicode.Is(unicode.Me, r): // drawn around its neighbours
+	case unicode.Is(unicode.Me, r): // drawn around its neighbors
 		return false
 	}
 	return r != '\u2800' // a pattern without dots

@@ -42,8 +42,8 @@ func within(pointer, name string) bool {
 // simple reports whether a name can be typed here and is no pointer.
 func simple(name string) bool { return identifier.MatchString(name) }
 
-// alike asks by which members a later call is recognised. It returns nil when
-// there is nothing to recognise it by.
+// alike asks by which members a later call is recognized. It returns nil when
+// there is nothing to recognize it by.
 func (d *dialogue) alike(ctx context.Context) ([]runtime.Predicate, error) {
 	names, values := d.members()
 	if len(names) == 0 {

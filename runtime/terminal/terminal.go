@@ -16,7 +16,7 @@ import (
 // An Option changes how a terminal looks.
 type Option func(*console)
 
-// WithColour sets whether the terminal shows colours. By default it does when it
+// WithColour sets whether the terminal shows colors. By default it does when it
 // writes to a terminal, unless NO_COLOR is set.
 func WithColour(on bool) Option {
 	return func(c *console) { c.colour = palette(on) }

@@ -13,7 +13,7 @@ import (
 )
 
 // testdata/suite holds optional/format of the official suite for draft 2020-12,
-// json-schema-org/JSON-Schema-Test-Suite at 44401e0c, under the licence beside it.
+// json-schema-org/JSON-Schema-Test-Suite at 44401e0c, under the license beside it.
 
 type suiteGroup struct {
 	Description string

@@ -44,7 +44,7 @@ func isAuthority(s string) bool {
 		}
 		s = s[at+1:]
 	}
-	host, port := s, ""
+	var port string
 	if strings.HasPrefix(s, "[") {
 		end := strings.IndexByte(s, ']')
 		if end < 0 || !isIPLiteral(s[1:end]) {
@@ -55,6 +55,7 @@ func isAuthority(s string) bool {
 		}
 		port = strings.TrimPrefix(port, ":")
 	} else {
+		var host string
 		host, port, _ = strings.Cut(s, ":")
 		if !made(host, subDelims) {
 			return false

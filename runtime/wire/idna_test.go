@@ -30,7 +30,7 @@ func TestNFCAgrees(t *testing.T) {
 		for i := range label {
 			label[i] = pool[random.IntN(len(pool))]
 		}
-		// Half of them as they come; of the rest the form C, in which two neighbours are swapped now and then.
+		// Half of them as they come; of the rest the form C, in which two neighbors are swapped now and then.
 		if random.IntN(2) == 0 {
 			label = []rune(norm.NFC.String(string(label)))
 			if i := random.IntN(len(label)); i > 0 && random.IntN(2) == 0 {

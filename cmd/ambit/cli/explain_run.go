@@ -43,7 +43,7 @@ func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*an
 	if err != nil {
 		return nil, problem(err.Error(), "")
 	}
-	defer exec.Shutdown(ctx)
+	defer exec.Shutdown(ctx) //nolint:errcheck // nothing runs that could be waited for
 	ses := exec.Session(runtime.SessionConfig{
 		Principal: q.principal, Capabilities: q.capabilities, Behavior: q.behavior, Modes: q.modes,
 	})

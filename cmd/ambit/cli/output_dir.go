@@ -206,7 +206,7 @@ func (t *tree) sweep() {
 				continue
 			}
 			if info, err := e.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > abandoned {
-				t.root.Remove(temp)
+				t.root.Remove(temp) //nolint:errcheck // the next run finds what is left
 			}
 		}
 	}
@@ -244,10 +244,10 @@ func (s *staging) commit(root *os.Root, until string) error {
 // discard removes what was staged and not committed.
 func (s *staging) discard(root *os.Root) {
 	for _, f := range s.files {
-		root.Remove(f[0])
+		root.Remove(f[0]) //nolint:errcheck // the error to report is the one that came before
 	}
 	for _, dir := range slices.Backward(s.dirs) {
-		root.Remove(dir)
+		root.Remove(dir) //nolint:errcheck // likewise
 	}
 }
 

@@ -42,7 +42,7 @@ func (d *desk) CaseOpen(ctx context.Context, _ *refunds.CaseOpenInput) (*refunds
 func (d *desk) OrderFind(_ context.Context, in *refunds.OrderFindInput) (*refunds.OrderFindOutput, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	o, err := d.find(string(in.Order))
+	o, err := d.find(in.Order)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (d *desk) find(number string) (*order, error) {
 func (d *desk) PreviewRefund(_ context.Context, in *refunds.RefundInput) (runtime.Preview, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	o, err := d.find(string(in.Order))
+	o, err := d.find(in.Order)
 	if err != nil {
 		return runtime.Preview{}, err
 	}
@@ -77,7 +77,7 @@ func (d *desk) Refund(ctx context.Context, in *refunds.RefundInput) (*refunds.Re
 	err := runtime.Commit(ctx, func() error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		o, err := d.find(string(in.Order))
+		o, err := d.find(in.Order)
 		if err != nil {
 			return err
 		}

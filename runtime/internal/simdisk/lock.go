@@ -114,7 +114,7 @@ func (d *Disk) xShmLock(_ *libc.TLS, p uintptr, off, n, flags int32) int32 {
 
 func (d *Disk) xShmBarrier(*libc.TLS, uintptr) {
 	d.mu.Lock()
-	defer d.mu.Unlock() //nolint // to lock and unlock is a barrier
+	defer d.mu.Unlock() // locking and unlocking is a barrier
 }
 
 // xShmUnmap keeps the memory until the file is closed for the last time: other

@@ -20,7 +20,7 @@ type analysis struct {
 }
 
 // Analyze returns what is wrong with cfg, in the order of its tools. A cfg that
-// rules.Compile refuses is analysed as far as it goes.
+// rules.Compile refuses is analyzed as far as it goes.
 func Analyze(cfg rules.Config) []Finding {
 	a := &analysis{set: cfg.Set, reminders: cfg.Reminders, index: map[string]int{}, dead: map[string]bool{}, cyclic: map[string]bool{}}
 	for i := range cfg.Tools {
