@@ -54,7 +54,7 @@ const (
 )
 
 var ceilings = []ceiling{
-	{figure: "runtime" + lines, most: 15_300, goal: 3_000},
+	{figure: "runtime" + lines, most: 14_681, goal: 3_000},
 	{figure: "runtime/engine" + lines, most: 6_000, goal: 6_000, planned: true},
 	{figure: "runtime" + exports, most: 259, goal: 150, grows: true},
 	{figure: "runtime/engine" + exports, most: 110, goal: 110, grows: true, planned: true},

@@ -57,7 +57,7 @@ func (c *call) givenUp() bool {
 // wants redacted.
 func (c *call) shortened(v wire.Value, characters int) (wire.Raw, error) {
 	veil := walk.Veil{Hide: func(string, walk.Tokens) (string, error) { return "(sensitive)", nil }}
-	shown, err := veil.Append(nil, unruled{v})
+	shown, err := veil.Append(nil, walk.Unruled{Of: v})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -142,11 +143,11 @@ func (c *call) decision(e *result, seals []journal.Seal) draft {
 		Kind: journal.KindCommitting, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
 		Tool: c.record.tool, Attempt: c.attempt, Revision: c.revision, Sealed: seals,
 	}
-	var p payloadBuilder
+	var p redact.Payloads
 	out := e.outcome
 	c.complete(&out, c.clock(), true)
 	r.Duration = out.Duration
-	return p.draft(r, c.outcomeTo(r, &out, &p))
+	return draftOf(r, &p, c.outcomeTo(r, &out, &p))
 }
 
 // committedLate gives a call its outcome that was told to be unknown while its

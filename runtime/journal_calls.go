@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -59,15 +60,15 @@ func (c *call) prepare(state wire.Value) {
 	if !c.exec.log.on() {
 		return
 	}
-	var p payloadBuilder
+	var p redact.Payloads
 	r := &journal.Record{
 		Kind: journal.KindPrepared, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool,
 	}
 	var err error
 	if state != nil {
-		r.Prepared, err = p.payload("prepared", state)
+		r.Prepared, err = p.Payload("prepared", state)
 	}
-	c.entry = c.exec.log.add(p.draft(r, err))
+	c.entry = c.exec.log.add(draftOf(r, &p, err))
 }
 
 // latest returns the position of the latest entry of c.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -25,12 +26,12 @@ func (c *call) recorded(ev *Event, n *note) draft {
 		s := c.run.session
 		r.Rules, s.facts = s.facts, nil
 	}
-	var p payloadBuilder
+	var p redact.Payloads
 	err := c.detail(r, ev, n, &p)
 	if c.stray {
 		r.Mark = journal.MarkNone
 	}
-	return p.draft(r, err)
+	return draftOf(r, &p, err)
 }
 
 // plain returns an instant without a monotonic reading or a zone: as it reads
@@ -38,7 +39,7 @@ func (c *call) recorded(ev *Event, n *note) draft {
 func plain(at time.Time) time.Time { return at.Round(0).UTC() }
 
 // detail adds to a record what belongs to the kind of its event.
-func (c *call) detail(r *journal.Record, ev *Event, n *note, p *payloadBuilder) (err error) {
+func (c *call) detail(r *journal.Record, ev *Event, n *note, p *redact.Payloads) (err error) {
 	switch ev.Kind {
 	case EventInvoked:
 		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.log.mac(c.record.input)
@@ -46,14 +47,14 @@ func (c *call) detail(r *journal.Record, ev *Event, n *note, p *payloadBuilder) 
 		r.Triggered = c.alone
 	case EventValidated:
 		r.Heartbeat = c.heartbeat
-		r.Args, err = p.payload("args", c.args)
+		r.Args, err = p.Payload("args", c.args)
 	case EventApprovalRequested, EventAuthorized:
 		if r.Decision, err = recordDecision(&c.worker.evaluation.decision); err == nil {
 			err = c.rewritten(r, p)
 		}
 	case EventApprovalDecided:
 		if n.edited {
-			r.Final, err = p.payload("final_args", c.final)
+			r.Final, err = p.Payload("final_args", c.final)
 		}
 	case EventStarted:
 		r.Mark, r.Pin, r.Granted, r.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.log.epoch
@@ -75,21 +76,21 @@ func (c *call) detail(r *journal.Record, ev *Event, n *note, p *payloadBuilder) 
 
 // rewritten adds the arguments with which the handler will run, when they are
 // not those that came.
-func (c *call) rewritten(r *journal.Record, p *payloadBuilder) (err error) {
+func (c *call) rewritten(r *journal.Record, p *redact.Payloads) (err error) {
 	if !bytes.Equal(c.finalText, c.text) {
-		r.Final, err = p.payload("final_args", c.final)
+		r.Final, err = p.Payload("final_args", c.final)
 	}
 	return err
 }
 
 // ended adds the outcome, which the call's record has by now.
-func (c *call) ended(r *journal.Record, p *payloadBuilder) (err error) {
+func (c *call) ended(r *journal.Record, p *redact.Payloads) (err error) {
 	out := c.record.outcome()
 	return c.outcomeTo(r, &out, p)
 }
 
 // outcomeTo adds an outcome.
-func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *payloadBuilder) (err error) {
+func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *redact.Payloads) (err error) {
 	if len(out.Denials) > 0 {
 		d := Decision{Denials: out.Denials}
 		if r.Decision, err = recordDecision(&d); err != nil {
@@ -100,19 +101,19 @@ func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *payloadBuilder) (er
 		return err // a duplicate has the output of the earlier call
 	}
 	if a := out.Artifact; a != nil {
-		r.Artifact, r.Output = &a.ArtifactRef, plainPayload(a.Preview)
+		r.Artifact, r.Output = &a.ArtifactRef, redact.Plain(a.Preview)
 		return nil
 	}
-	r.Output, err = p.payload("output", c.outputs)
+	r.Output, err = p.Payload("output", c.outputs)
 	switch {
 	case err != nil:
 	case r.Output.Secrets == 0: // as it is answered
-		r.Output = plainPayload(out.Output)
+		r.Output = redact.Plain(out.Output)
 	case len(c.obligations) > 0: // masked once more, behind the veil
 		var masked []byte
 		if masked, err = c.redact(wire.Raw(r.Output.Value)); err == nil {
-			r.Output = plainPayload(masked)
-			r.Output.Secrets = p.keepIn(masked)
+			r.Output = redact.Plain(masked)
+			r.Output.Secrets = p.KeepIn(masked)
 		}
 	}
 	return err

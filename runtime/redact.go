@@ -1,12 +1,12 @@
 package runtime
 
 import (
-	"encoding/json"
-	"errors"
+	"bytes"
 	"fmt"
-	"strconv"
-	"strings"
+	"slices"
 
+	"github.com/ambit-tools/ambit/runtime/internal/jsonedit"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -27,14 +27,14 @@ func (v *redaction) ReadMember(r *wire.Reader, _ string) {
 }
 
 // redactions returns the places that a redact_output obligation masks.
-func redactions(o Obligation) ([]pointer, error) {
+func redactions(o Obligation) ([]jsonedit.Pointer, error) {
 	args, violations := wire.Decode[redaction](o.Args, wire.Limits{}, redactionRule())
 	if violations != nil {
 		return nil, fmt.Errorf("its args are not {\"pointers\": [...]}: %s", violationList(violations))
 	}
-	places := make([]pointer, 0, len(args.pointers))
+	places := make([]jsonedit.Pointer, 0, len(args.pointers))
 	for _, text := range args.pointers {
-		p, err := parsePointer(text)
+		p, err := jsonedit.Parse(text)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func (c *call) redactable(o Obligation) error {
 		return err
 	}
 	for _, p := range places {
-		if c.tool.place(p) == placeNone {
+		if c.tool.place(p) == redact.PlaceNone {
 			return fmt.Errorf("the output of %q has nothing at %q: use pointers that its schema declares", c.record.tool, p)
 		}
 	}
@@ -68,149 +68,69 @@ func (c *call) redact(out wire.Raw) (wire.Raw, error) {
 		}
 		places, err := redactions(o)
 		if err != nil { // bound has refused the call for this
-			return pointer{}.mask(out), err
+			return jsonedit.Pointer{}.Mask(out), err
 		}
 		for _, p := range places {
-			if s, err := p.find(out); (err != nil || s.start == s.end) && c.tool.place(p) != placeDeclared {
-				return pointer{}.mask(out), fmt.Errorf(
+			if !p.Has(out) && c.tool.place(p) != redact.PlaceDeclared {
+				return jsonedit.Pointer{}.Mask(out), fmt.Errorf(
 					"obligation redact_output %s: there is nothing at %q in the output, which is withheld therefore", at(o.At), p)
 			}
-			masked = p.mask(masked)
+			masked = p.Mask(masked)
 		}
 	}
 	return masked, nil
 }
 
-// What a schema says of a place in a value.
-const (
-	placeNone     = iota // nothing is ever there
-	placeOpen            // something may be there under this name, or under others
-	placeDeclared        // it is declared; when it is not there it is absent
-)
-
 // place says what the schema of the tool's output says of a place.
-func (t *Tool) place(p pointer) int {
+func (t *Tool) place(p jsonedit.Pointer) redact.Place {
 	if s := t.spec.OutputSchema; s == nil || *s == "" { // only the handler knows
-		return placeOpen
+		return redact.PlaceOpen
 	}
 	root := t.outputs()
 	if root == nil {
-		return placeNone
+		return redact.PlaceNone
 	}
-	return root.place(root, p, maxDepth)
+	return root.Place(p)
 }
 
-// A schema is what matters of a JSON Schema to find out which places a value has.
-type schema struct {
-	Ref        string             `json:"$ref"`
-	Defs       map[string]*schema `json:"$defs"`
-	Type       any                `json:"type"`
-	Properties map[string]*schema `json:"properties"`
-	Additional *schema            `json:"additionalProperties"`
-	Items      *schema            `json:"items"`
-	Prefix     []*schema          `json:"prefixItems"`
-	OneOf      []*schema          `json:"oneOf"`
-	AnyOf      []*schema          `json:"anyOf"`
-	AllOf      []*schema          `json:"allOf"`
-
-	none bool // the schema false
-}
-
-var errSchema = errors.New("a schema is an object or a boolean")
-
-// UnmarshalJSON reads a schema, which may be a boolean.
-func (s *schema) UnmarshalJSON(text []byte) error {
-	type plain schema
-	switch {
-	case string(text) == "true":
-		return nil
-	case string(text) == "false":
-		s.none = true
-		return nil
-	case text[0] != '{':
-		return errSchema
+// secrets collects what is sensitive in the call. The arguments are those that were
+// given, not what the handler has made of its own.
+func (c *call) secrets() *redact.Secrets {
+	s := new(redact.Secrets)
+	if c.tool != nil && c.args != nil {
+		texts := [][]byte{c.record.input, c.text, c.finalText}
+		for _, text := range slices.CompactFunc(texts, bytes.Equal) {
+			s.Collect(func() wire.Value {
+				v, _, _, violations := c.tool.read(text)
+				if violations != nil {
+					return nil
+				}
+				return v
+			})
+		}
 	}
-	return json.Unmarshal(text, (*plain)(s))
-}
-
-// parseSchema parses a schema, nil when it is none.
-func parseSchema(text string) *schema {
-	s := &schema{}
-	if err := json.Unmarshal([]byte(text), s); err != nil {
-		return nil
+	c.mu.Lock()
+	prepared := c.prepared
+	c.mu.Unlock()
+	if prepared != nil { // it was measured when it was prepared
+		s.Collect(func() wire.Value { return prepared })
+	}
+	if c.outputs != nil {
+		s.Collect(func() wire.Value {
+			if new(sizer).measure(c.outputs, c.tool.spec.outputLimit()) != nil {
+				return nil
+			}
+			return c.outputs
+		})
 	}
 	return s
 }
 
-// place says what s, a part of root, says of a place. Refs are followed for some
-// steps only, as they may lead back.
-func (s *schema) place(root *schema, p pointer, steps int) (best int) {
-	switch {
-	case s == nil:
-		return placeOpen
-	case s.none || steps == 0:
-		return placeNone
-	case len(p) == 0:
-		return placeDeclared
-	case s.Ref != "":
-		name := strings.NewReplacer("~1", "/", "~0", "~").Replace(strings.TrimPrefix(s.Ref, "#/$defs/"))
-		if s.Ref == "#" {
-			return root.place(root, p, steps-1)
-		}
-		if def := root.Defs[name]; def != nil {
-			return def.place(root, p, steps-1)
-		}
-		return placeNone
+// redactText removes the values of members marked x-sensitive from a text that a
+// handler or a policy wrote.
+func (c *call) redactText(text string) string {
+	if text == "" {
+		return ""
 	}
-	branches := append(append(append([]*schema(nil), s.OneOf...), s.AnyOf...), s.AllOf...)
-	for _, branch := range branches {
-		best = max(best, branch.place(root, p, steps-1))
-	}
-	if len(branches) > 0 && s.Type == nil {
-		return best
-	}
-	if s.is("object") {
-		best = max(best, s.member(root, p, steps-1))
-	}
-	if s.is("array") {
-		best = max(best, s.element(root, p, steps-1))
-	}
-	return best
-}
-
-// is reports whether a value may have a type.
-func (s *schema) is(name string) bool {
-	switch t := s.Type.(type) {
-	case string:
-		return t == name
-	case []any:
-		for _, one := range t {
-			if one == name {
-				return true
-			}
-		}
-		return false
-	}
-	return true
-}
-
-// member is place for what is in an object.
-func (s *schema) member(root *schema, p pointer, steps int) int {
-	if m, ok := s.Properties[p[0]]; ok {
-		return m.place(root, p[1:], steps)
-	}
-	return min(s.Additional.place(root, p[1:], steps), placeOpen)
-}
-
-// element is place for what is in an array. An element that is not there is
-// nowhere else.
-func (s *schema) element(root *schema, p pointer, steps int) int {
-	i, err := strconv.Atoi(p[0])
-	if err != nil || i < 0 || strconv.Itoa(i) != p[0] {
-		return placeNone
-	}
-	if i < len(s.Prefix) {
-		return s.Prefix[i].place(root, p[1:], steps)
-	}
-	return s.Items.place(root, p[1:], steps)
+	return c.secrets().Redact(text)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/internal/jsonedit"
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -19,11 +21,12 @@ func (c *call) rewrite(text []byte, of wire.Value, rewrites []Rewrite) ([]byte, 
 	if err != nil {
 		return nil, nil, err
 	}
+	defaults := encoded(of)
 	for i, rw := range rewrites {
 		if _, violations := wire.ParseRaw(rw.Value, c.tool.spec.inputLimits()); violations != nil {
 			return nil, nil, fmt.Errorf("rewrite %s: its value is no JSON: %s", rw.place(), violationList(violations))
 		}
-		if text, err = places[i].put(text, rw.Value, of); err != nil {
+		if text, err = places[i].Put(text, rw.Value, defaults); err != nil {
 			return nil, nil, fmt.Errorf("rewrite %s: %w", rw.place(), err)
 		}
 	}
@@ -32,29 +35,6 @@ func (c *call) rewrite(text []byte, of wire.Value, rewrites []Rewrite) ([]byte, 
 		return nil, nil, fmt.Errorf("the rewritten arguments are invalid: %s", violationList(violations))
 	}
 	return text, args, nil
-}
-
-// put returns text with the value at p replaced, text being that of a value. An
-// object around p that the text leaves out to its default is added first.
-func (p pointer) put(text, value []byte, of wire.Value) ([]byte, error) {
-	for n := 1; n < len(p); n++ {
-		above := p[:n]
-		if s, err := above.find(text); err != nil || s.start < s.end {
-			continue // set says what is wrong
-		}
-		whole := encoded(of)
-		if whole == nil {
-			break
-		}
-		s, err := above.find(whole)
-		if err != nil || s.start == s.end {
-			break
-		}
-		if text, err = above.set(text, whole[s.start:s.end]); err != nil {
-			return nil, err
-		}
-	}
-	return p.set(text, value)
 }
 
 // same reports whether two values are equal.
@@ -74,23 +54,8 @@ func encoded(v wire.Value) []byte {
 	if v == nil {
 		return nil
 	}
-	b, _ := wire.Append(nil, unruled{v})
+	b, _ := wire.Append(nil, walk.Unruled{Of: v})
 	return b
-}
-
-// An unruled value is walked without its rules.
-type unruled struct{ of wire.Value }
-
-// Walk visits the value.
-func (v unruled) Walk(w wire.Visitor) { v.of.Walk(ruleless{w}) }
-
-// A ruleless visitor takes the rules off the tokens that it passes on.
-type ruleless struct{ to wire.Visitor }
-
-// Visit passes a token on.
-func (r ruleless) Visit(t wire.Token) {
-	t.Rule = nil
-	r.to.Visit(t)
 }
 
 // CheckRewrites reports a rewrite whose pointer is none, and rewrites that
@@ -102,17 +67,17 @@ func CheckRewrites(rewrites []Rewrite) error {
 
 // placesOf parses the pointers of rewrites and refuses those that contradict
 // each other: two values for one place, or a place inside another.
-func placesOf(rewrites []Rewrite) ([]pointer, error) {
-	places := make([]pointer, len(rewrites))
+func placesOf(rewrites []Rewrite) ([]jsonedit.Pointer, error) {
+	places := make([]jsonedit.Pointer, len(rewrites))
 	for i, rw := range rewrites {
-		p, err := parsePointer(rw.Pointer)
+		p, err := jsonedit.Parse(rw.Pointer)
 		if err != nil {
 			return nil, fmt.Errorf("rewrite %s: %w", rw.place(), err)
 		}
 		places[i] = p
 		for j, other := range rewrites[:i] {
 			same := rw.Pointer == other.Pointer && bytes.Equal(rw.Value, other.Value)
-			if !same && places[j].overlaps(p) {
+			if !same && places[j].Overlaps(p) {
 				return nil, fmt.Errorf("rewrites %s and %s contradict each other", other.place(), rw.place())
 			}
 		}

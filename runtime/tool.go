@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -23,7 +24,7 @@ type Tool struct {
 	hooks  hooks
 	err    error
 
-	outputs func() *schema // what spec.OutputSchema says, parsed when it is wanted
+	outputs func() *redact.Schema // what spec.OutputSchema says, parsed when it is wanted
 }
 
 // A decodeFunc strictly decodes and checks a value.
@@ -90,7 +91,7 @@ func decoder(elem reflect.Type, rule *wire.ObjectRule) decodeFunc {
 
 // newTool returns a tool that cannot do anything yet.
 func newTool(spec *Spec) *Tool {
-	return &Tool{spec: spec, outputs: sync.OnceValue(func() *schema { return parseSchema(*spec.OutputSchema) })}
+	return &Tool{spec: spec, outputs: sync.OnceValue(func() *redact.Schema { return redact.ParseSchema(*spec.OutputSchema) })}
 }
 
 // input is what a generated input is, by its pointer. All pointers are one shape

@@ -1,7 +1,6 @@
-package runtime
+package redact
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -24,15 +23,15 @@ const (
 	minSecret = 4
 )
 
-// A secretCollector collects the texts of sensitive values.
-type secretCollector struct {
-	secrets []string
+// Secrets collects the texts of sensitive values. The zero value has none.
+type Secrets struct {
+	texts   []string
 	objects []*wire.ObjectRule // that are open; nil: an array, or without a rule
 }
 
 // Visit notes a token that is sensitive. The names of members are, inside of
 // something sensitive, unless they are declared.
-func (s *secretCollector) Visit(t wire.Token) {
+func (s *Secrets) Visit(t wire.Token) {
 	n := len(s.objects)
 	switch t.Kind {
 	case wire.KindObject:
@@ -48,15 +47,15 @@ func (s *secretCollector) Visit(t wire.Token) {
 	}
 	switch t.Kind {
 	case wire.KindString:
-		s.secrets = append(s.secrets, t.Str)
+		s.texts = append(s.texts, t.Str)
 	case wire.KindName:
 		if n == 0 || s.objects[n-1] == nil || !slices.Contains(s.objects[n-1].Names, t.Str) {
-			s.secrets = append(s.secrets, t.Str)
+			s.texts = append(s.texts, t.Str)
 		}
 	case wire.KindInt:
-		s.secrets = append(s.secrets, strconv.FormatInt(t.Int, 10))
+		s.texts = append(s.texts, strconv.FormatInt(t.Int, 10))
 	case wire.KindFloat:
-		s.secrets = append(s.secrets, numberForms(t)...)
+		s.texts = append(s.texts, numberForms(t)...)
 	}
 }
 
@@ -79,43 +78,9 @@ func numberForms(t wire.Token) []string {
 	return forms
 }
 
-// secrets returns the texts of what is sensitive in the call. The arguments are
-// those that were given, not what the handler has made of its own.
-func (c *call) secrets() []string {
-	var s secretCollector
-	if c.tool != nil && c.args != nil {
-		texts := [][]byte{c.record.input, c.text, c.finalText}
-		for _, text := range slices.CompactFunc(texts, bytes.Equal) {
-			collect(&s, func() wire.Value {
-				v, _, _, violations := c.tool.read(text)
-				if violations != nil {
-					return nil
-				}
-				return v
-			})
-		}
-	}
-	c.mu.Lock()
-	prepared := c.prepared
-	c.mu.Unlock()
-	if prepared != nil { // it was measured when it was prepared
-		collect(&s, func() wire.Value { return prepared })
-	}
-	if c.outputs != nil {
-		collect(&s, func() wire.Value {
-			if new(sizer).measure(c.outputs, c.tool.spec.outputLimit()) != nil {
-				return nil
-			}
-			return c.outputs
-		})
-	}
-	slices.SortFunc(s.secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	return slices.Compact(s.secrets)
-}
-
-// collect walks the value that f returns. The tool's code may be broken: then
-// what it showed is what there is.
-func collect(s *secretCollector, f func() wire.Value) {
+// Collect adds the sensitive values of the value that f returns, nil for none. A panic
+// of the value's own code ends the walk: what it showed before is collected.
+func (s *Secrets) Collect(f func() wire.Value) {
 	defer func() { _ = recover() }()
 	if v := f(); v != nil {
 		s.objects = s.objects[:0]
@@ -123,14 +88,14 @@ func collect(s *secretCollector, f func() wire.Value) {
 	}
 }
 
-// redactText takes the values of members marked x-sensitive out of a text that a
-// handler or a policy wrote. What they made of a value, its digest or its
-// first half, cannot be recognised.
-func (c *call) redactText(text string) string {
-	if text == "" {
-		return ""
-	}
-	for _, secret := range c.secrets() {
+// Redact replaces the collected values in a text that foreign code wrote, such as the
+// message of an error, and shortens it to 4096 bytes of valid UTF-8. Where a value is
+// shorter than four bytes the whole text is withheld. What the code has derived from a value, a
+// digest or its first half, cannot be recognized.
+func (s *Secrets) Redact(text string) string {
+	slices.SortFunc(s.texts, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	s.texts = slices.Compact(s.texts)
+	for _, secret := range s.texts {
 		if secret == "" {
 			continue
 		}

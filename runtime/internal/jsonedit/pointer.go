@@ -1,4 +1,6 @@
-package runtime
+// Package jsonedit edits JSON texts by pointers (RFC 6901). What an edit does not
+// concern keeps its text: numbers to the last digit, white space, the order of members.
+package jsonedit
 
 import (
 	"encoding/json"
@@ -10,13 +12,14 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A pointer is a parsed JSON Pointer (RFC 6901).
-type pointer []string
+// A Pointer is a parsed JSON Pointer (RFC 6901). The empty one leads to the whole text.
+type Pointer []string
 
-func parsePointer(text string) (pointer, error) { return wire.ParsePointer(text) }
+// Parse parses the text of a pointer.
+func Parse(text string) (Pointer, error) { return wire.ParsePointer(text) }
 
 // String returns p as it is written.
-func (p pointer) String() string {
+func (p Pointer) String() string {
 	var b strings.Builder
 	for _, token := range p {
 		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token))
@@ -24,22 +27,49 @@ func (p pointer) String() string {
 	return b.String()
 }
 
-// overlaps reports whether one of p and q leads to or into the other.
-func (p pointer) overlaps(q pointer) bool {
+// Overlaps reports whether one of p and q leads to or into the other.
+func (p Pointer) Overlaps(q Pointer) bool {
 	n := min(len(p), len(q))
 	return slices.Equal(p[:n], q[:n])
 }
 
-// A spot is where a pointer leads in a JSON text.
-type spot struct {
+// A place is where a pointer leads in a JSON text.
+type place struct {
 	start, end int    // of the value
 	member     string // when there is none: the member to add at start
 	first      bool   // and whether it is the only one
 }
 
-// set returns text with the value at p replaced. A member that an object lacks
-// is added; an array is not made longer.
-func (p pointer) set(text, value []byte) ([]byte, error) {
+// Has reports whether text, which is valid JSON, has a value at p.
+func (p Pointer) Has(text []byte) bool {
+	s, err := p.find(text)
+	return err == nil && s.start < s.end
+}
+
+// Put returns text with the value at p replaced, both of them valid JSON. A member
+// that an object lacks is added; an array is not made longer, which is an error as a
+// pointer through a value that is neither is. An object on the way that text lacks is
+// added first if defaults, the same value with its defaults written out, has one
+// there; defaults may be nil.
+func (p Pointer) Put(text, value, defaults []byte) ([]byte, error) {
+	for n := 1; n < len(p) && defaults != nil; n++ {
+		above := p[:n]
+		if s, err := above.find(text); err != nil || s.start < s.end {
+			continue // set says what is wrong
+		}
+		s, err := above.find(defaults)
+		if err != nil || s.start == s.end {
+			break
+		}
+		if text, err = above.set(text, defaults[s.start:s.end]); err != nil {
+			return nil, err
+		}
+	}
+	return p.set(text, value)
+}
+
+// set is Put without defaults.
+func (p Pointer) set(text, value []byte) ([]byte, error) {
 	s, err := p.find(text)
 	if err != nil {
 		return nil, err
@@ -58,9 +88,9 @@ func (p pointer) set(text, value []byte) ([]byte, error) {
 	return append(append(out, value...), text[s.end:]...), nil
 }
 
-// mask returns text with the value at p, if there is one, replaced by a string
-// that says so.
-func (p pointer) mask(text []byte) []byte {
+// Mask returns text, which is valid JSON, with the value at p, if there is one,
+// replaced by the string "(redacted)".
+func (p Pointer) Mask(text []byte) []byte {
 	s, err := p.find(text)
 	if err != nil || s.start == s.end {
 		return text
@@ -69,10 +99,10 @@ func (p pointer) mask(text []byte) []byte {
 }
 
 // find looks up p in text, which is valid JSON.
-func (p pointer) find(text []byte) (spot, error) {
+func (p Pointer) find(text []byte) (place, error) {
 	i := space(text, 0)
 	for depth, token := range p {
-		var s spot
+		var s place
 		var ok bool
 		switch text[i] {
 		case '{':
@@ -84,16 +114,16 @@ func (p pointer) find(text []byte) (spot, error) {
 			s, ok = element(text, i, token)
 		}
 		if !ok {
-			return spot{}, fmt.Errorf("there is nothing at %q", "/"+strings.Join(p[:depth+1], "/"))
+			return place{}, fmt.Errorf("there is nothing at %q", "/"+strings.Join(p[:depth+1], "/"))
 		}
 		i = s.start
 	}
-	return spot{start: i, end: skip(text, i)}, nil
+	return place{start: i, end: skip(text, i)}, nil
 }
 
 // member finds the member called name of the object at i. When there is none
-// the spot is where it can be added.
-func member(text []byte, i int, name string) (spot, bool) {
+// the place is where it can be added.
+func member(text []byte, i int, name string) (place, bool) {
 	first := true
 	for i = space(text, i+1); text[i] != '}'; i = space(text, i) {
 		if text[i] == ',' {
@@ -103,34 +133,34 @@ func member(text []byte, i int, name string) (spot, bool) {
 		end := skip(text, i)
 		var have string
 		if err := json.Unmarshal(text[i:end], &have); err != nil {
-			return spot{}, false
+			return place{}, false
 		}
 		i = space(text, space(text, end)+1) // over the colon
 		if have == name {
-			return spot{start: i}, true
+			return place{start: i}, true
 		}
 		i = skip(text, i)
 	}
-	return spot{start: i, end: i, member: name, first: first}, false
+	return place{start: i, end: i, member: name, first: first}, false
 }
 
 // element finds the element that token counts of the array at i.
-func element(text []byte, i int, token string) (spot, bool) {
+func element(text []byte, i int, token string) (place, bool) {
 	n, err := strconv.Atoi(token)
 	if err != nil || n < 0 || strconv.Itoa(n) != token {
-		return spot{}, false
+		return place{}, false
 	}
 	for i = space(text, i+1); text[i] != ']'; i = space(text, i) {
 		if text[i] == ',' {
 			i = space(text, i+1)
 		}
 		if n == 0 {
-			return spot{start: i}, true
+			return place{start: i}, true
 		}
 		n--
 		i = skip(text, i)
 	}
-	return spot{}, false
+	return place{}, false
 }
 
 // space returns the index of the first byte from i on that is no white space.
