@@ -1,0 +1,100 @@
+package inbox_test
+
+import (
+	"context"
+	"os"
+	"os/user"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/inbox"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// An offsetClock is the real clock, set back to the time of a recording.
+type offsetClock struct{ offset time.Duration }
+
+func (c offsetClock) Now() time.Time { return time.Now().Add(c.offset) }
+
+func (offsetClock) AfterFunc(d time.Duration, f func()) runtime.Timer { return time.AfterFunc(d, f) }
+
+// recordedTools are the tools of the program that wrote testdata/recorded.
+func recordedTools(undone *[]string) []*runtime.Tool {
+	answer := func(text string) func(context.Context, wire.Value) (wire.Value, error) {
+		return func(context.Context, wire.Value) (wire.Value, error) { return wire.Raw(text), nil }
+	}
+	undo := func(_ context.Context, callID string, _, state, output wire.Value) error {
+		*undone = append(*undone, callID, string(state.(wire.Raw)), string(output.(wire.Raw)))
+		return nil
+	}
+	return []*runtime.Tool{
+		runtime.NewDynamicTool(&runtime.Spec{
+			Name: "note", Version: "1.0.0", Effect: runtime.SideEffectWrite, Undo: &runtime.UndoSpec{}, Rules: runtime.Rules{MaxCalls: 2},
+		}, codec{}, answer(`{"noted":true}`), runtime.WithDynamicUndo(codec{}, codec{}, answer(`{"before":1}`), undo)),
+		runtime.NewDynamicTool(&runtime.Spec{
+			Name: "send", Version: "1.0.0", Effect: runtime.SideEffectWrite, Consent: &runtime.Consent{Ask: runtime.ConsentAskAlways},
+		}, codec{}, answer(`{"sent":true}`)),
+		runtime.NewDynamicTool(&runtime.Spec{Name: "stuck", Version: "1.0.0", Effect: runtime.SideEffectWrite}, codec{}, answer(`{}`)),
+	}
+}
+
+// TestRecordedStore recovers a store and an inbox of an earlier version of the module,
+// as a killed process left them: c1 of note completed, c2 of send waited for consent, c3 of
+// stuck was running, and a command in the inbox approved c2. Recorded forms do not change with
+// the names of the code that reads them. A store of a new layout gets a new recording beside this one.
+func TestRecordedStore(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "recorded"))))
+	who, err := user.Current()
+	require.NoError(t, err)
+	foreign := who.Username != "root" // who sent the recorded command: the file has to belong to the sender
+	if foreign {
+		commands, err := filepath.Glob(filepath.Join(dir, "ambit.db.inbox", "*.command"))
+		require.NoError(t, err)
+		require.Len(t, commands, 1)
+		require.NoError(t, os.Remove(commands[0]))
+	}
+	store, err := sqlite.Open(filepath.Join(dir, "ambit.db"))
+	require.NoError(t, err)
+	var undone []string
+	reg, err := runtime.NewRegistry(recordedTools(&undone)...)
+	require.NoError(t, err)
+	allow := func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+		return runtime.Decision{Effect: runtime.EffectAllow}, nil
+	}
+	recorded := time.Date(2026, 11, 23, 5, 6, 25, 0, time.UTC)
+	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(allow), runtime.WithJournal(store), runtime.WithPendingRequests(),
+		runtime.WithClock(offsetClock{time.Until(recorded)}))
+	require.NoError(t, err)
+	require.NoError(t, exec.Recover(t.Context()))
+	in, err := inbox.Serve(t.Context(), store, exec)
+	require.NoError(t, err)
+
+	if foreign {
+		request := exec.Requests()[0].ID
+		require.NoError(t, inbox.Put(t.Context(), store, &runtime.Command{Kind: runtime.CommandApprove, Request: request}))
+	}
+
+	session := exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	assert.Equal(t, `{"noted":true}`, string(session.Await(t.Context(), "c1").Output))
+	approved := session.Await(t.Context(), "c2")
+	assert.Equal(t, runtime.Completed, approved.Kind, approved.Message)
+	assert.Equal(t, runtime.Unknown, session.Await(t.Context(), "c3").Kind)
+
+	run, err := session.StartRun(t.Context(), runtime.RunConfig{})
+	require.NoError(t, err)
+	result := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c4", Tool: "note", Input: []byte(`{}`)})
+	assert.Equal(t, runtime.Completed, result.Kind, result.Message)
+	assert.Equal(t, runtime.UndoOK, session.Undo(t.Context(), runtime.UndoRequest{CallID: "c1", By: "ann"}).Kind)
+	assert.Equal(t, []string{"c1", `{"before":1}`, `{"noted":true}`}, undone)
+
+	require.NoError(t, in.Close(t.Context()))
+	require.NoError(t, exec.Shutdown(t.Context()))
+	require.NoError(t, store.Close())
+}
