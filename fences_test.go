@@ -19,11 +19,11 @@ var fences = map[string][]string{
 	"dsl/yamldoc": {"gopkg.in/yaml.v3"},
 	"dsl":         {"dsl/yamldoc", "gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map/v2", "github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4"},
 
-	"gen/internal/ir":              {"dsl", "runtime/wire", "@dsl"},
-	"gen/internal/emit":            {"gen/internal/ir", "dsl", "runtime/wire", "@dsl", "github.com/dave/jennifer"},
+	"gen/internal/ir":              {"dsl", "runtime/wire/...", "@dsl"},
+	"gen/internal/emit":            {"gen/internal/ir", "dsl", "runtime/wire/...", "@dsl", "github.com/dave/jennifer"},
 	"gen/internal/fixture":         {"gen/internal/fixture/declare"},
 	"gen/internal/fixture/declare": {},
-	"gen":                          {"gen/internal/ir", "gen/internal/emit", "dsl", "runtime/wire", "@gen/internal/emit"},
+	"gen":                          {"gen/internal/ir", "gen/internal/emit", "dsl", "runtime/wire/...", "@gen/internal/emit"},
 	"gen/dynamic":                  {"gen/internal/ir", "dsl", "runtime", "@runtime", "@dsl"},
 	"gen/dynamic/internal/answer":  {"runtime", "@runtime"},
 
@@ -34,12 +34,12 @@ var fences = map[string][]string{
 
 	"policies": {},
 
-	"runtime/wire":          {},
+	"runtime/wire":          {"runtime/wire/internal/..."},
 	"runtime/rules":         {},
 	"runtime/rules/analyze": {"runtime/rules"},
-	"runtime/consent":       {"runtime/wire", "runtime/internal/walk"},
-	"runtime/journal":       {"runtime/wire", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
-	"runtime":               {"runtime/wire", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/compact", "runtime/internal/jsonedit", "runtime/internal/redact", "runtime/internal/simhooks", "runtime/internal/walk"},
+	"runtime/consent":       {"runtime/wire/...", "runtime/internal/walk"},
+	"runtime/journal":       {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
+	"runtime":               {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/compact", "runtime/internal/jsonedit", "runtime/internal/redact", "runtime/internal/simhooks", "runtime/internal/walk"},
 	"runtime/audit":         {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
 	"runtime/content":       {"runtime/internal/disk"},
 	"runtime/inbox":         {"runtime", "@runtime", "runtime/internal/oslock", "golang.org/x/sys"},
@@ -55,10 +55,10 @@ var fences = map[string][]string{
 	"runtime/terminal":      {"runtime", "@runtime", "golang.org/x/term", "golang.org/x/sys"},
 	"runtime/workspace":     {"runtime", "@runtime", "runtime/content", "@runtime/content", "runtime/internal/takeover", "@runtime/internal/takeover", "github.com/rogpeppe/go-internal"},
 
-	"runtime/internal/compact":   {"runtime/wire", "runtime/internal/walk"},
+	"runtime/internal/compact":   {"runtime/wire/...", "runtime/internal/walk"},
 	"runtime/internal/crashtest": {},
 	"runtime/internal/disk":      {},
-	"runtime/internal/jsonedit":  {"runtime/wire"},
+	"runtime/internal/jsonedit":  {"runtime/wire/..."},
 	"runtime/internal/mutant":    {"internal/battery"},
 	"runtime/internal/oslock":    {"golang.org/x/sys"},
 	"runtime/internal/redact":    {"runtime/journal", "@runtime/journal", "runtime/internal/jsonedit"},
@@ -67,7 +67,10 @@ var fences = map[string][]string{
 	"runtime/internal/simfs":     {"runtime/internal/disk"},
 	"runtime/internal/takeover":  {"runtime/internal/oslock", "@runtime/internal/oslock"},
 	"runtime/internal/simclock":  {"runtime", "@runtime"},
-	"runtime/internal/walk":      {"runtime/wire"},
+	"runtime/internal/walk":      {"runtime/wire/..."},
+
+	"runtime/wire/internal/format":  {},
+	"runtime/wire/internal/pattern": {},
 }
 
 // unfenced are the packages that may link everything, with the reason. The go command

@@ -1,19 +1,23 @@
 package wire
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/ambit-tools/ambit/runtime/wire/internal/pattern"
+)
 
 // MatchBoth matches a string against a pattern that has spans, once by them
-// and once by the regular expression from which they were made.
+// and once by a regular expression: an alternative, which s must not have, is no spans.
 func MatchBoth(source, s string) (spans, re2 bool) {
-	e := ecma{src: source}
-	if err := e.rewrite(); err != nil {
-		panic(err)
-	}
 	p, err := CompilePattern(source)
 	if err != nil {
 		panic(err)
 	}
-	return p.match(s), regexp.MustCompile(e.out.String()).MatchString(s)
+	text, none, err := pattern.Translate("(?:" + source + `)|\u{10FFFF}`)
+	if err != nil || none != nil {
+		panic("the alternative has spans")
+	}
+	return p.match(s), regexp.MustCompile(text).MatchString(s)
 }
 
 // Match reports whether a string matches a pattern.

@@ -3,6 +3,8 @@ package wire
 import (
 	"regexp"
 	"sync"
+
+	"github.com/ambit-tools/ambit/runtime/wire/internal/pattern"
 )
 
 // A Pattern is a regular expression of a schema. Generated code holds it as
@@ -22,6 +24,21 @@ type Span struct {
 	Min, Max int
 }
 
+// CompilePattern translates a regular expression of ECMA-262 (with the u flag,
+// as JSON Schema has it). Look-around and back references are refused: nothing
+// matches them in linear time.
+func CompilePattern(src string) (*Pattern, error) {
+	re2, spans, err := pattern.Translate(src)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pattern{Source: src, RE2: re2}
+	for _, s := range spans {
+		p.Spans = append(p.Spans, Span(s))
+	}
+	return p, nil
+}
+
 // match reports whether a string matches.
 func (p *Pattern) match(s string) bool {
 	if p.Spans != nil {
@@ -32,7 +49,7 @@ func (p *Pattern) match(s string) bool {
 }
 
 // matchSpans takes as many bytes for each span as its class allows. That is
-// exact: no span's class meets that of the one after it (see lower).
+// exact: no span's class meets that of the one after it (see package pattern).
 func matchSpans(spans []Span, s string) bool {
 	i := 0
 	for k := range spans {

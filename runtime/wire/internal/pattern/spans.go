@@ -1,6 +1,12 @@
-package wire
+package pattern
 
 import "regexp/syntax"
+
+// A Span is a run of Min to Max bytes of a class. Max -1 is unbounded.
+type Span struct {
+	Class    [2]uint64 // bitmap of ASCII
+	Min, Max int
+}
 
 // lower turns an expression that is anchored at both ends and made of
 // characters and classes of ASCII, each with a repetition at most, into spans;

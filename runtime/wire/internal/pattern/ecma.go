@@ -1,4 +1,4 @@
-package wire
+package pattern
 
 import (
 	"errors"
@@ -10,25 +10,25 @@ import (
 	"unicode/utf8"
 )
 
-// CompilePattern translates a regular expression of ECMA-262 (with the u flag,
-// as JSON Schema has it). Look-around and back references are refused: nothing
-// matches them in linear time.
-func CompilePattern(src string) (*Pattern, error) {
+// Translate translates a regular expression of ECMA-262 (with the u flag, as JSON
+// Schema has it) into one of Go, or into spans where these say it all. Look-around and
+// back references are errors: nothing matches them in linear time.
+func Translate(src string) (re2 string, spans []Span, err error) {
 	if !utf8.ValidString(src) {
-		return nil, fmt.Errorf("pattern %q is not UTF-8", src)
+		return "", nil, fmt.Errorf("pattern %q is not UTF-8", src)
 	}
 	e := ecma{src: src}
 	if err := e.rewrite(); err != nil {
-		return nil, fmt.Errorf("pattern %q: %w", src, err)
+		return "", nil, fmt.Errorf("pattern %q: %w", src, err)
 	}
-	p := &Pattern{Source: src, RE2: e.out.String()}
-	if _, err := regexp.Compile(p.RE2); err != nil {
-		return nil, fmt.Errorf("pattern %q: %w", src, plainly(err))
+	re2 = e.out.String()
+	if _, err := regexp.Compile(re2); err != nil {
+		return "", nil, fmt.Errorf("pattern %q: %w", src, plainly(err))
 	}
-	if spans := lower(p.RE2); spans != nil {
-		p.RE2, p.Spans = "", spans
+	if spans := lower(re2); spans != nil {
+		return "", spans, nil
 	}
-	return p, nil
+	return re2, nil, nil
 }
 
 // plainly says what is wrong without the rewritten expression around it.
@@ -145,7 +145,7 @@ func (e *ecma) repeat() error {
 	end := strings.IndexByte(e.rest(), '}')
 	if end > 0 {
 		low, high, _ := strings.Cut(e.rest()[1:end], ",")
-		if low != "" && leadingDigits(low) == len(low) && leadingDigits(high) == len(high) {
+		if low != "" && strings.Trim(low+high, "0123456789") == "" {
 			e.out.WriteString(e.rest()[:end+1])
 			e.i += end + 1
 			return nil

@@ -1,4 +1,4 @@
-package wire
+package pattern
 
 import (
 	"errors"
@@ -136,7 +136,7 @@ func (e *ecma) atomEscape() (atom, error) {
 	case 'u':
 		return e.unicodeEscape(begin)
 	}
-	if c >= 0x80 || c < ' ' || isAlnum(byte(c)) {
+	if c >= 0x80 || c < ' ' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' {
 		return atom{}, errors.New(begin + ` is none of ECMA-262: \` + string(c))
 	}
 	return atom{char: c}, nil

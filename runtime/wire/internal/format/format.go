@@ -1,37 +1,29 @@
-package wire
+package format
 
 import (
 	"net/netip"
 	"strings"
 )
 
-// match reports whether a string has the format.
-func (f Format) match(s string) bool {
-	switch f {
-	case FormatDateTime:
-		return isDateTime(s)
-	case FormatDate:
-		_, _, ok := date(s)
-		return ok
-	case FormatTime:
-		_, ok := clock(s)
-		return ok
-	case FormatDuration:
-		return isDuration(s)
-	case FormatUUID:
-		return isUUID(s)
-	case FormatIPv4:
-		return isIPv4(s)
-	case FormatIPv6:
-		return isIPv6(s)
-	case FormatURI:
-		return isURI(s)
-	case FormatEmail:
-		return isEmail(s)
-	case FormatHostname:
-		return isHostname(s)
-	}
-	return true
+// Check returns the check of the format with a name, nil when it is none of those of
+// JSON Schema that are checked.
+func Check(name string) func(text string) bool {
+	return checks[name]
+}
+
+var checks = map[string]func(string) bool{
+	"date-time": isDateTime, "date": isDate, "time": isTime, "duration": isDuration, "uuid": isUUID,
+	"ipv4": isIPv4, "ipv6": isIPv6, "uri": isURI, "email": isEmail, "hostname": isHostname,
+}
+
+func isDate(s string) bool {
+	_, _, ok := date(s)
+	return ok
+}
+
+func isTime(s string) bool {
+	_, ok := clock(s)
+	return ok
 }
 
 // number2 reads the two digits that s begins with.

@@ -1,0 +1,3 @@
+// Package pattern translates regular expressions of JSON Schema into what Go matches
+// in linear time.
+package pattern
