@@ -42,6 +42,7 @@ var fences = map[string][]string{
 	"runtime":               {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/compact", "runtime/internal/jsonedit", "runtime/internal/redact", "runtime/internal/simhooks", "runtime/internal/walk"},
 	"runtime/audit":         {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
 	"runtime/content":       {"runtime/internal/disk"},
+	"runtime/host":          {"@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
 	"runtime/inbox":         {"runtime", "@runtime", "runtime/internal/oslock", "golang.org/x/sys"},
 	"runtime/mutants":       {},
 	"runtime/opa":           {"runtime", "@runtime", "policies", "*"},

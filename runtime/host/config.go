@@ -1,0 +1,83 @@
+package host
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// Config says what a host opens. Tools, Dir and one of Policies and Policy are required.
+type Config struct {
+	Tools    []*runtime.Tool
+	Policies fs.FS  // directory of the Rego policies, with ambit_gen in it (opa.Join makes one of several)
+	Dir      string // folder for everything that is stored; it is made
+
+	// Workspace is the folder that tools change through package workspace; empty: none.
+	// Its participant is called "workspace".
+	Workspace string
+
+	// Policy decides in the place of Policies. The host does not reload it.
+	Policy runtime.Policy
+	// Journal is used in the place of the store and its audit log. Then there is no
+	// inbox, and the host closes no journal.
+	Journal journal.Journal
+	// Artifacts keeps long outputs in the place of Dir/content.
+	Artifacts runtime.ArtifactStore
+	// Anchor is where the notes of the audit log go. The default, Dir/audit.anchor, is wrong
+	// when a process that can write the store must not be able to rewrite its history.
+	Anchor audit.Anchor
+	// Signer signs the audit log in the place of Dir/audit.key.
+	Signer note.Signer
+	// Origin is the name of the key that a new Dir gets for its audit log; ambit.local/host by
+	// default, which is wrong when the logs of several stores are compared in one place.
+	Origin string
+
+	// Grace is how long handlers may go on during a shutdown. The default of 20 seconds is
+	// wrong when handlers take longer, or the process is killed sooner.
+	Grace time.Duration
+	// Report is told of what went wrong and has no caller: faults of handlers and policies, of the
+	// audit log, of commands and of reloads. It may be called from several goroutines at a
+	// time. The default writes to slog.Default.
+	Report func(error)
+	// Options are applied to the executor after the host's own, and win.
+	Options []runtime.Option
+}
+
+// defaultGrace is Config.Grace when it is zero.
+const defaultGrace = 20 * time.Second
+
+func (c *Config) check() error {
+	switch {
+	case c.Dir == "":
+		return errors.New("host: Config.Dir is empty: name a folder for the store")
+	case c.Policies == nil && c.Policy == nil:
+		return errors.New("host: Config has no policies: set Policies to the folder of the Rego files, or Policy")
+	case c.Policies != nil && c.Policy != nil:
+		return errors.New("host: Config has Policies and Policy: set one of them")
+	case c.Grace < 0:
+		return errors.New("host: Config.Grace is negative")
+	}
+	return nil
+}
+
+// path returns the path of a file in the folder of the host.
+func (c *Config) path(name string) string { return filepath.Join(c.Dir, name) }
+
+func (c *Config) report(err error) {
+	if err == nil {
+		return
+	}
+	if c.Report != nil {
+		c.Report(err)
+		return
+	}
+	slog.Warn("ambit: " + err.Error())
+}

@@ -1,0 +1,158 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/content"
+	"github.com/ambit-tools/ambit/runtime/inbox"
+	"github.com/ambit-tools/ambit/runtime/opa"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/workspace"
+)
+
+// A Host is an executor and what was opened for it. Its fields are not to be set; those of
+// parts that Config replaces are nil.
+type Host struct {
+	Executor  *runtime.Executor
+	Store     *sqlite.Store
+	Audit     *audit.Log
+	Workspace *workspace.Workspace
+
+	cfg     Config
+	inbox   *inbox.Server
+	closers []func(context.Context) error // in the order of opening
+}
+
+// Open opens a host. The context bounds the opening and the recovery; calls that the
+// recovery goes on with outlive it. The caller calls Run or Close, once.
+func Open(ctx context.Context, cfg Config) (h *Host, err error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	registry, err := runtime.NewRegistry(cfg.Tools...)
+	if err != nil {
+		return nil, err
+	}
+	h = &Host{cfg: cfg}
+	policy, rules := cfg.Policy, (*opa.Policy)(nil)
+	if policy == nil {
+		if rules, err = opa.Load(cfg.Policies, registry); err != nil {
+			return nil, err
+		}
+		policy = rules
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.close(context.WithoutCancel(ctx)))
+			h = nil
+		}
+	}()
+	options, err := h.open(ctx)
+	if err != nil {
+		return h, err
+	}
+	if h.Executor, err = runtime.NewExecutor(registry, policy, append(options, cfg.Options...)...); err != nil {
+		return h, err
+	}
+	h.closing(h.Executor.Shutdown)
+	if err := h.Executor.Recover(ctx); err != nil {
+		return h, err
+	}
+	if h.Store != nil {
+		if h.inbox, err = inbox.Serve(context.WithoutCancel(ctx), h.Store, h.Executor, inbox.WithReport(cfg.report)); err != nil {
+			return h, err
+		}
+	}
+	if rules != nil {
+		h.watch(rules)
+	}
+	return h, nil
+}
+
+// open opens what an executor stores in, and returns its options.
+func (h *Host) open(ctx context.Context) ([]runtime.Option, error) {
+	if err := os.MkdirAll(h.cfg.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	j := h.cfg.Journal
+	if j == nil {
+		if err := h.openAudited(ctx); err != nil {
+			return nil, err
+		}
+		j = h.Audit.Journal()
+	}
+	options := []runtime.Option{
+		runtime.WithJournal(j), runtime.WithPendingRequests(),
+		runtime.WithErrorHandler(func(e *runtime.CallError) { h.cfg.report(e) }),
+	}
+	outputs := h.cfg.Artifacts
+	if outputs == nil || h.cfg.Workspace != "" {
+		contents, err := content.Open(h.cfg.path("content"))
+		if err != nil {
+			return nil, err
+		}
+		h.closing(func(context.Context) error { return contents.Close() })
+		if h.cfg.Workspace != "" {
+			if h.Workspace, err = workspace.Open(h.cfg.Workspace, contents, workspace.UndoLogs(h.cfg.path("undo"))); err != nil {
+				return nil, err
+			}
+			h.closing(func(context.Context) error { return h.Workspace.Close() })
+			options = append(options, runtime.WithParticipant("workspace", h.Workspace))
+		}
+		if outputs == nil {
+			outputs = artifacts{contents}
+		}
+	}
+	return append(options, runtime.WithArtifacts(outputs)), nil
+}
+
+// watch reloads the policies until the host closes.
+func (h *Host) watch(rules *opa.Policy) {
+	rules.OnReload(func() { h.Executor.RetireGrants(rules.Asks) })
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = rules.WatchFS(ctx, h.cfg.Policies, h.cfg.report) // the error is the end of ctx
+	}()
+	h.closing(func(context.Context) error {
+		stop()
+		<-done
+		return nil
+	})
+}
+
+// Run serves until SIGTERM or SIGINT comes or ctx ends, lets handlers go on for
+// Config.Grace, and closes the host. A second signal ends the process at once, which
+// the next Open recovers from as from a crash. An error says what was not closed in order.
+func (h *Host) Run(ctx context.Context) error {
+	grace := h.cfg.Grace
+	if grace == 0 {
+		grace = defaultGrace
+	}
+	err := runtime.ShutdownOn(ctx, h.Executor, grace)()
+	return errors.Join(err, h.close(context.WithoutCancel(ctx)))
+}
+
+// Close shuts the executor down and closes what was opened. Handlers may go on until
+// ctx ends.
+func (h *Host) Close(ctx context.Context) error { return h.close(ctx) }
+
+// closing adds what close has to do, before what was added earlier.
+func (h *Host) closing(f func(context.Context) error) { h.closers = append(h.closers, f) }
+
+func (h *Host) close(ctx context.Context) error {
+	var errs []error
+	if h.inbox != nil {
+		errs = append(errs, h.inbox.Close(ctx))
+	}
+	for i := len(h.closers) - 1; i >= 0; i-- {
+		errs = append(errs, h.closers[i](ctx))
+	}
+	h.inbox, h.closers = nil, nil
+	return errors.Join(errs...)
+}
