@@ -182,8 +182,8 @@ func (c *call) commitForeign(parts []*begun) error {
 	return nil
 }
 
-// commitAll commits the parts whose Commit does not fail: a sealed part only has to
-// publish its changes. If one fails nevertheless, the next recovery commits it.
+// commitAll commits the parts whose Commit does not fail, which Seal has made sure of. If
+// one fails nevertheless, the next recovery commits it.
 func (c *call) commitAll(parts []*begun) {
 	for _, b := range parts {
 		if _, yes := b.part.(ForeignPart); yes && c.committing {
