@@ -34,7 +34,7 @@ func (c *call) admit() (next int, held *signal, e *result) {
 	case c.run.part.closing:
 		return nextEnd, nil, cancellation(ReasonRunClosed)
 	}
-	s.letGo(c)
+	s.endExclusion(c)
 	c.giveBackReserved()
 	switch j := &c.worker.evaluation; {
 	case j.reason != ReasonNone:
@@ -126,7 +126,7 @@ func (c *call) admitDry() (next int, held *signal, e *result) {
 	case !v.Admitted():
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.evaluation)
 	case asked && !c.exec.approvals.answers(c):
-		if e := cmp.Or(c.nobody(), c.exec.approvals.overfull(c)); e != nil {
+		if e := cmp.Or(c.noApprover(), c.exec.approvals.overfull(c)); e != nil {
 			return nextEnd, nil, e
 		}
 		return nextEnd, nil, &result{event: EventAborted, to: StateAborted, outcome: c.pending()}
@@ -143,9 +143,9 @@ func (c *call) describe() bool {
 	return true
 }
 
-// letGo ends the exclusion of other calls, if c is the call that excluded them. s.mu is
-// held.
-func (s *Session) letGo(c *call) {
+// endExclusion lets other calls of the session be admitted again, if c is the call that
+// excluded them. s.mu is held.
+func (s *Session) endExclusion(c *call) {
 	if s.holder == c && c != nil {
 		s.exec.fire(s.held)
 		s.holder, s.held = nil, nil
@@ -156,7 +156,7 @@ func (s *Session) letGo(c *call) {
 // run status in its outcome. s.mu is held.
 func (c *call) settle(out *Outcome, now time.Time) {
 	s := c.run.session
-	s.letGo(c)
+	s.endExclusion(c)
 	at := c.exec.instant(now)
 	var ev rules.Event
 	var err error

@@ -9,9 +9,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
-// memory is how long a request that has ended is kept, so that a late answer is told
-// the result.
-const memory = 24 * time.Hour
+// endedRequestTTL is how long a request that has ended is kept, so that a late answer
+// is told the result.
+const endedRequestTTL = 24 * time.Hour
 
 // approvals holds the consent requests and the grants of an executor. Its lock is taken
 // after the locks of a call and its session.
@@ -91,7 +91,7 @@ func (d *approvals) tick() (expired []*call) {
 			return expired
 		}
 		events := d.book.Due(now)
-		due := d.occur(events)
+		due := d.applyDue(events)
 		if len(events) == 0 {
 			d.due = time.Time{}
 			if d.timer != nil {
@@ -114,14 +114,14 @@ func (d *approvals) tickOne(request string) {
 	d.mu.Lock()
 	var due []dueEvent
 	if !d.closed.happened() {
-		due = d.occur(d.book.DueOf(now, request))
+		due = d.applyDue(d.book.DueOf(now, request))
 	}
 	d.mu.Unlock()
 	tell(due, now)
 }
 
-// occur applies events that are due. d.mu is held.
-func (d *approvals) occur(events []consent.Event) []dueEvent {
+// applyDue applies events that are due. d.mu is held.
+func (d *approvals) applyDue(events []consent.Event) []dueEvent {
 	due := make([]dueEvent, 0, len(events))
 	for i := range events {
 		if c := d.calls[events[i].Request]; c != nil { // else its tool is gone, or takes other arguments: recovery ends the call
@@ -240,7 +240,7 @@ const prunedAtOnce = 4
 
 // prune removes some of the old requests and grants. d.mu is held.
 func (d *approvals) prune(now time.Time) {
-	for _, id := range d.book.Prune(now.Add(-memory), prunedAtOnce) {
+	for _, id := range d.book.Prune(now.Add(-endedRequestTTL), prunedAtOnce) {
 		delete(d.calls, id)
 	}
 }

@@ -24,11 +24,11 @@ type batch struct {
 // call has ended.
 func (b *batch) wait(c *call) bool {
 	c.exec.fire(&b.admitted)
-	return c.enter(phaseHeld, c.ends()) && c.exec.wait(b.open, c.over(), nil) == sawA && c.goOn()
+	return c.enter(phaseHeld, c.ends()) && c.exec.wait(b.open, c.over(), nil) == sawA && c.refreshNow()
 }
 
-// goOn updates the time of the call after a wait.
-func (c *call) goOn() bool {
+// refreshNow updates the time of the call after a wait.
+func (c *call) refreshNow() bool {
 	c.now = c.clock()
 	return true
 }
@@ -77,7 +77,7 @@ func (t *Turn) together(ctx context.Context, calls []Call, outcomes []Outcome) {
 			continue
 		}
 		if e.wait(&b.admitted, &c.record.first, ctx.Done()) == sawDone {
-			c.forsake()
+			c.cancelByCaller()
 			e.wait(&b.admitted, &c.record.first, nil)
 		}
 	}

@@ -241,7 +241,7 @@ func (c *call) await(out *Outcome) {
 	r := c.record
 	quick := c.exec.waiter == nil && r.first.spin() // a Waiter counts waiting goroutines
 	if !quick && c.exec.wait(&r.first, nil, c.ctx.Done()) == sawDone {
-		c.forsake()
+		c.cancelByCaller()
 		c.exec.wait(&r.first, nil, nil)
 	}
 	if r.final != nil {
@@ -254,8 +254,9 @@ func (c *call) await(out *Outcome) {
 	r.tell(out)
 }
 
-// forsake cancels c because its caller's context has ended, unless c waits for consent.
-func (c *call) forsake() {
+// cancelByCaller cancels c because its caller's context has ended, unless c waits for
+// consent.
+func (c *call) cancelByCaller() {
 	e := cancellation(ReasonCancelled)
 	e.byCaller = true
 	c.end(*e)
@@ -285,7 +286,7 @@ func (c *call) awaitConsent() Outcome {
 	}
 	c.mu.Unlock()
 	if c.exec.wait(final, nil, gone) == sawDone {
-		c.forsake()
+		c.cancelByCaller()
 		c.exec.wait(final, nil, nil)
 	}
 	c.observe(gone)

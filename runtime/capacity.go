@@ -48,10 +48,10 @@ func (c *call) enterExecutor() *Outcome {
 	if c.tool == nil {
 		return nil
 	}
-	lane := &e.slots[c.index]
-	if lane.limit > 0 && lane.inside.Add(1) > lane.most {
+	slot := &e.slots[c.index]
+	if slot.limit > 0 && slot.inside.Add(1) > slot.most {
 		c.leaveExecutor()
-		return c.atCapacity(lane.retryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.tool, lane.most))
+		return c.atCapacity(slot.retryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.tool, slot.most))
 	}
 	return nil
 }
@@ -69,8 +69,8 @@ func (c *call) finishRefused(out *Outcome) {
 func (c *call) reenterExecutor() {
 	c.inFlight = true
 	c.exec.capacity.inside.Add(1)
-	if lane := &c.exec.slots[c.index]; lane.limit > 0 {
-		lane.inside.Add(1)
+	if slot := &c.exec.slots[c.index]; slot.limit > 0 {
+		slot.inside.Add(1)
 	}
 }
 
@@ -84,8 +84,8 @@ func (c *call) leaveExecutor() {
 	if c.tool == nil {
 		return
 	}
-	if lane := &c.exec.slots[c.index]; lane.limit > 0 {
-		lane.inside.Add(-1)
+	if slot := &c.exec.slots[c.index]; slot.limit > 0 {
+		slot.inside.Add(-1)
 	}
 }
 

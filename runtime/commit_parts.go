@@ -133,7 +133,7 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	}
 	if err != nil { // the journal may have the record: recovery finds out and commits or rolls back
 		c.parts = nil
-		c.maybe(e, ReasonJournalUnavailable, err)
+		c.setUnknown(e, ReasonJournalUnavailable, err)
 		return false
 	}
 	return true
@@ -205,7 +205,7 @@ func (c *call) undecide(e *result, err error) {
 		c.commitFailed(e, err)
 		return
 	}
-	c.maybe(e, ReasonCommitFailed, err)
+	c.setUnknown(e, ReasonCommitFailed, err)
 	c.mu.Lock()
 	c.parts = nil // whether they stand depends on the foreign part: recovery cannot know either
 	c.mu.Unlock()
@@ -219,8 +219,8 @@ func (c *call) commitFailed(e *result, err error) {
 	e.output = output
 }
 
-// maybe sets e to the result of a call whose effect is not known.
-func (c *call) maybe(e *result, r Reason, err error) {
+// setUnknown sets e to the result of a call whose effect is not known.
+func (c *call) setUnknown(e *result, r Reason, err error) {
 	*e = result{
 		commits: true, event: EventUnknown, to: StateExecuting, fault: c.faulty(r, fmt.Errorf("commit: %w", err)),
 		outcome: Outcome{Kind: Unknown, Reason: r, Message: "it is not known whether the call was committed: it may have taken effect"},

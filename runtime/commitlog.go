@@ -11,9 +11,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// rideAlong is how long an entry stays in memory at most when no goroutine waits for
-// it.
-const rideAlong = 100 * time.Millisecond
+// maxEntryDelay is how long an entry stays in memory at most when no goroutine waits
+// for it.
+const maxEntryDelay = 100 * time.Millisecond
 
 var errNotRecovered = errors.New("the journal was not read yet: call Recover before anything else")
 
@@ -137,10 +137,10 @@ func (l *commitLog) arm() {
 	}
 	l.armed = true
 	if l.timer == nil {
-		l.timer = l.exec.after(rideAlong, l.overdue)
+		l.timer = l.exec.after(maxEntryDelay, l.overdue)
 		return
 	}
-	l.timer.Reset(rideAlong)
+	l.timer.Reset(maxEntryDelay)
 }
 
 // overdue is called by the timer.
@@ -210,13 +210,13 @@ func (l *commitLog) write(b *batchOf) error {
 		b.err = guard(func() error { return l.journal.Append(context.Background(), b.entries) })
 	}
 	l.mu.Lock()
-	kept := b.err != nil && l.keep(b)
+	requeued := b.err != nil && l.requeue(b)
 	if b.err == nil {
 		l.durable = b.last
-	} else if !kept && l.failed == nil {
+	} else if !requeued && l.failed == nil {
 		l.failed = b.err
 	}
-	if !kept {
+	if !requeued {
 		clear(b.entries)
 		l.spare = b.entries
 	}

@@ -31,9 +31,9 @@ type afterwards struct {
 	do       func()
 }
 
-// keep handles a batch that could not be written. If it can be written later, keep puts
-// its entries in front of the waiting ones and reports true. l.mu is held.
-func (l *commitLog) keep(b *batchOf) bool {
+// requeue handles a batch that could not be written. If it can be written later,
+// requeue puts its entries in front of the waiting ones and reports true. l.mu is held.
+func (l *commitLog) requeue(b *batchOf) bool {
 	if !errors.Is(b.err, journal.ErrUnavailable) || l.failed != nil {
 		return false
 	}

@@ -53,7 +53,7 @@ func (c *call) show() bool {
 		c.asked.question = q
 	}
 	hook, declared := c.tool.hooks.preview, c.tool.spec.Consent
-	if hook == nil || declared == nil || !declared.Preview || !c.resumed() && (c.exec.approvals.answers(c) || c.nobody() != nil) {
+	if hook == nil || declared == nil || !declared.Preview || !c.resumed() && (c.exec.approvals.answers(c) || c.noApprover() != nil) {
 		return true
 	}
 	plain := len(j.decision.Rewrites) == 0
@@ -202,16 +202,16 @@ func (c *call) consentCallWith(args wire.Value, revision string) consent.Call {
 	}
 }
 
-var errNobody = errors.New("there is nobody to ask")
+var errNoApprover = errors.New("there is nobody to ask")
 
-// nobody returns the result of a call that needs consent when there is no approver and
-// the application does not poll Requests; nil otherwise.
-func (c *call) nobody() *result {
+// noApprover returns the result of a call that needs consent when there is no approver
+// and the application does not poll Requests; nil otherwise.
+func (c *call) noApprover() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}
 	return refusal(ReasonConsentUnavailable, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
-		"%q needs somebody's consent and %v", c.record.tool, errNobody))
+		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
 }
 
 // overfull returns the result of a call that needs consent when its session has as many
@@ -252,13 +252,13 @@ func (c *call) admitAsked() (next int, held *signal, e *result) {
 	switch c.asked.grant = grant; {
 	case yes:
 		return c.reserve()
-	case c.nobody() != nil:
+	case c.noApprover() != nil:
 	case c.tool.hooks.preview != nil && declared != nil && declared.Preview && c.asked.preview == nil:
 		return nextAgain, nil, nil // the grant that answered the question has ended meanwhile
 	}
 	s := c.run.session
 	rc := &c.worker.rule
-	if e := cmp.Or(c.nobody(), d.full(c)); e != nil {
+	if e := cmp.Or(c.noApprover(), d.full(c)); e != nil {
 		if v := c.check(rc); !v.Admitted() {
 			e = c.refused(v, rc, &c.worker.evaluation)
 		}

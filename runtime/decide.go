@@ -20,7 +20,7 @@ var errAbandoned = errors.New("the evaluation took too long and was abandoned")
 // again.
 func (c *call) decide() bool {
 	for try := 1; ; try++ {
-		if try == maxTries && !c.keepOthersOut() {
+		if try == maxTries && !c.excludeOtherCalls() {
 			return false
 		}
 		if !c.snapshot() {
@@ -59,17 +59,17 @@ func (c *call) decide() bool {
 
 // waitFor waits for a signal, if there is one, and reports false when the call has
 // ended.
-func (c *call) waitFor(others *signal) bool {
-	if others == nil {
+func (c *call) waitFor(held *signal) bool {
+	if held == nil {
 		return !c.over().happened()
 	}
-	return c.exec.wait(others, c.over(), nil) == sawA
+	return c.exec.wait(held, c.over(), nil) == sawA
 }
 
-// keepOthersOut excludes the other calls of the session from admission until the call
-// is admitted or ends. It holds no lock: the goroutine that ends the call ends the
+// excludeOtherCalls excludes the other calls of the session from admission until the
+// call is admitted or ends. It holds no lock: the goroutine that ends the call ends the
 // exclusion, even while the policy hangs.
-func (c *call) keepOthersOut() bool {
+func (c *call) excludeOtherCalls() bool {
 	s := c.run.session
 	for {
 		c.mu.Lock()

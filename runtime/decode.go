@@ -45,15 +45,15 @@ func unreadable(violations []wire.Violation, fault *CallError) result {
 	}
 }
 
-// An intake holds the decoded input of a call.
-type intake struct {
+// A decodedInput holds the decoded input of a call.
+type decodedInput struct {
 	args      wire.Value
 	text      []byte // of args
 	heartbeat bool
 }
 
 // accept stores the decoded input. It reports false when the call has ended.
-func (c *call) accept(in *intake) bool {
+func (c *call) accept(in *decodedInput) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ending {
@@ -65,7 +65,7 @@ func (c *call) accept(in *intake) bool {
 }
 
 // decode reads the input. A panic is a fault of the tool's codec.
-func (c *call) decode() (in intake, violations []wire.Violation, fault *CallError) {
+func (c *call) decode() (in decodedInput, violations []wire.Violation, fault *CallError) {
 	defer func() {
 		if v := recover(); v != nil {
 			fault = c.panicked(v)
