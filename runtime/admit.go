@@ -16,10 +16,9 @@ const (
 	nextEnd
 )
 
-// admit checks the call against the rules and reserves what it uses, if the facts that
-// the policy saw still hold. The check and the reservation are one step under the
-// session's lock. When the call has to be evaluated again, held is the signal to wait
-// for first; nil: no wait.
+// admit checks the call against the rules and reserves what it uses, if the facts that the policy
+// saw still hold. The check and the reservation are one step under the session's lock. When the
+// call has to be evaluated again, held is the signal to wait for first; nil: no wait.
 func (c *call) admit() (next int, held *signal, e *result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

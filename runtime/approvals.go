@@ -37,8 +37,7 @@ func (d *approvals) open(e *Executor) {
 	d.book, d.calls = consent.NewBook(d.key), map[string]*call{}
 }
 
-// apply changes the book. d.mu is held, so that the book has not changed since ev was
-// made.
+// apply changes the book. d.mu is held, so that the book has not changed since ev was made.
 func (d *approvals) apply(ev *consent.Event) {
 	if err := d.book.Apply(ev); err != nil {
 		d.exec.report(&CallError{CallID: ev.Call, Err: err})
@@ -51,8 +50,7 @@ func (d *approvals) apply(ev *consent.Event) {
 	d.arm()
 }
 
-// arm sets the timer to the next time at which a request or a grant is due. d.mu is
-// held.
+// arm sets the timer to the next time at which a request or a grant is due. d.mu is held.
 func (d *approvals) arm() {
 	if d.closed.happened() {
 		return
@@ -79,10 +77,9 @@ type dueEvent struct {
 	expired bool
 }
 
-// tick handles everything that is due: it sends reminders and ends requests that have
-// expired. It returns the calls of the expired requests. It takes the lock for at most
-// consent.AtOnce requests at a time, so that answers and new requests are handled in
-// between.
+// tick handles everything that is due: it sends reminders and ends requests that have expired. It
+// returns the calls of the expired requests. It takes the lock for at most consent.AtOnce requests
+// at a time, so that answers and new requests are handled in between.
 func (d *approvals) tick() (expired []*call) {
 	for now := d.exec.now(); ; {
 		d.mu.Lock()
@@ -234,8 +231,7 @@ func (d *approvals) use(c *call) *result {
 	return refusal(ReasonBindingMismatch, changed, "the call is not what was approved any more: make it again")
 }
 
-// prunedAtOnce is how many old requests and grants approvals removes when it adds a
-// request.
+// prunedAtOnce is how many old requests and grants approvals removes when it adds a request.
 const prunedAtOnce = 4
 
 // prune removes some of the old requests and grants. d.mu is held.

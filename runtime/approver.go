@@ -90,8 +90,7 @@ type ConsentRequest struct {
 	Covers      []GrantCover // what a standing grant may cover, the narrowest first
 }
 
-// An Answer is an approver's answer to a request. The zero value denies, without a
-// name.
+// An Answer is an approver's answer to a request. The zero value denies, without a name.
 type Answer struct {
 	By        string // an authenticated id
 	Approve   bool

@@ -19,8 +19,7 @@ import (
 // an artifact, for a tool that declares artifact and not over.
 const DefaultArtifactOver = 12000
 
-// ErrNoArtifact says that an artifact does not exist, or no longer exists. Compare with
-// errors.Is.
+// ErrNoArtifact says that an artifact does not exist, or no longer exists. Compare with errors.Is.
 var ErrNoArtifact = errors.New("there is no such artifact")
 
 // An ArtifactRef names a stored output by its SHA-256.
@@ -37,8 +36,7 @@ type StoredOutput struct {
 	Preview wire.Raw
 }
 
-// MarshalJSON returns s as a JSON object with the members sha256, type, bytes and
-// preview.
+// MarshalJSON returns s as a JSON object with the members sha256, type, bytes and preview.
 func (s StoredOutput) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ArtifactRef
@@ -57,9 +55,8 @@ type ArtifactStore interface {
 	Get(ctx context.Context, ref ArtifactRef) ([]byte, error)
 }
 
-// WithArtifacts sets the store for outputs that are longer than the artifact
-// declaration of their tool allows. NewExecutor refuses tools that declare artifact
-// when no store is set.
+// WithArtifacts sets the store for outputs that are longer than the artifact declaration of their
+// tool allows. NewExecutor refuses tools that declare artifact when no store is set.
 func WithArtifacts(s ArtifactStore) Option {
 	return func(e *Executor) { e.artifacts = s }
 }

@@ -68,10 +68,9 @@ func (c *call) shortened(v wire.Value, characters int) (wire.Raw, error) {
 	return compact.Text(masked, limits)
 }
 
-// wholeOutput returns the complete output for an undo. After a restart it reads the
-// output from the store when the journal has only the reference. An output that was
-// redacted is not what the handler returned and is not read. The undo runs without the
-// output when it cannot be read.
+// wholeOutput returns the complete output for an undo. After a restart it reads the output from the
+// store when the journal has only the reference. An output that was redacted is not what the
+// handler returned and is not read. The undo runs without the output when it cannot be read.
 func (c *call) wholeOutput(ctx context.Context, known wire.Value) wire.Value {
 	was := c.record.outcome()
 	a := was.Artifact

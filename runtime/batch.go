@@ -20,8 +20,7 @@ type batch struct {
 	open     *signal // happens when all calls of the batch are: they may start
 }
 
-// wait waits until the rest of the batch is admitted too. It reports false when the
-// call has ended.
+// wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
 func (b *batch) wait(c *call) bool {
 	c.exec.fire(&b.admitted)
 	return c.enter(phaseHeld, c.ends()) && c.exec.wait(b.open, c.over(), nil) == sawA && c.refreshNow()

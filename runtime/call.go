@@ -31,10 +31,9 @@ const (
 	phaseCommitting       // what it did is being committed
 )
 
-// A call is one execution. Two goroutines share it: the caller's, which waits for the
-// outcome, and the worker's. Timers and other goroutines may end it. mu guards the last
-// group of fields. The fields of the second group belong to the goroutine that executes
-// the call.
+// A call is one execution. Two goroutines share it: the caller's, which waits for the outcome, and
+// the worker's. Timers and other goroutines may end it. mu guards the last group of fields. The
+// fields of the second group belong to the goroutine that executes the call.
 type call struct {
 	exec   *Executor
 	run    *Run
@@ -216,9 +215,8 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	return c
 }
 
-// clock returns the time, measured by the monotonic clock from the start of the call.
-// That is cheaper than time.Now, and a change of the wall clock does not change how
-// long the call may take.
+// clock returns the time, measured by the monotonic clock from the start of the call. That is
+// cheaper than time.Now, and a change of the wall clock does not change how long the call may take.
 func (c *call) clock() time.Time {
 	if c.exec.clock != nil {
 		return c.exec.clock.Now()
@@ -254,8 +252,7 @@ func (c *call) await(out *Outcome) {
 	r.tell(out)
 }
 
-// cancelByCaller cancels c because its caller's context has ended, unless c waits for
-// consent.
+// cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
 func (c *call) cancelByCaller() {
 	e := cancellation(ReasonCancelled)
 	e.byCaller = true

@@ -23,8 +23,7 @@ func (x *callIndex) find(id string) *callRecord {
 	return x.look(id, maphash.String(x.seed, id))
 }
 
-// put adds r, whose id is set. When there is a record with that id already, put returns
-// it instead.
+// put adds r, whose id is set. When there is a record with that id already, put returns it instead.
 func (x *callIndex) put(r *callRecord) (earlier *callRecord) {
 	if x.chains == nil {
 		x.seed, x.chains = maphash.MakeSeed(), make([]*callRecord, 8)

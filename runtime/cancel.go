@@ -102,10 +102,9 @@ func (e *Executor) contextOf(session, id string) context.Context {
 // it. The call belongs to the run: it ends with the run, by Cancel, or when the turn's
 // budget is used up. It does not end with a context of the caller.
 //
-// When the session has an earlier call with the same id and arguments, StartCall
-// returns the id of that call. The error says that t belongs to no run, that the id is
-// that of another call, or that the executor is at capacity. Any other refusal is not
-// an error but the outcome of the call.
+// When the session has an earlier call with the same id and arguments, StartCall returns the id of
+// that call. The error says that t belongs to no run, that the id is that of another call, or that
+// the executor is at capacity. Any other refusal is not an error but the outcome of the call.
 func (t *Turn) StartCall(in Call) (id string, err error) {
 	ctx := context.Background()
 	if t != nil && t.run != nil && t.run.session != nil {

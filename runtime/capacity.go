@@ -26,12 +26,11 @@ type capacity struct {
 	refused atomic.Uint64
 }
 
-// WithMaxInFlight sets how many calls the executor works on at once, 1,024 by default.
-// The executor denies one more at_capacity at once, with Detail.RetryAfter, before the
-// policy and the journal (SEMANTICS section 6.3). Calls that wait for consent do not
-// count; handlers that have outlived their call do. The default is wrong when the calls
-// in flight do not fit into memory, or when more callers than that share the executor
-// and should wait instead of retrying.
+// WithMaxInFlight sets how many calls the executor works on at once, 1,024 by default. The executor
+// denies one more at_capacity at once, with Detail.RetryAfter, before the policy and the journal
+// (SEMANTICS section 6.3). Calls that wait for consent do not count; handlers that have outlived
+// their call do. The default is wrong when the calls in flight do not fit into memory, or when more
+// callers than that share the executor and should wait instead of retrying.
 func WithMaxInFlight(n int) Option {
 	return func(e *Executor) { e.capacity.most = int64(n) }
 }
@@ -56,8 +55,7 @@ func (c *call) enterExecutor() *Outcome {
 	return nil
 }
 
-// finishRefused sets the outcome of a call that exceeds the capacity. The session's
-// lock is held.
+// finishRefused sets the outcome of a call that exceeds the capacity. The session's lock is held.
 func (c *call) finishRefused(out *Outcome) {
 	out.CallID = c.id
 	c.fillRunStatus(out)

@@ -21,11 +21,10 @@ type Timer interface {
 // A Waiter is a Clock that is told whether the executor has work to do, so that a
 // simulation can advance the time when it has none.
 //
-// Busy adds delta to a sum. The executor adds 1 when one of its goroutines has work to
-// do. It adds -1 when the goroutine, or a caller inside a method of the executor, waits
-// for another goroutine or for the clock, or is done. The goroutine that ends such a
-// wait adds the 1 for the one that waited. While the sum is 0 nothing happens until the
-// time advances.
+// Busy adds delta to a sum. The executor adds 1 when one of its goroutines has work to do. It adds
+// -1 when the goroutine, or a caller inside a method of the executor, waits for another goroutine
+// or for the clock, or is done. The goroutine that ends such a wait adds the 1 for the one that
+// waited. While the sum is 0 nothing happens until the time advances.
 //
 // Callers of the executor's methods count themselves, and the clock counts the
 // functions that it calls. A handler counts as having work to do until it returns. A

@@ -18,8 +18,7 @@ const (
 	CommandRevoke  = "revoke"  // a grant: Revoke
 )
 
-// Reasons for which a command is rejected before the method that executes it is
-// called.
+// Reasons for which a command is rejected before the method that executes it is called.
 const (
 	RejectedUnknownKind    = "unknown_command"
 	RejectedUnknownSession = "unknown_session"

@@ -10,19 +10,16 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// Import executes a command of another process, at most once per nonce. The import is
-// durable before the command is executed, and the result is durable before Import
-// returns.
+// Import executes a command of another process, at most once per nonce. The import is durable
+// before the command is executed, and the result is durable before Import returns.
 //
-// A command that was imported before is refused with ErrCommandKnown. When a crash
-// interrupted that execution, its result is interrupted, and the entries of the journal
-// about its call say how far it came. Any other error says that the journal cannot be
-// written: import the command again after a restart, and Import says whether this one
-// was recorded.
+// A command that was imported before is refused with ErrCommandKnown. When a crash interrupted that
+// execution, its result is interrupted, and the entries of the journal about its call say how far
+// it came. Any other error says that the journal cannot be written: import the command again after
+// a restart, and Import says whether this one was recorded.
 //
-// Import waits as long as the method that executes the command. After an approval it
-// does not wait for the call. Without a journal (WithJournal) the executor keeps the
-// nonces only in memory.
+// Import waits as long as the method that executes the command. After an approval it does not wait
+// for the call. Without a journal (WithJournal) the executor keeps the nonces only in memory.
 func (e *Executor) Import(ctx context.Context, c Command) (CommandResult, error) {
 	if e == nil || e.engine == nil {
 		return CommandResult{}, errors.New("only an executor made by NewExecutor can import a command")
@@ -51,8 +48,7 @@ func (e *Executor) Import(ctx context.Context, c Command) (CommandResult, error)
 	return res, e.noteCommand(&c, &res)
 }
 
-// noteCommand records that a command is imported, or its result, and returns when that
-// is durable.
+// noteCommand records that a command is imported, or its result, and returns when that is durable.
 func (e *Executor) noteCommand(c *Command, res *CommandResult) error {
 	if !e.log.on() {
 		return nil
@@ -156,8 +152,7 @@ type seenCommands struct {
 	known map[string]bool // by nonce; true: an earlier process began to execute it and recorded no result
 }
 
-// begin adds a nonce. It reports whether it was known, and whether a crash interrupted
-// the command.
+// begin adds a nonce. It reports whether it was known, and whether a crash interrupted the command.
 func (m *seenCommands) begin(nonce string) (known, interrupted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

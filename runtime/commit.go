@@ -13,9 +13,8 @@ var (
 	ErrNoCall = errors.New("the context is not that of a call: pass on the one that the handler got")
 )
 
-// A fence lets effects of a call through until it is shut. It is held while an effect
-// runs: once it is shut and drained, the call has no further effects. The mutex of its
-// call guards it.
+// A fence lets effects of a call through until it is shut. It is held while an effect runs: once it
+// is shut and drained, the call has no further effects. The mutex of its call guards it.
 type fence struct {
 	closed  bool
 	inside  int
@@ -51,17 +50,15 @@ func (f *fence) leave(e *Executor) {
 	}
 }
 
-// Commit runs an effect under the fence of the call, or of the undo handler, that ctx
-// was made for. Once the call has its outcome, because its time was up, because it was
-// cancelled or because its handler returned, Commit does not call effect and returns
-// ErrFenced.
+// Commit runs an effect under the fence of the call, or of the undo handler, that ctx was made for.
+// Once the call has its outcome, because its time was up, because it was cancelled or because its
+// handler returned, Commit does not call effect and returns ErrFenced.
 //
-// With a journal that has owners (journal.Fencer, such as that of package sqlite)
-// Commit compares the stored epoch with that of this executor before the effect, and no
-// other process can take the journal over before the effect has ended. When another
-// process has taken it over, Commit does not call effect and returns ErrFenced
-// (SEMANTICS section 6.9). For effects elsewhere CallInfo.Fence is that epoch: a system
-// that has seen a greater one should refuse.
+// With a journal that has owners (journal.Fencer, such as that of package sqlite) Commit compares
+// the stored epoch with that of this executor before the effect, and no other process can take the
+// journal over before the effect has ended. When another process has taken it over, Commit does not
+// call effect and returns ErrFenced (SEMANTICS section 6.9). For effects elsewhere CallInfo.Fence
+// is that epoch: a system that has seen a greater one should refuse.
 //
 // The outcome of a call waits up to five seconds for an effect that has begun, and says
 // so when the effect did not end. Keep an effect short, such as a rename or a

@@ -12,13 +12,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// A transaction is what the participants do for one attempt of a call: sealed,
-// decided and committed when its output was accepted, and rolled back otherwise
-// (SEMANTICS section 6.8).
+// A transaction is what the participants do for one attempt of a call: sealed, decided and
+// committed when its output was accepted, and rolled back otherwise (SEMANTICS section 6.8).
 
-// commitTick is the unit in which the time of a commit is counted. A commit that was
-// decided in time may exceed the deadline of its attempt by the grace, but not the
-// turn.
+// commitTick is the unit in which the time of a commit is counted. A commit that was decided in
+// time may exceed the deadline of its attempt by the grace, but not the turn.
 const commitTick = time.Second
 
 var (
@@ -27,9 +25,8 @@ var (
 	errForeign    = errors.New("the call has more than one foreign transaction: when one of them fails the other may have been committed")
 )
 
-// commitParts commits what the participants did for a call whose output was accepted.
-// It changes the result when the commit fails, or when it is not known whether it took
-// effect.
+// commitParts commits what the participants did for a call whose output was accepted. It changes
+// the result when the commit fails, or when it is not known whether it took effect.
 func (c *call) commitParts(e *result) {
 	parts, ok := c.closeParts()
 	if len(parts) == 0 || !ok {
@@ -110,10 +107,9 @@ func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
 	return seals, nil
 }
 
-// decideToCommit records the decision to commit, with the outcome of the call, and
-// returns when it is durable. It reports false when the call has its outcome already,
-// when the decision comes too late, or when it cannot be recorded. From here on only
-// the commit ends the call.
+// decideToCommit records the decision to commit, with the outcome of the call, and returns when it
+// is durable. It reports false when the call has its outcome already, when the decision comes too
+// late, or when it cannot be recorded. From here on only the commit ends the call.
 func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	c.mu.Lock()
 	if c.ending || c.overtime() {
@@ -152,9 +148,8 @@ func (c *call) decision(e *result, seals []journal.Seal) draft {
 	return draftOf(r, &p, c.outcomeTo(r, &out, &p))
 }
 
-// committedLate handles a call whose caller has the outcome unknown because its commit
-// had to wait for the journal. It records the outcome and reports whether the call is
-// one of these.
+// committedLate handles a call whose caller has the outcome unknown because its commit had to wait
+// for the journal. It records the outcome and reports whether the call is one of these.
 func (c *call) committedLate(e *result) bool {
 	c.mu.Lock()
 	yes, over := c.committing && e.waited && e.outcome.Kind == Completed, c.over()
@@ -227,9 +222,8 @@ func (c *call) setUnknown(e *result, r Reason, err error) {
 	}
 }
 
-// rollback rolls back the parts of the present attempt, the last first. It reports
-// whether nothing is left of what the attempt did. No other goroutine ends the call
-// meanwhile.
+// rollback rolls back the parts of the present attempt, the last first. It reports whether nothing
+// is left of what the attempt did. No other goroutine ends the call meanwhile.
 func (c *call) rollback() bool {
 	c.mu.Lock()
 	parts, sealing := slices.Clone(c.parts), c.sealing

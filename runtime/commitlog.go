@@ -11,8 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// maxEntryDelay is how long an entry stays in memory at most when no goroutine waits
-// for it.
+// maxEntryDelay is how long an entry stays in memory at most when no goroutine waits for it.
 const maxEntryDelay = 100 * time.Millisecond
 
 var errNotRecovered = errors.New("the journal was not read yet: call Recover before anything else")
@@ -162,10 +161,9 @@ func (l *commitLog) flushAll() error {
 	return l.flush(last)
 }
 
-// flush returns when all entries up to a position would survive a crash. After an error
-// they may not, and nothing more will be written. An error that is
-// journal.ErrUnavailable says that they are not in the journal and will be written
-// later.
+// flush returns when all entries up to a position would survive a crash. After an error they may
+// not, and nothing more will be written. An error that is journal.ErrUnavailable says that they are
+// not in the journal and will be written later.
 func (l *commitLog) flush(position uint64) error {
 	if !l.on() {
 		return nil
@@ -196,8 +194,7 @@ func (l *commitLog) flush(position uint64) error {
 	return l.write(b)
 }
 
-// write writes b, the batch that is filling, and lets the leader of the next batch
-// write.
+// write writes b, the batch that is filling, and lets the leader of the next batch write.
 func (l *commitLog) write(b *batchOf) error {
 	l.whole.Lock()
 	l.mu.Lock()

@@ -13,11 +13,10 @@ const retryJournal = 250 * time.Millisecond
 
 var errStalled = fmt.Errorf("%w: it could not be when the call was made", journal.ErrUnavailable)
 
-// A stall is a time in which the journal takes no entries but may take them later, such
-// as while the disk is full. Calls made during a stall are denied and not recorded, so
-// that few entries wait. A call in progress is denied when its handler was not started.
-// A call whose handler has run is unknown until its outcome is in the journal. l.mu
-// guards the fields.
+// A stall is a time in which the journal takes no entries but may take them later, such as while
+// the disk is full. Calls made during a stall are denied and not recorded, so that few entries
+// wait. A call in progress is denied when its handler was not started. A call whose handler has run
+// is unknown until its outcome is in the journal. l.mu guards the fields.
 type stall struct {
 	err   error   // the cause; nil: there is no stall
 	over  *signal // happens at the end of the stall; nil: no goroutine waits for it

@@ -174,8 +174,7 @@ func consentObligations(list []Obligation) (out []consent.Obligation) {
 	return out
 }
 
-// requirement returns the consent that the declaration requires, nil when it requires
-// none.
+// requirement returns the consent that the declaration requires, nil when it requires none.
 func (s *Spec) requirement() *consent.Requirement {
 	if s.Consent == nil {
 		return nil
@@ -240,8 +239,8 @@ func askDetail(asks []Ask) Detail {
 	return Detail{Rule: asks[0].ID, At: asks[0].At}
 }
 
-// admitAsked admits the call if a grant gives its consent. Otherwise it reserves what
-// the call needs and makes the request. The locks of the call and of its session are
+// admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
+// reserves what the call needs and makes the request. The locks of the call and of its session are
 // held.
 func (c *call) admitAsked() (next int, held *signal, e *result) {
 	d := &c.exec.approvals
@@ -254,7 +253,7 @@ func (c *call) admitAsked() (next int, held *signal, e *result) {
 		return c.reserve()
 	case c.noApprover() != nil:
 	case c.tool.hooks.preview != nil && declared != nil && declared.Preview && c.asked.preview == nil:
-		return nextAgain, nil, nil // the grant that answered the question has ended meanwhile
+		return nextAgain, nil, nil // the grant, or the suspension of asking, has ended meanwhile
 	}
 	s := c.run.session
 	rc := &c.worker.rule

@@ -114,9 +114,8 @@ func (c *call) rework() {
 	c.exec.workers.take(c)
 }
 
-// notify notifies the approvers of the request of the call, each in its own goroutine.
-// When no approver could be notified and the application does not poll Requests, the
-// call is denied.
+// notify notifies the approvers of the request of the call, each in its own goroutine. When no
+// approver could be notified and the application does not poll Requests, the call is denied.
 func (c *call) notify() {
 	e := c.exec
 	if len(e.approvers) == 0 {

@@ -38,8 +38,7 @@ func callOf(ctx context.Context) *call {
 	return nil
 }
 
-// contextOf returns the context of the attempt that ctx was made for, nil when
-// there is none.
+// contextOf returns the context of the attempt that ctx was made for, nil when there is none.
 func contextOf(ctx context.Context) *callContext {
 	if ctx == nil {
 		return nil

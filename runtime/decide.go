@@ -13,11 +13,10 @@ const maxTries = 3
 
 var errAbandoned = errors.New("the evaluation took too long and was abandoned")
 
-// decide asks the policy, checks the rules and, when nothing refuses the call, admits
-// it or lets it wait for consent. The facts of the evaluation still hold at that
-// moment, and the call is counted in them. When decide returns true, a call that need
-// not wait for anything has started. A call that was approved passes through decide
-// again.
+// decide asks the policy, checks the rules and, when nothing refuses the call, admits it or lets it
+// wait for consent. The facts of the evaluation still hold at that moment, and the call is counted
+// in them. When decide returns true, a call that need not wait for anything has started. A call
+// that was approved passes through decide again.
 func (c *call) decide() bool {
 	for try := 1; ; try++ {
 		if try == maxTries && !c.excludeOtherCalls() {
@@ -57,8 +56,7 @@ func (c *call) decide() bool {
 	}
 }
 
-// waitFor waits for a signal, if there is one, and reports false when the call has
-// ended.
+// waitFor waits for a signal, if there is one, and reports false when the call has ended.
 func (c *call) waitFor(held *signal) bool {
 	if held == nil {
 		return !c.over().happened()

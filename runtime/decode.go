@@ -81,9 +81,8 @@ func (c *call) decode() (in decodedInput, violations []wire.Violation, fault *Ca
 	return in, violations, nil
 }
 
-// checkGates counts the call in the executor and the run, and checks that the journal
-// can be written, that the context is not done, and that the turn has the minimum
-// budget left.
+// checkGates counts the call in the executor and the run, and checks that the journal can be
+// written, that the context is not done, and that the turn has the minimum budget left.
 func (c *call) checkGates() bool {
 	if !c.exec.gate.enter() {
 		return c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
@@ -108,10 +107,9 @@ func (c *call) checkGates() bool {
 	return !c.turn.blocks(c.index) || !c.answered() && c.unblocked()
 }
 
-// answered refuses a call of a tool that timed out in this turn when no later turn
-// would change the answer, such as that the call repeats an earlier one. It does not
-// ask the policy: the arguments are those of the input. It allocates, so it is called
-// for such tools only.
+// answered refuses a call of a tool that timed out in this turn when no later turn would change the
+// answer, such as that the call repeats an earlier one. It does not ask the policy: the arguments
+// are those of the input. It allocates, so it is called for such tools only.
 func (c *call) answered() bool {
 	var rc rules.Call
 	if !c.describesTo(&rc, c.args) {

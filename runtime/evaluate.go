@@ -9,8 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// An evaluation is the result of the policy about a call. The rules are checked
-// separately.
+// An evaluation is the result of the policy about a call. The rules are checked separately.
 type evaluation struct {
 	decision Decision
 	reason   Reason   // the first reason against the call; ReasonNone: there is none

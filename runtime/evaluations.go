@@ -16,9 +16,8 @@ const (
 	maxTick = 10 * time.Millisecond
 )
 
-// evaluations bounds the evaluations of the policy (SEMANTICS section 6.3): at most
-// GOMAXPROCS run at once, and the calls of a tool whose evaluations hang are denied
-// without one.
+// evaluations bounds the evaluations of the policy (SEMANTICS section 6.3): at most GOMAXPROCS run
+// at once, and the calls of a tool whose evaluations hang are denied without one.
 //
 // The time of an evaluation is counted in ticks of a timer and not read from a clock. A
 // tick that comes late, because the process was stopped or the machine is busy, counts

@@ -115,12 +115,11 @@ type Event struct {
 	Stack string // of a panic
 }
 
-// A Sink receives every event of an executor, one at a time, in the order of Seq. Each
-// sink has its own goroutine, so a sink that blocks delays no call. 8,192 events wait
-// for a sink. Further events are dropped, which is reported to the error handler; when
-// the sink takes events again it gets a sink.dropped event. Only the journal is
-// complete. Flush and Shutdown wait for queued events. A MemorySink receives each event
-// synchronously.
+// A Sink receives every event of an executor, one at a time, in the order of Seq. Each sink has its
+// own goroutine, so a sink that blocks delays no call. 8,192 events wait for a sink. Further events
+// are dropped, which is reported to the error handler; when the sink takes events again it gets a
+// sink.dropped event. Only the journal is complete. Flush and Shutdown wait for queued events. A
+// MemorySink receives each event synchronously.
 //
 // The event belongs to the sink, and is valid during the call of Emit: its lists must
 // not be changed. An error is reported to the error handler and changes nothing else.

@@ -124,11 +124,10 @@ func WithSink(s Sink) Option {
 	return func(e *Executor) { e.sinks = append(e.sinks, &sinkQueue{sink: s}) }
 }
 
-// WithErrorHandler sets a function for faults that a model must not see: panics with
-// their stacks, raw errors of handlers and policies, faults of sinks and observers. The
-// executor calls f in its own goroutine, one fault at a time and in order. While f runs
-// 8,192 faults wait; further ones are dropped, and f is told their number when it
-// returns. Flush waits for f.
+// WithErrorHandler sets a function for faults that a model must not see: panics with their stacks,
+// raw errors of handlers and policies, faults of sinks and observers. The executor calls f in its
+// own goroutine, one fault at a time and in order. While f runs 8,192 faults wait; further ones are
+// dropped, and f is told their number when it returns. Flush waits for f.
 func WithErrorHandler(f func(*CallError)) Option {
 	return func(e *Executor) { e.onError = f }
 }
