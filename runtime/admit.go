@@ -8,17 +8,17 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// What becomes of a call after it was judged.
+// What happens to a call after its evaluation.
 const (
-	nextAgain = iota // the facts have changed, or others are kept out
-	nextRun          // admitted, and started when nothing kept it from that
-	nextWait         // for somebody's consent
+	nextAgain = iota // evaluate again: the facts have changed, or another call excludes all others
+	nextRun          // admitted, and started unless it has to wait
+	nextWait         // for consent
 	nextEnd
 )
 
-// admit judges the call by the rules and reserves what it uses, if the facts on
-// which the policy judged it still stand. All of it is one step of the session.
-// When the call has to be judged again it returns what to wait for before.
+// admit checks the call against the rules and reserves what it uses, if the facts that the policy
+// saw still hold. The check and the reservation are one step under the session's lock. When the
+// call has to be evaluated again, held is the signal to wait for first; nil: no wait.
 func (c *call) admit() (next int, held *signal, e *result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +33,7 @@ func (c *call) admit() (next int, held *signal, e *result) {
 	case c.run.part.closing:
 		return nextEnd, nil, cancellation(ReasonRunClosed)
 	}
-	s.letGo(c)
+	s.endExclusion(c)
 	c.giveBackReserved()
 	switch j := &c.worker.evaluation; {
 	case j.reason != ReasonNone:
@@ -48,7 +48,7 @@ func (c *call) admit() (next int, held *signal, e *result) {
 	return c.reserve()
 }
 
-// check says what the rules have to say to the call. The session's lock is held.
+// check returns the verdict of the rules about the call. The session's lock is held.
 func (c *call) check(rc *rules.Call) rules.Verdict {
 	s := c.run.session
 	at := c.exec.instant(c.clock())
@@ -58,8 +58,8 @@ func (c *call) check(rc *rules.Call) rules.Verdict {
 	return s.state.Check(at, rc)
 }
 
-// giveBackReserved gives back what a call that is judged anew has reserved before
-// the restart: in the same step it reserves what it needs, or ends.
+// giveBackReserved releases the reservation that a call made before a restart and is
+// evaluated again. In the same step the call reserves what it needs, or ends.
 func (c *call) giveBackReserved() {
 	if !c.readmits {
 		return
@@ -71,7 +71,7 @@ func (c *call) giveBackReserved() {
 	}
 }
 
-// reserve admits the call to start.
+// reserve admits the call and, when it need not wait for anything, starts it.
 func (c *call) reserve() (next int, held *signal, e *result) {
 	s := c.run.session
 	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rule)
@@ -87,14 +87,14 @@ func (c *call) reserve() (next int, held *signal, e *result) {
 	return nextRun, nil, nil
 }
 
-// atOnce reports whether nothing keeps a call that is admitted from starting:
-// then that is the same step.
+// atOnce reports whether an admitted call need not wait for anything before it starts.
+// Admission and start are then one step.
 func (c *call) atOnce() bool {
 	return c.batch == nil && c.asked == nil && c.exec.waiter == nil && c.exec.slots[c.index].limit == 0 &&
 		!c.turn.blocks(c.index) && c.exec.workers.stop.Load() == 0
 }
 
-// authorized notes that the call is admitted to start.
+// authorized records that the call is admitted.
 func (c *call) authorized(ev *rules.Event) {
 	c.effect = c.worker.effect
 	c.reservation = reserved
@@ -102,7 +102,7 @@ func (c *call) authorized(ev *rules.Event) {
 	c.transition(EventAuthorized, StateAuthorized, &note{at: c.now, session: true})
 }
 
-// readmit admits a call that waited for consent, its own reservation left out.
+// readmit admits a call that waited for consent, without counting its own reservation.
 func (c *call) readmit() (next int, held *signal, e *result) {
 	s := c.run.session
 	resume := s.state.Resume
@@ -118,14 +118,14 @@ func (c *call) readmit() (next int, held *signal, e *result) {
 	return nextRun, nil, nil
 }
 
-// admitDry says what admit would do.
+// admitDry returns what admit would do.
 func (c *call) admitDry() (next int, held *signal, e *result) {
 	v := c.check(&c.worker.rule)
 	switch asked := c.worker.evaluation.asks; {
 	case !v.Admitted():
 		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.evaluation)
 	case asked && !c.exec.approvals.answers(c):
-		if e := cmp.Or(c.nobody(), c.exec.approvals.overfull(c)); e != nil {
+		if e := cmp.Or(c.noApprover(), c.exec.approvals.overfull(c)); e != nil {
 			return nextEnd, nil, e
 		}
 		return nextEnd, nil, &result{event: EventAborted, to: StateAborted, outcome: c.pending()}
@@ -133,7 +133,7 @@ func (c *call) admitDry() (next int, held *signal, e *result) {
 	return nextEnd, nil, &result{event: EventAborted, to: StateAborted, verdict: &Verdict{Runs: true}}
 }
 
-// describe prepares what the rules need to know of the call.
+// describe prepares the description of the call that the rules check.
 func (c *call) describe() bool {
 	var err error
 	if c.worker.effect, err = c.describeTo(&c.worker.rule, c.final); err != nil {
@@ -142,19 +142,20 @@ func (c *call) describe() bool {
 	return true
 }
 
-// letGo lets others be admitted, if it was c that kept them. s.mu is held.
-func (s *Session) letGo(c *call) {
+// endExclusion lets other calls of the session be admitted again, if c is the call that
+// excluded them. s.mu is held.
+func (s *Session) endExclusion(c *call) {
 	if s.holder == c && c != nil {
 		s.exec.fire(s.held)
 		s.holder, s.held = nil, nil
 	}
 }
 
-// settle gives back or finishes what an ended call has in the rules, and fills
-// in how its run stands then. s.mu is held.
+// settle releases or finishes the reservation of a call that has ended, and sets the
+// run status in its outcome. s.mu is held.
 func (c *call) settle(out *Outcome, now time.Time) {
 	s := c.run.session
-	s.letGo(c)
+	s.endExclusion(c)
 	at := c.exec.instant(now)
 	var ev rules.Event
 	var err error
@@ -162,7 +163,7 @@ func (c *call) settle(out *Outcome, now time.Time) {
 	case reserved:
 		ev, err = s.state.Release(at, c.id)
 	case reservedAndInvoked:
-		if out.Kind == Denied { // its handler was not let go after all
+		if out.Kind == Denied { // its handler did not start after all
 			ev, err = s.state.Release(at, c.id)
 		} else {
 			ev, err = s.state.Finish(at, c.id, statusOf(out))
@@ -186,7 +187,7 @@ func (c *call) settle(out *Outcome, now time.Time) {
 	}
 }
 
-// statusOf says for the rules how an invocation ended.
+// statusOf returns the status of an invocation for the rules.
 func statusOf(out *Outcome) rules.Status {
 	switch {
 	case out.Kind == Completed:
@@ -199,7 +200,7 @@ func statusOf(out *Outcome) rules.Status {
 	return rules.StatusTimeout
 }
 
-// fillRunStatus says how the run stands after an outcome. s.mu is held.
+// fillRunStatus sets the status of the run after an outcome. s.mu is held.
 func (c *call) fillRunStatus(out *Outcome) {
 	state := c.run.session.state
 	result := rules.ResultRefused

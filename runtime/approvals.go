@@ -9,16 +9,16 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
-// memory is for how long requests that ended are remembered, so that late
-// answers are told what became of them.
-const memory = 24 * time.Hour
+// endedRequestTTL is how long a request that has ended is kept, so that a late answer
+// is told the result.
+const endedRequestTTL = 24 * time.Hour
 
-// A approvals keeps the requests for consent and the grants of an executor. Its lock
-// is taken after those of a call and its session.
+// approvals holds the consent requests and the grants of an executor. Its lock is taken
+// after the locks of a call and its session.
 type approvals struct {
 	exec  *Executor
 	key   []byte
-	noted func(*consent.Event) // nil: nobody is told of changes of the book
+	noted func(*consent.Event) // gets every change of the book; nil: none is set
 
 	most int // open requests of a session
 
@@ -27,17 +27,17 @@ type approvals struct {
 	calls  map[string]*call // by request
 	timer  Timer            // runs when something is due
 	due    time.Time        // zero: the timer does not run
-	closed signal           // happens when nothing becomes of requests here any more
+	closed signal           // happens when this executor no longer changes requests
 }
 
-// open makes d ready.
+// open prepares d for use.
 func (d *approvals) open(e *Executor) {
 	d.exec, d.key = e, make([]byte, 32)
 	_, _ = rand.Read(d.key) // never fails
 	d.book, d.calls = consent.NewBook(d.key), map[string]*call{}
 }
 
-// apply changes the book. d.mu is held: events do not get stale.
+// apply changes the book. d.mu is held, so that the book has not changed since ev was made.
 func (d *approvals) apply(ev *consent.Event) {
 	if err := d.book.Apply(ev); err != nil {
 		d.exec.report(&CallError{CallID: ev.Call, Err: err})
@@ -50,7 +50,7 @@ func (d *approvals) apply(ev *consent.Event) {
 	d.arm()
 }
 
-// arm sees to it that the timer runs when something will be due. d.mu is held.
+// arm sets the timer to the next time at which a request or a grant is due. d.mu is held.
 func (d *approvals) arm() {
 	if d.closed.happened() {
 		return
@@ -71,15 +71,15 @@ func (d *approvals) arm() {
 	}
 }
 
-// A dueEvent is what time has brought to the request of a call.
+// A dueEvent says that the request of a call has expired, or that its reminder is due.
 type dueEvent struct {
 	call    *call
 	expired bool
 }
 
-// tick does what time has brought: reminders, and the ends of requests that ran
-// out. It returns the calls of these. The lock is taken for at most consent.AtOnce
-// requests at a time, so that answers and new requests come in between.
+// tick handles everything that is due: it sends reminders and ends requests that have expired. It
+// returns the calls of the expired requests. It takes the lock for at most consent.AtOnce requests
+// at a time, so that answers and new requests are handled in between.
 func (d *approvals) tick() (expired []*call) {
 	for now := d.exec.now(); ; {
 		d.mu.Lock()
@@ -88,7 +88,7 @@ func (d *approvals) tick() (expired []*call) {
 			return expired
 		}
 		events := d.book.Due(now)
-		due := d.occur(events)
+		due := d.applyDue(events)
 		if len(events) == 0 {
 			d.due = time.Time{}
 			if d.timer != nil {
@@ -104,21 +104,21 @@ func (d *approvals) tick() (expired []*call) {
 	}
 }
 
-// tickOne is tick for one request: an answer to it does not wait for the other
+// tickOne is tick for one request, so that an answer to it does not wait for the other
 // requests that are due.
 func (d *approvals) tickOne(request string) {
 	now := d.exec.now()
 	d.mu.Lock()
 	var due []dueEvent
 	if !d.closed.happened() {
-		due = d.occur(d.book.DueOf(now, request))
+		due = d.applyDue(d.book.DueOf(now, request))
 	}
 	d.mu.Unlock()
 	tell(due, now)
 }
 
-// occur applies events that time has brought. d.mu is held.
-func (d *approvals) occur(events []consent.Event) []dueEvent {
+// applyDue applies events that are due. d.mu is held.
+func (d *approvals) applyDue(events []consent.Event) []dueEvent {
 	due := make([]dueEvent, 0, len(events))
 	for i := range events {
 		if c := d.calls[events[i].Request]; c != nil { // else its tool is gone, or takes other arguments: recovery ends the call
@@ -129,7 +129,8 @@ func (d *approvals) occur(events []consent.Event) []dueEvent {
 	return due
 }
 
-// tell tells calls what time has brought, and returns the calls whose requests ran out.
+// tell sends reminders to calls, ends the calls whose requests have expired, and
+// returns the latter.
 func tell(due []dueEvent, now time.Time) (expired []*call) {
 	for _, n := range due {
 		if !n.expired {
@@ -142,7 +143,7 @@ func tell(due []dueEvent, now time.Time) (expired []*call) {
 	return expired
 }
 
-// remind says that the request of the call will run out soon.
+// remind emits the event that the request of the call will expire soon.
 func (c *call) remind(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,8 +152,8 @@ func (c *call) remind(now time.Time) {
 	}
 }
 
-// Expire ends the requests that have run out and returns the ids of their
-// calls. Timers do so too: it need only be called when the clock cannot.
+// Expire ends the requests that have expired and returns the ids of their calls. Timers
+// do the same: a caller needs Expire only when the Clock cannot call back.
 func (e *Executor) Expire() []string {
 	if e == nil {
 		return nil
@@ -164,7 +165,7 @@ func (e *Executor) Expire() []string {
 	return ids
 }
 
-// answers reports whether the question of c needs nobody's answer any more.
+// answers reports whether the question of c needs no approver's answer.
 func (d *approvals) answers(c *call) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -172,8 +173,8 @@ func (d *approvals) answers(c *call) bool {
 	return yes
 }
 
-// answer returns the grant that answers the question of c; it is empty when
-// nobody is asked at present. d.mu is held.
+// answer returns the grant that answers the question of c. The grant is empty while
+// asking is suspended. d.mu is held.
 func (d *approvals) answer(c *call) (grant string, yes bool) {
 	if _, off := d.book.IsOff(c.now); off {
 		return "", true
@@ -182,7 +183,7 @@ func (d *approvals) answer(c *call) (grant string, yes bool) {
 	return g.ID, yes
 }
 
-// drop forgets the request of a call that has ended. c.mu is held.
+// drop cancels the request of a call that has ended. c.mu is held.
 func (d *approvals) drop(c *call) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -194,9 +195,9 @@ func (d *approvals) drop(c *call) {
 	}
 }
 
-// use uses up what allows the call to start, and checks that it is what was
-// approved; the ending is that of a call that is not. The call's and its session's locks
-// are held.
+// use uses up the approval or the grant that allows the call to start, and checks that
+// the call is the one that was approved. It returns the result of a call that is not.
+// The locks of the call and its session are held.
 func (d *approvals) use(c *call) *result {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -215,7 +216,7 @@ func (d *approvals) use(c *call) *result {
 		}
 	case a.grant != "":
 		ev, err = d.book.UseGrant(c.now, a.grant, &a.question)
-	default: // nobody is asked at present
+	default: // asking is suspended
 		return nil
 	}
 	if err == nil {
@@ -230,12 +231,12 @@ func (d *approvals) use(c *call) *result {
 	return refusal(ReasonBindingMismatch, changed, "the call is not what was approved any more: make it again")
 }
 
-// prunedAtOnce is how much of what is old a new request makes the desk forget.
+// prunedAtOnce is how many old requests and grants approvals removes when it adds a request.
 const prunedAtOnce = 4
 
-// prune forgets some of what is old. d.mu is held.
+// prune removes some of the old requests and grants. d.mu is held.
 func (d *approvals) prune(now time.Time) {
-	for _, id := range d.book.Prune(now.Add(-memory), prunedAtOnce) {
+	for _, id := range d.book.Prune(now.Add(-endedRequestTTL), prunedAtOnce) {
 		delete(d.calls, id)
 	}
 }

@@ -8,30 +8,30 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
-// An Approver is told of requests for consent. Its answers come through
-// Executor.Decide, now or later, from wherever.
+// An Approver is notified of requests for consent. It answers through Executor.Decide,
+// at any time and from any goroutine or process that can reach the executor.
 //
-// Notify is called in a goroutine of its own after the request was recorded. The
-// context ends with the request. An error is reported; when no approver could
-// be notified, and nobody looks at Requests (WithPendingRequests), the call is
-// denied consent_unavailable.
+// The executor calls Notify in its own goroutine after the request was recorded. The
+// context ends with the request. An error is reported to the error handler. When no
+// approver could be notified, and the application does not poll Requests
+// (WithPendingRequests), the call is denied consent_unavailable.
 type Approver interface {
 	Notify(context.Context, *ConsentRequest) error
 }
 
-// An ApproverFunc is an Approver in the form of a function.
+// An ApproverFunc is a function that implements Approver.
 type ApproverFunc func(context.Context, *ConsentRequest) error
 
 // Notify calls f.
 func (f ApproverFunc) Notify(ctx context.Context, r *ConsentRequest) error { return f(ctx, r) }
 
-// WithApprover adds somebody who is notified of every request for consent.
+// WithApprover adds an approver that is notified of every request for consent.
 func WithApprover(a Approver) Option {
 	return func(e *Executor) { e.approvers = append(e.approvers, a) }
 }
 
-// WithPendingRequests says that somebody looks at Requests and answers through
-// Decide, so that calls that need consent wait although no approver is notified.
+// WithPendingRequests says that the application polls Requests and answers through
+// Decide. Calls that need consent then wait even when no approver was notified.
 func WithPendingRequests() Option {
 	return func(e *Executor) { e.polled = true }
 }
@@ -40,15 +40,15 @@ func WithPendingRequests() Option {
 // once when WithMaxOpenRequests does not say otherwise (SEMANTICS section 8).
 const DefaultMaxOpenRequests = 100
 
-// WithMaxOpenRequests sets how many requests of a session may wait for answers at
-// once, 100 by default: a call that needs one more is denied too_many_pending. The
-// default is wrong when sessions rightly ask for more than their approvers can read
-// at a time, such as in a batch that is approved by a program.
+// WithMaxOpenRequests sets how many requests of a session may wait for answers at once,
+// 100 by default. A call that needs one more is denied too_many_pending. The default is
+// wrong when sessions rightly ask for more than their approvers can read at a time,
+// such as in a batch that a program approves.
 func WithMaxOpenRequests(n int) Option {
 	return func(e *Executor) { e.approvals.most = n }
 }
 
-// Parts of what people are asked and answer, as package consent defines them.
+// Parts of requests and answers, which package consent defines.
 type (
 	// A Grant is a standing consent.
 	Grant = consent.Grant
@@ -56,7 +56,7 @@ type (
 	Lasting = consent.GrantLifetime
 	// A Predicate is met by arguments in which one member compares to a value.
 	Predicate = consent.Predicate
-	// A ResolutionKind is what becomes of an answer.
+	// A ResolutionKind is the result of an answer.
 	ResolutionKind = consent.Resolution
 	// A Rejection says why an answer was rejected.
 	Rejection = consent.Rejection
@@ -69,29 +69,28 @@ const (
 	GrantSession  = consent.ForSession  // a grant that lasts as long as the session
 )
 
-// What becomes of an answer.
+// The results of an answer.
 const (
 	AnswerRejected = consent.Rejected // not a valid answer: the request is as it was
-	AnswerRecorded = consent.Recorded // a valid one, and others are wanted too
+	AnswerRecorded = consent.Recorded // valid, and the quorum wants more answers
 	AnswerAccepted = consent.Accepted // it settled the request
 )
 
-// A ConsentRequest is a question that is put to people, with all that they need
-// to answer it. It is shared and must not be changed.
+// A ConsentRequest is a question to approvers, with all that they need to answer it. It
+// is shared and must not be changed.
 type ConsentRequest struct {
 	consent.Request // as it is recorded: sensitive values are masked
 
-	// Shown holds the arguments with which the handler will run, as an approver
-	// may see them. What the declaration reveals is in clear: it must not be
-	// stored. Nil when the call is over.
+	// Shown holds the arguments with which the handler will run, as an approver may
+	// see them. Values that the declaration reveals are not masked: do not store
+	// Shown. It is nil when the call is over.
 	Shown       json.RawMessage
 	Title       string
 	Description string       // of the tool
 	Covers      []GrantCover // what a standing grant may cover, the narrowest first
 }
 
-// An Answer is what somebody says to a request. The zero value denies, in
-// nobody's name.
+// An Answer is an approver's answer to a request. The zero value denies, without a name.
 type Answer struct {
 	By        string // an authenticated id
 	Approve   bool
@@ -103,18 +102,18 @@ type Answer struct {
 	Edit      []byte        // JSON: other arguments to run instead; nil: none
 }
 
-// A Resolution is what became of an answer.
+// A Resolution is the result of an answer.
 type Resolution struct {
 	Kind    ResolutionKind
-	Reason  Rejection // of a rejected one
+	Reason  Rejection // of a rejected answer
 	Call    string    // the id of the call that the request is about; empty: there is none
 	Outcome *Outcome  // of that call, pending included; nil while it goes on
 	State   State     // of that call
 	Missing int       // approvals that are still wanted
-	Granted *Grant    // what the answer leaves behind
+	Granted *Grant    // the grant that the answer made; nil: none
 }
 
-// A GrantFilter says which grants are listed. Empty fields match all.
+// A GrantFilter selects the grants to list. An empty field matches every grant.
 type GrantFilter struct {
 	Session, Principal, Tool string
 

@@ -15,30 +15,28 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// DefaultArtifactOver is how many characters an output has at most that is
-// answered as it is, where a tool declares artifact and not over.
+// DefaultArtifactOver is how many characters an output may have before it is stored as
+// an artifact, for a tool that declares artifact and not over.
 const DefaultArtifactOver = 12000
 
-// ErrNoArtifact says that there is no such artifact, or none any more. It is
-// found with errors.Is.
+// ErrNoArtifact says that an artifact does not exist, or no longer exists. Compare with errors.Is.
 var ErrNoArtifact = errors.New("there is no such artifact")
 
-// An ArtifactRef names an output that is stored aside, by its SHA-256.
+// An ArtifactRef names a stored output by its SHA-256.
 type ArtifactRef = journal.ArtifactRef
 
-// A StoredOutput is in an Outcome in place of an output that is longer than its
-// tool's artifact allows.
+// A StoredOutput takes the place of an output in an Outcome when the output is longer
+// than the artifact declaration of its tool allows.
 type StoredOutput struct {
 	ArtifactRef
-	// Preview is the output as it is shown instead: JSON, cut to the limits of
-	// SEMANTICS section 8 and to as many characters as are answered as they are, and
-	// with notes of what is missing. It is not as the schema of the output says, and
+	// Preview is what the model reads instead of the output: JSON, cut to the limits of
+	// SEMANTICS section 8 and to the number of characters that the declaration allows,
+	// with notes of what is missing. It need not match the schema of the output, and it
 	// shows no value of a member that is marked x-sensitive.
 	Preview wire.Raw
 }
 
-// MarshalJSON returns s as a JSON object with the members sha256, type, bytes and
-// preview.
+// MarshalJSON returns s as a JSON object with the members sha256, type, bytes and preview.
 func (s StoredOutput) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		ArtifactRef
@@ -46,24 +44,24 @@ func (s StoredOutput) MarshalJSON() ([]byte, error) {
 	}{s.ArtifactRef, json.RawMessage(s.Preview)})
 }
 
-// An ArtifactStore keeps outputs. Its methods are safe for concurrent use. What
-// they are given, and what they return, is not changed by anybody.
+// An ArtifactStore stores outputs. Its methods are safe for concurrent use. The
+// executor and the store do not change data after passing it to each other.
 type ArtifactStore interface {
-	// Put stores data, whose name is ref, and returns when it would outlive a crash.
-	// It may be there already: then it counts as new, for whoever removes what is
-	// old. The context ends with the time of the call.
+	// Put stores data under the name ref and returns when the data would survive a
+	// crash. When the store has data under that name already, it counts as new for the
+	// removal of old artifacts. The context ends with the time of the call.
 	Put(ctx context.Context, ref ArtifactRef, data []byte) error
-	// Get returns what was stored as ref. The executor verifies it.
+	// Get returns the data stored as ref. The executor verifies it.
 	Get(ctx context.Context, ref ArtifactRef) ([]byte, error)
 }
 
-// WithArtifacts sets where outputs are stored that are longer than their tools'
-// artifact allows. An executor of such tools cannot be made without.
+// WithArtifacts sets the store for outputs that are longer than the artifact declaration of their
+// tool allows. NewExecutor refuses tools that declare artifact when no store is set.
 func WithArtifacts(s ArtifactStore) Option {
 	return func(e *Executor) { e.artifacts = s }
 }
 
-// storable says why outputs that have to be stored cannot be.
+// storable returns an error when tools declare artifact and no store is set.
 func (e *Executor) storable() error {
 	if e.artifacts != nil {
 		return nil
@@ -80,9 +78,9 @@ func (e *Executor) storable() error {
 	return fmt.Errorf("there is no store for the outputs of %s, which declare artifact: give one with WithArtifacts", strings.Join(names, ", "))
 }
 
-// Artifact returns an output that is stored aside, whole: JSON, as Outcome.Output
-// would have been. It is for those who may see the outputs of all sessions. What
-// it returns was verified and must not be changed.
+// Artifact returns a stored output, complete, as the JSON that Outcome.Output would
+// have held. It is for callers that may see the outputs of all sessions. The data was
+// verified and must not be changed.
 func (e *Executor) Artifact(ctx context.Context, ref ArtifactRef) ([]byte, error) {
 	if e == nil || e.artifacts == nil {
 		return nil, fmt.Errorf("artifact %q: no store was given with WithArtifacts: %w", ref.SHA256, ErrNoArtifact)
@@ -101,10 +99,9 @@ func (e *Executor) Artifact(ctx context.Context, ref ArtifactRef) ([]byte, error
 	return data, nil
 }
 
-// Artifact is Executor.Artifact for the outputs of the calls of s only, by their
-// SHA-256, as a model would name one: to know a hash is not enough to see what
-// another session was answered. The error is ErrNoArtifact when no call of s has
-// been answered with it.
+// Artifact is Executor.Artifact for the outputs of the calls of s, by their SHA-256, as
+// a model would name one. Knowing a hash does not give access to the output of another
+// session. The error is ErrNoArtifact when no call of s has that output.
 func (s *Session) Artifact(ctx context.Context, sha256 string) ([]byte, ArtifactRef, error) {
 	ref, ok := s.artifactOf(sha256)
 	if !ok {
@@ -114,7 +111,7 @@ func (s *Session) Artifact(ctx context.Context, sha256 string) ([]byte, Artifact
 	return data, ref, err
 }
 
-// artifactOf returns the artifact with a hash.
+// artifactOf returns the artifact of s that has the hash sha256.
 func (s *Session) artifactOf(sha256 string) (ArtifactRef, bool) {
 	if s == nil || s.exec == nil {
 		return ArtifactRef{}, false
@@ -129,16 +126,16 @@ func (s *Session) artifactOf(sha256 string) (ArtifactRef, bool) {
 	return ArtifactRef{}, false
 }
 
-// refOf returns the name of data.
+// refOf returns the reference of data.
 func refOf(data []byte, mediaType string) ArtifactRef {
 	sum := sha256.Sum256(data)
 	return ArtifactRef{SHA256: hex.EncodeToString(sum[:]), Type: mediaType, Bytes: int64(len(data))}
 }
 
-// over returns how many characters are answered as they are.
+// over returns how many characters an output may have before it is stored.
 func (a *Artifact) over() int { return cmp.Or(a.Over, DefaultArtifactOver) }
 
-// mediaType returns what an output is declared to be.
+// mediaType returns the declared media type of the output.
 func (a *Artifact) mediaType() string { return cmp.Or(a.Type, "application/json") }
 
 // A MemoryArtifacts is an ArtifactStore in memory, for tests and simulations. The

@@ -10,10 +10,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// storeArtifact stores the output of e, when it is longer than the tool's artifact allows,
-// and answers with its name and a preview instead. It is stored before the call
-// commits and has its outcome: one that cannot be is a failure, for which what the
-// call did is taken back where it can be.
+// storeArtifact stores the output of e when it is longer than the artifact declaration
+// allows, and replaces it with a reference and a preview. It stores the output before
+// the call commits and has its outcome. An output that cannot be stored fails the call,
+// and the effects of the call are rolled back where that is possible.
 func (c *call) storeArtifact(e *result) {
 	if e.outcome.Kind != Completed || !c.tooLong(e.outcome.Output) || c.givenUp() {
 		return
@@ -28,13 +28,13 @@ func (c *call) storeArtifact(e *result) {
 	e.outcome.Output, e.outcome.Artifact = nil, stored
 }
 
-// tooLong reports whether an output is stored aside.
+// tooLong reports whether an output has to be stored.
 func (c *call) tooLong(out wire.Raw) bool {
 	a := c.tool.spec.Artifact
 	return a != nil && utf8.RuneCount(out) > a.over()
 }
 
-// store stores an output and returns what is answered instead.
+// store stores an output and returns what the outcome holds instead.
 func (c *call) store(ctx context.Context, v wire.Value, out wire.Raw) (*StoredOutput, error) {
 	a := c.tool.spec.Artifact
 	ref := refOf(out, a.mediaType())
@@ -52,26 +52,25 @@ func (c *call) givenUp() bool {
 	return c.ending
 }
 
-// shortened returns the output as it is shown to whoever does not get it: without
-// what is sensitive, since it is recorded as it is, and without what the policy
-// wants redacted.
+// shortened returns the preview of an output. It omits sensitive values, because the
+// preview is recorded as it is, and what the policy wants redacted.
 func (c *call) shortened(v wire.Value, characters int) (wire.Raw, error) {
 	veil := walk.Veil{Hide: func(string, walk.Tokens) (string, error) { return "(sensitive)", nil }}
 	shown, err := veil.Append(nil, walk.Unruled{Of: v})
 	if err != nil {
 		return nil, err
 	}
-	// An error means that a place to be redacted cannot be found, because it is
-	// behind the veil. Then nothing is shown.
+	// An error means that a value to be redacted cannot be found, because Append has
+	// hidden it already. The preview is empty then.
 	masked, _ := c.redact(shown)
 	limits := compact.Default()
 	limits.Total = characters
 	return compact.Text(masked, limits)
 }
 
-// wholeOutput returns the output that an undo is given, which is read from the
-// store when it is known to be there only: after a restart. What was redacted is
-// not what the handler returned. An undo can do without.
+// wholeOutput returns the complete output for an undo. After a restart it reads the output from the
+// store when the journal has only the reference. An output that was redacted is not what the
+// handler returned and is not read. The undo runs without the output when it cannot be read.
 func (c *call) wholeOutput(ctx context.Context, known wire.Value) wire.Value {
 	was := c.record.outcome()
 	a := was.Artifact

@@ -20,7 +20,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// over declares that outputs of more than n characters are stored aside.
+// over declares that outputs of more than n characters are stored as artifacts.
 func over(n int) func(*runtime.Spec) {
 	return func(s *runtime.Spec) { s.Artifact = &runtime.Artifact{Over: n, Type: "text/plain"} }
 }
@@ -85,7 +85,7 @@ func TestArtifactsNeedAStore(t *testing.T) {
 	assert.ErrorIs(t, err, runtime.ErrNoArtifact)
 }
 
-// A faultyStore does what its functions do.
+// A faultyStore is a store that behaves as its functions say.
 type faultyStore struct {
 	put func(context.Context, runtime.ArtifactRef, []byte) error
 	get func() ([]byte, error)
@@ -116,7 +116,7 @@ func TestOutputsThatCannotBeStored(t *testing.T) {
 	}
 }
 
-// TestStoreThatHangs: the time of the call still runs while its output is stored.
+// TestStoreThatHangs: the deadline of the call applies while its output is stored.
 func TestStoreThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ended error
@@ -150,7 +150,7 @@ func TestStoreThatLies(t *testing.T) {
 	}
 }
 
-// TestRedactedOutputsAreStoredRedacted: what the caller would not have got is
+// TestRedactedOutputsAreStoredRedacted: what is redacted for the caller is stored
 // nowhere.
 func TestRedactedOutputsAreStoredRedacted(t *testing.T) {
 	args := []byte(`{"pointers":["/content"]}`)
@@ -181,8 +181,8 @@ func (v *keyOutput) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
-// TestSensitiveValuesAreInTheArtifactOnly: they are answered, but must not be in
-// what a journal keeps forever.
+// TestSensitiveValuesAreInTheArtifactOnly: the caller gets sensitive values, but the
+// journal, which is kept forever, must not hold them.
 func TestSensitiveValuesAreInTheArtifactOnly(t *testing.T) {
 	var j journal.Memory
 	tool := runtime.NewTool(&runtime.Spec{Name: "keys", Artifact: &runtime.Artifact{}}, &readInputRule,
@@ -205,7 +205,7 @@ func TestSensitiveValuesAreInTheArtifactOnly(t *testing.T) {
 	}
 }
 
-// An orderedStore tells what was durable when an output was stored.
+// An orderedStore records what was durable when an output was stored.
 type orderedStore struct {
 	runtime.MemoryArtifacts
 	j    *journal.Memory
@@ -264,8 +264,8 @@ func TestArtifactsOutliveTheProcess(t *testing.T) {
 	assert.ErrorIs(t, err, runtime.ErrNoArtifact)
 }
 
-// TestUndoGetsTheWholeOutput: what is undone is what was done, also by a process
-// that did not do it.
+// TestUndoGetsTheWholeOutput: the undo handler gets the complete output, also in a
+// process that did not make the call.
 func TestUndoGetsTheWholeOutput(t *testing.T) {
 	for _, name := range []string{"same process", "restart", "pruned"} {
 		t.Run(name, func(t *testing.T) {
@@ -310,7 +310,7 @@ func TestUndoGetsTheWholeOutput(t *testing.T) {
 	}
 }
 
-// A lostStore loses what it is given, and says so.
+// A lostStore loses what it is given, and returns an error.
 type lostStore struct{ runtime.MemoryArtifacts }
 
 func (*lostStore) Put(context.Context, runtime.ArtifactRef, []byte) error {

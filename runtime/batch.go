@@ -14,30 +14,29 @@ const (
 	Sequential                  // each ends before the next is admitted
 )
 
-// A batch is a call's place among others that are made at once.
+// A batch is the state of one call in a batch.
 type batch struct {
-	admitted signal  // it is admitted to start
-	open     *signal // all are: they may start
+	admitted signal  // happens when the call is admitted
+	open     *signal // happens when all calls of the batch are: they may start
 }
 
-// wait waits until the rest of the batch is admitted too. It reports false when
-// the call has ended.
+// wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
 func (b *batch) wait(c *call) bool {
 	c.exec.fire(&b.admitted)
-	return c.enter(phaseHeld, c.ends()) && c.exec.wait(b.open, c.over(), nil) == sawA && c.goOn()
+	return c.enter(phaseHeld, c.ends()) && c.exec.wait(b.open, c.over(), nil) == sawA && c.refreshNow()
 }
 
-// goOn notes that time may have passed.
-func (c *call) goOn() bool {
+// refreshNow updates the time of the call after a wait.
+func (c *call) refreshNow() bool {
 	c.now = c.clock()
 	return true
 }
 
-// ExecuteBatch carries out the calls of one message of the model and returns one
-// outcome for each, in their order. They are admitted in that order in both
-// modes, one refusal stops no other, and a call that waits for consent counts as
-// ended. A call of a tool with an order, start or exit rule waits in both modes
-// until all earlier ones have ended, and later ones wait for it.
+// ExecuteBatch makes the calls of one message of the model and returns one outcome for
+// each, in their order. It admits them in that order in both modes. A refused call does
+// not stop the following ones, and a call that waits for consent counts as ended. In
+// both modes a call of a tool with an order, start or exit rule waits until all earlier
+// calls have ended, and later calls wait for it.
 func (t *Turn) ExecuteBatch(ctx context.Context, calls []Call, mode BatchMode) []Outcome {
 	outcomes := make([]Outcome, len(calls))
 	ctx = orBackground(ctx)
@@ -61,8 +60,8 @@ func (t *Turn) ExecuteBatch(ctx context.Context, calls []Call, mode BatchMode) [
 	return outcomes
 }
 
-// together admits calls one after the other, lets those that were admitted start
-// at once, and waits for all.
+// together admits calls one after the other, lets the admitted calls start at once, and
+// waits for all of them.
 func (t *Turn) together(ctx context.Context, calls []Call, outcomes []Outcome) {
 	s := t.run.session
 	e := s.exec
@@ -77,7 +76,7 @@ func (t *Turn) together(ctx context.Context, calls []Call, outcomes []Outcome) {
 			continue
 		}
 		if e.wait(&b.admitted, &c.record.first, ctx.Done()) == sawDone {
-			c.forsake()
+			c.cancelByCaller()
 			e.wait(&b.admitted, &c.record.first, nil)
 		}
 	}
@@ -91,9 +90,9 @@ func (t *Turn) together(ctx context.Context, calls []Call, outcomes []Outcome) {
 	}
 }
 
-// ExecuteRequired makes the calls for which the declaration holds complete
-// arguments: of start tools that have not succeeded yet and may still run, and,
-// once the run is ending or its model has stopped, of required tools that are open.
+// ExecuteRequired makes the calls for which the declaration holds complete arguments:
+// those of start tools that have not succeeded yet and may still run, and, once the run
+// is ending or its model has stopped, those of required tools that are open.
 func (t *Turn) ExecuteRequired(ctx context.Context) []Outcome {
 	if t == nil || t.run == nil || t.run.session == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// The same tool for everybody: {path, limit} -> {content, size}.
+// All benchmarks use the same tool: {path, limit} -> {content, size}.
 
 type plainInput struct {
 	Path  string `json:"path"`
@@ -71,8 +71,8 @@ func checkedCall(ctx context.Context) ([]byte, []wire.Violation) {
 	return wire.Append(nil, out)
 }
 
-// A bencher makes guarded calls, with a new session now and then, as a session
-// remembers its calls.
+// A bencher makes guarded calls. It changes to a new session now and then, because a
+// session keeps its calls.
 type bencher struct {
 	exec *runtime.Executor
 	ids  [512]string
@@ -138,8 +138,8 @@ func BenchmarkExecute(b *testing.B) {
 	}
 }
 
-// BenchmarkRatios measures the three in turn, many times, so that what else the
-// machine does hits all of them, and reports the medians of the ratios.
+// BenchmarkRatios measures the three in turn, many times, so that the load of the
+// machine affects all of them, and reports the medians of the ratios.
 func BenchmarkRatios(b *testing.B) {
 	// With an almost empty heap the collector runs after every thousand calls;
 	// that of a program that keeps something does not.
@@ -167,7 +167,8 @@ func BenchmarkRatios(b *testing.B) {
 	b.ReportMetric(guarded[len(guarded)/2], "guarded/plain")
 }
 
-// ruledTurns returns turns in which file_read has no rules, and has all of them.
+// ruledTurns returns one turn in which file_read has no rules, and one in which it has
+// all of them.
 func ruledTurns(b *testing.B) map[string]*runtime.Turn {
 	turns, ctx := map[string]*runtime.Turn{}, b.Context()
 	tool := readTool(benchRead, func(s *runtime.Spec) {
@@ -203,8 +204,9 @@ func ruledTurns(b *testing.B) map[string]*runtime.Turn {
 	return turns
 }
 
-// BenchmarkRules measures guarded calls of a tool with every type of rule, after
-// a thousand others in its run, beside bare ones, and reports the median ratio.
+// BenchmarkRules measures guarded calls of a tool with every type of rule, after a
+// thousand other calls in its run, beside calls without rules, and reports the median
+// ratio.
 func BenchmarkRules(b *testing.B) {
 	keep := make([]byte, 32<<20)
 	defer goruntime.KeepAlive(keep)
@@ -232,8 +234,8 @@ func BenchmarkRules(b *testing.B) {
 	b.ReportMetric(ratios[len(ratios)/2], "ruled/bare")
 }
 
-// BenchmarkOvershoot shows how long after the deadline the outcome of a handler
-// that ignores it is there, beside a bare context and select.
+// BenchmarkOvershoot reports how long after the deadline the caller has the outcome of
+// a handler that ignores the deadline, beside a bare context and select.
 func BenchmarkOvershoot(b *testing.B) {
 	const deadline = 2 * time.Millisecond
 	overshoot := func(b *testing.B, call func(ctx context.Context)) {

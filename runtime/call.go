@@ -12,29 +12,28 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A phase is what a call is doing, which decides what it means when its time is up.
+// A phase is what a call is doing. It decides what happens when the call's time is up.
 type phase uint8
 
 const (
 	phasePreparing  phase = iota + 1
 	phaseDeciding         // the policy is being evaluated
-	phaseAdmitting        // waits for its turn to be admitted
+	phaseAdmitting        // waits to be admitted
 	phaseQueued           // waits for a free slot of its tool
-	phasePreviewing       // what approvers will see is being made
-	phaseWaiting          // waits for consent, and nobody works on it
+	phasePreviewing       // the preview for approvers is being made
+	phaseWaiting          // waits for consent, without a worker
 	phaseHeld             // admitted; waits for the rest of its batch
 	phaseRunning          // the handler runs
-	phaseGrace            // its time is up, and it may still return, to be run again
-	phaseFinishing        // the handler has returned in time; its result is being judged
-	phaseEnding           // its outcome was decided in time: no timer ends it any more
+	phaseGrace            // its time is up; when the handler returns soon it is run again
+	phaseFinishing        // the handler has returned in time; its result is being checked
+	phaseEnding           // its outcome was decided in time: timers no longer end it
 	phaseBackoff          // waits to be run again
 	phaseCommitting       // what it did is being committed
 )
 
-// A call is one execution. Two goroutines share it, the one that waits for the
-// outcome and the one that does the work; timers and others who end calls come
-// in from outside. Fields in the last group are guarded by mu, fields in the
-// second belong to whoever takes the call through its states.
+// A call is one execution. Two goroutines share it: the caller's, which waits for the outcome, and
+// the worker's. Timers and other goroutines may end it. mu guards the last group of fields. The
+// fields of the second group belong to the goroutine that executes the call.
 type call struct {
 	exec   *Executor
 	run    *Run
@@ -61,61 +60,61 @@ type call struct {
 	asked       *asked
 	metadata    map[string]string
 	heartbeat   bool            // it asked to be continued
-	alone       bool            // nobody waits for it
-	epoch       uint64          // of the earlier owner of the journal that its handler belonged to
-	dry         bool            // only judged: no events, no reservations, no handler
-	undoing     bool            // it is the undo of another call, with which it shares its record
+	alone       bool            // no caller waits for it
+	epoch       uint64          // of the earlier owner of the journal that started its handler
+	dry         bool            // only evaluated: no events, no reservations, no handler
+	undoing     bool            // it is the undo of another call and shares the record of that call
 	inFlight    bool            // counted in the capacity
-	readmits    bool            // after a restart: it is judged anew, and holds what it has reserved before
-	unfit       bool            // it waits for consent that was asked for under another declaration of its tool
+	readmits    bool            // after a restart: it is evaluated again, and still holds its reservation
+	unfit       bool            // it waits for consent that was requested under another declaration of its tool
 	entered     bool            // counted in the gates
 	slot        bool            // holds a slot of its tool
-	returned    bool            // the work was neither left by a panic nor by Goexit
-	parks       bool            // it waits for consent as soon as its worker leaves it
+	returned    bool            // the work returned without a panic and without Goexit
+	parks       bool            // it waits for consent as soon as its worker returns
 	work        context.Context // of policy and handler
 	left        atomic.Bool     // its handler has returned
 
 	mu           sync.Mutex
 	handlerCtx   callContext
-	prepared     wire.Value   // what its undo will need
-	isPrepared   bool         // it was asked for, and may be nil
+	prepared     wire.Value   // the state that its undo will need
+	isPrepared   bool         // prepared was computed, and may be nil
 	position     int          // in the list of active calls, from 1; guarded by the session
 	due          time.Time    // end of the phase; zero: none
-	evaluation   *callContext // what the policy was given
-	revision     string       // of the policy that judged the call
+	evaluation   *callContext // the context of the policy
+	revision     string       // of the policy that evaluated the call
 	attempt      int          // 0: the handler was not started
 	fence        fence
 	state        State
 	phase        phase
-	reservation  reservation // what it has in the rules; guarded by the session
+	reservation  reservation // what it holds in the rule state; guarded by the session
 	invoked      bool
 	back         bool          // the handler of the present attempt has returned
-	lingering    bool          // it has outlived the call
-	evaluating   bool          // the policy has not returned
+	lingering    bool          // the handler runs on although the call has ended
+	evaluating   bool          // the policy has not returned yet
 	ticks        int           // that the phase has left, when its time is counted in them
 	tick         time.Duration // one of them
-	abandoned    bool          // and has outlived its limit
-	ending       bool          // a goroutine gives it its outcome
+	abandoned    bool          // the evaluation runs on although its time is up
+	ending       bool          // a goroutine is setting its outcome
 	entry        uint64        // position of its latest entry in the journal
-	begun        bool          // the handler was let go: it may have had effects
-	interruption *result       // while it is judged once more: how it ends unless it runs again
-	rejudging    bool          // after a restart: the policy has not said yet whether it may run again
-	committing   bool          // it is recorded, or about to be, that what it did stands: only its commit ends it
+	begun        bool          // the handler was started: it may have had effects
+	interruption *result       // while it is evaluated again: its result unless it runs again
+	rejudging    bool          // after a restart: the policy has not decided yet whether it may run again
+	committing   bool          // the decision to commit is recorded, or about to be: only the commit ends the call
 	running      *callContext  // of the present attempt
 	parts        []*begun      // of the present attempt, in the order in which they began
-	sealing      *signal       // happens when no goroutine uses the parts; nil: none does
+	sealing      *signal       // happens when no goroutine uses the parts; nil: none is using them
 	stray        bool          // refused because its id is that of another call
-	found        *Verdict      // dry: of the worker, when it was the worker that ended the call
-	detached     bool          // its caller has been told that it is pending
+	found        *Verdict      // dry: the verdict, when the worker ended the call
+	detached     bool          // its caller has the outcome pending
 	approved     bool          // while it waits for consent
-	aborted      bool          // its handler was told to stop, by a shutdown
+	aborted      bool          // a shutdown cancelled its handler
 	effect       rules.Digest  // of its idempotency, when its tool declares one; zero before it is admitted
-	unrecorded   bool          // nothing is recorded of it: the ledger was stalled when it was made
-	unsaid       bool          // given up by a shutdown: its caller has an outcome, the journal has none, and recovery settles it
-	away         bool          // its worker has left it
+	unrecorded   bool          // the journal has no entry of it: the commit log was stalled when it was made
+	unsaid       bool          // abandoned by a shutdown: its caller has an outcome, the journal none; recovery settles it
+	away         bool          // its worker has returned
 }
 
-// A reservation says what a call has in the rule state of its session.
+// A reservation says what a call holds in the rule state of its session.
 type reservation uint8
 
 const (
@@ -124,10 +123,10 @@ const (
 	reservedAndInvoked // its handler was started
 )
 
-// open finds the earlier call that in repeats, or makes a new one. A call for which
-// there is no room, or whose id is that of another call, has its outcome: then the
-// record that it returns is its own, and its observers are waited for until done is
-// closed. Both are nil when t belongs to no run.
+// open returns a new call and, when it repeats an earlier call, the record of that one.
+// A call that exceeds the capacity, or whose id is that of another call, has its outcome
+// already. open then waits for its observers until done is closed, and returns a nil call
+// and the record of the refused call. Both results are nil when t belongs to no run.
 func (t *Turn) open(ctx context.Context, in Call, done <-chan struct{}) (c *call, earlier *callRecord) {
 	c = t.newCall(ctx, in)
 	if c == nil {
@@ -155,8 +154,9 @@ func (t *Turn) open(ctx context.Context, in Call, done <-chan struct{}) (c *call
 	return nil, c.record
 }
 
-// enroll makes the session know c, unless it knows a call of that id: then it
-// returns that one. A call for which there is no room gets its outcome instead.
+// enroll adds c to the calls of its session. When the session has a call with the same
+// id, enroll returns that call's record instead. A call that is refused for lack of
+// capacity gets its outcome and is not added.
 func (c *call) enroll(refused *Outcome) (earlier *callRecord) {
 	s := c.run.session
 	s.mu.Lock()
@@ -215,8 +215,8 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 	return c
 }
 
-// clock returns the time, on the clock by which the call began: cheaper than
-// time.Now, and nobody who sets the clock makes a call longer or shorter.
+// clock returns the time, measured by the monotonic clock from the start of the call. That is
+// cheaper than time.Now, and a change of the wall clock does not change how long the call may take.
 func (c *call) clock() time.Time {
 	if c.exec.clock != nil {
 		return c.exec.clock.Now()
@@ -224,7 +224,7 @@ func (c *call) clock() time.Time {
 	return c.began.Add(time.Since(c.began))
 }
 
-// over is the signal that c has its outcome.
+// over returns the signal that happens when c has its outcome.
 func (c *call) over() *signal {
 	if c.record.final != nil {
 		return c.record.final
@@ -232,14 +232,14 @@ func (c *call) over() *signal {
 	return &c.record.first
 }
 
-// await waits for the outcome of c, and cancels c when its caller gives up. That
-// of a call that waits for consent is pending when the caller's patience is over.
-// It goes to out, which is zero.
+// await waits for the outcome of c and stores it in out, which is zero. It cancels c
+// when its caller's context ends. A call that still waits for consent when ConsentWait
+// is over has the outcome pending.
 func (c *call) await(out *Outcome) {
 	r := c.record
-	quick := c.exec.waiter == nil && r.first.spin() // a Waiter counts those who wait
+	quick := c.exec.waiter == nil && r.first.spin() // a Waiter counts waiting goroutines
 	if !quick && c.exec.wait(&r.first, nil, c.ctx.Done()) == sawDone {
-		c.forsake()
+		c.cancelByCaller()
 		c.exec.wait(&r.first, nil, nil)
 	}
 	if r.final != nil {
@@ -252,15 +252,15 @@ func (c *call) await(out *Outcome) {
 	r.tell(out)
 }
 
-// forsake cancels c because its caller is gone, unless it waits for consent.
-func (c *call) forsake() {
+// cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
+func (c *call) cancelByCaller() {
 	e := cancellation(ReasonCancelled)
 	e.byCaller = true
 	c.end(*e)
 }
 
 // awaitConsent waits for the outcome of a call that waits for consent, as long as the
-// caller's patience lasts, and on when it has been approved meanwhile.
+// caller's patience lasts, and longer when the call has been approved by then.
 func (c *call) awaitConsent() Outcome {
 	final := c.record.final
 	gone := c.ctx.Done()
@@ -283,14 +283,14 @@ func (c *call) awaitConsent() Outcome {
 	}
 	c.mu.Unlock()
 	if c.exec.wait(final, nil, gone) == sawDone {
-		c.forsake()
+		c.cancelByCaller()
 		c.exec.wait(final, nil, nil)
 	}
 	c.observe(gone)
 	return c.record.outcome()
 }
 
-// patience returns how long the caller waits for somebody's consent.
+// patience returns how much longer the caller waits for consent.
 func (c *call) patience() time.Duration {
 	now := c.clock()
 	d := c.turn.patience - now.Sub(c.asked.since)
@@ -300,8 +300,8 @@ func (c *call) patience() time.Duration {
 	return d
 }
 
-// ends is when the turn's budget is used up. A call whose caller has been told
-// that it is pending is no part of that turn any more.
+// ends returns when the turn's budget is used up. It returns zero for a call whose
+// caller has the outcome pending, because that call no longer belongs to the turn.
 func (c *call) ends() time.Time {
 	if c.detached {
 		return time.Time{}
@@ -309,7 +309,7 @@ func (c *call) ends() time.Time {
 	return c.turn.ends
 }
 
-// waits returns the outcome of a call that waits for consent.
+// waits returns the outcome pending when the call waits for consent.
 func (c *call) waits() (Outcome, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -319,8 +319,8 @@ func (c *call) waits() (Outcome, bool) {
 	return c.pending(), true
 }
 
-// enter takes the call to phase p, which ends at due, or never when due is zero.
-// It reports false when the call has ended. Only the worker calls it.
+// enter takes the call to phase p, which ends at due, or never when due is zero. It
+// reports false when the call has ended. Only the worker calls it.
 func (c *call) enter(p phase, due time.Time) bool {
 	c.mu.Lock()
 	if c.ending {
@@ -333,10 +333,9 @@ func (c *call) enter(p phase, due time.Time) bool {
 	return true
 }
 
-// expire is what the timer calls. It ends the call when its phase is over, and
-// returns when else the timer should call again, if it should. A policy that is
-// still being evaluated then is abandoned, even when the call has its outcome
-// already.
+// expire is called by the timer. It ends the call when its phase is over, and returns
+// when the timer should call again, zero when it should not. It abandons an evaluation
+// of the policy that still runs by then, even when the call has its outcome already.
 func (c *call) expire() (again time.Time) {
 	c.mu.Lock()
 	now := c.clock()
@@ -373,7 +372,8 @@ func (c *call) expire() (again time.Time) {
 	return c.tellLingering(now)
 }
 
-// depart undoes what the call holds beyond its outcome.
+// depart releases what the call holds beyond its outcome: its slot and its place in the
+// counts of the executor and the run.
 func (c *call) depart() {
 	if c.slotGranted != nil {
 		c.exec.slots[c.index].cancelWait(c.slotGranted, c.exec)

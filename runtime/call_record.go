@@ -9,35 +9,36 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A callRecord is what a session remembers of a call.
+// A callRecord is what a session keeps of a call.
 type callRecord struct {
 	id       string
 	tool     string
 	input    []byte
 	digest   bool      // input is a digest: the input is larger than the tool allows
 	room     [160]byte // for a short input and, behind it, a short output
-	first    signal    // the first answer is there: the outcome, or that the call waits for consent
-	final    *signal   // then: the outcome is there; nil when it was the first answer
+	first    signal    // happens when there is a first answer: the outcome, or that the call waits for consent
+	final    *signal   // happens when the call that waited has its outcome; nil: first was the outcome
 	stored   storedOutcome
-	later    atomic.Pointer[Outcome] // what an unknown call, or one that was not recorded in time, turned out to be; nil: that is not known, or it was neither
-	call     *call                   // as long as something can become of it, or it waited for consent
+	later    atomic.Pointer[Outcome] // replaces an outcome that was unknown or not recorded in time; nil: nothing does
+	call     *call                   // as long as the call can change, or when it waited for consent
 	run      *runCalls
 	number   int            // in the session
 	undo     undoable       // guarded by the session
-	restored *restoredInput // of an earlier process; nil: of this one
-	hash     uint64         // of the id, in the index of the session
-	next     *callRecord    // there
-	before   *callRecord    // the call of the same run that was made before; nil: this is the first
+	restored *restoredInput // of a call of an earlier process; nil: it was made in this one
+	hash     uint64         // of the id, in callIndex
+	next     *callRecord    // in the chain of callIndex
+	before   *callRecord    // the previous call of the same run; nil: this is the first
 }
 
-// A restoredInput call is known by what an earlier process has recorded of its input.
+// A restoredInput identifies the input of a call of an earlier process by what the
+// journal holds of it.
 type restoredInput struct {
 	mac       string // of the input
-	heartbeat bool   // which is taken out of the arguments
+	heartbeat bool   // which read removes from the arguments
 }
 
-// spare returns what the input has left of the room, to append the output to. It is
-// used by the one goroutine that works on the call.
+// spare returns the part of room that the input does not use, to append the output to.
+// Only the goroutine that works on the call uses it.
 func (r *callRecord) spare() []byte {
 	n := 0
 	if len(r.input) <= len(r.room) {
@@ -46,8 +47,8 @@ func (r *callRecord) spare() []byte {
 	return r.room[n:n]
 }
 
-// repeats reports whether c is the same call as an earlier one: the same tool
-// with arguments that decode to the same value.
+// repeats reports whether c is the same call as an earlier one: the same tool, with
+// arguments that decode to the same value.
 func (c *call) repeats(earlier *callRecord) bool {
 	if earlier.tool != c.record.tool {
 		return false
@@ -68,8 +69,8 @@ func (c *call) repeats(earlier *callRecord) bool {
 	return a != nil && bytes.Equal(a, b)
 }
 
-// canonical returns the arguments in input in the one form that equal arguments
-// share, nil when they are invalid.
+// canonical returns the arguments in input in canonical form, which is the same for
+// equal arguments. It returns nil when they are invalid.
 func canonical(t *Tool, input []byte, old *restoredInput) (b []byte) {
 	defer func() {
 		if recover() != nil { // a fault of the codec: the call itself will report it
@@ -87,7 +88,7 @@ func canonical(t *Tool, input []byte, old *restoredInput) (b []byte) {
 	return strconv.AppendBool(b, heartbeat || old != nil && old.heartbeat)
 }
 
-// await returns the outcome of a call that somebody else waits for.
+// await returns the outcome of a call that another caller made.
 func (r *callRecord) await(ctx context.Context, s *Session) Outcome {
 	e := s.exec
 	if !r.first.happened() && e.wait(&r.first, nil, ctx.Done()) == sawDone {
@@ -105,7 +106,7 @@ func (r *callRecord) await(ctx context.Context, s *Session) Outcome {
 	return r.outcome()
 }
 
-// now returns what there is to say of a call before it has its outcome.
+// now returns the outcome of the call as it stands, which may be pending or cancelled.
 func (r *callRecord) now(*Session) Outcome {
 	if r.first.happened() {
 		if r.final == nil || r.final.happened() {

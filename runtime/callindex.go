@@ -5,10 +5,10 @@ import (
 	"iter"
 )
 
-// A callIndex finds what a session remembers of its calls by their ids. It is a
-// table of chains through the records, which know their hashes: a map of strings
-// takes twice the time, most of it to grow, and six times the memory
-// (BenchmarkCallIndex). The zero value is empty. The session guards it.
+// A callIndex finds the records of a session by the ids of their calls. It is a hash
+// table of chains through the records, which store their hashes. A map of strings takes
+// twice the time, most of it to grow, and six times the memory (BenchmarkCallIndex).
+// The zero value is empty. The lock of the session guards it.
 type callIndex struct {
 	seed   maphash.Seed
 	chains []*callRecord // a power of two, by the last bits of the hash
@@ -23,8 +23,7 @@ func (x *callIndex) find(id string) *callRecord {
 	return x.look(id, maphash.String(x.seed, id))
 }
 
-// put adds r, whose id is set, unless there is a record of that id: then it
-// returns that one.
+// put adds r, whose id is set. When there is a record with that id already, put returns it instead.
 func (x *callIndex) put(r *callRecord) (earlier *callRecord) {
 	if x.chains == nil {
 		x.seed, x.chains = maphash.MakeSeed(), make([]*callRecord, 8)
@@ -41,7 +40,7 @@ func (x *callIndex) put(r *callRecord) (earlier *callRecord) {
 	return nil
 }
 
-// all yields every record, in no order.
+// all yields every record, in no particular order.
 func (x *callIndex) all() iter.Seq[*callRecord] {
 	return func(yield func(*callRecord) bool) {
 		for _, r := range x.chains {
@@ -63,10 +62,10 @@ func (x *callIndex) look(id string, hash uint64) *callRecord {
 	return r
 }
 
-// chain returns where the chain of a hash begins.
+// chain returns the head of the chain of a hash.
 func (x *callIndex) chain(hash uint64) **callRecord { return &x.chains[hash&uint64(len(x.chains)-1)] }
 
-// link puts r before its chain.
+// link inserts r at the head of its chain.
 func (x *callIndex) link(r *callRecord) {
 	first := x.chain(r.hash)
 	r.next, *first = *first, r

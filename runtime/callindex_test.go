@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCallIndex does the same to an index and to a map.
+// TestCallIndex does the same operations on an index and on a map.
 func TestCallIndex(t *testing.T) {
 	var x callIndex
 	want := map[string]*callRecord{}
@@ -35,7 +35,7 @@ func TestCallIndex(t *testing.T) {
 	assert.Equal(t, len(want), x.count)
 	assert.Len(t, found, len(want))
 	for range x.all() {
-		break // a caller may have seen enough
+		break // a caller may stop the iteration
 	}
 }
 
@@ -51,7 +51,7 @@ func TestCallIndexOfOneHash(t *testing.T) {
 	assert.Nil(t, x.look("c", first.hash))
 }
 
-// BenchmarkCallIndex remembers 512 calls, once in an index and once in a map.
+// BenchmarkCallIndex adds 512 calls to an index, and to a map.
 func BenchmarkCallIndex(b *testing.B) {
 	records := make([]*callRecord, 512)
 	for i := range records {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// A CancelResult says what became of an attempt to cancel a call.
+// A CancelResult is the result of cancelling a call.
 type CancelResult uint8
 
 // The results of Cancel.
@@ -14,7 +14,7 @@ const (
 	CancelUnknownCall  CancelResult = iota // there is no such call
 	CancelOK                               // it ended cancelled
 	CancelAlreadyEnded                     // it has its outcome
-	CancelUnrecorded                       // it was told to stop, and the journal cannot be written
+	CancelUnrecorded                       // it was cancelled, and the journal cannot be written
 )
 
 var cancelNames = [...]string{"unknown_call", "ok", "already_ended", "journal_unavailable"}
@@ -25,11 +25,11 @@ func (r CancelResult) String() string { return nameOf("cancel", cancelNames[:], 
 // MarshalText returns the name of r.
 func (r CancelResult) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Cancel ends a call of s, whoever waits for it and wherever it stands: while it
-// is judged, waits for a slot or for somebody's consent, or runs. Its handler is
-// told to stop, and what it does then comes too late. The event names by, the
-// outcome says the reason. When Cancel returns CancelOK that is durable; ctx
-// bounds how long it waits for somebody else who is ending the call.
+// Cancel ends a call of s in any state: while it is evaluated, waits for a slot or for
+// consent, or runs. It cancels the context of the handler, and what the handler returns
+// after that is a late result. The event names by, and the outcome holds the reason.
+// When Cancel returns CancelOK the outcome is durable. ctx bounds how long Cancel waits
+// for another goroutine that is ending the call.
 func (s *Session) Cancel(ctx context.Context, callID, by, reason string) CancelResult {
 	if s == nil || s.exec == nil {
 		return CancelUnknownCall
@@ -62,24 +62,24 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) CancelR
 	return CancelOK
 }
 
-// ended reports whether r has its outcome.
+// ended reports whether the call of r has its outcome.
 func (r *callRecord) ended() bool {
 	return r.first.happened() && (r.final == nil || r.final.happened())
 }
 
-// Cancel is Session.Cancel for who knows the session by its id only. It needs a
+// Cancel is Session.Cancel for a caller that has only the id of the session. It needs a
 // journal, without which an executor does not know its sessions.
 func (e *Executor) Cancel(ctx context.Context, sessionID, callID, by, reason string) CancelResult {
 	return e.sessionOf(sessionID).Cancel(ctx, callID, by, reason)
 }
 
-// Await is Session.Await for who knows the session by its id only. It needs a
+// Await is Session.Await for a caller that has only the id of the session. It needs a
 // journal, without which an executor does not know its sessions.
 func (e *Executor) Await(ctx context.Context, sessionID, callID string) Outcome {
 	return e.sessionOf(sessionID).Await(ctx, callID)
 }
 
-// sessionOf returns a session that the journal knows, nil when there is none.
+// sessionOf returns the session with an id, nil when the journal has none.
 func (e *Executor) sessionOf(id string) *Session {
 	if e == nil {
 		return nil
@@ -89,7 +89,7 @@ func (e *Executor) sessionOf(id string) *Session {
 	return e.sessions.byID[id]
 }
 
-// contextOf returns the context of a call that no context of a caller ends.
+// contextOf returns the context of a call that does not end with a caller's context.
 func (e *Executor) contextOf(session, id string) context.Context {
 	if e.hooks == nil || e.hooks.Context == nil {
 		return context.Background()
@@ -97,15 +97,14 @@ func (e *Executor) contextOf(session, id string) context.Context {
 	return e.hooks.Context(session, id)
 }
 
-// StartCall begins a call and returns its id without waiting for anything that may
-// hang: Session.Await has the outcome. The call belongs to the run: it ends with
-// it, by Cancel, or when the turn's budget is used up, and no context of the
-// caller ends it. Observers are told of its outcome.
+// StartCall starts a call and returns its id, without waiting for the policy, the
+// handler or an approver. Session.Await returns the outcome, and observers are told of
+// it. The call belongs to the run: it ends with the run, by Cancel, or when the turn's
+// budget is used up. It does not end with a context of the caller.
 //
-// A call with the id and the arguments of an earlier call of the session is that
-// one. The error says that t belongs to no run, that the id is that of another call,
-// or that the executor is at capacity. Any other refusal is no error: it is the
-// outcome.
+// When the session has an earlier call with the same id and arguments, StartCall returns the id of
+// that call. The error says that t belongs to no run, that the id is that of another call, or that
+// the executor is at capacity. Any other refusal is not an error but the outcome of the call.
 func (t *Turn) StartCall(in Call) (id string, err error) {
 	ctx := context.Background()
 	if t != nil && t.run != nil && t.run.session != nil {

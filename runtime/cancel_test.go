@@ -14,7 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// TestCancel cancels calls wherever they can stand.
+// TestCancel cancels calls in every state.
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory
@@ -85,7 +85,7 @@ func TestNamesOfCancelResults(t *testing.T) {
 	assert.Equal(t, "unknown_call", runtime.CancelResult(0).String())
 }
 
-// TestTrigger begins calls that nobody waits for.
+// TestTrigger starts calls without waiting for them.
 func TestTrigger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string

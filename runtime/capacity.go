@@ -13,31 +13,30 @@ const (
 	// queueFactor is how many calls may wait for each slot of a tool that does not
 	// declare limits.queue.
 	queueFactor = 4
-	// leastRetry is the shortest wait that an at_capacity call is told.
+	// leastRetry is the smallest Detail.RetryAfter of an at_capacity outcome.
 	leastRetry = time.Second
 )
 
-// A capacity counts the calls that an executor works on, from their arrival until
-// their handler has returned or they wait for consent. A handler that outlives its
-// call counts as long as it runs, so that the count bounds goroutines.
+// A capacity counts the calls that an executor works on, from their arrival until their
+// handler has returned or they wait for consent. A handler that outlives its call
+// counts as long as it runs, so that the count bounds goroutines.
 type capacity struct {
 	most    int64
 	inside  atomic.Int64
 	refused atomic.Uint64
 }
 
-// WithMaxInFlight sets how many calls the executor works on at once, 1,024 by
-// default: one more is denied at_capacity at once, with Detail.RetryAfter, before
-// the policy and the journal (SEMANTICS section 6.3). Calls that wait for consent do
-// not count; handlers that outlived their call do. The default is wrong when the
-// calls in flight do not fit into memory, or when more callers than that share
-// the executor and wait rather than come again.
+// WithMaxInFlight sets how many calls the executor works on at once, 1,024 by default. The executor
+// denies one more at_capacity at once, with Detail.RetryAfter, before the policy and the journal
+// (SEMANTICS section 6.3). Calls that wait for consent do not count; handlers that have outlived
+// their call do. The default is wrong when the calls in flight do not fit into memory, or when more
+// callers than that share the executor and should wait instead of retrying.
 func WithMaxInFlight(n int) Option {
 	return func(e *Executor) { e.capacity.most = int64(n) }
 }
 
 // enterExecutor counts c among the calls in flight. It returns the outcome of a call
-// for which there is no room.
+// that exceeds the capacity, nil otherwise.
 func (c *call) enterExecutor() *Outcome {
 	e := c.exec
 	if e.capacity.inside.Add(1) > e.capacity.most {
@@ -48,16 +47,15 @@ func (c *call) enterExecutor() *Outcome {
 	if c.tool == nil {
 		return nil
 	}
-	lane := &e.slots[c.index]
-	if lane.limit > 0 && lane.inside.Add(1) > lane.most {
+	slot := &e.slots[c.index]
+	if slot.limit > 0 && slot.inside.Add(1) > slot.most {
 		c.leaveExecutor()
-		return c.atCapacity(lane.retryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.tool, lane.most))
+		return c.atCapacity(slot.retryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.tool, slot.most))
 	}
 	return nil
 }
 
-// finishRefused gives a call for which there is no room its outcome. The session's
-// lock is held.
+// finishRefused sets the outcome of a call that exceeds the capacity. The session's lock is held.
 func (c *call) finishRefused(out *Outcome) {
 	out.CallID = c.id
 	c.fillRunStatus(out)
@@ -65,12 +63,12 @@ func (c *call) finishRefused(out *Outcome) {
 	c.exec.fire(&c.record.first)
 }
 
-// reenterExecutor counts c, which was admitted before, whatever the bounds are.
+// reenterExecutor counts c, which was admitted before, regardless of the limits.
 func (c *call) reenterExecutor() {
 	c.inFlight = true
 	c.exec.capacity.inside.Add(1)
-	if lane := &c.exec.slots[c.index]; lane.limit > 0 {
-		lane.inside.Add(1)
+	if slot := &c.exec.slots[c.index]; slot.limit > 0 {
+		slot.inside.Add(1)
 	}
 }
 
@@ -84,13 +82,13 @@ func (c *call) leaveExecutor() {
 	if c.tool == nil {
 		return
 	}
-	if lane := &c.exec.slots[c.index]; lane.limit > 0 {
-		lane.inside.Add(-1)
+	if slot := &c.exec.slots[c.index]; slot.limit > 0 {
+		slot.inside.Add(-1)
 	}
 }
 
-// atCapacity returns the outcome of a call that is refused before anything knows
-// it: no event tells of it, and its id is not used up.
+// atCapacity returns the outcome of a call that exceeds the capacity. No event is
+// emitted for it, and its id can be used again.
 func (c *call) atCapacity(retry time.Duration, why string) *Outcome {
 	c.exec.capacity.refused.Add(1)
 	return &Outcome{
@@ -101,14 +99,14 @@ func (c *call) atCapacity(retry time.Duration, why string) *Outcome {
 	}
 }
 
-// Open sets how many calls of a tool run at once, and how many may wait.
+// open sets how many calls of a tool run at once, and how many may wait.
 func (l *slots) open(limits Limits) {
 	l.limit = limits.Concurrency
 	queue := max(cmp.Or(limits.Queue, queueFactor*limits.Concurrency), 0) // NoQueue is negative
 	l.most = int64(l.limit + queue)
 }
 
-// took notes how long a slot was held. l.mu is held.
+// took adds the time for which a slot was held to the mean. l.mu is held.
 func (l *slots) took(d time.Duration) {
 	if l.mean == 0 {
 		l.mean = d
@@ -116,8 +114,7 @@ func (l *slots) took(d time.Duration) {
 	l.mean += (d - l.mean) / 8
 }
 
-// retryAfter returns when a place in the queue is likely to be free, in whole
-// seconds.
+// retryAfter returns when a place in the queue is likely to be free, in whole seconds.
 func (l *slots) retryAfter() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,11 +122,11 @@ func (l *slots) retryAfter() time.Duration {
 	return max((each + time.Second - 1).Truncate(time.Second), leastRetry)
 }
 
-// Stats are figures of an executor at one moment.
+// Stats holds figures of an executor at one moment.
 type Stats struct {
 	InFlight   int    // calls that it works on, without those that wait for consent
 	Lingering  int    // of these: handlers that still run although their call has ended
-	AtCapacity uint64 // calls denied at_capacity before anything knew them, so far
+	AtCapacity uint64 // calls denied at_capacity so far
 	Dropped    uint64 // events and faults that sinks and the error handler did not take in time, so far
 }
 

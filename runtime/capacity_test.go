@@ -35,8 +35,8 @@ func recordsOf(t *testing.T, j *journal.Memory) (records []*journal.Record) {
 	return records
 }
 
-// A queueRig is an executor with a journal, one tool whose handlers wait and one
-// other, that notes what policy and observers were told.
+// A queueRig is an executor with a journal, with one tool whose handlers wait and one
+// other tool. It records what policy and observers were told.
 type queueRig struct {
 	exec    *runtime.Executor
 	turn    *runtime.Turn
@@ -90,7 +90,7 @@ func TestQueueIsBounded(t *testing.T) {
 					})
 				}
 				synctest.Wait()
-				time.Sleep(time.Second) // until all that has happened is written
+				time.Sleep(time.Second) // until all entries are written
 				synctest.Wait()
 				before := len(recordsOf(t, &r.journal))
 				r.refuse(t, tc.room)
@@ -109,7 +109,7 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 }
 
-// refuse makes calls in every way for which there is no room.
+// refuse makes calls that exceed the capacity, in every way.
 func (r *queueRig) refuse(t *testing.T, room int) {
 	out := r.turn.Execute(t.Context(), callOf("late", "file_read", goodInput))
 	assert.Equal(t, runtime.ReasonAtCapacity, out.Reason)
@@ -124,7 +124,7 @@ func (r *queueRig) refuse(t *testing.T, room int) {
 		callOf("b1", "file_read", goodInput), callOf("b2", "other", goodInput)}, runtime.Parallel)
 	assert.Equal(t, runtime.ReasonAtCapacity, outs[0].Reason)
 	assert.Equal(t, runtime.Completed, outs[1].Kind, "another tool has room")
-	synctest.Wait() // a call is in flight until its worker has let go of it
+	synctest.Wait() // a call is in flight until its worker has released it
 	assert.EqualValues(t, 4, r.exec.Stats().AtCapacity)
 	assert.Equal(t, room, r.exec.Stats().InFlight)
 	r.mu.Lock()
@@ -134,9 +134,9 @@ func (r *queueRig) refuse(t *testing.T, room int) {
 	assert.Contains(t, r.told, "late", "observers know")
 }
 
-// TestCallsInFlightAreBounded fills an executor, with calls whose handlers run and
-// with one whose handler has outlived its call. A call that waits for consent, a
-// repeated call and the answer to a request need no room.
+// TestCallsInFlightAreBounded fills an executor with calls whose handlers run and with
+// one whose handler runs on after its call has ended. A call that waits for consent, a
+// repeated call and the answer to a request do not count.
 func TestCallsInFlightAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
@@ -174,7 +174,7 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 	})
 }
 
-// TestRetryAfterIsAnEstimate: a place gets free when a handler has returned.
+// TestRetryAfterIsAnEstimate: a place becomes free when a handler has returned.
 func TestRetryAfterIsAnEstimate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sleepy(90*time.Second, func(s *runtime.Spec) {

@@ -17,8 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// mischief returns a handler and a policy that do, call by call, whatever comes
-// to their mind.
+// mischief returns a handler and a policy that behave at random, call by call.
 func mischief(rng func(int) int) (readFunc, runtime.PolicyFunc) {
 	handler := func(ctx context.Context, in *readInput) (*readOutput, error) {
 		switch rng(8) {
@@ -54,9 +53,9 @@ func mischief(rng func(int) int) (readFunc, runtime.PolicyFunc) {
 	return handler, policy
 }
 
-// TestChaos makes calls that are cancelled, closed, shut down, refused, late or
-// broken at random, and then looks whether every one of them followed the life
-// cycle, ended once, and ended in its events as it did for its caller.
+// TestChaos makes calls that are cancelled, closed, shut down, refused, late or broken
+// at random. It then checks that every call followed the life cycle, ended once, and
+// ended in its events as it did for its caller.
 func TestChaos(t *testing.T) {
 	for range 20 {
 		seed := rand.Uint64()

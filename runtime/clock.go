@@ -5,29 +5,30 @@ import (
 	"time"
 )
 
-// A Clock tells the time and calls back later. The default is the real one.
+// A Clock returns the time and schedules functions. By default the executor uses the
+// clock of the system.
 type Clock interface {
 	Now() time.Time
 	AfterFunc(d time.Duration, f func()) Timer
 }
 
-// A Timer is what a Clock's AfterFunc returns: like a time.Timer.
+// A Timer is returned by AfterFunc of a Clock. It works like a time.Timer.
 type Timer interface {
 	Stop() bool
 	Reset(d time.Duration) bool
 }
 
-// A Waiter is a Clock that is told whether anything is going on, so that it can
-// make time pass when nothing is.
+// A Waiter is a Clock that is told whether the executor has work to do, so that a
+// simulation can advance the time when it has none.
 //
-// Busy adds to a sum: 1 when a goroutine of the executor has something to do, -1
-// when it, or a caller inside one of the executor's methods, waits for another
-// goroutine or for the clock, or is done. Whoever ends such a wait adds the 1 for
-// who waited. While the sum is 0 nothing happens before time passes.
+// Busy adds delta to a sum. The executor adds 1 when one of its goroutines has work to do. It adds
+// -1 when the goroutine, or a caller inside a method of the executor, waits for another goroutine
+// or for the clock, or is done. The goroutine that ends such a wait adds the 1 for the one that
+// waited. While the sum is 0 nothing happens until the time advances.
 //
-// Those who call the executor's methods count themselves, and the clock counts
-// the functions that it calls. A handler counts as having something to do until
-// it returns: one that waits for the clock says so itself.
+// Callers of the executor's methods count themselves, and the clock counts the
+// functions that it calls. A handler counts as having work to do until it returns. A
+// handler that waits for the clock must call Busy itself.
 type Waiter interface {
 	Busy(delta int)
 }
@@ -48,9 +49,9 @@ func (e *Executor) now() time.Time {
 	return e.clock.Now()
 }
 
-// A wallClock tells the time of day. It reads the clock that nobody sets, which is half
-// of what time.Now reads, and counts from a whole reading: somebody who sets the
-// time of day is noticed within a second.
+// A wallClock tells the time of day. It reads the monotonic clock, which costs half as
+// much as time.Now, and adds the difference to a full reading. It repeats the full
+// reading every second, so a change of the system's time takes effect within a second.
 type wallClock struct{ read atomic.Pointer[time.Time] }
 
 // now returns the time.
@@ -73,7 +74,7 @@ func (e *Executor) after(d time.Duration, f func()) Timer {
 	return e.clock.AfterFunc(d, f)
 }
 
-// busy tells a clock that wants to know that something begins or ends.
+// busy tells the Waiter, if there is one, that work begins or ends.
 func (e *Executor) busy(delta int) {
 	if e.waiter != nil {
 		e.waiter.Busy(delta)

@@ -16,42 +16,43 @@ import (
 // sessionSizes are numbers of undoable calls in one session, in runs of ten.
 var sessionSizes = []int{1_000, 10_000, 100_000}
 
-// timedAtOnce is how many runs are made before the clock runs.
+// timedAtOnce is how many runs are made before the timer is started.
 const timedAtOnce = 200
 
-// A meter tells the time of processors that the process used while the clock of a benchmark
-// ran, which other programs on the machine change less than that clock.
+// A meter measures the processor time that the process used while the timer of a
+// benchmark ran. Other programs on the machine change it less than they change that
+// timer.
 type meter struct {
 	b     *testing.B
 	used  time.Duration
 	since time.Duration
 }
 
-// newMeter starts the clock of a benchmark anew.
+// newMeter resets and starts the timer of a benchmark.
 func newMeter(b *testing.B) *meter {
 	b.ResetTimer()
 	return &meter{b: b, since: processors(b)}
 }
 
-// pause stops the clock.
+// pause stops the timer.
 func (m *meter) pause() {
 	m.b.StopTimer()
 	m.used += processors(m.b) - m.since
 }
 
-// resume starts it again.
+// resume starts the timer again.
 func (m *meter) resume() {
 	m.since = processors(m.b)
 	m.b.StartTimer()
 }
 
-// report stops the clock and tells the time for each of so many.
+// report stops the timer and reports the time per unit, of which there were n.
 func (m *meter) report(n int, unit string) {
 	m.pause()
 	m.b.ReportMetric(float64(m.used.Nanoseconds())/float64(n), "cpu-ns/"+unit)
 }
 
-// processors returns the time of processors that the process has used.
+// processors returns the processor time that the process has used.
 func processors(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -104,8 +105,8 @@ func withHistory(b *testing.B, exec *runtime.Executor, n int) *runtime.Session {
 	return s
 }
 
-// timedRuns takes the time of an end of runs of ten calls, in a session with many
-// undoable calls of other runs.
+// timedRuns measures the end of runs of ten calls, in a session with many undoable
+// calls of other runs.
 func timedRuns(b *testing.B, end func(*testing.B, *runtime.Session, *runtime.Run)) {
 	for _, n := range sessionSizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -146,9 +147,9 @@ func BenchmarkUndoRun(b *testing.B) {
 	})
 }
 
-// BenchmarkSweep makes and closes a run of ten calls in a session where so many calls can
-// be undone and are held against equal ones, and those of an earlier run expire with
-// each new one.
+// BenchmarkSweep makes and closes a run of ten calls in a session with many undoable
+// calls that are remembered for dedupe. With each new run the calls of an earlier run
+// expire.
 func BenchmarkSweep(b *testing.B) {
 	for _, n := range sessionSizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -197,8 +198,8 @@ func BenchmarkSweep(b *testing.B) {
 	}
 }
 
-// BenchmarkRecover recovers such a session from its journal. The time per call
-// does not depend on how many there are.
+// BenchmarkRecover recovers such a session from its journal. The time per call does not
+// depend on the number of calls.
 func BenchmarkRecover(b *testing.B) {
 	for _, n := range sessionSizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

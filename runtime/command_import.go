@@ -10,17 +10,16 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// Import carries out a command of another process, at most once under its nonce:
-// that it was imported is durable before anything is done, and what became of it
-// before Import returns. A command that was imported before is refused with
-// ErrCommandKnown, also when a crash came in between; then its result is
-// interrupted, and the journal says of the call that it is about how far it came.
-// Any other error says that the journal cannot be written, or not any more: the
-// command has to be imported again after a restart, which tells the two apart.
+// Import executes a command of another process, at most once per nonce. The import is durable
+// before the command is executed, and the result is durable before Import returns.
 //
-// Import waits as long as the method does that carries the command out, but for
-// approvals: it does not wait for the call that goes on. Without a journal (WithJournal) nonces are
-// forgotten with the executor.
+// A command that was imported before is refused with ErrCommandKnown. When a crash interrupted that
+// execution, its result is interrupted, and the entries of the journal about its call say how far
+// it came. Any other error says that the journal cannot be written: import the command again after
+// a restart, and Import says whether this one was recorded.
+//
+// Import waits as long as the method that executes the command. After an approval it does not wait
+// for the call. Without a journal (WithJournal) the executor keeps the nonces only in memory.
 func (e *Executor) Import(ctx context.Context, c Command) (CommandResult, error) {
 	if e == nil || e.engine == nil {
 		return CommandResult{}, errors.New("only an executor made by NewExecutor can import a command")
@@ -49,8 +48,7 @@ func (e *Executor) Import(ctx context.Context, c Command) (CommandResult, error)
 	return res, e.noteCommand(&c, &res)
 }
 
-// noteCommand records that a command is imported, or what became of it, and
-// returns when that is durable.
+// noteCommand records that a command is imported, or its result, and returns when that is durable.
 func (e *Executor) noteCommand(c *Command, res *CommandResult) error {
 	if !e.log.on() {
 		return nil
@@ -65,7 +63,7 @@ func (e *Executor) noteCommand(c *Command, res *CommandResult) error {
 	return nil
 }
 
-// perform does what a command wants.
+// perform executes a command.
 func (e *Executor) perform(ctx context.Context, c *Command) CommandResult {
 	rejected := func(why string) CommandResult { return CommandResult{Result: UndoRejected.String(), Reason: why} }
 	if c.incomplete() {
@@ -95,7 +93,7 @@ func (e *Executor) perform(ctx context.Context, c *Command) CommandResult {
 	return res
 }
 
-// perform does what a command wants that is about a call or a run of s.
+// perform executes a command about a call or a run of s.
 func (s *Session) perform(ctx context.Context, c *Command) CommandResult {
 	switch c.Kind {
 	case CommandUndo:
@@ -110,7 +108,7 @@ func (s *Session) perform(ctx context.Context, c *Command) CommandResult {
 	}
 }
 
-// command returns what became of a command to undo.
+// command returns the result of an undo command.
 func (res *UndoResult) command() CommandResult {
 	out := CommandResult{
 		Done: res.Kind == UndoOK, Result: res.Kind.String(), Reason: res.Reason.String(), Error: res.Err,
@@ -126,7 +124,7 @@ func (res *UndoResult) command() CommandResult {
 	return out
 }
 
-// resultNamed returns what became of a command that has one word for it.
+// resultNamed returns the result of a command whose method returns one name.
 func resultNamed(done bool, name string) CommandResult {
 	if done {
 		return CommandResult{Done: true, Result: name}
@@ -134,7 +132,7 @@ func resultNamed(done bool, name string) CommandResult {
 	return CommandResult{Result: UndoRejected.String(), Reason: name}
 }
 
-// resultOf returns what became of a command that was an answer, or revoked a grant.
+// resultOf returns the result of a command that was an answer, or revoked a grant.
 func resultOf(res *Resolution) CommandResult {
 	out := CommandResult{
 		Done: res.Kind != consent.Rejected, Result: res.Kind.String(), Call: res.Call, Missing: res.Missing,
@@ -148,13 +146,13 @@ func resultOf(res *Resolution) CommandResult {
 	return out
 }
 
-// seenCommands knows the commands that were imported.
+// seenCommands holds the nonces of the commands that were imported.
 type seenCommands struct {
 	mu    sync.Mutex
-	known map[string]bool // by nonce: an earlier process was carrying it out, and has not said what became of it
+	known map[string]bool // by nonce; true: an earlier process began to execute it and recorded no result
 }
 
-// begin notes that a command is about to be carried out, unless it is known.
+// begin adds a nonce. It reports whether it was known, and whether a crash interrupted the command.
 func (m *seenCommands) begin(nonce string) (known, interrupted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,7 +161,7 @@ func (m *seenCommands) begin(nonce string) (known, interrupted bool) {
 	return known, interrupted
 }
 
-// recall notes what a record of an earlier process says.
+// recall adds the nonce of a record of an earlier process.
 func (m *seenCommands) recall(r *journal.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

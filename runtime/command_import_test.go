@@ -14,7 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// imported imports a command of alice.
+// imported imports a command that alice gave.
 func (r *rig) imported(c runtime.Command) runtime.CommandResult {
 	r.t.Helper()
 	if c.By == "" {
@@ -25,7 +25,7 @@ func (r *rig) imported(c runtime.Command) runtime.CommandResult {
 	return res
 }
 
-// records returns what a journal says.
+// records returns the records of a journal.
 func records(t *testing.T, j journal.Journal) (list []*journal.Record) {
 	t.Helper()
 	entries, err := j.Read(t.Context(), 0, 1000)
@@ -127,7 +127,7 @@ func TestCommandsWaitForTheNextStart(t *testing.T) {
 	assert.NotErrorIs(t, err, runtime.ErrCommandKnown)
 }
 
-// A cutJournal ends before the nth record of a kind.
+// A cutJournal takes no entries of one kind.
 type cutJournal struct {
 	journal.Memory
 	kind string
@@ -142,8 +142,8 @@ func (j *cutJournal) Append(ctx context.Context, entries []journal.Entry) error 
 	return j.Memory.Append(ctx, entries)
 }
 
-// TestCommandsAreCarriedOutOnce imports a command again after every crash that
-// there can be.
+// TestCommandsAreCarriedOutOnce imports a command again after a crash at each possible
+// point.
 func TestCommandsAreCarriedOutOnce(t *testing.T) {
 	undo := runtime.Command{Nonce: "n1", By: "alice", Kind: runtime.CommandUndo, Session: "s", Call: "c1"}
 	for _, c := range []struct {

@@ -7,23 +7,22 @@ import (
 
 // The errors of Commit.
 var (
-	// ErrFenced says that the call has its outcome already and may have no more effects.
+	// ErrFenced says that the call already has its outcome and may have no further effects.
 	ErrFenced = errors.New("the call has ended: it may have no more effects")
-	// ErrNoCall says that a context is not that of a call.
+	// ErrNoCall says that a context does not belong to a call.
 	ErrNoCall = errors.New("the context is not that of a call: pass on the one that the handler got")
 )
 
-// A fence lets effects through until it is shut. It is held over an effect, not
-// looked at before it: once it is shut and drained nothing happens any more.
-// The mutex of its call guards it.
+// A fence lets effects of a call through until it is shut. It is held while an effect runs: once it
+// is shut and drained, the call has no further effects. The mutex of its call guards it.
 type fence struct {
 	closed  bool
 	inside  int
-	drained *signal // happens when a shut fence has nothing inside
+	drained *signal // happens when the fence is shut and no effect is inside
 }
 
-// shut lets nothing in any more. It returns what to wait for until what is
-// inside has left, nil when there is nothing.
+// shut lets no further effects in. It returns the signal that happens when the effects
+// inside have left, nil when there are none.
 func (f *fence) shut() *signal {
 	f.closed = true
 	if f.inside > 0 && f.drained == nil {
@@ -32,8 +31,8 @@ func (f *fence) shut() *signal {
 	return f.drained
 }
 
-// enter lets an effect in, unless the fence is shut. The effect is inside until
-// it leaves: the goroutine that shuts the fence waits for it. c.mu is held.
+// enter lets an effect in, unless the fence is shut. The effect is inside until it
+// leaves: the goroutine that shuts the fence waits for it. c.mu is held.
 func (f *fence) enter() bool {
 	if f.closed {
 		return false
@@ -51,22 +50,20 @@ func (f *fence) leave(e *Executor) {
 	}
 }
 
-// Commit carries out an effect under the fence of the call, or of the undo handler,
-// that ctx was made for. Once the call has its outcome, because its time was up,
-// because it was cancelled or because its handler returned, effect is not called and
-// the error is ErrFenced.
+// Commit runs an effect under the fence of the call, or of the undo handler, that ctx was made for.
+// Once the call has its outcome, because its time was up, because it was cancelled or because its
+// handler returned, Commit does not call effect and returns ErrFenced.
 //
-// With a journal that has owners (journal.Fencer, such as that of package sqlite)
-// the stored epoch is compared with that of this executor before the effect, and
-// no other process can take the journal over before the effect has ended: when one
-// has, effect is not called and the error is ErrFenced (SEMANTICS section 6.9). For
-// effects elsewhere CallInfo.Fence is that epoch: a system that has seen a greater
-// one should refuse.
+// With a journal that has owners (journal.Fencer, such as that of package sqlite) Commit compares
+// the stored epoch with that of this executor before the effect, and no other process can take the
+// journal over before the effect has ended. When another process has taken it over, Commit does not
+// call effect and returns ErrFenced (SEMANTICS section 6.9). For effects elsewhere CallInfo.Fence
+// is that epoch: a system that has seen a greater one should refuse.
 //
-// The outcome of a call waits for an effect that has begun, up to five seconds,
-// and says so when it did not end: an effect should be short, a rename or a
-// transaction's commit, prepared outside. It must not wait for the call itself.
-// Effects of one call may run at the same time.
+// The outcome of a call waits up to five seconds for an effect that has begun, and says
+// so when the effect did not end. Keep an effect short, such as a rename or a
+// transaction's commit, and prepare it outside. An effect must not wait for the call
+// itself. Effects of one call may run concurrently.
 func Commit(ctx context.Context, effect func() error) error {
 	at := contextOf(ctx)
 	if at == nil {

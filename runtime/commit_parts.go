@@ -12,13 +12,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// A transaction is what the participants do for one attempt of a call: sealed,
-// decided and committed when its output was accepted, and rolled back otherwise
-// (SEMANTICS section 6.8).
+// A transaction is what the participants do for one attempt of a call: sealed, decided and
+// committed when its output was accepted, and rolled back otherwise (SEMANTICS section 6.8).
 
-// commitTick is the unit in which the time of a commit is counted: one that is
-// decided in time may outlast the deadline of its attempt by the grace, but not the
-// turn.
+// commitTick is the unit in which the time of a commit is counted. A commit that was decided in
+// time may exceed the deadline of its attempt by the grace, but not the turn.
 const commitTick = time.Second
 
 var (
@@ -27,8 +25,8 @@ var (
 	errForeign    = errors.New("the call has more than one foreign transaction: when one of them fails the other may have been committed")
 )
 
-// commitParts commits what the call did, whose output was accepted. It changes
-// the ending when that cannot be, or is not known.
+// commitParts commits what the participants did for a call whose output was accepted. It changes
+// the result when the commit fails, or when it is not known whether it took effect.
 func (c *call) commitParts(e *result) {
 	parts, ok := c.closeParts()
 	if len(parts) == 0 || !ok {
@@ -43,14 +41,14 @@ func (c *call) commitParts(e *result) {
 	case err != nil:
 		c.commitFailed(e, err)
 		return
-	case len(seals) == 0: // nothing was changed: there is nothing to decide
+	case len(seals) == 0: // the parts changed nothing: no decision is needed
 		c.commitAll(parts)
 		return
 	case !c.decideToCommit(e, seals):
 		return
 	}
 	err = c.commitForeign(parts)
-	same := c.tool.spec.Effect == SideEffectRead && errors.Is(err, ErrMaybeCommitted) // whether it has or not
+	same := c.tool.spec.Effect == SideEffectRead && errors.Is(err, ErrMaybeCommitted) // a read, committed or not
 	if err != nil && !same {
 		c.undecide(e, err)
 		return
@@ -58,9 +56,9 @@ func (c *call) commitParts(e *result) {
 	c.commitAll(parts)
 }
 
-// closeParts lets the handler do nothing more, and returns what it has begun. It
-// reports false when an effect has not ended. When the call has its outcome
-// already there is nothing to return: whoever ended it takes the parts back.
+// closeParts shuts the fence and returns the parts that the handler has begun. It
+// reports false when an effect has not ended in time. When the call has its outcome
+// already it returns no parts: the goroutine that ended the call rolls them back.
 func (c *call) closeParts() ([]*begun, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,10 +78,11 @@ func (c *call) closeParts() ([]*begun, bool) {
 	return slices.DeleteFunc(slices.Clone(c.parts), func(b *begun) bool { return b.part == nil }), true
 }
 
-// letGoOfParts lets others roll the parts back.
+// letGoOfParts allows another goroutine to roll the parts back.
 func (c *call) letGoOfParts() { c.exec.fire(c.sealing) }
 
-// seal seals all parts and returns what will stand.
+// seal seals all parts and returns the seals of the foreign part and of the parts that
+// changed something.
 func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
 	foreign := 0
 	for _, b := range parts {
@@ -108,10 +107,9 @@ func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
 	return seals, nil
 }
 
-// decideToCommit records that what the call did will stand, with its outcome, and
-// returns when that is durable. It reports false when the call has its outcome
-// already, comes too late, or it cannot be recorded. From here on only the commit
-// ends the call.
+// decideToCommit records the decision to commit, with the outcome of the call, and returns when it
+// is durable. It reports false when the call has its outcome already, when the decision comes too
+// late, or when it cannot be recorded. From here on only the commit ends the call.
 func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	c.mu.Lock()
 	if c.ending || c.overtime() {
@@ -129,9 +127,9 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	if e.waited = errors.Is(err, journal.ErrUnavailable); e.waited {
 		err = c.durablePatiently()
 	}
-	if err != nil { // the record may be there: nothing is done either way before that is known
+	if err != nil { // the journal may have the record: recovery finds out and commits or rolls back
 		c.parts = nil
-		c.maybe(e, ReasonJournalUnavailable, err)
+		c.setUnknown(e, ReasonJournalUnavailable, err)
 		return false
 	}
 	return true
@@ -150,8 +148,8 @@ func (c *call) decision(e *result, seals []journal.Seal) draft {
 	return draftOf(r, &p, c.outcomeTo(r, &out, &p))
 }
 
-// committedLate gives a call its outcome that was told to be unknown while its
-// commit waited for the journal, and reports whether it is one.
+// committedLate handles a call whose caller has the outcome unknown because its commit had to wait
+// for the journal. It records the outcome and reports whether the call is one of these.
 func (c *call) committedLate(e *result) bool {
 	c.mu.Lock()
 	yes, over := c.committing && e.waited && e.outcome.Kind == Completed, c.over()
@@ -168,7 +166,7 @@ func (c *call) committedLate(e *result) bool {
 	return true
 }
 
-// commitForeign commits the part that may still fail, if there is one.
+// commitForeign commits the foreign part, which may still fail, if there is one.
 func (c *call) commitForeign(parts []*begun) error {
 	for _, b := range parts {
 		if _, yes := b.part.(ForeignPart); yes {
@@ -179,8 +177,8 @@ func (c *call) commitForeign(parts []*begun) error {
 	return nil
 }
 
-// commitAll commits the parts that do not fail: what they hold stands already. One
-// that does all the same is committed by the next recovery.
+// commitAll commits the parts whose Commit does not fail, which Seal has made sure of. If
+// one fails nevertheless, the next recovery commits it.
 func (c *call) commitAll(parts []*begun) {
 	for _, b := range parts {
 		if _, yes := b.part.(ForeignPart); yes && c.committing {
@@ -195,20 +193,20 @@ func (c *call) commitAll(parts []*begun) {
 	c.mu.Unlock()
 }
 
-// undecide changes the ending of a call whose foreign transaction failed after
-// it had been decided to commit.
+// undecide changes the result of a call whose foreign transaction failed after the
+// decision to commit.
 func (c *call) undecide(e *result, err error) {
 	if !errors.Is(err, ErrMaybeCommitted) {
 		c.commitFailed(e, err)
 		return
 	}
-	c.maybe(e, ReasonCommitFailed, err)
+	c.setUnknown(e, ReasonCommitFailed, err)
 	c.mu.Lock()
-	c.parts = nil // they stand with it, or do not: recovery cannot know either
+	c.parts = nil // whether they stand depends on the foreign part: recovery cannot know either
 	c.mu.Unlock()
 }
 
-// commitFailed makes e the ending of a call that is rolled back.
+// commitFailed sets e to the result of a call that is rolled back.
 func (c *call) commitFailed(e *result, err error) {
 	output := e.output
 	*e = result{commits: true}
@@ -216,16 +214,16 @@ func (c *call) commitFailed(e *result, err error) {
 	e.output = output
 }
 
-// maybe makes e the ending of a call of which it is not known what it did.
-func (c *call) maybe(e *result, r Reason, err error) {
+// setUnknown sets e to the result of a call whose effect is not known.
+func (c *call) setUnknown(e *result, r Reason, err error) {
 	*e = result{
 		commits: true, event: EventUnknown, to: StateExecuting, fault: c.faulty(r, fmt.Errorf("commit: %w", err)),
 		outcome: Outcome{Kind: Unknown, Reason: r, Message: "it is not known whether the call was committed: it may have taken effect"},
 	}
 }
 
-// rollback takes back what the parts of the present attempt did, the last first.
-// It reports whether everything is as it was. Nobody else ends the call meanwhile.
+// rollback rolls back the parts of the present attempt, the last first. It reports whether nothing
+// is left of what the attempt did. No other goroutine ends the call meanwhile.
 func (c *call) rollback() bool {
 	c.mu.Lock()
 	parts, sealing := slices.Clone(c.parts), c.sealing
@@ -237,7 +235,7 @@ func (c *call) rollback() bool {
 	ok := true
 	for _, b := range slices.Backward(parts) {
 		if b.part == nil {
-			ok = ok && b.ready.happened() // one that still begins takes itself back, later
+			ok = ok && b.ready.happened() // a part that still begins rolls itself back later
 			continue
 		}
 		if err := c.exec.within(context.WithoutCancel(c.ctx), grace, c.exec.rollbackOf(b.part)); err != nil {
@@ -248,9 +246,9 @@ func (c *call) rollback() bool {
 	return ok
 }
 
-// rollbackOf returns what takes a part back: nothing does once another process owns
-// the journal, whose recovery settles what participants hold. A foreign transaction
-// ends in any case.
+// rollbackOf returns the function that rolls a part back. The function does nothing
+// when another process owns the journal, because the recovery of that process settles
+// what participants hold. It rolls a foreign transaction back in any case.
 func (e *Executor) rollbackOf(p Part) func(context.Context) error {
 	if _, yes := p.(ForeignPart); yes {
 		return p.Rollback
@@ -260,8 +258,8 @@ func (e *Executor) rollbackOf(p Part) func(context.Context) error {
 	}
 }
 
-// within calls f and returns its error, or one that says that it did not return
-// in time: it is given up then.
+// within calls f and returns its error. When f does not return within d, its context
+// ends and within returns an overdueError.
 func (e *Executor) within(ctx context.Context, d time.Duration, f func(context.Context) error) error {
 	watch := &callContext{parent: ctx, due: e.now().Add(d)}
 	done := newSignal()
@@ -285,10 +283,10 @@ func (e *Executor) within(ctx context.Context, d time.Duration, f func(context.C
 	}
 }
 
-// An overdueError says that code of others did not return in time.
+// An overdueError says that application code did not return in time.
 type overdueError time.Duration
 
-// Error says what time it had.
+// Error names the time limit.
 func (d overdueError) Error() string {
 	return fmt.Sprintf("it did not finish within %s", limit(time.Duration(d)))
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// A ledgerOfWrites is a participant that outlives executors: what is written
-// through it stands at once, and can be taken back.
+// A ledgerOfWrites is a participant that several executors use one after the other.
+// What a handler writes through it takes effect at once and can be rolled back.
 type ledgerOfWrites struct {
 	mu      sync.Mutex
 	foreign bool
@@ -92,7 +92,7 @@ func (l *ledgerOfWrites) close(key runtime.CallKey, commit bool) {
 	delete(l.open, key)
 }
 
-// write is what a handler does.
+// write is called by handlers.
 func (l *ledgerOfWrites) write(ctx context.Context, text string) error {
 	part, err := runtime.PartOf(ctx, l)
 	if err != nil {
@@ -138,7 +138,7 @@ func (p writePart) end(name string, commit bool) error {
 	return nil
 }
 
-// writeTool is a tool that writes its path, and does then what after says.
+// writeTool returns a tool that writes its path and then calls after.
 func writeTool(l *ledgerOfWrites, after readFunc, change ...func(*runtime.Spec)) *runtime.Tool {
 	return readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
 		if err := l.write(ctx, in.Path); err != nil {
@@ -232,7 +232,7 @@ func TestTimeoutIsTakenBackAtTheDeadline(t *testing.T) {
 	})
 }
 
-// TestRollbackThatHangs leaves the participant open, and says so.
+// TestRollbackThatHangs: the participant is left open, and the error handler is told.
 func TestRollbackThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledgerOfWrites{hang: make(chan struct{})}
@@ -256,7 +256,7 @@ func TestRollbackThatHangs(t *testing.T) {
 func TestAftermath(t *testing.T) {
 	errStop := errors.New("the process has died")
 	for name, c := range map[string]struct {
-		appends int // that succeed after that of the recovery
+		appends int // appends that succeed after the one of the recovery
 		foreign bool
 		kind    runtime.OutcomeKind
 		reason  runtime.Reason
@@ -272,7 +272,7 @@ func TestAftermath(t *testing.T) {
 			l := &ledgerOfWrites{foreign: c.foreign}
 			j := &broken{left: 1 + c.appends}
 			r := transacting(t, j, l, writeTool(l, okRead))
-			l.fails = map[string]error{"commit": errStop, "rollback": errStop} // nothing is done any more
+			l.fails = map[string]error{"commit": errStop, "rollback": errStop} // the process stops here
 			r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 			require.Len(t, l.open, 1)
 

@@ -11,52 +11,52 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// rideAlong is how long an entry that nobody waits for stays in memory at most.
-const rideAlong = 100 * time.Millisecond
+// maxEntryDelay is how long an entry stays in memory at most when no goroutine waits for it.
+const maxEntryDelay = 100 * time.Millisecond
 
 var errNotRecovered = errors.New("the journal was not read yet: call Recover before anything else")
 
-// A commitLog hands what happens to the journal in the order in which it happened.
-// Entries are added under the locks of what they are about and cost no wait
-// there. Whoever needs them to be durable flushes: the first writes for all who
-// have come by then, and the first who comes meanwhile writes next.
+// A commitLog passes entries to the journal in the order of the changes. Entries are
+// added under the locks of what they are about, and adding does not wait. A goroutine
+// that needs its entries to be durable calls flush. The first one writes for all that
+// have called by then, and the first one to arrive meanwhile writes next.
 //
-// A journal that could not be written once is not written any more: what is in
-// memory is ahead of it then, and nothing that is answered may rest on that. Where
-// nothing of a write is there (journal.ErrUnavailable) the ledger is stalled: it
-// keeps the entries, and writes them when that is possible. See ledger_stall.go.
+// After a failed write the commit log writes nothing more, because memory is then ahead
+// of the journal and no answer may depend on it. A journal that reports that it wrote
+// nothing (journal.ErrUnavailable) only stalls the commit log: it keeps the entries and
+// writes them when that is possible again. See commitlog_stall.go.
 type commitLog struct {
 	exec    *Executor
 	journal journal.Journal // nil: nothing is recorded
 	key     []byte          // of digests of inputs
-	epoch   uint64          // of this ownership of the journal; 0: it has no owners
+	epoch   uint64          // of this ownership of the journal; 0: the journal has no owners
 
-	whole sync.RWMutex // read-locked over entries that belong into one batch; before mu
+	whole sync.RWMutex // read-locked while entries are added that belong in one batch; taken before mu
 
 	mu      sync.Mutex
 	failed  error // sticky
 	next    uint64
 	durable uint64
-	filling *batchOf // where entries are added
-	writing *batchOf // nil: nobody writes
+	filling *batchOf // the batch to which entries are added
+	writing *batchOf // the batch that is being written; nil: none
 	spare   []journal.Entry
-	pending []consent.Event // that the next entry takes along
+	pending []consent.Event // changes of the book that the next entry takes along
 	timer   Timer
 	armed   bool
 	stall   stall
 }
 
-// A batchOf entries is written together.
+// A batchOf holds entries that are written together.
 type batchOf struct {
 	entries []journal.Entry
-	last    uint64 // position of the last one, once it is being written
-	led     bool   // somebody writes it, or will
+	last    uint64 // position of the last entry, once the batch is being written
+	led     bool   // a goroutine writes it, or will
 	begin   signal // happens when its leader may write
-	done    signal // happens when it was written, or could not be
-	err     error  // then
+	done    signal // happens when the write has succeeded or failed
+	err     error  // the error of the write, when done has happened
 }
 
-// open makes l ready. Nothing is written before recovery has read the journal.
+// open prepares l for use. Nothing is written before recovery has read the journal.
 func (l *commitLog) open(e *Executor) {
 	l.exec, l.failed, l.filling = e, errNotRecovered, &batchOf{}
 	e.sessions.byID = map[string]*Session{}
@@ -65,14 +65,14 @@ func (l *commitLog) open(e *Executor) {
 // on reports whether there is a journal.
 func (l *commitLog) on() bool { return l.journal != nil }
 
-// begin continues the journal after a position.
+// begin continues the journal after the position after.
 func (l *commitLog) begin(after uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.next, l.durable, l.failed = after+1, after, nil
 }
 
-// health says why nothing can be written, if that is so.
+// health returns why the journal cannot be written, nil when it can.
 func (l *commitLog) health() error {
 	if !l.on() {
 		return nil
@@ -80,7 +80,7 @@ func (l *commitLog) health() error {
 	return l.failure()
 }
 
-// failure is health with a journal.
+// failure is health for an executor that has a journal.
 func (l *commitLog) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,9 +90,9 @@ func (l *commitLog) failure() error {
 	return l.stall.err
 }
 
-// consentChanged notes a change of the book of requests and grants. The lock of the desk
-// is held. The next entry takes it along, whatever that is about: so the changes
-// are in the journal in their order.
+// consentChanged adds a change of the book of requests and grants. The lock of
+// approvals is held. The next entry, of any kind, takes the change along, so that the
+// journal holds the changes in their order.
 func (l *commitLog) consentChanged(ev *consent.Event) {
 	if !l.on() {
 		return
@@ -102,7 +102,7 @@ func (l *commitLog) consentChanged(ev *consent.Event) {
 	l.pending = append(l.pending, *ev)
 }
 
-// A draft is an entry that has no position yet.
+// A draft is an entry without a position.
 type draft struct {
 	record  *journal.Record
 	private []byte
@@ -114,7 +114,7 @@ func (l *commitLog) add(d draft) uint64 {
 	defer l.mu.Unlock()
 	d.record.Consent, l.pending = l.pending, nil
 	entry, err := journal.NewEntry(l.next, d.record, d.private)
-	if err != nil && l.failed == nil { // from here on something would be missing
+	if err != nil && l.failed == nil { // later entries would leave a gap
 		l.failed = fmt.Errorf("%s of call %q cannot be recorded: %w", d.record.Kind, d.record.Call, err)
 	}
 	position := l.next
@@ -126,23 +126,23 @@ func (l *commitLog) add(d draft) uint64 {
 	return position
 }
 
-// note is add for a record that is about no call.
+// note is add for a record that belongs to no call.
 func (l *commitLog) note(r *journal.Record) uint64 { return l.add(draft{record: r}) }
 
-// arm sees to it that what nobody waits for is written too. l.mu is held.
+// arm sets the timer that writes entries for which no goroutine waits. l.mu is held.
 func (l *commitLog) arm() {
 	if l.armed {
 		return
 	}
 	l.armed = true
 	if l.timer == nil {
-		l.timer = l.exec.after(rideAlong, l.overdue)
+		l.timer = l.exec.after(maxEntryDelay, l.overdue)
 		return
 	}
-	l.timer.Reset(rideAlong)
+	l.timer.Reset(maxEntryDelay)
 }
 
-// overdue is what the timer calls.
+// overdue is called by the timer.
 func (l *commitLog) overdue() {
 	l.mu.Lock()
 	l.armed = false
@@ -161,9 +161,9 @@ func (l *commitLog) flushAll() error {
 	return l.flush(last)
 }
 
-// flush returns when all entries up to a position would outlive a crash. The
-// error says that they may not, and that nothing will be written any more; or, when
-// it is journal.ErrUnavailable, that they are not there, and will be written later.
+// flush returns when all entries up to a position would survive a crash. After an error they may
+// not, and nothing more will be written. An error that is journal.ErrUnavailable says that they are
+// not in the journal and will be written later.
 func (l *commitLog) flush(position uint64) error {
 	if !l.on() {
 		return nil
@@ -194,7 +194,7 @@ func (l *commitLog) flush(position uint64) error {
 	return l.write(b)
 }
 
-// write writes b, which is filling, and lets the next leader write.
+// write writes b, the batch that is filling, and lets the leader of the next batch write.
 func (l *commitLog) write(b *batchOf) error {
 	l.whole.Lock()
 	l.mu.Lock()
@@ -207,13 +207,13 @@ func (l *commitLog) write(b *batchOf) error {
 		b.err = guard(func() error { return l.journal.Append(context.Background(), b.entries) })
 	}
 	l.mu.Lock()
-	kept := b.err != nil && l.keep(b)
+	requeued := b.err != nil && l.requeue(b)
 	if b.err == nil {
 		l.durable = b.last
-	} else if !kept && l.failed == nil {
+	} else if !requeued && l.failed == nil {
 		l.failed = b.err
 	}
-	if !kept {
+	if !requeued {
 		clear(b.entries)
 		l.spare = b.entries
 	}

@@ -8,32 +8,31 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// retryJournal is how often a stalled ledger tries to write.
+// retryJournal is how often a stalled commit log tries to write.
 const retryJournal = 250 * time.Millisecond
 
 var errStalled = fmt.Errorf("%w: it could not be when the call was made", journal.ErrUnavailable)
 
-// A stall is a time in which the journal takes no entries and may take them later,
-// such as while the disk is full. Calls that come then are denied and recorded
-// nowhere, so that what waits stays small. A call that is under way is denied when
-// its handler was not started; one whose handler has run is unknown until its
-// outcome is in the journal. l.mu guards the fields.
+// A stall is a time in which the journal takes no entries but may take them later, such as while
+// the disk is full. Calls made during a stall are denied and not recorded, so that few entries
+// wait. A call in progress is denied when its handler was not started. A call whose handler has run
+// is unknown until its outcome is in the journal. l.mu guards the fields.
 type stall struct {
-	err   error   // why; nil: there is none
-	over  *signal // happens when there is none any more; nil: no goroutine waits for that
+	err   error   // the cause; nil: there is no stall
+	over  *signal // happens at the end of the stall; nil: no goroutine waits for it
 	timer Timer
-	later []afterwards // what is done when entries are durable, in the order of positions
+	later []afterwards // functions to call when entries are durable, in the order of positions
 }
 
-// An afterwards is something to do when all entries up to a position are durable.
+// An afterwards is a function to call when all entries up to a position are durable.
 type afterwards struct {
 	position uint64
 	do       func()
 }
 
-// keep puts the entries of a batch that could not be written back in front of the
-// entries that wait, when they can be written later. l.mu is held.
-func (l *commitLog) keep(b *batchOf) bool {
+// requeue handles a batch that could not be written. If it can be written later,
+// requeue puts its entries in front of the waiting ones and reports true. l.mu is held.
+func (l *commitLog) requeue(b *batchOf) bool {
 	if !errors.Is(b.err, journal.ErrUnavailable) || l.failed != nil {
 		return false
 	}
@@ -47,12 +46,12 @@ func (l *commitLog) keep(b *batchOf) bool {
 	return true
 }
 
-// retry is what the timer calls.
+// retry is called by the timer.
 func (l *commitLog) retry() { _ = l.flushAll() } // which sets the timer again
 
 // ended ends the stall, if there is one, because all entries up to a position were
-// written. What waited for these positions is done first, while calls are denied
-// still. No lock is held.
+// written. It first calls the functions that waited for these positions, while calls
+// are still denied. No lock is held.
 func (l *commitLog) ended(durable uint64) {
 	l.mu.Lock()
 	s, n := &l.stall, 0
@@ -69,7 +68,7 @@ func (l *commitLog) ended(durable uint64) {
 		return
 	}
 	l.mu.Lock()
-	if s.err != why { // it has begun anew
+	if s.err != why { // another stall has begun
 		l.mu.Unlock()
 		return
 	}
@@ -78,7 +77,7 @@ func (l *commitLog) ended(durable uint64) {
 	l.exec.fire(over)
 }
 
-// end ends the stall and returns what to fire. l.mu is held.
+// end ends the stall and returns the signal to fire. l.mu is held.
 func (s *stall) end() (over *signal) {
 	if over = s.over; over == nil {
 		over = newSignal()
@@ -90,8 +89,8 @@ func (s *stall) end() (over *signal) {
 	return over
 }
 
-// flushPatiently is flush, but waits for the end of a stall: for what cannot be taken
-// back, and must not be told before it is durable.
+// flushPatiently is flush, but waits for the end of a stall. It is for changes that
+// cannot be undone and must not be reported before they are durable.
 func (l *commitLog) flushPatiently(position uint64) error {
 	for {
 		err := l.flush(position)
@@ -112,8 +111,8 @@ func (l *commitLog) flushPatiently(position uint64) error {
 	}
 }
 
-// afterwards has f called when all entries up to a position are durable, which may
-// be at once. It is not called when they never are.
+// afterwards calls f when all entries up to a position are durable, which may be at
+// once. It never calls f when they never become durable.
 func (l *commitLog) afterwards(position uint64, f func()) {
 	l.mu.Lock()
 	if l.durable < position {
@@ -125,7 +124,7 @@ func (l *commitLog) afterwards(position uint64, f func()) {
 	f()
 }
 
-// stalled reports whether entries wait for a journal that takes none now.
+// stalled reports whether entries wait because the journal takes none at present.
 func (l *commitLog) stalled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,14 +11,14 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// Decide is the one door for answers to requests: from a terminal, a console,
-// another process or code. It resolves the request in one step; of answers that
-// race one is accepted.
+// Decide answers a request for consent. All answers arrive through Decide: those of a
+// terminal, a web console, another process or the application itself. Decide resolves
+// the request in one step. Of several concurrent answers it accepts one.
 //
-// When the answer lets the call go on Decide waits for its outcome, until ctx
-// ends. An answer counts even when ctx is done. The Resolution says what became of
-// the call: an accepted approval is no promise that it runs, since rules and policy
-// judge it once more and it must still be what was approved (SEMANTICS section 5.7).
+// When the answer lets the call go on, Decide waits for the outcome of the call until ctx ends. An
+// answer counts even when ctx is done. The Resolution says what happened to the call. An accepted
+// approval does not guarantee that the call runs: the rules and the policy evaluate it once more,
+// and it must still be what was approved (SEMANTICS section 5.7).
 func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resolution {
 	ctx = orBackground(ctx)
 	if e == nil || e.engine == nil {
@@ -35,7 +35,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	return res
 }
 
-// became says what has become of the call that the answer is about.
+// became sets the fields that say what happened to the call of the request.
 func (r *Resolution) became(c *call) {
 	r.Call = c.id
 	ended := c.record.final == nil || c.record.final.happened()
@@ -52,10 +52,10 @@ func (r *Resolution) became(c *call) {
 	}
 }
 
-// resolve is Decide, but for that it does not wait for the call, which it returns
-// unless there is nothing to wait for.
+// resolve is Decide without waiting for the call. It returns the call, nil when there
+// is none to wait for.
 func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
-	if e.log.on() && (e.approvals.closed.happened() || e.log.stalled()) { // it can be answered later
+	if e.log.on() && (e.approvals.closed.happened() || e.log.stalled()) { // the request can be answered later
 		return e.unrecorded(e.approvals.call(requestID)), nil
 	}
 	e.approvals.tickOne(requestID)
@@ -67,7 +67,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	if c == nil {
 		return e.approvals.unknown(requestID, answer), nil
 	}
-	if c.unfit { // an edit would be bound to another declaration than the request
+	if c.unfit { // an edit would bind to another declaration than the request does
 		a.Edit = nil
 	}
 	edited := c.edited(ctx, requestID, a.Edit, answer)
@@ -90,7 +90,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	return res, c
 }
 
-// deniedBy tells a model that a person said no.
+// deniedBy returns the message for the model that a person denied the call.
 func deniedBy(message string) string {
 	if message == "" {
 		return "a person denied the call"
@@ -98,14 +98,14 @@ func deniedBy(message string) string {
 	return "a person denied the call: " + message
 }
 
-// call returns the call that a request is about, nil when there is none.
+// call returns the call of a request, nil when there is none.
 func (d *approvals) call(request string) *call {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.calls[request]
 }
 
-// unknown notes an answer to a request that was never made, or is forgotten.
+// unknown records an answer to a request that does not exist, or no longer exists.
 func (d *approvals) unknown(request string, a *consent.Answer) Resolution {
 	a.Edit = nil
 	d.mu.Lock()
@@ -122,17 +122,17 @@ func (d *approvals) unknown(request string, a *consent.Answer) Resolution {
 	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection}
 }
 
-// An edit is what an approver would rather see run.
+// An edit holds the arguments with which an approver wants the call to run instead.
 type edit struct {
 	args    wire.Value
 	text    []byte // of args
 	preview *consent.Preview
 	rule    rules.Call
-	ok      bool // the rules can be told of it
+	ok      bool // rule is valid
 }
 
-// edited decodes the arguments that an approver would rather see run, and puts
-// what is asked about them into the answer.
+// edited decodes the arguments of an approver's edit, asks the policy about them, and
+// stores the resulting question in the answer.
 func (c *call) edited(ctx context.Context, request string, text []byte, a *consent.Answer) (e *edit) {
 	if text == nil || !a.Approve {
 		return nil
@@ -148,7 +148,7 @@ func (c *call) edited(ctx context.Context, request string, text []byte, a *conse
 		a.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", violationList(violations))
 		return e
 	}
-	// Whoever may not answer at all does not make the policy work.
+	// Do not evaluate the policy for an approver that may not answer at all.
 	d := &c.exec.approvals
 	d.mu.Lock()
 	was, _ := d.book.Request(request)
@@ -160,7 +160,7 @@ func (c *call) edited(ctx context.Context, request string, text []byte, a *conse
 	}
 	decision, text, final, err := c.consult(ctx, bytes.Clone(text), args)
 	if err != nil || len(decision.Denials) > 0 || decision.Effect == EffectDeny {
-		decision = Decision{} // when the call goes on it is judged again, and refused
+		decision = Decision{} // the evaluation after the approval refuses the call
 	}
 	e.args, e.text = final, text
 	asked, err := c.questionOf(final, &decision)
@@ -178,7 +178,7 @@ func (c *call) edited(ctx context.Context, request string, text []byte, a *conse
 	return e
 }
 
-// decodeEdit decodes edited arguments as strictly as any.
+// decodeEdit decodes edited arguments as strictly as the input of a call.
 func (c *call) decodeEdit(text []byte) (args wire.Value, violations []wire.Violation, fault *CallError) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -192,8 +192,8 @@ func (c *call) decodeEdit(text []byte) (args wire.Value, violations []wire.Viola
 	return args, violations, nil
 }
 
-// consult asks the policy about other arguments of a call that waits. It returns
-// them, and their text, as the policy wants them.
+// consult asks the policy about other arguments of a call that waits. It returns the
+// arguments and their text after the rewrites of the policy.
 func (c *call) consult(ctx context.Context, text []byte, args wire.Value) (d Decision, _ []byte, final wire.Value, err error) {
 	s := c.run.session
 	s.mu.Lock()
@@ -211,7 +211,7 @@ func (c *call) consult(ctx context.Context, text []byte, args wire.Value) (d Dec
 	return d, rewritten, final, err
 }
 
-// consultOnce evaluates the policy in a goroutine of its own, as it may hang.
+// consultOnce evaluates the policy in its own goroutine, because the policy may hang.
 func (c *call) consultOnce(ctx context.Context, in PolicyInput) (Decision, error) {
 	e := c.exec
 	v := &e.evaluations
@@ -255,7 +255,7 @@ func (c *call) consultOnce(ctx context.Context, in PolicyInput) (Decision, error
 	}
 }
 
-// decided resolves the request of the call by an answer: one step.
+// decided resolves the request of the call by an answer, in one step.
 func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -283,8 +283,8 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 	return ev.Result
 }
 
-// unrecorded is the resolution by an answer that could not be recorded, and so
-// counts for nothing.
+// unrecorded returns the resolution of an answer that could not be recorded and
+// therefore has no effect.
 func (e *Executor) unrecorded(c *call) Resolution {
 	res := Resolution{Reason: consent.NotRecorded}
 	if c != nil {
@@ -293,9 +293,9 @@ func (e *Executor) unrecorded(c *call) Resolution {
 	return res
 }
 
-// rebind tells the rules that a call that goes on waiting has other arguments.
-// When they refuse these the call goes on with the old ones in the rules, and is
-// refused when it is approved. The locks of the call and its session are held.
+// rebind replaces the arguments of a call in the rule state while the call goes on
+// waiting. When the rules refuse the new arguments they keep the old ones, and the call
+// is refused after its approval. The locks of the call and its session are held.
 func (c *call) rebind(rc *rules.Call, now time.Time) {
 	s := c.run.session
 	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {

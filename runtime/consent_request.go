@@ -12,35 +12,35 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// The rules that ask when nobody gave them a name.
+// The names of the rules that ask when the policy gives none.
 const (
 	ruleDeclaration = "declaration"
 	rulePolicy      = "policy"
 )
 
-// asked is what a call knows of the consent that it needs.
+// asked holds what a call knows of the consent that it needs.
 type asked struct {
 	question consent.Question
 	preview  *consent.Preview
-	plain    bool   // the preview is that of the arguments as decoded
-	grant    string // that answers the question
+	plain    bool   // the preview was made with the arguments as decoded
+	grant    string // the grant that answers the question
 	id       string // of the request, once there is one
-	unasked  bool   // approved, and nothing asks any more
+	unasked  bool   // the call was approved, and neither policy nor declaration asks any more
 	since    time.Time
 	tell     context.CancelFunc
 	showing  *callContext // of the preview; guarded by the call
-	late     *signal      // happens when its caller has waited long enough; guarded by the call
+	late     *signal      // happens when ConsentWait is over; guarded by the call
 }
 
-// show prepares the question that is put to people, if any is, with what the
-// call would do. It reports false when the call has ended.
+// show prepares the question for the approvers, if one is asked, and the preview of the
+// call. It reports false when the call has ended.
 func (c *call) show() bool {
 	j := &c.worker.evaluation
 	if j.reason != ReasonNone || !j.asks && !c.resumed() {
 		return true
 	}
 	if c.asked == nil {
-		c.mu.Lock() // whoever ends the call looks at it
+		c.mu.Lock() // the goroutine that ends the call reads it
 		c.asked = &asked{}
 		c.mu.Unlock()
 	}
@@ -53,7 +53,7 @@ func (c *call) show() bool {
 		c.asked.question = q
 	}
 	hook, declared := c.tool.hooks.preview, c.tool.spec.Consent
-	if hook == nil || declared == nil || !declared.Preview || !c.resumed() && (c.exec.approvals.answers(c) || c.nobody() != nil) {
+	if hook == nil || declared == nil || !declared.Preview || !c.resumed() && (c.exec.approvals.answers(c) || c.noApprover() != nil) {
 		return true
 	}
 	plain := len(j.decision.Rewrites) == 0
@@ -67,7 +67,8 @@ func (c *call) show() bool {
 	return true
 }
 
-// makePreview asks the tool what the call would do.
+// makePreview calls the preview hook and stores the preview, or the failure. It reports
+// false when the call has ended.
 func (c *call) makePreview() bool {
 	due := c.now.Add(c.deadline())
 	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
@@ -75,7 +76,7 @@ func (c *call) makePreview() bool {
 	}
 	ctx := &callContext{parent: c.work, due: due}
 	c.mu.Lock()
-	c.asked.showing = ctx // from now on the end of the call ends it
+	c.asked.showing = ctx // from now on it ends with the call
 	c.mu.Unlock()
 	if !c.enter(phasePreviewing, due) {
 		return false
@@ -98,10 +99,10 @@ func (c *call) makePreview() bool {
 	return true
 }
 
-// previewFailed judges that the call fails because the tool cannot show what it would
-// do. The texts of the tool's errors are asked here, in the time of the preview.
+// previewFailed returns the evaluation of a call whose preview failed. It reads the
+// texts of the tool's errors here, within the time of the preview.
 func (c *call) previewFailed(err error) (j evaluation) {
-	whole := "" // of a panic the model reads nothing
+	whole := "" // the model reads nothing of a panic
 	if _, returned := errors.AsType[*foreign](err); returned {
 		whole = errorText(err)
 	}
@@ -111,7 +112,7 @@ func (c *call) previewFailed(err error) (j evaluation) {
 	return j
 }
 
-// previewLate is the ending of a call whose preview took too long.
+// previewLate returns the result of a call whose preview took too long.
 func (c *call) previewLate() *result {
 	return &result{
 		event: EventFailed, to: StateFailed, fault: c.faulty(ReasonPreviewFailed, errPreviewLate),
@@ -138,8 +139,8 @@ func (c *call) previewOf(ctx context.Context, args wire.Value) (p *consent.Previ
 	return p, nil
 }
 
-// questionOf returns what is asked about the call with some arguments. With an
-// error no approver could ever agree to it.
+// questionOf returns the question about the call with some arguments. The error says
+// that no approver could ever agree to the call.
 func (c *call) questionOf(args wire.Value, d *Decision) (q consent.Question, err error) {
 	spec := c.tool.spec
 	asks := make([]consent.Ask, 0, len(d.Asks)+1)
@@ -168,12 +169,12 @@ func (c *call) questionOf(args wire.Value, d *Decision) (q consent.Question, err
 // consentObligations returns obligations as a request for consent holds them.
 func consentObligations(list []Obligation) (out []consent.Obligation) {
 	for _, o := range list {
-		out = append(out, consent.Obligation{Code: o.Code, Args: jsonOrNil(o.Args)}) // what is no JSON has denied the call
+		out = append(out, consent.Obligation{Code: o.Code, Args: jsonOrNil(o.Args)}) // args that are no JSON have denied the call already
 	}
 	return out
 }
 
-// requirement returns what the declaration wants of a consent; nil: nothing.
+// requirement returns the consent that the declaration requires, nil when it requires none.
 func (s *Spec) requirement() *consent.Requirement {
 	if s.Consent == nil {
 		return nil
@@ -185,7 +186,7 @@ func (s *Spec) requirement() *consent.Requirement {
 	}
 }
 
-// consentCall is the call as it is about to run.
+// consentCall describes the call as it is about to run.
 func (c *call) consentCall() consent.Call {
 	out := c.consentCallWith(c.final, c.revision)
 	out.Preview = c.asked.preview
@@ -200,19 +201,20 @@ func (c *call) consentCallWith(args wire.Value, revision string) consent.Call {
 	}
 }
 
-var errNobody = errors.New("there is nobody to ask")
+var errNoApprover = errors.New("there is nobody to ask")
 
-// nobody refuses a call that needs consent when there is nobody to ask.
-func (c *call) nobody() *result {
+// noApprover returns the result of a call that needs consent when there is no approver
+// and the application does not poll Requests; nil otherwise.
+func (c *call) noApprover() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}
 	return refusal(ReasonConsentUnavailable, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
-		"%q needs somebody's consent and %v", c.record.tool, errNobody))
+		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
 }
 
-// overfull refuses a call that needs consent when as many requests of its session
-// wait for answers as may.
+// overfull returns the result of a call that needs consent when its session has as many
+// open requests as it may have; nil otherwise.
 func (d *approvals) overfull(c *call) *result {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -237,9 +239,9 @@ func askDetail(asks []Ask) Detail {
 	return Detail{Rule: asks[0].ID, At: asks[0].At}
 }
 
-// admitAsked admits the call if its consent has been given, and otherwise
-// reserves what it needs and puts the question. The locks of the call and of
-// its session are held.
+// admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
+// reserves what the call needs and makes the request. The locks of the call and of its session are
+// held.
 func (c *call) admitAsked() (next int, held *signal, e *result) {
 	d := &c.exec.approvals
 	d.mu.Lock()
@@ -249,13 +251,13 @@ func (c *call) admitAsked() (next int, held *signal, e *result) {
 	switch c.asked.grant = grant; {
 	case yes:
 		return c.reserve()
-	case c.nobody() != nil:
+	case c.noApprover() != nil:
 	case c.tool.hooks.preview != nil && declared != nil && declared.Preview && c.asked.preview == nil:
-		return nextAgain, nil, nil // what answered the question a moment ago does no more
+		return nextAgain, nil, nil // the grant, or the suspension of asking, has ended meanwhile
 	}
 	s := c.run.session
 	rc := &c.worker.rule
-	if e := cmp.Or(c.nobody(), d.full(c)); e != nil {
+	if e := cmp.Or(c.noApprover(), d.full(c)); e != nil {
 		if v := c.check(rc); !v.Admitted() {
 			e = c.refused(v, rc, &c.worker.evaluation)
 		}

@@ -14,14 +14,15 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A reloaded is a policy that is replaced, as a reload does.
+// A reloaded is a policy that can be replaced, as by a reload.
 type reloaded struct{ now runtime.Decision }
 
 func (p *reloaded) Decide(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 	return p.now, nil
 }
 
-// askedBy is a decision of a revision that asks two questions and has a condition.
+// askedBy returns a decision of a revision that asks two questions and has an
+// obligation.
 func askedBy(revision string) runtime.Decision {
 	return runtime.Decision{
 		Effect: runtime.EffectAsk, Revision: revision,
@@ -33,8 +34,8 @@ func askedBy(revision string) runtime.Decision {
 	}
 }
 
-// edits are what becomes of an approval after a policy was edited: the reason of
-// the denial, and what has changed.
+// edits maps an edit of the policy to what happens to an approval given before it: the
+// reason of the denial, and what has changed.
 var edits = map[string]struct {
 	edit    func(*runtime.Decision)
 	reason  runtime.Reason
@@ -66,7 +67,7 @@ var edits = map[string]struct {
 }
 
 // TestApprovalOutlivesEditsThatDoNotConcernIt edits the policy while a request is
-// pending, in the same process and over a restart.
+// pending, in the same process and across a restart.
 func TestApprovalOutlivesEditsThatDoNotConcernIt(t *testing.T) {
 	for name, c := range edits {
 		for _, restart := range []bool{false, true} {
@@ -97,8 +98,8 @@ func TestApprovalOutlivesEditsThatDoNotConcernIt(t *testing.T) {
 	}
 }
 
-// TestBothRevisionsAreRecorded: that of the policy that asked, and that of the one
-// that let the call run.
+// TestBothRevisionsAreRecorded: the journal has the revision of the policy that asked,
+// and the revision of the policy that let the call run.
 func TestBothRevisionsAreRecorded(t *testing.T) {
 	policy := &reloaded{askedBy("v1")}
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead)}, runtime.WithPendingRequests())
@@ -176,8 +177,8 @@ func TestEditAfterAReload(t *testing.T) {
 	assert.Equal(t, []string{"question"}, res.Outcome.Detail.Changed, "bob saw another one")
 }
 
-// TestDecideSaysThatTheCallGoesOn: who does not wait for the outcome is not told
-// of one.
+// TestDecideSaysThatTheCallGoesOn: an approver that does not wait for the outcome gets
+// none.
 func TestDecideSaysThatTheCallGoesOn(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	r := newInbox(t, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {

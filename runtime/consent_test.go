@@ -27,7 +27,8 @@ func asking(change ...func(*runtime.Consent)) func(*runtime.Spec) {
 	}
 }
 
-// newInbox returns an executor that allows everything and keeps requests.
+// newInbox returns an executor that allows everything and whose requests the test
+// polls.
 func newInbox(t *testing.T, tools ...*runtime.Tool) *rig {
 	return newRigWith(t, runtime.PolicyFunc(allowAll), tools, runtime.WithPendingRequests())
 }
@@ -65,7 +66,7 @@ func TestConsentIsGiven(t *testing.T) {
 	assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
 }
 
-// TestPatience lets a caller wait for an answer, and give up waiting.
+// TestPatience: a caller waits for an answer as long as ConsentWait allows.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r *rig
@@ -95,7 +96,7 @@ func TestPatience(t *testing.T) {
 	})
 }
 
-// A waiting is a call that waits for consent, and the world around it.
+// A waiting is a call that waits for consent, with its executor.
 type waiting struct {
 	*rig
 	run    *runtime.Run
@@ -103,7 +104,7 @@ type waiting struct {
 	policy func(in *runtime.PolicyInput) runtime.Decision
 }
 
-// waysOut are the ways to an end at which the handler was not started.
+// waysOut returns the ways in which a call can end before its handler was started.
 func waysOut() map[string]func(w *waiting) {
 	approve := func(w *waiting) { w.exec.Decide(context.Background(), w.out.RequestID, yes("alice")) }
 	return map[string]func(w *waiting){
@@ -133,12 +134,12 @@ func waysOut() map[string]func(w *waiting) {
 	}
 }
 
-// TestReservationsAreReleased takes a call to every end at which its handler was
-// not started: nothing of it is left.
+// TestReservationsAreReleased ends a call in every way before its handler was started:
+// none of its reservations is left.
 func TestReservationsAreReleased(t *testing.T) {
 	ways := waysOut()
 	if *journaled {
-		delete(ways, "shutdown") // there it goes on waiting, until after a restart
+		delete(ways, "shutdown") // the call goes on waiting until after a restart
 	}
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +174,7 @@ func TestReservationsAreReleased(t *testing.T) {
 	}
 }
 
-// TestNobodyToAsk denies a call whose approvers cannot be told.
+// TestNobodyToAsk: a call is denied when none of its approvers can be notified.
 func TestNobodyToAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return errors.New("no terminal") })
@@ -188,8 +189,8 @@ func TestNobodyToAsk(t *testing.T) {
 	})
 }
 
-// TestOneApproverIsEnough lets a call wait as long as one of its approvers could
-// be told, whichever of them cannot.
+// TestOneApproverIsEnough: a call waits as long as one of its approvers could be
+// notified.
 func TestOneApproverIsEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return errors.New("no terminal") })
@@ -207,7 +208,7 @@ func TestOneApproverIsEnough(t *testing.T) {
 }
 
 // TestChangedArgumentsDoNotRun changes arguments between the approval and the
-// execution: behind everybody's back, in the very value that the handler would get.
+// execution, in the very value that the handler would get.
 func TestChangedArgumentsDoNotRun(t *testing.T) {
 	var ran atomic.Int32
 	tool := readTool(func(ctx context.Context, in *readInput) (*readOutput, error) { ran.Add(1); return okRead(ctx, in) }, asking())
@@ -241,7 +242,7 @@ func TestChangedArgumentsDoNotRun(t *testing.T) {
 	assert.Zero(t, ran.Load())
 }
 
-// TestRacingAnswers gives ten answers at once: one is accepted.
+// TestRacingAnswers gives ten answers concurrently: one is accepted.
 func TestRacingAnswers(t *testing.T) {
 	for range 50 {
 		var ran atomic.Int32
@@ -268,7 +269,8 @@ func TestRacingAnswers(t *testing.T) {
 	}
 }
 
-// TestPreviewIsBound runs a call only when it would still do what was shown.
+// TestPreviewIsBound: a call runs only when its preview is still the one that was
+// approved.
 func TestPreviewIsBound(t *testing.T) {
 	shown := "12 lines"
 	var ran int
@@ -305,8 +307,8 @@ func TestPreviewIsBound(t *testing.T) {
 	}
 }
 
-// TestEditIsJudged lets an approver change the arguments: they are checked by
-// the tool and by the policy, and what runs is what was approved last.
+// TestEditIsJudged: the tool and the policy check arguments that an approver edits, and
+// the call runs with those that were approved last.
 func TestEditIsJudged(t *testing.T) {
 	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 		switch limit := in.Args.(*readInput).Limit; {

@@ -10,7 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
-// pending is the outcome of a call as long as it waits for consent. c.mu is held.
+// pending returns the outcome of a call that waits for consent. c.mu is held.
 func (c *call) pending() Outcome {
 	out := Outcome{
 		CallID: c.id, Tool: c.record.tool, Kind: Pending, Reason: ReasonConsentRequired,
@@ -19,7 +19,7 @@ func (c *call) pending() Outcome {
 	now := c.clock()
 	out.Duration = now.Sub(c.began)
 	who := "somebody"
-	// A dry call has no request: what it says is what one would say that began now.
+	// A dry call has no request: its outcome describes a request made now.
 	q := &c.asked.question
 	reasons, need, life := q.Reasons, q.Requirement, q.Requirement.Timeout
 	if r, ok := c.exec.approvals.request(c.asked.id); ok {
@@ -42,7 +42,7 @@ func (c *call) pending() Outcome {
 	return out
 }
 
-// request returns a request of the book.
+// request returns a request from the book.
 func (d *approvals) request(id string) (consent.Request, bool) {
 	if id == "" {
 		return consent.Request{}, false
@@ -52,8 +52,8 @@ func (d *approvals) request(id string) (consent.Request, bool) {
 	return d.book.Request(id)
 }
 
-// park lets a call wait for consent when its worker has left it, or lets it go
-// on when it has been approved already.
+// park lets a call wait for consent once its worker has returned, or continues it when
+// it has been approved already.
 func (c *call) park() {
 	if !c.parks {
 		return
@@ -75,7 +75,7 @@ func (c *call) park() {
 	}
 }
 
-// resume lets a call that was approved go on, as soon as its worker has left it.
+// resume continues a call that was approved, as soon as its worker has returned.
 func (c *call) resume() {
 	c.mu.Lock()
 	c.approved = true
@@ -86,8 +86,8 @@ func (c *call) resume() {
 	}
 }
 
-// rework gives a call that was approved to a worker, who judges it once more.
-// It is not the caller's any more: that it gave up means nothing.
+// rework gives an approved call to a worker, which evaluates it once more. The call no
+// longer ends with the context of its caller.
 func (c *call) rework() {
 	if c.unfit {
 		c.refuse(ReasonBindingMismatch, Detail{Changed: []string{consent.ChangedDeclaration.String()}},
@@ -114,9 +114,8 @@ func (c *call) rework() {
 	c.exec.workers.take(c)
 }
 
-// notify tells the approvers of the request of the call, each in a goroutine of
-// its own. When none of them could be told, and nobody else looks, the call is
-// denied.
+// notify notifies the approvers of the request of the call, each in its own goroutine. When no
+// approver could be notified and the application does not poll Requests, the call is denied.
 func (c *call) notify() {
 	e := c.exec
 	if len(e.approvers) == 0 {
@@ -152,7 +151,7 @@ func (c *call) notify() {
 	}
 }
 
-// tellApprover tells one approver and reports whether it took note.
+// tellApprover notifies one approver and reports whether that succeeded.
 func tellApprover(ctx context.Context, a Approver, r *ConsentRequest, c *call) (ok bool) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// A callContext is the context of a policy evaluation or of a handler. It ends
-// when whoever watches the call ends it, and costs nothing until somebody waits.
+// A callContext is the context of a policy evaluation or of a handler. The goroutine
+// that ends the call cancels it. It allocates no channel until Done is called.
 type callContext struct {
 	parent  context.Context
 	call    *call // nil for a policy
@@ -17,8 +17,8 @@ type callContext struct {
 	due     time.Time // zero: it has no deadline of its own
 
 	why    atomic.Uint32 // it ended: one of the why constants; 0: it has not
-	closed atomic.Bool   // somebody closes done, or has
-	done   atomic.Value  // chan struct{}, made when somebody asks for it
+	closed atomic.Bool   // done is closed, or is being closed
+	done   atomic.Value  // chan struct{}, made by the first call of Done
 }
 
 // Why a callContext ended.
@@ -27,7 +27,7 @@ const (
 	whyDeadline
 )
 
-// callKey is the key under which a context knows its call.
+// callKey is the key under which a context holds its callContext.
 type callKey struct{}
 
 // callOf returns the call that ctx was made for, nil when there is none.
@@ -38,8 +38,7 @@ func callOf(ctx context.Context) *call {
 	return nil
 }
 
-// contextOf returns the context of the attempt that ctx was made for, nil when
-// there is none.
+// contextOf returns the context of the attempt that ctx was made for, nil when there is none.
 func contextOf(ctx context.Context) *callContext {
 	if ctx == nil {
 		return nil
@@ -48,8 +47,8 @@ func contextOf(ctx context.Context) *callContext {
 	return at
 }
 
-// Deadline returns when the time of the attempt is up. An evaluation, whose limit
-// is no instant, has only the deadline of its caller.
+// Deadline returns when the time of the attempt is up. An evaluation, whose limit is
+// counted in ticks, has only the deadline of its caller.
 func (c *callContext) Deadline() (time.Time, bool) {
 	if due, ok := c.parent.Deadline(); c.due.IsZero() || ok && due.Before(c.due) {
 		return due, ok
@@ -68,15 +67,15 @@ func (c *callContext) Done() <-chan struct{} {
 	return done
 }
 
-// close closes done if the context has ended. Whoever ends the context and
-// whoever asks for the channel both call it, so that neither misses the other.
+// close closes done if the context has ended. Both cancel and Done call it, so that
+// neither misses the other.
 func (c *callContext) close(done chan struct{}) {
 	if c.why.Load() != 0 && c.closed.CompareAndSwap(false, true) {
 		close(done)
 	}
 }
 
-// Err says why the context ended: context.DeadlineExceeded or context.Canceled.
+// Err returns why the context ended: context.DeadlineExceeded or context.Canceled.
 func (c *callContext) Err() error {
 	switch c.why.Load() {
 	case 0:
@@ -113,7 +112,7 @@ func orBackground(ctx context.Context) context.Context {
 	return ctx
 }
 
-// A CallInfo is what a handler may know of its call.
+// A CallInfo describes a call to its handler.
 type CallInfo struct {
 	ID, Tool, Session, Run string
 	Agent                  string // the sub-agent that calls; empty: none
@@ -129,9 +128,9 @@ type CallInfo struct {
 	exec     *Executor
 }
 
-// FromContext returns what is known of the call that ctx was made for. In an undo
-// handler that is the call that is undone, with the deadline of the undo: Undo is
-// set, and its key is the one with which the effect was made.
+// FromContext returns the description of the call that ctx was made for. In an undo
+// handler that is the call that is undone, with the deadline of the undo: Undo is set,
+// and Key is the key with which the effect was made.
 func FromContext(ctx context.Context) (CallInfo, bool) {
 	c := callOf(ctx)
 	if c == nil {
@@ -140,7 +139,7 @@ func FromContext(ctx context.Context) (CallInfo, bool) {
 	return c.info(), true
 }
 
-// info returns what is known of c.
+// info returns the description of c.
 func (c *call) info() CallInfo {
 	c.mu.Lock()
 	defer c.mu.Unlock()

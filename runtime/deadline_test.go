@@ -54,8 +54,8 @@ func TestHandlerIgnoresItsDeadline(t *testing.T) {
 	})
 }
 
-// TestOnlyAnswersComeBeforeTheBlock repeats a call that timed out, in its turn: it
-// is told of the first one, and not to try again in the next turn.
+// TestOnlyAnswersComeBeforeTheBlock repeats a call that timed out, in its turn: the
+// answer names the first call, and not the next turn.
 func TestOnlyAnswersComeBeforeTheBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sleepy(5*time.Second+1, func(s *runtime.Spec) {

@@ -7,19 +7,19 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// maxTries is how often a call is judged because other calls changed the facts
-// meanwhile; the last time nobody else is admitted.
+// maxTries is how often a call is evaluated when other calls change the facts
+// meanwhile. During the last evaluation no other call of the session is admitted.
 const maxTries = 3
 
 var errAbandoned = errors.New("the evaluation took too long and was abandoned")
 
-// decide asks the policy and the rules and, when nothing refuses the call,
-// admits it, or lets it wait for somebody's consent: judged on facts that still
-// stand at that moment, and counted in them. A call that has nothing to wait for
-// has started then. One that has been approved goes the same way again.
+// decide asks the policy, checks the rules and, when nothing refuses the call, admits it or lets it
+// wait for consent. The facts of the evaluation still hold at that moment, and the call is counted
+// in them. When decide returns true, a call that need not wait for anything has started. A call
+// that was approved passes through decide again.
 func (c *call) decide() bool {
 	for try := 1; ; try++ {
-		if try == maxTries && !c.keepOthersOut() {
+		if try == maxTries && !c.excludeOtherCalls() {
 			return false
 		}
 		if !c.snapshot() {
@@ -56,18 +56,18 @@ func (c *call) decide() bool {
 	}
 }
 
-// waitFor waits for others, if there are any, and reports false when the call
-// has ended.
-func (c *call) waitFor(others *signal) bool {
-	if others == nil {
+// waitFor waits for a signal, if there is one, and reports false when the call has ended.
+func (c *call) waitFor(held *signal) bool {
+	if held == nil {
 		return !c.over().happened()
 	}
-	return c.exec.wait(others, c.over(), nil) == sawA
+	return c.exec.wait(held, c.over(), nil) == sawA
 }
 
-// keepOthersOut keeps others from being admitted until the call is through, or
-// ends. It is no lock: whoever ends the call lets go of it, whatever the policy does.
-func (c *call) keepOthersOut() bool {
+// excludeOtherCalls excludes the other calls of the session from admission until the
+// call is admitted or ends. It holds no lock: the goroutine that ends the call ends the
+// exclusion, even while the policy hangs.
+func (c *call) excludeOtherCalls() bool {
 	s := c.run.session
 	for {
 		c.mu.Lock()
@@ -85,9 +85,8 @@ func (c *call) keepOthersOut() bool {
 	}
 }
 
-// snapshot begins to judge the call on the facts as they stand and, the first
-// time, lists it among those without an outcome. It reports false when its run
-// is being closed.
+// snapshot opens the view of the facts for an evaluation and, the first time, adds the
+// call to the active calls of its run. It reports false when the run is being closed.
 func (c *call) snapshot() bool {
 	s := c.run.session
 	s.mu.Lock()
@@ -107,8 +106,8 @@ func (c *call) snapshot() bool {
 // resumed reports whether the call has been approved.
 func (c *call) resumed() bool { return c.asked != nil && c.asked.id != "" }
 
-// ask evaluates the policy. It reports false when the call has ended, and when
-// the judgement is made because the policy could not be asked.
+// ask evaluates the policy. It reports false when the call has ended, and when the
+// policy could not be asked; the evaluation then holds the reason.
 func (c *call) ask() (Decision, bool) {
 	if err := c.exec.evaluations.blocked(c.index); err != nil {
 		return Decision{}, c.policyFault(ruleBreaker, err)
@@ -128,7 +127,7 @@ func (c *call) ask() (Decision, bool) {
 	}
 	d, err := c.exec.policy.Decide(ctx, &c.worker.input)
 	var fault *CallError
-	if err != nil { // its text may hang as the policy may: it is part of the evaluation
+	if err != nil { // its Error method may hang: reading the text is part of the evaluation
 		fault = c.faulty(ReasonPolicyError, err)
 	}
 	c.now = c.clock()
@@ -141,7 +140,7 @@ func (c *call) ask() (Decision, bool) {
 	return d, true
 }
 
-// tellPolicy sets in to what the policy is told of the call.
+// tellPolicy sets in to the input of the policy for the call.
 func (c *call) tellPolicy(in *PolicyInput) {
 	*in = c.policyInputOf(c.final, nil, c.now)
 	in.view = &c.worker.view
@@ -157,8 +156,8 @@ func (c *call) policyInputOf(args wire.Value, facts *Facts, now time.Time) Polic
 	}
 }
 
-// evaluate begins an evaluation, which has its place and no tick behind it. It
-// reports false, and gives the place back, when the call has ended.
+// evaluate begins an evaluation that has acquired its place. It reports false, and
+// releases the place, when the call has ended.
 func (c *call) evaluate(ctx *callContext) bool {
 	c.mu.Lock()
 	if c.ending {
@@ -173,7 +172,7 @@ func (c *call) evaluate(ctx *callContext) bool {
 	return true
 }
 
-// evaluated notes that the policy has returned. It reports false when it took
+// evaluated records that the policy has returned. It reports false when the policy took
 // too long or the call has ended meanwhile.
 func (c *call) evaluated(ctx *callContext, revision string) bool {
 	c.mu.Lock()
@@ -188,8 +187,8 @@ func (c *call) evaluated(ctx *callContext, revision string) bool {
 	return inTime
 }
 
-// settlePolicy notes that no policy is being evaluated any more and reports
-// whether it was in time. c.mu is held.
+// settlePolicy records that the evaluation is over and reports whether it was in time.
+// c.mu is held.
 func (c *call) settlePolicy() bool {
 	c.evaluating = false
 	if c.abandoned {

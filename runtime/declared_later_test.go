@@ -12,8 +12,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// TestUndoneCallsUnderLaterDeclarations: what was recorded of an undone call is
-// read whatever its tool declares by then.
+// TestUndoneCallsUnderLaterDeclarations: recovery reads the record of an undone call
+// under any later declaration of its tool.
 func TestUndoneCallsUnderLaterDeclarations(t *testing.T) {
 	grouped := func(s *runtime.Spec) { s.Rules.ExclusiveGroups = []string{"g"} }
 	for name, change := range map[string]func(*runtime.Spec){
@@ -66,15 +66,15 @@ func TestUndoneCallsUnderLaterDeclarations(t *testing.T) {
 	}
 }
 
-// TestRunEndsAreRecorded: a run that has finished stays so when the tool that
-// finished it is no exit tool any more.
+// TestRunEndsAreRecorded: a run that has finished stays finished when the tool that
+// finished it is no longer an exit tool.
 func TestRunEndsAreRecorded(t *testing.T) {
 	exit := func(s *runtime.Spec) { s.Rules.ExitLoop = true }
 	required := func(s *runtime.Spec) { s.Name, s.Rules.RequiredBeforeExit = "needed", true }
 	for name, row := range map[string]struct {
 		required bool
 		want     runtime.RunState
-		later    runtime.RunState // when nothing is declared any more
+		later    runtime.RunState // without any declaration
 	}{
 		"finished": {false, runtime.RunFinished, runtime.RunFinished},
 		"clean-up": {true, runtime.RunCleanup, runtime.RunFinished},

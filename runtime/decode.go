@@ -7,8 +7,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// declare starts the life of the call and checks that its tool exists. Nobody
-// else knows the call yet: the transition needs no lock.
+// declare begins the life cycle of the call and checks that its tool exists. No other
+// goroutine has the call yet: the transition needs no lock.
 func (c *call) declare() bool {
 	c.unrecorded = c.exec.log.on() && c.exec.log.stalled()
 	c.transition(EventInvoked, StateDeclared, &note{at: c.now})
@@ -34,7 +34,7 @@ func (c *call) validate() bool {
 	return c.end(unreadable(violations, fault))
 }
 
-// unreadable is the ending of a call whose input is invalid, or could not be read.
+// unreadable returns the result of a call whose input is invalid, or could not be read.
 func unreadable(violations []wire.Violation, fault *CallError) result {
 	return result{
 		event: EventDenied, to: StateFailed, fault: fault,
@@ -45,15 +45,15 @@ func unreadable(violations []wire.Violation, fault *CallError) result {
 	}
 }
 
-// An intake is what the input of a call says.
-type intake struct {
+// A decodedInput holds the decoded input of a call.
+type decodedInput struct {
 	args      wire.Value
 	text      []byte // of args
 	heartbeat bool
 }
 
-// accept notes what the input says. It reports false when the call has ended.
-func (c *call) accept(in *intake) bool {
+// accept stores the decoded input. It reports false when the call has ended.
+func (c *call) accept(in *decodedInput) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ending {
@@ -65,7 +65,7 @@ func (c *call) accept(in *intake) bool {
 }
 
 // decode reads the input. A panic is a fault of the tool's codec.
-func (c *call) decode() (in intake, violations []wire.Violation, fault *CallError) {
+func (c *call) decode() (in decodedInput, violations []wire.Violation, fault *CallError) {
 	defer func() {
 		if v := recover(); v != nil {
 			fault = c.panicked(v)
@@ -81,8 +81,8 @@ func (c *call) decode() (in intake, violations []wire.Violation, fault *CallErro
 	return in, violations, nil
 }
 
-// checkGates counts the call in and checks that the time that is left to the turn
-// is worth starting.
+// checkGates counts the call in the executor and the run, and checks that the journal can be
+// written, that the context is not done, and that the turn has the minimum budget left.
 func (c *call) checkGates() bool {
 	if !c.exec.gate.enter() {
 		return c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
@@ -107,10 +107,9 @@ func (c *call) checkGates() bool {
 	return !c.turn.blocks(c.index) || !c.answered() && c.unblocked()
 }
 
-// answered tells a call of a tool that timed out in this turn what would be the
-// only answer to it anyway, such as that it repeats an earlier one. The policy is
-// not asked: the arguments are those that came in. It allocates, so it is called
-// for such tools only.
+// answered refuses a call of a tool that timed out in this turn when no later turn would change the
+// answer, such as that the call repeats an earlier one. It does not ask the policy: the arguments
+// are those of the input. It allocates, so it is called for such tools only.
 func (c *call) answered() bool {
 	var rc rules.Call
 	if !c.describesTo(&rc, c.args) {

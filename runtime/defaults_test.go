@@ -10,8 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// TestDefaultsOfTheEngine: what holds where neither a declaration nor the program says
-// something else (SEMANTICS section 8).
+// TestDefaultsOfTheEngine checks the values that apply when neither a declaration nor
+// the program sets one (SEMANTICS section 8).
 func TestDefaultsOfTheEngine(t *testing.T) {
 	for name, row := range map[string]struct{ want, have time.Duration }{
 		"deadline":          {45 * time.Second, new(Spec).deadline()},
@@ -41,7 +41,7 @@ func TestDefaultsOfTheEngine(t *testing.T) {
 	}
 }
 
-// TestBackoff: the wait doubles up to its cap, and the half of it is left to chance.
+// TestBackoff: the wait doubles up to its cap, and half of it is random.
 func TestBackoff(t *testing.T) {
 	r := &Retry{Initial: time.Second, Cap: 10 * time.Second}
 	for i, most := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second, 10 * time.Second} {

@@ -9,7 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// reasonOf are the reasons that those of the rules are here.
+// reasonOf maps the reasons of package rules to those of this package.
 var reasonOf = [...]Reason{
 	rules.ReasonUnknownTool:         ReasonUnknownTool,
 	rules.ReasonCallIDReused:        ReasonCallIDReused,
@@ -25,7 +25,7 @@ var reasonOf = [...]Reason{
 	rules.ReasonCooldown:            ReasonCooldown,
 }
 
-// refused is the ending of a call that the rules, the policy or both refuse, or
+// refused returns the result of a call that the rules, the policy or both refuse, or
 // that repeats an earlier one. The session's lock is held.
 func (c *call) refused(v rules.Verdict, rc *rules.Call, j *evaluation) *result {
 	e := &result{event: EventDenied, to: StateDenied}
@@ -37,7 +37,7 @@ func (c *call) refused(v rules.Verdict, rc *rules.Call, j *evaluation) *result {
 	case !v.Admitted():
 		c.violated(out, v)
 		only := v.Primary().Reason < rules.ReasonStartConstraint
-		if only || j.reason == ReasonNone || j.reason == ReasonPreviewFailed { // what is refused need not be shown
+		if only || j.reason == ReasonNone || j.reason == ReasonPreviewFailed { // a call that the rules refuse needs no preview
 			c.unblock(out, rc)
 			return e
 		}
@@ -53,8 +53,8 @@ func (c *call) refused(v rules.Verdict, rc *rules.Call, j *evaluation) *result {
 	return e
 }
 
-// refusedLate is the outcome of a call that is denied by a judgement that was
-// not made by its worker: what the rules have to say is added.
+// refusedLate returns the outcome of a call that is denied by an evaluation that its
+// worker did not make. It adds the violations of the rules.
 func (c *call) refusedLate(j *evaluation) Outcome {
 	var rc rules.Call
 	v := rules.Verdict{Answer: rules.Admitted}
@@ -74,8 +74,8 @@ func (c *call) describesTo(rc *rules.Call, args wire.Value) (ok bool) {
 	return err == nil
 }
 
-// repeated sets the outcome of a call that was made before, with its output if
-// there is one.
+// repeated sets the outcome of a call that repeats an earlier one, with the output of
+// that call if there is one.
 func (c *call) repeated(out *Outcome, of string) {
 	out.Kind, out.Of = Duplicate, of
 	out.Message = "an equal call was made before: " + quote(of)
@@ -87,7 +87,7 @@ func (c *call) repeated(out *Outcome, of string) {
 	out.Output, out.Artifact = earlier.Output, earlier.Artifact
 }
 
-// violated sets the reasons that the violations of rules are.
+// violated sets the reasons, the detail and the message for the violations of rules.
 func (c *call) violated(out *Outcome, v rules.Verdict) {
 	p := v.Primary()
 	out.Reason = reasonOf[p.Reason]
@@ -106,7 +106,7 @@ func (c *call) violated(out *Outcome, v rules.Verdict) {
 	}
 }
 
-// violation tells a model which rule refuses its call.
+// violation returns the message for the model about the rule that refuses its call.
 func (c *call) violation(v *rules.Violation, of string) string {
 	tool := c.record.tool
 	switch v.Reason {
@@ -141,7 +141,7 @@ func (c *call) violation(v *rules.Violation, of string) string {
 	return v.Reason.String()
 }
 
-// unblock says what would make the rules admit the same call.
+// unblock adds to the outcome what would make the rules admit the same call.
 func (c *call) unblock(out *Outcome, rc *rules.Call) {
 	if c.resumed() || out.Reason == ReasonIdempotencyConflict || out.Reason == ReasonRunFinished || out.Reason == ReasonOperationNotAllowed {
 		return
@@ -159,7 +159,7 @@ func (c *call) unblock(out *Outcome, rc *rules.Call) {
 	}
 }
 
-// stepList puts steps into words.
+// stepList returns the steps as text.
 func stepList(steps []Step, between string) string {
 	texts := make([]string, len(steps))
 	for i, step := range steps {

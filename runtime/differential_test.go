@@ -17,7 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A handClock stands still until it is moved. Nothing ever comes due on it.
+// A handClock stops until the test advances it. Its timers never fire.
 type handClock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -42,7 +42,7 @@ type noTimer struct{}
 func (noTimer) Stop() bool               { return true }
 func (noTimer) Reset(time.Duration) bool { return true }
 
-// A duel makes the same calls through an executor and of the bare rule machine.
+// A duel makes the same calls through an executor and against the rule machine alone.
 type duel struct {
 	t       *testing.T
 	rng     *rand.Rand
@@ -52,7 +52,7 @@ type duel struct {
 	run     *runtime.Run
 	tools   []*runtime.Tool
 	state   *rules.State
-	events  []rules.Event // of the executor's own
+	events  []rules.Event // of the executor's rule states
 	asked   []rules.Call
 	request map[string]string
 	done    []string
@@ -60,7 +60,7 @@ type duel struct {
 	calls   int
 }
 
-// judged is a verdict and how many events there were before it.
+// A judged is a verdict and the number of events before it.
 type judged struct {
 	after   int
 	at      rules.Instant
@@ -164,8 +164,8 @@ func (d *duel) call() {
 	d.same(out)
 }
 
-// digest is that of the tool, the principal and the canonical arguments, each
-// with its length.
+// digest returns the digest of the tool, the principal and the canonical arguments,
+// each with its length.
 func (d *duel) digest(tool, input string) (rules.Digest, error) {
 	raw, violations := wire.ParseRaw([]byte(input), wire.Limits{})
 	if violations != nil {
@@ -179,7 +179,7 @@ func (d *duel) digest(tool, input string) (rules.Digest, error) {
 	return d.exec.Veiled(rules.DigestOf(b)), err
 }
 
-// ran takes a call that was admitted to its end.
+// ran takes an admitted call to its end.
 func (d *duel) ran(rc rules.Call, out runtime.Outcome) {
 	_, err := d.state.Commit(d.at(), rc.ID)
 	require.NoError(d.t, err)
@@ -206,7 +206,7 @@ func (d *duel) refused(v rules.Verdict, out runtime.Outcome) {
 			out.Detail.RetryAfter, out.Detail.PendingExit))
 }
 
-// same compares how the run stands.
+// same compares the states of the run.
 func (d *duel) same(out runtime.Outcome) {
 	st := d.state.Status("r")
 	require.Equal(d.t, st.State.String(), d.run.Status().State.String())
@@ -240,7 +240,7 @@ func (d *duel) answer() {
 	d.same(out)
 }
 
-// undo takes a call back.
+// undo undoes a call.
 func (d *duel) undo() {
 	if len(d.done) == 0 {
 		return
@@ -252,9 +252,9 @@ func (d *duel) undo() {
 	}
 }
 
-// TestExecutorEqualsMachine makes random calls under random rules through an
-// executor and of the rule machine: the answers are the same. So are those of
-// machines that are rebuilt from the events of a random prefix.
+// TestExecutorEqualsMachine makes random calls under random rules through an executor
+// and against the rule machine: the answers are equal. So are the answers of machines
+// that are rebuilt from the events of a random prefix.
 func TestExecutorEqualsMachine(t *testing.T) {
 	for range 300 {
 		seed := rand.Uint64()

@@ -1,8 +1,10 @@
-// Package runtime executes the calls that a model makes of declared tools: it
-// looks the tool up, decodes and checks the input, asks a policy, admits the
-// call, runs the handler under a deadline and a fence, checks the output, and
-// says how it ended. Execute never panics and never returns an error: whatever
-// happens is one of a closed set of outcomes.
+// Package runtime executes the tool calls of a model. For each call the executor looks up the
+// tool, decodes and checks the input, asks a policy, checks the rules that the tools declare,
+// runs the handler with a deadline and behind a fence, checks the output and returns an
+// [Outcome].
+//
+// [Turn.Execute] never panics and returns no error. Every call ends in one of a closed set of
+// outcomes, including a call that is refused and one whose handler panics.
 //
 //	reg, err := runtime.NewRegistry(filetools.Tools(handler)...)
 //	exec, err := runtime.NewExecutor(reg, policy, runtime.WithSink(runtime.NewJSONSink(os.Stderr)))
@@ -13,49 +15,49 @@
 //	err = run.Close(ctx)
 //	err = exec.Shutdown(ctx)
 //
-// The example of this package is that program in full.
+// The example of this package is the complete program.
 //
-// The standard library has a package of this name, too. This one exports no
-// name that the other exports; a file that needs both calls the standard one
-// goruntime.
+// The standard library also has a package named runtime. The two packages share no exported name.
+// A file that needs both imports the standard one as goruntime.
 //
 // # Tools
 //
-// A [Tool] binds a [Spec], the declaration, to a handler. Generated code makes
-// them: Tools(h) returns one per tool of a declaration file, carried out by the
-// methods of h. [NewTool] is what generated code calls, and what a program calls
-// that writes its types by hand; [NewDynamicTool] is for tools without types.
-// A [Registry] holds the tools of an executor and reports every bad one.
+// A [Tool] binds a [Spec], the declaration, to a handler. Generated code provides Tools(h), which
+// returns one Tool per tool of a declaration file and implements each with a method of h.
+// Generated code calls [NewTool]. A program that writes its types by hand calls NewTool itself,
+// and [NewDynamicTool] for a tool without Go types. A [Registry] holds the tools of an executor.
+// NewRegistry reports every invalid tool, not only the first.
 //
-// Not everything that can be declared is enforced yet. [Spec.Unenforced] lists
-// what a tool declares and this version only carries: limits.memory. A program
-// that promises it must say so.
+// The executor does not yet enforce everything that a tool can declare. [Spec.Unenforced] lists
+// what a tool declares and the executor ignores: limits.memory. A program that promises such a
+// limit to its users must enforce it itself, or say that it is not enforced.
 //
 // # Session, run, turn, call
 //
-// A [Session] is a principal's conversation, with its behaviour, its modes and
-// its capabilities. A [Run] is one request of a user, handled to its end; what
-// happened in it is what a policy sees as [Facts]. A [Turn] is one message of
-// the model; its budget bounds all of its calls together, and a tool whose
-// timeout is not retryable is blocked until it ends. A [Call] is one tool, one
-// input, one id.
+// A [Session] is the conversation of one principal. It holds the behavior, the modes and the
+// capabilities. A [Run] is one request of a user; a policy sees its history as [Facts]. A [Turn]
+// is one message of the model. The budget of a turn bounds all of its calls together, and a tool
+// that timed out and is not retryable is blocked until the turn ends. A [Call] is one tool, one
+// input and one id.
 //
-// The id of a call is its identity in the session. A call that comes again with
-// the same id and equal arguments is not run again: it waits for the running
-// one or gets the outcome of the ended one, and no event tells of it. With
-// other arguments it is denied call_id_reused. A session therefore remembers
-// the outcomes, outputs included, of all its calls: let go of it when the
-// conversation is over.
+// The id identifies a call within its session. The executor does not run a call again that has
+// the id and the arguments of an earlier one: the caller waits for the running call, or gets the
+// outcome of the call that has ended, and no event is emitted. A call with the id of an earlier
+// call and other arguments is denied call_id_reused.
+//
+// A session therefore keeps the outcome of each of its calls in memory, the output included. Drop
+// the references to a Session when the conversation is over.
 //
 // # Outcomes
 //
-// An [Outcome] has a kind out of eight, a [Reason] unless it completed, and a
-// Message that is safe to show to the model: what is wrong with its arguments,
-// what refuses its call, what it may do instead. Panic values, stacks, raw
-// errors and paths of the host never reach an Outcome; they go to the error
-// handler and the sinks. The text of a handler's error reaches the model when
-// the tool declares safe_errors, or when [Public] marks the error; then
-// Detail.Code holds its code.
+// An [Outcome] has one of eight kinds, a [Reason] unless the call completed, and a Message that
+// is safe to show to the model. The Message says what is wrong with the arguments, what refuses
+// the call, or what the model may do instead.
+//
+// Panic values, stacks, raw errors and paths of the host never reach an Outcome; the executor
+// passes them to the error handler and the sinks. The text of an error that a handler returns
+// reaches the model when the tool declares safe_errors, or when [Public] marks the error;
+// Detail.Code then holds its code.
 //
 //	completed   the handler ran and its output was accepted
 //	failed      handler_error, panic, invalid_output, output_too_large, preview_failed, commit_failed, interrupted
@@ -71,181 +73,186 @@
 //	cancelled   cancelled, run_closed
 //	unknown     interrupted, commit_failed, journal_unavailable: it may have taken effect
 //
-// Loop, Run and PendingExit tell the loop around the model what to do next, and
-// Steps what would make the rules admit the same call.
+// Outcome.Loop, Outcome.Run and Outcome.PendingExit tell the agent loop what to do next.
+// Outcome.Steps lists what would make the rules admit the same call.
 //
-// # What is checked, in order
+// # Order of the checks
 //
-// First the tool exists, then its input is valid: exact member names, no
-// duplicates, nothing unknown, all violations in one answer. Then the executor
-// and the run still take calls, the context is not done, the turn has at least
-// the minimum budget left (five seconds, [WithMinimumBudget]), the tool is not
-// blocked. The first of these that fails is the only answer, but a call of a
-// blocked tool that repeats an earlier one, or could not be made in any turn, is
-// told that instead.
+// The executor checks the tool and the input first. The input must have the declared member names
+// exactly, none of them twice and no other. The outcome lists all violations.
 //
-// Then the [Policy] is asked, about the decoded arguments, which are the very
-// value that the handler gets. It may deny, ask, allow, rewrite arguments and
-// attach obligations. What nothing allows is denied. Rewrites are applied to the
-// encoded arguments, decoded as strictly as any input, and judged once more; a
-// policy that then still wants something else has made an error, as has one
-// whose rewrites contradict each other.
+// It then checks that the executor and the run still take calls, that the context is not done,
+// that the turn has the minimum budget left (five seconds, [WithMinimumBudget]), and that the
+// tool is not blocked. The first check that fails is the only answer. There is one exception: a
+// call of a blocked tool that repeats an earlier call, or that no turn would admit, is told that
+// instead.
 //
-// At most GOMAXPROCS evaluations run at once. Each has one second of time in which
-// the process ran ([WithPolicyTimeout]), and waiting for a place is no part of it.
-// One that takes longer is abandoned and denies its call. While two evaluations
-// about a tool are abandoned and have not ended, its calls are denied without
-// asking (breaker_open); while that is so of four tools, all calls are.
+// It then asks the [Policy] about the decoded arguments, the same value that the handler gets.
+// The policy may deny, ask, allow, rewrite arguments and attach obligations. A call that the
+// policy does not allow is denied. The executor applies rewrites to the encoded arguments,
+// decodes the result as strictly as any input, and asks the policy once more. Rewrites that
+// contradict each other are an error of the policy, and so is a second evaluation that wants
+// further changes.
 //
-// Then the rules judge the call (package runtime/rules). What refuses it is told
-// in one answer: rules first, then the policy. A call that nothing refuses is
-// admitted: from then on it holds its slot, its groups and its place among equal
-// calls, which it gives back if its handler is never started. If what the policy
-// saw has changed meanwhile the call is judged again, the third time while nobody
-// else of the session is admitted. So a policy that allows three calls allows
-// three, however many come at once.
+// At most GOMAXPROCS evaluations run at once. Each may take one second ([WithPolicyTimeout]).
+// Only time in which the process ran counts; time spent waiting for a place does not. An
+// evaluation that takes longer is abandoned, and its call is denied. While two abandoned
+// evaluations of one tool have not returned, the executor denies the calls of that tool without
+// asking the policy (breaker_open). While that is so of four tools, it denies all calls.
 //
-// [Turn.WhatIf] goes the same way to this point, changes nothing, and tells what
-// would happen and why.
+// It then checks the rules (package runtime/rules). One answer lists everything that refuses the
+// call, rules first and the policy second. A call that nothing refuses is admitted. From then on
+// it holds its slot, its groups and its place among equal calls, and releases them if its handler
+// never starts.
 //
-// [WithShadow] lets a second policy judge the same calls afterwards, which decides
-// nothing, and tells where it would decide otherwise.
+// If the facts that the policy saw have changed by the time of admission, the executor evaluates
+// the call again. During the third evaluation it admits no other call of the session. A policy
+// that allows three calls therefore allows exactly three, however many calls are made
+// concurrently.
+//
+// [Turn.WhatIf] makes the same checks up to this point. It changes nothing and returns what would
+// happen, and why. [WithShadow] sets a second policy that evaluates the same calls afterwards.
+// The executor reports where the decisions differ and enforces only those of the first policy.
 //
 // # Capacity
 //
-// An executor works on 1,024 calls at once ([WithMaxInFlight]). Of a tool that
-// declares limits.concurrency so many handlers run at once, and limits.queue more
-// calls, four times as many by default, may be judged or wait. One more call is
-// denied at_capacity at once, before the policy and the journal: Detail.RetryAfter
-// says when to make it again, under the same id if you like, [Stats] counts it and
-// observers are told. No event and no entry of the journal tells of it.
+// An executor works on at most 1,024 calls at once ([WithMaxInFlight]). Of a tool that declares
+// limits.concurrency, at most that many handlers run at once, and limits.queue more calls may be
+// evaluated or wait, by default four times as many. The executor denies a call beyond either
+// limit with at_capacity, before it asks the policy and before it writes to the journal.
+// Detail.RetryAfter says when to make the call again; the caller may use the same id. [Stats]
+// counts these calls, and observers are told of them. They cause no event and no entry of the
+// journal.
 //
 // # Consent
 //
-// A call that the policy or its declaration asks about is pending: it holds what
-// it reserved, and nobody works on it. The request is recorded, then every
-// [Approver] is notified; with [WithPendingRequests] somebody looks at
-// [Executor.Requests] instead. With neither the call is denied
-// consent_unavailable. Every answer enters by [Executor.Decide]. Execute waits
-// for it as long as TurnConfig.ConsentWait; the call is resolved all the same when
-// that is over, and [Session.Await] tells how.
+// A call is pending when the policy asks for consent, or when its declaration does. It keeps its
+// reservations and occupies no worker. The executor records the request and then notifies every
+// [Approver]. With [WithPendingRequests] the application polls [Executor.Requests] instead.
+// Without either the call is denied consent_unavailable.
 //
-// An approved call is judged once more, by policy and rules, its own reservation
-// left out, and compared with what was approved immediately before its handler
-// starts. Package runtime/consent is the manual of requests and grants.
+// All answers arrive through [Executor.Decide]. Execute waits for an answer as long as
+// TurnConfig.ConsentWait allows. The request stays open after that, and [Session.Await] returns
+// the final outcome.
+//
+// After an approval the policy and the rules evaluate the call once more, without counting the
+// reservation that the call itself holds. Immediately before the handler starts, the executor
+// compares the call with what was approved. Package runtime/consent documents requests and
+// grants.
 //
 // # Artifacts
 //
-// The output of a tool that declares artifact is stored aside when it is longer
-// than that allows (12,000 characters of JSON, unless the tool says otherwise):
-// the outcome has no Output then, but an [Outcome.Artifact], its SHA-256, type,
-// size and a preview for the model. [Session.Artifact] reads it, also after a
-// restart. The store is given with [WithArtifacts]; without one such tools are
-// refused by NewExecutor. An output that cannot be stored is a failed call,
-// commit_failed.
+// A tool that declares artifact has a limit for its output, 12,000 characters of JSON unless the
+// tool declares another. The executor stores a longer output in the store that [WithArtifacts]
+// sets. The Outcome then has no Output but an [Outcome.Artifact], which holds the SHA-256, the
+// type, the size and a preview for the model. [Session.Artifact] reads the stored output, also
+// after a restart. NewExecutor refuses a tool that declares artifact when there is no store. A
+// call whose output cannot be stored fails with commit_failed.
 //
-// # Batches, sub-agents, the loop
+// # Batches, sub-agents, the agent loop
 //
-// [Turn.ExecuteBatch] makes the calls of one message: all are admitted in order,
-// then they run together. [Run.WithPrincipal] and [Run.Child] are views of a run for another
-// principal and for a sub-agent. [Run.ModelStopped] says that the model answered
-// without a call, [Turn.ExecuteRequired] makes the calls whose arguments the
-// declaration holds, [Run.Periodic] those of periodic tools, and [Session.Undo]
-// takes calls back.
+// [Turn.ExecuteBatch] makes the calls of one message: the executor admits them in order and then
+// runs them concurrently. [Run.WithPrincipal] returns a view of a run for another principal, and
+// [Run.Child] one for a sub-agent.
+//
+// [Run.ModelStopped] says that the model answered without a call. [Turn.ExecuteRequired] makes
+// the calls whose arguments the declaration holds, and [Run.Periodic] those of periodic tools.
+// [Session.Undo] undoes calls.
 //
 // # The handler
 //
-// A handler runs in a goroutine of its own, with the tool's deadline, the cap
-// of its turn or what is left of the turn's budget, whichever is least: each attempt
-// anew. limits.concurrency bounds how
-// many run at once; others wait in the order in which they came, inside the
-// turn's budget, and are at_capacity when it is over. A handler that was given
-// up keeps its place until it returns.
+// Each attempt of a handler runs in its own goroutine. Its time is the least of the deadline of
+// the tool, the cap of the turn and the rest of the turn's budget. limits.concurrency bounds how
+// many handlers of a tool run at once. Further calls wait in the order of their arrival, within
+// the budget of the turn, and are denied at_capacity when it is used up. A handler that outlives
+// its call keeps its slot until it returns.
 //
-// [FromContext] tells a handler who calls and how much time remains. At the
-// deadline its context ends, and so does the call: timed_out, exactly then,
-// whether the handler listens or not. What it returns later is an event,
-// tool.late_result, and never an outcome.
+// [FromContext] tells a handler which call it serves and how much time remains. At the deadline
+// the context ends, and the call ends at the same moment with timed_out, even if the handler
+// ignores its context. A result that the handler returns later is reported as the event
+// tool.late_result and never as an outcome.
 //
-// Go cannot stop a goroutine. What a handler that was given up can still do to
-// the world is up to the handler: whatever it does inside [Commit] cannot
-// happen after the outcome. The fence is held over the effect, not looked at
-// before it; the outcome waits for an effect that has begun, for five seconds
-// at most. Put the write, the rename, the request that matters into Commit,
-// and prepare it outside:
+// Go cannot stop a goroutine, so a handler that outlives its call can still have effects. An
+// effect inside [Commit] cannot happen after the outcome: Commit holds the fence of the call for
+// as long as the effect runs, and the outcome waits up to five seconds for an effect that has
+// begun. Put the write, the rename or the request into Commit, and prepare it outside:
 //
 //	content, err := render(ctx, in)
 //	...
 //	err = runtime.Commit(ctx, func() error { return os.Rename(tmp, path) })
 //
-// What must be taken back when a call does not complete is done through a
-// [Participant], by [PartOf]: it is committed once the output was accepted, and
-// rolled back on every other way; Outcome.RolledBack says that everything is as
-// it was. An idempotent tool that declares retry is run again, after what it did
-// was taken back, when its error is one of a resource ([Transient]) or when it
-// has returned within five seconds after its deadline. All attempts are one call.
+// A [Participant] takes part in the transaction of a call; [PartOf] returns its part of the
+// present attempt. The executor commits the part once it has accepted the output, and rolls it
+// back in every other case. Outcome.RolledBack says that nothing is left of what the call did.
 //
-// A panic of a handler, and runtime.Goexit, is a failed call. A panic in a
-// goroutine that a handler started, os.Exit and a fatal error of the Go runtime
-// end the process: no library can help there.
+// The executor runs an idempotent tool that declares retry again when its error is transient
+// ([Transient]), or when it has returned within five seconds after its deadline. It first rolls
+// back what the failed attempt did. All attempts belong to one call.
+//
+// A handler that panics or calls the standard runtime.Goexit is a failed call. A panic in a
+// goroutine that the handler started, os.Exit and a fatal error of the Go runtime end the
+// process. The executor cannot prevent that.
 //
 // # Events
 //
-// Every change of a call's state is one [Event], emitted by one function, and
-// which event may follow which is data ([EventKind.Legal]). A [Sink] gets them
-// one at a time in order: [JSONSink] and [LogSink] are here, and an application
-// can add its metrics. Each sink has a goroutine and a queue of 8,192 events, so
-// that one that blocks holds up no call: what overflows is counted ([Stats]),
-// reported, and told to the sink as sink.dropped. A [MemorySink] is filled at once.
-// Events carry sizes and no arguments or outputs, and texts of errors in them are
-// scrubbed of the values of members marked x-sensitive.
+// Every change of the state of a call is one [Event]. [EventKind.Legal] says which event may
+// happen in which state. A [Sink] receives the events in order, one at a time. [JSONSink] and
+// [LogSink] are part of this package; an application can add a sink for its metrics. Each sink
+// has a goroutine and a queue of 8,192 events, so a sink that blocks delays no call. Events that
+// do not fit into the queue are dropped. [Stats] counts them, the error handler gets a report,
+// and the sink gets a sink.dropped event. A [MemorySink] receives each event synchronously.
 //
-// Raw faults go to [WithErrorHandler], from a queue of their own, and outcomes with
-// their obligations to [WithObserver] before Execute returns. [Executor.Flush] and
-// [Executor.Shutdown] wait for all of them: a program that ends without either may
-// not have told everything.
+// Events carry sizes and never arguments or outputs. The executor removes the values of members
+// marked x-sensitive from the error texts of events.
+//
+// The function of [WithErrorHandler] receives raw faults, from a queue of its own. The function
+// of [WithObserver] receives each outcome with its obligations before Execute returns.
+// [Executor.Flush] and [Executor.Shutdown] wait for sinks, observers and the error handler. A
+// program that exits without calling either may lose events.
 //
 // # The journal
 //
-// With [WithJournal] every change is appended to one list, which is the audit
-// trail and what [Executor.Recover] reads at the next start. A handler starts when
-// it is durable that it is about to, approvers are told when the request is, and
-// a caller is answered when the outcome is: of what was answered nothing is lost.
-// What a call may need to be undone ([WithUndo]) is in the journal before its
-// handler starts, and is prepared once, however often the handler runs.
-// An undo handler runs as a handler does: [FromContext], [Commit] and [PartOf] work
-// in it, and what it does through participants is one transaction.
-// [Session.Undo] of a call of an earlier process is what it would have been in
-// that process. When the arguments or the state were erased, or do not fit the
-// declaration any more, it is refused, not_undoable, and the error handler is told why.
+// [WithJournal] sets an append-only list to which the executor writes every change. The journal
+// is the audit trail, and [Executor.Recover] reads it at the next start. The executor starts a
+// handler once the intent to start it is durable, notifies approvers once the request is durable,
+// and returns once the outcome is durable. A crash loses no outcome that a caller was given.
 //
-// When the journal cannot be written calls are denied journal_unavailable. A call
-// whose handler was running when the process died is done again if its tool may
-// be, taken back if participants have all that it did, and otherwise unknown. It
-// leaves that state by the tool's reconcile handler ([WithReconcile]), which
-// [Executor.Recover] asks at every start, by a person ([Session.Resolve]), or by an
-// undo. [CallInfo.Key] is the same in every attempt and in the reconcile handler.
+// What a call needs to be undone ([WithUndo]) is in the journal before its handler starts, and is
+// prepared once for all attempts. An undo handler runs as a handler does: [FromContext], [Commit]
+// and [PartOf] work in it, and what it does through participants is one transaction.
+// [Session.Undo] also undoes a call of an earlier process, with the same result. It answers
+// not_undoable when the arguments or the state were erased, or no longer fit the declaration, and
+// the error handler is told why.
 //
-// A journal that only one process at a time may write is a [journal.Owner]: the
-// executor renews its ownership every ten seconds. When it has lost it, or could
-// not renew it for a minute, nothing more is admitted or recorded, handlers are
-// cancelled (lease_lost), and what is pending is left to the next owner.
-// CallInfo.Fence grows with every owner, for systems that can refuse an older one.
+// While the journal cannot be written, calls are denied journal_unavailable.
 //
-// Other processes, which must not write the journal, want things done by a
-// [Command]: [Executor.Import] carries each out once. Package runtime/inbox brings
-// them, and the command line of ambit gives them.
+// A process can die while a handler runs. Recovery then runs the call again if its tool permits
+// that, or rolls it back if participants hold everything that it did. Any other such call is
+// unknown. It leaves that state in one of three ways: by the reconcile handler of its tool
+// ([WithReconcile]), which Recover calls at every start, by the decision of a person
+// ([Session.Resolve]), or by an undo. [CallInfo.Key] is the same in every attempt and in the
+// reconcile handler.
 //
-// # Ending
+// A journal that one process at a time may write is a [journal.Owner]. The executor renews its
+// ownership every ten seconds. An executor that has lost the ownership, or has not been able to
+// renew it for a minute, admits and records nothing more. It cancels its handlers (lease_lost)
+// and leaves pending calls to the next owner. CallInfo.Fence grows with every owner, so that an
+// external system can refuse requests of an earlier one.
 //
-// [Run.Close] cancels what still runs or waits (run_closed) and waits for the
-// handlers. [Session.Cancel] ends one call, wherever it stands, and
-// [Turn.StartCall] begins one that nobody waits for.
+// Other processes must not write the journal. They send a [Command], which [Executor.Import]
+// carries out once. Package runtime/inbox delivers commands, and the ambit command creates them.
 //
-// [Executor.Shutdown] stops admitting, lets what runs come to its end in the time
-// that it is given, tells the rest to stop, and records no outcome that it does
-// not know; requests for consent can be answered after a restart. [ShutdownOn]
-// does so when a signal comes. Nothing else needs to be closed: an executor holds
-// no goroutine while no call is being made. One that renews the ownership of a
-// journal does so until Shutdown.
+// # Closing and shutdown
+//
+// [Run.Close] cancels the calls of the run that still run or wait (run_closed) and waits for
+// their handlers. [Session.Cancel] ends one call in any state. [Turn.StartCall] starts a call
+// without waiting for its outcome.
+//
+// [Executor.Shutdown] stops admission, lets running calls finish until its context ends, and then
+// cancels the rest. It records no outcome that it does not know. Requests for consent stay open
+// and can be answered after a restart. [ShutdownOn] calls Shutdown when the process receives a
+// signal.
+//
+// Nothing else needs to be closed. An executor has no goroutine while no call is being made,
+// except that one which owns a journal renews its ownership until Shutdown.
 package runtime

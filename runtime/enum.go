@@ -7,17 +7,17 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// A SideEffect says what a tool does to the world.
+// A SideEffect says how a tool affects external state.
 type SideEffect uint8
 
 // The side effects, the most careful first.
 const (
-	SideEffectDestructive SideEffect = iota // may destroy what cannot be restored
-	SideEffectWrite                         // changes something
-	SideEffectRead                          // changes nothing
+	SideEffectDestructive SideEffect = iota // may destroy state that cannot be restored
+	SideEffectWrite                         // changes state
+	SideEffectRead                          // changes no state
 )
 
-// A DedupeMode says when an equal call is answered with the earlier one.
+// A DedupeMode says when an equal call gets the answer of the earlier one.
 type DedupeMode = rules.DedupeMode
 
 // The dedupe modes.
@@ -27,12 +27,12 @@ const (
 	DedupeAlways = rules.DedupeAlways // for the whole session
 )
 
-// A ConsentAsk says who decides that a person is asked.
+// A ConsentAsk says whether the policy or the declaration asks for consent.
 type ConsentAsk uint8
 
 // The values of ConsentAsk.
 const (
-	ConsentAskPolicy ConsentAsk = iota // the policy
+	ConsentAskPolicy ConsentAsk = iota // the policy decides
 	ConsentAskAlways                   // every call is asked
 )
 

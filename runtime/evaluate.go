@@ -9,20 +9,20 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A evaluation is what the policy has to say to a call. The rules come on top.
+// An evaluation is the result of the policy about a call. The rules are checked separately.
 type evaluation struct {
 	decision Decision
-	reason   Reason   // the first one against the call; ReasonNone: there is none
+	reason   Reason   // the first reason against the call; ReasonNone: there is none
 	reasons  []Reason // each once
 	detail   Detail
 	message  string
 	denials  []Denial
 	fault    *CallError
-	asks     bool // the call needs somebody's consent
+	asks     bool // the call needs consent
 }
 
-// evaluatePolicy asks the policy about the call and applies its rewrites. It reports
-// false when the call has ended; what the policy says is in the worker's judgement.
+// evaluatePolicy asks the policy about the call and applies its rewrites. It stores the
+// result in the worker's evaluation, and reports false when the call has ended.
 func (c *call) evaluatePolicy() bool {
 	j := &c.worker.evaluation
 	*j = evaluation{}
@@ -53,8 +53,8 @@ func (c *call) evaluatePolicy() bool {
 	return true
 }
 
-// reevaluate applies the rewrites of d and asks once more. What the policy then
-// wants to rewrite must be as it wants it already.
+// reevaluate applies the rewrites of d and asks the policy once more. Rewrites in the
+// second answer must leave the arguments as they are.
 func (c *call) reevaluate(d Decision) (Decision, bool) {
 	text, args, err := c.rewrite(c.finalText, c.final, d.Rewrites)
 	if err != nil {
@@ -75,18 +75,18 @@ func (c *call) reevaluate(d Decision) (Decision, bool) {
 	return d, true
 }
 
-// refuse sets the one reason against the call.
+// refuse sets the only reason against the call.
 func (j *evaluation) refuse(r Reason, detail Detail, message string) {
 	j.reason, j.reasons, j.detail, j.message = r, []Reason{r}, detail, message
 }
 
-// policyFault judges that the call is denied because the policy could not be
-// asked or made no sense. It reports false.
+// policyFault denies the call because the policy could not be asked or answered with an
+// error. It reports false.
 func (c *call) policyFault(rule string, err error) bool {
 	return c.policyFaulty(rule, c.faulty(ReasonPolicyError, err))
 }
 
-// policyFaulty is policyFault for a fault that was made before.
+// policyFaulty is policyFault for a fault that exists already.
 func (c *call) policyFaulty(rule string, fault *CallError) bool {
 	j := &c.worker.evaluation
 	j.refuse(ReasonPolicyError, Detail{Rule: rule}, "the policy could not judge the call, which is denied therefore")
@@ -94,7 +94,7 @@ func (c *call) policyFaulty(rule string, fault *CallError) bool {
 	return false
 }
 
-// deny sets the reasons that the denials of the policy are.
+// deny sets the reasons for the denials of the policy.
 func (j *evaluation) deny(denials []Denial, spec *Spec) {
 	denials = slices.Clone(denials)
 	slices.SortStableFunc(denials, func(a, b Denial) int {
@@ -120,7 +120,7 @@ func (j *evaluation) deny(denials []Denial, spec *Spec) {
 	}
 }
 
-// bound refuses the call when it cannot meet what the policy obliges it to.
+// bound refuses the call when it cannot meet the obligations of the policy.
 func (c *call) bound(obligations []Obligation) {
 	for _, o := range obligations {
 		switch o.Code {

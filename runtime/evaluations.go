@@ -16,23 +16,22 @@ const (
 	maxTick = 10 * time.Millisecond
 )
 
-// Evaluations bounds the evaluations of the policy (SEMANTICS section 6.3): at most
-// GOMAXPROCS run at once, and the calls of a tool whose evaluations hang are
-// denied without one.
+// evaluations bounds the evaluations of the policy (SEMANTICS section 6.3): at most GOMAXPROCS run
+// at once, and the calls of a tool whose evaluations hang are denied without one.
 //
-// The limit of an evaluation is counted in ticks of a timer, not read off a clock:
-// a tick that comes late, because the process was stopped or the machine is busy,
-// counts once. So an evaluation is only charged for time in which it could run.
+// The time of an evaluation is counted in ticks of a timer and not read from a clock. A
+// tick that comes late, because the process was stopped or the machine is busy, counts
+// once. An evaluation is therefore only charged for time in which it could run.
 type evaluations struct {
-	places slots         // an abandoned evaluation has given its place back
+	places slots         // an abandoned evaluation holds none
 	tick   time.Duration // at most maxTick
 	ticks  int           // the limit of an evaluation
 
-	abandoned []atomic.Int32 // by position in the registry: evaluations that still run
-	broken    atomic.Int32   // tools with maxAbandoned of them or more
+	abandoned []atomic.Int32 // by position in the registry: abandoned evaluations that still run
+	broken    atomic.Int32   // tools with at least maxAbandoned abandoned evaluations
 }
 
-// open makes v ready for a number of tools.
+// open prepares v for a number of tools.
 func (v *evaluations) open(tools int, limit time.Duration) {
 	v.places.limit = goruntime.GOMAXPROCS(0)
 	v.tick = min(limit, maxTick)
@@ -40,7 +39,7 @@ func (v *evaluations) open(tools int, limit time.Duration) {
 	v.abandoned = make([]atomic.Int32, tools)
 }
 
-// blocked says why the policy is not asked about calls of the tool at position i,
+// blocked returns why the policy is not asked about calls of the tool at position i,
 // nil when it is.
 func (v *evaluations) blocked(i int) error {
 	switch {
@@ -52,8 +51,8 @@ func (v *evaluations) blocked(i int) error {
 	return nil
 }
 
-// abandon counts an evaluation about the tool at position i that outlived its
-// limit, and gives its place to another one.
+// abandon counts an evaluation about the tool at position i that exceeded its limit,
+// and releases its place.
 func (v *evaluations) abandon(i int, e *Executor) {
 	if v.abandoned[i].Add(1) == maxAbandoned {
 		v.broken.Add(1)
@@ -61,15 +60,15 @@ func (v *evaluations) abandon(i int, e *Executor) {
 	v.places.release(e)
 }
 
-// returned counts an abandoned evaluation that has ended after all.
+// returned counts an abandoned evaluation that has returned.
 func (v *evaluations) returned(i int) {
 	if v.abandoned[i].Add(-1) == maxAbandoned-1 {
 		v.broken.Add(-1)
 	}
 }
 
-// outlasts waits for done for as long as an evaluation may take, and reports
-// whether that was not long enough.
+// outlasts waits for done as long as an evaluation may take, and reports whether done
+// did not happen in that time.
 func (v *evaluations) outlasts(e *Executor, done *signal) bool {
 	for range v.ticks {
 		if e.waitFor(done, v.tick) {
@@ -79,7 +78,7 @@ func (v *evaluations) outlasts(e *Executor, done *signal) bool {
 	return true
 }
 
-// awaitPlace waits until the policy may be asked about c, inside the budget of its
+// awaitPlace waits until the policy may be asked about c, within the budget of its
 // turn. It reports false when the call has ended meanwhile.
 func (c *call) awaitPlace() bool {
 	v := &c.exec.evaluations

@@ -16,7 +16,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// hangingPolicy allows every call, those of the tools named in hang after an hour.
+// hangingPolicy returns a policy that allows every call, and takes an hour for calls of
+// the tools named in hang.
 func hangingPolicy(hang ...string) runtime.Policy {
 	return runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 		for _, tool := range hang {
@@ -28,8 +29,8 @@ func hangingPolicy(hang ...string) runtime.Policy {
 	})
 }
 
-// TestBreakerIsPerTool abandons evaluations of one tool after the other: the
-// breaker of a tool leaves the others alone, until four of them are open.
+// TestBreakerIsPerTool abandons evaluations of one tool after the other: the breaker of
+// a tool does not affect other tools until four of them are open.
 func TestBreakerIsPerTool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tools []*runtime.Tool
@@ -57,8 +58,8 @@ func TestBreakerIsPerTool(t *testing.T) {
 	})
 }
 
-// TestEvaluationsAtOnce holds a burst of calls to one evaluation for each
-// processor, and denies none of those that wait for longer than the limit.
+// TestEvaluationsAtOnce makes many calls at once: as many evaluations run as there are
+// processors, and no call is denied because it waited for longer than the limit.
 func TestEvaluationsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int32
@@ -85,7 +86,7 @@ func TestEvaluationsAtOnce(t *testing.T) {
 	})
 }
 
-// TestWaitingForAnEvaluationEndsWithTheTurn keeps all places taken.
+// TestWaitingForAnEvaluationEndsWithTheTurn keeps all places occupied.
 func TestWaitingForAnEvaluationEndsWithTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
@@ -121,8 +122,8 @@ func TestWaitingForAnEvaluationEndsWithTheTurn(t *testing.T) {
 	})
 }
 
-// A lateClock is a clock whose timers come late: time jumps, as it does for a
-// process that was stopped.
+// A lateClock is a clock whose timers fire late: time jumps, as it does for a process
+// that was stopped.
 type lateClock struct {
 	mu     sync.Mutex
 	now    time.Time
@@ -162,7 +163,7 @@ func (t *lateTimer) Reset(d time.Duration) bool {
 	return runs
 }
 
-// jump lets time pass at once, and then calls what is due.
+// jump advances the time at once and then calls what is due.
 func (c *lateClock) jump(d time.Duration) {
 	c.mu.Lock()
 	c.now = c.now.Add(d)
@@ -179,8 +180,8 @@ func (c *lateClock) jump(d time.Duration) {
 	}
 }
 
-// TestStoppedProcessAbandonsNoEvaluation stops the process for ten minutes, again
-// and again, while a policy is being evaluated.
+// TestStoppedProcessAbandonsNoEvaluation stops the process for ten minutes, repeatedly,
+// while a policy is being evaluated.
 func TestStoppedProcessAbandonsNoEvaluation(t *testing.T) {
 	asked, free := make(chan struct{}), make(chan struct{})
 	policy := runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {

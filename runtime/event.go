@@ -2,14 +2,14 @@ package runtime
 
 import "time"
 
-// A State is where a call stands in its life.
+// A State is the state of a call in its life cycle.
 type State uint8
 
 // The states of a call.
 const (
-	StateDeclared   State = iota // the call exists, nothing about it is known to be right
+	StateDeclared   State = iota // the call exists; nothing of it has been checked
 	StateValidated               // its tool exists and its input is valid
-	StateAuthorized              // nothing refuses it; what it needs is reserved
+	StateAuthorized              // policy and rules admit it; what it needs is reserved
 	StateExecuting               // its handler was started
 	StateCompleted
 	StateFailed
@@ -37,7 +37,7 @@ func (s State) Ended() bool { return s >= StateCompleted }
 // An EventKind names what happened to a call.
 type EventKind uint8
 
-// The kinds of events. Which of them may happen in which state is fixed; Legal tells.
+// The kinds of events. Legal reports which of them may happen in which state.
 const (
 	EventInvoked EventKind = iota
 	EventValidated
@@ -60,9 +60,9 @@ const (
 	EventUndone
 	EventUndoFailed
 	EventLateResult
-	EventLingering   // its handler still runs, the grace after the end of the call
+	EventLingering   // its handler still runs when the grace after the end of the call is over
 	EventConsentOff  // of no call
-	EventSinkDropped // of no call, and for one sink only: it has missed events
+	EventSinkDropped // of no call, and for one sink only, which has missed events
 )
 
 var eventNames = [...]string{
@@ -82,9 +82,9 @@ func (k EventKind) String() string { return nameOf("event", eventNames[:], k) }
 func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // An Event is one transition of one call. It holds sizes and never arguments or
-// outputs; values of members marked x-sensitive are taken out of error texts.
+// outputs. The values of members marked x-sensitive are removed from error texts.
 type Event struct {
-	Seq  uint64 // grows by one with every event of an executor; 0: of sink.dropped, or recorded nowhere (journal.ErrUnavailable)
+	Seq  uint64 // grows by one with every event of an executor; 0: of sink.dropped, or not recorded (journal.ErrUnavailable)
 	Time time.Time
 	Kind EventKind
 	From State
@@ -96,7 +96,7 @@ type Event struct {
 	Agent             string // the sub-agent; empty: none
 	Principal         string
 	RequestID         string // of the request for consent
-	By                string // who answered, undid, or switched off
+	By                string // the id of the person who answered, undid, or switched consent off
 	Resolution        string // of an answer: accepted, recorded or rejected; of an undo that failed: rejected or failed
 	Rejection         string // of a rejected answer, or an undo that failed: why
 	Attempt           int    // 0 before the handler was started
@@ -115,15 +115,14 @@ type Event struct {
 	Stack string // of a panic
 }
 
-// A Sink receives every event of an executor, one at a time, in the order of Seq,
-// from a goroutine of its own: a sink that blocks holds up no call. 8,192 events
-// wait for it; more are dropped, which is reported to the error
-// handler, and the sink is told by sink.dropped when it takes events again. The
-// journal is the record. Flush and Shutdown wait for what is queued. A MemorySink is
-// filled at once.
+// A Sink receives every event of an executor, one at a time, in the order of Seq. Each sink has its
+// own goroutine, so a sink that blocks delays no call. 8,192 events wait for a sink. Further events
+// are dropped, which is reported to the error handler; when the sink takes events again it gets a
+// sink.dropped event. Only the journal is complete. Flush and Shutdown wait for queued events. A
+// MemorySink receives each event synchronously.
 //
-// The event is the sink's own, and valid during the call of Emit: its lists must not
-// be changed. An error is reported to the error handler and changes nothing else.
+// The event belongs to the sink, and is valid during the call of Emit: its lists must
+// not be changed. An error is reported to the error handler and changes nothing else.
 type Sink interface {
 	Emit(*Event) error
 }

@@ -18,13 +18,13 @@ const (
 )
 
 const (
-	// grace is how long an outcome waits for writes under the fence that had
-	// begun before the call ended.
+	// grace is how long an outcome waits for effects under the fence that had begun
+	// before the call ended.
 	grace = 5 * time.Second
 )
 
-// An Executor executes calls of the tools in a registry under a policy. It is
-// safe for concurrent use. The zero value refuses to start runs.
+// An Executor executes calls of the tools in a registry under a policy. It is safe for
+// concurrent use. The zero value refuses to start runs.
 type Executor struct {
 	reg          *Registry
 	policy       Policy
@@ -33,15 +33,15 @@ type Executor struct {
 	observers    []func(CallInfo, Outcome)
 	onError      func(*CallError) // nil: there is none
 	faults       outbox[*CallError]
-	observing    tally  // observers that are being told
+	observing    tally  // counts the observers that are being called
 	clock        Clock  // nil: the real one
-	waiter       Waiter // nil: nobody wants to know
+	waiter       Waiter // nil: the clock is no Waiter
 	approvers    []Approver
 	participants []participant
-	polled       bool // somebody looks at Requests
+	polled       bool // the application polls Requests
 	reminders    int
 	artifacts    ArtifactStore                        // nil: no tool declares artifact
-	noted        func(session string, ev rules.Event) // nil: nobody is told of changes of rule states
+	noted        func(session string, ev rules.Event) // gets every change of a rule state; nil: none is set
 
 	engine    *rules.Engine
 	wants     []rules.Wants // by position in the registry
@@ -55,12 +55,12 @@ type Executor struct {
 	undos     undoAttempts
 	waiters   waiters
 	minimum   time.Duration
-	hooks     *simhooks.Rig // of a simulation; nil: this is none
-	patience  time.Duration // with the policy
+	hooks     *simhooks.Rig // of a simulation; nil: this is not one
+	patience  time.Duration // how long an evaluation of the policy may take
 
 	evaluations evaluations
 	slots       []slots      // by position in the registry
-	lingering   atomic.Int64 // handlers that have outlived their call
+	lingering   atomic.Int64 // handlers that still run although their call has ended
 	capacity    capacity
 	gate        inflight
 	workers     workerPool
@@ -73,7 +73,7 @@ type Executor struct {
 // An Option changes an Executor while NewExecutor makes it.
 type Option func(*Executor)
 
-// NewExecutor returns an executor of the tools in reg, judged by policy.
+// NewExecutor returns an executor of the tools in reg, under policy.
 func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error) {
 	if reg.Len() == 0 {
 		return nil, errors.New("the registry is empty: an executor needs at least one tool")
@@ -119,31 +119,29 @@ func NewExecutor(reg *Registry, policy Policy, opts ...Option) (*Executor, error
 	return e, nil
 }
 
-// WithSink adds a receiver of events.
+// WithSink adds a sink for events.
 func WithSink(s Sink) Option {
 	return func(e *Executor) { e.sinks = append(e.sinks, &sinkQueue{sink: s}) }
 }
 
-// WithErrorHandler sets who is told of what a model must not see: panics with
-// their stacks, raw errors of handlers and policies, faults of sinks and
-// observers. f is called from a goroutine of its own, one fault at a time and in
-// order; while it does not return, 8,192 faults wait and more are dropped, which f
-// is told when it returns. Flush waits for it.
+// WithErrorHandler sets a function for faults that a model must not see: panics with their stacks,
+// raw errors of handlers and policies, faults of sinks and observers. The executor calls f in its
+// own goroutine, one fault at a time and in order. While f runs 8,192 faults wait; further ones are
+// dropped, and f is told their number when it returns. Flush waits for f.
 func WithErrorHandler(f func(*CallError)) Option {
 	return func(e *Executor) { e.onError = f }
 }
 
-// WithMinimumBudget sets how much of the turn's budget a call must find to be
+// WithMinimumBudget sets how much of the turn's budget must be left for a call to be
 // considered. The default is wrong when turns are short.
 func WithMinimumBudget(d time.Duration) Option {
 	return func(e *Executor) { e.minimum = d }
 }
 
-// WithPolicyTimeout sets how long one evaluation of the policy may take, in time
-// in which the process ran: it is counted in ticks of 10 ms, and a tick that comes
-// late counts once. Waiting for a place among the evaluations is no part of it
-// (SEMANTICS section 3.5). The default, one second, is wrong when the policy asks
-// another process.
+// WithPolicyTimeout sets how long one evaluation of the policy may take, in time in
+// which the process ran: it is counted in ticks of 10 ms, and a tick that comes late
+// counts once. Waiting for a place among the evaluations does not count (SEMANTICS
+// section 3.5). The default, one second, is wrong when the policy asks another process.
 func WithPolicyTimeout(d time.Duration) Option {
 	return func(e *Executor) { e.patience = d }
 }
@@ -156,17 +154,17 @@ func (e *Executor) Registry() *Registry {
 	return e.reg
 }
 
-// A inflight counts who is inside, and can be shut.
+// An inflight counts the calls that have entered, and can be shut.
 type inflight struct {
 	inside atomic.Int64
 	closed atomic.Bool
 
 	mu    sync.Mutex
-	owner *Executor // of who waits
-	idle  *signal   // happens when a shut gate has nobody inside
+	owner *Executor // the executor that waits
+	idle  *signal   // happens when the gate is shut and all calls have left
 }
 
-// enter goes in, unless the gate is shut.
+// enter counts a call, unless the gate is shut.
 func (g *inflight) enter() bool {
 	g.inside.Add(1)
 	if g.closed.Load() {
@@ -189,11 +187,11 @@ func (g *inflight) leave() {
 	}
 }
 
-// shut lets nobody in any more.
+// shut lets no further calls in.
 func (g *inflight) shut() { g.closed.Store(true) }
 
-// wait waits until all have left a shut gate, late happens, or done is closed; the
-// last two may be nil. It returns how many are still inside.
+// wait waits until all calls have left a shut gate, late happens, or done is closed.
+// late and done may be nil. It returns how many calls are still inside.
 func (g *inflight) wait(e *Executor, late *signal, done <-chan struct{}) int64 {
 	for g.inside.Load() > 0 {
 		g.mu.Lock()
@@ -202,7 +200,7 @@ func (g *inflight) wait(e *Executor, late *signal, done <-chan struct{}) int64 {
 		}
 		idle := g.idle
 		g.mu.Unlock()
-		if g.inside.Load() == 0 { // the last one may have left before it saw idle
+		if g.inside.Load() == 0 { // the last call may have left before it saw idle
 			break
 		}
 		if e.wait(idle, late, done) != sawA {

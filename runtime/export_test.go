@@ -5,10 +5,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// Note sets who is told of every change of a rule state, before there are any.
+// Note sets a function that gets every change of a rule state. Call Note before the
+// first change.
 func (e *Executor) Note(f func(session string, ev rules.Event)) { e.noted = f }
 
-// NoteConsent sets who is told of every change of the book of requests.
+// NoteConsent sets a function that gets every change of the book of requests.
 func (e *Executor) NoteConsent(f func(consent.Event)) {
 	e.approvals.mu.Lock()
 	defer e.approvals.mu.Unlock()
@@ -21,7 +22,7 @@ func (e *Executor) Engine() *rules.Engine { return e.engine }
 // BookKey returns the key of the book of requests.
 func (e *Executor) BookKey() []byte { return e.approvals.key }
 
-// Veiled returns a digest of arguments as it is recorded.
+// Veiled returns a digest of arguments in the form in which it is recorded.
 func (e *Executor) Veiled(d rules.Digest) rules.Digest {
 	e.log.mask(&d)
 	return d
@@ -34,11 +35,11 @@ func (e *Executor) HoldAdmitted() (release func()) {
 	return e.shadow.mu.Unlock
 }
 
-// Block keeps the tool at position i from running until the turn ends, as one that
-// timed out does.
+// Block keeps the tool at position i from running until the turn ends, as a tool that
+// timed out is.
 func (t *Turn) Block(i int) { t.block(i) }
 
-// HideCalls empties the index of all calls of s: what walks it finds none.
+// HideCalls empties the index of all calls of s, so that a walk over it finds none.
 func (s *Session) HideCalls() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -233,7 +233,7 @@ func (c *call) overdue(p phase) {
 		return
 	case phaseCommitting:
 		e = &result{}
-		c.maybe(e, ReasonCommitFailed, errCommitting)
+		c.setUnknown(e, ReasonCommitFailed, errCommitting)
 	default:
 		return
 	}
