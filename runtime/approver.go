@@ -52,8 +52,8 @@ func WithMaxOpenRequests(n int) Option {
 type (
 	// A Grant is a standing consent.
 	Grant = consent.Grant
-	// A Lasting says how long an approval lasts.
-	Lasting = consent.GrantLifetime
+	// A GrantLifetime says how long an approval lasts.
+	GrantLifetime = consent.GrantLifetime
 	// A Predicate is met by arguments in which one member compares to a value.
 	Predicate = consent.Predicate
 	// A ResolutionKind is the result of an answer.
@@ -95,7 +95,7 @@ type Answer struct {
 	By        string // an authenticated id
 	Approve   bool
 	Message   string
-	Grant     Lasting       // what is granted beyond this call
+	Grant     GrantLifetime // what is granted beyond this call
 	For       time.Duration // GrantDuration: from the approval
 	Cover     GrantCover    // without effect for GrantOnce
 	CoverArgs []Predicate   // CoverArgs: all of them must be met

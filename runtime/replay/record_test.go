@@ -269,7 +269,7 @@ func (p *play) step() {
 		p.call(p.run.Child(runtime.RunConfig{ID: "helper"}).Turn(runtime.TurnConfig{}), in)
 	case n < 20:
 		a := runtime.Answer{By: "alice", Approve: p.rng.IntN(4) > 0, Message: "so be it"}
-		if a.Grant = runtime.Lasting(p.rng.IntN(3)); a.Grant == runtime.GrantDuration {
+		if a.Grant = runtime.GrantLifetime(p.rng.IntN(3)); a.Grant == runtime.GrantDuration {
 			a.For = 5 * time.Second
 		}
 		if p.rng.IntN(4) == 0 {

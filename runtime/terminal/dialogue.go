@@ -193,7 +193,7 @@ func (d *dialogue) take(ctx context.Context, choice string) (a runtime.Answer, d
 }
 
 // lasting asks how long a grant is to last.
-func (d *dialogue) lasting(ctx context.Context) (runtime.Lasting, time.Duration, bool, error) {
+func (d *dialogue) lasting(ctx context.Context) (runtime.GrantLifetime, time.Duration, bool, error) {
 	line, err := d.read(ctx, "for how long (15m, 2h, or session)")
 	line = strings.TrimSpace(line)
 	switch {
