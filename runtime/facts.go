@@ -17,15 +17,15 @@ type Facts struct {
 // A derivation is what a policy derived from a snapshot, or what it may start
 // from. It is immutable.
 type derivation struct {
-	memo    any   // what build returned; nil: it was not asked
-	base    any   // else: the memo of an earlier snapshot
-	changed []int // and the tools that changed since base
+	memo    any   // what build returned; nil: build was not called
+	base    any   // then: the memo of an earlier snapshot
+	changed []int // the tools that changed since base
 }
 
 // ToolFacts is what happened with one tool in a run.
 type ToolFacts struct {
 	Invocations uint32 // handlers started, and calls that are admitted to start or wait for consent
-	Successes   uint32 // that were not undone
+	Successes   uint32 // calls that completed and were not undone
 }
 
 // Version grows with every change of the run's facts. Equal versions of one run
@@ -106,7 +106,7 @@ type factView struct {
 	changed []int
 }
 
-// look returns the facts of r as they stand. Two snapshots are the same pointer
+// look returns the current facts of r. Two snapshots are the same pointer
 // when nothing in them has changed. The session's lock is held.
 func (r *Run) look() *Facts {
 	v := &r.facts
