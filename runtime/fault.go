@@ -10,7 +10,7 @@ import (
 // errExited is the error of a fault whose code ended its goroutine.
 var errExited = errors.New("the goroutine was left by runtime.Goexit")
 
-// A CallError is a fault that an operator should see and a model must not.
+// A CallError is a fault that is meant for operators, and never for a model.
 type CallError struct {
 	Tool, CallID, SessionID, RunID string
 
@@ -23,7 +23,7 @@ type CallError struct {
 	told bool   // the error handler was told
 }
 
-// Error describes the fault, and says of which call it is.
+// Error describes the fault and names its call.
 func (e *CallError) Error() string {
 	text := e.text()
 	if e.CallID == "" && e.Tool == "" {

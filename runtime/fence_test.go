@@ -24,7 +24,7 @@ type ledger struct {
 }
 
 func (l *ledger) write(call int64) {
-	goruntime.Gosched() // any work between looking and writing
+	goruntime.Gosched() // any work between the read and the write
 	if l.owner.Load() != call {
 		l.late.Add(1)
 	}

@@ -109,7 +109,7 @@ func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *redact.Payloads) (e
 	case err != nil:
 	case r.Output.Secrets == 0: // equal to the answer
 		r.Output = redact.Plain(out.Output)
-	case len(c.obligations) > 0: // redacted again, because the journal's copy has secrets masked
+	case len(c.obligations) > 0: // the obligations are applied to the value whose secrets are masked
 		var masked []byte
 		if masked, err = c.redact(wire.Raw(r.Output.Value)); err == nil {
 			r.Output = redact.Plain(masked)

@@ -20,7 +20,7 @@ const (
 	maxQuoted = 64
 )
 
-// limited returns a message, cut when it is too long.
+// limited returns a message, cut when it is longer than maxMessage.
 func limited(message string) string {
 	if len(message) <= maxMessage {
 		return message
@@ -157,9 +157,9 @@ func (c *call) judged(e *result) {
 	e.verdict.Input = encoded(c.final)
 }
 
-// verdict is what WhatIf returns of an ended dry call.
+// verdict returns the Verdict of an ended dry call.
 func (c *call) verdict() Verdict {
-	v := Verdict{Input: encoded(c.args)} // the evaluation was given up, or not begun
+	v := Verdict{Input: encoded(c.args)} // the evaluation was abandoned, or had not begun
 	if c.found != nil {
 		v = *c.found
 	}

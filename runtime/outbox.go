@@ -16,7 +16,7 @@ const (
 	outboxPause = time.Millisecond
 	// outboxBatch is how many waiting values are delivered without a pause.
 	outboxBatch = 16
-	// outboxKept is how many values an idle outbox keeps memory for.
+	// outboxKept is the largest capacity, in values, that an idle outbox retains.
 	outboxKept = 1024
 )
 

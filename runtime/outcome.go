@@ -50,7 +50,7 @@ type Outcome struct {
 	Output      wire.Raw         // JSON; nil unless completed, or when it is in Artifact
 	Artifact    *StoredOutput    // the output, when it is longer than the tool's artifact allows
 	Duration    time.Duration    // from the call to the outcome
-	RolledBack  bool             // everything that the call did through participants was taken back
+	RolledBack  bool             // everything that the call did through participants was rolled back
 	Retryable   bool             // of a timeout: the same call may be repeated
 	Obligations []Obligation     // that the policy attached to a call it allowed
 	Denials     []Denial         // the reasons of the policy against the call

@@ -55,7 +55,7 @@ type ForeignPart interface {
 	Foreign()
 }
 
-// ErrMaybeCommitted is returned by the Commit of a ForeignPart that does not know
+// ErrMaybeCommitted is the error of a Commit of a ForeignPart that does not know
 // whether it has committed. Any other error says that it has not.
 var ErrMaybeCommitted = errors.New("it is not known whether it was committed")
 

@@ -179,7 +179,7 @@ func (b *broken) Append(ctx context.Context, entries []journal.Entry) error {
 	return b.Memory.Append(ctx, entries)
 }
 
-// TestUnwritableJournal breaks the journal after each append of a call.
+// TestUnwritableJournal makes the journal fail after each append of a call.
 func TestUnwritableJournal(t *testing.T) {
 	for left := 1; ; left++ { // the first append is that of the recovery
 		ran := false

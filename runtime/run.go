@@ -71,9 +71,9 @@ func (r *Run) WithPrincipal(principal string) *Run {
 
 // Child returns r for the calls of a sub-agent, which has the id of cfg. The sub-agent
 // has its own counters, and shares the run, the successes in it and the limit that all
-// tools share. A call of it is refused, and needs consent, in every case in which a
-// call of its parent would be; it has none of the grants of its parent. Closing the
-// child ends only its own calls.
+// tools share. A call of it is denied, or needs consent, wherever a call of its parent
+// would; it has none of the grants of its parent. Closing the child ends only its own
+// calls.
 func (r *Run) Child(cfg RunConfig) *Run {
 	if r == nil || r.session == nil {
 		return r

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A MemorySink keeps events in memory. The zero value is ready for use.
+// A MemorySink stores events in memory. The zero value is ready for use.
 type MemorySink struct {
 	mu     sync.Mutex
 	events []Event
