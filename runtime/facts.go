@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Facts is what happened in a run, as one call saw it: an immutable snapshot.
-// The zero value and nil have the facts of no call.
+// Facts is what happened in a run, as one call saw it: an immutable snapshot. The zero value and
+// nil have the facts of no call.
 type Facts struct {
 	version uint64
 	tools   []ToolFacts
@@ -14,8 +14,8 @@ type Facts struct {
 	derived atomic.Pointer[derivation]
 }
 
-// A derivation is what a policy derived from a snapshot, or the base from which it may
-// derive that. It is immutable.
+// A derivation is what a policy derived from a snapshot, or the base from which it may derive that.
+// It is immutable.
 type derivation struct {
 	memo    any   // what build returned; nil: build was not called
 	base    any   // then: the memo of an earlier snapshot
@@ -53,14 +53,14 @@ func (f *Facts) Len() int {
 	return len(f.tools)
 }
 
-// Memo returns what build derives from f, and stores it for the next caller. A policy
-// that needs the facts in another form builds it once per snapshot, from the form that
-// it built for an earlier snapshot of the run.
+// Memo returns what build derives from f, and stores it for the next caller. A policy that needs
+// the facts in another form builds it once per snapshot, from the form that it built for an earlier
+// snapshot of the run.
 //
-// base is that earlier form and changed has the positions of the tools that differ from
-// it, possibly repeated. When base is nil, build must build the whole form. build must
-// not change base, which other calls may be reading, and must not return nil. A
-// snapshot stores one form: the first one that was built.
+// base is that earlier form and changed has the positions of the tools that differ from it,
+// possibly repeated. When base is nil, build must build the whole form. build must not change base,
+// which other calls may be reading, and must not return nil. A snapshot stores one form: the first
+// one that was built.
 func (f *Facts) Memo(build func(base any, changed []int) any) any {
 	if f == nil {
 		return build(nil, nil)
@@ -78,12 +78,11 @@ func (f *Facts) Memo(build func(base any, changed []int) any) any {
 	return f.derived.Load().memo
 }
 
-// maxChanged is how many changes a snapshot carries for Memo before it drops
-// the base: then a complete build is as cheap.
+// maxChanged is how many changes a snapshot carries for Memo before it drops the base: then a
+// complete build is as cheap.
 const maxChanged = 64
 
-// inherit returns the derivation for the snapshot after f, in which the tools at
-// changed differ.
+// inherit returns the derivation for the snapshot after f, in which the tools at changed differ.
 func (f *Facts) inherit(changed []int) *derivation {
 	if f == nil {
 		return nil
@@ -107,8 +106,8 @@ type factView struct {
 	changed []int
 }
 
-// look returns the current facts of r. Two snapshots are the same pointer
-// when nothing in them has changed. The session's lock is held.
+// look returns the current facts of r. Two snapshots are the same pointer when nothing in them has
+// changed. The session's lock is held.
 func (r *Run) look() *Facts {
 	v := &r.facts
 	state := r.session.state
@@ -155,8 +154,7 @@ func factsAt(used, successes []int32, i int) (f ToolFacts) {
 	return f
 }
 
-// without returns f for the evaluation of a call of the tool: without that call's own
-// slot.
+// without returns f for the evaluation of a call of the tool: without that call's own slot.
 func (f *Facts) without(tool int) *Facts {
 	own := &Facts{version: f.version, tools: slices.Clone(f.tools)}
 	if n := &own.tools[tool].Invocations; *n > 0 {

@@ -56,8 +56,8 @@ func (e *CallError) text() string {
 	return e.Reason.String()
 }
 
-// faulty returns a fault of c. It reads the text of err here, so the caller holds no
-// lock unless err is an error of this package.
+// faulty returns a fault of c. It reads the text of err here, so the caller holds no lock unless
+// err is an error of this package.
 func (c *call) faulty(r Reason, err error) *CallError {
 	f := &CallError{
 		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
@@ -68,8 +68,8 @@ func (c *call) faulty(r Reason, err error) *CallError {
 	return f
 }
 
-// panicked returns the fault for the recovered panic value v. The deferred function
-// that recovered v calls it, while the panicking stack is still in place.
+// panicked returns the fault for the recovered panic value v. The deferred function that recovered
+// v calls it, while the panicking stack is still in place.
 func (c *call) panicked(v any) *CallError {
 	f := c.faulty(ReasonPanic, nil)
 	f.Panic, f.Stack = v, debug.Stack()
@@ -77,8 +77,7 @@ func (c *call) panicked(v any) *CallError {
 	return f
 }
 
-// report passes a fault to the error handler, once. It does not wait for the error
-// handler.
+// report passes a fault to the error handler, once. It does not wait for the error handler.
 func (e *Executor) report(f *CallError) {
 	if e.onError == nil || f.told {
 		return

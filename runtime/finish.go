@@ -25,17 +25,17 @@ type result struct {
 	verdict   *Verdict
 }
 
-// end gives the call its outcome. The first caller of end wins; later calls do nothing.
-// It always reports false, so that a step of the worker can return its result. The
-// caller that must know whether it was first uses tryEnd.
+// end gives the call its outcome. The first caller of end wins; later calls do nothing. It always
+// reports false, so that a step of the worker can return its result. The caller that must know
+// whether it was first uses tryEnd.
 func (c *call) end(e result) bool {
 	c.tryEnd(&e)
 	return false
 }
 
-// tryEnd gives the call its outcome and reports whether the call had none before. When
-// it returns true no new effect under the fence can start. The effects that had started
-// have ended, or their grace is over.
+// tryEnd gives the call its outcome and reports whether the call had none before. When it returns
+// true no new effect under the fence can start. The effects that had started have ended, or their
+// grace is over.
 func (c *call) tryEnd(e *result) bool {
 	var over *signal
 	defer func() { // also when the code below panics or calls runtime.Goexit
@@ -58,17 +58,16 @@ func (c *call) tryEnd(e *result) bool {
 	return true
 }
 
-// tell sets the text that the event of e has for operators. It may run code of the
-// tool.
+// tell sets the text that the event of e has for operators. It may run code of the tool.
 func (e *result) tell(c *call) {
 	if !e.told {
 		e.text, e.told = c.tells(&e.outcome, e.fault), true
 	}
 }
 
-// conclude is the part of tryEnd that holds the call's lock. If e becomes the result of
-// the call, it sets over to the signal that the waiters are owed. It reports whether
-// the caller must tell the observers.
+// conclude is the part of tryEnd that holds the call's lock. If e becomes the result of the call,
+// it sets over to the signal that the waiters are owed. It reports whether the caller must tell the
+// observers.
 func (c *call) conclude(e *result, over **signal) (tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,15 +101,15 @@ func (c *call) conclude(e *result, over **signal) (tell bool) {
 	return c.detached || c.alone
 }
 
-// ownsParts reports whether the call rolls back what its handler did at participants.
-// It does not when it was decided to commit, or when the next owner of the journal
-// settles the call. c.mu is held.
+// ownsParts reports whether the call rolls back what its handler did at participants. It does not
+// when it was decided to commit, or when the next owner of the journal settles the call. c.mu is
+// held.
 func (c *call) ownsParts(out *Outcome) bool {
 	return len(c.parts) > 0 && out.Kind != Completed && out.Kind != Unknown && out.Reason != ReasonLeaseLost
 }
 
-// close completes the outcome, releases what the call has reserved and takes the call
-// to its last state, in one step of its session. c.mu is held.
+// close completes the outcome, releases what the call has reserved and takes the call to its last
+// state, in one step of its session. c.mu is held.
 func (c *call) close(out *Outcome, e *result, started bool) {
 	s := c.run.session
 	s.mu.Lock()
@@ -138,8 +137,8 @@ func (c *call) close(out *Outcome, e *result, started bool) {
 	}
 }
 
-// cancelContexts cancels the contexts of the handler, the preview and the policy of an
-// ended call. c.mu is held.
+// cancelContexts cancels the contexts of the handler, the preview and the policy of an ended call.
+// c.mu is held.
 func (c *call) cancelContexts(kind OutcomeKind, started bool) {
 	why := uint32(whyCanceled)
 	if kind == TimedOut || c.evaluating && kind == Denied {

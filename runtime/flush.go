@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Flush returns when sinks, the error handler and observers have taken all that
-// happened before, or when ctx ends. In the second case the error says how much they
-// have not taken. Sinks, the error handler and observers must not call it.
+// Flush returns when sinks, the error handler and observers have taken all that happened before, or
+// when ctx ends. In the second case the error says how much they have not taken. Sinks, the error
+// handler and observers must not call it.
 func (e *Executor) Flush(ctx context.Context) error {
 	if e == nil || e.engine == nil {
 		return nil
@@ -20,8 +20,8 @@ func (e *Executor) Flush(ctx context.Context) error {
 	return fmt.Errorf("flush: %w: %w", e.untold(), context.Cause(ctx))
 }
 
-// flush waits until all is delivered. It returns false if late fires or done is closed
-// first. Either may be nil.
+// flush waits until all is delivered. It returns false if late fires or done is closed first.
+// Either may be nil.
 func (e *Executor) flush(late *signal, done <-chan struct{}) bool {
 	if idle := e.observing.idle(); idle != nil && e.wait(idle, late, done) != sawA {
 		return false
@@ -85,8 +85,7 @@ func (t *tally) end(e *Executor) {
 	t.waiting = nil
 }
 
-// idle returns a signal that fires when no goroutine is counted. It is nil when none
-// is.
+// idle returns a signal that fires when no goroutine is counted. It is nil when none is.
 func (t *tally) idle() *signal {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -104,8 +104,7 @@ func (m *fold) add(entry *journal.Entry) error {
 	return m.call(s, r)
 }
 
-// forget clears each payload of r whose secrets were erased, because its value is
-// incomplete.
+// forget clears each payload of r whose secrets were erased, because its value is incomplete.
 func forget(r *journal.Record, private []byte) error {
 	secrets, err := journal.DecodePrivate(private)
 	if err != nil {
@@ -249,8 +248,8 @@ func (c *foldedCall) startedBy(r *journal.Record) {
 	}
 }
 
-// attemptsBy returns how many attempts the call has had by a record. A retrying record
-// counts the next attempt, because no other record says that it started.
+// attemptsBy returns how many attempts the call has had by a record. A retrying record counts the
+// next attempt, because no other record says that it started.
 func attemptsBy(r *journal.Record) int {
 	if r.Kind == EventRetrying.String() {
 		return r.Attempt + 1
@@ -258,8 +257,8 @@ func attemptsBy(r *journal.Record) int {
 	return r.Attempt
 }
 
-// recallOutput adds to an outcome the output of its record, or the preview if the
-// output is stored as an artifact.
+// recallOutput adds to an outcome the output of its record, or the preview if the output is stored
+// as an artifact.
 func recallOutput(r *journal.Record, out *Outcome) {
 	if r.Output != nil {
 		out.Output = []byte(r.Output.Value)

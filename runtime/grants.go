@@ -10,8 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// Requests lists the requests that wait for answers, in the order in which they were
-// made.
+// Requests lists the requests that wait for answers, in the order in which they were made.
 func (e *Executor) Requests() []*ConsentRequest {
 	if e == nil || e.engine == nil {
 		return nil
@@ -27,8 +26,7 @@ func (e *Executor) Requests() []*ConsentRequest {
 	return list
 }
 
-// Request returns a request. One that has ended is found for as long as the executor
-// retains it.
+// Request returns a request. One that has ended is found for as long as the executor retains it.
 func (e *Executor) Request(id string) (*ConsentRequest, bool) {
 	if e == nil || e.engine == nil {
 		return nil, false
@@ -90,9 +88,8 @@ func (e *Executor) Grants(f GrantFilter) []Grant {
 	return list
 }
 
-// Revoke takes a grant back: it answers no request from now on. The id of a grant is
-// that of the request that it comes from. by may be any operator, and must not be
-// empty.
+// Revoke takes a grant back: it answers no request from now on. The id of a grant is that of the
+// request that it comes from. by may be any operator, and must not be empty.
 func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolution {
 	if e == nil || e.engine == nil {
 		return Resolution{Reason: consent.UnknownRequest}
@@ -108,9 +105,9 @@ func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolut
 	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection, Call: ev.Call}
 }
 
-// RetireGrants ends the grants whose rules no longer exist. The application calls it
-// after it reloaded a policy; exists reports whether a rule asks about a tool now. The
-// rule of a declaration that always asks is called declaration.
+// RetireGrants ends the grants whose rules no longer exist. The application calls it after it
+// reloaded a policy; exists reports whether a rule asks about a tool now. The rule of a declaration
+// that always asks is called declaration.
 func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	if e == nil || e.engine == nil {
 		return
@@ -128,9 +125,8 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	}
 }
 
-// SuspendConsent stops requests for consent until an instant, at most an hour away. A
-// call that would have asked runs; a call that is denied stays denied. The error
-// handler is warned.
+// SuspendConsent stops requests for consent until an instant, at most an hour away. A call that
+// would have asked runs; a call that is denied stays denied. The error handler is warned.
 func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason string) error {
 	if e == nil || e.engine == nil {
 		return errors.New("consent is switched off in an executor made by NewExecutor")

@@ -10,8 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// start checks the approval and gives the handler its deadline: that of the tool or of
-// the turn, or the end of the turn's budget if that comes first.
+// start checks the approval and gives the handler its deadline: that of the tool or of the turn, or
+// the end of the turn's budget if that comes first.
 func (c *call) start() bool {
 	if why := c.exec.workers.stop.Load(); why != 0 {
 		c.halted(why)
@@ -31,8 +31,8 @@ func (c *call) start() bool {
 	return started
 }
 
-// attemptDeadline returns the deadline of an attempt, which a simulation may replace.
-// The caller holds no lock, because a simulation may wait.
+// attemptDeadline returns the deadline of an attempt, which a simulation may replace. The caller
+// holds no lock, because a simulation may wait.
 func (c *call) attemptDeadline() time.Duration {
 	if c.exec.waiter != nil {
 		if d, ok := simhooks.Deadline(c.work, c.id); ok {
@@ -56,9 +56,9 @@ func (c *call) commitIfOpen(d time.Duration) (started bool, e *result) {
 	return e == nil, e
 }
 
-// commit records that the handler starts now with the deadline d. In the same step of
-// the session it uses up an approval or a grant. It returns the result of the call when
-// the call may not start. c.mu and the session's lock are held.
+// commit records that the handler starts now with the deadline d. In the same step of the session
+// it uses up an approval or a grant. It returns the result of the call when the call may not start.
+// c.mu and the session's lock are held.
 func (c *call) commit(d time.Duration) *result {
 	due, ends := c.now.Add(d), c.ends()
 	if !ends.IsZero() && ends.Before(due) {
@@ -87,8 +87,8 @@ func (c *call) commit(d time.Duration) *result {
 	return nil
 }
 
-// invoke runs the handler. The handler may not return, return late, panic or call
-// runtime.Goexit; leave handles the last two.
+// invoke runs the handler. The handler may not return, return late, panic or call runtime.Goexit;
+// leave handles the last two.
 func (c *call) invoke() bool {
 	if c.worker.err = c.prepareUndo(); c.worker.err != nil {
 		return true
@@ -100,9 +100,9 @@ func (c *call) invoke() bool {
 	return true
 }
 
-// finish makes the result of a handler that returned in time the outcome of the call.
-// Code that may hang, such as the text of an error, runs before decideInTime, while the
-// deadline of the call still applies.
+// finish makes the result of a handler that returned in time the outcome of the call. Code that may
+// hang, such as the text of an error, runs before decideInTime, while the deadline of the call
+// still applies.
 func (c *call) finish(e *result) bool {
 	if c.tool.spec.Artifact != nil {
 		c.storeArtifact(e)
@@ -173,8 +173,8 @@ func (c *call) result(e *result) {
 	}
 }
 
-// unvalued returns violations of an output without their values. The model must not see
-// what the handler returned; operators may.
+// unvalued returns violations of an output without their values. The model must not see what the
+// handler returned; operators may.
 func unvalued(violations []wire.Violation) []wire.Violation {
 	violations = slices.Clone(violations)
 	for i := range violations {
@@ -205,9 +205,9 @@ func (c *call) late(fault *CallError, output int) {
 	}
 }
 
-// leave ends the work of the worker on a call. If the work did not return, a codec, the
-// policy, the handler or a sink panicked or called runtime.Goexit. Each step is
-// deferred, so that a further runtime.Goexit skips none.
+// leave ends the work of the worker on a call. If the work did not return, a codec, the policy, the
+// handler or a sink panicked or called runtime.Goexit. Each step is deferred, so that a further
+// runtime.Goexit skips none.
 func (c *call) leave() {
 	defer c.exec.busy(-1)
 	defer c.park()
@@ -257,8 +257,8 @@ func (c *call) crashed(fault *CallError) {
 	}
 }
 
-// deadline returns how long one attempt of c may take, without the budget of its turn:
-// what its tool declares, or less if the turn caps it.
+// deadline returns how long one attempt of c may take, without the budget of its turn: what its
+// tool declares, or less if the turn caps it.
 func (c *call) deadline() time.Duration {
 	d := c.tool.spec.deadline()
 	if most := c.turn.limit; most > 0 && most < d {

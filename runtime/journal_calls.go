@@ -10,13 +10,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// This file records what has no transition of a call, and has the waits until an entry
-// would outlive a crash (SEMANTICS section 6.6).
+// This file records what has no transition of a call, and has the waits until an entry would
+// outlive a crash (SEMANTICS section 6.6).
 
-// WithJournal records everything in j, and restores from it what lasts: sessions and
-// runs, their rule state, requests for consent and grants, and the outcomes of calls.
-// Recover must be called before any other method. The default, no journal, is wrong for
-// every tool that changes something.
+// WithJournal records everything in j, and restores from it what lasts: sessions and runs, their
+// rule state, requests for consent and grants, and the outcomes of calls. Recover must be called
+// before any other method. The default, no journal, is wrong for every tool that changes something.
 func WithJournal(j journal.Journal) Option {
 	return func(e *Executor) { e.log.journal = j }
 }
@@ -43,8 +42,8 @@ func (s *Session) recordOpened() {
 	})
 }
 
-// recordConsent records a change of grants or requests that belongs to no call, and
-// returns when flush has made it durable.
+// recordConsent records a change of grants or requests that belongs to no call, and returns when
+// flush has made it durable.
 func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) error) error {
 	if !e.log.on() {
 		return nil
@@ -78,8 +77,8 @@ func (c *call) latest() uint64 {
 	return c.entry
 }
 
-// durable returns when all that was recorded of c would outlive a crash. While the
-// commit log is stalled it returns an error at once.
+// durable returns when all that was recorded of c would outlive a crash. While the commit log is
+// stalled it returns an error at once.
 func (c *call) durable() error {
 	if !c.exec.log.on() {
 		return nil
@@ -95,8 +94,8 @@ func (c *call) durablePatiently() error {
 	return c.exec.log.flushPatiently(c.latest())
 }
 
-// flushIntent waits until it is durable that the handler is about to start. A call
-// whose intent cannot be written, or which has ended, does not start.
+// flushIntent waits until it is durable that the handler is about to start. A call whose intent
+// cannot be written, or which has ended, does not start.
 func (c *call) flushIntent() bool {
 	if c.exec.log.on() {
 		return c.awaitIntent()
@@ -121,8 +120,7 @@ func (c *call) awaitIntent() bool {
 	return !ending // the deadline may be over
 }
 
-// unwritable returns the result of a call that cannot be recorded and therefore is not
-// carried out.
+// unwritable returns the result of a call that cannot be recorded and therefore is not carried out.
 func (c *call) unwritable(err error) *result {
 	e := refusal(ReasonJournalUnavailable, Detail{}, "the journal cannot be written: nothing is carried out")
 	e.fault = c.faulty(ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
@@ -141,8 +139,8 @@ func (c *call) writable() bool {
 	return true
 }
 
-// settleOutcome waits until the outcome of c is durable. When it cannot be written the
-// caller does not get it, because a restarted executor would not know it.
+// settleOutcome waits until the outcome of c is durable. When it cannot be written the caller does
+// not get it, because a restarted executor would not know it.
 func (c *call) settleOutcome() {
 	if !c.dry && c.exec.log.on() {
 		c.awaitOutcome()
@@ -182,8 +180,7 @@ func (c *call) awaitOutcome() {
 	c.record.keep(&out)
 }
 
-// writeOwner records which process writes the journal from now on, and with what
-// settings.
+// writeOwner records which process writes the journal from now on, and with what settings.
 func (l *commitLog) writeOwner(at time.Time, settings *journal.Settings) {
 	l.note(&journal.Record{Kind: journal.KindOwner, At: plain(at), Epoch: l.epoch, Setup: thisProcess(), Settings: settings})
 }

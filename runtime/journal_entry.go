@@ -13,8 +13,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// recorded returns the entry of a transition: the members of its event, and what
-// recovery and an auditor need in addition.
+// recorded returns the entry of a transition: the members of its event, and what recovery and an
+// auditor need in addition.
 func (c *call) recorded(ev *Event, n *note) draft {
 	r := &journal.Record{
 		Kind: ev.Kind.String(), At: plain(ev.Time), Session: ev.SessionID, Run: ev.RunID, Agent: ev.Agent, Principal: ev.Principal,
@@ -34,8 +34,8 @@ func (c *call) recorded(ev *Event, n *note) draft {
 	return draftOf(r, &p, err)
 }
 
-// plain returns an instant without a monotonic reading and a zone, as it is when it is
-// decoded again.
+// plain returns an instant without a monotonic reading and a zone, as it is when it is decoded
+// again.
 func plain(at time.Time) time.Time { return at.Round(0).UTC() }
 
 // detail adds to a record the members that belong to the kind of its event.
@@ -74,8 +74,8 @@ func (c *call) detail(r *journal.Record, ev *Event, n *note, p *redact.Payloads)
 	return err
 }
 
-// rewritten adds the arguments that the handler will run with, when they are not those
-// of the input.
+// rewritten adds the arguments that the handler will run with, when they are not those of the
+// input.
 func (c *call) rewritten(r *journal.Record, p *redact.Payloads) (err error) {
 	if !bytes.Equal(c.finalText, c.text) {
 		r.Final, err = p.Payload("final_args", c.final)
@@ -119,17 +119,16 @@ func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *redact.Payloads) (e
 	return err
 }
 
-// mac returns a keyed digest of an input. A reader without the key cannot find a short
-// input by trial.
+// mac returns a keyed digest of an input. A reader without the key cannot find a short input by
+// trial.
 func (l *commitLog) mac(input []byte) string {
 	m := hmac.New(sha256.New, l.key)
 	m.Write(input)
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// mask replaces a digest of arguments by a keyed one. The digest is a part of records
-// and some of the arguments may be sensitive; a reader without the key cannot find them
-// by trial.
+// mask replaces a digest of arguments by a keyed one. The digest is a part of records and some of
+// the arguments may be sensitive; a reader without the key cannot find them by trial.
 func (l *commitLog) mask(d *rules.Digest) {
 	if l.key == nil || *d == (rules.Digest{}) {
 		return

@@ -8,11 +8,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// Key returns what identifies the effect of the call to systems that take an
-// idempotency key: 64 hexadecimal digits, the same for every attempt and after a
-// restart. If the tool declares idempotency, the key is derived from the tool, the
-// principal and the key members, so that a model that repeats the call gets the same
-// key. For any other tool it is derived from the ids of the session and the call.
+// Key returns what identifies the effect of the call to systems that take an idempotency key: 64
+// hexadecimal digits, the same for every attempt and after a restart. If the tool declares
+// idempotency, the key is derived from the tool, the principal and the key members, so that a model
+// that repeats the call gets the same key. For any other tool it is derived from the ids of the
+// session and the call.
 func (i CallInfo) Key() string {
 	key := i.effect
 	if key == (rules.Digest{}) {
@@ -31,8 +31,8 @@ func digestOf(texts ...string) rules.Digest {
 	return sha256.Sum256(b)
 }
 
-// recallKey sets the key of a call of an earlier process. The code of the tool walks
-// the arguments, and may panic.
+// recallKey sets the key of a call of an earlier process. The code of the tool walks the arguments,
+// and may panic.
 func (c *call) recallKey() {
 	defer func() { _ = recover() }() // the key is then derived from the ids of the session and the call
 	if c.final == nil || c.tool.spec.Idempotency == nil {

@@ -13,16 +13,16 @@ import (
 const (
 	// DefaultHeartbeat is how often an executor renews its ownership of the journal.
 	DefaultHeartbeat = 10 * time.Second
-	// DefaultStale is for how long an owner that does not renew its ownership is
-	// believed to be alive, by itself and by the next owner.
+	// DefaultStale is for how long an owner that does not renew its ownership is believed to be
+	// alive, by itself and by the next owner.
 	DefaultStale = 60 * time.Second
 )
 
 var errStale = fmt.Errorf("it could not be renewed for %v: %w", DefaultStale, journal.ErrLost)
 
-// A lease is the ownership of a journal that only one process at a time may write. It
-// lasts from Recover until Shutdown, or until it is lost. Its timers run one after the
-// other; no goroutine waits for them.
+// A lease is the ownership of a journal that only one process at a time may write. It lasts from
+// Recover until Shutdown, or until it is lost. Its timers run one after the other; no goroutine
+// waits for them.
 type lease struct {
 	exec  *Executor
 	owner journal.Owner // nil: the journal has no owners
@@ -100,8 +100,8 @@ func (l *lease) expire() {
 	}
 }
 
-// wrote takes the error of a write. An executor that may no longer write does not own
-// the journal. wrote does not wait until the calls have ended.
+// wrote takes the error of a write. An executor that may no longer write does not own the journal.
+// wrote does not wait until the calls have ended.
 func (l *lease) wrote(err error) {
 	if err == nil || l.owner == nil || !errors.Is(err, journal.ErrLost) && !errors.Is(err, journal.ErrConflict) || !l.work.enter() {
 		return
@@ -115,8 +115,8 @@ func (l *lease) wrote(err error) {
 	}()
 }
 
-// owning carries out an effect while this executor owns the journal, as far as the
-// journal can tell. If it does not, the error is ErrFenced and the ownership is lost.
+// owning carries out an effect while this executor owns the journal, as far as the journal can
+// tell. If it does not, the error is ErrFenced and the ownership is lost.
 func (e *Executor) owning(ctx context.Context, effect func() error) error {
 	f, ok := e.log.journal.(journal.Fencer)
 	if !ok {
@@ -130,9 +130,9 @@ func (e *Executor) owning(ctx context.Context, effect func() error) error {
 	return result
 }
 
-// lose ends everything that the ownership allowed. The executor records and admits
-// nothing more and cancels the handlers. A caller that waits for consent is told that
-// the request is pending, because the next owner continues it.
+// lose ends everything that the ownership allowed. The executor records and admits nothing more and
+// cancels the handlers. A caller that waits for consent is told that the request is pending,
+// because the next owner continues it.
 func (l *lease) lose(cause error) {
 	if !l.end() {
 		return
@@ -164,8 +164,8 @@ func (l *lease) end() bool {
 	return true
 }
 
-// release returns the journal to the application that opened it. By then the work of
-// the timers has ended, or its grace is over.
+// release returns the journal to the application that opened it. By then the work of the timers has
+// ended, or its grace is over.
 func (l *lease) release(e *Executor) {
 	l.end()
 	l.work.shut()
@@ -173,8 +173,7 @@ func (l *lease) release(e *Executor) {
 	l.unclaim()
 }
 
-// claim keeps other executors of this process from using the journal, if the journal
-// has owners.
+// claim keeps other executors of this process from using the journal, if the journal has owners.
 func (l *lease) claim(ctx context.Context, j journal.Journal) error {
 	owner, ok := j.(journal.Owner)
 	if !ok {
@@ -201,9 +200,8 @@ func (l *lease) unclaim() {
 	}
 }
 
-// endLeaseLost ends a call whose executor no longer owns the journal. If its handler
-// was not released, the call is not carried out. A call that waits for consent is left
-// to the next owner.
+// endLeaseLost ends a call whose executor no longer owns the journal. If its handler was not
+// released, the call is not carried out. A call that waits for consent is left to the next owner.
 func (c *call) endLeaseLost() {
 	e := c.unwritable(c.exec.log.health())
 	e.byCaller, e.idle, e.fault = true, true, nil

@@ -38,8 +38,8 @@ func cutMessage(message string) string {
 	return message[:cut] + ending
 }
 
-// readable returns a name or an id that came from outside in a form that can be
-// recorded: valid UTF-8.
+// readable returns a name or an id that came from outside in a form that can be recorded: valid
+// UTF-8.
 func readable(name string) string {
 	if utf8.ValidString(name) { // which is several times faster
 		return name
@@ -77,8 +77,8 @@ func counted[N int | int64](n N, one, many string) string {
 // seconds prints a wait or a remaining time for people: 90s, 2s, 250ms.
 func seconds(d time.Duration) string { return rules.Wait(d) }
 
-// limit prints a declared or remaining bound for people, rounded up to the millisecond:
-// 1.5s, 250ms.
+// limit prints a declared or remaining bound for people, rounded up to the millisecond: 1.5s,
+// 250ms.
 func limit(d time.Duration) string {
 	if up := d % time.Millisecond; up > 0 {
 		d += time.Millisecond - up
@@ -105,15 +105,14 @@ func invalidInput(violations []wire.Violation) string {
 	return "the input is invalid: " + strings.Join(texts, "; ")
 }
 
-// handlerMessage returns what a model reads of a failed handler, and the code of a
-// public error. The text is that of the public error, or that of any error if the tool
-// declares safe_errors.
+// handlerMessage returns what a model reads of a failed handler, and the code of a public error.
+// The text is that of the public error, or that of any error if the tool declares safe_errors.
 func (c *call) handlerMessage(fault *CallError) (message, code string) {
 	return c.toolMessage(fault.Err, fault.text(), fmt.Sprintf("%q failed", c.record.tool))
 }
 
-// toolMessage returns what a model reads of an error of the tool: the text of a public
-// error, with its code; whole if the tool declares safe_errors; otherwise other.
+// toolMessage returns what a model reads of an error of the tool: the text of a public error, with
+// its code; whole if the tool declares safe_errors; otherwise other.
 func (c *call) toolMessage(err error, whole, other string) (message, code string) {
 	text, code := public(err)
 	if text == "" && c.tool.spec.SafeErrors {
@@ -147,8 +146,8 @@ func explain(out *Outcome) string {
 	return strings.Join(texts, "; ")
 }
 
-// judged copies what the worker of a dry call knows into e, because the worker may
-// still be busy when another goroutine ends the call.
+// judged copies what the worker of a dry call knows into e, because the worker may still be busy
+// when another goroutine ends the call.
 func (c *call) judged(e *result) {
 	if e.verdict == nil {
 		e.verdict = &Verdict{}

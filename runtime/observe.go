@@ -7,19 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// WithObserver adds a function that is told the outcome of every call, with the
-// obligations that the policy attached, before Execute returns it. f acknowledges the
-// obligations by returning. Execute waits for f only until the context of its caller
-// ends; f then continues. The executor holds no lock while f runs, so f may call it.
-// The executor reports to the error handler the obligations that no observer
-// acknowledged, because there is none or none has returned. Observers are never told a
-// result that came too late.
+// WithObserver adds a function that is told the outcome of every call, with the obligations that
+// the policy attached, before Execute returns it. f acknowledges the obligations by returning.
+// Execute waits for f only until the context of its caller ends; f then continues. The executor
+// holds no lock while f runs, so f may call it. The executor reports to the error handler the
+// obligations that no observer acknowledged, because there is none or none has returned. Observers
+// are never told a result that came too late.
 func WithObserver(f func(CallInfo, Outcome)) Option {
 	return func(e *Executor) { e.observers = append(e.observers, f) }
 }
 
-// observe tells the observers how the call ended, and waits for them until done is
-// closed. When done is nil it waits until they have returned.
+// observe tells the observers how the call ended, and waits for them until done is closed. When
+// done is nil it waits until they have returned.
 func (c *call) observe(done <-chan struct{}) {
 	if len(c.exec.observers) > 0 || len(c.obligations) > 0 {
 		c.tellObservers(done)
@@ -97,8 +96,8 @@ func (o *observation) tell(f func(CallInfo, Outcome)) (returned bool) {
 	return true
 }
 
-// report reports the obligations that the executor does not meet itself and that no
-// observer has acknowledged.
+// report reports the obligations that the executor does not meet itself and that no observer has
+// acknowledged.
 func (o *observation) report() {
 	if o.acknowledged.Load() || !o.reported.CompareAndSwap(false, true) {
 		return

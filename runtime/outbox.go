@@ -11,8 +11,8 @@ import (
 const (
 	// maxQueued is how many values wait in an outbox before it drops further values.
 	maxQueued = 8192
-	// outboxPause is how long the first waiting value waits for more, so that not every
-	// value wakes a goroutine.
+	// outboxPause is how long the first waiting value waits for more, so that not every value wakes
+	// a goroutine.
 	outboxPause = time.Millisecond
 	// outboxBatch is how many waiting values are delivered without a pause.
 	outboxBatch = 16
@@ -20,9 +20,9 @@ const (
 	outboxKept = 1024
 )
 
-// An outbox delivers values to a receiver of the application, in the order in which
-// they were added. It uses a goroutine of its own, which ends when no values wait. A
-// receiver that blocks holds up only its outbox.
+// An outbox delivers values to a receiver of the application, in the order in which they were
+// added. It uses a goroutine of its own, which ends when no values wait. A receiver that blocks
+// holds up only its outbox.
 type outbox[T any] struct {
 	exec    *Executor
 	deliver func(*T) error        // to the receiver, which may block, panic or call runtime.Goexit
@@ -72,8 +72,8 @@ func (o *outbox[T]) add(v *T) {
 	o.mu.Unlock()
 }
 
-// wakeSoon starts the goroutine after a pause, or at once when enough values wait or
-// time is simulated. o.mu is held.
+// wakeSoon starts the goroutine after a pause, or at once when enough values wait or time is
+// simulated. o.mu is held.
 func (o *outbox[T]) wakeSoon() {
 	switch {
 	case o.exec.clock != nil, len(o.waiting) >= outboxBatch:
@@ -104,8 +104,8 @@ func (o *outbox[T]) start() {
 	go o.run()
 }
 
-// run delivers the waiting values until there are none. When the receiver panics or
-// calls runtime.Goexit, another goroutine continues.
+// run delivers the waiting values until there are none. When the receiver panics or calls
+// runtime.Goexit, another goroutine continues.
 func (o *outbox[T]) run() {
 	left := true
 	defer func() {
@@ -132,8 +132,8 @@ func (o *outbox[T]) run() {
 	left = false
 }
 
-// take counts the delivered batch, and makes the waiting values the next batch. It
-// reports false when no values wait; the goroutine then ends.
+// take counts the delivered batch, and makes the waiting values the next batch. It reports false
+// when no values wait; the goroutine then ends.
 func (o *outbox[T]) take() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -166,8 +166,8 @@ func (o *outbox[T]) take() bool {
 	return true
 }
 
-// drained returns a signal that fires when all values that were added have been
-// delivered. It is nil when they have been.
+// drained returns a signal that fires when all values that were added have been delivered. It is
+// nil when they have been.
 func (o *outbox[T]) drained() *signal {
 	o.mu.Lock()
 	defer o.mu.Unlock()

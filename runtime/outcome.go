@@ -37,8 +37,8 @@ func (k *OutcomeKind) UnmarshalText(text []byte) error {
 	return parseName("outcome", outcomeNames[:], text, k)
 }
 
-// An Outcome is how a call ended. All callers that ask for the call share it and must
-// not change it. The zero value is a refusal.
+// An Outcome is how a call ended. All callers that ask for the call share it and must not change
+// it. The zero value is a refusal.
 type Outcome struct {
 	CallID, Tool string
 
@@ -110,10 +110,9 @@ type outcomeJSON struct {
 	Revision    string           `json:"revision,omitempty"`
 }
 
-// MarshalJSON returns o as a JSON object with the members call, tool, outcome, reason,
-// all_reasons, violations, message, output, artifact, duration_ms, retryable,
-// rolled_back, of, request, obligations, denials, detail and revision. Empty members
-// are omitted.
+// MarshalJSON returns o as a JSON object with the members call, tool, outcome, reason, all_reasons,
+// violations, message, output, artifact, duration_ms, retryable, rolled_back, of, request,
+// obligations, denials, detail and revision. Empty members are omitted.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(outcomeJSON{
 		o.CallID, o.Tool, o.Kind, o.Reason, o.AllReasons, o.Violations, o.Message, json.RawMessage(o.Output), o.Artifact,

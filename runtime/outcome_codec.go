@@ -8,8 +8,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A recordedOutcome is an Outcome as a record holds it. It omits the output and what
-// other members of the record say.
+// A recordedOutcome is an Outcome as a record holds it. It omits the output and what other members
+// of the record say.
 type recordedOutcome struct {
 	Kind        OutcomeKind          `json:"outcome"`
 	Reason      Reason               `json:"reason,omitzero"`
@@ -126,8 +126,8 @@ func jsonOrNil(text wire.Raw) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// A recordedDecision is a Decision as a record holds it. Of a rewrite it has the
-// pointer and not the value, which may be sensitive.
+// A recordedDecision is a Decision as a record holds it. Of a rewrite it has the pointer and not
+// the value, which may be sensitive.
 type recordedDecision struct {
 	Effect      Effect               `json:"effect"`
 	Denials     []recordedDenial     `json:"deny,omitempty"`

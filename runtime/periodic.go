@@ -6,11 +6,10 @@ import (
 	"sync"
 )
 
-// Periodic makes a call of each tool that declares every, with the arguments that it
-// declares, once per period, until ctx ends or r is closed. Each call has a turn of its
-// own. The first call is made when the first period is over; a call that takes longer
-// than a period delays the next one. The calls are admitted like all other calls;
-// observers and sinks get their outcomes.
+// Periodic makes a call of each tool that declares every, with the arguments that it declares, once
+// per period, until ctx ends or r is closed. Each call has a turn of its own. The first call is
+// made when the first period is over; a call that takes longer than a period delays the next one.
+// The calls are admitted like all other calls; observers and sinks get their outcomes.
 func (r *Run) Periodic(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	if r == nil || r.session == nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// thisProcess returns what identifies this process. A pid alone does not, because the
-// system reuses it. If the system does not tell when it and the process started, that
-// is omitted (SEMANTICS section 6.10).
+// thisProcess returns what identifies this process. A pid alone does not, because the system reuses
+// it. If the system does not tell when it and the process started, that is omitted (SEMANTICS
+// section 6.10).
 func thisProcess() *journal.Setup {
 	setup := &journal.Setup{PID: os.Getpid()}
 	setup.Host, _ = os.Hostname()
@@ -23,8 +23,8 @@ func thisProcess() *journal.Setup {
 	return setup
 }
 
-// startOf returns when a process started, in ticks since the start of the machine, from
-// its stat file (proc(5)); empty when stat does not have it.
+// startOf returns when a process started, in ticks since the start of the machine, from its stat
+// file (proc(5)); empty when stat does not have it.
 func startOf(stat []byte) string {
 	name := bytes.LastIndex(stat, []byte(") ")) // the name before it may hold any bytes
 	if name < 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// ErrNothingHappened is the error that a reconcile handler returns when it knows that
-// the call had no effect and will have none.
+// ErrNothingHappened is the error that a reconcile handler returns when it knows that the call had
+// no effect and will have none.
 var ErrNothingHappened = errors.New("the call had no effect")
 
 var errNoAnswer = errors.New("the reconcile handler returned neither an output nor an error: return ErrNothingHappened when nothing happened")
@@ -43,9 +43,9 @@ func (r ResolveResult) String() string { return nameOf("resolve", resolveNames[:
 // MarshalText returns the name of r.
 func (r ResolveResult) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Resolve records, on the word of an operator, the outcome of a call whose outcome is
-// unknown: it completed, without an output, or it failed (interrupted). The policy does
-// not evaluate it. When Resolve returns ResolveOK the outcome is durable.
+// Resolve records, on the word of an operator, the outcome of a call whose outcome is unknown: it
+// completed, without an output, or it failed (interrupted). The policy does not evaluate it. When
+// Resolve returns ResolveOK the outcome is durable.
 func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) ResolveResult {
 	if s == nil || s.exec == nil {
 		return ResolveUnknownCall
@@ -76,14 +76,14 @@ func (e *Executor) Resolve(ctx context.Context, sessionID, callID string, f Reso
 	return e.sessionOf(sessionID).Resolve(ctx, callID, f)
 }
 
-// nothing returns the outcome of a call that is known to have had no effect. who begins
-// its message and names the source, such as "the tool found".
+// nothing returns the outcome of a call that is known to have had no effect. who begins its message
+// and names the source, such as "the tool found".
 func nothing(who string) Outcome {
 	return Outcome{Kind: Failed, Reason: ReasonInterrupted, Message: who + " that the interrupted call had no effect"}
 }
 
-// claim keeps other goroutines from undoing or resolving an unknown call, until known
-// or releaseClaim.
+// claim keeps other goroutines from undoing or resolving an unknown call, until known or
+// releaseClaim.
 func (s *Session) claim(r *callRecord) ResolveResult {
 	if r == nil {
 		return ResolveUnknownCall
@@ -130,9 +130,9 @@ func (c *call) releaseClaim() {
 	c.record.undo.busy = false
 }
 
-// reconcile runs the reconcile handlers of the tools of unknown calls. A tool
-// reconciles one call after the other. After a timeout its remaining calls are skipped,
-// because the tool would keep the executor from starting.
+// reconcile runs the reconcile handlers of the tools of unknown calls. A tool reconciles one call
+// after the other. After a timeout its remaining calls are skipped, because the tool would keep the
+// executor from starting.
 func (e *Executor) reconcile(ctx context.Context, m *fold) {
 	byTool := map[int][]*call{}
 	for _, r := range m.order {
@@ -168,8 +168,8 @@ type answer struct {
 	stored *StoredOutput
 }
 
-// reconcile runs the reconcile handler of the tool for the call, which is claimed. It
-// reports false when the handler did not return in time.
+// reconcile runs the reconcile handler of the tool for the call, which is claimed. It reports false
+// when the handler did not return in time.
 func (c *call) reconcile(ctx context.Context) bool {
 	var a answer // used only if the handler returns in time
 	err := c.exec.within(ctx, c.tool.spec.deadline(), func(ctx context.Context) (err error) {

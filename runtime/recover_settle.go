@@ -8,9 +8,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// Recovery settles what the calls of a former process have left, at participants and
-// elsewhere. It rolls back what can be rolled back, finishes decided commits, and runs
-// again what may run again. The other calls are unknown (SEMANTICS section 6.7).
+// Recovery settles what the calls of a former process have left, at participants and elsewhere. It
+// rolls back what can be rolled back, finishes decided commits, and runs again what may run again.
+// The other calls are unknown (SEMANTICS section 6.7).
 
 // leftovers returns, per call, the participants that have unsettled parts of it.
 func (e *Executor) leftovers(ctx context.Context) (map[CallKey][]*participant, error) {
@@ -28,8 +28,8 @@ func (e *Executor) leftovers(ctx context.Context) (map[CallKey][]*participant, e
 	return left, nil
 }
 
-// settle commits or rolls back the remaining parts of a call, and reports whether all
-// participants succeeded.
+// settle commits or rolls back the remaining parts of a call, and reports whether all participants
+// succeeded.
 func (e *Executor) settle(ctx context.Context, key CallKey, at []*participant, commit bool) bool {
 	ok := true
 	for _, p := range at {
@@ -43,9 +43,8 @@ func (e *Executor) settle(ctx context.Context, key CallKey, at []*participant, c
 	return ok
 }
 
-// settleInterrupted settles a call that had no outcome when the former owner of the
-// journal stopped. stale says that this owner had written nothing for longer than
-// DefaultStale.
+// settleInterrupted settles a call that had no outcome when the former owner of the journal
+// stopped. stale says that this owner had written nothing for longer than DefaultStale.
 func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*participant, stale bool) {
 	switch {
 	case c.phase == phaseWaiting:
@@ -80,9 +79,9 @@ func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*par
 	}
 }
 
-// interruption returns the result of a call whose handler was running, with no commit
-// decided (SEMANTICS section 6.7). The call failed if it has no lasting effect, as its
-// declaration said when it started or as its participants say. Otherwise it is unknown.
+// interruption returns the result of a call whose handler was running, with no commit decided
+// (SEMANTICS section 6.7). The call failed if it has no lasting effect, as its declaration said
+// when it started or as its participants say. Otherwise it is unknown.
 func interruption(effects string, atParticipants bool) *result {
 	failed := Outcome{Kind: Failed, Reason: ReasonInterrupted}
 	switch {
@@ -114,8 +113,8 @@ func (c *call) orphan(stale bool) {
 	c.transition(EventOrphaned, StateExecuting, &note{at: now})
 }
 
-// finishCommit finishes a commit that was decided. If a foreign transaction is part of
-// it and the handler may have changed something there, the call is unknown instead.
+// finishCommit finishes a commit that was decided. If a foreign transaction is part of it and the
+// handler may have changed something there, the call is unknown instead.
 func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*participant) {
 	reads := r.effects == journal.EffectsNone
 	for _, s := range r.sealed {
@@ -132,15 +131,15 @@ func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*particip
 	c.end(result{event: EventCompleted, to: StateCompleted, outcome: *r.decided})
 }
 
-// mayRunAgain reports whether the handler may be run again. The budget of the turn,
-// which bounds all attempts of the call together, must allow it too.
+// mayRunAgain reports whether the handler may be run again. The budget of the turn, which bounds
+// all attempts of the call together, must allow it too.
 func (c *call) mayRunAgain() bool {
 	spec := c.tool
 	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.attempt <= spec.spec.Retry.Max && c.final != nil && c.affords(0)
 }
 
-// runAgain passes the call to a worker, which has the policy evaluate it again and runs
-// its handler again. The call keeps its reservation.
+// runAgain passes the call to a worker, which has the policy evaluate it again and runs its handler
+// again. The call keeps its reservation.
 func (c *call) runAgain() {
 	if !c.exec.gate.enter() {
 		c.end(*c.interruption)
@@ -158,9 +157,8 @@ func (c *call) runAgain() {
 	c.exec.workers.take(c)
 }
 
-// evaluateAgain has the present policy evaluate a call whose handler was started by
-// another process. The call stays unknown if the policy would not allow it without
-// consent.
+// evaluateAgain has the present policy evaluate a call whose handler was started by another
+// process. The call stays unknown if the policy would not allow it without consent.
 func (c *call) evaluateAgain() bool {
 	if !c.snapshot() {
 		return c.end(*cancellation(ReasonRunClosed))
@@ -187,17 +185,16 @@ func (c *call) evaluateAgain() bool {
 	return true
 }
 
-// notRunAgain replaces the result of a call that is evaluated again by its
-// interruption, and says why the call was not run again.
+// notRunAgain replaces the result of a call that is evaluated again by its interruption, and says
+// why the call was not run again.
 func (e *result) notRunAgain(c *call) {
 	why := e.outcome.Message
 	*e = *c.interruption
 	e.outcome.Message += "; it was not run again: " + why
 }
 
-// evaluateAnew passes a call that was admitted, and whose handler was not started, to a
-// worker. The worker evaluates it like a new call. The call keeps its reservation until
-// then.
+// evaluateAnew passes a call that was admitted, and whose handler was not started, to a worker. The
+// worker evaluates it like a new call. The call keeps its reservation until then.
 func (c *call) evaluateAnew() {
 	c.mu.Lock()
 	c.phase, c.due, c.fence.closed = phasePreparing, c.ends(), false
@@ -209,8 +206,8 @@ func (c *call) evaluateAnew() {
 
 var errUnsettled = errors.New("something is left of calls that nothing is known of")
 
-// settleUnknownCalls rolls back the remaining parts of calls that are not in the
-// journal. Their start was never recorded, so no caller got an outcome.
+// settleUnknownCalls rolls back the remaining parts of calls that are not in the journal. Their
+// start was never recorded, so no caller got an outcome.
 func (e *Executor) settleUnknownCalls(ctx context.Context, left map[CallKey][]*participant) error {
 	ok := true
 	for key, at := range left {

@@ -15,8 +15,8 @@ type Registry struct {
 	index map[string]int
 }
 
-// NewRegistry returns the registry of tools, in that order. The error names every tool
-// that cannot be used, not only the first.
+// NewRegistry returns the registry of tools, in that order. The error names every tool that cannot
+// be used, not only the first.
 func NewRegistry(tools ...*Tool) (*Registry, error) {
 	r := &Registry{tools: slices.Clone(tools), index: make(map[string]int, len(tools))}
 	var errs []error

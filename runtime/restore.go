@@ -9,8 +9,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// restore adds the calls of m to their sessions. It settles their remaining parts at
-// participants, and the calls that have no outcome.
+// restore adds the calls of m to their sessions. It settles their remaining parts at participants,
+// and the calls that have no outcome.
 func (e *Executor) restore(ctx context.Context, m *fold) error {
 	left, err := e.leftovers(ctx)
 	if err != nil {
@@ -63,8 +63,7 @@ func (e *Executor) restore(ctx context.Context, m *fold) error {
 	return nil
 }
 
-// restoreCall adds a call to its session. It returns the call when recovery has to
-// settle it.
+// restoreCall adds a call to its session. It returns the call when recovery has to settle it.
 func (e *Executor) restoreCall(r *foldedCall) *call {
 	s := r.session
 	s.mu.Lock()
@@ -111,9 +110,8 @@ func (e *Executor) restoreCall(r *foldedCall) *call {
 	return c
 }
 
-// callOf returns the call of r. No caller waits for it, and it is not part of a turn.
-// Its arguments are nil when they are not known any more, or not valid for the present
-// declaration of the tool.
+// callOf returns the call of r. No caller waits for it, and it is not part of a turn. Its arguments
+// are nil when they are not known any more, or not valid for the present declaration of the tool.
 func (e *Executor) callOf(r *foldedCall, rec *callRecord) *call {
 	s := r.session
 	p := s.parts[r.run]
@@ -144,8 +142,8 @@ func (e *Executor) callOf(r *foldedCall, rec *callRecord) *call {
 	return c
 }
 
-// recallArgs decodes recorded arguments. They were valid when they were recorded, but
-// the tool may have changed since.
+// recallArgs decodes recorded arguments. They were valid when they were recorded, but the tool may
+// have changed since.
 func (c *call) recallArgs(text []byte) (wire.Value, []byte) {
 	v, err := recallValue(c.tool.decode, text)
 	if err != nil {
@@ -168,14 +166,14 @@ func (c *call) wait(req *consent.Request) {
 	c.exec.fire(&c.record.first)
 }
 
-// redeclared reports whether the declaration of the tool of a waiting call has changed
-// since the request for consent. The lock of the call's session is held.
+// redeclared reports whether the declaration of the tool of a waiting call has changed since the
+// request for consent. The lock of the call's session is held.
 func (c *call) redeclared(req *consent.Request) bool {
 	return c.tool == nil || c.tool.spec.Pin != req.Pin
 }
 
-// tellRedeclared reports, to the sinks and the error handler, a request that stays open
-// and that no approval under the present declaration can satisfy.
+// tellRedeclared reports, to the sinks and the error handler, a request that stays open and that no
+// approval under the present declaration can satisfy.
 func (e *Executor) tellRedeclared(r *foldedCall) {
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.tool, r.request, ReasonBindingMismatch)
 	e.emit(&Event{
@@ -185,8 +183,8 @@ func (e *Executor) tellRedeclared(r *foldedCall) {
 	e.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: r.session.id, RunID: r.run, Err: err})
 }
 
-// approvedBefore returns c when its request was approved and its handler was not
-// started: c continues. Otherwise it returns nil.
+// approvedBefore returns c when its request was approved and its handler was not started: c
+// continues. Otherwise it returns nil.
 func (c *call) approvedBefore(req *consent.Request) *call {
 	if req.Status == consent.StatusApproved {
 		c.approved = true

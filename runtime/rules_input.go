@@ -11,13 +11,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// DefaultUndoTTL is for how long a call can be undone when its tool does not declare a
-// time.
+// DefaultUndoTTL is for how long a call can be undone when its tool does not declare a time.
 const DefaultUndoTTL = time.Hour
 
-// WithReminders sets how often a model that stops is reminded of required tools before
-// its run ends incomplete; negative: not at all. The default, two, is wrong when the
-// model is slow to learn, or each reminder costs much.
+// WithReminders sets how often a model that stops is reminded of required tools before its run ends
+// incomplete; negative: not at all. The default, two, is wrong when the model is slow to learn, or
+// each reminder costs much.
 func WithReminders(n int) Option {
 	return func(e *Executor) {
 		if e.reminders = n; n == 0 {
@@ -55,8 +54,8 @@ func (e *Executor) compile() error {
 	return nil
 }
 
-// ruleTool returns the rules of the tool, merged with those rules of its set that apply
-// to each tool separately.
+// ruleTool returns the rules of the tool, merged with those rules of its set that apply to each
+// tool separately.
 func (s *Spec) ruleTool() rules.Tool {
 	t := rules.Tool{
 		Name: s.Name, Rules: s.Rules, Dedupe: s.Dedupe, Idempotent: s.Idempotent,
@@ -82,16 +81,15 @@ func (s *Spec) ruleTool() rules.Tool {
 // zeroOf returns the instant 0, which is 1970 by the monotonic clock.
 func zeroOf(now time.Time) time.Time { return now.Add(-time.Duration(now.UnixNano())) }
 
-// instant returns a time as the rules count it. A change of the system's clock while
-// the program runs makes no period longer or shorter.
+// instant returns a time as the rules count it. A change of the system's clock while the program
+// runs makes no period longer or shorter.
 func (e *Executor) instant(t time.Time) rules.Instant {
 	return rules.Instant(t.Sub(e.zero))
 }
 
-// describeTo sets rc to what the rules need to know of the call. args are the arguments
-// that the handler would get. It returns the digest that the idempotency key is derived
-// from. The digest is independent of the key of the journal, so it is the same with
-// another journal.
+// describeTo sets rc to what the rules need to know of the call. args are the arguments that the
+// handler would get. It returns the digest that the idempotency key is derived from. The digest is
+// independent of the key of the journal, so it is the same with another journal.
 func (c *call) describeTo(rc *rules.Call, args wire.Value) (effect rules.Digest, err error) {
 	*rc = rules.Call{ID: c.id, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal, Tool: c.record.tool}
 	wants := &c.exec.wants[c.index]

@@ -17,8 +17,8 @@ type RunConfig struct {
 	ID string // empty: one is made
 }
 
-// A Run is one request of a user, handled to its end: the calls of all turns that it
-// took. WithPrincipal and Child return other views of the same run.
+// A Run is one request of a user, handled to its end: the calls of all turns that it took.
+// WithPrincipal and Child return other views of the same run.
 type Run struct {
 	session   *Session
 	id        string
@@ -28,8 +28,7 @@ type Run struct {
 	part      *part
 }
 
-// A part is the unit of a run that can be closed: the whole run, or that of a
-// sub-agent.
+// A part is the unit of a run that can be closed: the whole run, or that of a sub-agent.
 type part struct {
 	above   *part // nil: the whole run
 	calls   *runCalls
@@ -59,9 +58,9 @@ func (r *Run) Agent() string {
 	return r.agent
 }
 
-// WithPrincipal returns r for calls that are made on behalf of another principal. The
-// principal has its own counters, order, groups and grants. The run, its phase and the
-// limit that all its tools share are the same.
+// WithPrincipal returns r for calls that are made on behalf of another principal. The principal has
+// its own counters, order, groups and grants. The run, its phase and the limit that all its tools
+// share are the same.
 func (r *Run) WithPrincipal(principal string) *Run {
 	if r == nil || r.session == nil {
 		return r
@@ -69,11 +68,10 @@ func (r *Run) WithPrincipal(principal string) *Run {
 	return &Run{session: r.session, id: r.id, agent: r.agent, principal: readable(principal), part: r.part}
 }
 
-// Child returns r for the calls of a sub-agent, which has the id of cfg. The sub-agent
-// has its own counters, and shares the run, the successes in it and the limit that all
-// tools share. A call of it is denied, or needs consent, wherever a call of its parent
-// would; it has none of the grants of its parent. Closing the child ends only its own
-// calls.
+// Child returns r for the calls of a sub-agent, which has the id of cfg. The sub-agent has its own
+// counters, and shares the run, the successes in it and the limit that all tools share. A call of
+// it is denied, or needs consent, wherever a call of its parent would; it has none of the grants of
+// its parent. Closing the child ends only its own calls.
 func (r *Run) Child(cfg RunConfig) *Run {
 	if r == nil || r.session == nil {
 		return r
@@ -142,8 +140,7 @@ type RunStatus struct {
 	Reminder    string         `json:"reminder,omitempty"`     // for the model, from ModelStopped
 }
 
-// Status returns the status of r. For a closed run it is the status at the time of
-// closing.
+// Status returns the status of r. For a closed run it is the status at the time of closing.
 func (r *Run) Status() RunStatus {
 	if r == nil || r.session == nil {
 		return RunStatus{ID: r.ID(), State: RunFinished, Invocations: map[string]int{}}
@@ -178,10 +175,9 @@ func (r *Run) status() RunStatus {
 	return st
 }
 
-// ModelStopped records that the model answered without a call, and returns the status
-// of the run. While required tools are open, the status has a Reminder for the model,
-// until the reminders are used up and the run is incomplete. While a call waits for
-// consent, ModelStopped changes nothing.
+// ModelStopped records that the model answered without a call, and returns the status of the run.
+// While required tools are open, the status has a Reminder for the model, until the reminders are
+// used up and the run is incomplete. While a call waits for consent, ModelStopped changes nothing.
 func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	if r == nil || r.session == nil {
 		return r.Status()
@@ -201,9 +197,9 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	return st
 }
 
-// Close ends r: it cancels the calls without an outcome (run_closed); later calls are
-// denied run_finished. It waits for the handlers. When ctx ends first, the error says
-// how many handlers still run.
+// Close ends r: it cancels the calls without an outcome (run_closed); later calls are denied
+// run_finished. It waits for the handlers. When ctx ends first, the error says how many handlers
+// still run.
 func (r *Run) Close(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	if r == nil || r.session == nil {
@@ -262,8 +258,8 @@ func (r *Run) end() {
 	s.closePart(r.id)
 }
 
-// shut closes p and its parts for new calls, and returns them appended to list. The
-// session's lock is held.
+// shut closes p and its parts for new calls, and returns them appended to list. The session's lock
+// is held.
 func (p *part) shut(e *Executor, list []*part) []*part {
 	p.workers.shut()
 	if p.over != nil && !p.closing {
@@ -277,9 +273,8 @@ func (p *part) shut(e *Executor, list []*part) []*part {
 	return list
 }
 
-// all calls f for every call, concurrently, because each may have to wait for a write
-// under its fence. In a simulation, or for a single call, it runs them one after the
-// other.
+// all calls f for every call, concurrently, because each may have to wait for a write under its
+// fence. In a simulation, or for a single call, it runs them one after the other.
 func (e *Executor) all(calls []*call, f func(*call)) {
 	if e.waiter != nil || len(calls) < 2 {
 		for _, c := range calls {

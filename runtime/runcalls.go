@@ -2,9 +2,9 @@ package runtime
 
 import "iter"
 
-// A runCalls links the records of the calls of one run, in a list through the records.
-// All parts of a run share it, and so do consecutive runs of one session with the same
-// id. The session guards it.
+// A runCalls links the records of the calls of one run, in a list through the records. All parts of
+// a run share it, and so do consecutive runs of one session with the same id. The session guards
+// it.
 type runCalls struct {
 	id   string
 	last *callRecord // nil: no call was made
@@ -27,8 +27,7 @@ func (x *runCalls) all() iter.Seq[*callRecord] {
 	}
 }
 
-// callsOf returns the calls of a run, an empty list when the run is not known. s.mu is
-// held.
+// callsOf returns the calls of a run, an empty list when the run is not known. s.mu is held.
 func (s *Session) callsOf(run string) *runCalls {
 	x := s.byRun[run]
 	if x == nil {
@@ -45,8 +44,7 @@ func (s *Session) openPart(run string) *part {
 	return p
 }
 
-// closePart forgets the part of a run, and the run if no call was made in it. s.mu is
-// held.
+// closePart forgets the part of a run, and the run if no call was made in it. s.mu is held.
 func (s *Session) closePart(run string) {
 	delete(s.parts, run)
 	if x := s.byRun[run]; x != nil && x.last == nil {

@@ -24,9 +24,9 @@ type SessionConfig struct {
 	Modes        map[string]string // name of a mode to its value
 }
 
-// A Session is a principal's long-lived conversation. It retains the outcome of every
-// call that was made in it, so that a call that is repeated under its id is answered
-// and not run. A session needs no close: the caller drops its reference.
+// A Session is a principal's long-lived conversation. It retains the outcome of every call that was
+// made in it, so that a call that is repeated under its id is answered and not run. A session needs
+// no close: the caller drops its reference.
 type Session struct {
 	exec *Executor
 	id   string
@@ -47,8 +47,8 @@ type Session struct {
 
 // Session starts a session. Sessions share nothing, even when their ids are equal.
 //
-// With a journal an id identifies one session, for as long as the journal lasts:
-// Session continues an existing session, with the configuration cfg from now on.
+// With a journal an id identifies one session, for as long as the journal lasts: Session continues
+// an existing session, with the configuration cfg from now on.
 func (e *Executor) Session(cfg SessionConfig) *Session {
 	cfg.Capabilities = slices.Clone(cfg.Capabilities)
 	cfg.Modes = maps.Clone(cfg.Modes)
@@ -75,8 +75,7 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 	return s
 }
 
-// sessions has the sessions of a journal by id. Its lock is taken before that of a
-// session.
+// sessions has the sessions of a journal by id. Its lock is taken before that of a session.
 type sessions struct {
 	mu   sync.Mutex
 	byID map[string]*Session
@@ -140,9 +139,8 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, part: s.openPart(cfg.ID)}, nil
 }
 
-// Run returns an open run of s. With a journal it also finds an open run of an earlier
-// process. Its calls are made on behalf of the session's principal; see
-// Run.WithPrincipal.
+// Run returns an open run of s. With a journal it also finds an open run of an earlier process. Its
+// calls are made on behalf of the session's principal; see Run.WithPrincipal.
 func (s *Session) Run(id string) (*Run, bool) {
 	if s == nil {
 		return nil, false
@@ -183,10 +181,10 @@ func (s *Session) find(callID string) *callRecord {
 	return s.calls.find(readable(callID))
 }
 
-// Await returns the outcome of a call that was made in s, as soon as it has one. When
-// ctx ends before, the outcome describes the present state of the call: pending when it
-// waits for consent, cancelled when it continues and this caller stops waiting for it.
-// A call that was never made is denied.
+// Await returns the outcome of a call that was made in s, as soon as it has one. When ctx ends
+// before, the outcome describes the present state of the call: pending when it waits for consent,
+// cancelled when it continues and this caller stops waiting for it. A call that was never made is
+// denied.
 func (s *Session) Await(ctx context.Context, callID string) Outcome {
 	ctx = orBackground(ctx)
 	r := s.find(callID)

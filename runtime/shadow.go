@@ -10,22 +10,20 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// ruleBreaker is the rule of a call that was denied without an evaluation of the
-// policy.
+// ruleBreaker is the rule of a call that was denied without an evaluation of the policy.
 const ruleBreaker = "breaker_open"
 
-// WithShadow adds a second policy that evaluates the calls that the policy evaluates,
-// to see what it would change before it decides calls. For each difference the executor
-// calls report, which may be nil, and writes a record, policy.shadow, to the journal.
-// The shadow policy never decides a call.
+// WithShadow adds a second policy that evaluates the calls that the policy evaluates, to see what
+// it would change before it decides calls. For each difference the executor calls report, which may
+// be nil, and writes a record, policy.shadow, to the journal. The shadow policy never decides a
+// call.
 //
-// The shadow policy runs in a goroutine of its own, after the policy, on the same facts
-// and on its own copy of the arguments. Its errors, its panics and its duration do not
-// affect calls. While 256 calls wait for it, further calls are not compared;
-// ShadowStats counts them. Undos and edited arguments are not compared either. A call
-// that waited for consent is compared twice, because it is evaluated twice. The shadow
-// has the policy's time limit, and does not count against the limit of concurrent
-// evaluations.
+// The shadow policy runs in a goroutine of its own, after the policy, on the same facts and on its
+// own copy of the arguments. Its errors, its panics and its duration do not affect calls. While 256
+// calls wait for it, further calls are not compared; ShadowStats counts them. Undos and edited
+// arguments are not compared either. A call that waited for consent is compared twice, because it
+// is evaluated twice. The shadow has the policy's time limit, and does not count against the limit
+// of concurrent evaluations.
 //
 // The same goroutine calls report, one difference after the other.
 func WithShadow(p Policy, report func(ShadowDifference)) Option {
@@ -47,8 +45,8 @@ type ShadowDifference struct {
 	Err            error // of the shadow; for operators only
 }
 
-// A ShadowDecision has the members of a decision that are compared. A denial is
-// compared only by its denials; Asks is empty unless the effect is ask.
+// A ShadowDecision has the members of a decision that are compared. A denial is compared only by
+// its denials; Asks is empty unless the effect is ask.
 type ShadowDecision struct {
 	Effect      Effect   `json:"effect"`
 	Denials     []string `json:"deny,omitempty"`        // codes, sorted
@@ -114,8 +112,7 @@ func (s *shadow) judge(t *shadowed) {
 
 var errShadowArgs = errors.New("the arguments cannot be decoded again")
 
-// decide evaluates the shadow policy, on a copy of the arguments that no other
-// goroutine has.
+// decide evaluates the shadow policy, on a copy of the arguments that no other goroutine has.
 func (s *shadow) decide(t *shadowed) (ShadowDecision, error) {
 	ctx := s.evaluation()
 	defer ctx.cancel(whyCanceled)

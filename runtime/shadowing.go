@@ -11,12 +11,12 @@ import (
 // maxShadowed is how many calls wait for the shadow policy at most.
 const maxShadowed = 256
 
-// shadowPause is how long the first waiting call waits for more, unless maxShadowed/2
-// calls wait before.
+// shadowPause is how long the first waiting call waits for more, unless maxShadowed/2 calls wait
+// before.
 const shadowPause = time.Millisecond
 
-// A shadow evaluates calls after the policy did. The calls wait for shadowPause, so
-// that not each of them wakes the goroutine. The goroutine ends when no calls wait.
+// A shadow evaluates calls after the policy did. The calls wait for shadowPause, so that not each
+// of them wakes the goroutine. The goroutine ends when no calls wait.
 type shadow struct {
 	exec   *Executor
 	policy Policy
@@ -38,8 +38,8 @@ type shadow struct {
 	current atomic.Pointer[shadowEvaluation]
 }
 
-// A shadowed is the copy of a call for the shadow policy. Its input is that of the
-// policy, except the values that other goroutines may change or memoize in.
+// A shadowed is the copy of a call for the shadow policy. Its input is that of the policy, except
+// the values that other goroutines may change or memoize in.
 type shadowed struct {
 	in     PolicyInput
 	tool   *Tool
@@ -49,8 +49,8 @@ type shadowed struct {
 	failed string
 }
 
-// shadowed returns the copy of the call, which the policy has just evaluated, for the
-// shadow policy; nil when there is none.
+// shadowed returns the copy of the call, which the policy has just evaluated, for the shadow
+// policy; nil when there is none.
 func (c *call) shadowed() *shadowed {
 	if c.exec.shadow == nil || c.dry {
 		return nil
@@ -117,8 +117,8 @@ func (s *shadow) start() {
 	go s.run()
 }
 
-// run evaluates calls until none wait. When a policy calls runtime.Goexit, another
-// goroutine continues.
+// run evaluates calls until none wait. When a policy calls runtime.Goexit, another goroutine
+// continues.
 func (s *shadow) run() {
 	var batch []shadowed
 	next, left := 0, true
@@ -147,8 +147,8 @@ func (s *shadow) run() {
 	}
 }
 
-// take returns the waiting calls, in exchange for the slice of the evaluated ones. When
-// none wait it returns nil, and the goroutine ends.
+// take returns the waiting calls, in exchange for the slice of the evaluated ones. When none wait
+// it returns nil, and the goroutine ends.
 func (s *shadow) take(done []shadowed) []shadowed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +196,8 @@ func (s *shadow) arm(d time.Duration) {
 	}
 }
 
-// tickEvaluation is the function of the timer watch. It ends an evaluation that has
-// exceeded its limit.
+// tickEvaluation is the function of the timer watch. It ends an evaluation that has exceeded its
+// limit.
 func (s *shadow) tickEvaluation() {
 	ctx := s.current.Load()
 	if ctx.ticks++; ctx.ticks >= s.exec.evaluations.ticks {
@@ -209,8 +209,8 @@ func (s *shadow) tickEvaluation() {
 	}
 }
 
-// close has the shadow policy evaluate the waiting calls, for at most the time limit of
-// one evaluation. Differences that are found later are not recorded.
+// close has the shadow policy evaluate the waiting calls, for at most the time limit of one
+// evaluation. Differences that are found later are not recorded.
 func (s *shadow) close() {
 	if s == nil {
 		return

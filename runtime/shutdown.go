@@ -14,20 +14,20 @@ const (
 	haltLost     // another process owns the journal
 )
 
-// Shutdown ends the work of e in order. From now on calls are denied shutting_down, and
-// requests for consent stay open: a caller that waits for one is told that its call is
-// pending, and with a journal the request can be answered after a restart. Handlers may
-// go on until ctx ends; that is their grace period.
+// Shutdown ends the work of e in order. From now on calls are denied shutting_down, and requests
+// for consent stay open: a caller that waits for one is told that its call is pending, and with a
+// journal the request can be answered after a restart. Handlers may go on until ctx ends; that is
+// their grace period.
 //
-// Then Shutdown cancels the contexts of the handlers that still run. A handler that
-// returns now determines its outcome; the outcome is cancelled if the handler returns
-// context.Canceled. Five seconds later the callers of the remaining calls are told that
-// the outcome is unknown (interrupted). No outcome is recorded for these calls:
-// recovery finds them as after a crash. The error says how many there are.
+// Then Shutdown cancels the contexts of the handlers that still run. A handler that returns now
+// determines its outcome; the outcome is cancelled if the handler returns context.Canceled. Five
+// seconds later the callers of the remaining calls are told that the outcome is unknown
+// (interrupted). No outcome is recorded for these calls: recovery finds them as after a crash. The
+// error says how many there are.
 //
-// What has happened is durable then. The executor records nothing more and no longer
-// uses the journal, which it does not close. Shutdown may be called again, also to end
-// the grace period of an earlier call.
+// What has happened is durable then. The executor records nothing more and no longer uses the
+// journal, which it does not close. Shutdown may be called again, also to end the grace period of
+// an earlier call.
 func (e *Executor) Shutdown(ctx context.Context) error {
 	if e == nil || e.engine == nil {
 		return nil
@@ -58,8 +58,8 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// graceful waits until all calls have left a shut gate, for the grace period at most,
-// and returns how many have not.
+// graceful waits until all calls have left a shut gate, for the grace period at most, and returns
+// how many have not.
 func (e *Executor) graceful(g *inflight) int64 {
 	late := newSignal()
 	t := e.after(grace, func() { e.fire(late) })
@@ -67,9 +67,9 @@ func (e *Executor) graceful(g *inflight) int64 {
 	return g.wait(e, late, nil)
 }
 
-// mayUndo admits an undo that a shutdown waits for, because the undo must be recorded.
-// An undo that is admitted must leave the gate. Without a journal there is nothing to
-// record, and every undo is admitted.
+// mayUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo that
+// is admitted must leave the gate. Without a journal there is nothing to record, and every undo is
+// admitted.
 func (e *Executor) mayUndo() bool {
 	if e.log.health() != nil {
 		return false
@@ -94,8 +94,8 @@ func (c *call) halted(why uint32) {
 	}
 }
 
-// abort ends a call whose handler was not started, and cancels the context of a running
-// handler. A call that waits for consent continues to wait.
+// abort ends a call whose handler was not started, and cancels the context of a running handler. A
+// call that waits for consent continues to wait.
 func (c *call) abort() {
 	for {
 		c.mu.Lock()
@@ -122,8 +122,8 @@ func (c *call) abort() {
 	}
 }
 
-// stopped returns the result of a call whose handler has stopped because a shutdown
-// canceled it. It is nil when it was not canceled, or returned another error.
+// stopped returns the result of a call whose handler has stopped because a shutdown canceled it. It
+// is nil when it was not canceled, or returned another error.
 func (c *call) stopped(err error) *result {
 	if !c.isAborted() || !errors.Is(err, context.Canceled) {
 		return nil
@@ -145,15 +145,15 @@ func abortion() *result {
 	return e
 }
 
-// leavesNothing reports whether a call whose handler runs is known to have no lasting
-// effect, and the next owner of the journal does not run it again. c.mu is held.
+// leavesNothing reports whether a call whose handler runs is known to have no lasting effect, and
+// the next owner of the journal does not run it again. c.mu is held.
 func (c *call) leavesNothing() bool {
 	spec := c.tool.spec
 	return spec.effects() != "" && !c.committing && !(spec.Idempotent && spec.Retry != nil)
 }
 
-// giveUp answers the callers of a call whose handler does not return. What the handler
-// will have done is not known: no outcome is recorded, and recovery settles the call.
+// giveUp answers the callers of a call whose handler does not return. What the handler will have
+// done is not known: no outcome is recorded, and recovery settles the call.
 func (c *call) giveUp() {
 	c.mu.Lock()
 	if c.ending || c.attempt == 0 || c.phase == phaseWaiting {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A signal fires once, and wakes all goroutines that wait for it. With a Waiter, the
-// goroutine that fires the signal counts the goroutines that it wakes as busy.
+// A signal fires once, and wakes all goroutines that wait for it. With a Waiter, the goroutine that
+// fires the signal counts the goroutines that it wakes as busy.
 type signal struct {
 	wire atomic.Pointer[tripwire] // nil: it has not fired and no goroutine waits
 }
 
-// A tripwire is what the goroutines that wait for a signal share. The first goroutine
-// that parks makes it: most signals fire before a goroutine parks.
+// A tripwire is what the goroutines that wait for a signal share. The first goroutine that parks
+// makes it: most signals fire before a goroutine parks.
 type tripwire struct {
 	ch      chan struct{}
 	waiting []*waitingCaller // guarded by the executor's waiters; used only with a Waiter
@@ -55,12 +55,12 @@ func (s *signal) happen() {
 	}
 }
 
-// signalSpins is how often a goroutine that waits for a signal yields the processor
-// before it parks.
+// signalSpins is how often a goroutine that waits for a signal yields the processor before it
+// parks.
 const signalSpins = 8
 
-// spin reports whether s fires while the goroutine yields the processor a few times. A
-// goroutine that waits for about a microsecond is then not parked and woken.
+// spin reports whether s fires while the goroutine yields the processor a few times. A goroutine
+// that waits for about a microsecond is then not parked and woken.
 func (s *signal) spin() bool {
 	for range signalSpins {
 		if s.happened() {
@@ -74,8 +74,8 @@ func (s *signal) spin() bool {
 // A waitingCaller is a goroutine that waits for one of several signals.
 type waitingCaller struct{ woken bool }
 
-// A waiters guards which goroutine waits for which signals, for a clock that counts
-// busy goroutines.
+// A waiters guards which goroutine waits for which signals, for a clock that counts busy
+// goroutines.
 type waiters struct{ mu sync.Mutex }
 
 // fire fires s.
@@ -131,8 +131,8 @@ func (e *Executor) wait(a, b *signal, done <-chan struct{}) int {
 	return saw
 }
 
-// park tells the Waiter that this goroutine waits for a or b. It returns nil when one
-// of them has fired, or there is no Waiter.
+// park tells the Waiter that this goroutine waits for a or b. It returns nil when one of them has
+// fired, or there is no Waiter.
 func (e *Executor) park(a, b *signal) *waitingCaller {
 	if e.waiter == nil {
 		return nil

@@ -90,9 +90,9 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// A LogSink writes events to a structured log. Refusals and failures, also of undos,
-// and what a restart finds of calls whose process died (tool.stale, tool.unknown) are
-// warnings; all other events are at debug level.
+// A LogSink writes events to a structured log. Refusals and failures, also of undos, and what a
+// restart finds of calls whose process died (tool.stale, tool.unknown) are warnings; all other
+// events are at debug level.
 type LogSink struct{ log *slog.Logger }
 
 // NewLogSink returns a sink that writes to log.

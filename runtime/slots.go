@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A slots limits how many handlers of one tool, or evaluations of the policy, run at
-// once. Waiters get slots in the order in which they came.
+// A slots limits how many handlers of one tool, or evaluations of the policy, run at once. Waiters
+// get slots in the order in which they came.
 type slots struct {
 	limit  int          // 0: no limit
 	most   int64        // that may be inside, including those that the policy evaluates
@@ -21,8 +21,7 @@ type slots struct {
 	mean         time.Duration // for which a slot was held lately
 }
 
-// acquire takes a slot. When none is free it returns the signal that fires when the
-// caller has one.
+// acquire takes a slot. When none is free it returns the signal that fires when the caller has one.
 func (l *slots) acquire() (wait *signal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,9 +85,9 @@ func (c *call) requestSlot() {
 	}
 }
 
-// awaitSlot waits for a slot of the tool, until the turn's budget is used up; in a turn
-// without a budget, for the deadline of the tool. The call holds the slot until its
-// handler has returned, even when the call has ended before.
+// awaitSlot waits for a slot of the tool, until the turn's budget is used up; in a turn without a
+// budget, for the deadline of the tool. The call holds the slot until its handler has returned,
+// even when the call has ended before.
 func (c *call) awaitSlot() bool {
 	if c.batch != nil && !c.batch.wait(c) {
 		return false

@@ -7,17 +7,16 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// IsAtLeastVersion0_1 is referenced by generated code, so that a runtime that is older
-// than the generator fails to compile with a readable name.
+// IsAtLeastVersion0_1 is referenced by generated code, so that a runtime that is older than the
+// generator fails to compile with a readable name.
 const IsAtLeastVersion0_1 = true
 
-// A Spec is the declaration of one tool. Generated code holds one per tool. It must not
-// be changed after it was given to NewTool.
+// A Spec is the declaration of one tool. Generated code holds one per tool. It must not be changed
+// after it was given to NewTool.
 //
-// The zero value of every field is its safe or default value: a tool whose effect is
-// not declared is destructive, a deadline of 0 is DefaultDeadline, limits of 0 are the
-// defaults of Limits. Unenforced lists the fields that this version carries but does
-// not enforce yet.
+// The zero value of every field is its safe or default value: a tool whose effect is not declared
+// is destructive, a deadline of 0 is DefaultDeadline, limits of 0 are the defaults of Limits.
+// Unenforced lists the fields that this version carries but does not enforce yet.
 type Spec struct {
 	Name        string // [a-z][a-z0-9_]{0,63}
 	Version     string
@@ -50,10 +49,9 @@ type Spec struct {
 	Set           *Rules // of the whole set of tools that the tool belongs to; nil: none
 	Deprecated    *Deprecation
 
-	// The published JSON Schemas (2020-12); nil when there are none. They are pointers
-	// so that the Spec of a generated tool, whose schemas are embedded files, is static
-	// data: no code runs at start, and the compiler does not have to initialize a
-	// thousand tools in one function.
+	// The published JSON Schemas (2020-12); nil when there are none. They are pointers so that the
+	// Spec of a generated tool, whose schemas are embedded files, is static data: no code runs at
+	// start, and the compiler does not have to initialize a thousand tools in one function.
 	InputSchema, OutputSchema *string
 }
 
@@ -79,13 +77,12 @@ type Limits struct {
 	Input  int64 // bytes; 0: 64 KiB
 	Output int64 // bytes; 0: 1 MiB
 	Memory int64 // bytes; 0: not declared
-	// Concurrency is how many handlers run at once in one executor; 0: unlimited.
-	// Further calls wait until the turn's budget is used up; in a turn without a budget,
-	// for the deadline of the tool.
+	// Concurrency is how many handlers run at once in one executor; 0: unlimited. Further calls wait
+	// until the turn's budget is used up; in a turn without a budget, for the deadline of the tool.
 	Concurrency int
-	// Queue is how many calls of the tool may wait for a slot, or be evaluated, beside
-	// those that run: one more is denied at_capacity at once, before the policy and the
-	// journal (SEMANTICS section 6.3). 0: 4 times Concurrency; NoQueue: none.
+	// Queue is how many calls of the tool may wait for a slot, or be evaluated, beside those that
+	// run: one more is denied at_capacity at once, before the policy and the journal (SEMANTICS
+	// section 6.3). 0: 4 times Concurrency; NoQueue: none.
 	Queue int
 }
 
@@ -153,9 +150,9 @@ const (
 	DefaultOutputLimit = 1 << 20
 )
 
-// Unenforced lists the declared fields, by their names in the declaration, that this
-// version carries but does not enforce. A caller that promises enforcement to its users
-// must tell them these exceptions.
+// Unenforced lists the declared fields, by their names in the declaration, that this version
+// carries but does not enforce. A caller that promises enforcement to its users must tell them
+// these exceptions.
 func (s *Spec) Unenforced() []string {
 	var names []string
 	add := func(declared bool, name string) {

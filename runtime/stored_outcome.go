@@ -6,8 +6,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A storedOutcome is an outcome as a session retains it, for as long as the session
-// exists. Most outcomes have only these members.
+// A storedOutcome is an outcome as a session retains it, for as long as the session exists. Most
+// outcomes have only these members.
 type storedOutcome struct {
 	kind     OutcomeKind
 	loop     Loop
@@ -29,8 +29,7 @@ func (r *callRecord) keep(out *Outcome) {
 	}
 }
 
-// artifact returns the artifact that replaces a long output in the answer, nil if there
-// is none.
+// artifact returns the artifact that replaces a long output in the answer, nil if there is none.
 func (r *callRecord) artifact() *StoredOutput {
 	if later := r.later.Load(); later != nil {
 		return later.Artifact
@@ -68,8 +67,7 @@ func (r *callRecord) outcome() (out Outcome) {
 	return out
 }
 
-// tell is outcome for a zero Outcome that the caller provides, because an Outcome is
-// large.
+// tell is outcome for a zero Outcome that the caller provides, because an Outcome is large.
 func (r *callRecord) tell(out *Outcome) {
 	k := &r.stored
 	if k.kind == Unknown || k.more != nil && k.more.Reason == ReasonJournalUnavailable {

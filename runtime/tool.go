@@ -11,12 +11,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// ErrDrift is the error of an undo handler that refuses, because what it would restore
-// has changed since the call.
+// ErrDrift is the error of an undo handler that refuses, because what it would restore has changed
+// since the call.
 var ErrDrift = errors.New("changed since the call")
 
-// A Tool is a Spec with the code that decodes, runs and encodes. It is immutable.
-// NewTool makes it, usually in generated code.
+// A Tool is a Spec with the code that decodes, runs and encodes. It is immutable. NewTool makes it,
+// usually in generated code.
 type Tool struct {
 	spec   *Spec
 	decode decodeFunc
@@ -45,8 +45,8 @@ type hooks struct {
 // A ToolOption adds a hook to a tool whose input is In.
 type ToolOption[In any] func(*hooks)
 
-// NewTool returns the tool that spec declares. rule checks its input, and run is its
-// handler. NewRegistry reports a tool that cannot work.
+// NewTool returns the tool that spec declares. rule checks its input, and run is its handler.
+// NewRegistry reports a tool that cannot work.
 func NewTool[In input, Out wire.Value](
 	spec *Spec, rule *wire.ObjectRule, run func(context.Context, In) (Out, error), opts ...ToolOption[In],
 ) *Tool {
@@ -93,16 +93,15 @@ func newTool(spec *Spec) *Tool {
 	return &Tool{spec: spec, outputs: sync.OnceValue(func() *redact.Schema { return redact.ParseSchema(*spec.OutputSchema) })}
 }
 
-// input is the constraint of a pointer to a generated input. All pointers have one
-// shape for the compiler where a constraint lists methods only: NewTool is compiled
-// once, not once per tool.
+// input is the constraint of a pointer to a generated input. All pointers have one shape for the
+// compiler where a constraint lists methods only: NewTool is compiled once, not once per tool.
 type input interface {
 	wire.Members
 	wire.Value
 }
 
-// A Codec decodes and checks the input of a dynamic tool, or the state or output that
-// its undo needs. When it returns violations its caller ignores the value.
+// A Codec decodes and checks the input of a dynamic tool, or the state or output that its undo
+// needs. When it returns violations its caller ignores the value.
 type Codec interface {
 	Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation)
 }
@@ -127,8 +126,8 @@ func NewDynamicTool(spec *Spec, codec Codec, run func(context.Context, wire.Valu
 // A DynamicOption adds a hook to a dynamic tool.
 type DynamicOption func(*hooks)
 
-// WithDynamicUndo is WithUndo for a dynamic tool: the codecs decode state and output.
-// State and output are nil when there are none.
+// WithDynamicUndo is WithUndo for a dynamic tool: the codecs decode state and output. State and
+// output are nil when there are none.
 func WithDynamicUndo(
 	state, output Codec,
 	prepare func(ctx context.Context, input wire.Value) (wire.Value, error),
@@ -149,8 +148,8 @@ func WithDynamicPreview(preview func(ctx context.Context, input wire.Value) (Pre
 	return func(h *hooks) { h.preview = preview }
 }
 
-// WithDynamicReconcile is WithReconcile for a dynamic tool. The key and the fence are
-// those of call.
+// WithDynamicReconcile is WithReconcile for a dynamic tool. The key and the fence are those of
+// call.
 func WithDynamicReconcile(reconcile func(ctx context.Context, call *CallInfo, input wire.Value) (wire.Value, error)) DynamicOption {
 	return func(h *hooks) { h.reconcile = reconcile }
 }

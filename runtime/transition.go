@@ -24,9 +24,9 @@ type note struct {
 	session bool // the lock of the session is held: the entry takes the changes of its rule state
 }
 
-// transition takes the call to another state. No other function changes the state or
-// emits the event of a call. c.mu is held once other goroutines know the call, so
-// transition calls no code of a tool or a policy.
+// transition takes the call to another state. No other function changes the state or emits the
+// event of a call. c.mu is held once other goroutines know the call, so transition calls no code of
+// a tool or a policy.
 func (c *call) transition(kind EventKind, to State, n *note) {
 	from := c.state
 	if c.invoked == (kind == EventInvoked) || !kind.Legal(from, to) {
@@ -73,8 +73,8 @@ func (c *call) transition(kind EventKind, to State, n *note) {
 	c.exec.deliver()
 }
 
-// tells returns the text that the event of an outcome has for operators. It may run
-// code of the tool: no lock is held, and the timer can still end the call.
+// tells returns the text that the event of an outcome has for operators. It may run code of the
+// tool: no lock is held, and the timer can still end the call.
 func (c *call) tells(out *Outcome, fault *CallError) string {
 	if fault == nil && len(out.Violations)+len(out.Denials) == 0 {
 		return ""
@@ -96,8 +96,8 @@ func (c *call) tellsSlow(out *Outcome, fault *CallError) string {
 // told reports whether there is a sink or a journal for events.
 func (e *Executor) told() bool { return len(e.sinks) > 0 || e.log.on() }
 
-// next returns the next event, which has only its number yet. All events share one
-// piece of memory. e.emitting is held.
+// next returns the next event, which has only its number yet. All events share one piece of memory.
+// e.emitting is held.
 func (e *Executor) next() *Event {
 	e.event = Event{Seq: e.event.Seq + 1}
 	return &e.event

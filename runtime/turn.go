@@ -53,12 +53,12 @@ type Call struct {
 	Principal string // of the call, as by Run.WithPrincipal; empty: that of the run
 }
 
-// Execute carries out a call and returns its outcome. It never panics. It returns when
-// the outcome is known: at the deadline at the latest, or as soon as ctx is done,
-// whether or not the handler has returned.
+// Execute carries out a call and returns its outcome. It never panics. It returns when the outcome
+// is known: at the deadline at the latest, or as soon as ctx is done, whether or not the handler
+// has returned.
 //
-// A call with the id and the arguments of an earlier call of the session is not run
-// again: it gets the outcome of the earlier call, once that call has ended.
+// A call with the id and the arguments of an earlier call of the session is not run again: it gets
+// the outcome of the earlier call, once that call has ended.
 func (t *Turn) Execute(ctx context.Context, in Call) (out Outcome) {
 	ctx = orBackground(ctx)
 	switch c, earlier := t.begin(ctx, in, nil); {
@@ -91,9 +91,9 @@ func (t *Turn) launch(c *call) {
 	}
 }
 
-// advance takes a call through its remaining states. It runs in the goroutine of a
-// worker, because policies and handlers may hang. In that case the timer or the caller
-// ends the call, and the next step stops.
+// advance takes a call through its remaining states. It runs in the goroutine of a worker, because
+// policies and handlers may hang. In that case the timer or the caller ends the call, and the next
+// step stops.
 func (c *call) advance() {
 	defer c.leave()
 	if c.rejudging {
@@ -116,9 +116,8 @@ type Verdict struct {
 	Input    []byte   // JSON of the arguments of the handler; nil when the input is invalid, or was not read
 }
 
-// WhatIf decides a call as Execute would, on the same path, and stops where the handler
-// would be started. It changes nothing, emits no event, and neither checks nor uses the
-// call's id.
+// WhatIf decides a call as Execute would, on the same path, and stops where the handler would be
+// started. It changes nothing, emits no event, and neither checks nor uses the call's id.
 func (t *Turn) WhatIf(ctx context.Context, in Call) Verdict {
 	ctx = orBackground(ctx)
 	c := t.newCall(ctx, in)
@@ -147,8 +146,7 @@ func noRun(in Call) Outcome {
 	}
 }
 
-// left returns how much of the budget is left at now; ok is false when the turn has no
-// budget.
+// left returns how much of the budget is left at now; ok is false when the turn has no budget.
 func (t *Turn) left(now time.Time) (d time.Duration, ok bool) {
 	if t.ends.IsZero() {
 		return 0, false

@@ -73,9 +73,8 @@ func (r UndoReason) String() string { return nameOf("undo reason", undoReasonNam
 // MarshalText returns the name of r.
 func (r UndoReason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// An UndoResult says what an undo did. The result for a call has Kind, Reason and the
-// two texts. The result for a run has the lists of call ids, each in the order of the
-// attempts.
+// An UndoResult says what an undo did. The result for a call has Kind, Reason and the two texts.
+// The result for a run has the lists of call ids, each in the order of the attempts.
 type UndoResult struct {
 	Kind        UndoKind
 	Reason      UndoReason
@@ -89,8 +88,8 @@ type UndoResult struct {
 	Complete    bool         // Failed and NotUndoable are empty
 }
 
-// An UndoneCall is the result for one call of the undo of a run. For a call that only
-// reads, Kind is UndoRejected and Reason UndoNothingToUndo.
+// An UndoneCall is the result for one call of the undo of a run. For a call that only reads, Kind
+// is UndoRejected and Reason UndoNothingToUndo.
 type UndoneCall struct {
 	CallID, Tool string
 	Kind         UndoKind
@@ -108,20 +107,19 @@ type undoable struct {
 	lost     error // why the journal no longer has what the undo needs
 }
 
-// Undo reverses the effects of a call, or of all calls of a run that succeeded, the
-// last first. It calls the tool's undo handler, if it has one, closes again what the
-// call opened, and frees its groups. The slot and the cooldown of the call stay. The
-// policy decides about the undo first, with PolicyInput.Undo.
+// Undo reverses the effects of a call, or of all calls of a run that succeeded, the last first. It
+// calls the tool's undo handler, if it has one, closes again what the call opened, and frees its
+// groups. The slot and the cooldown of the call stay. The policy decides about the undo first, with
+// PolicyInput.Undo.
 //
-// An undo handler runs like the handler of a call: with the deadline of the tool, which
-// ends earlier when ctx ends, under a fence (Commit), and in one transaction over the
-// participants (PartOf), which is rolled back when the handler fails. A failed undo can
-// be tried again. Its effects outside of participants are then not known, so an undo
-// handler must check the present state.
+// An undo handler runs like the handler of a call: with the deadline of the tool, which ends
+// earlier when ctx ends, under a fence (Commit), and in one transaction over the participants
+// (PartOf), which is rolled back when the handler fails. A failed undo can be tried again. Its
+// effects outside of participants are then not known, so an undo handler must check the present
+// state.
 //
-// A dry run (UndoRequest.DryRun) calls no handler, records nothing and changes nothing.
-// The policy is evaluated. A dry run cannot tell what only the undo handler finds out,
-// such as drift.
+// A dry run (UndoRequest.DryRun) calls no handler, records nothing and changes nothing. The policy
+// is evaluated. A dry run cannot tell what only the undo handler finds out, such as drift.
 func (s *Session) Undo(ctx context.Context, req UndoRequest) UndoResult {
 	ctx = orBackground(ctx)
 	if s == nil || s.exec == nil {
@@ -163,8 +161,8 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult)
 	return all
 }
 
-// succeeded returns the calls of a run that completed and were not undone, the last
-// first. It visits no calls of other runs.
+// succeeded returns the calls of a run that completed and were not undone, the last first. It
+// visits no calls of other runs.
 func (s *Session) succeeded(run string) (list []*callRecord) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,9 +224,8 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 	return c.concludeUndo(req.By, fault)
 }
 
-// concludeUndo records the result of an undo of c. If the caller of the undo left a
-// decided commit, that commit calls concludeUndo when the journal can be written again
-// (SEMANTICS section 6.4).
+// concludeUndo records the result of an undo of c. If the caller of the undo left a decided commit,
+// that commit calls concludeUndo when the journal can be written again (SEMANTICS section 6.4).
 func (c *call) concludeUndo(by string, fault *undoFault) UndoResult {
 	e := c.exec
 	if fault != nil && fault.why == UndoUnrecorded && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
@@ -244,8 +241,8 @@ func (c *call) concludeUndo(by string, fault *undoFault) UndoResult {
 	return res
 }
 
-// settleUndo applies the result of an undo, in one step of the session. fault is nil
-// when the undo succeeded.
+// settleUndo applies the result of an undo, in one step of the session. fault is nil when the undo
+// succeeded.
 func (s *Session) settleUndo(c *call, by string, fault *undoFault) UndoResult {
 	if fault != nil {
 		return c.settleUndoFailed(by, fault)
@@ -284,8 +281,8 @@ func (c *call) settleUndoFailed(by string, fault *undoFault) UndoResult {
 	return res
 }
 
-// beginUndo returns why a call cannot be undone. If it can, beginUndo keeps other
-// goroutines from undoing it.
+// beginUndo returns why a call cannot be undone. If it can, beginUndo keeps other goroutines from
+// undoing it.
 func (s *Session) beginUndo(r *callRecord) UndoReason {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -294,8 +291,7 @@ func (s *Session) beginUndo(r *callRecord) UndoReason {
 	return why
 }
 
-// mayNotUndo returns why a call cannot be undone, UndoReasonNone when it can. s.mu is
-// held.
+// mayNotUndo returns why a call cannot be undone, UndoReasonNone when it can. s.mu is held.
 func (s *Session) mayNotUndo(r *callRecord) UndoReason {
 	tool, _, known := s.exec.reg.Lookup(r.tool)
 	now := s.exec.now()
@@ -379,8 +375,8 @@ func guard(f func() error) (err error) {
 	return err
 }
 
-// A foreign is an error of code outside of the engine, with its text. The text is read
-// once, in guard, because the Error method may hang.
+// A foreign is an error of code outside of the engine, with its text. The text is read once, in
+// guard, because the Error method may hang.
 type foreign struct {
 	text string
 	err  error

@@ -10,8 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// An undo handler runs like the handler of a call (SEMANTICS section 6.4): with a
-// deadline, under a fence, in one transaction over the participants.
+// An undo handler runs like the handler of a call (SEMANTICS section 6.4): with a deadline, under a
+// fence, in one transaction over the participants.
 
 var (
 	errUndoCancelled = errors.New("the context of the undo ended")
@@ -40,8 +40,8 @@ type undoAttempt struct {
 	left    bool       // by its caller, while a decided commit continued
 }
 
-// undoAttempts are the undo handlers that run. They end with the executor, or with its
-// ownership of the journal.
+// undoAttempts are the undo handlers that run. They end with the executor, or with its ownership of
+// the journal.
 type undoAttempts struct {
 	mu      sync.Mutex
 	running map[*undoAttempt]struct{}
@@ -89,8 +89,7 @@ func (l *undoAttempts) abort() {
 	}
 }
 
-// halt ends all attempts without recording them. The next recovery settles what they
-// did.
+// halt ends all attempts without recording them. The next recovery settles what they did.
 func (l *undoAttempts) halt() {
 	l.mu.Lock()
 	l.halted = true
@@ -100,8 +99,8 @@ func (l *undoAttempts) halt() {
 	}
 }
 
-// undoAttempt returns an attempt to undo c. The call of the attempt shares the record
-// of c and the key of its effect. It is never admitted, and is not in the rule state.
+// undoAttempt returns an attempt to undo c. The call of the attempt shares the record of c and the
+// key of its effect. It is never admitted, and is not in the rule state.
 func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 	now := c.exec.now()
 	u := &call{
@@ -116,8 +115,8 @@ func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 	return &undoAttempt{of: c, call: u, by: by, late: newSignal()}
 }
 
-// run calls the undo handler and commits what it did. The intent is durable before the
-// handler starts.
+// run calls the undo handler and commits what it did. The intent is durable before the handler
+// starts.
 func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 	u, e := a.call, a.call.exec
 	if !e.undos.add(a) {
@@ -161,9 +160,8 @@ func (a *undoAttempt) runHandler(handler func(context.Context) error) *undoFault
 	return &undoFault{why: UndoHandlerError, err: err}
 }
 
-// returned records that the handler has returned. It reports whether the handler
-// returned in time, by the clock. If so, the attempt can no longer be ended from
-// outside.
+// returned records that the handler has returned. It reports whether the handler returned in time,
+// by the clock. If so, the attempt can no longer be ended from outside.
 func (a *undoAttempt) returned() bool {
 	u := a.call
 	u.mu.Lock()
@@ -215,8 +213,8 @@ func (a *undoAttempt) commit() *undoFault {
 	return nil
 }
 
-// decide records the decision to commit, and returns when it is durable. From then on
-// recovery commits what the handler did.
+// decide records the decision to commit, and returns when it is durable. From then on recovery
+// commits what the handler did.
 func (a *undoAttempt) decide(seals []journal.Seal) error {
 	u := a.call
 	u.mu.Lock()
@@ -270,8 +268,8 @@ func (a *undoAttempt) end(why UndoReason, cause uint32) {
 	u.exec.fire(a.late)
 }
 
-// finish returns the result of the attempt, and rolls back what must not be committed.
-// A commit has a grace period.
+// finish returns the result of the attempt, and rolls back what must not be committed. A commit has
+// a grace period.
 func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault {
 	u := a.call
 	u.mu.Lock()
@@ -301,8 +299,8 @@ func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault 
 	return fault
 }
 
-// deliver passes the result of the attempt to the caller. It reports false when the caller
-// has left; the goroutine of the handler then concludes the undo.
+// deliver passes the result of the attempt to the caller. It reports false when the caller has
+// left; the goroutine of the handler then concludes the undo.
 func (a *undoAttempt) deliver(fault *undoFault, result chan<- *undoFault) bool {
 	a.call.mu.Lock()
 	defer a.call.mu.Unlock()
@@ -313,8 +311,8 @@ func (a *undoAttempt) deliver(fault *undoFault, result chan<- *undoFault) bool {
 	return !a.left
 }
 
-// receive returns the result from the goroutine of the handler, which has ended or was
-// kept from committing.
+// receive returns the result from the goroutine of the handler, which has ended or was kept from
+// committing.
 func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
 	a.call.mu.Lock()
 	ended := a.call.ending
@@ -330,8 +328,8 @@ func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
 	}
 }
 
-// leave reports whether the caller leaves a commit that has not ended in time, because
-// it was decided. It prevents a commit that was not decided.
+// leave reports whether the caller leaves a commit that has not ended in time, because it was
+// decided. It prevents a commit that was not decided.
 func (a *undoAttempt) leave() bool {
 	u := a.call
 	u.mu.Lock()

@@ -30,8 +30,7 @@ func (c *foldedCall) undoBy(r *journal.Record) {
 	}
 }
 
-// undoneCall returns the call of an undo that was interrupted. The call itself has
-// ended.
+// undoneCall returns the call of an undo that was interrupted. The call itself has ended.
 func (e *Executor) undoneCall(r *foldedCall) *call {
 	r.session.mu.Lock()
 	defer r.session.mu.Unlock()
@@ -42,9 +41,9 @@ func (e *Executor) undoneCall(r *foldedCall) *call {
 	return e.callOf(r, rec)
 }
 
-// settleInterruptedUndo settles an undo that the former owner of the journal had begun.
-// It commits the undo when that was decided. Otherwise it rolls back what the undo did
-// through participants, and the undo can be tried again.
+// settleInterruptedUndo settles an undo that the former owner of the journal had begun. It commits
+// the undo when that was decided. Otherwise it rolls back what the undo did through participants,
+// and the undo can be tried again.
 func (c *call) settleInterruptedUndo(ctx context.Context, u *interruptedUndo, left []*participant) {
 	s := c.run.session
 	key := CallKey{Session: s.id, Call: c.id, Undo: true}

@@ -9,9 +9,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// The arguments of an undo handler (the arguments of the call, the prepared state and
-// the output) are in memory, or in the journal when the call belongs to an earlier
-// process. Without the first two the call cannot be undone.
+// The arguments of an undo handler (the arguments of the call, the prepared state and the output)
+// are in memory, or in the journal when the call belongs to an earlier process. Without the first
+// two the call cannot be undone.
 
 var (
 	errNoState   = errors.New("nothing was prepared for the undo: the call may have been made when the tool declared none")
@@ -21,9 +21,8 @@ var (
 	errNoDecode  = errors.New("the tool has nothing that decodes it: give it WithUndo")
 )
 
-// prepareUndo has the tool prepare the state that an undo of the call will need, and
-// stores it. It does so once per call, because a second attempt may find what the first
-// attempt has changed.
+// prepareUndo has the tool prepare the state that an undo of the call will need, and stores it. It
+// does so once per call, because a second attempt may find what the first attempt has changed.
 func (c *call) prepareUndo() error {
 	if c.tool.hooks.prepare == nil || c.isPrepared {
 		return nil
@@ -43,9 +42,9 @@ func (c *call) prepareState() error {
 	return err
 }
 
-// storable returns an error when a prepared state could not be decoded again. Such a
-// call does not start, because it could not be undone. The error names the places and
-// no values, because the model may see it too.
+// storable returns an error when a prepared state could not be decoded again. Such a call does not
+// start, because it could not be undone. The error names the places and no values, because the
+// model may see it too.
 func storable(state wire.Value) error {
 	if state == nil {
 		return nil
@@ -60,8 +59,8 @@ func storable(state wire.Value) error {
 	return nil
 }
 
-// recallUndo restores the arguments of an undo of the call, or the reason why the call
-// cannot be undone any more. It decodes no values that no undo will need.
+// recallUndo restores the arguments of an undo of the call, or the reason why the call cannot be
+// undone any more. It decodes no values that no undo will need.
 func (c *call) recallUndo(r *foldedCall) {
 	c.isPrepared = r.isPrepared
 	if r.attempt == 0 || r.undone {
@@ -80,8 +79,8 @@ func (c *call) recallUndo(r *foldedCall) {
 // undoable reports whether the present declaration of the tool has undo.
 func (c *call) undoable() bool { return c.tool != nil && c.tool.spec.Undo != nil }
 
-// recallState decodes the state that was prepared. The error says why the call cannot
-// be undone any more.
+// recallState decodes the state that was prepared. The error says why the call cannot be undone any
+// more.
 func (c *call) recallState(r *foldedCall) (err error) {
 	switch {
 	case !c.undoable():
@@ -112,9 +111,9 @@ func (c *call) recallState(r *foldedCall) (err error) {
 	return nil
 }
 
-// recallOutput decodes the output, unless it differs from what the handler returned:
-// the undo handler works without it. The output of a call whose commit was decided is
-// known before the call has its outcome.
+// recallOutput decodes the output, unless it differs from what the handler returned: the undo
+// handler works without it. The output of a call whose commit was decided is known before the call
+// has its outcome.
 func (c *call) recallOutput(r *foldedCall) {
 	out := r.outcome
 	if out == nil {
@@ -131,15 +130,14 @@ func (c *call) recallOutput(r *foldedCall) {
 	}
 }
 
-// redacts reports whether an answered output differs from the one that the handler
-// returned.
+// redacts reports whether an answered output differs from the one that the handler returned.
 func redacts(list []Obligation) bool {
 	return slices.ContainsFunc(list, func(o Obligation) bool { return o.Code == obligationRedact })
 }
 
-// recallValue decodes a recorded value. The value was valid when it was recorded, but
-// the tool may have changed since, and its code may panic. No text is too large: its
-// size was checked before it was stored.
+// recallValue decodes a recorded value. The value was valid when it was recorded, but the tool may
+// have changed since, and its code may panic. No text is too large: its size was checked before it
+// was stored.
 func recallValue(decode decodeFunc, text []byte) (v wire.Value, err error) {
 	switch {
 	case text == nil:

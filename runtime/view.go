@@ -3,8 +3,8 @@ package runtime
 import "sync/atomic"
 
 // A view is the facts on which the policy evaluates a call: those of the first call of
-// PolicyInput.Facts, which stay the same from then on. A policy that does not read the
-// facts cannot have a stale decision.
+// PolicyInput.Facts, which stay the same from then on. A policy that does not read the facts cannot
+// have a stale decision.
 type view struct {
 	call  *call
 	base  *Facts                // as of the first read; guarded by the session
@@ -40,8 +40,8 @@ func (v *view) facts() *Facts {
 	return f
 }
 
-// unchanged reports whether the facts that the policy read are still current. The
-// session's lock is held.
+// unchanged reports whether the facts that the policy read are still current. The session's lock is
+// held.
 func (v *view) unchanged() bool {
 	return v.base == nil || v.base == v.call.run.look()
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// poolSpins is how often a goroutine yields the processor, so that another goroutine
-// can pass it a call, before it ends.
+// poolSpins is how often a goroutine yields the processor, so that another goroutine can pass it a
+// call, before it ends.
 const poolSpins = 16
 
-// A workerPool is the goroutines that work on calls. A goroutine whose call has ended
-// looks for another call for a moment, because a goroutine that has grown its stack is
-// much cheaper than a new one. It never blocks. Therefore a pool needs no close, and an
-// executor that is no longer referenced leaves no goroutines.
+// A workerPool is the goroutines that work on calls. A goroutine whose call has ended looks for
+// another call for a moment, because a goroutine that has grown its stack is much cheaper than a
+// new one. It never blocks. Therefore a pool needs no close, and an executor that is no longer
+// referenced leaves no goroutines.
 type workerPool struct {
 	stop atomic.Uint32 // why all workers have to stop; 0: they do not
 	mu   sync.Mutex
@@ -27,8 +27,7 @@ type workerPool struct {
 	all  []*worker
 }
 
-// A worker is a goroutine that works on one call after the other, with the timer that
-// watches it.
+// A worker is a goroutine that works on one call after the other, with the timer that watches it.
 type worker struct {
 	next    atomic.Pointer[call] // set by take
 	current atomic.Pointer[call] // watched by the timer
@@ -97,8 +96,8 @@ func (w *workerPool) remove(ended *worker) {
 // halt sets why calls that reach a worker from now on have to end.
 func (w *workerPool) halt(why uint32) { w.stop.Store(why) }
 
-// calls returns the calls that are being worked on, and some calls that have ended or
-// wait for consent. The calls that it misses see that the pool was halted.
+// calls returns the calls that are being worked on, and some calls that have ended or wait for
+// consent. The calls that it misses see that the pool was halted.
 func (w *workerPool) calls() (list []*call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,8 +109,8 @@ func (w *workerPool) calls() (list []*call) {
 	return list
 }
 
-// run works on c and on the calls that come after it. A handler may end it by
-// runtime.Goexit; by then leave has ended the call.
+// run works on c and on the calls that come after it. A handler may end it by runtime.Goexit; by
+// then leave has ended the call.
 func (w *worker) run(of *workerPool, c *call) {
 	defer of.remove(w)
 	defer w.stop()
@@ -136,9 +135,8 @@ func (w *worker) stop() {
 	}
 }
 
-// arm makes sure that the timer fires at due or before. A timer that fires too early is
-// armed again, so it runs on from call to call and most calls need not reset it. c.due
-// is set before.
+// arm makes sure that the timer fires at due or before. A timer that fires too early is armed
+// again, so it runs on from call to call and most calls need not reset it. c.due is set before.
 func (w *worker) arm(due time.Time) {
 	if due.IsZero() {
 		return
@@ -166,9 +164,8 @@ func (w *worker) armedBefore(at int64) bool {
 	return armed != 0 && armed <= at && at != math.MaxInt64 // the last instant
 }
 
-// fire checks whether the current call is overdue. It clears armed before it looks at
-// the call, so that a goroutine that changes the call meanwhile sees that the timer
-// must be armed.
+// fire checks whether the current call is overdue. It clears armed before it looks at the call, so
+// that a goroutine that changes the call meanwhile sees that the timer must be armed.
 func (w *worker) fire() {
 	w.armed.Store(0)
 	if c := w.current.Load(); c != nil {
