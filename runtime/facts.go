@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Facts is what happened in a run, as one call saw it: an immutable snapshot.
-// The zero value and nil know of no call.
+// Facts is what happened in a run, as one call saw it: an immutable snapshot. The zero value and
+// nil have the facts of no call.
 type Facts struct {
 	version uint64
 	tools   []ToolFacts
@@ -14,18 +14,18 @@ type Facts struct {
 	derived atomic.Pointer[derivation]
 }
 
-// A derivation is what a policy derived from a snapshot, or what it may start
-// from. It is immutable.
+// A derivation is what a policy derived from a snapshot, or the base from which it may derive that.
+// It is immutable.
 type derivation struct {
-	memo    any   // what build returned; nil: it was not asked
-	base    any   // else: the memo of an earlier snapshot
-	changed []int // and the tools that changed since base
+	memo    any   // what build returned; nil: build was not called
+	base    any   // then: the memo of an earlier snapshot
+	changed []int // the tools that changed since base
 }
 
 // ToolFacts is what happened with one tool in a run.
 type ToolFacts struct {
 	Invocations uint32 // handlers started, and calls that are admitted to start or wait for consent
-	Successes   uint32 // that were not undone
+	Successes   uint32 // calls that completed and were not undone
 }
 
 // Version grows with every change of the run's facts. Equal versions of one run
@@ -53,14 +53,14 @@ func (f *Facts) Len() int {
 	return len(f.tools)
 }
 
-// Memo returns what build derives from f, and remembers it: a policy that needs
-// the facts in a form of its own builds it once per snapshot, and out of the
-// form that it built for an earlier snapshot of the run.
+// Memo returns what build derives from f, and stores it for the next caller. A policy that needs
+// the facts in another form builds it once per snapshot, from the form that it built for an earlier
+// snapshot of the run.
 //
-// base is that earlier form and changed the positions of the tools that differ
-// from it, possibly repeated; when base is nil everything must be built. build
-// must not change base, which other calls may be reading, and must not return
-// nil. There is one slot per snapshot: the first answer stays.
+// base is that earlier form and changed has the positions of the tools that differ from it,
+// possibly repeated. When base is nil, build must build the whole form. build must not change base,
+// which other calls may be reading, and must not return nil. A snapshot stores one form: the first
+// one that was built.
 func (f *Facts) Memo(build func(base any, changed []int) any) any {
 	if f == nil {
 		return build(nil, nil)
@@ -78,11 +78,11 @@ func (f *Facts) Memo(build func(base any, changed []int) any) any {
 	return f.derived.Load().memo
 }
 
-// maxChanged is how many changes a snapshot carries for Memo before it drops
-// the base: building anew is then as cheap.
+// maxChanged is how many changes a snapshot carries for Memo before it drops the base: then a
+// complete build is as cheap.
 const maxChanged = 64
 
-// inherit takes over from f what the Memo of the snapshot after it starts with.
+// inherit returns the derivation for the snapshot after f, in which the tools at changed differ.
 func (f *Facts) inherit(changed []int) *derivation {
 	if f == nil {
 		return nil
@@ -101,13 +101,13 @@ func (f *Facts) inherit(changed []int) *derivation {
 // A factView is the facts of one run as one principal, or sub-agent, sees them.
 // The session guards it.
 type factView struct {
-	state   uint64 // version of the rule state that last was compared with
+	state   uint64 // version of the rule state at the last comparison
 	last    *Facts // the latest snapshot
 	changed []int
 }
 
-// look returns the facts of r as they stand. Two snapshots are the same pointer
-// when nothing in them has changed. The session's lock is held.
+// look returns the current facts of r. Two snapshots are the same pointer when nothing in them has
+// changed. The session's lock is held.
 func (r *Run) look() *Facts {
 	v := &r.facts
 	state := r.session.state
@@ -154,7 +154,7 @@ func factsAt(used, successes []int32, i int) (f ToolFacts) {
 	return f
 }
 
-// without returns f as the call itself must see it: its own slot left out.
+// without returns f for the evaluation of a call of the tool: without that call's own slot.
 func (f *Facts) without(tool int) *Facts {
 	own := &Facts{version: f.version, tools: slices.Clone(f.tools)}
 	if n := &own.tools[tool].Invocations; *n > 0 {

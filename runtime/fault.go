@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// errExited is the fault of code that left its goroutine.
+// errExited is the error of a fault whose code ended its goroutine.
 var errExited = errors.New("the goroutine was left by runtime.Goexit")
 
-// A CallError is a fault that an operator should see and a model must not.
+// A CallError is a fault that is meant for operators, and never for a model.
 type CallError struct {
 	Tool, CallID, SessionID, RunID string
 
@@ -19,11 +19,11 @@ type CallError struct {
 	Panic  any    // value of a panic, when there was one
 	Stack  []byte // of that panic
 
-	said string // what Err or Panic say: asked once, in the goroutine where they came from
-	told bool   // the error handler knows
+	said string // the text of Err or Panic, read once in the goroutine that they came from
+	told bool   // the error handler was told
 }
 
-// Error describes the fault, and says of which call it is.
+// Error describes the fault and names its call.
 func (e *CallError) Error() string {
 	text := e.text()
 	if e.CallID == "" && e.Tool == "" {
@@ -56,8 +56,8 @@ func (e *CallError) text() string {
 	return e.Reason.String()
 }
 
-// faulty returns a fault of this call. The text of err is asked here: who calls
-// it holds no lock, unless err is an error of this package.
+// faulty returns a fault of c. It reads the text of err here, so the caller holds no lock unless
+// err is an error of this package.
 func (c *call) faulty(r Reason, err error) *CallError {
 	f := &CallError{
 		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
@@ -68,8 +68,8 @@ func (c *call) faulty(r Reason, err error) *CallError {
 	return f
 }
 
-// panicked returns the fault that v is, which was recovered. It is called while
-// the stack still stands.
+// panicked returns the fault for the recovered panic value v. The deferred function that recovered
+// v calls it, while the panicking stack is still in place.
 func (c *call) panicked(v any) *CallError {
 	f := c.faulty(ReasonPanic, nil)
 	f.Panic, f.Stack = v, debug.Stack()
@@ -77,7 +77,7 @@ func (c *call) panicked(v any) *CallError {
 	return f
 }
 
-// report tells the error handler of a fault, once. It does not wait for it.
+// report passes a fault to the error handler, once. It does not wait for the error handler.
 func (e *Executor) report(f *CallError) {
 	if e.onError == nil || f.told {
 		return

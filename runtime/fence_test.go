@@ -16,7 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// A ledger knows which call owns it and counts the writes of others.
+// A ledger knows which call owns it and counts the writes of other calls.
 type ledger struct {
 	owner atomic.Int64
 	late  atomic.Int64
@@ -24,16 +24,16 @@ type ledger struct {
 }
 
 func (l *ledger) write(call int64) {
-	goruntime.Gosched() // any work between looking and writing
+	goruntime.Gosched() // any work between the read and the write
 	if l.owner.Load() != call {
 		l.late.Add(1)
 	}
 	l.wrote.Add(1)
 }
 
-// TestFenceUnderStress lets handlers write from several goroutines until they
-// are refused, while their calls time out. Once a call has its outcome the
-// ledger belongs to the next one, and nobody else may write.
+// TestFenceUnderStress lets handlers write from several goroutines until they are
+// refused, while their calls time out. Once a call has its outcome the ledger belongs
+// to the next call, and no other call may write.
 func TestFenceUnderStress(t *testing.T) {
 	const writers = 4
 	calls := int64(battery.Count(t, 300, 1000))

@@ -6,39 +6,39 @@ import (
 	"time"
 )
 
-// An ending is how a call ends.
+// A result is how a call ends.
 type result struct {
 	during    phase       // only while the call is in this phase; 0: in any
-	commits   bool        // it is how the commit went
-	waited    bool        // that waited for a journal that could not be written
-	byCaller  bool        // not while the call waits for somebody's consent
-	idle      bool        // only while the handler was not let go, and there is a journal
-	by        string      // who ended it
-	evaluated *evaluation // the policy's, to which the rules have to be added
+	commits   bool        // the commit has ended with it
+	waited    bool        // the commit waited for a journal that could not be written
+	byCaller  bool        // not while the call waits for an approver
+	idle      bool        // only while there is a journal and the handler was not released
+	by        string      // the approver or operator that ended the call
+	evaluated *evaluation // of the policy, to which the rules are added
 	event     EventKind
 	to        State
 	outcome   Outcome
 	output    int // bytes, before redaction
 	fault     *CallError
 	text      string // for operators; tell sets it
-	told      bool   // it did
+	told      bool   // text is set
 	verdict   *Verdict
 }
 
-// end gives the call its outcome, once: the first who tries does it. It always
-// reports false, so that a step can return what it returns. Use ended to know
-// who was first.
+// end gives the call its outcome. The first caller of end wins; later calls do nothing. It always
+// reports false, so that a step of the worker can return its result. The caller that must know
+// whether it was first uses tryEnd.
 func (c *call) end(e result) bool {
 	c.tryEnd(&e)
 	return false
 }
 
-// tryEnd gives the call its outcome and reports whether it had none before. When
-// it returns true no effect under the fence can happen any more, and those that
-// had begun have ended, or had their grace.
+// tryEnd gives the call its outcome and reports whether the call had none before. When it returns
+// true no new effect under the fence can start. The effects that had started have ended, or their
+// grace is over.
 func (c *call) tryEnd(e *result) bool {
 	var over *signal
-	defer func() { // also when what follows panics or leaves the goroutine
+	defer func() { // also when the code below panics or calls runtime.Goexit
 		if over != nil {
 			c.exec.fire(over)
 		}
@@ -58,16 +58,16 @@ func (c *call) tryEnd(e *result) bool {
 	return true
 }
 
-// tell sets what the event of e says to operators. It may run code of the tool.
+// tell sets the text that the event of e has for operators. It may run code of the tool.
 func (e *result) tell(c *call) {
 	if !e.told {
 		e.text, e.told = c.tells(&e.outcome, e.fault), true
 	}
 }
 
-// conclude is tryEnd as far as the call's lock is held. It sets over to the
-// signal that is owed to those who wait, when it is this ending that counts, and
-// reports whether nobody else will tell the observers.
+// conclude is the part of tryEnd that holds the call's lock. If e becomes the result of the call,
+// it sets over to the signal that the waiters are owed. It reports whether the caller must tell the
+// observers.
 func (c *call) conclude(e *result, over **signal) (tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,15 +101,15 @@ func (c *call) conclude(e *result, over **signal) (tell bool) {
 	return c.detached || c.alone
 }
 
-// ownsParts reports whether the call takes back what its handler did at participants:
-// not when it was decided that it stands, and not when the next owner of the journal
-// settles it. c.mu is held.
+// ownsParts reports whether the call rolls back what its handler did at participants. It does not
+// when it was decided to commit, or when the next owner of the journal settles the call. c.mu is
+// held.
 func (c *call) ownsParts(out *Outcome) bool {
 	return len(c.parts) > 0 && out.Kind != Completed && out.Kind != Unknown && out.Reason != ReasonLeaseLost
 }
 
-// close makes the outcome complete, gives back what the call has reserved and
-// takes it to its last state: one step of its session. c.mu is held.
+// close completes the outcome, releases what the call has reserved and takes the call to its last
+// state, in one step of its session. c.mu is held.
 func (c *call) close(out *Outcome, e *result, started bool) {
 	s := c.run.session
 	s.mu.Lock()
@@ -126,7 +126,7 @@ func (c *call) close(out *Outcome, e *result, started bool) {
 	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil && !out.RolledBack; c.record.undo.possible {
 		c.record.undo.ended = now
 	} else if c.record.final == nil && out.Kind != Unknown {
-		c.record.call = nil // nobody will ask
+		c.record.call = nil // no undo or reconciliation needs it
 	}
 	c.record.keep(out)
 	c.transition(e.event, e.to, &note{
@@ -137,8 +137,8 @@ func (c *call) close(out *Outcome, e *result, started bool) {
 	}
 }
 
-// cancelContexts tells the handler, or a policy that is still thinking, that it
-// is over. c.mu is held.
+// cancelContexts cancels the contexts of the handler, the preview and the policy of an ended call.
+// c.mu is held.
 func (c *call) cancelContexts(kind OutcomeKind, started bool) {
 	why := uint32(whyCanceled)
 	if kind == TimedOut || c.evaluating && kind == Denied {
@@ -158,7 +158,7 @@ func (c *call) cancelContexts(kind OutcomeKind, started bool) {
 	}
 }
 
-// complete fills in what every outcome says. c.mu is held.
+// complete sets the members that every outcome has. c.mu is held.
 func (c *call) complete(out *Outcome, now time.Time, started bool) {
 	out.CallID, out.Tool, out.Revision = c.id, c.record.tool, c.revision
 	out.Duration = now.Sub(c.began)
@@ -188,7 +188,7 @@ func (c *call) refuse(r Reason, detail Detail, message string) bool {
 	return c.end(*refusal(r, detail, message))
 }
 
-// refusal is the ending of a denied call.
+// refusal returns the result of a denied call.
 func refusal(r Reason, detail Detail, message string) *result {
 	return &result{
 		event: EventDenied, to: StateDenied,
@@ -196,10 +196,10 @@ func refusal(r Reason, detail Detail, message string) *result {
 	}
 }
 
-// cancel ends the call because nobody wants its outcome any more.
+// cancel ends the call because no caller needs its outcome any more.
 func (c *call) cancel(r Reason) { c.end(*cancellation(r)) }
 
-// cancellation is the ending of a call that nobody wants any more.
+// cancellation returns the result of a call whose outcome no caller needs any more.
 func cancellation(r Reason) *result {
 	message := "the call was cancelled"
 	if r == ReasonRunClosed {
@@ -211,10 +211,10 @@ func cancellation(r Reason) *result {
 	}
 }
 
-// outOfTime tells a model that its call came too late in the turn.
+// outOfTime is the message of a call that came too late in its turn.
 const outOfTime = "the turn's time was over before the call could start"
 
-// overdue ends the call because phase p is over.
+// overdue ends the call because the time of phase p is over.
 func (c *call) overdue(p phase) {
 	var e *result
 	switch p {
@@ -241,14 +241,14 @@ func (c *call) overdue(p phase) {
 	c.end(*e)
 }
 
-// unjudged is the ending of a call that the policy could not judge.
+// unjudged returns the result of a call that the policy could not evaluate.
 func (c *call) unjudged(rule, message string) *result {
 	j := &evaluation{}
 	j.refuse(ReasonPolicyError, Detail{Rule: rule}, message)
 	return &result{event: EventDenied, to: StateDenied, evaluated: j, outcome: Outcome{Kind: Denied}}
 }
 
-// timeOut ends the call because its handler outlived the deadline.
+// timeOut ends the call because its handler ran past the deadline.
 func (c *call) timeOut(during phase) {
 	spec := c.tool.spec
 	had := c.running.due.Sub(c.now)

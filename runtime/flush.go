@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Flush returns when sinks, the error handler and observers have been told of all
-// that happened before, or when ctx ends: then the error says how much they have
-// not taken. It must not be called by one of them.
+// Flush returns when sinks, the error handler and observers have taken all that happened before, or
+// when ctx ends. In the second case the error says how much they have not taken. Sinks, the error
+// handler and observers must not call it.
 func (e *Executor) Flush(ctx context.Context) error {
 	if e == nil || e.engine == nil {
 		return nil
@@ -20,8 +20,8 @@ func (e *Executor) Flush(ctx context.Context) error {
 	return fmt.Errorf("flush: %w: %w", e.untold(), context.Cause(ctx))
 }
 
-// flush waits until all is told, late happens or done is closed, and reports which
-// it was. Either may be nil.
+// flush waits until all is delivered. It returns false if late fires or done is closed first.
+// Either may be nil.
 func (e *Executor) flush(late *signal, done <-chan struct{}) bool {
 	if idle := e.observing.idle(); idle != nil && e.wait(idle, late, done) != sawA {
 		return false
@@ -35,7 +35,7 @@ func (e *Executor) flush(late *signal, done <-chan struct{}) bool {
 	return drained == nil || e.wait(drained, late, done) == sawA
 }
 
-// drain is flush for the time of grace.
+// drain is flush, limited to the grace period.
 func (e *Executor) drain() error {
 	late := newSignal()
 	t := e.after(grace, func() { e.fire(late) })
@@ -46,7 +46,7 @@ func (e *Executor) drain() error {
 	return e.untold()
 }
 
-// untold says what was not taken.
+// untold returns an error that counts what was not delivered.
 func (e *Executor) untold() error {
 	var events uint64
 	for _, q := range e.sinks {
@@ -62,17 +62,17 @@ func (e *Executor) untold() error {
 type tally struct {
 	mu      sync.Mutex
 	n       int
-	waiting []*signal // happen when there are none
+	waiting []*signal // fired when n falls to 0
 }
 
-// begin counts one in.
+// begin counts a goroutine in.
 func (t *tally) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.n++
 }
 
-// end counts one out.
+// end counts a goroutine out, and fires the signals when it was the last.
 func (t *tally) end(e *Executor) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,7 +85,7 @@ func (t *tally) end(e *Executor) {
 	t.waiting = nil
 }
 
-// idle returns what to wait for until there are none, nil when there are none.
+// idle returns a signal that fires when no goroutine is counted. It is nil when none is.
 func (t *tally) idle() *signal {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,7 +97,7 @@ func (t *tally) idle() *signal {
 	return s
 }
 
-// count returns how many there are.
+// count returns the number of goroutines.
 func (t *tally) count() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A foldedCall call is what the journal says of one.
+// A foldedCall is what the journal says of one call.
 type foldedCall struct {
 	session *Session
 	id      string
@@ -26,36 +26,36 @@ type foldedCall struct {
 	args, final, prepared       json.RawMessage // nil: there is none, or it was erased
 	decoded                     bool            // its arguments were valid
 	isPrepared                  bool            // its undo was prepared
-	stored                      bool            // and needs something
-	rewritten                   bool            // its handler was given final and not args
+	stored                      bool            // with a state that the undo needs
+	rewritten                   bool            // its handler was given final instead of args
 	lost                        string          // why some of them were not recorded
 	state                       State
 	attempt                     int
-	effects                     string // where its handler has some, as a Record says
+	effects                     string // the effects of its handler, as in a Record
 	triggered                   bool   // no caller waits for it
 	epoch                       uint64
-	pin                         string // of the declaration under which its handler was started
+	pin                         string // of the declaration that its handler was started under
 	request                     string
 	revision                    string
-	sealed                      []journal.Seal // nil: it was not decided to commit
-	decided                     *Outcome       // then: what it ends with
+	sealed                      []journal.Seal // nil: no decision to commit is recorded
+	decided                     *Outcome       // the outcome of that decision
 	outcome                     *Outcome       // nil: it has none
 	undone                      bool
-	redeclared                  bool             // it waits for consent, and its tool is declared otherwise now
-	undo                        *interruptedUndo // nil: no undo was under way
-	obligations                 []Obligation     // of the policy that let it run
+	redeclared                  bool             // it waits for consent, and its tool has another declaration now
+	undo                        *interruptedUndo // nil: no undo was in progress
+	obligations                 []Obligation     // of the policy decision that allowed the call
 }
 
-// A fold is made of the entries of a journal, one after the other.
+// A fold rebuilds the calls of a journal from its entries, in the order of the journal.
 type fold struct {
 	exec  *Executor
 	calls map[journal.CallKey]*foldedCall
 	order []*foldedCall
 	last  uint64
-	beat  time.Time // when the latest entry was made
+	beat  time.Time // when the latest entry was written
 }
 
-// add takes the next entry.
+// add folds the next entry.
 func (m *fold) add(entry *journal.Entry) error {
 	leaf, err := journal.Restore(entry.Leaf, entry.Private)
 	if err != nil {
@@ -104,7 +104,7 @@ func (m *fold) add(entry *journal.Entry) error {
 	return m.call(s, r)
 }
 
-// forget takes out what is not as it was: values of which secrets were erased.
+// forget clears each payload of r whose secrets were erased, because its value is incomplete.
 func forget(r *journal.Record, private []byte) error {
 	secrets, err := journal.DecodePrivate(private)
 	if err != nil {
@@ -130,7 +130,7 @@ func forget(r *journal.Record, private []byte) error {
 	return nil
 }
 
-// configOf returns the configuration of a session that a record tells of.
+// configOf returns the configuration of the session of a record.
 func configOf(r *journal.Record) *SessionConfig {
 	cfg := &SessionConfig{ID: r.Session, Principal: r.Principal}
 	if r.Setup != nil {
@@ -139,7 +139,7 @@ func configOf(r *journal.Record) *SessionConfig {
 	return cfg
 }
 
-// session returns the session of a record.
+// session returns the session of a record, and creates it if the record is its first.
 func (m *fold) session(r *journal.Record) *Session {
 	s := m.exec.sessions.byID[r.Session]
 	if s == nil {
@@ -149,7 +149,7 @@ func (m *fold) session(r *journal.Record) *Session {
 	return s
 }
 
-// call notes what a record says of a call.
+// call folds a record of a call.
 func (m *fold) call(s *Session, r *journal.Record) error {
 	key := journal.CallKey{Session: s.id, Call: r.Call}
 	c := m.calls[key]
@@ -163,7 +163,7 @@ func (m *fold) call(s *Session, r *journal.Record) error {
 		m.order = append(m.order, c)
 	case c == nil:
 		return fmt.Errorf("call %q has no beginning", r.Call)
-	case r.InputMAC != "" && r.Mark == journal.MarkNone: // another call had the same id, and was refused for that
+	case r.InputMAC != "" && r.Mark == journal.MarkNone: // another call had the same id, and was denied for that
 		return nil
 	case r.Kind == EventDenied.String() && r.Mark == journal.MarkNone:
 		return nil
@@ -179,7 +179,7 @@ func (m *fold) call(s *Session, r *journal.Record) error {
 	return nil
 }
 
-// add notes what a record says.
+// add folds a record of c.
 func (c *foldedCall) add(r *journal.Record) error {
 	if r.To != "" {
 		if err := c.state.UnmarshalText([]byte(r.To)); err != nil {
@@ -231,14 +231,14 @@ func (c *foldedCall) add(r *journal.Record) error {
 		c.sealed, c.decided = r.Sealed, &out
 		return nil
 	}
-	if out.Kind == Completed && out.Output == nil && out.Artifact == nil && c.decided != nil && r.Kind != EventReconciled.String() { // it was completed by a recovery
+	if out.Kind == Completed && out.Output == nil && out.Artifact == nil && c.decided != nil && r.Kind != EventReconciled.String() { // a recovery completed it
 		out.Output, out.Artifact = c.decided.Output, c.decided.Artifact
 	}
 	c.outcome, c.ended = &out, r.At
 	return nil
 }
 
-// startedBy notes what was declared when an attempt started.
+// startedBy folds the declaration that an attempt was started under.
 func (c *foldedCall) startedBy(r *journal.Record) {
 	switch {
 	case r.Mark == journal.MarkStarted:
@@ -248,8 +248,8 @@ func (c *foldedCall) startedBy(r *journal.Record) {
 	}
 }
 
-// attemptsBy returns how many attempts there were by a record. One that says that
-// there will be another is the only trace of that.
+// attemptsBy returns how many attempts the call has had by a record. A retrying record counts the
+// next attempt, because no other record says that it started.
 func attemptsBy(r *journal.Record) int {
 	if r.Kind == EventRetrying.String() {
 		return r.Attempt + 1
@@ -257,8 +257,8 @@ func attemptsBy(r *journal.Record) int {
 	return r.Attempt
 }
 
-// recallOutput adds to an outcome the output that its record has, or the preview
-// of one that is stored aside.
+// recallOutput adds to an outcome the output of its record, or the preview if the output is stored
+// as an artifact.
 func recallOutput(r *journal.Record, out *Outcome) {
 	if r.Output != nil {
 		out.Output = []byte(r.Output.Value)
@@ -268,7 +268,7 @@ func recallOutput(r *journal.Record, out *Outcome) {
 	}
 }
 
-// oblige notes what the policy has obliged the call to.
+// oblige folds the obligations that the policy attached to the call.
 func (c *foldedCall) oblige(r *journal.Record) error {
 	if r.Kind != EventApprovalRequested.String() && r.Kind != EventAuthorized.String() {
 		return nil
@@ -287,14 +287,14 @@ func (c *foldedCall) oblige(r *journal.Record) error {
 	return nil
 }
 
-// keep sets to to the value of a payload, if there is one.
+// keep sets to to the value of p, if p is not nil.
 func keep(to *json.RawMessage, p *journal.Payload) {
 	if p != nil {
 		*to = p.Value
 	}
 }
 
-// open reports whether somebody may still answer the request of the call.
+// asked returns the request of the call, and reports whether it is open or approved.
 func (c *foldedCall) asked(b *consent.Book) (consent.Request, bool) {
 	if c.outcome != nil || c.request == "" || c.state != StateValidated && c.state != StateAuthorized {
 		return consent.Request{}, false

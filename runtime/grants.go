@@ -10,8 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// Requests lists the requests that wait for answers, in the order in which they
-// were made.
+// Requests lists the requests that wait for answers, in the order in which they were made.
 func (e *Executor) Requests() []*ConsentRequest {
 	if e == nil || e.engine == nil {
 		return nil
@@ -27,7 +26,7 @@ func (e *Executor) Requests() []*ConsentRequest {
 	return list
 }
 
-// Request returns a request, one that has ended too as long as it is remembered.
+// Request returns a request. One that has ended is found for as long as the executor retains it.
 func (e *Executor) Request(id string) (*ConsentRequest, bool) {
 	if e == nil || e.engine == nil {
 		return nil, false
@@ -47,7 +46,7 @@ func (d *approvals) view(r consent.Request) *ConsentRequest {
 		return v
 	}
 	var reveal []string
-	if c.tool != nil { // a tool that is gone has no title any more
+	if c.tool != nil { // a tool that is no longer declared has no title
 		spec := c.tool.spec
 		v.Title, v.Description = spec.Title, spec.Description
 		if spec.Consent != nil {
@@ -65,13 +64,12 @@ func (d *approvals) view(r consent.Request) *ConsentRequest {
 
 // shown returns arguments as an approver sees them, nil when they cannot be shown.
 func (d *approvals) shown(args wire.Value, reveal []string) (text []byte) {
-	defer func() { _ = recover() }() // their Walk may be broken
+	defer func() { _ = recover() }() // the Walk of a value may panic
 	text, _ = consent.Show(d.key, args, reveal...)
 	return text
 }
 
-// Grants lists the grants that f lets through, in the order in which they were
-// given.
+// Grants lists the grants that match f, in the order in which they were given.
 func (e *Executor) Grants(f GrantFilter) []Grant {
 	if e == nil || e.engine == nil {
 		return nil
@@ -90,8 +88,8 @@ func (e *Executor) Grants(f GrantFilter) []Grant {
 	return list
 }
 
-// Revoke takes a grant back: from now on it answers nothing. The id of a grant
-// is that of the request that it comes from. Anybody with a name may.
+// Revoke takes a grant back: it answers no request from now on. The id of a grant is that of the
+// request that it comes from. by may be any operator, and must not be empty.
 func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolution {
 	if e == nil || e.engine == nil {
 		return Resolution{Reason: consent.UnknownRequest}
@@ -107,9 +105,9 @@ func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolut
 	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection, Call: ev.Call}
 }
 
-// RetireGrants ends the grants whose rules have all gone: to be called after a
-// policy was reloaded, with what asks about a tool now. The rule of a
-// declaration that asks always is called declaration.
+// RetireGrants ends the grants whose rules no longer exist. The application calls it after it
+// reloaded a policy; exists reports whether a rule asks about a tool now. The rule of a declaration
+// that always asks is called declaration.
 func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	if e == nil || e.engine == nil {
 		return
@@ -127,8 +125,8 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	}
 }
 
-// SuspendConsent lets nobody be asked until an instant, at most an hour away: what
-// would be asked runs, what is denied stays denied. The error handler is warned.
+// SuspendConsent stops requests for consent until an instant, at most an hour away. A call that
+// would have asked runs; a call that is denied stays denied. The error handler is warned.
 func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason string) error {
 	if e == nil || e.engine == nil {
 		return errors.New("consent is switched off in an executor made by NewExecutor")

@@ -10,8 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// start checks what was approved and gives the handler its deadline: that of
-// the tool or of the turn, or the end of the turn's budget if that comes first.
+// start checks the approval and gives the handler its deadline: that of the tool or of the turn, or
+// the end of the turn's budget if that comes first.
 func (c *call) start() bool {
 	if why := c.exec.workers.stop.Load(); why != 0 {
 		c.halted(why)
@@ -31,8 +31,8 @@ func (c *call) start() bool {
 	return started
 }
 
-// attemptDeadline is deadline, of which a simulation has its own idea. No lock is
-// held: a simulation may wait.
+// attemptDeadline returns the deadline of an attempt, which a simulation may replace. The caller
+// holds no lock, because a simulation may wait.
 func (c *call) attemptDeadline() time.Duration {
 	if c.exec.waiter != nil {
 		if d, ok := simhooks.Deadline(c.work, c.id); ok {
@@ -42,7 +42,7 @@ func (c *call) attemptDeadline() time.Duration {
 	return c.deadline()
 }
 
-// commitIfOpen is commit for a call that may have ended: then it reports false.
+// commitIfOpen is commit for a call that may have ended. In that case it reports false.
 func (c *call) commitIfOpen(d time.Duration) (started bool, e *result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,18 +56,18 @@ func (c *call) commitIfOpen(d time.Duration) (started bool, e *result) {
 	return e == nil, e
 }
 
-// commit says that the handler starts now, and has d: one step of the session, in
-// which an approval or a grant is used up. It returns the ending of the call when
-// it may not start. c.mu and the session's lock are held.
+// commit records that the handler starts now with the deadline d. In the same step of the session
+// it uses up an approval or a grant. It returns the result of the call when the call may not start.
+// c.mu and the session's lock are held.
 func (c *call) commit(d time.Duration) *result {
 	due, ends := c.now.Add(d), c.ends()
 	if !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
-	if !ends.IsZero() && !c.now.Before(ends) { // before something is used up, or the handler is told
+	if !ends.IsZero() && !c.now.Before(ends) { // before an approval is used up or the handler is called
 		return refusal(ReasonDeadline, Detail{}, outOfTime)
 	}
-	if c.asked != nil { // what is used up may be in another call's entry, and is in the transaction of this one's
+	if c.asked != nil { // the approval may be used up in another call's entry, but within the transaction of this call
 		c.exec.log.whole.RLock()
 		defer c.exec.log.whole.RUnlock()
 		if e := c.exec.approvals.use(c); e != nil {
@@ -87,8 +87,8 @@ func (c *call) commit(d time.Duration) *result {
 	return nil
 }
 
-// invoke runs the handler. It may not return, return late, panic or leave its
-// goroutine; leave takes care of the last two.
+// invoke runs the handler. The handler may not return, return late, panic or call runtime.Goexit;
+// leave handles the last two.
 func (c *call) invoke() bool {
 	if c.worker.err = c.prepareUndo(); c.worker.err != nil {
 		return true
@@ -100,9 +100,9 @@ func (c *call) invoke() bool {
 	return true
 }
 
-// finish makes the result of a handler that returned in time the outcome. All that
-// may hang, such as the text of an error, comes before the moment that decides: its
-// time still runs.
+// finish makes the result of a handler that returned in time the outcome of the call. Code that may
+// hang, such as the text of an error, runs before decideInTime, while the deadline of the call
+// still applies.
 func (c *call) finish(e *result) bool {
 	if c.tool.spec.Artifact != nil {
 		c.storeArtifact(e)
@@ -115,7 +115,7 @@ func (c *call) finish(e *result) bool {
 	return true
 }
 
-// endInTime makes e the ending of the call, unless it comes too late.
+// endInTime ends the call with e, unless the deadline is over.
 func (c *call) endInTime(e *result) {
 	e.tell(c)
 	if !c.decideInTime() {
@@ -131,7 +131,7 @@ func (c *call) endInTime(e *result) {
 	}
 }
 
-// result sets e to the ending that the handler's result deserves.
+// result sets e to the result that follows from what the handler returned.
 func (c *call) result(e *result) {
 	spec := c.tool.spec
 	if err := c.worker.err; err != nil {
@@ -173,8 +173,8 @@ func (c *call) result(e *result) {
 	}
 }
 
-// unvalued returns violations of an output as a model may see them: what the
-// handler returned is for operators only.
+// unvalued returns violations of an output without their values. The model must not see what the
+// handler returned; operators may.
 func unvalued(violations []wire.Violation) []wire.Violation {
 	violations = slices.Clone(violations)
 	for i := range violations {
@@ -183,14 +183,14 @@ func unvalued(violations []wire.Violation) []wire.Violation {
 	return violations
 }
 
-// failed sets e to the ending of a call whose handler ran in vain.
+// failed sets e to the result of a call whose handler failed.
 func (c *call) failed(e *result, message string, fault *CallError) {
 	e.event, e.to, e.fault = EventFailed, StateFailed, fault
 	e.outcome.Kind, e.outcome.Reason, e.outcome.Message = Failed, fault.Reason, message
 	e.outcome.Obligations = c.obligations
 }
 
-// late records what came of a handler after its call had been given up.
+// late records what a handler returned after its call had ended.
 func (c *call) late(fault *CallError, output int) {
 	text := c.tells(&Outcome{}, fault)
 	if fault != nil {
@@ -205,9 +205,9 @@ func (c *call) late(fault *CallError, output int) {
 	}
 }
 
-// leave ends the work on a call. What made the work stop, if it did not return,
-// is a panic or runtime.Goexit, of a codec, the policy, the handler or a sink. More
-// of the latter on the way out keep nothing from being done.
+// leave ends the work of the worker on a call. If the work did not return, a codec, the policy, the
+// handler or a sink panicked or called runtime.Goexit. Each step is deferred, so that a further
+// runtime.Goexit skips none.
 func (c *call) leave() {
 	defer c.exec.busy(-1)
 	defer c.park()
@@ -223,7 +223,7 @@ func (c *call) leave() {
 	}
 }
 
-// crashed ends the call for a panic.
+// crashed ends the call after a panic or runtime.Goexit.
 func (c *call) crashed(fault *CallError) {
 	c.mu.Lock()
 	running, unread := c.attempt > 0, c.state == StateDeclared
@@ -231,7 +231,7 @@ func (c *call) crashed(fault *CallError) {
 		c.settlePolicy()
 	}
 	c.mu.Unlock()
-	if unread { // a codec has left the goroutine
+	if unread { // a codec called runtime.Goexit
 		c.end(unreadable(nil, fault))
 		return
 	}
@@ -257,8 +257,8 @@ func (c *call) crashed(fault *CallError) {
 	}
 }
 
-// deadline returns how long one attempt of c may take, the budget of its turn left
-// out: what its tool declares, or less if the turn caps it.
+// deadline returns how long one attempt of c may take, without the budget of its turn: what its
+// tool declares, or less if the turn caps it.
 func (c *call) deadline() time.Duration {
 	d := c.tool.spec.deadline()
 	if most := c.turn.limit; most > 0 && most < d {

@@ -41,8 +41,8 @@ func TestErrorTextMayAskForItsCall(t *testing.T) {
 	})
 }
 
-// TestTextsThatHang has texts that are made for ever where a call ends: it ends
-// at its deadline none the less.
+// TestTextsThatHang has error texts whose methods never return: the call ends at its
+// deadline.
 func TestTextsThatHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -79,8 +79,8 @@ func (c codec) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 	return anyCodec{}.Decode(b, l)
 }
 
-// TestCodecThatDoesNotReturn lets codecs panic, leave their goroutine and hang: the
-// call has an outcome and its caller can give it up.
+// TestCodecThatDoesNotReturn lets codecs panic, call runtime.Goexit and hang: the call
+// has an outcome and its caller can cancel it.
 func TestCodecThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -111,7 +111,7 @@ func TestCodecThatDoesNotReturn(t *testing.T) {
 	})
 }
 
-// A leavingSink leaves its goroutine at the first event of a kind.
+// A leavingSink calls runtime.Goexit at the first event of a kind.
 type leavingSink struct {
 	kind runtime.EventKind
 	left bool

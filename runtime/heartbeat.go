@@ -5,12 +5,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// heartbeatName is the member that tools which declare heartbeat take beside
-// their own: whether the model wants to go on after the call.
+// heartbeatName is the member that an input has beside the arguments if its tool declares
+// heartbeat. It says whether the model wants to go on after the call.
 const heartbeatName = "request_heartbeat"
 
-// read decodes an input of a call: what the tool declares, and request_heartbeat
-// if it takes that. The latter is no part of the arguments, whose text is rest.
+// read decodes an input of a call: the arguments, and request_heartbeat if the tool declares
+// heartbeat. rest is the text of the arguments, without request_heartbeat.
 func (t *Tool) read(input []byte) (v wire.Value, rest []byte, heartbeat bool, violations []wire.Violation) {
 	if !t.spec.Heartbeat {
 		v, violations = t.Decode(input)

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 const goodInput = `{"path":"a.md","limit":2}`
 
-// A rig is an executor of some tools and everything that it tells.
+// A rig is an executor of some tools with a record of what it reports.
 type rig struct {
 	t    *testing.T
 	exec *runtime.Executor
@@ -42,7 +42,7 @@ type rig struct {
 	faults []*runtime.CallError
 }
 
-// newRig returns an executor that allows everything.
+// newRig returns an executor whose policy allows every call.
 func newRig(t *testing.T, tools ...*runtime.Tool) *rig {
 	return newRigWith(t, runtime.PolicyFunc(allowAll), tools)
 }
@@ -53,7 +53,7 @@ func newRigWith(t *testing.T, policy runtime.Policy, tools []*runtime.Tool, opts
 	require.NoError(t, err)
 	r := &rig{t: t}
 	own := []runtime.Option{runtime.WithSink(&r.sink), runtime.WithErrorHandler(r.fault)}
-	if time.Now().Year() > 2000 { // not in a bubble of synctest: a busy machine may hold a policy up
+	if time.Now().Year() > 2000 { // outside of a bubble of synctest a busy machine may slow a policy down
 		own = append(own, runtime.WithPolicyTimeout(time.Minute))
 	}
 	if *journaled {
@@ -93,7 +93,7 @@ func (r *rig) allFaults() []*runtime.CallError {
 func (r *rig) run() *runtime.Run {
 	r.t.Helper()
 	id := "s"
-	for i := 2; *journaled; i++ { // an id stands for one session there
+	for i := 2; *journaled; i++ { // with a journal an id identifies one session
 		if _, used := r.exec.Session(runtime.SessionConfig{ID: id, Principal: "agent"}).Run("r"); !used {
 			break
 		}

@@ -8,10 +8,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// An Undo is what an undo handler gets. State is what was prepared before the
-// call; it is nil only when prepare returned nil. Output is nil when it is not
-// known what the call returned. Both may come from the journal, with what was
-// sensitive in them.
+// An Undo is the argument of an undo handler. State is what prepare returned before the call; it is
+// nil only when prepare returned nil. Output is nil when it is not known what the call returned.
+// Both may come from the journal, and include sensitive values.
 type Undo[In, State, Out any] struct {
 	CallID string
 	Input  *In
@@ -25,9 +24,9 @@ type Preview struct {
 	Text      string
 }
 
-// A Reconcile is what a reconcile handler gets: the input of a call of which it
-// is not known how far it came. Key is what CallInfo.Key was for the handler;
-// Fence is of the present owner of the journal, and greater than the handler's was.
+// A Reconcile is the argument of a reconcile handler: the input of a call whose progress is not
+// known. Key is what CallInfo.Key was for the handler. Fence is that of the present owner of the
+// journal, and greater than the handler's was.
 type Reconcile[In any] struct {
 	CallID string
 	Input  *In
@@ -35,9 +34,9 @@ type Reconcile[In any] struct {
 	Fence  uint64
 }
 
-// WithUndo makes a tool undoable: the result of prepare is stored before the
-// handler runs, and undo reverses the call (Session.Undo). By the rules state and
-// output are read again when the executor was restarted in between.
+// WithUndo makes a tool undoable: the result of prepare is stored before the handler runs, and undo
+// reverses the call (Session.Undo). After a restart of the executor, State and Output are decoded
+// by the rules state and output.
 func WithUndo[In, State, Out any, PI typed[In], PS stored[State], PO stored[Out]](
 	state, output *wire.ObjectRule,
 	prepare func(context.Context, *In) (*State, error), undo func(context.Context, *Undo[In, State, Out]) error,
@@ -65,8 +64,8 @@ func WithUndo[In, State, Out any, PI typed[In], PS stored[State], PO stored[Out]
 	}
 }
 
-// recall sets the decoders of what is stored for undo. It has no type parameters,
-// so that it is compiled once, not once per tool.
+// recall sets the decoders of what is stored for undo. It has no type parameters, so that it is
+// compiled once and not once per tool.
 func (h *hooks) recall(state reflect.Type, stateRule *wire.ObjectRule, output reflect.Type, outputRule *wire.ObjectRule) {
 	if stateRule == nil || outputRule == nil {
 		h.err = errors.New("a rule that WithUndo is given is nil")
@@ -74,9 +73,8 @@ func (h *hooks) recall(state reflect.Type, stateRule *wire.ObjectRule, output re
 	h.decodeState, h.decodeOutput = decoder(state, stateRule), decoder(output, outputRule)
 }
 
-// WithPreview gives a tool a preview, which has no effects. It is made for those
-// who are asked about a call, and once more before the call runs: one that would
-// do something else by then does not run.
+// WithPreview gives a tool a preview, which has no effects. The executor makes it for the approvers
+// of a call, and again before the call runs. A call whose preview has changed by then does not run.
 func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Preview, error)) ToolOption[PI] {
 	return func(h *hooks) {
 		h.preview = func(ctx context.Context, in wire.Value) (Preview, error) {
@@ -85,13 +83,13 @@ func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Previ
 	}
 }
 
-// WithReconcile gives a tool a handler that finds out what an interrupted call
-// did. Executor.Recover calls it for every call whose outcome is unknown. The
-// output that it returns is that of the call; ErrNothingHappened says that the
-// call had no effect; after any other error the call is still unknown.
+// WithReconcile gives a tool a handler that finds out what an interrupted call did.
+// Executor.Recover calls it for every call whose outcome is unknown. The output that it returns is
+// that of the call. ErrNothingHappened says that the call had no effect; after any other error the
+// call stays unknown.
 //
-// It must only look: nothing that it does would be recorded. It must be sure that
-// what the former process has begun cannot happen any more.
+// The handler must only read, because the executor records no effect of it. It must be certain that
+// what the former process has begun can no longer take effect.
 func WithReconcile[In, Out any, PI typed[In], PO typed[Out]](
 	reconcile func(context.Context, *Reconcile[In]) (*Out, error),
 ) ToolOption[PI] {
@@ -107,13 +105,13 @@ func WithReconcile[In, Out any, PI typed[In], PO typed[Out]](
 	}
 }
 
-// typed is a pointer to a generated type.
+// typed is the constraint of a pointer to a generated type.
 type typed[T any] interface {
 	*T
 	wire.Value
 }
 
-// stored is a pointer to a generated type that can be read again.
+// stored is the constraint of a pointer to a generated type that can be decoded again.
 type stored[T any] interface {
 	typed[T]
 	wire.Members

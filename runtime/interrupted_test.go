@@ -18,11 +18,12 @@ import (
 func reads(s *runtime.Spec)         { s.Effect = runtime.SideEffectRead }
 func transactional(s *runtime.Spec) { writes(s); s.Transactional = true }
 
-// interruptions are handlers that run when the process dies, and how their calls end.
+// interruptions are handlers that run when the process dies, and the outcomes of their
+// calls.
 var interruptions = map[string]struct {
 	declared, later func(*runtime.Spec)
-	participant     bool // the handler writes there
-	unsettled       bool // and that cannot be taken back
+	participant     bool // the handler writes through a participant
+	unsettled       bool // and the participant cannot roll back
 	kind            runtime.OutcomeKind
 	rolledBack      bool
 }{
@@ -40,7 +41,7 @@ var interruptions = map[string]struct {
 }
 
 // TestInterruptedCallIsUnknownOnlyWhereItMustBe lets the process die while a handler
-// runs. What counts is what the tool declared when the handler started.
+// runs. The declaration of the tool when the handler started determines the outcome.
 func TestInterruptedCallIsUnknownOnlyWhereItMustBe(t *testing.T) {
 	for name, row := range interruptions {
 		t.Run(name, func(t *testing.T) {
@@ -86,8 +87,9 @@ func TestInterruptedCallIsUnknownOnlyWhereItMustBe(t *testing.T) {
 	}
 }
 
-// TestInterruptedCommit: a commit that was decided stands, and one at a foreign
-// participant is unknown, except for a tool that only reads: it is the same to that.
+// TestInterruptedCommit: recovery finishes a commit that was decided. A commit at a
+// foreign participant is unknown, except for a tool that only reads, which has no
+// effect there.
 func TestInterruptedCommit(t *testing.T) {
 	for name, row := range map[string]struct {
 		declared func(*runtime.Spec)
@@ -115,7 +117,7 @@ func TestInterruptedCommit(t *testing.T) {
 	}
 }
 
-// TestInterruptedCallThatDoesNotRunAgain is as it would be without a retry.
+// TestInterruptedCallThatDoesNotRunAgain has the same outcome as without a retry.
 func TestInterruptedCallThatDoesNotRunAgain(t *testing.T) {
 	for name, row := range map[string]struct {
 		declared func(*runtime.Spec)
@@ -143,8 +145,8 @@ func TestInterruptedCallThatDoesNotRunAgain(t *testing.T) {
 	}
 }
 
-// TestShutdownKnowsWhatIsLeft: the caller of a handler that does not return is
-// told that the call has failed where nothing of it can stand.
+// TestShutdownKnowsWhatIsLeft: the caller of a handler that does not return is told
+// that the call has failed if no effect of it can last.
 func TestShutdownKnowsWhatIsLeft(t *testing.T) {
 	for name, row := range map[string]struct {
 		declared func(*runtime.Spec)
@@ -169,8 +171,8 @@ func TestShutdownKnowsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// admitted makes the call c2 in the way of begin, which waits for c1, and returns once
-// it is in the journal that c2 is admitted. The first executor goes on until the end.
+// admitted makes the call c2 by begin, which waits for c1, and returns once the journal
+// has the admission of c2. The first executor continues until the end.
 func admitted(t *testing.T, j journal.Journal, change func(*runtime.Spec), begin func(*rig, *runtime.Turn)) {
 	t.Helper()
 	started, release := make(chan struct{}), make(chan struct{})
@@ -191,7 +193,7 @@ func admitted(t *testing.T, j journal.Journal, change func(*runtime.Spec), begin
 	for !isAdmitted(r) {
 		goruntime.Gosched()
 	}
-	turn.Execute(t.Context(), callOf("c3", "other", goodInput)) // takes what is known of c2 along
+	turn.Execute(t.Context(), callOf("c3", "other", goodInput)) // its entry includes what is known of c2
 	t.Cleanup(func() {
 		r.sessionAgain().Cancel(context.Background(), "c2", "alice", "")
 		close(release)
@@ -242,8 +244,8 @@ var readmissions = map[string]struct {
 	"its caller left, approved": {approved, asking(), runtime.EffectAllow, asking(), runtime.Completed, runtime.ReasonNone},
 }
 
-// TestTriggeredCallsRunAfterARestart: a call that was admitted and that no caller
-// waits for is judged again, and run, once.
+// TestTriggeredCallsRunAfterARestart: a call that was admitted, and that no caller
+// waits for, is evaluated again and run once.
 func TestTriggeredCallsRunAfterARestart(t *testing.T) {
 	for name, row := range readmissions {
 		t.Run(name, func(t *testing.T) {
@@ -272,7 +274,7 @@ func TestTriggeredCallsRunAfterARestart(t *testing.T) {
 				cancel()
 			}
 			out := s.Await(ctx, "c2")
-			for row.kind == runtime.Pending && out.Kind == runtime.Cancelled { // not asked yet: only the waiting was given up
+			for row.kind == runtime.Pending && out.Kind == runtime.Cancelled { // not asked yet: only the wait was given up
 				goruntime.Gosched()
 				out = s.Await(ctx, "c2")
 			}

@@ -10,13 +10,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// What is recorded beside the transitions of calls, and where whoever goes on
-// waits until it would outlive a crash (SEMANTICS section 6.6).
+// This file records what has no transition of a call, and has the waits until an entry would
+// outlive a crash (SEMANTICS section 6.6).
 
-// WithJournal records everything in j, and makes what lasts out of it again:
-// sessions and runs, their rule state, requests for consent and grants, and the
-// outcomes of calls. Recover must be called before anything else. The default,
-// no journal, is wrong for every tool that changes something.
+// WithJournal records everything in j, and restores from it what lasts: sessions and runs, their
+// rule state, requests for consent and grants, and the outcomes of calls. Recover must be called
+// before any other method. The default, no journal, is wrong for every tool that changes something.
 func WithJournal(j journal.Journal) Option {
 	return func(e *Executor) { e.log.journal = j }
 }
@@ -43,8 +42,8 @@ func (s *Session) recordOpened() {
 	})
 }
 
-// recordConsent records a change of grants or requests that belongs to no call,
-// and returns when it is durable by flush.
+// recordConsent records a change of grants or requests that belongs to no call, and returns when
+// flush has made it durable.
 func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) error) error {
 	if !e.log.on() {
 		return nil
@@ -52,7 +51,7 @@ func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) err
 	return flush(e.log.note(&journal.Record{Kind: journal.KindConsent, At: plain(at), By: by}))
 }
 
-// prepare keeps, and records, what the undo of the call will need.
+// prepare stores and records the state that the undo of the call needs.
 func (c *call) prepare(state wire.Value) {
 	c.mu.Lock() // an undo may come while the handler still runs
 	defer c.mu.Unlock()
@@ -78,8 +77,8 @@ func (c *call) latest() uint64 {
 	return c.entry
 }
 
-// durable returns when all that was recorded of c would outlive a crash. While the
-// ledger is stalled it returns an error at once.
+// durable returns when all that was recorded of c would outlive a crash. While the commit log is
+// stalled it returns an error at once.
 func (c *call) durable() error {
 	if !c.exec.log.on() {
 		return nil
@@ -95,8 +94,8 @@ func (c *call) durablePatiently() error {
 	return c.exec.log.flushPatiently(c.latest())
 }
 
-// flushIntent waits until it is durable that the handler is about to start. A call of
-// which that cannot be written, or which has ended, does not start.
+// flushIntent waits until it is durable that the handler is about to start. A call whose intent
+// cannot be written, or which has ended, does not start.
 func (c *call) flushIntent() bool {
 	if c.exec.log.on() {
 		return c.awaitIntent()
@@ -104,7 +103,7 @@ func (c *call) flushIntent() bool {
 	return !c.over().happened()
 }
 
-// awaitIntent is intend with a journal.
+// awaitIntent is flushIntent with a journal.
 func (c *call) awaitIntent() bool {
 	if err := c.durable(); err != nil {
 		return c.end(*c.unwritable(err))
@@ -118,22 +117,21 @@ func (c *call) awaitIntent() bool {
 	if aborted && !ending {
 		return c.refuse(ReasonShuttingDown, Detail{}, "the executor is shutting down")
 	}
-	return !ending // its time may be up
+	return !ending // the deadline may be over
 }
 
-// unwritable is the ending of a call that cannot be recorded, and therefore not
-// be carried out.
+// unwritable returns the result of a call that cannot be recorded and therefore is not carried out.
 func (c *call) unwritable(err error) *result {
 	e := refusal(ReasonJournalUnavailable, Detail{}, "the journal cannot be written: nothing is carried out")
 	e.fault = c.faulty(ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
 	return e
 }
 
-// writable refuses the call when nothing can be recorded.
+// writable refuses the call when the journal cannot be written.
 func (c *call) writable() bool {
 	err := c.exec.log.health()
 	if err == nil && c.unrecorded {
-		err = errStalled // it was, when the call was made
+		err = errStalled // the commit log was stalled when the call was made
 	}
 	if err != nil {
 		return c.end(*c.unwritable(err))
@@ -141,8 +139,8 @@ func (c *call) writable() bool {
 	return true
 }
 
-// settleOutcome waits until the outcome of c is durable. When it cannot be
-// written, nobody is told it: after a restart nobody would know it.
+// settleOutcome waits until the outcome of c is durable. When it cannot be written the caller does
+// not get it, because a restarted executor would not know it.
 func (c *call) settleOutcome() {
 	if !c.dry && c.exec.log.on() {
 		c.awaitOutcome()
@@ -154,9 +152,9 @@ func (c *call) awaitOutcome() {
 	err := c.durable()
 	switch {
 	case err == nil,
-		errors.Is(err, errShut) && !c.begun: // it did nothing, and is refused as well after a restart
+		errors.Is(err, errShut) && !c.begun: // it had no effect, and is refused after a restart too
 		return
-	case c.record.outcome().Reason == ReasonLeaseLost: // which says so
+	case c.record.outcome().Reason == ReasonLeaseLost: // its outcome says that already
 		return
 	}
 	e := c.unwritable(err)
@@ -174,7 +172,7 @@ func (c *call) awaitOutcome() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := c.record.outcome()
-	if stalled && was.Kind != Unknown { // from then on this is what it was
+	if stalled && was.Kind != Unknown { // the caller gets the stored outcome when the stall ends
 		defer c.exec.log.afterwards(position, func() { c.record.later.CompareAndSwap(nil, &was) })
 	}
 	out.CallID, out.Tool, out.Revision, out.Duration = was.CallID, was.Tool, was.Revision, was.Duration
@@ -182,7 +180,7 @@ func (c *call) awaitOutcome() {
 	c.record.keep(&out)
 }
 
-// writeOwner records who writes the journal from now on, with what settings.
+// writeOwner records which process writes the journal from now on, and with what settings.
 func (l *commitLog) writeOwner(at time.Time, settings *journal.Settings) {
 	l.note(&journal.Record{Kind: journal.KindOwner, At: plain(at), Epoch: l.epoch, Setup: thisProcess(), Settings: settings})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// recorded returns the entry of a transition: what its event says, and what
-// recovery and an auditor need beyond that.
+// recorded returns the entry of a transition: the members of its event, and what recovery and an
+// auditor need in addition.
 func (c *call) recorded(ev *Event, n *note) draft {
 	r := &journal.Record{
 		Kind: ev.Kind.String(), At: plain(ev.Time), Session: ev.SessionID, Run: ev.RunID, Agent: ev.Agent, Principal: ev.Principal,
@@ -34,11 +34,11 @@ func (c *call) recorded(ev *Event, n *note) draft {
 	return draftOf(r, &p, err)
 }
 
-// plain returns an instant without a monotonic reading or a zone: as it reads
+// plain returns an instant without a monotonic reading and a zone, as it is when it is decoded
 // again.
 func plain(at time.Time) time.Time { return at.Round(0).UTC() }
 
-// detail adds to a record what belongs to the kind of its event.
+// detail adds to a record the members that belong to the kind of its event.
 func (c *call) detail(r *journal.Record, ev *Event, n *note, p *redact.Payloads) (err error) {
 	switch ev.Kind {
 	case EventInvoked:
@@ -74,8 +74,8 @@ func (c *call) detail(r *journal.Record, ev *Event, n *note, p *redact.Payloads)
 	return err
 }
 
-// rewritten adds the arguments with which the handler will run, when they are
-// not those that came.
+// rewritten adds the arguments that the handler will run with, when they are not those of the
+// input.
 func (c *call) rewritten(r *journal.Record, p *redact.Payloads) (err error) {
 	if !bytes.Equal(c.finalText, c.text) {
 		r.Final, err = p.Payload("final_args", c.final)
@@ -83,7 +83,7 @@ func (c *call) rewritten(r *journal.Record, p *redact.Payloads) (err error) {
 	return err
 }
 
-// ended adds the outcome, which the call's record has by now.
+// ended adds the outcome, which is in the call's record by now.
 func (c *call) ended(r *journal.Record, p *redact.Payloads) (err error) {
 	out := c.record.outcome()
 	return c.outcomeTo(r, &out, p)
@@ -107,9 +107,9 @@ func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *redact.Payloads) (e
 	r.Output, err = p.Payload("output", c.outputs)
 	switch {
 	case err != nil:
-	case r.Output.Secrets == 0: // as it is answered
+	case r.Output.Secrets == 0: // equal to the answer
 		r.Output = redact.Plain(out.Output)
-	case len(c.obligations) > 0: // masked once more, behind the veil
+	case len(c.obligations) > 0: // the obligations are applied to the value whose secrets are masked
 		var masked []byte
 		if masked, err = c.redact(wire.Raw(r.Output.Value)); err == nil {
 			r.Output = redact.Plain(masked)
@@ -119,16 +119,16 @@ func (c *call) outcomeTo(r *journal.Record, out *Outcome, p *redact.Payloads) (e
 	return err
 }
 
-// mac returns a keyed digest of an input, so that nobody without the key can
-// find a short one by trying.
+// mac returns a keyed digest of an input. A reader without the key cannot find a short input by
+// trial.
 func (l *commitLog) mac(input []byte) string {
 	m := hmac.New(sha256.New, l.key)
 	m.Write(input)
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// mask makes of a digest of arguments one that nobody can find by trying without
-// the key: it is a part of records, and some of the arguments may be sensitive.
+// mask replaces a digest of arguments by a keyed one. The digest is a part of records and some of
+// the arguments may be sensitive; a reader without the key cannot find them by trial.
 func (l *commitLog) mask(d *rules.Digest) {
 	if l.key == nil || *d == (rules.Digest{}) {
 		return

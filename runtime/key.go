@@ -8,11 +8,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// Key returns what identifies the effect of the call to systems that take an
-// idempotency key: 64 hexadecimal digits, the same for every attempt and after a
-// restart. Of a tool that declares idempotency it is made of tool, principal and
-// the members of the key, so that a model that makes the call again has the same
-// one; of others it is made of the ids of session and call.
+// Key returns what identifies the effect of the call to systems that take an idempotency key: 64
+// hexadecimal digits, the same for every attempt and after a restart. If the tool declares
+// idempotency, the key is derived from the tool, the principal and the key members, so that a model
+// that repeats the call gets the same key. For any other tool it is derived from the ids of the
+// session and the call.
 func (i CallInfo) Key() string {
 	key := i.effect
 	if key == (rules.Digest{}) {
@@ -21,7 +21,7 @@ func (i CallInfo) Key() string {
 	return hex.EncodeToString(key[:])
 }
 
-// digestOf returns the digest of texts of which each has its length before it.
+// digestOf returns the digest of texts, each prefixed with its length.
 func digestOf(texts ...string) rules.Digest {
 	var room [256]byte
 	b := room[:0]
@@ -31,10 +31,10 @@ func digestOf(texts ...string) rules.Digest {
 	return sha256.Sum256(b)
 }
 
-// recallKey sets the key of a call of an earlier process. Its arguments are
-// walked by the code of the tool.
+// recallKey sets the key of a call of an earlier process. The code of the tool walks the arguments,
+// and may panic.
 func (c *call) recallKey() {
-	defer func() { _ = recover() }() // then the session and the call's id make the key
+	defer func() { _ = recover() }() // the key is then derived from the ids of the session and the call
 	if c.final == nil || c.tool.spec.Idempotency == nil {
 		return
 	}

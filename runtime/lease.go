@@ -13,31 +13,31 @@ import (
 const (
 	// DefaultHeartbeat is how often an executor renews its ownership of the journal.
 	DefaultHeartbeat = 10 * time.Second
-	// DefaultStale is for how long an owner that does not renew its ownership is
-	// believed to be alive, by itself and by the one that comes after it.
+	// DefaultStale is for how long an owner that does not renew its ownership is believed to be
+	// alive, by itself and by the next owner.
 	DefaultStale = 60 * time.Second
 )
 
 var errStale = fmt.Errorf("it could not be renewed for %v: %w", DefaultStale, journal.ErrLost)
 
-// A lease is the ownership of a journal that only one process at a time may
-// write, from Recover until Shutdown, or until it is lost. Its timers run one
-// after the other; no goroutine waits for them.
+// A lease is the ownership of a journal that only one process at a time may write. It lasts from
+// Recover until Shutdown, or until it is lost. Its timers run one after the other; no goroutine
+// waits for them.
 type lease struct {
 	exec  *Executor
 	owner journal.Owner // nil: the journal has no owners
-	work  inflight      // of timers that do something
+	work  inflight      // counts timers that do something
 
 	mu     sync.Mutex
 	over   bool // it was lost or given back
 	beat   Timer
 	stale  Timer
-	proven time.Time // when the last renewal that succeeded began
-	unhold func()    // lets another executor of this process have the journal; nil: it was not claimed
-	stop   func()    // ends the renewal that is under way; nil: there is none
+	proven time.Time // when the last successful renewal began
+	unhold func()    // lets another executor of this process claim the journal; nil: it was not claimed
+	stop   func()    // ends the renewal in progress; nil: there is none
 }
 
-// hold keeps the journal from now on, if it is one that has owners.
+// hold starts to renew the ownership of the journal, if the journal has owners.
 func (l *lease) hold(e *Executor) {
 	owner, ok := e.log.journal.(journal.Owner)
 	if !ok {
@@ -50,7 +50,7 @@ func (l *lease) hold(e *Executor) {
 	l.stale = e.after(DefaultStale, l.expire)
 }
 
-// renew renews the ownership and sees to it that this is done again.
+// renew renews the ownership and schedules the next renewal.
 func (l *lease) renew() {
 	if !l.work.enter() {
 		return
@@ -74,7 +74,7 @@ func (l *lease) renew() {
 	l.mu.Lock()
 	l.stop = nil
 	if over = l.over; !over {
-		if err == nil || errors.Is(err, journal.ErrUnavailable) { // which says that it is still ours
+		if err == nil || errors.Is(err, journal.ErrUnavailable) { // ErrUnavailable says that the journal is still ours
 			l.proven = began
 			l.stale.Reset(DefaultStale - l.exec.now().Sub(began))
 		}
@@ -86,7 +86,7 @@ func (l *lease) renew() {
 	}
 }
 
-// expire gives the journal up when nobody knows any more whose it is.
+// expire gives up the journal when it was not renewed for DefaultStale.
 func (l *lease) expire() {
 	if !l.work.enter() {
 		return
@@ -100,8 +100,8 @@ func (l *lease) expire() {
 	}
 }
 
-// wrote is told of what came of a write: whoever may not write any more does not
-// own the journal. It does not wait for what follows from that.
+// wrote takes the error of a write. An executor that may no longer write does not own the journal.
+// wrote does not wait until the calls have ended.
 func (l *lease) wrote(err error) {
 	if err == nil || l.owner == nil || !errors.Is(err, journal.ErrLost) && !errors.Is(err, journal.ErrConflict) || !l.work.enter() {
 		return
@@ -115,8 +115,8 @@ func (l *lease) wrote(err error) {
 	}()
 }
 
-// owning carries out an effect while the journal is this executor's, as far as the
-// journal can tell. When it is not the error is ErrFenced and the ownership is lost.
+// owning carries out an effect while this executor owns the journal, as far as the journal can
+// tell. If it does not, the error is ErrFenced and the ownership is lost.
 func (e *Executor) owning(ctx context.Context, effect func() error) error {
 	f, ok := e.log.journal.(journal.Fencer)
 	if !ok {
@@ -130,9 +130,9 @@ func (e *Executor) owning(ctx context.Context, effect func() error) error {
 	return result
 }
 
-// lose ends everything that the ownership allowed: nothing more is recorded or
-// admitted, handlers are told to stop, and whoever waits for somebody's consent is
-// told that it is pending, because that is for the next owner.
+// lose ends everything that the ownership allowed. The executor records and admits nothing more and
+// cancels the handlers. A caller that waits for consent is told that the request is pending,
+// because the next owner continues it.
 func (l *lease) lose(cause error) {
 	if !l.end() {
 		return
@@ -146,7 +146,7 @@ func (l *lease) lose(cause error) {
 	e.all(e.workers.calls(), (*call).endLeaseLost)
 }
 
-// end stops the timers for good. It reports false when that was done before.
+// end stops the timers for good. It reports false when they were stopped before.
 func (l *lease) end() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,8 +164,8 @@ func (l *lease) end() bool {
 	return true
 }
 
-// release gives the journal back to whoever opened it. What the timers have
-// begun has ended by then, or had its grace.
+// release returns the journal to the application that opened it. By then the work of the timers has
+// ended, or its grace is over.
 func (l *lease) release(e *Executor) {
 	l.end()
 	l.work.shut()
@@ -173,8 +173,7 @@ func (l *lease) release(e *Executor) {
 	l.unclaim()
 }
 
-// claim keeps other executors of this process from the journal, if it is one that
-// has owners.
+// claim keeps other executors of this process from using the journal, if the journal has owners.
 func (l *lease) claim(ctx context.Context, j journal.Journal) error {
 	owner, ok := j.(journal.Owner)
 	if !ok {
@@ -201,9 +200,8 @@ func (l *lease) unclaim() {
 	}
 }
 
-// endLeaseLost ends a call whose executor does not own the journal any more: one
-// whose handler was not let go is not carried out. One that waits for consent is
-// left to the next owner.
+// endLeaseLost ends a call whose executor no longer owns the journal. If its handler was not
+// released, the call is not carried out. A call that waits for consent is left to the next owner.
 func (c *call) endLeaseLost() {
 	e := c.unwritable(c.exec.log.health())
 	e.byCaller, e.idle, e.fault = true, true, nil

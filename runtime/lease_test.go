@@ -18,7 +18,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// A shared journal has one owner at a time: the latest.
+// A shared is a journal with one owner at a time: the latest.
 type shared struct {
 	journal.Memory
 	mu    sync.Mutex
@@ -33,12 +33,12 @@ func (s *shared) take() *owned {
 	return &owned{shared: s, epoch: s.epoch}
 }
 
-// An owned journal is what one owner has of it.
+// An owned is a shared journal as one owner sees it.
 type owned struct {
 	*shared
 	epoch uint64
 	beats []time.Time
-	beat  func(ctx context.Context) error // nil: it works
+	beat  func(ctx context.Context) error // nil: every renewal succeeds
 }
 
 func (o *owned) Epoch() uint64 { return o.epoch }
@@ -75,7 +75,8 @@ func (o *owned) Append(ctx context.Context, entries []journal.Entry) error {
 	return o.Memory.Append(ctx, entries)
 }
 
-// obedient is a tool that stops when it is told to, and says that it has begun.
+// obedient is a tool that stops when its context is canceled, and reports that it has
+// begun.
 func obedient(begun chan<- string, change ...func(*runtime.Spec)) *runtime.Tool {
 	return readTool(func(ctx context.Context, _ *readInput) (*readOutput, error) {
 		info, _ := runtime.FromContext(ctx)
@@ -141,7 +142,7 @@ func TestLeaseLost(t *testing.T) {
 	})
 }
 
-// TestLostByWriting: a write finds it out before a heartbeat does.
+// TestLostByWriting: a write fails before a heartbeat does.
 func TestLostByWriting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shared
@@ -161,8 +162,8 @@ func TestLostByWriting(t *testing.T) {
 	})
 }
 
-// TestNobodyRunsTwice: whatever the old owner does, no call of it runs beside
-// those of the new one.
+// TestNobodyRunsTwice: no handler of the old owner runs at the same time as those of
+// the new owner.
 func TestNobodyRunsTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shared
@@ -189,7 +190,8 @@ func TestNobodyRunsTwice(t *testing.T) {
 	})
 }
 
-// TestBeatThatFails is tried again, and given up when nothing was heard for long.
+// TestBeatThatFails: a failed renewal is tried again, and the ownership is given up
+// after DefaultStale.
 func TestBeatThatFails(t *testing.T) {
 	for name, beat := range map[string]func(context.Context) error{
 		"fails":  func(context.Context) error { return errors.New("disk is slow") },
@@ -260,8 +262,8 @@ func TestFenceAndKey(t *testing.T) {
 	require.NoError(t, r.exec.Shutdown(t.Context()))
 }
 
-// TestStale: what the former owner ran is orphaned, and stale before when nothing
-// was heard of it for long. Both say whose it was.
+// TestStale: the calls that the former owner ran are orphaned, and before that stale
+// when it had written nothing for long. Both events name that owner.
 func TestStale(t *testing.T) {
 	for _, silence := range []time.Duration{time.Minute, time.Minute + 1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -293,7 +295,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestNoBeatEverSucceeds: the time runs from recovery.
+// TestNoBeatEverSucceeds: DefaultStale runs from recovery.
 func TestNoBeatEverSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(chan string, 1)
@@ -309,9 +311,9 @@ func TestNoBeatEverSucceeds(t *testing.T) {
 	})
 }
 
-// TestDigestsOfArgumentsAreKeyed: what the rules remember of arguments is in the
-// leaves, where nobody can take it away, and says nothing to who has not the key of
-// the journal. The key that a handler gets is the same with every journal.
+// TestDigestsOfArgumentsAreKeyed: the digests of arguments in the rule state are in the
+// leaves, which cannot be erased, and tell a reader without the key of the journal
+// nothing. The key that a handler gets is the same with every journal.
 func TestDigestsOfArgumentsAreKeyed(t *testing.T) {
 	keys, digests := map[string]int{}, map[string]int{}
 	tool := func() *runtime.Tool {

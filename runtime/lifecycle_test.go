@@ -12,13 +12,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// leads says to which states an event may lead from one.
+// leads are the states that an event may lead to from a state.
 type leads struct {
 	from State
 	to   []State
 }
 
-// lifecycleInWords is the life cycle once more.
+// lifecycleInWords returns the life cycle, written independently.
 func lifecycleInWords() map[EventKind][]leads {
 	stay := func(s State) leads { return leads{s, []State{s}} }
 	return map[EventKind][]leads{
@@ -83,8 +83,8 @@ func TestLifecycleTable(t *testing.T) {
 	assert.False(t, EventInvoked.Legal(StateDeclared, State(99)))
 }
 
-// TestTransitionFollowsTheTable tries random events on a call. Whatever comes,
-// the state changes and the event is emitted exactly when the table says so.
+// TestTransitionFollowsTheTable tries random events on a call. The state changes and
+// the event is emitted exactly when the table allows it.
 func TestTransitionFollowsTheTable(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -11,8 +11,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// A step is one operation of a history: a call until it starts or is refused,
-// the end of its handler, or an answer until what it approved starts.
+// A linearStep is one operation of a history: a call until it starts or is refused, the
+// end of its handler, or an answer until the approved call starts.
 type linearStep struct {
 	kind    string // call, finish, answer
 	session int
@@ -22,13 +22,13 @@ type linearStep struct {
 	fails   bool
 }
 
-// A linearNode is a state of the sequential specification: what the rule machine
-// and a list of requests make of the steps so far.
+// A linearNode is a state of the sequential specification: the rule state and a list of
+// requests after the steps so far.
 type linearNode struct {
 	engine  *rules.Engine
 	parent  *linearNode
 	events  []rules.Event // since parent
-	state   *rules.State  // moved to the next node; rebuilt when it is needed again
+	state   *rules.State  // passed to the next node; rebuilt when it is needed again
 	open    []string      // requests, by call
 	tools   map[string]linearStep
 	granted bool
@@ -79,7 +79,7 @@ func (n *linearNode) next(s *rules.State, open []string, granted bool, events ..
 
 var linearArgs = []string{"a", "b", "c"}
 
-// ruleCall is what the rules need to know of a step.
+// ruleCall returns what the rules need to know of a step.
 func ruleCall(s linearStep) *rules.Call {
 	c := &rules.Call{ID: s.id, Run: "r", Principal: "agent", Tool: s.tool}
 	if s.tool == "once" {
@@ -88,7 +88,7 @@ func ruleCall(s linearStep) *rules.Call {
 	return c
 }
 
-// said is what an operation answers.
+// said returns the answer of an operation.
 func said(v rules.Verdict, admitted string) string {
 	switch {
 	case v.Admitted():
@@ -99,7 +99,7 @@ func said(v rules.Verdict, admitted string) string {
 	return fmt.Sprint("denied ", v.Reasons())
 }
 
-// linearModel is the sequential specification: one session at a time. Once steps is
+// linearModel is the sequential specification, for one session at a time. Once steps is
 // used up no step is legal, which ends the search.
 func linearModel(engine *rules.Engine, steps *atomic.Int64) porcupine.Model {
 	return porcupine.Model{
@@ -135,7 +135,7 @@ func linearModel(engine *rules.Engine, steps *atomic.Int64) porcupine.Model {
 	}
 }
 
-// step takes one step; the node is nil when the answer is another one.
+// step takes one step; the node is nil when the answer differs from want.
 func (n *linearNode) step(in linearStep, want string) (*linearNode, string) {
 	s := n.take()
 	rc := ruleCall(in)

@@ -18,7 +18,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// A recorder makes calls and answers and writes down when what happened.
+// A recorder makes calls and answers, and records what happened and when.
 type recorder struct {
 	exec  *runtime.Executor
 	turns []*runtime.Turn
@@ -32,7 +32,7 @@ type recorder struct {
 	requests map[string]string
 }
 
-// linearTools are tools with counts, groups, duplicates, grants and approvals.
+// tools returns tools with counts, groups, duplicates, grants and approvals.
 func (r *recorder) tools() []*runtime.Tool {
 	handler := func(ctx context.Context, in *readInput) (*readOutput, error) {
 		info, _ := runtime.FromContext(ctx)
@@ -62,7 +62,7 @@ func (r *recorder) mark(where map[string]int64, id string) {
 	where[id] = r.clock.Add(1)
 }
 
-// did notes an operation, and the end of the handler that it started.
+// did records an operation, and the end of the handler that it started.
 func (r *recorder) did(client int, in linearStep, from int64, out string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +93,7 @@ func (r *recorder) call(client int, in linearStep) {
 	r.did(client, in, from, answered(out))
 }
 
-// answered is what the model says in the place of an outcome.
+// answered returns the outcome as the model writes it.
 func answered(out runtime.Outcome) string {
 	switch out.Kind {
 	case runtime.Denied:
@@ -124,8 +124,8 @@ func (r *recorder) answer(client int, in linearStep) {
 	r.did(client, in, from, answered(*res.Outcome))
 }
 
-// record lets goroutines make operations in several sessions, one session after
-// the other, and returns the history.
+// record lets goroutines make operations in several sessions, one session after the
+// other, and returns the history.
 func record(t *testing.T, seed uint64) ([]porcupine.Operation, *rules.Engine) {
 	const sessions, clients, each = 8, 8, 100
 	r := &recorder{started: map[string]int64{}, ended: map[string]int64{}, asked: make([][]linearStep, sessions), requests: map[string]string{}}
@@ -163,8 +163,8 @@ func record(t *testing.T, seed uint64) ([]porcupine.Operation, *rules.Engine) {
 // maxSteps bounds the search in one history; most take some hundreds.
 const maxSteps = 300_000
 
-// TestLinearizable compares histories of many goroutines with the sequential
-// rule machine.
+// TestLinearizable compares histories of many goroutines with the sequential rule
+// machine.
 func TestLinearizable(t *testing.T) {
 	histories := battery.Count(t, 20, 200)
 	illegal, unknown := 0, 0
@@ -179,7 +179,7 @@ func TestLinearizable(t *testing.T) {
 		case legal:
 		case steps.Load() >= 0:
 			illegal++
-		default: // rarely so much overlaps that the search does not end: another one is made
+		default: // rarely so many operations overlap that the search does not end: another history is made
 			checked--
 			unknown++
 			require.LessOrEqual(t, unknown, histories, "seed %d: the searches take too many steps", seed)

@@ -2,8 +2,8 @@ package runtime
 
 import "time"
 
-// lingers counts the handler of c, whose call ends now, as one that outlives its
-// call, if it still runs. c.mu is held.
+// lingers counts the handler of c, if it still runs while the call ends now, as one that outlives
+// its call. c.mu is held.
 func (c *call) lingers(now time.Time) {
 	if c.back || c.phase != phaseRunning && c.phase != phaseGrace || c.attempt == 0 {
 		return
@@ -12,8 +12,8 @@ func (c *call) lingers(now time.Time) {
 	c.exec.lingering.Add(1)
 }
 
-// tellLingering tells that the handler of an ended call still runs, once the grace
-// is over. Before that it returns when that will be. c.mu is held.
+// tellLingering records that the handler of an ended call still runs, once the grace is over.
+// Before that it returns when the grace will be over. c.mu is held.
 func (c *call) tellLingering(now time.Time) (again time.Time) {
 	switch {
 	case !c.lingering || c.due.IsZero():
@@ -28,7 +28,7 @@ func (c *call) tellLingering(now time.Time) (again time.Time) {
 	return time.Time{}
 }
 
-// departHandler notes that the handler of c has returned.
+// departHandler records that the handler of c has returned.
 func (c *call) departHandler() {
 	c.left.Store(true)
 	c.mu.Lock()

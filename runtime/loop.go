@@ -2,7 +2,7 @@ package runtime
 
 import "github.com/ambit-tools/ambit/runtime/rules"
 
-// A Loop tells the loop around the model what to do after a call.
+// A Loop tells the agent loop around the model what to do after a call.
 type Loop uint8
 
 // The values of Loop.

@@ -26,8 +26,8 @@ func kindsOf(outcomes []runtime.Outcome) (kinds []runtime.OutcomeKind) {
 	return kinds
 }
 
-// TestBatch makes the calls of one message: in parallel they run at once, and
-// one with an order rule waits for all before it.
+// TestBatch makes the calls of one message. In parallel mode they run at once, and a
+// call with an order rule waits for all calls before it.
 func TestBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t,
@@ -51,8 +51,8 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// TestBatchIsAdmittedBeforeItRuns lets a call fail at once: an equal one of the
-// same message is a duplicate all the same, since both were admitted before.
+// TestBatchIsAdmittedBeforeItRuns lets a call fail at once: an equal call of the same
+// message is still a duplicate, because both were admitted before.
 func TestBatchIsAdmittedBeforeItRuns(t *testing.T) {
 	tool := readTool(func(context.Context, *readInput) (*readOutput, error) { return nil, errors.New("mischief") },
 		func(s *runtime.Spec) { s.Dedupe.Mode = runtime.DedupeAlways })
@@ -88,7 +88,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// TestPhases takes a run to its end, once with its model and once without.
+// TestPhases takes a run to its end, once with ModelStopped and once without.
 func TestPhases(t *testing.T) {
 	r := newRig(t, readTool(okRead, named("init"), func(s *runtime.Spec) { s.Rules.StartConstraint, s.Args = true, goodInput }),
 		readTool(okRead, named("work")),
@@ -116,7 +116,8 @@ func TestPhases(t *testing.T) {
 	assert.Equal(t, []string{"save"}, st.PendingExit)
 }
 
-// TestSubAgents have counters of their own, share the run and none of the grants.
+// TestSubAgents have their own counters, share the run and have no grants of their
+// parent.
 func TestSubAgents(t *testing.T) {
 	set := &runtime.Rules{MaxCalls: 5}
 	r := newInbox(t,
@@ -167,7 +168,7 @@ func TestPeriodic(t *testing.T) {
 	})
 }
 
-// TestUndo takes calls back, by a handler that may refuse, fail or hang.
+// TestUndo undoes calls with a handler that may refuse, fail or hang.
 func TestUndo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var how atomic.Pointer[func() error]

@@ -20,7 +20,7 @@ const (
 	maxQuoted = 64
 )
 
-// limited returns a message, cut when it is too long.
+// limited returns a message, cut when it is longer than maxMessage.
 func limited(message string) string {
 	if len(message) <= maxMessage {
 		return message
@@ -38,8 +38,8 @@ func cutMessage(message string) string {
 	return message[:cut] + ending
 }
 
-// readable returns a name or an id that somebody else has made up as it can be
-// recorded: valid UTF-8.
+// readable returns a name or an id that came from outside in a form that can be recorded: valid
+// UTF-8.
 func readable(name string) string {
 	if utf8.ValidString(name) { // which is several times faster
 		return name
@@ -47,8 +47,7 @@ func readable(name string) string {
 	return strings.ToValidUTF8(name, "\uFFFD")
 }
 
-// quote quotes a name or an id that somebody else has made up, cut when it is
-// too long.
+// quote quotes a name or an id that came from outside, and cuts it when it is too long.
 func quote(name string) string {
 	n := 0
 	for i := range name {
@@ -67,7 +66,7 @@ func list(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 }
 
-// counted returns what is said of one thing, or of n.
+// counted returns one for n = 1, and many formatted with n otherwise.
 func counted[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return one
@@ -75,11 +74,11 @@ func counted[N int | int64](n N, one, many string) string {
 	return fmt.Sprintf(many, n)
 }
 
-// seconds prints how long to wait, or what is left, for people: 90s, 2s, 250ms.
+// seconds prints a wait or a remaining time for people: 90s, 2s, 250ms.
 func seconds(d time.Duration) string { return rules.Wait(d) }
 
-// limit prints a declared or remaining bound for people, to the millisecond that the
-// bound is not above: 1.5s, 250ms.
+// limit prints a declared or remaining bound for people, rounded up to the millisecond: 1.5s,
+// 250ms.
 func limit(d time.Duration) string {
 	if up := d % time.Millisecond; up > 0 {
 		d += time.Millisecond - up
@@ -90,7 +89,7 @@ func limit(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Milliseconds())/1000, 'f', -1, 64) + "s"
 }
 
-// invalidInput tells a model what is wrong with its arguments.
+// invalidInput returns the message that tells a model what is wrong with its arguments.
 func invalidInput(violations []wire.Violation) string {
 	if len(violations) == 0 {
 		return "the input could not be checked"
@@ -106,15 +105,14 @@ func invalidInput(violations []wire.Violation) string {
 	return "the input is invalid: " + strings.Join(texts, "; ")
 }
 
-// handlerMessage returns what a model reads of a failed handler, and the code of a
-// public error. The text is that of the public error, or that of any error if the
-// tool declares safe_errors.
+// handlerMessage returns what a model reads of a failed handler, and the code of a public error.
+// The text is that of the public error, or that of any error if the tool declares safe_errors.
 func (c *call) handlerMessage(fault *CallError) (message, code string) {
 	return c.toolMessage(fault.Err, fault.text(), fmt.Sprintf("%q failed", c.record.tool))
 }
 
-// toolMessage returns what a model reads of an error of the tool: the text of a
-// public error, with its code; whole if the tool declares safe_errors; else other.
+// toolMessage returns what a model reads of an error of the tool: the text of a public error, with
+// its code; whole if the tool declares safe_errors; otherwise other.
 func (c *call) toolMessage(err error, whole, other string) (message, code string) {
 	text, code := public(err)
 	if text == "" && c.tool.spec.SafeErrors {
@@ -136,7 +134,7 @@ func errorText(err error) (text string) {
 	return err.Error()
 }
 
-// explain tells an operator what stands behind a refusal.
+// explain returns the cause of a refusal for an operator.
 func explain(out *Outcome) string {
 	if len(out.Violations) > 0 {
 		return violationList(out.Violations)
@@ -148,8 +146,8 @@ func explain(out *Outcome) string {
 	return strings.Join(texts, "; ")
 }
 
-// judged puts what the worker of a dry call knows into the ending: the worker
-// may still be busy when somebody else ends the call.
+// judged copies what the worker of a dry call knows into e, because the worker may still be busy
+// when another goroutine ends the call.
 func (c *call) judged(e *result) {
 	if e.verdict == nil {
 		e.verdict = &Verdict{}
@@ -158,9 +156,9 @@ func (c *call) judged(e *result) {
 	e.verdict.Input = encoded(c.final)
 }
 
-// verdict is what WhatIf returns of an ended dry call.
+// verdict returns the Verdict of an ended dry call.
 func (c *call) verdict() Verdict {
-	v := Verdict{Input: encoded(c.args)} // the judgement was given up, or not begun
+	v := Verdict{Input: encoded(c.args)} // the evaluation was abandoned, or had not begun
 	if c.found != nil {
 		v = *c.found
 	}

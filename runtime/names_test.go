@@ -46,8 +46,8 @@ func exportedNames(t *testing.T, dir string, files []string) map[string]bool {
 	return names
 }
 
-// TestNoNameOfTheStandardRuntime keeps a forgotten import from silently meaning
-// the standard library's package.
+// TestNoNameOfTheStandardRuntime keeps a missing import from silently meaning the
+// standard library's package.
 func TestNoNameOfTheStandardRuntime(t *testing.T) {
 	std, err := build.Import("runtime", "", 0)
 	require.NoError(t, err)

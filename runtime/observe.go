@@ -7,19 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// WithObserver adds a function that is told the outcome of every call, with the
-// obligations that the policy attached, before Execute returns it: f acknowledges
-// the obligations by returning. Execute waits for f only as long as the context of
-// its caller lasts; f goes on then. f holds no lock of the executor and may call
-// it. Obligations that no observer acknowledged, because there is none or none has
-// returned, are reported to the error handler. Results that came too late are
-// never among the outcomes.
+// WithObserver adds a function that is told the outcome of every call, with the obligations that
+// the policy attached, before Execute returns it. f acknowledges the obligations by returning.
+// Execute waits for f only until the context of its caller ends; f then continues. The executor
+// holds no lock while f runs, so f may call it. The executor reports to the error handler the
+// obligations that no observer acknowledged, because there is none or none has returned. Observers
+// are never told a result that came too late.
 func WithObserver(f func(CallInfo, Outcome)) Option {
 	return func(e *Executor) { e.observers = append(e.observers, f) }
 }
 
-// observe tells the observers how the call ended, and waits for them until done is
-// closed. When done is nil it waits for as long as they take.
+// observe tells the observers how the call ended, and waits for them until done is closed. When
+// done is nil it waits until they have returned.
 func (c *call) observe(done <-chan struct{}) {
 	if len(c.exec.observers) > 0 || len(c.obligations) > 0 {
 		c.tellObservers(done)
@@ -29,14 +28,14 @@ func (c *call) observe(done <-chan struct{}) {
 // observeLater tells the observers about a call whose caller does not wait.
 func (c *call) observeLater() { c.observe(pastDone) }
 
-// pastDone is the end of a context that ended long ago.
+// pastDone is a closed channel: the Done of a context that has ended.
 var pastDone = func() <-chan struct{} {
 	done := make(chan struct{})
 	close(done)
 	return done
 }()
 
-// tellObservers is observe when there is something to tell.
+// tellObservers is observe when there is an observer or an obligation.
 func (c *call) tellObservers(done <-chan struct{}) {
 	o := &observation{call: c, info: c.info(), outcome: c.record.outcome()}
 	e := c.exec
@@ -67,7 +66,7 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// An observation is one outcome as the observers are told of it.
+// An observation is the delivery of one outcome to the observers.
 type observation struct {
 	call         *call
 	info         CallInfo
@@ -78,7 +77,7 @@ type observation struct {
 
 // run tells all observers, and reports obligations that none has acknowledged.
 func (o *observation) run() {
-	defer o.report() // also when an observer leaves the goroutine
+	defer o.report() // also when an observer calls runtime.Goexit
 	for _, f := range o.call.exec.observers {
 		if o.tell(f) {
 			o.acknowledged.Store(true)
@@ -97,8 +96,8 @@ func (o *observation) tell(f func(CallInfo, Outcome)) (returned bool) {
 	return true
 }
 
-// report reports obligations that are not met by the executor itself and that no
-// observer has acknowledged.
+// report reports the obligations that the executor does not meet itself and that no observer has
+// acknowledged.
 func (o *observation) report() {
 	if o.acknowledged.Load() || !o.reported.CompareAndSwap(false, true) {
 		return
@@ -115,7 +114,7 @@ func (o *observation) report() {
 	}
 }
 
-// fault completes a fault of an observer.
+// fault adds the call to a fault of an observer.
 func (o *observation) fault(f *CallError) *CallError {
 	f.Tool, f.CallID, f.SessionID, f.RunID = o.info.Tool, o.info.ID, o.info.Session, o.info.Run
 	return f

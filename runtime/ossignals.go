@@ -11,16 +11,15 @@ import (
 
 var errGrace = errors.New("the time of grace is over")
 
-// ShutdownOn shuts e down when one of the signals comes, SIGINT and SIGTERM when
-// none are given, or when ctx ends, and lets handlers go on for the time of grace.
-// A second signal ends the process at once, with the status that a shell gives a
-// process that the signal has ended (130 for SIGINT, 143 for SIGTERM): what is in
-// the journal is as after a crash then, and recovery settles it.
+// ShutdownOn shuts e down at the first of the signals (SIGINT and SIGTERM when none are given), or
+// when ctx ends. Handlers may go on for the grace period. A second signal ends the process at once,
+// with the status that a shell gives a process that the signal has ended (130 for SIGINT, 143 for
+// SIGTERM). The journal is then as after a crash, and recovery settles it.
 //
-// The signals are caught from the moment at which ShutdownOn returns. wait waits
-// for the end of the shutdown and returns its error; it may be called by many, or
-// by nobody. The program then closes the journal. A goroutine waits for the
-// signals until there was a shutdown: end ctx when none comes.
+// ShutdownOn catches the signals from the moment at which it returns. wait waits for the end of the
+// shutdown and returns its error; several goroutines may call it, or none. The program then closes
+// the journal. A goroutine waits for the signals until there was a shutdown: the program ends ctx
+// when no signal comes.
 //
 //	wait := runtime.ShutdownOn(ctx, exec, 20*time.Second)
 //	serve(exec)           // until its calls are denied shutting_down
@@ -29,7 +28,7 @@ func ShutdownOn(ctx context.Context, e *Executor, grace time.Duration, signals .
 	return shutdownOn(ctx, e, grace, signals, os.Exit)
 }
 
-// shutdownOn is ShutdownOn for a process that exit ends.
+// shutdownOn is ShutdownOn with the function that ends the process.
 func shutdownOn(ctx context.Context, e *Executor, grace time.Duration, signals []os.Signal, exit func(code int)) func() error {
 	if len(signals) == 0 {
 		signals = []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -66,11 +65,11 @@ func (e *Executor) shutdownUnless(ctx context.Context, grace time.Duration, came
 		return err
 	case again := <-came:
 		exit(statusOfSignal(again))
-		return <-result // only where exit does not
+		return <-result // reached only if exit returns, as in a test
 	}
 }
 
-// statusOfSignal is the status with which a signal ends a process.
+// statusOfSignal returns the exit status of a process that a signal ends.
 func statusOfSignal(s os.Signal) int {
 	if number, ok := s.(syscall.Signal); ok {
 		return 128 + int(number)

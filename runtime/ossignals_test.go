@@ -22,11 +22,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// signalled says what a child process of the tests does; see asChild.
+// signalled names what a child process of the tests does; see asChild.
 const signalled = "AMBIT_TEST_SIGNALLED"
 
-// asChild is the process that TestSignals starts: an executor with a call that
-// listens or does not, told to shut down by signals. It prints what became of it.
+// asChild is the process that TestSignals starts: an executor with a call that obeys
+// its context or not, shut down by signals. It prints the outcome.
 func asChild(kind string) int {
 	begun := make(chan struct{})
 	hold := make(chan struct{})
@@ -59,7 +59,7 @@ func asChild(kind string) int {
 	<-begun
 	fmt.Println("running")
 	if kind == "deaf" {
-		for { // until it is denied: then the shutdown has begun
+		for { // until a call is denied: then the shutdown has begun
 			again := run.Turn(runtime.TurnConfig{}).Execute(context.Background(), runtime.Call{Tool: "nothing"})
 			if _, err := e.Session(runtime.SessionConfig{}).StartRun(context.Background(), runtime.RunConfig{}); err != nil {
 				fmt.Println("shutting down", again.Kind)
@@ -114,15 +114,15 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// outsideOfBubbles starts what the standard library needs to hear signals: it
-// goes on forever, which nothing in a bubble of synctest may.
+// outsideOfBubbles starts the goroutine of the standard library that receives signals.
+// The goroutine never ends, which no goroutine in a bubble of synctest may do.
 func outsideOfBubbles() {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)
 	signal.Stop(c)
 }
 
-// TestShutdownOnContext: the end of a context is as good as a signal.
+// TestShutdownOnContext: the end of a context has the same effect as a signal.
 func TestShutdownOnContext(t *testing.T) {
 	outsideOfBubbles()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestShutdownOnContext(t *testing.T) {
 	})
 }
 
-// TestGraceIsOver names what the handlers did not keep to.
+// TestGraceIsOver: the error says that handlers ran past the grace period.
 func TestGraceIsOver(t *testing.T) {
 	outsideOfBubbles()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,49 +9,49 @@ import (
 )
 
 const (
-	// maxQueued is how many values wait in an outbox before more are dropped.
+	// maxQueued is how many values wait in an outbox before it drops further values.
 	maxQueued = 8192
-	// outboxPause is how long the first of them waits for more, so that not every
-	// value wakes a goroutine.
+	// outboxPause is how long the first waiting value waits for more, so that not every value wakes
+	// a goroutine.
 	outboxPause = time.Millisecond
-	// outboxBatch is how many of them do not wait for more.
+	// outboxBatch is how many waiting values are delivered without a pause.
 	outboxBatch = 16
-	// outboxKept is how many values an idle outbox keeps memory for.
+	// outboxKept is the largest capacity, in values, that an idle outbox retains.
 	outboxKept = 1024
 )
 
-// An outbox hands values to a receiver of the application, in the order in which they
-// were added, from a goroutine of its own, which ends when there are none. A
-// receiver that blocks holds up nothing but its outbox.
+// An outbox delivers values to a receiver of the application, in the order in which they were
+// added. It uses a goroutine of its own, which ends when no values wait. A receiver that blocks
+// holds up only its outbox.
 type outbox[T any] struct {
 	exec    *Executor
-	deliver func(*T) error        // to the receiver, which may block, panic or leave the goroutine
-	failed  func(*T, error)       // it did, or returned an error
-	missed  func(n uint64) T      // tells the receiver that n values were dropped before
-	full    func(dropping uint64) // dropping has begun (0), or has ended after so many
+	deliver func(*T) error        // to the receiver, which may block, panic or call runtime.Goexit
+	failed  func(*T, error)       // takes the fault of a delivery
+	missed  func(n uint64) T      // returns the value that tells the receiver that n values were dropped before
+	full    func(dropping uint64) // dropping has begun (0), or has ended after that many values
 
 	mu       sync.Mutex
 	waiting  []T
 	spare    []T
 	batch    []T    // being delivered, by the goroutine
 	next     int    // in batch
-	soon     Timer  // starts the goroutine
+	soon     Timer  // timer that starts the goroutine
 	due      bool   // soon is set
-	running  bool   // the goroutine
-	dropping uint64 // since the receiver last took something
-	dropped  uint64 // ever
+	running  bool   // the goroutine runs
+	dropping uint64 // values dropped since the receiver last took one
+	dropped  uint64 // all values dropped so far
 	added    uint64 // dropped values are not counted
-	taken    uint64 // of these, in batches that were delivered
+	taken    uint64 // of added, in batches that were delivered
 	waiters  []waiter
 }
 
-// A waiter waits until so many values were taken.
+// A waiter waits until taken values were delivered.
 type waiter struct {
 	taken uint64
 	done  *signal
 }
 
-// add hands over a copy of v. It never waits for the receiver.
+// add queues a copy of v. It never waits for the receiver.
 func (o *outbox[T]) add(v *T) {
 	o.mu.Lock()
 	if len(o.waiting) >= maxQueued {
@@ -72,8 +72,8 @@ func (o *outbox[T]) add(v *T) {
 	o.mu.Unlock()
 }
 
-// wakeSoon starts the goroutine after a pause; at once when enough has come, or where
-// time is simulated. o.mu is held.
+// wakeSoon starts the goroutine after a pause, or at once when enough values wait or time is
+// simulated. o.mu is held.
 func (o *outbox[T]) wakeSoon() {
 	switch {
 	case o.exec.clock != nil, len(o.waiting) >= outboxBatch:
@@ -87,7 +87,7 @@ func (o *outbox[T]) wakeSoon() {
 	}
 }
 
-// wake starts the goroutine, if there is something for it.
+// wake starts the goroutine, if values wait.
 func (o *outbox[T]) wake() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,8 +104,8 @@ func (o *outbox[T]) start() {
 	go o.run()
 }
 
-// run delivers what waits until there is nothing. When the receiver panics, or leaves
-// the goroutine, another one goes on.
+// run delivers the waiting values until there are none. When the receiver panics or calls
+// runtime.Goexit, another goroutine continues.
 func (o *outbox[T]) run() {
 	left := true
 	defer func() {
@@ -132,8 +132,8 @@ func (o *outbox[T]) run() {
 	left = false
 }
 
-// take counts what was delivered, and makes what waits the next batch. It reports
-// false when there is nothing, and then the goroutine ends.
+// take counts the delivered batch, and makes the waiting values the next batch. It reports false
+// when no values wait; the goroutine then ends.
 func (o *outbox[T]) take() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -166,8 +166,8 @@ func (o *outbox[T]) take() bool {
 	return true
 }
 
-// drained returns what to wait for until all that was added has been handed over,
-// nil when it has.
+// drained returns a signal that fires when all values that were added have been delivered. It is
+// nil when they have been.
 func (o *outbox[T]) drained() *signal {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -189,14 +189,14 @@ func (o *outbox[T]) lost() (dropped, waiting uint64) {
 	return o.dropped, o.added - o.taken
 }
 
-// A sinkQueue carries events to one sink.
+// A sinkQueue delivers events to one sink.
 type sinkQueue struct {
 	outbox[Event]
 	sink   Sink
-	memory *MemorySink // filled in line
+	memory *MemorySink // takes events directly, without the queue
 }
 
-// open makes the queue of a sink.
+// open sets up the queue of a sink.
 func (q *sinkQueue) open(e *Executor, s Sink) {
 	q.sink = s
 	q.memory, _ = s.(*MemorySink)
@@ -215,7 +215,7 @@ func (q *sinkQueue) open(e *Executor, s Sink) {
 	}
 }
 
-// emit hands ev over. The executor's lock of events is held.
+// emit delivers or queues ev. The executor's lock of events is held.
 func (q *sinkQueue) emit(ev *Event) {
 	if q.memory == nil {
 		q.add(ev)
@@ -226,7 +226,7 @@ func (q *sinkQueue) emit(ev *Event) {
 	}
 }
 
-// sinkFault reports what is wrong with a sink.
+// sinkFault reports the fault of a sink to the error handler.
 func (e *Executor) sinkFault(s Sink, ev *Event, err error) {
 	e.report(&CallError{
 		Tool: ev.Tool, CallID: ev.CallID, SessionID: ev.SessionID, RunID: ev.RunID,
@@ -236,7 +236,7 @@ func (e *Executor) sinkFault(s Sink, ev *Event, err error) {
 
 var errDropped = errors.New("faults were dropped")
 
-// openFaults makes the queue of the error handler.
+// openFaults sets up the queue of the error handler.
 func (e *Executor) openFaults() {
 	o := &e.faults
 	o.exec = e
@@ -244,7 +244,7 @@ func (e *Executor) openFaults() {
 		e.onError(*f)
 		return nil
 	}
-	o.failed = func(**CallError, error) {} // a fault of the error handler itself is told to no receiver
+	o.failed = func(**CallError, error) {} // no receiver is told a fault of the error handler itself
 	o.missed = func(n uint64) *CallError {
 		return &CallError{Err: fmt.Errorf("%w because the error handler did not return: %d", errDropped, n)}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// A stuckSink takes nothing until it is let go, and keeps what it gets then.
+// A stuckSink takes no event until it is released, and stores the events from then on.
 type stuckSink struct {
 	runtime.MemorySink
 	free chan struct{}
@@ -29,9 +29,9 @@ func (s *stuckSink) Emit(e *runtime.Event) error {
 	return s.MemorySink.Emit(e)
 }
 
-// TestASinkThatBlocksStopsNoCall: not its calls, their deadlines or the contexts of
-// their callers. What it has missed is counted, reported and told to it, and what it
-// got is in order.
+// TestASinkThatBlocksStopsNoCall: calls, their deadlines and the contexts of their
+// callers do not depend on the sink. The events that it misses are counted, and
+// reported to the error handler and to the sink. The events that it gets are in order.
 func TestASinkThatBlocksStopsNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := &stuckSink{free: make(chan struct{})}
@@ -74,7 +74,7 @@ func TestASinkThatBlocksStopsNoCall(t *testing.T) {
 	})
 }
 
-// TestASinkThatNeverReturns holds Shutdown up for its time of grace, no longer.
+// TestASinkThatNeverReturns delays Shutdown by the grace period, no longer.
 func TestASinkThatNeverReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stuck := &stuckSink{free: make(chan struct{})}
@@ -114,7 +114,8 @@ func TestSinksGetEventsInOrder(t *testing.T) {
 	assert.Equal(t, 8*50*5, lineCount)
 }
 
-// TestAnErrorHandlerThatBlocks holds nothing up, and learns what it has missed.
+// TestAnErrorHandlerThatBlocks delays no call, and is told how many faults it has
+// missed.
 func TestAnErrorHandlerThatBlocks(t *testing.T) {
 	free := make(chan struct{})
 	var told []string
@@ -136,8 +137,8 @@ func TestAnErrorHandlerThatBlocks(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("faults were dropped because the error handler did not return: %d", dropped), told[len(told)-1])
 }
 
-// TestAnObserverThatBlocks: Execute waits for it as long as its caller's context
-// lasts, a call without a caller that waits does not, and timers go on.
+// TestAnObserverThatBlocks: Execute waits for it until its caller's context ends. A
+// call without a waiting caller does not wait, and timers go on.
 func TestAnObserverThatBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
@@ -209,7 +210,7 @@ func TestAnObserverThatNeverReturns(t *testing.T) {
 	})
 }
 
-// TestLingering counts handlers that outlive their calls, and tells of each once.
+// TestLingering counts handlers that outlive their calls, and emits one event for each.
 func TestLingering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})

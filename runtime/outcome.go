@@ -15,11 +15,11 @@ const (
 	Denied    OutcomeKind = iota // refused; the handler did not run
 	Completed                    // the handler ran and its output was accepted
 	Failed                       // the handler ran and failed, or its output was refused
-	TimedOut                     // the handler outlived its deadline
+	TimedOut                     // the handler ran past its deadline
 	Cancelled                    // the caller, the run or the executor gave up on the call
 	Duplicate                    // an equal call was made before
-	Pending                      // waits for consent
-	Unknown                      // interrupted; may have taken effect
+	Pending                      // it waits for consent
+	Unknown                      // it was interrupted and may have taken effect
 )
 
 var outcomeNames = [...]string{
@@ -37,8 +37,8 @@ func (k *OutcomeKind) UnmarshalText(text []byte) error {
 	return parseName("outcome", outcomeNames[:], text, k)
 }
 
-// An Outcome is how a call ended. It is shared by all who ask for the call and
-// must not be changed. The zero value is a refusal.
+// An Outcome is how a call ended. All callers that ask for the call share it and must not change
+// it. The zero value is a refusal.
 type Outcome struct {
 	CallID, Tool string
 
@@ -50,18 +50,18 @@ type Outcome struct {
 	Output      wire.Raw         // JSON; nil unless completed, or when it is in Artifact
 	Artifact    *StoredOutput    // the output, when it is longer than the tool's artifact allows
 	Duration    time.Duration    // from the call to the outcome
-	RolledBack  bool             // everything that the call did through participants was taken back
-	Retryable   bool             // of a timeout: the same call may be tried again
-	Obligations []Obligation     // of the policy, for a call that it let run
-	Denials     []Denial         // what the policy had against the call
+	RolledBack  bool             // everything that the call did through participants was rolled back
+	Retryable   bool             // of a timeout: the same call may be repeated
+	Obligations []Obligation     // that the policy attached to a call it allowed
+	Denials     []Denial         // the reasons of the policy against the call
 	Detail      Detail           // of the primary reason
-	Revision    string           // of the policy that judged the call
+	Revision    string           // of the policy that evaluated the call
 
 	Of          string   // duplicate, idempotency_conflict: the earlier call
 	RequestID   string   // of the request for consent, when there was one
-	Steps       []Step   // of a refusal by rules: what who makes calls can do, after which the same call would be admitted
-	Loop        Loop     // what the loop around the model should do
-	Run         RunState // how the run stands after the call
+	Steps       []Step   // of a refusal by rules: what the caller can do so that the same call is admitted
+	Loop        Loop     // what the agent loop should do
+	Run         RunState // the state of the run after the call
 	PendingExit []string // required tools that are open; nil when no tool is required
 }
 
@@ -70,7 +70,7 @@ type Detail struct {
 	Code        string        `json:"code,omitempty"`         // handler_error, preview_failed: that of Public
 	Rule        string        `json:"rule,omitempty"`         // policy_denied, policy_error: which one
 	At          string        `json:"at,omitempty"`           // file:line of that rule
-	Message     string        `json:"message,omitempty"`      // consent_denied: what the person said
+	Message     string        `json:"message,omitempty"`      // consent_denied: the message of the approver
 	Available   []string      `json:"available,omitempty"`    // unknown_tool: the tools that exist
 	Allowed     []string      `json:"allowed,omitempty"`      // operation_not_allowed, behavior_not_allowed: what is
 	Max         int           `json:"max,omitempty"`          // max_calls
@@ -82,10 +82,10 @@ type Detail struct {
 	Group       string        `json:"group,omitempty"`        // exclusive_group
 	HeldBy      string        `json:"held_by,omitempty"`      // exclusive_group: the tool that holds it
 	PendingExit []string      `json:"pending_exit,omitempty"` // exiting: required tools that are open
-	ExpiresIn   time.Duration `json:"-"`                      // consent_required: how long the request lives
-	Changed     []string      `json:"changed,omitempty"`      // binding_mismatch: what is not as it was approved
-	Deadline    time.Duration `json:"-"`                      // timed_out: what the attempt had; deadline: what is left
-	Writing     bool          `json:"writing,omitempty"`      // a write under the fence outlived the call
+	ExpiresIn   time.Duration `json:"-"`                      // consent_required: the lifetime of the request
+	Changed     []string      `json:"changed,omitempty"`      // binding_mismatch: what differs from the approval
+	Deadline    time.Duration `json:"-"`                      // timed_out: the time of the attempt; deadline: the time that is left
+	Writing     bool          `json:"writing,omitempty"`      // a write under the fence still ran when the call ended
 }
 
 // outcomeJSON is the JSON form of an Outcome.
@@ -110,10 +110,9 @@ type outcomeJSON struct {
 	Revision    string           `json:"revision,omitempty"`
 }
 
-// MarshalJSON returns o as a JSON object with the members call, tool, outcome,
-// reason, all_reasons, violations, message, output, artifact, duration_ms,
-// retryable, rolled_back, of, request, obligations, denials, detail and revision;
-// those that are empty are left out.
+// MarshalJSON returns o as a JSON object with the members call, tool, outcome, reason, all_reasons,
+// violations, message, output, artifact, duration_ms, retryable, rolled_back, of, request,
+// obligations, denials, detail and revision. Empty members are omitted.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(outcomeJSON{
 		o.CallID, o.Tool, o.Kind, o.Reason, o.AllReasons, o.Violations, o.Message, json.RawMessage(o.Output), o.Artifact,

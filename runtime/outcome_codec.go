@@ -8,8 +8,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A recordedOutcome is an Outcome as a record holds it: all of it but the
-// output and what the record says anyway.
+// A recordedOutcome is an Outcome as a record holds it. It omits the output and what other members
+// of the record say.
 type recordedOutcome struct {
 	Kind        OutcomeKind          `json:"outcome"`
 	Reason      Reason               `json:"reason,omitzero"`
@@ -60,7 +60,7 @@ type recordedStep struct {
 
 // recordOutcome returns o as a record holds it.
 func recordOutcome(o *Outcome) ([]byte, error) {
-	if o.plain() { // most say no more than this
+	if o.plain() { // most outcomes have only these members
 		return []byte(`{"outcome":"` + o.Kind.String() + `","loop":"` + o.Loop.String() + `","run_state":"` + o.Run.String() + `"}`), nil
 	}
 	r := recordedOutcome{
@@ -118,7 +118,7 @@ func recordObligations(list []Obligation) (out []recordedObligation) {
 	return out
 }
 
-// jsonOrNil returns a text if it is JSON: a policy may have written anything.
+// jsonOrNil returns text if it is JSON, because a policy may have written any bytes.
 func jsonOrNil(text wire.Raw) json.RawMessage {
 	if !json.Valid(text) {
 		return nil
@@ -126,8 +126,8 @@ func jsonOrNil(text wire.Raw) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// A recordedDecision is a Decision as a record holds it: of rewrites the places
-// and not the values, which may be sensitive.
+// A recordedDecision is a Decision as a record holds it. Of a rewrite it has the pointer and not
+// the value, which may be sensitive.
 type recordedDecision struct {
 	Effect      Effect               `json:"effect"`
 	Denials     []recordedDenial     `json:"deny,omitempty"`

@@ -13,7 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A nodeOutput is a tree, or what a handler makes of it.
+// A nodeOutput is a tree, or an output of a handler that is built from it.
 type nodeOutput struct {
 	Left, Right *nodeOutput
 }
@@ -31,7 +31,7 @@ func (v *nodeOutput) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
-// chain returns a tree that is n deep; with both it is as wide as it can be,
+// chain returns a tree of depth n. With both it is as wide as possible, although it is
 // made of n nodes only.
 func chain(n int, both bool) *nodeOutput {
 	v := &nodeOutput{}
@@ -86,7 +86,7 @@ func (anyCodec) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 }
 
 // TestOutputsOfAllLengths makes calls whose outputs do and do not fit beside their
-// inputs in what a session remembers: nobody gets anybody else's.
+// inputs in the session's memory: each caller gets its own output.
 func TestOutputsOfAllLengths(t *testing.T) {
 	r := newRig(t, readTool(func(_ context.Context, in *readInput) (*readOutput, error) {
 		return &readOutput{Content: strings.Repeat("x", int(in.Limit)), Size: in.Limit}, nil

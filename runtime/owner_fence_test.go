@@ -15,7 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// A fenced journal keeps its successor out while an effect is under way.
+// A fenced is a journal that keeps its next owner out while an effect is in progress.
 type fenced struct{ *owned }
 
 func (f fenced) Fence(_ context.Context, effect func()) error {
@@ -29,8 +29,8 @@ func (f fenced) Fence(_ context.Context, effect func()) error {
 	return nil
 }
 
-// stopped returns a tool whose handler waits, after it has begun, until it may go
-// on: as if its process were stopped meanwhile.
+// stopped returns a tool whose handler waits, after it has begun, for goOn, as if its
+// process were stopped meanwhile.
 func stopped(begun chan<- string, goOn <-chan struct{}, then readFunc) readFunc {
 	return func(ctx context.Context, in *readInput) (*readOutput, error) {
 		info, _ := runtime.FromContext(ctx)
@@ -40,8 +40,8 @@ func stopped(begun chan<- string, goOn <-chan struct{}, then readFunc) readFunc 
 	}
 }
 
-// TestFormerOwnerHasNoEffects stops an owner in a handler until a successor owns
-// the journal: the handler has no effect under the fence, and the ownership is lost.
+// TestFormerOwnerHasNoEffects stops an owner in a handler until a successor owns the
+// journal: the handler has no effect under the fence, and the ownership is lost.
 func TestFormerOwnerHasNoEffects(t *testing.T) {
 	var s shared
 	begun, goOn := make(chan string), make(chan struct{})
@@ -73,8 +73,8 @@ func TestFormerOwnerHasNoEffects(t *testing.T) {
 	require.NoError(t, successor.exec.Shutdown(t.Context()))
 }
 
-// TestFormerOwnerRollsNothingBack lets a call of a stopped owner fail when its
-// successor has settled it: what participants hold is the successor's.
+// TestFormerOwnerRollsNothingBack lets a call of a stopped owner fail after its
+// successor has settled the call: the parts at participants belong to the successor.
 func TestFormerOwnerRollsNothingBack(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
 		var s shared
@@ -93,9 +93,9 @@ func TestFormerOwnerRollsNothingBack(t *testing.T) {
 	}
 }
 
-// TestFormerOwnerCommitsNothingForeign takes over from an owner that has decided
-// to commit: the successor says that the call is unknown, and it is not committed
-// behind its back.
+// TestFormerOwnerCommitsNothingForeign takes over from an owner that has decided to
+// commit. The successor says that the call is unknown, and the former owner does not
+// commit it later.
 func TestFormerOwnerCommitsNothingForeign(t *testing.T) {
 	var s shared
 	first := s.take()
@@ -108,7 +108,8 @@ func TestFormerOwnerCommitsNothingForeign(t *testing.T) {
 	assert.ErrorIs(t, former.exec.Shutdown(t.Context()), journal.ErrLost)
 }
 
-// takenAfterDecision is taken over as soon as a decision to commit is durable.
+// takenAfterDecision is a journal that a successor takes over as soon as a decision to
+// commit is durable.
 type takenAfterDecision struct {
 	fenced
 	take func()

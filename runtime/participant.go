@@ -13,39 +13,38 @@ type CallKey struct {
 	Undo          bool   // the transaction is that of the undo handler
 }
 
-// A Participant takes part in the transactions of calls: what a handler does
-// through it stands when the call completes, and is taken back when it does not
-// (SEMANTICS section 6.8). Its methods are safe for concurrent use.
+// A Participant takes part in the transactions of calls: what a handler does through it is
+// committed when the call completes, and rolled back when it does not (SEMANTICS section 6.8). Its
+// methods are safe for concurrent use.
 type Participant interface {
-	// Begin starts what one call does here. It is called when the handler comes here
-	// for the first time, and once per attempt.
+	// Begin starts the part of one attempt of a call. The executor calls it when the handler first
+	// uses the participant, once per attempt.
 	Begin(ctx context.Context, key CallKey) (Part, error)
 
-	// Unsettled returns the calls of which something is left that was neither
-	// committed nor rolled back: those of a process that died.
+	// Unsettled returns the calls with parts that a former process neither committed nor rolled
+	// back.
 	Unsettled(ctx context.Context) ([]CallKey, error)
 
-	// Settle commits what is left of a call, or rolls it back. It may be called again.
+	// Settle commits the remaining parts of a call, or rolls them back. It may be called again.
 	Settle(ctx context.Context, key CallKey, commit bool) error
 }
 
-// A Part is what one call does at one participant. No handler uses it any more
-// when the first of these methods is called.
+// A Part is what one attempt of a call does at one participant. When the executor calls the first
+// of these methods, no handler uses the Part any more.
 type Part interface {
-	// Seal makes sure that Commit can be done, after a crash too, and returns a
-	// digest of what will stand; nil when nothing was changed.
+	// Seal guarantees that Commit can succeed, also after a crash. It returns a digest of what will
+	// be committed; nil when nothing was changed.
 	Seal(ctx context.Context) ([]byte, error)
 
-	// Commit makes what was done stand. It is called after it was recorded that it
-	// will be.
+	// Commit commits the part. The executor calls it after it recorded the decision to commit.
 	Commit(ctx context.Context) error
 
-	// Rollback makes everything as it was. An error says what is not.
+	// Rollback undoes everything that the part did. An error says what it could not undo.
 	Rollback(ctx context.Context) error
 }
 
-// A ForeignPart is a Part in a system with transactions of its own, of which
-// nobody knows after a crash whether they were committed. A call has one at most.
+// A ForeignPart is a Part in a system with transactions of its own. After a crash it is not known
+// whether such a transaction was committed. A call has one at most.
 type ForeignPart interface {
 	Part
 
@@ -53,25 +52,25 @@ type ForeignPart interface {
 	Foreign()
 }
 
-// ErrMaybeCommitted is returned by the Commit of a ForeignPart that does not know
-// whether it has committed. Any other error says that it has not.
+// ErrMaybeCommitted is the error of a Commit of a ForeignPart that does not know whether it has
+// committed. Any other error says that it has not.
 var ErrMaybeCommitted = errors.New("it is not known whether it was committed")
 
-// WithParticipant adds a participant under a name, by which the journal knows it:
-// it must be the same ever after.
+// WithParticipant adds a participant under a name. The journal identifies the participant by the
+// name, which must therefore never change.
 func WithParticipant(name string, p Participant) Option {
 	return func(e *Executor) { e.participants = append(e.participants, participant{name, p}) }
 }
 
-// A participant has a name.
+// A participant is a Participant with its name.
 type participant struct {
 	name string
 	Participant
 }
 
-// PartOf returns the part of the call that ctx was made for at p, which must be
-// one of the executor's. It begins it when it has not begun. Once the call has
-// its outcome, or the attempt is over, the error is ErrFenced.
+// PartOf returns the part at p of the call that ctx was made for, and begins it if necessary. p
+// must be a participant of the executor. Once the call has its outcome, or the attempt is over, the
+// error is ErrFenced.
 func PartOf(ctx context.Context, p Participant) (Part, error) {
 	at := contextOf(ctx)
 	if at == nil {
@@ -80,12 +79,12 @@ func PartOf(ctx context.Context, p Participant) (Part, error) {
 	return at.call.part(at, p)
 }
 
-// ErrReadOnly says that a tool of effect read was about to write.
+// ErrReadOnly says that the handler of a tool of effect read tried to write.
 var ErrReadOnly = errors.New("the tool is declared effect: read: declare effect: write, or read without the transaction of the call")
 
-// WritePartOf is PartOf for what a handler is about to change. In a call, or an undo,
-// of a tool whose effect is read the error is ErrReadOnly, and nothing is begun:
-// recovery, consent and policies take such a tool at its word (SEMANTICS section 6.7).
+// WritePartOf is PartOf for a handler that is about to write. In a call, or an undo, of a tool
+// whose effect is read the error is ErrReadOnly, and no part is begun: recovery, consent and
+// policies rely on the declared effect (SEMANTICS section 6.7).
 func WritePartOf(ctx context.Context, p Participant) (Part, error) {
 	at := contextOf(ctx)
 	if at == nil {
@@ -102,18 +101,17 @@ func WritePartOf(ctx context.Context, p Participant) (Part, error) {
 	return nil, fmt.Errorf("tool %q cannot write through participant %q: %w", c.tool.spec.Name, who.name, ErrReadOnly)
 }
 
-// notParticipant is the error of a participant that the executor does not know.
+// notParticipant returns the error for a participant that was not given to the executor.
 func notParticipant(p Participant) error {
 	return fmt.Errorf("%T is no participant of this executor: give it to NewExecutor with WithParticipant", p)
 }
 
-// A begun part is what one attempt of a call does at a participant. The mutex of
-// its call guards it.
+// A begun is the part of one attempt of a call at a participant. The mutex of its call guards it.
 type begun struct {
 	at    *participant
-	part  Part // nil: it could not begin, or began too late
+	part  Part // nil: Begin failed, or returned too late
 	err   error
-	ready signal // happens when the two above are set
+	ready signal // fired when part and err are set
 }
 
 // part returns the part of an attempt at p.
@@ -142,8 +140,8 @@ func (c *call) part(at *callContext, p Participant) (Part, error) {
 	return c.beginPart(at, b)
 }
 
-// beginPart lets a part begin. When it has begun too late it takes itself back:
-// nobody else knows it.
+// beginPart begins a part. It rolls back a part that has begun too late, because the call does not
+// know that part.
 func (c *call) beginPart(at *callContext, b *begun) (Part, error) {
 	defer c.exec.fire(&b.ready)
 	var part Part
@@ -182,10 +180,10 @@ func (e *Executor) participant(p Participant) *participant {
 	return nil
 }
 
-// key names the call.
+// key returns the key of the call's transaction.
 func (c *call) key() CallKey {
 	return CallKey{Session: c.run.session.id, Call: c.id, Undo: c.undoing}
 }
 
-// fenced is the error of what comes after the outcome, or the end of the attempt.
+// fenced returns the error of an operation after the outcome, or after the end of the attempt.
 func (c *call) fenced() error { return fmt.Errorf("%s: %w", callName(c.id, c.record.tool), ErrFenced) }

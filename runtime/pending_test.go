@@ -46,7 +46,7 @@ func TestOpenRequestsOfASessionAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, runtime.Pending, ask(other).Kind, "another session has a bound of its own")
 
-	r = recovered(t, j, tool) // those of an earlier process count
+	r = recovered(t, j, tool) // requests of an earlier process count
 	run, open := r.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
 	require.True(t, open)
 	full(run)
@@ -54,7 +54,8 @@ func TestOpenRequestsOfASessionAreBounded(t *testing.T) {
 	assert.Equal(t, runtime.Pending, ask(run).Kind, "one was answered")
 }
 
-// A refusal by a rule comes before the bound: no approver would be asked.
+// TestRulesRefuseBeforeTheBoundOfRequests: a refusal by a rule comes before the bound,
+// because no approver would be asked.
 func TestRulesRefuseBeforeTheBoundOfRequests(t *testing.T) {
 	tool := readTool(okRead, asking(), func(s *runtime.Spec) { s.Rules.MaxCalls = 1 })
 	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{tool}, runtime.WithPendingRequests(), runtime.WithMaxOpenRequests(1))
@@ -80,8 +81,8 @@ func (r *rig) expired() (n int) {
 	return n
 }
 
-// TestManyPendingAcrossSessions closes, answers and expires among many requests.
-// What each costs is counted in runtime/consent.
+// TestManyPendingAcrossSessions closes runs, answers requests and lets requests expire
+// among many. The cost of each is tested in runtime/consent.
 func TestManyPendingAcrossSessions(t *testing.T) {
 	const each = runtime.DefaultMaxOpenRequests
 	sessions := max(battery.Count(t, 20, 1000), 3)
@@ -110,7 +111,8 @@ func TestManyPendingAcrossSessions(t *testing.T) {
 		assert.Equal(t, each, cancelled, "a close is about its own")
 		require.Equal(t, runtime.Completed, r.exec.Decide(t.Context(), last, yes("alice")).Outcome.Kind)
 
-		// The requests that ran out are ended, and told, before the lock is taken for the next 64.
+		// The expired requests are ended, and their callers told, before the lock is
+		// taken for the next 64.
 		expired, most := 0, 0
 		r.exec.NoteConsent(func(ev consent.Event) {
 			if ev.Kind != consent.EventExpired {

@@ -6,11 +6,10 @@ import (
 	"sync"
 )
 
-// Periodic makes a call of each tool that declares every, with the arguments
-// that it declares, once per period, each in a turn of its own, until ctx ends or
-// r is closed. The first one is made when the first period is over, and a call
-// that takes longer than a period delays the next. The calls are admitted like
-// any; observers and sinks tell how they end.
+// Periodic makes a call of each tool that declares every, with the arguments that it declares, once
+// per period, until ctx ends or r is closed. Each call has a turn of its own. The first call is
+// made when the first period is over; a call that takes longer than a period delays the next one.
+// The calls are admitted like all other calls; observers and sinks get their outcomes.
 func (r *Run) Periodic(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	if r == nil || r.session == nil {
@@ -62,7 +61,7 @@ func (r *Run) repeat(ctx context.Context, spec *Spec, closed *signal) {
 	}
 }
 
-// ended returns a signal that happens when p is closed.
+// ended returns a signal that fires when p is closed.
 func (p *part) ended(s *Session) *signal {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,20 +9,19 @@ import (
 
 // A Policy decides whether a call may run.
 //
-// The executor has no gates of its own: behaviours, capabilities and modes that
-// a tool declares are enforced by the policy alone. The Rego library of this
-// module does so (package runtime/opa); a Policy written in Go must do it itself
-// or leave the call denied.
+// The executor has no gates of its own: only the policy enforces the behaviors, capabilities and
+// modes that a tool declares. The Rego library of this module does so (package runtime/opa). A
+// Policy written in Go must check them itself or deny the call.
 //
-// Decide must be safe for concurrent use, must not change or keep its input,
-// and must not call the executor. It has a time limit (WithPolicyTimeout); an
-// evaluation that outlives it is abandoned and the call denied. An error, a
-// panic and a decision that makes no sense deny the call with policy_error.
+// Decide must be safe for concurrent use, must not change or retain its input, and must not call
+// the executor. It has a time limit (WithPolicyTimeout); the executor abandons an evaluation that
+// exceeds it and denies the call. An error, a panic and an inconsistent decision deny the call with
+// policy_error.
 type Policy interface {
 	Decide(context.Context, *PolicyInput) (Decision, error)
 }
 
-// A PolicyFunc is a Policy in the form of a function.
+// A PolicyFunc is a function that is a Policy.
 type PolicyFunc func(context.Context, *PolicyInput) (Decision, error)
 
 // Decide calls f.
@@ -43,7 +42,7 @@ type PolicyInput struct {
 	Behavior     string // empty: none
 	Modes        map[string]string
 
-	Undo bool // the question is whether the call may be undone
+	Undo bool // the policy decides whether the call may be undone
 
 	Now time.Time
 
@@ -51,10 +50,9 @@ type PolicyInput struct {
 	view  *view // instead of facts, when it is not nil
 }
 
-// Facts returns what happened in this run before this call, as it was when it was
-// first asked for in this evaluation. A decision that was made without asking
-// holds whatever else happens in the run meanwhile; any other is asked for again
-// when the facts have changed (SEMANTICS section 3.5).
+// Facts returns what happened in this run before this call, as of the first call of Facts in this
+// evaluation. A decision that was made without Facts stays valid when the facts of the run change
+// meanwhile. The executor evaluates any other decision again then (SEMANTICS section 3.5).
 func (in *PolicyInput) Facts() *Facts {
 	if in.view != nil {
 		return in.view.facts()
@@ -62,15 +60,14 @@ func (in *PolicyInput) Facts() *Facts {
 	return in.facts
 }
 
-// SetFacts makes f what Facts returns. Who makes an input to ask a policy himself,
-// or keeps a copy of one, calls it.
+// SetFacts makes f what Facts returns. A caller that makes a PolicyInput itself, or keeps a copy of
+// one, calls it.
 func (in *PolicyInput) SetFacts(f *Facts) { in.facts, in.view = f, nil }
 
-// A Decision is what a policy answers. The zero value denies.
+// A Decision is the answer of a policy. The zero value denies.
 //
-// The strictest part wins: a denial over an ask, an ask over an allow. An
-// Effect of EffectDeny without Denials means that nothing allowed the call
-// (policy_denied, rule no_allow).
+// The strictest part wins: a denial over an ask, an ask over an allow. An Effect of EffectDeny
+// without Denials means that nothing allowed the call (policy_denied, rule no_allow).
 type Decision struct {
 	Effect      Effect
 	Denials     []Denial
@@ -80,10 +77,10 @@ type Decision struct {
 	Revision    string // of the policy that decided
 }
 
-// A Denial is one reason against a call.
+// A Denial is one reason to deny a call.
 //
-// The codes behavior_not_allowed, capability_missing and mode_off are reasons of
-// their own; any other code is policy_denied with the code as the rule.
+// The codes behavior_not_allowed, capability_missing and mode_off are reasons of their own; any
+// other code is policy_denied with the code as the rule.
 type Denial struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message,omitempty"` // reaches the model
@@ -91,9 +88,8 @@ type Denial struct {
 	At      string   `json:"at,omitempty"`      // file:line of the rule
 }
 
-// An Ask says that people must agree before the call runs. A field that is zero
-// wants nothing, but for MaxCover: an ask that says nothing of grants allows the
-// narrowest.
+// An Ask says that approvers must consent before the call runs. A field that is zero requires
+// nothing, except MaxCover: an ask without it allows only the narrowest grants.
 type Ask struct {
 	ID        string // the rule; grants hold for it
 	Message   string
@@ -114,12 +110,11 @@ type Rewrite struct {
 
 // An Obligation is something that must be done when the call runs.
 //
-// The executor knows two: redact_output, whose args {"pointers": [...]} name the
-// members of the output to mask, and notify, which is recorded with the outcome
-// and handed to observers. An unknown obligation denies the call, and so does a
-// pointer to what the schema of the output does not declare. When there is
-// nothing at a pointer the whole output is masked, unless the schema declares
-// the place: what is not there then is absent.
+// The executor knows two obligations. redact_output has the args {"pointers": [...]}, which name
+// the members of the output to mask. notify is recorded with the outcome and passed to observers.
+// An unknown obligation denies the call, and so does a pointer to a member that the schema of the
+// output does not declare. If a pointer finds no value, the whole output is masked, unless the
+// schema declares the place: then the value is absent.
 type Obligation struct {
 	Code string   `json:"code"`
 	Args wire.Raw `json:"-"`

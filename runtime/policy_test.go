@@ -18,7 +18,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A decisionCase says what becomes of a call that a policy decides so.
+// A decisionCase is a decision of a policy and the outcome of its call.
 type decisionCase struct {
 	d      runtime.Decision
 	reason runtime.Reason
@@ -170,8 +170,8 @@ func TestPolicyInput(t *testing.T) {
 	assert.Equal(t, []string{"file_read"}, run.Status().Succeeded)
 }
 
-// TestPolicyIsAbandoned hangs the policy: the call is denied exactly at the
-// limit, two that hang open the breaker, and one that ends closes it.
+// TestPolicyIsAbandoned hangs the policy: the call is denied exactly at the limit, two
+// evaluations that hang open the breaker, and one that ends closes it.
 func TestPolicyIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := map[string]time.Duration{"c1": 10 * time.Second, "c2": 20 * time.Second}
@@ -223,8 +223,8 @@ func TestCancelledWhileThePolicyThinks(t *testing.T) {
 	})
 }
 
-// TestAdmissionIsAtomic lets a policy count: whatever the interleaving, no more
-// calls are admitted than it allows, although it looks at snapshots.
+// TestAdmissionIsAtomic lets a policy count: in every interleaving, no more calls are
+// admitted than it allows, although it reads snapshots.
 func TestAdmissionIsAtomic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var evaluations atomic.Int32
@@ -260,8 +260,9 @@ func TestAdmissionIsAtomic(t *testing.T) {
 	})
 }
 
-// TestFactsOfAnEvaluation lets something happen while a policy thinks. What it has
-// seen stays as it was, and it is asked again; when it has seen nothing it is not.
+// TestFactsOfAnEvaluation changes the facts during an evaluation. The facts that the
+// policy has read do not change, and it is evaluated again; a policy that has read no
+// facts is not.
 func TestFactsOfAnEvaluation(t *testing.T) {
 	for looks, tries := range map[bool]int32{true: 2, false: 1} {
 		var asked atomic.Int32
@@ -296,7 +297,8 @@ func TestFactsOfAnEvaluation(t *testing.T) {
 	}
 }
 
-// TestHeldSessionIsReleased hangs the policy while nobody else may be admitted.
+// TestHeldSessionIsReleased hangs the policy while no other call of the session may be
+// admitted.
 func TestHeldSessionIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tries atomic.Int32

@@ -34,8 +34,8 @@ func failingPreview(err error) previewFunc {
 	return func(context.Context, *readInput) (runtime.Preview, error) { return runtime.Preview{}, err }
 }
 
-// TestPreviewThatFails: the call fails, before an approver is asked, with what the tool
-// lets the model know.
+// TestPreviewThatFails: the call fails before an approver is asked, with the text that
+// the tool lets the model see.
 func TestPreviewThatFails(t *testing.T) {
 	const hidden = `"pay" could not show what the call would do`
 	safe := func(s *runtime.Spec) { s.SafeErrors = true }
@@ -97,7 +97,7 @@ func TestPreviewThatIsLate(t *testing.T) {
 	})
 }
 
-// TestPreviewAfterTheApproval: the call fails, and what it had reserved is free.
+// TestPreviewAfterTheApproval: the call fails, and what it had reserved is released.
 func TestPreviewAfterTheApproval(t *testing.T) {
 	fails := false
 	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{shownTool(t, func(context.Context, *readInput) (runtime.Preview, error) {
@@ -119,8 +119,8 @@ func TestPreviewAfterTheApproval(t *testing.T) {
 	assert.Equal(t, runtime.Pending, turn.Execute(t.Context(), callOf("c2", "pay", goodInput)).Kind, "the slot is free")
 }
 
-// TestNoApproverNoPreview: consent_unavailable, and the tool is not asked what the
-// call would do.
+// TestNoApproverNoPreview: the call is denied consent_unavailable, and the preview is
+// not made.
 func TestNoApproverNoPreview(t *testing.T) {
 	r := newRig(t, shownTool(t, func(context.Context, *readInput) (runtime.Preview, error) {
 		t.Error("the preview runs")

@@ -8,9 +8,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// thisProcess says which process this is. A pid alone does not: it is used again.
-// Where the system does not tell when it and the process started, that is left
-// out (SEMANTICS section 6.10).
+// thisProcess returns what identifies this process. A pid alone does not, because the system reuses
+// it. If the system does not tell when it and the process started, that is omitted (SEMANTICS
+// section 6.10).
 func thisProcess() *journal.Setup {
 	setup := &journal.Setup{PID: os.Getpid()}
 	setup.Host, _ = os.Hostname()
@@ -23,10 +23,10 @@ func thisProcess() *journal.Setup {
 	return setup
 }
 
-// startOf returns when a process started, in ticks since the machine did, from
-// what proc(5) says of it; empty when it does not.
+// startOf returns when a process started, in ticks since the start of the machine, from its stat
+// file (proc(5)); empty when stat does not have it.
 func startOf(stat []byte) string {
-	name := bytes.LastIndex(stat, []byte(") ")) // which may hold anything
+	name := bytes.LastIndex(stat, []byte(") ")) // the name before it may hold any bytes
 	if name < 0 {
 		return ""
 	}
@@ -34,5 +34,5 @@ func startOf(stat []byte) string {
 	if len(fields) < 20 {
 		return ""
 	}
-	return string(fields[19]) // field 22 of the whole
+	return string(fields[19]) // field 22 of stat
 }

@@ -5,16 +5,14 @@ import (
 	"fmt"
 )
 
-// Public marks one error of a handler as safe for the model, without safe_errors
-// for the whole tool: the text of err becomes Outcome.Message and code becomes
-// Outcome.Detail.Code. Values of the call that are x-sensitive are taken out of the
-// text. Of an error that wraps the result, the model sees the marked part only;
-// operators see all of it. Of several marked errors the outermost counts. A nil err
-// stays nil.
+// Public marks one error of a handler as safe for the model, without safe_errors for the whole
+// tool: the text of err becomes Outcome.Message and code becomes Outcome.Detail.Code. Values of the
+// call that are x-sensitive are removed from the text. Of an error that wraps the result, the model
+// sees the marked part only; operators see all of it. Of several marked errors the outermost
+// counts. If err is nil, Public returns nil.
 //
-// The code is for programs: at most 64 lower-case letters, digits and
-// underscores, a letter first. An error with any other code is not public, and its
-// text tells operators so.
+// The code is for programs: at most 64 lower-case letters, digits and underscores, starting with a
+// letter. An error with any other code is not public, and its text tells operators so.
 func Public(code string, err error) error {
 	switch {
 	case err == nil:
@@ -34,7 +32,7 @@ type publicError struct {
 // Unwrap returns the error that was marked.
 func (e *publicError) Unwrap() error { return e.error }
 
-// isCode reports whether s is a name as the declaration has them.
+// isCode reports whether s has the form of a name in the declaration.
 func isCode(s string) bool {
 	if s == "" || len(s) > 64 || s[0] < 'a' || s[0] > 'z' {
 		return false
@@ -47,9 +45,8 @@ func isCode(s string) bool {
 	return true
 }
 
-// public returns the text and the code of the marked error in err; code is empty
-// if there is none. The caller holds no lock: the methods of err are code of the
-// tool and may hang or panic.
+// public returns the text and the code of the marked error in err; code is empty if there is none.
+// The caller holds no lock: the methods of err are code of the tool and may hang or panic.
 func public(err error) (text, code string) {
 	var marked *publicError
 	if !errors.As(err, &marked) {

@@ -113,7 +113,8 @@ func TestPublicErrorsOutliveTheProcess(t *testing.T) {
 	assert.Equal(t, first, run.Turn(runtime.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput)))
 }
 
-// The last attempt decides, also what its error tells the model.
+// TestPublicErrorsOfAttempts: the last attempt determines the outcome and what its
+// error tells the model.
 func TestPublicErrorsOfAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
@@ -130,7 +131,8 @@ func TestPublicErrorsOfAttempts(t *testing.T) {
 	})
 }
 
-// What Prepare of an undo says is public as what the handler says.
+// TestPublicErrorsOfPrepare: a public error of an undo's prepare reaches the model like
+// that of a handler.
 func TestPublicErrorsOfPrepare(t *testing.T) {
 	r := newRig(t, runtime.NewTool(&runtime.Spec{Name: "put", Undo: &runtime.UndoSpec{}}, &readInputRule, okRead,
 		runtime.WithUndo(&readInputRule, &readOutputRule,

@@ -34,8 +34,8 @@ func TestQueueBehindAHandlerThatHangs(t *testing.T) {
 	})
 }
 
-// TestNoStartAfterTheBudget has a policy that returns when the turn is over: the
-// timer of the call and its worker race, and neither lets the handler start.
+// TestNoStartAfterTheBudget has a policy that returns when the turn is over: the timer
+// of the call and its worker race, and neither starts the handler.
 func TestNoStartAfterTheBudget(t *testing.T) {
 	for range 300 {
 		synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// TestReadToolHasNoPartToWrite asks for a part to write in calls of both effects.
+// TestReadToolHasNoPartToWrite calls WritePartOf in calls of both effects.
 func TestReadToolHasNoPartToWrite(t *testing.T) {
 	for effect, steps := range map[runtime.SideEffect][]string{
 		runtime.SideEffectRead:  nil,

@@ -79,7 +79,7 @@ func (r *Reason) UnmarshalText(text []byte) error {
 	return parseName("reason", reasonNames[:], text, r)
 }
 
-// reasonOfCode returns the reason that the code of a denial stands for.
+// reasonOfCode returns the reason for the code of a denial.
 func reasonOfCode(code string) Reason {
 	for _, r := range [...]Reason{ReasonBehaviorNotAllowed, ReasonCapabilityMissing, ReasonModeOff} {
 		if code == reasonNames[r] {

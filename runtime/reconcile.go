@@ -10,28 +10,28 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// ErrNothingHappened is what a reconcile handler returns when it knows that the
-// call had no effect and will have none.
+// ErrNothingHappened is the error that a reconcile handler returns when it knows that the call had
+// no effect and will have none.
 var ErrNothingHappened = errors.New("the call had no effect")
 
 var errNoAnswer = errors.New("the reconcile handler returned neither an output nor an error: return ErrNothingHappened when nothing happened")
 
-// A ResolveRequest says what a person has found out about an unknown call.
+// A ResolveRequest says what an operator has found out about an unknown call.
 type ResolveRequest struct {
-	TookEffect bool   // it took effect
-	By         string // who says so
+	TookEffect bool   // the call took effect
+	By         string // the operator
 	Reason     string // for the model, too; may be empty
 }
 
-// A ResolveResult says what became of an attempt to resolve an unknown call.
+// A ResolveResult is the result of an attempt to resolve an unknown call.
 type ResolveResult uint8
 
 // The results of Resolve.
 const (
 	ResolveUnknownCall ResolveResult = iota // there is no such call
 	ResolveOK
-	ResolveNotUnknown // what became of the call is known, or it is still running
-	ResolveBusy       // it is just being undone, or its tool is asked
+	ResolveNotUnknown // the outcome of the call is known, or the call is still running
+	ResolveBusy       // the call is being undone or reconciled
 	ResolveUnrecorded // the journal cannot be written
 )
 
@@ -43,9 +43,9 @@ func (r ResolveResult) String() string { return nameOf("resolve", resolveNames[:
 // MarshalText returns the name of r.
 func (r ResolveResult) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Resolve says, on the word of a person, what became of a call whose outcome is
-// unknown: it completed, without an output, or it failed (interrupted). No policy
-// is asked. When Resolve returns ResolveOK that is durable.
+// Resolve records, on the word of an operator, the outcome of a call whose outcome is unknown: it
+// completed, without an output, or it failed (interrupted). The policy does not evaluate it. When
+// Resolve returns ResolveOK the outcome is durable.
 func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) ResolveResult {
 	if s == nil || s.exec == nil {
 		return ResolveUnknownCall
@@ -71,18 +71,19 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 	return ResolveOK
 }
 
-// Resolve is Session.Resolve for who knows the session by its id only.
+// Resolve is Session.Resolve for a caller that has only the id of the session.
 func (e *Executor) Resolve(ctx context.Context, sessionID, callID string, f ResolveRequest) ResolveResult {
 	return e.sessionOf(sessionID).Resolve(ctx, callID, f)
 }
 
-// nothing is the outcome of a call of which somebody knows that it did nothing.
+// nothing returns the outcome of a call that is known to have had no effect. who begins its message
+// and names the source, such as "the tool found".
 func nothing(who string) Outcome {
 	return Outcome{Kind: Failed, Reason: ReasonInterrupted, Message: who + " that the interrupted call had no effect"}
 }
 
-// claim keeps others from undoing or resolving an unknown call, until it is known
-// or let go of.
+// claim keeps other goroutines from undoing or resolving an unknown call, until known or
+// releaseClaim.
 func (s *Session) claim(r *callRecord) ResolveResult {
 	if r == nil {
 		return ResolveUnknownCall
@@ -99,7 +100,7 @@ func (s *Session) claim(r *callRecord) ResolveResult {
 	return ResolveOK
 }
 
-// known gives an unknown call its outcome: one step of its session.
+// known gives an unknown call its outcome, in one step of its session.
 func (c *call) known(out *Outcome, to State, by string) {
 	s := c.run.session
 	c.mu.Lock()
@@ -121,17 +122,17 @@ func (c *call) known(out *Outcome, to State, by string) {
 	})
 }
 
-// letGoOf lets others undo or resolve the call again.
-func (c *call) letGoOf() {
+// releaseClaim ends the claim without an outcome.
+func (c *call) releaseClaim() {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.record.undo.busy = false
 }
 
-// reconcile asks the tools of unknown calls what became of these. Each tool is
-// asked about one call after the other, and no more when it did not answer in
-// time: it would keep the executor from starting.
+// reconcile runs the reconcile handlers of the tools of unknown calls. A tool reconciles one call
+// after the other. After a timeout its remaining calls are skipped, because the tool would keep the
+// executor from starting.
 func (e *Executor) reconcile(ctx context.Context, m *fold) {
 	byTool := map[int][]*call{}
 	for _, r := range m.order {
@@ -151,7 +152,7 @@ func (e *Executor) reconcile(ctx context.Context, m *fold) {
 				}
 			}
 		}
-		if e.waiter != nil { // it counts who waits
+		if e.waiter != nil { // the simulation counts waiting goroutines
 			work()
 			continue
 		}
@@ -167,12 +168,12 @@ type answer struct {
 	stored *StoredOutput
 }
 
-// reconcile asks the tool what became of the call, which is claimed. It reports
-// false when the tool did not answer.
+// reconcile runs the reconcile handler of the tool for the call, which is claimed. It reports false
+// when the handler did not return in time.
 func (c *call) reconcile(ctx context.Context) bool {
-	var a answer // of a handler that returns in time
+	var a answer // used only if the handler returns in time
 	err := c.exec.within(ctx, c.tool.spec.deadline(), func(ctx context.Context) (err error) {
-		a, err = c.findOut(ctx)
+		a, err = c.callReconcile(ctx)
 		return err
 	})
 	switch {
@@ -181,7 +182,7 @@ func (c *call) reconcile(ctx context.Context) bool {
 		c.known(&out, StateFailed, "")
 	case err != nil:
 		c.exec.report(c.faulty(ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)))
-		c.letGoOf()
+		c.releaseClaim()
 	default:
 		c.outputs = a.value
 		out := Outcome{Kind: Completed, Output: a.text, Artifact: a.stored, Obligations: c.obligations}
@@ -191,8 +192,8 @@ func (c *call) reconcile(ctx context.Context) bool {
 	return !errors.As(err, &late)
 }
 
-// findOut calls the reconcile handler and checks what it returns as any output.
-func (c *call) findOut(ctx context.Context) (a answer, err error) {
+// callReconcile calls the reconcile handler and checks its output as that of a handler.
+func (c *call) callReconcile(ctx context.Context) (a answer, err error) {
 	info := c.info()
 	a.value, err = c.tool.hooks.reconcile(ctx, &info, c.final)
 	if err != nil {

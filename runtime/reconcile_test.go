@@ -44,7 +44,7 @@ func interrupted(t *testing.T, s *shared, calls ...string) {
 		go turn.Execute(context.Background(), callOf(id, "transfer", strings.Replace(goodInput, "a.md", id, 1)))
 		<-begun
 	}
-	s.take() // it dies: whatever it does is not recorded
+	s.take() // the owner dies: nothing that it does is recorded from now on
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -54,13 +54,13 @@ func interrupted(t *testing.T, s *shared, calls ...string) {
 
 func never(context.Context, *readInput) (*readOutput, error) { panic("it ran again") }
 
-// session returns the session of all calls here.
+// session returns the session of all calls in this file.
 func (r *rig) session() *runtime.Session {
 	return r.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
 }
 
-// TestReconcile asks tools about interrupted calls, and then once more those that
-// did not know.
+// TestReconcile runs the reconcile handlers for interrupted calls, and then again for
+// the calls that stayed unknown.
 func TestReconcile(t *testing.T) {
 	var s shared
 	interrupted(t, &s, "did", "not", "open", "broken", "wrong", "none")
@@ -116,7 +116,7 @@ func TestReconcile(t *testing.T) {
 	require.NoError(t, r.exec.Shutdown(t.Context()))
 }
 
-// TestKeyIsThatOfTheHandler: what reconciles sees the key that the handler saw.
+// TestKeyIsThatOfTheHandler: the reconcile handler gets the key that the handler got.
 func TestKeyIsThatOfTheHandler(t *testing.T) {
 	for _, change := range []func(*runtime.Spec){
 		func(*runtime.Spec) {},
@@ -146,7 +146,8 @@ func TestKeyIsThatOfTheHandler(t *testing.T) {
 	}
 }
 
-// TestReconcileThatHangs must not keep an executor from starting for long.
+// TestReconcileThatHangs: a handler that hangs must not keep an executor from starting
+// for long.
 func TestReconcileThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shared
@@ -166,7 +167,7 @@ func TestReconcileThatHangs(t *testing.T) {
 	})
 }
 
-// TestResolve: a person says what became of calls.
+// TestResolve: an operator gives calls their outcomes.
 func TestResolve(t *testing.T) {
 	var s shared
 	interrupted(t, &s, "did", "not", "undone")
@@ -193,7 +194,7 @@ func TestResolve(t *testing.T) {
 		}
 	}
 
-	r = recovered(t, s.take(), tool) // without a shutdown: all of that is durable
+	r = recovered(t, s.take(), tool) // without a shutdown, because all of that is durable
 	assert.Equal(t, did, r.session().Await(t.Context(), "did"))
 	assert.Equal(t, not, r.session().Await(t.Context(), "not"))
 	assert.Equal(t, runtime.UndoAlreadyUndone, r.session().Undo(t.Context(), runtime.UndoRequest{CallID: "undone"}).Reason)
@@ -203,8 +204,7 @@ func TestResolve(t *testing.T) {
 	assert.Equal(t, runtime.ResolveUnrecorded, r.session().Resolve(t.Context(), "did", runtime.ResolveRequest{}))
 }
 
-// TestReconciledOutputIsRedacted: what the policy obliged the call to outlives
-// the process.
+// TestReconciledOutputIsRedacted: the obligations of the policy outlive the process.
 func TestReconciledOutputIsRedacted(t *testing.T) {
 	var s shared
 	begun := make(chan struct{})

@@ -13,18 +13,19 @@ import (
 // recoverStep is how many entries are read at once.
 const recoverStep = 1000
 
-// Recover reads the journal (WithJournal) and makes of it again what lasts:
-// sessions and runs with what their rules know, grants, requests that people may
-// still answer, and the outcomes of calls with what their undo needs. Calls that
-// had none are settled: one whose handler was never started has failed
-// (interrupted) and done nothing; one whose handler was started is unknown, until
-// its tool's reconcile handler, a person or an undo says what became of it.
+// Recover reads the journal (WithJournal) and restores from it what lasts: sessions and runs with
+// their rule state, grants, requests that approvers may still answer, and the outcomes of calls
+// with the state that their undo needs. It settles the calls that had no outcome. A call whose
+// handler was never started has failed (interrupted) and had no effect. A call whose handler was
+// started is unknown, until its tool's reconcile handler, an operator or an undo gives it an
+// outcome.
 //
-// It is called once, before anything else. Without a journal it only takes back
-// what participants still hold of calls.
-// An error says that the journal cannot be read, is not one of these tools, or
-// belongs to somebody else, or that a participant does not answer; nothing is
-// started then, now or later.
+// The application calls Recover once, before any other method. Without a journal Recover only rolls
+// back the remaining parts of calls at participants.
+//
+// An error says that the journal cannot be read, was not written for these tools or belongs to
+// another process, or that a participant does not answer. The executor then starts no call, now or
+// later.
 func (e *Executor) Recover(ctx context.Context) error {
 	switch {
 	case e == nil || e.engine == nil:
@@ -96,8 +97,8 @@ func (e *Executor) foldJournal(ctx context.Context) (*fold, error) {
 	}
 }
 
-// keys gets the keys that are kept apart from the journal, if it keeps any. What
-// was asked before cannot be approved without the key that it was bound with.
+// keys sets the keys that the journal keeps apart from its entries, if it keeps any. A request of
+// an earlier process can be approved only with the key that it was bound with.
 func (l *commitLog) keys(ctx context.Context, d *approvals) (err error) {
 	if owner, ok := l.journal.(journal.Owner); ok {
 		l.epoch = owner.Epoch()

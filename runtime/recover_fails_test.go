@@ -13,8 +13,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// TestNothingRunsAfterARecoveryThatFailed: neither a call that may be run again
-// nor a new one, because what is left of others is still there.
+// TestNothingRunsAfterARecoveryThatFailed: neither a call that may be run again nor a
+// new call runs, because unsettled parts of other calls remain.
 func TestNothingRunsAfterARecoveryThatFailed(t *testing.T) {
 	for _, method := range []string{"unsettled", "settle"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// The aftermath of a process that died is what its calls have left: at
-// participants, and in the world. What can be taken back is, what was decided is
-// done, what may be done again is, and the rest is unknown (SEMANTICS section 6.7).
+// Recovery settles what the calls of a former process have left, at participants and elsewhere. It
+// rolls back what can be rolled back, finishes decided commits, and runs again what may run again.
+// The other calls are unknown (SEMANTICS section 6.7).
 
-// leftovers returns, per call, the participants at which something of it is left.
+// leftovers returns, per call, the participants that have unsettled parts of it.
 func (e *Executor) leftovers(ctx context.Context) (map[CallKey][]*participant, error) {
 	left := map[CallKey][]*participant{}
 	for i := range e.participants {
@@ -28,8 +28,8 @@ func (e *Executor) leftovers(ctx context.Context) (map[CallKey][]*participant, e
 	return left, nil
 }
 
-// settle commits or rolls back what is left of a call, and reports whether
-// nothing is left any more.
+// settle commits or rolls back the remaining parts of a call, and reports whether all participants
+// succeeded.
 func (e *Executor) settle(ctx context.Context, key CallKey, at []*participant, commit bool) bool {
 	ok := true
 	for _, p := range at {
@@ -43,9 +43,8 @@ func (e *Executor) settle(ctx context.Context, key CallKey, at []*participant, c
 	return ok
 }
 
-// settleInterrupted decides what becomes of a call that had no outcome when the
-// last owner of the journal stopped. That one is stale when it had written nothing
-// for long.
+// settleInterrupted settles a call that had no outcome when the former owner of the journal
+// stopped. stale says that this owner had written nothing for longer than DefaultStale.
 func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*participant, stale bool) {
 	switch {
 	case c.phase == phaseWaiting:
@@ -80,9 +79,9 @@ func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*par
 	}
 }
 
-// interruption is how a call ends whose handler was running, with no commit decided
-// (SEMANTICS section 6.7): failed when nothing of it is left, which is what its
-// declaration said when it started or its participants say, else unknown.
+// interruption returns the result of a call whose handler was running, with no commit decided
+// (SEMANTICS section 6.7). The call failed if it has no lasting effect, as its declaration said
+// when it started or as its participants say. Otherwise it is unknown.
 func interruption(effects string, atParticipants bool) *result {
 	failed := Outcome{Kind: Failed, Reason: ReasonInterrupted}
 	switch {
@@ -96,14 +95,14 @@ func interruption(effects string, atParticipants bool) *result {
 	return &result{event: EventAborted, to: StateAborted, outcome: failed}
 }
 
-// interrupted is the ending of a call of which it is not known what it did.
+// interrupted returns the result of a call whose effects are not known.
 func interrupted(why string) *result {
 	return &result{event: EventUnknown, to: StateExecuting, outcome: Outcome{
 		Kind: Unknown, Reason: ReasonInterrupted, Message: "the executor stopped while the handler ran: " + why,
 	}}
 }
 
-// orphan notes that the process that ran the handler is gone.
+// orphan records that the process that ran the handler is gone.
 func (c *call) orphan(stale bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,8 +113,8 @@ func (c *call) orphan(stale bool) {
 	c.transition(EventOrphaned, StateExecuting, &note{at: now})
 }
 
-// finishCommit finishes a commit that was decided, unless a foreign transaction is
-// part of it and the handler may have changed something there.
+// finishCommit finishes a commit that was decided. If a foreign transaction is part of it and the
+// handler may have changed something there, the call is unknown instead.
 func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*participant) {
 	reads := r.effects == journal.EffectsNone
 	for _, s := range r.sealed {
@@ -132,15 +131,15 @@ func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*particip
 	c.end(result{event: EventCompleted, to: StateCompleted, outcome: *r.decided})
 }
 
-// mayRunAgain reports whether the handler may be run once more: also by the budget
-// of its turn, which bounds the call with all attempts.
+// mayRunAgain reports whether the handler may be run again. The budget of the turn, which bounds
+// all attempts of the call together, must allow it too.
 func (c *call) mayRunAgain() bool {
 	spec := c.tool
 	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.attempt <= spec.spec.Retry.Max && c.final != nil && c.affords(0)
 }
 
-// runAgain gives the call to a worker, who has it judged by the policy once more
-// and runs its handler again. It holds what it has reserved.
+// runAgain passes the call to a worker, which has the policy evaluate it again and runs its handler
+// again. The call keeps its reservation.
 func (c *call) runAgain() {
 	if !c.exec.gate.enter() {
 		c.end(*c.interruption)
@@ -158,9 +157,8 @@ func (c *call) runAgain() {
 	c.exec.workers.take(c)
 }
 
-// evaluateAgain has a call whose handler was started by another process judged by
-// the policy as it is now. One that it would not let run, or not without asking,
-// is left as it is: unknown.
+// evaluateAgain has the present policy evaluate a call whose handler was started by another
+// process. The call stays unknown if the policy would not allow it without consent.
 func (c *call) evaluateAgain() bool {
 	if !c.snapshot() {
 		return c.end(*cancellation(ReasonRunClosed))
@@ -171,7 +169,7 @@ func (c *call) evaluateAgain() bool {
 	}
 	j := &c.worker.evaluation
 	if j.reason != ReasonNone || j.asks || !same(c.final, c.args) {
-		return c.end(result{outcome: Outcome{Message: "the policy does not let it run as it was"}}) // of which notRunAgain makes the ending
+		return c.end(result{outcome: Outcome{Message: "the policy does not let it run as it was"}}) // notRunAgain completes this result
 	}
 	c.requestSlot()
 	if !c.awaitSlot() {
@@ -187,16 +185,16 @@ func (c *call) evaluateAgain() bool {
 	return true
 }
 
-// notRunAgain makes of any ending of a call that is judged once more the one that
-// it would have had otherwise.
+// notRunAgain replaces the result of a call that is evaluated again by its interruption, and says
+// why the call was not run again.
 func (e *result) notRunAgain(c *call) {
 	why := e.outcome.Message
 	*e = *c.interruption
 	e.outcome.Message += "; it was not run again: " + why
 }
 
-// evaluateAnew gives a call that was admitted, and whose handler was not started, to a
-// worker, who judges it as it judges a new one. It holds its reservation until then.
+// evaluateAnew passes a call that was admitted, and whose handler was not started, to a worker. The
+// worker evaluates it like a new call. The call keeps its reservation until then.
 func (c *call) evaluateAnew() {
 	c.mu.Lock()
 	c.phase, c.due, c.fence.closed = phasePreparing, c.ends(), false
@@ -208,8 +206,8 @@ func (c *call) evaluateAnew() {
 
 var errUnsettled = errors.New("something is left of calls that nothing is known of")
 
-// settleUnknownCalls rolls back what is left of calls that the journal does not know:
-// their start was never recorded, so nothing of them was answered.
+// settleUnknownCalls rolls back the remaining parts of calls that are not in the journal. Their
+// start was never recorded, so no caller got an outcome.
 func (e *Executor) settleUnknownCalls(ctx context.Context, left map[CallKey][]*participant) error {
 	ok := true
 	for key, at := range left {

@@ -99,7 +99,7 @@ func TestRequestsOutliveTheProcess(t *testing.T) {
 	assert.Equal(t, "already_resolved", r.exec.Decide(t.Context(), out.RequestID, yes("bob")).Reason.String())
 }
 
-// TestDeclarationChangedMeanwhile: what was approved is another declaration.
+// TestDeclarationChangedMeanwhile: the approval was for another declaration.
 func TestDeclarationChangedMeanwhile(t *testing.T) {
 	var j journal.Memory
 	r := recovered(t, &j, readTool(okRead, asking()))
@@ -158,7 +158,7 @@ func TestInterruptedCalls(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, unfinished)
 
-	close(release) // the old process finds that the journal is not its own any more
+	close(release) // the old process finds that it no longer owns the journal
 	late := <-ended
 	assert.Equal(t, runtime.Unknown, late.Kind)
 	assert.Equal(t, runtime.ReasonJournalUnavailable, late.Reason)
@@ -179,9 +179,9 @@ func (b *broken) Append(ctx context.Context, entries []journal.Entry) error {
 	return b.Memory.Append(ctx, entries)
 }
 
-// TestUnwritableJournal breaks the journal after each append of a call.
+// TestUnwritableJournal makes the journal fail after each append of a call.
 func TestUnwritableJournal(t *testing.T) {
-	for left := 1; ; left++ { // the first is that of the recovery
+	for left := 1; ; left++ { // the first append is that of the recovery
 		ran := false
 		j := &broken{left: left}
 		r := recovered(t, j, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
@@ -209,7 +209,8 @@ func TestUnwritableJournal(t *testing.T) {
 	}
 }
 
-// TestRequestIsDurableBeforeAnybodyIsTold and so is an answer before it counts.
+// TestRequestIsDurableBeforeAnybodyIsTold: a request is durable before an approver can
+// see it, and an answer before it counts.
 func TestRequestIsDurableBeforeAnybodyIsTold(t *testing.T) {
 	var told bool
 	j := &broken{left: 1}
@@ -235,7 +236,7 @@ func TestRequestIsDurableBeforeAnybodyIsTold(t *testing.T) {
 	assert.Equal(t, runtime.Denied, res.Outcome.Kind)
 }
 
-// TestNamesThatAreNoText: whatever ids others make up, the journal can be read.
+// TestNamesThatAreNoText: with ids of arbitrary bytes the journal can still be read.
 func TestNamesThatAreNoText(t *testing.T) {
 	var j journal.Memory
 	r := recovered(t, &j, readTool(okRead))
@@ -250,7 +251,7 @@ func TestNamesThatAreNoText(t *testing.T) {
 	assert.Equal(t, runtime.Completed, r.exec.Session(runtime.SessionConfig{ID: "s\xff"}).Await(t.Context(), "c\xff\x00\n").Kind)
 }
 
-// TestRewriteIsRecordedWithWhatItReplaces: both digests are audited.
+// TestRewriteIsRecordedWithWhatItReplaces: the journal has both digests.
 func TestRewriteIsRecordedWithWhatItReplaces(t *testing.T) {
 	var j journal.Memory
 	rewrite := decide(runtime.Decision{Effect: runtime.EffectAllow, Rewrites: []runtime.Rewrite{{Pointer: "/limit", Value: []byte("7")}}})
@@ -274,8 +275,8 @@ func TestRewriteIsRecordedWithWhatItReplaces(t *testing.T) {
 	assert.Equal(t, map[string]string{"args": `{"path":"a.md","limit":2}`, "final": `{"path":"a.md","limit":7}`}, digests)
 }
 
-// TestAdmittedAndNotStarted: the process dies while a call waits for a slot of
-// its tool.
+// TestAdmittedAndNotStarted: the process dies while a call waits for a slot of its
+// tool.
 func TestAdmittedAndNotStarted(t *testing.T) {
 	var j journal.Memory
 	started, release := make(chan struct{}), make(chan struct{})
@@ -294,7 +295,7 @@ func TestAdmittedAndNotStarted(t *testing.T) {
 	for len(r.kinds("c2")) < 3 { // until it is admitted
 		goruntime.Gosched()
 	}
-	turn.Execute(t.Context(), callOf("c3", "other", goodInput)) // takes what is known of c2 along
+	turn.Execute(t.Context(), callOf("c3", "other", goodInput)) // its entry includes what is known of c2
 
 	again := recovered(t, &j, readTool(okRead, narrow), readTool(okRead, named("other")))
 	s := again.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
@@ -309,8 +310,8 @@ func TestAdmittedAndNotStarted(t *testing.T) {
 	calls.Wait()
 }
 
-// TestWhatNobodyWaitsFor: entries that nothing rests on may be lost with the last
-// moment, and sinks have seen more than the journal then.
+// TestWhatNobodyWaitsFor: entries that no caller waits for may be lost when the process
+// dies. Sinks have then seen more than the journal has.
 func TestWhatNobodyWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory

@@ -15,12 +15,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// undid is what an undo handler of login was given.
+// undid is the argument of an undo handler of login.
 type undid = runtime.Undo[loginInput, loginInput, loginInput]
 
 const adaLogsIn = `{"user":"ada","password":"hunter2"}`
 
-// A loginTool can be undone; all that undo is given has something sensitive in it.
+// A loginTool can be undone. All arguments of its undo handler have a sensitive member.
 type loginTool struct {
 	run     func(context.Context, *loginInput) (*loginInput, error)
 	prepare func(context.Context, *loginInput) (*loginInput, error)
@@ -57,7 +57,7 @@ func (l *loginTool) tool(change ...func(*runtime.Spec)) *runtime.Tool {
 		}))
 }
 
-// adaUndo is what an undo of adaLogsIn is given.
+// adaUndo returns the argument of an undo of adaLogsIn.
 func adaUndo(callID string) *undid {
 	return &undid{
 		CallID: callID, Input: &loginInput{"ada", "hunter2"}, State: &loginInput{"ada", "before hunter2"},
@@ -65,7 +65,7 @@ func adaUndo(callID string) *undid {
 	}
 }
 
-// undoOf undoes a call of the session that a rig makes.
+// undoOf undoes a call of the session of r.
 func (r *rig) undoOf(callID string) runtime.UndoResult {
 	return r.sessionAgain().Undo(r.t.Context(), runtime.UndoRequest{CallID: callID, By: "alice"})
 }
@@ -74,7 +74,7 @@ func (r *rig) sessionAgain() *runtime.Session {
 	return r.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
 }
 
-// aforetime makes the call c1 in a process of its own.
+// aforetime makes the call c1 in an executor of its own, as an earlier process would.
 func aforetime(t *testing.T, j journal.Journal, tools ...*runtime.Tool) runtime.Outcome {
 	t.Helper()
 	return recovered(t, j, tools...).turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn))
@@ -120,7 +120,7 @@ func TestUndoOutlivesTheProcess(t *testing.T) {
 	assert.Empty(t, r.allFaults())
 }
 
-// TestUndoSaysNoSecrets: an undo handler may fail with what it was given.
+// TestUndoSaysNoSecrets: the error of an undo handler may contain its argument.
 func TestUndoSaysNoSecrets(t *testing.T) {
 	var j journal.Memory
 	l := loginTool{undo: func(u *undid) error {
@@ -184,7 +184,7 @@ func TestUndoOfARunOutlivesTheProcess(t *testing.T) {
 			assert.Equal(t, []*undid{adaUndo("c4"), adaUndo("c3"), adaUndo("c1")}, again.undone)
 			assert.Equal(t, runtime.UndoNotSuccessful, r.undoOf("c6").Reason)
 
-			r = recovered(t, &j, new(loginTool).tool(), broken) // file_read is not there any more
+			r = recovered(t, &j, new(loginTool).tool(), broken) // file_read is no longer declared
 			assert.Equal(t, runtime.UndoResult{
 				Kind: runtime.UndoOK, Undone: []string{"c3"}, NotUndoable: []string{"c5"}, Calls: []runtime.UndoneCall{
 					{CallID: "c5", Tool: "file_read", Reason: runtime.UndoNotUndoable}, {CallID: "c3", Tool: "login", Kind: runtime.UndoOK},

@@ -13,18 +13,17 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// counts is a tool whose input has changed: nothing that file_read took fits it.
+// counts is a codec whose input has changed: it accepts no input of file_read.
 type counts struct{}
 
-// Decode takes no object.
+// Decode accepts no object.
 func (counts) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 	return nil, []wire.Violation{{Keyword: "type"}}
 }
 
-// TestDeployKeepsRequests restarts under declarations in which the tool of a call
-// that waits for consent is another one, or gone: the request stays open, under the
-// declaration that it was made with it counts, and under another one its call is
-// refused.
+// TestDeployKeepsRequests restarts with declarations in which the tool of a call that
+// waits for consent has changed, or is gone. The request stays open. Under its original
+// declaration an approval counts; under another declaration the call is denied.
 func TestDeployKeepsRequests(t *testing.T) {
 	pinned := func(pin string) func(*runtime.Spec) { return func(s *runtime.Spec) { asking()(s); s.Pin = pin } }
 	was := func() *runtime.Tool { return readTool(okRead, pinned("one")) }

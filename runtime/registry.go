@@ -15,8 +15,8 @@ type Registry struct {
 	index map[string]int
 }
 
-// NewRegistry returns the registry of tools, in that order. The error names
-// every tool that cannot be used, not only the first.
+// NewRegistry returns the registry of tools, in that order. The error names every tool that cannot
+// be used, not only the first.
 func NewRegistry(tools ...*Tool) (*Registry, error) {
 	r := &Registry{tools: slices.Clone(tools), index: make(map[string]int, len(tools))}
 	var errs []error
@@ -42,7 +42,7 @@ func NewRegistry(tools ...*Tool) (*Registry, error) {
 	return r, nil
 }
 
-// Lookup returns the tool that is called name and its position.
+// Lookup returns the tool with that name and its position.
 func (r *Registry) Lookup(name string) (t *Tool, i int, ok bool) {
 	if r == nil {
 		return nil, 0, false
@@ -119,7 +119,7 @@ func (t *Tool) inputLimit() int {
 	return t.spec.inputLimits().Size
 }
 
-// inputLimits returns what the reader of s may be given.
+// inputLimits returns the limits of a reader of an input of s.
 func (s *Spec) inputLimits() wire.Limits {
 	if s.Limits.Input > 0 {
 		return wire.Limits{Size: int(s.Limits.Input)}

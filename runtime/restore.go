@@ -9,8 +9,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// restore makes the calls of a recollection known again, settles what participants
-// still hold of them, and those that have no outcome.
+// restore adds the calls of m to their sessions. It settles their remaining parts at participants,
+// and the calls that have no outcome.
 func (e *Executor) restore(ctx context.Context, m *fold) error {
 	left, err := e.leftovers(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func (e *Executor) restore(ctx context.Context, m *fold) error {
 			e.settle(ctx, key, of, r.undone)
 		}
 	}
-	if err := e.settleUnknownCalls(ctx, left); err != nil { // before anything runs again
+	if err := e.settleUnknownCalls(ctx, left); err != nil { // before the first call runs again
 		return err
 	}
 	e.approvals.mu.Lock()
@@ -63,8 +63,7 @@ func (e *Executor) restore(ctx context.Context, m *fold) error {
 	return nil
 }
 
-// restoreCall makes a call known to its session. It returns the call when it has
-// to be settled.
+// restoreCall adds a call to its session. It returns the call when recovery has to settle it.
 func (e *Executor) restoreCall(r *foldedCall) *call {
 	s := r.session
 	s.mu.Lock()
@@ -111,13 +110,12 @@ func (e *Executor) restoreCall(r *foldedCall) *call {
 	return c
 }
 
-// callOf returns the call that r tells of. Nobody waits for it, and it is no part
-// of a turn. Its arguments are nil when they are not known any more, or do not
-// fit the tool as it is now.
+// callOf returns the call of r. No caller waits for it, and it is not part of a turn. Its arguments
+// are nil when they are not known any more, or not valid for the present declaration of the tool.
 func (e *Executor) callOf(r *foldedCall, rec *callRecord) *call {
 	s := r.session
 	p := s.parts[r.run]
-	if p == nil { // the run is closed: what is left of it has no part of its own
+	if p == nil { // the run is closed and has no part any more
 		p = &part{}
 	}
 	run := &Run{session: s, id: r.run, agent: r.agent, principal: r.principal, part: p}
@@ -144,8 +142,8 @@ func (e *Executor) callOf(r *foldedCall, rec *callRecord) *call {
 	return c
 }
 
-// recallArgs decodes arguments that were recorded. They were valid once; the tool
-// may have changed since.
+// recallArgs decodes recorded arguments. They were valid when they were recorded, but the tool may
+// have changed since.
 func (c *call) recallArgs(text []byte) (wire.Value, []byte) {
 	v, err := recallValue(c.tool.decode, text)
 	if err != nil {
@@ -154,8 +152,7 @@ func (c *call) recallArgs(text []byte) (wire.Value, []byte) {
 	return v, text
 }
 
-// wait lets a call wait for the consent that it was waiting for. The lock of its
-// session is held.
+// wait lets a call continue to wait for consent. The lock of its session is held.
 func (c *call) wait(req *consent.Request) {
 	q := &c.asked.question
 	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
@@ -169,14 +166,14 @@ func (c *call) wait(req *consent.Request) {
 	c.exec.fire(&c.record.first)
 }
 
-// redeclared reports whether the tool of a call that waits is not declared as it was
-// when people were asked. The lock of its session is held.
+// redeclared reports whether the declaration of the tool of a waiting call has changed since the
+// request for consent. The lock of the call's session is held.
 func (c *call) redeclared(req *consent.Request) bool {
 	return c.tool == nil || c.tool.spec.Pin != req.Pin
 }
 
-// tellRedeclared tells the log and the error handler of a request that stays open,
-// and that no answer can satisfy under the present declaration.
+// tellRedeclared reports, to the sinks and the error handler, a request that stays open and that no
+// approval under the present declaration can satisfy.
 func (e *Executor) tellRedeclared(r *foldedCall) {
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.tool, r.request, ReasonBindingMismatch)
 	e.emit(&Event{
@@ -186,8 +183,8 @@ func (e *Executor) tellRedeclared(r *foldedCall) {
 	e.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: r.session.id, RunID: r.run, Err: err})
 }
 
-// approvedBefore returns c when its request was approved and it did not get to
-// start: it goes on.
+// approvedBefore returns c when its request was approved and its handler was not started: c
+// continues. Otherwise it returns nil.
 func (c *call) approvedBefore(req *consent.Request) *call {
 	if req.Status == consent.StatusApproved {
 		c.approved = true
@@ -196,7 +193,7 @@ func (c *call) approvedBefore(req *consent.Request) *call {
 	return nil
 }
 
-// remembers reports whether an input is the one whose digest is known.
+// remembers reports whether mac is the digest of input.
 func (l *commitLog) remembers(mac string, input []byte) bool {
 	return mac != "" && hmac.Equal([]byte(mac), []byte(l.mac(input)))
 }

@@ -12,8 +12,8 @@ const (
 	DefaultRetryCap     = 30 * time.Second
 )
 
-// attempts runs the handler until it need not, or must not, be run again. All
-// attempts are one call: they share its slot, its consent and its claims.
+// attempts runs the handler until it need not, or must not, be run again. All attempts are one
+// call: they share its slot, its consent and its claims.
 func (c *call) attempts() bool {
 	for {
 		if !c.invoke() {
@@ -33,10 +33,9 @@ func (c *call) attempts() bool {
 	}
 }
 
-// returnedLate reports whether the handler has returned after its deadline. The
-// clock is read once and decides, not which of timer and handler came first
-// (SEMANTICS section 6.1). From then on the result of a handler that was in time has
-// until finishBy to become the outcome.
+// returnedLate reports whether the handler has returned after its deadline. The clock is read once
+// and decides, whether the timer or the handler came first (SEMANTICS section 6.1). The result of a
+// handler that returned in time then has until finishBy to become the outcome.
 func (c *call) returnedLate() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,9 +57,10 @@ func (c *call) returnedLate() bool {
 	return true
 }
 
-// finishBy returns when a result that came in time at now must have become the
-// outcome: not before the deadline of the attempt, and not after the turn's budget
-// is used up. Code of the tool, such as an error's text, may hang as its handler may.
+// finishBy returns the deadline by which a result that came in time, at now, must have become the
+// outcome. It is not before the deadline of the attempt, and not after the end of the turn's
+// budget. The deadline is needed because code of the tool, such as an error's text, may hang like a
+// handler.
 func (c *call) finishBy(now time.Time) time.Time {
 	by := now.Add(grace)
 	if c.due.After(by) {
@@ -72,8 +72,8 @@ func (c *call) finishBy(now time.Time) time.Time {
 	return by
 }
 
-// decideInTime reports whether the result of the handler may become the outcome at
-// this moment. After that nothing but the outcome itself ends the call.
+// decideInTime reports whether the result of the handler may become the outcome now. After that
+// only this outcome ends the call.
 func (c *call) decideInTime() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,13 +86,13 @@ func (c *call) decideInTime() bool {
 	return true
 }
 
-// overtime reports whether the result of the handler comes too late to be the
-// outcome. c.mu is held.
+// overtime reports whether the result of the handler comes too late to be the outcome. c.mu is
+// held.
 func (c *call) overtime() bool {
 	return c.phase == phaseFinishing && !c.clock().Before(c.due)
 }
 
-// finishOr finishes the call, or ends it because its time was up.
+// finishOr finishes the call, or ends it because its deadline was over.
 func (c *call) finishOr(late bool) bool {
 	var e result
 	c.result(&e)
@@ -104,8 +104,8 @@ func (c *call) finishOr(late bool) bool {
 	return c.finish(&e)
 }
 
-// retryable reports whether the handler may be run once more: only that of a
-// tool that may run twice, after its time was up or when a resource was not there.
+// retryable reports whether the handler may be run again: only that of an idempotent tool, after a
+// timeout or a transient error.
 func (c *call) retryable(late bool) bool {
 	spec := c.tool.spec
 	if !spec.Idempotent || c.attempt > spec.Retry.Max || c.isAborted() {
@@ -117,16 +117,14 @@ func (c *call) retryable(late bool) bool {
 	return c.worker.err != nil && isTransient(c.worker.err)
 }
 
-// affords reports whether enough of the turn's budget is left for another attempt
-// after a wait.
+// affords reports whether enough of the turn's budget is left for another attempt after a wait.
 func (c *call) affords(wait time.Duration) bool {
 	ends := c.ends()
 	return ends.IsZero() || ends.Sub(c.clock()) >= wait+c.turn.minimum
 }
 
-// giveUpAttempt takes back what the present attempt did and notes that there will
-// be another. It reports false when the call has ended, or not everything is as it
-// was.
+// giveUpAttempt rolls back what the present attempt did and records that there will be another. It
+// reports false when the call has ended, or the rollback failed.
 func (c *call) giveUpAttempt() bool {
 	var text string
 	if err := c.worker.err; err != nil && c.exec.told() {
@@ -153,9 +151,8 @@ func (c *call) giveUpAttempt() bool {
 	return true
 }
 
-// backoff returns how long to wait after a number of attempts: twice as long each
-// time, up to a cap, and somewhat less, so that calls that failed together do not
-// come back together.
+// backoff returns how long to wait after a number of attempts: twice as long each time, up to a
+// cap, and randomly shortened, so that calls that failed together are not retried together.
 func (r *Retry) backoff(attempts int) time.Duration {
 	d, most := cmp.Or(r.Initial, DefaultRetryInitial), cmp.Or(r.Cap, DefaultRetryCap)
 	for i := 1; i < attempts && d < most; i++ {
@@ -199,15 +196,16 @@ func (c *call) restart() bool {
 	return true
 }
 
-// mayRetryTimeout reports whether a handler that outlives its deadline gets a
-// grace in which it may return, to be run again then. c.mu is held.
+// mayRetryTimeout reports whether a handler that runs past its deadline gets a grace. If the
+// handler returns within the grace, it is run again. c.mu is held.
 func (c *call) mayRetryTimeout() bool {
 	r := c.tool.spec.Retry
 	return r != nil && r.OnTimeout && c.tool.spec.Idempotent && c.attempt <= r.Max
 }
 
-// tryEnterGrace ends an attempt whose time is up, but not the call, when the handler
-// may be run again: it has a grace in which it returns. It returns the end of that grace, zero when the call ends now.
+// tryEnterGrace ends an attempt whose deadline is over, but not the call, when the handler may be
+// run again. The handler has a grace in which to return. tryEnterGrace returns the end of that
+// grace, and zero when the call ends now.
 func (c *call) tryEnterGrace() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -218,7 +216,7 @@ func (c *call) tryEnterGrace() time.Time {
 	return c.due
 }
 
-// enterGrace ends the attempt and lets the handler return. c.mu is held.
+// enterGrace ends the attempt and gives the handler a grace. c.mu is held.
 func (c *call) enterGrace(now time.Time) {
 	c.running.cancel(whyDeadline)
 	c.fence.shut()

@@ -39,8 +39,8 @@ func TestAttemptsAreCountedOverRestarts(t *testing.T) {
 	})
 }
 
-// TestRetryAfterARestartStaysInTheTurn: its budget bounds the call, whichever
-// process runs it.
+// TestRetryAfterARestartStaysInTheTurn: the budget of the turn bounds the call in every
+// process.
 func TestRetryAfterARestartStaysInTheTurn(t *testing.T) {
 	for name, c := range map[string]struct {
 		down time.Duration

@@ -15,7 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// retried makes a tool one that is run again.
+// retried declares that a tool is retried.
 func retried(s *runtime.Spec) {
 	s.Idempotent, s.SafeErrors = true, true
 	s.Retry = &runtime.Retry{Max: 2, Initial: time.Second, Cap: 3 * time.Second, OnTimeout: true}
@@ -78,7 +78,7 @@ func TestRetryOfTimeouts(t *testing.T) {
 				<-ctx.Done()
 				time.Sleep(2 * time.Second) // within its grace
 				late = runtime.Commit(ctx, func() error { return nil })
-				go func() { // a goroutine of the first attempt, in the second
+				go func() { // a goroutine of the first attempt, during the second
 					time.Sleep(4 * time.Second)
 					assert.ErrorIs(t, runtime.Commit(ctx, func() error { panic("it was let in") }), runtime.ErrFenced)
 				}()
@@ -115,7 +115,7 @@ func TestTimeoutWhoseHandlerHangs(t *testing.T) {
 	})
 }
 
-// TestRetriesStayInTheTurn: the turn's budget bounds the call with all attempts.
+// TestRetriesStayInTheTurn: the turn's budget bounds all attempts of the call together.
 func TestRetriesStayInTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
@@ -145,8 +145,7 @@ func TestCancelledWhileItWaitsToBeRunAgain(t *testing.T) {
 	})
 }
 
-// TestRetryAfterARestart runs an idempotent call again, when the policy still
-// lets it.
+// TestRetryAfterARestart runs an idempotent call again, if the policy still allows it.
 func TestRetryAfterARestart(t *testing.T) {
 	for name, c := range map[string]struct {
 		effect runtime.Effect

@@ -24,15 +24,15 @@ func late(t *testing.T, tool *runtime.Tool, opts ...runtime.Option) (*rig, *late
 	return newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{tool}, opts...), clock
 }
 
-// pass lets time pass without a timer, as when the handler is scheduled first after
-// the process was stopped.
+// pass advances the time without firing a timer, as when the handler is scheduled first
+// after the process was stopped.
 func (c *lateClock) pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// TestTheClockJudgesAHandler: its instant of return decides, whatever timer or
+// TestTheClockJudgesAHandler: the instant of return decides, whether the timer or the
 // goroutine comes first.
 func TestTheClockJudgesAHandler(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -78,8 +78,8 @@ func (v *slowOutput) Walk(w wire.Visitor) {
 	v.readOutput.Walk(w)
 }
 
-// TestAResultInTimeBecomesTheOutcome: what the engine does with the result after
-// the deadline does not count, but it does not go on forever, nor after the turn.
+// TestAResultInTimeBecomesTheOutcome: time that the engine takes for the result after
+// the deadline does not count, but it is bounded, also by the turn.
 func TestAResultInTimeBecomesTheOutcome(t *testing.T) {
 	for name, tc := range map[string]struct {
 		passes time.Duration
@@ -124,10 +124,10 @@ func TestAResultInTimeBecomesTheOutcome(t *testing.T) {
 }
 
 // TestACommitDecidedInTimeStands: the deadline of the attempt, and a process that is
-// stopped while it commits, do not take it back; a turn that is over does.
+// stopped while it commits, do not undo the commit; the end of the turn does.
 func TestACommitDecidedInTimeStands(t *testing.T) {
 	for name, tc := range map[string]struct {
-		seal, commit time.Duration // that pass in these steps
+		seal, commit time.Duration // the duration of these steps
 		budget       time.Duration
 		kind         runtime.OutcomeKind
 		stands       int

@@ -68,8 +68,8 @@ func (v *tuneInner) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
-// tune makes a call of which the policy rewrites something, and returns what the
-// handler gets.
+// tune makes a call whose arguments the policy rewrites, and returns the input of the
+// handler.
 func tune(t *testing.T, input, pointer, value string, change ...func(*runtime.Spec)) (*tuneInput, runtime.Outcome, runtime.Verdict) {
 	t.Helper()
 	var got *tuneInput

@@ -11,12 +11,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// DefaultUndoTTL is for how long a call can be undone when its tool does not say.
+// DefaultUndoTTL is for how long a call can be undone when its tool does not declare a time.
 const DefaultUndoTTL = time.Hour
 
-// WithReminders sets how often a model that stops is reminded of required tools
-// before its run ends incomplete; negative: not at all. The default, two, is
-// wrong when the model is slow to learn, or each reminder costs much.
+// WithReminders sets how often a model that stops is reminded of required tools before its run ends
+// incomplete; negative: not at all. The default, two, is wrong when the model is slow to learn, or
+// each reminder costs much.
 func WithReminders(n int) Option {
 	return func(e *Executor) {
 		if e.reminders = n; n == 0 {
@@ -25,7 +25,7 @@ func WithReminders(n int) Option {
 	}
 }
 
-// compile makes the rule engine of the tools. The error names tools and rules.
+// compile compiles the rule engine of the tools. The error names tools and rules.
 func (e *Executor) compile() error {
 	cfg := rules.Config{Reminders: e.reminders}
 	e.wants = make([]rules.Wants, e.reg.Len())
@@ -54,8 +54,8 @@ func (e *Executor) compile() error {
 	return nil
 }
 
-// ruleTool returns what the rules need to know of the tool, with those of its
-// set that are about single tools.
+// ruleTool returns the rules of the tool, merged with those rules of its set that apply to each
+// tool separately.
 func (s *Spec) ruleTool() rules.Tool {
 	t := rules.Tool{
 		Name: s.Name, Rules: s.Rules, Dedupe: s.Dedupe, Idempotent: s.Idempotent,
@@ -78,24 +78,23 @@ func (s *Spec) ruleTool() rules.Tool {
 	return t
 }
 
-// zeroOf returns the instant 0, which is 1970 by the clock that nobody sets.
+// zeroOf returns the instant 0, which is 1970 by the monotonic clock.
 func zeroOf(now time.Time) time.Time { return now.Add(-time.Duration(now.UnixNano())) }
 
-// instant returns a time as the rules count it. Whoever sets the system's clock
-// while the program runs makes no period longer or shorter.
+// instant returns a time as the rules count it. A change of the system's clock while the program
+// runs makes no period longer or shorter.
 func (e *Executor) instant(t time.Time) rules.Instant {
 	return rules.Instant(t.Sub(e.zero))
 }
 
-// describeTo sets rc to what the rules need to know of the call. The arguments
-// are those that the handler would get. It returns what the key of its effect is
-// made of, which the key of the journal is no part of: it is the same where the
-// journal is another.
+// describeTo sets rc to what the rules need to know of the call. args are the arguments that the
+// handler would get. It returns the digest that the idempotency key is derived from. The digest is
+// independent of the key of the journal, so it is the same with another journal.
 func (c *call) describeTo(rc *rules.Call, args wire.Value) (effect rules.Digest, err error) {
 	*rc = rules.Call{ID: c.id, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal, Tool: c.record.tool}
 	wants := &c.exec.wants[c.index]
 	if wants.Operation != "" {
-		l := lookout{name: wants.Operation}
+		l := memberFinder{name: wants.Operation}
 		args.Walk(&l)
 		rc.Operation, rc.HasOperation = l.text, l.found
 	}
@@ -128,12 +127,12 @@ func (c *call) digest(form []byte) rules.Digest {
 	return sha256.Sum256(b)
 }
 
-// keyDigest returns the digest of the members that make the idempotency key.
+// keyDigest returns the digest of the members that form the idempotency key.
 func (c *call) keyDigest(args wire.Value) (rules.Digest, error) {
 	var form []byte
 	for _, name := range c.tool.spec.Idempotency.Key {
 		form = append(binary.BigEndian.AppendUint64(form, uint64(len(name))), name...)
-		l := lookout{name: name, keep: true}
+		l := memberFinder{name: name, keep: true}
 		args.Walk(&l)
 		if !l.seen {
 			form = append(form, 0)
@@ -147,20 +146,20 @@ func (c *call) keyDigest(args wire.Value) (rules.Digest, error) {
 	return c.digest(form), nil
 }
 
-// A lookout looks for a member of the top-level object.
-type lookout struct {
+// A memberFinder is a visitor that finds a member of the top-level object.
+type memberFinder struct {
 	name   string
 	keep   bool
 	depth  int
-	inside bool         // the tokens are those of the member
-	tokens []wire.Token // of the member, if they are to be kept
-	seen   bool         // it is there
+	inside bool         // the visited tokens are those of the member
+	tokens []wire.Token // of the member, if keep is set
+	seen   bool         // the member exists
 	text   string       // of the member, when it is a string
-	found  bool         // and is one
+	found  bool         // the member is a string
 }
 
-// Visit looks at a token.
-func (l *lookout) Visit(t wire.Token) {
+// Visit takes the next token of the arguments.
+func (l *memberFinder) Visit(t wire.Token) {
 	if t.Kind == wire.KindName && l.depth == 1 {
 		l.inside = t.Str == l.name
 		return
@@ -182,8 +181,8 @@ func (l *lookout) Visit(t wire.Token) {
 	}
 }
 
-// Walk visits the member.
-func (l *lookout) Walk(w wire.Visitor) {
+// Walk visits the tokens of the member.
+func (l *memberFinder) Walk(w wire.Visitor) {
 	for _, t := range l.tokens {
 		w.Visit(t)
 	}

@@ -17,8 +17,8 @@ type RunConfig struct {
 	ID string // empty: one is made
 }
 
-// A Run is one request of a user, handled to its end: the calls of all turns
-// that it took. As and Child return other views of the same run.
+// A Run is one request of a user, handled to its end: the calls of all turns that it took.
+// WithPrincipal and Child return other views of the same run.
 type Run struct {
 	session   *Session
 	id        string
@@ -28,18 +28,18 @@ type Run struct {
 	part      *part
 }
 
-// A part is what of a run can be closed: all of it, or a sub-agent's.
+// A part is the unit of a run that can be closed: the whole run, or that of a sub-agent.
 type part struct {
 	above   *part // nil: the whole run
 	calls   *runCalls
 	workers inflight // calls whose goroutines have not ended
 
-	active  []*call // without an outcome; guarded by the session, as the next
+	active  []*call // without an outcome; guarded by the session, as are the fields below
 	parts   []*part // of sub-agents
-	agents  int     // ids made here
+	agents  int     // ids of sub-agents made by Child
 	closing bool
-	over    *signal    // happens when it is closed; nil: nobody waits for that
-	final   *RunStatus // once the run is closed
+	over    *signal    // fires when the part is closed; nil: no goroutine waits for that
+	final   *RunStatus // set when the run is closed
 }
 
 // ID returns the id of r.
@@ -58,9 +58,9 @@ func (r *Run) Agent() string {
 	return r.agent
 }
 
-// WithPrincipal returns r for calls that are made on behalf of another principal. Counters,
-// order, groups and grants are the principal's own; the run, its phase and the
-// limit that all its tools share are the same.
+// WithPrincipal returns r for calls that are made on behalf of another principal. The principal has
+// its own counters, order, groups and grants. The run, its phase and the limit that all its tools
+// share are the same.
 func (r *Run) WithPrincipal(principal string) *Run {
 	if r == nil || r.session == nil {
 		return r
@@ -68,10 +68,10 @@ func (r *Run) WithPrincipal(principal string) *Run {
 	return &Run{session: r.session, id: r.id, agent: r.agent, principal: readable(principal), part: r.part}
 }
 
-// Child returns r for the calls of a sub-agent, which has the id of cfg. It has
-// counters of its own and shares the run, what has succeeded in it, and the limit
-// that all tools share. It is refused and asked whatever its parent would be,
-// and has none of its grants. Closing it ends only its own calls.
+// Child returns r for the calls of a sub-agent, which has the id of cfg. The sub-agent has its own
+// counters, and shares the run, the successes in it and the limit that all tools share. A call of
+// it is denied, or needs consent, wherever a call of its parent would; it has none of the grants of
+// its parent. Closing the child ends only its own calls.
 func (r *Run) Child(cfg RunConfig) *Run {
 	if r == nil || r.session == nil {
 		return r
@@ -94,7 +94,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, part: p}
 }
 
-// A RunState says where a run stands.
+// A RunState is the state of a run.
 type RunState uint8
 
 // The states of a run.
@@ -119,7 +119,7 @@ func (s *RunState) UnmarshalText(text []byte) error {
 	return parseName("run state", runStateNames[:], text, s)
 }
 
-// runState returns the state of a run that s is in the rules.
+// runState returns the RunState for the state s of the rules.
 func runState(s rules.RunState) RunState {
 	if s >= rules.RunClosed {
 		return RunFinished
@@ -127,11 +127,11 @@ func runState(s rules.RunState) RunState {
 	return RunState(s)
 }
 
-// A RunStatus says how a run stands.
+// A RunStatus describes the state of a run.
 type RunStatus struct {
 	ID          string         `json:"run"`
 	State       RunState       `json:"state"`
-	Invocations map[string]int `json:"invocations"`            // by tool: slots in use, of this agent and principal; tools with none are left out
+	Invocations map[string]int `json:"invocations"`            // by tool: slots in use, of this agent and principal; tools with none are omitted
 	Succeeded   []string       `json:"succeeded"`              // tools with a success that was not undone, in registration order
 	Active      int            `json:"active"`                 // calls without an outcome
 	Waiting     []string       `json:"waiting,omitempty"`      // calls that wait for consent
@@ -140,7 +140,7 @@ type RunStatus struct {
 	Reminder    string         `json:"reminder,omitempty"`     // for the model, from ModelStopped
 }
 
-// Status tells how r stands. Of a closed run it tells how it stood when it was.
+// Status returns the status of r. For a closed run it is the status at the time of closing.
 func (r *Run) Status() RunStatus {
 	if r == nil || r.session == nil {
 		return RunStatus{ID: r.ID(), State: RunFinished, Invocations: map[string]int{}}
@@ -175,10 +175,9 @@ func (r *Run) status() RunStatus {
 	return st
 }
 
-// ModelStopped says that the model answered without a call, and tells how the
-// run stands now. While required tools are open the status has a Reminder to be
-// given to the model, until those are used up and the run is incomplete; while
-// a call waits for consent nothing happens.
+// ModelStopped records that the model answered without a call, and returns the status of the run.
+// While required tools are open, the status has a Reminder for the model, until the reminders are
+// used up and the run is incomplete. While a call waits for consent, ModelStopped changes nothing.
 func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	if r == nil || r.session == nil {
 		return r.Status()
@@ -198,9 +197,9 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	return st
 }
 
-// Close ends r: its calls without an outcome are cancelled (run_closed), later
-// ones denied run_finished. It waits for the handlers; when ctx ends first the
-// error says how many are left.
+// Close ends r: it cancels the calls without an outcome (run_closed); later calls are denied
+// run_finished. It waits for the handlers. When ctx ends first, the error says how many handlers
+// still run.
 func (r *Run) Close(ctx context.Context) error {
 	ctx = orBackground(ctx)
 	if r == nil || r.session == nil {
@@ -218,7 +217,7 @@ func (r *Run) Close(ctx context.Context) error {
 	s.exec.all(active, func(c *call) {
 		c.cancel(ReasonRunClosed)
 		c.mu.Lock()
-		over := c.over() // somebody else may be about to end it
+		over := c.over() // another goroutine may be about to end the call
 		c.mu.Unlock()
 		s.exec.wait(over, nil, nil)
 	})
@@ -238,7 +237,7 @@ func (r *Run) Close(ctx context.Context) error {
 	return nil
 }
 
-// end forgets the run, but for how it stood.
+// end closes the run in the rules and retains its final status.
 func (r *Run) end() {
 	s := r.session
 	s.mu.Lock()
@@ -259,8 +258,8 @@ func (r *Run) end() {
 	s.closePart(r.id)
 }
 
-// shut lets no call into p and its parts any more, and returns them with list.
-// The session's lock is held.
+// shut closes p and its parts for new calls, and returns them appended to list. The session's lock
+// is held.
 func (p *part) shut(e *Executor, list []*part) []*part {
 	p.workers.shut()
 	if p.over != nil && !p.closing {
@@ -274,8 +273,8 @@ func (p *part) shut(e *Executor, list []*part) []*part {
 	return list
 }
 
-// all calls f for every call, at once: each may have to wait for a write under
-// its fence. When nobody would notice it does so one after the other.
+// all calls f for every call, concurrently, because each may have to wait for a write under its
+// fence. In a simulation, or for a single call, it runs them one after the other.
 func (e *Executor) all(calls []*call, f func(*call)) {
 	if e.waiter != nil || len(calls) < 2 {
 		for _, c := range calls {

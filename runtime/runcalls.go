@@ -2,9 +2,9 @@ package runtime
 
 import "iter"
 
-// A runCalls links the records of the calls of one run, in a list through the
-// records. All parts of a run share it, and so do runs of one session that had the
-// same id one after the other. The session guards it.
+// A runCalls links the records of the calls of one run, in a list through the records. All parts of
+// a run share it, and so do consecutive runs of one session with the same id. The session guards
+// it.
 type runCalls struct {
 	id   string
 	last *callRecord // nil: no call was made
@@ -27,8 +27,7 @@ func (x *runCalls) all() iter.Seq[*callRecord] {
 	}
 }
 
-// callsOf returns the calls of a run, which are none when it is not known. s.mu is
-// held.
+// callsOf returns the calls of a run, an empty list when the run is not known. s.mu is held.
 func (s *Session) callsOf(run string) *runCalls {
 	x := s.byRun[run]
 	if x == nil {
@@ -38,15 +37,14 @@ func (s *Session) callsOf(run string) *runCalls {
 	return x
 }
 
-// openPart returns what of a new run can be closed. s.mu is held.
+// openPart returns the part of a new run. s.mu is held.
 func (s *Session) openPart(run string) *part {
 	p := &part{calls: s.callsOf(run)}
 	s.parts[run] = p
 	return p
 }
 
-// closePart forgets what of a run could be closed, and the run if no call was made
-// in it. s.mu is held.
+// closePart forgets the part of a run, and the run if no call was made in it. s.mu is held.
 func (s *Session) closePart(run string) {
 	delete(s.parts, run)
 	if x := s.byRun[run]; x != nil && x.last == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// TestUndoOfARunLooksAtItsCallsAlone takes the index of all calls away from the
-// session: an undo of a run that walks it finds no calls.
+// TestUndoOfARunLooksAtItsCallsAlone removes the index of all calls from the session:
+// an undo of a run that used it would find no calls.
 func TestUndoOfARunLooksAtItsCallsAlone(t *testing.T) {
 	for name, restart := range map[string]bool{"at once": false, "after a restart": true} {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,8 @@ func TestSensitiveArgumentsAreShownWhereTheDeclarationRevealsThem(t *testing.T) 
 	}
 }
 
-// Who answers in another process knows what is recorded, and no declaration.
+// TestTheMessageOfTheDeclarationIsRecorded: an approver in another process has the
+// records, and no declaration.
 func TestTheMessageOfTheDeclarationIsRecorded(t *testing.T) {
 	policy := decide(runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{ID: "big", Message: "it is big"}}})
 	tool := readTool(okRead, asking(func(c *runtime.Consent) { c.Ask, c.Message = runtime.ConsentAskPolicy, "Read {path}" }))

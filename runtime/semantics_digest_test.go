@@ -13,8 +13,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// TestDedupeKeyIsLengthPrefixed computes the digests of a call once more: a
-// session that is rebuilt by a later version must find the same ones.
+// TestDedupeKeyIsLengthPrefixed computes the digests of a call independently: a later
+// version that restores the session must compute the same digests.
 func TestDedupeKeyIsLengthPrefixed(t *testing.T) {
 	r := newRig(t, readTool(okRead, func(s *runtime.Spec) {
 		s.Dedupe.Mode, s.Idempotency = runtime.DedupeAlways, &runtime.Idempotency{Key: []string{"path"}}

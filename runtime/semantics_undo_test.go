@@ -12,7 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// putTool can be undone, by taking note.
+// putTool returns a tool whose undo handler only calls undone.
 func putTool(run readFunc, undone func(callID string), change ...func(*runtime.Spec)) *runtime.Tool {
 	spec := &runtime.Spec{Name: "put", Deadline: time.Second, Undo: &runtime.UndoSpec{}}
 	for _, f := range change {
@@ -87,7 +87,7 @@ func TestUndoHasALifetime(t *testing.T) {
 func TestTimedOutCallIsUndoneAfterItsGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := func(ctx context.Context, in *readInput) (*readOutput, error) {
-			time.Sleep(time.Minute) // deaf
+			time.Sleep(time.Minute) // ignores its context
 			return okRead(ctx, in)
 		}
 		count := 0
@@ -106,8 +106,8 @@ func TestTimedOutCallIsUndoneAfterItsGrace(t *testing.T) {
 	})
 }
 
-// An undo handler has to undo the same effect: it is told under which key that was
-// made.
+// TestUndoHandlerKnowsItsCall: an undo handler has to undo the same effect, so it gets
+// the key of the handler.
 func TestUndoHandlerKnowsItsCall(t *testing.T) {
 	var done, undone runtime.CallInfo
 	var known bool

@@ -18,37 +18,37 @@ import (
 // A SessionConfig describes a Session. It is copied.
 type SessionConfig struct {
 	ID           string // empty: one is made
-	Principal    string // on whose behalf the calls are made
+	Principal    string // the principal of the calls
 	Capabilities []string
-	Behavior     string            // what the agent is doing; empty: none
+	Behavior     string            // the current behavior of the agent; empty: none
 	Modes        map[string]string // name of a mode to its value
 }
 
-// A Session is a principal's long-lived conversation. It remembers the outcome
-// of every call that was made in it, so that a call that is made again under
-// its id is answered and not run; a caller ends a session by letting go of it.
+// A Session is a principal's long-lived conversation. It retains the outcome of every call that was
+// made in it, so that a call that is repeated under its id is answered and not run. A session needs
+// no close: the caller drops its reference.
 type Session struct {
 	exec *Executor
 	id   string
-	cfg  atomic.Pointer[SessionConfig] // immutable; another one when the session is continued
+	cfg  atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued
 
-	mu     sync.Mutex // of the session and of its runs
+	mu     sync.Mutex // guards the session and its runs
 	state  *rules.State
 	calls  callIndex
-	made   int // call ids made here
-	number int // calls made
+	made   int // call ids that the session made
+	number int // calls of the session
 	runs   int
 	parts  map[string]*part // of open runs
 	byRun  map[string]*runCalls
-	facts  []rules.Event // changes of state that the next record of the session takes along
-	holder *call         // while it is judged no other call is admitted
-	held   *signal       // when the holder is through
+	facts  []rules.Event // changes of the rule state, for the next record of the session
+	holder *call         // no other call is admitted while the policy evaluates it
+	held   *signal       // fires when the holder is released
 }
 
-// Session starts a session. Sessions share nothing, whatever their ids.
+// Session starts a session. Sessions share nothing, even when their ids are equal.
 //
-// With a journal an id stands for one session, for as long as the journal lasts:
-// Session continues the one that there is, configured as cfg says from now on.
+// With a journal an id identifies one session, for as long as the journal lasts: Session continues
+// an existing session, with the configuration cfg from now on.
 func (e *Executor) Session(cfg SessionConfig) *Session {
 	cfg.Capabilities = slices.Clone(cfg.Capabilities)
 	cfg.Modes = maps.Clone(cfg.Modes)
@@ -75,13 +75,13 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 	return s
 }
 
-// sessions are those that a journal knows. The lock comes before that of a session.
+// sessions has the sessions of a journal by id. Its lock is taken before that of a session.
 type sessions struct {
 	mu   sync.Mutex
 	byID map[string]*Session
 }
 
-// newSession returns a session in which nothing has happened.
+// newSession returns a session without runs and calls.
 func (e *Executor) newSession(cfg *SessionConfig) *Session {
 	s := &Session{exec: e, id: cfg.ID, parts: map[string]*part{}, byRun: map[string]*runCalls{}}
 	s.cfg.Store(cfg)
@@ -139,8 +139,8 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, part: s.openPart(cfg.ID)}, nil
 }
 
-// Run returns an open run of s, one of an earlier process too that a journal
-// knows of. Its calls are made on behalf of the session's principal; see Run.WithPrincipal.
+// Run returns an open run of s. With a journal it also finds an open run of an earlier process. Its
+// calls are made on behalf of the session's principal; see Run.WithPrincipal.
 func (s *Session) Run(id string) (*Run, bool) {
 	if s == nil {
 		return nil, false
@@ -154,14 +154,14 @@ func (s *Session) Run(id string) (*Run, bool) {
 	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, part: p}, true
 }
 
-// note is told of every change of the rule state, in order. s.mu is held.
+// note takes every change of the rule state, in order. s.mu is held.
 func (s *Session) note(ev *rules.Event) {
 	if s.exec.noted != nil || s.exec.log.on() {
 		s.noteFact(ev)
 	}
 }
 
-// noteFact is note when somebody wants to know.
+// noteFact is note when there is a journal or an observer of the rule state.
 func (s *Session) noteFact(ev *rules.Event) {
 	if s.exec.noted != nil {
 		s.exec.noted(s.id, *ev)
@@ -171,7 +171,7 @@ func (s *Session) noteFact(ev *rules.Event) {
 	}
 }
 
-// find returns what s remembers of a call, nil when there is none.
+// find returns the record of a call, nil when there is none.
 func (s *Session) find(callID string) *callRecord {
 	if s == nil {
 		return nil
@@ -181,10 +181,10 @@ func (s *Session) find(callID string) *callRecord {
 	return s.calls.find(readable(callID))
 }
 
-// Await returns the outcome of a call that was made in s, as soon as it has one.
-// When ctx ends before, the outcome is as the call stands: pending when it waits
-// for consent, cancelled when it goes on without anybody who waits for it here.
-// A call that was never made is denied.
+// Await returns the outcome of a call that was made in s, as soon as it has one. When ctx ends
+// before, the outcome describes the present state of the call: pending when it waits for consent,
+// cancelled when it continues and this caller stops waiting for it. A call that was never made is
+// denied.
 func (s *Session) Await(ctx context.Context, callID string) Outcome {
 	ctx = orBackground(ctx)
 	r := s.find(callID)

@@ -15,7 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// sleepy returns a tool that takes d, whatever its context says.
+// sleepy returns a tool that takes d and ignores its context.
 func sleepy(d time.Duration, change ...func(*runtime.Spec)) *runtime.Tool {
 	return readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
 		time.Sleep(d)

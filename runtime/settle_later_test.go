@@ -12,7 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// dying is a journal whose process dies before the outcome of a call is written.
+// A dying is a journal whose process dies before the outcome of a call is written.
 type dying struct{ *journal.Memory }
 
 func (d dying) Append(ctx context.Context, entries []journal.Entry) error {
@@ -25,7 +25,7 @@ func (d dying) Append(ctx context.Context, entries []journal.Entry) error {
 }
 
 // TestWhatCouldNotBeSettledIsSettledLater: a participant that fails in one recovery
-// works in the next. What becomes of the call stays unknown.
+// works in the next. The call stays unknown.
 func TestWhatCouldNotBeSettledIsSettledLater(t *testing.T) {
 	for name, decided := range map[string]bool{"rolled back": false, "committed": true} {
 		t.Run(name, func(t *testing.T) {

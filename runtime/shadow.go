@@ -10,23 +10,22 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// ruleBreaker is the rule of a call that was denied without asking the policy.
+// ruleBreaker is the rule of a call that was denied without an evaluation of the policy.
 const ruleBreaker = "breaker_open"
 
-// WithShadow lets a second policy judge what the policy judges, to see what it
-// would change before it decides anything. Where the two differ report is told,
-// which may be nil, and the journal has a record, policy.shadow. No decision is
-// ever the shadow's.
+// WithShadow adds a second policy that evaluates the calls that the policy evaluates, to see what
+// it would change before it decides calls. For each difference the executor calls report, which may
+// be nil, and writes a record, policy.shadow, to the journal. The shadow policy never decides a
+// call.
 //
-// It judges in a goroutine of its own, on the same facts and on arguments of its
-// own, after the call was judged: its errors, its panics and the time that it takes
-// mean nothing to calls. While it is so slow that 256 calls wait for it, others
-// are not compared; ShadowStats counts them. Undos and edited arguments are not
-// compared either, and a call that waited for consent is compared twice, as it is
-// judged. The shadow has the policy's time limit, and takes no place among the
-// evaluations that calls wait for.
+// The shadow policy runs in a goroutine of its own, after the policy, on the same facts and on its
+// own copy of the arguments. Its errors, its panics and its duration do not affect calls. While 256
+// calls wait for it, further calls are not compared; ShadowStats counts them. Undos and edited
+// arguments are not compared either. A call that waited for consent is compared twice, because it
+// is evaluated twice. The shadow has the policy's time limit, and does not count against the limit
+// of concurrent evaluations.
 //
-// report is called by the same goroutine, one difference after the other.
+// The same goroutine calls report, one difference after the other.
 func WithShadow(p Policy, report func(ShadowDifference)) Option {
 	return func(e *Executor) {
 		if p != nil {
@@ -35,9 +34,9 @@ func WithShadow(p Policy, report func(ShadowDifference)) Option {
 	}
 }
 
-// A ShadowDifference is a call that the shadow policy would decide otherwise.
+// A ShadowDifference is a call that the shadow policy would decide differently.
 type ShadowDifference struct {
-	Time             time.Time // when the policy was asked
+	Time             time.Time // when the policy was evaluated
 	CallID, Tool     string
 	SessionID, RunID string
 	Agent, Principal string
@@ -46,8 +45,8 @@ type ShadowDifference struct {
 	Err            error // of the shadow; for operators only
 }
 
-// A ShadowDecision is of a decision what is compared. Of a denial only the
-// denials are, and of what is no question no asks.
+// A ShadowDecision has the members of a decision that are compared. A denial is compared only by
+// its denials; Asks is empty unless the effect is ask.
 type ShadowDecision struct {
 	Effect      Effect   `json:"effect"`
 	Denials     []string `json:"deny,omitempty"`        // codes, sorted
@@ -58,15 +57,15 @@ type ShadowDecision struct {
 	Revision    string   `json:"policy_revision,omitempty"`
 }
 
-// ShadowStats counts calls that were judged while there was a shadow policy.
+// ShadowStats counts calls that were evaluated while there was a shadow policy.
 type ShadowStats struct {
 	Compared  uint64
-	Different uint64 // of these
-	Failed    uint64 // of these: the shadow had no decision
+	Different uint64 // of Compared
+	Failed    uint64 // of Compared: the shadow had no decision
 	Dropped   uint64 // not compared: the shadow was too slow
 }
 
-// ShadowStats tells how many calls were compared with a shadow policy.
+// ShadowStats returns how many calls were compared with a shadow policy.
 func (e *Executor) ShadowStats() ShadowStats {
 	if e == nil || e.shadow == nil {
 		return ShadowStats{}
@@ -76,7 +75,7 @@ func (e *Executor) ShadowStats() ShadowStats {
 	return e.shadow.stats
 }
 
-// judge lets the shadow judge one call, and tells where it differs.
+// judge has the shadow policy evaluate one call, and reports a difference.
 func (s *shadow) judge(t *shadowed) {
 	is, err := s.decide(t)
 	was := shadowDecision(&t.active)
@@ -113,7 +112,7 @@ func (s *shadow) judge(t *shadowed) {
 
 var errShadowArgs = errors.New("the arguments cannot be decoded again")
 
-// decide asks the shadow, about arguments that nobody else has.
+// decide evaluates the shadow policy, on a copy of the arguments that no other goroutine has.
 func (s *shadow) decide(t *shadowed) (ShadowDecision, error) {
 	ctx := s.evaluation()
 	defer ctx.cancel(whyCanceled)
@@ -148,7 +147,7 @@ func (s *shadow) decide(t *shadowed) (ShadowDecision, error) {
 	return ShadowDecision{Failed: failed, Revision: d.Revision}, err
 }
 
-// bare returns f without what a policy remembers in it.
+// bare returns f without the memo of a policy.
 func (f *Facts) bare() *Facts {
 	if f == nil {
 		return nil
@@ -156,7 +155,7 @@ func (f *Facts) bare() *Facts {
 	return &Facts{version: f.version, tools: f.tools}
 }
 
-// shadowDecision returns of a decision what is compared.
+// shadowDecision returns the members of d that are compared.
 func shadowDecision(d *Decision) ShadowDecision {
 	out := ShadowDecision{Effect: d.Effect, Revision: d.Revision}
 	if len(d.Denials) > 0 || d.Effect == EffectDeny {
@@ -173,7 +172,7 @@ func shadowDecision(d *Decision) ShadowDecision {
 	return out
 }
 
-// sorted returns the names of a list, each once.
+// sorted returns the names of a list, each once, in order.
 func sorted[T any](list []T, name func(T) string) (names []string) {
 	for _, x := range list {
 		names = append(names, name(x))
@@ -200,7 +199,7 @@ func (e *Executor) recordShadow(d *ShadowDifference) {
 	})
 }
 
-// same reports whether two decisions come to the same.
+// same reports whether two decisions are equal in effect.
 func (d *ShadowDecision) same(o *ShadowDecision) bool {
 	return d.Effect == o.Effect && (d.Failed == "") == (o.Failed == "") &&
 		slices.Equal(d.Denials, o.Denials) && slices.Equal(d.Asks, o.Asks) &&

@@ -18,7 +18,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// differences collects differences. The executor tells one after the other.
+// differences collects differences. The executor reports one after the other.
 type differences struct{ list []runtime.ShadowDifference }
 
 func (d *differences) add(x runtime.ShadowDifference) { d.list = append(d.list, x) }
@@ -103,8 +103,8 @@ func TestShadowDifferencesAreRecorded(t *testing.T) {
 	require.NoError(t, start().exec.Shutdown(t.Context())) // and recovery reads it
 }
 
-// TestShadowSeesWhatThePolicySaw compares the two inputs. The arguments are not the
-// handler's own, and what is remembered in the facts is not the policy's.
+// TestShadowSeesWhatThePolicySaw compares the two inputs. The arguments are not those
+// of the handler, and the memo in the facts is not that of the policy.
 func TestShadowSeesWhatThePolicySaw(t *testing.T) {
 	type seen struct {
 		in      runtime.PolicyInput
@@ -177,8 +177,8 @@ func TestShadowThatFails(t *testing.T) {
 	}
 }
 
-// TestShadowThatHangs shows that calls and shutdown do not wait for a shadow, that
-// what waits for it is bounded, and that what is not compared is counted.
+// TestShadowThatHangs shows that calls and shutdown do not wait for a shadow, that the
+// number of waiting calls is bounded, and that calls that are not compared are counted.
 func TestShadowThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -222,8 +222,8 @@ func TestShadowThatIsSlow(t *testing.T) {
 	})
 }
 
-// TestShadowOfConcurrentCalls has calls that are refused, asked, rewritten and
-// judged without a run, at once; the race detector looks on.
+// TestShadowOfConcurrentCalls makes calls that are refused, asked, rewritten and
+// evaluated by WhatIf, concurrently, for the race detector.
 func TestShadowOfConcurrentCalls(t *testing.T) {
 	active := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 		d := runtime.Decision{Effect: runtime.EffectAllow}
@@ -263,9 +263,9 @@ func TestShadowOfConcurrentCalls(t *testing.T) {
 	assert.Zero(t, stats.Different)
 }
 
-// BenchmarkShadow measures what a shadow costs a call: the same calls with and
-// without, in turn, and the median of the ratios. One that hangs shows what the
-// call itself pays, a trivial one what it costs when the processors are busy.
+// BenchmarkShadow measures what a shadow costs a call: the same calls with and without
+// a shadow, alternating, and the median of the ratios. A shadow that hangs shows the
+// cost in the call itself, a trivial shadow the cost when the processors are busy.
 func BenchmarkShadow(b *testing.B) {
 	keep := make([]byte, 32<<20)
 	defer goruntime.KeepAlive(keep)

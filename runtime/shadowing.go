@@ -11,12 +11,12 @@ import (
 // maxShadowed is how many calls wait for the shadow policy at most.
 const maxShadowed = 256
 
-// shadowPause is how long they wait for more of them, if half as many do not come
+// shadowPause is how long the first waiting call waits for more, unless maxShadowed/2 calls wait
 // before.
 const shadowPause = time.Millisecond
 
-// A shadow judges calls after the policy. They wait for a moment, so that not each
-// of them wakes a goroutine, which ends when it has nothing to do.
+// A shadow evaluates calls after the policy did. The calls wait for shadowPause, so that not each
+// of them wakes the goroutine. The goroutine ends when no calls wait.
 type shadow struct {
 	exec   *Executor
 	policy Policy
@@ -25,21 +25,21 @@ type shadow struct {
 	mu      sync.Mutex
 	waiting []shadowed
 	spare   []shadowed
-	soon    Timer   // starts the goroutine
-	due     bool    // it runs
-	running bool    // the goroutine
-	closed  bool    // no call comes any more
-	over    bool    // nobody is told any more
-	idle    *signal // happens when it is closed and nothing runs
+	soon    Timer   // timer that starts the goroutine
+	due     bool    // soon is set
+	running bool    // the goroutine runs
+	closed  bool    // no call is added any more
+	over    bool    // no difference is reported any more
+	idle    *signal // fires when the shadow is closed and its goroutine has ended
 	stats   ShadowStats
 
-	watch   Timer // ends evaluations that take too long: it runs on from one to the next
+	watch   Timer // ends evaluations that take too long; it is reused from one evaluation to the next
 	watched atomic.Bool
 	current atomic.Pointer[shadowEvaluation]
 }
 
-// A shadowed call is what the shadow is told of one. Its input is the policy's
-// own, but for what others may change or remember something in.
+// A shadowed is the copy of a call for the shadow policy. Its input is that of the policy, except
+// the values that other goroutines may change or memoize in.
 type shadowed struct {
 	in     PolicyInput
 	tool   *Tool
@@ -49,8 +49,8 @@ type shadowed struct {
 	failed string
 }
 
-// shadowed returns what the shadow policy is told of the call, which was judged
-// just now; nil when there is none.
+// shadowed returns the copy of the call, which the policy has just evaluated, for the shadow
+// policy; nil when there is none.
 func (c *call) shadowed() *shadowed {
 	if c.exec.shadow == nil || c.dry {
 		return nil
@@ -61,7 +61,7 @@ func (c *call) shadowed() *shadowed {
 // forShadow is shadowed when there is a shadow policy.
 func (c *call) forShadow() *shadowed {
 	w := c.worker
-	if w.evaluation.detail.Rule == ruleBreaker { // the policy was not asked
+	if w.evaluation.detail.Rule == ruleBreaker { // the policy was not evaluated
 		return nil
 	}
 	if w.shadowed == nil {
@@ -77,7 +77,7 @@ func (c *call) forShadow() *shadowed {
 	return t
 }
 
-// compare lets the shadow judge a call, some time. t is not nil.
+// compare queues a call for the shadow policy. t is not nil.
 func (s *shadow) compare(t *shadowed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *shadow) compare(t *shadowed) {
 	}
 }
 
-// wake is what the timer calls.
+// wake is the function of the timer soon.
 func (s *shadow) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,8 +117,8 @@ func (s *shadow) start() {
 	go s.run()
 }
 
-// run judges calls until there are none. A policy that leaves the goroutine is
-// replaced by another goroutine.
+// run evaluates calls until none wait. When a policy calls runtime.Goexit, another goroutine
+// continues.
 func (s *shadow) run() {
 	var batch []shadowed
 	next, left := 0, true
@@ -147,8 +147,8 @@ func (s *shadow) run() {
 	}
 }
 
-// take returns the calls that wait, in exchange for those that were judged; nil
-// when there are none, and then nothing runs any more.
+// take returns the waiting calls, in exchange for the slice of the evaluated ones. When none wait
+// it returns nil, and the goroutine ends.
 func (s *shadow) take(done []shadowed) []shadowed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *shadow) take(done []shadowed) []shadowed {
 // A shadowEvaluation is the context of one evaluation, and its age in ticks.
 type shadowEvaluation struct {
 	callContext
-	ticks int // of the timer, which alone counts them
+	ticks int // counted by the timer only
 }
 
 // evaluation returns the context of the next evaluation. It must be canceled.
@@ -183,7 +183,7 @@ func (s *shadow) evaluation() *shadowEvaluation {
 	return ctx
 }
 
-// arm sets the timer that watches evaluations.
+// arm starts the timer that watches evaluations.
 func (s *shadow) arm(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +196,8 @@ func (s *shadow) arm(d time.Duration) {
 	}
 }
 
-// tickEvaluation is what the timer calls. It ends an evaluation that has outlived
-// its limit.
+// tickEvaluation is the function of the timer watch. It ends an evaluation that has exceeded its
+// limit.
 func (s *shadow) tickEvaluation() {
 	ctx := s.current.Load()
 	if ctx.ticks++; ctx.ticks >= s.exec.evaluations.ticks {
@@ -209,8 +209,8 @@ func (s *shadow) tickEvaluation() {
 	}
 }
 
-// close lets the shadow judge what waits, for as long as one evaluation may take:
-// of what comes later nothing is recorded.
+// close has the shadow policy evaluate the waiting calls, for at most the time limit of one
+// evaluation. Differences that are found later are not recorded.
 func (s *shadow) close() {
 	if s == nil {
 		return

@@ -66,7 +66,7 @@ func (v *readOutput) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
-// loginInput has a member that must not be seen.
+// loginInput has a sensitive member.
 type loginInput struct {
 	User     string
 	Password string

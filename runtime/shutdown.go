@@ -8,26 +8,26 @@ import (
 
 var errShut = errors.New("the executor was shut down: nothing is recorded any more")
 
-// Why a crew has to stop.
+// The causes for which a workerPool stops.
 const (
 	haltShutdown = iota + 1
-	haltLost     // the journal belongs to somebody else
+	haltLost     // another process owns the journal
 )
 
-// Shutdown ends the work of e in order. From now on calls are denied
-// shutting_down, and requests for consent stay as they are: whoever waits for one
-// is told that its call is pending, and with a journal the request can be answered
-// after a restart. Handlers may go on until ctx ends; that is their time of grace.
+// Shutdown ends the work of e in order. From now on calls are denied shutting_down, and requests
+// for consent stay open: a caller that waits for one is told that its call is pending, and with a
+// journal the request can be answered after a restart. Handlers may go on until ctx ends; that is
+// their grace period.
 //
-// Then the contexts of those that are left end. A handler that returns now has
-// the outcome that it returns with, which is cancelled if that is what it says.
-// Five seconds later those that wait for the others are told that the outcome is
-// unknown (interrupted). No outcome is recorded for these: recovery finds them as
-// after a crash. The error says how many there are.
+// Then Shutdown cancels the contexts of the handlers that still run. A handler that returns now
+// determines its outcome; the outcome is cancelled if the handler returns context.Canceled. Five
+// seconds later the callers of the remaining calls are told that the outcome is unknown
+// (interrupted). No outcome is recorded for these calls: recovery finds them as after a crash. The
+// error says how many there are.
 //
-// What has happened is durable then, nothing is recorded any more, and the
-// journal, which e does not close, is not used any more. Shutdown may be called
-// again, also to end the grace of an earlier one.
+// What has happened is durable then. The executor records nothing more and no longer uses the
+// journal, which it does not close. Shutdown may be called again, also to end the grace period of
+// an earlier call.
 func (e *Executor) Shutdown(ctx context.Context) error {
 	if e == nil || e.engine == nil {
 		return nil
@@ -58,8 +58,8 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// graceful waits until all have left a shut gate, for the time of grace at most,
-// and returns how many have not.
+// graceful waits until all calls have left a shut gate, for the grace period at most, and returns
+// how many have not.
 func (e *Executor) graceful(g *inflight) int64 {
 	late := newSignal()
 	t := e.after(grace, func() { e.fire(late) })
@@ -67,8 +67,9 @@ func (e *Executor) graceful(g *inflight) int64 {
 	return g.wait(e, late, nil)
 }
 
-// mayUndo lets an undo in, for which a shutdown waits: it must be recorded. Whoever
-// is let in leaves the gate. Without a journal nothing has to be recorded.
+// mayUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo that
+// is admitted must leave the gate. Without a journal there is nothing to record, and every undo is
+// admitted.
 func (e *Executor) mayUndo() bool {
 	if e.log.health() != nil {
 		return false
@@ -83,7 +84,7 @@ func (e *Executor) mayUndo() bool {
 	return true
 }
 
-// halted ends a call that was given to a worker when it was too late.
+// halted ends a call that came to a worker after the pool had stopped.
 func (c *call) halted(why uint32) {
 	switch why {
 	case haltShutdown:
@@ -93,8 +94,8 @@ func (c *call) halted(why uint32) {
 	}
 }
 
-// abort ends a call whose handler was not started, and tells a handler to stop.
-// A call that waits for consent goes on waiting.
+// abort ends a call whose handler was not started, and cancels the context of a running handler. A
+// call that waits for consent continues to wait.
 func (c *call) abort() {
 	for {
 		c.mu.Lock()
@@ -111,7 +112,7 @@ func (c *call) abort() {
 		}
 		c.mu.Unlock()
 		e := refusal(ReasonShuttingDown, Detail{}, "the executor is shutting down")
-		if during == phaseBackoff { // what the attempts before have done was taken back
+		if during == phaseBackoff { // what the earlier attempts did was rolled back
 			e = abortion()
 		}
 		e.during = during
@@ -121,8 +122,8 @@ func (c *call) abort() {
 	}
 }
 
-// stopped returns the ending of a call whose handler has stopped because it was
-// told to, nil when it was not, or has something else to say.
+// stopped returns the result of a call whose handler has stopped because a shutdown canceled it. It
+// is nil when it was not canceled, or returned another error.
 func (c *call) stopped(err error) *result {
 	if !c.isAborted() || !errors.Is(err, context.Canceled) {
 		return nil
@@ -130,30 +131,29 @@ func (c *call) stopped(err error) *result {
 	return abortion()
 }
 
-// isAborted reports whether the handler was told to stop by a shutdown.
+// isAborted reports whether a shutdown canceled the handler.
 func (c *call) isAborted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.aborted
 }
 
-// abortion is the ending of a call that a shutdown has stopped.
+// abortion returns the result of a call that a shutdown has stopped.
 func abortion() *result {
 	e := cancellation(ReasonCancelled)
 	e.outcome.Message = "the executor was shut down"
 	return e
 }
 
-// leavesNothing reports whether it is known of a call whose handler runs that nothing
-// of it will stand, and that the next owner of the journal does not run it again.
-// c.mu is held.
+// leavesNothing reports whether a call whose handler runs is known to have no lasting effect, and
+// the next owner of the journal does not run it again. c.mu is held.
 func (c *call) leavesNothing() bool {
 	spec := c.tool.spec
 	return spec.effects() != "" && !c.committing && !(spec.Idempotent && spec.Retry != nil)
 }
 
-// giveUp answers those who wait for a call whose handler does not return. What
-// it will have done nobody knows: nothing is written, and recovery settles it.
+// giveUp answers the callers of a call whose handler does not return. What the handler will have
+// done is not known: no outcome is recorded, and recovery settles the call.
 func (c *call) giveUp() {
 	c.mu.Lock()
 	if c.ending || c.attempt == 0 || c.phase == phaseWaiting {
@@ -182,7 +182,7 @@ func (c *call) giveUp() {
 	}
 }
 
-// close lets what is pending be, and tells those who wait for it.
+// close leaves the requests open, and answers the callers that wait for them.
 func (d *approvals) close() {
 	d.exec.fire(&d.closed)
 	d.mu.Lock()
@@ -204,7 +204,7 @@ func (d *approvals) close() {
 	}
 }
 
-// fail sees to it that nothing is recorded any more.
+// fail stops the log: nothing is recorded any more.
 func (l *commitLog) fail(err error) {
 	l.mu.Lock()
 	if l.failed == nil {
@@ -215,7 +215,7 @@ func (l *commitLog) fail(err error) {
 	l.exec.fire(over)
 }
 
-// close makes durable what has happened, and is the end.
+// close makes all entries durable, and stops the log.
 func (l *commitLog) close() error {
 	err := l.flushAll()
 	if errors.Is(err, errShut) || errors.Is(err, errNotRecovered) {

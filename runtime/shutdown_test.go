@@ -21,8 +21,8 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// endings are tools of which each stops in a way of its own when it is told to.
-// Those of release do not listen before it is closed.
+// endings returns tools that each stop in a different way when they are canceled. Those
+// that wait for release ignore their context until it is closed.
 func endings(begun chan<- string, release <-chan struct{}) []*runtime.Tool {
 	ending := func(name string, end func(ctx context.Context) error) *runtime.Tool {
 		return readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
@@ -44,8 +44,8 @@ func endings(begun chan<- string, release <-chan struct{}) []*runtime.Tool {
 	}
 }
 
-// TestShutdownAborts shuts down while calls are at every place at which a call
-// can be, and continues the journal afterwards.
+// TestShutdownAborts shuts down while calls are in every phase, and continues the
+// journal afterwards.
 func TestShutdownAborts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := new(shared)
@@ -86,7 +86,8 @@ func TestShutdownAborts(t *testing.T) {
 	})
 }
 
-// shutAgain shuts down an executor that was shut down before. It is no use any more.
+// shutAgain shuts down an executor that was shut down before, and checks that it does
+// no work any more.
 func (r *rig) shutAgain(turn *runtime.Turn, request string) {
 	t := r.t
 	require.NoError(t, r.exec.Shutdown(t.Context()), "once more")
@@ -98,8 +99,8 @@ func (r *rig) shutAgain(turn *runtime.Turn, request string) {
 	}
 }
 
-// continued checks that the next executor knows the same outcomes, and that a
-// request can be answered there.
+// continued checks that the next executor has the same outcomes, and that a request can
+// be answered there.
 func continued(t *testing.T, next *rig, ended map[string]runtime.Outcome) {
 	ses := next.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
 	for name, out := range ended {
@@ -113,7 +114,7 @@ func continued(t *testing.T, next *rig, ended map[string]runtime.Outcome) {
 	require.NoError(t, next.exec.Shutdown(t.Context()))
 }
 
-// TestShutdownWhileACallIsJudged: what was not started is not.
+// TestShutdownWhileACallIsJudged: a handler that was not started is not started later.
 func TestShutdownWhileACallIsJudged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		judging := make(chan struct{})
@@ -133,7 +134,7 @@ func TestShutdownWhileACallIsJudged(t *testing.T) {
 	})
 }
 
-// TestShutdownAnswersWhoAwaits: nobody is left waiting for a pending call.
+// TestShutdownAnswersWhoAwaits: no caller still waits for a pending call.
 func TestShutdownAnswersWhoAwaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead, asking())}, runtime.WithPendingRequests())
@@ -152,7 +153,7 @@ func TestShutdownAnswersWhoAwaits(t *testing.T) {
 	})
 }
 
-// TestShutdownEndsRetries: no handler is run again, and what was done is taken back.
+// TestShutdownEndsRetries: no handler is run again, and what was done is rolled back.
 func TestShutdownEndsRetries(t *testing.T) {
 	for name, run := range map[string]func(begun chan<- string) readFunc{
 		"it waits": func(begun chan<- string) readFunc {
@@ -192,7 +193,7 @@ func TestShutdownEndsRetries(t *testing.T) {
 	}
 }
 
-// TestParticipantsOfALostLease are left to the next owner, who may be at work there.
+// TestParticipantsOfALostLease are left to the next owner, which may already use them.
 func TestParticipantsOfALostLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shared
@@ -219,7 +220,7 @@ func TestParticipantsOfALostLease(t *testing.T) {
 	})
 }
 
-// TestShutdownWaitsForUndo: what it does must be recorded.
+// TestShutdownWaitsForUndo: what an undo does must be recorded.
 func TestShutdownWaitsForUndo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := new(journal.Memory)

@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// A signal happens once, and wakes all who wait for it. Whoever lets it happen
-// counts those as busy who thereby have something to do again (Waiter).
+// A signal fires once, and wakes all goroutines that wait for it. With a Waiter, the goroutine that
+// fires the signal counts the goroutines that it wakes as busy.
 type signal struct {
-	wire atomic.Pointer[tripwire] // nil: it has not happened and nobody waits
+	wire atomic.Pointer[tripwire] // nil: it has not fired and no goroutine waits
 }
 
-// A tripwire is what those who wait for a signal share. It is made for the first
-// of them: most signals happen before anybody has to lie down.
+// A tripwire is what the goroutines that wait for a signal share. The first goroutine that parks
+// makes it: most signals fire before a goroutine parks.
 type tripwire struct {
 	ch      chan struct{}
-	waiting []*waitingCaller // guarded by the executor's roster; only kept for a Waiter
+	waiting []*waitingCaller // guarded by the executor's waiters; used only with a Waiter
 }
 
-// tripped is the wire of all signals that have happened.
+// tripped is the wire of all signals that have fired.
 var tripped = func() *tripwire {
 	w := &tripwire{ch: make(chan struct{})}
 	close(w.ch)
 	return w
 }()
 
-// newSignal returns a signal that has not happened.
+// newSignal returns a signal that has not fired.
 func newSignal() *signal { return &signal{} }
 
-// happened reports whether s has happened.
+// happened reports whether s has fired.
 func (s *signal) happened() bool { return s.wire.Load() == tripped }
 
-// done returns a channel that is closed when s has happened.
+// done returns a channel that is closed when s fires.
 func (s *signal) done() <-chan struct{} { return s.await().ch }
 
 // await returns the wire of s.
@@ -48,19 +48,19 @@ func (s *signal) await() *tripwire {
 	return w
 }
 
-// happen lets s happen.
+// happen fires s.
 func (s *signal) happen() {
 	if w := s.wire.Swap(tripped); w != nil && w != tripped {
 		close(w.ch)
 	}
 }
 
-// signalSpins is how often somebody who waits for a signal lets others run before
-// he lies down.
+// signalSpins is how often a goroutine that waits for a signal yields the processor before it
+// parks.
 const signalSpins = 8
 
-// spin reports whether s happens before others that can run have had a few turns
-// each: who waits for what takes a microsecond need not be put to sleep and woken.
+// spin reports whether s fires while the goroutine yields the processor a few times. A goroutine
+// that waits for about a microsecond is then not parked and woken.
 func (s *signal) spin() bool {
 	for range signalSpins {
 		if s.happened() {
@@ -71,13 +71,14 @@ func (s *signal) spin() bool {
 	return s.happened()
 }
 
-// A waitingCaller is somebody who waits for one of several signals.
+// A waitingCaller is a goroutine that waits for one of several signals.
 type waitingCaller struct{ woken bool }
 
-// A waiters knows who waits for what, for a clock that wants to know.
+// A waiters guards which goroutine waits for which signals, for a clock that counts busy
+// goroutines.
 type waiters struct{ mu sync.Mutex }
 
-// fire lets s happen.
+// fire fires s.
 func (e *Executor) fire(s *signal) {
 	if e.waiter == nil {
 		s.happen()
@@ -98,12 +99,12 @@ func (e *Executor) fire(s *signal) {
 
 // The results of wait.
 const (
-	sawA    = iota // the first signal happened
-	sawB           // the second one did
+	sawA    = iota // the first signal fired
+	sawB           // the second signal fired
 	sawDone        // done was closed
 )
 
-// wait waits until a or b happens or done is closed. b and done may be nil.
+// wait waits until a or b fires or done is closed. b and done may be nil.
 func (e *Executor) wait(a, b *signal, done <-chan struct{}) int {
 	var second <-chan struct{}
 	if b != nil {
@@ -130,8 +131,8 @@ func (e *Executor) wait(a, b *signal, done <-chan struct{}) int {
 	return saw
 }
 
-// park says that somebody waits. It returns nil when there is no need to, or
-// nobody wants to know.
+// park tells the Waiter that this goroutine waits for a or b. It returns nil when one of them has
+// fired, or there is no Waiter.
 func (e *Executor) park(a, b *signal) *waitingCaller {
 	if e.waiter == nil {
 		return nil
@@ -152,7 +153,7 @@ func (e *Executor) park(a, b *signal) *waitingCaller {
 	return w
 }
 
-// unpark says that somebody waits no longer.
+// unpark tells the Waiter that the goroutine does not wait any more.
 func (e *Executor) unpark(w *waitingCaller) {
 	if w == nil {
 		return
@@ -165,7 +166,7 @@ func (e *Executor) unpark(w *waitingCaller) {
 	}
 }
 
-// waitFor waits until s happens, at most for d, and reports whether it did.
+// waitFor waits until s fires, at most for d, and reports whether it did.
 func (e *Executor) waitFor(s *signal, d time.Duration) bool {
 	late := newSignal()
 	t := e.after(d, func() { e.fire(late) })

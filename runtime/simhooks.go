@@ -7,9 +7,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 )
 
-// Tamper changes a call that waits for consent behind everybody's back: it
-// exists to show, in simulations, that such a call does not run. Only packages
-// of this module can make a key.
+// Tamper changes the arguments of a call that waits for consent, without the checks of an edit.
+// Simulations use it to show that such a call does not run. Only packages of this module can make a
+// key.
 func (e *Executor) Tamper(_ simhooks.Key, session, callID string, input []byte) error {
 	e.approvals.mu.Lock()
 	var found *call
@@ -35,13 +35,13 @@ func (e *Executor) Tamper(_ simhooks.Key, session, callID string, input []byte) 
 	return nil
 }
 
-// Sync makes all that was recorded so far durable. A replay calls it before it
-// takes the journal over: what a recording has was durable. Only packages of this
-// module can make a key.
+// Sync makes all that was recorded so far durable. A replay calls it before it takes the journal
+// over, because all entries of a recording were durable. Only packages of this module can make a
+// key.
 func (e *Executor) Sync(simhooks.Key) error { return e.log.flushAll() }
 
-// simulate lets a simulation have its way with the calls that it makes aside of any
-// context; nil: there is none.
+// simulate lets a simulation control the calls that the executor makes without a context; nil:
+// there is no simulation.
 func (e *Executor) simulate(r *simhooks.Rig) {
 	if e.hooks = r; r != nil && r.Evaluations > 0 {
 		e.evaluations.places.limit = r.Evaluations

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// A MemorySink keeps events in memory. The zero value is ready for use.
+// A MemorySink stores events in memory. The zero value is ready for use.
 type MemorySink struct {
 	mu     sync.Mutex
 	events []Event
 }
 
-// Emit keeps a copy of e.
+// Emit stores a copy of e.
 func (s *MemorySink) Emit(e *Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ type eventJSON struct {
 	Stack       string    `json:"stack,omitempty"`
 }
 
-// MarshalJSON returns e as a JSON object; members that say nothing are left out.
+// MarshalJSON returns e as a JSON object; empty members are omitted.
 func (e Event) MarshalJSON() ([]byte, error) {
 	outcome := ""
 	if e.To.Ended() && e.Kind != EventLateResult && e.Kind != EventLingering || e.Kind == EventUnknown {
@@ -90,9 +90,9 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// A LogSink writes events to a structured log: refusals and failures, of undos
-// too, and what a restart finds of calls whose process died (tool.stale, tool.unknown),
-// as warnings, all other events at debug level.
+// A LogSink writes events to a structured log. Refusals and failures, also of undos, and what a
+// restart finds of calls whose process died (tool.stale, tool.unknown) are warnings; all other
+// events are at debug level.
 type LogSink struct{ log *slog.Logger }
 
 // NewLogSink returns a sink that writes to log.

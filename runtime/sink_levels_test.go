@@ -39,7 +39,7 @@ func TestRestartWarns(t *testing.T) {
 	})
 }
 
-// TestFailedUndoIsLoggedAsAWarning emits what a restart says of an undo that was
+// TestFailedUndoIsLoggedAsAWarning emits the event of a restart for an undo that was
 // interrupted.
 func TestFailedUndoIsLoggedAsAWarning(t *testing.T) {
 	var logged bytes.Buffer

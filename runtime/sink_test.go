@@ -61,8 +61,7 @@ func TestSinks(t *testing.T) {
 	assert.Contains(t, logged.String(), "level=WARN msg=tool.failed")
 }
 
-// TestSensitiveValuesStayInside looks for a password everywhere but in the handler.
-// A spoiler writes over everything in an event but its number.
+// A spoiler is a sink that overwrites everything in an event except its number.
 type spoiler struct{}
 
 const spoilt = "left by an earlier event"
@@ -87,8 +86,8 @@ func (spoiler) Emit(e *runtime.Event) error {
 	return nil
 }
 
-// TestEventsShowNothingOfEarlierOnes holds every event to set every field: all
-// events of an executor are one piece of memory.
+// TestEventsShowNothingOfEarlierOnes checks that every event sets every field, because
+// all events of an executor share one piece of memory.
 func TestEventsShowNothingOfEarlierOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clean, after runtime.MemorySink
@@ -108,6 +107,7 @@ func TestEventsShowNothingOfEarlierOnes(t *testing.T) {
 	})
 }
 
+// TestSensitiveValuesStayInside looks for a password everywhere except in the handler.
 func TestSensitiveValuesStayInside(t *testing.T) {
 	const password = "hunter2\"tricky"
 	login := func(run func(*loginInput) (*readOutput, error)) *runtime.Tool {
@@ -148,7 +148,7 @@ func TestSensitiveValuesStayInside(t *testing.T) {
 			assert.NotEqual(t, runtime.Completed, out.Kind)
 			require.NoError(t, r.exec.Flush(t.Context()))
 			assert.NotContains(t, lines.String(), "hunter2")
-			if name != "denied" { // a policy's message is the policy author's own
+			if name != "denied" { // the author of the policy writes its message
 				b, err := json.Marshal(out)
 				require.NoError(t, err)
 				assert.NotContains(t, string(b), "hunter2")
@@ -187,8 +187,8 @@ func TestErrorThatPanics(t *testing.T) {
 	assert.Equal(t, runtime.ReasonHandlerError, out.Reason)
 }
 
-// TestErrorHandlerThatLeavesItsGoroutine is told of the faults of a sink: of each of
-// them, and those after it get their events all the same.
+// TestErrorHandlerThatLeavesItsGoroutine is told each fault of a sink, and the sinks
+// after that one get their events.
 func TestErrorHandlerThatLeavesItsGoroutine(t *testing.T) {
 	var after runtime.MemorySink
 	var told atomic.Int32
@@ -205,8 +205,8 @@ func TestErrorHandlerThatLeavesItsGoroutine(t *testing.T) {
 	assert.Equal(t, r.sink.Events(), after.Events())
 }
 
-// TestOutcomesAsJSON: who has only the lines learns whether the state was restored,
-// which call was there before, and which request is to be answered.
+// TestOutcomesAsJSON: a reader that has only the lines learns whether the state was
+// restored, which call was there before, and which request is to be answered.
 func TestOutcomesAsJSON(t *testing.T) {
 	for want, out := range map[string]runtime.Outcome{
 		`{"call":"c1","tool":"x","outcome":"failed","reason":"handler_error","duration_ms":0,"rolled_back":true}`: {

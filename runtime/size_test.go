@@ -36,8 +36,8 @@ func TestMessagesAreBounded(t *testing.T) {
 	assert.Equal(t, id, out.CallID)
 }
 
-// TestLargeInputsAreNotKept makes a session remember calls whose inputs are far
-// too large: what it keeps of them is enough to know them again.
+// TestLargeInputsAreNotKept makes a session retain calls whose inputs are far too
+// large: what it retains is enough to recognize them.
 func TestLargeInputsAreNotKept(t *testing.T) {
 	r := newRig(t, readTool(okRead, func(s *runtime.Spec) { s.Limits.Input = 1 << 10 }))
 	run := r.run()

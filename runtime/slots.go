@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// A slots lets the handlers of one tool, or the evaluations of the policy, run,
-// limited in number, in the order in which they came.
+// A slots limits how many handlers of one tool, or evaluations of the policy, run at once. Waiters
+// get slots in the order in which they came.
 type slots struct {
-	limit  int          // 0: none
-	most   int64        // that may be inside, which includes those that are judged
+	limit  int          // 0: no limit
+	most   int64        // that may be inside, including those that the policy evaluates
 	inside atomic.Int64 // calls in flight
 
 	mu           sync.Mutex
 	running      int
-	waiting      []*signal     // happens when its owner got a slot
-	firstWaiting int           // of those that wait
+	waiting      []*signal     // each fires when its owner gets a slot
+	firstWaiting int           // index of the first signal in waiting
 	mean         time.Duration // for which a slot was held lately
 }
 
-// acquire takes a slot. When none is free it returns what to wait for.
+// acquire takes a slot. When none is free it returns the signal that fires when the caller has one.
 func (l *slots) acquire() (wait *signal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -34,11 +34,11 @@ func (l *slots) acquire() (wait *signal) {
 	return wait
 }
 
-// release gives a slot back, to the first who waits.
+// release gives a slot to the first waiter, or frees it.
 func (l *slots) release(e *Executor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.handOver(e)
+	l.releaseLocked(e)
 }
 
 // releaseAfter is release for a slot that was held for d.
@@ -46,11 +46,11 @@ func (l *slots) releaseAfter(d time.Duration, e *Executor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.took(d)
-	l.handOver(e)
+	l.releaseLocked(e)
 }
 
-// handOver is release with l.mu held.
-func (l *slots) handOver(e *Executor) {
+// releaseLocked is release with l.mu held.
+func (l *slots) releaseLocked(e *Executor) {
 	if l.firstWaiting == len(l.waiting) {
 		l.running--
 		return
@@ -63,7 +63,7 @@ func (l *slots) handOver(e *Executor) {
 	}
 }
 
-// cancelWait stops waiting. A slot that was given meanwhile is given back.
+// cancelWait stops waiting. A slot that the caller got meanwhile is released.
 func (l *slots) cancelWait(wait *signal, e *Executor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,24 +71,23 @@ func (l *slots) cancelWait(wait *signal, e *Executor) {
 		l.waiting = slices.Delete(l.waiting, i, i+1)
 		return
 	}
-	l.handOver(e)
+	l.releaseLocked(e)
 }
 
-// requestSlot takes the call's place among those that want a slot of its tool, in the
-// order of their admission.
+// requestSlot queues the call for a slot of its tool, in the order of admission.
 func (c *call) requestSlot() {
-	lane := &c.exec.slots[c.index]
-	if lane.limit == 0 {
+	s := &c.exec.slots[c.index]
+	if s.limit == 0 {
 		return
 	}
-	if c.slotGranted = lane.acquire(); c.slotGranted == nil {
+	if c.slotGranted = s.acquire(); c.slotGranted == nil {
 		c.slot = true
 	}
 }
 
-// awaitSlot waits for a slot of the tool, inside the turn's budget; without one as
-// long as a handler of the tool may take. A slot is held until the handler has
-// returned, even when its call was given up before.
+// awaitSlot waits for a slot of the tool, until the turn's budget is used up; in a turn without a
+// budget, for the deadline of the tool. The call holds the slot until its handler has returned,
+// even when the call has ended before.
 func (c *call) awaitSlot() bool {
 	if c.batch != nil && !c.batch.wait(c) {
 		return false

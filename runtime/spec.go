@@ -7,17 +7,16 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// IsAtLeastVersion0_1 is what generated code refers to, so that a runtime that
-// is older than the generator fails to compile with a readable name.
+// IsAtLeastVersion0_1 is referenced by generated code, so that a runtime that is older than the
+// generator fails to compile with a readable name.
 const IsAtLeastVersion0_1 = true
 
-// A Spec is the declaration of one tool. Generated code holds one per tool; it
-// is never changed after it was given to NewTool.
+// A Spec is the declaration of one tool. Generated code holds one per tool. It must not be changed
+// after it was given to NewTool.
 //
-// The zero value of every field is its safe or default value: a tool whose
-// effect is not declared is destructive, a deadline of 0 is DefaultDeadline,
-// limits of 0 are the defaults of Limits. What this version carries but does
-// not enforce yet is listed by Unenforced.
+// The zero value of every field is its safe or default value: a tool whose effect is not declared
+// is destructive, a deadline of 0 is DefaultDeadline, limits of 0 are the defaults of Limits.
+// Unenforced lists the fields that this version carries but does not enforce yet.
 type Spec struct {
 	Name        string // [a-z][a-z0-9_]{0,63}
 	Version     string
@@ -29,7 +28,7 @@ type Spec struct {
 	Idempotent    bool
 	Deterministic bool
 	Capabilities  []string
-	Behaviors     []string // behaviours in which the tool may run; empty: all
+	Behaviors     []string // behaviors in which the tool may run; empty: all
 	Modes         []Mode
 
 	Deadline      time.Duration // of one attempt
@@ -43,21 +42,20 @@ type Spec struct {
 	Idempotency   *Idempotency
 	Consent       *Consent
 	Undo          *UndoSpec
-	Transactional bool // all effects of a call go through participants (PartOf): one that was interrupted is rolled back, and failed
+	Transactional bool // all effects of a call go through participants (PartOf): an interrupted call is rolled back, and failed
 	Reconcile     bool
 	Artifact      *Artifact
 	Rules         Rules
-	Set           *Rules // of the whole set of tools that this one belongs to; nil: none
+	Set           *Rules // of the whole set of tools that the tool belongs to; nil: none
 	Deprecated    *Deprecation
 
-	// The published JSON Schemas (2020-12); nil when there are none. They are
-	// pointers so that the Spec of a generated tool, whose schemas are embedded
-	// files, is static data: nothing runs at start, and the compiler has no
-	// initialisation of a thousand tools in one function.
+	// The published JSON Schemas (2020-12); nil when there are none. They are pointers so that the
+	// Spec of a generated tool, whose schemas are embedded files, is static data: no code runs at
+	// start, and the compiler does not have to initialize a thousand tools in one function.
 	InputSchema, OutputSchema *string
 }
 
-// effects says for the journal where the handler has effects.
+// effects returns where the handler has effects, as the journal records it.
 func (s *Spec) effects() string {
 	switch {
 	case s.Effect == SideEffectRead:
@@ -74,32 +72,31 @@ type Mode struct {
 	Values []string
 }
 
-// Limits caps what one call, or all calls of a tool together, may use.
+// Limits are the limits of one call, or of all calls of a tool together.
 type Limits struct {
 	Input  int64 // bytes; 0: 64 KiB
 	Output int64 // bytes; 0: 1 MiB
 	Memory int64 // bytes; 0: not declared
-	// Concurrency is how many handlers run at once in one executor; 0: unlimited.
-	// Others wait, until the turn's budget is used up, or without one as long as
-	// the deadline of the tool.
+	// Concurrency is how many handlers run at once in one executor; 0: unlimited. Further calls wait
+	// until the turn's budget is used up; in a turn without a budget, for the deadline of the tool.
 	Concurrency int
-	// Queue is how many calls of the tool may wait for one of these, or be judged,
-	// beside those that run: one more is denied at_capacity at once, before the policy
-	// and the journal (SEMANTICS section 6.3). 0: 4 times Concurrency; NoQueue: none.
+	// Queue is how many calls of the tool may wait for a slot, or be evaluated, beside those that
+	// run: one more is denied at_capacity at once, before the policy and the journal (SEMANTICS
+	// section 6.3). 0: 4 times Concurrency; NoQueue: none.
 	Queue int
 }
 
 // NoQueue is Limits.Queue of a tool whose calls never wait for a slot.
 const NoQueue = -1
 
-// A Retry says how often and how fast a failed idempotent call is tried again.
+// A Retry says how often and how fast a failed idempotent call is retried.
 type Retry struct {
 	Max          int
 	Initial, Cap time.Duration
 	OnTimeout    bool // a timeout is retryable
 }
 
-// A Dedupe says whether an equal call is answered with the earlier one.
+// A Dedupe says whether an equal call is answered with the outcome of the earlier call.
 type Dedupe = rules.Dedupe
 
 // An Idempotency names the input members that identify an effect.
@@ -108,7 +105,7 @@ type Idempotency struct {
 	Window time.Duration
 }
 
-// A Consent says when and whom to ask before a call runs.
+// A Consent says when a call needs consent and from which approvers.
 type Consent struct {
 	Ask       ConsentAsk
 	Message   string
@@ -123,13 +120,13 @@ type Consent struct {
 	Reveal    []string // x-sensitive members that approvers may see
 }
 
-// An UndoSpec says how long an effect can be taken back and what is remembered for it.
+// An UndoSpec says how long a call can be undone and what is stored for that.
 type UndoSpec struct {
 	TTL         time.Duration
 	StateSchema *string // as InputSchema
 }
 
-// An Artifact says when an output is stored aside and as what.
+// An Artifact says when an output is stored as an artifact, and of which type.
 type Artifact struct {
 	Over int    // characters of the output as JSON; 0: DefaultArtifactOver
 	Type string // media type of what the output holds; empty: application/json
@@ -141,7 +138,7 @@ type Rules = rules.Rules
 // AllowedOperations limits the values of one string argument.
 type AllowedOperations = rules.AllowedOperations
 
-// A Deprecation marks a tool that should not be used any more.
+// A Deprecation marks a tool that should no longer be used.
 type Deprecation struct {
 	Since, Use, Message string
 }
@@ -153,9 +150,9 @@ const (
 	DefaultOutputLimit = 1 << 20
 )
 
-// Unenforced lists the declared fields, by their names in the declaration, that
-// this version carries but does not enforce. Callers that promise enforcement
-// to somebody must say so aloud.
+// Unenforced lists the declared fields, by their names in the declaration, that this version
+// carries but does not enforce. A caller that promises enforcement to its users must tell them
+// these exceptions.
 func (s *Spec) Unenforced() []string {
 	var names []string
 	add := func(declared bool, name string) {

@@ -17,12 +17,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// A fullable journal has no room at times. It is also one that has owners.
+// A fullable is a journal that is full at times. It has owners.
 type fullable struct {
 	journal.Memory
 	full  atomic.Bool
 	left  atomic.Int64 // appends until it is full, if positive
-	tried atomic.Int64 // while it was full
+	tried atomic.Int64 // appends while it was full
 }
 
 func (f *fullable) hasRoom() error {
@@ -54,7 +54,7 @@ func (f *fullable) all(t *testing.T) (list []journal.Entry) {
 }
 
 // TestCallsRunAgainWhenThereIsRoom fills the journal at each append of a call, for
-// longer than an owner that does not renew its lease is believed to live.
+// longer than DefaultStale.
 func TestCallsRunAgainWhenThereIsRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for left := int64(1); left <= 2; left++ {
@@ -111,8 +111,8 @@ func TestCallsRunAgainWhenThereIsRoom(t *testing.T) {
 	})
 }
 
-// TestAnswersWhileThereIsNoRoom: an answer that came before waits, one that comes
-// then is rejected and may be given again.
+// TestAnswersWhileThereIsNoRoom: an answer that came before the stall waits, an answer
+// during the stall is rejected and may be given again.
 func TestAnswersWhileThereIsNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := new(fullable)
@@ -142,7 +142,7 @@ func TestAnswersWhileThereIsNoRoom(t *testing.T) {
 	})
 }
 
-// TestShutdownWithoutRoom waits for nothing that does not come.
+// TestShutdownWithoutRoom: Shutdown does not wait for the end of the stall.
 func TestShutdownWithoutRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := new(fullable)
@@ -172,9 +172,9 @@ func TestShutdownWithoutRoom(t *testing.T) {
 	})
 }
 
-// TestNothingContradictsTheJournal lets the journal be full at random, with calls at
-// the same time: what was told completed is completed after a restart, what ran is
-// recorded, and what was denied never ran.
+// TestNothingContradictsTheJournal fills the journal at random, with concurrent calls:
+// a call that was told completed is completed after a restart, a call that ran is
+// recorded, and a call that was denied never ran.
 func TestNothingContradictsTheJournal(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -231,8 +231,9 @@ func TestNothingContradictsTheJournal(t *testing.T) {
 	}
 }
 
-// TestCommitWaitsForRoom has no room when the decision to commit is recorded: nothing
-// is committed before it is, and the call that was told to be unknown is completed then.
+// TestCommitWaitsForRoom fills the journal before the decision to commit is recorded:
+// nothing is committed before it is, and the call, whose caller was told unknown, is
+// completed then.
 func TestCommitWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, l := new(fullable), new(ledgerOfWrites)
@@ -256,7 +257,8 @@ func TestCommitWaitsForRoom(t *testing.T) {
 	})
 }
 
-// TestUndoWithoutRoom is refused before its handler runs, and can be tried again.
+// TestUndoWithoutRoom: an undo is refused before its handler runs, and can be tried
+// again.
 func TestUndoWithoutRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, undone := new(fullable), 0

@@ -10,7 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// A bell rings for every call that has started.
+// A bell is a sink that receives the id of every call that has started.
 type bell chan string
 
 func (b bell) Emit(e *runtime.Event) error {
@@ -20,8 +20,8 @@ func (b bell) Emit(e *runtime.Event) error {
 	return nil
 }
 
-// heldCall makes a call that is held when it has started, before its handler runs,
-// and returns what lets it go on, and its outcome.
+// heldCall makes a call that is held after its start, before its handler runs. It
+// returns a function that releases the call, and its outcome.
 func heldCall(t *testing.T, ctx context.Context, ran *bool) (turn *runtime.Turn, goOn func(), ended <-chan runtime.Outcome) {
 	started := make(bell, 1)
 	r := newRigWith(t, decide(runtime.Decision{Effect: runtime.EffectAllow}), []*runtime.Tool{
@@ -41,8 +41,7 @@ func heldCall(t *testing.T, ctx context.Context, ran *bool) (turn *runtime.Turn,
 	}, out
 }
 
-// TestEndedBeforeTheHandler ends a call that has started: its handler is not run for
-// nothing.
+// TestEndedBeforeTheHandler ends a call that has started: its handler does not run.
 func TestEndedBeforeTheHandler(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -54,8 +53,8 @@ func TestEndedBeforeTheHandler(t *testing.T) {
 	assert.False(t, ran)
 }
 
-// TestStartedBeforeTheBlock blocks the tool of a call that has started in the turn,
-// as another that times out does: it is used up already, and goes on.
+// TestStartedBeforeTheBlock blocks the tool of a call that has started in the turn, as
+// the timeout of another call does: the call has used its admission, and goes on.
 func TestStartedBeforeTheBlock(t *testing.T) {
 	ran := false
 	turn, goOn, ended := heldCall(t, t.Context(), &ran)

@@ -16,15 +16,15 @@ const (
 	rolledBack = stateSet(1) << StateRolledBack
 )
 
-// lifecycle holds, for every kind of event and every state in which it may
-// happen, the states that it may lead to. What is not here cannot happen.
+// lifecycle holds, for every kind of event and every state in which it may happen, the states that
+// it may lead to. Any other transition is illegal.
 var lifecycle = [...][StateRolledBack + 1]stateSet{
 	EventInvoked:   {StateDeclared: declared},
 	EventValidated: {StateDeclared: validated},
 
 	EventApprovalRequested: {
 		StateValidated:  validated,
-		StateAuthorized: validated, // after a restart, judged anew
+		StateAuthorized: validated, // after a restart, evaluated again
 	},
 	EventApprovalDecided: { // a late answer changes nothing
 		StateDeclared: declared, StateValidated: validated, StateAuthorized: authorized, StateExecuting: executing,
@@ -34,11 +34,11 @@ var lifecycle = [...][StateRolledBack + 1]stateSet{
 
 	EventAuthorized: {
 		StateValidated:  authorized,
-		StateAuthorized: authorized, // after a restart, judged anew
+		StateAuthorized: authorized, // after a restart, evaluated again
 	},
 	EventDenied: {
 		StateDeclared: failed | denied, StateValidated: denied, StateAuthorized: denied,
-		StateExecuting: denied, // that it starts could not be recorded: the handler was not let go
+		StateExecuting: denied, // the start could not be recorded, and the handler was not released
 	},
 
 	EventStarted:  {StateAuthorized: executing},
@@ -47,7 +47,7 @@ var lifecycle = [...][StateRolledBack + 1]stateSet{
 
 	EventCompleted: {StateExecuting: completed},
 	EventFailed: {
-		StateValidated: failed, // what the call would do could not be shown
+		StateValidated: failed, // the preview failed
 		StateExecuting: failed,
 	},
 	EventAborted: {
@@ -66,12 +66,12 @@ var lifecycle = [...][StateRolledBack + 1]stateSet{
 	EventConsentOff: {StateDeclared: declared},
 	EventLateResult: {StateFailed: failed, StateAborted: aborted, StateRolledBack: rolledBack},
 	EventLingering:  {StateAborted: aborted, StateRolledBack: rolledBack},
-	// EventSinkDropped is about no call.
+	// EventSinkDropped belongs to no call.
 	EventSinkDropped: {},
 }
 
-// Legal reports whether k may take a call from one state to another. EventInvoked
-// is moreover the first event of every call, and of no call a later one.
+// Legal reports whether k may take a call from one state to another. In addition, EventInvoked is
+// the first event of every call and never a later one.
 func (k EventKind) Legal(from, to State) bool {
 	return int(k) < len(lifecycle) && from <= StateRolledBack && to <= StateRolledBack &&
 		lifecycle[k][from]&(1<<to) != 0

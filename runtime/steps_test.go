@@ -12,8 +12,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// TestStepsNameNoCallToGiveUp: who makes calls cannot take one back, so that no step
-// says so. The message says whose end would help.
+// TestStepsNameNoCallToGiveUp: a caller cannot withdraw a call, so no step tells it to.
+// The message names the call whose end would help.
 func TestStepsNameNoCallToGiveUp(t *testing.T) {
 	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{
 		readTool(okRead, asking(), func(s *runtime.Spec) { s.Rules.MaxCalls = 1 }),
@@ -31,7 +31,7 @@ func TestStepsNameNoCallToGiveUp(t *testing.T) {
 	assert.Equal(t, runtime.Pending, turn.Execute(t.Context(), callOf("f3", "file_read", goodInput)).Kind, "as it was told")
 }
 
-// TestRefusalsCountOne: what a model reads of a limit of one is in the singular.
+// TestRefusalsCountOne: the message for a limit of one is in the singular.
 func TestRefusalsCountOne(t *testing.T) {
 	free, begun := make(chan struct{}), make(chan struct{})
 	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{
@@ -55,7 +55,7 @@ func TestRefusalsCountOne(t *testing.T) {
 	assert.Contains(t, message("c5", "slow"), `"slow" may be called once in a run`)
 }
 
-// TestWaitsAreRoundedUp: what a model reads is a whole number that is not too short.
+// TestWaitsAreRoundedUp: the message has a whole number that is not too short.
 func TestWaitsAreRoundedUp(t *testing.T) {
 	for passed, told := range map[time.Duration]string{
 		time.Microsecond:                          "2s",

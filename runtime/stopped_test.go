@@ -18,8 +18,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// stoppedKind is the child process that TestStoppedProcess stops. It makes calls
-// whose evaluations take 10 ms of time on a processor each, until its input ends.
+// stoppedKind names the child process that TestStoppedProcess stops. It makes calls
+// whose evaluations take 10 ms of processor time each, until its input ends.
 const stoppedKind = "stopped"
 
 func beStopped() int {
@@ -65,8 +65,8 @@ func beStopped() int {
 	}
 }
 
-// TestStoppedProcess stops a process for 150 ms in every 300 ms while it evaluates
-// its policy: no call is denied for that.
+// TestStoppedProcess stops a process for 150 ms in every 300 ms while it evaluates its
+// policy: no call is denied for that.
 func TestStoppedProcess(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), signalled+"="+stoppedKind)

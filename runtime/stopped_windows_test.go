@@ -2,5 +2,6 @@ package runtime_test
 
 const stoppedKind = "stopped"
 
-// beStopped is not called: a process cannot be stopped and continued by a signal here.
+// beStopped is not called, because a signal cannot stop and continue a process on this
+// system.
 func beStopped() int { return 2 }

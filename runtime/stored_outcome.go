@@ -6,8 +6,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A storedOutcome is an outcome as a session remembers it, for as long as it lives: most
-// have no more to say than this.
+// A storedOutcome is an outcome as a session retains it, for as long as the session exists. Most
+// outcomes have only these members.
 type storedOutcome struct {
 	kind     OutcomeKind
 	loop     Loop
@@ -15,10 +15,10 @@ type storedOutcome struct {
 	duration time.Duration
 	output   wire.Raw
 	revision string
-	more     *Outcome // all of it, when there is more
+	more     *Outcome // the whole outcome, when it has other members
 }
 
-// keep makes out the outcome of r.
+// keep stores out as the outcome of r.
 func (r *callRecord) keep(out *Outcome) {
 	r.stored = storedOutcome{
 		kind: out.Kind, loop: out.Loop, run: out.Run, duration: out.Duration, output: out.Output, revision: out.Revision,
@@ -29,7 +29,7 @@ func (r *callRecord) keep(out *Outcome) {
 	}
 }
 
-// artifact returns what is answered in place of a long output, nil if nothing is.
+// artifact returns the artifact that replaces a long output in the answer, nil if there is none.
 func (r *callRecord) artifact() *StoredOutput {
 	if later := r.later.Load(); later != nil {
 		return later.Artifact
@@ -40,7 +40,7 @@ func (r *callRecord) artifact() *StoredOutput {
 	return r.stored.more.Artifact
 }
 
-// plain reports whether o says no more than a kept holds.
+// plain reports whether o has only the members of a storedOutcome.
 func (o *Outcome) plain() bool {
 	switch {
 	case o.RolledBack, o.Artifact != nil, o.Reason != ReasonNone, o.AllReasons != nil, o.Violations != nil, o.Message != "", o.Retryable,
@@ -50,7 +50,7 @@ func (o *Outcome) plain() bool {
 	return o.Detail.empty()
 }
 
-// empty reports whether d holds nothing.
+// empty reports whether all members of d are zero.
 func (d *Detail) empty() bool {
 	switch {
 	case d.Code != "", d.Rule != "", d.At != "", d.Message != "", d.Available != nil, d.Allowed != nil, d.Max != 0, d.Used != 0,
@@ -61,13 +61,13 @@ func (d *Detail) empty() bool {
 	return true
 }
 
-// outcome returns the outcome of r, which has one.
+// outcome returns the outcome of r. r has ended.
 func (r *callRecord) outcome() (out Outcome) {
 	r.tell(&out)
 	return out
 }
 
-// tell is outcome for an outcome that is there already, and zero: they are large.
+// tell is outcome for a zero Outcome that the caller provides, because an Outcome is large.
 func (r *callRecord) tell(out *Outcome) {
 	k := &r.stored
 	if k.kind == Unknown || k.more != nil && k.more.Reason == ReasonJournalUnavailable {

@@ -11,9 +11,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// What a session keeps of an outcome is all of it, whichever fields are set: also
-// those that are added one day.
-// eachField calls check for outcomes in each of which one field is set.
+// eachField calls check for outcomes in each of which one field is set. A session must
+// retain every field of an outcome, also a field that is added later.
 func eachField(check func(field string, set func(*Outcome))) {
 	fill := func(v reflect.Value) {
 		switch v.Kind() {
@@ -49,7 +48,8 @@ func TestKeptOutcome(t *testing.T) {
 	})
 }
 
-// TestRecordedOutcome: what a record says elsewhere, or as a payload, is left out.
+// TestRecordedOutcome: what a record holds in other members, or as a payload, is
+// omitted.
 func TestRecordedOutcome(t *testing.T) {
 	eachField(func(field string, set func(*Outcome)) {
 		out := Outcome{Kind: Completed}

@@ -15,7 +15,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// slow is a journal that takes its time, and knows the last entries of its transactions.
+// slow is a journal with slow appends. It knows the last entry of each of its
+// transactions.
 type slow struct {
 	journal.Memory
 	last []uint64
@@ -37,8 +38,9 @@ func (s *slow) transaction(seq uint64) (n int) {
 	return n
 }
 
-// TestApprovalIsUsedUpWithTheStart, in one transaction, while other sessions take
-// along what changes in the book of requests.
+// TestApprovalIsUsedUpWithTheStart checks that an approval is used up in the
+// transaction of the start, while entries of other sessions include changes of the
+// requests.
 func TestApprovalIsUsedUpWithTheStart(t *testing.T) {
 	var j slow
 	r := recovered(t, &j, readTool(okRead, asking()), readTool(okRead, named("other")))

@@ -11,12 +11,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// ErrDrift is returned by an undo handler that refuses, because what it would
-// restore was changed by somebody else in the meantime.
+// ErrDrift is the error of an undo handler that refuses, because what it would restore has changed
+// since the call.
 var ErrDrift = errors.New("changed since the call")
 
-// A Tool is a Spec bound to the code that decodes, runs and encodes. It is
-// immutable and made by NewTool, mostly from generated code.
+// A Tool is a Spec with the code that decodes, runs and encodes. It is immutable. NewTool makes it,
+// usually in generated code.
 type Tool struct {
 	spec   *Spec
 	decode decodeFunc
@@ -24,30 +24,29 @@ type Tool struct {
 	hooks  hooks
 	err    error
 
-	outputs func() *redact.Schema // what spec.OutputSchema says, parsed when it is wanted
+	outputs func() *redact.Schema // returns the schema in spec.OutputSchema, parsed at first use
 }
 
 // A decodeFunc strictly decodes and checks a value.
 type decodeFunc = func([]byte, wire.Limits) (wire.Value, []wire.Violation)
 
-// hooks are what undo, preview and reconcile declare, with their types erased.
+// hooks are the handlers of undo, preview and reconcile, with their types erased.
 type hooks struct {
 	prepare   func(context.Context, wire.Value) (wire.Value, error)
 	undo      func(ctx context.Context, callID string, input, state, output wire.Value) error
 	preview   func(context.Context, wire.Value) (Preview, error)
 	reconcile func(ctx context.Context, info *CallInfo, input wire.Value) (wire.Value, error)
-	outputs   []any // typed nil pointers, to be compared with that of the tool
+	outputs   []any // typed nil pointers, compared with the output type of the tool
 
-	decodeState, decodeOutput decodeFunc // of what the journal has for undo; nil without undo
+	decodeState, decodeOutput decodeFunc // of what the journal stores for undo; nil without undo
 	err                       error
 }
 
 // A ToolOption adds a hook to a tool whose input is In.
 type ToolOption[In any] func(*hooks)
 
-// NewTool returns the tool that spec declares, whose input is checked by rule
-// and which is carried out by run. A tool that cannot work is reported by
-// NewRegistry.
+// NewTool returns the tool that spec declares. rule checks its input, and run is its handler.
+// NewRegistry reports a tool that cannot work.
 func NewTool[In input, Out wire.Value](
 	spec *Spec, rule *wire.ObjectRule, run func(context.Context, In) (Out, error), opts ...ToolOption[In],
 ) *Tool {
@@ -78,7 +77,7 @@ func NewTool[In input, Out wire.Value](
 	return t
 }
 
-// decoder returns what decodes a value of a generated type.
+// decoder returns the function that decodes a value of a generated type.
 func decoder(elem reflect.Type, rule *wire.ObjectRule) decodeFunc {
 	return func(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 		v := reflect.New(elem).Interface().(input)
@@ -89,21 +88,20 @@ func decoder(elem reflect.Type, rule *wire.ObjectRule) decodeFunc {
 	}
 }
 
-// newTool returns a tool that cannot do anything yet.
+// newTool returns a tool without code.
 func newTool(spec *Spec) *Tool {
 	return &Tool{spec: spec, outputs: sync.OnceValue(func() *redact.Schema { return redact.ParseSchema(*spec.OutputSchema) })}
 }
 
-// input is what a generated input is, by its pointer. All pointers are one shape
-// to the compiler where a constraint lists methods only: NewTool is compiled
-// once, not once per tool.
+// input is the constraint of a pointer to a generated input. All pointers have one shape for the
+// compiler where a constraint lists methods only: NewTool is compiled once, not once per tool.
 type input interface {
 	wire.Members
 	wire.Value
 }
 
-// A Codec decodes and checks the input of a dynamic tool, or what its undo needs.
-// On violations the value is ignored.
+// A Codec decodes and checks the input of a dynamic tool, or the state or output that its undo
+// needs. When it returns violations its caller ignores the value.
 type Codec interface {
 	Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation)
 }
@@ -125,11 +123,11 @@ func NewDynamicTool(spec *Spec, codec Codec, run func(context.Context, wire.Valu
 	return t
 }
 
-// A DynamicOption adds a hook to a tool without types.
+// A DynamicOption adds a hook to a dynamic tool.
 type DynamicOption func(*hooks)
 
-// WithDynamicUndo is WithUndo for a tool without types: the codecs decode state
-// and output. State and output are nil when there are none.
+// WithDynamicUndo is WithUndo for a dynamic tool: the codecs decode state and output. State and
+// output are nil when there are none.
 func WithDynamicUndo(
 	state, output Codec,
 	prepare func(ctx context.Context, input wire.Value) (wire.Value, error),
@@ -145,13 +143,13 @@ func WithDynamicUndo(
 	}
 }
 
-// WithDynamicPreview is WithPreview for a tool without types.
+// WithDynamicPreview is WithPreview for a dynamic tool.
 func WithDynamicPreview(preview func(ctx context.Context, input wire.Value) (Preview, error)) DynamicOption {
 	return func(h *hooks) { h.preview = preview }
 }
 
-// WithDynamicReconcile is WithReconcile for a tool without types. The key and the
-// fence are those of call.
+// WithDynamicReconcile is WithReconcile for a dynamic tool. The key and the fence are those of
+// call.
 func WithDynamicReconcile(reconcile func(ctx context.Context, call *CallInfo, input wire.Value) (wire.Value, error)) DynamicOption {
 	return func(h *hooks) { h.reconcile = reconcile }
 }

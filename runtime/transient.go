@@ -5,9 +5,8 @@ import (
 	"syscall"
 )
 
-// Transient marks an error of a handler as one of a resource that is exhausted for
-// the moment: an idempotent tool that declares retry is tried again. A nil err
-// stays nil.
+// Transient marks an error of a handler as that of a resource that is temporarily exhausted. The
+// executor retries an idempotent tool that declares retry. If err is nil, Transient returns nil.
 func Transient(err error) error {
 	if err == nil {
 		return nil
@@ -15,14 +14,14 @@ func Transient(err error) error {
 	return &transientError{err}
 }
 
-// A transientError is an error of a resource.
+// A transientError is an error that Transient marked.
 type transientError struct{ error }
 
 // Unwrap returns the error that was marked.
 func (e *transientError) Unwrap() error { return e.error }
 
-// isTransient reports whether err is one of a resource: marked, or the system's own
-// for processes, descriptors, memory and disks that are used up.
+// isTransient reports whether err is that of an exhausted resource: marked, or an error of the
+// system for processes, descriptors, memory or disk space.
 func isTransient(err error) bool {
 	var marked *transientError
 	if errors.As(err, &marked) {

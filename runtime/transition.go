@@ -7,26 +7,26 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
-// A note is what a transition has to tell beside itself.
+// A note is the data of a transition beside its event and states.
 type note struct {
 	at      time.Time
-	kind    OutcomeKind // when the call ends, as the next two; a pointer to the outcome would move it to the heap
+	kind    OutcomeKind // when the call ends, as are the next two; a pointer to the outcome would move it to the heap
 	reason  Reason
 	reasons []Reason
-	fault   *CallError     // what went wrong, for operators
-	text    string         // of it, or of what stands behind a refusal, without sensitive values
+	fault   *CallError     // for operators
+	text    string         // of fault, or of the cause of a refusal, without sensitive values
 	output  int            // bytes
 	answer  *consent.Event // to a request for consent
 	undo    *UndoResult    // of an undo that failed
-	edited  bool           // by that answer
+	edited  bool           // that answer edited the arguments
 	by      string
 	ends    bool // the call has its outcome now
-	session bool // the lock of the session is held: what changed in its rule state belongs to this
+	session bool // the lock of the session is held: the entry takes the changes of its rule state
 }
 
-// transition takes the call to another state. It is the only function that
-// does, and the only one that emits an event. c.mu is held, once others know
-// the call: what a tool or a policy wrote is not called here.
+// transition takes the call to another state. No other function changes the state or emits the
+// event of a call. c.mu is held once other goroutines know the call, so transition calls no code of
+// a tool or a policy.
 func (c *call) transition(kind EventKind, to State, n *note) {
 	from := c.state
 	if c.invoked == (kind == EventInvoked) || !kind.Legal(from, to) {
@@ -73,8 +73,8 @@ func (c *call) transition(kind EventKind, to State, n *note) {
 	c.exec.deliver()
 }
 
-// tells returns what the event of an ending says to operators. It may run code
-// of the tool: no lock is held, and the call can still be ended by its timer.
+// tells returns the text that the event of an outcome has for operators. It may run code of the
+// tool: no lock is held, and the timer can still end the call.
 func (c *call) tells(out *Outcome, fault *CallError) string {
 	if fault == nil && len(out.Violations)+len(out.Denials) == 0 {
 		return ""
@@ -82,7 +82,7 @@ func (c *call) tells(out *Outcome, fault *CallError) string {
 	return c.tellsSlow(out, fault)
 }
 
-// tellsSlow is tells when there is something to say.
+// tellsSlow is tells when there is a fault, a violation or a denial.
 func (c *call) tellsSlow(out *Outcome, fault *CallError) string {
 	switch {
 	case c.dry || !c.exec.told():
@@ -93,17 +93,17 @@ func (c *call) tellsSlow(out *Outcome, fault *CallError) string {
 	return c.redactText(explain(out))
 }
 
-// told reports whether anybody is told of events.
+// told reports whether there is a sink or a journal for events.
 func (e *Executor) told() bool { return len(e.sinks) > 0 || e.log.on() }
 
-// next returns the next event, which has its number and nothing else yet: there
-// is one piece of memory for all of them. e.emitting is held.
+// next returns the next event, which has only its number yet. All events share one piece of memory.
+// e.emitting is held.
 func (e *Executor) next() *Event {
 	e.event = Event{Seq: e.event.Seq + 1}
 	return &e.event
 }
 
-// emit hands an event that is no transition of a call to the sinks.
+// emit passes an event that is no transition of a call to the sinks.
 func (e *Executor) emit(ev *Event) {
 	e.emitting.Lock()
 	defer e.emitting.Unlock()
@@ -113,7 +113,7 @@ func (e *Executor) emit(ev *Event) {
 	e.deliver()
 }
 
-// deliver hands the event to the sinks. e.emitting is held.
+// deliver passes the event to the sinks. e.emitting is held.
 func (e *Executor) deliver() {
 	for _, q := range e.sinks {
 		q.emit(&e.event)

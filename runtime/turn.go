@@ -11,20 +11,20 @@ import (
 type TurnConfig struct {
 	Budget      time.Duration // for all calls of the turn together; 0: none, negative: used up
 	Cap         time.Duration // for each attempt of a call, where its tool declares a longer deadline; 0: none, negative: used up, as by Budget
-	ConsentWait time.Duration // how long a caller waits for somebody's consent before its call is pending; 0: not at all
+	ConsentWait time.Duration // how long a caller waits for consent before its call is pending; 0: not at all
 }
 
-// A Turn is one message of the model and its calls. The zero value refuses them.
+// A Turn is one message of the model and its calls. The zero value denies them.
 type Turn struct {
 	run      *Run
 	ends     time.Time     // zero: no budget
 	limit    time.Duration // of an attempt; 0: that of its tool
 	patience time.Duration
-	minimum  time.Duration // what of the budget a call must find
+	minimum  time.Duration // the part of the budget that a call needs to be admitted
 
 	blocking atomic.Bool // blocked is not empty
 	mu       sync.Mutex
-	blocked  map[int]struct{} // positions of tools that timed out for good
+	blocked  map[int]struct{} // positions of tools that timed out and must not run again in the turn
 }
 
 // Turn starts a turn of r. Its budget runs from now.
@@ -43,22 +43,22 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 	return t
 }
 
-// A Call is what a model asks for.
+// A Call is one tool call of a model.
 type Call struct {
 	ID       string // the caller's id, unique in the session; empty: one is made
 	Tool     string
 	Input    []byte            // JSON
-	Metadata map[string]string // for the handler; not judged. It must not be changed
+	Metadata map[string]string // for the handler; no policy sees it. It must not be changed
 
-	Principal string // on whose behalf, as by Run.WithPrincipal; empty: that of the run
+	Principal string // of the call, as by Run.WithPrincipal; empty: that of the run
 }
 
-// Execute carries out a call and returns how it ended. It never panics, and it
-// returns when the outcome is known: at the deadline at the latest, or as soon
-// as ctx is done, whatever the handler does.
+// Execute carries out a call and returns its outcome. It never panics. It returns when the outcome
+// is known: at the deadline at the latest, or as soon as ctx is done, whether or not the handler
+// has returned.
 //
-// A call with the id and the arguments of an earlier call of the session is not
-// run again: it gets the outcome of the earlier one, when that has it.
+// A call with the id and the arguments of an earlier call of the session is not run again: it gets
+// the outcome of the earlier call, once that call has ended.
 func (t *Turn) Execute(ctx context.Context, in Call) (out Outcome) {
 	ctx = orBackground(ctx)
 	switch c, earlier := t.begin(ctx, in, nil); {
@@ -72,7 +72,7 @@ func (t *Turn) Execute(ctx context.Context, in Call) (out Outcome) {
 	return out
 }
 
-// begin gives a call to a worker, unless it ends before, or is an earlier one.
+// begin passes a call to a worker, unless it ends before or repeats an earlier call.
 func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *callRecord) {
 	if c, earlier = t.open(ctx, in, ctx.Done()); c == nil || earlier != nil {
 		return nil, earlier
@@ -82,7 +82,7 @@ func (t *Turn) begin(ctx context.Context, in Call, b *batch) (c *call, earlier *
 	return c, nil
 }
 
-// launch gives a call that is new to a worker, unless it ends before.
+// launch passes a new call to a worker, unless the call ends before.
 func (t *Turn) launch(c *call) {
 	if c.declare() {
 		c.exec.workers.take(c)
@@ -91,9 +91,9 @@ func (t *Turn) launch(c *call) {
 	}
 }
 
-// advance takes a call through the states that are left to it. It runs in a
-// goroutine of its own, because policies and handlers may hang: then somebody else
-// ends the call, and the next step finds it so.
+// advance takes a call through its remaining states. It runs in the goroutine of a worker, because
+// policies and handlers may hang. In that case the timer or the caller ends the call, and the next
+// step stops.
 func (c *call) advance() {
 	defer c.leave()
 	if c.rejudging {
@@ -101,24 +101,23 @@ func (c *call) advance() {
 		c.returned = true
 		return
 	}
-	_ = (c.resumed() || (c.readmits || c.validate()) && c.checkGates()) && // once, before it waited for consent
+	_ = (c.resumed() || (c.readmits || c.validate()) && c.checkGates()) && // done already when the call waited for consent
 		c.decide() &&
-		(c.attempt > 0 || c.awaitSlot() && c.start()) && // unless that was one step with its admission
+		(c.attempt > 0 || c.awaitSlot() && c.start()) && // unless it started in one step with its admission
 		c.attempts()
 	c.returned = true
 }
 
-// A Verdict is what WhatIf found out.
+// A Verdict is the result of WhatIf.
 type Verdict struct {
 	Runs     bool     // the handler would be started
-	Outcome  Outcome  // why not, when it would not be
-	Decision Decision // of the policy; zero when it was not asked
-	Input    []byte   // JSON of what the handler would get; nil when the input is invalid, or was not read
+	Outcome  Outcome  // the refusal, when the handler would not be started
+	Decision Decision // of the policy; zero when it was not evaluated
+	Input    []byte   // JSON of the arguments of the handler; nil when the input is invalid, or was not read
 }
 
-// WhatIf judges a call as Execute would, on the same path, and stops where the
-// handler would be started. It changes nothing, emits no event and neither
-// looks at nor takes the call's id.
+// WhatIf decides a call as Execute would, on the same path, and stops where the handler would be
+// started. It changes nothing, emits no event, and neither checks nor uses the call's id.
 func (t *Turn) WhatIf(ctx context.Context, in Call) Verdict {
 	ctx = orBackground(ctx)
 	c := t.newCall(ctx, in)
@@ -138,7 +137,7 @@ func (t *Turn) WhatIf(ctx context.Context, in Call) Verdict {
 	return c.verdict()
 }
 
-// noRun is the outcome of a call in a turn that belongs to no run.
+// noRun returns the outcome of a call in a turn that belongs to no run.
 func noRun(in Call) Outcome {
 	return Outcome{
 		CallID: in.ID, Tool: in.Tool, Kind: Denied,
@@ -147,7 +146,7 @@ func noRun(in Call) Outcome {
 	}
 }
 
-// left returns how much of the budget is left at now; ok is false when there is none to keep to.
+// left returns how much of the budget is left at now; ok is false when the turn has no budget.
 func (t *Turn) left(now time.Time) (d time.Duration, ok bool) {
 	if t.ends.IsZero() {
 		return 0, false
@@ -169,7 +168,7 @@ func (t *Turn) block(i int) {
 // blocks reports whether the tool at position i is blocked.
 func (t *Turn) blocks(i int) bool { return t.blocking.Load() && t.isBlocked(i) }
 
-// isBlocked is blocks when some tool is blocked.
+// isBlocked is blocks when at least one tool is blocked.
 func (t *Turn) isBlocked(i int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

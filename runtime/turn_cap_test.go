@@ -13,8 +13,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// TestCapBoundsEveryAttempt: an attempt has the cap of its turn where its tool
-// declares more, and so has each that follows.
+// TestCapBoundsEveryAttempt: each attempt has the cap of its turn if its tool declares
+// more.
 func TestCapBoundsEveryAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var had []time.Duration
@@ -31,8 +31,8 @@ func TestCapBoundsEveryAttempt(t *testing.T) {
 	})
 }
 
-// TestCapOnEveryPath: the attempts of calls that wait for a batch, a slot or
-// nothing, and of one without a caller.
+// TestCapOnEveryPath: the cap bounds the attempts of calls that wait for a batch, a
+// slot or nothing, and of a call without a caller.
 func TestCapOnEveryPath(t *testing.T) {
 	for name, execute := range map[string]func(*runtime.Turn){
 		"alone":    func(turn *runtime.Turn) { turn.Execute(context.Background(), callOf("c1", "file_read", goodInput)) },
@@ -66,8 +66,8 @@ func batch(turn *runtime.Turn, mode runtime.BatchMode) {
 	}, mode)
 }
 
-// TestCapGivesNoTime: a cap above the tool's deadline changes nothing, one below
-// zero lets nothing run, and the turn's budget still bounds the call.
+// TestCapGivesNoTime: a cap above the tool's deadline changes nothing, a cap below zero
+// denies all calls, and the turn's budget still bounds the call.
 func TestCapGivesNoTime(t *testing.T) {
 	for name, c := range map[string]struct {
 		turn runtime.TurnConfig
@@ -98,7 +98,7 @@ func TestCapGivesNoTime(t *testing.T) {
 	assert.Equal(t, runtime.ReasonDeadline, out.Reason)
 }
 
-// TestCapAfterARestart: it bounds the attempts of the next process too.
+// TestCapAfterARestart: the cap bounds the attempts of the next process too.
 func TestCapAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory

@@ -11,13 +11,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// An UndoRequest says what is to be undone: one call or all of a run.
+// An UndoRequest says what is to be undone: one call or all calls of a run.
 type UndoRequest struct {
 	CallID string
 	RunID  string // when CallID is empty
 	By     string
 	Reason string
-	DryRun bool // only say what would be undone, and what later calls have touched since
+	DryRun bool // only report what would be undone, and which later calls share something with it
 }
 
 // An UndoKind says how an undo ended.
@@ -41,7 +41,7 @@ func (k UndoKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil
 // An UndoReason says why an undo was rejected, or failed.
 type UndoReason uint8
 
-// The reasons, in the order in which they are looked for.
+// The reasons, in the order in which they are checked.
 const (
 	UndoReasonNone UndoReason = iota
 	UndoUnknownCall
@@ -53,8 +53,8 @@ const (
 	UndoStillRunning
 	UndoDenied
 	UndoHandlerError
-	UndoUnrecorded    // the journal cannot be written: when the result failed it was tried
-	UndoTimedOut      // the undo handler outlived the deadline of the tool
+	UndoUnrecorded    // the journal cannot be written; with UndoFailed the undo was attempted
+	UndoTimedOut      // the undo handler ran past the deadline of the tool
 	UndoCancelled     // the context of Undo ended, or the executor was shut down
 	UndoCommitFailed  // a participant could not commit what the undo handler did
 	UndoUnknown       // it is not known whether what the undo handler did was committed
@@ -73,23 +73,23 @@ func (r UndoReason) String() string { return nameOf("undo reason", undoReasonNam
 // MarshalText returns the name of r.
 func (r UndoReason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// An UndoResult says what an undo did. Of a call Kind, Reason and the two texts are
-// set, of a run the lists of call ids, each in the order in which they were tried.
+// An UndoResult says what an undo did. The result for a call has Kind, Reason and the two texts.
+// The result for a run has the lists of call ids, each in the order of the attempts.
 type UndoResult struct {
 	Kind        UndoKind
 	Reason      UndoReason
-	Message     string // why, as a model may see it: the error of the handler only with safe_errors or Public
-	Err         string // why, for operators; sensitive values of the call are taken out
+	Message     string // the cause, as a model may see it: the error of the handler only with safe_errors or Public
+	Err         string // the cause, for operators; sensitive values of the call are removed
 	Undone      []string
 	Failed      []string
 	NotUndoable []string
-	Reads       []string     // calls of tools that only read and declare no undo: there is nothing to take back
-	Calls       []UndoneCall // of a run, or a dry run: all of these, in the order in which they were tried
+	Reads       []string     // calls of tools that only read and declare no undo: there is nothing to undo
+	Calls       []UndoneCall // of a run, or a dry run: all calls, in the order of the attempts
 	Complete    bool         // Failed and NotUndoable are empty
 }
 
-// An UndoneCall says what became of one call of a run that was undone. Of a call
-// that only reads Kind is UndoRejected and Reason UndoNothingToUndo.
+// An UndoneCall is the result for one call of the undo of a run. For a call that only reads, Kind
+// is UndoRejected and Reason UndoNothingToUndo.
 type UndoneCall struct {
 	CallID, Tool string
 	Kind         UndoKind
@@ -98,30 +98,28 @@ type UndoneCall struct {
 	Later        []LaterCall // of a dry run: in the order in which they were made
 }
 
-// An undoable is what is known of undoing a call.
+// An undoable is the state of a call with respect to undo.
 type undoable struct {
 	possible bool // its handler was started, and its tool declares undo
 	done     bool // it was undone
 	busy     bool // it is being undone
 	ended    time.Time
-	lost     error // why the journal does not say any more what it needs
+	lost     error // why the journal no longer has what the undo needs
 }
 
-// Undo takes back the effects of a call, or of all calls of a run that
-// succeeded, the last first: the tool's undo handler is called, if it has one,
-// what the call opened is closed again, and its groups are free. Its slot and its
-// cooldown stay. The policy is asked first, with PolicyInput.Undo.
+// Undo reverses the effects of a call, or of all calls of a run that succeeded, the last first. It
+// calls the tool's undo handler, if it has one, closes again what the call opened, and frees its
+// groups. The slot and the cooldown of the call stay. The policy decides about the undo first, with
+// PolicyInput.Undo.
 //
-// An undo handler runs as the handler of a call does: with the deadline of the
-// tool, which ends earlier when ctx ends, under a fence (Commit), and in one
-// transaction over the participants (PartOf), which is rolled back when the
-// handler fails. An undo that failed can be tried again. What it did outside of
-// participants is not known then, so that an undo handler has to look at what
-// there is.
+// An undo handler runs like the handler of a call: with the deadline of the tool, which ends
+// earlier when ctx ends, under a fence (Commit), and in one transaction over the participants
+// (PartOf), which is rolled back when the handler fails. A failed undo can be tried again. Its
+// effects outside of participants are then not known, so an undo handler must check the present
+// state.
 //
-// A dry run (UndoRequest.DryRun) calls no handler, records nothing and changes
-// nothing. The policy is asked. What an undo handler finds out, such as drift, it
-// cannot know.
+// A dry run (UndoRequest.DryRun) calls no handler, records nothing and changes nothing. The policy
+// is evaluated. A dry run cannot tell what only the undo handler finds out, such as drift.
 func (s *Session) Undo(ctx context.Context, req UndoRequest) UndoResult {
 	ctx = orBackground(ctx)
 	if s == nil || s.exec == nil {
@@ -163,8 +161,8 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult)
 	return all
 }
 
-// succeeded returns the calls of a run that completed and were not undone, the
-// last first. It looks at no calls of other runs.
+// succeeded returns the calls of a run that completed and were not undone, the last first. It
+// visits no calls of other runs.
 func (s *Session) succeeded(run string) (list []*callRecord) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,18 +174,18 @@ func (s *Session) succeeded(run string) (list []*callRecord) {
 	return list
 }
 
-// onlyReads reports whether the calls of a tool leave nothing that could be taken back.
+// onlyReads reports whether the calls of a tool have no effect that could be undone.
 func (e *Executor) onlyReads(name string) bool {
 	tool, _, known := e.reg.Lookup(name)
 	return known && tool.spec.Effect == SideEffectRead && tool.spec.Undo == nil
 }
 
-// of returns what became of a call, of which res is the result.
+// of returns the UndoneCall of r, whose result is res.
 func (res *UndoResult) of(r *callRecord) UndoneCall {
 	return UndoneCall{CallID: r.id, Tool: r.tool, Kind: res.Kind, Reason: res.Reason, Message: res.Message, Err: res.Err}
 }
 
-// add adds what became of a call.
+// add adds the result for one call to that for the run.
 func (all *UndoResult) add(r *callRecord, one *UndoResult) {
 	all.Calls = append(all.Calls, one.of(r))
 	list := &all.Failed
@@ -226,12 +224,12 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 	return c.concludeUndo(req.By, fault)
 }
 
-// concludeUndo records how an undo of c went. A commit that its caller has left
-// concludes it when there is room for its decision (SEMANTICS section 6.4).
+// concludeUndo records the result of an undo of c. If the caller of the undo left a decided commit,
+// that commit calls concludeUndo when the journal can be written again (SEMANTICS section 6.4).
 func (c *call) concludeUndo(by string, fault *undoFault) UndoResult {
 	e := c.exec
-	if fault != nil && fault.why == UndoUnrecorded && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery says what became of it
-		c.letGoOf()
+	if fault != nil && fault.why == UndoUnrecorded && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
+		c.releaseClaim()
 		e.report(c.faulty(ReasonJournalUnavailable, fault.err))
 		return c.undoFailed(fault)
 	}
@@ -243,8 +241,8 @@ func (c *call) concludeUndo(by string, fault *undoFault) UndoResult {
 	return res
 }
 
-// settleUndo notes how an undo went: one step of the session. A fault says why it
-// failed.
+// settleUndo applies the result of an undo, in one step of the session. fault is nil when the undo
+// succeeded.
 func (s *Session) settleUndo(c *call, by string, fault *undoFault) UndoResult {
 	if fault != nil {
 		return c.settleUndoFailed(by, fault)
@@ -261,13 +259,13 @@ func (s *Session) settleUndo(c *call, by string, fault *undoFault) UndoResult {
 	return UndoResult{Kind: UndoOK}
 }
 
-// undone notes that c was undone. The locks of c and its session are held.
+// undone records that c was undone. The locks of c and its session are held.
 func (c *call) undone(now time.Time, by string) {
 	c.record.undo.busy, c.record.undo.done = false, true
 	c.transition(EventUndone, StateRolledBack, &note{at: now, by: by, session: true})
 }
 
-// settleUndoFailed notes that c was not undone.
+// settleUndoFailed records that c was not undone.
 func (c *call) settleUndoFailed(by string, fault *undoFault) UndoResult {
 	res := c.undoFailed(fault)
 	c.mu.Lock()
@@ -283,7 +281,8 @@ func (c *call) settleUndoFailed(by string, fault *undoFault) UndoResult {
 	return res
 }
 
-// beginUndo says why a call cannot be undone, or keeps others from undoing it.
+// beginUndo returns why a call cannot be undone. If it can, beginUndo keeps other goroutines from
+// undoing it.
 func (s *Session) beginUndo(r *callRecord) UndoReason {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -292,7 +291,7 @@ func (s *Session) beginUndo(r *callRecord) UndoReason {
 	return why
 }
 
-// mayNotUndo says why a call cannot be undone. s.mu is held.
+// mayNotUndo returns why a call cannot be undone, UndoReasonNone when it can. s.mu is held.
 func (s *Session) mayNotUndo(r *callRecord) UndoReason {
 	tool, _, known := s.exec.reg.Lookup(r.tool)
 	now := s.exec.now()
@@ -316,7 +315,7 @@ func (s *Session) mayNotUndo(r *callRecord) UndoReason {
 	return UndoReasonNone
 }
 
-// undoAllowed asks the policy whether the call may be undone.
+// undoAllowed evaluates the policy for the undo of the call.
 func (c *call) undoAllowed(ctx context.Context) *undoFault {
 	s := c.run.session
 	s.mu.Lock()
@@ -354,7 +353,7 @@ func (c *call) undo(ctx context.Context, by string) *undoFault {
 	switch {
 	case c.tool.hooks.prepare == nil || isPrepared:
 	case c.left.Load():
-		return nil // the call ended before its handler was let go: nothing was done
+		return nil // the call ended before its handler was released: it had no effect
 	default:
 		return &undoFault{why: UndoHandlerError, err: errPreparing}
 	}
@@ -363,7 +362,7 @@ func (c *call) undo(ctx context.Context, by string) *undoFault {
 	})
 }
 
-// guard calls f; a panic is its error.
+// guard calls f and returns its error. A panic becomes an error.
 func guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -376,15 +375,15 @@ func guard(f func() error) (err error) {
 	return err
 }
 
-// A foreign error was made by others, who are asked only once what it says:
-// where they may hang.
+// A foreign is an error of code outside of the engine, with its text. The text is read once, in
+// guard, because the Error method may hang.
 type foreign struct {
 	text string
 	err  error
 }
 
-// Error returns what the error says.
+// Error returns the text of the error.
 func (f *foreign) Error() string { return f.text }
 
-// Unwrap returns the error.
+// Unwrap returns the original error.
 func (f *foreign) Unwrap() error { return f.err }

@@ -10,8 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// An undo handler runs as the handler of a call does (SEMANTICS section 6.4): with a
-// deadline, under a fence, in one transaction over the participants.
+// An undo handler runs like the handler of a call (SEMANTICS section 6.4): with a deadline, under a
+// fence, in one transaction over the participants.
 
 var (
 	errUndoCancelled = errors.New("the context of the undo ended")
@@ -22,33 +22,33 @@ var (
 type undoFault struct {
 	why      UndoReason
 	err      error
-	kept     bool // what the handler did through participants was not taken back
-	pending  bool // a decided commit goes on, and concludes the undo when it ends
+	kept     bool // what the handler did through participants was not rolled back
+	pending  bool // a decided commit continues, and concludes the undo when it ends
 	expected bool // a policy has decided so: it is no fault of the program
 }
 
 // An undoAttempt is one run of an undo handler.
 type undoAttempt struct {
-	of   *call // that is undone
-	call *call // that the handler's context belongs to
+	of   *call // the call that is undone
+	call *call // the call of the handler's context
 	by   string
-	late *signal // happens when the attempt was ended from outside
+	late *signal // fires when the attempt is ended from outside
 
-	why     UndoReason // of that; guarded by call.mu, as the next
+	why     UndoReason // of the end from outside; guarded by call.mu, as are the fields below
 	decided bool       // to commit
-	ended   bool       // the goroutine of the handler has
-	left    bool       // by its caller, while a decided commit went on
+	ended   bool       // the goroutine of the handler has ended
+	left    bool       // by its caller, while a decided commit continued
 }
 
-// undoAttempts are the undo handlers that run, so that they end with the executor,
-// or with its ownership of the journal.
+// undoAttempts are the undo handlers that run. They end with the executor, or with its ownership of
+// the journal.
 type undoAttempts struct {
 	mu      sync.Mutex
 	running map[*undoAttempt]struct{}
 	halted  bool
 }
 
-// add adds an attempt. It reports false when none may begin any more.
+// add adds an attempt. It reports false when no attempt may begin any more.
 func (l *undoAttempts) add(a *undoAttempt) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +79,7 @@ func (l *undoAttempts) all() (list []*undoAttempt) {
 	return list
 }
 
-// abort tells all undo handlers to stop: the executor is shutting down.
+// abort cancels all undo handlers, because the executor is shutting down.
 func (l *undoAttempts) abort() {
 	for _, a := range l.all() {
 		a.call.mu.Lock()
@@ -89,8 +89,7 @@ func (l *undoAttempts) abort() {
 	}
 }
 
-// halt gives all attempts up: nothing is recorded of them any more, and the next
-// recovery settles what they did.
+// halt ends all attempts without recording them. The next recovery settles what they did.
 func (l *undoAttempts) halt() {
 	l.mu.Lock()
 	l.halted = true
@@ -100,8 +99,8 @@ func (l *undoAttempts) halt() {
 	}
 }
 
-// undoAttempt returns an attempt to undo c. Its call shares the record of c and the
-// key of its effect; it is never admitted, and no rule knows it.
+// undoAttempt returns an attempt to undo c. The call of the attempt shares the record of c and the
+// key of its effect. It is never admitted, and is not in the rule state.
 func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 	now := c.exec.now()
 	u := &call{
@@ -116,7 +115,8 @@ func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 	return &undoAttempt{of: c, call: u, by: by, late: newSignal()}
 }
 
-// run calls the undo handler and commits what it did. The intent is durable before.
+// run calls the undo handler and commits what it did. The intent is durable before the handler
+// starts.
 func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 	u, e := a.call, a.call.exec
 	if !e.undos.add(a) {
@@ -134,7 +134,7 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 	go func() {
 		defer e.busy(-1)
 		defer e.fire(done)
-		if fault := a.runHandler(handler); !a.say(fault, result) {
+		if fault := a.runHandler(handler); !a.deliver(fault, result) {
 			a.of.concludeUndo(a.by, fault)
 		}
 	}()
@@ -149,7 +149,7 @@ func (a *undoAttempt) runHandler(handler func(context.Context) error) *undoFault
 	err := guard(func() error { return handler(a.call.running) })
 	switch in := a.returned(); {
 	case !in:
-		return nil // finish says why
+		return nil // finish returns the fault
 	case err == nil:
 		return a.commit()
 	case errors.Is(err, ErrDrift):
@@ -160,8 +160,8 @@ func (a *undoAttempt) runHandler(handler func(context.Context) error) *undoFault
 	return &undoFault{why: UndoHandlerError, err: err}
 }
 
-// returned notes that the handler has returned. It reports whether that was before
-// the attempt was ended, by the clock: nothing ends it from outside any more then.
+// returned records that the handler has returned. It reports whether the handler returned in time,
+// by the clock. If so, the attempt can no longer be ended from outside.
 func (a *undoAttempt) returned() bool {
 	u := a.call
 	u.mu.Lock()
@@ -197,7 +197,7 @@ func (a *undoAttempt) commit() *undoFault {
 	switch {
 	case err != nil:
 		return failed(err)
-	case len(seals) == 0: // nothing was changed: there is nothing to decide
+	case len(seals) == 0: // nothing was changed: there is no decision to record
 		u.commitAll(parts)
 		return nil
 	}
@@ -213,8 +213,8 @@ func (a *undoAttempt) commit() *undoFault {
 	return nil
 }
 
-// decide records that what the handler did will stand, and returns when that is
-// durable. From here on recovery commits it.
+// decide records the decision to commit, and returns when it is durable. From then on recovery
+// commits what the handler did.
 func (a *undoAttempt) decide(seals []journal.Seal) error {
 	u := a.call
 	u.mu.Lock()
@@ -234,7 +234,7 @@ func (a *undoAttempt) decide(seals []journal.Seal) error {
 	return a.record(r, u.exec.log.flushPatiently)
 }
 
-// record adds an entry about the undo, and returns when it is durable by flush.
+// record adds an entry about the undo, and returns when flush has made it durable.
 func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error {
 	c, l := a.of, &a.of.exec.log
 	if !l.on() {
@@ -256,7 +256,7 @@ func (a *undoAttempt) end(why UndoReason, cause uint32) {
 	case u.ending:
 		u.mu.Unlock()
 		return
-	case u.committing: // it stands, and has the time of grace: the journal may be full
+	case u.committing: // the handler has returned, and the commit has a grace period: the journal may be full
 		u.mu.Unlock()
 		u.exec.fire(a.late)
 		return
@@ -268,8 +268,8 @@ func (a *undoAttempt) end(why UndoReason, cause uint32) {
 	u.exec.fire(a.late)
 }
 
-// finish says how the attempt went, and takes back what is not to stand. A commit
-// has the time of grace.
+// finish returns the result of the attempt, and rolls back what must not be committed. A commit has
+// a grace period.
 func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault {
 	u := a.call
 	u.mu.Lock()
@@ -282,9 +282,9 @@ func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault 
 	case !u.exec.waitFor(done, grace) && a.leave():
 		return &undoFault{why: UndoUnknown, err: errCommitting, pending: true}
 	default:
-		fault = a.heard(result)
+		fault = a.receive(result)
 	}
-	if fault == nil || fault.why == UndoUnknown || fault.why == UndoUnrecorded { // the last two are for recovery
+	if fault == nil || fault.why == UndoUnknown || fault.why == UndoUnrecorded { // recovery settles the last two
 		return fault
 	}
 	u.mu.Lock()
@@ -299,9 +299,9 @@ func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault 
 	return fault
 }
 
-// say tells the caller how the attempt went. It reports false when the caller has
-// left: the goroutine of the handler concludes the undo then.
-func (a *undoAttempt) say(fault *undoFault, result chan<- *undoFault) bool {
+// deliver passes the result of the attempt to the caller. It reports false when the caller has
+// left; the goroutine of the handler then concludes the undo.
+func (a *undoAttempt) deliver(fault *undoFault, result chan<- *undoFault) bool {
 	a.call.mu.Lock()
 	defer a.call.mu.Unlock()
 	a.ended = true
@@ -311,9 +311,9 @@ func (a *undoAttempt) say(fault *undoFault, result chan<- *undoFault) bool {
 	return !a.left
 }
 
-// heard returns what the goroutine of the handler said, which has ended, or was kept
-// from committing.
-func (a *undoAttempt) heard(result <-chan *undoFault) *undoFault {
+// receive returns the result from the goroutine of the handler, which has ended or was kept from
+// committing.
+func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
 	a.call.mu.Lock()
 	ended := a.call.ending
 	a.call.mu.Unlock()
@@ -328,14 +328,14 @@ func (a *undoAttempt) heard(result <-chan *undoFault) *undoFault {
 	}
 }
 
-// leave reports whether the caller leaves a commit that has not ended in time,
-// because it was decided. One that was not will not be.
+// leave reports whether the caller leaves a commit that has not ended in time, because it was
+// decided. It prevents a commit that was not decided.
 func (a *undoAttempt) leave() bool {
 	u := a.call
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
-	case a.ended: // just now
+	case a.ended: // it has ended just now
 	case a.decided:
 		a.left = true
 	default:
@@ -363,7 +363,7 @@ func (a *undoAttempt) stopped() *undoFault {
 	return fault
 }
 
-// undoFailed returns what an undo answers that failed.
+// undoFailed returns the result of an undo that failed.
 func (c *call) undoFailed(fault *undoFault) UndoResult {
 	res := UndoResult{Kind: UndoFailed, Reason: fault.why}
 	if fault.why == UndoDenied || fault.why == UndoDrift {

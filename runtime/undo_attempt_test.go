@@ -18,8 +18,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// restoreTool writes through a participant, and its undo handler does too, by the
-// same helper; then it does what after says.
+// restoreTool returns a tool that writes through a participant. Its undo handler does
+// so too, and then calls after.
 func restoreTool(l *ledgerOfWrites, after func(context.Context) error, change ...func(*runtime.Spec)) *runtime.Tool {
 	spec := &runtime.Spec{Name: "put", Effect: runtime.SideEffectWrite, Deadline: time.Second, Undo: &runtime.UndoSpec{}}
 	for _, f := range change {
@@ -58,7 +58,7 @@ func (r *rig) puts() {
 	require.Equal(r.t, runtime.Completed, out.Kind, out.Message)
 }
 
-// TestUndoHandlerHasTheContextOfACall: what a handler does an undo handler can do.
+// TestUndoHandlerHasTheContextOfACall: an undo handler can do what a handler can do.
 func TestUndoHandlerHasTheContextOfACall(t *testing.T) {
 	for name, foreign := range map[string]bool{"own": false, "foreign": true} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func journalKinds(t *testing.T, j journal.Journal) (kinds []string) {
 	return kinds
 }
 
-// A failingUndo is a way in which an undo fails.
+// A failingUndo is one way in which an undo fails.
 type failingUndo struct {
 	after   func(context.Context) error
 	fails   map[string]error
@@ -160,8 +160,8 @@ var failingUndos = map[string]failingUndo{
 	},
 }
 
-// TestUndoThatFails: nothing of it stands, the reason is told to who undoes, the
-// error handler and the log, and it can be tried again.
+// TestUndoThatFails: nothing of the undo is committed. Its caller, the error handler
+// and the log get the reason, and it can be tried again.
 func TestUndoThatFails(t *testing.T) {
 	for name, row := range failingUndos {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestUndoThatFails(t *testing.T) {
 			r.puts()
 			l.fails = row.fails
 			res := r.undoOf("c1")
-			res.Err, _, _ = strings.Cut(res.Err, "\n") // the stack of a panic
+			res.Err, _, _ = strings.Cut(res.Err, "\n") // without the stack of a panic
 			assert.Equal(t, runtime.UndoResult{Kind: row.kind, Reason: row.reason, Message: row.message, Err: row.err}, res)
 			left := []string{"a.md"}
 			if row.fails["rollback"] != nil {
@@ -200,7 +200,7 @@ func TestUndoThatFails(t *testing.T) {
 			assert.Equal(t, []string{res.Kind.String(), row.reason.String()}, []string{ev.Resolution, ev.Rejection})
 
 			fail, l.fails = false, nil
-			if row.fails["rollback"] != nil { // the next recovery takes it back
+			if row.fails["rollback"] != nil { // the next recovery rolls it back
 				require.NoError(t, r.exec.Shutdown(t.Context()))
 				r = undoRig(t, &j, l, nil, restoreTool(l, nil))
 				assert.Equal(t, []string{"a.md"}, l.stands)

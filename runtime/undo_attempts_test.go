@@ -15,14 +15,14 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// A place is what a tool changes without a transaction.
+// A place is a value that a tool changes without a transaction.
 type place struct {
 	stands   string
 	prepared int
 	fail     error // after the change, once
 }
 
-// tool returns a tool that puts the password in its place.
+// tool returns a tool that stores the password in p.
 func (p *place) tool(l *loginTool, change ...func(*runtime.Spec)) *runtime.Tool {
 	l.prepare = func(context.Context, *loginInput) (*loginInput, error) {
 		p.prepared++
@@ -41,7 +41,7 @@ func (p *place) tool(l *loginTool, change ...func(*runtime.Spec)) *runtime.Tool 
 	return l.tool(change...)
 }
 
-// TestUndoIsPreparedOnce: a second attempt finds what the first one has made.
+// TestUndoIsPreparedOnce: a second attempt would find what the first one has changed.
 func TestUndoIsPreparedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &place{stands: "first", fail: runtime.Transient(errors.New("busy"))}
@@ -58,7 +58,7 @@ func TestUndoIsPreparedOnce(t *testing.T) {
 
 func TestUndoIsPreparedOnceAcrossARestart(t *testing.T) {
 	p := &place{stands: "first"}
-	j := &broken{left: 2} // it dies before the outcome
+	j := &broken{left: 2} // the process dies before the outcome
 	r := recovered(t, j, p.tool(new(loginTool), retried))
 	require.Equal(t, runtime.Unknown, r.turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn)).Kind)
 	require.Equal(t, "hunter2", p.stands)
@@ -84,8 +84,9 @@ func before(t *testing.T, j *journal.Memory, kind string) *journal.Memory {
 	return &cut
 }
 
-// TestUndoOfWhatWasNotPrepared: the process has died before the handler was let
-// go, or nobody could have prepared anything.
+// TestUndoOfWhatWasNotPrepared: the process died before the handler was released. A
+// tool with another declaration may have prepared nothing for that reason, and its call
+// cannot be undone.
 func TestUndoOfWhatWasNotPrepared(t *testing.T) {
 	pin := func(s *runtime.Spec) { s.Pin = "another" }
 	for name, tc := range map[string]struct {
@@ -120,7 +121,8 @@ func TestUndoOfWhatWasNotPrepared(t *testing.T) {
 	})
 }
 
-// TestUndoOfAPreparationThatHung has nothing to take back, once it has ended.
+// TestUndoOfAPreparationThatHung: once the preparation has ended there is nothing to
+// undo.
 func TestUndoOfAPreparationThatHung(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
@@ -142,8 +144,8 @@ func TestUndoOfAPreparationThatHung(t *testing.T) {
 	})
 }
 
-// TestUndoAfterATransaction: one that was decided is committed by the recovery,
-// and can be undone; what was rolled back cannot.
+// TestUndoAfterATransaction: recovery commits a transaction that was decided, and its
+// call can be undone; a call that was rolled back cannot.
 func TestUndoAfterATransaction(t *testing.T) {
 	died := errors.New("the process has died")
 	for name, tc := range map[string]struct {

@@ -10,15 +10,15 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A LaterCall was made in the same session after a call that may be undone, may
-// have changed something, and seems to be about the same thing. To undo the earlier
-// call may take back, or break, what it did.
+// A LaterCall was made in the same session after a call that may be undone, may have changed
+// something, and shares arguments or groups with the earlier call. An undo of the earlier call may
+// reverse, or break, what the later call did.
 type LaterCall struct {
 	CallID, Tool string
-	Shares       []string // JSON Pointers of its arguments that the earlier call had too, and "group NAME" of exclusive groups
+	Shares       []string // JSON Pointers of its arguments that the earlier call also had, and "group NAME" of exclusive groups
 }
 
-// dryUndo says whether a call could be undone, as far as that is known before its
+// dryUndo returns the result that an undo of a call would have, as far as it is known before the
 // undo handler runs.
 func (s *Session) dryUndo(ctx context.Context, r *callRecord) UndoResult {
 	if !s.exec.mayUndo() {
@@ -37,8 +37,8 @@ func (s *Session) dryUndo(ctx context.Context, r *callRecord) UndoResult {
 	return UndoResult{Kind: UndoOK}
 }
 
-// addLater adds to calls that would be undone the later calls that are about the
-// same things, but for those that would be undone too.
+// addLater adds to calls that would be undone the later calls that share something with them,
+// except those that would be undone too.
 func (s *Session) addLater(calls []UndoneCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,8 +74,8 @@ func (s *Session) addLater(calls []UndoneCall) {
 	}
 }
 
-// mayHaveChanged reports whether a call may have changed something that was not
-// taken back. s.mu is held.
+// mayHaveChanged reports whether a call may have changed something that was not undone. s.mu is
+// held.
 func (s *Session) mayHaveChanged(r *callRecord) bool {
 	tool, _, known := s.exec.reg.Lookup(r.tool)
 	switch {
@@ -88,19 +88,19 @@ func (s *Session) mayHaveChanged(r *callRecord) bool {
 	return !out.RolledBack && (out.Kind == Completed || out.Kind == Unknown || out.Kind == TimedOut || r.undo.possible)
 }
 
-// A subject is what a call is about, as far as its arguments and groups say.
+// A subject is what a call is about: its arguments and groups.
 type subject struct {
 	args   []argument
 	groups []string
 }
 
-// An argument is a text or a number among the arguments of a call.
+// An argument is a text or a number in the arguments of a call.
 type argument struct {
 	pointer, name string
 	value         any // string or json.Number
 }
 
-// about returns what a call is about. s.mu is held.
+// about returns the subject of a call. s.mu is held.
 func (s *Session) about(r *callRecord) (a subject) {
 	tool, _, known := s.exec.reg.Lookup(r.tool)
 	if !known {
@@ -116,8 +116,8 @@ func (s *Session) about(r *callRecord) (a subject) {
 	return a
 }
 
-// argumentsOf returns the arguments of a call as JSON: those with which it ran, where
-// they are still known, else those that came in; nil: neither.
+// argumentsOf returns the arguments of a call as JSON: those that it ran with, if they are still
+// known, otherwise those of its input. It is nil when neither is known.
 func argumentsOf(tool *Tool, r *callRecord) (text []byte) {
 	defer func() {
 		if recover() != nil { // a fault of the codec
@@ -160,8 +160,8 @@ func (a *subject) collect(in argument) {
 	}
 }
 
-// shared names what a later call shares with a: texts wherever they stand, numbers
-// in members of the same name, and groups.
+// shared names what a later call shares with a: texts at any place, numbers in members of the same
+// name, and groups.
 func (a *subject) shared(later subject) (shares []string) {
 	for _, l := range later.args {
 		same := func(e argument) bool {

@@ -30,8 +30,8 @@ func dryRig(t *testing.T, j *journal.Memory, l *ledgerOfWrites) *rig {
 	return r
 }
 
-// TestDryUndo says what an undo would do, does nothing, and names later calls that
-// touched the same thing; before a restart and after it.
+// TestDryUndo: a dry run reports what an undo would do, changes nothing, and names
+// later calls that share something; before a restart and after it.
 func TestDryUndo(t *testing.T) {
 	var j journal.Memory
 	l := &ledgerOfWrites{}
@@ -65,7 +65,7 @@ func TestDryUndo(t *testing.T) {
 	assert.Equal(t, runtime.UndoNotUndoable, s.Undo(t.Context(), runtime.UndoRequest{CallID: "c3", DryRun: true}).Reason)
 }
 
-// TestDryUndoAsksThePolicy: what it denies would not be undone.
+// TestDryUndoAsksThePolicy: a call whose undo the policy denies would not be undone.
 func TestDryUndoAsksThePolicy(t *testing.T) {
 	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 		if in.Undo {
@@ -84,7 +84,7 @@ func TestDryUndoAsksThePolicy(t *testing.T) {
 	assert.Empty(t, res.Calls[0].Later)
 }
 
-// TestDryUndoNamesGroups: calls of one exclusive group are about the same thing.
+// TestDryUndoNamesGroups: calls of one exclusive group share that group.
 func TestDryUndoNamesGroups(t *testing.T) {
 	grouped := func(s *runtime.Spec) { writes(s); s.Rules.ExclusiveGroups = []string{"g"} }
 	l := &ledgerOfWrites{}

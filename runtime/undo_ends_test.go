@@ -15,11 +15,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// TestUndoHasADeadlineAndAFence: an undo handler that outlives its deadline, or the
-// context of Undo, writes nothing after that.
+// TestUndoHasADeadlineAndAFence: an undo handler that runs past its deadline, or past
+// the end of the context of Undo, writes nothing after that.
 func TestUndoHasADeadlineAndAFence(t *testing.T) {
 	for name, row := range map[string]struct {
-		patience time.Duration // of who undoes
+		patience time.Duration // of the caller of Undo
 		reason   runtime.UndoReason
 		took     time.Duration
 	}{
@@ -64,8 +64,8 @@ func TestUndoHasADeadlineAndAFence(t *testing.T) {
 	}
 }
 
-// TestUndoJudgesItsDeadlineByTheClock: the handler returns too late, and the timer
-// has not fired.
+// TestUndoJudgesItsDeadlineByTheClock: the handler returns too late, and the timer has
+// not fired.
 func TestUndoJudgesItsDeadlineByTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledgerOfWrites{}
@@ -81,7 +81,8 @@ func TestUndoJudgesItsDeadlineByTheClock(t *testing.T) {
 	})
 }
 
-// TestUndoThatIsNotKnownToHaveCommitted: who undoes is told so, also after a crash.
+// TestUndoThatIsNotKnownToHaveCommitted: the caller of Undo is told so, also after a
+// crash.
 func TestUndoThatIsNotKnownToHaveCommitted(t *testing.T) {
 	var j journal.Memory
 	l := &ledgerOfWrites{foreign: true}
@@ -90,7 +91,7 @@ func TestUndoThatIsNotKnownToHaveCommitted(t *testing.T) {
 	l.fails = map[string]error{"commit": runtime.ErrMaybeCommitted}
 	assert.Equal(t, runtime.UndoUnknown, r.undoOf("c1").Reason)
 
-	decided := beforeLast(t, &j, "tool.undo_failed") // the process dies before it knows
+	decided := beforeLast(t, &j, "tool.undo_failed") // the process dies before the result is recorded
 	l.fails = nil
 	r = undoRig(t, decided, l, nil, restoreTool(l, nil))
 	ev := r.sink.Events()[len(r.sink.Events())-1]
@@ -99,9 +100,9 @@ func TestUndoThatIsNotKnownToHaveCommitted(t *testing.T) {
 	assert.Equal(t, runtime.UndoOK, r.undoOf("c1").Kind, "a person may have it tried again")
 }
 
-// TestUndoWhoseCommitWaitsForRoom has no room when the decision to commit is recorded:
-// the caller leaves when its time is over, nothing is committed or recorded before
-// there is room, and the undo stands then.
+// TestUndoWhoseCommitWaitsForRoom fills the journal before the decision to commit is
+// recorded. The caller leaves after the grace period, nothing is committed or recorded
+// while the journal is full, and then the undo is committed.
 func TestUndoWhoseCommitWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, l := new(fullable), new(ledgerOfWrites)
@@ -136,9 +137,9 @@ func TestUndoWhoseCommitWaitsForRoom(t *testing.T) {
 	})
 }
 
-// TestShutdownLeavesAnUndoWithoutRoom ends while the decision of an undo waits for
-// room: the executor neither waits for it nor commits later, and recovery takes back
-// what was not decided.
+// TestShutdownLeavesAnUndoWithoutRoom shuts down while the decision of an undo waits
+// for the journal. The executor neither waits for it nor commits later, and recovery
+// rolls back what was not decided.
 func TestShutdownLeavesAnUndoWithoutRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, l := new(fullable), new(ledgerOfWrites)
@@ -176,8 +177,8 @@ func beforeLast(t *testing.T, j *journal.Memory, kind string) *journal.Memory {
 	return nil
 }
 
-// TestUndoThatIsInterrupted lets the process die after each entry of an undo: it is
-// rolled forward when that was decided, and taken back otherwise.
+// TestUndoThatIsInterrupted lets the process die after each entry of an undo: recovery
+// commits the undo when that was decided, and rolls it back otherwise.
 func TestUndoThatIsInterrupted(t *testing.T) {
 	grouped := func(s *runtime.Spec) { s.Rules.ExclusiveGroups = []string{"g"} }
 	other := readTool(okRead, grouped)
@@ -234,8 +235,8 @@ func TestUndoThatIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestUndoIntentIsDurable: an undo handler does not start before it is, and an undo
-// that cannot be recorded was tried at most.
+// TestUndoIntentIsDurable: an undo handler does not start before its intent is durable.
+// An undo that cannot be recorded is reported as attempted at most.
 func TestUndoIntentIsDurable(t *testing.T) {
 	for left := range 3 { // entries of an undo: started, decided, undone
 		j := &broken{left: 1000}
@@ -263,8 +264,8 @@ func TestUndoIntentIsDurable(t *testing.T) {
 	}
 }
 
-// TestUndoEndsWithTheExecutor: an undo handler that does not stop is given up, and
-// recovery says what became of it.
+// TestUndoEndsWithTheExecutor: an undo handler that does not stop is abandoned, and
+// recovery settles it.
 func TestUndoEndsWithTheExecutor(t *testing.T) {
 	for name, deaf := range map[string]bool{"it listens": false, "it is deaf": true} {
 		t.Run(name, func(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 // An interruptedUndo is what the journal says of an undo that has not ended.
 type interruptedUndo struct {
 	by     string
-	sealed []journal.Seal // nil: it was not decided to commit
-	undoes *rules.Event   // what changes in the rule state then; nil: nothing
+	sealed []journal.Seal // nil: no decision to commit is recorded
+	undoes *rules.Event   // the change of the rule state with that decision; nil: none
 }
 
-// undoBy notes what a record says of an undo of c.
+// undoBy folds a record of an undo of c.
 func (c *foldedCall) undoBy(r *journal.Record) {
 	switch r.Kind {
 	case journal.KindUndoStarted:
@@ -30,8 +30,7 @@ func (c *foldedCall) undoBy(r *journal.Record) {
 	}
 }
 
-// undoneCall returns the call of an undo that was interrupted, whose record is
-// that of a call which has ended.
+// undoneCall returns the call of an undo that was interrupted. The call itself has ended.
 func (e *Executor) undoneCall(r *foldedCall) *call {
 	r.session.mu.Lock()
 	defer r.session.mu.Unlock()
@@ -42,9 +41,9 @@ func (e *Executor) undoneCall(r *foldedCall) *call {
 	return e.callOf(r, rec)
 }
 
-// settleInterruptedUndo decides what becomes of an undo that the last owner of the
-// journal had begun: rolled forward when that was decided, else what it did through participants
-// is taken back, and it can be tried again.
+// settleInterruptedUndo settles an undo that the former owner of the journal had begun. It commits
+// the undo when that was decided. Otherwise it rolls back what the undo did through participants,
+// and the undo can be tried again.
 func (c *call) settleInterruptedUndo(ctx context.Context, u *interruptedUndo, left []*participant) {
 	s := c.run.session
 	key := CallKey{Session: s.id, Call: c.id, Undo: true}
@@ -64,7 +63,7 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *interruptedUndo, le
 		}
 	}
 	s.mu.Lock()
-	if !settled { // the next recovery tries again, and nobody undoes it meanwhile
+	if !settled { // the next recovery tries again; until then no other undo may begin
 		c.record.undo.busy = true
 		s.mu.Unlock()
 		return
@@ -77,7 +76,7 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *interruptedUndo, le
 	now := c.exec.now()
 	if ev := u.undoes; ev != nil {
 		ev.At = s.exec.instant(now)
-		if s.state.RunState(ev.Run) == rules.RunClosed { // since
+		if s.state.RunState(ev.Run) == rules.RunClosed { // closed after the decision
 			ev.Run, ev.Status, ev.State = "", 0, rules.RunRunning
 		}
 		if err := s.state.Apply(ev); err == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// What an undo is given is in memory, or, when the call belongs to an earlier
-// process, in the journal: the arguments, the state that was prepared, and the
-// output. Without the first two nothing is undone.
+// The arguments of an undo handler (the arguments of the call, the prepared state and the output)
+// are in memory, or in the journal when the call belongs to an earlier process. Without the first
+// two the call cannot be undone.
 
 var (
 	errNoState   = errors.New("nothing was prepared for the undo: the call may have been made when the tool declared none")
@@ -21,8 +21,8 @@ var (
 	errNoDecode  = errors.New("the tool has nothing that decodes it: give it WithUndo")
 )
 
-// prepareUndo has what the undo of the call will need prepared and stored: once,
-// since what a second attempt finds may be what the first one has made.
+// prepareUndo has the tool prepare the state that an undo of the call will need, and stores it. It
+// does so once per call, because a second attempt may find what the first attempt has changed.
 func (c *call) prepareUndo() error {
 	if c.tool.hooks.prepare == nil || c.isPrepared {
 		return nil
@@ -30,7 +30,7 @@ func (c *call) prepareUndo() error {
 	return c.prepareState()
 }
 
-// prepareState is prepareUndo when there is something to prepare.
+// prepareState is prepareUndo for a tool with a prepare handler.
 func (c *call) prepareState() error {
 	state, err := c.tool.hooks.prepare(c.running, c.final)
 	if err == nil {
@@ -42,9 +42,9 @@ func (c *call) prepareState() error {
 	return err
 }
 
-// storable says why a state that was prepared could not be read again: a call
-// that could then not be undone does not start. Operators are told the places, and
-// no values, which the model may see too.
+// storable returns an error when a prepared state could not be decoded again. Such a call does not
+// start, because it could not be undone. The error names the places and no values, because the
+// model may see it too.
 func storable(state wire.Value) error {
 	if state == nil {
 		return nil
@@ -59,8 +59,8 @@ func storable(state wire.Value) error {
 	return nil
 }
 
-// recallUndo makes known again what the undo of a call is given, or why it cannot
-// be undone any more. Values that nobody will need are not decoded.
+// recallUndo restores the arguments of an undo of the call, or the reason why the call cannot be
+// undone any more. It decodes no values that no undo will need.
 func (c *call) recallUndo(r *foldedCall) {
 	c.isPrepared = r.isPrepared
 	if r.attempt == 0 || r.undone {
@@ -76,11 +76,11 @@ func (c *call) recallUndo(r *foldedCall) {
 	}
 }
 
-// undoable reports whether the tool, as it is now, declares undo.
+// undoable reports whether the present declaration of the tool has undo.
 func (c *call) undoable() bool { return c.tool != nil && c.tool.spec.Undo != nil }
 
-// recallState decodes the state that was prepared. The error says why the call
-// cannot be undone any more.
+// recallState decodes the state that was prepared. The error says why the call cannot be undone any
+// more.
 func (c *call) recallState(r *foldedCall) (err error) {
 	switch {
 	case !c.undoable():
@@ -101,7 +101,7 @@ func (c *call) recallState(r *foldedCall) (err error) {
 		if r.pin != c.tool.spec.Pin || r.outcome != nil && r.outcome.Kind == Completed {
 			return errNoState
 		}
-		return nil // its handler was not let go
+		return nil // its handler was not released
 	case !r.stored:
 		return nil
 	}
@@ -111,9 +111,9 @@ func (c *call) recallState(r *foldedCall) (err error) {
 	return nil
 }
 
-// recallOutput decodes the output, unless it is not what the handler returned:
-// the undo handler can do without. That of a call whose commit was decided is
-// known before it has its outcome.
+// recallOutput decodes the output, unless it differs from what the handler returned: the undo
+// handler works without it. The output of a call whose commit was decided is known before the call
+// has its outcome.
 func (c *call) recallOutput(r *foldedCall) {
 	out := r.outcome
 	if out == nil {
@@ -130,14 +130,14 @@ func (c *call) recallOutput(r *foldedCall) {
 	}
 }
 
-// redacts reports whether an output was answered otherwise than it was returned.
+// redacts reports whether an answered output differs from the one that the handler returned.
 func redacts(list []Obligation) bool {
 	return slices.ContainsFunc(list, func(o Obligation) bool { return o.Code == obligationRedact })
 }
 
-// recallValue decodes a value that was recorded. It was valid once; the tool may
-// have changed since, and its code may be broken. No text is too large: it was
-// checked before it was stored.
+// recallValue decodes a recorded value. The value was valid when it was recorded, but the tool may
+// have changed since, and its code may panic. No text is too large: its size was checked before it
+// was stored.
 func recallValue(decode decodeFunc, text []byte) (v wire.Value, err error) {
 	switch {
 	case text == nil:
@@ -157,8 +157,8 @@ func recallValue(decode decodeFunc, text []byte) (v wire.Value, err error) {
 	return v, nil
 }
 
-// tellLost tells operators why a call cannot be undone any more, if that is what
-// why says, and returns a text without values.
+// tellLost reports to the error handler why a call cannot be undone any more, if why is
+// UndoNotUndoable for that reason. It returns a text without values.
 func (s *Session) tellLost(r *callRecord, why UndoReason) string {
 	if why != UndoNotUndoable || r.undo.lost == nil {
 		return ""

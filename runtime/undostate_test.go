@@ -12,11 +12,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A purged journal has lost what was private in some entries.
+// A purged is a journal without the private part of some entries.
 type purged struct {
 	journal.Memory
 	kind string
-	left []byte // instead
+	left []byte // replaces the private part
 }
 
 func (p *purged) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
@@ -42,7 +42,7 @@ func TestUndoOfErasedValues(t *testing.T) {
 		want  *undid
 		fault string
 	}{
-		{"tool.validated", all, ""}, // the handler was given others
+		{"tool.validated", all, ""}, // the handler was given other arguments
 		{"tool.authorized", nil, "needs the arguments"},
 		{"undo.prepared", nil, "needs the state"},
 		{"tool.completed", &silent, ""},
@@ -77,7 +77,7 @@ func TestUndoOfErasedValues(t *testing.T) {
 	}
 }
 
-// lostUndo is the result of an undo whose state is not there any more.
+// lostUndo is the result of an undo whose state is no longer known.
 var lostUndo = runtime.UndoResult{
 	Reason: runtime.UndoNotUndoable, Err: "what the undo needs cannot be had any more: the error handler was told why",
 }
@@ -113,7 +113,7 @@ func TestUndoAfterTheDeclarationChanged(t *testing.T) {
 			require.Len(t, faults, 1)
 			assert.ErrorContains(t, faults[0], tc.fault)
 
-			var again loginTool // the declaration is what it was
+			var again loginTool // the original declaration
 			r = recovered(t, &j, again.tool())
 			assert.Equal(t, runtime.UndoOK, r.undoOf("c1").Kind)
 			assert.Equal(t, []*undid{adaUndo("c1")}, again.undone)
@@ -157,7 +157,8 @@ func TestNothingPreparedForUndo(t *testing.T) {
 	assert.Nil(t, l.undone[1].State)
 }
 
-// TestInvalidPreparationStartsNothing: it could not be read again.
+// TestInvalidPreparationStartsNothing: a state that could not be decoded again starts
+// no handler.
 func TestInvalidPreparationStartsNothing(t *testing.T) {
 	long := make([]byte, 65)
 	for i := range long {

@@ -12,8 +12,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// TestInputIsNeverRewritten: a text that is valid reaches the handler as the model
-// wrote it, whatever it would mean to an interpreter (SEMANTICS section 7.4).
+// TestInputIsNeverRewritten: a valid text reaches the handler as the model wrote it,
+// even if an interpreter would give it a special meaning (SEMANTICS section 7.4).
 func TestInputIsNeverRewritten(t *testing.T) {
 	var got string
 	login := &loginTool{run: func(_ context.Context, in *loginInput) (*loginInput, error) {

@@ -2,16 +2,16 @@ package runtime
 
 import "sync/atomic"
 
-// A view is the facts on which the policy judges a call: those of the moment in
-// which it first looks at them, and the same from then on. Facts that nobody looked
-// at cannot make a decision stale.
+// A view is the facts on which the policy evaluates a call: those of the first call of
+// PolicyInput.Facts, which stay the same from then on. A policy that does not read the facts cannot
+// have a stale decision.
 type view struct {
 	call  *call
-	base  *Facts                // as they stood; guarded by the session
-	shown atomic.Pointer[Facts] // the same without the call's own slot; nil: nobody has looked
+	base  *Facts                // as of the first read; guarded by the session
+	shown atomic.Pointer[Facts] // base without the call's own slot; nil: the policy has not read the facts
 }
 
-// open makes v a view in which nobody has looked, on behalf of c.
+// open resets v for an evaluation of c.
 func (v *view) open(c *call) {
 	v.call, v.base = c, nil
 	if v.shown.Load() != nil {
@@ -19,7 +19,7 @@ func (v *view) open(c *call) {
 	}
 }
 
-// facts returns what v shows.
+// facts returns the facts of v.
 func (v *view) facts() *Facts {
 	if f := v.shown.Load(); f != nil {
 		return f
@@ -28,7 +28,7 @@ func (v *view) facts() *Facts {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := v.shown.Load(); f != nil { // a policy may look from several goroutines
+	if f := v.shown.Load(); f != nil { // a policy may call Facts from several goroutines
 		return f
 	}
 	v.base = c.run.look()
@@ -40,7 +40,8 @@ func (v *view) facts() *Facts {
 	return f
 }
 
-// unchanged reports whether what was seen in v still is so. The session's lock is held.
+// unchanged reports whether the facts that the policy read are still current. The session's lock is
+// held.
 func (v *view) unchanged() bool {
 	return v.base == nil || v.base == v.call.run.look()
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestWall reads the time of day as time.Now does, and wholly at least every second.
+// TestWall compares the executor's time of day with time.Now. The executor reads the
+// wall clock anew at least every second.
 func TestWall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w wallClock

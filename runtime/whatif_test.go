@@ -12,8 +12,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// TestWhatIfGivenUp gives up at every moment: the worker of the judgement is
-// still busy then, and the race detector looks on.
+// TestWhatIfGivenUp cancels WhatIf at every moment, while the worker of the evaluation
+// may still be busy, for the race detector.
 func TestWhatIfGivenUp(t *testing.T) {
 	r := newRig(t, readTool(okRead))
 	turn := r.turn()

@@ -12,52 +12,51 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// poolSpins is how often a goroutine lets others run, in the hope that one of them
-// brings it another call, before it ends.
+// poolSpins is how often a goroutine yields the processor, so that another goroutine can pass it a
+// call, before it ends.
 const poolSpins = 16
 
-// A workerPool is the goroutines that work on calls. One whose call is over looks
-// around for the next for a moment, because a goroutine that has grown its
-// stack is much cheaper than a new one; it never waits. So nobody has to
-// dismiss a crew, and an executor that is let go of leaves nothing behind.
+// A workerPool is the goroutines that work on calls. A goroutine whose call has ended looks for
+// another call for a moment, because a goroutine that has grown its stack is much cheaper than a
+// new one. It never blocks. Therefore a pool needs no close, and an executor that is no longer
+// referenced leaves no goroutines.
 type workerPool struct {
-	stop atomic.Uint32 // why all have to stop; 0: they need not
+	stop atomic.Uint32 // why all workers have to stop; 0: they do not
 	mu   sync.Mutex
 	free []*worker
 	all  []*worker
 }
 
-// A worker is a goroutine that works on one call after the other, and the timer
-// that watches over it.
+// A worker is a goroutine that works on one call after the other, with the timer that watches it.
 type worker struct {
-	next    atomic.Pointer[call] // given by take
+	next    atomic.Pointer[call] // set by take
 	current atomic.Pointer[call] // watched by the timer
 	armed   atomic.Int64         // the instant at which the timer fires; 0: it does not run
 
-	input      PolicyInput  // for the policy, one after the other: it must not keep it
-	view       view         // of the facts, likewise
-	rule       rules.Call   // for the rules, likewise
-	effect     rules.Digest // of the call, as it was described
+	input      PolicyInput  // reused for each evaluation of the policy, which must not retain it
+	view       view         // of the facts, reused likewise
+	rule       rules.Call   // for the rules, reused likewise
+	effect     rules.Digest // of the call, set by describeTo
 	evaluation evaluation
-	shadowed   *shadowed // for the shadow policy, likewise; nil: there is none
+	shadowed   *shadowed // for the shadow policy, reused likewise; nil: there is none
 	err        error     // of the handler
 
 	exec  *Executor
-	place int // among all; guarded by the crew
+	place int // in all; guarded by the pool
 	mu    sync.Mutex
 	timer Timer
 }
 
-// take gives a call to a worker.
+// take passes a call to a worker.
 func (w *workerPool) take(c *call) {
 	c.exec.busy(1)
 	w.mu.Lock()
 	n := len(w.free)
 	if n == 0 {
-		hired := &worker{exec: c.exec, place: len(w.all)}
-		w.all = append(w.all, hired)
+		started := &worker{exec: c.exec, place: len(w.all)}
+		w.all = append(w.all, started)
 		w.mu.Unlock()
-		go hired.run(w, c)
+		go started.run(w, c)
 		return
 	}
 	w.free[n-1].next.Store(c)
@@ -65,8 +64,8 @@ func (w *workerPool) take(c *call) {
 	w.mu.Unlock()
 }
 
-// look returns the next call for a worker, nil when none came soon.
-func (w *workerPool) look(free *worker) *call {
+// nextCall returns the next call for a worker, nil when none came soon.
+func (w *workerPool) nextCall(free *worker) *call {
 	w.mu.Lock()
 	w.free = append(w.free, free)
 	w.mu.Unlock()
@@ -84,21 +83,21 @@ func (w *workerPool) look(free *worker) *call {
 	return free.next.Swap(nil)
 }
 
-// dismiss forgets a worker that has ended.
-func (w *workerPool) dismiss(gone *worker) {
+// remove removes a worker that has ended.
+func (w *workerPool) remove(ended *worker) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := w.all[len(w.all)-1]
-	w.all[gone.place], last.place = last, gone.place
+	w.all[ended.place], last.place = last, ended.place
 	w.all[len(w.all)-1] = nil
 	w.all = w.all[:len(w.all)-1]
 }
 
-// halt sees to it that calls that come from now on know why they have to end.
+// halt sets why calls that reach a worker from now on have to end.
 func (w *workerPool) halt(why uint32) { w.stop.Store(why) }
 
-// calls returns the calls that are being worked on, and some others that have
-// ended or wait for consent. Those that it misses know that the crew was halted.
+// calls returns the calls that are being worked on, and some calls that have ended or wait for
+// consent. The calls that it misses see that the pool was halted.
 func (w *workerPool) calls() (list []*call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,10 +109,10 @@ func (w *workerPool) calls() (list []*call) {
 	return list
 }
 
-// run works on c and on the calls that come after it. A handler may end it by
-// runtime.Goexit; what it owes to its call is paid by then.
+// run works on c and on the calls that come after it. A handler may end it by runtime.Goexit; by
+// then leave has ended the call.
 func (w *worker) run(of *workerPool, c *call) {
-	defer of.dismiss(w)
+	defer of.remove(w)
 	defer w.stop()
 	for c != nil {
 		c.worker = w
@@ -122,7 +121,7 @@ func (w *worker) run(of *workerPool, c *call) {
 			c.halted(why)
 		}
 		c.advance()
-		c = of.look(w)
+		c = of.nextCall(w)
 	}
 }
 
@@ -136,20 +135,19 @@ func (w *worker) stop() {
 	}
 }
 
-// arm sees to it that the timer fires at due or before. A timer that fires too
-// early is armed again, so it runs on from call to call: for most of them it
-// need not be touched at all. c.due is set before.
+// arm makes sure that the timer fires at due or before. A timer that fires too early is armed
+// again, so it runs on from call to call and most calls need not reset it. c.due is set before.
 func (w *worker) arm(due time.Time) {
 	if due.IsZero() {
 		return
 	}
-	at := cmp.Or(int64(w.exec.instant(due)), 1) // 0 says that it does not run
+	at := cmp.Or(int64(w.exec.instant(due)), 1) // 0 means that the timer does not run
 	if w.armedBefore(at) {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.armedBefore(at) { // the worker and its timer may both be here
+	if w.armedBefore(at) { // the worker and its timer may call arm at the same time
 		return
 	}
 	w.armed.Store(at)
@@ -163,12 +161,11 @@ func (w *worker) arm(due time.Time) {
 // armedBefore reports whether the timer fires at an instant or before.
 func (w *worker) armedBefore(at int64) bool {
 	armed := w.armed.Load()
-	return armed != 0 && armed <= at && at != math.MaxInt64 // where instants end
+	return armed != 0 && armed <= at && at != math.MaxInt64 // the last instant
 }
 
-// fire looks whether the time of the current call is up. It takes note that the
-// timer has stopped before it looks at the call: whoever changes the call
-// meanwhile sees that the timer must be armed.
+// fire checks whether the current call is overdue. It clears armed before it looks at the call, so
+// that a goroutine that changes the call meanwhile sees that the timer must be armed.
 func (w *worker) fire() {
 	w.armed.Store(0)
 	if c := w.current.Load(); c != nil {

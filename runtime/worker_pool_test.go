@@ -10,9 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestArmForTheEarlierOfTwo has a worker and its timer meet: one arms it for the
-// deadline of a handler, the other for the end of the turn, which it looked up
-// before.
+// TestArmForTheEarlierOfTwo lets a worker and its timer call arm concurrently: one for
+// the deadline of a handler, the other for the end of the turn, which it read before.
 func TestArmForTheEarlierOfTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &Executor{zero: time.Now()}
@@ -31,7 +30,7 @@ func TestArmForTheEarlierOfTwo(t *testing.T) {
 	})
 }
 
-// TestArmForgetsTheWallClock has the system's clock set forward by a day.
+// TestArmForgetsTheWallClock sets the system's clock forward by a day.
 func TestArmForgetsTheWallClock(t *testing.T) {
 	e := &Executor{zero: time.Now()}
 	w := &worker{exec: e}
@@ -43,7 +42,7 @@ func TestArmForgetsTheWallClock(t *testing.T) {
 	assert.Less(t, w.armed.Load(), armed)
 }
 
-// A still clock stands still, and tells when its only timer would fire.
+// A stillClock does not advance, and tells when its only timer would fire.
 type stillClock struct {
 	at    time.Time
 	after time.Duration
@@ -63,7 +62,7 @@ func (c *stillClock) Reset(d time.Duration) bool {
 	return true
 }
 
-// TestArmOnAnyClock arms a worker where instants begin, are 0 and end.
+// TestArmOnAnyClock arms a worker at the first instant, at 0 and at the last instant.
 func TestArmOnAnyClock(t *testing.T) {
 	for _, at := range []string{"0001-01-01T00:00:01Z", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z", "2262-04-11T23:47:16.8Z", "2400-01-01T00:00:00Z"} {
 		now, err := time.Parse(time.RFC3339, at)
