@@ -94,11 +94,17 @@ func (c *call) atOnce() bool {
 		!c.turn.blocks(c.index) && c.exec.workers.stop.Load() == 0
 }
 
-// authorized records that the call is admitted.
+// authorized records that the call is admitted, and queues it for a slot of its tool. Both
+// are one step: calls get slots in the order of their records, which a replay follows.
 func (c *call) authorized(ev *rules.Event) {
 	c.effect = c.worker.effect
 	c.reservation = reserved
 	c.run.session.note(ev)
+	if slots := &c.exec.slots[c.index]; slots.limit > 0 {
+		slots.mu.Lock()
+		defer slots.mu.Unlock()
+		c.requestSlot(slots)
+	}
 	c.transition(EventAuthorized, StateAuthorized, &note{at: c.now, session: true})
 }
 

@@ -96,6 +96,7 @@ func TestQueueIsBounded(t *testing.T) {
 				r.refuse(t, tc.room)
 				close(r.free)
 				wg.Wait()
+				synctest.Wait() // until their workers have released them
 				out := r.turn.Execute(t.Context(), callOf("late", "file_read", goodInput))
 				assert.Equal(t, runtime.Completed, out.Kind, "the id was not used up")
 				synctest.Wait()

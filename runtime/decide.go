@@ -38,8 +38,6 @@ func (c *call) decide() bool {
 		case nextRun:
 			if c.attempt > 0 {
 				c.worker.arm(c.running.due)
-			} else {
-				c.requestSlot()
 			}
 			return true
 		case nextEnd:

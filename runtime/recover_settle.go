@@ -171,7 +171,11 @@ func (c *call) evaluateAgain() bool {
 	if j.reason != ReasonNone || j.asks || !same(c.final, c.args) {
 		return c.end(result{outcome: Outcome{Message: "the policy does not let it run as it was"}}) // notRunAgain completes this result
 	}
-	c.requestSlot()
+	if slots := &c.exec.slots[c.index]; slots.limit > 0 {
+		slots.mu.Lock()
+		c.requestSlot(slots)
+		slots.mu.Unlock()
+	}
 	if !c.awaitSlot() {
 		return false
 	}

@@ -25,6 +25,11 @@ type slots struct {
 func (l *slots) acquire() (wait *signal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.acquireLocked()
+}
+
+// acquireLocked is acquire with l.mu held.
+func (l *slots) acquireLocked() (wait *signal) {
 	if l.running < l.limit {
 		l.running++
 		return nil
@@ -74,13 +79,9 @@ func (l *slots) cancelWait(wait *signal, e *Executor) {
 	l.releaseLocked(e)
 }
 
-// requestSlot queues the call for a slot of its tool, in the order of admission.
-func (c *call) requestSlot() {
-	s := &c.exec.slots[c.index]
-	if s.limit == 0 {
-		return
-	}
-	if c.slotGranted = s.acquire(); c.slotGranted == nil {
+// requestSlot queues the call for a slot of its tool. The mutex of s is held.
+func (c *call) requestSlot(s *slots) {
+	if c.slotGranted = s.acquireLocked(); c.slotGranted == nil {
 		c.slot = true
 	}
 }

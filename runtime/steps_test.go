@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	goruntime "runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,15 +44,23 @@ func TestRefusalsCountOne(t *testing.T) {
 		}, named("slow"), func(s *runtime.Spec) { s.Rules.MaxCalls = 1 }),
 	}, runtime.WithPendingRequests(), runtime.WithMaxInFlight(1), runtime.WithMaxOpenRequests(1))
 	turn := r.run().Turn(runtime.TurnConfig{})
+	idle := func() { // a call is in flight until its worker has released it
+		for r.exec.Stats().InFlight > 0 {
+			goruntime.Gosched()
+		}
+	}
 	message := func(id, tool string) string { return turn.Execute(t.Context(), callOf(id, tool, goodInput)).Message }
 	require.Equal(t, runtime.Pending, turn.Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
+	idle()
 	assert.Contains(t, message("c2", "file_read"), "1 request of this session waits for an answer, which is the most that may")
+	idle()
 	done := make(chan runtime.Outcome)
 	go func() { done <- turn.Execute(t.Context(), callOf("c3", "slow", goodInput)) }()
 	<-begun
 	assert.Contains(t, message("c4", "file_read"), "1 call is in flight")
 	close(free)
 	require.Equal(t, runtime.Completed, (<-done).Kind)
+	idle()
 	assert.Contains(t, message("c5", "slow"), `"slow" may be called once in a run`)
 }
 
