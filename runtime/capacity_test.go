@@ -152,6 +152,7 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 		turn := r.run().Turn(runtime.TurnConfig{})
 		pending := turn.Execute(t.Context(), callOf("asked", "asked", goodInput))
 		require.Equal(t, runtime.Pending, pending.Kind)
+		synctest.Wait() // until its worker has released it
 		var wg sync.WaitGroup
 		for _, id := range []string{"c1", "c2"} {
 			wg.Go(func() { turn.Execute(t.Context(), callOf(id, "file_read", goodInput)) })
