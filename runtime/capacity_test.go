@@ -192,6 +192,7 @@ func TestRetryAfterIsAnEstimate(t *testing.T) {
 		}
 		both()
 		wg.Wait()
+		synctest.Wait() // until their workers have released them
 		both()
 		out := turn.Execute(t.Context(), callOf("", "file_read", goodInput))
 		assert.Equal(t, 45*time.Second, out.Detail.RetryAfter)
