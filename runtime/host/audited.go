@@ -17,7 +17,7 @@ const defaultOrigin = "ambit.local/host"
 
 // openAudited opens the store and its audit log.
 func (h *Host) openAudited(ctx context.Context) (err error) {
-	if h.Store, err = sqlite.Open(h.cfg.path("ambit.db")); err != nil {
+	if h.Store, err = sqlite.Open(h.cfg.path(storeName)); err != nil {
 		return err
 	}
 	h.closing(func(context.Context) error { return h.Store.Close() })
@@ -29,7 +29,7 @@ func (h *Host) openAudited(ctx context.Context) (err error) {
 	}
 	anchor := h.cfg.Anchor
 	if anchor == nil {
-		anchor = audit.FileAnchor{Path: h.cfg.path("audit.anchor")}
+		anchor = audit.FileAnchor{Path: h.cfg.path(storeName + ".anchor")}
 	}
 	h.Audit, err = audit.New(ctx, h.Store, audit.NewCheckpoints(h.Store), signer, audit.WithAnchor(anchor), audit.WithReport(h.cfg.report))
 	if err != nil {
@@ -42,7 +42,7 @@ func (h *Host) openAudited(ctx context.Context) (err error) {
 // signer reads the key of the audit log. A store without entries gets a new one;
 // one with entries whose key is missing is an error, since nothing could prove them.
 func (h *Host) signer() (note.Signer, error) {
-	path := h.cfg.path("audit.key")
+	path := h.cfg.path(storeName + ".audit")
 	signer, err := audit.ReadSigner(path)
 	if err == nil || h.Store.Health().Head > 0 || !blank(path) {
 		return signer, err

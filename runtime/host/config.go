@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -29,12 +30,12 @@ type Config struct {
 	// Journal is used in the place of the store and its audit log. Then there is no
 	// inbox, and the host closes no journal.
 	Journal journal.Journal
-	// Artifacts keeps long outputs in the place of Dir/content.
+	// Artifacts keeps long outputs in the place of Dir/ambit.db.objects.
 	Artifacts runtime.ArtifactStore
-	// Anchor is where the notes of the audit log go. The default, Dir/audit.anchor, is wrong
+	// Anchor is where the notes of the audit log go. The default, Dir/ambit.db.anchor, is wrong
 	// when a process that can write the store must not be able to rewrite its history.
 	Anchor audit.Anchor
-	// Signer signs the audit log in the place of Dir/audit.key.
+	// Signer signs the audit log in the place of Dir/ambit.db.audit.
 	Signer note.Signer
 	// Origin is the name of the key that a new Dir gets for its audit log; ambit.local/host by
 	// default, which is wrong when the logs of several stores are compared in one place.
@@ -47,9 +48,16 @@ type Config struct {
 	// audit log, of commands and of reloads. It may be called from several goroutines at a
 	// time. The default writes to slog.Default.
 	Report func(error)
+	// Setup is called when store and workspace are open and the executor is not made yet. It
+	// opens what tools need of them, such as a state.State, and returns options for the executor.
+	Setup func(ctx context.Context, h *Host) ([]runtime.Option, error)
 	// Options are applied to the executor after the host's own, and win.
 	Options []runtime.Option
 }
+
+// storeName is the file of the store in Config.Dir. The other files have its name and a suffix, as
+// the command line expects them.
+const storeName = "ambit.db"
 
 // defaultGrace is Config.Grace when it is zero.
 const defaultGrace = 20 * time.Second

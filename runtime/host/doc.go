@@ -15,11 +15,13 @@
 //
 // # Files
 //
-//	var/ambit.db         the journal, with ambit.db.keys, ambit.db.inbox and what SQLite keeps with it
-//	var/audit.key        signs the audit log; audit.key.pub verifies it
-//	var/audit.anchor     the notes that were signed
-//	var/content          outputs that are too long for the journal, and what files were before a call
-//	var/undo             the logs of the workspace
+//	var/ambit.db            the journal, with ambit.db.keys, ambit.db.inbox and what SQLite keeps with it
+//	var/ambit.db.audit      signs the audit log; ambit.db.audit.pub verifies it
+//	var/ambit.db.anchor     the notes that were signed
+//	var/ambit.db.objects    outputs that are too long for the journal, and what files were before a call
+//	var/ambit.db.undo       the logs of the workspace
+//
+// The command line takes --store var/ambit.db, and for audit verify --key and --anchor.
 //
 // A process that can write the journal and the anchor can replace both. Set
 // Config.Anchor to a volume or a service that it cannot write (docs/audit.md).

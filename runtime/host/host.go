@@ -55,6 +55,13 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if err != nil {
 		return h, err
 	}
+	if cfg.Setup != nil {
+		more, err := cfg.Setup(ctx, h)
+		if err != nil {
+			return h, err
+		}
+		options = append(options, more...)
+	}
 	if h.Executor, err = runtime.NewExecutor(registry, policy, append(options, cfg.Options...)...); err != nil {
 		return h, err
 	}
@@ -91,13 +98,13 @@ func (h *Host) open(ctx context.Context) ([]runtime.Option, error) {
 	}
 	outputs := h.cfg.Artifacts
 	if outputs == nil || h.cfg.Workspace != "" {
-		contents, err := content.Open(h.cfg.path("content"))
+		contents, err := content.Open(h.cfg.path(storeName + ".objects"))
 		if err != nil {
 			return nil, err
 		}
 		h.closing(func(context.Context) error { return contents.Close() })
 		if h.cfg.Workspace != "" {
-			if h.Workspace, err = workspace.Open(h.cfg.Workspace, contents, workspace.UndoLogs(h.cfg.path("undo"))); err != nil {
+			if h.Workspace, err = workspace.Open(h.cfg.Workspace, contents, workspace.UndoLogs(h.cfg.path(storeName+".undo"))); err != nil {
 				return nil, err
 			}
 			h.closing(func(context.Context) error { return h.Workspace.Close() })

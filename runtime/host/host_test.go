@@ -123,7 +123,7 @@ func TestOpenRecoversAndServes(t *testing.T) {
 	stop()
 	require.NoError(t, h.Run(ctx))
 	assert.Empty(t, f.list)
-	for _, name := range []string{"ambit.db", "ambit.db.keys", "audit.key", "audit.key.pub", "audit.anchor", "content", "undo"} {
+	for _, name := range []string{"ambit.db", "ambit.db.keys", "ambit.db.audit", "ambit.db.audit.pub", "ambit.db.anchor", "ambit.db.objects", "ambit.db.undo"} {
 		_, err := os.Stat(filepath.Join(dir, name))
 		assert.NoError(t, err, name)
 	}
@@ -165,12 +165,12 @@ func TestOpenThatFails(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, h.Close(t.Context()))
 
-	key := filepath.Join(dir, "audit.key")
+	key := filepath.Join(dir, "ambit.db.audit")
 	secret, err := os.ReadFile(key)
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(key))
 	_, err = host.Open(t.Context(), config)
-	require.ErrorContains(t, err, "audit.key", "the key of a log that has entries is not made anew")
+	require.ErrorContains(t, err, "ambit.db.audit", "the key of a log that has entries is not made anew")
 
 	require.NoError(t, os.WriteFile(key, secret, 0o600))
 	file := filepath.Join(t.TempDir(), "file")
@@ -207,4 +207,20 @@ func TestPartsAreReplaced(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// TestSetupThatFails closes what was opened before.
+func TestSetupThatFails(t *testing.T) {
+	config := host.Config{Tools: noteTools(nil), Policies: policies(), Dir: t.TempDir()}
+	config.Setup = func(_ context.Context, h *host.Host) ([]runtime.Option, error) {
+		assert.NotNil(t, h.Store)
+		assert.Nil(t, h.Executor)
+		return nil, errors.New("no database")
+	}
+	_, err := host.Open(t.Context(), config)
+	require.ErrorContains(t, err, "no database")
+	config.Setup = nil
+	h, err := host.Open(t.Context(), config)
+	require.NoError(t, err)
+	require.NoError(t, h.Close(t.Context()))
 }
