@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-
-	"golang.org/x/mod/sumdb/note"
 
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
@@ -40,7 +37,7 @@ func openStores(ctx context.Context, at *place, operator io.Writer) (s *stores, 
 	if s.journal, err = sqlite.Open(at.store); err != nil {
 		return s, err
 	}
-	signer, err := s.signer()
+	signer, err := audit.OpenSigner(s.at.key(), origin, s.journal.Health().Head == 0)
 	if err != nil {
 		return s, err
 	}
@@ -56,34 +53,6 @@ func openStores(ctx context.Context, at *place, operator io.Writer) (s *stores, 
 	}
 	s.ws, err = workspace.Open(at.dir, s.objects, workspace.UndoLogs(at.undo()))
 	return s, err
-}
-
-// signer reads the key of the audit. A new journal gets a new one.
-func (s *stores) signer() (note.Signer, error) {
-	signer, err := audit.ReadSigner(s.at.key())
-	if err == nil || s.journal.Health().Head > 0 || !blank(s.at.key()) {
-		return signer, err
-	}
-	secret, public, err := audit.GenerateKey(origin)
-	if err != nil {
-		return nil, err
-	}
-	// What is there was left by a start that was killed, and has signed nothing.
-	for _, name := range []string{s.at.key(), s.at.key() + audit.PublicSuffix} {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	if err := audit.WriteKeys(s.at.key(), secret, public); err != nil {
-		return nil, err
-	}
-	return audit.ReadSigner(s.at.key())
-}
-
-// blank reports whether a file is not there, or empty.
-func blank(name string) bool {
-	info, err := os.Stat(name)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
 
 // verify signs what is not signed yet and compares the journal with everything

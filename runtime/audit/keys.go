@@ -66,6 +66,36 @@ func writeNew(path, text string, mode fs.FileMode) error {
 	return nil
 }
 
+// OpenSigner reads the file of a signer. For a new log, which has no entries yet, it makes
+// a key with the name origin when the file is absent or empty; a log with entries whose
+// key is missing is an error, because another key could not continue it.
+func OpenSigner(path, origin string, newLog bool) (note.Signer, error) {
+	signer, err := ReadSigner(path)
+	if err == nil || !newLog || !blank(path) {
+		return signer, err
+	}
+	secret, public, err := GenerateKey(origin)
+	if err != nil {
+		return nil, err
+	}
+	// A process that was killed while it made the key may have left files. They have signed nothing.
+	for _, name := range []string{path, path + PublicSuffix} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("the key: %w", err)
+		}
+	}
+	if err := WriteKeys(path, secret, public); err != nil {
+		return nil, err
+	}
+	return ReadSigner(path)
+}
+
+// blank reports whether a file is absent or empty.
+func blank(name string) bool {
+	info, err := os.Stat(name)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
+}
+
 // ReadSigner reads the file of a signer. It refuses one that other users may read.
 func ReadSigner(path string) (note.Signer, error) {
 	info, err := os.Stat(path)

@@ -74,3 +74,22 @@ func TestKeyNames(t *testing.T) {
 		require.Error(t, err, "%q", name)
 	}
 }
+
+func TestOpenSigner(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	_, err := audit.OpenSigner(path, "a.example/log", false)
+	require.ErrorIs(t, err, fs.ErrNotExist, "another key could not continue a log")
+	require.NoError(t, os.WriteFile(path, nil, 0o600), "of a start that was killed")
+	made, err := audit.OpenSigner(path, "a.example/log", true)
+	require.NoError(t, err)
+	require.Equal(t, "a.example/log", made.Name())
+	again, err := audit.OpenSigner(path, "b.example/log", true)
+	require.NoError(t, err)
+	require.Equal(t, made.KeyHash(), again.KeyHash())
+	verifier, err := audit.ReadVerifier(path + audit.PublicSuffix)
+	require.NoError(t, err)
+	require.Equal(t, made.KeyHash(), verifier.KeyHash())
+	require.NoError(t, os.WriteFile(path, []byte("nonsense"), 0o600))
+	_, err = audit.OpenSigner(path, "a.example/log", true)
+	require.ErrorContains(t, err, "is not the signer of a key", "what is there is not replaced")
+}

@@ -1,12 +1,8 @@
 package host
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-
-	"golang.org/x/mod/sumdb/note"
 
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -23,7 +19,8 @@ func (h *Host) openAudited(ctx context.Context) (err error) {
 	h.closing(func(context.Context) error { return h.Store.Close() })
 	signer := h.cfg.Signer
 	if signer == nil {
-		if signer, err = h.signer(); err != nil {
+		origin := cmp.Or(h.cfg.Origin, defaultOrigin)
+		if signer, err = audit.OpenSigner(h.cfg.path(storeName+".audit"), origin, h.Store.Health().Head == 0); err != nil {
 			return err
 		}
 	}
@@ -37,38 +34,4 @@ func (h *Host) openAudited(ctx context.Context) (err error) {
 	}
 	h.closing(h.Audit.Close)
 	return nil
-}
-
-// signer reads the key of the audit log. A store without entries gets a new one;
-// one with entries whose key is missing is an error, since nothing could prove them.
-func (h *Host) signer() (note.Signer, error) {
-	path := h.cfg.path(storeName + ".audit")
-	signer, err := audit.ReadSigner(path)
-	if err == nil || h.Store.Health().Head > 0 || !blank(path) {
-		return signer, err
-	}
-	origin := h.cfg.Origin
-	if origin == "" {
-		origin = defaultOrigin
-	}
-	secret, public, err := audit.GenerateKey(origin)
-	if err != nil {
-		return nil, err
-	}
-	// A start that was killed may have left empty files. They have signed nothing.
-	for _, name := range []string{path, path + audit.PublicSuffix} {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	if err := audit.WriteKeys(path, secret, public); err != nil {
-		return nil, err
-	}
-	return audit.ReadSigner(path)
-}
-
-// blank reports whether a file is not there, or empty.
-func blank(name string) bool {
-	info, err := os.Stat(name)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
