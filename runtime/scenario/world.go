@@ -153,7 +153,7 @@ func (w *world) tools(s *Setup) ([]*runtime.Tool, error) {
 		}
 	}
 	if file == nil {
-		return []*runtime.Tool{nobody()}, nil
+		return []*runtime.Tool{placeholderTool()}, nil
 	}
 	loaded, err := dynamic.Load(file)
 	if err != nil {
@@ -167,8 +167,8 @@ func (w *world) tools(s *Setup) ([]*runtime.Tool, error) {
 	return tools, nil
 }
 
-// nobody returns the tool of an executor without tools: no call can name it.
-func nobody() *runtime.Tool {
+// placeholderTool returns the tool of an executor without tools: no call can name it.
+func placeholderTool() *runtime.Tool {
 	return runtime.NewDynamicTool(&runtime.Spec{
 		Name: "nobody_0", Version: "1.0.0", Description: "A tool that is never called.", InputSchema: new("{}"), OutputSchema: new("{}"),
 	}, rawCodec{}, func(context.Context, wire.Value) (wire.Value, error) { return nil, errors.New("nobody can be called") })
