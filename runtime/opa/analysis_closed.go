@@ -17,8 +17,8 @@ type closedRules struct {
 	isClosed map[*ast.Rule]bool
 	values   map[string]*ast.Term
 	store    storage.Store
-	sites    []guardableCall // that a guard bounds while closed rules are evaluated
-	until    time.Time       // when to stop evaluating, even if rules are left
+	calls    guardableCalls // of all policies; guarded while closed rules are evaluated
+	until    time.Time      // when to stop evaluating, even if rules are left
 }
 
 // maxClosedTime bounds the evaluation of closed rules and of functions with
@@ -26,12 +26,12 @@ type closedRules struct {
 const maxClosedTime = 5 * time.Second
 
 func newClosedRules(b *bundle) *closedRules {
-	var sites []guardableCall
+	var calls guardableCalls
 	for _, m := range b.compiler.Modules {
-		sites = append(sites, guardableCalls(m)...)
+		calls = append(calls, findGuardable(m)...)
 	}
 	return &closedRules{
-		sites:  sites,
+		calls:  calls,
 		bundle: b, isClosed: map[*ast.Rule]bool{}, values: map[string]*ast.Term{},
 		store: inmem.NewFromObjectWithOpts(b.data, inmem.OptRoundTripOnWrite(false)),
 		until: time.Now().Add(maxClosedTime),
@@ -128,14 +128,11 @@ func (c *closedRules) query(body ast.Body) (found *ast.Term, err error) {
 	if time.Now().After(c.until) {
 		return nil, nil
 	}
-	for _, s := range c.sites {
-		s.guard()
-		defer s.unguard()
-	}
-	for _, s := range guardableCalls(body) {
-		s.guard()
-		defer s.unguard()
-	}
+	c.calls.guard()
+	defer c.calls.unguard()
+	own := findGuardable(body) // those of a body that no policy has
+	own.guard()
+	defer own.unguard()
 	ctx, stop := context.WithDeadline(context.Background(), c.until)
 	defer stop()
 	err = storage.Txn(ctx, c.store, storage.TransactionParams{}, func(txn storage.Transaction) error {

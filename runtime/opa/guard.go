@@ -158,21 +158,33 @@ type guardableCall struct {
 	plain, guarded *ast.Term
 }
 
-func (s guardableCall) guard()   { s.terms[0] = s.guarded }
-func (s guardableCall) unguard() { s.terms[0] = s.plain }
+// guardableCalls are such calls of a body or a module.
+type guardableCalls []guardableCall
+
+// guard makes the calls go through their guards.
+func (calls guardableCalls) guard() {
+	for _, c := range calls {
+		c.terms[0] = c.guarded
+	}
+}
+
+// unguard is the reverse of guard.
+func (calls guardableCalls) unguard() {
+	for _, c := range calls {
+		c.terms[0] = c.plain
+	}
+}
 
 // guardCalls makes the compiled policies call the guards. It changes the modules
 // in place: the rules that the compiler indexed are the same.
 func guardCalls(c *ast.Compiler) {
 	for _, m := range c.Modules {
-		for _, s := range guardableCalls(m) {
-			s.guard()
-		}
+		findGuardable(m).guard()
 	}
 }
 
-// guardableCalls returns the calls in x of functions that have a guard.
-func guardableCalls(x any) (sites []guardableCall) {
+// findGuardable returns the calls in x, part of a compiled policy, of functions that have a guard.
+func findGuardable(x any) (calls guardableCalls) {
 	guarded := guardedBuiltins()
 	add := func(terms []*ast.Term) {
 		if len(terms) == 0 {
@@ -180,7 +192,7 @@ func guardableCalls(x any) (sites []guardableCall) {
 		}
 		if ref, ok := terms[0].Value.(ast.Ref); ok {
 			if to := guardRef(ref.String()); guarded[to.String()] != nil {
-				sites = append(sites, guardableCall{terms, terms[0], ast.NewTerm(to).SetLocation(terms[0].Location)})
+				calls = append(calls, guardableCall{terms, terms[0], ast.NewTerm(to).SetLocation(terms[0].Location)})
 			}
 		}
 	}
@@ -195,5 +207,5 @@ func guardableCalls(x any) (sites []guardableCall) {
 		}
 		return false
 	}).Walk(x)
-	return sites
+	return calls
 }
