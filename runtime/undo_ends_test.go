@@ -64,21 +64,42 @@ func TestUndoHasADeadlineAndAFence(t *testing.T) {
 	}
 }
 
-// TestUndoJudgesItsDeadlineByTheClock: the handler returns too late, and the timer has
-// not fired.
-func TestUndoJudgesItsDeadlineByTheClock(t *testing.T) {
+// TestUndoThatFailedIsFenced: a goroutine of an undo handler that has returned an error has no
+// effects any more.
+func TestUndoThatFailedIsFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &ledgerOfWrites{}
+		l, late := &ledgerOfWrites{}, make(chan error, 1)
 		r := undoRig(t, new(journal.Memory), l, nil, restoreTool(l, func(ctx context.Context) error {
-			due, _ := ctx.Deadline()
-			time.Sleep(time.Until(due)) // both happen at the same instant
-			return nil
+			go func() {
+				time.Sleep(time.Millisecond)
+				late <- runtime.Commit(ctx, func() error { return nil })
+			}()
+			return errors.New("no")
 		}))
 		r.puts()
-		assert.Equal(t, runtime.UndoTimedOut, r.undoOf("c1").Reason)
-		assert.Equal(t, []string{"a.md"}, l.stands)
+		assert.Equal(t, runtime.UndoFailed, r.undoOf("c1").Kind)
+		assert.ErrorIs(t, <-late, runtime.ErrFenced)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	})
+}
+
+// TestUndoJudgesItsDeadlineByTheClock: the handler returns too late, and the timer has
+// not fired. Which of the two comes first at the same instant differs from run to run.
+func TestUndoJudgesItsDeadlineByTheClock(t *testing.T) {
+	for range 16 {
+		synctest.Test(t, func(t *testing.T) {
+			l := &ledgerOfWrites{}
+			r := undoRig(t, new(journal.Memory), l, nil, restoreTool(l, func(ctx context.Context) error {
+				due, _ := ctx.Deadline()
+				time.Sleep(time.Until(due)) // both happen at the same instant
+				return nil
+			}))
+			r.puts()
+			assert.Equal(t, runtime.UndoTimedOut, r.undoOf("c1").Reason)
+			assert.Equal(t, []string{"a.md"}, l.stands)
+			require.NoError(t, r.exec.Shutdown(t.Context()))
+		})
+	}
 }
 
 // TestUndoThatIsNotKnownToHaveCommitted: the caller of Undo is told so, also after a
