@@ -106,6 +106,9 @@ func (g guard) wrap(name string) topdown.BuiltinFunc {
 // A tooLargeError is why a guard refuses a call before it is made.
 type tooLargeError struct{ error }
 
+// Unwrap returns what the guard says.
+func (e tooLargeError) Unwrap() error { return e.error }
+
 // refusedCall is the error of a call that a guard, or a function of URLs, refuses.
 func refusedCall(name string, bctx topdown.BuiltinContext, err error) error {
 	return (&topdown.Error{Code: topdown.BuiltinErr, Message: name + ": " + err.Error(), Location: bctx.Location}).Wrap(err)
