@@ -60,6 +60,7 @@ var fences = map[string][]string{
 	"runtime/internal/crashtest": {},
 	"runtime/internal/disk":      {},
 	"runtime/internal/jsonedit":  {"runtime/wire/..."},
+	"runtime/internal/lifecycle": {},
 	"runtime/internal/mutant":    {"internal/battery"},
 	"runtime/internal/oslock":    {"golang.org/x/sys"},
 	"runtime/internal/redact":    {"runtime/journal", "@runtime/journal", "runtime/internal/jsonedit"},
