@@ -39,7 +39,7 @@ var fences = map[string][]string{
 	"runtime/rules/analyze": {"runtime/rules"},
 	"runtime/consent":       {"runtime/wire/...", "runtime/internal/walk"},
 	"runtime/journal":       {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
-	"runtime":               {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/compact", "runtime/internal/jsonedit", "runtime/internal/redact", "runtime/internal/simhooks", "runtime/internal/walk"},
+	"runtime":               {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/compact", "runtime/internal/jsonedit", "runtime/internal/lifecycle", "runtime/internal/redact", "runtime/internal/simhooks", "runtime/internal/walk"},
 	"runtime/audit":         {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
 	"runtime/content":       {"runtime/internal/disk"},
 	"runtime/host":          {"@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -75,6 +76,7 @@ type call struct {
 	left        atomic.Bool     // its handler has returned
 
 	mu           sync.Mutex
+	life         lifecycle.Call // says what the flags below say
 	handlerCtx   callContext
 	prepared     wire.Value   // the state that its undo will need
 	isPrepared   bool         // prepared was computed, and may be nil
@@ -201,6 +203,7 @@ func (t *Turn) newCall(ctx context.Context, in Call) *call {
 		exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID,
 		tool: tool, index: index, metadata: in.Metadata, phase: phasePreparing,
 	}
+	c.life.Prepare(time.Time{})
 	c.running = &c.handlerCtx
 	r.call = c
 	c.size = len(in.Input)
@@ -255,7 +258,7 @@ func (c *call) await(out *Outcome) {
 // cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
 func (c *call) cancelByCaller() {
 	e := cancellation(ReasonCancelled)
-	e.byCaller = true
+	e.byCaller, e.cause = true, lifecycle.ByCaller
 	c.end(*e)
 }
 
@@ -275,7 +278,7 @@ func (c *call) awaitConsent() Outcome {
 	}
 	c.mu.Lock()
 	waits := !c.ending && c.phase == phaseWaiting && !c.approved
-	if waits {
+	if agree(c, "detach", waits, c.life.Detach()) {
 		c.detached = true
 		out := c.pending()
 		c.mu.Unlock()
@@ -313,7 +316,7 @@ func (c *call) ends() time.Time {
 func (c *call) waits() (Outcome, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ending || c.phase != phaseWaiting {
+	if !agree(c, "waits", !c.ending && c.phase == phaseWaiting, c.life.Waits()) {
 		return Outcome{}, false
 	}
 	return c.pending(), true
@@ -323,11 +326,12 @@ func (c *call) waits() (Outcome, bool) {
 // reports false when the call has ended. Only the worker calls it.
 func (c *call) enter(p phase, due time.Time) bool {
 	c.mu.Lock()
-	if c.ending {
+	if !agree(c, "enter", !c.ending, c.life.Enter(lifePhases[p], due)) {
 		c.mu.Unlock()
 		return false
 	}
 	c.phase, c.due = p, due
+	c.compare("enter")
 	c.mu.Unlock()
 	c.worker.arm(due)
 	return true
@@ -343,18 +347,25 @@ func (c *call) expire() (again time.Time) {
 		defer c.mu.Unlock()
 		return c.tellLingering(now)
 	}
+	c.compare("expire")
+	x := c.life.Expire(now)
 	if c.due.IsZero() {
+		agree(c, "no due", true, x == lifecycle.Expiry{})
 		c.mu.Unlock()
 		return time.Time{}
 	}
 	if c.due.After(now) {
+		agree(c, "early", c.phase != phaseWaiting, x.Again.Equal(c.due))
 		defer c.mu.Unlock()
 		return c.due
 	}
 	if again = c.nextTick(now); !again.IsZero() {
+		agree(c, "tick", true, x.Again.Equal(again))
 		c.mu.Unlock()
 		return again
 	}
+	agree(c, "abandon", c.evaluating && !c.abandoned, x.Abandon)
+	agree(c, "overdue", !c.ending && c.phase != phasePreparing && c.phase != phaseWaiting, x.Overdue != lifecycle.Moment{})
 	if c.evaluating && !c.abandoned {
 		c.abandoned = true
 		c.exec.evaluations.abandon(c.index, c.exec)
@@ -362,11 +373,11 @@ func (c *call) expire() (again time.Time) {
 	p := c.phase
 	c.mu.Unlock()
 	if p == phaseRunning {
-		if again = c.tryEnterGrace(); !again.IsZero() {
+		if again = c.tryEnterGrace(x.Overdue); !again.IsZero() {
 			return again
 		}
 	}
-	c.overdue(p)
+	c.overdue(p, x.Overdue)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.tellLingering(now)

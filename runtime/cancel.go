@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 // A CancelResult is the result of cancelling a call.
@@ -46,7 +47,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) CancelR
 		return CancelAlreadyEnded
 	}
 	e := cancellation(ReasonCancelled)
-	if e.by = by; reason != "" {
+	if e.by, e.cause = by, lifecycle.ByOperator; reason != "" {
 		e.outcome.Message += ": " + reason
 	}
 	if !c.tryEnd(e) {
@@ -122,6 +123,7 @@ func (t *Turn) StartCall(in Call) (id string, err error) {
 		return r.id, nil
 	}
 	c.alone = true
+	c.life.StartAlone()
 	t.launch(c)
 	return c.id, nil
 }

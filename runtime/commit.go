@@ -71,7 +71,7 @@ func Commit(ctx context.Context, effect func() error) error {
 	}
 	c := at.call
 	c.mu.Lock()
-	ok := at.attempt == c.attempt && c.fence.enter()
+	ok := agree(c, "effect", at.attempt == c.attempt && c.fence.enter(), c.life.EnterEffect(at.attempt))
 	c.mu.Unlock()
 	if !ok {
 		return c.fenced()
@@ -79,6 +79,7 @@ func Commit(ctx context.Context, effect func() error) error {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		agree(c, "drained", c.fence.drained != nil && c.fence.inside == 1, c.life.LeaveEffect())
 		c.fence.leave(c.exec)
 	}()
 	return c.exec.owning(ctx, effect)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -110,6 +111,9 @@ func (c *call) awaitIntent() bool {
 	}
 	c.mu.Lock()
 	ending, aborted := c.ending, c.aborted && !c.begun
+	may := c.life.Release()
+	agree(c, "release", ending, may == lifecycle.ReleaseEnded)
+	agree(c, "release", aborted && !ending, may == lifecycle.ReleaseAborted)
 	if !ending && !aborted {
 		c.begun = true
 	}
@@ -123,6 +127,7 @@ func (c *call) awaitIntent() bool {
 // unwritable returns the result of a call that cannot be recorded and therefore is not carried out.
 func (c *call) unwritable(err error) *result {
 	e := refusal(ReasonJournalUnavailable, Detail{}, "the journal cannot be written: nothing is carried out")
+	e.cause = lifecycle.ByJournal
 	e.fault = c.faulty(ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
 	return e
 }

@@ -121,7 +121,7 @@ func (c *call) part(at *callContext, p Participant) (Part, error) {
 		return nil, notParticipant(p)
 	}
 	c.mu.Lock()
-	if at.attempt != c.attempt || c.fence.closed {
+	if !agree(c, "part", at.attempt == c.attempt && !c.fence.closed, c.life.Passes(at.attempt)) {
 		c.mu.Unlock()
 		return nil, c.fenced()
 	}
@@ -153,7 +153,7 @@ func (c *call) beginPart(at *callContext, b *begun) (Part, error) {
 		err = fmt.Errorf("participant %q: %w", b.at.name, err)
 	}
 	c.mu.Lock()
-	late := at.attempt != c.attempt || c.fence.closed
+	late := !agree(c, "part has begun", at.attempt == c.attempt && !c.fence.closed, c.life.Passes(at.attempt))
 	if b.err = err; err == nil && !late {
 		b.part = part
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -54,7 +55,7 @@ func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*par
 		c.evaluateAnew()
 		return
 	case c.state != StateExecuting:
-		c.end(result{event: EventAborted, to: StateAborted, outcome: Outcome{
+		c.end(result{cause: lifecycle.ByRecovery, event: EventAborted, to: StateAborted, outcome: Outcome{
 			Kind: Failed, Reason: ReasonInterrupted, Message: "the executor stopped before the handler was started: nothing was done",
 		}})
 		return
@@ -92,12 +93,12 @@ func interruption(effects string, atParticipants bool) *result {
 	default:
 		return interrupted("the call may have taken effect")
 	}
-	return &result{event: EventAborted, to: StateAborted, outcome: failed}
+	return &result{cause: lifecycle.ByRecovery, event: EventAborted, to: StateAborted, outcome: failed}
 }
 
 // interrupted returns the result of a call whose effects are not known.
 func interrupted(why string) *result {
-	return &result{event: EventUnknown, to: StateExecuting, outcome: Outcome{
+	return &result{cause: lifecycle.ByRecovery, event: EventUnknown, to: StateExecuting, outcome: Outcome{
 		Kind: Unknown, Reason: ReasonInterrupted, Message: "the executor stopped while the handler ran: " + why,
 	}}
 }
@@ -128,7 +129,7 @@ func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*particip
 		c.end(*interrupted("what it did could not be committed"))
 		return
 	}
-	c.end(result{event: EventCompleted, to: StateCompleted, outcome: *r.decided})
+	c.end(result{cause: lifecycle.ByRecovery, event: EventCompleted, to: StateCompleted, outcome: *r.decided})
 }
 
 // mayRunAgain reports whether the handler may be run again. The budget of the turn, which bounds
@@ -154,6 +155,7 @@ func (c *call) runAgain() {
 	c.reenterExecutor()
 	c.left.Store(false)
 	c.phase = phasePreparing
+	agree(c, "run again", true, c.life.RunAgain())
 	c.exec.workers.take(c)
 }
 
@@ -181,7 +183,7 @@ func (c *call) evaluateAgain() bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ending {
+	if !agree(c, "rejudged", !c.ending, c.life.Rejudged()) {
 		return false
 	}
 	c.rejudging = false
@@ -201,6 +203,7 @@ func (e *result) notRunAgain(c *call) {
 // worker evaluates it like a new call. The call keeps its reservation until then.
 func (c *call) evaluateAnew() {
 	c.mu.Lock()
+	agree(c, "evaluate anew", true, c.life.Prepare(c.ends()))
 	c.phase, c.due, c.fence.closed = phasePreparing, c.ends(), false
 	c.reenterExecutor()
 	c.mu.Unlock()
