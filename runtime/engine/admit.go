@@ -10,6 +10,15 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
+// A reservation says what a call holds in the rule state of its session.
+type reservation uint8
+
+const (
+	reservedNothing reservation = iota
+	reserved
+	reservedAndInvoked // its handler was started
+)
+
 // What happens to a call after its evaluation.
 const (
 	nextAgain = iota // evaluate again: the facts have changed, or another call excludes all others
@@ -28,7 +37,7 @@ func (c *call) admit() (next int, held *signal, e *result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case c.ending:
+	case agree(c, "admit", c.ending, c.life.Ended()):
 		return nextWait, nil, nil
 	case s.holder != c && (s.holder != nil || !c.worker.view.unchanged()):
 		return nextAgain, s.held, nil

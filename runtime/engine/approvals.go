@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 // endedRequestTTL is how long a request that has ended is kept, so that a late answer
@@ -140,7 +141,9 @@ func tell(due []dueEvent, now time.Time) (expired []*call) {
 			continue
 		}
 		expired = append(expired, n.call)
-		n.call.end(*refusal(runtime.ReasonConsentExpired, runtime.Detail{}, "nobody agreed to the call in time"))
+		e := refusal(runtime.ReasonConsentExpired, runtime.Detail{}, "nobody agreed to the call in time")
+		e.cause = lifecycle.ByConsent
+		n.call.end(*e)
 	}
 	return expired
 }
@@ -149,7 +152,7 @@ func tell(due []dueEvent, now time.Time) (expired []*call) {
 func (c *call) remind(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.ending && c.phase == phaseWaiting {
+	if agree(c, "remind", !c.ending && c.phase == phaseWaiting, c.life.Waits()) {
 		c.transition(runtime.EventApprovalExpiring, c.state, &note{at: now})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -77,6 +78,7 @@ type call struct {
 	left        atomic.Bool     // its handler has returned
 
 	mu           sync.Mutex
+	life         lifecycle.Call // says what the flags below say
 	handlerCtx   callContext
 	prepared     wire.Value   // the state that its undo will need
 	isPrepared   bool         // prepared was computed, and may be nil
@@ -115,15 +117,6 @@ type call struct {
 	unsaid       bool          // abandoned by a shutdown: its caller has an outcome, the journal none; recovery settles it
 	away         bool          // its worker has returned
 }
-
-// A reservation says what a call holds in the rule state of its session.
-type reservation uint8
-
-const (
-	reservedNothing reservation = iota
-	reserved
-	reservedAndInvoked // its handler was started
-)
 
 // open returns a new call and, when it repeats an earlier call, the record of that one.
 // A call that exceeds the capacity, or whose id is that of another call, has its outcome
@@ -203,6 +196,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 		exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID,
 		tool: tool, index: index, metadata: in.Metadata, phase: phasePreparing,
 	}
+	c.life.Prepare(time.Time{})
 	c.running = &c.handlerCtx
 	r.call = c
 	c.size = len(in.Input)
@@ -257,7 +251,7 @@ func (c *call) await(out *runtime.Outcome) {
 // cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
 func (c *call) cancelByCaller() {
 	e := cancellation(runtime.ReasonCancelled)
-	e.byCaller = true
+	e.byCaller, e.cause = true, lifecycle.ByCaller
 	c.end(*e)
 }
 
@@ -277,7 +271,7 @@ func (c *call) awaitConsent() runtime.Outcome {
 	}
 	c.mu.Lock()
 	waits := !c.ending && c.phase == phaseWaiting && !c.approved
-	if waits {
+	if agree(c, "detach", waits, c.life.Detach()) {
 		c.detached = true
 		out := c.pending()
 		c.mu.Unlock()
@@ -315,7 +309,7 @@ func (c *call) ends() time.Time {
 func (c *call) waits() (runtime.Outcome, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ending || c.phase != phaseWaiting {
+	if !agree(c, "waits", !c.ending && c.phase == phaseWaiting, c.life.Waits()) {
 		return runtime.Outcome{}, false
 	}
 	return c.pending(), true
@@ -325,11 +319,12 @@ func (c *call) waits() (runtime.Outcome, bool) {
 // reports false when the call has ended. Only the worker calls it.
 func (c *call) enter(p phase, due time.Time) bool {
 	c.mu.Lock()
-	if c.ending {
+	if !agree(c, "enter", !c.ending, c.life.Enter(lifePhases[p], due)) {
 		c.mu.Unlock()
 		return false
 	}
 	c.phase, c.due = p, due
+	c.compare("enter")
 	c.mu.Unlock()
 	c.worker.arm(due)
 	return true
@@ -345,18 +340,25 @@ func (c *call) expire() (again time.Time) {
 		defer c.mu.Unlock()
 		return c.tellLingering(now)
 	}
+	c.compare("expire")
+	x := c.life.Expire(now)
 	if c.due.IsZero() {
+		agree(c, "no due", true, x == lifecycle.Expiry{})
 		c.mu.Unlock()
 		return time.Time{}
 	}
 	if c.due.After(now) {
+		agree(c, "early", c.phase != phaseWaiting, x.Again.Equal(c.due))
 		defer c.mu.Unlock()
 		return c.due
 	}
 	if again = c.nextTick(now); !again.IsZero() {
+		agree(c, "tick", true, x.Again.Equal(again))
 		c.mu.Unlock()
 		return again
 	}
+	agree(c, "abandon", c.evaluating && !c.abandoned, x.Abandon)
+	agree(c, "overdue", !c.ending && c.phase != phasePreparing && c.phase != phaseWaiting, x.Overdue != lifecycle.Moment{})
 	if c.evaluating && !c.abandoned {
 		c.abandoned = true
 		c.exec.evaluations.abandon(c.index, c.exec)
@@ -364,11 +366,11 @@ func (c *call) expire() (again time.Time) {
 	p := c.phase
 	c.mu.Unlock()
 	if p == phaseRunning {
-		if again = c.tryEnterGrace(); !again.IsZero() {
+		if again = c.tryEnterGrace(x.Overdue); !again.IsZero() {
 			return again
 		}
 	}
-	c.overdue(p)
+	c.overdue(p, x.Overdue)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.tellLingering(now)

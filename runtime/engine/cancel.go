@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/enum"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 // A CancelResult is the result of cancelling a call.
@@ -50,7 +50,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) CancelR
 		return CancelAlreadyEnded
 	}
 	e := cancellation(runtime.ReasonCancelled)
-	if e.by = by; reason != "" {
+	if e.by, e.cause = by, lifecycle.ByOperator; reason != "" {
 		e.outcome.Message += ": " + reason
 	}
 	if !c.tryEnd(e) {
@@ -126,6 +126,7 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 		return r.id, nil
 	}
 	c.alone = true
+	c.life.StartAlone()
 	t.launch(c)
 	return c.id, nil
 }

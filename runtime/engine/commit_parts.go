@@ -64,11 +64,13 @@ func (c *call) commitParts(e *result) {
 func (c *call) closeParts() ([]*begun, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.compare("close parts")
 	if c.ending || len(c.parts) == 0 {
 		return nil, true
 	}
 	c.sealing = newSignal()
-	if drained := c.fence.shut(); drained != nil {
+	drained := c.fence.shut()
+	if agree(c, "inside", drained != nil, c.life.ShutFence()) {
 		c.mu.Unlock()
 		ok := c.exec.waitFor(drained, grace)
 		c.mu.Lock()
@@ -114,12 +116,14 @@ func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
 // late, or when it cannot be recorded. From here on only the commit ends the call.
 func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	c.mu.Lock()
-	if c.ending || c.overtime() {
+	now := c.clock()
+	if !agree(c, "commit", !c.ending && !c.overtime(now), c.life.Commit(now, int(grace/commitTick), commitTick, c.ends())) {
 		c.mu.Unlock()
 		return false
 	}
 	c.committing, c.phase = true, phaseCommitting
-	due := c.count(c.clock(), int(grace/commitTick), commitTick)
+	due := c.count(now, int(grace/commitTick), commitTick)
+	agree(c, "due of commit", true, due.Equal(c.life.Due()))
 	if c.exec.log.on() {
 		c.entry = c.exec.log.add(c.decision(e, seals))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -48,7 +49,7 @@ func (r *Resolution) became(c *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.State = c.state
-	if !ended && !c.ending && !c.approved && c.phase == phaseWaiting {
+	if !ended && agree(c, "became", !c.ending && !c.approved && c.phase == phaseWaiting, c.life.Undecided()) {
 		out := c.pending()
 		r.Outcome = &out
 	}
@@ -86,7 +87,9 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 			c.resume()
 		} else {
 			detail := runtime.Detail{Rule: "person", Message: a.Message}
-			c.end(*refusal(runtime.ReasonConsentDenied, detail, deniedBy(a.Message)))
+			e := refusal(runtime.ReasonConsentDenied, detail, deniedBy(a.Message))
+			e.cause = lifecycle.ByConsent
+			c.end(*e)
 		}
 	}
 	return res, c
@@ -268,7 +271,7 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 	d.apply(&ev)
 	d.mu.Unlock()
 	n := note{at: now, answer: &ev}
-	if ed == nil || ev.Result.Resolution == consent.Rejected || c.ending {
+	if ed == nil || ev.Result.Resolution == consent.Rejected || agree(c, "decided", c.ending, c.life.Ended()) {
 		c.transition(runtime.EventApprovalDecided, c.state, &n)
 		return ev.Result
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 // pending returns the outcome of a call that waits for consent. c.mu is held.
@@ -69,7 +70,7 @@ func (c *call) park() {
 	}
 	c.mu.Lock()
 	c.away = true
-	goOn := c.approved && !c.ending
+	goOn := agree(c, "park", c.approved && !c.ending, c.life.Park())
 	c.mu.Unlock()
 	c.exec.fire(&c.record.first)
 	if goOn {
@@ -81,7 +82,7 @@ func (c *call) park() {
 func (c *call) resume() {
 	c.mu.Lock()
 	c.approved = true
-	goOn := c.away && !c.ending
+	goOn := agree(c, "approve", c.away && !c.ending, c.life.Approve())
 	c.mu.Unlock()
 	if goOn {
 		c.rework()
@@ -106,6 +107,7 @@ func (c *call) rework() {
 		return
 	}
 	c.mu.Lock()
+	agree(c, "resume", !c.ending, c.life.Resume(c.ends()))
 	c.phase, c.due = phasePreparing, c.ends()
 	c.entered, c.returned = true, false
 	c.reenterExecutor()
@@ -130,7 +132,7 @@ func (c *call) notify() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
 	c.mu.Lock()
 	c.asked.tell = cancel
-	over := c.ending
+	over := agree(c, "notify", c.ending, c.life.Ended())
 	c.mu.Unlock()
 	if over {
 		cancel()
@@ -146,7 +148,7 @@ func (c *call) notify() {
 			}
 			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
 				over := refusal(runtime.ReasonConsentUnavailable, runtime.Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.tool))
-				over.during = phaseWaiting
+				over.during, over.cause = phaseWaiting, lifecycle.ByConsent
 				c.end(*over)
 			}
 		}()

@@ -5,8 +5,9 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
+
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -74,7 +75,7 @@ func (c *call) excludeOtherCalls() bool {
 		c.mu.Lock()
 		s.mu.Lock()
 		held := s.held
-		if held == nil && !c.ending {
+		if held == nil && !agree(c, "exclude", c.ending, c.life.Ended()) {
 			s.holder, s.held = c, newSignal()
 		}
 		mine := s.holder == c
@@ -163,13 +164,15 @@ func (c *call) policyInputOf(args wire.Value, of facts.Source, now time.Time) ru
 // releases the place, when the call has ended.
 func (c *call) evaluate(ctx *callContext) bool {
 	c.mu.Lock()
-	if c.ending {
+	c.compare("evaluate")
+	if !agree(c, "evaluate", !c.ending, c.life.Evaluate(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick)) {
 		c.mu.Unlock()
 		c.exec.evaluations.places.release(c.exec)
 		return false
 	}
 	c.phase, c.evaluating, c.evaluation = phaseDeciding, true, ctx
 	due := c.count(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick)
+	agree(c, "due of evaluation", true, due.Equal(c.life.Due()))
 	c.mu.Unlock()
 	c.worker.arm(due)
 	return true
@@ -181,6 +184,7 @@ func (c *call) evaluated(ctx *callContext, revision string) bool {
 	c.mu.Lock()
 	c.revision = revision
 	inTime := c.settlePolicy() && !c.ending
+	agree(c, "evaluated", inTime, c.life.Enter(lifecycle.Admitting, c.ends()))
 	if inTime {
 		c.phase, c.due, c.ticks = phaseAdmitting, c.ends(), 0
 	}
@@ -194,7 +198,7 @@ func (c *call) evaluated(ctx *callContext, revision string) bool {
 // c.mu is held.
 func (c *call) settlePolicy() bool {
 	c.evaluating = false
-	if c.abandoned {
+	if agree(c, "abandoned", c.abandoned, c.life.Evaluated()) {
 		c.exec.evaluations.returned(c.index)
 	} else {
 		c.exec.evaluations.places.release(c.exec)

@@ -41,7 +41,7 @@ func (f *fence) leave(e *Executor) {
 func (at *callContext) Commit(effect func() error) error {
 	c := at.call
 	c.mu.Lock()
-	ok := at.attempt == c.attempt && c.fence.enter()
+	ok := agree(c, "effect", at.attempt == c.attempt && c.fence.enter(), c.life.EnterEffect(at.attempt))
 	c.mu.Unlock()
 	if !ok {
 		return c.fenced()
@@ -49,6 +49,7 @@ func (at *callContext) Commit(effect func() error) error {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		agree(c, "drained", c.fence.drained != nil && c.fence.inside == 1, c.life.LeaveEffect())
 		c.fence.leave(c.exec)
 	}()
 	return c.exec.owning(at, effect)

@@ -6,17 +6,21 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 // A result is how a call ends.
 type result struct {
-	during    phase       // only while the call is in this phase; 0: in any
-	commits   bool        // the commit has ended with it
-	waited    bool        // the commit waited for a journal that could not be written
-	byCaller  bool        // not while the call waits for an approver
-	idle      bool        // only while there is a journal and the handler was not released
-	by        string      // the approver or operator that ended the call
-	evaluated *evaluation // of the policy, to which the rules are added
+	during    phase            // only while the call is in this phase; 0: in any
+	commits   bool             // the commit has ended with it
+	waited    bool             // the commit waited for a journal that could not be written
+	byCaller  bool             // not while the call waits for an approver
+	idle      bool             // only while there is a journal and the handler was not released
+	cause     lifecycle.Cause  // of the end; NotEnded: ByWorker, or ByReturn when the commit ended with it
+	moment    lifecycle.Moment // that the cause saw
+	by        string           // the approver or operator that ended the call
+	evaluated *evaluation      // of the policy, to which the rules are added
 	event     runtime.EventKind
 	to        runtime.State
 	outcome   runtime.Outcome
@@ -73,21 +77,32 @@ func (e *result) tell(c *call) {
 func (c *call) conclude(e *result, over **signal) (tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ending || c.committing && !e.commits || e.during != 0 && c.phase != e.during ||
-		e.byCaller && c.phase == phaseWaiting || e.idle && c.begun {
+	c.compare("end")
+	refused := c.ending || c.committing && !e.commits || e.during != 0 && c.phase != e.during ||
+		e.byCaller && c.phase == phaseWaiting || e.idle && c.begun
+	now, cause := c.clock(), e.cause
+	switch {
+	case cause == lifecycle.NotEnded && e.commits:
+		cause = lifecycle.ByReturn
+	case cause == lifecycle.NotEnded:
+		cause = lifecycle.ByWorker
+	}
+	if !agree(c, "end by "+cause.String(), !refused, c.life.TryEnd(cause, e.moment, now)) {
 		return false
 	}
 	if c.rejudging {
 		e.notRunAgain(c)
 	}
 	c.ending = true
-	c.lingers(c.clock())
+	c.lingers(now)
 	*over = c.over()
 	started := c.attempt > 0
 	c.cancelContexts(e.outcome.Kind, started)
 	out := &e.outcome
 	c.found = e.verdict
-	if drained := c.fence.shut(); drained != nil {
+	drained := c.fence.shut()
+	c.compare("ended")
+	if agree(c, "inside", drained != nil, c.life.ShutFence()) {
 		c.mu.Unlock()
 		out.Detail.Writing = !c.exec.waitFor(drained, grace)
 		c.mu.Lock()
@@ -217,7 +232,7 @@ func cancellation(r runtime.Reason) *result {
 const outOfTime = "the turn's time was over before the call could start"
 
 // overdue ends the call because the time of phase p is over.
-func (c *call) overdue(p phase) {
+func (c *call) overdue(p phase, at lifecycle.Moment) {
 	var e *result
 	switch p {
 	case phaseDeciding:
@@ -231,7 +246,7 @@ func (c *call) overdue(p phase) {
 		e = refusal(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].retryAfter()}, fmt.Sprintf("%q is busy: %s in time",
 			c.record.tool, counted(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
 	case phaseRunning, phaseGrace, phaseFinishing:
-		c.timeOut(p)
+		c.timeOut(p, at)
 		return
 	case phaseCommitting:
 		e = &result{}
@@ -239,7 +254,7 @@ func (c *call) overdue(p phase) {
 	default:
 		return
 	}
-	e.during = p
+	e.during, e.cause, e.moment = p, lifecycle.ByTimer, at
 	c.end(*e)
 }
 
@@ -251,11 +266,11 @@ func (c *call) unjudged(rule, message string) *result {
 }
 
 // timeOut ends the call because its handler ran past the deadline.
-func (c *call) timeOut(during phase) {
+func (c *call) timeOut(during phase, at lifecycle.Moment) {
 	spec := c.tool.spec
 	had := c.running.due.Sub(c.now)
 	c.end(result{
-		during: during, event: runtime.EventAborted, to: runtime.StateAborted,
+		during: during, cause: lifecycle.ByTimer, moment: at, event: runtime.EventAborted, to: runtime.StateAborted,
 		outcome: runtime.Outcome{
 			Kind: runtime.TimedOut, Reason: runtime.ReasonDeadline, Detail: runtime.Detail{Deadline: had},
 			Retryable: spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -51,7 +52,7 @@ func (c *call) commitIfOpen(d time.Duration) (started bool, e *result) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.ending {
+	if agree(c, "start", c.ending, c.life.Ended()) {
 		return false, nil
 	}
 	e = c.commit(d)
@@ -83,6 +84,8 @@ func (c *call) commit(d time.Duration) *result {
 	}
 	c.reservation = reservedAndInvoked
 	s.note(&ev)
+	c.compare("begin")
+	agree(c, "begin", true, c.life.Begin(due) && (c.exec.log.on() || c.life.Release() == lifecycle.Released))
 	c.phase, c.due, c.attempt = phaseRunning, due, 1
 	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.work, c, 1, due
 	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
@@ -121,7 +124,7 @@ func (c *call) finish(e *result) bool {
 func (c *call) endInTime(e *result) {
 	e.tell(c)
 	if !c.decideInTime() {
-		c.timeOut(0)
+		c.timeOut(0, lifecycle.Moment{})
 		c.late(e.fault, e.output)
 		return
 	}
@@ -202,7 +205,7 @@ func (c *call) late(fault *CallError, output int) {
 	now := c.clock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.unsaid {
+	if agree(c, "late", !c.unsaid, c.life.Recorded()) {
 		c.transition(runtime.EventLateResult, c.state, &note{at: now, fault: fault, text: text, output: output})
 	}
 }
@@ -243,7 +246,7 @@ func (c *call) crashed(fault *CallError) {
 		var e result
 		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.tool), fault)
 		if c.returnedLate() {
-			c.timeOut(0)
+			c.timeOut(0, lifecycle.Moment{})
 			c.late(fault, 0)
 		} else {
 			c.endInTime(&e)

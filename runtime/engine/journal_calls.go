@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -112,6 +113,9 @@ func (c *call) awaitIntent() bool {
 	}
 	c.mu.Lock()
 	ending, aborted := c.ending, c.aborted && !c.begun
+	may := c.life.Release()
+	agree(c, "release", ending, may == lifecycle.ReleaseEnded)
+	agree(c, "release", aborted && !ending, may == lifecycle.ReleaseAborted)
 	if !ending && !aborted {
 		c.begun = true
 	}
@@ -125,6 +129,7 @@ func (c *call) awaitIntent() bool {
 // unwritable returns the result of a call that cannot be recorded and therefore is not carried out.
 func (c *call) unwritable(err error) *result {
 	e := refusal(runtime.ReasonJournalUnavailable, runtime.Detail{}, "the journal cannot be written: nothing is carried out")
+	e.cause = lifecycle.ByJournal
 	e.fault = c.faulty(runtime.ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
 	return e
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -206,12 +207,12 @@ func (l *lease) unclaim() {
 // released, the call is not carried out. A call that waits for consent is left to the next owner.
 func (c *call) endLeaseLost() {
 	e := c.unwritable(c.exec.log.health())
-	e.byCaller, e.idle, e.fault = true, true, nil
+	e.byCaller, e.idle, e.fault, e.cause = true, true, nil, lifecycle.ByLeaseIdle
 	if c.tryEnd(e) {
 		return
 	}
 	e = cancellation(runtime.ReasonLeaseLost)
-	e.byCaller = true
+	e.byCaller, e.cause = true, lifecycle.ByLease
 	e.outcome.Message = "the executor does not own the journal any more: what became of the call, the next owner will say"
 	c.end(*e)
 }

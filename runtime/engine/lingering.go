@@ -19,6 +19,10 @@ func (c *call) lingers(now time.Time) {
 // tellLingering records that the handler of an ended call still runs, once the grace is over.
 // Before that it returns when the grace will be over. c.mu is held.
 func (c *call) tellLingering(now time.Time) (again time.Time) {
+	later, tell := c.life.Linger(now)
+	due, lasts := c.due, c.lingering && !c.due.IsZero() && !now.Before(c.due)
+	agree(c, "lingering", lasts && !c.unsaid, tell)
+	agree(c, "lingers on", c.lingering && !due.IsZero() && !lasts, later.Equal(due) && !due.IsZero() && c.lingering)
 	switch {
 	case !c.lingering || c.due.IsZero():
 		return time.Time{}
@@ -37,7 +41,7 @@ func (c *call) departHandler() {
 	c.left.Store(true)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lingering {
+	if agree(c, "depart", c.lingering, c.life.Depart()) {
 		c.lingering = false
 		c.exec.lingering.Add(-1)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -56,7 +57,7 @@ func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*par
 		c.evaluateAnew()
 		return
 	case c.state != runtime.StateExecuting:
-		c.end(result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: runtime.Outcome{
+		c.end(result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: runtime.Outcome{
 			Kind: runtime.Failed, Reason: runtime.ReasonInterrupted, Message: "the executor stopped before the handler was started: nothing was done",
 		}})
 		return
@@ -94,12 +95,12 @@ func interruption(effects string, atParticipants bool) *result {
 	default:
 		return interrupted("the call may have taken effect")
 	}
-	return &result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: failed}
+	return &result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: failed}
 }
 
 // interrupted returns the result of a call whose effects are not known.
 func interrupted(why string) *result {
-	return &result{event: runtime.EventUnknown, to: runtime.StateExecuting, outcome: runtime.Outcome{
+	return &result{cause: lifecycle.ByRecovery, event: runtime.EventUnknown, to: runtime.StateExecuting, outcome: runtime.Outcome{
 		Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted, Message: "the executor stopped while the handler ran: " + why,
 	}}
 }
@@ -130,7 +131,7 @@ func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*particip
 		c.end(*interrupted("what it did could not be committed"))
 		return
 	}
-	c.end(result{event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.decided})
+	c.end(result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.decided})
 }
 
 // mayRunAgain reports whether the handler may be run again. The budget of the turn, which bounds
@@ -156,6 +157,7 @@ func (c *call) runAgain() {
 	c.reenterExecutor()
 	c.left.Store(false)
 	c.phase = phasePreparing
+	agree(c, "run again", true, c.life.RunAgain())
 	c.exec.workers.take(c)
 }
 
@@ -183,7 +185,7 @@ func (c *call) evaluateAgain() bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ending {
+	if !agree(c, "rejudged", !c.ending, c.life.Rejudged()) {
 		return false
 	}
 	c.rejudging = false
@@ -203,6 +205,7 @@ func (e *result) notRunAgain(c *call) {
 // worker evaluates it like a new call. The call keeps its reservation until then.
 func (c *call) evaluateAnew() {
 	c.mu.Lock()
+	agree(c, "evaluate anew", true, c.life.Prepare(c.ends()))
 	c.phase, c.due, c.fence.closed = phasePreparing, c.ends(), false
 	c.reenterExecutor()
 	c.mu.Unlock()

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -41,14 +43,17 @@ func (c *call) attempts() bool {
 func (c *call) returnedLate() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.compare("return")
 	c.back = true
+	now := c.clock()
+	late := c.life.Return(now, c.ends(), c.mayRetryTimeout())
 	switch {
 	case c.ending, c.phase == phaseGrace:
-		return true
+		return agree(c, "return", true, late)
 	case c.phase != phaseRunning:
-		return false
+		return agree(c, "return", false, late)
 	}
-	now := c.clock()
+	agree(c, "return", !now.Before(c.due), late)
 	if now.Before(c.due) {
 		c.phase, c.due = phaseFinishing, c.finishBy(now)
 		return false
@@ -79,10 +84,12 @@ func (c *call) finishBy(now time.Time) time.Time {
 func (c *call) decideInTime() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.overtime() {
+	c.compare("decide")
+	now := c.clock()
+	if !agree(c, "decide", !c.overtime(now), c.life.Decide(now)) {
 		return false
 	}
-	if c.phase == phaseFinishing {
+	if c.phase == phaseFinishing && !c.ending {
 		c.phase, c.due = phaseEnding, time.Time{}
 	}
 	return true
@@ -90,8 +97,8 @@ func (c *call) decideInTime() bool {
 
 // overtime reports whether the result of the handler comes too late to be the outcome. c.mu is
 // held.
-func (c *call) overtime() bool {
-	return c.phase == phaseFinishing && !c.clock().Before(c.due)
+func (c *call) overtime(now time.Time) bool {
+	return c.phase == phaseFinishing && !now.Before(c.due)
 }
 
 // finishOr finishes the call, or ends it because its deadline was over.
@@ -99,7 +106,7 @@ func (c *call) finishOr(late bool) bool {
 	var e result
 	c.result(&e)
 	if late {
-		c.timeOut(0)
+		c.timeOut(0, lifecycle.Moment{})
 		c.late(e.fault, e.output)
 		return true
 	}
@@ -133,19 +140,20 @@ func (c *call) giveUpAttempt() bool {
 		text = c.redactText(errorText(err))
 	}
 	c.mu.Lock()
-	if c.ending {
+	if !agree(c, "end attempt", !c.ending, c.life.EndAttempt()) {
 		c.mu.Unlock()
 		return false
 	}
 	c.phase, c.due = phaseBackoff, time.Time{}
 	drained := c.fence.shut()
+	agree(c, "inside", drained != nil, c.life.ShutFence())
 	c.mu.Unlock()
 	if drained != nil && !c.exec.waitFor(drained, grace) || !c.rollback() {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ending {
+	if agree(c, "retry", c.ending, c.life.Ended()) {
 		return false
 	}
 	c.parts = nil
@@ -180,14 +188,14 @@ func (c *call) restart() bool {
 	}
 	d := c.attemptDeadline()
 	c.mu.Lock()
-	if c.ending {
-		c.mu.Unlock()
-		return false
-	}
 	c.now = c.clock()
 	due := c.now.Add(d)
 	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
 		due = ends
+	}
+	if !agree(c, "restart", !c.ending, c.life.Begin(due) && (c.exec.log.on() || c.life.Release() == lifecycle.Released)) {
+		c.mu.Unlock()
+		return false
 	}
 	c.attempt++
 	c.fence, c.sealing, c.back = fence{}, nil, false
@@ -208,13 +216,14 @@ func (c *call) mayRetryTimeout() bool {
 // tryEnterGrace ends an attempt whose deadline is over, but not the call, when the handler may be
 // run again. The handler has a grace in which to return. tryEnterGrace returns the end of that
 // grace, and zero when the call ends now.
-func (c *call) tryEnterGrace() time.Time {
+func (c *call) tryEnterGrace(at lifecycle.Moment) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ending || c.phase != phaseRunning || !c.mayRetryTimeout() {
+	now, may := c.clock(), c.mayRetryTimeout()
+	if !agree(c, "grace", !c.ending && c.phase == phaseRunning && may, may && c.life.EnterGrace(at, now)) {
 		return time.Time{}
 	}
-	c.enterGrace(c.clock())
+	c.enterGrace(now)
 	return c.due
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 var errShut = errors.New("the executor was shut down: nothing is recorded any more")
@@ -102,22 +103,27 @@ func (c *call) abort() {
 	for {
 		c.mu.Lock()
 		during := c.phase
+		c.compare("abort")
+		what, moment := c.life.Abort()
 		switch {
 		case c.ending, during == phaseWaiting:
+			agree(c, "abort nothing", true, what == lifecycle.AbortNothing)
 			c.mu.Unlock()
 			return
 		case c.attempt > 0 && during != phaseBackoff:
+			agree(c, "abort", true, what == lifecycle.AbortCancel)
 			c.aborted = true
 			c.running.cancel(whyCanceled)
 			c.mu.Unlock()
 			return
 		}
+		agree(c, "abort end", true, what == lifecycle.AbortEnd)
 		c.mu.Unlock()
 		e := refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 		if during == phaseBackoff { // what the earlier attempts did was rolled back
 			e = abortion()
 		}
-		e.during = during
+		e.during, e.cause, e.moment = during, lifecycle.ByShutdown, moment
 		if c.tryEnd(e) {
 			return
 		}
@@ -137,7 +143,7 @@ func (c *call) stopped(err error) *result {
 func (c *call) isAborted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.aborted
+	return agree(c, "aborted", c.aborted, c.life.Aborted())
 }
 
 // abortion returns the result of a call that a shutdown has stopped.
@@ -158,13 +164,15 @@ func (c *call) leavesNothing() bool {
 // done is not known: no outcome is recorded, and recovery settles the call.
 func (c *call) giveUp() {
 	c.mu.Lock()
-	if c.ending || c.attempt == 0 || c.phase == phaseWaiting {
+	now := c.clock()
+	if !agree(c, "give up", !c.ending && c.attempt > 0 && c.phase != phaseWaiting, c.life.TryEnd(lifecycle.ByAbandon, lifecycle.Moment{}, now)) {
 		c.mu.Unlock()
 		return
 	}
 	c.ending, c.unsaid = true, true
-	c.lingers(c.clock())
+	c.lingers(now)
 	c.fence.shut()
+	c.compare("given up")
 	out := runtime.Outcome{
 		Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted, Message: "the executor was shut down while the handler ran: the call may have taken effect",
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -27,6 +29,11 @@ type undoFault struct {
 	kept     bool // what the handler did through participants was not rolled back
 	pending  bool // a decided commit continues, and concludes the undo when it ends
 	expected bool // a policy has decided so: it is no fault of the program
+}
+
+// causeOfUndo holds the causes that end an undo handler from outside.
+var causeOfUndo = map[UndoReason]lifecycle.Cause{
+	UndoTimedOut: lifecycle.ByTimer, UndoCancelled: lifecycle.ByCaller, UndoUnrecorded: lifecycle.ByLease,
 }
 
 // An undoAttempt is one run of an undo handler.
@@ -86,6 +93,7 @@ func (l *undoAttempts) abort() {
 	for _, a := range l.all() {
 		a.call.mu.Lock()
 		a.call.aborted = true
+		a.call.life.Abort()
 		a.call.running.cancel(whyCanceled)
 		a.call.mu.Unlock()
 	}
@@ -114,6 +122,7 @@ func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 	u.running.parent, u.running.call, u.running.attempt = ctx, u, u.attempt
 	u.due = now.Add(deadlineOf(c.tool.spec))
 	u.running.due = u.due
+	u.life.Undo(u.attempt, u.due)
 	return &undoAttempt{of: c, call: u, by: by, late: newSignal()}
 }
 
@@ -168,15 +177,20 @@ func (a *undoAttempt) returned() bool {
 	u := a.call
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	now := u.clock()
+	late := u.life.Return(now, time.Time{}, false)
 	if u.ending {
-		return false
+		return agree(u, "undo returned", false, !late)
 	}
-	if !u.clock().Before(u.due) {
+	if agree(u, "undo late", !now.Before(u.due), late) {
+		agree(u, "undo timed out", true, u.life.TryEnd(lifecycle.ByTimer, lifecycle.Moment{}, now))
 		u.ending, a.why = true, UndoTimedOut
 		u.running.cancel(whyDeadline)
 		return false
 	}
+	agree(u, "undo commits", true, u.life.Commit(now, 0, 0, time.Time{}))
 	u.committing = true
+	u.fence.shut()
 	return true
 }
 
@@ -220,7 +234,7 @@ func (a *undoAttempt) commit() *undoFault {
 func (a *undoAttempt) decide(seals []journal.Seal) error {
 	u := a.call
 	u.mu.Lock()
-	ended := u.ending
+	ended := agree(u, "undo decided", u.ending, u.life.Ended())
 	a.decided = !ended
 	u.mu.Unlock()
 	if ended {
@@ -254,6 +268,8 @@ func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error 
 func (a *undoAttempt) end(why UndoReason, cause uint32) {
 	u := a.call
 	u.mu.Lock()
+	u.compare("undo end")
+	agree(u, "undo ends", !u.ending && !u.committing, u.life.TryEnd(causeOfUndo[why], lifecycle.Moment{}, u.clock()))
 	switch {
 	case u.ending:
 		u.mu.Unlock()
@@ -290,6 +306,7 @@ func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault 
 		return fault
 	}
 	u.mu.Lock()
+	agree(u, "undo has failed", !u.ending, u.life.TryEnd(lifecycle.ByWorker, lifecycle.Moment{}, u.clock()) || u.life.TryEnd(lifecycle.ByReturn, lifecycle.Moment{}, u.clock()))
 	u.ending = true
 	u.running.cancel(whyCanceled)
 	drained := u.fence.shut()
@@ -341,6 +358,7 @@ func (a *undoAttempt) leave() bool {
 	case a.decided:
 		a.left = true
 	default:
+		agree(u, "undo is left", !u.ending, u.life.TryEnd(lifecycle.ByTimer, u.life.Moment(), u.clock()))
 		u.ending, a.why = true, UndoCommitFailed
 	}
 	return a.left
@@ -363,36 +381,4 @@ func (a *undoAttempt) stopped() *undoFault {
 		fault.err = errUndoHalted
 	}
 	return fault
-}
-
-// undoFailed returns the result of an undo that failed.
-func (c *call) undoFailed(fault *undoFault) UndoResult {
-	res := UndoResult{Kind: UndoFailed, Reason: fault.why}
-	if fault.why == UndoDenied || fault.why == UndoDrift {
-		res.Kind = UndoRejected
-	}
-	told := c.faulty(runtime.ReasonNone, fault.err)
-	res.Err = c.redactText(told.text())
-	if fault.kept {
-		res.Err += "; what the undo did was not taken back"
-	}
-	res.Message = c.undoMessage(fault, res.Err)
-	return res
-}
-
-// undoMessage returns what a model may read of an undo that failed; told is the text
-// for operators.
-func (c *call) undoMessage(fault *undoFault, told string) string {
-	if fault.why == UndoHandlerError || fault.why == UndoDrift {
-		if text, _ := public(fault.err); text != "" {
-			return c.redactText(text)
-		}
-	}
-	switch {
-	case fault.why == UndoHandlerError && c.tool != nil && c.tool.spec.SafeErrors, fault.expected:
-		return told
-	case fault.why == UndoDrift:
-		return fmt.Sprintf("%q cannot be undone: %v", c.record.tool, runtime.ErrDrift)
-	}
-	return fmt.Sprintf("%q was not undone (%v)", c.record.tool, fault.why)
 }
