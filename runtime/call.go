@@ -61,7 +61,6 @@ type call struct {
 	asked       *asked
 	metadata    map[string]string
 	heartbeat   bool            // it asked to be continued
-	alone       bool            // no caller waits for it
 	epoch       uint64          // of the earlier owner of the journal that started its handler
 	dry         bool            // only evaluated: no events, no reservations, no handler
 	undoing     bool            // it is the undo of another call and shares the record of that call
@@ -98,22 +97,15 @@ type call struct {
 	abandoned    bool          // the evaluation runs on although its time is up
 	ending       bool          // a goroutine is setting its outcome
 	entry        uint64        // position of its latest entry in the journal
-	begun        bool          // the handler was started: it may have had effects
 	interruption *result       // while it is evaluated again: its result unless it runs again
-	rejudging    bool          // after a restart: the policy has not decided yet whether it may run again
 	committing   bool          // the decision to commit is recorded, or about to be: only the commit ends the call
 	running      *callContext  // of the present attempt
 	parts        []*begun      // of the present attempt, in the order in which they began
 	sealing      *signal       // happens when no goroutine uses the parts; nil: none is using them
 	stray        bool          // refused because its id is that of another call
 	found        *Verdict      // dry: the verdict, when the worker ended the call
-	detached     bool          // its caller has the outcome pending
-	approved     bool          // while it waits for consent
-	aborted      bool          // a shutdown cancelled its handler
 	effect       rules.Digest  // of its idempotency, when its tool declares one; zero before it is admitted
 	unrecorded   bool          // the journal has no entry of it: the commit log was stalled when it was made
-	unsaid       bool          // abandoned by a shutdown: its caller has an outcome, the journal none; recovery settles it
-	away         bool          // its worker has returned
 }
 
 // A reservation says what a call holds in the rule state of its session.
@@ -277,9 +269,7 @@ func (c *call) awaitConsent() Outcome {
 		t.Stop()
 	}
 	c.mu.Lock()
-	waits := !c.ending && c.phase == phaseWaiting && !c.approved
-	if agree(c, "detach", waits, c.life.Detach()) {
-		c.detached = true
+	if c.life.Detach() {
 		out := c.pending()
 		c.mu.Unlock()
 		return out
@@ -306,7 +296,7 @@ func (c *call) patience() time.Duration {
 // ends returns when the turn's budget is used up. It returns zero for a call whose
 // caller has the outcome pending, because that call no longer belongs to the turn.
 func (c *call) ends() time.Time {
-	if c.detached {
+	if c.life.Detached() {
 		return time.Time{}
 	}
 	return c.turn.ends

@@ -47,7 +47,7 @@ func (r *Resolution) became(c *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.State = c.state
-	if !ended && agree(c, "became", !c.ending && !c.approved && c.phase == phaseWaiting, c.life.Undecided()) {
+	if !ended && c.life.Undecided() {
 		out := c.pending()
 		r.Outcome = &out
 	}

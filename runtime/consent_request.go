@@ -280,7 +280,7 @@ func (c *call) admitAsked() (next int, held *signal, e *result) {
 	d.calls[ev.Request] = c
 	c.asked.id, c.asked.since = ev.Request, c.now
 	c.phase = phaseWaiting
-	agree(c, "ask", true, c.life.Ask())
+	c.life.Ask()
 	c.record.final, c.record.call, c.parks = newSignal(), c, true
 	c.transition(EventApprovalRequested, StateValidated, &note{at: c.now, session: true})
 	return nextWait, nil, nil

@@ -67,8 +67,7 @@ func (c *call) park() {
 		c.notify()
 	}
 	c.mu.Lock()
-	c.away = true
-	goOn := agree(c, "park", c.approved && !c.ending, c.life.Park())
+	goOn := c.life.Park()
 	c.mu.Unlock()
 	c.exec.fire(&c.record.first)
 	if goOn {
@@ -79,8 +78,7 @@ func (c *call) park() {
 // resume continues a call that was approved, as soon as its worker has returned.
 func (c *call) resume() {
 	c.mu.Lock()
-	c.approved = true
-	goOn := agree(c, "approve", c.away && !c.ending, c.life.Approve())
+	goOn := c.life.Approve()
 	c.mu.Unlock()
 	if goOn {
 		c.rework()
@@ -105,7 +103,7 @@ func (c *call) rework() {
 		return
 	}
 	c.mu.Lock()
-	agree(c, "resume", !c.ending, c.life.Resume(c.ends()))
+	c.life.Resume(c.ends())
 	c.phase, c.due = phasePreparing, c.ends()
 	c.entered, c.returned = true, false
 	c.reenterExecutor()

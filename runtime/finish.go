@@ -77,7 +77,7 @@ func (c *call) conclude(e *result, over **signal) (tell bool) {
 	defer c.mu.Unlock()
 	c.compare("end")
 	refused := c.ending || c.committing && !e.commits || e.during != 0 && c.phase != e.during ||
-		e.byCaller && c.phase == phaseWaiting || e.idle && c.begun
+		e.byCaller && c.phase == phaseWaiting || e.idle && c.life.Released()
 	now, cause := c.clock(), e.cause
 	switch {
 	case cause == lifecycle.NotEnded && e.commits:
@@ -88,7 +88,7 @@ func (c *call) conclude(e *result, over **signal) (tell bool) {
 	if !agree(c, "end by "+cause.String(), !refused, c.life.TryEnd(cause, e.moment, now)) {
 		return false
 	}
-	if c.rejudging {
+	if c.life.Rejudging() {
 		e.notRunAgain(c)
 	}
 	c.ending = true
@@ -113,7 +113,7 @@ func (c *call) conclude(e *result, over **signal) (tell bool) {
 		c.mu.Lock()
 	}
 	c.close(out, e, started)
-	return c.detached || c.alone
+	return c.life.Unattended()
 }
 
 // ownsParts reports whether the call rolls back what its handler did at participants. It does not

@@ -203,7 +203,7 @@ func (c *call) late(fault *CallError, output int) {
 	now := c.clock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if agree(c, "late", !c.unsaid, c.life.Recorded()) {
+	if c.life.Recorded() {
 		c.transition(EventLateResult, c.state, &note{at: now, fault: fault, text: text, output: output})
 	}
 }

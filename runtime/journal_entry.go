@@ -44,7 +44,7 @@ func (c *call) detail(r *journal.Record, ev *Event, n *note, p *redact.Payloads)
 	case EventInvoked:
 		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.log.mac(c.record.input)
 		r.Metadata, r.TurnCap, r.Patience = c.metadata, c.turn.limit, c.turn.patience
-		r.Triggered = c.alone
+		r.Triggered = c.life.Alone()
 	case EventValidated:
 		r.Heartbeat = c.heartbeat
 		r.Args, err = p.Payload("args", c.args)

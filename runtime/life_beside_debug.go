@@ -10,8 +10,8 @@ import (
 // disagree ends the process. A panic of this goroutine might be taken for one of a
 // handler, and the lock of the call is held.
 func disagree(c *call, what string, flags, life any) {
-	text := fmt.Sprintf("call %q: %s: the flags say %v, the state machine says %v\nmachine %+v\nflags: ending %v phase %v attempt %d begun %v aborted %v away %v approved %v committing %v rejudging %v\n%s",
-		c.id, what, flags, life, c.life, c.ending, c.phase, c.attempt, c.begun, c.aborted, c.away, c.approved, c.committing, c.rejudging, debug.Stack())
+	text := fmt.Sprintf("call %q: %s: the flags say %v, the state machine says %v\nmachine %+v\nflags: ending %v phase %v attempt %d committing %v\n%s",
+		c.id, what, flags, life, c.life, c.ending, c.phase, c.attempt, c.committing, debug.Stack())
 	go panic(text)
 	select {}
 }
@@ -29,9 +29,6 @@ func (c *call) compare(where string) {
 	if c.attempt != l.Attempt() {
 		disagree(c, where+": attempt", c.attempt, l.Attempt())
 	}
-	agree(c, where+": detached", c.detached, l.Detached())
-	agree(c, where+": unattended", c.detached || c.alone, l.Unattended())
-	agree(c, where+": unsaid", c.unsaid, !l.Recorded())
 	if c.undoing {
 		return
 	}
@@ -40,13 +37,7 @@ func (c *call) compare(where string) {
 	}
 	agree(c, where+": evaluating", c.evaluating, l.Evaluating())
 	agree(c, where+": committing", c.committing, l.Committing())
-	agree(c, where+": rejudging", c.rejudging, l.Rejudging())
-	agree(c, where+": aborted", c.aborted, l.Aborted())
-	agree(c, where+": approved", !c.ending && c.phase == phaseWaiting && !c.approved, l.Undecided())
-	if c.exec.log.on() {
-		agree(c, where+": begun", c.begun, l.Released())
-	}
-	if c.attempt > 0 && c.phase != 0 && !c.rejudging {
+	if c.attempt > 0 && c.phase != 0 && !l.Rejudging() {
 		agree(c, where+": fence", !c.fence.closed, l.Passes(c.attempt))
 	}
 }

@@ -110,7 +110,6 @@ func (c *call) abort() {
 			return
 		case c.attempt > 0 && during != phaseBackoff:
 			agree(c, "abort", true, what == lifecycle.AbortCancel)
-			c.aborted = true
 			c.running.cancel(whyCanceled)
 			c.mu.Unlock()
 			return
@@ -141,7 +140,7 @@ func (c *call) stopped(err error) *result {
 func (c *call) isAborted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return agree(c, "aborted", c.aborted, c.life.Aborted())
+	return c.life.Aborted()
 }
 
 // abortion returns the result of a call that a shutdown has stopped.
@@ -167,7 +166,7 @@ func (c *call) giveUp() {
 		c.mu.Unlock()
 		return
 	}
-	c.ending, c.unsaid = true, true
+	c.ending = true
 	c.lingers(now)
 	c.fence.shut()
 	c.compare("given up")
@@ -182,7 +181,7 @@ func (c *call) giveUp() {
 	s.mu.Lock()
 	c.record.keep(&out)
 	s.mu.Unlock()
-	over, tell := c.over(), c.detached || c.alone
+	over, tell := c.over(), c.life.Unattended()
 	c.mu.Unlock()
 	c.exec.fire(over)
 	if tell {

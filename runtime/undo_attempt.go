@@ -90,7 +90,6 @@ func (l *undoAttempts) all() (list []*undoAttempt) {
 func (l *undoAttempts) abort() {
 	for _, a := range l.all() {
 		a.call.mu.Lock()
-		a.call.aborted = true
 		a.call.life.Abort()
 		a.call.running.cancel(whyCanceled)
 		a.call.mu.Unlock()
