@@ -95,10 +95,8 @@ type call struct {
 	ticks        int           // that the phase has left, when its time is counted in them
 	tick         time.Duration // one of them
 	abandoned    bool          // the evaluation runs on although its time is up
-	ending       bool          // a goroutine is setting its outcome
 	entry        uint64        // position of its latest entry in the journal
 	interruption *result       // while it is evaluated again: its result unless it runs again
-	committing   bool          // the decision to commit is recorded, or about to be: only the commit ends the call
 	running      *callContext  // of the present attempt
 	parts        []*begun      // of the present attempt, in the order in which they began
 	sealing      *signal       // happens when no goroutine uses the parts; nil: none is using them
@@ -250,7 +248,7 @@ func (c *call) await(out *Outcome) {
 // cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
 func (c *call) cancelByCaller() {
 	e := cancellation(ReasonCancelled)
-	e.byCaller, e.cause = true, lifecycle.ByCaller
+	e.cause = lifecycle.ByCaller
 	c.end(*e)
 }
 
@@ -306,7 +304,7 @@ func (c *call) ends() time.Time {
 func (c *call) waits() (Outcome, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !agree(c, "waits", !c.ending && c.phase == phaseWaiting, c.life.Waits()) {
+	if !c.life.Waits() {
 		return Outcome{}, false
 	}
 	return c.pending(), true
@@ -316,7 +314,7 @@ func (c *call) waits() (Outcome, bool) {
 // reports false when the call has ended. Only the worker calls it.
 func (c *call) enter(p phase, due time.Time) bool {
 	c.mu.Lock()
-	if !agree(c, "enter", !c.ending, c.life.Enter(lifePhases[p], due)) {
+	if !c.life.Enter(lifePhases[p], due) {
 		c.mu.Unlock()
 		return false
 	}
@@ -333,7 +331,7 @@ func (c *call) enter(p phase, due time.Time) bool {
 func (c *call) expire() (again time.Time) {
 	c.mu.Lock()
 	now := c.clock()
-	if c.ending && !c.evaluating {
+	if c.life.Ended() && !c.evaluating {
 		defer c.mu.Unlock()
 		return c.tellLingering(now)
 	}
@@ -355,7 +353,7 @@ func (c *call) expire() (again time.Time) {
 		return again
 	}
 	agree(c, "abandon", c.evaluating && !c.abandoned, x.Abandon)
-	agree(c, "overdue", !c.ending && c.phase != phasePreparing && c.phase != phaseWaiting, x.Overdue != lifecycle.Moment{})
+	agree(c, "overdue", !c.life.Ended() && c.phase != phasePreparing && c.phase != phaseWaiting, x.Overdue != lifecycle.Moment{})
 	if c.evaluating && !c.abandoned {
 		c.abandoned = true
 		c.exec.evaluations.abandon(c.index, c.exec)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -62,8 +63,7 @@ func (c *call) commitParts(e *result) {
 func (c *call) closeParts() ([]*begun, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.compare("close parts")
-	if c.ending || len(c.parts) == 0 {
+	if c.life.Ended() || len(c.parts) == 0 {
 		return nil, true
 	}
 	c.sealing = newSignal()
@@ -115,11 +115,11 @@ func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
 func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	c.mu.Lock()
 	now := c.clock()
-	if !agree(c, "commit", !c.ending && !c.overtime(now), c.life.Commit(now, int(grace/commitTick), commitTick, c.ends())) {
+	if !c.life.Commit(now, int(grace/commitTick), commitTick, c.ends()) {
 		c.mu.Unlock()
 		return false
 	}
-	c.committing, c.phase = true, phaseCommitting
+	c.phase = phaseCommitting
 	due := c.count(now, int(grace/commitTick), commitTick)
 	agree(c, "due of commit", true, due.Equal(c.life.Due()))
 	if c.exec.log.on() {
@@ -156,7 +156,7 @@ func (c *call) decision(e *result, seals []journal.Seal) draft {
 // for the journal. It records the outcome and reports whether the call is one of these.
 func (c *call) committedLate(e *result) bool {
 	c.mu.Lock()
-	yes, over := c.committing && e.waited && e.outcome.Kind == Completed, c.over()
+	yes, over := c.life.Committing() && e.waited && e.outcome.Kind == Completed, c.over()
 	c.mu.Unlock()
 	if !yes {
 		return false
@@ -185,7 +185,7 @@ func (c *call) commitForeign(parts []*begun) error {
 // one fails nevertheless, the next recovery commits it.
 func (c *call) commitAll(parts []*begun) {
 	for _, b := range parts {
-		if _, yes := b.part.(ForeignPart); yes && c.committing {
+		if _, yes := b.part.(ForeignPart); yes && c.life.Committing() {
 			continue
 		}
 		if err := guard(func() error { return b.part.Commit(context.WithoutCancel(c.running)) }); err != nil {
@@ -213,7 +213,7 @@ func (c *call) undecide(e *result, err error) {
 // commitFailed sets e to the result of a call that is rolled back.
 func (c *call) commitFailed(e *result, err error) {
 	output := e.output
-	*e = result{commits: true}
+	*e = result{cause: lifecycle.ByReturn}
 	c.failed(e, "what the call did could not be committed", c.faulty(ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
 	e.output = output
 }
@@ -221,7 +221,7 @@ func (c *call) commitFailed(e *result, err error) {
 // setUnknown sets e to the result of a call whose effect is not known.
 func (c *call) setUnknown(e *result, r Reason, err error) {
 	*e = result{
-		commits: true, event: EventUnknown, to: StateExecuting, fault: c.faulty(r, fmt.Errorf("commit: %w", err)),
+		cause: lifecycle.ByReturn, event: EventUnknown, to: StateExecuting, fault: c.faulty(r, fmt.Errorf("commit: %w", err)),
 		outcome: Outcome{Kind: Unknown, Reason: r, Message: "it is not known whether the call was committed: it may have taken effect"},
 	}
 }

@@ -269,7 +269,7 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 	d.apply(&ev)
 	d.mu.Unlock()
 	n := note{at: now, answer: &ev}
-	if ed == nil || ev.Result.Resolution == consent.Rejected || agree(c, "decided", c.ending, c.life.Ended()) {
+	if ed == nil || ev.Result.Resolution == consent.Rejected || c.life.Ended() {
 		c.transition(EventApprovalDecided, c.state, &n)
 		return ev.Result
 	}

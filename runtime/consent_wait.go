@@ -128,7 +128,7 @@ func (c *call) notify() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
 	c.mu.Lock()
 	c.asked.tell = cancel
-	over := agree(c, "notify", c.ending, c.life.Ended())
+	over := c.life.Ended()
 	c.mu.Unlock()
 	if over {
 		cancel()
@@ -144,7 +144,7 @@ func (c *call) notify() {
 			}
 			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
 				over := refusal(ReasonConsentUnavailable, Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.tool))
-				over.during, over.cause = phaseWaiting, lifecycle.ByConsent
+				over.cause = lifecycle.ByConsent
 				c.end(*over)
 			}
 		}()

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -10,12 +11,8 @@ import (
 
 // A result is how a call ends.
 type result struct {
-	during    phase            // only while the call is in this phase; 0: in any
-	commits   bool             // the commit has ended with it
 	waited    bool             // the commit waited for a journal that could not be written
-	byCaller  bool             // not while the call waits for an approver
-	idle      bool             // only while there is a journal and the handler was not released
-	cause     lifecycle.Cause  // of the end; NotEnded: ByWorker, or ByReturn when the commit ended with it
+	cause     lifecycle.Cause  // of the end; NotEnded: ByWorker
 	moment    lifecycle.Moment // that the cause saw
 	by        string           // the approver or operator that ended the call
 	evaluated *evaluation      // of the policy, to which the rules are added
@@ -75,23 +72,13 @@ func (e *result) tell(c *call) {
 func (c *call) conclude(e *result, over **signal) (tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.compare("end")
-	refused := c.ending || c.committing && !e.commits || e.during != 0 && c.phase != e.during ||
-		e.byCaller && c.phase == phaseWaiting || e.idle && c.life.Released()
-	now, cause := c.clock(), e.cause
-	switch {
-	case cause == lifecycle.NotEnded && e.commits:
-		cause = lifecycle.ByReturn
-	case cause == lifecycle.NotEnded:
-		cause = lifecycle.ByWorker
-	}
-	if !agree(c, "end by "+cause.String(), !refused, c.life.TryEnd(cause, e.moment, now)) {
+	now := c.clock()
+	if !c.life.TryEnd(cmp.Or(e.cause, lifecycle.ByWorker), e.moment, now) {
 		return false
 	}
 	if c.life.Rejudging() {
 		e.notRunAgain(c)
 	}
-	c.ending = true
 	c.lingers(now)
 	*over = c.over()
 	started := c.attempt > 0
@@ -244,7 +231,7 @@ func (c *call) overdue(p phase, at lifecycle.Moment) {
 		e = refusal(ReasonAtCapacity, Detail{RetryAfter: c.exec.slots[c.index].retryAfter()}, fmt.Sprintf("%q is busy: %s in time",
 			c.record.tool, counted(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
 	case phaseRunning, phaseGrace, phaseFinishing:
-		c.timeOut(p, at)
+		c.timeOut(at)
 		return
 	case phaseCommitting:
 		e = &result{}
@@ -252,7 +239,7 @@ func (c *call) overdue(p phase, at lifecycle.Moment) {
 	default:
 		return
 	}
-	e.during, e.cause, e.moment = p, lifecycle.ByTimer, at
+	e.cause, e.moment = lifecycle.ByTimer, at
 	c.end(*e)
 }
 
@@ -264,11 +251,11 @@ func (c *call) unjudged(rule, message string) *result {
 }
 
 // timeOut ends the call because its handler ran past the deadline.
-func (c *call) timeOut(during phase, at lifecycle.Moment) {
+func (c *call) timeOut(at lifecycle.Moment) {
 	spec := c.tool.spec
 	had := c.running.due.Sub(c.now)
 	c.end(result{
-		during: during, cause: lifecycle.ByTimer, moment: at, event: EventAborted, to: StateAborted,
+		cause: lifecycle.ByTimer, moment: at, event: EventAborted, to: StateAborted,
 		outcome: Outcome{
 			Kind: TimedOut, Reason: ReasonDeadline, Detail: Detail{Deadline: had},
 			Retryable: spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout,

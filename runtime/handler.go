@@ -50,7 +50,7 @@ func (c *call) commitIfOpen(d time.Duration) (started bool, e *result) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if agree(c, "start", c.ending, c.life.Ended()) {
+	if c.life.Ended() {
 		return false, nil
 	}
 	e = c.commit(d)
@@ -110,7 +110,7 @@ func (c *call) finish(e *result) bool {
 	if c.tool.spec.Artifact != nil {
 		c.storeArtifact(e)
 	}
-	e.commits = true
+	e.cause = lifecycle.ByReturn
 	if e.outcome.Kind == Completed && len(c.exec.participants) > 0 {
 		c.commitParts(e)
 	}
@@ -122,7 +122,7 @@ func (c *call) finish(e *result) bool {
 func (c *call) endInTime(e *result) {
 	e.tell(c)
 	if !c.decideInTime() {
-		c.timeOut(0, lifecycle.Moment{})
+		c.timeOut(lifecycle.Moment{})
 		c.late(e.fault, e.output)
 		return
 	}
@@ -244,7 +244,7 @@ func (c *call) crashed(fault *CallError) {
 		var e result
 		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.tool), fault)
 		if c.returnedLate() {
-			c.timeOut(0, lifecycle.Moment{})
+			c.timeOut(lifecycle.Moment{})
 			c.late(fault, 0)
 		} else {
 			c.endInTime(&e)
