@@ -4,7 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -13,7 +14,7 @@ const patience = 30 * time.Second
 
 // recoverCalls recovers what earlier starts have left and prints what became of
 // the calls that had no outcome. Those that wait for consent are answered.
-func recoverCalls(ctx context.Context, s *stores, session func() *runtime.Session, r *reviewer) error {
+func recoverCalls(ctx context.Context, s *stores, session func() *engine.Session, r *reviewer) error {
 	unfinished, err := s.journal.Unfinished(ctx)
 	if err != nil {
 		return err
@@ -36,7 +37,7 @@ func recoverCalls(ctx context.Context, s *stores, session func() *runtime.Sessio
 }
 
 // settled prints what became of a call of an earlier start.
-func settled(ctx context.Context, session *runtime.Session, key journal.CallKey, r *reviewer) error {
+func settled(ctx context.Context, session *engine.Session, key journal.CallKey, r *reviewer) error {
 	req := r.find(key.Call)
 	switch {
 	case req == nil:

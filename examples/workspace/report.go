@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -72,9 +74,9 @@ func (r *report) show(o runtime.Outcome) error {
 }
 
 // undone prints how an undo ended.
-func (r *report) undone(id, tool string, u runtime.UndoResult, d time.Duration) error {
+func (r *report) undone(id, tool string, u engine.UndoResult, d time.Duration) error {
 	kind, what := "undone", "what the call has changed was taken back"
-	if u.Kind != runtime.UndoOK {
+	if u.Kind != engine.UndoOK {
 		kind, what = "not_undone", "the call stands as it is"
 	}
 	if r.json {

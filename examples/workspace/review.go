@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -11,7 +13,7 @@ import (
 // agent is: it shows what a person would see and says what the command line
 // says. A program asks a person, for example by package runtime/terminal.
 type reviewer struct {
-	exec *runtime.Executor
+	exec *engine.Executor
 	rep  *report
 	says string // yes or no; later: nothing
 }
@@ -30,7 +32,7 @@ func (r *reviewer) answer(ctx context.Context, req *runtime.ConsentRequest, yes 
 	if err := r.rep.request(req, yes); err != nil {
 		return nil, err
 	}
-	a := runtime.Answer{By: reviewerName, Approve: yes}
+	a := engine.Answer{By: reviewerName, Approve: yes}
 	if !yes {
 		a.Message = "the script says no"
 	}

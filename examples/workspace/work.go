@@ -11,6 +11,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/examples/workspace/filetools"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
@@ -78,7 +80,7 @@ func workOn(ctx context.Context, cfg *config, s *stores, source callSeq, rep *re
 }
 
 // newExecutor binds the generated tools to handler and the policy to both.
-func newExecutor(handler filetools.Handler, s *stores, rev *reviewer, stderr io.Writer) (*runtime.Executor, error) {
+func newExecutor(handler filetools.Handler, s *stores, rev *reviewer, stderr io.Writer) (*engine.Executor, error) {
 	reg, err := runtime.NewRegistry(filetools.Tools(handler)...)
 	if err != nil {
 		return nil, err
@@ -91,14 +93,14 @@ func newExecutor(handler filetools.Handler, s *stores, rev *reviewer, stderr io.
 	if err != nil {
 		return nil, err
 	}
-	who := runtime.WithApprover(rev)
+	who := engine.WithApprover(rev)
 	if rev.says == "later" {
-		who = runtime.WithPendingRequests()
+		who = engine.WithPendingRequests()
 	}
 	// An example may run on a machine that is busy with other things. Panics and
 	// raw errors go to the operator; the agent sees a safe text.
-	return runtime.NewExecutor(reg, policy, who, runtime.WithJournal(s.log.Journal()), runtime.WithParticipant("files", s.ws),
-		runtime.WithErrorHandler(func(e *runtime.CallError) {
+	return engine.NewExecutor(reg, policy, who, engine.WithJournal(s.log.Journal()), engine.WithParticipant("files", s.ws),
+		engine.WithErrorHandler(func(e *engine.CallError) {
 			var fault error = e
 			if errors.Is(e, runtime.ErrFenced) { // which names the call itself
 				fault = e.Err
@@ -109,8 +111,8 @@ func newExecutor(handler filetools.Handler, s *stores, rev *reviewer, stderr io.
 
 // execute recovers, and makes every call in one turn of one run.
 func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *reviewer) error {
-	session := func() *runtime.Session {
-		return rev.exec.Session(runtime.SessionConfig{
+	session := func() *engine.Session {
+		return rev.exec.Session(engine.SessionConfig{
 			ID:           "workspace",
 			Principal:    "agent",
 			Behavior:     cfg.behavior,
@@ -124,7 +126,7 @@ func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *r
 	if err := recoverCalls(ctx, s, session, rev); err != nil {
 		return err
 	}
-	job, err := session().StartRun(ctx, runtime.RunConfig{})
+	job, err := session().StartRun(ctx, engine.RunConfig{})
 	if err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *r
 	if err := s.log.Checkpoint(ctx); err != nil {
 		return err
 	}
-	turn := runtime.TurnConfig{Budget: 10 * time.Minute}
+	turn := engine.TurnConfig{Budget: 10 * time.Minute}
 	if cfg.approve != "later" {
 		turn.ConsentWait = time.Minute
 	}
@@ -147,7 +149,7 @@ func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *r
 }
 
 // makeCalls does what the lines say.
-func makeCalls(ctx context.Context, session *runtime.Session, turn *runtime.Turn, source callSeq, rev *reviewer) error {
+func makeCalls(ctx context.Context, session *engine.Session, turn *engine.Turn, source callSeq, rev *reviewer) error {
 	for c, err := range source {
 		if bad, ok := errors.AsType[*badLine](err); ok {
 			rev.rep.refuse(bad)
@@ -159,7 +161,7 @@ func makeCalls(ctx context.Context, session *runtime.Session, turn *runtime.Turn
 		switch c.Do {
 		case doUndo:
 			began := time.Now()
-			res := session.Undo(ctx, runtime.UndoRequest{CallID: c.ID, By: reviewerName})
+			res := session.Undo(ctx, engine.UndoRequest{CallID: c.ID, By: reviewerName})
 			err = rev.rep.undone(c.ID, now(session, c.ID).Tool, res, time.Since(began))
 		case doApprove, doDeny:
 			err = rev.answerLine(ctx, session, c)
@@ -174,7 +176,7 @@ func makeCalls(ctx context.Context, session *runtime.Session, turn *runtime.Turn
 }
 
 // now returns how a call stands, without waiting for anything.
-func now(session *runtime.Session, id string) runtime.Outcome {
+func now(session *engine.Session, id string) runtime.Outcome {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	return session.Await(ctx, id)
@@ -182,7 +184,7 @@ func now(session *runtime.Session, id string) runtime.Outcome {
 
 // answerLine answers the request about a call; when there is none any more it
 // shows how the call ended.
-func (r *reviewer) answerLine(ctx context.Context, session *runtime.Session, c call) error {
+func (r *reviewer) answerLine(ctx context.Context, session *engine.Session, c call) error {
 	req := r.find(c.ID)
 	if req == nil {
 		ctx, stop := context.WithTimeout(ctx, patience)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -50,9 +52,9 @@ type Config struct {
 	Report func(error)
 	// Setup is called when store and workspace are open and the executor is not made yet. It
 	// opens what tools need of them, such as a state.State, and returns options for the executor.
-	Setup func(ctx context.Context, h *Host) ([]runtime.Option, error)
+	Setup func(ctx context.Context, h *Host) ([]engine.Option, error)
 	// Options are applied to the executor after the host's own, and win.
-	Options []runtime.Option
+	Options []engine.Option
 }
 
 // storeName is the file of the store in Config.Dir. The other files have its name and a suffix, as

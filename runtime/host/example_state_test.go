@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/state"
@@ -39,19 +41,19 @@ func Example_state() {
 	spec := &runtime.Spec{Name: "note_write", Version: "1.0.0", Effect: runtime.SideEffectWrite, Pin: "3f2a"}
 	h, err := host.Open(ctx, host.Config{
 		Tools: []*runtime.Tool{runtime.NewDynamicTool(spec, codec{}, tool.write)}, Policies: policies(), Dir: dir,
-		Setup: func(ctx context.Context, h *host.Host) (_ []runtime.Option, err error) {
+		Setup: func(ctx context.Context, h *host.Host) (_ []engine.Option, err error) {
 			tool.state, err = state.Open(ctx, h.Store)
-			return []runtime.Option{runtime.WithParticipant("state", tool.state)}, err
+			return []engine.Option{engine.WithParticipant("state", tool.state)}, err
 		},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	run, err := h.Executor.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+	run, err := h.Executor.Session(engine.SessionConfig{Principal: "agent"}).StartRun(ctx, engine.RunConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	turn := run.Turn(runtime.TurnConfig{})
+	turn := run.Turn(engine.TurnConfig{})
 	for range 2 {
 		out := turn.Execute(ctx, runtime.Call{Tool: "note_write", Input: []byte(`{"title": "Shopping"}`)})
 		fmt.Println(out.Kind, string(out.Output))

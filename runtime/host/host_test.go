@@ -12,6 +12,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -83,9 +85,9 @@ func (f *faults) report(err error) {
 
 func execute(t *testing.T, h *host.Host, id, title string) runtime.Outcome {
 	t.Helper()
-	run, err := h.Executor.Session(runtime.SessionConfig{ID: "s", Principal: "agent"}).StartRun(t.Context(), runtime.RunConfig{})
+	run, err := h.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
-	return run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: id, Tool: "note_write", Input: []byte(`{"title": "` + title + `"}`)})
+	return run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: id, Tool: "note_write", Input: []byte(`{"title": "` + title + `"}`)})
 }
 
 // TestOpenRecoversAndServes opens a host twice on one folder: the second one knows the
@@ -108,12 +110,12 @@ func TestOpenRecoversAndServes(t *testing.T) {
 
 	reader, err := sqlite.OpenReader(filepath.Join(dir, "ambit.db"))
 	require.NoError(t, err)
-	require.NoError(t, inbox.Put(t.Context(), reader, &runtime.Command{Kind: runtime.CommandApprove, Request: asked.RequestID}))
+	require.NoError(t, inbox.Put(t.Context(), reader, &engine.Command{Kind: engine.CommandApprove, Request: asked.RequestID}))
 	require.NoError(t, reader.Close())
 
 	h, err = host.Open(t.Context(), config)
 	require.NoError(t, err)
-	session := h.Executor.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	session := h.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
 	assert.Equal(t, runtime.Completed, session.Await(t.Context(), "c2").Kind)
 	whole, _, err := session.Artifact(t.Context(), done.Artifact.SHA256)
 	require.NoError(t, err)
@@ -212,7 +214,7 @@ func TestPartsAreReplaced(t *testing.T) {
 // TestSetupThatFails closes what was opened before.
 func TestSetupThatFails(t *testing.T) {
 	config := host.Config{Tools: noteTools(nil), Policies: policies(), Dir: t.TempDir()}
-	config.Setup = func(_ context.Context, h *host.Host) ([]runtime.Option, error) {
+	config.Setup = func(_ context.Context, h *host.Host) ([]engine.Option, error) {
 		assert.NotNil(t, h.Store)
 		assert.Nil(t, h.Executor)
 		return nil, errors.New("no database")

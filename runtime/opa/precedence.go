@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
 )
 
 // The codes of denials that no rule gives.
@@ -20,11 +21,11 @@ const (
 // can be shown; Effect says what counts. Asks are passed on one by one, as the
 // rules wrote them: package consent joins them with the declaration.
 func (a answers) decide(revision string) (runtime.Decision, error) {
-	rewrites, err := mergeRewrites(a.rewrites)
+	merged, err := mergeRewrites(a.rewrites)
 	if err != nil {
 		return runtime.Decision{}, err
 	}
-	d := runtime.Decision{Denials: a.denials, Asks: a.asks, Rewrites: rewrites, Obligations: a.obligations, Revision: revision}
+	d := runtime.Decision{Denials: a.denials, Asks: a.asks, Rewrites: merged, Obligations: a.obligations, Revision: revision}
 	for _, o := range a.obligations {
 		if !slices.Contains(obligationCodes(), o.Code) {
 			d.Denials = append(d.Denials, runtime.Denial{Code: codeUnknownObligation, Message: fmt.Sprintf("nothing can fulfil the obligation %q", o.Code), At: o.At})
@@ -56,14 +57,14 @@ func compareDenials(a, b runtime.Denial) int {
 }
 
 // mergeRewrites drops rewrites that say the same, and refuses those that do not fit together.
-func mergeRewrites(rewrites []runtime.Rewrite) ([]runtime.Rewrite, error) {
-	rewrites = slices.Clone(rewrites)
-	slices.SortStableFunc(rewrites, func(a, b runtime.Rewrite) int {
+func mergeRewrites(wanted []runtime.Rewrite) ([]runtime.Rewrite, error) {
+	wanted = slices.Clone(wanted)
+	slices.SortStableFunc(wanted, func(a, b runtime.Rewrite) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.At, b.At))
 	})
-	if err := runtime.CheckRewrites(rewrites); err != nil {
+	if _, err := rewrites.Places(wanted); err != nil {
 		return nil, err
 	}
 	// One after the other when they are of one place, where they have one value now.
-	return slices.CompactFunc(rewrites, func(a, b runtime.Rewrite) bool { return a.Pointer == b.Pointer }), nil
+	return slices.CompactFunc(wanted, func(a, b runtime.Rewrite) bool { return a.Pointer == b.Pointer }), nil
 }
