@@ -16,9 +16,9 @@ const (
 	rolledBack = stateSet(1) << StateRolledBack
 )
 
-// transitions holds, for every kind of event and every state in which it may happen, the states that
+// lifecycle holds, for every kind of event and every state in which it may happen, the states that
 // it may lead to. Any other transition is illegal.
-var transitions = [...][StateRolledBack + 1]stateSet{
+var lifecycle = [...][StateRolledBack + 1]stateSet{
 	EventInvoked:   {StateDeclared: declared},
 	EventValidated: {StateDeclared: validated},
 
@@ -73,6 +73,6 @@ var transitions = [...][StateRolledBack + 1]stateSet{
 // Legal reports whether k may take a call from one state to another. In addition, EventInvoked is
 // the first event of every call and never a later one.
 func (k EventKind) Legal(from, to State) bool {
-	return int(k) < len(transitions) && from <= StateRolledBack && to <= StateRolledBack &&
-		transitions[k][from]&(1<<to) != 0
+	return int(k) < len(lifecycle) && from <= StateRolledBack && to <= StateRolledBack &&
+		lifecycle[k][from]&(1<<to) != 0
 }

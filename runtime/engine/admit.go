@@ -37,7 +37,7 @@ func (c *call) admit() (next int, held *signal, e *result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case agree(c, "admit", c.ending, c.life.Ended()):
+	case c.life.Ended():
 		return nextWait, nil, nil
 	case s.holder != c && (s.holder != nil || !c.worker.view.unchanged()):
 		return nextAgain, s.held, nil

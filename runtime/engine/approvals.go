@@ -152,7 +152,7 @@ func tell(due []dueEvent, now time.Time) (expired []*call) {
 func (c *call) remind(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if agree(c, "remind", !c.ending && c.phase == phaseWaiting, c.life.Waits()) {
+	if c.life.Waits() {
 		c.transition(runtime.EventApprovalExpiring, c.state, &note{at: now})
 	}
 }

@@ -51,7 +51,7 @@ func (c *call) store(ctx context.Context, v wire.Value, out wire.Raw) (*runtime.
 func (c *call) givenUp() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return agree(c, "given up", c.ending, c.life.Ended())
+	return c.life.Ended()
 }
 
 // shortened returns the preview of an output. It omits sensitive values, because the

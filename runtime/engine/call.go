@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -63,7 +62,6 @@ type call struct {
 	asked       *asked
 	metadata    map[string]string
 	heartbeat   bool            // it asked to be continued
-	alone       bool            // no caller waits for it
 	epoch       uint64          // of the earlier owner of the journal that started its handler
 	dry         bool            // only evaluated: no events, no reservations, no handler
 	undoing     bool            // it is the undo of another call and shares the record of that call
@@ -98,24 +96,15 @@ type call struct {
 	ticks        int           // that the phase has left, when its time is counted in them
 	tick         time.Duration // one of them
 	abandoned    bool          // the evaluation runs on although its time is up
-	ending       bool          // a goroutine is setting its outcome
 	entry        uint64        // position of its latest entry in the journal
-	begun        bool          // the handler was started: it may have had effects
 	interruption *result       // while it is evaluated again: its result unless it runs again
-	rejudging    bool          // after a restart: the policy has not decided yet whether it may run again
-	committing   bool          // the decision to commit is recorded, or about to be: only the commit ends the call
 	running      *callContext  // of the present attempt
 	parts        []*begun      // of the present attempt, in the order in which they began
 	sealing      *signal       // happens when no goroutine uses the parts; nil: none is using them
 	stray        bool          // refused because its id is that of another call
 	found        *Verdict      // dry: the verdict, when the worker ended the call
-	detached     bool          // its caller has the outcome pending
-	approved     bool          // while it waits for consent
-	aborted      bool          // a shutdown cancelled its handler
 	effect       rules.Digest  // of its idempotency, when its tool declares one; zero before it is admitted
 	unrecorded   bool          // the journal has no entry of it: the commit log was stalled when it was made
-	unsaid       bool          // abandoned by a shutdown: its caller has an outcome, the journal none; recovery settles it
-	away         bool          // its worker has returned
 }
 
 // open returns a new call and, when it repeats an earlier call, the record of that one.
@@ -251,7 +240,7 @@ func (c *call) await(out *runtime.Outcome) {
 // cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
 func (c *call) cancelByCaller() {
 	e := cancellation(runtime.ReasonCancelled)
-	e.byCaller, e.cause = true, lifecycle.ByCaller
+	e.cause = lifecycle.ByCaller
 	c.end(*e)
 }
 
@@ -270,9 +259,7 @@ func (c *call) awaitConsent() runtime.Outcome {
 		t.Stop()
 	}
 	c.mu.Lock()
-	waits := !c.ending && c.phase == phaseWaiting && !c.approved
-	if agree(c, "detach", waits, c.life.Detach()) {
-		c.detached = true
+	if c.life.Detach() {
 		out := c.pending()
 		c.mu.Unlock()
 		return out
@@ -299,7 +286,7 @@ func (c *call) patience() time.Duration {
 // ends returns when the turn's budget is used up. It returns zero for a call whose
 // caller has the outcome pending, because that call no longer belongs to the turn.
 func (c *call) ends() time.Time {
-	if c.detached {
+	if c.life.Detached() {
 		return time.Time{}
 	}
 	return c.turn.ends
@@ -309,7 +296,7 @@ func (c *call) ends() time.Time {
 func (c *call) waits() (runtime.Outcome, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !agree(c, "waits", !c.ending && c.phase == phaseWaiting, c.life.Waits()) {
+	if !c.life.Waits() {
 		return runtime.Outcome{}, false
 	}
 	return c.pending(), true
@@ -319,7 +306,7 @@ func (c *call) waits() (runtime.Outcome, bool) {
 // reports false when the call has ended. Only the worker calls it.
 func (c *call) enter(p phase, due time.Time) bool {
 	c.mu.Lock()
-	if !agree(c, "enter", !c.ending, c.life.Enter(lifePhases[p], due)) {
+	if !c.life.Enter(lifePhases[p], due) {
 		c.mu.Unlock()
 		return false
 	}
@@ -336,7 +323,7 @@ func (c *call) enter(p phase, due time.Time) bool {
 func (c *call) expire() (again time.Time) {
 	c.mu.Lock()
 	now := c.clock()
-	if c.ending && !c.evaluating {
+	if c.life.Ended() && !c.evaluating {
 		defer c.mu.Unlock()
 		return c.tellLingering(now)
 	}
@@ -358,7 +345,7 @@ func (c *call) expire() (again time.Time) {
 		return again
 	}
 	agree(c, "abandon", c.evaluating && !c.abandoned, x.Abandon)
-	agree(c, "overdue", !c.ending && c.phase != phasePreparing && c.phase != phaseWaiting, x.Overdue != lifecycle.Moment{})
+	agree(c, "overdue", !c.life.Ended() && c.phase != phasePreparing && c.phase != phaseWaiting, x.Overdue != lifecycle.Moment{})
 	if c.evaluating && !c.abandoned {
 		c.abandoned = true
 		c.exec.evaluations.abandon(c.index, c.exec)

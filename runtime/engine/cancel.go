@@ -125,7 +125,6 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	case r != nil:
 		return r.id, nil
 	}
-	c.alone = true
 	c.life.StartAlone()
 	t.launch(c)
 	return c.id, nil

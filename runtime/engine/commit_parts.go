@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -64,8 +64,7 @@ func (c *call) commitParts(e *result) {
 func (c *call) closeParts() ([]*begun, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.compare("close parts")
-	if c.ending || len(c.parts) == 0 {
+	if c.life.Ended() || len(c.parts) == 0 {
 		return nil, true
 	}
 	c.sealing = newSignal()
@@ -117,11 +116,11 @@ func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
 func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	c.mu.Lock()
 	now := c.clock()
-	if !agree(c, "commit", !c.ending && !c.overtime(now), c.life.Commit(now, int(grace/commitTick), commitTick, c.ends())) {
+	if !c.life.Commit(now, int(grace/commitTick), commitTick, c.ends()) {
 		c.mu.Unlock()
 		return false
 	}
-	c.committing, c.phase = true, phaseCommitting
+	c.phase = phaseCommitting
 	due := c.count(now, int(grace/commitTick), commitTick)
 	agree(c, "due of commit", true, due.Equal(c.life.Due()))
 	if c.exec.log.on() {
@@ -158,7 +157,7 @@ func (c *call) decision(e *result, seals []journal.Seal) draft {
 // for the journal. It records the outcome and reports whether the call is one of these.
 func (c *call) committedLate(e *result) bool {
 	c.mu.Lock()
-	yes, over := c.committing && e.waited && e.outcome.Kind == runtime.Completed, c.over()
+	yes, over := c.life.Committing() && e.waited && e.outcome.Kind == runtime.Completed, c.over()
 	c.mu.Unlock()
 	if !yes {
 		return false
@@ -187,7 +186,7 @@ func (c *call) commitForeign(parts []*begun) error {
 // one fails nevertheless, the next recovery commits it.
 func (c *call) commitAll(parts []*begun) {
 	for _, b := range parts {
-		if _, yes := b.part.(runtime.ForeignPart); yes && c.committing {
+		if _, yes := b.part.(runtime.ForeignPart); yes && c.life.Committing() {
 			continue
 		}
 		if err := guard(func() error { return b.part.Commit(context.WithoutCancel(c.running)) }); err != nil {
@@ -215,7 +214,7 @@ func (c *call) undecide(e *result, err error) {
 // commitFailed sets e to the result of a call that is rolled back.
 func (c *call) commitFailed(e *result, err error) {
 	output := e.output
-	*e = result{commits: true}
+	*e = result{cause: lifecycle.ByReturn}
 	c.failed(e, "what the call did could not be committed", c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
 	e.output = output
 }
@@ -223,7 +222,7 @@ func (c *call) commitFailed(e *result, err error) {
 // setUnknown sets e to the result of a call whose effect is not known.
 func (c *call) setUnknown(e *result, r runtime.Reason, err error) {
 	*e = result{
-		commits: true, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: c.faulty(r, fmt.Errorf("commit: %w", err)),
+		cause: lifecycle.ByReturn, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: c.faulty(r, fmt.Errorf("commit: %w", err)),
 		outcome: runtime.Outcome{Kind: runtime.Unknown, Reason: r, Message: "it is not known whether the call was committed: it may have taken effect"},
 	}
 }

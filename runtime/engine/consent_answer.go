@@ -49,7 +49,7 @@ func (r *Resolution) became(c *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.State = c.state
-	if !ended && agree(c, "became", !c.ending && !c.approved && c.phase == phaseWaiting, c.life.Undecided()) {
+	if !ended && c.life.Undecided() {
 		out := c.pending()
 		r.Outcome = &out
 	}
@@ -271,7 +271,7 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 	d.apply(&ev)
 	d.mu.Unlock()
 	n := note{at: now, answer: &ev}
-	if ed == nil || ev.Result.Resolution == consent.Rejected || agree(c, "decided", c.ending, c.life.Ended()) {
+	if ed == nil || ev.Result.Resolution == consent.Rejected || c.life.Ended() {
 		c.transition(runtime.EventApprovalDecided, c.state, &n)
 		return ev.Result
 	}

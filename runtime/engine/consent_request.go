@@ -282,7 +282,7 @@ func (c *call) admitAsked() (next int, held *signal, e *result) {
 	d.calls[ev.Request] = c
 	c.asked.id, c.asked.since = ev.Request, c.now
 	c.phase = phaseWaiting
-	agree(c, "ask", true, c.life.Ask())
+	c.life.Ask()
 	c.record.final, c.record.call, c.parks = newSignal(), c, true
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
 	return nextWait, nil, nil

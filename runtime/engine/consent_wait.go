@@ -69,8 +69,7 @@ func (c *call) park() {
 		c.notify()
 	}
 	c.mu.Lock()
-	c.away = true
-	goOn := agree(c, "park", c.approved && !c.ending, c.life.Park())
+	goOn := c.life.Park()
 	c.mu.Unlock()
 	c.exec.fire(&c.record.first)
 	if goOn {
@@ -81,8 +80,7 @@ func (c *call) park() {
 // resume continues a call that was approved, as soon as its worker has returned.
 func (c *call) resume() {
 	c.mu.Lock()
-	c.approved = true
-	goOn := agree(c, "approve", c.away && !c.ending, c.life.Approve())
+	goOn := c.life.Approve()
 	c.mu.Unlock()
 	if goOn {
 		c.rework()
@@ -107,7 +105,7 @@ func (c *call) rework() {
 		return
 	}
 	c.mu.Lock()
-	agree(c, "resume", !c.ending, c.life.Resume(c.ends()))
+	c.life.Resume(c.ends())
 	c.phase, c.due = phasePreparing, c.ends()
 	c.entered, c.returned = true, false
 	c.reenterExecutor()
@@ -132,7 +130,7 @@ func (c *call) notify() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
 	c.mu.Lock()
 	c.asked.tell = cancel
-	over := agree(c, "notify", c.ending, c.life.Ended())
+	over := c.life.Ended()
 	c.mu.Unlock()
 	if over {
 		cancel()
@@ -148,7 +146,7 @@ func (c *call) notify() {
 			}
 			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
 				over := refusal(runtime.ReasonConsentUnavailable, runtime.Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.tool))
-				over.during, over.cause = phaseWaiting, lifecycle.ByConsent
+				over.cause = lifecycle.ByConsent
 				c.end(*over)
 			}
 		}()

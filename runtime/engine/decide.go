@@ -6,7 +6,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
-
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -75,7 +74,7 @@ func (c *call) excludeOtherCalls() bool {
 		c.mu.Lock()
 		s.mu.Lock()
 		held := s.held
-		if held == nil && !agree(c, "exclude", c.ending, c.life.Ended()) {
+		if held == nil && !c.life.Ended() {
 			s.holder, s.held = c, newSignal()
 		}
 		mine := s.holder == c
@@ -164,8 +163,7 @@ func (c *call) policyInputOf(args wire.Value, of facts.Source, now time.Time) ru
 // releases the place, when the call has ended.
 func (c *call) evaluate(ctx *callContext) bool {
 	c.mu.Lock()
-	c.compare("evaluate")
-	if !agree(c, "evaluate", !c.ending, c.life.Evaluate(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick)) {
+	if !c.life.Evaluate(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick) {
 		c.mu.Unlock()
 		c.exec.evaluations.places.release(c.exec)
 		return false
@@ -183,8 +181,7 @@ func (c *call) evaluate(ctx *callContext) bool {
 func (c *call) evaluated(ctx *callContext, revision string) bool {
 	c.mu.Lock()
 	c.revision = revision
-	inTime := c.settlePolicy() && !c.ending
-	agree(c, "evaluated", inTime, c.life.Enter(lifecycle.Admitting, c.ends()))
+	inTime := c.settlePolicy() && c.life.Enter(lifecycle.Admitting, c.ends())
 	if inTime {
 		c.phase, c.due, c.ticks = phaseAdmitting, c.ends(), 0
 	}

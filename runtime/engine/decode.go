@@ -58,7 +58,7 @@ type decodedInput struct {
 func (c *call) accept(in *decodedInput) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if agree(c, "accept", c.ending, c.life.Ended()) {
+	if c.life.Ended() {
 		return false
 	}
 	c.args, c.text, c.heartbeat = in.args, in.text, in.heartbeat

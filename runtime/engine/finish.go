@@ -1,23 +1,19 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 // A result is how a call ends.
 type result struct {
-	during    phase            // only while the call is in this phase; 0: in any
-	commits   bool             // the commit has ended with it
 	waited    bool             // the commit waited for a journal that could not be written
-	byCaller  bool             // not while the call waits for an approver
-	idle      bool             // only while there is a journal and the handler was not released
-	cause     lifecycle.Cause  // of the end; NotEnded: ByWorker, or ByReturn when the commit ended with it
+	cause     lifecycle.Cause  // of the end; NotEnded: ByWorker
 	moment    lifecycle.Moment // that the cause saw
 	by        string           // the approver or operator that ended the call
 	evaluated *evaluation      // of the policy, to which the rules are added
@@ -77,23 +73,13 @@ func (e *result) tell(c *call) {
 func (c *call) conclude(e *result, over **signal) (tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.compare("end")
-	refused := c.ending || c.committing && !e.commits || e.during != 0 && c.phase != e.during ||
-		e.byCaller && c.phase == phaseWaiting || e.idle && c.begun
-	now, cause := c.clock(), e.cause
-	switch {
-	case cause == lifecycle.NotEnded && e.commits:
-		cause = lifecycle.ByReturn
-	case cause == lifecycle.NotEnded:
-		cause = lifecycle.ByWorker
-	}
-	if !agree(c, "end by "+cause.String(), !refused, c.life.TryEnd(cause, e.moment, now)) {
+	now := c.clock()
+	if !c.life.TryEnd(cmp.Or(e.cause, lifecycle.ByWorker), e.moment, now) {
 		return false
 	}
-	if c.rejudging {
+	if c.life.Rejudging() {
 		e.notRunAgain(c)
 	}
-	c.ending = true
 	c.lingers(now)
 	*over = c.over()
 	started := c.attempt > 0
@@ -115,7 +101,7 @@ func (c *call) conclude(e *result, over **signal) (tell bool) {
 		c.mu.Lock()
 	}
 	c.close(out, e, started)
-	return c.detached || c.alone
+	return c.life.Unattended()
 }
 
 // ownsParts reports whether the call rolls back what its handler did at participants. It does not
@@ -246,7 +232,7 @@ func (c *call) overdue(p phase, at lifecycle.Moment) {
 		e = refusal(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].retryAfter()}, fmt.Sprintf("%q is busy: %s in time",
 			c.record.tool, counted(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
 	case phaseRunning, phaseGrace, phaseFinishing:
-		c.timeOut(p, at)
+		c.timeOut(at)
 		return
 	case phaseCommitting:
 		e = &result{}
@@ -254,7 +240,7 @@ func (c *call) overdue(p phase, at lifecycle.Moment) {
 	default:
 		return
 	}
-	e.during, e.cause, e.moment = p, lifecycle.ByTimer, at
+	e.cause, e.moment = lifecycle.ByTimer, at
 	c.end(*e)
 }
 
@@ -266,11 +252,11 @@ func (c *call) unjudged(rule, message string) *result {
 }
 
 // timeOut ends the call because its handler ran past the deadline.
-func (c *call) timeOut(during phase, at lifecycle.Moment) {
+func (c *call) timeOut(at lifecycle.Moment) {
 	spec := c.tool.spec
 	had := c.running.due.Sub(c.now)
 	c.end(result{
-		during: during, cause: lifecycle.ByTimer, moment: at, event: runtime.EventAborted, to: runtime.StateAborted,
+		cause: lifecycle.ByTimer, moment: at, event: runtime.EventAborted, to: runtime.StateAborted,
 		outcome: runtime.Outcome{
 			Kind: runtime.TimedOut, Reason: runtime.ReasonDeadline, Detail: runtime.Detail{Deadline: had},
 			Retryable: spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout,

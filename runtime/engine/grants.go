@@ -56,7 +56,7 @@ func (d *approvals) view(r consent.Request) *runtime.ConsentRequest {
 		}
 	}
 	c.mu.Lock()
-	args, over := c.final, agree(c, "view", c.ending, c.life.Ended())
+	args, over := c.final, c.life.Ended()
 	c.mu.Unlock()
 	if !over {
 		v.Shown = d.shown(args, reveal)

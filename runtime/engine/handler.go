@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -52,7 +51,7 @@ func (c *call) commitIfOpen(d time.Duration) (started bool, e *result) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if agree(c, "start", c.ending, c.life.Ended()) {
+	if c.life.Ended() {
 		return false, nil
 	}
 	e = c.commit(d)
@@ -112,7 +111,7 @@ func (c *call) finish(e *result) bool {
 	if c.tool.spec.Artifact != nil {
 		c.storeArtifact(e)
 	}
-	e.commits = true
+	e.cause = lifecycle.ByReturn
 	if e.outcome.Kind == runtime.Completed && len(c.exec.participants) > 0 {
 		c.commitParts(e)
 	}
@@ -124,7 +123,7 @@ func (c *call) finish(e *result) bool {
 func (c *call) endInTime(e *result) {
 	e.tell(c)
 	if !c.decideInTime() {
-		c.timeOut(0, lifecycle.Moment{})
+		c.timeOut(lifecycle.Moment{})
 		c.late(e.fault, e.output)
 		return
 	}
@@ -205,7 +204,7 @@ func (c *call) late(fault *CallError, output int) {
 	now := c.clock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if agree(c, "late", !c.unsaid, c.life.Recorded()) {
+	if c.life.Recorded() {
 		c.transition(runtime.EventLateResult, c.state, &note{at: now, fault: fault, text: text, output: output})
 	}
 }
@@ -246,7 +245,7 @@ func (c *call) crashed(fault *CallError) {
 		var e result
 		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.tool), fault)
 		if c.returnedLate() {
-			c.timeOut(0, lifecycle.Moment{})
+			c.timeOut(lifecycle.Moment{})
 			c.late(fault, 0)
 		} else {
 			c.endInTime(&e)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -112,18 +111,12 @@ func (c *call) awaitIntent() bool {
 		return c.end(*c.unwritable(err))
 	}
 	c.mu.Lock()
-	ending, aborted := c.ending, c.aborted && !c.begun
 	may := c.life.Release()
-	agree(c, "release", ending, may == lifecycle.ReleaseEnded)
-	agree(c, "release", aborted && !ending, may == lifecycle.ReleaseAborted)
-	if !ending && !aborted {
-		c.begun = true
-	}
 	c.mu.Unlock()
-	if aborted && !ending {
+	if may == lifecycle.ReleaseAborted {
 		return c.refuse(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 	}
-	return !ending // the deadline may be over
+	return may == lifecycle.Released // the deadline may be over
 }
 
 // unwritable returns the result of a call that cannot be recorded and therefore is not carried out.
@@ -159,7 +152,7 @@ func (c *call) awaitOutcome() {
 	err := c.durable()
 	switch {
 	case err == nil,
-		errors.Is(err, errShut) && !c.begun: // it had no effect, and is refused after a restart too
+		errors.Is(err, errShut) && !c.life.Released(): // it had no effect, and is refused after a restart too
 		return
 	case c.record.outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
 		return
@@ -168,9 +161,9 @@ func (c *call) awaitOutcome() {
 	out := e.outcome
 	stalled := errors.Is(err, journal.ErrUnavailable)
 	switch {
-	case c.begun && stalled:
+	case c.life.Released() && stalled:
 		out.Kind, out.Message = runtime.Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is known when it can be written again"
-	case c.begun:
+	case c.life.Released():
 		out.Kind, out.Message = runtime.Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is lost"
 	}
 	c.exec.report(e.fault)

@@ -46,7 +46,7 @@ func (c *call) detail(r *journal.Record, ev *runtime.Event, n *note, p *redact.P
 	case runtime.EventInvoked:
 		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.log.mac(c.record.input)
 		r.Metadata, r.TurnCap, r.Patience = c.metadata, c.turn.limit, c.turn.patience
-		r.Triggered = c.alone
+		r.Triggered = c.life.Alone()
 	case runtime.EventValidated:
 		r.Heartbeat = c.heartbeat
 		r.Args, err = p.Payload("args", c.args)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -207,12 +206,12 @@ func (l *lease) unclaim() {
 // released, the call is not carried out. A call that waits for consent is left to the next owner.
 func (c *call) endLeaseLost() {
 	e := c.unwritable(c.exec.log.health())
-	e.byCaller, e.idle, e.fault, e.cause = true, true, nil, lifecycle.ByLeaseIdle
+	e.fault, e.cause = nil, lifecycle.ByLeaseIdle
 	if c.tryEnd(e) {
 		return
 	}
 	e = cancellation(runtime.ReasonLeaseLost)
-	e.byCaller, e.cause = true, lifecycle.ByLease
+	e.cause = lifecycle.ByLease
 	e.outcome.Message = "the executor does not own the journal any more: what became of the call, the next owner will say"
 	c.end(*e)
 }

@@ -10,8 +10,8 @@ import (
 // disagree ends the process. A panic of this goroutine might be taken for one of a
 // handler, and the lock of the call is held.
 func disagree(c *call, what string, flags, life any) {
-	text := fmt.Sprintf("call %q: %s: the flags say %v, the state machine says %v\nmachine %+v\nflags: ending %v phase %v attempt %d begun %v aborted %v away %v approved %v committing %v rejudging %v\n%s",
-		c.id, what, flags, life, c.life, c.ending, c.phase, c.attempt, c.begun, c.aborted, c.away, c.approved, c.committing, c.rejudging, debug.Stack())
+	text := fmt.Sprintf("call %q: %s: the flags say %v, the state machine says %v\nmachine %+v\nflags: phase %v attempt %d\n%s",
+		c.id, what, flags, life, c.life, c.phase, c.attempt, debug.Stack())
 	go panic(text)
 	select {}
 }
@@ -25,28 +25,17 @@ func agree(c *call, what string, flags, life bool) bool {
 
 func (c *call) compare(where string) {
 	l := &c.life
-	agree(c, where+": ended", c.ending, l.Ended())
 	if c.attempt != l.Attempt() {
 		disagree(c, where+": attempt", c.attempt, l.Attempt())
 	}
-	agree(c, where+": detached", c.detached, l.Detached())
-	agree(c, where+": unattended", c.detached || c.alone, l.Unattended())
-	agree(c, where+": unsaid", c.unsaid, !l.Recorded())
 	if c.undoing {
 		return
 	}
-	if !c.ending && lifePhases[c.phase] != l.Phase() {
+	if !l.Ended() && lifePhases[c.phase] != l.Phase() {
 		disagree(c, where+": phase", lifePhases[c.phase], l.Phase())
 	}
 	agree(c, where+": evaluating", c.evaluating, l.Evaluating())
-	agree(c, where+": committing", c.committing, l.Committing())
-	agree(c, where+": rejudging", c.rejudging, l.Rejudging())
-	agree(c, where+": aborted", c.aborted, l.Aborted())
-	agree(c, where+": approved", !c.ending && c.phase == phaseWaiting && !c.approved, l.Undecided())
-	if c.exec.log.on() {
-		agree(c, where+": begun", c.begun, l.Released())
-	}
-	if c.attempt > 0 && c.phase != 0 && !c.rejudging {
+	if c.attempt > 0 && c.phase != 0 && !l.Rejudging() {
 		agree(c, where+": fence", !c.fence.closed, l.Passes(c.attempt))
 	}
 }

@@ -21,7 +21,7 @@ func (c *call) lingers(now time.Time) {
 func (c *call) tellLingering(now time.Time) (again time.Time) {
 	later, tell := c.life.Linger(now)
 	due, lasts := c.due, c.lingering && !c.due.IsZero() && !now.Before(c.due)
-	agree(c, "lingering", lasts && !c.unsaid, tell)
+	agree(c, "lingering", lasts && c.life.Recorded(), tell)
 	agree(c, "lingers on", c.lingering && !due.IsZero() && !lasts, later.Equal(due) && !due.IsZero() && c.lingering)
 	switch {
 	case !c.lingering || c.due.IsZero():
@@ -30,7 +30,7 @@ func (c *call) tellLingering(now time.Time) (again time.Time) {
 		return c.due
 	}
 	c.due = time.Time{}
-	if !c.unsaid {
+	if c.life.Recorded() {
 		c.transition(runtime.EventLingering, c.state, &note{at: now})
 	}
 	return time.Time{}

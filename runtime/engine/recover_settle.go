@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -153,11 +152,11 @@ func (c *call) runAgain() {
 		c.end(*c.interruption)
 		return
 	}
-	c.entered, c.rejudging = true, true
+	c.entered = true
 	c.reenterExecutor()
 	c.left.Store(false)
 	c.phase = phasePreparing
-	agree(c, "run again", true, c.life.RunAgain())
+	c.life.RunAgain()
 	c.exec.workers.take(c)
 }
 
@@ -185,10 +184,9 @@ func (c *call) evaluateAgain() bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !agree(c, "rejudged", !c.ending, c.life.Rejudged()) {
+	if !c.life.Rejudged() {
 		return false
 	}
-	c.rejudging = false
 	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock()})
 	return true
 }
@@ -205,7 +203,7 @@ func (e *result) notRunAgain(c *call) {
 // worker evaluates it like a new call. The call keeps its reservation until then.
 func (c *call) evaluateAnew() {
 	c.mu.Lock()
-	agree(c, "evaluate anew", true, c.life.Prepare(c.ends()))
+	c.life.Prepare(c.ends())
 	c.phase, c.due, c.fence.closed = phasePreparing, c.ends(), false
 	c.reenterExecutor()
 	c.mu.Unlock()

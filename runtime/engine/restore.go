@@ -125,9 +125,9 @@ func (e *Executor) callOf(r *foldedCall, rec *callRecord) *call {
 	c := &call{
 		exec: e, run: run, turn: &Turn{run: run, ends: r.turnEnds, limit: r.turnCap, minimum: e.minimum}, ctx: ctx, work: ctx,
 		record: rec, id: r.id, began: r.began, now: e.now(), size: len(r.args), heartbeat: r.heartbeat,
-		revision: r.revision, metadata: r.metadata, attempt: r.attempt, epoch: r.epoch, obligations: r.obligations, state: r.state, invoked: true, detached: r.request != "", alone: true, away: true, begun: r.attempt > 0,
+		revision: r.revision, metadata: r.metadata, attempt: r.attempt, epoch: r.epoch, obligations: r.obligations, state: r.state, invoked: true,
 	}
-	c.life.Restore(r.attempt, c.detached)
+	c.life.Restore(r.attempt, r.request != "")
 	c.running = &c.handlerCtx
 	c.running.parent, c.running.call, c.running.attempt = c.work, c, c.attempt
 	c.fence.closed = true
@@ -160,7 +160,7 @@ func (c *call) wait(req *consent.Request) {
 	q := &c.asked.question
 	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
 	c.phase = phaseWaiting
-	agree(c, "wait on", true, c.life.Rewait(false))
+	c.life.Rewait(false)
 	c.fence.closed = false
 	c.record.final, c.record.call = newSignal(), c
 	d := &c.exec.approvals
@@ -191,8 +191,7 @@ func (e *Executor) tellRedeclared(r *foldedCall) {
 // continues. Otherwise it returns nil.
 func (c *call) approvedBefore(req *consent.Request) *call {
 	if req.Status == consent.StatusApproved {
-		c.approved = true
-		agree(c, "approved before", true, c.life.Approve())
+		c.life.Approve()
 		return c
 	}
 	return nil

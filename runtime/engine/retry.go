@@ -5,9 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 // The defaults of a Retry whose fields are zero (SEMANTICS section 8).
@@ -48,7 +47,7 @@ func (c *call) returnedLate() bool {
 	now := c.clock()
 	late := c.life.Return(now, c.ends(), c.mayRetryTimeout())
 	switch {
-	case c.ending, c.phase == phaseGrace:
+	case c.life.Ended(), c.phase == phaseGrace:
 		return agree(c, "return", true, late)
 	case c.phase != phaseRunning:
 		return agree(c, "return", false, late)
@@ -89,7 +88,7 @@ func (c *call) decideInTime() bool {
 	if !agree(c, "decide", !c.overtime(now), c.life.Decide(now)) {
 		return false
 	}
-	if c.phase == phaseFinishing && !c.ending {
+	if c.phase == phaseFinishing && !c.life.Ended() {
 		c.phase, c.due = phaseEnding, time.Time{}
 	}
 	return true
@@ -106,7 +105,7 @@ func (c *call) finishOr(late bool) bool {
 	var e result
 	c.result(&e)
 	if late {
-		c.timeOut(0, lifecycle.Moment{})
+		c.timeOut(lifecycle.Moment{})
 		c.late(e.fault, e.output)
 		return true
 	}
@@ -140,7 +139,7 @@ func (c *call) giveUpAttempt() bool {
 		text = c.redactText(errorText(err))
 	}
 	c.mu.Lock()
-	if !agree(c, "end attempt", !c.ending, c.life.EndAttempt()) {
+	if !c.life.EndAttempt() {
 		c.mu.Unlock()
 		return false
 	}
@@ -153,7 +152,7 @@ func (c *call) giveUpAttempt() bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if agree(c, "retry", c.ending, c.life.Ended()) {
+	if c.life.Ended() {
 		return false
 	}
 	c.parts = nil
@@ -193,7 +192,7 @@ func (c *call) restart() bool {
 	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
-	if !agree(c, "restart", !c.ending, c.life.Begin(due) && (c.exec.log.on() || c.life.Release() == lifecycle.Released)) {
+	if !(c.life.Begin(due) && (c.exec.log.on() || c.life.Release() == lifecycle.Released)) {
 		c.mu.Unlock()
 		return false
 	}
@@ -220,7 +219,7 @@ func (c *call) tryEnterGrace(at lifecycle.Moment) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, may := c.clock(), c.mayRetryTimeout()
-	if !agree(c, "grace", !c.ending && c.phase == phaseRunning && may, may && c.life.EnterGrace(at, now)) {
+	if !agree(c, "grace", !c.life.Ended() && c.phase == phaseRunning && may, may && c.life.EnterGrace(at, now)) {
 		return time.Time{}
 	}
 	c.enterGrace(now)

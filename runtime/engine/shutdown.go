@@ -102,28 +102,19 @@ func (c *call) halted(why uint32) {
 func (c *call) abort() {
 	for {
 		c.mu.Lock()
-		during := c.phase
-		c.compare("abort")
 		what, moment := c.life.Abort()
-		switch {
-		case c.ending, during == phaseWaiting:
-			agree(c, "abort nothing", true, what == lifecycle.AbortNothing)
-			c.mu.Unlock()
-			return
-		case c.attempt > 0 && during != phaseBackoff:
-			agree(c, "abort", true, what == lifecycle.AbortCancel)
-			c.aborted = true
+		if what == lifecycle.AbortCancel {
 			c.running.cancel(whyCanceled)
-			c.mu.Unlock()
+		}
+		c.mu.Unlock()
+		if what != lifecycle.AbortEnd {
 			return
 		}
-		agree(c, "abort end", true, what == lifecycle.AbortEnd)
-		c.mu.Unlock()
 		e := refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
-		if during == phaseBackoff { // what the earlier attempts did was rolled back
+		if moment.Phase() == lifecycle.Backoff { // what the earlier attempts did was rolled back
 			e = abortion()
 		}
-		e.during, e.cause, e.moment = during, lifecycle.ByShutdown, moment
+		e.cause, e.moment = lifecycle.ByShutdown, moment
 		if c.tryEnd(e) {
 			return
 		}
@@ -143,7 +134,7 @@ func (c *call) stopped(err error) *result {
 func (c *call) isAborted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return agree(c, "aborted", c.aborted, c.life.Aborted())
+	return c.life.Aborted()
 }
 
 // abortion returns the result of a call that a shutdown has stopped.
@@ -157,7 +148,7 @@ func abortion() *result {
 // the next owner of the journal does not run it again. c.mu is held.
 func (c *call) leavesNothing() bool {
 	spec := c.tool.spec
-	return effectsOf(spec) != "" && !c.committing && !(spec.Idempotent && spec.Retry != nil)
+	return effectsOf(spec) != "" && !c.life.Committing() && !(spec.Idempotent && spec.Retry != nil)
 }
 
 // giveUp answers the callers of a call whose handler does not return. What the handler will have
@@ -165,11 +156,10 @@ func (c *call) leavesNothing() bool {
 func (c *call) giveUp() {
 	c.mu.Lock()
 	now := c.clock()
-	if !agree(c, "give up", !c.ending && c.attempt > 0 && c.phase != phaseWaiting, c.life.TryEnd(lifecycle.ByAbandon, lifecycle.Moment{}, now)) {
+	if !c.life.TryEnd(lifecycle.ByAbandon, lifecycle.Moment{}, now) {
 		c.mu.Unlock()
 		return
 	}
-	c.ending, c.unsaid = true, true
 	c.lingers(now)
 	c.fence.shut()
 	c.compare("given up")
@@ -184,7 +174,7 @@ func (c *call) giveUp() {
 	s.mu.Lock()
 	c.record.keep(&out)
 	s.mu.Unlock()
-	over, tell := c.over(), c.detached || c.alone
+	over, tell := c.over(), c.life.Unattended()
 	c.mu.Unlock()
 	c.exec.fire(over)
 	if tell {

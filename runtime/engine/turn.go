@@ -88,7 +88,7 @@ func (t *Turn) launch(c *call) {
 // step stops.
 func (c *call) advance() {
 	defer c.leave()
-	if c.rejudging {
+	if c.life.Rejudging() {
 		_ = c.evaluateAgain() && c.restart() && c.attempts()
 		c.returned = true
 		return

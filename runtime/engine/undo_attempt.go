@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -92,7 +91,6 @@ func (l *undoAttempts) all() (list []*undoAttempt) {
 func (l *undoAttempts) abort() {
 	for _, a := range l.all() {
 		a.call.mu.Lock()
-		a.call.aborted = true
 		a.call.life.Abort()
 		a.call.running.cancel(whyCanceled)
 		a.call.mu.Unlock()
@@ -178,20 +176,17 @@ func (a *undoAttempt) returned() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	now := u.clock()
-	late := u.life.Return(now, time.Time{}, false)
-	if u.ending {
-		return agree(u, "undo returned", false, !late)
-	}
-	if agree(u, "undo late", !now.Before(u.due), late) {
-		agree(u, "undo timed out", true, u.life.TryEnd(lifecycle.ByTimer, lifecycle.Moment{}, now))
-		u.ending, a.why = true, UndoTimedOut
+	switch late := u.life.Return(now, time.Time{}, false); {
+	case u.life.Ended():
+		return false
+	case late:
+		u.life.TryEnd(lifecycle.ByTimer, lifecycle.Moment{}, now)
+		a.why = UndoTimedOut
 		u.running.cancel(whyDeadline)
 		return false
 	}
-	agree(u, "undo commits", true, u.life.Commit(now, 0, 0, time.Time{}))
-	u.committing = true
 	u.fence.shut()
-	return true
+	return u.life.Commit(now, 0, 0, time.Time{})
 }
 
 // commit commits what the handler did through participants.
@@ -234,7 +229,7 @@ func (a *undoAttempt) commit() *undoFault {
 func (a *undoAttempt) decide(seals []journal.Seal) error {
 	u := a.call
 	u.mu.Lock()
-	ended := agree(u, "undo decided", u.ending, u.life.Ended())
+	ended := u.life.Ended()
 	a.decided = !ended
 	u.mu.Unlock()
 	if ended {
@@ -268,18 +263,15 @@ func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error 
 func (a *undoAttempt) end(why UndoReason, cause uint32) {
 	u := a.call
 	u.mu.Lock()
-	u.compare("undo end")
-	agree(u, "undo ends", !u.ending && !u.committing, u.life.TryEnd(causeOfUndo[why], lifecycle.Moment{}, u.clock()))
-	switch {
-	case u.ending:
+	if !u.life.TryEnd(causeOfUndo[why], lifecycle.Moment{}, u.clock()) {
+		ended := u.life.Ended()
 		u.mu.Unlock()
-		return
-	case u.committing: // the handler has returned, and the commit has a grace period: the journal may be full
-		u.mu.Unlock()
-		u.exec.fire(a.late)
+		if !ended { // the handler has returned, and the commit has a grace period: the journal may be full
+			u.exec.fire(a.late)
+		}
 		return
 	}
-	u.ending, a.why = true, why
+	a.why = why
 	u.running.cancel(cause)
 	u.fence.shut()
 	u.mu.Unlock()
@@ -291,7 +283,7 @@ func (a *undoAttempt) end(why UndoReason, cause uint32) {
 func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault {
 	u := a.call
 	u.mu.Lock()
-	ended := u.ending
+	ended := u.life.Ended()
 	u.mu.Unlock()
 	var fault *undoFault
 	switch {
@@ -306,8 +298,11 @@ func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault 
 		return fault
 	}
 	u.mu.Lock()
-	agree(u, "undo has failed", !u.ending, u.life.TryEnd(lifecycle.ByWorker, lifecycle.Moment{}, u.clock()) || u.life.TryEnd(lifecycle.ByReturn, lifecycle.Moment{}, u.clock()))
-	u.ending = true
+	by := lifecycle.ByWorker
+	if u.life.Committing() {
+		by = lifecycle.ByReturn
+	}
+	u.life.TryEnd(by, lifecycle.Moment{}, u.clock())
 	u.running.cancel(whyCanceled)
 	drained := u.fence.shut()
 	u.mu.Unlock()
@@ -334,7 +329,7 @@ func (a *undoAttempt) deliver(fault *undoFault, result chan<- *undoFault) bool {
 // committing.
 func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
 	a.call.mu.Lock()
-	ended := a.call.ending
+	ended := a.call.life.Ended()
 	a.call.mu.Unlock()
 	if ended {
 		return a.stopped()
@@ -358,8 +353,8 @@ func (a *undoAttempt) leave() bool {
 	case a.decided:
 		a.left = true
 	default:
-		agree(u, "undo is left", !u.ending, u.life.TryEnd(lifecycle.ByTimer, u.life.Moment(), u.clock()))
-		u.ending, a.why = true, UndoCommitFailed
+		u.life.TryEnd(lifecycle.ByTimer, u.life.Moment(), u.clock())
+		a.why = UndoCommitFailed
 	}
 	return a.left
 }
