@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -31,7 +32,7 @@ type asked struct {
 	since    time.Time
 	tell     context.CancelFunc
 	showing  *callContext // of the preview; guarded by the call
-	late     *signal      // happens when ConsentWait is over; guarded by the call
+	late     *sched.Event // happens when ConsentWait is over; guarded by the call
 }
 
 // show prepares the question for the approvers, if one is asked, and the preview of the
@@ -244,7 +245,7 @@ func askDetail(asks []runtime.Ask) runtime.Detail {
 // admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
 // reserves what the call needs and makes the request. The locks of the call and of its session are
 // held.
-func (c *call) admitAsked() (next int, held *signal, e *result) {
+func (c *call) admitAsked() (next int, held *sched.Event, e *result) {
 	d := &c.exec.approvals
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -283,7 +284,7 @@ func (c *call) admitAsked() (next int, held *signal, e *result) {
 	c.asked.id, c.asked.since = ev.Request, c.now
 	c.phase = phaseWaiting
 	c.life.Ask()
-	c.record.final, c.record.call, c.parks = newSignal(), c, true
+	c.record.final, c.record.call, c.parks = sched.NewEvent(), c, true
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
 	return nextWait, nil, nil
 }

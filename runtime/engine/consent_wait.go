@@ -71,7 +71,7 @@ func (c *call) park() {
 	c.mu.Lock()
 	goOn := c.life.Park()
 	c.mu.Unlock()
-	c.exec.fire(&c.record.first)
+	c.exec.sched.Fire(&c.record.first)
 	if goOn {
 		c.rework()
 	}
@@ -95,12 +95,12 @@ func (c *call) rework() {
 			"the tool is not declared any more as it was when the call was approved: make it again")
 		return
 	}
-	if !c.exec.gate.enter() {
+	if !c.exec.gate.Enter() {
 		c.refuse(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 		return
 	}
-	if !c.run.part.workers.enter() {
-		c.exec.gate.leave()
+	if !c.run.part.workers.Enter() {
+		c.exec.gate.Leave()
 		c.cancel(runtime.ReasonRunClosed)
 		return
 	}
@@ -138,9 +138,9 @@ func (c *call) notify() {
 	}
 	var failed atomic.Int32
 	for _, a := range e.approvers {
-		e.busy(1)
+		e.sched.Busy(1)
 		go func() {
-			defer e.busy(-1)
+			defer e.sched.Busy(-1)
 			if tellApprover(ctx, a, r, c) {
 				return
 			}

@@ -1,19 +1,21 @@
 package engine
 
+import "github.com/ambit-tools/ambit/runtime/internal/sched"
+
 // A fence lets effects of a call through until it is shut. It is held while an effect runs: once it
 // is shut and drained, the call has no further effects. The mutex of its call guards it.
 type fence struct {
 	closed  bool
 	inside  int
-	drained *signal // happens when the fence is shut and no effect is inside
+	drained *sched.Event // happens when the fence is shut and no effect is inside
 }
 
 // shut lets no further effects in. It returns the signal that happens when the effects
 // inside have left, nil when there are none.
-func (f *fence) shut() *signal {
+func (f *fence) shut() *sched.Event {
 	f.closed = true
 	if f.inside > 0 && f.drained == nil {
-		f.drained = newSignal()
+		f.drained = sched.NewEvent()
 	}
 	return f.drained
 }
@@ -32,7 +34,7 @@ func (f *fence) enter() bool {
 func (f *fence) leave(e *Executor) {
 	f.inside--
 	if f.inside == 0 && f.drained != nil {
-		e.fire(f.drained)
+		e.sched.Fire(f.drained)
 		f.drained = nil
 	}
 }

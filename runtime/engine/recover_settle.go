@@ -108,7 +108,7 @@ func interrupted(why string) *result {
 func (c *call) orphan(stale bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.exec.now()
+	now := c.exec.sched.Now()
 	if stale {
 		c.transition(runtime.EventStale, runtime.StateExecuting, &note{at: now})
 	}
@@ -143,12 +143,12 @@ func (c *call) mayRunAgain() bool {
 // runAgain passes the call to a worker, which has the policy evaluate it again and runs its handler
 // again. The call keeps its reservation.
 func (c *call) runAgain() {
-	if !c.exec.gate.enter() {
+	if !c.exec.gate.Enter() {
 		c.end(*c.interruption)
 		return
 	}
-	if !c.run.part.workers.enter() {
-		c.exec.gate.leave()
+	if !c.run.part.workers.Enter() {
+		c.exec.gate.Leave()
 		c.end(*c.interruption)
 		return
 	}
@@ -174,11 +174,7 @@ func (c *call) evaluateAgain() bool {
 	if j.reason != runtime.ReasonNone || j.asks || !same(c.final, c.args) {
 		return c.end(result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}}) // notRunAgain completes this result
 	}
-	if slots := &c.exec.slots[c.index]; slots.limit > 0 {
-		slots.mu.Lock()
-		c.requestSlot(slots)
-		slots.mu.Unlock()
-	}
+	c.requestSlot(func() {})
 	if !c.awaitSlot() {
 		return false
 	}

@@ -70,7 +70,7 @@ func (c *call) recallUndo(r *foldedCall) {
 		return
 	}
 	if out := r.outcome; out != nil {
-		if out.Kind == runtime.Failed || c.undoable() && !c.exec.now().Before(r.ended.Add(ruleTool(c.tool.spec).Undo)) {
+		if out.Kind == runtime.Failed || c.undoable() && !c.exec.sched.Now().Before(r.ended.Add(ruleTool(c.tool.spec).Undo)) {
 			return
 		}
 	}
