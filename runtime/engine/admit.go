@@ -217,7 +217,7 @@ func (c *call) fillRunStatus(out *runtime.Outcome) {
 		result = rules.ResultPending
 	case out.Kind == runtime.Completed:
 		result = rules.ResultSucceeded
-	case c.attempt > 0:
+	case c.life.Attempt() > 0:
 		result = rules.ResultFailed
 	}
 	out.Loop = runtime.Loop(state.Hint(c.run.id, c.record.tool, result, c.heartbeat))

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
+
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 // A BatchMode says how the calls of a batch follow each other.
@@ -25,7 +27,7 @@ type batch struct {
 // wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
 func (b *batch) wait(c *call) bool {
 	c.exec.fire(&b.admitted)
-	return c.enter(phaseHeld, c.ends()) && c.exec.wait(b.open, c.over(), nil) == sawA && c.refreshNow()
+	return c.enter(lifecycle.Held, c.ends()) && c.exec.wait(b.open, c.over(), nil) == sawA && c.refreshNow()
 }
 
 // refreshNow updates the time of the call after a wait.

@@ -68,8 +68,7 @@ func (c *call) closeParts() ([]*begun, bool) {
 		return nil, true
 	}
 	c.sealing = newSignal()
-	drained := c.fence.shut()
-	if agree(c, "inside", drained != nil, c.life.ShutFence()) {
+	if drained := c.shutFence(); drained != nil {
 		c.mu.Unlock()
 		ok := c.exec.waitFor(drained, grace)
 		c.mu.Lock()
@@ -120,9 +119,7 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 		c.mu.Unlock()
 		return false
 	}
-	c.phase = phaseCommitting
-	due := c.count(now, int(grace/commitTick), commitTick)
-	agree(c, "due of commit", true, due.Equal(c.life.Due()))
+	due := c.life.Due()
 	if c.exec.log.on() {
 		c.entry = c.exec.log.add(c.decision(e, seals))
 	}
@@ -144,7 +141,7 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 func (c *call) decision(e *result, seals []journal.Seal) draft {
 	r := &journal.Record{
 		Kind: journal.KindCommitting, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
-		Tool: c.record.tool, Attempt: c.attempt, Revision: c.revision, Sealed: seals,
+		Tool: c.record.tool, Attempt: c.life.Attempt(), Revision: c.revision, Sealed: seals,
 	}
 	var p redact.Payloads
 	out := e.outcome

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
+
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 // The names of the rules that ask when the policy gives none.
@@ -80,7 +82,7 @@ func (c *call) makePreview() bool {
 	c.mu.Lock()
 	c.asked.showing = ctx // from now on it ends with the call
 	c.mu.Unlock()
-	if !c.enter(phasePreviewing, due) {
+	if !c.enter(lifecycle.Previewing, due) {
 		return false
 	}
 	p, err := c.previewOf(ctx, c.final)
@@ -90,7 +92,7 @@ func (c *call) makePreview() bool {
 	}
 	ctx.cancel(whyCanceled)
 	c.now = c.clock()
-	if !c.enter(phaseAdmitting, c.ends()) {
+	if !c.enter(lifecycle.Admitting, c.ends()) {
 		return false
 	}
 	if c.asked.preview = p; err != nil {
@@ -281,9 +283,8 @@ func (c *call) admitAsked() (next int, held *signal, e *result) {
 	d.apply(&ev)
 	d.calls[ev.Request] = c
 	c.asked.id, c.asked.since = ev.Request, c.now
-	c.phase = phaseWaiting
 	c.life.Ask()
-	c.record.final, c.record.call, c.parks = newSignal(), c, true
+	c.record.final, c.record.call = newSignal(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
 	return nextWait, nil, nil
 }

@@ -5,6 +5,8 @@ import (
 	goruntime "runtime"
 	"sync/atomic"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 const (
@@ -86,7 +88,7 @@ func (c *call) awaitPlace() bool {
 	if wait == nil {
 		return true
 	}
-	if c.enter(phaseAdmitting, c.ends()) && c.exec.wait(wait, c.over(), nil) == sawA {
+	if c.enter(lifecycle.Admitting, c.ends()) && c.exec.wait(wait, c.over(), nil) == sawA {
 		c.now = c.clock()
 		return true
 	}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 // A slots limits how many handlers of one tool, or evaluations of the policy, run at once. Waiters
@@ -98,7 +100,7 @@ func (c *call) awaitSlot() bool {
 		if due.IsZero() {
 			due = c.clock().Add(c.deadline())
 		}
-		if !c.enter(phaseQueued, due) || c.exec.wait(c.slotGranted, c.over(), nil) == sawB {
+		if !c.enter(lifecycle.Queued, due) || c.exec.wait(c.slotGranted, c.over(), nil) == sawB {
 			return false
 		}
 		c.slotGranted, c.slot = nil, true

@@ -21,15 +21,6 @@ var (
 	errUndoHalted    = errors.New("the executor was shut down, or lost its journal, while the undo handler ran")
 )
 
-// An undoFault says why a call was not undone.
-type undoFault struct {
-	why      UndoReason
-	err      error
-	kept     bool // what the handler did through participants was not rolled back
-	pending  bool // a decided commit continues, and concludes the undo when it ends
-	expected bool // a policy has decided so: it is no fault of the program
-}
-
 // causeOfUndo holds the causes that end an undo handler from outside.
 var causeOfUndo = map[UndoReason]lifecycle.Cause{
 	UndoTimedOut: lifecycle.ByTimer, UndoCancelled: lifecycle.ByCaller, UndoUnrecorded: lifecycle.ByLease,
@@ -114,13 +105,12 @@ func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 	u := &call{
 		exec: c.exec, run: c.run, turn: c.turn, ctx: ctx, work: ctx, record: c.record, id: c.id, began: now, now: now,
 		tool: c.tool, index: c.index, final: c.final, metadata: c.metadata, effect: c.effect, revision: c.revision,
-		attempt: c.attempt, state: runtime.StateExecuting, phase: phaseRunning, undoing: true,
+		state: runtime.StateExecuting, undoing: true,
 	}
 	u.running = &u.handlerCtx
-	u.running.parent, u.running.call, u.running.attempt = ctx, u, u.attempt
-	u.due = now.Add(deadlineOf(c.tool.spec))
-	u.running.due = u.due
-	u.life.Undo(u.attempt, u.due)
+	u.life.Undo(c.life.Attempt(), now.Add(deadlineOf(c.tool.spec)))
+	u.running.parent, u.running.call, u.running.attempt = ctx, u, u.life.Attempt()
+	u.running.due = u.life.Due()
 	return &undoAttempt{of: c, call: u, by: by, late: newSignal()}
 }
 
@@ -185,7 +175,6 @@ func (a *undoAttempt) returned() bool {
 		u.running.cancel(whyDeadline)
 		return false
 	}
-	u.fence.shut()
 	return u.life.Commit(now, 0, 0, time.Time{})
 }
 
@@ -194,7 +183,7 @@ func (a *undoAttempt) commit() *undoFault {
 	u := a.call
 	u.mu.Lock()
 	u.sealing = newSignal()
-	drained := u.fence.shut()
+	drained := u.shutFence()
 	u.mu.Unlock()
 	defer u.letGoOfParts()
 	failed := func(err error) *undoFault { return &undoFault{why: UndoCommitFailed, err: err} }
@@ -273,7 +262,6 @@ func (a *undoAttempt) end(why UndoReason, cause uint32) {
 	}
 	a.why = why
 	u.running.cancel(cause)
-	u.fence.shut()
 	u.mu.Unlock()
 	u.exec.fire(a.late)
 }
@@ -304,7 +292,7 @@ func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault 
 	}
 	u.life.TryEnd(by, lifecycle.Moment{}, u.clock())
 	u.running.cancel(whyCanceled)
-	drained := u.fence.shut()
+	drained := u.shutFence()
 	u.mu.Unlock()
 	if drained != nil && !u.exec.waitFor(drained, grace) {
 		fault.kept = true
@@ -376,36 +364,4 @@ func (a *undoAttempt) stopped() *undoFault {
 		fault.err = errUndoHalted
 	}
 	return fault
-}
-
-// undoFailed returns the result of an undo that failed.
-func (c *call) undoFailed(fault *undoFault) UndoResult {
-	res := UndoResult{Kind: UndoFailed, Reason: fault.why}
-	if fault.why == UndoDenied || fault.why == UndoDrift {
-		res.Kind = UndoRejected
-	}
-	told := c.faulty(runtime.ReasonNone, fault.err)
-	res.Err = c.redactText(told.text())
-	if fault.kept {
-		res.Err += "; what the undo did was not taken back"
-	}
-	res.Message = c.undoMessage(fault, res.Err)
-	return res
-}
-
-// undoMessage returns what a model may read of an undo that failed; told is the text
-// for operators.
-func (c *call) undoMessage(fault *undoFault, told string) string {
-	if fault.why == UndoHandlerError || fault.why == UndoDrift {
-		if text, _ := public(fault.err); text != "" {
-			return c.redactText(text)
-		}
-	}
-	switch {
-	case fault.why == UndoHandlerError && c.tool != nil && c.tool.spec.SafeErrors, fault.expected:
-		return told
-	case fault.why == UndoDrift:
-		return fmt.Sprintf("%q cannot be undone: %v", c.record.tool, runtime.ErrDrift)
-	}
-	return fmt.Sprintf("%q was not undone (%v)", c.record.tool, fault.why)
 }
