@@ -15,16 +15,16 @@ type grammarFile struct {
 	Types    grammarTypes     `yaml:"types" doc:"Schemas to share, referenced as $ref: \"#/types/NAME\"."`
 	Reasons  grammarReasons   `yaml:"reasons" doc:"Denial codes that the policies of this set use, each with its description." rules:"2.3"`
 	Rules    *grammarSetRules `yaml:"rules" doc:"Rules of the whole set." rules:"4"`
-	Defaults *grammarDefaults `yaml:"defaults" doc:"What holds for the tools that do not say their own." rules:"8"`
+	Defaults *grammarDefaults `yaml:"defaults" doc:"Values for the tools that have none of their own." rules:"8"`
 	Tools    grammarTools     `yaml:"tools" jsonschema:"required" doc:"The tools by name."`
 }
 
 // grammarDefaults is defaults of the file.
 type grammarDefaults struct {
 	Deadline grammarDuration        `yaml:"deadline" doc:"Longest time of one attempt." default:"45s" rules:"6.1"`
-	Consent  *grammarDefaultConsent `yaml:"consent" doc:"Of tools that declare consent." rules:"5"`
+	Consent  *grammarDefaultConsent `yaml:"consent" doc:"Defaults of tools that declare consent." rules:"5"`
 	Dedupe   grammarDedupe          `yaml:"dedupe" doc:"For how long an equal call is answered with the earlier one; true means 5m." default:"never" rules:"4.8"`
-	Limits   *grammarLimits         `yaml:"limits" doc:"What one call may use; a tool may say some of it, and has the others." rules:"6.3"`
+	Limits   *grammarLimits         `yaml:"limits" doc:"What one call may use; a tool may declare some of these limits, and inherits the rest." rules:"6.3"`
 }
 
 // grammarDefaultConsent is consent in defaults.
@@ -37,11 +37,11 @@ type grammarTool struct {
 	Version       grammarSemver       `yaml:"version" jsonschema:"required" doc:"Semantic version of the tool."`
 	Title         grammarProse        `yaml:"title" doc:"Name for people." default:"none"`
 	Description   grammarProse        `yaml:"description" jsonschema:"required" doc:"What the tool does, for the model."`
-	Effect        grammarEffect       `yaml:"effect" doc:"What a call may do to the world." default:"destructive" rules:"6.7"`
+	Effect        grammarEffect       `yaml:"effect" doc:"What a handler may do outside of the executor." default:"destructive" rules:"6.7"`
 	Idempotent    bool                `yaml:"idempotent" doc:"Running the same call twice does what running it once does." default:"false" rules:"6.2"`
 	Deterministic bool                `yaml:"deterministic" doc:"Equal input and state give equal output." default:"false"`
-	Capabilities  []grammarLabel      `yaml:"capabilities" doc:"What the caller must have been granted." default:"none" rules:"2.3"`
-	Behaviors     []grammarLabel      `yaml:"behaviors" doc:"Behaviours in which the tool may run; empty means all." default:"all" rules:"2.3"`
+	Capabilities  []grammarLabel      `yaml:"capabilities" doc:"Capabilities that the principal must have." default:"none" rules:"2.3"`
+	Behaviors     []grammarLabel      `yaml:"behaviors" doc:"Behaviors in which the tool may run; empty means all." default:"all" rules:"2.3"`
 	Input         grammarRoot         `yaml:"input" jsonschema:"required" doc:"Schema of the arguments, an object." rules:"7"`
 	Output        grammarRoot         `yaml:"output" jsonschema:"required" doc:"Schema of the result, an object." rules:"6.8"`
 	Deadline      grammarDuration     `yaml:"deadline" doc:"Longest time of one attempt." default:"45s" rules:"6.1"`
@@ -53,12 +53,12 @@ type grammarTool struct {
 	Every         grammarDuration     `yaml:"every" doc:"Interval at which the engine runs the tool." default:"never"`
 	Args          map[string]any      `yaml:"args" doc:"Complete arguments with which the engine may run the tool itself." default:"none" rules:"4.11, 4.14"`
 	Dedupe        grammarDedupe       `yaml:"dedupe" doc:"For how long an equal call is answered with the earlier one; true means 5m." default:"never" rules:"4.8"`
-	Idempotency   *grammarIdempotency `yaml:"idempotency" doc:"What identifies an effect, whatever the call id." default:"none" rules:"4.9"`
+	Idempotency   *grammarIdempotency `yaml:"idempotency" doc:"What identifies an effect, whichever call id it comes with." default:"none" rules:"4.9"`
 	Transactional bool                `yaml:"transactional" doc:"All effects of a call go through participants (runtime.PartOf), so that an interrupted call is rolled back." default:"false" rules:"6.7"`
 	Reconcile     bool                `yaml:"reconcile" doc:"The handler can find out what an interrupted call did." default:"false" rules:"6.7"`
-	Consent       *grammarConsent     `yaml:"consent" doc:"Whom to ask before a call, and how." default:"not asked" rules:"5"`
-	Undo          *grammarUndo        `yaml:"undo" doc:"How the effect is taken back." default:"cannot be undone" rules:"4.20"`
-	Artifact      *grammarArtifact    `yaml:"artifact" doc:"When the output is stored aside, with a preview as the answer." default:"never" rules:"8"`
+	Consent       *grammarConsent     `yaml:"consent" doc:"Which approvers to ask before a call, and how." default:"not asked" rules:"5"`
+	Undo          *grammarUndo        `yaml:"undo" doc:"How long and with which state the handler can take the effect back." default:"cannot be undone" rules:"4.20"`
+	Artifact      *grammarArtifact    `yaml:"artifact" doc:"When the executor stores the output as an artifact and answers with a preview." default:"never" rules:"8"`
 	Rules         *grammarRules       `yaml:"rules" doc:"Rules of this tool." default:"none" rules:"4"`
 	Deprecated    *grammarDeprecated  `yaml:"deprecated" doc:"Marks a tool that should not be used any more."`
 }
@@ -90,14 +90,14 @@ type grammarIdempotency struct {
 type grammarConsent struct {
 	Ask       grammarAsk      `yaml:"ask" jsonschema:"required" doc:"Ask for every call, or when a policy says so." rules:"5.1"`
 	Message   grammarProse    `yaml:"message" doc:"What approvers read; {member} stands for a member of the input." default:"none" rules:"5.7"`
-	Approvers grammarNames    `yaml:"approvers" doc:"Who may answer." default:"anyone but the caller" rules:"5.5"`
+	Approvers grammarNames    `yaml:"approvers" doc:"Ids of the approvers that may answer." default:"any approver but the principal" rules:"5.5"`
 	Timeout   grammarDuration `yaml:"timeout" doc:"How long a request waits for an answer." default:"5m" rules:"5.4"`
 	Quorum    grammarCount    `yaml:"quorum" doc:"How many different approvers must agree." default:"1" rules:"5.5"`
 	MaxCover  grammarCover    `yaml:"max_cover" doc:"The widest grant that an approver may give." default:"exact" rules:"5.3"`
 	MaxFor    grammarDuration `yaml:"max_for" doc:"The longest time for which an approver may grant." default:"24h" rules:"5.3"`
-	Preview   bool            `yaml:"preview" doc:"The handler shows what the call would do; that is approved with it." default:"false" rules:"5.2"`
+	Preview   bool            `yaml:"preview" doc:"The handler shows what the call would do; approvers see it and approve it with the call." default:"false" rules:"5.2"`
 	AllowEdit bool            `yaml:"allow_edit" doc:"An approver may change the arguments." default:"false" rules:"5.2"`
-	AllowSelf bool            `yaml:"allow_self" doc:"The caller may approve." default:"false" rules:"5.5"`
+	AllowSelf bool            `yaml:"allow_self" doc:"The principal may approve its own calls." default:"false" rules:"5.5"`
 	Reveal    grammarNames    `yaml:"reveal" doc:"x-sensitive members of the input that approvers see." default:"none" rules:"5.9"`
 }
 
@@ -109,8 +109,8 @@ type grammarUndo struct {
 
 // grammarArtifact is artifact of a tool.
 type grammarArtifact struct {
-	Over grammarCount `yaml:"over" doc:"Characters, of the output as JSON, above which it is stored aside." default:"12000" rules:"8"`
-	Type grammarMedia `yaml:"type" jsonschema:"required" doc:"Media type of what the output holds, for whoever shows it. What is stored is the output as JSON."`
+	Over grammarCount `yaml:"over" doc:"Characters, of the output as JSON, above which the executor stores it as an artifact." default:"12000" rules:"8"`
+	Type grammarMedia `yaml:"type" jsonschema:"required" doc:"Media type of what the output holds, for programs that show it. The store holds the output as JSON."`
 }
 
 // grammarDeprecated is deprecated of a tool.
@@ -160,8 +160,8 @@ type grammarCooldownMap struct {
 
 // grammarOperations is allowed_operations.
 type grammarOperations struct {
-	Arg    string       `yaml:"arg" jsonschema:"required" doc:"The member of the input, a string; absent is not allowed." rules:"4.16"`
-	Values grammarNames `yaml:"values" jsonschema:"required" doc:"What it may be." rules:"4.16"`
+	Arg    string       `yaml:"arg" jsonschema:"required" doc:"The member of the input, a string; a call without it is refused." rules:"4.16"`
+	Values grammarNames `yaml:"values" jsonschema:"required" doc:"Its allowed values." rules:"4.16"`
 }
 
 // grammarSchema is a JSON Schema, the keywords of draft 2020-12 that are enforced.

@@ -10,6 +10,15 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
+// A reservation says what a call holds in the rule state of its session.
+type reservation uint8
+
+const (
+	reservedNothing reservation = iota
+	reserved
+	reservedAndInvoked // its handler was started
+)
+
 // What happens to a call after its evaluation.
 const (
 	nextAgain = iota // evaluate again: the facts have changed, or another call excludes all others

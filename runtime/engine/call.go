@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -78,15 +77,6 @@ type call struct {
 	effect       rules.Digest // of its idempotency, when its tool declares one; zero before it is admitted
 	unrecorded   bool         // the journal has no entry of it: the commit log was stalled when it was made
 }
-
-// A reservation says what a call holds in the rule state of its session.
-type reservation uint8
-
-const (
-	reservedNothing reservation = iota
-	reserved
-	reservedAndInvoked // its handler was started
-)
 
 // open returns a new call and, when it repeats an earlier call, the record of that one.
 // A call that exceeds the capacity, or whose id is that of another call, has its outcome

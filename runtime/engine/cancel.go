@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/enum"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/wire"

@@ -2,11 +2,11 @@ package engine
 
 import (
 	"cmp"
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"math/rand/v2"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 // The defaults of a Retry whose fields are zero (SEMANTICS section 8).

@@ -100,13 +100,13 @@ func (h *Host) open(ctx context.Context) ([]engine.Option, error) {
 	}
 	outputs := h.cfg.Artifacts
 	if outputs == nil || h.cfg.Workspace != "" {
-		contents, err := content.Open(h.cfg.path(storeName + ".objects"))
+		contents, err := content.Open(h.cfg.path(".objects"))
 		if err != nil {
 			return nil, err
 		}
 		h.closing(func(context.Context) error { return contents.Close() })
 		if h.cfg.Workspace != "" {
-			if h.Workspace, err = workspace.Open(h.cfg.Workspace, contents, workspace.UndoLogs(h.cfg.path(storeName+".undo"))); err != nil {
+			if h.Workspace, err = workspace.Open(h.cfg.Workspace, contents, workspace.UndoLogs(h.cfg.path(".undo"))); err != nil {
 				return nil, err
 			}
 			h.closing(func(context.Context) error { return h.Workspace.Close() })

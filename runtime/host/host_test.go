@@ -142,6 +142,7 @@ func TestWrongConfig(t *testing.T) {
 		"Dir is empty":         {Policies: policies()},
 		"no policies":          {Dir: "x"},
 		"Policies and Policy":  {Dir: "x", Policies: policies(), Policy: allow},
+		"without a folder":     {Dir: "x", Policies: policies(), Store: "../ambit.db"},
 		"Grace is negative":    {Dir: "x", Policies: policies(), Grace: -1},
 		"note_write.rego":      {Dir: "x", Policies: broken, Tools: noteTools(nil)},
 		"is registered twice":  {Dir: "x", Policies: policies(), Tools: append(noteTools(nil), noteTools(nil)...)},
@@ -225,4 +226,22 @@ func TestSetupThatFails(t *testing.T) {
 	h, err := host.Open(t.Context(), config)
 	require.NoError(t, err)
 	require.NoError(t, h.Close(t.Context()))
+}
+
+// TestStoreHasAName opens a store of another name: the other files begin with it.
+func TestStoreHasAName(t *testing.T) {
+	dir := t.TempDir()
+	h, err := host.Open(t.Context(), host.Config{Tools: noteTools(nil), Policies: policies(), Dir: dir, Store: "notes.db"})
+	require.NoError(t, err)
+	require.Equal(t, runtime.Completed, execute(t, h, "c1", "Shopping").Kind)
+	require.NoError(t, h.Close(t.Context()))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		assert.True(t, strings.HasPrefix(e.Name(), "notes.db"), e.Name())
+	}
+	for _, name := range []string{"notes.db", "notes.db.keys", "notes.db.audit", "notes.db.audit.pub", "notes.db.anchor", "notes.db.objects"} {
+		_, err := os.Stat(filepath.Join(dir, name))
+		assert.NoError(t, err)
+	}
 }

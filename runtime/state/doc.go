@@ -6,8 +6,8 @@
 // or set what another one has changed meanwhile does not commit (commit_failed):
 // it can be made again.
 //
-//	st, err := state.Open(ctx, store)                       // a *sqlite.Store
-//	exec, err := engine.NewExecutor(reg, policy, engine.WithJournal(store), engine.WithParticipant("state", st))
+//	st, err := state.Open(ctx, h.Store)            // in host.Config.Setup, or with any *sqlite.Store
+//	option := engine.WithParticipant("state", st) // for the executor
 //	...
 //	n, err := st.Get(ctx, "orders/7")                       // in a handler
 //	err = st.Set(ctx, "orders/7", append(n, '!'))
