@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -224,7 +223,7 @@ func (c *call) fillRunStatus(out *runtime.Outcome) {
 		result = rules.ResultPending
 	case out.Kind == runtime.Completed:
 		result = rules.ResultSucceeded
-	case c.attempt > 0:
+	case c.life.Attempt() > 0:
 		result = rules.ResultFailed
 	}
 	out.Loop = runtime.Loop(state.Hint(c.run.id, c.record.tool, result, c.heartbeat))

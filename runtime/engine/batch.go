@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -26,7 +27,7 @@ type batch struct {
 // wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
 func (b *batch) wait(c *call) bool {
 	c.exec.sched.Fire(&b.admitted)
-	return c.enter(phaseHeld, c.ends()) && c.exec.sched.Wait(b.open, c.over(), nil) == sched.First && c.refreshNow()
+	return c.enter(lifecycle.Held, c.ends()) && c.exec.sched.Wait(b.open, c.over(), nil) == sched.First && c.refreshNow()
 }
 
 // refreshNow updates the time of the call after a wait.

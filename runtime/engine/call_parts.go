@@ -45,7 +45,7 @@ type begun struct {
 // part returns the part of an attempt at a participant, and begins it if necessary.
 func (c *call) part(at *callContext, who *participant) (runtime.Part, error) {
 	c.mu.Lock()
-	if !agree(c, "part", at.attempt == c.attempt && !c.fence.closed, c.life.Passes(at.attempt)) {
+	if !c.life.Passes(at.attempt) {
 		c.mu.Unlock()
 		return nil, c.fenced()
 	}
@@ -77,7 +77,7 @@ func (c *call) beginPart(at *callContext, b *begun) (runtime.Part, error) {
 		err = fmt.Errorf("participant %q: %w", b.at.name, err)
 	}
 	c.mu.Lock()
-	late := !agree(c, "part has begun", at.attempt == c.attempt && !c.fence.closed, c.life.Passes(at.attempt))
+	late := !c.life.Passes(at.attempt)
 	if b.err = err; err == nil && !late {
 		b.part = part
 	}

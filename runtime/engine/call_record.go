@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )

@@ -69,8 +69,7 @@ func (c *call) closeParts() ([]*begun, bool) {
 		return nil, true
 	}
 	c.sealing = sched.NewEvent()
-	drained := c.fence.shut()
-	if agree(c, "inside", drained != nil, c.life.ShutFence()) {
+	if drained := c.shutFence(); drained != nil {
 		c.mu.Unlock()
 		ok := c.exec.sched.WaitFor(drained, grace)
 		c.mu.Lock()
@@ -121,9 +120,7 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 		c.mu.Unlock()
 		return false
 	}
-	c.phase = phaseCommitting
-	due := c.count(now, int(grace/commitTick), commitTick)
-	agree(c, "due of commit", true, due.Equal(c.life.Due()))
+	due := c.life.Due()
 	if c.exec.log.on() {
 		c.entry = c.exec.log.add(c.decision(e, seals))
 	}
@@ -145,7 +142,7 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 func (c *call) decision(e *result, seals []journal.Seal) draft {
 	r := &journal.Record{
 		Kind: journal.KindCommitting, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
-		Tool: c.record.tool, Attempt: c.attempt, Revision: c.revision, Sealed: seals,
+		Tool: c.record.tool, Attempt: c.life.Attempt(), Revision: c.revision, Sealed: seals,
 	}
 	var p redact.Payloads
 	out := e.outcome

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -81,7 +81,7 @@ func (c *call) makePreview() bool {
 	c.mu.Lock()
 	c.asked.showing = ctx // from now on it ends with the call
 	c.mu.Unlock()
-	if !c.enter(phasePreviewing, due) {
+	if !c.enter(lifecycle.Previewing, due) {
 		return false
 	}
 	p, err := c.previewOf(ctx, c.final)
@@ -91,7 +91,7 @@ func (c *call) makePreview() bool {
 	}
 	ctx.cancel(whyCanceled)
 	c.now = c.clock()
-	if !c.enter(phaseAdmitting, c.ends()) {
+	if !c.enter(lifecycle.Admitting, c.ends()) {
 		return false
 	}
 	if c.asked.preview = p; err != nil {
@@ -282,9 +282,8 @@ func (c *call) admitAsked() (next int, held *sched.Event, e *result) {
 	d.apply(&ev)
 	d.calls[ev.Request] = c
 	c.asked.id, c.asked.since = ev.Request, c.now
-	c.phase = phaseWaiting
 	c.life.Ask()
-	c.record.final, c.record.call, c.parks = sched.NewEvent(), c, true
+	c.record.final, c.record.call = sched.NewEvent(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
 	return nextWait, nil, nil
 }

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
@@ -58,10 +57,9 @@ func (d *approvals) request(id string) (consent.Request, bool) {
 // park lets a call wait for consent once its worker has returned, or continues it when
 // it has been approved already.
 func (c *call) park() {
-	if !c.parks {
+	if !c.life.Parks() {
 		return
 	}
-	c.parks = false
 	c.worker = nil
 	if err := c.durable(); err != nil {
 		c.end(*c.unwritable(err))
@@ -106,7 +104,6 @@ func (c *call) rework() {
 	}
 	c.mu.Lock()
 	c.life.Resume(c.ends())
-	c.phase, c.due = phasePreparing, c.ends()
 	c.entered, c.returned = true, false
 	c.reenterExecutor()
 	c.args, c.text, c.now = c.final, c.finalText, c.clock()

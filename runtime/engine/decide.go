@@ -40,7 +40,7 @@ func (c *call) decide() bool {
 		}
 		switch next {
 		case nextRun:
-			if c.attempt > 0 {
+			if c.life.Attempt() > 0 {
 				c.worker.arm(c.running.due)
 			}
 			return true
@@ -169,9 +169,8 @@ func (c *call) evaluate(ctx *callContext) bool {
 		c.exec.evaluations.places.Release(&c.exec.sched)
 		return false
 	}
-	c.phase, c.evaluating, c.evaluation = phaseDeciding, true, ctx
-	due := c.count(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick)
-	agree(c, "due of evaluation", true, due.Equal(c.life.Due()))
+	c.evaluation = ctx
+	due := c.life.Due()
 	c.mu.Unlock()
 	c.worker.arm(due)
 	return true
@@ -183,9 +182,6 @@ func (c *call) evaluated(ctx *callContext, revision string) bool {
 	c.mu.Lock()
 	c.revision = revision
 	inTime := c.settlePolicy() && c.life.Enter(lifecycle.Admitting, c.ends())
-	if inTime {
-		c.phase, c.due, c.ticks = phaseAdmitting, c.ends(), 0
-	}
 	c.mu.Unlock()
 	c.worker.arm(c.ends())
 	ctx.cancel(whyCanceled)
@@ -195,11 +191,11 @@ func (c *call) evaluated(ctx *callContext, revision string) bool {
 // settlePolicy records that the evaluation is over and reports whether it was in time.
 // c.mu is held.
 func (c *call) settlePolicy() bool {
-	c.evaluating = false
-	if agree(c, "abandoned", c.abandoned, c.life.Evaluated()) {
+	abandoned := c.life.Evaluated()
+	if abandoned {
 		c.exec.evaluations.returned(c.index)
 	} else {
 		c.exec.evaluations.places.Release(&c.exec.sched)
 	}
-	return !c.abandoned
+	return !abandoned
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -88,7 +89,7 @@ func (c *call) awaitPlace() bool {
 	if wait == nil {
 		return true
 	}
-	if c.enter(phaseAdmitting, c.ends()) && c.exec.sched.Wait(wait, c.over(), nil) == sched.First {
+	if c.enter(lifecycle.Admitting, c.ends()) && c.exec.sched.Wait(wait, c.over(), nil) == sched.First {
 		c.now = c.clock()
 		return true
 	}

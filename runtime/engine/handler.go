@@ -83,12 +83,16 @@ func (c *call) commit(d time.Duration) *result {
 	}
 	c.reservation = reservedAndInvoked
 	s.note(&ev)
-	c.compare("begin")
-	agree(c, "begin", true, c.life.Begin(due) && (c.exec.log.on() || c.life.Release() == lifecycle.Released))
-	c.phase, c.due, c.attempt = phaseRunning, due, 1
-	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.work, c, 1, due
+	c.beginAttempt(due)
+	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.work, c, c.life.Attempt(), due
 	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
 	return nil
+}
+
+// beginAttempt begins the next attempt. Without a journal there is no intent to make durable, and
+// the handler is released in the same step. It reports false when the call has ended. c.mu is held.
+func (c *call) beginAttempt(due time.Time) bool {
+	return c.life.Begin(due) && (c.exec.log.on() || c.life.Release() == lifecycle.Released)
 }
 
 // invoke runs the handler. The handler may not return, return late, panic or call runtime.Goexit;
@@ -230,8 +234,8 @@ func (c *call) leave() {
 // crashed ends the call after a panic or runtime.Goexit.
 func (c *call) crashed(fault *CallError) {
 	c.mu.Lock()
-	running, unread := c.attempt > 0, c.state == runtime.StateDeclared
-	if c.evaluating {
+	running, unread := c.life.Attempt() > 0, c.state == runtime.StateDeclared
+	if c.life.Evaluating() {
 		c.settlePolicy()
 	}
 	c.mu.Unlock()

@@ -49,7 +49,7 @@ func (e *Executor) settle(ctx context.Context, key runtime.CallKey, at []*partic
 // stopped. stale says that this owner had written nothing for longer than DefaultStale.
 func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*participant, stale bool) {
 	switch {
-	case c.phase == phaseWaiting:
+	case c.life.Waits():
 		c.rework()
 		return
 	case c.readmits:
@@ -137,7 +137,7 @@ func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*particip
 // all attempts of the call together, must allow it too.
 func (c *call) mayRunAgain() bool {
 	spec := c.tool
-	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.attempt <= spec.spec.Retry.Max && c.final != nil && c.affords(0)
+	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.life.Attempt() <= spec.spec.Retry.Max && c.final != nil && c.affords(0)
 }
 
 // runAgain passes the call to a worker, which has the policy evaluate it again and runs its handler
@@ -155,7 +155,6 @@ func (c *call) runAgain() {
 	c.entered = true
 	c.reenterExecutor()
 	c.left.Store(false)
-	c.phase = phasePreparing
 	c.life.RunAgain()
 	c.exec.workers.take(c)
 }
@@ -200,7 +199,6 @@ func (e *result) notRunAgain(c *call) {
 func (c *call) evaluateAnew() {
 	c.mu.Lock()
 	c.life.Prepare(c.ends())
-	c.phase, c.due, c.fence.closed = phasePreparing, c.ends(), false
 	c.reenterExecutor()
 	c.mu.Unlock()
 	c.left.Store(false)

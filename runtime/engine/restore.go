@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -126,12 +125,11 @@ func (e *Executor) callOf(r *foldedCall, rec *callRecord) *call {
 	c := &call{
 		exec: e, run: run, turn: &Turn{run: run, ends: r.turnEnds, limit: r.turnCap, minimum: e.minimum}, ctx: ctx, work: ctx,
 		record: rec, id: r.id, began: r.began, now: e.sched.Now(), size: len(r.args), heartbeat: r.heartbeat,
-		revision: r.revision, metadata: r.metadata, attempt: r.attempt, epoch: r.epoch, obligations: r.obligations, state: r.state, invoked: true,
+		revision: r.revision, metadata: r.metadata, epoch: r.epoch, obligations: r.obligations, state: r.state, invoked: true,
 	}
 	c.life.Restore(r.attempt, r.request != "")
 	c.running = &c.handlerCtx
-	c.running.parent, c.running.call, c.running.attempt = c.work, c, c.attempt
-	c.fence.closed = true
+	c.running.parent, c.running.call, c.running.attempt = c.work, c, r.attempt
 	c.left.Store(true)
 	c.tool, c.index = e.lookup(r.tool)
 	if c.tool != nil {
@@ -160,9 +158,7 @@ func (c *call) recallArgs(text []byte) (wire.Value, []byte) {
 func (c *call) wait(req *consent.Request) {
 	q := &c.asked.question
 	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
-	c.phase = phaseWaiting
 	c.life.Rewait(false)
-	c.fence.closed = false
 	c.record.final, c.record.call = sched.NewEvent(), c
 	d := &c.exec.approvals
 	d.mu.Lock()

@@ -156,14 +156,13 @@ func (c *call) leavesNothing() bool {
 // done is not known: no outcome is recorded, and recovery settles the call.
 func (c *call) giveUp() {
 	c.mu.Lock()
-	now := c.clock()
-	if !c.life.TryEnd(lifecycle.ByAbandon, lifecycle.Moment{}, now) {
+	if !c.life.TryEnd(lifecycle.ByAbandon, lifecycle.Moment{}, c.clock()) {
 		c.mu.Unlock()
 		return
 	}
-	c.lingers(now)
-	c.fence.shut()
-	c.compare("given up")
+	if c.life.Lingers() {
+		c.exec.lingering.Add(1)
+	}
 	out := runtime.Outcome{
 		Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted, Message: "the executor was shut down while the handler ran: the call may have taken effect",
 	}

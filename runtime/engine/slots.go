@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/ambit-tools/ambit/runtime/internal/sched"
+import (
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+)
 
 // requestSlot queues the call for a slot of its tool, and calls then in the same step.
 func (c *call) requestSlot(then func()) {
@@ -27,7 +30,7 @@ func (c *call) awaitSlot() bool {
 		if due.IsZero() {
 			due = c.clock().Add(c.deadline())
 		}
-		if !c.enter(phaseQueued, due) || c.exec.sched.Wait(c.slotGranted, c.over(), nil) == sched.Second {
+		if !c.enter(lifecycle.Queued, due) || c.exec.sched.Wait(c.slotGranted, c.over(), nil) == sched.Second {
 			return false
 		}
 		c.slotGranted, c.slot = nil, true

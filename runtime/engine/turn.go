@@ -95,7 +95,7 @@ func (c *call) advance() {
 	}
 	_ = (c.resumed() || (c.readmits || c.validate()) && c.checkGates()) && // done already when the call waited for consent
 		c.decide() &&
-		(c.attempt > 0 || c.awaitSlot() && c.start()) && // unless it started in one step with its admission
+		(c.life.Attempt() > 0 || c.awaitSlot() && c.start()) && // unless it started in one step with its admission
 		c.attempts()
 	c.returned = true
 }

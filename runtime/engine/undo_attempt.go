@@ -22,15 +22,6 @@ var (
 	errUndoHalted    = errors.New("the executor was shut down, or lost its journal, while the undo handler ran")
 )
 
-// An undoFault says why a call was not undone.
-type undoFault struct {
-	why      UndoReason
-	err      error
-	kept     bool // what the handler did through participants was not rolled back
-	pending  bool // a decided commit continues, and concludes the undo when it ends
-	expected bool // a policy has decided so: it is no fault of the program
-}
-
 // causeOfUndo holds the causes that end an undo handler from outside.
 var causeOfUndo = map[UndoReason]lifecycle.Cause{
 	UndoTimedOut: lifecycle.ByTimer, UndoCancelled: lifecycle.ByCaller, UndoUnrecorded: lifecycle.ByLease,
@@ -115,13 +106,12 @@ func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 	u := &call{
 		exec: c.exec, run: c.run, turn: c.turn, ctx: ctx, work: ctx, record: c.record, id: c.id, began: now, now: now,
 		tool: c.tool, index: c.index, final: c.final, metadata: c.metadata, effect: c.effect, revision: c.revision,
-		attempt: c.attempt, state: runtime.StateExecuting, phase: phaseRunning, undoing: true,
+		state: runtime.StateExecuting, undoing: true,
 	}
 	u.running = &u.handlerCtx
-	u.running.parent, u.running.call, u.running.attempt = ctx, u, u.attempt
-	u.due = now.Add(deadlineOf(c.tool.spec))
-	u.running.due = u.due
-	u.life.Undo(u.attempt, u.due)
+	u.life.Undo(c.life.Attempt(), now.Add(deadlineOf(c.tool.spec)))
+	u.running.parent, u.running.call, u.running.attempt = ctx, u, u.life.Attempt()
+	u.running.due = u.life.Due()
 	return &undoAttempt{of: c, call: u, by: by, late: sched.NewEvent()}
 }
 
@@ -186,7 +176,6 @@ func (a *undoAttempt) returned() bool {
 		u.running.cancel(whyDeadline)
 		return false
 	}
-	u.fence.shut()
 	return u.life.Commit(now, 0, 0, time.Time{})
 }
 
@@ -195,7 +184,7 @@ func (a *undoAttempt) commit() *undoFault {
 	u := a.call
 	u.mu.Lock()
 	u.sealing = sched.NewEvent()
-	drained := u.fence.shut()
+	drained := u.shutFence()
 	u.mu.Unlock()
 	defer u.letGoOfParts()
 	failed := func(err error) *undoFault { return &undoFault{why: UndoCommitFailed, err: err} }
@@ -274,7 +263,6 @@ func (a *undoAttempt) end(why UndoReason, cause uint32) {
 	}
 	a.why = why
 	u.running.cancel(cause)
-	u.fence.shut()
 	u.mu.Unlock()
 	u.exec.sched.Fire(a.late)
 }
@@ -305,7 +293,7 @@ func (a *undoAttempt) finish(done *sched.Event, result <-chan *undoFault) *undoF
 	}
 	u.life.TryEnd(by, lifecycle.Moment{}, u.clock())
 	u.running.cancel(whyCanceled)
-	drained := u.fence.shut()
+	drained := u.shutFence()
 	u.mu.Unlock()
 	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
 		fault.kept = true

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
