@@ -17,9 +17,6 @@ type absence struct {
 	depth   int
 }
 
-// anyIndex stands for the index of an element in a path.
-const anyIndex = "[]"
-
 // A fate is what is known of an expression, a body or a rule.
 type fate uint8
 

@@ -9,7 +9,7 @@ import (
 // rules evaluates all rules of a name. A default says what is when none of them
 // holds, and so does an else.
 func (l *absence) rules(name string, rules []*ast.Rule) finding {
-	if len(rules[0].Head.Args) > 0 || hasDefault(rules) || l.depth >= maxDepth {
+	if len(rules[0].Head.Args) > 0 || hasDefault(rules) || l.depth >= maxNested {
 		return finding{}
 	}
 	if one := l.only[name]; one != nil {
@@ -163,7 +163,7 @@ func isComparison(name string) bool {
 // function evaluates a function of the policies.
 func (l *absence) function(name *ast.Term, args []finding) finding {
 	ref, ok := name.Value.(ast.Ref)
-	if !ok || l.depth >= maxDepth {
+	if !ok || l.depth >= maxNested {
 		return finding{}
 	}
 	rules := l.compiler.GetRulesExact(ref)

@@ -11,7 +11,7 @@ import (
 // Its answers are supersets: a term may be any of the candidates, and anything
 // else besides when the set is open. Checks look at closed sets only.
 type analysis struct {
-	*bundle
+	*Checked
 	scopes  map[*ast.Rule]*scope
 	visited map[string]bool // contexts of rules
 	closed  *closedRules
@@ -24,12 +24,15 @@ type analysis struct {
 // policies need a few for each rule.
 const maxVisits = 20_000
 
+// maxNested bounds how deep rules, functions and references are followed.
+const maxNested = 16
+
 // maxAlternatives bounds the alternatives that the analysis multiplies.
 const maxAlternatives = 64
 
 // newAnalysis returns an analysis of the compiled policies.
-func (b *bundle) newAnalysis() *analysis {
-	return &analysis{bundle: b, scopes: map[*ast.Rule]*scope{}, visited: map[string]bool{}, closed: newClosedRules(b), notes: notes{}, fuel: maxVisits}
+func (b *Checked) newAnalysis() *analysis {
+	return &analysis{Checked: b, scopes: map[*ast.Rule]*scope{}, visited: map[string]bool{}, closed: newClosedRules(b), notes: notes{}, fuel: maxVisits}
 }
 
 // A valueSet is what a term can be.

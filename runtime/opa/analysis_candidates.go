@@ -183,7 +183,7 @@ type partial struct {
 
 // entries joins what f returns for the entry of every rule.
 func (p partial) entries(a *analysis, f func(key, value *ast.Term, in *frame) valueSet) (all valueSet) {
-	if p.frame.depth >= maxDepth {
+	if p.frame.depth >= maxNested {
 		return anything()
 	}
 	for _, r := range p.rules {

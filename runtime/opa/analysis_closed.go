@@ -13,7 +13,7 @@ import (
 // closedRules evaluates rules that do not depend on the input: what they are
 // now, they are in every decision.
 type closedRules struct {
-	*bundle
+	*Checked
 	isClosed map[*ast.Rule]bool
 	values   map[string]*ast.Term
 	store    storage.Store
@@ -25,14 +25,14 @@ type closedRules struct {
 // constant arguments during a load.
 const maxClosedTime = 5 * time.Second
 
-func newClosedRules(b *bundle) *closedRules {
+func newClosedRules(b *Checked) *closedRules {
 	var calls guardableCalls
 	for _, m := range b.compiler.Modules {
 		calls = append(calls, findGuardable(m)...)
 	}
 	return &closedRules{
-		calls:  calls,
-		bundle: b, isClosed: map[*ast.Rule]bool{}, values: map[string]*ast.Term{},
+		calls:   calls,
+		Checked: b, isClosed: map[*ast.Rule]bool{}, values: map[string]*ast.Term{},
 		store: inmem.NewFromObjectWithOpts(b.data, inmem.OptRoundTripOnWrite(false)),
 		until: time.Now().Add(maxClosedTime),
 	}

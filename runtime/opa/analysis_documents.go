@@ -1,7 +1,6 @@
 package opa
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -223,26 +222,4 @@ func (a *analysis) where(c constant) *ast.Location {
 		}
 	}
 	return c.near
-}
-
-// whereData returns the location of a path in base data.
-func (b *bundle) whereData(wanted string) *ast.Location {
-	for _, f := range b.src.files {
-		if path.Base(f.path) != "data.json" || f.generated() {
-			continue
-		}
-		mounted := ""
-		if dir := path.Dir(f.path); dir != "." {
-			mounted = "\x00" + strings.ReplaceAll(dir, "/", "\x00")
-		}
-		rest, ok := strings.CutPrefix(wanted, mounted)
-		if !ok {
-			continue
-		}
-		scanned := scanJSON(f.name, f.text)
-		if offset, ok := scanned.found[rest]; ok {
-			return scanned.location(offset)
-		}
-	}
-	return nil
 }

@@ -183,7 +183,7 @@ func (a *analysis) lookedUp(t *ast.Term, f *frame) toolSet {
 			tools = tools.and(a.named(texts(keys)))
 		}
 	}
-	if rules := a.rulesOf(ref); f.depth < maxDepth && needed(rules, ref) {
+	if rules := a.rulesOf(ref); f.depth < maxNested && needed(rules, ref) {
 		tools = tools.and(a.anyOf(rules, nil, f))
 	}
 	return tools
@@ -203,7 +203,7 @@ func needed(rules []*ast.Rule, ref ast.Ref) bool {
 // called returns the tools for which a function is defined.
 func (a *analysis) called(terms []*ast.Term, f *frame) toolSet {
 	ref, ok := terms[0].Value.(ast.Ref)
-	if !ok || f.depth >= maxDepth {
+	if !ok || f.depth >= maxNested {
 		return toolSet{}
 	}
 	return a.anyOf(a.compiler.GetRulesExact(ref), a.passed(terms[1:], f), f)

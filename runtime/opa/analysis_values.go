@@ -117,7 +117,7 @@ func (a *analysis) result(call []*ast.Term, f *frame) valueSet {
 		return a.builtin(name, call[1:], f)
 	}
 	ref, ok := call[0].Value.(ast.Ref)
-	if !ok || f.depth >= maxDepth {
+	if !ok || f.depth >= maxNested {
 		return anything()
 	}
 	args := a.passed(call[1:], f)
@@ -156,7 +156,7 @@ func containsValue(all []constant, v ast.Value) bool {
 
 // ruleValue returns the values of a rule, those of its else branches included.
 func (a *analysis) ruleValue(r *ast.Rule, args []valueSet, from *frame) valueSet {
-	if from.depth >= maxDepth {
+	if from.depth >= maxNested {
 		return anything()
 	}
 	var all valueSet

@@ -28,7 +28,7 @@ func (a *analysis) analyze() {
 
 // visit checks a rule in a context, once.
 func (a *analysis) visit(r *ast.Rule, args []valueSet, tools toolSet, depth int) {
-	if r.Module == nil || depth > maxDepth || a.fuel == 0 {
+	if r.Module == nil || depth > maxNested || a.fuel == 0 {
 		return
 	}
 	key := visitKey(r, args, tools)

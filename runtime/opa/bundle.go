@@ -1,16 +1,13 @@
 package opa
 
 import (
-	"fmt"
-	"io/fs"
 	"strconv"
-	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// A bundle is a policy directory that was read, compiled and found right. It is
-// never changed.
+// A bundle is a policy directory that was read and parsed. What compiles it sets
+// compiler; after that it is never changed.
 type bundle struct {
 	src       *source
 	declared  declared
@@ -21,74 +18,22 @@ type bundle struct {
 	schemaSet *ast.SchemaSet
 	parsed    map[string]*ast.Module // by file name, as written
 	tests     map[string]*ast.Module // the _test.rego files
-	askers    map[string][]asker     // by the id of what they ask
-	stray     map[string]bool        // files whose package lintPackage refused
 	compiler  *ast.Compiler          // of parsed, with positions stamped in
-	warnings  Errors                 // of the analysis
 
 	codesMissing bool // a file that may declare codes cannot be parsed
 }
 
-// loadBundle reads, compiles and lints a policy directory. It reports all mistakes
-// at once, except for checks that an earlier mistake would make fail wrongly.
-func loadBundle(fsys fs.FS) (*bundle, error) {
-	src, err := readSource(fsys)
-	if err != nil {
-		return nil, err
-	}
-	return newBundle(src)
-}
-
-// newBundle compiles and lints a source. A panic is a fault of the checks: it
-// refuses the source, and does not end a program that reloads its policies.
-func newBundle(src *source) (_ *bundle, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("checking the policies failed, which is a bug in ambit: panic: %v", v)
-		}
-	}()
-	b := &bundle{src: src, stray: map[string]bool{}}
-	var errs Errors
-	b.readData(&errs)
-	b.readSchemas(&errs)
-	b.readPublished(&errs)
-	whole := len(errs) == 0 // without the declarations everything looks undeclared
-	b.parse(&errs)
-	parsed := len(errs) == 0
-	if whole {
-		whole = b.lintParsed(&errs)
-	}
-	if !whole || !parsed {
-		return nil, src.show(errs.err())
-	}
-	b.compile(&errs)
-	return b, src.show(errs.err())
-}
-
-// compile compiles what was parsed and lints the result. When the code has
-// errors, what needs no types is linted all the same.
-func (b *bundle) compile(errs *Errors) {
-	b.compiler = b.newCompiler()
-	b.compiler.Compile(b.stamped())
-	if !b.compiler.Failed() {
-		b.lintCompiled(errs)
-		b.lintTypes(errs)
-		guardCalls(b.compiler)
-		return
-	}
-	var found Errors
-	b.addOPA(&found, "", b.compiler.Errors)
-	alone := len(*errs) == 0
-	for _, e := range found {
-		// An error in the library follows from a mistake in what the library reads.
-		if alone || !errs.holds(e.File, e.Line) && !strings.HasPrefix(e.File, libraryName) {
-			*errs = append(*errs, e)
-		}
-	}
-	b.compiler = ast.NewCompiler().WithCapabilities(capabilities()).SetErrorLimit(0)
-	if b.compiler.Compile(b.stamped()); !b.compiler.Failed() {
-		b.lintCompiled(errs)
-	}
+// readBundle reads the declarations, the data and the schemas of a source, and parses
+// its policies. It says whether the declarations are whole: without them
+// everything looks undeclared.
+func readBundle(src *source, errs *Errors) (b *bundle, whole bool) {
+	b = &bundle{src: src}
+	b.readData(errs)
+	b.readSchemas(errs)
+	b.readPublished(errs)
+	whole = len(*errs) == 0
+	b.parse(errs)
+	return b, whole
 }
 
 // newCompiler returns a compiler with all checks that policies must pass.

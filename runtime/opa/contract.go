@@ -1,22 +1,13 @@
 package opa
 
 import (
+	"strings"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
 // The query whose answer is the decision.
 const entryPoint = "data.ambit.decision"
-
-// A valueKind says what a member of a contract entry holds.
-type valueKind uint8
-
-const (
-	kindAny valueKind = iota
-	kindString
-	kindStrings
-	kindInt
-	kindObject
-)
 
 // A field is a member of the entries of a contract rule.
 type field struct {
@@ -109,4 +100,58 @@ func ruleName(r *ast.Rule) string {
 		return string(v)
 	}
 	return ""
+}
+
+// isConstant says that a term is a string that is written out.
+func isConstant(t *ast.Term) bool {
+	_, ok := t.Value.(ast.String)
+	return ok
+}
+
+// packageName returns the package as it is written.
+func packageName(m *ast.Module) string {
+	return strings.TrimPrefix(m.Package.Path.String(), "data.")
+}
+
+// declaredAsk is the id of the library's ask, which the declaration makes.
+const declaredAsk = "declared"
+
+// An asker is a package that asks.
+type asker struct {
+	kind packageKind
+	name string // of the tool, or of the organization's concern
+}
+
+// askID returns the id of an entry of ask, where it is written as it must be.
+func askID(r *ast.Rule) (*ast.Term, bool) {
+	if ruleName(r) != "ask" || r.Head.Key == nil {
+		return nil, false
+	}
+	entry, ok := r.Head.Key.Value.(ast.Object)
+	if !ok {
+		return nil, false
+	}
+	id := entry.Get(ast.StringTerm("id"))
+	return id, id != nil && isConstant(id)
+}
+
+// codeNoAllow is the code of the denial of a call that no rule allows.
+const codeNoAllow = "no_allow"
+
+// askers returns the packages that ask, by the id of what they ask.
+func (b *bundle) askers() map[string][]asker {
+	all := map[string][]asker{}
+	for _, m := range b.handWritten(b.parsed) {
+		if !contributes(m.Package.Path) {
+			continue
+		}
+		kind, name := contractPackage(m.Package.Path)
+		for _, r := range m.Rules {
+			if id, ok := askID(r); ok {
+				text := string(id.Value.(ast.String))
+				all[text] = append(all[text], asker{kind, name})
+			}
+		}
+	}
+	return all
 }

@@ -3,7 +3,9 @@ package opa
 import (
 	"bytes"
 	"encoding/json"
+	"path"
 	"strconv"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
@@ -108,4 +110,26 @@ func (f *dataFile) location(offset int) *ast.Location {
 	before := f.text[:min(offset, len(f.text))]
 	line := bytes.LastIndexByte(before, '\n') + 1
 	return &ast.Location{File: f.name, Row: bytes.Count(before, []byte("\n")) + 1, Col: len(before) - line + 1}
+}
+
+// whereData returns the location of a path in base data.
+func (b *bundle) whereData(wanted string) *ast.Location {
+	for _, f := range b.src.files {
+		if path.Base(f.path) != "data.json" || f.generated() {
+			continue
+		}
+		mounted := ""
+		if dir := path.Dir(f.path); dir != "." {
+			mounted = "\x00" + strings.ReplaceAll(dir, "/", "\x00")
+		}
+		rest, ok := strings.CutPrefix(wanted, mounted)
+		if !ok {
+			continue
+		}
+		scanned := scanJSON(f.name, f.text)
+		if offset, ok := scanned.found[rest]; ok {
+			return scanned.location(offset)
+		}
+	}
+	return nil
 }

@@ -132,3 +132,16 @@ func merge(into, from map[string]any, at []string) []string {
 	}
 	return nil
 }
+
+// within returns the object that is two names below another; nil when there is none.
+func within(object map[string]any, first, second string) map[string]any {
+	object, _ = object[first].(map[string]any)
+	object, _ = object[second].(map[string]any)
+	return object
+}
+
+// isTool says that a tool is declared.
+func (b *bundle) isTool(name string) bool {
+	_, ok := b.declared.Tools[name]
+	return ok
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ambit-tools/ambit/policies"
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
@@ -19,7 +20,7 @@ func (b *bundle) addOPA(errs *Errors, file string, err error) {
 		errs.addFile(file, err.Error(), "")
 		return
 	}
-	var seen *Error
+	var seen *policies.Diagnostic
 	for _, e := range b.keywords(list) {
 		message, hint := b.explainOPA(e)
 		one := Errors{}
@@ -134,7 +135,7 @@ func (b *bundle) ruleNames(at *ast.Location) []string {
 
 // clamp moves the place of an error that is behind the last text of its file
 // to the end of that text.
-func (s *source) clamp(e *Error) {
+func (s *source) clamp(e *policies.Diagnostic) {
 	lines := s.lines(e.File)
 	if e.Line == 0 || len(lines) == 0 {
 		return
@@ -157,7 +158,7 @@ func (s *source) lines(name string) []string {
 
 // show adds to errors the lines that they are about.
 func (s *source) show(err error) error {
-	errs, _ := err.(Errors)
+	errs, _ := err.(policies.Diagnostics)
 	lines := map[string][]string{}
 	for _, e := range errs {
 		if e.Line == 0 {

@@ -29,9 +29,11 @@ type generation struct {
 // answer is the variable that holds the decision.
 const answer = ast.Var("answer")
 
-// newGeneration prepares the query of a bundle and runs it once, which makes
-// OPA build what it would otherwise build in the first real call.
+// newGeneration prepares the query of a bundle, whose calls then go through their
+// guards, and runs it once, which makes OPA build what it would otherwise build in
+// the first real call.
 func newGeneration(b *bundle) (*generation, error) {
+	guardCalls(b.compiler)
 	ctx := context.Background()
 	store := inmem.NewFromObjectWithOpts(b.data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
 	qc := b.compiler.QueryCompiler()
@@ -91,13 +93,6 @@ func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, er
 	}
 	return t, nil
 }
-
-// cancel stops an evaluation whose context has ended. OPA calls it during the
-// evaluation, which is cheaper than a goroutine per evaluation.
-type cancel struct{ ctx context.Context }
-
-func (c cancel) Cancel()         {}
-func (c cancel) Cancelled() bool { return c.ctx.Err() != nil }
 
 // readsWholeFacts says that a reference of the policies ends above a single
 // fact: at input, input.run, input.run.counts or input.run.succeeded, or may.

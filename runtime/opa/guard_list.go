@@ -165,7 +165,7 @@ const maxDigits = 10_000
 
 // guardProduct refuses a product of more than maxDigits digits.
 func guardProduct(args []*ast.Term) error {
-	list, ok := args[0].Value.(collection)
+	list, ok := args[0].Value.(interface{ Foreach(func(*ast.Term)) })
 	if !ok {
 		return nil
 	}

@@ -34,7 +34,7 @@ func TestLibraryTests(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, string(formatted), string(text), "opa fmt %s", e.Name())
 	}
-	report, err := b.runModules(t.Context(), modules, TestOptions{}, func(file) bool { return true })
+	report, err := runModules(t.Context(), b, modules, TestOptions{}, func(file) bool { return true })
 	require.NoError(t, err)
 	assert.NoError(t, report.err())
 	assert.Greater(t, len(report.Tests), 20)

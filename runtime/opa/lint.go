@@ -2,7 +2,6 @@ package opa
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,7 @@ import (
 
 // lintParsed checks the modules as they are written. It says whether what is
 // generated is complete, without which they do not compile.
-func (b *bundle) lintParsed(errs *Errors) bool {
+func (b *Checked) lintParsed(errs *Errors) bool {
 	complete := b.lintGenerated(errs)
 	b.readReasons(errs)
 	b.lintData(errs)
@@ -39,7 +38,7 @@ func (b *bundle) lintParsed(errs *Errors) bool {
 // lintGenerated checks that every tool has its schema, without which a typo
 // would pass, and that nothing else is among the generated files. It says
 // whether none is missing.
-func (b *bundle) lintGenerated(errs *Errors) bool {
+func (b *Checked) lintGenerated(errs *Errors) bool {
 	expected := map[string]bool{declaredFile: true, schemasFile: true}
 	expect := func(schema, header string) {
 		expected[generatedDir+"/"+schema+schemaSuffix] = true
@@ -68,7 +67,7 @@ func (b *bundle) lintGenerated(errs *Errors) bool {
 
 // lintPackage checks that the package is not one of the library, and not one of a
 // tool that is not declared.
-func (b *bundle) lintPackage(m *ast.Module, errs *Errors) {
+func (b *Checked) lintPackage(m *ast.Module, errs *Errors) {
 	kind, name := contractPackage(m.Package.Path)
 	before := len(*errs)
 	switch {
@@ -85,14 +84,8 @@ func (b *bundle) lintPackage(m *ast.Module, errs *Errors) {
 	b.stray[m.Package.Location.File] = len(*errs) > before
 }
 
-// isTool says that a tool is declared.
-func (b *bundle) isTool(name string) bool {
-	_, ok := b.declared.Tools[name]
-	return ok
-}
-
 // lintRule checks a rule of the contract: its package and its members.
-func (b *bundle) lintRule(m *ast.Module, r *ast.Rule, errs *Errors) {
+func (b *Checked) lintRule(m *ast.Module, r *ast.Rule, errs *Errors) {
 	name := ruleName(r)
 	fields := contract(name)
 	if fields == nil {
@@ -125,7 +118,7 @@ func (b *bundle) lintRule(m *ast.Module, r *ast.Rule, errs *Errors) {
 }
 
 // lintEntry checks the members of one entry.
-func (b *bundle) lintEntry(rule string, fields []field, entry ast.Object, r *ast.Rule, errs *Errors) {
+func (b *Checked) lintEntry(rule string, fields []field, entry ast.Object, r *ast.Rule, errs *Errors) {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.name
@@ -156,7 +149,7 @@ func (b *bundle) lintEntry(rule string, fields []field, entry ast.Object, r *ast
 
 // lintValue checks one member as far as it is written as a constant, and
 // returns what is wrong with it and what to do.
-func (b *bundle) lintValue(rule string, f field, value *ast.Term) (problem, hint string) {
+func (b *Checked) lintValue(rule string, f field, value *ast.Term) (problem, hint string) {
 	if _, isRef := value.Value.(ast.Ref); isRef || !value.IsGround() {
 		return "", ""
 	}
@@ -195,84 +188,6 @@ func (b *bundle) lintValue(rule string, f field, value *ast.Term) (problem, hint
 	return "", ""
 }
 
-// lintCode checks that a reason for a refusal is declared.
-func (b *bundle) lintCode(code string) (problem, hint string) {
-	known := append(slices.Collect(maps.Keys(b.declared.Reasons)), libraryCodes()...)
-	if slices.Contains(known, code) {
-		return "", ""
-	}
-	if b.codesMissing {
-		return "", ""
-	}
-	return fmt.Sprintf("the code %q is not declared", code), unknownCode(code, known)
-}
-
-// holds says that a constant is of the kind.
-func (k valueKind) holds(v ast.Value) bool {
-	switch k {
-	case kindString:
-		_, ok := v.(ast.String)
-		return ok
-	case kindInt:
-		n, ok := v.(ast.Number)
-		if ok {
-			_, ok = n.Int()
-		}
-		return ok
-	case kindObject:
-		_, ok := v.(ast.Object)
-		return ok
-	case kindStrings:
-		return holdsStrings(v)
-	}
-	return true
-}
-
-// A collection is an array or a set.
-type collection interface {
-	Foreach(func(*ast.Term))
-	Len() int
-}
-
-// holdsStrings says that a constant is an array or a set of strings, as far as its elements are constant.
-func holdsStrings(v ast.Value) bool {
-	l, ok := v.(collection)
-	if !ok {
-		return false
-	}
-	l.Foreach(func(t *ast.Term) {
-		if ast.IsScalar(t.Value) {
-			_, isString := t.Value.(ast.String)
-			ok = ok && isString
-		}
-	})
-	return ok
-}
-
-// String names the kind in a message.
-func (k valueKind) String() string {
-	return [...]string{"a value", "a string", "a list of strings", "an integer", "an object"}[k]
-}
-
-// remedy says how a value is made one of the kind.
-func (k valueKind) remedy() string {
-	switch k {
-	case kindString:
-		return "make a string of it: sprintf(\"%v\", [...])"
-	case kindStrings:
-		return "make a list of it: [...]"
-	case kindObject:
-		return "make an object of it: {...}"
-	}
-	return ""
-}
-
-// isConstant says that a term is a string that is written out.
-func isConstant(t *ast.Term) bool {
-	_, ok := t.Value.(ast.String)
-	return ok
-}
-
 // example shows the form of an entry: {"code": ..., "message": ...}.
 func example(fields []field) string {
 	var parts []string
@@ -282,9 +197,4 @@ func example(fields []field) string {
 		}
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
-}
-
-// packageName returns the package as it is written.
-func packageName(m *ast.Module) string {
-	return strings.TrimPrefix(m.Package.Path.String(), "data.")
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ambit-tools/ambit/policies"
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
@@ -16,7 +17,7 @@ import (
 // one, an index that is a constant. So it does with parts of data, as far as
 // locals and rules name them. Compiled, every name is one of a kind.
 type partLint struct {
-	*bundle
+	*Checked
 	defs   map[ast.Var]*ast.Term // what a local is
 	in     map[ast.Var]*ast.Rule // where it is so
 	params map[ast.Var]param
@@ -59,10 +60,10 @@ func (p part) composed() bool {
 }
 
 // lintParts checks what the compiled modules do with parts of the input.
-func (b *bundle) lintParts(errs *Errors) {
+func (b *Checked) lintParts(errs *Errors) {
 	var found Errors
 	l := &partLint{
-		bundle: b, defs: map[ast.Var]*ast.Term{}, in: map[ast.Var]*ast.Rule{}, params: map[ast.Var]param{},
+		Checked: b, defs: map[ast.Var]*ast.Term{}, in: map[ast.Var]*ast.Rule{}, params: map[ast.Var]param{},
 		calls: map[string][]callSite{}, known: map[ast.Var]part{}, report: inputLint{tools: b.tools, errs: &found},
 	}
 	for _, m := range b.compiler.Modules {
@@ -75,7 +76,7 @@ func (b *bundle) lintParts(errs *Errors) {
 			l.rule(r)
 		}
 	}
-	found = slices.DeleteFunc(found, func(e *Error) bool { return errs.holds(e.File, e.Line) }) // as it is written
+	found = slices.DeleteFunc(found, func(e *policies.Diagnostic) bool { return errs.holds(e.File, e.Line) }) // as it is written
 	*errs = append(*errs, found...)
 }
 
@@ -126,7 +127,7 @@ func element(t *ast.Term) *ast.Term {
 
 // resolve returns the part of the input that a term is in a rule.
 func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
-	if depth > maxDepth {
+	if depth > maxNested {
 		return part{}
 	}
 	switch v := t.Value.(type) {
@@ -219,7 +220,7 @@ func (l *partLint) index(t *ast.Term, depth int) []*ast.Term {
 
 // constants returns the names that a term can be, if they are known.
 func (l *partLint) constants(t *ast.Term, depth int) (all []*ast.Term, ok bool) {
-	if depth > maxDepth {
+	if depth > maxNested {
 		return nil, false
 	}
 	switch v := t.Value.(type) {

@@ -29,7 +29,7 @@ func TestMisspeltMembers(t *testing.T) {
 			if test.file == "lib.rego" {
 				pairs = append(pairs, "w.rego", tool(useSecret))
 			}
-			assert.ErrorContains(t, Check(dir(pairs...)), test.want)
+			assert.ErrorContains(t, checkDir(dir(pairs...)), test.want)
 		})
 	}
 }
@@ -61,7 +61,7 @@ func TestMisspeltMembersOfParameters(t *testing.T) {
 			`w.rego:9:16: y is input.args or something else`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			assert.ErrorContains(t, Check(dir("w.rego", tool(test.text))), test.want)
+			assert.ErrorContains(t, checkDir(dir("w.rego", tool(test.text))), test.want)
 		})
 	}
 }
@@ -80,10 +80,10 @@ func TestPartsThatAreRight(t *testing.T) {
 		rule(`secret(input.args, "path")`) + `secret(args, k) if startswith(args[k], "x")`,
 		rule(`secret(input.args)`) + rule(`secret(input.args.meta)`) + `secret(x) if count(x) > 9`,
 	} {
-		assert.NoError(t, Check(dir("w.rego", tool(text))), text)
+		assert.NoError(t, checkDir(dir("w.rego", tool(text))), text)
 	}
 	secret := helper("secret if {\n\tstartswith(input.args.query, \"x\")\n}\n\nbelow(args) if startswith(args.path, \"x\")\n\n" +
 		"below(args) if startswith(args.query, \"x\")")
-	assert.NoError(t, Check(dir("lib.rego", secret, "w.rego", tool(useSecret),
+	assert.NoError(t, checkDir(dir("lib.rego", secret, "w.rego", tool(useSecret),
 		"o.rego", org("import data.lib.paths\n\ndeny contains "+entryM+" if paths.below(input.args)"))))
 }

@@ -9,20 +9,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// declaredAsk is the id of the library's ask, which the declaration makes.
-const declaredAsk = "declared"
-
-// An asker is a package that asks.
-type asker struct {
-	kind packageKind
-	name string // of the tool, or of the organization's concern
-}
-
 // lintAsks checks that an id tells one package's ask from every other's that can
 // apply to the same call: a standing grant answers the rules that asked for it,
 // and must not answer another rule because of its name.
-func (b *bundle) lintAsks(errs *Errors) {
-	b.askers = map[string][]asker{}
+func (b *Checked) lintAsks(errs *Errors) {
+	askers := map[string][]asker{}
 	for _, m := range b.handWritten(b.parsed) {
 		if !contributes(m.Package.Path) {
 			continue
@@ -30,16 +21,16 @@ func (b *bundle) lintAsks(errs *Errors) {
 		kind, name := contractPackage(m.Package.Path)
 		for _, r := range m.Rules {
 			if id, ok := askID(r); ok {
-				b.lintAskID(asker{kind, name}, id, errs)
+				lintAskID(askers, asker{kind, name}, id, errs)
 			}
 		}
 	}
 }
 
 // lintAskID checks one id and records which package uses it.
-func (b *bundle) lintAskID(by asker, id *ast.Term, errs *Errors) {
+func lintAskID(askers map[string][]asker, by asker, id *ast.Term, errs *Errors) {
 	text := string(id.Value.(ast.String))
-	others := b.askers[text]
+	others := askers[text]
 	switch {
 	case text == "":
 		errs.add(id.Location, "the id of an ask is empty", "name what the rule asks for")
@@ -49,23 +40,12 @@ func (b *bundle) lintAskID(by asker, id *ast.Term, errs *Errors) {
 		errs.add(id.Location, fmt.Sprintf("the id %q is that of another package's ask", text),
 			"give this ask an id of its own: a grant answers the rule that asked for it")
 	}
-	b.askers[text] = append(others, by)
-}
-
-// Asks reports whether a rule of the present policies may ask about calls of a
-// tool. A grant that a rule asked for ends with the rule.
-func (p *Policy) Asks(tool, id string) bool {
-	d := p.current.Load()
-	if id == declaredAsk {
-		consent := d.declared.Tools[tool].Consent
-		return consent != nil && consent.Ask == "always"
-	}
-	return slices.ContainsFunc(d.askers[id], func(a asker) bool { return a.kind == orgPackage || a.name == tool })
+	askers[text] = append(others, by)
 }
 
 // askWarnings finds asks of a tool's package that cannot have the effect that they
 // request, since a policy narrows what the declaration allows and never widens it.
-func (b *bundle) askWarnings() Errors {
+func (b *Checked) askWarnings() Errors {
 	var warnings Errors
 	for _, m := range b.handWritten(b.parsed) {
 		kind, name := contractPackage(m.Package.Path)
@@ -85,7 +65,7 @@ func (b *bundle) askWarnings() Errors {
 }
 
 // warnOfAsk looks at what of an ask is written as a constant.
-func (b *bundle) warnOfAsk(tool string, entry ast.Object, warnings *Errors) {
+func (b *Checked) warnOfAsk(tool string, entry ast.Object, warnings *Errors) {
 	var declared runtime.GrantCover
 	var approvers []string
 	if c := b.declared.Tools[tool].Consent; c != nil {
@@ -107,17 +87,4 @@ func (b *bundle) warnOfAsk(tool string, entry ast.Object, warnings *Errors) {
 		warnings.add(t.Location, fmt.Sprintf("nobody can give this consent: the approvers that tools.yaml declares are %q", approvers),
 			"name one of them, or the call is always denied")
 	}
-}
-
-// askID returns the id of an entry of ask, where it is written as it must be.
-func askID(r *ast.Rule) (*ast.Term, bool) {
-	if ruleName(r) != "ask" || r.Head.Key == nil {
-		return nil, false
-	}
-	entry, ok := r.Head.Key.Value.(ast.Object)
-	if !ok {
-		return nil, false
-	}
-	id := entry.Get(ast.StringTerm("id"))
-	return id, id != nil && isConstant(id)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // lintCompiled checks what only the compiled modules show.
-func (b *bundle) lintCompiled(errs *Errors) {
+func (b *Checked) lintCompiled(errs *Errors) {
 	reached := reachable(b.compiler, b.compiler.GetRulesExact(ast.MustParseRef(entryPoint)))
 	paths := &pathLint{root: b.rootOf(b.compiler), errs: errs}
 	for _, m := range b.handWritten(b.compiler.Modules) {
@@ -68,7 +68,7 @@ func reachable(c *ast.Compiler, from []*ast.Rule) map[*ast.Rule]bool {
 
 // lintTypes checks the members of contract entries that are computed, by the
 // types that the compiler found.
-func (b *bundle) lintTypes(errs *Errors) {
+func (b *Checked) lintTypes(errs *Errors) {
 	for _, m := range b.handWritten(b.compiler.Modules) {
 		if !contributes(m.Package.Path) {
 			continue
@@ -88,7 +88,7 @@ func (b *bundle) lintTypes(errs *Errors) {
 }
 
 // computed returns the members of a rule's entry that are not written out.
-func (b *bundle) computed(r *ast.Rule) []field {
+func (b *Checked) computed(r *ast.Rule) []field {
 	if r.Head.Key == nil {
 		return nil
 	}
@@ -115,7 +115,7 @@ func entryType(c *ast.Compiler, r *ast.Rule) types.Type {
 }
 
 // ownType returns the type of the entries of one rule, as if it had its name alone.
-func (b *bundle) ownType(r *ast.Rule) types.Type {
+func (b *Checked) ownType(r *ast.Rule) types.Type {
 	modules := b.stamped()
 	for _, m := range modules {
 		if m.Package.Path.Equal(r.Module.Package.Path) {
@@ -143,16 +143,16 @@ func badType(entry types.Type, f field) types.Type {
 	if !ok {
 		return nil
 	}
-	if member := object.Select(f.name); member != nil && !f.kind.admits(member) {
+	if member := object.Select(f.name); member != nil && !admits(f.kind, member) {
 		return member
 	}
 	return nil
 }
 
 // admits says that a value of the type can be of the kind.
-func (k valueKind) admits(t types.Type) bool {
+func admits(k valueKind, t types.Type) bool {
 	if alternatives, ok := t.(types.Any); ok {
-		return len(alternatives) == 0 || slices.ContainsFunc(alternatives, k.admits)
+		return len(alternatives) == 0 || slices.ContainsFunc(alternatives, func(t types.Type) bool { return admits(k, t) })
 	}
 	switch k {
 	case kindString:
@@ -165,9 +165,9 @@ func (k valueKind) admits(t types.Type) bool {
 	case kindStrings:
 		switch list := t.(type) {
 		case *types.Array:
-			return list.Dynamic() == nil || kindString.admits(list.Dynamic())
+			return list.Dynamic() == nil || admits(kindString, list.Dynamic())
 		case *types.Set:
-			return list.Of() == nil || kindString.admits(list.Of())
+			return list.Of() == nil || admits(kindString, list.Of())
 		}
 		return false
 	}

@@ -83,7 +83,7 @@ func TestRewritesThatContradictEachOther(t *testing.T) {
 		`paying`: true, `input.tool.name == "invoice_archive"`: false,
 	} {
 		fsys["o.rego"] = text("package ambit.policies.o\n\n" + rule("/amount", "6", condition) + "paying if input.tool.name == \"pay\"\n\n" + when("paying"))
-		if err := Check(fsys); conflict {
+		if err := checkDir(fsys); conflict {
 			assert.ErrorContains(t, err, "contradict each other", condition)
 		} else {
 			assert.NoError(t, err, condition)

@@ -104,7 +104,7 @@ func TestConstantsOfFunctions(t *testing.T) {
 // The terms that replace arguments that are not constant must be valid with every
 // constant one: each function is tried with these terms alone.
 func TestProbesAreRight(t *testing.T) {
-	b, err := check(shopDir(t))
+	b, err := read(shopDir(t))
 	assert.NoError(t, err)
 	a := b.newAnalysis()
 	for name, p := range probes {

@@ -7,7 +7,7 @@ import (
 
 // lintData refuses JSON files in which an object has a member twice: the last
 // one counts, and the policy may have been written for the first.
-func (b *bundle) lintData(errs *Errors) {
+func (b *Checked) lintData(errs *Errors) {
 	for _, f := range b.src.files {
 		if path.Base(f.path) != "data.json" {
 			continue

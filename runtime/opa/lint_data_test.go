@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // A member that a data file has twice is refused, with the place of both.
@@ -21,35 +20,14 @@ func TestDuplicateKeysOfData(t *testing.T) {
 		{`{"": 1, "": 2}`, `acme/data.json:1:9: duplicate key "", first in line 1` + hint},
 	} {
 		fsys := dir("acme/data.json", test.text)
-		assert.EqualError(t, Check(fsys), test.want, test.text)
-		_, err := Load(fsys, registryOf(t, specs()))
-		assert.EqualError(t, err, test.want, test.text)
+		assert.EqualError(t, checkDir(fsys), test.want, test.text)
 	}
 	for _, text := range []string{
 		`{}`, `[]`, `null`, `1`, `"a"`, `{"a": {"a": {"a": 1}}, "b": {"a": 2}}`, `[{"a": 1}, {"a": 1}]`, `{"a": "a", "b": ["a", "a"]}`, `{"a": 1, "A": 2}`,
 	} {
-		assert.NoError(t, Check(dir("acme/data.json", text)), text)
+		assert.NoError(t, checkDir(dir("acme/data.json", text)), text)
 	}
 	generated := string(dir()[declaredFile].Data)
-	err := Check(dir(declaredFile, `{"set": "a",`+generated[1:]))
+	err := checkDir(dir(declaredFile, `{"set": "a",`+generated[1:]))
 	assert.ErrorContains(t, err, `ambit_gen/data.json:2:3: duplicate key "set", first in line 1 (run go generate)`)
-}
-
-// A policy whose data has a member twice is not taken by a reload either.
-func TestReloadRefusesDuplicateKeys(t *testing.T) {
-	p, _ := load(t, "acme/data.json", `{"a": 1}`)
-	before := p.Revision()
-	require.Error(t, p.Reload(dir("acme/data.json", `{"a": 1, "a": 2}`)))
-	assert.Equal(t, before, p.Revision())
-}
-
-// The offset of each value is known by its path.
-func TestScanJSON(t *testing.T) {
-	f := scanJSON("x", []byte("{\n \"a\": [1, {\"b\": true}],\n \"c\": \"d\"}"))
-	for path, want := range map[string]string{"": "x:1:1", "\x00a": "x:2:7", "\x00a\x000": "x:2:8", "\x00a\x001\x00b": "x:2:17", "\x00c": "x:3:7"} {
-		offset, ok := f.found[path]
-		require.True(t, ok, "%q", path)
-		at := f.location(offset)
-		assert.Equal(t, want, (&Error{File: at.File, Line: at.Row, Col: at.Col, Message: ""}).Error()[:len(want)])
-	}
 }

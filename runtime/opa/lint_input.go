@@ -26,7 +26,7 @@ type inputLint struct {
 // lintInput checks references into the input, comparisons that are always the
 // same, object.get of a member that no schema declares, patterns that are none,
 // and facts of unknown tools.
-func (b *bundle) lintInput(m *ast.Module, errs *Errors) {
+func (b *Checked) lintInput(m *ast.Module, errs *Errors) {
 	for _, r := range m.Rules {
 		l := b.newInputLint(m, r, errs)
 		ast.WalkTerms(r, func(t *ast.Term) bool {
@@ -48,7 +48,7 @@ func (b *bundle) lintInput(m *ast.Module, errs *Errors) {
 }
 
 // newInputLint returns the lint of a rule.
-func (b *bundle) newInputLint(m *ast.Module, r *ast.Rule, errs *Errors) *inputLint {
+func (b *Checked) newInputLint(m *ast.Module, r *ast.Rule, errs *Errors) *inputLint {
 	l := &inputLint{tools: b.tools, aliases: map[ast.Var]steps{}, locals: map[ast.Var]*ast.Term{}, errs: errs}
 	l.root = b.schemaOf(m.Package.Path)
 	if kind, name := contractPackage(m.Package.Path); kind == toolPackage {
@@ -81,7 +81,7 @@ func (b *bundle) newInputLint(m *ast.Module, r *ast.Rule, errs *Errors) *inputLi
 }
 
 // argsOf returns where input.args leads for calls of tools.
-func (b *bundle) argsOf(tools ...string) place {
+func (b *Checked) argsOf(tools ...string) place {
 	var p place
 	for _, name := range tools {
 		s, _, ok := b.schemas[name].at([]string{"args"})

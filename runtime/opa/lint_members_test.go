@@ -110,9 +110,9 @@ func TestMembersInHelpers(t *testing.T) {
 	fsys["lib.rego"] = text("package lib\n\nblocked if input.args.to == \"x\"\n\nblocked if input.args.query == \"x\"\n\nbad(args) if args.query == \"x\"\n\nbad(args) if args.to == \"x\"")
 	fsys["pay.rego"] = text("package ambit.tools.pay\n\nimport data.lib\n\n" + when(`lib.blocked`))
 	fsys["o.rego"] = text("package ambit.policies.o\n\nimport data.lib\n\n" + when(`input.tool.name == "pay"; lib.blocked`) + when(`lib.bad(input.args)`))
-	assert.NoError(t, Check(fsys))
+	assert.NoError(t, checkDir(fsys))
 	fsys["lib.rego"] = text("package lib\n\nblocked if input.args.too == \"x\"\n\nbad(args) if args.quary == \"x\"")
-	assert.EqualError(t, Check(fsys), `lib.rego:3:23: input.args has no member "too", whatever the tool (did you mean "to"?)
+	assert.EqualError(t, checkDir(fsys), `lib.rego:3:23: input.args has no member "too", whatever the tool (did you mean "to"?)
 lib.rego:5:19: input.args has no member "quary", whatever the tool (did you mean "query"?)`)
 }
 
@@ -135,11 +135,11 @@ func TestForeignMembers(t *testing.T) {
 
 // A tool without arguments has none: it does not make every name possible.
 func TestMembersBesideToolsWithoutArguments(t *testing.T) {
-	fsys, _, err := generate(strings.Replace(shop, "  order_find:\n", "  ping:\n    version: 1.0.0\n    description: Ping.\n    effect: read\n    input: {type: object, properties: {}}\n"+
+	fsys, err := Generate(strings.Replace(shop, "  order_find:\n", "  ping:\n    version: 1.0.0\n    description: Ping.\n    effect: read\n    input: {type: object, properties: {}}\n"+
 		"    output: {type: object, properties: {}}\n  order_find:\n", 1))
 	require.NoError(t, err)
 	fsys["o.rego"] = text("package ambit.policies.o\n\n" + when(`input.args.amuont > 1`))
-	assert.EqualError(t, Check(fsys), `o.rego:4:13: input.args has no member "amuont", whatever the tool (did you mean "amount"?)`)
+	assert.EqualError(t, checkDir(fsys), `o.rego:4:13: input.args has no member "amuont", whatever the tool (did you mean "amount"?)`)
 	fsys["o.rego"] = text("package ambit.tools.ping\n\n" + when(`input.args.amount > 1`))
-	assert.ErrorContains(t, Check(fsys), `input.args has no member "amount"`)
+	assert.ErrorContains(t, checkDir(fsys), `input.args has no member "amount"`)
 }

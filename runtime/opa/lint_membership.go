@@ -75,19 +75,3 @@ func (p place) elements() kinds {
 	}
 	return all
 }
-
-// elements returns the kinds of what an object holds, as far as its schema tells.
-func (s schema) elements() kinds {
-	if m, ok := s.element(); ok {
-		return m.kinds()
-	}
-	var all kinds
-	for _, name := range s.names() {
-		m, _, _, _ := s.member(name)
-		all |= m.kinds()
-	}
-	if _, _, _, closed := s.member(""); !closed {
-		return anyKind
-	}
-	return all
-}

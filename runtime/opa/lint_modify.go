@@ -8,7 +8,7 @@ import (
 
 // lintModify checks that a constant pointer leads to a declared argument, and
 // that a constant value fits there.
-func (b *bundle) lintModify(m *ast.Module, r *ast.Rule, entry ast.Object, errs *Errors) {
+func (b *Checked) lintModify(m *ast.Module, r *ast.Rule, entry ast.Object, errs *Errors) {
 	term, value := entry.Get(ast.StringTerm("pointer")), entry.Get(ast.StringTerm("value"))
 	if term == nil {
 		return

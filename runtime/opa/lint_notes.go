@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ambit-tools/ambit/policies"
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
@@ -21,8 +22,8 @@ type notes map[string]*note
 // A note is what was found at a place.
 type note struct {
 	fine    bool
-	mistake *Error
-	doubt   *Error
+	mistake *policies.Diagnostic
+	doubt   *policies.Diagnostic
 }
 
 // at returns the note of a check at a place.
@@ -50,14 +51,14 @@ func (n notes) holds(at *ast.Location) bool {
 // wrong notes a mistake; the first one stays.
 func (n *note) wrong(at *ast.Location, message, hint string) {
 	if n.mistake == nil && at != nil {
-		n.mistake = &Error{File: at.File, Line: at.Row, Col: at.Col, Message: message, Hint: hint}
+		n.mistake = &policies.Diagnostic{File: at.File, Line: at.Row, Col: at.Col, Message: message, Hint: hint}
 	}
 }
 
 // unsure notes what may be a mistake; the first one stays.
 func (n *note) unsure(at *ast.Location, code, message, hint string) {
 	if n.doubt == nil && at != nil {
-		n.doubt = &Error{File: at.File, Line: at.Row, Col: at.Col, Message: message, Hint: hint, Code: code}
+		n.doubt = &policies.Diagnostic{File: at.File, Line: at.Row, Col: at.Col, Message: message, Hint: hint, Code: code}
 	}
 }
 

@@ -24,13 +24,13 @@ func TestLintsOfRedactOutput(t *testing.T) {
 		`{"pointers": ["card"]}`:                   `w.rego:3:70: "card" is no JSON Pointer: it does not start with a slash (write "/card")`,
 		`{"pointers": ["/a~b", input.args.path]}`:  `w.rego:3:70: "/a~b" is no JSON Pointer: write ~0 for a tilde and ~1 for a slash`,
 	} {
-		assert.ErrorContains(t, Check(dir("w.rego", rule(args))), want, args)
+		assert.ErrorContains(t, checkDir(dir("w.rego", rule(args))), want, args)
 	}
 	for _, args := range []string{
 		`{"pointers": ["/card"]}`, `{"pointers": ["", "/a/0/b~1c"]}`, `{"pointers": {"/card"}}`, `{"pointers": [input.args.path]}`,
 		`{"pointers": [p | p := input.args.path]}`, `object.union({"pointers": ["/a"]}, {})`, `{"pointers": array.concat(["/a"], ["/b"])}`,
 	} {
-		assert.NoError(t, Check(dir("w.rego", rule(args))), args)
+		assert.NoError(t, checkDir(dir("w.rego", rule(args))), args)
 	}
-	assert.NoError(t, Check(dir("w.rego", tool(`obligations contains {"code": "notify", "args": {"pointer": 1}}`))))
+	assert.NoError(t, checkDir(dir("w.rego", tool(`obligations contains {"code": "notify", "args": {"pointer": 1}}`))))
 }

@@ -62,7 +62,7 @@ func (a *analysis) optionals() {
 
 // visit looks into a rule and into the rules that it uses.
 func (l *optionalLint) visit(f *frame, chain *link) {
-	if l.fuel == 0 || f.depth > maxDepth {
+	if l.fuel == 0 || f.depth > maxNested {
 		return
 	}
 	l.fuel--
@@ -145,7 +145,7 @@ func (l *optionalLint) optional(base valueSet, index *ast.Term, f *frame) (found
 			one := look{path: append(namesOfPath(p.path), string(text)), at: index.Location}
 			var tools []string
 			for _, tool := range l.judged(p.frame) {
-				if l.published[tool].input.mayLack(one.path[1:], &one) {
+				if mayLack(l.published[tool].input, one.path[1:], &one) {
 					tools = append(tools, tool)
 				}
 			}
@@ -179,7 +179,7 @@ func namesOfPath(p steps) []string {
 
 // mayLack says that a valid value which has what leads to a member may lack the
 // member, and notes what the member is.
-func (s schema) mayLack(path []string, one *look) (may bool) {
+func mayLack(s schema, path []string, one *look) (may bool) {
 	s = s.resolve()
 	next := s.branches()
 	rest := path
@@ -187,7 +187,7 @@ func (s schema) mayLack(path []string, one *look) (may bool) {
 		next, rest = s.below(path[0]), path[1:]
 	}
 	for _, b := range next {
-		may = b.mayLack(rest, one) || may
+		may = mayLack(b, rest, one) || may
 	}
 	name := path[0]
 	if len(next) > 0 || len(path) > 1 || s.node == nil || !s.is("object") || s.requires(name) {

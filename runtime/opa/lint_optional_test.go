@@ -112,9 +112,9 @@ func optionalWarnings(t *testing.T, policies []string) []string {
 	for i, policy := range policies {
 		fsys[fmt.Sprintf("p%03d.rego", i)] = text(fmt.Sprintf("package ambit.policies.p%03d\n\n", i) + strings.ReplaceAll(policy, "} if {\n", "} if {\n\tinput.tool.name == \"pay\"\n"))
 	}
-	b, err := check(fsys)
+	b, err := read(fsys)
 	require.NoError(t, err)
-	for _, w := range b.allWarnings() {
+	for _, w := range b.Warnings() {
 		var i int
 		_, err := fmt.Sscanf(w.File, "p%d.rego", &i)
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ type doc struct {
 }
 
 // rootOf returns where references into data begin.
-func (b *bundle) rootOf(c *ast.Compiler) spot {
+func (b *Checked) rootOf(c *ast.Compiler) spot {
 	return spot{ast.Ref{ast.DefaultRootDocument}, []doc{{c.RuleTree.Child(ast.DefaultRootDocument.Value), b.data}}}
 }
 

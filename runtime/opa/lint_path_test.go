@@ -36,7 +36,7 @@ func TestMisspeltPathsBehindOtherParts(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			text := org("deny contains " + entryM + " if {\n\t" + test.condition + "\n}")
 			w := tool(goodDeny)
-			assert.ErrorContains(t, Check(dir("o.rego", text, "w.rego", w, "limits/data.json", limitsData)), test.want)
+			assert.ErrorContains(t, checkDir(dir("o.rego", text, "w.rego", w, "limits/data.json", limitsData)), test.want)
 		})
 	}
 }
@@ -64,6 +64,6 @@ func TestPathsThatAreRight(t *testing.T) {
 		fsys := dir("o.rego", text, "w.rego", tool(goodDeny), "limits/data.json", limitsData,
 			"acme.rego", "package acme.rules\n\none := {\"a\": object.get(input.args, \"path\", 1)}\n\ntwo[x] := y if some x, y in input.modes\n\n"+
 				"tools[x] := y if some x, y in data.ambit.declared.tools\n\nlimits := data.limits.small if input.behavior == \"\" else := data.limits.large\n\nset contains x if some x in data.limits")
-		assert.NoError(t, Check(fsys), condition)
+		assert.NoError(t, checkDir(fsys), condition)
 	}
 }

@@ -112,7 +112,7 @@ func (l *inputLint) pathOf(t *ast.Term, depth int) (steps, bool) {
 	if v, isVar := t.Value.(ast.Var); isVar {
 		ref, isRef = ast.Ref{ast.NewTerm(v)}, true
 	}
-	if !isRef || len(ref) == 0 || depth > maxDepth {
+	if !isRef || len(ref) == 0 || depth > maxNested {
 		return nil, false
 	}
 	head, ok := ref[0].Value.(ast.Var)

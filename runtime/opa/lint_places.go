@@ -96,21 +96,6 @@ func (a *analysis) lost(f *frame, names []string, of func(published) schema) (na
 	return names[best], didYouMean(names[best], known)
 }
 
-// namesAt returns the members that the schema declares at a pointer.
-func (s schema) namesAt(names []string) (all []string) {
-	if len(names) > 0 {
-		for _, b := range s.below(names[0]) {
-			all = append(all, b.namesAt(names[1:])...)
-		}
-		return all
-	}
-	s = s.resolve()
-	for _, b := range s.branches() {
-		all = append(all, b.names()...)
-	}
-	return append(all, s.names()...)
-}
-
 // obligation checks the constants of what redact_output masks.
 func (a *analysis) obligation(r *ast.Rule, entry valueSet, f *frame) {
 	code := ast.StringTerm("redact_output")

@@ -5,13 +5,10 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/ambit-tools/ambit/policies"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// tool and org return a policy file of the tool file_write, or of an organization.
-func tool(body string) string { return "package ambit.tools.file_write\n\n" + body + "\n" }
-func org(body string) string  { return "package ambit.policies.security\n\n" + body + "\n" }
 
 const (
 	goodDeny = `deny contains {"code": "too_big", "message": "m"} if input.args.path == "x"`
@@ -156,8 +153,7 @@ func TestLintsPass(t *testing.T) {
 		`input.args.shape.kind == "square"`, `input.args.shape.size > 3`, `regex.match("^a[b-z]$", input.args.path)`, `input.args.tags == ["a"]`,
 		`object.get(input.args, "limit", 3) == 3`, `some t in input.args.tags; t == "a"`, `input.run.counts[input.tool.name] > 2`,
 	} {
-		_, err := Load(dir("w.rego", org("deny contains "+entryM+" if {\n\t"+condition+"\n}")), registryOf(t, specs()))
-		assert.NoError(t, err, condition)
+		assert.NoError(t, checkDir(dir("w.rego", org("deny contains "+entryM+" if {\n\t"+condition+"\n}"))), condition)
 	}
 }
 
@@ -169,10 +165,9 @@ func TestLints(t *testing.T) {
 			if helper != "" {
 				fsys["helper.rego"] = &fstest.MapFile{Data: []byte(helper)}
 			}
-			_, err := Load(fsys, registryOf(t, specs()))
-			require.ErrorAs(t, err, new(Errors))
+			err := checkDir(fsys)
+			require.ErrorAs(t, err, new(policies.Diagnostics))
 			assert.Equal(t, test.want, err.Error())
-			assert.Equal(t, err, Check(fsys))
 		})
 	}
 }
@@ -211,8 +206,8 @@ func TestCompilerErrors(t *testing.T) {
 		{"unused variable", tool(`deny contains ` + entryM + ` if { x := 1 }`), `^w\.rego:3:\d+: assigned var x unused`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err := Check(dir("w.rego", test.text))
-			require.ErrorAs(t, err, new(Errors))
+			err := checkDir(dir("w.rego", test.text))
+			require.ErrorAs(t, err, new(policies.Diagnostics))
 			assert.Regexp(t, test.want, err.Error())
 		})
 	}
@@ -220,7 +215,7 @@ func TestCompilerErrors(t *testing.T) {
 
 // Everything that is wrong is reported in one run.
 func TestAllErrorsAtOnce(t *testing.T) {
-	err := Check(dir(
+	err := checkDir(dir(
 		"a.rego", tool(`denny contains 1`),
 		"b.rego", tool("deny contains 1\n\nask contains 2"),
 		"c.rego", "package ambit.tools.nosuch",
@@ -233,7 +228,7 @@ c.rego:1:1: package of the unknown tool "nosuch" (the tools are file_delete, fil
 
 // One kind of fault hides no other.
 func TestFaultsHideNoOthers(t *testing.T) {
-	err := Check(dir(
+	err := checkDir(dir(
 		"a.rego", tool("denny contains 1\n\nhelper if input.args.path == \"x\""),
 		"b.rego", tool(`deny contains {"code": "no_such", "message": "m"} if input.args.paht == "x"`),
 		"c.rego", org(`deny contains `+entryM+` if startswith(input.now_ns, "x")`),
@@ -246,7 +241,7 @@ b.rego:3:65: input.args has no member "paht" (did you mean "path"?)
 c.rego:3:54: startswith: invalid argument(s): have: (number, string); want: (search: string, base: string, result: boolean) (give the function what it wants)
 d.rego:3:59: there is no data.acme`)
 
-	err = Check(dir("a.rego", tool(`deny contains`), "b.rego", tool(`deny contains 1`)))
+	err = checkDir(dir("a.rego", tool(`deny contains`), "b.rego", tool(`deny contains 1`)))
 	assert.ErrorContains(t, err, "a.rego:3:14", "a file that does not parse")
 	assert.ErrorContains(t, err, "b.rego:3:15", "hides nothing of another")
 }
@@ -255,14 +250,14 @@ d.rego:3:59: there is no data.acme`)
 func TestWrongTypeIsTheRules(t *testing.T) {
 	good := `deny contains {"code": "too_big", "message": sprintf("%v", [input.args.path])} if input.args.path == "x"`
 	bad := `deny contains {"code": "too_big", "message": count(input.args.path)} if input.args.path == "x"`
-	err := Check(dir("a.rego", tool(good), "b.rego", tool(good+"\n\n"+bad), "c.rego", tool(good)))
+	err := checkDir(dir("a.rego", tool(good), "b.rego", tool(good+"\n\n"+bad), "c.rego", tool(good)))
 	assert.EqualError(t, err, `b.rego:5:1: "message" of deny must be a string, and is number (make a string of it: sprintf("%v", [...]))`)
 }
 
 // A file that the loader does not read is refused: it may be a misnamed policy.
 func TestUnreadFiles(t *testing.T) {
 	const elsewhere = "the policy folder is for *.rego, data.json, README and *.md: move it elsewhere"
-	err := Check(dir("freeze.reg", "", "a/FREEZE.REGO", "", "a/freeze.Rego", "", "freeze.rego.txt", "", "freeze", "", "freeze.rego~", "",
+	err := checkDir(dir("freeze.reg", "", "a/FREEZE.REGO", "", "a/freeze.Rego", "", "freeze.rego.txt", "", "freeze", "", "freeze.rego~", "",
 		"README", "", "README.txt", "", "notes.md", "", ".gitignore", "", ".x/y.reg", ""))
 	assert.EqualError(t, err, `a/FREEZE.REGO: "FREEZE.REGO" is not read (call it FREEZE.rego)
 a/freeze.Rego: "freeze.Rego" is not read (call it freeze.rego)
@@ -274,7 +269,7 @@ freeze.rego~: "freeze.rego~" is not read (call it freeze.rego)`)
 
 func TestDataFiles(t *testing.T) {
 	limits := org(`deny contains ` + entryM + ` if input.now_ns > data.acme.limits.latest`)
-	_, err := Load(dir("o.rego", limits, "acme/limits/data.json", `{"latest": 5}`), registryOf(t, specs()))
+	err := checkDir(dir("o.rego", limits, "acme/limits/data.json", `{"latest": 5}`))
 	assert.NoError(t, err)
 	for _, test := range []struct{ name, file, text, want string }{
 		{"typo below data", "acme/limits/data.json", `{"lates": 5}`, `o.rego:3:86: there is no data.acme.limits.latest (did you mean "lates"?)`},
@@ -285,30 +280,18 @@ func TestDataFiles(t *testing.T) {
 		{"yaml", "acme/data.yaml", `a: 1`, `acme/data.yaml: "data.yaml" is not read (data for policies goes into a file named data.json)`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err := Check(dir("o.rego", limits, test.file, test.text))
+			err := checkDir(dir("o.rego", limits, test.file, test.text))
 			require.Error(t, err)
 			assert.Equal(t, test.want, err.Error())
 		})
 	}
-	err = Check(dir("acme/data.json", `{"limits": 1}`, "acme/limits/data.json", `2`))
+	err = checkDir(dir("acme/data.json", `{"limits": 1}`, "acme/limits/data.json", `2`))
 	assert.EqualError(t, err, "acme/limits/data.json: data.acme.limits is given by acme/data.json:1 too (keep one of them)")
 	for _, missing := range []string{"ambit_gen/ambit.schema.json", "ambit_gen/file_write.schema.json", "ambit_gen/file_write.rego"} {
 		fsys := dir()
 		delete(fsys, missing)
-		assert.EqualError(t, Check(fsys), missing+": the file is missing (run go generate)")
+		assert.EqualError(t, checkDir(fsys), missing+": the file is missing (run go generate)")
 	}
-	err = Check(fstest.MapFS{})
+	err = checkDir(fstest.MapFS{})
 	assert.EqualError(t, err, "ambit_gen/data.json: the declarations are missing (run go generate beside tools.yaml)")
-}
-
-func TestStaleDeclarations(t *testing.T) {
-	changed := specs()
-	changed[0].Pin = "other"
-	changed[1].Name = "file_patch"
-	_, err := Load(dir(), registryOf(t, changed))
-	var errs Errors
-	require.ErrorAs(t, err, &errs)
-	assert.Equal(t, `ambit_gen/data.json: the tool "file_read" was declared anew since the program was built, or the program since (run go generate and build the program again)
-ambit_gen/data.json: the program's tool "file_patch" is not declared (run go generate and build the program again)
-ambit_gen/data.json: the program has no tool "file_write" (run go generate and build the program again)`, err.Error())
 }

@@ -12,7 +12,7 @@ import (
 
 // lintTestRules refuses rules of the contract in files of tests, which the
 // engine does not load: their author may believe that the engine evaluates them.
-func (b *bundle) lintTestRules(errs *Errors) {
+func (b *Checked) lintTestRules(errs *Errors) {
 	for _, f := range b.src.files {
 		m := b.tests[f.name]
 		if m == nil || f.library || !contributes(m.Package.Path) || b.isTestPackage(m.Package.Path) {
@@ -27,7 +27,7 @@ func (b *bundle) lintTestRules(errs *Errors) {
 }
 
 // moveHint says where a rule of the contract in a file of tests belongs.
-func (b *bundle) moveHint(m *ast.Module) string {
+func (b *Checked) moveHint(m *ast.Module) string {
 	if kind, name := contractPackage(m.Package.Path); kind == toolPackage && !b.isTool(name) {
 		return "a package of tests is called ambit.tools.<tool>_test; there is no tool " + name
 	}
@@ -36,34 +36,15 @@ func (b *bundle) moveHint(m *ast.Module) string {
 
 // isTestPackage says that a package is one of tests by its name: the helpers of
 // ambit.tools.x_test may be called as they like.
-func (b *bundle) isTestPackage(pkg ast.Ref) bool {
+func (b *Checked) isTestPackage(pkg ast.Ref) bool {
 	_, name := contractPackage(pkg)
 	tested, isTest := strings.CutSuffix(name, "_test")
 	return isTest && (b.isTool(tested) || !b.isTool(name))
 }
 
-// testModules returns copies of the policies and of their tests, those of the library left out.
-func (b *bundle) testModules() map[string]*ast.Module {
-	modules := map[string]*ast.Module{}
-	for _, f := range b.src.files {
-		if m := b.parsed[f.name]; m != nil {
-			modules[f.name] = m.Copy()
-		} else if m := b.tests[f.name]; m != nil && !f.library {
-			modules[f.name] = m.Copy()
-		}
-	}
-	return modules
-}
-
-// testCompiler returns a compiler for tests: without the schemas, since a test
-// may give a rule half an input.
-func testCompiler() *ast.Compiler {
-	return ast.NewCompiler().WithCapabilities(capabilities()).WithStrict(true).WithEnablePrintStatements(true).SetErrorLimit(0)
-}
-
-// lintTests reports tests that do not compile, that never run, and that refer to a
+// CheckTests reports tests that do not compile, that never run, and that refer to a
 // path that does not exist: they would pass with any policies.
-func (b *bundle) lintTests() error {
+func (b *Checked) CheckTests() error {
 	if len(b.tests) == 0 {
 		return nil
 	}
@@ -102,7 +83,7 @@ func (l *pathLint) mocks(m *ast.Module) {
 }
 
 // lintIdle refuses rules in files of tests that no test uses: they were meant to be tests.
-func (b *bundle) lintIdle(c *ast.Compiler, errs *Errors) {
+func (b *Checked) lintIdle(c *ast.Compiler, errs *Errors) {
 	var tests []*ast.Rule
 	for name := range b.tests {
 		for _, r := range c.Modules[name].Rules {

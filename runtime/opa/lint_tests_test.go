@@ -11,21 +11,17 @@ func tests(body string) string {
 	return "package ambit.tools.file_write_test\n\nimport data.acme.limits\nimport data.ambit.tools.file_write\n\n" + body + "\n\ntest_imports if [limits, file_write]\n"
 }
 
-// A contract rule in a file of tests decides nothing, which Load says too.
+// A contract rule in a file of tests decides nothing.
 func TestContractRulesInTests(t *testing.T) {
 	for _, pkg := range []string{"ambit.tools.file_write", "ambit.policies.security"} {
 		fsys := dir("w_test.rego", "package "+pkg+"\n\n"+goodDeny)
 		want := "w_test.rego:3:1: deny of package " + pkg + " stands in a file of tests, which decides nothing (move it into a file whose name does not end in _test.rego)"
-		assert.EqualError(t, Check(fsys), want)
-		_, err := Load(fsys, registryOf(t, specs()))
-		assert.EqualError(t, err, want)
-		_, err = Test(t.Context(), fsys, TestOptions{})
-		assert.EqualError(t, err, want)
+		assert.EqualError(t, checkDir(fsys), want)
 	}
-	assert.NoError(t, Check(dir("w_test.rego", "package ambit.tools.file_write_test\n\nask(x) := x\n\ntest_x if ask(1) == 1")))
-	assert.NoError(t, Check(dir("w_test.rego", "package ambit.tools.file_write\n\ntest_x if 1 == 1")))
-	assert.NoError(t, Check(dir("w_test.rego", "package ambit.tools.file_write\n\ntest_x if modify(1) == 1\n\nmodify(x) := x")))
-	assert.ErrorContains(t, Check(dir("w_test.rego", "package ambit.tools.test_it\n\nallow := 1\n\ntest_x if allow == 1")),
+	assert.NoError(t, checkDir(dir("w_test.rego", "package ambit.tools.file_write_test\n\nask(x) := x\n\ntest_x if ask(1) == 1")))
+	assert.NoError(t, checkDir(dir("w_test.rego", "package ambit.tools.file_write\n\ntest_x if 1 == 1")))
+	assert.NoError(t, checkDir(dir("w_test.rego", "package ambit.tools.file_write\n\ntest_x if modify(1) == 1\n\nmodify(x) := x")))
+	assert.ErrorContains(t, checkDir(dir("w_test.rego", "package ambit.tools.test_it\n\nallow := 1\n\ntest_x if allow == 1")),
 		"(a package of tests is called ambit.tools.<tool>_test; there is no tool test_it)")
 }
 
@@ -43,13 +39,9 @@ func TestLintsOfTests(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			fsys := dir("w.rego", policy, "w_test.rego", tests(test.body), "acme/data.json", `{"limits": {"small": 3}}`)
-			assert.ErrorContains(t, Check(fsys), test.want)
-			_, err := Test(t.Context(), fsys, TestOptions{})
-			assert.ErrorContains(t, err, test.want)
-			_, err = Inspect(t.Context(), fsys)
-			assert.ErrorContains(t, err, test.want)
-			_, err = Load(fsys, registryOf(t, specs()))
-			assert.NoError(t, err, "a start does not wait for tests")
+			assert.ErrorContains(t, checkDir(fsys), test.want)
+			_, err := read(fsys)
+			assert.NoError(t, err, "what a program loads is without its tests")
 		})
 	}
 	for _, body := range []string{
@@ -68,13 +60,13 @@ func TestLintsOfTests(t *testing.T) {
 		`test_foo if count(data.ambit.gating.deny) == 0 with input as {"tool": {"name": "file_read"}}`,
 	} {
 		fsys := dir("w.rego", policy, "w_test.rego", tests(body), "acme/data.json", `{"limits": {"small": 3}}`)
-		assert.NoError(t, Check(fsys), body)
+		assert.NoError(t, checkDir(fsys), body)
 	}
 }
 
 // Tests in a file that is none are told how it must be called.
 func TestTestsInOtherFiles(t *testing.T) {
 	const body = "package ambit.tools.file_write_test\n\ntest_x if 1 == 1"
-	assert.EqualError(t, Check(dir("sub/w_tests.rego", body)),
+	assert.EqualError(t, checkDir(dir("sub/w_tests.rego", body)),
 		`sub/w_tests.rego:1:1: package of the unknown tool "file_write_test" (tests stand in files named *_test.rego: call it w_test.rego)`)
 }

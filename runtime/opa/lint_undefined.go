@@ -15,7 +15,7 @@ const each = ast.Var("$each")
 // is undefined, and a denial is lost without an error.
 type totalLint struct {
 	*inputLint
-	*bundle
+	*Checked
 	module *ast.Module
 	rule   *ast.Rule
 	bound  map[ast.Var]bool      // by the rule
@@ -25,7 +25,7 @@ type totalLint struct {
 }
 
 // lintTotal refuses an entry that may be undefined although the body of its rule is true.
-func (b *bundle) lintTotal(m *ast.Module, r *ast.Rule, errs *Errors) {
+func (b *Checked) lintTotal(m *ast.Module, r *ast.Rule, errs *Errors) {
 	l := b.newTotalLint(m, r, 0)
 	partial := l.partial(r.Head.Key)
 	if partial == nil {
@@ -48,9 +48,9 @@ func (b *bundle) lintTotal(m *ast.Module, r *ast.Rule, errs *Errors) {
 }
 
 // newTotalLint returns the lint of a rule.
-func (b *bundle) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint {
+func (b *Checked) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint {
 	l := &totalLint{
-		inputLint: b.newInputLint(m, r, nil), bundle: b, module: m, rule: r, depth: depth,
+		inputLint: b.newInputLint(m, r, nil), Checked: b, module: m, rule: r, depth: depth,
 		bound: map[ast.Var]bool{}, made: map[ast.Var]*ast.Term{},
 	}
 	for _, arg := range r.Head.Args {
@@ -180,12 +180,6 @@ func (l *totalLint) present(p steps, known int) bool {
 	return true
 }
 
-// requires says that a valid value always has a member.
-func (s schema) requires(name string) bool {
-	list, _ := s.resolve().node["required"].([]any)
-	return slices.Contains(list, any(name))
-}
-
 // mentions says that an expression cannot be true without a term being defined.
 func mentions(e *ast.Expr, wanted *ast.Term) bool {
 	if _, isTerm := e.Terms.(*ast.Term); e.Negated || !e.IsCall() && !isTerm {
@@ -228,7 +222,7 @@ func (l *totalLint) answers(function *ast.Term) bool {
 // always defined.
 func (l *totalLint) whole(ref ast.Ref) bool {
 	ref, ok := l.global(ref)
-	if !ok || l.depth > maxDepth {
+	if !ok || l.depth > maxNested {
 		return false
 	}
 	value, isData := any(l.data), ref.IsGround()

@@ -53,7 +53,7 @@ func TestEntriesThatMayVanish(t *testing.T) {
 		if test.text[:len("package ambit.p")] == "package ambit.p" {
 			name = "o.rego"
 		}
-		assert.ErrorContains(t, Check(dir(name, test.text)), test.want, test.text)
+		assert.ErrorContains(t, checkDir(dir(name, test.text)), test.want, test.text)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestEntriesThatStay(t *testing.T) {
 		if text[:len("package ambit.p")] == "package ambit.p" {
 			name = "o.rego"
 		}
-		assert.NoError(t, Check(dir(name, text)), text)
+		assert.NoError(t, checkDir(dir(name, text)), text)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestHintsOfEntriesThatMayVanish(t *testing.T) {
 		`obligations contains {"code": "notify", "args": {"to": name(1)}}` + "\n\nname(2) := \"a\"": "(give the function a default, or require the call in the rule's body)",
 		`allow contains {"code": "a", "message": input.args.note} if ` + isX:                        "(use object.get with a default, or require it in the rule's body)",
 	} {
-		err := Check(dir("w.rego", tool(rule)))
+		err := checkDir(dir("w.rego", tool(rule)))
 		assert.ErrorContains(t, err, want, rule)
 	}
 }

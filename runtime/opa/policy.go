@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,7 +28,8 @@ type Policy struct {
 // A decider is a generation with the terms that its calls share.
 type decider struct {
 	*generation
-	names *names
+	names  *names
+	askers map[string][]asker // by the id of what they ask
 }
 
 // An Option changes how a Policy works.
@@ -48,11 +50,20 @@ func Load(fsys fs.FS, reg *runtime.Registry, opts ...Option) (*Policy, error) {
 	for _, opt := range opts {
 		opt(p)
 	}
-	b, err := loadBundle(fsys)
+	c, err := checked(fsys)
 	if err != nil {
 		return nil, err
 	}
-	return p, p.use(b)
+	return p, p.use(c.bundle)
+}
+
+// checked reads and checks a policy directory.
+func checked(fsys fs.FS) (*Checked, error) {
+	src, err := readSource(fsys)
+	if err != nil {
+		return nil, err
+	}
+	return Source(src)
 }
 
 // use makes a bundle the one that decides.
@@ -64,7 +75,7 @@ func (p *Policy) use(b *bundle) error {
 	if err := g.stale(p.reg); err != nil {
 		return err
 	}
-	p.current.Store(&decider{g, newNames(p.reg, b)})
+	p.current.Store(&decider{g, newNames(p.reg, b), b.askers()})
 	return nil
 }
 
@@ -83,18 +94,18 @@ func (p *Policy) Reload(fsys fs.FS) error {
 
 // replace activates a source, when its tests pass. Its caller holds p.reload.
 func (p *Policy) replace(src *source) error {
-	b, err := newBundle(src)
+	c, err := Source(src)
 	if err != nil {
 		return err
 	}
-	report, err := b.runTests(context.Background(), TestOptions{})
+	report, err := runTests(context.Background(), c, TestOptions{})
 	if err != nil {
 		return err
 	}
 	if err := report.err(); err != nil {
-		return b.src.show(err)
+		return c.src.show(err)
 	}
-	if err := p.use(b); err != nil {
+	if err := p.use(c.bundle); err != nil {
 		return err
 	}
 	for _, f := range p.after {
@@ -169,4 +180,15 @@ func (d *decider) known(in *runtime.PolicyInput) error {
 		return fmt.Errorf("tool %q is not at position %d of the registry that the policy was loaded for", in.Tool.Name, in.Index)
 	}
 	return nil
+}
+
+// Asks reports whether a rule of the present policies may ask about calls of a
+// tool. A grant that a rule asked for ends with the rule.
+func (p *Policy) Asks(tool, id string) bool {
+	d := p.current.Load()
+	if id == declaredAsk {
+		consent := d.declared.Tools[tool].Consent
+		return consent != nil && consent.Ask == "always"
+	}
+	return slices.ContainsFunc(d.askers[id], func(a asker) bool { return a.kind == orgPackage || a.name == tool })
 }

@@ -9,11 +9,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// The codes of denials that no rule gives.
-const (
-	codeNoAllow           = "no_allow"
-	codeUnknownObligation = "unknown_obligation"
-)
+// codeUnknownObligation is the code of a denial that no rule gives.
+const codeUnknownObligation = "unknown_obligation"
 
 // decide turns the entries of the policies into a decision: error over deny over ask
 // over modify over allow. All entries but the allows stay in the decision, so that it

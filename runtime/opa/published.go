@@ -9,35 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// schemasFile holds the schemas of the tools as they are published, with every
-// constraint; the schemas that OPA's type checker reads are simpler.
-const schemasFile = generatedDir + "/schemas.json"
-
-// A published is what the arguments and the output of a tool are.
-type published struct{ input, output schema }
-
-// readPublished collects the published schemas of the tools.
-func (b *bundle) readPublished(errs *Errors) {
-	b.published = map[string]published{}
-	for _, f := range b.src.files {
-		if f.path != schemasFile {
-			continue
-		}
-		value, err := decodeJSON(f.text)
-		tools, ok := value.(map[string]any)
-		if err != nil || !ok {
-			errs.addFile(f.name, "not the schemas of tools", "run go generate")
-			continue
-		}
-		for name := range tools {
-			tool, _ := tools[name].(map[string]any)
-			input, _ := tool["input"].(map[string]any)
-			output, _ := tool["output"].(map[string]any)
-			b.published[name] = published{schema{input, input}, schema{output, output}}
-		}
-	}
-}
-
 // child returns a part of the schema.
 func (s schema) child(node any) schema {
 	object, _ := node.(map[string]any)
@@ -136,6 +107,9 @@ func (s schema) leads(names []string) bool {
 	return slices.ContainsFunc(s.below(names[0]), func(b schema) bool { return b.resolve().leads(names[1:]) })
 }
 
+// maxIndex bounds the index of an element of which embed makes an array.
+const maxIndex = 64
+
 // embed returns values that have a value at a pointer and nothing else but what
 // tells the branches of unions apart. There is one for each choice of branches.
 func (s schema) embed(names []string, value any) []any {
@@ -160,7 +134,7 @@ func (s schema) embed(names []string, value any) []any {
 	for _, b := range s.below(names[0]) {
 		for _, v := range b.embed(names[1:], value) {
 			if i, err := strconv.Atoi(names[0]); err == nil && !s.is("object") {
-				if i > maxAlternatives {
+				if i > maxIndex {
 					return nil
 				}
 				list := make([]any, i+1)

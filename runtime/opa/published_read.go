@@ -10,10 +10,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
+// maxSize bounds the bytes of a value that is checked.
+const maxSize = 16 << 20
+
 // violations reads a JSON text by the schema as a call reads its arguments.
 func (s schema) violations(text []byte) []wire.Violation {
 	var r wire.Reader
-	r.Reset(text, wire.Limits{Size: maxFile})
+	r.Reset(text, wire.Limits{Size: maxSize})
 	readValue(&r, new(unread), &s)
 	return r.Finish()
 }

@@ -119,12 +119,3 @@ func (r *reasonReader) line(a *ast.Annotations, key string) *ast.Location {
 func (f file) declaresReasons() bool {
 	return bytes.Contains(f.text, []byte(reasonsKey))
 }
-
-// unknownCode says what to do about a code that is not declared.
-func unknownCode(code string, known []string) string {
-	hint := "add it to reasons in tools.yaml and run go generate, or to custom.reasons in the METADATA of the package"
-	if similar := didYouMean(code, known); similar != "" {
-		hint = similar + " Else " + hint
-	}
-	return hint
-}

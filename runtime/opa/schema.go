@@ -2,49 +2,18 @@ package opa
 
 import (
 	"net/url"
-	"path"
 	"slices"
 	"strings"
-
-	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-const schemaSuffix = ".schema.json"
+// maxReferences bounds a chain of references, which may be a loop.
+const maxReferences = 16
 
 // A schema is a decoded JSON Schema, or a part of one that root resolves.
 type schema struct {
 	root, node map[string]any
-}
-
-// readSchemas collects the generated schemas of the policy input.
-func (b *bundle) readSchemas(errs *Errors) {
-	b.schemas = map[string]schema{}
-	b.schemaSet = ast.NewSchemaSet()
-	for _, f := range b.src.files {
-		if !f.generated() || !strings.HasSuffix(f.path, schemaSuffix) {
-			continue
-		}
-		value, err := decodeJSON(f.text)
-		root, ok := value.(map[string]any)
-		if err != nil || !ok {
-			errs.addFile(f.name, "not a JSON Schema", "run go generate")
-			continue
-		}
-		name := strings.TrimSuffix(path.Base(f.path), schemaSuffix)
-		b.schemas[name] = schema{root, root}
-		b.schemaSet.Put(ast.Ref{ast.SchemaRootDocument, ast.StringTerm(name)}, value)
-	}
-}
-
-// schemaOf returns the schema of the input as a package sees it: its own for a
-// tool, the common one for the organization's packages and for helpers.
-func (b *bundle) schemaOf(pkg ast.Ref) schema {
-	if kind, name := contractPackage(pkg); kind == toolPackage {
-		return b.schemas[name]
-	}
-	return b.schemas["ambit"]
 }
 
 // member returns the schema of a member, and whether a valid value always has
@@ -93,7 +62,7 @@ func (s schema) composed() bool {
 
 // resolve follows references inside the document.
 func (s schema) resolve() schema {
-	for range maxDepth {
+	for range maxReferences {
 		ref, ok := s.node["$ref"].(string)
 		if !ok {
 			return s
@@ -136,3 +105,27 @@ func (s schema) values() []any {
 	values, _ := s.node["enum"].([]any)
 	return values
 }
+
+// requires says that a valid value always has a member.
+func (s schema) requires(name string) bool {
+	list, _ := s.resolve().node["required"].([]any)
+	return slices.Contains(list, any(name))
+}
+
+// namesAt returns the members that the schema declares at a pointer.
+func (s schema) namesAt(names []string) (all []string) {
+	if len(names) > 0 {
+		for _, b := range s.below(names[0]) {
+			all = append(all, b.namesAt(names[1:])...)
+		}
+		return all
+	}
+	s = s.resolve()
+	for _, b := range s.branches() {
+		all = append(all, b.names()...)
+	}
+	return append(all, s.names()...)
+}
+
+// anyIndex stands for the index of an element in a path.
+const anyIndex = "[]"

@@ -24,10 +24,10 @@ const (
 
 // A source is the text of policy directories at one moment, the library included.
 type source struct {
-	files    []file // sorted by name
-	home     Dir    // the directory that holds the generated files
-	revision string // digest of everything in files
-	faults   Errors // about files that people may take for a part of the policy, and about several directories
+	files    []file    // sorted by name
+	home     directory // the directory that holds the generated files
+	revision string    // digest of everything in files
+	faults   Errors    // about files that people may take for a part of the policy, and about several directories
 }
 
 // A file is one file of a source.
@@ -87,9 +87,9 @@ func readSource(fsys fs.FS) (*source, error) {
 // walk adds the files below dir. It follows symbolic links, since a mounted
 // ConfigMap consists of them, and passes over hidden names, since the real
 // files of a ConfigMap hide behind one.
-func (s *source) walk(in Dir, index int, dir string, depth int) error {
+func (s *source) walk(in directory, index int, dir string, depth int) error {
 	if depth > maxDepth {
-		return Errors{{File: in.name(dir), Message: fmt.Sprintf("directories nest deeper than %d", maxDepth), Hint: "is there a loop of symbolic links?"}}
+		return policies.Diagnostics{{File: in.name(dir), Message: fmt.Sprintf("directories nest deeper than %d", maxDepth), Hint: "is there a loop of symbolic links?"}}
 	}
 	entries, err := fs.ReadDir(in.FS, dir)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *source) walk(in Dir, index int, dir string, depth int) error {
 
 // add reads one file, unless its name is that of a README or of a *.md file. A file
 // that the loader does not read is refused: its author may believe that it is a policy.
-func (s *source) add(in Dir, index int, name string, size int64) error {
+func (s *source) add(in directory, index int, name string, size int64) error {
 	base := path.Base(name)
 	switch ext := path.Ext(base); {
 	case ext == ".rego", base == "data.json", name == schemasFile, strings.HasPrefix(name, generatedDir+"/") && strings.HasSuffix(base, schemaSuffix):
@@ -130,7 +130,7 @@ func (s *source) add(in Dir, index int, name string, size int64) error {
 		return nil
 	}
 	if size > maxFile {
-		return Errors{{File: in.name(name), Message: fmt.Sprintf("%d bytes, more than %d", size, maxFile), Hint: "split the file"}}
+		return policies.Diagnostics{{File: in.name(name), Message: fmt.Sprintf("%d bytes, more than %d", size, maxFile), Hint: "split the file"}}
 	}
 	text, err := fs.ReadFile(in.FS, name)
 	if err != nil {

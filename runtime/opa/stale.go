@@ -57,13 +57,6 @@ func (g *generation) edited(reg *runtime.Registry) (differences []string) {
 	return differences
 }
 
-// within returns the object that is two names below another; nil when there is none.
-func within(object map[string]any, first, second string) map[string]any {
-	object, _ = object[first].(map[string]any)
-	object, _ = object[second].(map[string]any)
-	return object
-}
-
 // compareGates returns how members of the data differ from the members that the
 // program has; nil stands for a member that is absent.
 func compareGates(about string, have, want map[string]any) (differences []string) {

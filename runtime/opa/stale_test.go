@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/ambit-tools/ambit/policies"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -56,4 +57,16 @@ func TestListsOfTheProgram(t *testing.T) {
 func asGenerated(t *testing.T) fstest.MapFS {
 	fsys, _ := fromDeclaration(t)
 	return fsys
+}
+
+func TestStaleDeclarations(t *testing.T) {
+	changed := specs()
+	changed[0].Pin = "other"
+	changed[1].Name = "file_patch"
+	_, err := Load(dir(), registryOf(t, changed))
+	var errs policies.Diagnostics
+	require.ErrorAs(t, err, &errs)
+	assert.Equal(t, `ambit_gen/data.json: the tool "file_read" was declared anew since the program was built, or the program since (run go generate and build the program again)
+ambit_gen/data.json: the program's tool "file_patch" is not declared (run go generate and build the program again)
+ambit_gen/data.json: the program has no tool "file_write" (run go generate and build the program again)`, err.Error())
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/policies"
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/cover"
 	"github.com/open-policy-agent/opa/v1/storage"
@@ -71,7 +72,7 @@ func (r *TestReport) Failed() []TestResult {
 func (r *TestReport) err() error {
 	var errs Errors
 	for _, t := range r.Failed() {
-		errs = append(errs, &Error{File: t.File, Line: t.Line, Message: t.Name + " did not pass: " + t.Message, Hint: "ambit policy test shows what it printed"})
+		errs = append(errs, &policies.Diagnostic{File: t.File, Line: t.Line, Message: t.Name + " did not pass: " + t.Message, Hint: "ambit policy test shows what it printed"})
 	}
 	return errs.err()
 }
@@ -82,23 +83,23 @@ func (r *TestReport) err() error {
 // print. The error says why the tests could not be run; tests that fail are in
 // the report.
 func Test(ctx context.Context, fsys fs.FS, opts TestOptions) (*TestReport, error) {
-	b, err := loadBundle(fsys)
+	c, err := checked(fsys)
 	if err != nil {
 		return nil, err
 	}
-	return b.runTests(ctx, opts)
+	return runTests(ctx, c, opts)
 }
 
-// runTests runs the tests of the bundle, those of the library left out.
-func (b *bundle) runTests(ctx context.Context, opts TestOptions) (*TestReport, error) {
-	if err := b.lintTests(); err != nil {
+// runTests runs the tests of checked policies, those of the library left out.
+func runTests(ctx context.Context, c *Checked, opts TestOptions) (*TestReport, error) {
+	if err := c.CheckTests(); err != nil {
 		return nil, err
 	}
-	return b.runModules(ctx, b.testModules(), opts, func(f file) bool { return !f.library && !f.generated() && !f.test() })
+	return runModules(ctx, c.bundle, c.testModules(), opts, func(f file) bool { return !f.library && !f.generated() && !f.test() })
 }
 
 // runModules runs the tests in modules; covered chooses the files whose coverage is reported.
-func (b *bundle) runModules(ctx context.Context, modules map[string]*ast.Module, opts TestOptions, covered func(file) bool) (*TestReport, error) {
+func runModules(ctx context.Context, b *bundle, modules map[string]*ast.Module, opts TestOptions, covered func(file) bool) (*TestReport, error) {
 	coverage := cover.New()
 	store := inmem.NewFromObjectWithOpts(b.data, inmem.OptRoundTripOnWrite(false))
 	compiler := testCompiler()
@@ -135,7 +136,7 @@ func (b *bundle) runModules(ctx context.Context, modules map[string]*ast.Module,
 	slices.SortFunc(report.Tests, func(a, b TestResult) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
 	})
-	b.cover(report, coverage.Report(modules), covered)
+	reportCoverage(b, report, coverage.Report(modules), covered)
 	return report, nil
 }
 
@@ -166,8 +167,8 @@ func testResult(r *tester.Result) TestResult {
 	return t
 }
 
-// cover adds the coverage of the chosen files to a report.
-func (b *bundle) cover(report *TestReport, found cover.Report, chosen func(file) bool) {
+// reportCoverage adds the coverage of the chosen files to a report.
+func reportCoverage(b *bundle, report *TestReport, found cover.Report, chosen func(file) bool) {
 	covered, all := 0, 0
 	for _, f := range b.src.files {
 		if b.parsed[f.name] == nil || !chosen(f) {

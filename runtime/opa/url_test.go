@@ -6,11 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/ambit-tools/ambit/runtime"
 )
 
 func TestURLs(t *testing.T) {
@@ -122,68 +119,6 @@ func TestPathsThatDeceive(t *testing.T) {
 	_, err = u.effectivePort()
 	assert.ErrorContains(t, err, "none is known for the scheme odd")
 	assert.False(t, validURL("odd://host/x"))
-}
-
-const (
-	allowHosts = `allow contains {"code": "ours", "message": "m"} if ambit.url.host(input.args.path) in {"good.example"}`
-	denyHosts  = `deny contains {"code": "night", "message": "m"} if not ambit.url.host(input.args.path) in {"good.example"}`
-	blockHosts = `deny contains {"code": "night", "message": "m"} if ambit.url.host(input.args.path) in {"evil.example"}`
-	blockNets  = `deny contains {"code": "night", "message": "m"} if net.cidr_contains("127.0.0.0/8", ambit.url.host(input.args.path))`
-	onlyValid  = "deny contains {\"code\": \"night\", \"message\": \"m\"} if not ambit.url.is_valid(input.args.path)\n\n" +
-		"deny contains {\"code\": \"too_many\", \"message\": \"m\"} if {\n\tambit.url.is_valid(input.args.path)\n\tambit.url.port(input.args.path) != 443\n}"
-)
-
-// A URL without an answer denies the call, whichever way the rule is written.
-func TestURLsInPolicies(t *testing.T) {
-	for _, test := range []struct{ rule, url, want string }{
-		{allowHosts, "https://good.example/x", "allow"},
-		{denyHosts, "https://good.example/x", "allow"},
-		{denyHosts, "https://GOOD.example.:443/x", "allow"},
-		{denyHosts, "https://evil.example/good.example", "deny night"},
-		{blockHosts, "https://good.example/x", "allow"},
-		{blockHosts, "https://EVIL.example./x", "deny night"},
-		{blockNets, "https://[::ffff:127.0.0.1]/x", "deny night"},
-		{onlyValid, "https://good.example/x", "allow"},
-		{onlyValid, "http://good.example/x", "deny too_many"},
-		{onlyValid, "https://good@evil.example/x", "deny night"},
-		{denyHosts, "http://good.example@evil.example/", "error: ambit.url.host: the URL has user info"},
-		{blockHosts, "http://good.example@evil.example/", "error: ambit.url.host: the URL has user info"},
-		{allowHosts, "http://good.example@evil.example/", "error: ambit.url.host: the URL has user info"},
-		{blockHosts, "evil.example", "error: ambit.url.host: not an absolute URL"},
-		{denyHosts, "%", "error: ambit.url.host: not a URL"},
-	} {
-		p, reg := load(t, "o.rego", org(test.rule))
-		d, err := p.Decide(t.Context(), call(t, reg, "file_read", `{"path":`+ast.String(test.url).String()+`}`))
-		got := d.Effect.String()
-		for _, denial := range d.Denials {
-			got += " " + denial.Code
-		}
-		if err != nil {
-			require.Equal(t, runtime.EffectDeny, d.Effect)
-			got = "error: " + err.Error()
-		}
-		if strings.HasPrefix(test.want, "error: ") {
-			assert.Contains(t, got, strings.TrimPrefix(test.want, "error: "), test.url)
-			assert.Error(t, err)
-		} else {
-			assert.Equal(t, test.want, got, test.url)
-		}
-	}
-}
-
-// The checks know the functions: types, and constants that cannot be right.
-func TestChecksOfURLs(t *testing.T) {
-	for condition, want := range map[string]string{
-		`ambit.url.port(input.args.path) == "443"`:      "ambit.url.port(input.args.path) is a number, and it is compared with a string",
-		`ambit.url.host("http://good@evil/") == "evil"`: "ambit.url.host: the URL has user info",
-		`ambit.url.path("http://a/../b") == "/b"`:       `ambit.url.path: the path has a segment "." or ".."`,
-		`ambit.url.hots(input.args.path) == "evil"`:     "undefined function ambit.url.hots",
-		`ambit.url.host(input.args.limit) == "evil"`:    "ambit.url.host: invalid argument(s)",
-		`ambit.url.host(input.args.path, 1, 2)`:         "ambit.url.host: arity mismatch",
-	} {
-		policy := "package ambit.tools.file_read\n\ndeny contains " + entryM + " if " + condition + "\n"
-		assert.ErrorContains(t, Check(dir("r.rego", policy)), want, condition)
-	}
 }
 
 // FuzzURL holds that a host is the one that net/url finds, in one spelling, and
