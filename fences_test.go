@@ -32,7 +32,13 @@ var fences = map[string][]string{
 	"internal/buildcache": {},
 	"internal/warmcall":   {"runtime", "@runtime"},
 
-	"policies": {},
+	"internal/rego/functions": {"*"},
+	"internal/rego/policydir": {"policies", "internal/rego/functions", "internal/rego/schema", "runtime/consent", "@runtime/consent", "*"},
+	"internal/rego/regotest":  {"dsl", "@dsl", "gen", "@gen"},
+	"internal/rego/schema":    {"runtime/wire/..."},
+
+	"policies":      {},
+	"policies/lint": {"internal/rego/policydir", "@internal/rego/policydir"},
 
 	"runtime/wire":          {"runtime/wire/internal/..."},
 	"runtime/rules":         {},
@@ -45,7 +51,7 @@ var fences = map[string][]string{
 	"runtime/host":          {"@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
 	"runtime/inbox":         {"runtime", "@runtime", "runtime/internal/oslock", "golang.org/x/sys"},
 	"runtime/mutants":       {},
-	"runtime/opa":           {"runtime", "@runtime", "policies", "*"},
+	"runtime/opa":           {"runtime", "@runtime", "policies/lint", "@policies/lint"},
 	"runtime/replay":        {"runtime", "@runtime", "runtime/internal/simclock", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
 	"runtime/runtimetest":   {"runtime/journal", "@runtime/journal"},
 	"runtime/scenario":      {"runtime", "@runtime", "runtime/internal/simclock", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},

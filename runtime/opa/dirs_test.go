@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/policies"
 	"github.com/ambit-tools/ambit/runtime"
 )
@@ -23,8 +25,8 @@ const limitPolicy = "package ambit.policies.limits\n\ndeny contains {\"code\": \
 // Directories decide together: rules add up, data and helpers are shared, files
 // of the same path are told apart.
 func TestJoinedDirectories(t *testing.T) {
-	own := dir("o.rego", org(ClosedPolicy), "limits/data.json", `{"writes": 3}`)
-	shared := folder("o.rego", limitPolicy, "limits/data.json", `{"reads": 2}`)
+	own := regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy), "limits/data.json", `{"writes": 3}`)
+	shared := regotest.Folder("o.rego", limitPolicy, "limits/data.json", `{"reads": 2}`)
 	reg := registryOf(t, specs())
 	p, err := Load(policies.Join(policies.Dir{FS: own}, policies.Dir{Name: "/etc/org", FS: shared}), reg)
 	require.NoError(t, err)
@@ -37,11 +39,11 @@ func TestJoinedDirectories(t *testing.T) {
 }
 
 func TestJoinedRevision(t *testing.T) {
-	own, shared := dir("o.rego", org(ClosedPolicy)), folder("limits/data.json", `{"reads": 2}`)
+	own, shared := regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy)), regotest.Folder("limits/data.json", `{"reads": 2}`)
 	revision := func(fsys fs.FS) string {
-		src, err := readSource(fsys)
+		src, err := policydir.ReadSource(fsys)
 		require.NoError(t, err)
-		return src.revision
+		return src.Revision
 	}
 	alone := revision(own)
 	assert.Equal(t, alone, revision(policies.Join(policies.Dir{FS: own})))
@@ -50,20 +52,20 @@ func TestJoinedRevision(t *testing.T) {
 	assert.NotEqual(t, alone, both)
 	assert.Equal(t, both, revision(policies.Join(policies.Dir{Name: "a", FS: own}, policies.Dir{Name: "b", FS: shared})))
 	assert.NotEqual(t, both, revision(policies.Join(policies.Dir{Name: "b", FS: shared}, policies.Dir{Name: "a", FS: own})), "the order names the directories")
-	assert.NotEqual(t, both, revision(policies.Join(policies.Dir{FS: own}, policies.Dir{Name: "x", FS: folder("limits/data.json", `{"reads": 3}`)})))
+	assert.NotEqual(t, both, revision(policies.Join(policies.Dir{FS: own}, policies.Dir{Name: "x", FS: regotest.Folder("limits/data.json", `{"reads": 3}`)})))
 }
 
 // Declarations that are not those of the program are named where they are.
 func TestStaleJoinedDirectories(t *testing.T) {
 	changed := specs()
 	changed[0].Pin = "sha256:other"
-	_, err := Load(policies.Join(policies.Dir{Name: "org", FS: folder()}, policies.Dir{Name: "shop/policy", FS: dir()}), registryOf(t, changed))
+	_, err := Load(policies.Join(policies.Dir{Name: "org", FS: regotest.Folder()}, policies.Dir{Name: "shop/policy", FS: regotest.Dir()}), registryOf(t, changed))
 	assert.ErrorContains(t, err, `shop/policy/ambit_gen/data.json: the tool "file_read" was declared anew`)
 }
 
 // A joined file system opens what an error or a decision names.
 func TestOpenJoinedDirectories(t *testing.T) {
-	joined := policies.Join(policies.Dir{FS: folder("o.rego", "own")}, policies.Dir{Name: "../org", FS: folder("a/o.rego", "shared")}, policies.Dir{Name: "none"})
+	joined := policies.Join(policies.Dir{FS: regotest.Folder("o.rego", "own")}, policies.Dir{Name: "../org", FS: regotest.Folder("a/o.rego", "shared")}, policies.Dir{Name: "none"})
 	for name, want := range map[string]string{"o.rego": "own", "../org/a/o.rego": "shared"} {
 		got, err := fs.ReadFile(joined, name)
 		require.NoError(t, err, name)
@@ -77,8 +79,8 @@ func TestOpenJoinedDirectories(t *testing.T) {
 
 // Tests of all directories run against all of them.
 func TestTestsOfJoinedDirectories(t *testing.T) {
-	own := policies.Dir{Name: "own", FS: dir("o.rego", org(ClosedPolicy), "o_test.rego", passingTest)}
-	shared := policies.Dir{Name: "org", FS: folder("o.rego", limitPolicy, "limits/data.json", `{"reads": 2}`, "o_test.rego",
+	own := policies.Dir{Name: "own", FS: regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy), "o_test.rego", passingTest)}
+	shared := policies.Dir{Name: "org", FS: regotest.Folder("o.rego", limitPolicy, "limits/data.json", `{"reads": 2}`, "o_test.rego",
 		"package ambit.policies.limits_test\n\ntest_limit if count(data.ambit.policies.limits.deny) == 1 with input as {\"tool\": {\"name\": \"file_read\"}, \"args\": {\"path\": \"abc\"}}\n")}
 	report, err := Test(t.Context(), policies.Join(own, shared), TestOptions{})
 	require.NoError(t, err)
@@ -94,8 +96,8 @@ func TestTestsOfJoinedDirectories(t *testing.T) {
 func TestWatchJoinedDirectories(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	own, shared := t.TempDir(), t.TempDir()
-	write(t, own, dir())
-	write(t, shared, folder("limits/data.json", `{"reads": 2}`))
+	write(t, own, regotest.Dir())
+	write(t, shared, regotest.Folder("limits/data.json", `{"reads": 2}`))
 	rules := policies.Join(policies.Dir{FS: os.DirFS(own)}, policies.Dir{Name: "org", FS: os.DirFS(shared)})
 	reg := registryOf(t, specs())
 	p, err := Load(rules, reg)
@@ -108,7 +110,7 @@ func TestWatchJoinedDirectories(t *testing.T) {
 			ticks(3)
 			assert.Empty(t, reports(), "nothing changed")
 
-			require.NoError(t, os.WriteFile(policy, []byte(org(ClosedPolicy)), 0o644))
+			require.NoError(t, os.WriteFile(policy, []byte(regotest.Org(regotest.ClosedPolicy)), 0o644))
 			ticks(2)
 			assert.Equal(t, []error{nil}, reports())
 			d := decide(t, p, in)
@@ -144,8 +146,8 @@ func TestWatchJoinedDirectories(t *testing.T) {
 // Reloads of joined directories while decisions run.
 func TestReloadJoinedDirectories(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	own := policies.Dir{FS: dir()}
-	open, closed := policies.Join(own, policies.Dir{Name: "org", FS: folder()}), policies.Join(own, policies.Dir{Name: "org", FS: folder("o.rego", org(ClosedPolicy))})
+	own := policies.Dir{FS: regotest.Dir()}
+	open, closed := policies.Join(own, policies.Dir{Name: "org", FS: regotest.Folder()}), policies.Join(own, policies.Dir{Name: "org", FS: regotest.Folder("o.rego", regotest.Org(regotest.ClosedPolicy))})
 	reg := registryOf(t, specs())
 	p, err := Load(open, reg)
 	require.NoError(t, err)

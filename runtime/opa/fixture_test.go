@@ -11,6 +11,7 @@ import (
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -18,7 +19,7 @@ import (
 // generate returns the policy directory that ambit generate writes for a
 // declaration, and the tools.
 func generate(declaration string) (fstest.MapFS, []*runtime.Tool, error) {
-	fsys, err := Generate(declaration)
+	fsys, err := regotest.Generate(declaration)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,7 +33,7 @@ func generate(declaration string) (fstest.MapFS, []*runtime.Tool, error) {
 
 // generated is what the tools of the fixture declare.
 var generated = sync.OnceValue(func() []*runtime.Spec {
-	_, tools, err := generate(fixture)
+	_, tools, err := generate(regotest.Fixture)
 	if err != nil {
 		panic(err)
 	}
@@ -77,7 +78,7 @@ func registryOf(t testing.TB, specs []*runtime.Spec) *runtime.Registry {
 func load(t testing.TB, pairs ...string) (*Policy, *runtime.Registry) {
 	t.Helper()
 	reg := registryOf(t, specs())
-	p, err := Load(dir(pairs...), reg)
+	p, err := Load(regotest.Dir(pairs...), reg)
 	require.NoError(t, err)
 	return p, reg
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -15,7 +16,7 @@ import (
 // object and refuses when the call succeeds, and asks it.
 func guardedCall(t testing.TB, call, extra string) (runtime.Decision, error) {
 	t.Helper()
-	p, reg := load(t, "o.rego", org(`deny contains {"code": "night", "message": "m"} if {
+	p, reg := load(t, "o.rego", regotest.Org(`deny contains {"code": "night", "message": "m"} if {
 	x := input.args.extra
 	result := `+call+`
 	is_string(json.marshal(result))

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -35,7 +36,7 @@ func TestWrongShapesFailTheDecision(t *testing.T) {
 		{"conflict", "deny contains {\"code\": \"night\", \"message\": m} if m\n\nm := \"a\" if input.args.extra.x\n\nm := \"b\" if input.args.extra.y", `{"extra":{"x":true,"y":true}}`, `eval_conflict_error`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p, reg := load(t, "o.rego", org(test.rule))
+			p, reg := load(t, "o.rego", regotest.Org(test.rule))
 			d, err := p.Decide(t.Context(), call(t, reg, "file_read", test.args))
 			require.ErrorContains(t, err, test.want)
 			assert.Equal(t, runtime.Decision{Revision: p.Revision()}, d, "an error decides nothing")
@@ -73,7 +74,7 @@ const runaway = `deny contains {"code": "night", "message": "m"} if {
 
 // TestRunawayPolicyIsStopped stops a policy that would take days.
 func TestRunawayPolicyIsStopped(t *testing.T) {
-	p, reg := load(t, "o.rego", org(runaway))
+	p, reg := load(t, "o.rego", regotest.Org(runaway))
 	in := call(t, reg, "file_read", `{"path":"a"}`)
 	ctx, stop := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errors.New("too slow"))
 	defer stop()

@@ -28,12 +28,12 @@ func Inspect(ctx context.Context, fsys fs.FS) (*Inspection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := newGeneration(c.bundle); err != nil {
+	if _, err := newGeneration(c.Bundle); err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
 	report, err := runTests(ctx, c, TestOptions{})
 	if err != nil {
 		return nil, err
 	}
-	return &Inspection{Warnings: c.Warnings(), Closed: c.Closed()}, c.src.show(report.err())
+	return &Inspection{Warnings: c.Warnings(), Closed: c.Closed()}, c.Src.Show(report.err())
 }

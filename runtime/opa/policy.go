@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -29,7 +31,7 @@ type Policy struct {
 type decider struct {
 	*generation
 	names  *names
-	askers map[string][]asker // by the id of what they ask
+	askers map[string][]policydir.Asker // by the id of what they ask
 }
 
 // An Option changes how a Policy works.
@@ -54,20 +56,20 @@ func Load(fsys fs.FS, reg *runtime.Registry, opts ...Option) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, p.use(c.bundle)
+	return p, p.use(c.Bundle)
 }
 
 // checked reads and checks a policy directory.
-func checked(fsys fs.FS) (*Checked, error) {
-	src, err := readSource(fsys)
+func checked(fsys fs.FS) (*lint.Checked, error) {
+	src, err := policydir.ReadSource(fsys)
 	if err != nil {
 		return nil, err
 	}
-	return Source(src)
+	return lint.Source(src)
 }
 
 // use makes a bundle the one that decides.
-func (p *Policy) use(b *bundle) error {
+func (p *Policy) use(b *policydir.Bundle) error {
 	g, err := newGeneration(b)
 	if err != nil {
 		return err
@@ -75,7 +77,7 @@ func (p *Policy) use(b *bundle) error {
 	if err := g.stale(p.reg); err != nil {
 		return err
 	}
-	p.current.Store(&decider{g, newNames(p.reg, b), b.askers()})
+	p.current.Store(&decider{g, newNames(p.reg, b), b.Askers()})
 	return nil
 }
 
@@ -85,7 +87,7 @@ func (p *Policy) use(b *bundle) error {
 func (p *Policy) Reload(fsys fs.FS) error {
 	p.reload.Lock()
 	defer p.reload.Unlock()
-	src, err := readSource(fsys)
+	src, err := policydir.ReadSource(fsys)
 	if err != nil {
 		return err
 	}
@@ -93,8 +95,8 @@ func (p *Policy) Reload(fsys fs.FS) error {
 }
 
 // replace activates a source, when its tests pass. Its caller holds p.reload.
-func (p *Policy) replace(src *source) error {
-	c, err := Source(src)
+func (p *Policy) replace(src *policydir.Source) error {
+	c, err := lint.Source(src)
 	if err != nil {
 		return err
 	}
@@ -103,9 +105,9 @@ func (p *Policy) replace(src *source) error {
 		return err
 	}
 	if err := report.err(); err != nil {
-		return c.src.show(err)
+		return c.Src.Show(err)
 	}
-	if err := p.use(c.bundle); err != nil {
+	if err := p.use(c.Bundle); err != nil {
 		return err
 	}
 	for _, f := range p.after {
@@ -125,7 +127,7 @@ func (p *Policy) OnReload(f func()) {
 }
 
 // Revision names the content of the active policies.
-func (p *Policy) Revision() string { return p.current.Load().src.revision }
+func (p *Policy) Revision() string { return p.current.Load().Src.Revision }
 
 // Decide judges one call.
 func (p *Policy) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
@@ -153,7 +155,7 @@ func (p *Policy) Explain(ctx context.Context, in *runtime.PolicyInput) (Explanat
 // evaluate asks the policies about one call.
 func (p *Policy) evaluate(ctx context.Context, in *runtime.PolicyInput) (answers, string, error) {
 	d := p.current.Load()
-	revision := d.src.revision
+	revision := d.Src.Revision
 	if err := d.known(in); err != nil {
 		return answers{}, revision, err
 	}
@@ -186,9 +188,9 @@ func (d *decider) known(in *runtime.PolicyInput) error {
 // tool. A grant that a rule asked for ends with the rule.
 func (p *Policy) Asks(tool, id string) bool {
 	d := p.current.Load()
-	if id == declaredAsk {
-		consent := d.declared.Tools[tool].Consent
+	if id == policydir.DeclaredAsk {
+		consent := d.Declared.Tools[tool].Consent
 		return consent != nil && consent.Ask == "always"
 	}
-	return slices.ContainsFunc(d.askers[id], func(a asker) bool { return a.kind == orgPackage || a.name == tool })
+	return slices.ContainsFunc(d.askers[id], func(a policydir.Asker) bool { return a.Kind == policydir.OrgPackage || a.Name == tool })
 }

@@ -6,22 +6,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/wire"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // The checks say of a place in the output and of a value in the input what the
 // engine does.
 func TestPublishedSchemasAreTheEngines(t *testing.T) {
-	fsys, tools, err := generate(shop)
+	fsys, tools, err := generate(regotest.Shop)
 	require.NoError(t, err)
-	src, err := readSource(fsys)
+	src, err := policydir.ReadSource(fsys)
 	require.NoError(t, err)
-	b := &bundle{src: src}
-	var errs Errors
-	b.readPublished(&errs)
+	b := &policydir.Bundle{Src: src}
+	var errs policydir.Errors
+	b.ReadPublished(&errs)
 	require.Empty(t, errs)
 	for _, tool := range tools {
 		if tool.Name() != "pay" {
@@ -29,7 +32,7 @@ func TestPublishedSchemasAreTheEngines(t *testing.T) {
 		}
 		for _, text := range payInputs() {
 			_, want := tool.Decode([]byte(text))
-			assert.ElementsMatch(t, places(want), places(b.published["pay"].input.violations([]byte(text))), text)
+			assert.ElementsMatch(t, places(want), places(b.Published["pay"].Input.Violations([]byte(text))), text)
 		}
 	}
 	reg, err := runtime.NewRegistry(tools...)
@@ -38,7 +41,7 @@ func TestPublishedSchemasAreTheEngines(t *testing.T) {
 		names, err := wire.ParsePointer(pointer)
 		require.NoError(t, err)
 		out := masked(t, reg, pointer)
-		assert.Equal(t, out.Reason == runtime.ReasonPolicyError, !b.published["pay"].output.leads(names), "%q: %s", pointer, out.Message)
+		assert.Equal(t, out.Reason == runtime.ReasonPolicyError, !b.Published["pay"].Output.Leads(names), "%q: %s", pointer, out.Message)
 	}
 }
 
@@ -73,7 +76,7 @@ func payInputs() []string {
 // masked calls pay under a policy that masks a place of the output.
 func masked(t *testing.T, reg *runtime.Registry, pointer string) runtime.Outcome {
 	t.Helper()
-	args, err := json.Marshal(object{"pointers": []string{pointer}})
+	args, err := json.Marshal(regotest.Object{"pointers": []string{pointer}})
 	require.NoError(t, err)
 	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow, Obligations: []runtime.Obligation{{Code: "redact_output", Args: args}}}, nil

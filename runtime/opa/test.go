@@ -11,12 +11,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ambit-tools/ambit/policies"
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/cover"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/tester"
+
+	"github.com/ambit-tools/ambit/internal/rego/functions"
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies"
+	"github.com/ambit-tools/ambit/policies/lint"
 )
 
 // TestOptions says which tests of a policy directory run, and how long each may take.
@@ -70,11 +74,11 @@ func (r *TestReport) Failed() []TestResult {
 
 // err reports the tests that did not pass.
 func (r *TestReport) err() error {
-	var errs Errors
+	var errs policydir.Errors
 	for _, t := range r.Failed() {
 		errs = append(errs, &policies.Diagnostic{File: t.File, Line: t.Line, Message: t.Name + " did not pass: " + t.Message, Hint: "ambit policy test shows what it printed"})
 	}
-	return errs.err()
+	return errs.Err()
 }
 
 // Test checks a policy directory and runs the tests in its _test.rego files
@@ -91,23 +95,23 @@ func Test(ctx context.Context, fsys fs.FS, opts TestOptions) (*TestReport, error
 }
 
 // runTests runs the tests of checked policies, those of the library left out.
-func runTests(ctx context.Context, c *Checked, opts TestOptions) (*TestReport, error) {
+func runTests(ctx context.Context, c *lint.Checked, opts TestOptions) (*TestReport, error) {
 	if err := c.CheckTests(); err != nil {
 		return nil, err
 	}
-	return runModules(ctx, c.bundle, c.testModules(), opts, func(f file) bool { return !f.library && !f.generated() && !f.test() })
+	return runModules(ctx, c.Bundle, c.TestModules(), opts, func(f policydir.File) bool { return !f.Library && !f.Generated() && !f.Test() })
 }
 
 // runModules runs the tests in modules; covered chooses the files whose coverage is reported.
-func runModules(ctx context.Context, b *bundle, modules map[string]*ast.Module, opts TestOptions, covered func(file) bool) (*TestReport, error) {
+func runModules(ctx context.Context, b *policydir.Bundle, modules map[string]*ast.Module, opts TestOptions, covered func(policydir.File) bool) (*TestReport, error) {
 	coverage := cover.New()
-	store := inmem.NewFromObjectWithOpts(b.data, inmem.OptRoundTripOnWrite(false))
-	compiler := testCompiler()
+	store := inmem.NewFromObjectWithOpts(b.Data, inmem.OptRoundTripOnWrite(false))
+	compiler := policydir.TestCompiler()
 	report := &TestReport{}
 	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		results, err := tester.NewRunner().
 			SetCompiler(compiler).
-			AddCustomBuiltins(testedBuiltins()).
+			AddCustomBuiltins(functions.Tested()).
 			SetStore(store).
 			SetModules(modules).
 			SetCoverageQueryTracer(coverage).
@@ -126,9 +130,9 @@ func runModules(ctx context.Context, b *bundle, modules map[string]*ast.Module, 
 		return ctx.Err()
 	})
 	if _, ok := errors.AsType[ast.Errors](err); ok {
-		var errs Errors
-		b.addOPA(&errs, "", err)
-		return nil, b.src.show(errs.err())
+		var errs policydir.Errors
+		b.AddOPA(&errs, "", err)
+		return nil, b.Src.Show(errs.Err())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("running the tests: %w", err)
@@ -168,14 +172,14 @@ func testResult(r *tester.Result) TestResult {
 }
 
 // reportCoverage adds the coverage of the chosen files to a report.
-func reportCoverage(b *bundle, report *TestReport, found cover.Report, chosen func(file) bool) {
+func reportCoverage(b *policydir.Bundle, report *TestReport, found cover.Report, chosen func(policydir.File) bool) {
 	covered, all := 0, 0
-	for _, f := range b.src.files {
-		if b.parsed[f.name] == nil || !chosen(f) {
+	for _, f := range b.Src.Files {
+		if b.Parsed[f.Name] == nil || !chosen(f) {
 			continue
 		}
-		c := FileCoverage{File: f.name, Coverage: 100}
-		if r := found.Files[f.name]; r != nil {
+		c := FileCoverage{File: f.Name, Coverage: 100}
+		if r := found.Files[f.Name]; r != nil {
 			lines := r.CoveredLines + r.NotCoveredLines
 			covered, all = covered+r.CoveredLines, all+lines
 			if lines > 0 {

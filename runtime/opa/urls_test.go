@@ -4,10 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A URL without an answer denies the call, whichever way the rule is written.
@@ -29,7 +31,7 @@ func TestURLsInPolicies(t *testing.T) {
 		{blockHosts, "evil.example", "error: ambit.url.host: not an absolute URL"},
 		{denyHosts, "%", "error: ambit.url.host: not a URL"},
 	} {
-		p, reg := load(t, "o.rego", org(test.rule))
+		p, reg := load(t, "o.rego", regotest.Org(test.rule))
 		d, err := p.Decide(t.Context(), call(t, reg, "file_read", `{"path":`+ast.String(test.url).String()+`}`))
 		got := d.Effect.String()
 		for _, denial := range d.Denials {

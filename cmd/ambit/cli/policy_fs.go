@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ambit-tools/ambit/policies"
 	"github.com/spf13/cobra"
 	"golang.org/x/tools/txtar"
+
+	"github.com/ambit-tools/ambit/policies"
 )
 
 const (
