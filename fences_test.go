@@ -37,8 +37,9 @@ var fences = map[string][]string{
 	"internal/rego/regotest":  {"dsl", "@dsl", "gen", "@gen"},
 	"internal/rego/schema":    {"runtime/wire/..."},
 
-	"policies":      {},
-	"policies/lint": {"internal/rego/policydir", "@internal/rego/policydir"},
+	"policies":          {},
+	"policies/examples": {},
+	"policies/lint":     {"internal/rego/policydir", "@internal/rego/policydir"},
 
 	"runtime/wire":          {"runtime/wire/internal/..."},
 	"runtime/rules":         {},
