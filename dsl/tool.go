@@ -119,7 +119,7 @@ func limitsLevel() level[Limits] {
 			read: func(p *parser, n *node, l *Limits) { l.Memory = p.size(n, "limits.memory") }},
 		{name: "concurrency", is: wordCount, doc: "Most calls at once in one executor.", without: "no limit", rules: "6.3",
 			read: func(p *parser, n *node, l *Limits) { l.Concurrency = p.count(n, "limits.concurrency", 1) }},
-		{name: "queue", is: wordCount, doc: "Most calls that wait for one of these; more are at_capacity at once.", without: "4 times concurrency", rules: "6.3",
+		{name: "queue", is: wordBound, doc: "Most calls that wait for one of these; more are at_capacity at once.", without: "4 times concurrency", rules: "6.3",
 			read: func(p *parser, n *node, l *Limits) { l.Queue = cmp.Or(p.count(n, "limits.queue", 0), NoQueue) }},
 	}}
 }
