@@ -20,7 +20,7 @@ nightly: ## run the slow batteries, the bars and longer fuzzing (.ci/nightly)
 generate: ## write the generated code of the examples and scripts anew
 	go generate ./...
 
-cover: ## run the short tests and print the coverage of each function
+cover: ## run the short tests and print the coverage of each package and function
 	go test -short -coverprofile=cover.out ./...
 	go tool cover -func=cover.out
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,24 +56,56 @@ func TestBatteriesAreListed(t *testing.T) {
 	})
 }
 
-// TestTestsOfTheDocs: a promise that names the test that shows it names one that
-// there is.
+// TestTestsOfTheDocs: a promise names tests that exist. A name with a directory before
+// it is a test there, below runtime where the directory is not at the root. A plain name
+// is a test of any package, file.yaml/name a case of runtime/scenario, and file.txtar a
+// script.
 func TestTestsOfTheDocs(t *testing.T) {
-	var code strings.Builder
-	eachGoFile(t, func(path string, _ *ast.File, _ *token.FileSet) {
-		if strings.HasSuffix(path, "_test.go") || strings.Contains(path, "runtimetest") {
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			code.Write(text)
-		}
-	})
+	known := testNames(t)
 	pages, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
+	named := regexp.MustCompile(`\b(?:[a-z][a-z/]*\.)?(?:Test|Fuzz)[A-Z]\w+|\b[a-z]+\.yaml/[a-z][a-z-]+|\b[a-z_]+\.txtar\b`)
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
-		for _, name := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(string(text), -1) {
-			require.Contains(t, code.String(), "func "+name, "%s names %s", page, name)
+		found := named.FindAllString(string(text), -1)
+		for _, name := range found {
+			require.True(t, known[name], "%s names %s", page, name)
+		}
+		if slices.Contains([]string{"rules.md", "consent.md", "policies.md", "durability.md"}, filepath.Base(page)) {
+			require.Greater(t, len(found), 40, "%s names the tests of its promises", page)
 		}
 	}
+}
+
+// testNames returns the tests of the module by each name that a page may have for them.
+func testNames(t *testing.T) map[string]bool {
+	known := map[string]bool{}
+	eachGoFile(t, func(path string, file *ast.File, _ *token.FileSet) {
+		if !strings.HasSuffix(path, "_test.go") && !strings.Contains(path, "runtimetest") {
+			return
+		}
+		dir := filepath.ToSlash(filepath.Dir(path))
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil {
+				known[f.Name.Name], known[dir+"."+f.Name.Name] = true, true
+				known[strings.TrimPrefix(dir, "runtime/")+"."+f.Name.Name] = true
+			}
+		}
+	})
+	cases, err := filepath.Glob("runtime/scenario/testdata/*.yaml")
+	require.NoError(t, err)
+	for _, path := range cases {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`(?m)^- name: (\S+)`).FindAllStringSubmatch(string(text), -1) {
+			known[filepath.Base(path)+"/"+m[1]] = true
+		}
+	}
+	scripts, err := filepath.Glob("testscripts/*.txtar")
+	require.NoError(t, err)
+	for _, path := range scripts {
+		known[filepath.Base(path)] = true
+	}
+	return known
 }

@@ -97,6 +97,7 @@ import (
 
 	"SHOP"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
 

@@ -12,8 +12,8 @@ import (
 // timed are the functions of tests that look at the clock of the machine or set a
 // deadline by it, with the reason why a slow machine does not make them fail.
 var timed = map[string]string{
-	"runtime/chaos_test.go: chaos":                            "runs in a bubble of synctest",
-	"runtime/shutdown_test.go: within":                        "is called in bubbles of synctest",
+	"runtime/engine/chaos_test.go: chaos":                     "runs in a bubble of synctest",
+	"runtime/engine/shutdown_test.go: within":                 "is called in bubbles of synctest",
 	"runtime/opa/hostile_test.go: TestRunawayPolicyIsStopped": "the deadline has to pass",
 	"runtime/opa/guard_hostile_linux_test.go: hostileProcess": "an evaluation that is stopped is as good as one that ends",
 }

@@ -11,7 +11,7 @@ func consentLevel() level[Consent] {
 			read: func(p *parser, n *node, c *Consent) { c.Ask = p.choice(n, "consent.ask", asks...) }},
 		{name: "message", is: wordProse, doc: "What approvers read; {member} stands for a member of the input.", without: "none", rules: "5.7",
 			read: func(p *parser, n *node, c *Consent) { c.Message, _ = p.prose(n, "consent.message") }},
-		{name: "approvers", is: wordNames, doc: "Who may answer.", without: "anyone but the caller", rules: "5.5",
+		{name: "approvers", is: wordNames, doc: "Ids of the approvers that may answer.", without: "any approver but the principal", rules: "5.5",
 			read: func(p *parser, n *node, c *Consent) { c.Approvers = p.filled(n, "consent.approvers", nil) }},
 		{name: "timeout", is: wordDuration, doc: "How long a request waits for an answer.", without: "5m", rules: "5.4",
 			read: func(p *parser, n *node, c *Consent) { c.Timeout = p.duration(n, "consent.timeout") }},
@@ -23,11 +23,11 @@ func consentLevel() level[Consent] {
 			}},
 		{name: "max_for", is: wordDuration, doc: "The longest time for which an approver may grant.", without: "24h", rules: "5.3",
 			read: func(p *parser, n *node, c *Consent) { c.MaxFor = p.duration(n, "consent.max_for") }},
-		{name: "preview", is: wordFlag, doc: "The handler shows what the call would do; that is approved with it.", without: "false", rules: "5.2",
+		{name: "preview", is: wordFlag, doc: "The handler shows what the call would do; approvers see it and approve it with the call.", without: "false", rules: "5.2",
 			read: func(p *parser, n *node, c *Consent) { c.Preview = p.flag(n, "consent.preview") }},
 		{name: "allow_edit", is: wordFlag, doc: "An approver may change the arguments.", without: "false", rules: "5.2",
 			read: func(p *parser, n *node, c *Consent) { c.AllowEdit = p.flag(n, "consent.allow_edit") }},
-		{name: "allow_self", is: wordFlag, doc: "The caller may approve.", without: "false", rules: "5.5",
+		{name: "allow_self", is: wordFlag, doc: "The principal may approve its own calls.", without: "false", rules: "5.5",
 			read: func(p *parser, n *node, c *Consent) { c.AllowSelf = p.flag(n, "consent.allow_self") }},
 		{name: "reveal", is: wordNames, doc: "x-sensitive members of the input that approvers see.", without: "none", rules: "5.9",
 			read: func(p *parser, n *node, c *Consent) { c.Reveal = p.filled(n, "consent.reveal", nil) }},
@@ -92,9 +92,9 @@ func (p *parser) checkReveal(n *node, t *Tool) {
 
 func artifactLevel() level[Artifact] {
 	return level[Artifact]{def: "artifact", what: "artifact", keys: keys[Artifact]{
-		{name: "over", is: wordCount, doc: "Characters, of the output as JSON, above which it is stored aside.", without: "12000", rules: "8",
+		{name: "over", is: wordCount, doc: "Characters, of the output as JSON, above which the executor stores it as an artifact.", without: "12000", rules: "8",
 			read: func(p *parser, n *node, a *Artifact) { a.Over = p.count(n, "artifact.over", 1) }},
-		{name: "type", required: true, is: wordMedia, doc: "Media type of what the output holds, for whoever shows it. What is stored is the output as JSON.",
+		{name: "type", required: true, is: wordMedia, doc: "Media type of what the output holds, for programs that show it. The store holds the output as JSON.",
 			read: func(p *parser, n *node, a *Artifact) { a.Type = p.mediaType(n) }},
 	}}
 }

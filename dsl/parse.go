@@ -107,7 +107,7 @@ func fileLevel() level[File] {
 			read: (*parser).parseReasons},
 		{name: "rules", is: mapping("setRules"), doc: "Rules of the whole set.", rules: "4",
 			read: (*parser).parseSetRules},
-		{name: "defaults", is: mapping("defaults"), doc: "What holds for the tools that do not say their own.", rules: "8",
+		{name: "defaults", is: mapping("defaults"), doc: "Values for the tools that have none of their own.", rules: "8",
 			read: func(*parser, *node, *File) {}},
 		{name: "tools", required: true, is: wordTools, doc: "The tools by name.",
 			read: (*parser).parseTools},

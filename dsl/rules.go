@@ -180,9 +180,9 @@ func (p *parser) parseCooldown(n *node, r *Rules) {
 
 func operationsLevel() level[AllowedOperations] {
 	return level[AllowedOperations]{def: "operations", what: "allowed_operations", keys: keys[AllowedOperations]{
-		{name: "arg", required: true, is: wordText, doc: "The member of the input, a string; absent is not allowed.", rules: "4.16",
+		{name: "arg", required: true, is: wordText, doc: "The member of the input, a string; a call without it is refused.", rules: "4.16",
 			read: func(p *parser, n *node, a *AllowedOperations) { a.Arg, _ = p.text(n, "rules.allowed_operations.arg") }},
-		{name: "values", required: true, is: wordNames, doc: "What it may be.", rules: "4.16",
+		{name: "values", required: true, is: wordNames, doc: "Its allowed values.", rules: "4.16",
 			read: func(p *parser, n *node, a *AllowedOperations) {
 				a.Values = p.filled(n, "rules.allowed_operations.values", nil)
 			}},

@@ -1,9 +1,8 @@
 package runtime
 
 import (
-	"fmt"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/enum"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -62,49 +61,30 @@ var (
 	effectNames     = [...]string{"deny", "ask", "allow"}
 )
 
-// nameOf returns names[i], or kind(i) for a value that has no name.
-func nameOf[T ~uint8](kind string, names []string, i T) string {
-	if int(i) < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("%s(%d)", kind, i)
-}
-
-// parseName sets p to the value that text names.
-func parseName[T ~uint8](kind string, names []string, text []byte, p *T) error {
-	for i, name := range names {
-		if name == string(text) {
-			*p = T(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown %s %q: want one of %q", kind, text, names)
-}
-
 // String returns the name of e in a declaration: read, write or destructive.
-func (e SideEffect) String() string { return nameOf("effect", sideEffectNames[:], e) }
+func (e SideEffect) String() string { return enum.Name("effect", sideEffectNames[:], e) }
 
 // MarshalText returns the name of e.
 func (e SideEffect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText sets e to the side effect that text names.
 func (e *SideEffect) UnmarshalText(text []byte) error {
-	return parseName("effect", sideEffectNames[:], text, e)
+	return enum.Parse("effect", sideEffectNames[:], text, e)
 }
 
 // String returns policy or always.
-func (a ConsentAsk) String() string { return nameOf("ask", consentAskNames[:], a) }
+func (a ConsentAsk) String() string { return enum.Name("ask", consentAskNames[:], a) }
 
 // MarshalText returns the name of a.
 func (a ConsentAsk) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // String returns deny, ask or allow.
-func (e Effect) String() string { return nameOf("effect", effectNames[:], e) }
+func (e Effect) String() string { return enum.Name("effect", effectNames[:], e) }
 
 // MarshalText returns the name of e.
 func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText sets e to the effect that text names.
 func (e *Effect) UnmarshalText(text []byte) error {
-	return parseName("effect", effectNames[:], text, e)
+	return enum.Parse("effect", effectNames[:], text, e)
 }

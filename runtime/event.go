@@ -1,6 +1,10 @@
 package runtime
 
-import "time"
+import (
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/enum"
+)
 
 // A State is the state of a call in its life cycle.
 type State uint8
@@ -23,13 +27,13 @@ var stateNames = [...]string{
 }
 
 // String returns the name of s, such as EXECUTING.
-func (s State) String() string { return nameOf("state", stateNames[:], s) }
+func (s State) String() string { return enum.Name("state", stateNames[:], s) }
 
 // MarshalText returns the name of s.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText sets s to the state that text names.
-func (s *State) UnmarshalText(text []byte) error { return parseName("state", stateNames[:], text, s) }
+func (s *State) UnmarshalText(text []byte) error { return enum.Parse("state", stateNames[:], text, s) }
 
 // Ended reports whether a call in state s has its outcome.
 func (s State) Ended() bool { return s >= StateCompleted }
@@ -76,7 +80,7 @@ var eventNames = [...]string{
 }
 
 // String returns the name of k, such as tool.started.
-func (k EventKind) String() string { return nameOf("event", eventNames[:], k) }
+func (k EventKind) String() string { return enum.Name("event", eventNames[:], k) }
 
 // MarshalText returns the name of k.
 func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }

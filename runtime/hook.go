@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 
+	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -35,7 +36,7 @@ type Reconcile[In any] struct {
 }
 
 // WithUndo makes a tool undoable: the result of prepare is stored before the handler runs, and undo
-// reverses the call (Session.Undo). After a restart of the executor, State and Output are decoded
+// reverses the call (engine.Session.Undo). After a restart of the executor, State and Output are decoded
 // by the rules state and output.
 func WithUndo[In, State, Out any, PI typed[In], PS stored[State], PO stored[Out]](
 	state, output *wire.ObjectRule,
@@ -44,14 +45,14 @@ func WithUndo[In, State, Out any, PI typed[In], PS stored[State], PO stored[Out]
 	return func(h *hooks) {
 		h.outputs = append(h.outputs, (*Out)(nil))
 		h.recall(reflect.TypeFor[State](), state, reflect.TypeFor[Out](), output)
-		h.prepare = func(ctx context.Context, in wire.Value) (wire.Value, error) {
+		h.Prepare = func(ctx context.Context, in wire.Value) (wire.Value, error) {
 			state, err := prepare(ctx, (*In)(in.(PI)))
 			if err != nil || state == nil {
 				return nil, err
 			}
 			return PS(state), nil
 		}
-		h.undo = func(ctx context.Context, callID string, input, state, output wire.Value) error {
+		h.Undo = func(ctx context.Context, callID string, input, state, output wire.Value) error {
 			u := &Undo[In, State, Out]{CallID: callID, Input: (*In)(input.(PI))}
 			if state != nil {
 				u.State = (*State)(state.(PS))
@@ -70,21 +71,29 @@ func (h *hooks) recall(state reflect.Type, stateRule *wire.ObjectRule, output re
 	if stateRule == nil || outputRule == nil {
 		h.err = errors.New("a rule that WithUndo is given is nil")
 	}
-	h.decodeState, h.decodeOutput = decoder(state, stateRule), decoder(output, outputRule)
+	h.DecodeState, h.DecodeOutput = decoder(state, stateRule), decoder(output, outputRule)
 }
 
 // WithPreview gives a tool a preview, which has no effects. The executor makes it for the approvers
 // of a call, and again before the call runs. A call whose preview has changed by then does not run.
 func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Preview, error)) ToolOption[PI] {
 	return func(h *hooks) {
-		h.preview = func(ctx context.Context, in wire.Value) (Preview, error) {
+		h.Preview = erasePreview(func(ctx context.Context, in wire.Value) (Preview, error) {
 			return preview(ctx, (*In)(in.(PI)))
-		}
+		})
+	}
+}
+
+// erasePreview returns preview without the type of its result.
+func erasePreview(preview func(context.Context, wire.Value) (Preview, error)) func(context.Context, wire.Value) (string, string, error) {
+	return func(ctx context.Context, in wire.Value) (mediaType, text string, err error) {
+		p, err := preview(ctx, in)
+		return p.MediaType, p.Text, err
 	}
 }
 
 // WithReconcile gives a tool a handler that finds out what an interrupted call did.
-// Executor.Recover calls it for every call whose outcome is unknown. The output that it returns is
+// engine.Executor.Recover calls it for every call whose outcome is unknown. The output that it returns is
 // that of the call. ErrNothingHappened says that the call had no effect; after any other error the
 // call stays unknown.
 //
@@ -95,7 +104,8 @@ func WithReconcile[In, Out any, PI typed[In], PO typed[Out]](
 ) ToolOption[PI] {
 	return func(h *hooks) {
 		h.outputs = append(h.outputs, (*Out)(nil))
-		h.reconcile = func(ctx context.Context, info *CallInfo, input wire.Value) (wire.Value, error) {
+		h.Reconcile = func(ctx context.Context, i callctx.Info, input wire.Value) (wire.Value, error) {
+			info := CallInfoOf(i)
 			out, err := reconcile(ctx, &Reconcile[In]{CallID: info.ID, Input: (*In)(input.(PI)), Key: info.Key(), Fence: info.Fence})
 			if err != nil || out == nil {
 				return nil, err

@@ -30,15 +30,3 @@ func digestOf(texts ...string) rules.Digest {
 	}
 	return sha256.Sum256(b)
 }
-
-// recallKey sets the key of a call of an earlier process. The code of the tool walks the arguments,
-// and may panic.
-func (c *call) recallKey() {
-	defer func() { _ = recover() }() // the key is then derived from the ids of the session and the call
-	if c.final == nil || c.tool.spec.Idempotency == nil {
-		return
-	}
-	if key, err := c.keyDigest(c.final); err == nil {
-		c.effect = key
-	}
-}

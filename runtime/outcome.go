@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/enum"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -27,14 +28,14 @@ var outcomeNames = [...]string{
 }
 
 // String returns the name of k, such as timed_out.
-func (k OutcomeKind) String() string { return nameOf("outcome", outcomeNames[:], k) }
+func (k OutcomeKind) String() string { return enum.Name("outcome", outcomeNames[:], k) }
 
 // MarshalText returns the name of k.
 func (k OutcomeKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText sets k to the kind that text names.
 func (k *OutcomeKind) UnmarshalText(text []byte) error {
-	return parseName("outcome", outcomeNames[:], text, k)
+	return enum.Parse("outcome", outcomeNames[:], text, k)
 }
 
 // An Outcome is how a call ended. All callers that ask for the call share it and must not change

@@ -3,8 +3,6 @@ package runtime
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 )
 
 // A CallKey names the transaction of a call, or that of its undo.
@@ -56,28 +54,10 @@ type ForeignPart interface {
 // committed. Any other error says that it has not.
 var ErrMaybeCommitted = errors.New("it is not known whether it was committed")
 
-// WithParticipant adds a participant under a name. The journal identifies the participant by the
-// name, which must therefore never change.
-func WithParticipant(name string, p Participant) Option {
-	return func(e *Executor) { e.participants = append(e.participants, participant{name, p}) }
-}
-
-// A participant is a Participant with its name.
-type participant struct {
-	name string
-	Participant
-}
-
 // PartOf returns the part at p of the call that ctx was made for, and begins it if necessary. p
 // must be a participant of the executor. Once the call has its outcome, or the attempt is over, the
 // error is ErrFenced.
-func PartOf(ctx context.Context, p Participant) (Part, error) {
-	at := contextOf(ctx)
-	if at == nil {
-		return nil, ErrNoCall
-	}
-	return at.call.part(at, p)
-}
+func PartOf(ctx context.Context, p Participant) (Part, error) { return partOf(ctx, p, false) }
 
 // ErrReadOnly says that the handler of a tool of effect read tried to write.
 var ErrReadOnly = errors.New("the tool is declared effect: read: declare effect: write, or read without the transaction of the call")
@@ -85,105 +65,13 @@ var ErrReadOnly = errors.New("the tool is declared effect: read: declare effect:
 // WritePartOf is PartOf for a handler that is about to write. In a call, or an undo, of a tool
 // whose effect is read the error is ErrReadOnly, and no part is begun: recovery, consent and
 // policies rely on the declared effect (SEMANTICS section 6.7).
-func WritePartOf(ctx context.Context, p Participant) (Part, error) {
-	at := contextOf(ctx)
-	if at == nil {
+func WritePartOf(ctx context.Context, p Participant) (Part, error) { return partOf(ctx, p, true) }
+
+// partOf returns the part at p of the call that ctx was made for.
+func partOf(ctx context.Context, p Participant, write bool) (Part, error) {
+	h := handleOf(ctx)
+	if h == nil {
 		return nil, ErrNoCall
 	}
-	c := at.call
-	if c.tool.spec.Effect != SideEffectRead {
-		return c.part(at, p)
-	}
-	who := c.exec.participant(p)
-	if who == nil {
-		return nil, notParticipant(p)
-	}
-	return nil, fmt.Errorf("tool %q cannot write through participant %q: %w", c.tool.spec.Name, who.name, ErrReadOnly)
+	return h.Part(p, write)
 }
-
-// notParticipant returns the error for a participant that was not given to the executor.
-func notParticipant(p Participant) error {
-	return fmt.Errorf("%T is no participant of this executor: give it to NewExecutor with WithParticipant", p)
-}
-
-// A begun is the part of one attempt of a call at a participant. The mutex of its call guards it.
-type begun struct {
-	at    *participant
-	part  Part // nil: Begin failed, or returned too late
-	err   error
-	ready signal // fired when part and err are set
-}
-
-// part returns the part of an attempt at p.
-func (c *call) part(at *callContext, p Participant) (Part, error) {
-	who := c.exec.participant(p)
-	if who == nil {
-		return nil, notParticipant(p)
-	}
-	c.mu.Lock()
-	if at.attempt != c.attempt || c.fence.closed {
-		c.mu.Unlock()
-		return nil, c.fenced()
-	}
-	i := slices.IndexFunc(c.parts, func(b *begun) bool { return b.at == who })
-	if i >= 0 {
-		b := c.parts[i]
-		c.mu.Unlock()
-		if c.exec.wait(&b.ready, nil, at.Done()) == sawDone {
-			return nil, c.fenced()
-		}
-		return b.part, b.err
-	}
-	b := &begun{at: who}
-	c.parts = append(c.parts, b)
-	c.mu.Unlock()
-	return c.beginPart(at, b)
-}
-
-// beginPart begins a part. It rolls back a part that has begun too late, because the call does not
-// know that part.
-func (c *call) beginPart(at *callContext, b *begun) (Part, error) {
-	defer c.exec.fire(&b.ready)
-	var part Part
-	err := guard(func() (err error) {
-		part, err = b.at.Begin(at, c.key())
-		return err
-	})
-	if err != nil {
-		err = fmt.Errorf("participant %q: %w", b.at.name, err)
-	}
-	c.mu.Lock()
-	late := at.attempt != c.attempt || c.fence.closed
-	if b.err = err; err == nil && !late {
-		b.part = part
-	}
-	c.mu.Unlock()
-	switch {
-	case err != nil:
-		return nil, err
-	case late:
-		if err := guard(func() error { return part.Rollback(context.WithoutCancel(at)) }); err != nil {
-			c.exec.report(c.faulty(ReasonCommitFailed, fmt.Errorf("participant %q, which began too late: %w", b.at.name, err)))
-		}
-		return nil, c.fenced()
-	}
-	return part, nil
-}
-
-// participant returns the entry of p, nil when there is none.
-func (e *Executor) participant(p Participant) *participant {
-	for i := range e.participants {
-		if e.participants[i].Participant == p {
-			return &e.participants[i]
-		}
-	}
-	return nil
-}
-
-// key returns the key of the call's transaction.
-func (c *call) key() CallKey {
-	return CallKey{Session: c.run.session.id, Call: c.id, Undo: c.undoing}
-}
-
-// fenced returns the error of an operation after the outcome, or after the end of the attempt.
-func (c *call) fenced() error { return fmt.Errorf("%s: %w", callName(c.id, c.record.tool), ErrFenced) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -14,12 +15,15 @@ import (
 // Policy written in Go must check them itself or deny the call.
 //
 // Decide must be safe for concurrent use, must not change or retain its input, and must not call
-// the executor. It has a time limit (WithPolicyTimeout); the executor abandons an evaluation that
+// the executor. It has a time limit (engine.WithPolicyTimeout); the executor abandons an evaluation that
 // exceeds it and denies the call. An error, a panic and an inconsistent decision deny the call with
 // policy_error.
 type Policy interface {
 	Decide(context.Context, *PolicyInput) (Decision, error)
 }
+
+// DefaultPolicyTimeout is how long one evaluation may take when no time limit is set.
+const DefaultPolicyTimeout = time.Second
 
 // A PolicyFunc is a function that is a Policy.
 type PolicyFunc func(context.Context, *PolicyInput) (Decision, error)
@@ -46,23 +50,21 @@ type PolicyInput struct {
 
 	Now time.Time
 
-	facts *Facts
-	view  *view // instead of facts, when it is not nil
+	facts facts.Source // nil: no calls
 }
 
 // Facts returns what happened in this run before this call, as of the first call of Facts in this
 // evaluation. A decision that was made without Facts stays valid when the facts of the run change
-// meanwhile. The executor evaluates any other decision again then (SEMANTICS section 3.5).
+// meanwhile. The engine evaluates any other decision again then (SEMANTICS section 3.5).
 func (in *PolicyInput) Facts() *Facts {
-	if in.view != nil {
-		return in.view.facts()
+	if in.facts == nil {
+		return nil
 	}
-	return in.facts
+	return (*Facts)(in.facts.Facts())
 }
 
-// SetFacts makes f what Facts returns. A caller that makes a PolicyInput itself, or keeps a copy of
-// one, calls it.
-func (in *PolicyInput) SetFacts(f *Facts) { in.facts, in.view = f, nil }
+// SetFacts makes the facts of s what Facts returns. Only packages of this module can call it.
+func (in *PolicyInput) SetFacts(s facts.Source) { in.facts = s }
 
 // A Decision is the answer of a policy. The zero value denies.
 //

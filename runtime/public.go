@@ -1,8 +1,9 @@
 package runtime
 
 import (
-	"errors"
 	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/internal/errmark"
 )
 
 // Public marks one error of a handler as safe for the model, without safe_errors for the whole
@@ -20,17 +21,8 @@ func Public(code string, err error) error {
 	case !isCode(code):
 		return fmt.Errorf("runtime.Public: the code %q is not a name of lower-case letters, digits and underscores, a letter first, so the error is not public: %w", code, err)
 	}
-	return &publicError{code, err}
+	return &errmark.Public{Code: code, Err: err}
 }
-
-// A publicError is an error whose text may reach the model.
-type publicError struct {
-	code string
-	error
-}
-
-// Unwrap returns the error that was marked.
-func (e *publicError) Unwrap() error { return e.error }
 
 // isCode reports whether s has the form of a name in the declaration.
 func isCode(s string) bool {
@@ -43,14 +35,4 @@ func isCode(s string) bool {
 		}
 	}
 	return true
-}
-
-// public returns the text and the code of the marked error in err; code is empty if there is none.
-// The caller holds no lock: the methods of err are code of the tool and may hang or panic.
-func public(err error) (text, code string) {
-	var marked *publicError
-	if !errors.As(err, &marked) {
-		return "", ""
-	}
-	return errorText(marked.error), marked.code
 }

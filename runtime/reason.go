@@ -1,5 +1,7 @@
 package runtime
 
+import "github.com/ambit-tools/ambit/runtime/internal/enum"
+
 // A Reason says why a call ended as it did. The set is closed; the order of the
 // constants is the order in which several reasons of one call are listed.
 // Messages are for people and are never parsed: programs look at the Reason.
@@ -69,22 +71,12 @@ var reasonNames = [...]string{
 }
 
 // String returns the name of r, such as policy_denied; that of ReasonNone is empty.
-func (r Reason) String() string { return nameOf("reason", reasonNames[:], r) }
+func (r Reason) String() string { return enum.Name("reason", reasonNames[:], r) }
 
 // MarshalText returns the name of r.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText sets r to the reason that text names.
 func (r *Reason) UnmarshalText(text []byte) error {
-	return parseName("reason", reasonNames[:], text, r)
-}
-
-// reasonOfCode returns the reason for the code of a denial.
-func reasonOfCode(code string) Reason {
-	for _, r := range [...]Reason{ReasonBehaviorNotAllowed, ReasonCapabilityMissing, ReasonModeOff} {
-		if code == reasonNames[r] {
-			return r
-		}
-	}
-	return ReasonPolicyDenied
+	return enum.Parse("reason", reasonNames[:], text, r)
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A Registry is an immutable, ordered set of tools.
@@ -111,18 +109,10 @@ func validName(name string) bool {
 	return 0 < len(name) && len(name) <= 64
 }
 
-// inputLimit returns how many bytes an input of t may have; t may be nil.
-func (t *Tool) inputLimit() int {
-	if t == nil {
-		return DefaultInputLimit
-	}
-	return t.spec.inputLimits().Size
-}
-
-// inputLimits returns the limits of a reader of an input of s.
-func (s *Spec) inputLimits() wire.Limits {
+// InputLimit returns how many bytes an input of the tool may have.
+func (s *Spec) InputLimit() int {
 	if s.Limits.Input > 0 {
-		return wire.Limits{Size: int(s.Limits.Input)}
+		return int(s.Limits.Input)
 	}
-	return wire.Limits{Size: DefaultInputLimit}
+	return DefaultInputLimit
 }

@@ -3,7 +3,6 @@ package runtime
 import (
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -53,17 +52,6 @@ type Spec struct {
 	// Spec of a generated tool, whose schemas are embedded files, is static data: no code runs at
 	// start, and the compiler does not have to initialize a thousand tools in one function.
 	InputSchema, OutputSchema *string
-}
-
-// effects returns where the handler has effects, as the journal records it.
-func (s *Spec) effects() string {
-	switch {
-	case s.Effect == SideEffectRead:
-		return journal.EffectsNone
-	case s.Transactional:
-		return journal.EffectsInParts
-	}
-	return ""
 }
 
 // A Mode is a gate: the tool may run only while the session's mode has one of the values.

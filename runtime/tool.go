@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"sync"
 
-	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/internal/bind"
+	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -18,28 +18,16 @@ var ErrDrift = errors.New("changed since the call")
 // A Tool is a Spec with the code that decodes, runs and encodes. It is immutable. NewTool makes it,
 // usually in generated code.
 type Tool struct {
-	spec   *Spec
-	decode decodeFunc
-	run    func(context.Context, wire.Value) (wire.Value, error)
-	hooks  hooks
-	err    error
-
-	outputs func() *redact.Schema // returns the schema in spec.OutputSchema, parsed at first use
+	spec  *Spec
+	hooks hooks
+	err   error
 }
 
-// A decodeFunc strictly decodes and checks a value.
-type decodeFunc = func([]byte, wire.Limits) (wire.Value, []wire.Violation)
-
-// hooks are the handlers of undo, preview and reconcile, with their types erased.
+// hooks are the code of a tool, and what is checked of it.
 type hooks struct {
-	prepare   func(context.Context, wire.Value) (wire.Value, error)
-	undo      func(ctx context.Context, callID string, input, state, output wire.Value) error
-	preview   func(context.Context, wire.Value) (Preview, error)
-	reconcile func(ctx context.Context, info *CallInfo, input wire.Value) (wire.Value, error)
-	outputs   []any // typed nil pointers, compared with the output type of the tool
-
-	decodeState, decodeOutput decodeFunc // of what the journal stores for undo; nil without undo
-	err                       error
+	bind.Hooks
+	outputs []any // typed nil pointers, compared with the output type of the tool
+	err     error
 }
 
 // A ToolOption adds a hook to a tool whose input is In.
@@ -50,13 +38,13 @@ type ToolOption[In any] func(*hooks)
 func NewTool[In input, Out wire.Value](
 	spec *Spec, rule *wire.ObjectRule, run func(context.Context, In) (Out, error), opts ...ToolOption[In],
 ) *Tool {
-	t := newTool(spec)
+	t := &Tool{spec: spec}
 	if rule == nil || run == nil {
 		t.err = errors.New("the rule of the input or the handler is nil")
 		return t
 	}
-	t.decode = decoder(reflect.TypeFor[In]().Elem(), rule)
-	t.run = func(ctx context.Context, v wire.Value) (wire.Value, error) {
+	t.hooks.Decode = decoder(reflect.TypeFor[In]().Elem(), rule)
+	t.hooks.Run = func(ctx context.Context, v wire.Value) (wire.Value, error) {
 		out, err := run(ctx, v.(In))
 		var none Out
 		if err != nil || any(out) == any(none) {
@@ -78,7 +66,7 @@ func NewTool[In input, Out wire.Value](
 }
 
 // decoder returns the function that decodes a value of a generated type.
-func decoder(elem reflect.Type, rule *wire.ObjectRule) decodeFunc {
+func decoder(elem reflect.Type, rule *wire.ObjectRule) bind.Decoder {
 	return func(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 		v := reflect.New(elem).Interface().(input)
 		if violations := wire.DecodeInto(v, b, l, rule); violations != nil {
@@ -86,11 +74,6 @@ func decoder(elem reflect.Type, rule *wire.ObjectRule) decodeFunc {
 		}
 		return v, nil
 	}
-}
-
-// newTool returns a tool without code.
-func newTool(spec *Spec) *Tool {
-	return &Tool{spec: spec, outputs: sync.OnceValue(func() *redact.Schema { return redact.ParseSchema(*spec.OutputSchema) })}
 }
 
 // input is the constraint of a pointer to a generated input. All pointers have one shape for the
@@ -109,13 +92,13 @@ type Codec interface {
 // NewDynamicTool returns a tool without generated types: codec decodes its
 // input and run gets what codec returned. The Walk of an output checks it.
 func NewDynamicTool(spec *Spec, codec Codec, run func(context.Context, wire.Value) (wire.Value, error), opts ...DynamicOption) *Tool {
-	t := newTool(spec)
-	t.run = run
+	t := &Tool{spec: spec}
+	t.hooks.Run = run
 	if codec == nil || run == nil {
 		t.err = errors.New("the codec or the handler is nil")
 		return t
 	}
-	t.decode = codec.Decode
+	t.hooks.Decode = codec.Decode
 	for _, opt := range opts {
 		opt(&t.hooks)
 	}
@@ -134,24 +117,29 @@ func WithDynamicUndo(
 	undo func(ctx context.Context, callID string, input, state, output wire.Value) error,
 ) DynamicOption {
 	return func(h *hooks) {
-		h.prepare, h.undo = prepare, undo
+		h.Prepare, h.Undo = prepare, undo
 		if state == nil || output == nil {
 			h.err = errors.New("a codec that WithDynamicUndo is given is nil")
 			return
 		}
-		h.decodeState, h.decodeOutput = state.Decode, output.Decode
+		h.DecodeState, h.DecodeOutput = state.Decode, output.Decode
 	}
 }
 
 // WithDynamicPreview is WithPreview for a dynamic tool.
 func WithDynamicPreview(preview func(ctx context.Context, input wire.Value) (Preview, error)) DynamicOption {
-	return func(h *hooks) { h.preview = preview }
+	return func(h *hooks) { h.Preview = erasePreview(preview) }
 }
 
 // WithDynamicReconcile is WithReconcile for a dynamic tool. The key and the fence are those of
 // call.
 func WithDynamicReconcile(reconcile func(ctx context.Context, call *CallInfo, input wire.Value) (wire.Value, error)) DynamicOption {
-	return func(h *hooks) { h.reconcile = reconcile }
+	return func(h *hooks) {
+		h.Reconcile = func(ctx context.Context, i callctx.Info, input wire.Value) (wire.Value, error) {
+			info := CallInfoOf(i)
+			return reconcile(ctx, &info, input)
+		}
+	}
 }
 
 // Spec returns the declaration of t. It must not be changed.
@@ -162,8 +150,11 @@ func (t *Tool) Name() string { return t.spec.Name }
 
 // Decode strictly decodes and checks an input of t.
 func (t *Tool) Decode(input []byte) (wire.Value, []wire.Violation) {
-	return t.decode(input, t.spec.inputLimits())
+	return t.hooks.Decode(input, wire.Limits{Size: t.spec.InputLimit()})
 }
+
+// Hooks returns the code of t for the engine. Only packages of this module can call it.
+func (t *Tool) Hooks(bind.Access) *bind.Hooks { return &t.hooks.Hooks }
 
 // Unenforced lists the declared fields of t that this version carries but does
 // not enforce; see Spec.Unenforced.

@@ -21,6 +21,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/terminal"
@@ -66,17 +68,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // approver returns what answers the requests; nil without a terminal.
 func approver(how string, stdin io.Reader, stdout, stderr io.Writer) (*terminal.Approver, error) {
-	answer := func(a runtime.Answer) *terminal.Approver {
-		return terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool) {
+	answer := func(a engine.Answer) *terminal.Approver {
+		return terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (engine.Answer, bool) {
 			fmt.Fprintf(stdout, "the manager is asked about %s %s by %s, and says %s\n", r.Tool, r.Shown, strings.Join(r.Rules(), ", "), how)
 			return a, true
 		})
 	}
 	switch how {
 	case "yes":
-		return answer(runtime.Answer{By: manager, Approve: true}), nil
+		return answer(engine.Answer{By: manager, Approve: true}), nil
 	case "no":
-		return answer(runtime.Answer{By: manager, Message: "offer a voucher instead"}), nil
+		return answer(engine.Answer{By: manager, Message: "offer a voucher instead"}), nil
 	case "ask":
 		asked, err := terminal.New(manager, stdin, stderr)
 		if errors.Is(err, terminal.ErrNoTerminal) {
@@ -90,11 +92,11 @@ func approver(how string, stdin io.Reader, stdout, stderr io.Writer) (*terminal.
 
 // work hands the request of a customer to the agent.
 func work(ctx context.Context, asked *terminal.Approver, stdout, stderr io.Writer) error {
-	opts := []runtime.Option{runtime.WithErrorHandler(func(e *runtime.CallError) {
+	opts := []engine.Option{engine.WithErrorHandler(func(e *engine.CallError) {
 		fmt.Fprintf(stderr, "operator: %v\n", e)
 	})}
 	if asked != nil {
-		opts = append(opts, runtime.WithApprover(asked))
+		opts = append(opts, engine.WithApprover(asked))
 	}
 	exec, err := agent.Setup(opts...)
 	if err != nil {
@@ -111,8 +113,8 @@ func work(ctx context.Context, asked *terminal.Approver, stdout, stderr io.Write
 			}
 		})
 	}
-	session := exec.Session(runtime.SessionConfig{Principal: "agent"})
-	job, err := session.StartRun(ctx, runtime.RunConfig{})
+	session := exec.Session(engine.SessionConfig{Principal: "agent"})
+	job, err := session.StartRun(ctx, engine.RunConfig{})
 	if err != nil {
 		return err
 	}

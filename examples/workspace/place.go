@@ -24,10 +24,8 @@ type place struct {
 }
 
 // The files and directories next to the store.
-func (p *place) objects() string { return p.store + ".objects" } // contents, for undo
-func (p *place) undo() string    { return p.store + ".undo" }    // undo logs of calls that run
-func (p *place) key() string     { return p.store + ".audit" }   // of the audit; with .pub, the public part
-func (p *place) outbox() string  { return p.store + ".outbox" }  // the messages that were sent
+func (p *place) key() string    { return p.store + ".audit" }  // of the audit; with .pub, the public part
+func (p *place) outbox() string { return p.store + ".outbox" } // the messages that were sent
 
 // newPlace finds or makes the place that the command line asks for: a temporary
 // one, unless it names a store or a directory.

@@ -4,30 +4,23 @@ import (
 	"context"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // patience is how long the calls that a recovery goes on with may take.
 const patience = 30 * time.Second
 
-// recoverCalls recovers what earlier starts have left and prints what became of
-// the calls that had no outcome. Those that wait for consent are answered.
-func recoverCalls(ctx context.Context, s *stores, session func() *runtime.Session, r *reviewer) error {
-	unfinished, err := s.journal.Unfinished(ctx)
-	if err != nil {
-		return err
-	}
-	if err := r.exec.Recover(ctx); err != nil {
-		return err
-	}
-	if len(unfinished) == 0 {
+// showRecovered prints what became of the calls of earlier starts that had no
+// outcome. The host has recovered them. Those that wait for consent are answered.
+func showRecovered(ctx context.Context, session func() *engine.Session, r *reviewer) error {
+	if len(r.unfinished) == 0 {
 		return nil
 	}
 	if err := r.rep.heading("left by an earlier start:"); err != nil {
 		return err
 	}
-	for _, key := range unfinished {
+	for _, key := range r.unfinished {
 		if err := settled(ctx, session(), key, r); err != nil {
 			return err
 		}
@@ -36,7 +29,7 @@ func recoverCalls(ctx context.Context, s *stores, session func() *runtime.Sessio
 }
 
 // settled prints what became of a call of an earlier start.
-func settled(ctx context.Context, session *runtime.Session, key journal.CallKey, r *reviewer) error {
+func settled(ctx context.Context, session *engine.Session, key journal.CallKey, r *reviewer) error {
 	req := r.find(key.Call)
 	switch {
 	case req == nil:

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -24,7 +26,7 @@ type report struct {
 	counts [runtime.Unknown + 1]int
 	bad    int // lines that are no calls
 
-	mu   sync.Mutex // the reviewer prints, too
+	mu   sync.Mutex // reviewer and host print, too
 	lost bool       // the output cannot be written any more
 }
 
@@ -72,9 +74,9 @@ func (r *report) show(o runtime.Outcome) error {
 }
 
 // undone prints how an undo ended.
-func (r *report) undone(id, tool string, u runtime.UndoResult, d time.Duration) error {
+func (r *report) undone(id, tool string, u engine.UndoResult, d time.Duration) error {
 	kind, what := "undone", "what the call has changed was taken back"
-	if u.Kind != runtime.UndoOK {
+	if u.Kind != engine.UndoOK {
 		kind, what = "not_undone", "the call stands as it is"
 	}
 	if r.json {
@@ -84,12 +86,28 @@ func (r *report) undone(id, tool string, u runtime.UndoResult, d time.Duration) 
 }
 
 // note says something about the calls that is not how one of them ended.
-func (r *report) note(text string) { fmt.Fprintf(r.errs, "note: %s\n", text) }
+func (r *report) note(text string) { r.tell("note: %s\n", text) }
+
+// tell writes to standard error, from any goroutine.
+func (r *report) tell(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fmt.Fprintf(r.errs, format, args...)
+}
+
+// operator tells the operator of an error that no caller gets: a panic, the error of a
+// handler, of which the agent sees a safe text, or a fault of the host.
+func (r *report) operator(err error) {
+	if fault, ok := errors.AsType[*engine.CallError](err); ok && errors.Is(err, runtime.ErrFenced) {
+		err = fault.Err // which names the call itself
+	}
+	r.tell("operator: %s\n", oneLine(err.Error()))
+}
 
 // refuse says what is wrong with a line.
 func (r *report) refuse(line *badLine) {
 	r.bad++
-	fmt.Fprintf(r.errs, "error: %v\n", line)
+	r.tell("error: %v\n", line)
 }
 
 // unread is an error when there was a line that is no call.

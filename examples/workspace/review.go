@@ -5,15 +5,30 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // A reviewer answers requests for consent. It is a part of the script, as the
 // agent is: it shows what a person would see and says what the command line
 // says. A program asks a person, for example by package runtime/terminal.
 type reviewer struct {
-	exec *runtime.Executor
-	rep  *report
-	says string // yes or no; later: nothing
+	host       *host.Host
+	tools      *tools
+	rep        *report
+	says       string            // yes or no; later: nothing
+	unfinished []journal.CallKey // calls that earlier starts have left without an outcome
+}
+
+// setup connects the reviewer and the tools with the host before it recovers.
+func (r *reviewer) setup(ctx context.Context, h *host.Host) (opts []engine.Option, err error) {
+	r.host, r.tools.ws = h, h.Workspace
+	if r.says != "later" {
+		opts = append(opts, engine.WithApprover(r))
+	}
+	r.unfinished, err = h.Store.Unfinished(ctx)
+	return opts, err
 }
 
 // reviewerName is who answers: not whom the calls are made for.
@@ -30,16 +45,16 @@ func (r *reviewer) answer(ctx context.Context, req *runtime.ConsentRequest, yes 
 	if err := r.rep.request(req, yes); err != nil {
 		return nil, err
 	}
-	a := runtime.Answer{By: reviewerName, Approve: yes}
+	a := engine.Answer{By: reviewerName, Approve: yes}
 	if !yes {
 		a.Message = "the script says no"
 	}
-	return r.exec.Decide(ctx, req.ID, a).Outcome, nil
+	return r.host.Executor.Decide(ctx, req.ID, a).Outcome, nil
 }
 
 // find returns the open request about a call, nil when there is none.
 func (r *reviewer) find(callID string) *runtime.ConsentRequest {
-	for _, req := range r.exec.Requests() {
+	for _, req := range r.host.Executor.Requests() {
 		if req.CallID == callID {
 			return req
 		}

@@ -9,16 +9,18 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/ambit-tools/ambit/examples/workspace/filetools"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
-	"github.com/ambit-tools/ambit/runtime/opa"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/host"
 )
 
 //go:embed filetools/policy
-var policies embed.FS
+var embedded embed.FS
 
 // farewell is how long handlers that were given up may take to return.
 const farewell = 5 * time.Second
@@ -46,71 +48,58 @@ func work(ctx context.Context, cfg config, stdin io.Reader, stdout, stderr io.Wr
 			return err
 		}
 	}
-	s, err := openStores(ctx, at, stderr)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	return workOn(ctx, &cfg, s, calls(ctx, name, s.journal.Epoch(), source), rep, stderr)
+	return workOn(ctx, &cfg, at, func(start uint64) callSeq { return calls(ctx, name, start, source) }, rep)
 }
 
-// workOn is work with everything open.
-func workOn(ctx context.Context, cfg *config, s *stores, source callSeq, rep *report, stderr io.Writer) (err error) {
+// workOn is work with everything open but the host.
+func workOn(ctx context.Context, cfg *config, at *place, source func(start uint64) callSeq, rep *report) error {
 	web, err := openLibrary()
 	if err != nil {
 		return err
 	}
 	defer web.close()
-	handler := &tools{ws: s.ws, web: web, outbox: s.at.outbox()}
+	handler := &tools{web: web, outbox: at.outbox()}
 	if cfg.crash {
 		handler.victim = victim
 	}
-	rev := &reviewer{rep: rep, says: cfg.approve}
-	if rev.exec, err = newExecutor(handler, s, rev, stderr); err != nil {
+	rev := &reviewer{rep: rep, says: cfg.approve, tools: handler}
+	// A real program has its anchor where a process that can write the journal cannot
+	// write: on another volume, with another owner, in a log service.
+	h, err := host.Open(ctx, host.Config{
+		Tools:     filetools.Tools(handler),
+		Policies:  policies(),
+		Dir:       filepath.Dir(at.store),
+		Store:     filepath.Base(at.store),
+		Workspace: at.dir,
+		Anchor:    audit.FileAnchor{Path: at.anchor},
+		Origin:    origin,
+		Report:    rep.operator,
+		Setup:     rev.setup,
+	})
+	if err != nil {
 		return err
 	}
-	err = execute(ctx, cfg, s, source, rev)
+	err = execute(ctx, cfg, at, source(h.Store.Epoch()), rev)
 	closing, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer stop()
-	err = errors.Join(err, rev.exec.Shutdown(closing)) // now it is known what became of late writes
-	verdict, bad := verdict(closing, s)
+	err = errors.Join(err, h.Close(closing)) // now it is known what became of late writes
+	verdict, bad := at.verdict(closing)
 	return errors.Join(err, bad, rep.summary(&handler.late, verdict), rep.unread())
 }
 
-// newExecutor binds the generated tools to handler and the policy to both.
-func newExecutor(handler filetools.Handler, s *stores, rev *reviewer, stderr io.Writer) (*runtime.Executor, error) {
-	reg, err := runtime.NewRegistry(filetools.Tools(handler)...)
-	if err != nil {
-		return nil, err
+// policies holds the Rego policies of the tools.
+func policies() fs.FS {
+	rules, err := fs.Sub(embedded, "filetools/policy")
+	if err != nil { // the path is not valid
+		panic(err)
 	}
-	rules, err := fs.Sub(policies, "filetools/policy")
-	if err != nil {
-		return nil, err
-	}
-	policy, err := opa.Load(rules, reg)
-	if err != nil {
-		return nil, err
-	}
-	who := runtime.WithApprover(rev)
-	if rev.says == "later" {
-		who = runtime.WithPendingRequests()
-	}
-	// An example may run on a machine that is busy with other things. Panics and
-	// raw errors go to the operator; the agent sees a safe text.
-	return runtime.NewExecutor(reg, policy, who, runtime.WithJournal(s.log.Journal()), runtime.WithParticipant("files", s.ws),
-		runtime.WithErrorHandler(func(e *runtime.CallError) {
-			var fault error = e
-			if errors.Is(e, runtime.ErrFenced) { // which names the call itself
-				fault = e.Err
-			}
-			fmt.Fprintf(stderr, "operator: %s\n", oneLine(fault.Error()))
-		}))
+	return rules
 }
 
-// execute recovers, and makes every call in one turn of one run.
-func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *reviewer) error {
-	session := func() *runtime.Session {
-		return rev.exec.Session(runtime.SessionConfig{
+// execute shows what was recovered, and makes every call in one turn of one run.
+func execute(ctx context.Context, cfg *config, at *place, source callSeq, rev *reviewer) error {
+	session := func() *engine.Session {
+		return rev.host.Executor.Session(engine.SessionConfig{
 			ID:           "workspace",
 			Principal:    "agent",
 			Behavior:     cfg.behavior,
@@ -118,22 +107,22 @@ func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *r
 			Capabilities: []string{"filesystem.read", "filesystem.write", "network.read", "message.send"},
 		})
 	}
-	if s.at.temp == "" && s.journal.Epoch() > 1 {
-		rev.rep.note("this start goes on with an earlier one on " + oneLine(s.at.store) + ": calls that have an outcome there are answered with it, and not made again")
+	if at.temp == "" && rev.host.Store.Epoch() > 1 {
+		rev.rep.note("this start goes on with an earlier one on " + oneLine(at.store) + ": calls that have an outcome there are answered with it, and not made again")
 	}
-	if err := recoverCalls(ctx, s, session, rev); err != nil {
+	if err := showRecovered(ctx, session, rev); err != nil {
 		return err
 	}
-	job, err := session().StartRun(ctx, runtime.RunConfig{})
+	job, err := session().StartRun(ctx, engine.RunConfig{})
 	if err != nil {
 		return err
 	}
-	// Who may be killed at any moment has the first entries signed at once: the next
-	// start then need not take them on trust.
-	if err := s.log.Checkpoint(ctx); err != nil {
+	// A program that may be killed at any moment has the first entries signed at once:
+	// the next start then need not take them on trust.
+	if err := rev.host.Audit.Checkpoint(ctx); err != nil {
 		return err
 	}
-	turn := runtime.TurnConfig{Budget: 10 * time.Minute}
+	turn := engine.TurnConfig{Budget: 10 * time.Minute}
 	if cfg.approve != "later" {
 		turn.ConsentWait = time.Minute
 	}
@@ -147,7 +136,7 @@ func execute(ctx context.Context, cfg *config, s *stores, source callSeq, rev *r
 }
 
 // makeCalls does what the lines say.
-func makeCalls(ctx context.Context, session *runtime.Session, turn *runtime.Turn, source callSeq, rev *reviewer) error {
+func makeCalls(ctx context.Context, session *engine.Session, turn *engine.Turn, source callSeq, rev *reviewer) error {
 	for c, err := range source {
 		if bad, ok := errors.AsType[*badLine](err); ok {
 			rev.rep.refuse(bad)
@@ -159,7 +148,7 @@ func makeCalls(ctx context.Context, session *runtime.Session, turn *runtime.Turn
 		switch c.Do {
 		case doUndo:
 			began := time.Now()
-			res := session.Undo(ctx, runtime.UndoRequest{CallID: c.ID, By: reviewerName})
+			res := session.Undo(ctx, engine.UndoRequest{CallID: c.ID, By: reviewerName})
 			err = rev.rep.undone(c.ID, now(session, c.ID).Tool, res, time.Since(began))
 		case doApprove, doDeny:
 			err = rev.answerLine(ctx, session, c)
@@ -174,7 +163,7 @@ func makeCalls(ctx context.Context, session *runtime.Session, turn *runtime.Turn
 }
 
 // now returns how a call stands, without waiting for anything.
-func now(session *runtime.Session, id string) runtime.Outcome {
+func now(session *engine.Session, id string) runtime.Outcome {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	return session.Await(ctx, id)
@@ -182,7 +171,7 @@ func now(session *runtime.Session, id string) runtime.Outcome {
 
 // answerLine answers the request about a call; when there is none any more it
 // shows how the call ended.
-func (r *reviewer) answerLine(ctx context.Context, session *runtime.Session, c call) error {
+func (r *reviewer) answerLine(ctx context.Context, session *engine.Session, c call) error {
 	req := r.find(c.ID)
 	if req == nil {
 		ctx, stop := context.WithTimeout(ctx, patience)
@@ -194,26 +183,6 @@ func (r *reviewer) answerLine(ctx context.Context, session *runtime.Session, c c
 		return err
 	}
 	return r.rep.show(*out)
-}
-
-// verdict verifies the audit of the journal and says how.
-func verdict(ctx context.Context, s *stores) (string, error) {
-	r, err := s.verify(ctx)
-	switch {
-	case err != nil:
-	case r.Bad != nil:
-		err = r.Bad
-	case r.Verdict != audit.VerdictOK:
-		err = errors.New(r.Verdict)
-	}
-	if err != nil {
-		return "", fmt.Errorf("the audit of the journal: %w", err)
-	}
-	text := fmt.Sprintf("audit: %s, %d entries, %d of them anchored\n", r.Verdict, r.Entries, r.Anchored)
-	if s.at.temp == "" {
-		text += "to verify: " + s.at.verifyCommand() + "\n"
-	}
-	return text, nil
 }
 
 // openCalls returns where calls are read from and its name for errors.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -73,12 +75,12 @@ func call(t *testing.T, tools []*runtime.Tool) runtime.Outcome {
 	allow := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
-	exec, err := runtime.NewExecutor(reg, allow)
+	exec, err := engine.NewExecutor(reg, allow)
 	require.NoError(t, err)
-	ses := exec.Session(runtime.SessionConfig{ID: "s", Principal: "p"})
-	run, err := ses.StartRun(t.Context(), runtime.RunConfig{})
+	ses := exec.Session(engine.SessionConfig{ID: "s", Principal: "p"})
+	run, err := ses.StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
-	return run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c", Tool: "greet", Input: []byte(`{"name":"Ada"}`)})
+	return run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c", Tool: "greet", Input: []byte(`{"name":"Ada"}`)})
 }
 
 // TestStandIn runs a tool whose handler answers with JSON text.

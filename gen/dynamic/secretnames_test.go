@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -99,14 +101,14 @@ func TestSecretNamesAreVeiled(t *testing.T) {
 		}
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
-	exec, err := runtime.NewExecutor(reg, policy, runtime.WithJournal(store), runtime.WithSink(sink),
-		runtime.WithApprover(runtime.ApproverFunc(func(_ context.Context, q *runtime.ConsentRequest) error { show(q); return nil })))
+	exec, err := engine.NewExecutor(reg, policy, engine.WithJournal(store), engine.WithSink(sink),
+		engine.WithApprover(runtime.ApproverFunc(func(_ context.Context, q *runtime.ConsentRequest) error { show(q); return nil })))
 	require.NoError(t, err)
 	require.NoError(t, exec.Recover(t.Context()))
-	run, err := exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(t.Context(), runtime.RunConfig{})
+	run, err := exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
 	execute := func(id, input string) runtime.Outcome {
-		return run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: id, Tool: "pack", Input: []byte(input)})
+		return run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: id, Tool: "pack", Input: []byte(input)})
 	}
 	require.Equal(t, runtime.Completed, execute("good", packed).Kind)
 	bad := execute("bad", mispacked)

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -71,7 +73,7 @@ func (m *message) Walk(w wire.Visitor) {
 }
 
 // newTurn returns a turn of an executor that has one tool and allows every call.
-func newTurn(ctx context.Context) (*runtime.Turn, error) {
+func newTurn(ctx context.Context) (*engine.Turn, error) {
 	spec := &runtime.Spec{Name: "echo", Version: "1.0.0", Effect: runtime.SideEffectRead, Deadline: time.Minute}
 	echo := func(_ context.Context, in *message) (*message, error) { return in, nil }
 	registry, err := runtime.NewRegistry(runtime.NewTool(spec, &messageRule, echo))
@@ -81,18 +83,18 @@ func newTurn(ctx context.Context) (*runtime.Turn, error) {
 	allow := func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	}
-	exec, err := runtime.NewExecutor(registry, runtime.PolicyFunc(allow))
+	exec, err := engine.NewExecutor(registry, runtime.PolicyFunc(allow))
 	if err != nil {
 		return nil, err
 	}
-	run, err := exec.Session(runtime.SessionConfig{ID: "session", Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+	run, err := exec.Session(engine.SessionConfig{ID: "session", Principal: "agent"}).StartRun(ctx, engine.RunConfig{})
 	if err != nil {
 		return nil, err
 	}
-	return run.Turn(runtime.TurnConfig{Budget: time.Hour}), nil
+	return run.Turn(engine.TurnConfig{Budget: time.Hour}), nil
 }
 
-func call(ctx context.Context, turn *runtime.Turn, number int) error {
+func call(ctx context.Context, turn *engine.Turn, number int) error {
 	id := "call-" + strconv.Itoa(number)
 	out := turn.Execute(ctx, runtime.Call{ID: id, Tool: "echo", Input: []byte(`{"text":"hello"}`)})
 	if out.Kind != runtime.Completed {

@@ -3,7 +3,7 @@
 //	signer, err := audit.ReadSigner("audit.key")
 //	log, err := audit.New(ctx, store, audit.NewCheckpoints(store), signer,
 //		audit.WithAnchor(audit.FileAnchor{Path: "/mnt/elsewhere/ambit.notes"}))
-//	exec, err := runtime.NewExecutor(reg, policy, runtime.WithJournal(log.Journal()))
+//	exec, err := engine.NewExecutor(reg, policy, engine.WithJournal(log.Journal()))
 //	err = exec.Recover(ctx)
 //	...
 //	err = exec.Shutdown(ctx)

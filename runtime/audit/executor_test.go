@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -39,12 +41,12 @@ func TestOfAnExecutor(t *testing.T) {
 	})
 	for range 2 { // the second continues the first
 		l := r.open()
-		exec, err := runtime.NewExecutor(reg, policy, runtime.WithJournal(l.Journal()))
+		exec, err := engine.NewExecutor(reg, policy, engine.WithJournal(l.Journal()))
 		require.NoError(t, err)
 		require.NoError(t, exec.Recover(t.Context()))
-		run, err := exec.Session(runtime.SessionConfig{ID: "s", Principal: "alice"}).StartRun(t.Context(), runtime.RunConfig{})
+		run, err := exec.Session(engine.SessionConfig{ID: "s", Principal: "alice"}).StartRun(t.Context(), engine.RunConfig{})
 		require.NoError(t, err)
-		turn := run.Turn(runtime.TurnConfig{Budget: time.Minute})
+		turn := run.Turn(engine.TurnConfig{Budget: time.Minute})
 		for _, id := range []string{"c1", "c2", "c3"} {
 			turn.Execute(t.Context(), runtime.Call{ID: id, Tool: "echo", Input: []byte(`{"text":"é<\"` + id + `"}`)})
 		}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -46,13 +48,13 @@ func Example_artifacts() {
 	allow := func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	}
-	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(allow), runtime.WithArtifacts(artifacts{store}))
+	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(allow), engine.WithArtifacts(artifacts{store}))
 	check(err)
 	ctx := context.Background()
-	session := exec.Session(runtime.SessionConfig{Principal: "alice"})
-	run, err := session.StartRun(ctx, runtime.RunConfig{})
+	session := exec.Session(engine.SessionConfig{Principal: "alice"})
+	run, err := session.StartRun(ctx, engine.RunConfig{})
 	check(err)
-	out := run.Turn(runtime.TurnConfig{}).Execute(ctx, runtime.Call{ID: "c1", Tool: "pages", Input: []byte(`{}`)})
+	out := run.Turn(engine.TurnConfig{}).Execute(ctx, runtime.Call{ID: "c1", Tool: "pages", Input: []byte(`{}`)})
 	data, ref, err := session.Artifact(ctx, out.Artifact.SHA256)
 	check(err)
 	fmt.Println(out.Kind, ref.Type, ref.Bytes, len(data))

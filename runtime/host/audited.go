@@ -13,20 +13,20 @@ const defaultOrigin = "ambit.local/host"
 
 // openAudited opens the store and its audit log.
 func (h *Host) openAudited(ctx context.Context) (err error) {
-	if h.Store, err = sqlite.Open(h.cfg.path(storeName)); err != nil {
+	if h.Store, err = sqlite.Open(h.cfg.path("")); err != nil {
 		return err
 	}
 	h.closing(func(context.Context) error { return h.Store.Close() })
 	signer := h.cfg.Signer
 	if signer == nil {
 		origin := cmp.Or(h.cfg.Origin, defaultOrigin)
-		if signer, err = audit.OpenSigner(h.cfg.path(storeName+".audit"), origin, h.Store.Health().Head == 0); err != nil {
+		if signer, err = audit.OpenSigner(h.cfg.path(".audit"), origin, h.Store.Health().Head == 0); err != nil {
 			return err
 		}
 	}
 	anchor := h.cfg.Anchor
 	if anchor == nil {
-		anchor = audit.FileAnchor{Path: h.cfg.path(storeName + ".anchor")}
+		anchor = audit.FileAnchor{Path: h.cfg.path(".anchor")}
 	}
 	h.Audit, err = audit.New(ctx, h.Store, audit.NewCheckpoints(h.Store), signer, audit.WithAnchor(anchor), audit.WithReport(h.cfg.report))
 	if err != nil {

@@ -1,12 +1,16 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/engine"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -20,6 +24,10 @@ type Config struct {
 	Tools    []*runtime.Tool
 	Policies fs.FS  // directory of the Rego policies, with ambit_gen in it (policies.Join makes one of several)
 	Dir      string // folder for everything that is stored; it is made
+
+	// Store is the name of the store's file in Dir. The names of the other files begin with
+	// it. The default is ambit.db.
+	Store string
 
 	// Workspace is the folder that tools change through package workspace; empty: none.
 	// Its participant is called "workspace".
@@ -50,14 +58,13 @@ type Config struct {
 	Report func(error)
 	// Setup is called when store and workspace are open and the executor is not made yet. It
 	// opens what tools need of them, such as a state.State, and returns options for the executor.
-	Setup func(ctx context.Context, h *Host) ([]runtime.Option, error)
+	Setup func(ctx context.Context, h *Host) ([]engine.Option, error)
 	// Options are applied to the executor after the host's own, and win.
-	Options []runtime.Option
+	Options []engine.Option
 }
 
-// storeName is the file of the store in Config.Dir. The other files have its name and a suffix, as
-// the command line expects them.
-const storeName = "ambit.db"
+// defaultStore is Config.Store when it is empty.
+const defaultStore = "ambit.db"
 
 // defaultGrace is Config.Grace when it is zero.
 const defaultGrace = 20 * time.Second
@@ -66,6 +73,8 @@ func (c *Config) check() error {
 	switch {
 	case c.Dir == "":
 		return errors.New("host: Config.Dir is empty: name a folder for the store")
+	case c.Store != "" && c.Store != filepath.Base(c.Store):
+		return fmt.Errorf("host: Config.Store is %q: name a file in Config.Dir, without a folder", c.Store)
 	case c.Policies == nil && c.Policy == nil:
 		return errors.New("host: Config has no policies: set Policies to the folder of the Rego files, or Policy")
 	case c.Policies != nil && c.Policy != nil:
@@ -76,8 +85,11 @@ func (c *Config) check() error {
 	return nil
 }
 
-// path returns the path of a file in the folder of the host.
-func (c *Config) path(name string) string { return filepath.Join(c.Dir, name) }
+// path returns the path of the store's file with a suffix. The command line expects the other
+// files at such paths.
+func (c *Config) path(suffix string) string {
+	return filepath.Join(c.Dir, cmp.Or(c.Store, defaultStore)+suffix)
+}
 
 func (c *Config) report(err error) {
 	if err == nil {

@@ -21,7 +21,8 @@
 //	var/ambit.db.objects    outputs that are too long for the journal, and what files were before a call
 //	var/ambit.db.undo       the logs of the workspace
 //
-// The command line takes --store var/ambit.db, and for audit verify --key and --anchor.
+// Config.Store gives them another name than ambit.db. The command line takes
+// --store var/ambit.db, and for audit verify --key and --anchor.
 //
 // A process that can write the journal and the anchor can replace both. Set
 // Config.Anchor to a volume or a service that it cannot write (docs/audit.md).

@@ -6,6 +6,8 @@ import (
 	"log"
 	"os"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/host"
 )
@@ -25,11 +27,11 @@ func Example() {
 	}
 	go func() {
 		defer stop() // a server would serve until the host shuts its executor down
-		run, err := h.Executor.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+		run, err := h.Executor.Session(engine.SessionConfig{Principal: "agent"}).StartRun(ctx, engine.RunConfig{})
 		if err != nil {
 			log.Fatal(err)
 		}
-		out := run.Turn(runtime.TurnConfig{}).Execute(ctx, runtime.Call{Tool: "note_write", Input: []byte(`{"title": "Shopping"}`)})
+		out := run.Turn(engine.TurnConfig{}).Execute(ctx, runtime.Call{Tool: "note_write", Input: []byte(`{"title": "Shopping"}`)})
 		fmt.Println(out.Kind)
 	}()
 	fmt.Println(h.Run(ctx))

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
@@ -17,7 +19,7 @@ import (
 // A Host is an executor and what was opened for it. Its fields are not to be set; those of
 // parts that Config replaces are nil.
 type Host struct {
-	Executor  *runtime.Executor
+	Executor  *engine.Executor
 	Store     *sqlite.Store
 	Audit     *audit.Log
 	Workspace *workspace.Workspace
@@ -62,7 +64,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 		}
 		options = append(options, more...)
 	}
-	if h.Executor, err = runtime.NewExecutor(registry, policy, append(options, cfg.Options...)...); err != nil {
+	if h.Executor, err = engine.NewExecutor(registry, policy, append(options, cfg.Options...)...); err != nil {
 		return h, err
 	}
 	h.closing(h.Executor.Shutdown)
@@ -81,7 +83,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 }
 
 // open opens what an executor stores in, and returns its options.
-func (h *Host) open(ctx context.Context) ([]runtime.Option, error) {
+func (h *Host) open(ctx context.Context) ([]engine.Option, error) {
 	if err := os.MkdirAll(h.cfg.Dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -92,29 +94,29 @@ func (h *Host) open(ctx context.Context) ([]runtime.Option, error) {
 		}
 		j = h.Audit.Journal()
 	}
-	options := []runtime.Option{
-		runtime.WithJournal(j), runtime.WithPendingRequests(),
-		runtime.WithErrorHandler(func(e *runtime.CallError) { h.cfg.report(e) }),
+	options := []engine.Option{
+		engine.WithJournal(j), engine.WithPendingRequests(),
+		engine.WithErrorHandler(func(e *engine.CallError) { h.cfg.report(e) }),
 	}
 	outputs := h.cfg.Artifacts
 	if outputs == nil || h.cfg.Workspace != "" {
-		contents, err := content.Open(h.cfg.path(storeName + ".objects"))
+		contents, err := content.Open(h.cfg.path(".objects"))
 		if err != nil {
 			return nil, err
 		}
 		h.closing(func(context.Context) error { return contents.Close() })
 		if h.cfg.Workspace != "" {
-			if h.Workspace, err = workspace.Open(h.cfg.Workspace, contents, workspace.UndoLogs(h.cfg.path(storeName+".undo"))); err != nil {
+			if h.Workspace, err = workspace.Open(h.cfg.Workspace, contents, workspace.UndoLogs(h.cfg.path(".undo"))); err != nil {
 				return nil, err
 			}
 			h.closing(func(context.Context) error { return h.Workspace.Close() })
-			options = append(options, runtime.WithParticipant("workspace", h.Workspace))
+			options = append(options, engine.WithParticipant("workspace", h.Workspace))
 		}
 		if outputs == nil {
 			outputs = artifacts{contents}
 		}
 	}
-	return append(options, runtime.WithArtifacts(outputs)), nil
+	return append(options, engine.WithArtifacts(outputs)), nil
 }
 
 // watch reloads the policies until the host closes.
@@ -141,7 +143,7 @@ func (h *Host) Run(ctx context.Context) error {
 	if grace == 0 {
 		grace = defaultGrace
 	}
-	err := runtime.ShutdownOn(ctx, h.Executor, grace)()
+	err := engine.ShutdownOn(ctx, h.Executor, grace)()
 	return errors.Join(err, h.close(context.WithoutCancel(ctx)))
 }
 

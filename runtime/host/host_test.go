@@ -12,6 +12,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -83,9 +85,9 @@ func (f *faults) report(err error) {
 
 func execute(t *testing.T, h *host.Host, id, title string) runtime.Outcome {
 	t.Helper()
-	run, err := h.Executor.Session(runtime.SessionConfig{ID: "s", Principal: "agent"}).StartRun(t.Context(), runtime.RunConfig{})
+	run, err := h.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
-	return run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: id, Tool: "note_write", Input: []byte(`{"title": "` + title + `"}`)})
+	return run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: id, Tool: "note_write", Input: []byte(`{"title": "` + title + `"}`)})
 }
 
 // TestOpenRecoversAndServes opens a host twice on one folder: the second one knows the
@@ -108,12 +110,12 @@ func TestOpenRecoversAndServes(t *testing.T) {
 
 	reader, err := sqlite.OpenReader(filepath.Join(dir, "ambit.db"))
 	require.NoError(t, err)
-	require.NoError(t, inbox.Put(t.Context(), reader, &runtime.Command{Kind: runtime.CommandApprove, Request: asked.RequestID}))
+	require.NoError(t, inbox.Put(t.Context(), reader, &engine.Command{Kind: engine.CommandApprove, Request: asked.RequestID}))
 	require.NoError(t, reader.Close())
 
 	h, err = host.Open(t.Context(), config)
 	require.NoError(t, err)
-	session := h.Executor.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	session := h.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
 	assert.Equal(t, runtime.Completed, session.Await(t.Context(), "c2").Kind)
 	whole, _, err := session.Artifact(t.Context(), done.Artifact.SHA256)
 	require.NoError(t, err)
@@ -140,6 +142,7 @@ func TestWrongConfig(t *testing.T) {
 		"Dir is empty":         {Policies: policies()},
 		"no policies":          {Dir: "x"},
 		"Policies and Policy":  {Dir: "x", Policies: policies(), Policy: allow},
+		"without a folder":     {Dir: "x", Policies: policies(), Store: "../ambit.db"},
 		"Grace is negative":    {Dir: "x", Policies: policies(), Grace: -1},
 		"note_write.rego":      {Dir: "x", Policies: broken, Tools: noteTools(nil)},
 		"is registered twice":  {Dir: "x", Policies: policies(), Tools: append(noteTools(nil), noteTools(nil)...)},
@@ -212,7 +215,7 @@ func TestPartsAreReplaced(t *testing.T) {
 // TestSetupThatFails closes what was opened before.
 func TestSetupThatFails(t *testing.T) {
 	config := host.Config{Tools: noteTools(nil), Policies: policies(), Dir: t.TempDir()}
-	config.Setup = func(_ context.Context, h *host.Host) ([]runtime.Option, error) {
+	config.Setup = func(_ context.Context, h *host.Host) ([]engine.Option, error) {
 		assert.NotNil(t, h.Store)
 		assert.Nil(t, h.Executor)
 		return nil, errors.New("no database")
@@ -223,4 +226,22 @@ func TestSetupThatFails(t *testing.T) {
 	h, err := host.Open(t.Context(), config)
 	require.NoError(t, err)
 	require.NoError(t, h.Close(t.Context()))
+}
+
+// TestStoreHasAName opens a store of another name: the other files begin with it.
+func TestStoreHasAName(t *testing.T) {
+	dir := t.TempDir()
+	h, err := host.Open(t.Context(), host.Config{Tools: noteTools(nil), Policies: policies(), Dir: dir, Store: "notes.db"})
+	require.NoError(t, err)
+	require.Equal(t, runtime.Completed, execute(t, h, "c1", "Shopping").Kind)
+	require.NoError(t, h.Close(t.Context()))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		assert.True(t, strings.HasPrefix(e.Name(), "notes.db"), e.Name())
+	}
+	for _, name := range []string{"notes.db", "notes.db.keys", "notes.db.audit", "notes.db.audit.pub", "notes.db.anchor", "notes.db.objects"} {
+		_, err := os.Stat(filepath.Join(dir, name))
+		assert.NoError(t, err)
+	}
 }

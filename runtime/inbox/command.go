@@ -9,7 +9,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -54,7 +55,7 @@ func sign(key, command []byte) string {
 }
 
 // seal returns the file of a command.
-func seal(key []byte, c *runtime.Command) ([]byte, error) {
+func seal(key []byte, c *engine.Command) ([]byte, error) {
 	command, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func unpack(text []byte, v any) error {
 }
 
 // open returns the command of a file.
-func open(key, text []byte) (c runtime.Command, err error) {
+func open(key, text []byte) (c engine.Command, err error) {
 	var l letter
 	if err := unpack(text, &l); err != nil {
 		return c, err

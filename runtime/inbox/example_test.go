@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -36,21 +38,21 @@ func Example() {
 	allow := func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	}
-	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(allow), runtime.WithJournal(store), runtime.WithPendingRequests())
+	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(allow), engine.WithJournal(store), engine.WithPendingRequests())
 	must(err)
 	must(exec.Recover(ctx))
 	in, err := inbox.Serve(ctx, store, exec)
 	must(err)
-	session := exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
-	run, err := session.StartRun(ctx, runtime.RunConfig{})
+	session := exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
+	run, err := session.StartRun(ctx, engine.RunConfig{})
 	must(err)
-	out := run.Turn(runtime.TurnConfig{}).Execute(ctx, runtime.Call{ID: "c1", Tool: "send", Input: []byte(`{}`)})
+	out := run.Turn(engine.TurnConfig{}).Execute(ctx, runtime.Call{ID: "c1", Tool: "send", Input: []byte(`{}`)})
 	fmt.Println(out.Kind)
 
 	// Another process, which would be "ambit approvals approve".
 	reader, err := sqlite.OpenReader(store.Path())
 	must(err)
-	must(inbox.Put(ctx, reader, &runtime.Command{Kind: runtime.CommandApprove, Request: out.RequestID}))
+	must(inbox.Put(ctx, reader, &engine.Command{Kind: engine.CommandApprove, Request: out.RequestID}))
 	must(reader.Close())
 
 	// The application again.

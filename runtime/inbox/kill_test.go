@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -60,19 +62,19 @@ func victim(path string) error {
 	allow := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
-	e, err := runtime.NewExecutor(reg, allow, runtime.WithJournal(s), runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute))
+	e, err := engine.NewExecutor(reg, allow, engine.WithJournal(s), engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute))
 	if err != nil {
 		return err
 	}
 	if err := e.Recover(ctx); err != nil {
 		return err
 	}
-	run, err := e.Session(runtime.SessionConfig{ID: "s"}).StartRun(ctx, runtime.RunConfig{ID: rand.Text()})
+	run, err := e.Session(engine.SessionConfig{ID: "s"}).StartRun(ctx, engine.RunConfig{ID: rand.Text()})
 	if err != nil {
 		return err
 	}
 	for range 5 {
-		run.Turn(runtime.TurnConfig{}).Execute(ctx, runtime.Call{ID: rand.Text(), Tool: "send", Input: []byte(`{}`)})
+		run.Turn(engine.TurnConfig{}).Execute(ctx, runtime.Call{ID: rand.Text(), Tool: "send", Input: []byte(`{}`)})
 	}
 	if _, err := inbox.Serve(ctx, s, e); err != nil {
 		return err
@@ -148,7 +150,7 @@ func TestCommandsOutliveKills(t *testing.T) {
 		open, _, _ := read(t, r)
 		require.NotEmpty(t, open)
 		for _, q := range open {
-			c := runtime.Command{Kind: runtime.CommandApprove, Request: q.ID}
+			c := engine.Command{Kind: engine.CommandApprove, Request: q.ID}
 			require.NoError(t, inbox.Put(t.Context(), r, &c))
 			put = append(put, c.Nonce)
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
 // look begins to carry out the commands that it finds, in the order of their names,
@@ -78,7 +78,7 @@ func (s *Server) take(ctx context.Context, name string) {
 		defer func() { <-s.slots }()
 		defer close(done)
 		_, err := s.to.Import(ctx, c)
-		if err != nil && !errors.Is(err, runtime.ErrCommandKnown) {
+		if err != nil && !errors.Is(err, engine.ErrCommandKnown) {
 			s.report(fmt.Errorf("the command of %q to %s waits in the inbox for the next start: %w", c.By, c.Kind, err))
 			return
 		}
@@ -96,7 +96,7 @@ func (s *Server) take(ctx context.Context, name string) {
 var errNoFile = errors.New("it is no file")
 
 // read returns the command of a file.
-func (s *Server) read(name string) (c runtime.Command, err error) {
+func (s *Server) read(name string) (c engine.Command, err error) {
 	// A process that may write the directory can replace the file at any time. So read
 	// checks the file that it has opened, and the open follows no link and does not
 	// block, as it would on a FIFO without a writer.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -69,8 +71,8 @@ func TestRecordedStore(t *testing.T) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	}
 	recorded := time.Date(2026, 11, 23, 5, 6, 25, 0, time.UTC)
-	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(allow), runtime.WithJournal(store), runtime.WithPendingRequests(),
-		runtime.WithClock(offsetClock{time.Until(recorded)}))
+	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(allow), engine.WithJournal(store), engine.WithPendingRequests(),
+		engine.WithClock(offsetClock{time.Until(recorded)}))
 	require.NoError(t, err)
 	require.NoError(t, exec.Recover(t.Context()))
 	in, err := inbox.Serve(t.Context(), store, exec)
@@ -78,20 +80,20 @@ func TestRecordedStore(t *testing.T) {
 
 	if foreign {
 		request := exec.Requests()[0].ID
-		require.NoError(t, inbox.Put(t.Context(), store, &runtime.Command{Kind: runtime.CommandApprove, Request: request}))
+		require.NoError(t, inbox.Put(t.Context(), store, &engine.Command{Kind: engine.CommandApprove, Request: request}))
 	}
 
-	session := exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	session := exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
 	assert.Equal(t, `{"noted":true}`, string(session.Await(t.Context(), "c1").Output))
 	approved := session.Await(t.Context(), "c2")
 	assert.Equal(t, runtime.Completed, approved.Kind, approved.Message)
 	assert.Equal(t, runtime.Unknown, session.Await(t.Context(), "c3").Kind)
 
-	run, err := session.StartRun(t.Context(), runtime.RunConfig{})
+	run, err := session.StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
-	result := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c4", Tool: "note", Input: []byte(`{}`)})
+	result := run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c4", Tool: "note", Input: []byte(`{}`)})
 	assert.Equal(t, runtime.Completed, result.Kind, result.Message)
-	assert.Equal(t, runtime.UndoOK, session.Undo(t.Context(), runtime.UndoRequest{CallID: "c1", By: "ann"}).Kind)
+	assert.Equal(t, engine.UndoOK, session.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "ann"}).Kind)
 	assert.Equal(t, []string{"c1", `{"before":1}`, `{"noted":true}`}, undone)
 
 	require.NoError(t, in.Close(t.Context()))

@@ -11,7 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime/internal/oslock"
 )
 
@@ -27,9 +28,9 @@ const (
 	litter = time.Hour
 )
 
-// An Importer carries commands out. It is a [runtime.Executor].
+// An Importer carries commands out. It is a [engine.Executor].
 type Importer interface {
-	Import(context.Context, runtime.Command) (runtime.CommandResult, error)
+	Import(context.Context, engine.Command) (engine.CommandResult, error)
 }
 
 // A Server imports the commands of an inbox.

@@ -135,7 +135,7 @@ func (c catalog) add(name, text string) {
 	case strings.HasSuffix(base, "_test.go"):
 		for _, m := range testFunc.FindAllStringSubmatch(text, -1) {
 			short := strings.TrimPrefix(dir, "runtime/") + "."
-			if dir == "runtime" {
+			if dir == "runtime" || dir == "runtime/engine" {
 				short = ""
 			}
 			c[short+m[1]] = "./" + dir

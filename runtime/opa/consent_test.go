@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -14,21 +16,21 @@ import (
 
 // asking is an executor whose policies are files, and how to write or delete in it.
 type asking struct {
-	exec *runtime.Executor
-	run  *runtime.Run
+	exec *engine.Executor
+	run  *engine.Run
 }
 
 func ask(t *testing.T, files ...string) asking {
 	p, reg := load(t, files...)
-	exec, err := runtime.NewExecutor(reg, p, runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute))
+	exec, err := engine.NewExecutor(reg, p, engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute))
 	require.NoError(t, err)
-	run, err := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), runtime.RunConfig{})
+	run, err := exec.Session(engine.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
 	return asking{exec, run}
 }
 
 func (a asking) call(t *testing.T, tool, input string) runtime.Outcome {
-	return a.run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{Tool: tool, Input: []byte(input)})
+	return a.run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{Tool: tool, Input: []byte(input)})
 }
 
 const (
@@ -52,9 +54,9 @@ func TestPolicyAsksWhereTheDeclarationDoesNot(t *testing.T) {
 		{Code: "night", Message: "n", Approvers: []string{"boss", "lead"}, MaxCover: consent.CoverTool, At: "o.rego:3"},
 	}, r.Reasons)
 
-	wide := runtime.Answer{By: "lead", Approve: true, Grant: runtime.GrantSession, Cover: runtime.CoverTool}
+	wide := engine.Answer{By: "lead", Approve: true, Grant: engine.GrantSession, Cover: runtime.CoverTool}
 	assert.Equal(t, consent.GrantTooWide, a.exec.Decide(t.Context(), r.ID, wide).Reason, "a policy cannot widen what is not declared")
-	assert.Equal(t, consent.NotPermitted, a.exec.Decide(t.Context(), r.ID, runtime.Answer{By: "owner", Approve: true}).Reason)
+	assert.Equal(t, consent.NotPermitted, a.exec.Decide(t.Context(), r.ID, engine.Answer{By: "owner", Approve: true}).Reason)
 }
 
 // TestPolicyNarrowsWhatIsDeclared asks besides a declaration that asks.

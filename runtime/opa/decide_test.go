@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -165,7 +167,7 @@ ask contains {"id": "third", "message": "more than two writes in one run", "appr
 // TestAskFromTheThirdWriteOn asks by what happened in the run before.
 func TestAskFromTheThirdWriteOn(t *testing.T) {
 	p, reg := load(t, "file_write.rego", thirdPolicy)
-	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 		d, err := p.Decide(ctx, in)
 		if in.Facts().Tool(in.Index).Invocations < 2 {
 			assert.Equal(t, runtime.EffectAllow, d.Effect)
@@ -176,10 +178,10 @@ func TestAskFromTheThirdWriteOn(t *testing.T) {
 		return d, err
 	}))
 	require.NoError(t, err)
-	ses := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}})
-	run, err := ses.StartRun(t.Context(), runtime.RunConfig{})
+	ses := exec.Session(engine.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}})
+	run, err := ses.StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
-	turn := run.Turn(runtime.TurnConfig{})
+	turn := run.Turn(engine.TurnConfig{})
 	for i := range 2 { // the handlers of the fixture fail, which counts all the same
 		turn.Execute(t.Context(), runtime.Call{Tool: "file_write", Input: fmt.Appendf(nil, `{"path":"docs/%d","content":"x","mode":"create","meta":{"owner":"o"}}`, i)})
 	}

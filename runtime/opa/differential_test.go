@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/facts"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
@@ -166,7 +168,7 @@ func TestLeanPathIsOPA(t *testing.T) {
 					in := *seen
 					randomize(t, r, w, &in)
 					if r.IntN(4) == 0 { // a call with the facts of an earlier snapshot
-						in.SetFacts(earlier[r.IntN(len(earlier))])
+						in.SetFacts((*facts.Snapshot)(earlier[r.IntN(len(earlier))]))
 					}
 					want, wantErr := w.reference(t, query, &in)
 					got, gotErr := w.evalLean(t, &in)
@@ -193,7 +195,7 @@ func TestFactsAreShared(t *testing.T) {
 		recent := slices.Clone(snapshots[max(0, len(snapshots)-3):])
 		for i, f := range recent {
 			in := w.input(i, "/ws/a")
-			in.SetFacts(f)
+			in.SetFacts((*facts.Snapshot)(f))
 			group.Go(func() {
 				d, err := w.policy.Decide(t.Context(), in)
 				assert.NoError(t, err)
@@ -217,7 +219,7 @@ func TestWholeFactsAfterReload(t *testing.T) {
 	}
 	w.calls(t, 8)
 	d := w.policy.current.Load()
-	require.True(t, w.facts.Memo(nil).(*memo).pair.patched)
+	require.True(t, (*facts.Snapshot)(w.facts).Memo(nil).(*memo).pair.patched)
 	kept, release := d.facts(d.names, w.facts)
 	release()
 	assert.NotEqual(t, newPair(d.names, w.facts).counts.Hash(), kept.counts.Hash(), "the hash is as wrong as expected")

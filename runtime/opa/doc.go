@@ -6,7 +6,7 @@
 //	if err != nil {
 //		log.Fatal(err)                         // every mistake, with file and line
 //	}
-//	exec, err := runtime.NewExecutor(reg, policy)
+//	exec, err := engine.NewExecutor(reg, policy)
 //	policy.OnReload(func() { exec.RetireGrants(policy.Asks) })
 //	go policy.Watch(ctx, "filetools/policy", func(err error) { log.Print("policies: ", err) })
 //

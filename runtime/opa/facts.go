@@ -3,6 +3,8 @@ package opa
 import (
 	"sync"
 
+	"github.com/ambit-tools/ambit/runtime/internal/facts"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -67,7 +69,7 @@ func (g *generation) facts(n *names, f *runtime.Facts) (p *pair, release func())
 	if f == nil {
 		return n.none, func() {}
 	}
-	m, ok := f.Memo(func(base any, changed []int) any { return g.remember(n, f, base, changed) }).(*memo)
+	m, ok := (*facts.Snapshot)(f).Memo(func(base any, changed []int) any { return g.remember(n, f, base, changed) }).(*memo)
 	if ok && m.pair.names == n && m.pair.mu.TryRLock() {
 		if m.pair.version == m.version && !(m.pair.patched && g.wholeFacts) {
 			return m.pair, m.pair.mu.RUnlock

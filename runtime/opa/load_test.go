@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -20,19 +22,19 @@ func TestLoad(t *testing.T) {
 		{64, battery.Count(t, 8, 40)}, {200, 1}, {2000, battery.Count(t, 1, 10)},
 	} {
 		t.Run(fmt.Sprint(tc.callers, " callers"), func(t *testing.T) {
-			exec, err := runtime.NewExecutor(w.reg, w.policy)
+			exec, err := engine.NewExecutor(w.reg, w.policy)
 			require.NoError(t, err)
 			var mu sync.Mutex
 			ends := map[string]int{}
 			var wg, ready sync.WaitGroup
 			ready.Add(tc.callers)
 			for i := range tc.callers {
-				session := exec.Session(runtime.SessionConfig{
+				session := exec.Session(engine.SessionConfig{
 					ID: fmt.Sprint("s", i), Principal: "agent", Capabilities: []string{"fs.write"}, Behavior: "day",
 				})
-				run, err := session.StartRun(t.Context(), runtime.RunConfig{})
+				run, err := session.StartRun(t.Context(), engine.RunConfig{})
 				require.NoError(t, err)
-				turn := run.Turn(runtime.TurnConfig{})
+				turn := run.Turn(engine.TurnConfig{})
 				wg.Go(func() {
 					ready.Done()
 					ready.Wait()
@@ -51,7 +53,7 @@ func TestLoad(t *testing.T) {
 			refused := ends["denied at_capacity"]
 			assert.EqualValues(t, exec.Stats().AtCapacity, refused)
 			assert.Equal(t, tc.callers*tc.each, ends["completed "]+refused, ends)
-			if tc.callers <= runtime.DefaultMaxInFlight {
+			if tc.callers <= engine.DefaultMaxInFlight {
 				assert.Zero(t, refused)
 			}
 			require.NoError(t, exec.Shutdown(t.Context()))

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -57,8 +59,8 @@ const beyond = "a number of at most 19 significant digits with an exponent withi
 // A payment makes calls of numberTool, and has the text with which its handler ran.
 type payment struct {
 	t    *testing.T
-	exec *runtime.Executor
-	turn *runtime.Turn
+	exec *engine.Executor
+	turn *engine.Turn
 	ran  string
 }
 
@@ -89,12 +91,12 @@ func loadPayment(t *testing.T, declaration, rules string) (*payment, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.exec, err = runtime.NewExecutor(reg, policy, runtime.WithPolicyTimeout(time.Minute), runtime.WithPendingRequests())
+	p.exec, err = engine.NewExecutor(reg, policy, engine.WithPolicyTimeout(time.Minute), engine.WithPendingRequests())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.exec.Shutdown(context.Background()) })
-	run, err := p.exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(t.Context(), runtime.RunConfig{})
+	run, err := p.exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
-	p.turn = run.Turn(runtime.TurnConfig{})
+	p.turn = run.Turn(engine.TurnConfig{})
 	return p, nil
 }
 
@@ -129,12 +131,12 @@ func TestNumbersOfEdits(t *testing.T) {
 			require.NoError(t, err)
 			out := p.call(`{"extra":{"x":1}}`)
 			require.Equal(t, runtime.Pending, out.Kind, "%+v", out)
-			edited := func(number string) runtime.Resolution {
-				return p.exec.Decide(t.Context(), out.RequestID, runtime.Answer{By: "ada", Approve: true, Edit: []byte(`{"extra":{"x":` + number + `}}`)})
+			edited := func(number string) engine.Resolution {
+				return p.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: "ada", Approve: true, Edit: []byte(`{"extra":{"x":` + number + `}}`)})
 			}
 			if !test.fits {
 				res := edited(test.number)
-				require.Equal(t, runtime.AnswerRejected, res.Kind, "%+v", res)
+				require.Equal(t, engine.AnswerRejected, res.Kind, "%+v", res)
 				assert.Equal(t, "invalid_input", res.Reason.String())
 				p.hasRun(edited("1").Outcome, "1") // the request stays open
 				return

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -72,13 +74,13 @@ func TestPolicyAndHandlerSeeOneNumber(t *testing.T) {
 		reg := numberTools(t, func(text string) { got = text })
 		p, err := Load(regotest.Dir("o.rego", regotest.Org("deny contains {\"code\": \"night\", \"message\": \"m\"} if {\n\tx := input.args.extra.x\n\t"+test.condition+"\n}\n\nallow contains {\"code\": \"night\", \"message\": \"m\"} if input.args.extra.x")), reg)
 		require.NoError(t, err, test.condition)
-		exec, err := runtime.NewExecutor(reg, p, runtime.WithPolicyTimeout(time.Minute))
+		exec, err := engine.NewExecutor(reg, p, engine.WithPolicyTimeout(time.Minute))
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = exec.Shutdown(context.Background()) })
-		s := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"web"}, Behavior: "research", Modes: map[string]string{"web_mode": "live"}})
-		run, err := s.StartRun(t.Context(), runtime.RunConfig{})
+		s := exec.Session(engine.SessionConfig{Principal: "agent", Capabilities: []string{"web"}, Behavior: "research", Modes: map[string]string{"web_mode": "live"}})
+		run, err := s.StartRun(t.Context(), engine.RunConfig{})
 		require.NoError(t, err)
-		out := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c1", Tool: "web_search", Input: []byte(`{"query":"a","extra":{"x":` + test.number + `}}`)})
+		out := run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c1", Tool: "web_search", Input: []byte(`{"query":"a","extra":{"x":` + test.number + `}}`)})
 		name := test.number + ": " + test.condition
 		switch test.want {
 		case invalid:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
 )
 
 // codeUnknownObligation is the code of a denial that no rule gives.
@@ -18,11 +19,11 @@ const codeUnknownObligation = "unknown_obligation"
 // can be shown; Effect says what counts. Asks are passed on one by one, as the
 // rules wrote them: package consent joins them with the declaration.
 func (a answers) decide(revision string) (runtime.Decision, error) {
-	rewrites, err := mergeRewrites(a.rewrites)
+	merged, err := mergeRewrites(a.rewrites)
 	if err != nil {
 		return runtime.Decision{}, err
 	}
-	d := runtime.Decision{Denials: a.denials, Asks: a.asks, Rewrites: rewrites, Obligations: a.obligations, Revision: revision}
+	d := runtime.Decision{Denials: a.denials, Asks: a.asks, Rewrites: merged, Obligations: a.obligations, Revision: revision}
 	for _, o := range a.obligations {
 		if !slices.Contains(policydir.ObligationCodes(), o.Code) {
 			d.Denials = append(d.Denials, runtime.Denial{Code: codeUnknownObligation, Message: fmt.Sprintf("nothing can fulfil the obligation %q", o.Code), At: o.At})
@@ -54,14 +55,14 @@ func compareDenials(a, b runtime.Denial) int {
 }
 
 // mergeRewrites drops rewrites that say the same, and refuses those that do not fit together.
-func mergeRewrites(rewrites []runtime.Rewrite) ([]runtime.Rewrite, error) {
-	rewrites = slices.Clone(rewrites)
-	slices.SortStableFunc(rewrites, func(a, b runtime.Rewrite) int {
+func mergeRewrites(wanted []runtime.Rewrite) ([]runtime.Rewrite, error) {
+	wanted = slices.Clone(wanted)
+	slices.SortStableFunc(wanted, func(a, b runtime.Rewrite) int {
 		return cmp.Or(strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.At, b.At))
 	})
-	if err := runtime.CheckRewrites(rewrites); err != nil {
+	if _, err := rewrites.Places(wanted); err != nil {
 		return nil, err
 	}
 	// One after the other when they are of one place, where they have one value now.
-	return slices.CompactFunc(rewrites, func(a, b runtime.Rewrite) bool { return a.Pointer == b.Pointer }), nil
+	return slices.CompactFunc(wanted, func(a, b runtime.Rewrite) bool { return a.Pointer == b.Pointer }), nil
 }

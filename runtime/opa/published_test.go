@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -78,11 +80,11 @@ func masked(t *testing.T, reg *runtime.Registry, pointer string) runtime.Outcome
 	t.Helper()
 	args, err := json.Marshal(regotest.Object{"pointers": []string{pointer}})
 	require.NoError(t, err)
-	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow, Obligations: []runtime.Obligation{{Code: "redact_output", Args: args}}}, nil
 	}))
 	require.NoError(t, err)
-	run, err := exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent", Capabilities: []string{"money"}}).StartRun(t.Context(), runtime.RunConfig{ID: "r"})
+	run, err := exec.Session(engine.SessionConfig{ID: "s", Principal: "agent", Capabilities: []string{"money"}}).StartRun(t.Context(), engine.RunConfig{ID: "r"})
 	require.NoError(t, err)
-	return run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{Tool: "pay", Input: []byte(rightPay)})
+	return run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{Tool: "pay", Input: []byte(rightPay)})
 }

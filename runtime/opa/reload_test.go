@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -72,17 +74,17 @@ func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, reg := load(t, "w.rego", regotest.Tool(rule("m")))
-			exec, err := runtime.NewExecutor(reg, p, runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute))
+			exec, err := engine.NewExecutor(reg, p, engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute))
 			require.NoError(t, err)
-			run, err := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), runtime.RunConfig{})
+			run, err := exec.Session(engine.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), engine.RunConfig{})
 			require.NoError(t, err)
 			out := asking{exec, run}.call(t, "file_write", writing)
 			require.Equal(t, runtime.Pending, out.Kind, out.Message)
 			before := p.Revision()
 			require.NoError(t, p.Reload(regotest.Dir(c.files...)))
 			require.NotEqual(t, before, p.Revision())
-			res := exec.Decide(t.Context(), out.RequestID, runtime.Answer{By: "owner", Approve: true})
-			require.Equal(t, runtime.AnswerAccepted, res.Kind)
+			res := exec.Decide(t.Context(), out.RequestID, engine.Answer{By: "owner", Approve: true})
+			require.Equal(t, engine.AnswerAccepted, res.Kind)
 			assert.Equal(t, c.voided, res.Outcome.Reason == runtime.ReasonBindingMismatch)
 			assert.Equal(t, c.voided, res.State == runtime.StateDenied, "its handler was started")
 		})
@@ -96,20 +98,20 @@ func TestGrantsEndWithTheirRule(t *testing.T) {
 		return regotest.Tool(`ask contains {"id": "` + id + `", "message": "m", "approvers": ["owner"], "max_cover": "tool"} if input.args.path != ""`)
 	}
 	p, reg := load(t, "w.rego", rule("big"))
-	exec, err := runtime.NewExecutor(reg, p, runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute))
+	exec, err := engine.NewExecutor(reg, p, engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute))
 	require.NoError(t, err)
 	p.OnReload(func() { exec.RetireGrants(p.Asks) })
-	run, err := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), runtime.RunConfig{})
+	run, err := exec.Session(engine.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
 	write := func() runtime.Outcome {
-		return run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{
+		return run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{
 			Tool: "file_write", Input: []byte(`{"path":"docs/a","content":"x","mode":"create","meta":{"owner":"o"}}`),
 		})
 	}
 	out := write()
 	require.Equal(t, runtime.Pending, out.Kind, out.Message)
-	res := exec.Decide(t.Context(), out.RequestID, runtime.Answer{By: "owner", Approve: true, Grant: runtime.GrantSession})
-	require.Equal(t, runtime.AnswerAccepted, res.Kind, res.Reason)
+	res := exec.Decide(t.Context(), out.RequestID, engine.Answer{By: "owner", Approve: true, Grant: engine.GrantSession})
+	require.Equal(t, engine.AnswerAccepted, res.Kind, res.Reason)
 	require.NotEqual(t, runtime.Pending, write().Kind, "the grant answers")
 
 	require.NoError(t, p.Reload(regotest.Dir("w.rego", rule("big"), "c.rego", regotest.Org(regotest.ClosedPolicy))))

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -22,11 +24,11 @@ deny contains {"code": "too_many", "message": "m"} if input.run.counts.file_writ
 	p, reg := load(t, "w.rego", limit("6"))
 	candidate, err := Load(regotest.Dir("w.rego", limit("3")), reg)
 	require.NoError(t, err)
-	var seen []runtime.ShadowDifference
-	exec, err := runtime.NewExecutor(reg, p, runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute),
-		runtime.WithShadow(candidate, func(d runtime.ShadowDifference) { seen = append(seen, d) }))
+	var seen []engine.ShadowDifference
+	exec, err := engine.NewExecutor(reg, p, engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute),
+		engine.WithShadow(candidate, func(d engine.ShadowDifference) { seen = append(seen, d) }))
 	require.NoError(t, err)
-	run, err := exec.Session(runtime.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), runtime.RunConfig{})
+	run, err := exec.Session(engine.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
 	a := asking{exec, run}
 	for range 8 {
@@ -39,5 +41,5 @@ deny contains {"code": "too_many", "message": "m"} if input.run.counts.file_writ
 		assert.Equal(t, []string{"too_many"}, d.Shadow.Denials)
 		assert.Equal(t, []string{p.Revision(), candidate.Revision()}, []string{d.Active.Revision, d.Shadow.Revision})
 	}
-	assert.Equal(t, runtime.ShadowStats{Compared: 8, Different: 3}, exec.ShadowStats())
+	assert.Equal(t, engine.ShadowStats{Compared: 8, Different: 3}, exec.ShadowStats())
 }

@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
+	"github.com/ambit-tools/ambit/runtime/internal/facts"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
@@ -104,7 +108,7 @@ type world struct {
 	policy *Policy
 	plain  rego.PreparedEvalQuery
 	reg    *runtime.Registry
-	turn   *runtime.Turn
+	turn   *engine.Turn
 	facts  *runtime.Facts // as the last call saw them
 	during func(*runtime.PolicyInput)
 }
@@ -190,15 +194,15 @@ func unguarded(tb testing.TB, b *policydir.Bundle) *ast.Compiler {
 // start starts a run whose calls are all allowed.
 func (w *world) start(tb testing.TB) {
 	tb.Helper()
-	exec, err := runtime.NewExecutor(w.reg, runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+	exec, err := engine.NewExecutor(w.reg, runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 		w.facts = in.Facts()
 		w.during(in)
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
-	}), runtime.WithPolicyTimeout(time.Minute))
+	}), engine.WithPolicyTimeout(time.Minute))
 	require.NoError(tb, err)
-	run, err := exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent", Capabilities: []string{"fs.write"}, Behavior: "day"}).StartRun(tb.Context(), runtime.RunConfig{ID: "r"})
+	run, err := exec.Session(engine.SessionConfig{ID: "s", Principal: "agent", Capabilities: []string{"fs.write"}, Behavior: "day"}).StartRun(tb.Context(), engine.RunConfig{ID: "r"})
 	require.NoError(tb, err)
-	w.turn = run.Turn(runtime.TurnConfig{})
+	w.turn = run.Turn(engine.TurnConfig{})
 }
 
 // calls makes n calls, of one tool after the other.
@@ -217,7 +221,7 @@ func (w *world) input(i int, path string) *runtime.PolicyInput {
 		Tool: w.spec(i), Index: i, Args: &writeArgs{path, "hello", "create"}, CallID: "c1", SessionID: "s", RunID: "r",
 		Principal: "agent", Capabilities: []string{"fs.write"}, Behavior: "day", Now: time.Unix(1_700_040_000, 123_456_789),
 	}
-	in.SetFacts(w.facts)
+	in.SetFacts((*facts.Snapshot)(w.facts))
 	return in
 }
 

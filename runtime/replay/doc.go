@@ -14,7 +14,7 @@
 //
 // # What is run
 //
-// The recording is played, record by record, through a runtime.Executor of the
+// The recording is played, record by record, through a engine.Executor of the
 // candidate, on a clock that shows the recorded time. A call is made when it was
 // made, with the arguments, the turn's end, the principal and the sub-agent that it
 // had; it is judged when it was judged, in the recorded order; its handler starts

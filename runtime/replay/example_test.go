@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
@@ -36,20 +38,20 @@ func record(j journal.Journal, file *dsl.File) error {
 	if err != nil {
 		return err
 	}
-	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(allow), runtime.WithJournal(j))
+	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(allow), engine.WithJournal(j))
 	if err != nil {
 		return err
 	}
 	if err := exec.Recover(ctx); err != nil {
 		return err
 	}
-	run, err := exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"}).StartRun(ctx, runtime.RunConfig{ID: "r"})
+	run, err := exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(ctx, engine.RunConfig{ID: "r"})
 	if err != nil {
 		return err
 	}
 	for i := range 3 {
 		in := runtime.Call{ID: fmt.Sprint("c", i+1), Tool: "mail", Input: fmt.Appendf(nil, `{"to":"%d@example.com"}`, i)}
-		run.Turn(runtime.TurnConfig{}).Execute(ctx, in)
+		run.Turn(engine.TurnConfig{}).Execute(ctx, in)
 	}
 	if err := run.Close(ctx); err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -18,13 +20,13 @@ const again = "idempotent: true\n    retry: {max: 3, initial: 1s}\n    "
 
 // killed ends the process of a recorder after its last write but some, and lets
 // another one take the journal over after a while.
-func (r *recorder) killed(text string, before int, after time.Duration, opts ...runtime.Option) *recorder {
+func (r *recorder) killed(text string, before int, after time.Duration, opts ...engine.Option) *recorder {
 	left := r.journal.upTo(r.t, r.journal.last(before))
 	at := r.clock.Now().Add(after)
 	r.end()
 	next := successor(r, left, at)
-	next.open(parse(r.t, text), runtime.PolicyFunc(allow), append(opts, runtime.WithPendingRequests())...)
-	next.session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	next.open(parse(r.t, text), runtime.PolicyFunc(allow), append(opts, engine.WithPendingRequests())...)
+	next.session(engine.SessionConfig{ID: "s", Principal: "agent"})
 	next.resume()
 	return next
 }
@@ -117,7 +119,7 @@ func TestApprovedBeforeARestart(t *testing.T) {
 	text := with("consent: {ask: always, timeout: 8s, max_cover: tool, allow_edit: true}\n    limits: {concurrency: 1}")
 	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
 	r.one("c1", `{"n":1}`)
-	r.answer("c1", runtime.Answer{By: "alice", Approve: true, Edit: []byte(`{"ms":100,"n":7}`)})
+	r.answer("c1", engine.Answer{By: "alice", Approve: true, Edit: []byte(`{"ms":100,"n":7}`)})
 	writes := 0
 	for r.wrote("c1", "approval.decided", writes) {
 		writes++
@@ -125,9 +127,9 @@ func TestApprovedBeforeARestart(t *testing.T) {
 	r = r.killed(text, writes-1, 5*time.Second)
 	r.advance(time.Second)
 	r.one("c2", `{"ms":30000}`)
-	r.answer("c2", runtime.Answer{By: "alice", Approve: true})
+	r.answer("c2", engine.Answer{By: "alice", Approve: true})
 	r.one("c3", `{"n":3}`)
-	r.answer("c3", runtime.Answer{By: "alice", Approve: true})
+	r.answer("c3", engine.Answer{By: "alice", Approve: true})
 	r = r.killed(text, 0, time.Second)
 	r = r.killed(text, 0, 2*time.Minute)
 	r.replays(text, map[string]string{"c1": "completed", "c2": "vain"})
@@ -169,7 +171,7 @@ func TestKilledInAClose(t *testing.T) {
 	for before := range 5 {
 		r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
 		r.one("c1", `{"n":1}`)
-		r.call(r.run.Child(runtime.RunConfig{ID: "helper"}).Turn(runtime.TurnConfig{}), runtime.Call{ID: "c2", Tool: "a", Input: []byte(`{"n":2}`)})
+		r.call(r.run.Child(engine.RunConfig{ID: "helper"}).Turn(engine.TurnConfig{}), runtime.Call{ID: "c2", Tool: "a", Input: []byte(`{"n":2}`)})
 		r.one("c3", `{"n":3}`)
 		r = r.killed(text, 0, time.Second)
 		r.do(func() { _ = r.run.Close(gone()) })
@@ -185,14 +187,14 @@ func TestCommitsOverARestart(t *testing.T) {
 	for foreign, want := range map[bool]string{false: "completed", true: "vain"} {
 		text := tools(map[string]string{"b": "    rules: {requires_preceding: [a]}\n"})
 		p := &slow{foreign: foreign}
-		r := newRecorderOf(t, parse(t, text), runtime.PolicyFunc(allow), runtime.WithPendingRequests(), runtime.WithParticipant("slow", p))
+		r := newRecorderOf(t, parse(t, text), runtime.PolicyFunc(allow), engine.WithPendingRequests(), engine.WithParticipant("slow", p))
 		p.clock, r.effect = r.clock, func(ctx context.Context) error {
 			_, err := runtime.PartOf(ctx, p)
 			return err
 		}
 		r.one("c1", `{}`)
 		r.advance(time.Second)
-		r = r.killed(text, 0, time.Second, runtime.WithParticipant("slow", &slow{left: []runtime.CallKey{{Session: "s", Call: "c1"}}}))
+		r = r.killed(text, 0, time.Second, engine.WithParticipant("slow", &slow{left: []runtime.CallKey{{Session: "s", Call: "c1"}}}))
 		r.call(r.turn, runtime.Call{ID: "c2", Tool: "b", Input: []byte(`{}`)})
 		r.replays(text, map[string]string{"c1": want})
 	}

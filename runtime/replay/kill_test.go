@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -75,10 +77,10 @@ func played(t *testing.T, seed uint64, file *dsl.File, policy runtime.Policy, lo
 }
 
 // settings are random options of an executor.
-func settings(rng *rand.Rand) []runtime.Option {
-	return []runtime.Option{
-		runtime.WithPendingRequests(), runtime.WithReminders(rng.IntN(4) - 1),
-		runtime.WithMinimumBudget([]time.Duration{0, 5 * time.Second, 9 * time.Second}[rng.IntN(3)]),
+func settings(rng *rand.Rand) []engine.Option {
+	return []engine.Option{
+		engine.WithPendingRequests(), engine.WithReminders(rng.IntN(4) - 1),
+		engine.WithMinimumBudget([]time.Duration{0, 5 * time.Second, 9 * time.Second}[rng.IntN(3)]),
 	}
 }
 
@@ -90,7 +92,7 @@ func (p *play) kill(file *dsl.File, policy runtime.Policy) {
 	p.end()
 	p.recorder = successor(p.recorder, left, at)
 	p.open(file, policy, settings(p.rng)...)
-	p.session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	p.session(engine.SessionConfig{ID: "s", Principal: "agent"})
 	p.resume()
 }
 
@@ -109,5 +111,5 @@ func (r *recorder) resume() {
 		return
 	}
 	r.run = run
-	r.newTurn(runtime.TurnConfig{})
+	r.newTurn(engine.TurnConfig{})
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -165,8 +167,8 @@ func (w *world) playCall(ctx context.Context, s *step) error {
 }
 
 // configOf returns the configuration of a session.
-func configOf(r *journal.Record) runtime.SessionConfig {
-	cfg := runtime.SessionConfig{ID: r.Session, Principal: r.Principal}
+func configOf(r *journal.Record) engine.SessionConfig {
+	cfg := engine.SessionConfig{ID: r.Session, Principal: r.Principal}
 	if r.Setup != nil {
 		cfg.Behavior, cfg.Modes, cfg.Capabilities = r.Setup.Behavior, r.Setup.Modes, r.Setup.Capabilities
 	}
@@ -180,8 +182,8 @@ func (w *world) start(ctx context.Context, s *step) (err error) {
 		s.run.stop = "the recording does not have the beginning of its session"
 		return nil
 	}
-	var started *runtime.Run
-	if e := w.do(ctx, func() { started, err = session.StartRun(ctx, runtime.RunConfig{ID: s.r.Run}) }); e != nil {
+	var started *engine.Run
+	if e := w.do(ctx, func() { started, err = session.StartRun(ctx, engine.RunConfig{ID: s.r.Run}) }); e != nil {
 		return e
 	}
 	if err != nil {
@@ -193,13 +195,13 @@ func (w *world) start(ctx context.Context, s *step) (err error) {
 }
 
 // agent returns the run as a sub-agent has it.
-func (w *world) agent(r *run, name string) *runtime.Run {
+func (w *world) agent(r *run, name string) *engine.Run {
 	if name == "" {
 		return w.runs[r]
 	}
 	key := agentKey{r, name}
 	if w.agents[key] == nil {
-		w.agents[key] = w.runs[r].Child(runtime.RunConfig{ID: name})
+		w.agents[key] = w.runs[r].Child(engine.RunConfig{ID: name})
 	}
 	return w.agents[key]
 }
@@ -260,10 +262,10 @@ func (c *call) input() []byte {
 // turnOf returns the turn of a call. The recording tells when a turn ends and not
 // which calls were of it, which matters for one thing: a call that was blocked was
 // of the turn in which its tool had timed out.
-func (w *world) turnOf(c *call) *runtime.Turn {
+func (w *world) turnOf(c *call) *engine.Turn {
 	of := turnKey{c.run, c.agent, c.turnEnds, cmp.Or(c.blockedBy, c)}
 	if w.turns[of] == nil {
-		cfg, ends := runtime.TurnConfig{Cap: c.turnCap, ConsentWait: c.patience}, c.turnEnds
+		cfg, ends := engine.TurnConfig{Cap: c.turnCap, ConsentWait: c.patience}, c.turnEnds
 		if !ends.IsZero() {
 			if c.started && c.ended.After(ends) { // it had a grace, or was no part of the turn any more
 				ends = c.ended.Add(time.Hour)

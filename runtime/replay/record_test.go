@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -24,10 +26,10 @@ type recorder struct {
 	t       *testing.T
 	clock   *simclock.Clock
 	journal *store
-	exec    *runtime.Executor
-	ses     *runtime.Session
-	run     *runtime.Run
-	turn    *runtime.Turn
+	exec    *engine.Executor
+	ses     *engine.Session
+	run     *engine.Run
+	turn    *engine.Turn
 	cancels map[string]context.CancelFunc
 	gone    map[string]chan struct{}
 	runs    int
@@ -57,23 +59,23 @@ func parse(t *testing.T, text string) *dsl.File {
 
 func newRecorder(t *testing.T, file *dsl.File, policy runtime.Policy) *recorder {
 	t.Helper()
-	return newRecorderOf(t, file, policy, runtime.WithPendingRequests())
+	return newRecorderOf(t, file, policy, engine.WithPendingRequests())
 }
 
-func newRecorderOf(t *testing.T, file *dsl.File, policy runtime.Policy, opts ...runtime.Option) *recorder {
+func newRecorderOf(t *testing.T, file *dsl.File, policy runtime.Policy, opts ...engine.Option) *recorder {
 	t.Helper()
 	r := &recorder{
 		t: t, clock: simclock.New(), journal: newStore(),
 		cancels: map[string]context.CancelFunc{}, gone: map[string]chan struct{}{},
 	}
 	r.open(file, policy, opts...)
-	r.session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	r.session(engine.SessionConfig{ID: "s", Principal: "agent"})
 	r.newRun()
 	return r
 }
 
 // open makes the executor and lets it read the journal.
-func (r *recorder) open(file *dsl.File, policy runtime.Policy, opts ...runtime.Option) {
+func (r *recorder) open(file *dsl.File, policy runtime.Policy, opts ...engine.Option) {
 	t := r.t
 	t.Helper()
 	loaded, err := dynamic.Load(file)
@@ -86,8 +88,8 @@ func (r *recorder) open(file *dsl.File, policy runtime.Policy, opts ...runtime.O
 	}
 	reg, err := runtime.NewRegistry(list...)
 	require.NoError(t, err)
-	r.exec, err = runtime.NewExecutor(reg, policy, append([]runtime.Option{
-		runtime.WithClock(r.clock), runtime.WithJournal(r.journal), runtime.WithReminders(1), runtime.WithPolicyTimeout(time.Hour),
+	r.exec, err = engine.NewExecutor(reg, policy, append([]engine.Option{
+		engine.WithClock(r.clock), engine.WithJournal(r.journal), engine.WithReminders(1), engine.WithPolicyTimeout(time.Hour),
 	}, opts...)...)
 	require.NoError(t, err)
 	r.do(func() { require.NoError(t, r.exec.Recover(t.Context())) })
@@ -152,7 +154,7 @@ func (r *recorder) do(f func()) {
 
 func (r *recorder) advance(d time.Duration) { require.NoError(r.t, r.clock.Advance(d)) }
 
-func (r *recorder) session(cfg runtime.SessionConfig) {
+func (r *recorder) session(cfg engine.SessionConfig) {
 	r.do(func() { r.ses = r.exec.Session(cfg) })
 }
 
@@ -163,25 +165,25 @@ func (r *recorder) newRun() {
 	r.runs++
 	r.do(func() {
 		var err error
-		r.run, err = r.ses.StartRun(r.t.Context(), runtime.RunConfig{ID: fmt.Sprint("r", r.runs)})
+		r.run, err = r.ses.StartRun(r.t.Context(), engine.RunConfig{ID: fmt.Sprint("r", r.runs)})
 		require.NoError(r.t, err)
 	})
-	r.newTurn(runtime.TurnConfig{})
+	r.newTurn(engine.TurnConfig{})
 }
 
-func (r *recorder) newTurn(cfg runtime.TurnConfig) {
+func (r *recorder) newTurn(cfg engine.TurnConfig) {
 	r.turn = r.run.Turn(cfg)
 }
 
 // call makes a call and waits no time for it.
-func (r *recorder) call(turn *runtime.Turn, in runtime.Call) {
+func (r *recorder) call(turn *engine.Turn, in runtime.Call) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancels[in.ID] = cancel
 	r.gone[in.ID] = r.begin(func() { turn.Execute(ctx, in) })
 }
 
 // answer answers the request of a call, if there is one.
-func (r *recorder) answer(call string, a runtime.Answer) {
+func (r *recorder) answer(call string, a engine.Answer) {
 	if id := r.requestOf(call); id != "" {
 		r.begin(func() { r.exec.Decide(context.Background(), id, a) })
 	}
@@ -266,10 +268,10 @@ func (p *play) step() {
 		p.call(p.turn, in)
 	case n < 15:
 		in := p.next()
-		p.call(p.run.Child(runtime.RunConfig{ID: "helper"}).Turn(runtime.TurnConfig{}), in)
+		p.call(p.run.Child(engine.RunConfig{ID: "helper"}).Turn(engine.TurnConfig{}), in)
 	case n < 20:
-		a := runtime.Answer{By: "alice", Approve: p.rng.IntN(4) > 0, Message: "so be it"}
-		if a.Grant = runtime.GrantLifetime(p.rng.IntN(3)); a.Grant == runtime.GrantDuration {
+		a := engine.Answer{By: "alice", Approve: p.rng.IntN(4) > 0, Message: "so be it"}
+		if a.Grant = engine.GrantLifetime(p.rng.IntN(3)); a.Grant == engine.GrantDuration {
 			a.For = 5 * time.Second
 		}
 		if p.rng.IntN(4) == 0 {
@@ -278,7 +280,7 @@ func (p *play) step() {
 		p.answer(p.some(), a)
 	case n < 21:
 		id := p.some()
-		p.begin(func() { p.ses.Undo(context.Background(), runtime.UndoRequest{CallID: id, By: "bob"}) })
+		p.begin(func() { p.ses.Undo(context.Background(), engine.UndoRequest{CallID: id, By: "bob"}) })
 	case n < 22:
 		if id := p.some(); p.rng.IntN(2) == 0 {
 			p.cancel(id)
@@ -287,7 +289,7 @@ func (p *play) step() {
 		}
 	case n < 23:
 		p.turns++ // no two turns end at one instant
-		p.newTurn(runtime.TurnConfig{
+		p.newTurn(engine.TurnConfig{
 			Budget:      []time.Duration{0, 6*time.Second + p.turns, 20*time.Second + p.turns}[p.rng.IntN(3)],
 			Cap:         []time.Duration{0, 0, 1500 * time.Millisecond}[p.rng.IntN(3)],
 			ConsentWait: []time.Duration{0, 0, 4 * time.Second}[p.rng.IntN(3)],
@@ -310,7 +312,7 @@ func (p *play) step() {
 func (p *play) revoke() {
 	n := p.rng.IntN(4)
 	p.do(func() {
-		for i, g := range p.exec.Grants(runtime.GrantFilter{}) {
+		for i, g := range p.exec.Grants(engine.GrantFilter{}) {
 			if i%4 == n {
 				p.exec.Revoke(context.Background(), g.ID, "bob", "enough")
 			}
@@ -331,5 +333,5 @@ func (p *play) batch() {
 		}
 		return
 	}
-	p.begin(func() { turn.ExecuteBatch(context.Background(), calls, runtime.Parallel) })
+	p.begin(func() { turn.ExecuteBatch(context.Background(), calls, engine.Parallel) })
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -46,8 +48,8 @@ func unchanged(t *testing.T, r *replay.Report) {
 func TestConsentThatBelongsToNoCall(t *testing.T) {
 	two := strings.Replace(askAlways, "ask: always", "ask: always, quorum: 2", 1)
 	r := newRecorder(t, parse(t, with(two)), runtime.PolicyFunc(allow))
-	yes := func(by string) runtime.Answer {
-		return runtime.Answer{By: by, Approve: true, Grant: runtime.GrantSession, Cover: runtime.CoverTool}
+	yes := func(by string) engine.Answer {
+		return engine.Answer{By: by, Approve: true, Grant: engine.GrantSession, Cover: runtime.CoverTool}
 	}
 	r.one("c1", `{"n":1}`)
 	r.answer("c1", yes("carol")) // not permitted
@@ -55,7 +57,7 @@ func TestConsentThatBelongsToNoCall(t *testing.T) {
 	r.advance(time.Second)
 	r.answer("c1", yes("bob"))
 	r.one("c2", `{"n":2}`) // by the grant
-	grants := r.exec.Grants(runtime.GrantFilter{})
+	grants := r.exec.Grants(engine.GrantFilter{})
 	require.Len(t, grants, 1)
 	r.do(func() { r.exec.Revoke(t.Context(), grants[0].ID, "alice", "enough") })
 	r.one("c3", `{"n":3}`) // asked again
@@ -82,7 +84,7 @@ func TestConsentThatBelongsToNoCall(t *testing.T) {
 func TestMoreConsentThanWasGiven(t *testing.T) {
 	r := newRecorder(t, parse(t, with(askAlways)), runtime.PolicyFunc(allow))
 	r.one("c1", `{"n":1}`)
-	r.answer("c1", runtime.Answer{By: "alice", Approve: true})
+	r.answer("c1", engine.Answer{By: "alice", Approve: true})
 	j := r.end()
 	unchanged(t, against(t, j, with(askAlways), allow))
 	d := against(t, j, with(strings.Replace(askAlways, "ask: always", "ask: always, quorum: 2", 1)), allow).Runs[0].Divergence
@@ -96,7 +98,7 @@ func TestPreviewsThatFailed(t *testing.T) {
 	r := newRecorder(t, parse(t, with(shown)), runtime.PolicyFunc(allow))
 	r.one("c1", `{"how":"blind"}`)
 	r.one("c2", `{"n":2}`)
-	r.answer("c2", runtime.Answer{By: "alice", Approve: true})
+	r.answer("c2", engine.Answer{By: "alice", Approve: true})
 	j := r.end()
 	unchanged(t, against(t, j, with(shown), allow))
 	d := against(t, j, with("idempotent: true"), allow).Runs[0].Divergence
@@ -114,7 +116,7 @@ func TestSessionsAreConfiguredAnew(t *testing.T) {
 	}
 	r := newRecorder(t, parse(t, with("idempotent: true")), runtime.PolicyFunc(policy))
 	r.one("c1", `{}`)
-	r.session(runtime.SessionConfig{ID: "s", Principal: "agent", Behavior: "writing", Modes: map[string]string{"web": "on"}, Capabilities: []string{"x"}})
+	r.session(engine.SessionConfig{ID: "s", Principal: "agent", Behavior: "writing", Modes: map[string]string{"web": "on"}, Capabilities: []string{"x"}})
 	r.one("c2", `{}`)
 	j := r.end()
 	report := against(t, j, with("idempotent: true"), policy)
@@ -182,7 +184,7 @@ func TestUndos(t *testing.T) {
 	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
 	r.one("c1", `{}`)
 	r.advance(30 * time.Second)
-	r.do(func() { r.ses.Undo(t.Context(), runtime.UndoRequest{CallID: "c1", By: "bob"}) })
+	r.do(func() { r.ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "bob"}) })
 	j := r.end()
 	unchanged(t, against(t, j, text, allow))
 	deny := func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
@@ -204,10 +206,10 @@ func TestUndos(t *testing.T) {
 // are put aside again where the candidate answers with less.
 func TestLongOutputs(t *testing.T) {
 	const undoable = "undo: {state: {type: object}, ttl: 1m}\n    artifact: {over: 300, type: text/plain}"
-	r := newRecorderOf(t, parse(t, with(undoable)), runtime.PolicyFunc(allow), runtime.WithPendingRequests(), runtime.WithArtifacts(new(runtime.MemoryArtifacts)))
+	r := newRecorderOf(t, parse(t, with(undoable)), runtime.PolicyFunc(allow), engine.WithPendingRequests(), engine.WithArtifacts(new(runtime.MemoryArtifacts)))
 	r.one("c1", `{"how":"long"}`)
 	r.one("c2", `{"n":2}`)
-	r.do(func() { r.ses.Undo(t.Context(), runtime.UndoRequest{CallID: "c1", By: "bob"}) })
+	r.do(func() { r.ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "bob"}) })
 	require.NotNil(t, r.ses.Await(t.Context(), "c1").Artifact)
 	j := r.end()
 	unchanged(t, against(t, j, with(undoable), allow))
@@ -297,10 +299,10 @@ func TestRestarts(t *testing.T) {
 	r.end()
 
 	next := successor(r, left, r.clock.Now())
-	next.open(parse(t, text), runtime.PolicyFunc(allow), runtime.WithPendingRequests())
-	next.session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	next.open(parse(t, text), runtime.PolicyFunc(allow), engine.WithPendingRequests())
+	next.session(engine.SessionConfig{ID: "s", Principal: "agent"})
 	next.resume()
-	next.answer("c1", runtime.Answer{By: "alice", Approve: true})
+	next.answer("c1", engine.Answer{By: "alice", Approve: true})
 	next.call(next.turn, runtime.Call{ID: "c3", Tool: "b", Input: []byte(`{}`)})
 	next.call(next.turn, runtime.Call{ID: "c4", Tool: "b", Input: []byte(`{}`)})
 	j := next.end()

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -65,17 +67,17 @@ const policyTimeout = 1_000_000 * time.Hour
 func (w *world) beginProcess(ctx context.Context, settings *journal.Settings) error {
 	w.process = &process{Memory: w.journal, w: w}
 	simulation := &simhooks.Rig{Context: w.contextOf, Passes: w.passes, Evaluations: math.MaxInt32} // which wait here
-	options := []runtime.Option{
-		runtime.WithClock(w.clock), runtime.WithJournal(w.process), runtime.WithParticipant("recorded", &w.transactional),
-		runtime.WithParticipant("unknown", &w.uncertain), runtime.WithSink(w.process), runtime.WithMaxInFlight(math.MaxInt32),
-		runtime.WithObserver(w.process.observe), runtime.WithApprover(runtime.ApproverFunc(w.notify)),
-		runtime.WithPolicyTimeout(policyTimeout), runtime.WithArtifacts(&w.artifacts),
+	options := []engine.Option{
+		engine.WithClock(w.clock), engine.WithJournal(w.process), engine.WithParticipant("recorded", &w.transactional),
+		engine.WithParticipant("unknown", &w.uncertain), engine.WithSink(w.process), engine.WithMaxInFlight(math.MaxInt32),
+		engine.WithObserver(w.process.observe), engine.WithApprover(runtime.ApproverFunc(w.notify)),
+		engine.WithPolicyTimeout(policyTimeout), engine.WithArtifacts(&w.artifacts),
 	}
 	if settings != nil {
-		options = append(options, runtime.WithReminders(settings.Reminders), runtime.WithMinimumBudget(settings.MinimumBudget))
+		options = append(options, engine.WithReminders(settings.Reminders), engine.WithMinimumBudget(settings.MinimumBudget))
 	}
 	var err error
-	if w.exec, err = runtime.NewExecutor(w.reg, &waiting{w, w.policy}, options...); err != nil {
+	if w.exec, err = engine.NewExecutor(w.reg, &waiting{w, w.policy}, options...); err != nil {
 		return err
 	}
 	if e := w.do(ctx, func() { err = w.exec.Recover(simhooks.With(context.Background(), simulation)) }); e != nil {
@@ -213,6 +215,6 @@ func (w *world) resolve(ctx context.Context, s *step) error {
 	if err := json.Unmarshal(s.r.Outcome, &o); err != nil {
 		return fmt.Errorf("the outcome of call %q: %w", s.r.Call, err)
 	}
-	found := runtime.ResolveRequest{TookEffect: o.Kind == runtime.Completed, By: s.r.By}
+	found := engine.ResolveRequest{TookEffect: o.Kind == runtime.Completed, By: s.r.By}
 	return w.do(ctx, func() { w.exec.Resolve(ctx, s.r.Session, s.r.Call, found) })
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
@@ -49,7 +51,7 @@ func (w *world) answer(s *step) error {
 	case consent.EditNotAllowed, consent.InvalidInput, consent.GrantTooWide, consent.UnknownRequest:
 		return nil // what it said is not recorded
 	}
-	a := runtime.Answer{By: ev.By, Approve: ev.Result.Approve, Message: ev.Message}
+	a := engine.Answer{By: ev.By, Approve: ev.Result.Approve, Message: ev.Message}
 	if o := ev.Result.Offer; o != nil {
 		a.Grant, a.For, a.Cover, a.CoverArgs = o.Lasting, o.For, o.Cover, o.Where
 	}
@@ -64,16 +66,16 @@ func (w *world) answer(s *step) error {
 func (w *world) undo(ctx context.Context, s *step) error {
 	c := s.call
 	c.play.failUndo = s.r.Kind == runtime.EventUndoFailed.String()
-	var res runtime.UndoResult
+	var res engine.UndoResult
 	of := context.WithValue(ctx, callKey{}, c)
 	session := w.sessions[c.key.Session]
-	if err := w.do(ctx, func() { res = session.Undo(of, runtime.UndoRequest{CallID: c.key.Call, By: s.r.By}) }); err != nil {
+	if err := w.do(ctx, func() { res = session.Undo(of, engine.UndoRequest{CallID: c.key.Call, By: s.r.By}) }); err != nil {
 		return err
 	}
-	if c.play.failUndo || res.Kind == runtime.UndoOK {
+	if c.play.failUndo || res.Kind == engine.UndoOK {
 		return nil
 	}
-	w.diverge(s, &Verdict{Decision: Runs, Outcome: runtime.UndoOK.String()},
+	w.diverge(s, &Verdict{Decision: Runs, Outcome: engine.UndoOK.String()},
 		&Verdict{Decision: Refused, Outcome: res.Kind.String(), Reason: res.Reason.String()})
 	return nil
 }
@@ -211,7 +213,7 @@ func (w *world) diverge(s *step, recorded, now *Verdict) {
 	} else {
 		w.diverged[r.key.session] = r
 	}
-	undo := recorded.Outcome == runtime.UndoOK.String()
+	undo := recorded.Outcome == engine.UndoOK.String()
 	if !undo {
 		c.fate = fateDiverged
 	}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
@@ -33,12 +35,12 @@ type world struct {
 	process       *process        // the present one
 	number        int             // of the present process, as in the recording
 	recovering    *journal.Record // with it the present process has begun; nil: its recovery is over
-	exec          *runtime.Executor
-	sessions      map[string]*runtime.Session
-	configs       map[string]runtime.SessionConfig
-	runs          map[*run]*runtime.Run
-	agents        map[agentKey]*runtime.Run
-	turns         map[turnKey]*runtime.Turn
+	exec          *engine.Executor
+	sessions      map[string]*engine.Session
+	configs       map[string]engine.SessionConfig
+	runs          map[*run]*engine.Run
+	agents        map[agentKey]*engine.Run
+	turns         map[turnKey]*engine.Turn
 	transactional transactional
 	uncertain     uncertain
 
@@ -63,8 +65,8 @@ type turnKey struct {
 func newWorld(rec *recording, c *Candidate) (*world, error) {
 	w := &world{
 		rec: rec, clock: simclock.New(), patient: map[string]bool{}, journal: &journal.Memory{},
-		configs: map[string]runtime.SessionConfig{}, sessions: map[string]*runtime.Session{}, runs: map[*run]*runtime.Run{},
-		agents: map[agentKey]*runtime.Run{}, turns: map[turnKey]*runtime.Turn{}, voted: map[string]int{}, diverged: map[string]*run{},
+		configs: map[string]engine.SessionConfig{}, sessions: map[string]*engine.Session{}, runs: map[*run]*engine.Run{},
+		agents: map[agentKey]*engine.Run{}, turns: map[turnKey]*engine.Turn{}, voted: map[string]int{}, diverged: map[string]*run{},
 	}
 	if len(rec.steps) > 0 {
 		w.clock = simclock.At(rec.steps[0].r.At)

@@ -115,6 +115,14 @@ func TestIdempotencyKey(t *testing.T) {
 		p.fails("pay", 1, 9)
 		p.ok("pay", 2, 9)
 	})
+	t.Run("a call that never starts releases it, and so does an undo", func(t *testing.T) {
+		undone := pay
+		undone.Undo = time.Hour
+		p := begin(t, rules.Rules{}, undone)
+		p.took(p.s.Release(0, p.admit("pay", 1, 9)))
+		p.undo(p.ok("pay", 2, 9))
+		p.ok("pay", 3, 9)
+	})
 	t.Run("an unknown one keeps it", func(t *testing.T) {
 		p := begin(t, rules.Rules{}, pay)
 		id := p.runs("pay", rules.StatusUnknown, 1, 9)

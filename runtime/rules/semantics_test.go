@@ -10,7 +10,7 @@ import (
 )
 
 // The tests of this file are named after the rules whose counts and times they
-// hold; those of rows_order_test.go after the rules of order and of runs.
+// hold; those of semantics_order_test.go after the rules of order and of runs.
 
 func TestMaxCalls(t *testing.T) {
 	limited := tool("api", rules.Rules{MaxCalls: 2})

@@ -55,7 +55,7 @@
 //
 // # The engine
 //
-// This package decides nothing itself: cases run through a runtime.Executor, with
+// This package decides nothing itself: cases run through a engine.Executor, with
 // stand-in handlers and a clock that advances when no goroutine has work to do. The
 // same file therefore gives the same results, to the byte, every time.
 package scenario

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -28,7 +30,7 @@ func TestCasesReplay(t *testing.T) {
 		for _, c := range f.Cases {
 			t.Run(c.Name, func(t *testing.T) {
 				j := &journal.Memory{}
-				_, err := c.Run(&Setup{options: []runtime.Option{runtime.WithJournal(j)}})
+				_, err := c.Run(&Setup{options: []engine.Option{engine.WithJournal(j)}})
 				require.NoError(t, err)
 				if c.tools == nil || slices.ContainsFunc(c.steps, unrecorded) {
 					return

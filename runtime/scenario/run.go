@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
@@ -53,7 +55,7 @@ func (w *world) do(a action) (result any, err error) {
 func (advanceStep) run(*world) any { return nothing{} }
 
 func (c *callStep) run(w *world) any {
-	o := w.as(c.principal).Turn(runtime.TurnConfig{}).Execute(w.context(), w.call(c))
+	o := w.as(c.principal).Turn(engine.TurnConfig{}).Execute(w.context(), w.call(c))
 	return w.answer(o)
 }
 
@@ -79,9 +81,9 @@ func (w *world) input(c *callStep) []byte {
 }
 
 func (b *batchStep) run(w *world) any {
-	mode := runtime.Sequential
+	mode := engine.Sequential
 	if b.parallel {
-		mode = runtime.Parallel
+		mode = engine.Parallel
 	}
 	calls := make([]runtime.Call, len(b.calls))
 	for i, c := range b.calls {
@@ -89,7 +91,7 @@ func (b *batchStep) run(w *world) any {
 		calls[i].Principal = c.principal
 	}
 	out := []*callResult{}
-	for _, o := range w.run.Turn(runtime.TurnConfig{}).ExecuteBatch(w.context(), calls, mode) {
+	for _, o := range w.run.Turn(engine.TurnConfig{}).ExecuteBatch(w.context(), calls, mode) {
 		out = append(out, w.answer(o))
 	}
 	return out
@@ -139,7 +141,7 @@ func (w *world) ranOut() []string {
 }
 
 // decide gives an answer to a request.
-func (w *world) decide(call string, a runtime.Answer) any {
+func (w *world) decide(call string, a engine.Answer) any {
 	w.mu.Lock()
 	id := w.requests[call]
 	w.mu.Unlock()
@@ -153,14 +155,14 @@ func (w *world) decide(call string, a runtime.Answer) any {
 }
 
 func (s *approveStep) run(w *world) any {
-	a := runtime.Answer{By: s.by, Approve: true, For: s.lasting, CoverArgs: s.where, Edit: s.edit}
+	a := engine.Answer{By: s.by, Approve: true, For: s.lasting, CoverArgs: s.where, Edit: s.edit}
 	w.must(a.Grant.UnmarshalText([]byte(s.grant)))
 	w.must(a.Cover.UnmarshalText([]byte(s.cover)))
 	return w.decide(s.request, a)
 }
 
 func (s *denyStep) run(w *world) any {
-	return w.decide(s.request, runtime.Answer{By: s.by, Message: s.message})
+	return w.decide(s.request, engine.Answer{By: s.by, Message: s.message})
 }
 
 // must reports an operation that cannot be done as a failure of the case.
@@ -205,7 +207,7 @@ func (modelStopStep) run(w *world) any {
 }
 
 func (s *whatIfStep) run(w *world) any {
-	v := w.as(s.call.principal).Turn(runtime.TurnConfig{}).WhatIf(w.context(), runtime.Call{Tool: s.call.tool, Input: s.call.args})
+	v := w.as(s.call.principal).Turn(engine.TurnConfig{}).WhatIf(w.context(), runtime.Call{Tool: s.call.tool, Input: s.call.args})
 	res := w.result(v.Outcome)
 	if v.Runs {
 		res = &callResult{Outcome: "executed", Args: v.Input}
@@ -216,16 +218,16 @@ func (s *whatIfStep) run(w *world) any {
 }
 
 func (s *undoStep) run(w *world) any {
-	res := w.session.Undo(w.context(), runtime.UndoRequest{CallID: s.call, By: mainPrincipal})
+	res := w.session.Undo(w.context(), engine.UndoRequest{CallID: s.call, By: mainPrincipal})
 	out := &undone{Undo: res.Kind.String()}
-	if res.Kind == runtime.UndoRejected {
+	if res.Kind == engine.UndoRejected {
 		out.Reason = res.Reason.String()
 	}
 	return out
 }
 
 func (undoRunStep) run(w *world) any {
-	res := w.session.Undo(w.context(), runtime.UndoRequest{RunID: w.run.ID(), By: mainPrincipal})
+	res := w.session.Undo(w.context(), engine.UndoRequest{RunID: w.run.ID(), By: mainPrincipal})
 	return &runUndone{names(res.Undone), names(res.Failed), names(res.NotUndoable), res.Reads, res.Complete}
 }
 

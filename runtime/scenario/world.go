@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
@@ -32,7 +34,7 @@ type Setup struct {
 	// Now is when a case begins; zero: 2000-01-01T00:00:00Z.
 	Now time.Time
 
-	options []runtime.Option // more of the executor
+	options []engine.Option // more of the executor
 }
 
 // Check reports what f must not declare, since s has it. The error is of type
@@ -61,9 +63,9 @@ func (s *Setup) Check(f *File, src []byte) error {
 type world struct {
 	of      *Case
 	clock   *simclock.Clock
-	exec    *runtime.Executor
-	session *runtime.Session
-	run     *runtime.Run
+	exec    *engine.Executor
+	session *engine.Session
+	run     *engine.Run
 	policy  *standIn
 	own     map[string]time.Duration // the deadlines that are declared
 	beats   map[string]bool          // tools that take request_heartbeat
@@ -81,7 +83,7 @@ type world struct {
 }
 
 // failed is the error handler of the executor.
-func (w *world) failed(e *runtime.CallError) {
+func (w *world) failed(e *engine.CallError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e.Err != nil && w.errors[e.CallID] == "" {
@@ -113,17 +115,17 @@ func newWorld(c *Case, s *Setup) (*world, error) {
 			return nil, err
 		}
 	}
-	options := []runtime.Option{
-		runtime.WithClock(w.clock), runtime.WithPendingRequests(), runtime.WithArtifacts(new(runtime.MemoryArtifacts)),
-		runtime.WithReminders(c.reminders), runtime.WithPolicyTimeout(policyTimeout), runtime.WithErrorHandler(w.failed),
+	options := []engine.Option{
+		engine.WithClock(w.clock), engine.WithPendingRequests(), engine.WithArtifacts(new(runtime.MemoryArtifacts)),
+		engine.WithReminders(c.reminders), engine.WithPolicyTimeout(policyTimeout), engine.WithErrorHandler(w.failed),
 	}
-	if w.exec, err = runtime.NewExecutor(reg, policy, append(options, s.options...)...); err != nil {
+	if w.exec, err = engine.NewExecutor(reg, policy, append(options, s.options...)...); err != nil {
 		return nil, err
 	}
 	if err := w.exec.Recover(context.Background()); err != nil {
 		return nil, err
 	}
-	w.session = w.exec.Session(runtime.SessionConfig{ID: "session", Principal: mainPrincipal, Capabilities: capabilities(reg)})
+	w.session = w.exec.Session(engine.SessionConfig{ID: "session", Principal: mainPrincipal, Capabilities: capabilities(reg)})
 	return w, w.begin()
 }
 
@@ -183,13 +185,13 @@ func (rawCodec) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 
 // begin starts a run.
 func (w *world) begin() error {
-	run, err := w.session.StartRun(context.Background(), runtime.RunConfig{})
+	run, err := w.session.StartRun(context.Background(), engine.RunConfig{})
 	w.run = run
 	return err
 }
 
 // as returns the run for the calls of a principal.
-func (w *world) as(principal string) *runtime.Run {
+func (w *world) as(principal string) *engine.Run {
 	if principal == mainPrincipal {
 		return w.run
 	}

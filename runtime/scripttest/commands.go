@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -54,7 +56,7 @@ func (s *script) call(ts *testscript.TestScript, _ bool, args []string) {
 		in.Input = input(ts, args[2])
 	}
 	var out runtime.Outcome
-	s.perform(ts, func() { out = s.run.Turn(runtime.TurnConfig{}).Execute(context.Background(), in) })
+	s.perform(ts, func() { out = s.run.Turn(engine.TurnConfig{}).Execute(context.Background(), in) })
 	s.print(ts, &out)
 }
 
@@ -87,7 +89,7 @@ func (s *script) print(ts *testscript.TestScript, out *runtime.Outcome) {
 }
 
 func (s *script) batch(ts *testscript.TestScript, _ bool, args []string) {
-	mode, ok := map[string]runtime.BatchMode{"parallel": runtime.Parallel, "sequential": runtime.Sequential}[args[0]]
+	mode, ok := map[string]engine.BatchMode{"parallel": engine.Parallel, "sequential": engine.Sequential}[args[0]]
 	if !ok {
 		ts.Fatalf("batch: %q is neither parallel nor sequential", args[0])
 	}
@@ -105,7 +107,7 @@ func (s *script) batch(ts *testscript.TestScript, _ bool, args []string) {
 		calls = append(calls, runtime.Call{ID: words[0], Tool: words[1], Input: input(ts, words[2])})
 	}
 	var all []runtime.Outcome
-	s.perform(ts, func() { all = s.run.Turn(runtime.TurnConfig{}).ExecuteBatch(context.Background(), calls, mode) })
+	s.perform(ts, func() { all = s.run.Turn(engine.TurnConfig{}).ExecuteBatch(context.Background(), calls, mode) })
 	for i := range all {
 		s.print(ts, &all[i])
 	}
@@ -130,7 +132,7 @@ func (s *script) outcome(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (s *script) deny(ts *testscript.TestScript, neg bool, args []string) {
-	a := runtime.Answer{By: args[1]}
+	a := engine.Answer{By: args[1]}
 	if len(args) == 3 {
 		a.Message = args[2]
 	}
@@ -138,7 +140,7 @@ func (s *script) deny(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (s *script) approve(ts *testscript.TestScript, neg bool, args []string) {
-	a := runtime.Answer{By: args[1], Approve: true}
+	a := engine.Answer{By: args[1], Approve: true}
 	for _, arg := range args[2:] {
 		name, value, _ := strings.Cut(arg, "=")
 		var err error
@@ -162,12 +164,12 @@ func (s *script) approve(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // predicate reads MEMBER=VALUE or MEMBER^=PREFIX.
-func predicate(ts *testscript.TestScript, text string) runtime.Predicate {
+func predicate(ts *testscript.TestScript, text string) engine.Predicate {
 	member, value, ok := strings.Cut(text, "=")
 	if !ok || !json.Valid([]byte(value)) {
 		ts.Fatalf("approve: where=%s is not where=MEMBER=JSON or where=MEMBER^=JSON", text)
 	}
-	p := runtime.Predicate{Member: member, Op: consent.OpEqual, Value: json.RawMessage(value)}
+	p := engine.Predicate{Member: member, Op: consent.OpEqual, Value: json.RawMessage(value)}
 	if name, prefix := strings.CutSuffix(member, "^"); prefix {
 		p.Member, p.Op = name, consent.OpPrefix
 	}
@@ -175,15 +177,15 @@ func predicate(ts *testscript.TestScript, text string) runtime.Predicate {
 }
 
 // decide answers the request of a call.
-func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a runtime.Answer) {
+func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a engine.Answer) {
 	id := s.requests[call]
-	var res runtime.Resolution
+	var res engine.Resolution
 	s.perform(ts, func() { res = s.exec.Decide(context.Background(), id, a) })
 	fmt.Fprintln(ts.Stdout(), strings.TrimSpace(res.Kind.String()+" "+res.Reason.String()))
 	if res.Outcome != nil {
 		s.print(ts, res.Outcome)
 	}
-	if (res.Kind == runtime.AnswerRejected) != neg {
+	if (res.Kind == engine.AnswerRejected) != neg {
 		ts.Fatalf("the answer of %q was %s %s", a.By, res.Kind, res.Reason)
 	}
 }
@@ -214,7 +216,7 @@ func (s *script) now(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func (s *script) stop(ts *testscript.TestScript, _ bool, args []string) {
-	var st runtime.RunStatus
+	var st engine.RunStatus
 	s.perform(ts, func() { st = s.run.ModelStopped(context.Background()) })
 	list(ts.Stdout(), st.State.String(), st.PendingExit)
 	if len(args) == 1 && st.State.String() != args[0] {
@@ -227,11 +229,11 @@ func list(w io.Writer, first string, rest []string) {
 }
 
 func (s *script) undo(ts *testscript.TestScript, neg bool, args []string) {
-	var res runtime.UndoResult
-	s.perform(ts, func() { res = s.session.Undo(context.Background(), runtime.UndoRequest{CallID: args[0], By: "script"}) })
+	var res engine.UndoResult
+	s.perform(ts, func() { res = s.session.Undo(context.Background(), engine.UndoRequest{CallID: args[0], By: "script"}) })
 	text := strings.TrimSpace(res.Kind.String() + " " + res.Reason.String())
 	fmt.Fprintln(ts.Stdout(), text)
-	if (res.Kind != runtime.UndoOK) != neg {
+	if (res.Kind != engine.UndoOK) != neg {
 		ts.Fatalf("undo of call %q: %s", args[0], text)
 	}
 }

@@ -7,7 +7,7 @@
 //		scripttest.Setup(&params, scripttest.App{
 //			Tools:   func(dir string) ([]*runtime.Tool, error) { return filetools.Tools(&Handler{Dir: dir}), nil },
 //			Policy:  loadPolicy,
-//			Session: runtime.SessionConfig{Principal: "alice", Capabilities: []string{"files.write"}},
+//			Session: engine.SessionConfig{Principal: "alice", Capabilities: []string{"files.write"}},
 //		})
 //		testscript.Run(t, params)
 //	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,7 +48,7 @@ func ask(*runtime.Registry) (runtime.Policy, error) {
 
 func TestScripts(t *testing.T) {
 	p := testscript.Params{Dir: "testdata/script", RequireUniqueNames: true}
-	scripttest.Setup(&p, scripttest.App{Tools: notes, Policy: ask, Session: runtime.SessionConfig{Principal: "agent"}})
+	scripttest.Setup(&p, scripttest.App{Tools: notes, Policy: ask, Session: engine.SessionConfig{Principal: "agent"}})
 	testscript.Run(t, p)
 }
 

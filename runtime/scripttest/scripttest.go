@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -20,12 +22,12 @@ type App struct {
 	// Policy returns the policy that judges calls of the tools in a registry.
 	Policy func(*runtime.Registry) (runtime.Policy, error)
 	// Session describes the session in which a script's calls are made.
-	Session runtime.SessionConfig
+	Session engine.SessionConfig
 	// Now is what the clock of a script shows at its beginning; zero:
 	// 2000-01-01T00:00:00Z.
 	Now time.Time
 	// Options are those of the executor. The clock is the script's.
-	Options []runtime.Option
+	Options []engine.Option
 }
 
 // Setup adds the commands to scripts. What p.Setup did before it still does.
@@ -57,9 +59,9 @@ type key struct{}
 // A script is what belongs to one script.
 type script struct {
 	clock   *simclock.Clock
-	exec    *runtime.Executor
-	session *runtime.Session
-	run     *runtime.Run
+	exec    *engine.Executor
+	session *engine.Session
+	run     *engine.Run
 
 	requests map[string]string // by call id
 }
@@ -84,14 +86,14 @@ func (a *App) start(dir string) (*script, error) {
 	if !a.Now.IsZero() {
 		s.clock = simclock.At(a.Now)
 	}
-	opts := append([]runtime.Option{
-		runtime.WithPendingRequests(), runtime.WithPolicyTimeout(time.Minute), runtime.WithArtifacts(new(runtime.MemoryArtifacts)),
+	opts := append([]engine.Option{
+		engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute), engine.WithArtifacts(new(runtime.MemoryArtifacts)),
 	}, a.Options...)
-	if s.exec, err = runtime.NewExecutor(reg, policy, append(opts, runtime.WithClock(s.clock))...); err != nil {
+	if s.exec, err = engine.NewExecutor(reg, policy, append(opts, engine.WithClock(s.clock))...); err != nil {
 		return nil, err
 	}
 	s.session = s.exec.Session(a.Session)
-	s.run, err = s.session.StartRun(context.Background(), runtime.RunConfig{})
+	s.run, err = s.session.StartRun(context.Background(), engine.RunConfig{})
 	return s, err
 }
 

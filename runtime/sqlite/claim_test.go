@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -18,7 +20,7 @@ import (
 // second is refused, the first goes on, and when that is shut down another may.
 func TestSecondExecutorIsRefused(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "store"))
-	first := newEngine(t, s, 1)
+	first := newBench(t, s, 1)
 	require.NoError(t, first.call(0))
 
 	second := newExecutor(t, s)
@@ -85,10 +87,10 @@ func TestFullDisk(t *testing.T) {
 }
 
 // newExecutor returns an executor of no interesting tool, before its recovery.
-func newExecutor(t testing.TB, j journal.Journal) *runtime.Executor {
+func newExecutor(t testing.TB, j journal.Journal) *engine.Executor {
 	reg, err := runtime.NewRegistry(noteTool())
 	require.NoError(t, err)
-	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(allowAll), runtime.WithJournal(j))
+	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(allowAll), engine.WithJournal(j))
 	require.NoError(t, err)
 	return exec
 }

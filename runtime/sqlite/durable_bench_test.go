@@ -12,6 +12,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -33,10 +34,10 @@ func (v *message) Walk(w wire.Visitor) {
 	w.Visit(wire.Token{Kind: wire.KindEnd})
 }
 
-// An engine is an executor of one tool whose handler does nothing.
-type engine struct {
-	exec  *runtime.Executor
-	turns []*runtime.Turn
+// A bench is an executor of one tool whose handler does nothing.
+type bench struct {
+	exec  *engine.Executor
+	turns []*engine.Turn
 	made  atomic.Int64
 }
 
@@ -50,24 +51,24 @@ func allowAll(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 	return runtime.Decision{Effect: runtime.EffectAllow}, nil
 }
 
-// newEngine returns an engine with a session per caller that writes to j.
-func newEngine(b testing.TB, j journal.Journal, callers int) *engine {
+// newBench returns a bench with a session per caller that writes to j.
+func newBench(b testing.TB, j journal.Journal, callers int) *bench {
 	reg, err := runtime.NewRegistry(noteTool())
 	require.NoError(b, err)
-	e := &engine{}
-	e.exec, err = runtime.NewExecutor(reg, runtime.PolicyFunc(allowAll), runtime.WithJournal(j), runtime.WithPolicyTimeout(time.Minute))
+	e := &bench{}
+	e.exec, err = engine.NewExecutor(reg, runtime.PolicyFunc(allowAll), engine.WithJournal(j), engine.WithPolicyTimeout(time.Minute))
 	require.NoError(b, err)
 	require.NoError(b, e.exec.Recover(b.Context()))
 	b.Cleanup(func() { require.NoError(b, e.exec.Shutdown(context.Background())) })
 	for i := range callers {
-		run, err := e.exec.Session(runtime.SessionConfig{ID: fmt.Sprint("s", i), Principal: "agent"}).StartRun(b.Context(), runtime.RunConfig{})
+		run, err := e.exec.Session(engine.SessionConfig{ID: fmt.Sprint("s", i), Principal: "agent"}).StartRun(b.Context(), engine.RunConfig{})
 		require.NoError(b, err)
-		e.turns = append(e.turns, run.Turn(runtime.TurnConfig{}))
+		e.turns = append(e.turns, run.Turn(engine.TurnConfig{}))
 	}
 	return e
 }
 
-func (e *engine) call(caller int) error {
+func (e *bench) call(caller int) error {
 	id := fmt.Sprintf("call-%08x", uint32(e.made.Add(1)*2654435761))
 	out := e.turns[caller].Execute(context.Background(), runtime.Call{ID: id, Tool: "note", Input: []byte(`{"text":"a note of some words"}`)})
 	if out.Kind != runtime.Completed {
@@ -97,8 +98,8 @@ func audited(b testing.TB, store *sqlite.Store) journal.Journal {
 // its life written, beside the two rows that it would have to write at least;
 // and once more with the audit's tree.
 func BenchmarkDurableCall(b *testing.B) {
-	plain := newEngine(b, open(b, filepath.Join(b.TempDir(), "store")), 1)
-	withTree := newEngine(b, openAudited(b), 1)
+	plain := newBench(b, open(b, filepath.Join(b.TempDir(), "store")), 1)
+	withTree := newBench(b, openAudited(b), 1)
 	r := openRaw(b)
 	var ours, trees, raws []time.Duration
 	timed := func(to *[]time.Duration, call func() error) {
@@ -121,7 +122,7 @@ func BenchmarkDurableCall(b *testing.B) {
 // BenchmarkDurableCalls measures calls of 32 callers beside a raw writer that
 // groups the same rows, and beside one raw caller.
 func BenchmarkDurableCalls(b *testing.B) {
-	e := newEngine(b, open(b, filepath.Join(b.TempDir(), "store")), callers)
+	e := newBench(b, open(b, filepath.Join(b.TempDir(), "store")), callers)
 	r, alone := openRaw(b), openRaw(b)
 	rows := &flusher[int]{write: func(list []int) error { return r.group(len(list)) }}
 	var ours, grouped, single []time.Duration

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 
@@ -38,7 +40,7 @@ type victim struct {
 type app struct {
 	store *sqlite.Store
 	log   *audit.Log
-	exec  *runtime.Executor
+	exec  *engine.Executor
 	ran   atomic.Int64
 	heads []func()
 }
@@ -65,8 +67,8 @@ func startApp(ctx context.Context, path string, signer note.Signer, anchor audit
 	}
 	reg, err := runtime.NewRegistry(a.tool("note", runtime.ConsentAskPolicy), a.tool("pay", runtime.ConsentAskAlways))
 	if err == nil {
-		a.exec, err = runtime.NewExecutor(reg, runtime.PolicyFunc(allowAll), runtime.WithJournal(j),
-			runtime.WithApprover(runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return nil })))
+		a.exec, err = engine.NewExecutor(reg, runtime.PolicyFunc(allowAll), engine.WithJournal(j),
+			engine.WithApprover(runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return nil })))
 	}
 	if err == nil {
 		err = a.exec.Recover(ctx)
@@ -100,14 +102,14 @@ func (a *app) close(ctx context.Context) (err error) {
 // work makes calls that are carried out and calls that wait; with approve the latter
 // are answered with a grant for the session.
 func (a *app) work(t *testing.T, from, to int, approve bool) {
-	s := a.exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"})
+	s := a.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
 	run, ok := s.Run("r")
 	if !ok {
 		var err error
-		run, err = s.StartRun(t.Context(), runtime.RunConfig{ID: "r"})
+		run, err = s.StartRun(t.Context(), engine.RunConfig{ID: "r"})
 		require.NoError(t, err)
 	}
-	turn := run.Turn(runtime.TurnConfig{Budget: 1000 * time.Hour})
+	turn := run.Turn(engine.TurnConfig{Budget: 1000 * time.Hour})
 	for i := from; i < to; i++ {
 		tool, want := "note", runtime.Completed
 		if i%2 == 1 {
@@ -115,8 +117,8 @@ func (a *app) work(t *testing.T, from, to int, approve bool) {
 		}
 		out := turn.Execute(t.Context(), runtime.Call{ID: fmt.Sprint("c", i), Tool: tool, Input: []byte(`{"text":"some"}`)})
 		if approve && out.Kind == runtime.Pending {
-			res := a.exec.Decide(t.Context(), out.RequestID, runtime.Answer{By: "mallory", Approve: true, Grant: runtime.GrantSession, Cover: runtime.CoverTool})
-			require.Equal(t, runtime.AnswerAccepted, res.Kind, res.Reason)
+			res := a.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: "mallory", Approve: true, Grant: engine.GrantSession, Cover: runtime.CoverTool})
+			require.Equal(t, engine.AnswerAccepted, res.Kind, res.Reason)
 			continue
 		}
 		if !approve {

@@ -8,4 +8,7 @@
 // the connection is lost during the commit, the executor cannot find out whether it
 // was committed: the call is unknown, until its tool's reconcile handler, a person or
 // an undo says what became of it. A call has one such transaction at most.
+//
+// Open the database before the executor and close it after: a shutdown rolls back what
+// still runs.
 package sqltx

@@ -17,7 +17,7 @@ type Participant struct {
 	opts *sql.TxOptions
 }
 
-// New returns a participant for runtime.WithParticipant. Nil options are the
+// New returns a participant for engine.WithParticipant. Nil options are the
 // defaults of the driver. It does not close the database.
 func New(db *sql.DB, opts *sql.TxOptions) *Participant { return &Participant{db: db, opts: opts} }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite"
@@ -61,14 +63,14 @@ func executeAs(t *testing.T, p *sqltx.Participant, effect runtime.SideEffect, to
 		})
 	reg, err := runtime.NewRegistry(tool)
 	require.NoError(t, err)
-	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
-	}), runtime.WithJournal(new(journal.Memory)), runtime.WithParticipant("bank", p))
+	}), engine.WithJournal(new(journal.Memory)), engine.WithParticipant("bank", p))
 	require.NoError(t, err)
 	require.NoError(t, exec.Recover(t.Context()))
-	run, err := exec.Session(runtime.SessionConfig{}).StartRun(t.Context(), runtime.RunConfig{})
+	run, err := exec.Session(engine.SessionConfig{}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
-	out := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{Tool: "pay", Input: []byte(`{"to":"` + to + `"}`)})
+	out := run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{Tool: "pay", Input: []byte(`{"to":"` + to + `"}`)})
 	require.NoError(t, exec.Shutdown(t.Context()))
 	return out
 }

@@ -1,13 +1,13 @@
 // Package state keeps keys and values for tools, in the database of the journal.
 //
-// A [State] takes part in the transactions of calls (runtime.WithParticipant):
+// A [State] takes part in the transactions of calls (engine.WithParticipant):
 // what a handler sets is seen by that call alone until it completes, stands from
 // then on, and is forgotten when the call does not complete. A call that has read
 // or set what another one has changed meanwhile does not commit (commit_failed):
 // it can be made again.
 //
-//	st, err := state.Open(ctx, store)                       // a *sqlite.Store
-//	exec, err := runtime.NewExecutor(reg, policy, runtime.WithJournal(store), runtime.WithParticipant("state", st))
+//	st, err := state.Open(ctx, h.Store)            // in host.Config.Setup, or with any *sqlite.Store
+//	option := engine.WithParticipant("state", st) // for the executor
 //	...
 //	n, err := st.Get(ctx, "orders/7")                       // in a handler
 //	err = st.Set(ctx, "orders/7", append(n, '!'))

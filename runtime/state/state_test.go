@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -38,7 +40,7 @@ type machine struct {
 	path  string
 	store *sqlite.Store
 	state *state.State
-	exec  *runtime.Executor
+	exec  *engine.Executor
 	do    func(context.Context) error
 }
 
@@ -60,7 +62,7 @@ func (m *machine) start(j func(*sqlite.Store) journal.Journal) {
 	allow := func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	}
-	m.exec, err = runtime.NewExecutor(reg, runtime.PolicyFunc(allow), runtime.WithJournal(j(m.store)), runtime.WithParticipant("state", m.state))
+	m.exec, err = engine.NewExecutor(reg, runtime.PolicyFunc(allow), engine.WithJournal(j(m.store)), engine.WithParticipant("state", m.state))
 	require.NoError(m.t, err)
 	require.NoError(m.t, m.exec.Recover(m.t.Context()))
 }
@@ -81,9 +83,9 @@ func (m *machine) call(do func(context.Context) error) runtime.Outcome { return 
 
 func (m *machine) callOf(tool string, do func(context.Context) error) runtime.Outcome {
 	m.do = do
-	run, err := m.exec.Session(runtime.SessionConfig{ID: "s"}).StartRun(m.t.Context(), runtime.RunConfig{})
+	run, err := m.exec.Session(engine.SessionConfig{ID: "s"}).StartRun(m.t.Context(), engine.RunConfig{})
 	require.NoError(m.t, err)
-	return run.Turn(runtime.TurnConfig{}).Execute(m.t.Context(), runtime.Call{Tool: tool, Input: []byte(`{}`)})
+	return run.Turn(engine.TurnConfig{}).Execute(m.t.Context(), runtime.Call{Tool: tool, Input: []byte(`{}`)})
 }
 
 func (m *machine) value(key string) string {

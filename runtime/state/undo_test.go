@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -31,7 +33,7 @@ type office struct {
 	state   *state.State
 	outside []string
 	fails   error // of the undo handler, after it has changed everything
-	exec    *runtime.Executor
+	exec    *engine.Executor
 }
 
 // set is what handler and undo handler share.
@@ -113,8 +115,8 @@ func newOffice(t *testing.T) *office {
 	allow := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
-	o.exec, err = runtime.NewExecutor(reg, allow, runtime.WithJournal(store), runtime.WithParticipant("bank", o.bank),
-		runtime.WithParticipant("files", o.files), runtime.WithParticipant("state", o.state))
+	o.exec, err = engine.NewExecutor(reg, allow, engine.WithJournal(store), engine.WithParticipant("bank", o.bank),
+		engine.WithParticipant("files", o.files), engine.WithParticipant("state", o.state))
 	require.NoError(t, err)
 	require.NoError(t, o.exec.Recover(t.Context()))
 	t.Cleanup(func() { assert.NoError(t, o.exec.Shutdown(context.Background())) })
@@ -125,21 +127,21 @@ func newOffice(t *testing.T) *office {
 // undo handler does in its own, all of it or nothing.
 func TestHandlerAndUndoHandlerShareAHelper(t *testing.T) {
 	o := newOffice(t)
-	s := o.exec.Session(runtime.SessionConfig{ID: "s"})
-	run, err := s.StartRun(t.Context(), runtime.RunConfig{})
+	s := o.exec.Session(engine.SessionConfig{ID: "s"})
+	run, err := s.StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
-	out := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c1", Tool: "note", Input: []byte(`{}`)})
+	out := run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c1", Tool: "note", Input: []byte(`{}`)})
 	require.Equal(t, runtime.Completed, out.Kind, out.Message)
 	assert.Equal(t, []string{"done", "done", "done"}, o.stands())
 
 	o.fails = errors.New("mischief")
-	res := s.Undo(t.Context(), runtime.UndoRequest{CallID: "c1"})
-	assert.Equal(t, runtime.UndoHandlerError, res.Reason, res.Err)
+	res := s.Undo(t.Context(), engine.UndoRequest{CallID: "c1"})
+	assert.Equal(t, engine.UndoHandlerError, res.Reason, res.Err)
 	assert.Equal(t, []string{"done", "done", "done"}, o.stands(), "it is rolled back")
 
 	o.fails = nil
-	res = s.Undo(t.Context(), runtime.UndoRequest{CallID: "c1"})
-	assert.Equal(t, runtime.UndoOK, res.Kind, res.Err)
+	res = s.Undo(t.Context(), engine.UndoRequest{CallID: "c1"})
+	assert.Equal(t, engine.UndoOK, res.Kind, res.Err)
 	assert.Equal(t, []string{"undone", "undone", "undone"}, o.stands())
 	assert.Equal(t, []string{"done", "undone", "undone"}, o.outside, "what is outside of participants nobody takes back")
 }

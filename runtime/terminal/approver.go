@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -18,9 +20,9 @@ var (
 	ErrEnded = errors.New("the approver has stopped serving")
 )
 
-// A Decider takes answers. It is a [runtime.Executor].
+// A Decider takes answers. It is a [engine.Executor].
 type Decider interface {
-	Decide(ctx context.Context, requestID string, a runtime.Answer) runtime.Resolution
+	Decide(ctx context.Context, requestID string, a engine.Answer) engine.Resolution
 }
 
 // An Approver receives requests and answers them one by one, in the order in which
@@ -43,9 +45,9 @@ type notice struct {
 // An answerer carries on the conversation with the person or function that answers.
 type answerer interface {
 	// answer returns what is answered; false when nothing is. An error ends Serve.
-	answer(ctx context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool, error)
+	answer(ctx context.Context, r *runtime.ConsentRequest) (engine.Answer, bool, error)
 	// told says what became of the answer.
-	told(r *runtime.ConsentRequest, res runtime.Resolution)
+	told(r *runtime.ConsentRequest, res engine.Resolution)
 	// idle is called while there is nothing to answer. It ends with ctx.
 	idle(ctx context.Context) error
 }
@@ -57,18 +59,18 @@ func newApprover(by string, begin func(context.Context) (answerer, error)) *Appr
 // Func returns an approver that is a function: what it returns is the answer, and
 // when it returns false the request stays open for other approvers. The context ends
 // with the request.
-func Func(answer func(context.Context, *runtime.ConsentRequest) (runtime.Answer, bool)) *Approver {
+func Func(answer func(context.Context, *runtime.ConsentRequest) (engine.Answer, bool)) *Approver {
 	return newApprover("", func(context.Context) (answerer, error) { return function(answer), nil })
 }
 
-type function func(context.Context, *runtime.ConsentRequest) (runtime.Answer, bool)
+type function func(context.Context, *runtime.ConsentRequest) (engine.Answer, bool)
 
-func (f function) answer(ctx context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool, error) {
+func (f function) answer(ctx context.Context, r *runtime.ConsentRequest) (engine.Answer, bool, error) {
 	a, ok := f(ctx, r)
 	return a, ok, nil
 }
 
-func (function) told(*runtime.ConsentRequest, runtime.Resolution) {}
+func (function) told(*runtime.ConsentRequest, engine.Resolution) {}
 
 func (function) idle(ctx context.Context) error {
 	<-ctx.Done()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
@@ -128,12 +130,12 @@ func (d *dialogue) showPreview() {
 }
 
 // choose asks until there is an answer.
-func (d *dialogue) choose(ctx context.Context) (runtime.Answer, error) {
+func (d *dialogue) choose(ctx context.Context) (engine.Answer, error) {
 	for {
 		d.menu()
 		line, err := d.read(ctx, "choice")
 		if err != nil {
-			return runtime.Answer{}, err
+			return engine.Answer{}, err
 		}
 		a, done, err := d.take(ctx, strings.ToLower(strings.TrimSpace(line)))
 		if err != nil || done {
@@ -158,7 +160,7 @@ func (d *dialogue) menu() {
 }
 
 // take carries out one choice. It is not done when something has to be chosen again.
-func (d *dialogue) take(ctx context.Context, choice string) (a runtime.Answer, done bool, err error) {
+func (d *dialogue) take(ctx context.Context, choice string) (a engine.Answer, done bool, err error) {
 	a.By = d.by
 	switch {
 	case choice == "y" || choice == "yes":
@@ -193,28 +195,28 @@ func (d *dialogue) take(ctx context.Context, choice string) (a runtime.Answer, d
 }
 
 // lasting asks how long a grant is to last.
-func (d *dialogue) lasting(ctx context.Context) (runtime.GrantLifetime, time.Duration, bool, error) {
+func (d *dialogue) lasting(ctx context.Context) (engine.GrantLifetime, time.Duration, bool, error) {
 	line, err := d.read(ctx, "for how long (15m, 2h, or session)")
 	line = strings.TrimSpace(line)
 	switch {
 	case err != nil:
 		return 0, 0, false, err
 	case line == "session":
-		return runtime.GrantSession, 0, true, nil
+		return engine.GrantSession, 0, true, nil
 	}
 	span, err := time.ParseDuration(line)
 	if err != nil || span <= 0 {
 		d.printf("  %s\n", d.colour.yellow("Write a duration such as 15m, or session."))
 		return 0, 0, false, nil
 	}
-	return runtime.GrantDuration, span, true, nil
+	return engine.GrantDuration, span, true, nil
 }
 
 // confirm shows what an approval will store, and asks once more when that is
 // more than the approval of this call.
-func (d *dialogue) confirm(ctx context.Context, a runtime.Answer) (runtime.Answer, bool, error) {
+func (d *dialogue) confirm(ctx context.Context, a engine.Answer) (engine.Answer, bool, error) {
 	d.printf("  %s\n", Escape(d.stored(a)))
-	if a.Grant == runtime.GrantOnce {
+	if a.Grant == engine.GrantOnce {
 		return a, true, nil
 	}
 	line, err := d.read(ctx, "store this (yes or no)")

@@ -1,7 +1,7 @@
 // Package terminal asks the person at a terminal for consent.
 //
 //	asker, err := terminal.New("alice", os.Stdin, os.Stderr)     // ErrNoTerminal without a terminal
-//	exec, err := runtime.NewExecutor(reg, policy, runtime.WithApprover(asker))
+//	exec, err := engine.NewExecutor(reg, policy, engine.WithApprover(asker))
 //	go asker.Serve(ctx, exec)                                    // prompts, and answers through exec.Decide
 //
 // An Approver is a client of Executor.Decide like any other: it can do nothing

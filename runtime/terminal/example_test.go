@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -30,11 +32,11 @@ func Example() {
 	ask := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
-	approver := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool) {
+	approver := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (engine.Answer, bool) {
 		fmt.Printf("asked about %s %s\n", r.Tool, r.Shown)
-		return runtime.Answer{By: "alice", Approve: true}, true
+		return engine.Answer{By: "alice", Approve: true}, true
 	})
-	exec, err := runtime.NewExecutor(reg, ask, runtime.WithApprover(approver))
+	exec, err := engine.NewExecutor(reg, ask, engine.WithApprover(approver))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,11 +44,11 @@ func Example() {
 	defer stop()
 	go approver.Serve(ctx, exec)
 
-	run, err := exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+	run, err := exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(ctx, engine.RunConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	turn := run.Turn(runtime.TurnConfig{ConsentWait: 10 * runtime.DefaultDeadline})
+	turn := run.Turn(engine.TurnConfig{ConsentWait: 10 * runtime.DefaultDeadline})
 	out := turn.Execute(ctx, runtime.Call{ID: "c1", Tool: "file_delete", Input: []byte(`{"path":"a.md"}`)})
 	fmt.Println(out.Kind, out.Reason, out.Message)
 	// Output:

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -59,15 +61,15 @@ func (p *person) heard() string {
 
 // A desk takes answers.
 type desk struct {
-	answers chan runtime.Answer
-	res     runtime.Resolution
+	answers chan engine.Answer
+	res     engine.Resolution
 }
 
 func newDesk() *desk {
-	return &desk{answers: make(chan runtime.Answer, 10), res: runtime.Resolution{Kind: runtime.AnswerAccepted}}
+	return &desk{answers: make(chan engine.Answer, 10), res: engine.Resolution{Kind: engine.AnswerAccepted}}
 }
 
-func (d *desk) Decide(_ context.Context, _ string, a runtime.Answer) runtime.Resolution {
+func (d *desk) Decide(_ context.Context, _ string, a engine.Answer) engine.Resolution {
 	d.answers <- a
 	return d.res
 }
@@ -91,13 +93,13 @@ func request(args string) *runtime.ConsentRequest {
 
 // converse asks one person about one request and returns what was answered, if
 // anything was, and what was said.
-func converse(t *testing.T, r *runtime.ConsentRequest, lines ...string) (given *runtime.Answer, said string) {
+func converse(t *testing.T, r *runtime.ConsentRequest, lines ...string) (given *engine.Answer, said string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { given, said = talk(t, r, lines) })
 	return given, said
 }
 
-func talk(t *testing.T, r *runtime.ConsentRequest, lines []string) (*runtime.Answer, string) {
+func talk(t *testing.T, r *runtime.ConsentRequest, lines []string) (*engine.Answer, string) {
 	t.Helper()
 	p, d := newPerson(lines...), newDesk()
 	a, err := terminal.New("alice", p, p)

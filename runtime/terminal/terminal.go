@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"golang.org/x/term"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -113,26 +115,26 @@ func (c *console) read(ctx context.Context, prompt string) (string, error) {
 }
 
 // answer implements answerer.
-func (c *console) answer(ctx context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool, error) {
+func (c *console) answer(ctx context.Context, r *runtime.ConsentRequest) (engine.Answer, bool, error) {
 	d := dialogue{console: c, r: r, whole: false}
 	d.show()
 	a, err := d.choose(ctx)
 	switch {
 	case errors.Is(err, errGone):
 		fmt.Fprintf(c.out, "\n%s\n", c.colour.yellow("This request has ended: it was answered elsewhere, ran out or is not wanted any more."))
-		return runtime.Answer{}, false, nil
+		return engine.Answer{}, false, nil
 	case err != nil:
-		return runtime.Answer{}, false, err
+		return engine.Answer{}, false, err
 	}
 	return a, true, nil
 }
 
 // told implements answerer.
-func (c *console) told(r *runtime.ConsentRequest, res runtime.Resolution) {
+func (c *console) told(r *runtime.ConsentRequest, res engine.Resolution) {
 	switch {
-	case res.Kind == runtime.AnswerRejected:
+	case res.Kind == engine.AnswerRejected:
 		fmt.Fprintf(c.out, "%s\n", c.colour.red("Not taken: "+res.Reason.String()+"."))
-	case res.Kind == runtime.AnswerRecorded:
+	case res.Kind == engine.AnswerRecorded:
 		fmt.Fprintf(c.out, "Recorded. %s.\n", wanted(res.Missing))
 	case res.Outcome == nil:
 		fmt.Fprintln(c.out, "Accepted.")

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -57,34 +59,34 @@ func TestWholeDialogue(t *testing.T) {
 	r := request(args)
 	r.Preview = &consent.Preview{Text: diff}
 	a, said := converse(t, r, "y")
-	assert.Equal(t, &runtime.Answer{By: "alice", Approve: true}, a)
+	assert.Equal(t, &engine.Answer{By: "alice", Approve: true}, a)
 	assert.Equal(t, shown, said)
 }
 
 func TestAnswers(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string
-		want  runtime.Answer
+		want  engine.Answer
 		says  string
 	}{
-		"no":                   {[]string{"n", "not on a Sunday"}, runtime.Answer{Message: "not on a Sunday"}, ""},
-		"no, without a reason": {[]string{"NO", ""}, runtime.Answer{}, ""},
-		"again": {[]string{"e", "15m", "yes"}, runtime.Answer{Approve: true, Grant: runtime.GrantDuration, For: 15 * time.Minute},
+		"no":                   {[]string{"n", "not on a Sunday"}, engine.Answer{Message: "not on a Sunday"}, ""},
+		"no, without a reason": {[]string{"NO", ""}, engine.Answer{}, ""},
+		"again": {[]string{"e", "15m", "yes"}, engine.Answer{Approve: true, Grant: engine.GrantDuration, For: 15 * time.Minute},
 			`This will be stored: "alice" allows calls of file_write with exactly these arguments by "agent" for 15m. It answers what declared asks; it lifts no refusal and no limit.`},
-		"any": {[]string{"t", "session", "y"}, runtime.Answer{Approve: true, Grant: runtime.GrantSession, Cover: runtime.CoverTool},
+		"any": {[]string{"t", "session", "y"}, engine.Answer{Approve: true, Grant: engine.GrantSession, Cover: runtime.CoverTool},
 			`"alice" allows every call of file_write, whatever its arguments, by "agent" until the session ends.`},
-		"alike": {[]string{"a", "path^=docs/ mode", "2h", "y"}, runtime.Answer{
-			Approve: true, Grant: runtime.GrantDuration, For: 2 * time.Hour, Cover: runtime.CoverArgs, CoverArgs: []runtime.Predicate{
+		"alike": {[]string{"a", "path^=docs/ mode", "2h", "y"}, engine.Answer{
+			Approve: true, Grant: engine.GrantDuration, For: 2 * time.Hour, Cover: runtime.CoverArgs, CoverArgs: []engine.Predicate{
 				{Member: "path", Op: consent.OpPrefix, Value: json.RawMessage(`"docs/"`)},
 				{Member: "mode", Op: consent.OpEqual, Value: json.RawMessage(`3`)},
 			}}, `calls of file_write in which path begins with "docs/" and mode is 3 by "agent" for 2h.`},
-		"an empty line is no answer":          {[]string{"", "  ", "x", "y"}, runtime.Answer{Approve: true}, "Type one of the letters."},
-		"what is not confirmed is not stored": {[]string{"t", "session", "", "n", ""}, runtime.Answer{}, "store this (yes or no)"},
-		"no duration":                         {[]string{"e", "-5m", "e", "soon", "y"}, runtime.Answer{Approve: true}, "Write a duration such as 15m, or session."},
-		"no such argument":                    {[]string{"a", "pth", "y"}, runtime.Answer{Approve: true}, `there is no argument "pth" that a grant may name`},
-		"no text":                             {[]string{"a", "mode^=3", "y"}, runtime.Answer{Approve: true}, `"mode" is no text`},
-		"another text":                        {[]string{"a", "path^=/etc", "y"}, runtime.Answer{Approve: true}, `"path" of this call does not begin with "/etc"`},
-		"nothing alike":                       {[]string{"a", "", "y"}, runtime.Answer{Approve: true}, `name at least one argument`},
+		"an empty line is no answer":          {[]string{"", "  ", "x", "y"}, engine.Answer{Approve: true}, "Type one of the letters."},
+		"what is not confirmed is not stored": {[]string{"t", "session", "", "n", ""}, engine.Answer{}, "store this (yes or no)"},
+		"no duration":                         {[]string{"e", "-5m", "e", "soon", "y"}, engine.Answer{Approve: true}, "Write a duration such as 15m, or session."},
+		"no such argument":                    {[]string{"a", "pth", "y"}, engine.Answer{Approve: true}, `there is no argument "pth" that a grant may name`},
+		"no text":                             {[]string{"a", "mode^=3", "y"}, engine.Answer{Approve: true}, `"mode" is no text`},
+		"another text":                        {[]string{"a", "path^=/etc", "y"}, engine.Answer{Approve: true}, `"path" of this call does not begin with "/etc"`},
+		"nothing alike":                       {[]string{"a", "", "y"}, engine.Answer{Approve: true}, `name at least one argument`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.want.By = "alice"
@@ -100,7 +102,7 @@ func TestOnlyDeclaredCoversAreOffered(t *testing.T) {
 	r := request(args)
 	r.Covers = []runtime.GrantCover{runtime.CoverExact}
 	got, said := converse(t, r, "a", "t", "n", "")
-	assert.Equal(t, &runtime.Answer{By: "alice"}, got)
+	assert.Equal(t, &engine.Answer{By: "alice"}, got)
 	assert.NotContains(t, said, "a  alike")
 	assert.NotContains(t, said, "t  any")
 	assert.Equal(t, 2, strings.Count(said, "Type one of the letters."))
@@ -216,18 +218,18 @@ func TestTypedAheadAnswersNothing(t *testing.T) {
 }
 
 func TestResolutionsAreTold(t *testing.T) {
-	for want, res := range map[string]runtime.Resolution{
-		"Not taken: expired.":                    {Kind: runtime.AnswerRejected, Reason: consent.RequestExpired},
-		"Recorded. 2 more approvals are wanted.": {Kind: runtime.AnswerRecorded, Missing: 2},
-		"Accepted. file_write: completed.":       {Kind: runtime.AnswerAccepted, Outcome: &runtime.Outcome{Kind: runtime.Completed}},
-		"Accepted. file_write: denied, cooldown": {Kind: runtime.AnswerAccepted, Outcome: &runtime.Outcome{Kind: runtime.Denied, Reason: runtime.ReasonCooldown}},
+	for want, res := range map[string]engine.Resolution{
+		"Not taken: expired.":                    {Kind: engine.AnswerRejected, Reason: consent.RequestExpired},
+		"Recorded. 2 more approvals are wanted.": {Kind: engine.AnswerRecorded, Missing: 2},
+		"Accepted. file_write: completed.":       {Kind: engine.AnswerAccepted, Outcome: &runtime.Outcome{Kind: runtime.Completed}},
+		"Accepted. file_write: denied, cooldown": {Kind: engine.AnswerAccepted, Outcome: &runtime.Outcome{Kind: runtime.Denied, Reason: runtime.ReasonCooldown}},
 	} {
 		synctest.Test(t, func(t *testing.T) { tells(t, res, want) })
 	}
 }
 
 // tells wants a person who says yes to be told what became of it.
-func tells(t *testing.T, res runtime.Resolution, want string) {
+func tells(t *testing.T, res engine.Resolution, want string) {
 	p, d := newPerson("y"), newDesk()
 	d.res = res
 	a, err := terminal.New("alice", p, p)
@@ -245,8 +247,8 @@ func tells(t *testing.T, res runtime.Resolution, want string) {
 
 func TestFunc(t *testing.T) {
 	d := newDesk()
-	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (runtime.Answer, bool) {
-		return runtime.Answer{By: "code", Approve: r.Tool == "file_write"}, r.CallID != "c2"
+	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (engine.Answer, bool) {
+		return engine.Answer{By: "code", Approve: r.Tool == "file_write"}, r.CallID != "c2"
 	})
 	left := request(args)
 	left.CallID = "c2"
@@ -255,7 +257,7 @@ func TestFunc(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(ctx, d) }()
-	assert.Equal(t, runtime.Answer{By: "code", Approve: true}, <-d.answers)
+	assert.Equal(t, engine.Answer{By: "code", Approve: true}, <-d.answers)
 	stop()
 	require.NoError(t, <-served)
 	assert.Empty(t, d.answers)

@@ -3,7 +3,7 @@
 //
 //	store, err := content.Open("state/content")
 //	ws, err := workspace.Open("project", store)
-//	exec, err := runtime.NewExecutor(registry, policy, runtime.WithParticipant("files", ws))
+//	exec, err := engine.NewExecutor(registry, policy, engine.WithParticipant("files", ws))
 //
 // A handler passes on the context that it got:
 //

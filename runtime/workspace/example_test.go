@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/workspace"
@@ -38,12 +40,12 @@ func Example() {
 		})
 	reg, err := runtime.NewRegistry(tool)
 	check(err)
-	exec, err := runtime.NewExecutor(reg, allowAll, runtime.WithParticipant("files", ws))
+	exec, err := engine.NewExecutor(reg, allowAll, engine.WithParticipant("files", ws))
 	check(err)
 	ctx := context.Background()
-	run, err := exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(ctx, runtime.RunConfig{})
+	run, err := exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(ctx, engine.RunConfig{})
 	check(err)
-	out := run.Turn(runtime.TurnConfig{}).Execute(ctx, runtime.Call{ID: "c1", Tool: "n", Input: []byte(`{"n":1}`)})
+	out := run.Turn(engine.TurnConfig{}).Execute(ctx, runtime.Call{ID: "c1", Tool: "n", Input: []byte(`{"n":1}`)})
 	check(exec.Shutdown(ctx))
 	text, err := ws.ReadFile(ctx, "a.md")
 	check(err)

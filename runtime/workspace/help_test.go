@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -139,7 +141,7 @@ func (allow) Decide(context.Context, *runtime.PolicyInput) (runtime.Decision, er
 
 // newTurn returns a turn of an executor with one tool, n, that may do all, and
 // what waits for its handlers.
-func newTurn(t *testing.T, deadline time.Duration, run func(ctx context.Context, n int64) error, opts ...runtime.Option) (turn *runtime.Turn, wait func()) {
+func newTurn(t *testing.T, deadline time.Duration, run func(ctx context.Context, n int64) error, opts ...engine.Option) (turn *engine.Turn, wait func()) {
 	spec := &runtime.Spec{
 		Name: "n", Version: "1.0.0", Effect: runtime.SideEffectWrite, Deadline: deadline,
 		Idempotent: true, Retry: &runtime.Retry{OnTimeout: true},
@@ -148,9 +150,9 @@ func newTurn(t *testing.T, deadline time.Duration, run func(ctx context.Context,
 		return in, run(ctx, in.N)
 	}))
 	require.NoError(t, err)
-	exec, err := runtime.NewExecutor(reg, allowAll, append(opts, runtime.WithPolicyTimeout(time.Minute))...)
+	exec, err := engine.NewExecutor(reg, allowAll, append(opts, engine.WithPolicyTimeout(time.Minute))...)
 	require.NoError(t, err)
-	r, err := exec.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(t.Context(), runtime.RunConfig{})
+	r, err := exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
-	return r.Turn(runtime.TurnConfig{}), func() { require.NoError(t, exec.Shutdown(context.WithoutCancel(t.Context()))) }
+	return r.Turn(engine.TurnConfig{}), func() { require.NoError(t, exec.Shutdown(context.WithoutCancel(t.Context()))) }
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -43,7 +45,7 @@ func TestTransactionsOfCalls(t *testing.T) {
 			late = ws.WriteFile(ctx, "a", []byte("late"), 0o600)
 		}
 		return nil
-	}, runtime.WithParticipant("files", ws))
+	}, engine.WithParticipant("files", ws))
 	call := func(input string) runtime.Outcome {
 		return turn.Execute(ctx, runtime.Call{Tool: "n", Input: []byte(input)})
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -35,11 +37,11 @@ func TestReadToolWritesNothing(t *testing.T) {
 	}
 	reg, err := runtime.NewRegistry(runtime.NewTool(&runtime.Spec{Name: "look", Version: "1.0.0", Effect: runtime.SideEffectRead}, &valueRule, read))
 	require.NoError(t, err)
-	exec, err := runtime.NewExecutor(reg, allowAll, runtime.WithParticipant("files", b.ws))
+	exec, err := engine.NewExecutor(reg, allowAll, engine.WithParticipant("files", b.ws))
 	require.NoError(t, err)
-	run, err := exec.Session(runtime.SessionConfig{}).StartRun(t.Context(), runtime.RunConfig{})
+	run, err := exec.Session(engine.SessionConfig{}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
-	out := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{Tool: "look", Input: []byte(`{"n":1}`)})
+	out := run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{Tool: "look", Input: []byte(`{"n":1}`)})
 	require.Equal(t, runtime.Completed, out.Kind, out.Message)
 	require.NotEmpty(t, writes)
 	for i, err := range writes {

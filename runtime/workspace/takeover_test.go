@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -36,7 +38,7 @@ const (
 type ownedTurn struct {
 	dir   string
 	ws    *workspace.Workspace
-	turn  *runtime.Turn
+	turn  *engine.Turn
 	close func()
 }
 
@@ -47,24 +49,24 @@ func newOwner(t *testing.T, dir string, journaled bool, handler func(o *ownedTur
 	require.NoError(t, err)
 	o.ws, err = workspace.Open(filepath.Join(dir, "ws"), objects)
 	require.NoError(t, err)
-	opts := []runtime.Option{runtime.WithParticipant("files", o.ws), runtime.WithPolicyTimeout(time.Minute)}
+	opts := []engine.Option{engine.WithParticipant("files", o.ws), engine.WithPolicyTimeout(time.Minute)}
 	closeStore := func() error { return nil }
 	if journaled {
 		store, err := sqlite.Open(filepath.Join(dir, "store"))
 		require.NoError(t, err)
-		opts, closeStore = append(opts, runtime.WithJournal(store)), store.Close
+		opts, closeStore = append(opts, engine.WithJournal(store)), store.Close
 	}
 	spec := &runtime.Spec{Name: "n", Version: "1.0.0", Effect: runtime.SideEffectWrite, Deadline: 10 * time.Minute}
 	reg, err := runtime.NewRegistry(runtime.NewTool(spec, &valueRule, func(ctx context.Context, in *value) (*value, error) {
 		return in, handler(o, ctx, in.N)
 	}))
 	require.NoError(t, err)
-	executor, err := runtime.NewExecutor(reg, allowAll, opts...)
+	executor, err := engine.NewExecutor(reg, allowAll, opts...)
 	require.NoError(t, err)
 	require.NoError(t, executor.Recover(t.Context()))
-	run, err := executor.Session(runtime.SessionConfig{Principal: "agent"}).StartRun(t.Context(), runtime.RunConfig{})
+	run, err := executor.Session(engine.SessionConfig{Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
-	o.turn = run.Turn(runtime.TurnConfig{})
+	o.turn = run.Turn(engine.TurnConfig{})
 	o.close = func() {
 		_ = executor.Shutdown(context.WithoutCancel(t.Context())) // a former owner has nothing to give back
 		_ = errors.Join(o.ws.Close(), closeStore(), objects.Close())

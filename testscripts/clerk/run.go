@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 )
@@ -93,14 +95,14 @@ func run(ctx context.Context, cfg *config, stdin io.Reader, stdout, stderr io.Wr
 		return errors.Join(err, a.close())
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	s := a.exec.Session(runtime.SessionConfig{ID: "s", Principal: "script"})
+	s := a.exec.Session(engine.SessionConfig{ID: "s", Principal: "script"})
 	run, ok := s.Run("r")
 	if !ok {
-		if run, err = s.StartRun(ctx, runtime.RunConfig{ID: "r"}); err != nil {
+		if run, err = s.StartRun(ctx, engine.RunConfig{ID: "r"}); err != nil {
 			return err
 		}
 	}
-	turn := run.Turn(runtime.TurnConfig{Budget: time.Hour})
+	turn := run.Turn(engine.TurnConfig{Budget: time.Hour})
 	lines := bufio.NewScanner(stdin)
 	for lines.Scan() {
 		var line struct {

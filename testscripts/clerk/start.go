@@ -13,6 +13,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
@@ -24,7 +26,7 @@ import (
 // An app is the executor and what it is joined to.
 type app struct {
 	store *sqlite.Store
-	exec  *runtime.Executor
+	exec  *engine.Executor
 	open  []func() error // to be closed, the last first
 }
 
@@ -75,8 +77,8 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 	if err != nil {
 		return a, err
 	}
-	a.exec, err = runtime.NewExecutor(reg, policy, runtime.WithJournal(j), runtime.WithPendingRequests(), runtime.WithArtifacts(artifacts{objects}),
-		runtime.WithPolicyTimeout(time.Minute), runtime.WithErrorHandler(func(e *runtime.CallError) { fmt.Fprintf(stderr, "operator: %v\n", e) }))
+	a.exec, err = engine.NewExecutor(reg, policy, engine.WithJournal(j), engine.WithPendingRequests(), engine.WithArtifacts(artifacts{objects}),
+		engine.WithPolicyTimeout(time.Minute), engine.WithErrorHandler(func(e *engine.CallError) { fmt.Fprintf(stderr, "operator: %v\n", e) }))
 	if err != nil {
 		return a, err
 	}

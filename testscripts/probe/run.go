@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
@@ -23,7 +25,7 @@ var policies embed.FS
 
 // config is what the flags say.
 type config struct {
-	session     runtime.SessionConfig
+	session     engine.SessionConfig
 	budget      time.Duration
 	cancelAfter time.Duration
 	parallel    bool
@@ -46,7 +48,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func parse(args []string, stderr io.Writer) (*config, error) {
-	cfg := &config{session: runtime.SessionConfig{ID: "s", Principal: "script", Modes: map[string]string{}}}
+	cfg := &config{session: engine.SessionConfig{ID: "s", Principal: "script", Modes: map[string]string{}}}
 	flags := flag.NewFlagSet("probe", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&cfg.session.Behavior, "behavior", "", "behaviour of the session")
@@ -79,7 +81,7 @@ func run(cfg *config, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	ctx := context.Background()
-	run, err := exec.Session(cfg.session).StartRun(ctx, runtime.RunConfig{ID: "r"})
+	run, err := exec.Session(cfg.session).StartRun(ctx, engine.RunConfig{ID: "r"})
 	if err != nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func run(cfg *config, stdin io.Reader, stdout, stderr io.Writer) error {
 	return nil
 }
 
-func newExecutor(h *handler, cfg *config, stderr io.Writer) (*runtime.Executor, error) {
+func newExecutor(h *handler, cfg *config, stderr io.Writer) (*engine.Executor, error) {
 	reg, err := runtime.NewRegistry(Tools(h)...)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,7 @@ func newExecutor(h *handler, cfg *config, stderr io.Writer) (*runtime.Executor, 
 	if err != nil {
 		return nil, err
 	}
-	return runtime.NewExecutor(reg, policy, runtime.WithPolicyTimeout(5*time.Second), runtime.WithErrorHandler(func(e *runtime.CallError) {
+	return engine.NewExecutor(reg, policy, engine.WithPolicyTimeout(5*time.Second), engine.WithErrorHandler(func(e *engine.CallError) {
 		if cfg.verbose {
 			fmt.Fprintf(stderr, "operator: %v\n", e)
 		}
@@ -142,7 +144,7 @@ func readCalls(r io.Reader) ([]runtime.Call, error) {
 	return calls, lines.Err()
 }
 
-func execute(cfg *config, run *runtime.Run, calls []runtime.Call) []runtime.Outcome {
+func execute(cfg *config, run *engine.Run, calls []runtime.Call) []runtime.Outcome {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	switch {
@@ -152,11 +154,11 @@ func execute(cfg *config, run *runtime.Run, calls []runtime.Call) []runtime.Outc
 		defer time.AfterFunc(cfg.cancelAfter, cancel).Stop()
 	}
 	outs := make([]runtime.Outcome, len(calls))
-	turn := run.Turn(runtime.TurnConfig{Budget: cfg.budget})
+	turn := run.Turn(engine.TurnConfig{Budget: cfg.budget})
 	var wg sync.WaitGroup
 	for i, call := range calls {
 		if cfg.turns {
-			turn = run.Turn(runtime.TurnConfig{Budget: cfg.budget})
+			turn = run.Turn(engine.TurnConfig{Budget: cfg.budget})
 		}
 		if !cfg.parallel {
 			outs[i] = turn.Execute(ctx, call)

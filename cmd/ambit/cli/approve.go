@@ -5,9 +5,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/spf13/cobra"
 
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -33,7 +34,7 @@ call named with --call. With --grant it agrees to later calls too.`,
 			if err := v.terms(where, edit); err != nil {
 				return err
 			}
-			return v.answer(cmd, args, runtime.CommandApprove)
+			return v.answer(cmd, args, engine.CommandApprove)
 		},
 	}
 	v.flags(cmd)
@@ -83,7 +84,7 @@ func (v *commandVerb) terms(where []string, edit string) error {
 }
 
 // predicate reads one of --where.
-func predicate(text string) (p runtime.Predicate, err error) {
+func predicate(text string) (p engine.Predicate, err error) {
 	const hint = `for example --where 'path prefix "docs/"'`
 	parts := strings.SplitN(text, " ", 3)
 	if len(parts) != 3 || !json.Valid([]byte(parts[2])) {
@@ -105,7 +106,7 @@ func newApprovalsDeny() *cobra.Command {
 		Example: `  ambit approvals deny 5XKQ --store ambit.db --reason "not on a Friday"`,
 		Args:    oneOrNone,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.answer(cmd, args, runtime.CommandDeny)
+			return v.answer(cmd, args, engine.CommandDeny)
 		},
 	}
 	v.flags(cmd)

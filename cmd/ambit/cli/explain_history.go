@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime"
 )
@@ -19,9 +21,9 @@ import (
 // long enough ago that no cooldown of theirs is left.
 type rehearsal struct {
 	file  *dsl.File
-	exec  *runtime.Executor
-	ses   *runtime.Session
-	turn  *runtime.Turn
+	exec  *engine.Executor
+	ses   *engine.Session
+	turn  *engine.Turn
 	clock *pastClock
 	calls int
 }
@@ -165,8 +167,8 @@ func (r *rehearsal) call(ctx context.Context, t *dsl.Tool) runtime.Outcome {
 		people = append(people, fmt.Sprintf("approver %d", i))
 	}
 	for _, id := range people {
-		answer := r.exec.Decide(ctx, out.RequestID, runtime.Answer{By: id, Approve: true})
-		if answer.Kind == runtime.AnswerAccepted {
+		answer := r.exec.Decide(ctx, out.RequestID, engine.Answer{By: id, Approve: true})
+		if answer.Kind == engine.AnswerAccepted {
 			return r.ses.Await(ctx, out.CallID)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -29,16 +31,16 @@ func TestExplainStopsAPolicyThatHangs(t *testing.T) {
 			<-ctx.Done()
 			return runtime.Decision{Effect: runtime.EffectAllow}, nil
 		})
-		exec, err := runtime.NewExecutor(registry, hangs, runtime.WithPolicyTimeout(policyTimeout), runtime.WithClock(clock))
+		exec, err := engine.NewExecutor(registry, hangs, engine.WithPolicyTimeout(policyTimeout), engine.WithClock(clock))
 		require.NoError(t, err)
-		run, err := exec.Session(runtime.SessionConfig{}).StartRun(t.Context(), runtime.RunConfig{})
+		run, err := exec.Session(engine.SessionConfig{}).StartRun(t.Context(), engine.RunConfig{})
 		require.NoError(t, err)
 		clock.behind.Store(0)
 
 		ctx, cancel := context.WithTimeout(t.Context(), 3*policyTimeout)
 		defer cancel()
 		began := time.Now()
-		verdict := run.Turn(runtime.TurnConfig{}).WhatIf(ctx, runtime.Call{Tool: "t", Input: []byte(`{}`)})
+		verdict := run.Turn(engine.TurnConfig{}).WhatIf(ctx, runtime.Call{Tool: "t", Input: []byte(`{}`)})
 		require.Equal(t, policyTimeout, time.Since(began))
 		require.Equal(t, runtime.ReasonPolicyError, verdict.Outcome.Reason)
 		require.NoError(t, exec.Shutdown(t.Context()))

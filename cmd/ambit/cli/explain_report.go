@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/opa"
 	"github.com/ambit-tools/ambit/runtime/terminal"
@@ -15,7 +17,7 @@ import (
 
 // An answer is what "ambit explain" prints.
 type answer struct {
-	verdict  runtime.Verdict
+	verdict  engine.Verdict
 	allows   []opa.Allow       // what allows the call
 	rewrites []runtime.Rewrite // what changed its arguments
 	failure  error             // why the policy could not judge it

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -38,20 +40,20 @@ func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*an
 	if err != nil {
 		return nil, err
 	}
-	exec, err := runtime.NewExecutor(reg, st, runtime.WithPolicyTimeout(policyTimeout), runtime.WithClock(clock), runtime.WithPendingRequests(),
-		runtime.WithArtifacts(new(runtime.MemoryArtifacts)))
+	exec, err := engine.NewExecutor(reg, st, engine.WithPolicyTimeout(policyTimeout), engine.WithClock(clock), engine.WithPendingRequests(),
+		engine.WithArtifacts(new(runtime.MemoryArtifacts)))
 	if err != nil {
 		return nil, problem(err.Error(), "")
 	}
 	defer exec.Shutdown(ctx) //nolint:errcheck // nothing runs that could be waited for
-	ses := exec.Session(runtime.SessionConfig{
+	ses := exec.Session(engine.SessionConfig{
 		Principal: q.principal, Capabilities: q.capabilities, Behavior: q.behavior, Modes: q.modes,
 	})
-	run, err := ses.StartRun(ctx, runtime.RunConfig{})
+	run, err := ses.StartRun(ctx, engine.RunConfig{})
 	if err != nil {
 		return nil, err
 	}
-	turn := run.Turn(runtime.TurnConfig{})
+	turn := run.Turn(engine.TurnConfig{})
 	st.rehearsing.Store(true)
 	if err := (&rehearsal{file: d.file, exec: exec, ses: ses, turn: turn, clock: clock}).play(ctx, q.counts); err != nil {
 		return nil, err

@@ -4,9 +4,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/spf13/cobra"
 
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
@@ -100,7 +101,7 @@ func newGrantsRevoke() *cobra.Command {
 				if v.Grant, err = findGrant(book, args[0]); err != nil {
 					return err
 				}
-				v.Kind = runtime.CommandRevoke
+				v.Kind = engine.CommandRevoke
 				return v.send(cmd, r, nil)
 			})
 		},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -51,14 +53,14 @@ func TestReplayOfAStore(t *testing.T) {
 	store, err := sqlite.Open(filepath.Join(dir, "ambit.db"))
 	require.NoError(t, err)
 	defer store.Close()
-	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
-	}), runtime.WithJournal(store))
+	}), engine.WithJournal(store))
 	require.NoError(t, err)
 	require.NoError(t, exec.Recover(t.Context()))
-	run, err := exec.Session(runtime.SessionConfig{ID: "s", Principal: "agent"}).StartRun(t.Context(), runtime.RunConfig{ID: "r"})
+	run, err := exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{ID: "r"})
 	require.NoError(t, err)
-	out := run.Turn(runtime.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c1", Tool: "mail", Input: []byte(`{"password":"hunter2"}`)})
+	out := run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c1", Tool: "mail", Input: []byte(`{"password":"hunter2"}`)})
 	require.Equal(t, runtime.Completed, out.Kind, out.Message)
 	require.NoError(t, run.Close(t.Context()))
 

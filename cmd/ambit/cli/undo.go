@@ -5,9 +5,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/spf13/cobra"
 
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
@@ -45,7 +46,7 @@ needs an executor that runs.`,
 				if err != nil {
 					return err
 				}
-				v.Kind, v.Session = runtime.CommandUndo, row.Session
+				v.Kind, v.Session = engine.CommandUndo, row.Session
 				if v.Call != "" {
 					v.Call = row.Call
 				} else {
@@ -74,9 +75,9 @@ func undoTable(w io.Writer, calls []journal.UndoneCall, dry bool) {
 			text = "would be undone"
 		}
 		switch {
-		case c.Reason == runtime.UndoNothingToUndo.String():
+		case c.Reason == engine.UndoNothingToUndo.String():
 			text = "only reads: nothing to undo"
-		case c.Result != runtime.UndoOK.String():
+		case c.Result != engine.UndoOK.String():
 			text = strings.Join(distinct(c.Result, c.Reason, terminal.Escape(withoutReason(c.Error, c.Reason))), ": ")
 		}
 		cells = append(cells, []string{terminal.Escape(c.Call), terminal.Escape(c.Tool), text})
@@ -89,7 +90,7 @@ func undoTable(w io.Writer, calls []journal.UndoneCall, dry bool) {
 }
 
 // leftovers lists the calls of a run that were not undone, and are no reads.
-func leftovers(res *runtime.CommandResult) string {
+func leftovers(res *engine.CommandResult) string {
 	var text string
 	if len(res.Failed) > 0 {
 		text += "; failed: " + strings.Join(res.Failed, ", ")

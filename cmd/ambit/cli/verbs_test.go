@@ -4,11 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -71,7 +72,7 @@ func TestIDsMayBeCut(t *testing.T) {
 }
 
 func TestNoReasonIsSaidTwice(t *testing.T) {
-	for want, res := range map[string]runtime.CommandResult{
+	for want, res := range map[string]engine.CommandResult{
 		"rejected, drift: changed since":  {Result: "rejected", Reason: "drift", Error: "drift: changed since"},
 		"failed, handler_error: it broke": {Result: "failed", Reason: "handler_error", Error: "handler error: it broke"},
 		"rejected, already_undone":        {Result: "rejected", Reason: "already_undone", Error: "already undone"},
@@ -90,10 +91,10 @@ func TestRemedyOfAGrantThatIsTooWide(t *testing.T) {
 		consent.CoverArgs:  "cover args at most (consent.max_cover): add --cover args --where",
 		consent.CoverTool:  "with the edited arguments a grant may cover less",
 	} {
-		v := commandVerb{widest: widest, Command: runtime.Command{Kind: runtime.CommandApprove}}
+		v := commandVerb{widest: widest, Command: engine.Command{Kind: engine.CommandApprove}}
 		assert.Contains(t, v.remedy("grant_too_wide"), want)
 	}
-	v := commandVerb{longest: time.Hour, Command: runtime.Command{Kind: runtime.CommandApprove, For: 2 * time.Hour}}
+	v := commandVerb{longest: time.Hour, Command: engine.Command{Kind: engine.CommandApprove, For: 2 * time.Hour}}
 	assert.Contains(t, v.remedy("grant_too_wide"), "a grant last 1h0m0s at most (consent.max_for): use --for 1h0m0s")
 }
 

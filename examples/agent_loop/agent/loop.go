@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -39,8 +41,8 @@ type Result struct {
 
 // A Loop lets a model work on one request until its run has ended.
 type Loop struct {
-	Session *runtime.Session
-	Run     *runtime.Run
+	Session *engine.Session
+	Run     *engine.Run
 	Model   Model
 	Out     io.Writer
 }
@@ -91,8 +93,8 @@ func (l *Loop) stopped(ctx context.Context, text string) (reminder string, over 
 // carryOut makes the calls of one message. The hint of the last outcome says how
 // to go on.
 func (l *Loop) carryOut(ctx context.Context, calls []runtime.Call) (results []Result, over bool) {
-	turn := l.Run.Turn(runtime.TurnConfig{})
-	outcomes := turn.ExecuteBatch(ctx, calls, runtime.Parallel)
+	turn := l.Run.Turn(engine.TurnConfig{})
+	outcomes := turn.ExecuteBatch(ctx, calls, engine.Parallel)
 	for i, o := range outcomes {
 		if o.Loop == runtime.LoopWait {
 			// The call waits for consent. The rest of the batch has run meanwhile.
@@ -115,7 +117,7 @@ func (l *Loop) carryOut(ctx context.Context, calls []runtime.Call) (results []Re
 	return results, over || ctx.Err() != nil
 }
 
-func (l *Loop) ended(status runtime.RunStatus) {
+func (l *Loop) ended(status engine.RunStatus) {
 	fmt.Fprintf(l.Out, "the run is %s%s\n", status.State, open(status.PendingExit))
 }
 

@@ -3,13 +3,15 @@ package agent
 import (
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/examples/agent_loop/refunds"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
 // Setup binds the generated tools to a desk and the policies to both.
-func Setup(opts ...runtime.Option) (*runtime.Executor, error) {
+func Setup(opts ...engine.Option) (*engine.Executor, error) {
 	reg, err := runtime.NewRegistry(refunds.Tools(NewDesk())...)
 	if err != nil {
 		return nil, err
@@ -23,6 +25,6 @@ func Setup(opts ...runtime.Option) (*runtime.Executor, error) {
 		return nil, err
 	}
 	// Models take seconds to answer: a policy on a busy machine may take a part of that.
-	patient := runtime.WithPolicyTimeout(2 * time.Second)
-	return runtime.NewExecutor(reg, policy, append([]runtime.Option{patient}, opts...)...)
+	patient := engine.WithPolicyTimeout(2 * time.Second)
+	return engine.NewExecutor(reg, policy, append([]engine.Option{patient}, opts...)...)
 }

@@ -14,6 +14,8 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/openai/openai-go/v3"
 
@@ -43,7 +45,7 @@ func run(ctx context.Context, name string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	exec, err := agent.Setup(runtime.WithApprover(manager))
+	exec, err := agent.Setup(engine.WithApprover(manager))
 	if err != nil {
 		return err
 	}
@@ -52,8 +54,8 @@ func run(ctx context.Context, name string, out io.Writer) error {
 		return err
 	}
 	go manager.Serve(ctx, exec)
-	session := exec.Session(runtime.SessionConfig{Principal: "agent"})
-	job, err := session.StartRun(ctx, runtime.RunConfig{})
+	session := exec.Session(engine.SessionConfig{Principal: "agent"})
+	job, err := session.StartRun(ctx, engine.RunConfig{})
 	if err != nil {
 		return err
 	}

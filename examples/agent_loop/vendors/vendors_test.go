@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/anthropics/anthropic-sdk-go"
 	anthropicoption "github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/openai/openai-go/v3"
@@ -52,8 +54,8 @@ func drive(t *testing.T, model func(*runtime.Registry) (agent.Model, error)) str
 		t.Fatal(err)
 	}
 	ctx := t.Context()
-	session := exec.Session(runtime.SessionConfig{Principal: "agent"})
-	job, err := session.StartRun(ctx, runtime.RunConfig{})
+	session := exec.Session(engine.SessionConfig{Principal: "agent"})
+	job, err := session.StartRun(ctx, engine.RunConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,11 +12,13 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 )
 
-var session = runtime.SessionConfig{ID: "s", Principal: "agent"}
+var session = engine.SessionConfig{ID: "s", Principal: "agent"}
 
 // ctxFor returns a context, which has ended when the caller is not patient.
 func (w *world) ctxFor(patient bool) (context.Context, context.CancelFunc) {
@@ -178,9 +180,9 @@ func (w *world) checkUndo(k *known) error {
 	if err := w.read(".", files); err != nil {
 		return err
 	}
-	var res runtime.UndoResult
+	var res engine.UndoResult
 	err := w.perform(func() error {
-		res = w.exec.Session(session).Undo(w.ctx, runtime.UndoRequest{CallID: k.id, By: "alice"})
+		res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: k.id, By: "alice"})
 		return nil
 	})
 	w.say("undo %s once more: %v %v", k.id, res.Kind, res.Reason)
@@ -190,14 +192,14 @@ func (w *world) checkUndo(k *known) error {
 	switch {
 	case err != nil:
 		return err
-	case res.Reason == runtime.UndoUnrecorded:
+	case res.Reason == engine.UndoUnrecorded:
 		w.lost = true
-	case res.Reason != runtime.UndoAlreadyUndone && (k.undone || res.Kind != runtime.UndoOK):
+	case res.Reason != engine.UndoAlreadyUndone && (k.undone || res.Kind != engine.UndoOK):
 		return fmt.Errorf("it is %v %v", res.Kind, res.Reason)
 	case !k.undone:
 		for _, p := range k.plan.Paths {
 			want := k.plan.Text
-			if res.Reason == runtime.UndoAlreadyUndone {
+			if res.Reason == engine.UndoAlreadyUndone {
 				want = k.before[p]
 			}
 			if files[p] != want {
@@ -218,7 +220,7 @@ func (w *world) checkDenied() error {
 	w.tally["the journal cannot be written"]++
 	var out runtime.Outcome
 	err := w.perform(func() error {
-		out = w.run.Turn(runtime.TurnConfig{}).Execute(w.ctx, runtime.Call{ID: "late", Tool: "send", Input: []byte(`{"text":"late"}`)})
+		out = w.run.Turn(engine.TurnConfig{}).Execute(w.ctx, runtime.Call{ID: "late", Tool: "send", Input: []byte(`{"text":"late"}`)})
 		return nil
 	})
 	if err == nil && (out.Kind != runtime.Denied || out.Reason != runtime.ReasonJournalUnavailable) {
@@ -283,7 +285,7 @@ func (w *world) read(dir string, into map[string]string) error {
 // checkGrants requires the grants that an approver was told of.
 func (w *world) checkGrants() (err error) {
 	var got []string
-	for _, g := range w.exec.Grants(runtime.GrantFilter{Live: true}) {
+	for _, g := range w.exec.Grants(engine.GrantFilter{Live: true}) {
 		got = append(got, g.ID)
 	}
 	w.m.note(func(m *model) {
@@ -319,7 +321,7 @@ func (w *world) checkRules() error {
 		return fmt.Errorf("the run has the invocations %v, the outcomes say %v", got, want)
 	}
 	tool := []string{"limited", "claim", "rival", "needs"}[w.rng.IntN(4)]
-	var v runtime.Verdict
+	var v engine.Verdict
 	err := w.perform(func() error {
 		v = w.turn.WhatIf(w.ctx, runtime.Call{Tool: tool, Input: []byte(`{"text":"?"}`)})
 		return nil

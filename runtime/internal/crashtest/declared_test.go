@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -66,7 +68,7 @@ func (shelf) Get(context.Context, runtime.ArtifactRef) ([]byte, error) { return 
 
 // withChange makes an executor of the tools with one of them, or all, changed. Their
 // handlers do nothing.
-func withChange(t *testing.T, j journal.Journal, of *kind, change func(*runtime.Spec)) *runtime.Executor {
+func withChange(t *testing.T, j journal.Journal, of *kind, change func(*runtime.Spec)) *engine.Executor {
 	t.Helper()
 	do := func(_ context.Context, in wire.Value) (wire.Value, error) { return in, nil }
 	tools := []*runtime.Tool{runtime.NewDynamicTool(&runtime.Spec{Name: "first"}, anything{}, do)}
@@ -95,9 +97,9 @@ func withChange(t *testing.T, j journal.Journal, of *kind, change func(*runtime.
 	}
 	reg, err := runtime.NewRegistry(tools...)
 	require.NoError(t, err)
-	exec, err := runtime.NewExecutor(reg, runtime.PolicyFunc(allow), runtime.WithJournal(j), runtime.WithPendingRequests(),
-		runtime.WithErrorHandler(func(*runtime.CallError) {}), runtime.WithMinimumBudget(0),
-		runtime.WithArtifacts(shelf{}))
+	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(allow), engine.WithJournal(j), engine.WithPendingRequests(),
+		engine.WithErrorHandler(func(*engine.CallError) {}), engine.WithMinimumBudget(0),
+		engine.WithArtifacts(shelf{}))
 	require.NoError(t, err)
 	return exec
 }
@@ -166,7 +168,7 @@ func recoverUnder(t *testing.T, history []journal.Entry, told map[string]string,
 	s := exec.Session(session)
 	for _, id := range slices.Sorted(maps.Keys(told)) {
 		if what := told[id]; what == "undone" {
-			ok = assert.Equal(t, runtime.UndoAlreadyUndone, s.Undo(t.Context(), runtime.UndoRequest{CallID: id}).Reason, id) && ok
+			ok = assert.Equal(t, engine.UndoAlreadyUndone, s.Undo(t.Context(), engine.UndoRequest{CallID: id}).Reason, id) && ok
 		} else {
 			ok = assert.Contains(t, ends[what], s.Await(t.Context(), id).Kind, fmt.Sprint(id, " ", what)) && ok
 		}

@@ -3,6 +3,8 @@ package crashtest
 import (
 	"fmt"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -27,18 +29,18 @@ func (w *world) decide() error {
 	if w.rng.IntN(6) == 0 {
 		return w.withdraw(id)
 	}
-	answer := runtime.Answer{By: "alice", Approve: w.rng.IntN(4) > 0}
+	answer := engine.Answer{By: "alice", Approve: w.rng.IntN(4) > 0}
 	if answer.Approve && w.rng.IntN(4) == 0 {
-		answer.Grant, answer.Cover = runtime.GrantSession, runtime.CoverTool
+		answer.Grant, answer.Cover = engine.GrantSession, runtime.CoverTool
 	}
 	ctx, cancel := w.ctxFor(w.rng.IntN(2) == 0)
 	defer cancel()
-	var res runtime.Resolution
+	var res engine.Resolution
 	err := w.perform(func() error {
 		res = w.exec.Decide(ctx, request, answer)
 		w.m.note(func(m *model) {
 			w.aim(3)
-			if k := m.call(id); res.Kind == runtime.AnswerAccepted {
+			if k := m.call(id); res.Kind == engine.AnswerAccepted {
 				k.yes, k.no = answer.Approve, !answer.Approve
 				if res.Granted != nil {
 					m.grants = append(m.grants, res.Granted.ID)
@@ -51,10 +53,10 @@ func (w *world) decide() error {
 	switch {
 	case err != nil:
 		return err
-	case res.Kind != runtime.AnswerAccepted && res.Reason.String() == "journal_unavailable":
+	case res.Kind != engine.AnswerAccepted && res.Reason.String() == "journal_unavailable":
 		w.lost = true
 		return nil
-	case res.Kind != runtime.AnswerAccepted:
+	case res.Kind != engine.AnswerAccepted:
 		return fmt.Errorf("the answer to the request of %s is %v %v", id, res.Kind, res.Reason)
 	}
 	return w.ask(id)
@@ -75,19 +77,19 @@ func (w *world) resolve() error {
 	if id == "" {
 		return w.execute(1)
 	}
-	var res runtime.ResolveResult
+	var res engine.ResolveResult
 	err := w.perform(func() error {
-		res = w.exec.Resolve(w.ctx, session.ID, id, runtime.ResolveRequest{TookEffect: happened, By: "alice"})
+		res = w.exec.Resolve(w.ctx, session.ID, id, engine.ResolveRequest{TookEffect: happened, By: "alice"})
 		return nil
 	})
 	w.say("resolve %s: %t: %v", id, happened, res)
 	switch {
 	case err != nil:
 		return err
-	case res == runtime.ResolveUnrecorded:
+	case res == engine.ResolveUnrecorded:
 		w.lost = true
 		return nil
-	case res != runtime.ResolveOK:
+	case res != engine.ResolveOK:
 		return fmt.Errorf("resolve of call %s: %v", id, res)
 	}
 	w.m.note(func(m *model) {
@@ -99,7 +101,7 @@ func (w *world) resolve() error {
 
 // withdraw cancels a call that waits for consent.
 func (w *world) withdraw(id string) error {
-	var res runtime.CancelResult
+	var res engine.CancelResult
 	err := w.perform(func() error {
 		res = w.exec.Cancel(w.ctx, session.ID, id, "alice", "")
 		return nil
@@ -108,10 +110,10 @@ func (w *world) withdraw(id string) error {
 	switch {
 	case err != nil:
 		return err
-	case res == runtime.CancelUnrecorded:
+	case res == engine.CancelUnrecorded:
 		w.lost = true
 		return nil
-	case res != runtime.CancelOK:
+	case res != engine.CancelOK:
 		return fmt.Errorf("cancel of call %s: %v", id, res)
 	}
 	w.tally["cancelled"]++
@@ -161,9 +163,9 @@ func (w *world) undoCall(id string) error {
 		drifts = !k.undoing && !m.intact(k)
 		k.undoing = k.undoing || !drifts
 	})
-	var res runtime.UndoResult
+	var res engine.UndoResult
 	err := w.perform(func() error {
-		res = w.exec.Session(session).Undo(w.ctx, runtime.UndoRequest{CallID: id, By: "alice"})
+		res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: id, By: "alice"})
 		return nil
 	})
 	w.say("undo %s: %v %v", id, res.Kind, res.Reason)
@@ -172,14 +174,14 @@ func (w *world) undoCall(id string) error {
 		k := m.call(id)
 		switch {
 		case err != nil:
-		case res.Reason == runtime.UndoUnrecorded:
+		case res.Reason == engine.UndoUnrecorded:
 			w.lost = true
-		case !drifts && w.faulty && res.Reason == runtime.UndoUnknown: // it goes on when there is room
+		case !drifts && w.faulty && res.Reason == engine.UndoUnknown: // it goes on when there is room
 			w.lost = true
-		case drifts && res.Reason == runtime.UndoDrift:
-		case !drifts && !k.undone && (res.Kind == runtime.UndoOK || again && res.Reason == runtime.UndoAlreadyUndone):
+		case drifts && res.Reason == engine.UndoDrift:
+		case !drifts && !k.undone && (res.Kind == engine.UndoOK || again && res.Reason == engine.UndoAlreadyUndone):
 			m.reverted(k)
-		case w.faulty && (res.Reason == runtime.UndoHandlerError || res.Reason == runtime.UndoCommitFailed):
+		case w.faulty && (res.Reason == engine.UndoHandlerError || res.Reason == engine.UndoCommitFailed):
 			w.broken = true
 		default:
 			err = fmt.Errorf("the undo of %s is %v %v, drift: %t", id, res.Kind, res.Reason, drifts)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -131,7 +133,7 @@ func (w *world) execute(n int) error {
 		case len(calls) == 1:
 			outs = []runtime.Outcome{w.turn.Execute(w.ctx, calls[0])}
 		default:
-			outs = w.turn.ExecuteBatch(w.ctx, calls, runtime.Parallel)
+			outs = w.turn.ExecuteBatch(w.ctx, calls, engine.Parallel)
 		}
 		return nil
 	})
@@ -218,7 +220,7 @@ func (w *world) startRun() error {
 		if err != nil {
 			return err
 		}
-		if run, err = s.StartRun(w.ctx, runtime.RunConfig{ID: id}); err != nil {
+		if run, err = s.StartRun(w.ctx, engine.RunConfig{ID: id}); err != nil {
 			if w.lost {
 				return nil
 			}
@@ -226,6 +228,6 @@ func (w *world) startRun() error {
 		}
 		w.m.note(func(m *model) { m.run, m.closing = id, false })
 	}
-	w.run, w.turn = run, run.Turn(runtime.TurnConfig{})
+	w.run, w.turn = run, run.Turn(engine.TurnConfig{})
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -193,7 +195,7 @@ func (w *world) reconcile(_ context.Context, info *runtime.CallInfo, _ wire.Valu
 		happened = k != nil && k.effects > 0
 	})
 	if !happened {
-		return nil, runtime.ErrNothingHappened
+		return nil, engine.ErrNothingHappened
 	}
 	return raw(output{Text: "found"})
 }

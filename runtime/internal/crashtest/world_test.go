@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -44,9 +46,9 @@ type world struct {
 	clock *simclock.Clock
 	ws    *workspace.Workspace
 	audit *audit.Log
-	exec  *runtime.Executor
-	run   *runtime.Run
-	turn  *runtime.Turn
+	exec  *engine.Executor
+	run   *engine.Run
+	turn  *engine.Turn
 }
 
 // patience is how long, in real time, a step may take that never ends.
@@ -128,9 +130,9 @@ func (w *world) open() error {
 	if err != nil {
 		return fmt.Errorf("the audit log: %w", err)
 	}
-	w.exec, err = runtime.NewExecutor(w.reg, runtime.PolicyFunc(allow), runtime.WithClock(w.clock), runtime.WithJournal(w.audit.Journal()),
-		runtime.WithParticipant("files", w.ws), runtime.WithMinimumBudget(0), runtime.WithPolicyTimeout(time.Hour),
-		runtime.WithArtifacts(artifacts{store}), runtime.WithApprover(runtime.ApproverFunc(w.notify)))
+	w.exec, err = engine.NewExecutor(w.reg, runtime.PolicyFunc(allow), engine.WithClock(w.clock), engine.WithJournal(w.audit.Journal()),
+		engine.WithParticipant("files", w.ws), engine.WithMinimumBudget(0), engine.WithPolicyTimeout(time.Hour),
+		engine.WithArtifacts(artifacts{store}), engine.WithApprover(runtime.ApproverFunc(w.notify)))
 	if err != nil {
 		return err
 	}

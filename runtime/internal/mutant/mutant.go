@@ -47,7 +47,7 @@ func Read(dir string) ([]*Patch, error) {
 // one line.
 //
 //	# 4: a sentence that it breaks
-//	# tests: ./runtime
+//	# tests: ./runtime/engine
 //	@@ (*ledger).write
 //	 	l.mu.Lock()
 //	-	kept := b.err != nil

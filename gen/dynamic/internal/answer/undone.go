@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/engine"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -33,21 +35,21 @@ func Undo(tools func(Tell) []*runtime.Tool, input []byte) (Undone, error) {
 	if err != nil {
 		return u, err
 	}
-	run, err := session.StartRun(ctx, runtime.RunConfig{ID: "r"})
+	run, err := session.StartRun(ctx, engine.RunConfig{ID: "r"})
 	if err != nil {
 		return u, err
 	}
-	u.Outcome = run.Turn(runtime.TurnConfig{}).Execute(ctx, runtime.Call{ID: "c", Tool: all[0].Name(), Input: input}).Kind.String()
+	u.Outcome = run.Turn(engine.TurnConfig{}).Execute(ctx, runtime.Call{ID: "c", Tool: all[0].Name(), Input: input}).Kind.String()
 	if session, err = start(ctx, all, &kept); err != nil {
 		return u, err
 	}
-	res := session.Undo(ctx, runtime.UndoRequest{CallID: "c"})
+	res := session.Undo(ctx, engine.UndoRequest{CallID: "c"})
 	u.Undo = res.Kind.String() + " " + res.Reason.String()
 	return u, nil
 }
 
 // start returns the session of an executor that continues a journal.
-func start(ctx context.Context, tools []*runtime.Tool, j journal.Journal) (*runtime.Session, error) {
+func start(ctx context.Context, tools []*runtime.Tool, j journal.Journal) (*engine.Session, error) {
 	reg, err := runtime.NewRegistry(tools...)
 	if err != nil {
 		return nil, err
@@ -55,14 +57,14 @@ func start(ctx context.Context, tools []*runtime.Tool, j journal.Journal) (*runt
 	allow := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
-	exec, err := runtime.NewExecutor(reg, allow, runtime.WithJournal(j), runtime.WithPolicyTimeout(time.Minute)) // on a busy machine
+	exec, err := engine.NewExecutor(reg, allow, engine.WithJournal(j), engine.WithPolicyTimeout(time.Minute)) // on a busy machine
 	if err != nil {
 		return nil, err
 	}
 	if err := exec.Recover(ctx); err != nil {
 		return nil, err
 	}
-	return exec.Session(runtime.SessionConfig{ID: "s"}), nil
+	return exec.Session(engine.SessionConfig{ID: "s"}), nil
 }
 
 // text returns a value as JSON.

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+)
+
+// WithParticipant adds a participant under a name. The journal identifies the participant by the
+// name, which must therefore never change.
+func WithParticipant(name string, p runtime.Participant) Option {
+	return func(e *Executor) { e.participants = append(e.participants, participant{name, p}) }
+}
+
+// A participant is a Participant with its name.
+type participant struct {
+	name string
+	runtime.Participant
+}
+
+// Part returns the part of the attempt at p.
+func (at *callContext) Part(p runtime.Participant, write bool) (runtime.Part, error) {
+	c := at.call
+	who := c.exec.participant(p)
+	switch {
+	case who == nil:
+		return nil, fmt.Errorf("%T is no participant of this executor: give it to NewExecutor with WithParticipant", p)
+	case write && c.tool.spec.Effect == runtime.SideEffectRead:
+		return nil, fmt.Errorf("tool %q cannot write through participant %q: %w", c.tool.spec.Name, who.name, runtime.ErrReadOnly)
+	}
+	return c.part(at, who)
+}
+
+// A begun is the part of one attempt of a call at a participant. The mutex of its call guards it.
+type begun struct {
+	at    *participant
+	part  runtime.Part // nil: Begin failed, or returned too late
+	err   error
+	ready sched.Event // fired when part and err are set
+}
+
+// part returns the part of an attempt at a participant, and begins it if necessary.
+func (c *call) part(at *callContext, who *participant) (runtime.Part, error) {
+	c.mu.Lock()
+	if !c.life.Passes(at.attempt) {
+		c.mu.Unlock()
+		return nil, c.fenced()
+	}
+	i := slices.IndexFunc(c.parts, func(b *begun) bool { return b.at == who })
+	if i >= 0 {
+		b := c.parts[i]
+		c.mu.Unlock()
+		if c.exec.sched.Wait(&b.ready, nil, at.Done()) == sched.Done {
+			return nil, c.fenced()
+		}
+		return b.part, b.err
+	}
+	b := &begun{at: who}
+	c.parts = append(c.parts, b)
+	c.mu.Unlock()
+	return c.beginPart(at, b)
+}
+
+// beginPart begins a part. It rolls back a part that has begun too late, because the call does not
+// know that part.
+func (c *call) beginPart(at *callContext, b *begun) (runtime.Part, error) {
+	defer c.exec.sched.Fire(&b.ready)
+	var part runtime.Part
+	err := guard(func() (err error) {
+		part, err = b.at.Begin(at, c.key())
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("participant %q: %w", b.at.name, err)
+	}
+	c.mu.Lock()
+	late := !c.life.Passes(at.attempt)
+	if b.err = err; err == nil && !late {
+		b.part = part
+	}
+	c.mu.Unlock()
+	switch {
+	case err != nil:
+		return nil, err
+	case late:
+		if err := guard(func() error { return part.Rollback(context.WithoutCancel(at)) }); err != nil {
+			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q, which began too late: %w", b.at.name, err)))
+		}
+		return nil, c.fenced()
+	}
+	return part, nil
+}
+
+// participant returns the entry of p, nil when there is none.
+func (e *Executor) participant(p runtime.Participant) *participant {
+	for i := range e.participants {
+		if e.participants[i].Participant == p {
+			return &e.participants[i]
+		}
+	}
+	return nil
+}
+
+// key returns the key of the call's transaction.
+func (c *call) key() runtime.CallKey {
+	return runtime.CallKey{Session: c.run.session.id, Call: c.id, Undo: c.undoing}
+}
+
+// fenced returns the error of an operation after the outcome, or after the end of the attempt.
+func (c *call) fenced() error {
+	return fmt.Errorf("%s: %w", callName(c.id, c.record.tool), runtime.ErrFenced)
+}

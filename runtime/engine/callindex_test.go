@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestCallIndex does the same operations on an index and on a map.
+func TestCallIndex(t *testing.T) {
+	var x callIndex
+	want := map[string]*callRecord{}
+	assert.Nil(t, x.find("a"))
+	assert.Empty(t, slices.Collect(x.all()))
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		id := strconv.Itoa(random.IntN(2000))
+		require.Same(t, want[id], x.find(id))
+		r := &callRecord{id: id}
+		require.Same(t, want[id], x.put(r))
+		if want[id] == nil {
+			want[id] = r
+		}
+		require.Same(t, want[id], x.find(id))
+	}
+	found := map[string]*callRecord{}
+	for r := range x.all() {
+		require.NotContains(t, found, r.id)
+		found[r.id] = r
+	}
+	assert.Equal(t, len(want), x.count)
+	assert.Len(t, found, len(want))
+	for range x.all() {
+		break // a caller may stop the iteration
+	}
+}
+
+// TestCallIndexOfOneHash makes all ids collide.
+func TestCallIndexOfOneHash(t *testing.T) {
+	var x callIndex
+	require.Nil(t, x.put(&callRecord{id: "a"}))
+	first := x.find("a")
+	second := &callRecord{id: "b", hash: first.hash}
+	x.link(second)
+	assert.Same(t, first, x.look("a", first.hash))
+	assert.Same(t, second, x.look("b", first.hash))
+	assert.Nil(t, x.look("c", first.hash))
+}
+
+// BenchmarkCallIndex adds 512 calls to an index, and to a map.
+func BenchmarkCallIndex(b *testing.B) {
+	records := make([]*callRecord, 512)
+	for i := range records {
+		records[i] = &callRecord{id: "c" + strconv.Itoa(i)}
+	}
+	b.Run("index", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			var x callIndex
+			for _, r := range records {
+				x.put(r)
+			}
+		}
+	})
+	b.Run("map", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			m := map[string]*callRecord{}
+			for _, r := range records {
+				if m[r.id] == nil {
+					m[r.id] = r
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/enum"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+)
+
+// A CancelResult is the result of cancelling a call.
+type CancelResult uint8
+
+// The results of Cancel.
+const (
+	CancelUnknownCall  CancelResult = iota // there is no such call
+	CancelOK                               // it ended cancelled
+	CancelAlreadyEnded                     // it has its outcome
+	CancelUnrecorded                       // it was cancelled, and the journal cannot be written
+)
+
+var cancelNames = [...]string{"unknown_call", "ok", "already_ended", "journal_unavailable"}
+
+// String returns the name of r, such as already_ended.
+func (r CancelResult) String() string { return enum.Name("cancel", cancelNames[:], r) }
+
+// MarshalText returns the name of r.
+func (r CancelResult) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// Cancel ends a call of s in any state: while it is evaluated, waits for a slot or for
+// consent, or runs. It cancels the context of the handler, and what the handler returns
+// after that is a late result. The event names by, and the outcome holds the reason.
+// When Cancel returns CancelOK the outcome is durable. ctx bounds how long Cancel waits
+// for another goroutine that is ending the call.
+func (s *Session) Cancel(ctx context.Context, callID, by, reason string) CancelResult {
+	if s == nil || s.exec == nil {
+		return CancelUnknownCall
+	}
+	s.mu.Lock()
+	r := s.calls.find(callID)
+	if r == nil {
+		s.mu.Unlock()
+		return CancelUnknownCall
+	}
+	c, ended := r.call, r.ended()
+	s.mu.Unlock()
+	if ended || c == nil {
+		return CancelAlreadyEnded
+	}
+	e := cancellation(runtime.ReasonCancelled)
+	if e.by, e.cause = by, lifecycle.ByOperator; reason != "" {
+		e.outcome.Message += ": " + reason
+	}
+	if !c.tryEnd(e) {
+		c.mu.Lock()
+		over := c.over()
+		c.mu.Unlock()
+		s.exec.sched.Wait(over, nil, orBackground(ctx).Done())
+		return CancelAlreadyEnded
+	}
+	if c.durable() != nil {
+		return CancelUnrecorded
+	}
+	return CancelOK
+}
+
+// ended reports whether the call of r has its outcome.
+func (r *callRecord) ended() bool {
+	return r.first.Fired() && (r.final == nil || r.final.Fired())
+}
+
+// Cancel is Session.Cancel for a caller that has only the id of the session. It needs a
+// journal, without which an executor does not know its sessions.
+func (e *Executor) Cancel(ctx context.Context, sessionID, callID, by, reason string) CancelResult {
+	return e.sessionOf(sessionID).Cancel(ctx, callID, by, reason)
+}
+
+// Await is Session.Await for a caller that has only the id of the session. It needs a
+// journal, without which an executor does not know its sessions.
+func (e *Executor) Await(ctx context.Context, sessionID, callID string) runtime.Outcome {
+	return e.sessionOf(sessionID).Await(ctx, callID)
+}
+
+// sessionOf returns the session with an id, nil when the journal has none.
+func (e *Executor) sessionOf(id string) *Session {
+	if e == nil {
+		return nil
+	}
+	e.sessions.mu.Lock()
+	defer e.sessions.mu.Unlock()
+	return e.sessions.byID[id]
+}
+
+// contextOf returns the context of a call that does not end with a caller's context.
+func (e *Executor) contextOf(session, id string) context.Context {
+	if e.hooks == nil || e.hooks.Context == nil {
+		return context.Background()
+	}
+	return e.hooks.Context(session, id)
+}
+
+// StartCall starts a call and returns its id, without waiting for the policy, the
+// handler or an approver. Session.Await returns the outcome, and observers are told of
+// it. The call belongs to the run: it ends with the run, by Cancel, or when the turn's
+// budget is used up. It does not end with a context of the caller.
+//
+// When the session has an earlier call with the same id and arguments, StartCall returns the id of
+// that call. The error says that t belongs to no run, that the id is that of another call, or that
+// the executor is at capacity. Any other refusal is not an error but the outcome of the call.
+func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
+	ctx := context.Background()
+	if t != nil && t.run != nil && t.run.session != nil {
+		ctx = t.run.session.exec.contextOf(t.run.session.id, in.ID)
+	}
+	c, r := t.open(ctx, in, pastDone)
+	switch {
+	case c == nil && r == nil:
+		return "", errors.New("a call is made in a turn of a run: there is none")
+	case c == nil && r.stored.more != nil && r.stored.more.Reason == runtime.ReasonAtCapacity:
+		return "", errors.New(r.stored.more.Message)
+	case c == nil:
+		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.id)
+	case r != nil:
+		return r.id, nil
+	}
+	c.life.StartAlone()
+	t.launch(c)
+	return c.id, nil
+}

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// The kinds of commands.
+const (
+	CommandApprove = "approve" // a request: Decide
+	CommandDeny    = "deny"    // a request: Decide
+	CommandUndo    = "undo"    // a call or a run of a session: Session.Undo
+	CommandCancel  = "cancel"  // a call of a session: Session.Cancel
+	CommandResolve = "resolve" // a call of a session: Session.Resolve
+	CommandRevoke  = "revoke"  // a grant: Revoke
+)
+
+// Reasons for which a command is rejected before the method that executes it is called.
+const (
+	RejectedUnknownKind    = "unknown_command"
+	RejectedUnknownSession = "unknown_session"
+	RejectedIncomplete     = "incomplete_command" // By, or the object of the command, is missing
+	RejectedBadArguments   = "invalid_input"      // a duration or a cover is invalid
+	CommandInterrupted     = "interrupted"        // the process ended while it executed the command
+)
+
+// ErrCommandKnown says that a command was imported before and is not executed again.
+// Compare with errors.Is.
+var ErrCommandKnown = errors.New("the command was imported before")
+
+// A Command is a request from another process that has no executor. The importer must
+// have verified that By gave the command: an executor cannot.
+type Command struct {
+	Nonce string    `json:"nonce"` // chosen at random; Import executes one command per nonce
+	At    time.Time `json:"at"`    // when it was given
+	By    string    `json:"by"`    // the id of the principal or approver who gave it
+	Kind  string    `json:"kind"`
+
+	Session string `json:"session,omitempty"` // of undo, cancel and resolve
+	Call    string `json:"call,omitempty"`
+	Run     string `json:"run,omitempty"`     // of undo, when there is no call
+	DryRun  bool   `json:"dry_run,omitempty"` // of undo: only report what would be undone
+	Request string `json:"request,omitempty"` // of approve and deny
+	Grant   string `json:"grant,omitempty"`   // of revoke
+
+	Reason   string          `json:"reason,omitempty"`   // of a denial: the model reads it
+	Lasting  string          `json:"lasting,omitempty"`  // of approve: once, duration or session; empty: once
+	For      time.Duration   `json:"for_ns,omitempty"`   // of approve, when it lasts a duration
+	Cover    string          `json:"cover,omitempty"`    // of approve: exact, args or tool; empty: exact
+	Where    []Predicate     `json:"where,omitempty"`    // of approve, when it covers args
+	Edit     json.RawMessage `json:"edit,omitempty"`     // of approve: other arguments to run instead
+	Happened bool            `json:"happened,omitempty"` // of resolve: the call took effect
+
+	User string `json:"-"` // the user of the operating system, when it differs from By; recorded
+	MAC  string `json:"-"` // the signature, which is recorded; empty: the command has none
+}
+
+// A CommandResult is the result of a command. Its Result and Reason are the names of
+// the results of the method that executes the command.
+type CommandResult = journal.CommandResult
+
+// recorded returns the record of c for the journal.
+func (c *Command) recorded() *journal.Command {
+	return &journal.Command{
+		Nonce: c.Nonce, Kind: c.Kind, Session: c.Session, Run: c.Run, Call: c.Call, Request: c.Request, Grant: c.Grant,
+		DryRun: c.DryRun, Reason: c.Reason, User: c.User, MAC: c.MAC,
+	}
+}
+
+// incomplete reports whether c lacks a field that a command of its kind needs.
+func (c *Command) incomplete() bool {
+	if c.By == "" {
+		return true
+	}
+	switch c.Kind {
+	case CommandApprove, CommandDeny:
+		return c.Request == ""
+	case CommandUndo:
+		return c.Session == "" || c.Call == "" && c.Run == ""
+	case CommandCancel, CommandResolve:
+		return c.Session == "" || c.Call == ""
+	case CommandRevoke:
+		return c.Grant == ""
+	}
+	return false
+}
+
+// answer returns the Answer of an approve or deny command.
+func (c *Command) answer() (a Answer, err error) {
+	a = Answer{By: c.By, Approve: c.Kind == CommandApprove, Message: c.Reason, For: c.For, CoverArgs: c.Where, Edit: c.Edit}
+	if c.Lasting != "" {
+		err = a.Grant.UnmarshalText([]byte(c.Lasting))
+	}
+	if c.Cover != "" && err == nil {
+		err = a.Cover.UnmarshalText([]byte(c.Cover))
+	}
+	return a, err
+}

@@ -1,0 +1,191 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// imported imports a command that alice gave.
+func (r *rig) imported(c engine.Command) engine.CommandResult {
+	r.t.Helper()
+	if c.By == "" {
+		c.By = "alice"
+	}
+	res, err := r.exec.Import(r.t.Context(), c)
+	require.NoError(r.t, err)
+	return res
+}
+
+// records returns the records of a journal.
+func records(t *testing.T, j journal.Journal) (list []*journal.Record) {
+	t.Helper()
+	entries, err := j.Read(t.Context(), 0, 1000)
+	require.NoError(t, err)
+	for i := range entries {
+		r, err := journal.Decode(entries[i].Leaf)
+		require.NoError(t, err)
+		list = append(list, r)
+	}
+	return list
+}
+
+func TestCommandsOfOtherProcesses(t *testing.T) {
+	var j journal.Memory
+	var l loginTool
+	r := recovered(t, &j, l.tool(asking()))
+	turn := r.turn()
+	first := turn.Execute(t.Context(), callOf("c1", "login", adaLogsIn))
+	second := turn.Execute(t.Context(), callOf("c2", "login", adaLogsIn))
+	require.Equal(t, runtime.Pending, first.Kind)
+
+	res := r.imported(engine.Command{
+		Nonce: "n1", Kind: engine.CommandApprove, Request: first.RequestID, Reason: "fine", MAC: "beef",
+		Lasting: "duration", For: time.Minute, Cover: "tool", Edit: json.RawMessage(`{"user":"bob","password":"secret9"}`),
+	})
+	assert.Equal(t, engine.CommandResult{Done: true, Result: "accepted", Call: "c1", Grant: first.RequestID}, res)
+	require.Equal(t, runtime.Completed, r.sessionAgain().Await(t.Context(), "c1").Kind)
+	res = r.imported(engine.Command{Nonce: "n2", Kind: engine.CommandDeny, Request: second.RequestID, Reason: "no"})
+	assert.Equal(t, engine.CommandResult{Done: true, Result: "accepted", Call: "c2"}, res)
+	assert.Equal(t, runtime.Denied, r.sessionAgain().Await(t.Context(), "c2").Kind)
+	res = r.imported(engine.Command{Nonce: "n3", Kind: engine.CommandUndo, Session: "s", Call: "c1", Reason: "oops"})
+	assert.Equal(t, engine.CommandResult{Done: true, Result: "ok", Session: "s", Call: "c1"}, res)
+	require.Len(t, l.undone, 1)
+	assert.Equal(t, "bob", l.undone[0].Input.User)
+	res = r.imported(engine.Command{Nonce: "n4", Kind: engine.CommandUndo, Session: "s", Run: "r"})
+	assert.Equal(t, engine.CommandResult{Done: true, Result: "ok", Session: "s"}, res)
+	res = r.imported(engine.Command{Nonce: "n5", Kind: engine.CommandRevoke, Grant: first.RequestID})
+	assert.Equal(t, engine.CommandResult{Done: true, Result: "accepted", Call: "c1"}, res)
+
+	third := turn.Execute(t.Context(), callOf("c3", "login", adaLogsIn))
+	require.Equal(t, runtime.Pending, third.Kind)
+	res = r.imported(engine.Command{Nonce: "n6", Kind: engine.CommandCancel, Session: "s", Call: "c3", Reason: "never mind"})
+	assert.Equal(t, engine.CommandResult{Done: true, Result: "ok", Session: "s", Call: "c3"}, res)
+	assert.Equal(t, runtime.Cancelled, r.sessionAgain().Await(t.Context(), "c3").Kind)
+
+	var asked, done []string
+	for _, rec := range records(t, &j) {
+		if rec.Command == nil {
+			continue
+		}
+		text, err := journal.Encode(rec)
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), "secret9")
+		if rec.Kind == journal.KindCommandImported {
+			assert.Equal(t, "alice", rec.By)
+			assert.Nil(t, rec.Command.Result)
+			asked = append(asked, rec.Command.Nonce+rec.Command.MAC)
+		} else {
+			require.NotNil(t, rec.Command.Result)
+			done = append(done, rec.Command.Nonce)
+		}
+	}
+	assert.Equal(t, []string{"n1beef", "n2", "n3", "n4", "n5", "n6"}, asked)
+	assert.Equal(t, []string{"n1", "n2", "n3", "n4", "n5", "n6"}, done)
+	assert.Empty(t, r.allFaults())
+}
+
+func TestCommandsThatAreRejected(t *testing.T) {
+	r := recovered(t, new(journal.Memory), readTool(okRead))
+	r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
+	for want, c := range map[string]engine.Command{
+		engine.RejectedIncomplete:     {Kind: engine.CommandApprove},
+		engine.RejectedUnknownKind:    {Kind: "launch"},
+		engine.RejectedUnknownSession: {Kind: engine.CommandUndo, Session: "nowhere", Call: "c1"},
+		engine.RejectedBadArguments:   {Kind: engine.CommandApprove, Request: "q", Lasting: "forever"},
+		"unknown_request":             {Kind: engine.CommandDeny, Request: "q"},
+		"not_undoable":                {Kind: engine.CommandUndo, Session: "s", Call: "c1"},
+		"unknown_call":                {Kind: engine.CommandUndo, Session: "s", Call: "c9"},
+		"already_ended":               {Kind: engine.CommandCancel, Session: "s", Call: "c1"},
+		"not_unknown":                 {Kind: engine.CommandResolve, Session: "s", Call: "c1"},
+	} {
+		c.Nonce = want
+		res := r.imported(c)
+		assert.Equal(t, "rejected", res.Result, want)
+		assert.Equal(t, want, res.Reason)
+		assert.False(t, res.Done)
+	}
+	_, err := r.exec.Import(t.Context(), engine.Command{By: "alice", Kind: engine.CommandDeny, Request: "q"})
+	assert.ErrorContains(t, err, "without a nonce")
+	_, err = new(engine.Executor).Import(t.Context(), engine.Command{})
+	assert.ErrorContains(t, err, "NewExecutor")
+}
+
+func TestCommandsWaitForTheNextStart(t *testing.T) {
+	r := recovered(t, new(journal.Memory), readTool(okRead))
+	require.NoError(t, r.exec.Shutdown(t.Context()))
+	_, err := r.exec.Import(t.Context(), engine.Command{Nonce: "n1", By: "alice", Kind: engine.CommandDeny, Request: "q"})
+	assert.Error(t, err)
+	assert.NotErrorIs(t, err, engine.ErrCommandKnown)
+}
+
+// A cutJournal takes no entries of one kind.
+type cutJournal struct {
+	journal.Memory
+	kind string
+}
+
+func (j *cutJournal) Append(ctx context.Context, entries []journal.Entry) error {
+	for i := range entries {
+		if entries[i].Kind == j.kind {
+			return errors.New("the disk is full")
+		}
+	}
+	return j.Memory.Append(ctx, entries)
+}
+
+// TestCommandsAreCarriedOutOnce imports a command again after a crash at each possible
+// point.
+func TestCommandsAreCarriedOutOnce(t *testing.T) {
+	undo := engine.Command{Nonce: "n1", By: "alice", Kind: engine.CommandUndo, Session: "s", Call: "c1"}
+	for _, c := range []struct {
+		cut     string
+		undone  int // before the crash
+		again   error
+		results int
+	}{
+		{"", 1, engine.ErrCommandKnown, 1},
+		{journal.KindCommandImported, 0, nil, 1},
+		{journal.KindCommandDone, 1, engine.ErrCommandKnown, 1},
+		{runtime.EventUndone.String(), 1, engine.ErrCommandKnown, 1},
+	} {
+		j := &cutJournal{kind: c.cut}
+		var l loginTool
+		r := recovered(t, j, l.tool())
+		require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn)).Kind)
+		_, err := r.exec.Import(t.Context(), undo)
+		require.Equal(t, c.cut == "", err == nil, "%q: %v", c.cut, err)
+		require.Len(t, l.undone, c.undone, c.cut)
+		_, err = r.exec.Import(t.Context(), undo)
+		require.Error(t, err)
+		require.Len(t, l.undone, c.undone, c.cut)
+
+		j.kind = ""
+		r = recovered(t, j, l.tool())
+		res, err := r.exec.Import(t.Context(), undo)
+		require.ErrorIs(t, err, c.again, c.cut)
+		require.Len(t, l.undone, 1, c.cut)
+		if c.cut != "" && c.again != nil {
+			assert.Equal(t, engine.CommandInterrupted, res.Result, c.cut)
+		}
+		r = recovered(t, j, l.tool())
+		_, err = r.exec.Import(t.Context(), undo)
+		require.ErrorIs(t, err, engine.ErrCommandKnown)
+		results := 0
+		for _, rec := range records(t, j) {
+			if rec.Kind == journal.KindCommandDone {
+				results++
+			}
+		}
+		assert.Equal(t, c.results, results, c.cut)
+	}
+}

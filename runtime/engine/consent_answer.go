@@ -1,0 +1,309 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/rules"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// Decide answers a request for consent. All answers arrive through Decide: those of a
+// terminal, a web console, another process or the application itself. Decide resolves
+// the request in one step. Of several concurrent answers it accepts one.
+//
+// When the answer lets the call go on, Decide waits for the outcome of the call until ctx ends. An
+// answer counts even when ctx is done. The Resolution says what happened to the call. An accepted
+// approval does not guarantee that the call runs: the rules and the policy evaluate it once more,
+// and it must still be what was approved (SEMANTICS section 5.7).
+func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resolution {
+	ctx = orBackground(ctx)
+	if e == nil || e.engine == nil {
+		return Resolution{Reason: consent.UnknownRequest}
+	}
+	res, c := e.resolve(ctx, requestID, a)
+	if c == nil {
+		return res
+	}
+	if res.Kind == consent.Accepted {
+		e.sched.Wait(c.record.final, nil, ctx.Done())
+	}
+	res.became(c)
+	return res
+}
+
+// became sets the fields that say what happened to the call of the request.
+func (r *Resolution) became(c *call) {
+	r.Call = c.id
+	ended := c.record.final == nil || c.record.final.Fired()
+	if ended {
+		out := c.record.outcome()
+		r.Outcome = &out
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.State = c.state
+	if !ended && c.life.Undecided() {
+		out := c.pending()
+		r.Outcome = &out
+	}
+}
+
+// resolve is Decide without waiting for the call. It returns the call, nil when there
+// is none to wait for.
+func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
+	if e.log.on() && (e.approvals.closed.Fired() || e.log.stalled()) { // the request can be answered later
+		return e.unrecorded(e.approvals.call(requestID)), nil
+	}
+	e.approvals.tickOne(requestID)
+	answer := &consent.Answer{
+		By: a.By, Approve: a.Approve, Message: a.Message,
+		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
+	}
+	c := e.approvals.call(requestID)
+	if c == nil {
+		return e.approvals.unknown(requestID, answer), nil
+	}
+	if c.unfit { // an edit would bind to another declaration than the request does
+		a.Edit = nil
+	}
+	edited := c.edited(ctx, requestID, a.Edit, answer)
+	result := c.decided(requestID, answer, edited)
+	if err := c.durablePatiently(); err != nil {
+		c.end(*c.unwritable(err))
+		return e.unrecorded(c), nil
+	}
+	res := Resolution{
+		Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted,
+	}
+	if result.Resolution == consent.Accepted {
+		if result.Status == consent.StatusApproved {
+			c.resume()
+		} else {
+			detail := runtime.Detail{Rule: "person", Message: a.Message}
+			e := refusal(runtime.ReasonConsentDenied, detail, deniedBy(a.Message))
+			e.cause = lifecycle.ByConsent
+			c.end(*e)
+		}
+	}
+	return res, c
+}
+
+// deniedBy returns the message for the model that a person denied the call.
+func deniedBy(message string) string {
+	if message == "" {
+		return "a person denied the call"
+	}
+	return "a person denied the call: " + message
+}
+
+// call returns the call of a request, nil when there is none.
+func (d *approvals) call(request string) *call {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.calls[request]
+}
+
+// unknown records an answer to a request that does not exist, or no longer exists.
+func (d *approvals) unknown(request string, a *consent.Answer) Resolution {
+	a.Edit = nil
+	d.mu.Lock()
+	ev := d.book.Decide(d.exec.sched.Now(), request, a)
+	d.apply(&ev)
+	d.mu.Unlock()
+	if err := d.exec.recordConsent(ev.At, a.By, d.exec.log.flush); err != nil {
+		return d.exec.unrecorded(nil)
+	}
+	d.exec.emit(&runtime.Event{
+		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
+		Rejection: ev.Result.Rejection.String(),
+	})
+	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection}
+}
+
+// An edit holds the arguments with which an approver wants the call to run instead.
+type edit struct {
+	args    wire.Value
+	text    []byte // of args
+	preview *consent.Preview
+	rule    rules.Call
+	ok      bool // rule is valid
+}
+
+// edited decodes the arguments of an approver's edit, asks the policy about them, and
+// stores the resulting question in the answer.
+func (c *call) edited(ctx context.Context, request string, text []byte, a *consent.Answer) (e *edit) {
+	if text == nil || !a.Approve {
+		return nil
+	}
+	e, a.Edit = &edit{}, &consent.Edit{}
+	args, violations, fault := c.decodeEdit(text)
+	if fault != nil {
+		c.exec.report(fault)
+	}
+	q := &a.Edit.Question
+	q.Call = c.consentCallWith(args, "")
+	if args == nil {
+		a.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", violationList(violations))
+		return e
+	}
+	// Do not evaluate the policy for an approver that may not answer at all.
+	d := &c.exec.approvals
+	d.mu.Lock()
+	was, _ := d.book.Request(request)
+	probe := d.book.Decide(c.clock(), request, &consent.Answer{By: a.By, Approve: true, Offer: a.Offer})
+	d.mu.Unlock()
+	q.Call.Revision = was.Revision
+	if probe.Result.Rejection != consent.NotRejected || !was.Requirement.AllowEdit {
+		return e
+	}
+	decision, text, final, err := c.consult(ctx, bytes.Clone(text), args)
+	if err != nil || len(decision.Denials) > 0 || decision.Effect == runtime.EffectDeny {
+		decision = runtime.Decision{} // the evaluation after the approval refuses the call
+	}
+	e.args, e.text = final, text
+	asked, err := c.questionOf(final, &decision)
+	if err != nil {
+		a.Edit.Err = err
+		return e
+	}
+	*q = asked
+	if e.preview, err = c.previewOf(ctx, final); err != nil {
+		a.Edit.Err = fmt.Errorf("what the edited call would do cannot be shown: %w", err)
+	}
+	q.Call.Preview = e.preview
+	_, err = c.describeTo(&e.rule, final)
+	e.ok = err == nil
+	return e
+}
+
+// decodeEdit decodes edited arguments as strictly as the input of a call.
+func (c *call) decodeEdit(text []byte) (args wire.Value, violations []wire.Violation, fault *CallError) {
+	defer func() {
+		if v := recover(); v != nil {
+			args, fault = nil, c.panicked(v)
+		}
+	}()
+	args, violations = c.tool.Decode(text)
+	if violations != nil {
+		args = nil
+	}
+	return args, violations, nil
+}
+
+// consult asks the policy about other arguments of a call that waits. It returns the
+// arguments and their text after the rewrites of the policy.
+func (c *call) consult(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
+	s := c.run.session
+	s.mu.Lock()
+	facts := c.run.look().Without(c.index)
+	s.mu.Unlock()
+	d, err = c.consultOnce(ctx, c.policyInputOf(args, facts, c.clock()))
+	if err != nil || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == runtime.EffectDeny {
+		return d, text, args, err
+	}
+	rewritten, final, err := c.rewrite(text, args, d.Rewrites)
+	if err != nil {
+		return d, text, args, err
+	}
+	d, err = c.consultOnce(ctx, c.policyInputOf(final, facts, c.clock()))
+	return d, rewritten, final, err
+}
+
+// consultOnce evaluates the policy in its own goroutine, because the policy may hang.
+func (c *call) consultOnce(ctx context.Context, in runtime.PolicyInput) (runtime.Decision, error) {
+	e := c.exec
+	v := &e.evaluations
+	if err := v.blocked(c.index); err != nil {
+		return runtime.Decision{}, err
+	}
+	if wait := v.places.Acquire(); wait != nil && e.sched.Wait(wait, nil, ctx.Done()) != sched.First {
+		v.places.CancelWait(wait, &e.sched)
+		return runtime.Decision{}, context.Cause(ctx)
+	}
+	watch := &callContext{parent: ctx}
+	done := sched.NewEvent()
+	answer := make(chan runtime.Decision, 1)
+	result := make(chan error, 1)
+	e.sched.Busy(1)
+	go func() {
+		defer e.sched.Busy(-1)
+		defer e.sched.Fire(done)
+		result <- guard(func() error {
+			d, err := e.policy.Decide(watch, &in)
+			answer <- d
+			return err
+		})
+	}()
+	if v.outlasts(e, done) {
+		watch.cancel(whyDeadline)
+		v.abandon(c.index, e)
+		go func() { <-done.Done(); v.returned(c.index) }()
+		return runtime.Decision{}, errAbandoned
+	}
+	v.places.Release(&e.sched)
+	watch.cancel(whyCanceled)
+	select {
+	case err := <-result:
+		if err != nil {
+			return runtime.Decision{}, err
+		}
+		return <-answer, nil
+	default:
+		return runtime.Decision{}, errExited
+	}
+}
+
+// decided resolves the request of the call by an answer, in one step.
+func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Result {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.clock()
+	d := &c.exec.approvals
+	d.mu.Lock()
+	ev := d.book.Decide(now, request, a)
+	d.apply(&ev)
+	d.mu.Unlock()
+	n := note{at: now, answer: &ev}
+	if ed == nil || ev.Result.Resolution == consent.Rejected || c.life.Ended() {
+		c.transition(runtime.EventApprovalDecided, c.state, &n)
+		return ev.Result
+	}
+	n.edited = true
+	c.final, c.finalText, c.asked.preview = ed.args, ed.text, ed.preview
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ev.Result.Resolution == consent.Recorded {
+		c.rebind(&ed.rule, now)
+	}
+	n.session = true
+	c.transition(runtime.EventApprovalDecided, c.state, &n)
+	return ev.Result
+}
+
+// unrecorded returns the resolution of an answer that could not be recorded and
+// therefore has no effect.
+func (e *Executor) unrecorded(c *call) Resolution {
+	res := Resolution{Reason: consent.NotRecorded}
+	if c != nil {
+		res.became(c)
+	}
+	return res
+}
+
+// rebind replaces the arguments of a call in the rule state while the call goes on
+// waiting. When the rules refuse the new arguments they keep the old ones, and the call
+// is refused after its approval. The locks of the call and its session are held.
+func (c *call) rebind(rc *rules.Call, now time.Time) {
+	s := c.run.session
+	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {
+		s.note(&ev)
+	}
+}

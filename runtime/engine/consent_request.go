@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// The names of the rules that ask when the policy gives none.
+const (
+	ruleDeclaration = "declaration"
+	rulePolicy      = "policy"
+)
+
+// asked holds what a call knows of the consent that it needs.
+type asked struct {
+	question consent.Question
+	preview  *consent.Preview
+	plain    bool   // the preview was made with the arguments as decoded
+	grant    string // the grant that answers the question
+	id       string // of the request, once there is one
+	unasked  bool   // the call was approved, and neither policy nor declaration asks any more
+	since    time.Time
+	tell     context.CancelFunc
+	showing  *callContext // of the preview; guarded by the call
+	late     *sched.Event // happens when ConsentWait is over; guarded by the call
+}
+
+// show prepares the question for the approvers, if one is asked, and the preview of the
+// call. It reports false when the call has ended.
+func (c *call) show() bool {
+	j := &c.worker.evaluation
+	if j.reason != runtime.ReasonNone || !j.asks && !c.resumed() {
+		return true
+	}
+	if c.asked == nil {
+		c.mu.Lock() // the goroutine that ends the call reads it
+		c.asked = &asked{}
+		c.mu.Unlock()
+	}
+	if j.asks {
+		q, err := c.questionOf(c.final, &j.decision)
+		if err != nil && !c.resumed() { // an approved one is asked another question now: use finds that
+			j.refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
+			return true
+		}
+		c.asked.question = q
+	}
+	hook, declared := c.tool.hooks.Preview, c.tool.spec.Consent
+	if hook == nil || declared == nil || !declared.Preview || !c.resumed() && (c.exec.approvals.answers(c) || c.noApprover() != nil) {
+		return true
+	}
+	plain := len(j.decision.Rewrites) == 0
+	if c.asked.preview == nil || c.resumed() || !plain || !c.asked.plain {
+		if !c.makePreview() {
+			return false
+		}
+		c.asked.plain = plain
+	}
+	c.asked.question.Call.Preview = c.asked.preview
+	return true
+}
+
+// makePreview calls the preview hook and stores the preview, or the failure. It reports
+// false when the call has ended.
+func (c *call) makePreview() bool {
+	due := c.now.Add(c.deadline())
+	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
+		due = ends
+	}
+	ctx := &callContext{parent: c.work, due: due}
+	c.mu.Lock()
+	c.asked.showing = ctx // from now on it ends with the call
+	c.mu.Unlock()
+	if !c.enter(lifecycle.Previewing, due) {
+		return false
+	}
+	p, err := c.previewOf(ctx, c.final)
+	var failed evaluation
+	if err != nil {
+		failed = c.previewFailed(err)
+	}
+	ctx.cancel(whyCanceled)
+	c.now = c.clock()
+	if !c.enter(lifecycle.Admitting, c.ends()) {
+		return false
+	}
+	if c.asked.preview = p; err != nil {
+		j := &c.worker.evaluation
+		j.refuse(failed.reason, failed.detail, failed.message)
+		j.fault = failed.fault
+	}
+	return true
+}
+
+// previewFailed returns the evaluation of a call whose preview failed. It reads the
+// texts of the tool's errors here, within the time of the preview.
+func (c *call) previewFailed(err error) (j evaluation) {
+	whole := "" // the model reads nothing of a panic
+	if _, returned := errors.AsType[*foreign](err); returned {
+		whole = errorText(err)
+	}
+	message, code := c.toolMessage(err, whole, fmt.Sprintf("%q could not show what the call would do", c.record.tool))
+	j.refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
+	j.fault = c.faulty(runtime.ReasonPreviewFailed, fmt.Errorf("preview: %w", err))
+	return j
+}
+
+// previewLate returns the result of a call whose preview took too long.
+func (c *call) previewLate() *result {
+	return &result{
+		event: runtime.EventFailed, to: runtime.StateFailed, fault: c.faulty(runtime.ReasonPreviewFailed, errPreviewLate),
+		outcome: runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonPreviewFailed, Message: fmt.Sprintf("%q could not show in time what the call would do", c.record.tool)},
+	}
+}
+
+var errPreviewLate = errors.New("preview: it did not end within the deadline of the tool and the budget of the turn")
+
+// previewOf calls the preview hook of the tool, if it has one.
+func (c *call) previewOf(ctx context.Context, args wire.Value) (p *consent.Preview, err error) {
+	declared := c.tool.spec.Consent
+	if c.tool.hooks.Preview == nil || declared == nil || !declared.Preview {
+		return nil, nil
+	}
+	err = guard(func() error {
+		mediaType, text, err := c.tool.hooks.Preview(ctx, args)
+		p = &consent.Preview{MediaType: mediaType, Text: text}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// questionOf returns the question about the call with some arguments. The error says
+// that no approver could ever agree to the call.
+func (c *call) questionOf(args wire.Value, d *runtime.Decision) (q consent.Question, err error) {
+	spec := c.tool.spec
+	asks := make([]consent.Ask, 0, len(d.Asks)+1)
+	for _, a := range d.Asks {
+		if a.ID == "" {
+			a.ID = rulePolicy
+		}
+		asks = append(asks, consent.Ask(a))
+	}
+	q.Requirement, err = consent.Merge(requirementOf(spec), asks...)
+	if spec.Consent != nil && spec.Consent.Ask == runtime.ConsentAskAlways {
+		asks = append(asks, consent.Ask{ID: ruleDeclaration, Message: spec.Consent.Message})
+	}
+	if len(asks) == 0 && d.Effect == runtime.EffectAsk {
+		asks = append(asks, consent.Ask{ID: rulePolicy})
+	}
+	q.Reasons, q.Obligations = consent.Reasons(asks), consentObligations(d.Obligations)
+	q.Call = c.consentCallWith(args, d.Revision)
+	q.Effect, q.Undoable = spec.Effect.String(), spec.Undo != nil
+	if spec.Consent != nil {
+		q.Message = spec.Consent.Message
+	}
+	return q, err
+}
+
+// consentObligations returns obligations as a request for consent holds them.
+func consentObligations(list []runtime.Obligation) (out []consent.Obligation) {
+	for _, o := range list {
+		out = append(out, consent.Obligation{Code: o.Code, Args: jsonOrNil(o.Args)}) // args that are no JSON have denied the call already
+	}
+	return out
+}
+
+// requirementOf returns the consent that the declaration requires, nil when it requires none.
+func requirementOf(s *runtime.Spec) *consent.Requirement {
+	if s.Consent == nil {
+		return nil
+	}
+	d := s.Consent
+	return &consent.Requirement{
+		Approvers: d.Approvers, Quorum: d.Quorum, Timeout: d.Timeout, MaxCover: d.MaxCover, MaxFor: d.MaxFor,
+		AllowEdit: d.AllowEdit, AllowSelf: d.AllowSelf,
+	}
+}
+
+// consentCall describes the call as it is about to run.
+func (c *call) consentCall() consent.Call {
+	out := c.consentCallWith(c.final, c.revision)
+	out.Preview = c.asked.preview
+	return out
+}
+
+func (c *call) consentCallWith(args wire.Value, revision string) consent.Call {
+	return consent.Call{
+		ID: c.id, Tool: c.record.tool, Pin: c.tool.spec.Pin,
+		Session: c.run.session.id, Run: c.run.id, Principal: c.run.principal, Agent: c.run.agent,
+		Args: args, Revision: revision,
+	}
+}
+
+var errNoApprover = errors.New("there is nobody to ask")
+
+// noApprover returns the result of a call that needs consent when there is no approver
+// and the application does not poll Requests; nil otherwise.
+func (c *call) noApprover() *result {
+	if c.exec.polled || len(c.exec.approvers) > 0 {
+		return nil
+	}
+	return refusal(runtime.ReasonConsentUnavailable, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
+		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
+}
+
+// overfull returns the result of a call that needs consent when its session has as many
+// open requests as it may have; nil otherwise.
+func (d *approvals) overfull(c *call) *result {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.full(c)
+}
+
+// full is overfull while d.mu is held.
+func (d *approvals) full(c *call) *result {
+	if d.book.Waiting(c.run.session.id) < d.most {
+		return nil
+	}
+	return refusal(runtime.ReasonTooManyPending, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
+		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.tool,
+		counted(d.most, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
+}
+
+// askDetail names the first ask.
+func askDetail(asks []runtime.Ask) runtime.Detail {
+	if len(asks) == 0 {
+		return runtime.Detail{}
+	}
+	return runtime.Detail{Rule: asks[0].ID, At: asks[0].At}
+}
+
+// admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
+// reserves what the call needs and makes the request. The locks of the call and of its session are
+// held.
+func (c *call) admitAsked() (next int, held *sched.Event, e *result) {
+	d := &c.exec.approvals
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	grant, yes := d.answer(c)
+	declared := c.tool.spec.Consent
+	switch c.asked.grant = grant; {
+	case yes:
+		return c.reserve()
+	case c.noApprover() != nil:
+	case c.tool.hooks.Preview != nil && declared != nil && declared.Preview && c.asked.preview == nil:
+		return nextAgain, nil, nil // the grant, or the suspension of asking, has ended meanwhile
+	}
+	s := c.run.session
+	rc := &c.worker.rule
+	if e := cmp.Or(c.noApprover(), d.full(c)); e != nil {
+		if v := c.check(rc); !v.Admitted() {
+			e = c.refused(v, rc, &c.worker.evaluation)
+		}
+		return nextEnd, nil, e
+	}
+	ev, err := d.book.Ask(c.now, rand.Text(), rand.Text(), &c.asked.question)
+	if err != nil {
+		e = refusal(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
+		e.fault = c.faulty(runtime.ReasonPolicyError, err)
+		return nextEnd, nil, e
+	}
+	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
+	if !v.Admitted() {
+		return nextEnd, nil, c.refused(v, rc, &c.worker.evaluation)
+	}
+	c.reservation = reserved
+	s.note(&rule)
+	d.prune(c.now)
+	d.apply(&ev)
+	d.calls[ev.Request] = c
+	c.asked.id, c.asked.since = ev.Request, c.now
+	c.life.Ask()
+	c.record.final, c.record.call = sched.NewEvent(), c
+	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
+	return nextWait, nil, nil
+}

@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+)
+
+// pending returns the outcome of a call that waits for consent. c.mu is held.
+func (c *call) pending() runtime.Outcome {
+	out := runtime.Outcome{
+		CallID: c.id, Tool: c.record.tool, Kind: runtime.Pending, Reason: runtime.ReasonConsentRequired,
+		AllReasons: []runtime.Reason{runtime.ReasonConsentRequired}, RequestID: c.asked.id, Revision: c.revision, Loop: runtime.LoopWait,
+	}
+	now := c.clock()
+	out.Duration = now.Sub(c.began)
+	who := "somebody"
+	// A dry call has no request: its outcome describes a request made now.
+	q := &c.asked.question
+	reasons, need, life := q.Reasons, q.Requirement, q.Requirement.Timeout
+	if r, ok := c.exec.approvals.request(c.asked.id); ok {
+		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
+	}
+	if len(reasons) > 0 {
+		out.Detail = runtime.Detail{Rule: reasons[0].Code, At: reasons[0].At, Message: reasons[0].Message, ExpiresIn: life}
+		if len(need.Approvers) > 0 {
+			who = strings.Join(need.Approvers, " or ")
+		}
+	}
+	out.Message = fmt.Sprintf("%q waits for the consent of %s", c.record.tool, who)
+	if c.dry {
+		return out
+	}
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.fillRunStatus(&out)
+	return out
+}
+
+// request returns a request from the book.
+func (d *approvals) request(id string) (consent.Request, bool) {
+	if id == "" {
+		return consent.Request{}, false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.book.Request(id)
+}
+
+// park lets a call wait for consent once its worker has returned, or continues it when
+// it has been approved already.
+func (c *call) park() {
+	if !c.life.Parks() {
+		return
+	}
+	c.worker = nil
+	if err := c.durable(); err != nil {
+		c.end(*c.unwritable(err))
+	} else {
+		c.notify()
+	}
+	c.mu.Lock()
+	goOn := c.life.Park()
+	c.mu.Unlock()
+	c.exec.sched.Fire(&c.record.first)
+	if goOn {
+		c.rework()
+	}
+}
+
+// resume continues a call that was approved, as soon as its worker has returned.
+func (c *call) resume() {
+	c.mu.Lock()
+	goOn := c.life.Approve()
+	c.mu.Unlock()
+	if goOn {
+		c.rework()
+	}
+}
+
+// rework gives an approved call to a worker, which evaluates it once more. The call no
+// longer ends with the context of its caller.
+func (c *call) rework() {
+	if c.unfit {
+		c.refuse(runtime.ReasonBindingMismatch, runtime.Detail{Changed: []string{consent.ChangedDeclaration.String()}},
+			"the tool is not declared any more as it was when the call was approved: make it again")
+		return
+	}
+	if !c.exec.gate.Enter() {
+		c.refuse(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		return
+	}
+	if !c.run.part.workers.Enter() {
+		c.exec.gate.Leave()
+		c.cancel(runtime.ReasonRunClosed)
+		return
+	}
+	c.mu.Lock()
+	c.life.Resume(c.ends())
+	c.entered, c.returned = true, false
+	c.reenterExecutor()
+	c.args, c.text, c.now = c.final, c.finalText, c.clock()
+	c.left.Store(false)
+	c.work = context.WithoutCancel(c.ctx)
+	c.mu.Unlock()
+	c.exec.workers.take(c)
+}
+
+// notify notifies the approvers of the request of the call, each in its own goroutine. When no
+// approver could be notified and the application does not poll Requests, the call is denied.
+func (c *call) notify() {
+	e := c.exec
+	if len(e.approvers) == 0 {
+		return
+	}
+	r, open := e.Request(c.asked.id)
+	if !open {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
+	c.mu.Lock()
+	c.asked.tell = cancel
+	over := c.life.Ended()
+	c.mu.Unlock()
+	if over {
+		cancel()
+		return
+	}
+	var failed atomic.Int32
+	for _, a := range e.approvers {
+		e.sched.Busy(1)
+		go func() {
+			defer e.sched.Busy(-1)
+			if tellApprover(ctx, a, r, c) {
+				return
+			}
+			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
+				over := refusal(runtime.ReasonConsentUnavailable, runtime.Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.tool))
+				over.cause = lifecycle.ByConsent
+				c.end(*over)
+			}
+		}()
+	}
+}
+
+// tellApprover notifies one approver and reports whether that succeeded.
+func tellApprover(ctx context.Context, a runtime.Approver, r *runtime.ConsentRequest, c *call) (ok bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			fault := c.faulty(runtime.ReasonNone, nil)
+			fault.Panic, fault.Stack = v, debug.Stack()
+			c.exec.report(fault)
+		}
+	}()
+	if err := a.Notify(ctx, r); err != nil {
+		c.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("approver %T: %w", a, err)))
+		return false
+	}
+	return true
+}

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/rules"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// reasonOf maps the reasons of package rules to those of this package.
+var reasonOf = [...]runtime.Reason{
+	rules.ReasonUnknownTool:         runtime.ReasonUnknownTool,
+	rules.ReasonCallIDReused:        runtime.ReasonCallIDReused,
+	rules.ReasonOperationNotAllowed: runtime.ReasonOperationNotAllowed,
+	rules.ReasonRunFinished:         runtime.ReasonRunFinished,
+	rules.ReasonExiting:             runtime.ReasonExiting,
+	rules.ReasonIdempotencyConflict: runtime.ReasonIdempotencyConflict,
+	rules.ReasonStartConstraint:     runtime.ReasonStartConstraint,
+	rules.ReasonPrerequisiteMissing: runtime.ReasonPrerequisiteMissing,
+	rules.ReasonOrderViolation:      runtime.ReasonOrderViolation,
+	rules.ReasonExclusiveGroup:      runtime.ReasonExclusiveGroup,
+	rules.ReasonMaxCalls:            runtime.ReasonMaxCalls,
+	rules.ReasonCooldown:            runtime.ReasonCooldown,
+}
+
+// refused returns the result of a call that the rules, the policy or both refuse, or
+// that repeats an earlier one. The session's lock is held.
+func (c *call) refused(v rules.Verdict, rc *rules.Call, j *evaluation) *result {
+	e := &result{event: runtime.EventDenied, to: runtime.StateDenied}
+	out := &e.outcome
+	switch {
+	case v.Answer == rules.Duplicate:
+		c.repeated(out, v.Of)
+		return e
+	case !v.Admitted():
+		c.violated(out, v)
+		only := v.Primary().Reason < rules.ReasonStartConstraint
+		if only || j.reason == runtime.ReasonNone || j.reason == runtime.ReasonPreviewFailed { // a call that the rules refuse needs no preview
+			c.unblock(out, rc)
+			return e
+		}
+		out.AllReasons = append(out.AllReasons, j.reasons...)
+		out.Message += "; " + j.message
+	default:
+		out.Reason, out.AllReasons, out.Detail, out.Message = j.reason, slices.Clip(j.reasons), j.detail, j.message
+	}
+	out.Denials, e.fault = j.denials, j.fault
+	if out.Reason == runtime.ReasonPreviewFailed {
+		e.event, e.to, out.Kind = runtime.EventFailed, runtime.StateFailed, runtime.Failed
+	}
+	return e
+}
+
+// refusedLate returns the outcome of a call that is denied by an evaluation that its
+// worker did not make. It adds the violations of the rules.
+func (c *call) refusedLate(j *evaluation) runtime.Outcome {
+	var rc rules.Call
+	v := rules.Verdict{Answer: rules.Admitted}
+	if c.describesTo(&rc, c.final) {
+		v = c.check(&rc)
+	}
+	return c.refused(v, &rc, j).outcome
+}
+
+// describesTo is describeTo for a goroutine that must not panic.
+func (c *call) describesTo(rc *rules.Call, args wire.Value) (ok bool) {
+	defer func() { _ = recover() }()
+	if args == nil {
+		return false
+	}
+	_, err := c.describeTo(rc, args)
+	return err == nil
+}
+
+// repeated sets the outcome of a call that repeats an earlier one, with the output of
+// that call if there is one.
+func (c *call) repeated(out *runtime.Outcome, of string) {
+	out.Kind, out.Of = runtime.Duplicate, of
+	out.Message = "an equal call was made before: " + quote(of)
+	r := c.run.session.calls.find(of)
+	if r == nil || !r.first.Fired() || r.final != nil && !r.final.Fired() {
+		return
+	}
+	earlier := r.outcome()
+	out.Output, out.Artifact = earlier.Output, earlier.Artifact
+}
+
+// violated sets the reasons, the detail and the message for the violations of rules.
+func (c *call) violated(out *runtime.Outcome, v rules.Verdict) {
+	p := v.Primary()
+	out.Reason = reasonOf[p.Reason]
+	var texts []string
+	for _, w := range v.Violations {
+		if r := reasonOf[w.Reason]; !slices.Contains(out.AllReasons, r) {
+			out.AllReasons = append(out.AllReasons, r)
+		}
+		texts = append(texts, c.violation(&w, v.Of))
+	}
+	out.Message = strings.Join(texts, "; ")
+	out.Of = v.Of
+	out.Detail = runtime.Detail{
+		Allowed: p.Allowed, PendingExit: p.PendingExit, Missing: p.Missing, Any: p.Any, Already: p.Already,
+		Group: p.Group, HeldBy: p.HeldBy, Max: p.Max, Used: p.Used, RetryAfter: p.RetryAfter,
+	}
+}
+
+// violation returns the message for the model about the rule that refuses its call.
+func (c *call) violation(v *rules.Violation, of string) string {
+	tool := c.record.tool
+	switch v.Reason {
+	case rules.ReasonOperationNotAllowed:
+		return fmt.Sprintf("%q does not allow this operation; it allows: %s", tool, list(v.Allowed))
+	case rules.ReasonRunFinished:
+		return "the run is finished: it takes no more calls"
+	case rules.ReasonExiting:
+		return fmt.Sprintf("the run is ending: only %s and what they still need may be called", list(v.PendingExit))
+	case rules.ReasonIdempotencyConflict:
+		return fmt.Sprintf("call %s had the same idempotency key and other arguments", quote(of))
+	case rules.ReasonStartConstraint:
+		return fmt.Sprintf("%s must succeed before anything else", list(v.Missing))
+	case rules.ReasonPrerequisiteMissing:
+		if v.Any {
+			return fmt.Sprintf("one of %s must succeed before %q", list(v.Missing), tool)
+		}
+		return fmt.Sprintf("%s must succeed before %q", list(v.Missing), tool)
+	case rules.ReasonOrderViolation:
+		return fmt.Sprintf("%q must be called before %s, which has succeeded", tool, list(v.Already))
+	case rules.ReasonExclusiveGroup:
+		return fmt.Sprintf("%q and %q exclude each other (group %q)", tool, v.HeldBy, v.Group)
+	case rules.ReasonMaxCalls:
+		who := "all tools together"
+		if !v.Shared {
+			who = fmt.Sprintf("%q", tool)
+		}
+		return who + " may be called " + counted(v.Max, "once", "%d times") + " in a run"
+	case rules.ReasonCooldown:
+		return fmt.Sprintf("%q is cooling down: %s must pass", tool, seconds(v.RetryAfter))
+	}
+	return v.Reason.String()
+}
+
+// unblock adds to the outcome what would make the rules admit the same call.
+func (c *call) unblock(out *runtime.Outcome, rc *rules.Call) {
+	if c.resumed() || out.Reason == runtime.ReasonIdempotencyConflict || out.Reason == runtime.ReasonRunFinished || out.Reason == runtime.ReasonOperationNotAllowed {
+		return
+	}
+	way := c.run.session.state.Unblock(c.exec.instant(c.clock()), rc)
+	switch way.Outlook {
+	case rules.OutlookNever:
+		out.Message += "; it cannot be called any more in this run"
+	case rules.OutlookDrop:
+		drops := slices.DeleteFunc(way.Steps, func(s runtime.Step) bool { return s.Kind != rules.StepDrop })
+		out.Message += "; it cannot be called any more in this run, unless " + stepList(drops, " and ")
+	case rules.OutlookOpen:
+		out.Steps = way.Steps
+		out.Message += "; what would help: " + stepList(way.Steps, ", then ")
+	}
+}
+
+// stepList returns the steps as text.
+func stepList(steps []runtime.Step, between string) string {
+	texts := make([]string, len(steps))
+	for i, step := range steps {
+		texts[i] = step.String()
+	}
+	return strings.Join(texts, between)
+}

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// An evaluation is the result of the policy about a call. The rules are checked separately.
+type evaluation struct {
+	decision runtime.Decision
+	reason   runtime.Reason   // the first reason against the call; ReasonNone: there is none
+	reasons  []runtime.Reason // each once
+	detail   runtime.Detail
+	message  string
+	denials  []runtime.Denial
+	fault    *CallError
+	asks     bool // the call needs consent
+}
+
+// evaluatePolicy asks the policy about the call and applies its rewrites. It stores the
+// result in the worker's evaluation, and reports false when the call has ended.
+func (c *call) evaluatePolicy() bool {
+	j := &c.worker.evaluation
+	*j = evaluation{}
+	c.final, c.finalText = c.args, c.text
+	d, ok := c.ask()
+	if ok && len(d.Rewrites) > 0 && len(d.Denials) == 0 && d.Effect != runtime.EffectDeny {
+		d, ok = c.reevaluate(d)
+	}
+	if !ok {
+		return j.reason != runtime.ReasonNone
+	}
+	j.decision = d
+	c.obligations = d.Obligations
+	switch {
+	case d.Effect > runtime.EffectAllow:
+		c.policyFault("effect", fmt.Errorf("the policy answered %v", d.Effect))
+	case len(d.Denials) > 0:
+		j.deny(d.Denials, c.tool.spec)
+	case d.Effect == runtime.EffectDeny:
+		j.refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.record.tool))
+	default:
+		if len(d.Obligations) > 0 {
+			c.bound(d.Obligations)
+		}
+		declared := c.tool.spec.Consent
+		j.asks = d.Effect == runtime.EffectAsk || len(d.Asks) > 0 || declared != nil && declared.Ask == runtime.ConsentAskAlways
+	}
+	return true
+}
+
+// reevaluate applies the rewrites of d and asks the policy once more. Rewrites in the
+// second answer must leave the arguments as they are.
+func (c *call) reevaluate(d runtime.Decision) (runtime.Decision, bool) {
+	text, args, err := c.rewrite(c.finalText, c.final, d.Rewrites)
+	if err != nil {
+		return d, c.policyFault("rewrite", err)
+	}
+	c.final, c.finalText = args, text
+	d, ok := c.ask()
+	if !ok || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == runtime.EffectDeny {
+		return d, ok
+	}
+	_, again, err := c.rewrite(c.finalText, c.final, d.Rewrites)
+	if err == nil && !same(again, c.final) {
+		err = errFurther
+	}
+	if err != nil {
+		return d, c.policyFault("rewrite", fmt.Errorf("rewrite %s, after a first rewrite: %w", rewrites.Name(&d.Rewrites[0]), err))
+	}
+	return d, true
+}
+
+// refuse sets the only reason against the call.
+func (j *evaluation) refuse(r runtime.Reason, detail runtime.Detail, message string) {
+	j.reason, j.reasons, j.detail, j.message = r, []runtime.Reason{r}, detail, message
+}
+
+// policyFault denies the call because the policy could not be asked or answered with an
+// error. It reports false.
+func (c *call) policyFault(rule string, err error) bool {
+	return c.policyFaulty(rule, c.faulty(runtime.ReasonPolicyError, err))
+}
+
+// policyFaulty is policyFault for a fault that exists already.
+func (c *call) policyFaulty(rule string, fault *CallError) bool {
+	j := &c.worker.evaluation
+	j.refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, "the policy could not judge the call, which is denied therefore")
+	j.fault = fault
+	return false
+}
+
+// deny sets the reasons for the denials of the policy.
+func (j *evaluation) deny(denials []runtime.Denial, spec *runtime.Spec) {
+	denials = slices.Clone(denials)
+	slices.SortStableFunc(denials, func(a, b runtime.Denial) int {
+		return cmp.Compare(reasonOfCode(a.Code), reasonOfCode(b.Code))
+	})
+	j.denials, j.reason = denials, reasonOfCode(denials[0].Code)
+	var messages []string
+	for _, d := range denials {
+		if r := reasonOfCode(d.Code); !slices.Contains(j.reasons, r) {
+			j.reasons = append(j.reasons, r)
+		}
+		if m := cmp.Or(d.Message, d.Code); !slices.Contains(messages, m) {
+			messages = append(messages, m)
+		}
+	}
+	j.message = strings.Join(messages, "; ")
+	j.detail.At = denials[0].At
+	switch j.reason {
+	case runtime.ReasonPolicyDenied:
+		j.detail.Rule = denials[0].Code
+	case runtime.ReasonBehaviorNotAllowed:
+		j.detail.Allowed = spec.Behaviors
+	}
+}
+
+// bound refuses the call when it cannot meet the obligations of the policy.
+func (c *call) bound(obligations []runtime.Obligation) {
+	for _, o := range obligations {
+		switch o.Code {
+		case "notify":
+			if _, violations := wire.ParseRaw(o.Args, wire.Limits{}); len(o.Args) > 0 && violations != nil {
+				c.policyFault("notify", fmt.Errorf("obligation notify %s: its args are no JSON: %s", rewrites.At(o.At), violationList(violations)))
+				return
+			}
+		case obligationRedact:
+			if err := c.redactable(o); err != nil {
+				c.policyFault("redact_output", fmt.Errorf("obligation redact_output %s: %w", rewrites.At(o.At), err))
+				return
+			}
+		default:
+			c.worker.evaluation.refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "unknown_obligation", At: o.At}, fmt.Sprintf(
+				"the policy demands %q, which cannot be met here", o.Code))
+			return
+		}
+	}
+}
+
+// reasonOfCode returns the reason for the code of a denial.
+func reasonOfCode(code string) runtime.Reason {
+	for _, r := range [...]runtime.Reason{runtime.ReasonBehaviorNotAllowed, runtime.ReasonCapabilityMissing, runtime.ReasonModeOff} {
+		if code == r.String() {
+			return r
+		}
+	}
+	return runtime.ReasonPolicyDenied
+}

@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// Note sets a function that gets every change of a rule state. Call Note before the
+// first change.
+func (e *Executor) Note(f func(session string, ev rules.Event)) { e.noted = f }
+
+// NoteConsent sets a function that gets every change of the book of requests.
+func (e *Executor) NoteConsent(f func(consent.Event)) {
+	e.approvals.mu.Lock()
+	defer e.approvals.mu.Unlock()
+	e.approvals.noted = func(ev *consent.Event) { f(*ev) }
+}
+
+// Engine returns the rule engine of e.
+func (e *Executor) Engine() *rules.Engine { return e.engine }
+
+// BookKey returns the key of the book of requests.
+func (e *Executor) BookKey() []byte { return e.approvals.key }
+
+// Veiled returns a digest of arguments in the form in which it is recorded.
+func (e *Executor) Veiled(d rules.Digest) rules.Digest {
+	e.log.mask(&d)
+	return d
+}
+
+// HoldAdmitted holds the calls of an executor with a shadow policy between their
+// admission and what comes after it, until release is called.
+func (e *Executor) HoldAdmitted() (release func()) {
+	e.shadow.mu.Lock()
+	return e.shadow.mu.Unlock
+}
+
+// Block keeps the tool at position i from running until the turn ends, as a tool that
+// timed out is.
+func (t *Turn) Block(i int) { t.block(i) }
+
+// HideCalls empties the index of all calls of s, so that a walk over it finds none.
+func (s *Session) HideCalls() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = callIndex{}
+}
+
+// RunsWithCalls returns how many runs s remembers for their calls.
+func (s *Session) RunsWithCalls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.byRun)
+}

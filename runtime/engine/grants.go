@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// Requests lists the requests that wait for answers, in the order in which they were made.
+func (e *Executor) Requests() []*runtime.ConsentRequest {
+	if e == nil || e.engine == nil {
+		return nil
+	}
+	e.approvals.tick()
+	e.approvals.mu.Lock()
+	open := e.approvals.book.Open()
+	e.approvals.mu.Unlock()
+	list := make([]*runtime.ConsentRequest, len(open))
+	for i := range open {
+		list[i] = e.approvals.view(open[i])
+	}
+	return list
+}
+
+// Request returns a request. One that has ended is found for as long as the executor retains it.
+func (e *Executor) Request(id string) (*runtime.ConsentRequest, bool) {
+	if e == nil || e.engine == nil {
+		return nil, false
+	}
+	r, ok := e.approvals.request(id)
+	if !ok {
+		return nil, false
+	}
+	return e.approvals.view(r), true
+}
+
+// view returns a request as an approver sees it.
+func (d *approvals) view(r consent.Request) *runtime.ConsentRequest {
+	v := &runtime.ConsentRequest{Request: r, Covers: r.Requirement.Covers()}
+	c := d.call(r.ID)
+	if c == nil {
+		return v
+	}
+	var reveal []string
+	if c.tool != nil { // a tool that is no longer declared has no title
+		spec := c.tool.spec
+		v.Title, v.Description = spec.Title, spec.Description
+		if spec.Consent != nil {
+			reveal = spec.Consent.Reveal
+		}
+	}
+	c.mu.Lock()
+	args, over := c.final, c.life.Ended()
+	c.mu.Unlock()
+	if !over {
+		v.Shown = d.shown(args, reveal)
+	}
+	return v
+}
+
+// shown returns arguments as an approver sees them, nil when they cannot be shown.
+func (d *approvals) shown(args wire.Value, reveal []string) (text []byte) {
+	defer func() { _ = recover() }() // the Walk of a value may panic
+	text, _ = consent.Show(d.key, args, reveal...)
+	return text
+}
+
+// Grants lists the grants that match f, in the order in which they were given.
+func (e *Executor) Grants(f GrantFilter) []Grant {
+	if e == nil || e.engine == nil {
+		return nil
+	}
+	e.approvals.mu.Lock()
+	defer e.approvals.mu.Unlock()
+	now := e.sched.Now()
+	var list []Grant
+	for _, g := range e.approvals.book.Grants() {
+		fits := (f.Session == "" || f.Session == g.Session) && (f.Principal == "" || f.Principal == g.Principal) &&
+			(f.Tool == "" || f.Tool == g.Tool)
+		if fits && (!f.Live || g.Live(now)) {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// Revoke takes a grant back: it answers no request from now on. The id of a grant is that of the
+// request that it comes from. by may be any operator, and must not be empty.
+func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolution {
+	if e == nil || e.engine == nil {
+		return Resolution{Reason: consent.UnknownRequest}
+	}
+	d := &e.approvals
+	d.mu.Lock()
+	ev := d.book.Revoke(e.sched.Now(), grantID, by, reason)
+	d.apply(&ev)
+	d.mu.Unlock()
+	if err := e.recordConsent(ev.At, by, e.log.flush); err != nil {
+		return e.unrecorded(nil)
+	}
+	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection, Call: ev.Call}
+}
+
+// RetireGrants ends the grants whose rules no longer exist. The application calls it after it
+// reloaded a policy; exists reports whether a rule asks about a tool now. The rule of a declaration
+// that always asks is called declaration.
+func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
+	if e == nil || e.engine == nil {
+		return
+	}
+	d := &e.approvals
+	d.mu.Lock()
+	known := func(r consent.Rule) bool { return r.Code == ruleDeclaration || exists(r.Tool, r.Code) }
+	ev, some := d.book.Retire(e.sched.Now(), known)
+	if some {
+		d.apply(&ev)
+	}
+	d.mu.Unlock()
+	if some {
+		_ = e.recordConsent(ev.At, "", e.log.flush) // the grants are retired again when the policy is loaded after a restart
+	}
+}
+
+// SuspendConsent stops requests for consent until an instant, at most an hour away. A call that
+// would have asked runs; a call that is denied stays denied. The error handler is warned.
+func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason string) error {
+	if e == nil || e.engine == nil {
+		return errors.New("consent is switched off in an executor made by NewExecutor")
+	}
+	if err := e.log.health(); err != nil {
+		return fmt.Errorf("that consent is switched off cannot be recorded: %w", err)
+	}
+	d := &e.approvals
+	d.mu.Lock()
+	ev, err := d.book.Off(e.sched.Now(), until, by, reason)
+	if err == nil {
+		d.apply(&ev)
+	}
+	d.mu.Unlock()
+	if err == nil {
+		err = e.recordConsent(ev.At, by, e.log.flushPatiently)
+	}
+	if err != nil {
+		return err
+	}
+	e.report(&CallError{Err: fmt.Errorf("%q has switched consent off until %s: %s", by, until.Format(time.RFC3339), reason)})
+	e.emit(&runtime.Event{Time: ev.At, Kind: runtime.EventConsentOff, By: by})
+	return nil
+}

@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// This file records what has no transition of a call, and has the waits until an entry would
+// outlive a crash (SEMANTICS section 6.6).
+
+// WithJournal records everything in j, and restores from it what lasts: sessions and runs, their
+// rule state, requests for consent and grants, and the outcomes of calls. Recover must be called
+// before any other method. The default, no journal, is wrong for every tool that changes something.
+func WithJournal(j journal.Journal) Option {
+	return func(e *Executor) { e.log.journal = j }
+}
+
+// recordRun records that a run has started, stopped or closed. s.mu is held.
+func (s *Session) recordRun(kind, run string) {
+	if !s.exec.log.on() {
+		return
+	}
+	r := &journal.Record{Kind: kind, At: plain(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.facts}
+	s.facts = nil
+	s.exec.log.note(r)
+}
+
+// recordOpened records how s is configured. s.mu is held.
+func (s *Session) recordOpened() {
+	if !s.exec.log.on() {
+		return
+	}
+	cfg := s.cfg.Load()
+	s.exec.log.note(&journal.Record{
+		Kind: journal.KindSessionOpened, At: plain(s.exec.sched.Now()), Session: s.id, Principal: cfg.Principal,
+		Setup: &journal.Setup{Behavior: cfg.Behavior, Modes: cfg.Modes, Capabilities: cfg.Capabilities},
+	})
+}
+
+// recordConsent records a change of grants or requests that belongs to no call, and returns when
+// flush has made it durable.
+func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) error) error {
+	if !e.log.on() {
+		return nil
+	}
+	return flush(e.log.note(&journal.Record{Kind: journal.KindConsent, At: plain(at), By: by}))
+}
+
+// prepare stores and records the state that the undo of the call needs.
+func (c *call) prepare(state wire.Value) {
+	c.mu.Lock() // an undo may come while the handler still runs
+	defer c.mu.Unlock()
+	c.prepared, c.isPrepared = state, true
+	if !c.exec.log.on() {
+		return
+	}
+	var p redact.Payloads
+	r := &journal.Record{
+		Kind: journal.KindPrepared, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool,
+	}
+	var err error
+	if state != nil {
+		r.Prepared, err = p.Payload("prepared", state)
+	}
+	c.entry = c.exec.log.add(draftOf(r, &p, err))
+}
+
+// latest returns the position of the latest entry of c.
+func (c *call) latest() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entry
+}
+
+// durable returns when all that was recorded of c would outlive a crash. While the commit log is
+// stalled it returns an error at once.
+func (c *call) durable() error {
+	if !c.exec.log.on() {
+		return nil
+	}
+	return c.exec.log.flush(c.latest())
+}
+
+// durablePatiently is durable, but waits for the end of a stall.
+func (c *call) durablePatiently() error {
+	if !c.exec.log.on() {
+		return nil
+	}
+	return c.exec.log.flushPatiently(c.latest())
+}
+
+// flushIntent waits until it is durable that the handler is about to start. A call whose intent
+// cannot be written, or which has ended, does not start.
+func (c *call) flushIntent() bool {
+	if c.exec.log.on() {
+		return c.awaitIntent()
+	}
+	return !c.over().Fired()
+}
+
+// awaitIntent is flushIntent with a journal.
+func (c *call) awaitIntent() bool {
+	if err := c.durable(); err != nil {
+		return c.end(*c.unwritable(err))
+	}
+	c.mu.Lock()
+	may := c.life.Release()
+	c.mu.Unlock()
+	if may == lifecycle.ReleaseAborted {
+		return c.refuse(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+	}
+	return may == lifecycle.Released // the deadline may be over
+}
+
+// unwritable returns the result of a call that cannot be recorded and therefore is not carried out.
+func (c *call) unwritable(err error) *result {
+	e := refusal(runtime.ReasonJournalUnavailable, runtime.Detail{}, "the journal cannot be written: nothing is carried out")
+	e.cause = lifecycle.ByJournal
+	e.fault = c.faulty(runtime.ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
+	return e
+}
+
+// writable refuses the call when the journal cannot be written.
+func (c *call) writable() bool {
+	err := c.exec.log.health()
+	if err == nil && c.unrecorded {
+		err = errStalled // the commit log was stalled when the call was made
+	}
+	if err != nil {
+		return c.end(*c.unwritable(err))
+	}
+	return true
+}
+
+// settleOutcome waits until the outcome of c is durable. When it cannot be written the caller does
+// not get it, because a restarted executor would not know it.
+func (c *call) settleOutcome() {
+	if !c.dry && c.exec.log.on() {
+		c.awaitOutcome()
+	}
+}
+
+// awaitOutcome is settleOutcome with a journal.
+func (c *call) awaitOutcome() {
+	err := c.durable()
+	switch {
+	case err == nil,
+		errors.Is(err, errShut) && !c.life.Released(): // it had no effect, and is refused after a restart too
+		return
+	case c.record.outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
+		return
+	}
+	e := c.unwritable(err)
+	out := e.outcome
+	stalled := errors.Is(err, journal.ErrUnavailable)
+	switch {
+	case c.life.Released() && stalled:
+		out.Kind, out.Message = runtime.Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is known when it can be written again"
+	case c.life.Released():
+		out.Kind, out.Message = runtime.Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is lost"
+	}
+	c.exec.report(e.fault)
+	position := c.latest()
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := c.record.outcome()
+	if stalled && was.Kind != runtime.Unknown { // the caller gets the stored outcome when the stall ends
+		defer c.exec.log.afterwards(position, func() { c.record.later.CompareAndSwap(nil, &was) })
+	}
+	out.CallID, out.Tool, out.Revision, out.Duration = was.CallID, was.Tool, was.Revision, was.Duration
+	out.AllReasons, out.RequestID, out.Loop, out.Run = []runtime.Reason{out.Reason}, was.RequestID, was.Loop, was.Run
+	c.record.keep(&out)
+}
+
+// writeOwner records which process writes the journal from now on, and with what settings.
+func (l *commitLog) writeOwner(at time.Time, settings *journal.Settings) {
+	l.note(&journal.Record{Kind: journal.KindOwner, At: plain(at), Epoch: l.epoch, Setup: thisProcess(), Settings: settings})
+}

@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// recorded returns the entry of a transition: the members of its event, and what recovery and an
+// auditor need in addition.
+func (c *call) recorded(ev *runtime.Event, n *note) draft {
+	r := &journal.Record{
+		Kind: ev.Kind.String(), At: plain(ev.Time), Session: ev.SessionID, Run: ev.RunID, Agent: ev.Agent, Principal: ev.Principal,
+		Call: ev.CallID, Tool: ev.Tool, ToolVersion: ev.ToolVersion, From: ev.From.String(), To: ev.To.String(),
+		Attempt: ev.Attempt, Duration: ev.Duration, Revision: ev.Revision, Request: ev.RequestID, By: ev.By,
+		Resolution: ev.Resolution, Rejection: ev.Rejection, Err: ev.Err, Stack: ev.Stack,
+	}
+	if n.session {
+		s := c.run.session
+		r.Rules, s.facts = s.facts, nil
+	}
+	var p redact.Payloads
+	err := c.detail(r, ev, n, &p)
+	if c.stray {
+		r.Mark = journal.MarkNone
+	}
+	return draftOf(r, &p, err)
+}
+
+// plain returns an instant without a monotonic reading and a zone, as it is when it is decoded
+// again.
+func plain(at time.Time) time.Time { return at.Round(0).UTC() }
+
+// detail adds to a record the members that belong to the kind of its event.
+func (c *call) detail(r *journal.Record, ev *runtime.Event, n *note, p *redact.Payloads) (err error) {
+	switch ev.Kind {
+	case runtime.EventInvoked:
+		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.log.mac(c.record.input)
+		r.Metadata, r.TurnCap, r.Patience = c.metadata, c.turn.limit, c.turn.patience
+		r.Triggered = c.life.Alone()
+	case runtime.EventValidated:
+		r.Heartbeat = c.heartbeat
+		r.Args, err = p.Payload("args", c.args)
+	case runtime.EventApprovalRequested, runtime.EventAuthorized:
+		if r.Decision, err = recordDecision(&c.worker.evaluation.decision); err == nil {
+			err = c.rewritten(r, p)
+		}
+	case runtime.EventApprovalDecided:
+		if n.edited {
+			r.Final, err = p.Payload("final_args", c.final)
+		}
+	case runtime.EventStarted:
+		r.Mark, r.Pin, r.Granted, r.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.log.epoch
+		r.Effects = effectsOf(c.tool.spec)
+	case runtime.EventRetrying:
+		r.Effects = effectsOf(c.tool.spec)
+	case runtime.EventStale, runtime.EventOrphaned:
+		r.Epoch = c.epoch
+	case runtime.EventReconciled:
+		err = c.ended(r, p)
+	default:
+		if n.ends {
+			r.Mark = journal.MarkEnded
+			err = c.ended(r, p)
+		}
+	}
+	return err
+}
+
+// rewritten adds the arguments that the handler will run with, when they are not those of the
+// input.
+func (c *call) rewritten(r *journal.Record, p *redact.Payloads) (err error) {
+	if !bytes.Equal(c.finalText, c.text) {
+		r.Final, err = p.Payload("final_args", c.final)
+	}
+	return err
+}
+
+// ended adds the outcome, which is in the call's record by now.
+func (c *call) ended(r *journal.Record, p *redact.Payloads) (err error) {
+	out := c.record.outcome()
+	return c.outcomeTo(r, &out, p)
+}
+
+// outcomeTo adds an outcome.
+func (c *call) outcomeTo(r *journal.Record, out *runtime.Outcome, p *redact.Payloads) (err error) {
+	if len(out.Denials) > 0 {
+		d := runtime.Decision{Denials: out.Denials}
+		if r.Decision, err = recordDecision(&d); err != nil {
+			return err
+		}
+	}
+	if r.Outcome, err = recordOutcome(out); err != nil || out.Output == nil && out.Artifact == nil || c.outputs == nil {
+		return err // a duplicate has the output of the earlier call
+	}
+	if a := out.Artifact; a != nil {
+		r.Artifact, r.Output = &a.ArtifactRef, redact.Plain(a.Preview)
+		return nil
+	}
+	r.Output, err = p.Payload("output", c.outputs)
+	switch {
+	case err != nil:
+	case r.Output.Secrets == 0: // equal to the answer
+		r.Output = redact.Plain(out.Output)
+	case len(c.obligations) > 0: // the obligations are applied to the value whose secrets are masked
+		var masked []byte
+		if masked, err = c.redact(wire.Raw(r.Output.Value)); err == nil {
+			r.Output = redact.Plain(masked)
+			r.Output.Secrets = p.KeepIn(masked)
+		}
+	}
+	return err
+}
+
+// mac returns a keyed digest of an input. A reader without the key cannot find a short input by
+// trial.
+func (l *commitLog) mac(input []byte) string {
+	m := hmac.New(sha256.New, l.key)
+	m.Write(input)
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+// mask replaces a digest of arguments by a keyed one. The digest is a part of records and some of
+// the arguments may be sensitive; a reader without the key cannot find them by trial.
+func (l *commitLog) mask(d *rules.Digest) {
+	if l.key == nil || *d == (rules.Digest{}) {
+		return
+	}
+	m := hmac.New(sha256.New, l.key)
+	m.Write(d[:])
+	m.Sum(d[:0])
+}
+
+// effectsOf returns where the handler has effects, as the journal records it.
+func effectsOf(s *runtime.Spec) string {
+	switch {
+	case s.Effect == runtime.SideEffectRead:
+		return journal.EffectsNone
+	case s.Transactional:
+		return journal.EffectsInParts
+	}
+	return ""
+}

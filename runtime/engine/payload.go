@@ -1,0 +1,21 @@
+package engine
+
+import (
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// draftOf returns the entry of a record of which p made the payloads. An error
+// says that one of them could not be made: then the record does without and
+// says so. A tool whose own code is broken must not spoil the journal of all.
+func draftOf(r *journal.Record, p *redact.Payloads, err error) draft {
+	d := draft{record: r}
+	if err == nil {
+		d.private, err = p.Private()
+	}
+	if err != nil {
+		r.Args, r.Final, r.Prepared, r.Output = nil, nil, nil, nil
+		r.Lost = err.Error()
+	}
+	return d
+}

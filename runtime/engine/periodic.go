@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+)
+
+// Periodic makes a call of each tool that declares every, with the arguments that it declares, once
+// per period, until ctx ends or r is closed. Each call has a turn of its own. The first call is
+// made when the first period is over; a call that takes longer than a period delays the next one.
+// The calls are admitted like all other calls; observers and sinks get their outcomes.
+func (r *Run) Periodic(ctx context.Context) error {
+	ctx = orBackground(ctx)
+	if r == nil || r.session == nil {
+		return nil
+	}
+	e := r.session.exec
+	var tools []*runtime.Spec
+	for _, t := range e.tools {
+		if t.spec.Every <= 0 {
+			continue
+		}
+		if t.spec.Args == "" {
+			return fmt.Errorf("tool %q is periodic and declares no args: add the arguments of its calls", t.spec.Name)
+		}
+		tools = append(tools, t.spec)
+	}
+	closed := r.part.ended(r.session)
+	e.sched.Busy(len(tools))
+	all := sched.NewEvent()
+	var running sync.WaitGroup
+	running.Add(len(tools))
+	for _, spec := range tools {
+		go func() {
+			defer e.sched.Busy(-1)
+			defer running.Done()
+			r.repeat(ctx, spec, closed)
+		}()
+	}
+	go func() { running.Wait(); e.sched.Fire(all) }()
+	e.sched.Wait(all, nil, nil)
+	return nil
+}
+
+// repeat makes the calls of one periodic tool.
+func (r *Run) repeat(ctx context.Context, spec *runtime.Spec, closed *sched.Event) {
+	e := r.session.exec
+	next := e.sched.Now().Add(spec.Every)
+	for {
+		due := sched.NewEvent()
+		timer := e.sched.After(e.sched.Until(next), func() { e.sched.Fire(due) })
+		if e.sched.Wait(due, closed, ctx.Done()) != sched.First {
+			timer.Stop()
+			return
+		}
+		r.Turn(TurnConfig{}).Execute(ctx, runtime.Call{Tool: spec.Name, Input: []byte(spec.Args)})
+		for now := e.sched.Now(); !next.After(now); {
+			next = next.Add(max(spec.Every, now.Sub(next)/spec.Every*spec.Every))
+		}
+	}
+}
+
+// ended returns a signal that fires when p is closed.
+func (p *part) ended(s *Session) *sched.Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.over == nil {
+		p.over = sched.NewEvent()
+		if p.closing {
+			s.exec.sched.Fire(p.over)
+		}
+	}
+	return p.over
+}

@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/enum"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// ErrNothingHappened is the error that a reconcile handler returns when it knows that the call had
+// no effect and will have none.
+var ErrNothingHappened = errors.New("the call had no effect")
+
+var errNoAnswer = errors.New("the reconcile handler returned neither an output nor an error: return ErrNothingHappened when nothing happened")
+
+// A ResolveRequest says what an operator has found out about an unknown call.
+type ResolveRequest struct {
+	TookEffect bool   // the call took effect
+	By         string // the operator
+	Reason     string // for the model, too; may be empty
+}
+
+// A ResolveResult is the result of an attempt to resolve an unknown call.
+type ResolveResult uint8
+
+// The results of Resolve.
+const (
+	ResolveUnknownCall ResolveResult = iota // there is no such call
+	ResolveOK
+	ResolveNotUnknown // the outcome of the call is known, or the call is still running
+	ResolveBusy       // the call is being undone or reconciled
+	ResolveUnrecorded // the journal cannot be written
+)
+
+var resolveNames = [...]string{"unknown_call", "ok", "not_unknown", "busy", "journal_unavailable"}
+
+// String returns the name of r, such as not_unknown.
+func (r ResolveResult) String() string { return enum.Name("resolve", resolveNames[:], r) }
+
+// MarshalText returns the name of r.
+func (r ResolveResult) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// Resolve records, on the word of an operator, the outcome of a call whose outcome is unknown: it
+// completed, without an output, or it failed (interrupted). The policy does not evaluate it. When
+// Resolve returns ResolveOK the outcome is durable.
+func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) ResolveResult {
+	if s == nil || s.exec == nil {
+		return ResolveUnknownCall
+	}
+	if s.exec.log.health() != nil {
+		return ResolveUnrecorded
+	}
+	r := s.find(callID)
+	if res := s.claim(r); res != ResolveOK {
+		return res
+	}
+	out, to := nothing("a person found"), runtime.StateFailed
+	if f.TookEffect {
+		out, to = runtime.Outcome{Kind: runtime.Completed, Message: "a person found that the interrupted call took effect"}, runtime.StateCompleted
+	}
+	if f.Reason != "" {
+		out.Message += ": " + f.Reason
+	}
+	r.call.known(&out, to, f.By)
+	if r.call.durable() != nil {
+		return ResolveUnrecorded
+	}
+	return ResolveOK
+}
+
+// Resolve is Session.Resolve for a caller that has only the id of the session.
+func (e *Executor) Resolve(ctx context.Context, sessionID, callID string, f ResolveRequest) ResolveResult {
+	return e.sessionOf(sessionID).Resolve(ctx, callID, f)
+}
+
+// nothing returns the outcome of a call that is known to have had no effect. who begins its message
+// and names the source, such as "the tool found".
+func nothing(who string) runtime.Outcome {
+	return runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonInterrupted, Message: who + " that the interrupted call had no effect"}
+}
+
+// claim keeps other goroutines from undoing or resolving an unknown call, until known or
+// releaseClaim.
+func (s *Session) claim(r *callRecord) ResolveResult {
+	if r == nil {
+		return ResolveUnknownCall
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case !r.ended() || r.outcome().Kind != runtime.Unknown || r.undo.done || r.call == nil:
+		return ResolveNotUnknown
+	case r.undo.busy:
+		return ResolveBusy
+	}
+	r.undo.busy = true
+	return ResolveOK
+}
+
+// known gives an unknown call its outcome, in one step of its session.
+func (c *call) known(out *runtime.Outcome, to runtime.State, by string) {
+	s := c.run.session
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.exec.sched.Now()
+	was := c.record.outcome()
+	c.complete(out, now, true)
+	out.Duration, out.RequestID = now.Sub(c.began), was.RequestID
+	if ev, err := s.state.Finish(s.exec.instant(now), c.id, statusOf(out)); err == nil {
+		s.note(&ev)
+	}
+	c.fillRunStatus(out)
+	c.record.later.Store(out)
+	c.record.undo.busy, c.record.undo.ended = false, now
+	c.transition(runtime.EventReconciled, to, &note{
+		at: now, by: by, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, session: true, output: len(out.Output),
+	})
+}
+
+// releaseClaim ends the claim without an outcome.
+func (c *call) releaseClaim() {
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.record.undo.busy = false
+}
+
+// reconcile runs the reconcile handlers of the tools of unknown calls. A tool reconciles one call
+// after the other. After a timeout its remaining calls are skipped, because the tool would keep the
+// executor from starting.
+func (e *Executor) reconcile(ctx context.Context, m *fold) {
+	byTool := map[int][]*call{}
+	for _, r := range m.order {
+		r.session.mu.Lock()
+		c := r.session.calls.find(r.id).call
+		r.session.mu.Unlock()
+		if c != nil && c.tool != nil && c.tool.hooks.Reconcile != nil && c.final != nil {
+			byTool[c.index] = append(byTool[c.index], c)
+		}
+	}
+	var done sync.WaitGroup
+	for _, calls := range byTool {
+		work := func() {
+			for _, c := range calls {
+				if c.run.session.claim(c.record) == ResolveOK && !c.reconcile(ctx) {
+					return
+				}
+			}
+		}
+		if e.sched.Counts() { // the simulation counts waiting goroutines
+			work()
+			continue
+		}
+		done.Go(work)
+	}
+	done.Wait()
+}
+
+// An answer is what a reconcile handler found.
+type answer struct {
+	value  wire.Value
+	text   wire.Raw // of value, as the model may see it
+	stored *runtime.StoredOutput
+}
+
+// reconcile runs the reconcile handler of the tool for the call, which is claimed. It reports false
+// when the handler did not return in time.
+func (c *call) reconcile(ctx context.Context) bool {
+	var a answer // used only if the handler returns in time
+	err := c.exec.within(ctx, deadlineOf(c.tool.spec), func(ctx context.Context) (err error) {
+		a, err = c.callReconcile(ctx)
+		return err
+	})
+	switch {
+	case errors.Is(err, ErrNothingHappened):
+		out := nothing("the tool found")
+		c.known(&out, runtime.StateFailed, "")
+	case err != nil:
+		c.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)))
+		c.releaseClaim()
+	default:
+		c.outputs = a.value
+		out := runtime.Outcome{Kind: runtime.Completed, Output: a.text, Artifact: a.stored, Obligations: c.obligations}
+		c.known(&out, runtime.StateCompleted, "")
+	}
+	var late overdueError
+	return !errors.As(err, &late)
+}
+
+// callReconcile calls the reconcile handler and checks its output as that of a handler.
+func (c *call) callReconcile(ctx context.Context) (a answer, err error) {
+	a.value, err = c.tool.hooks.Reconcile(ctx, c.info(), c.final)
+	if err != nil {
+		return a, err
+	}
+	if a.value == nil {
+		return a, errNoAnswer
+	}
+	text, violations, err := wire.AppendWithin(nil, a.value, int(min(outputLimit(c.tool.spec), math.MaxInt)), maxDepth)
+	if err != nil {
+		return a, fmt.Errorf("the output of the reconcile handler is too large or too deep: %w", err)
+	}
+	if violations != nil {
+		return a, fmt.Errorf("the output of the reconcile handler is invalid: %s", violationList(violations))
+	}
+	if a.text, err = c.redact(text); err != nil || !c.tooLong(a.text) {
+		return a, err
+	}
+	a.stored, err = c.store(ctx, a.value, a.text)
+	a.text = nil
+	return a, err
+}

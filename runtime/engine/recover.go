@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// recoverStep is how many entries are read at once.
+const recoverStep = 1000
+
+// Recover reads the journal (WithJournal) and restores from it what lasts: sessions and runs with
+// their rule state, grants, requests that approvers may still answer, and the outcomes of calls
+// with the state that their undo needs. It settles the calls that had no outcome. A call whose
+// handler was never started has failed (interrupted) and had no effect. A call whose handler was
+// started is unknown, until its tool's reconcile handler, an operator or an undo gives it an
+// outcome.
+//
+// The application calls Recover once, before any other method. Without a journal Recover only rolls
+// back the remaining parts of calls at participants.
+//
+// An error says that the journal cannot be read, was not written for these tools or belongs to
+// another process, or that a participant does not answer. The executor then starts no call, now or
+// later.
+func (e *Executor) Recover(ctx context.Context) error {
+	switch {
+	case e == nil || e.engine == nil:
+		return errors.New("only an executor made by NewExecutor can recover")
+	case !e.log.on():
+		left, err := e.leftovers(orBackground(ctx))
+		if err != nil {
+			return err
+		}
+		return e.settleUnknownCalls(orBackground(ctx), left)
+	case !errors.Is(e.log.health(), errNotRecovered):
+		return errors.New("the journal was recovered before")
+	}
+	ctx = orBackground(ctx)
+	e.simulate(simhooks.From(ctx))
+	if err := e.lease.claim(ctx, e.log.journal); err != nil {
+		return err
+	}
+	m, err := e.foldJournal(ctx)
+	if err != nil {
+		e.lease.unclaim()
+		return err
+	}
+	e.log.begin(m.last)
+	e.lease.hold(e)
+	e.log.writeOwner(e.sched.Now(), &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum})
+	if err = e.restore(ctx, m); err == nil {
+		err = e.log.flushAll()
+	}
+	if err != nil {
+		e.log.fail(fmt.Errorf("recovery has failed: %w", err))
+		e.lease.release(e)
+		return err
+	}
+	e.reconcile(ctx, m)
+	if err = e.log.flushAll(); err != nil {
+		e.log.fail(fmt.Errorf("recovery has failed: %w", err))
+		e.lease.release(e)
+	}
+	return err
+}
+
+// foldJournal reads the journal.
+func (e *Executor) foldJournal(ctx context.Context) (*fold, error) {
+	l := &e.log
+	e.sessions.mu.Lock()
+	defer e.sessions.mu.Unlock()
+	if len(e.sessions.byID) > 0 {
+		return nil, errors.New("recover before the first session is made")
+	}
+	if err := l.keys(ctx, &e.approvals); err != nil {
+		return nil, err
+	}
+	m := &fold{exec: e, calls: map[journal.CallKey]*foldedCall{}}
+	for {
+		entries, err := l.journal.Read(ctx, m.last, recoverStep)
+		if err != nil {
+			return nil, fmt.Errorf("read the journal after entry %d: %w", m.last, err)
+		}
+		if len(entries) == 0 {
+			return m, nil
+		}
+		for i := range entries {
+			entry := &entries[i]
+			if err = m.add(entry); err != nil {
+				return nil, fmt.Errorf("entry %d of the journal: %w", entry.Seq, err)
+			}
+		}
+	}
+}
+
+// keys sets the keys that the journal keeps apart from its entries, if it keeps any. A request of
+// an earlier process can be approved only with the key that it was bound with.
+func (l *commitLog) keys(ctx context.Context, d *approvals) (err error) {
+	if owner, ok := l.journal.(journal.Owner); ok {
+		l.epoch = owner.Epoch()
+	}
+	keeper, ok := l.journal.(journal.Keeper)
+	if !ok {
+		l.key = d.key
+		return nil
+	}
+	if l.key, err = keeper.Key(ctx, "inputs"); err != nil {
+		return fmt.Errorf("the key of inputs: %w", err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.key, err = keeper.Key(ctx, "consent"); err != nil {
+		return fmt.Errorf("the key of requests for consent: %w", err)
+	}
+	d.book = consent.NewBook(d.key)
+	return nil
+}

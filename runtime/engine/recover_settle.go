@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// Recovery settles what the calls of a former process have left, at participants and elsewhere. It
+// rolls back what can be rolled back, finishes decided commits, and runs again what may run again.
+// The other calls are unknown (SEMANTICS section 6.7).
+
+// leftovers returns, per call, the participants that have unsettled parts of it.
+func (e *Executor) leftovers(ctx context.Context) (map[runtime.CallKey][]*participant, error) {
+	left := map[runtime.CallKey][]*participant{}
+	for i := range e.participants {
+		p := &e.participants[i]
+		keys, err := p.Unsettled(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("participant %q: %w", p.name, err)
+		}
+		for _, k := range keys {
+			left[k] = append(left[k], p)
+		}
+	}
+	return left, nil
+}
+
+// settle commits or rolls back the remaining parts of a call, and reports whether all participants
+// succeeded.
+func (e *Executor) settle(ctx context.Context, key runtime.CallKey, at []*participant, commit bool) bool {
+	ok := true
+	for _, p := range at {
+		err := guard(func() error { return p.Settle(ctx, key, commit) })
+		if err != nil {
+			ok = false
+			e.report(&CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: fmt.Errorf(
+				"participant %q: what is left of the call cannot be settled: %w", p.name, err)})
+		}
+	}
+	return ok
+}
+
+// settleInterrupted settles a call that had no outcome when the former owner of the journal
+// stopped. stale says that this owner had written nothing for longer than DefaultStale.
+func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*participant, stale bool) {
+	switch {
+	case c.life.Waits():
+		c.rework()
+		return
+	case c.readmits:
+		c.evaluateAnew()
+		return
+	case c.state != runtime.StateExecuting:
+		c.end(result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: runtime.Outcome{
+			Kind: runtime.Failed, Reason: runtime.ReasonInterrupted, Message: "the executor stopped before the handler was started: nothing was done",
+		}})
+		return
+	}
+	c.orphan(stale)
+	if r.sealed != nil {
+		c.finishCommit(ctx, r, left)
+		return
+	}
+	e := interruption(r.effects, len(left) > 0)
+	switch {
+	case len(left) > 0 && !c.exec.settle(ctx, c.key(), left, false):
+		if r.effects != journal.EffectsNone {
+			e = interrupted("what it did could not be taken back")
+		}
+		c.end(*e)
+	case c.mayRunAgain():
+		c.interruption = e
+		c.runAgain()
+	default:
+		c.end(*e)
+	}
+}
+
+// interruption returns the result of a call whose handler was running, with no commit decided
+// (SEMANTICS section 6.7). The call failed if it has no lasting effect, as its declaration said
+// when it started or as its participants say. Otherwise it is unknown.
+func interruption(effects string, atParticipants bool) *result {
+	failed := runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonInterrupted}
+	switch {
+	case effects == journal.EffectsNone:
+		failed.Message = "the executor stopped while the handler ran, which only reads: nothing was changed"
+	case effects == journal.EffectsInParts || atParticipants:
+		failed.Message, failed.RolledBack = "the executor stopped while the handler ran: what it did was taken back", true
+	default:
+		return interrupted("the call may have taken effect")
+	}
+	return &result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: failed}
+}
+
+// interrupted returns the result of a call whose effects are not known.
+func interrupted(why string) *result {
+	return &result{cause: lifecycle.ByRecovery, event: runtime.EventUnknown, to: runtime.StateExecuting, outcome: runtime.Outcome{
+		Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted, Message: "the executor stopped while the handler ran: " + why,
+	}}
+}
+
+// orphan records that the process that ran the handler is gone.
+func (c *call) orphan(stale bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.exec.sched.Now()
+	if stale {
+		c.transition(runtime.EventStale, runtime.StateExecuting, &note{at: now})
+	}
+	c.transition(runtime.EventOrphaned, runtime.StateExecuting, &note{at: now})
+}
+
+// finishCommit finishes a commit that was decided. If a foreign transaction is part of it and the
+// handler may have changed something there, the call is unknown instead.
+func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*participant) {
+	reads := r.effects == journal.EffectsNone
+	for _, s := range r.sealed {
+		if s.Foreign && !reads {
+			c.exec.settle(ctx, c.key(), left, true)
+			c.end(*interrupted(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant)))
+			return
+		}
+	}
+	if !c.exec.settle(ctx, c.key(), left, true) && !reads {
+		c.end(*interrupted("what it did could not be committed"))
+		return
+	}
+	c.end(result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.decided})
+}
+
+// mayRunAgain reports whether the handler may be run again. The budget of the turn, which bounds
+// all attempts of the call together, must allow it too.
+func (c *call) mayRunAgain() bool {
+	spec := c.tool
+	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.life.Attempt() <= spec.spec.Retry.Max && c.final != nil && c.affords(0)
+}
+
+// runAgain passes the call to a worker, which has the policy evaluate it again and runs its handler
+// again. The call keeps its reservation.
+func (c *call) runAgain() {
+	if !c.exec.gate.Enter() {
+		c.end(*c.interruption)
+		return
+	}
+	if !c.run.part.workers.Enter() {
+		c.exec.gate.Leave()
+		c.end(*c.interruption)
+		return
+	}
+	c.entered = true
+	c.reenterExecutor()
+	c.left.Store(false)
+	c.life.RunAgain()
+	c.exec.workers.take(c)
+}
+
+// evaluateAgain has the present policy evaluate a call whose handler was started by another
+// process. The call stays unknown if the policy would not allow it without consent.
+func (c *call) evaluateAgain() bool {
+	if !c.snapshot() {
+		return c.end(*cancellation(runtime.ReasonRunClosed))
+	}
+	c.args, c.text = c.final, c.finalText
+	if !c.evaluatePolicy() {
+		return false
+	}
+	j := &c.worker.evaluation
+	if j.reason != runtime.ReasonNone || j.asks || !same(c.final, c.args) {
+		return c.end(result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}}) // notRunAgain completes this result
+	}
+	c.requestSlot(func() {})
+	if !c.awaitSlot() {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.life.Rejudged() {
+		return false
+	}
+	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock()})
+	return true
+}
+
+// notRunAgain replaces the result of a call that is evaluated again by its interruption, and says
+// why the call was not run again.
+func (e *result) notRunAgain(c *call) {
+	why := e.outcome.Message
+	*e = *c.interruption
+	e.outcome.Message += "; it was not run again: " + why
+}
+
+// evaluateAnew passes a call that was admitted, and whose handler was not started, to a worker. The
+// worker evaluates it like a new call. The call keeps its reservation until then.
+func (c *call) evaluateAnew() {
+	c.mu.Lock()
+	c.life.Prepare(c.ends())
+	c.reenterExecutor()
+	c.mu.Unlock()
+	c.left.Store(false)
+	c.exec.workers.take(c)
+}
+
+var errUnsettled = errors.New("something is left of calls that nothing is known of")
+
+// settleUnknownCalls rolls back the remaining parts of calls that are not in the journal. Their
+// start was never recorded, so no caller got an outcome.
+func (e *Executor) settleUnknownCalls(ctx context.Context, left map[runtime.CallKey][]*participant) error {
+	ok := true
+	for key, at := range left {
+		ok = e.settle(ctx, key, at, false) && ok
+	}
+	if !ok {
+		return errUnsettled
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package engine
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+)
+
+// The defaults of a Retry whose fields are zero (SEMANTICS section 8).
+const (
+	DefaultRetryInitial = time.Second
+	DefaultRetryCap     = 30 * time.Second
+)
+
+// attempts runs the handler until it need not, or must not, be run again. All attempts are one
+// call: they share its slot, its consent and its claims.
+func (c *call) attempts() bool {
+	for {
+		if !c.invoke() {
+			return false
+		}
+		late := c.returnedLate()
+		if c.tool.spec.Retry == nil || !c.retryable(late) {
+			return c.finishOr(late)
+		}
+		wait := backoff(c.tool.spec.Retry, c.life.Attempt())
+		if !c.affords(wait) || !c.giveUpAttempt() {
+			return c.finishOr(late)
+		}
+		if !c.backOff(wait) || !c.restart() {
+			return false
+		}
+	}
+}
+
+// returnedLate reports whether the handler has returned after its deadline. The clock is read once
+// and decides whether the timer or the handler came first (SEMANTICS section 6.1). The result of a
+// handler that returned in time then has a deadline of its own, because code of the tool, such as an
+// error's text, may hang like a handler.
+func (c *call) returnedLate() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	late := c.life.Return(c.clock(), c.ends(), c.mayRetryTimeout())
+	if late && c.life.Phase() == lifecycle.Grace {
+		c.running.cancel(whyDeadline)
+	}
+	return late
+}
+
+// decideInTime reports whether the result of the handler may become the outcome now. After that
+// only this outcome ends the call, or a cause from outside.
+func (c *call) decideInTime() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.life.Decide(c.clock())
+}
+
+// finishOr finishes the call, or ends it because its deadline was over.
+func (c *call) finishOr(late bool) bool {
+	var e result
+	c.result(&e)
+	if late {
+		c.timeOut(lifecycle.Moment{})
+		c.late(e.fault, e.output)
+		return true
+	}
+	return c.finish(&e)
+}
+
+// retryable reports whether the handler may be run again: only that of an idempotent tool, after a
+// timeout or a transient error.
+func (c *call) retryable(late bool) bool {
+	spec := c.tool.spec
+	if !spec.Idempotent || c.life.Attempt() > spec.Retry.Max || c.isAborted() {
+		return false
+	}
+	if late {
+		return spec.Retry.OnTimeout
+	}
+	return c.worker.err != nil && isTransient(c.worker.err)
+}
+
+// affords reports whether enough of the turn's budget is left for another attempt after a wait.
+func (c *call) affords(wait time.Duration) bool {
+	ends := c.ends()
+	return ends.IsZero() || ends.Sub(c.clock()) >= wait+c.turn.minimum
+}
+
+// giveUpAttempt rolls back what the present attempt did and records that there will be another. It
+// reports false when the call has ended, or the rollback failed.
+func (c *call) giveUpAttempt() bool {
+	var text string
+	if err := c.worker.err; err != nil && c.exec.told() {
+		text = c.redactText(errorText(err))
+	}
+	c.mu.Lock()
+	if !c.life.EndAttempt() {
+		c.mu.Unlock()
+		return false
+	}
+	drained := c.shutFence()
+	c.mu.Unlock()
+	if drained != nil && !c.exec.sched.WaitFor(drained, grace) || !c.rollback() {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.life.Ended() {
+		return false
+	}
+	c.parts = nil
+	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock(), text: text})
+	return true
+}
+
+// backoff returns how long to wait after a number of attempts: twice as long each time, up to a
+// cap, and randomly shortened, so that calls that failed together are not retried together.
+func backoff(r *runtime.Retry, attempts int) time.Duration {
+	d, most := cmp.Or(r.Initial, DefaultRetryInitial), cmp.Or(r.Cap, DefaultRetryCap)
+	for i := 1; i < attempts && d < most; i++ {
+		d *= 2
+	}
+	d = min(d, most)
+	return d - rand.N(d/2+1)
+}
+
+// backOff waits. It reports false when the call has ended meanwhile.
+func (c *call) backOff(wait time.Duration) bool {
+	late := sched.NewEvent()
+	t := c.exec.sched.After(wait, func() { c.exec.sched.Fire(late) })
+	defer t.Stop()
+	return c.exec.sched.Wait(late, c.over(), nil) == sched.First
+}
+
+// restart begins the next attempt. It reports false when the call has ended.
+func (c *call) restart() bool {
+	if why := c.exec.workers.stop.Load(); why != 0 {
+		c.halted(why)
+		return false
+	}
+	d := c.attemptDeadline()
+	c.mu.Lock()
+	c.now = c.clock()
+	due := c.now.Add(d)
+	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
+		due = ends
+	}
+	if !c.beginAttempt(due) {
+		c.mu.Unlock()
+		return false
+	}
+	c.sealing = nil
+	c.running = &callContext{parent: c.work, call: c, attempt: c.life.Attempt(), due: due}
+	c.mu.Unlock()
+	c.worker.arm(due)
+	return true
+}
+
+// mayRetryTimeout reports whether a handler that runs past its deadline gets a grace. If the
+// handler returns within the grace, it is run again. c.mu is held.
+func (c *call) mayRetryTimeout() bool {
+	r := c.tool.spec.Retry
+	return r != nil && r.OnTimeout && c.tool.spec.Idempotent && c.life.Attempt() <= r.Max
+}
+
+// enterGrace ends an attempt whose deadline was over at a moment, but not the call, when the handler
+// may be run again. The handler has a grace in which to return. c.mu is held.
+func (c *call) enterGrace(at lifecycle.Moment, now time.Time) bool {
+	if at.Phase() != lifecycle.Running || !c.mayRetryTimeout() || !c.life.EnterGrace(at, now) {
+		return false
+	}
+	c.running.cancel(whyDeadline)
+	return true
+}

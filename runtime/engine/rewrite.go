@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+var errFurther = errors.New("a rewrite must leave alone what is as it wants it")
+
+// rewrite applies the rewrites of list to the text of arguments and decodes what comes out as
+// strictly as any input. What is not rewritten keeps its text, numbers to the last
+// digit, and what the text leaves out is still left to the defaults.
+func (c *call) rewrite(text []byte, of wire.Value, list []runtime.Rewrite) ([]byte, wire.Value, error) {
+	places, err := rewrites.Places(list)
+	if err != nil {
+		return nil, nil, err
+	}
+	defaults := encoded(of)
+	for i, rw := range list {
+		if _, violations := wire.ParseRaw(rw.Value, wire.Limits{Size: c.tool.spec.InputLimit()}); violations != nil {
+			return nil, nil, fmt.Errorf("rewrite %s: its value is no JSON: %s", rewrites.Name(&rw), violationList(violations))
+		}
+		if text, err = places[i].Put(text, rw.Value, defaults); err != nil {
+			return nil, nil, fmt.Errorf("rewrite %s: %w", rewrites.Name(&rw), err)
+		}
+	}
+	args, violations := c.tool.Decode(text)
+	if violations != nil {
+		return nil, nil, fmt.Errorf("the rewritten arguments are invalid: %s", violationList(violations))
+	}
+	return text, args, nil
+}
+
+// same reports whether two values are equal.
+func same(a, b wire.Value) bool {
+	x, err := wire.AppendCanonical(nil, a)
+	if err != nil {
+		return false
+	}
+	y, err := wire.AppendCanonical(nil, b)
+	return err == nil && bytes.Equal(x, y)
+}
+
+// encoded returns a value as JSON, nil when there is none. It does not check the
+// rules: a value that was decoded may have more members than its schema allows,
+// those that come from defaults.
+func encoded(v wire.Value) []byte {
+	if v == nil {
+		return nil
+	}
+	b, _ := wire.Append(nil, walk.Unruled{Of: v})
+	return b
+}
+
+// violationList joins violations to one text.
+func violationList(violations []wire.Violation) string {
+	texts := make([]string, len(violations))
+	for i, v := range violations {
+		texts[i] = v.String()
+	}
+	return strings.Join(texts, "; ")
+}

@@ -1,0 +1,130 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/engine"
+)
+
+func TestReminderComesBeforeExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newInbox(t, readTool(okRead, asking()))
+		r.run().Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		kinds := r.kinds("c1")
+		assert.Equal(t, []string{"approval.requested", "approval.expiring", "tool.denied"}, kinds[len(kinds)-3:])
+	})
+}
+
+func TestSensitiveArgumentsAreShownWhereTheDeclarationRevealsThem(t *testing.T) {
+	for _, reveal := range [][]string{nil, {"password"}} {
+		spec := &runtime.Spec{Name: "login", Consent: &runtime.Consent{Ask: runtime.ConsentAskAlways, Reveal: reveal}}
+		tool := runtime.NewTool(spec, &loginInputRule, func(context.Context, *loginInput) (*readOutput, error) { return &readOutput{}, nil })
+		r := newInbox(t, tool)
+		out := r.run().Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "login", `{"user":"u","password":"hunter22"}`))
+		q, _ := r.exec.Request(out.RequestID)
+		assert.NotContains(t, string(q.Args), "hunter22", "what is stored")
+		if reveal == nil {
+			assert.NotContains(t, string(q.Shown), "hunter22")
+		} else {
+			assert.Contains(t, string(q.Shown), "hunter22")
+		}
+	}
+}
+
+// TestTheMessageOfTheDeclarationIsRecorded: an approver in another process has the
+// records, and no declaration.
+func TestTheMessageOfTheDeclarationIsRecorded(t *testing.T) {
+	policy := decide(runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{ID: "big", Message: "it is big"}}})
+	tool := readTool(okRead, asking(func(c *runtime.Consent) { c.Ask, c.Message = runtime.ConsentAskPolicy, "Read {path}" }))
+	r := newRigWith(t, policy, []*runtime.Tool{tool}, engine.WithPendingRequests())
+	var asked *consent.Request
+	r.exec.NoteConsent(func(ev consent.Event) { asked = ev.Asked })
+	require.Equal(t, runtime.Pending, r.run().Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
+	require.NotNil(t, asked)
+	assert.Equal(t, "Read {path}", asked.Message)
+	assert.Equal(t, []consent.Reason{{Code: "big", Message: "it is big"}}, asked.Reasons)
+}
+
+func TestGrantsDieWithTheirRule(t *testing.T) {
+	policy := decide(runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{ID: "big", MaxCover: runtime.CoverTool}}})
+	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking(func(c *runtime.Consent) { c.Ask = 0 }))}, engine.WithPendingRequests())
+	turn := r.run().Turn(engine.TurnConfig{})
+	out := turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
+	a := yes("alice")
+	a.Grant = engine.GrantSession
+	require.Equal(t, engine.AnswerAccepted, r.exec.Decide(t.Context(), out.RequestID, a).Kind)
+	r.exec.RetireGrants(func(tool, rule string) bool { return tool == "file_read" && rule == "big" })
+	require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
+	r.exec.RetireGrants(func(string, string) bool { return false })
+	assert.Equal(t, runtime.Pending, turn.Execute(t.Context(), callOf("c3", "file_read", goodInput)).Kind)
+}
+
+func TestConsentOffLiftsQuestionsOnlyAndIsRecorded(t *testing.T) {
+	var answer runtime.Decision
+	policy := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) { return answer, nil })
+	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests())
+	turn := r.run().Turn(engine.TurnConfig{})
+	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), "admin", "an incident"))
+	events := r.sink.Events()
+	require.Len(t, events, 1)
+	assert.Equal(t, runtime.EventConsentOff, events[0].Kind)
+	assert.Equal(t, "admin", events[0].By)
+	require.Len(t, r.allFaults(), 1, "a warning")
+	for _, tc := range []struct {
+		d    runtime.Decision
+		want runtime.OutcomeKind
+	}{
+		{runtime.Decision{Effect: runtime.EffectAllow}, runtime.Completed},
+		{runtime.Decision{}, runtime.Denied},
+		{runtime.Decision{Effect: runtime.EffectAllow, Denials: []runtime.Denial{{Code: "never"}}}, runtime.Denied},
+	} {
+		answer = tc.d
+		assert.Equal(t, tc.want, turn.Execute(t.Context(), callOf("", "file_read", goodInput)).Kind)
+	}
+}
+
+func TestEditIsDecodedAndJudgedLikeAnyInput(t *testing.T) {
+	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+		d := runtime.Decision{Effect: runtime.EffectAllow}
+		if in.Args.(*readInput).Limit > 100 {
+			d = runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{ID: "big", Approvers: []string{"cfo"}}}}
+		}
+		return d, nil
+	})
+	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests())
+	out := r.run().Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
+	for edit, want := range map[string]string{
+		`{"path":"a.md","limit":0}`:   "invalid_input",
+		`{"path":"a.md"}`:             "invalid_input",
+		`{"path":"a.md","limit":500}`: "not_permitted",
+	} {
+		a := yes("alice")
+		a.Edit = []byte(edit)
+		res := r.exec.Decide(t.Context(), out.RequestID, a)
+		assert.Equal(t, engine.AnswerRejected, res.Kind)
+		assert.Equal(t, want, res.Reason.String(), edit)
+	}
+	a := yes("alice")
+	a.Edit = []byte(`{"path":"b.md","limit":3}`)
+	res := r.exec.Decide(t.Context(), out.RequestID, a)
+	require.Equal(t, engine.AnswerAccepted, res.Kind)
+	assert.Contains(t, string(res.Outcome.Output), "b.md")
+}
+
+func TestConsentIsAskedLastThoughNobodyCanBeAsked(t *testing.T) {
+	r := newRig(t, readTool(okRead), readTool(okRead, named("wire"), asking(), ruled(func(rs *runtime.Rules) {
+		rs.RequiresPreceding = []string{"file_read"}
+	})))
+	out := r.turn().Execute(t.Context(), callOf("c1", "wire", goodInput))
+	assert.Equal(t, []runtime.Reason{runtime.ReasonPrerequisiteMissing}, out.AllReasons)
+}

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+)
+
+// A note is the data of a transition beside its event and states.
+type note struct {
+	at      time.Time
+	kind    runtime.OutcomeKind // when the call ends, as are the next two; a pointer to the outcome would move it to the heap
+	reason  runtime.Reason
+	reasons []runtime.Reason
+	fault   *CallError     // for operators
+	text    string         // of fault, or of the cause of a refusal, without sensitive values
+	output  int            // bytes
+	answer  *consent.Event // to a request for consent
+	undo    *UndoResult    // of an undo that failed
+	edited  bool           // that answer edited the arguments
+	by      string
+	ends    bool // the call has its outcome now
+	session bool // the lock of the session is held: the entry takes the changes of its rule state
+}
+
+// transition takes the call to another state. No other function changes the state or emits the
+// event of a call. c.mu is held once other goroutines know the call, so transition calls no code of
+// a tool or a policy.
+func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
+	from := c.state
+	if c.invoked == (kind == runtime.EventInvoked) || !kind.Legal(from, to) {
+		c.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("%v is no legal event from %v to %v: this is a bug in the runtime", kind, from, to)))
+		return
+	}
+	c.state, c.invoked = to, true
+	if c.dry || !c.exec.told() {
+		return
+	}
+	c.exec.emitting.Lock()
+	defer c.exec.emitting.Unlock()
+	e := c.exec.next()
+	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
+	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.tool, c.id, c.run.session.id, c.run.id
+	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.life.Attempt()
+	e.Revision, e.Duration = c.revision, n.at.Sub(c.began)
+	e.InputBytes, e.OutputBytes = c.size, n.output
+	e.Outcome, e.Reason, e.AllReasons = n.kind, n.reason, n.reasons
+	if c.tool != nil {
+		e.ToolVersion = c.tool.spec.Version
+	}
+	if c.asked != nil {
+		e.RequestID = c.asked.id
+	}
+	if a := n.answer; a != nil {
+		e.By, e.Resolution, e.Rejection = a.By, a.Result.Resolution.String(), a.Result.Rejection.String()
+	}
+	if n.undo != nil {
+		e.Resolution, e.Rejection = n.undo.Kind.String(), n.undo.Reason.String()
+	}
+	if e.Err = n.text; n.fault != nil {
+		e.Stack = string(n.fault.Stack)
+	}
+	if c.exec.log.on() && !c.unrecorded {
+		c.entry = c.exec.log.add(c.recorded(e, n))
+		e.Seq = c.entry
+	}
+	if c.unrecorded {
+		last := e.Seq - 1
+		defer func() { c.exec.event.Seq = last }()
+		e.Seq = 0
+	}
+	c.exec.deliver()
+}
+
+// tells returns the text that the event of an outcome has for operators. It may run code of the
+// tool: no lock is held, and the timer can still end the call.
+func (c *call) tells(out *runtime.Outcome, fault *CallError) string {
+	if fault == nil && len(out.Violations)+len(out.Denials) == 0 {
+		return ""
+	}
+	return c.tellsSlow(out, fault)
+}
+
+// tellsSlow is tells when there is a fault, a violation or a denial.
+func (c *call) tellsSlow(out *runtime.Outcome, fault *CallError) string {
+	switch {
+	case c.dry || !c.exec.told():
+		return ""
+	case fault != nil:
+		return c.redactText(fault.text())
+	}
+	return c.redactText(explain(out))
+}
+
+// told reports whether there is a sink or a journal for events.
+func (e *Executor) told() bool { return len(e.sinks) > 0 || e.log.on() }
+
+// next returns the next event, which has only its number yet. All events share one piece of memory.
+// e.emitting is held.
+func (e *Executor) next() *runtime.Event {
+	e.event = runtime.Event{Seq: e.event.Seq + 1}
+	return &e.event
+}
+
+// emit passes an event that is no transition of a call to the sinks.
+func (e *Executor) emit(ev *runtime.Event) {
+	e.emitting.Lock()
+	defer e.emitting.Unlock()
+	next := e.next()
+	ev.Seq = next.Seq
+	*next = *ev
+	e.deliver()
+}
+
+// deliver passes the event to the sinks. e.emitting is held.
+func (e *Executor) deliver() {
+	for _, q := range e.sinks {
+		q.emit(&e.event)
+	}
+}

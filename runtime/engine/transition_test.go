@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// TestTransitionFollowsTheTable tries random events on a call. The state changes and
+// the event is emitted exactly when the table allows it.
+func TestTransitionFollowsTheTable(t *testing.T) {
+	seed := rand.Uint64()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for range 2000 {
+		var sink runtime.MemorySink
+		var faults atomic.Int64
+		e := &Executor{sinks: []*sinkQueue{{}}, onError: func(*CallError) { faults.Add(1) }, engine: new(rules.Engine)}
+		e.sinks[0].open(e, &sink)
+		e.openFaults()
+		c := &call{exec: e, run: &Run{session: &Session{exec: e}}, record: &callRecord{}}
+		state, events, refused := runtime.StateDeclared, 0, 0
+		for range 40 {
+			kind, to := runtime.EventKind(rng.IntN(int(runtime.EventSinkDropped)+1)), runtime.State(rng.IntN(int(runtime.StateRolledBack)+1))
+			if events == 0 && rng.IntN(2) == 0 {
+				kind, to = runtime.EventInvoked, runtime.StateDeclared
+			}
+			ok := kind.Legal(state, to) && (kind == runtime.EventInvoked) == (events == 0)
+			c.transition(kind, to, &note{at: time.Time{}})
+			if ok {
+				state = to
+				events++
+			} else {
+				refused++
+			}
+			require.Equal(t, state, c.state, "seed %d", seed)
+			require.Len(t, sink.Events(), events, "seed %d", seed)
+			require.NoError(t, e.Flush(t.Context()))
+			require.EqualValues(t, refused, faults.Load(), "seed %d", seed)
+		}
+		last := runtime.StateDeclared
+		for _, ev := range sink.Events() {
+			require.Equal(t, last, ev.From)
+			last = ev.To
+		}
+	}
+}

@@ -1,0 +1,368 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// An undo handler runs like the handler of a call (SEMANTICS section 6.4): with a deadline, under a
+// fence, in one transaction over the participants.
+
+var (
+	errUndoCancelled = errors.New("the context of the undo ended")
+	errUndoHalted    = errors.New("the executor was shut down, or lost its journal, while the undo handler ran")
+)
+
+// causeOfUndo holds the causes that end an undo handler from outside.
+var causeOfUndo = map[UndoReason]lifecycle.Cause{
+	UndoTimedOut: lifecycle.ByTimer, UndoCancelled: lifecycle.ByCaller, UndoUnrecorded: lifecycle.ByLease,
+}
+
+// An undoAttempt is one run of an undo handler.
+type undoAttempt struct {
+	of   *call // the call that is undone
+	call *call // the call of the handler's context
+	by   string
+	late *sched.Event // fires when the attempt is ended from outside
+
+	why     UndoReason // of the end from outside; guarded by call.mu, as are the fields below
+	decided bool       // to commit
+	ended   bool       // the goroutine of the handler has ended
+	left    bool       // by its caller, while a decided commit continued
+}
+
+// undoAttempts are the undo handlers that run. They end with the executor, or with its ownership of
+// the journal.
+type undoAttempts struct {
+	mu      sync.Mutex
+	running map[*undoAttempt]struct{}
+	halted  bool
+}
+
+// add adds an attempt. It reports false when no attempt may begin any more.
+func (l *undoAttempts) add(a *undoAttempt) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.halted {
+		return false
+	}
+	if l.running == nil {
+		l.running = map[*undoAttempt]struct{}{}
+	}
+	l.running[a] = struct{}{}
+	return true
+}
+
+// remove removes an attempt that has ended.
+func (l *undoAttempts) remove(a *undoAttempt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.running, a)
+}
+
+// all returns the attempts that run.
+func (l *undoAttempts) all() (list []*undoAttempt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for a := range l.running {
+		list = append(list, a)
+	}
+	return list
+}
+
+// abort cancels all undo handlers, because the executor is shutting down.
+func (l *undoAttempts) abort() {
+	for _, a := range l.all() {
+		a.call.mu.Lock()
+		a.call.life.Abort()
+		a.call.running.cancel(whyCanceled)
+		a.call.mu.Unlock()
+	}
+}
+
+// halt ends all attempts without recording them. The next recovery settles what they did.
+func (l *undoAttempts) halt() {
+	l.mu.Lock()
+	l.halted = true
+	l.mu.Unlock()
+	for _, a := range l.all() {
+		a.end(UndoUnrecorded, whyCanceled)
+	}
+}
+
+// undoAttempt returns an attempt to undo c. The call of the attempt shares the record of c and the
+// key of its effect. It is never admitted, and is not in the rule state.
+func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
+	now := c.exec.sched.Now()
+	u := &call{
+		exec: c.exec, run: c.run, turn: c.turn, ctx: ctx, work: ctx, record: c.record, id: c.id, began: now, now: now,
+		tool: c.tool, index: c.index, final: c.final, metadata: c.metadata, effect: c.effect, revision: c.revision,
+		state: runtime.StateExecuting, undoing: true,
+	}
+	u.running = &u.handlerCtx
+	u.life.Undo(c.life.Attempt(), now.Add(deadlineOf(c.tool.spec)))
+	u.running.parent, u.running.call, u.running.attempt = ctx, u, u.life.Attempt()
+	u.running.due = u.life.Due()
+	return &undoAttempt{of: c, call: u, by: by, late: sched.NewEvent()}
+}
+
+// run calls the undo handler and commits what it did. The intent is durable before the handler
+// starts.
+func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
+	u, e := a.call, a.call.exec
+	if !e.undos.add(a) {
+		return &undoFault{why: UndoUnrecorded, err: errUndoHalted}
+	}
+	defer e.undos.remove(a)
+	if err := a.record(&journal.Record{Kind: journal.KindUndoStarted}, e.log.flush); err != nil {
+		return &undoFault{why: UndoUnrecorded, err: err}
+	}
+	timer := e.sched.After(deadlineOf(u.tool.spec), func() { a.end(UndoTimedOut, whyDeadline) })
+	defer timer.Stop()
+	done := sched.NewEvent()
+	result := make(chan *undoFault, 1)
+	e.sched.Busy(1)
+	go func() {
+		defer e.sched.Busy(-1)
+		defer e.sched.Fire(done)
+		if fault := a.runHandler(handler); !a.deliver(fault, result) {
+			a.of.concludeUndo(a.by, fault)
+		}
+	}()
+	if e.sched.Wait(done, a.late, u.ctx.Done()) == sched.Done {
+		a.end(UndoCancelled, whyCanceled)
+	}
+	return a.finish(done, result)
+}
+
+// runHandler calls the undo handler and commits.
+func (a *undoAttempt) runHandler(handler func(context.Context) error) *undoFault {
+	err := guard(func() error { return handler(a.call.running) })
+	switch in := a.returned(); {
+	case !in:
+		return nil // finish returns the fault
+	case err == nil:
+		return a.commit()
+	case errors.Is(err, runtime.ErrDrift):
+		return &undoFault{why: UndoDrift, err: err}
+	case a.call.isAborted() && errors.Is(err, context.Canceled):
+		return &undoFault{why: UndoCancelled, err: err}
+	}
+	return &undoFault{why: UndoHandlerError, err: err}
+}
+
+// returned records that the handler has returned. It reports whether the handler returned in time,
+// by the clock. If so, the attempt can no longer be ended from outside.
+func (a *undoAttempt) returned() bool {
+	u := a.call
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := u.clock()
+	switch late := u.life.Return(now, time.Time{}, false); {
+	case u.life.Ended():
+		return false
+	case late:
+		u.life.TryEnd(lifecycle.ByTimer, lifecycle.Moment{}, now)
+		a.why = UndoTimedOut
+		u.running.cancel(whyDeadline)
+		return false
+	}
+	return u.life.Commit(now, 0, 0, time.Time{})
+}
+
+// commit commits what the handler did through participants.
+func (a *undoAttempt) commit() *undoFault {
+	u := a.call
+	u.mu.Lock()
+	u.sealing = sched.NewEvent()
+	drained := u.shutFence()
+	u.mu.Unlock()
+	defer u.letGoOfParts()
+	failed := func(err error) *undoFault { return &undoFault{why: UndoCommitFailed, err: err} }
+	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
+		return failed(errWriting)
+	}
+	u.mu.Lock()
+	parts := slices.DeleteFunc(slices.Clone(u.parts), func(b *begun) bool { return b.part == nil })
+	u.mu.Unlock()
+	seals, err := u.seal(parts)
+	switch {
+	case err != nil:
+		return failed(err)
+	case len(seals) == 0: // nothing was changed: there is no decision to record
+		u.commitAll(parts)
+		return nil
+	}
+	if err := a.decide(seals); err != nil {
+		return &undoFault{why: UndoUnrecorded, err: err}
+	}
+	if err := u.commitForeign(parts); errors.Is(err, runtime.ErrMaybeCommitted) {
+		return &undoFault{why: UndoUnknown, err: err}
+	} else if err != nil {
+		return failed(err)
+	}
+	u.commitAll(parts)
+	return nil
+}
+
+// decide records the decision to commit, and returns when it is durable. From then on recovery
+// commits what the handler did.
+func (a *undoAttempt) decide(seals []journal.Seal) error {
+	u := a.call
+	u.mu.Lock()
+	ended := u.life.Ended()
+	a.decided = !ended
+	u.mu.Unlock()
+	if ended {
+		return errCommitting
+	}
+	r := &journal.Record{Kind: journal.KindUndoDecided, Sealed: seals}
+	s := u.run.session
+	s.mu.Lock()
+	if ev, err := s.state.Undoing(s.exec.instant(u.clock()), u.id); err == nil {
+		r.Undoes = &ev
+	}
+	s.mu.Unlock()
+	return a.record(r, u.exec.log.flushPatiently)
+}
+
+// record adds an entry about the undo, and returns when flush has made it durable.
+func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error {
+	c, l := a.of, &a.of.exec.log
+	if !l.on() {
+		return nil
+	}
+	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = plain(c.exec.sched.Now()), c.run.session.id, c.run.id, c.id, c.record.tool, a.by
+	c.mu.Lock()
+	c.entry = l.note(r)
+	position := c.entry
+	c.mu.Unlock()
+	return flush(position)
+}
+
+// end ends the attempt from outside, unless its handler has returned.
+func (a *undoAttempt) end(why UndoReason, cause uint32) {
+	u := a.call
+	u.mu.Lock()
+	if !u.life.TryEnd(causeOfUndo[why], lifecycle.Moment{}, u.clock()) {
+		ended := u.life.Ended()
+		u.mu.Unlock()
+		if !ended { // the handler has returned, and the commit has a grace period: the journal may be full
+			u.exec.sched.Fire(a.late)
+		}
+		return
+	}
+	a.why = why
+	u.running.cancel(cause)
+	u.mu.Unlock()
+	u.exec.sched.Fire(a.late)
+}
+
+// finish returns the result of the attempt, and rolls back what must not be committed. A commit has
+// a grace period.
+func (a *undoAttempt) finish(done *sched.Event, result <-chan *undoFault) *undoFault {
+	u := a.call
+	u.mu.Lock()
+	ended := u.life.Ended()
+	u.mu.Unlock()
+	var fault *undoFault
+	switch {
+	case ended:
+		fault = a.stopped()
+	case !u.exec.sched.WaitFor(done, grace) && a.leave():
+		return &undoFault{why: UndoUnknown, err: errCommitting, pending: true}
+	default:
+		fault = a.receive(result)
+	}
+	if fault == nil || fault.why == UndoUnknown || fault.why == UndoUnrecorded { // recovery settles the last two
+		return fault
+	}
+	u.mu.Lock()
+	by := lifecycle.ByWorker
+	if u.life.Committing() {
+		by = lifecycle.ByReturn
+	}
+	u.life.TryEnd(by, lifecycle.Moment{}, u.clock())
+	u.running.cancel(whyCanceled)
+	drained := u.shutFence()
+	u.mu.Unlock()
+	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
+		fault.kept = true
+	}
+	fault.kept = !u.rollback() || fault.kept
+	return fault
+}
+
+// deliver passes the result of the attempt to the caller. It reports false when the caller has
+// left; the goroutine of the handler then concludes the undo.
+func (a *undoAttempt) deliver(fault *undoFault, result chan<- *undoFault) bool {
+	a.call.mu.Lock()
+	defer a.call.mu.Unlock()
+	a.ended = true
+	if !a.left {
+		result <- fault
+	}
+	return !a.left
+}
+
+// receive returns the result from the goroutine of the handler, which has ended or was kept from
+// committing.
+func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
+	a.call.mu.Lock()
+	ended := a.call.life.Ended()
+	a.call.mu.Unlock()
+	if ended {
+		return a.stopped()
+	}
+	select {
+	case fault := <-result:
+		return fault
+	default:
+		return &undoFault{why: UndoHandlerError, err: errExited}
+	}
+}
+
+// leave reports whether the caller leaves a commit that has not ended in time, because it was
+// decided. It prevents a commit that was not decided.
+func (a *undoAttempt) leave() bool {
+	u := a.call
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case a.ended: // it has ended just now
+	case a.decided:
+		a.left = true
+	default:
+		u.life.TryEnd(lifecycle.ByTimer, u.life.Moment(), u.clock())
+		a.why = UndoCommitFailed
+	}
+	return a.left
+}
+
+// stopped returns why the attempt was ended from outside.
+func (a *undoAttempt) stopped() *undoFault {
+	u := a.call
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	fault := &undoFault{why: a.why}
+	switch a.why {
+	case UndoTimedOut:
+		fault.err = fmt.Errorf("the undo handler did not finish within %s", limit(deadlineOf(u.tool.spec)))
+	case UndoCancelled:
+		fault.err = errUndoCancelled
+	case UndoCommitFailed:
+		fault.err = errCommitting
+	default:
+		fault.err = errUndoHalted
+	}
+	return fault
+}

@@ -1,0 +1,98 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// dryRig makes calls of which some can be undone:
+//
+//	c1 put a.md   c2 put b.md   c3 send a.md   c4 file_read a.md   c5 put a.md
+func dryRig(t *testing.T, j *journal.Memory, l *ledgerOfWrites) *rig {
+	r := undoRig(t, j, l, nil, restoreTool(l, nil), readTool(okRead), readTool(okRead, named("send"), writes))
+	if _, open := r.sessionAgain().Run("r"); open {
+		return r
+	}
+	turn := r.turn()
+	for _, c := range []runtime.Call{
+		callOf("c1", "put", `{"path":"a.md","limit":1}`), callOf("c2", "put", `{"path":"b.md","limit":2}`),
+		callOf("c3", "send", `{"path":"a.md","limit":2}`), callOf("c4", "file_read", `{"path":"a.md","limit":1}`),
+		callOf("c5", "put", `{"path":"a.md","limit":3}`),
+	} {
+		require.Equal(t, runtime.Completed, turn.Execute(t.Context(), c).Kind)
+	}
+	return r
+}
+
+// TestDryUndo: a dry run reports what an undo would do, changes nothing, and names
+// later calls that share something; before a restart and after it.
+func TestDryUndo(t *testing.T) {
+	var j journal.Memory
+	l := &ledgerOfWrites{}
+	r := dryRig(t, &j, l)
+	for range 2 {
+		entries, stands := len(journalKinds(t, &j)), len(l.stands)
+		s := r.sessionAgain()
+		one := s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true})
+		assert.Equal(t, engine.UndoResult{Kind: engine.UndoOK, Calls: []engine.UndoneCall{{
+			CallID: "c1", Tool: "put", Kind: engine.UndoOK,
+			Later: []engine.LaterCall{{"c3", "send", []string{"/path"}}, {"c5", "put", []string{"/path"}}},
+		}}}, one)
+		all := s.Undo(t.Context(), engine.UndoRequest{RunID: "r", DryRun: true})
+		assert.Equal(t, []string{"c5", "c2", "c1"}, all.Undone)
+		assert.Equal(t, []string{"c4"}, all.Reads)
+		assert.Equal(t, []string{"c3"}, all.NotUndoable)
+		assert.Empty(t, all.Calls[0].Later, "c5 is the last")
+		assert.Equal(t, []engine.LaterCall{{"c3", "send", []string{"/limit"}}}, all.Calls[3].Later)
+		assert.Equal(t, []engine.LaterCall{{"c3", "send", []string{"/path"}}}, all.Calls[4].Later, "c5 is undone before c1")
+		require.NoError(t, r.exec.Flush(t.Context()))
+		assert.Len(t, journalKinds(t, &j), entries, "nothing is recorded")
+		assert.Len(t, l.stands, stands, "nothing is done")
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		r = dryRig(t, &j, l)
+	}
+	assert.Equal(t, engine.UndoOK, r.undoOf("c5").Kind)
+	s := r.sessionAgain()
+	one := s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true})
+	assert.Equal(t, []engine.LaterCall{{"c3", "send", []string{"/path"}}}, one.Calls[0].Later, "what was undone touches nothing")
+	assert.Equal(t, engine.UndoAlreadyUndone, s.Undo(t.Context(), engine.UndoRequest{CallID: "c5", DryRun: true}).Reason)
+	assert.Equal(t, engine.UndoNotUndoable, s.Undo(t.Context(), engine.UndoRequest{CallID: "c3", DryRun: true}).Reason)
+}
+
+// TestDryUndoAsksThePolicy: a call whose undo the policy denies would not be undone.
+func TestDryUndoAsksThePolicy(t *testing.T) {
+	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+		if in.Undo {
+			return runtime.Decision{Denials: []runtime.Denial{{Code: "frozen"}}}, nil
+		}
+		return runtime.Decision{Effect: runtime.EffectAllow}, nil
+	})
+	l := &ledgerOfWrites{}
+	r := newRigWith(t, policy, []*runtime.Tool{restoreTool(l, nil)}, engine.WithParticipant("ledger", l), engine.WithJournal(new(journal.Memory)))
+	r.recover()
+	out := r.turn().Execute(t.Context(), callOf("c1", "put", goodInput))
+	require.Equal(t, runtime.Completed, out.Kind)
+	res := r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true})
+	assert.Equal(t, engine.UndoDenied, res.Reason)
+	assert.Contains(t, res.Err, "frozen")
+	assert.Empty(t, res.Calls[0].Later)
+}
+
+// TestDryUndoNamesGroups: calls of one exclusive group share that group.
+func TestDryUndoNamesGroups(t *testing.T) {
+	grouped := func(s *runtime.Spec) { writes(s); s.Rules.ExclusiveGroups = []string{"g"} }
+	l := &ledgerOfWrites{}
+	r := undoRig(t, new(journal.Memory), l, nil, restoreTool(l, nil, grouped))
+	turn := r.turn()
+	require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c1", "put", `{"path":"a.md","limit":1}`)).Kind)
+	require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "put", `{"path":"b.md","limit":2}`)).Kind)
+	res := r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true})
+	assert.Equal(t, []engine.LaterCall{{"c2", "put", []string{"group g"}}}, res.Calls[0].Later)
+}

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/bind"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// The arguments of an undo handler (the arguments of the call, the prepared state and the output)
+// are in memory, or in the journal when the call belongs to an earlier process. Without the first
+// two the call cannot be undone.
+
+var (
+	errNoState   = errors.New("nothing was prepared for the undo: the call may have been made when the tool declared none")
+	errPreparing = errors.New("what the undo needs is still being prepared")
+	errNoValue   = errors.New("it was erased")
+	errNoTool    = errors.New("the undo cannot be tried any more: the tool is not registered, or declares no undo")
+	errNoDecode  = errors.New("the tool has nothing that decodes it: give it WithUndo")
+)
+
+// prepareUndo has the tool prepare the state that an undo of the call will need, and stores it. It
+// does so once per call, because a second attempt may find what the first attempt has changed.
+func (c *call) prepareUndo() error {
+	if c.tool.hooks.Prepare == nil || c.isPrepared {
+		return nil
+	}
+	return c.prepareState()
+}
+
+// prepareState is prepareUndo for a tool with a prepare handler.
+func (c *call) prepareState() error {
+	state, err := c.tool.hooks.Prepare(c.running, c.final)
+	if err == nil {
+		err = storable(state)
+	}
+	if err == nil {
+		c.prepare(state)
+	}
+	return err
+}
+
+// storable returns an error when a prepared state could not be decoded again. Such a call does not
+// start, because it could not be undone. The error names the places and no values, because the
+// model may see it too.
+func storable(state wire.Value) error {
+	if state == nil {
+		return nil
+	}
+	_, violations, err := wire.AppendWithin(nil, state, math.MaxInt, maxDepth)
+	switch {
+	case err != nil:
+		return fmt.Errorf("what was prepared for undo cannot be stored: %w", err)
+	case violations != nil:
+		return fmt.Errorf("what was prepared for undo is invalid: %s", violationList(unvalued(violations)))
+	}
+	return nil
+}
+
+// recallUndo restores the arguments of an undo of the call, or the reason why the call cannot be
+// undone any more. It decodes no values that no undo will need.
+func (c *call) recallUndo(r *foldedCall) {
+	c.isPrepared = r.isPrepared
+	if r.attempt == 0 || r.undone {
+		return
+	}
+	if out := r.outcome; out != nil {
+		if out.Kind == runtime.Failed || c.undoable() && !c.exec.sched.Now().Before(r.ended.Add(ruleTool(c.tool.spec).Undo)) {
+			return
+		}
+	}
+	if c.record.undo.lost = c.recallState(r); c.record.undo.lost == nil {
+		c.recallOutput(r)
+	}
+}
+
+// undoable reports whether the present declaration of the tool has undo.
+func (c *call) undoable() bool { return c.tool != nil && c.tool.spec.Undo != nil }
+
+// recallState decodes the state that was prepared. The error says why the call cannot be undone any
+// more.
+func (c *call) recallState(r *foldedCall) (err error) {
+	switch {
+	case !c.undoable():
+		if r.stored {
+			return errNoTool
+		}
+		return nil
+	case r.lost != "":
+		return fmt.Errorf("the undo needs values that could not be recorded: %s", r.lost)
+	case c.final == nil:
+		text := r.args
+		if r.rewritten {
+			text = r.final
+		}
+		_, err = recallValue(c.tool.hooks.Decode, text)
+		return fmt.Errorf("the undo needs the arguments, which cannot be had any more: %w", err)
+	case !r.isPrepared && c.tool.hooks.Prepare != nil:
+		if r.pin != c.tool.spec.Pin || r.outcome != nil && r.outcome.Kind == runtime.Completed {
+			return errNoState
+		}
+		return nil // its handler was not released
+	case !r.stored:
+		return nil
+	}
+	if c.prepared, err = recallValue(c.tool.hooks.DecodeState, r.prepared); err != nil {
+		return fmt.Errorf("the undo needs the state that was prepared for it, which cannot be had any more: %w", err)
+	}
+	return nil
+}
+
+// recallOutput decodes the output, unless it differs from what the handler returned: the undo
+// handler works without it. The output of a call whose commit was decided is known before the call
+// has its outcome.
+func (c *call) recallOutput(r *foldedCall) {
+	out := r.outcome
+	if out == nil {
+		out = r.decided
+	}
+	if out == nil || !c.undoable() {
+		return
+	}
+	if redacts(out.Obligations) {
+		return
+	}
+	if v, err := recallValue(c.tool.hooks.DecodeOutput, out.Output); err == nil {
+		c.outputs = v
+	}
+}
+
+// redacts reports whether an answered output differs from the one that the handler returned.
+func redacts(list []runtime.Obligation) bool {
+	return slices.ContainsFunc(list, func(o runtime.Obligation) bool { return o.Code == obligationRedact })
+}
+
+// recallValue decodes a recorded value. The value was valid when it was recorded, but the tool may
+// have changed since, and its code may panic. No text is too large: its size was checked before it
+// was stored.
+func recallValue(decode bind.Decoder, text []byte) (v wire.Value, err error) {
+	switch {
+	case text == nil:
+		return nil, errNoValue
+	case decode == nil:
+		return nil, errNoDecode
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			v, err = nil, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	v, violations := decode(text, wire.Limits{Size: max(len(text), 1), Depth: maxDepth, Number: max(len(text), 1), AnyNumber: true})
+	if violations != nil {
+		return nil, fmt.Errorf("it does not fit the declaration of now: %s", violationList(violations))
+	}
+	return v, nil
+}
+
+// tellLost reports to the error handler why a call cannot be undone any more, if why is
+// UndoNotUndoable for that reason. It returns a text without values.
+func (s *Session) tellLost(r *callRecord, why UndoReason) string {
+	if why != UndoNotUndoable || r.undo.lost == nil {
+		return ""
+	}
+	s.exec.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: s.id, RunID: r.run.id, Err: r.undo.lost})
+	return "what the undo needs cannot be had any more: the error handler was told why"
+}

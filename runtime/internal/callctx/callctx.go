@@ -1,0 +1,42 @@
+// Package callctx connects the context that a handler gets with the attempt that it runs in.
+//
+// The engine puts a Handle into the context under Key. Package runtime takes it out again: it is
+// what FromContext, Commit and PartOf work on. The types of package runtime are type parameters
+// here, because package runtime imports this one.
+package callctx
+
+import (
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// Key is the key of the Handle in the context of an attempt.
+type Key struct{}
+
+// A Handle is one attempt of a call, or of its undo. Its methods are safe for concurrent use.
+type Handle[Participant, Part any] interface {
+	// Info describes the call.
+	Info() Info
+
+	// Commit runs effect under the fence of the attempt.
+	Commit(effect func() error) error
+
+	// Part returns the part of the attempt at p. write says that the handler is about to write.
+	Part(p Participant, write bool) (Part, error)
+}
+
+// Info describes an attempt to its handler. runtime.CallInfo has the same fields with their
+// meaning.
+type Info struct {
+	ID, Tool, Session, Run     string
+	Agent, Principal, Behavior string
+	Attempt                    int
+	Undo                       bool
+	Fence                      uint64
+	Metadata                   map[string]string
+
+	Effect   rules.Digest // of the members that the tool declares; zero: it declares none
+	Deadline time.Time
+	Now      func() time.Time // tells the time of the deadline; nil: time.Now
+}

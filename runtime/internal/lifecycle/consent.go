@@ -1,0 +1,85 @@
+package lifecycle
+
+import "time"
+
+// Ask lets the call wait for consent. Its worker leaves it by Park.
+func (c *Call) Ask() bool {
+	if c.attempt > 0 || !c.step(set(Admitting), Waiting, time.Time{}) {
+		return false
+	}
+	c.away, c.approved = false, false
+	return true
+}
+
+// Rewait lets a restored call wait on for consent. It may have been approved before
+// (SEMANTICS 6.7).
+func (c *Call) Rewait(approved bool) bool {
+	if c.attempt > 0 || !c.away || !c.step(set(Idle), Waiting, time.Time{}) {
+		return false
+	}
+	c.approved = approved
+	return true
+}
+
+// Waits reports whether the call waits for consent, approved or not.
+func (c *Call) Waits() bool { return c.cause == NotEnded && c.phase == Waiting }
+
+// Undecided reports whether the call waits for consent and was not approved.
+func (c *Call) Undecided() bool { return c.Waits() && !c.approved }
+
+// Parks reports whether the worker has a call that waits for consent, or ended while it did, and
+// has to leave it by Park.
+func (c *Call) Parks() bool { return c.phase == Waiting && !c.away }
+
+// Park records that the worker has left a call that waits for consent. It reports whether the call
+// was approved meanwhile, so that the worker has to Resume it. Of Park and Approve, which may come
+// in either order, only the later one reports true: an approval is of single use (SEMANTICS 5.2.2).
+func (c *Call) Park() (resume bool) {
+	if !c.Parks() {
+		return false
+	}
+	c.away = true
+	return c.approved && c.cause == NotEnded
+}
+
+// Approve records that the call was approved. It reports whether its worker has left it, so that
+// the approver's goroutine has to Resume it.
+func (c *Call) Approve() (resume bool) {
+	if !c.Undecided() {
+		return false
+	}
+	c.approved = true
+	return c.away
+}
+
+// Resume gives a call that was approved to a worker, which has it judged again (SEMANTICS 5.7.2).
+func (c *Call) Resume(due time.Time) bool {
+	return c.approved && c.away && c.step(set(Waiting), Preparing, due)
+}
+
+// StartAlone records that no caller waits for the outcome of a new call.
+func (c *Call) StartAlone() {
+	if c.audience == attended {
+		c.audience = alone
+	}
+}
+
+// Detach records that the caller of a call that waits for consent gets the outcome pending. It
+// reports false when the call does not wait any more: the caller then waits for its outcome. A
+// detached call does not end with the turn that it was made in.
+func (c *Call) Detach() bool {
+	if !c.Undecided() {
+		return false
+	}
+	c.audience = detached
+	return true
+}
+
+// Alone reports whether the call was made without a caller, or by an earlier process.
+func (c *Call) Alone() bool { return c.audience == alone }
+
+// Detached reports whether the call left its turn.
+func (c *Call) Detached() bool { return c.audience == detached }
+
+// Unattended reports whether no caller waits for the outcome, which observers are told of then.
+func (c *Call) Unattended() bool { return c.audience != attended }
