@@ -15,10 +15,10 @@ type Dir struct {
 	FS   fs.FS
 }
 
-// Join returns several policy directories as one, for Load, Reload, WatchFS,
-// Check, Inspect and Test:
+// Join returns several policy directories as one, for lint.Check and for Load, Reload, WatchFS,
+// Inspect and Test of package opa:
 //
-//	rules := opa.Join(opa.Dir{FS: os.DirFS("shop/policy")}, opa.Dir{Name: "org", FS: os.DirFS("/etc/acme/policies")})
+//	rules := policies.Join(policies.Dir{FS: os.DirFS("shop/policy")}, policies.Dir{Name: "org", FS: os.DirFS("/etc/acme/policies")})
 //	policy, err := opa.Load(rules, reg)
 //
 // The files of all directories together are the policies, as the files of one directory

@@ -63,20 +63,6 @@ func TestStaleJoinedDirectories(t *testing.T) {
 	assert.ErrorContains(t, err, `shop/policy/ambit_gen/data.json: the tool "file_read" was declared anew`)
 }
 
-// A joined file system opens what an error or a decision names.
-func TestOpenJoinedDirectories(t *testing.T) {
-	joined := policies.Join(policies.Dir{FS: regotest.Folder("o.rego", "own")}, policies.Dir{Name: "../org", FS: regotest.Folder("a/o.rego", "shared")}, policies.Dir{Name: "none"})
-	for name, want := range map[string]string{"o.rego": "own", "../org/a/o.rego": "shared"} {
-		got, err := fs.ReadFile(joined, name)
-		require.NoError(t, err, name)
-		assert.Equal(t, want, string(got))
-	}
-	for _, name := range []string{"a/o.rego", "../org/o.rego", "../org/../o.rego", "../org", "none/o.rego", ""} {
-		_, err := joined.Open(name)
-		assert.ErrorIs(t, err, fs.ErrNotExist, name)
-	}
-}
-
 // Tests of all directories run against all of them.
 func TestTestsOfJoinedDirectories(t *testing.T) {
 	own := policies.Dir{Name: "own", FS: regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy), "o_test.rego", passingTest)}
