@@ -163,7 +163,7 @@ func (c *call) committedLate(e *result) bool {
 		return false
 	}
 	c.exec.wait(over, nil, nil)
-	if c.run.session.claim(c.record) != ResolveOK {
+	if c.run.session.claim(c.record) != "" {
 		return false
 	}
 	out := e.outcome
