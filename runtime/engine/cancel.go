@@ -37,7 +37,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
 		c.mu.Lock()
 		over := c.over()
 		c.mu.Unlock()
-		s.exec.wait(over, nil, orBackground(ctx).Done())
+		s.exec.sched.Wait(over, nil, orBackground(ctx).Done())
 		return because(CodeAlreadyEnded)
 	}
 	if err := c.durable(); err != nil {
@@ -48,7 +48,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
 
 // ended reports whether the call of r has its outcome.
 func (r *callRecord) ended() bool {
-	return r.first.happened() && (r.final == nil || r.final.happened())
+	return r.first.Fired() && (r.final == nil || r.final.Fired())
 }
 
 // Cancel is Session.Cancel for a caller that has only the id of the session. It needs a

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -89,7 +88,7 @@ func (c *call) known(out *runtime.Outcome, to runtime.State, by string) {
 	defer c.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.exec.now()
+	now := s.exec.sched.Now()
 	was := c.record.outcome()
 	c.complete(out, now, true)
 	out.Duration, out.RequestID = now.Sub(c.began), was.RequestID
@@ -134,7 +133,7 @@ func (e *Executor) reconcile(ctx context.Context, m *fold) {
 				}
 			}
 		}
-		if e.waiter != nil { // the simulation counts waiting goroutines
+		if e.sched.Counts() { // the simulation counts waiting goroutines
 			work()
 			continue
 		}

@@ -51,7 +51,7 @@ func (e *Executor) Recover(ctx context.Context) error {
 	}
 	e.log.begin(m.last)
 	e.lease.hold(e)
-	e.log.writeOwner(e.now(), &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum})
+	e.log.writeOwner(e.sched.Now(), &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum})
 	if err = e.restore(ctx, m); err == nil {
 		err = e.log.flushAll()
 	}

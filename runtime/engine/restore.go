@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -52,7 +52,7 @@ func (e *Executor) restore(ctx context.Context, m *fold) error {
 	e.approvals.mu.Lock()
 	e.approvals.arm()
 	e.approvals.mu.Unlock()
-	stale := e.now().Sub(m.beat) > DefaultStale
+	stale := e.sched.Now().Sub(m.beat) > DefaultStale
 	for _, o := range undos {
 		o.call.settleInterruptedUndo(ctx, o.of.undo, o.left)
 	}
@@ -77,7 +77,7 @@ func (e *Executor) restoreCall(r *foldedCall) *call {
 	rec.undo.done = r.undone
 	if r.outcome != nil {
 		rec.keep(r.outcome)
-		e.fire(&rec.first)
+		e.sched.Fire(&rec.first)
 		if r.attempt > 0 && !r.undone && !r.outcome.RolledBack {
 			rec.undo.ended = r.ended
 			c := e.callOf(r, rec)
@@ -124,13 +124,12 @@ func (e *Executor) callOf(r *foldedCall, rec *callRecord) *call {
 	ctx := e.contextOf(s.id, r.id)
 	c := &call{
 		exec: e, run: run, turn: &Turn{run: run, ends: r.turnEnds, limit: r.turnCap, minimum: e.minimum}, ctx: ctx, work: ctx,
-		record: rec, id: r.id, began: r.began, now: e.now(), size: len(r.args), heartbeat: r.heartbeat,
-		revision: r.revision, metadata: r.metadata, attempt: r.attempt, epoch: r.epoch, obligations: r.obligations, state: r.state, invoked: true,
+		record: rec, id: r.id, began: r.began, now: e.sched.Now(), size: len(r.args), heartbeat: r.heartbeat,
+		revision: r.revision, metadata: r.metadata, epoch: r.epoch, obligations: r.obligations, state: r.state, invoked: true,
 	}
 	c.life.Restore(r.attempt, r.request != "")
 	c.running = &c.handlerCtx
-	c.running.parent, c.running.call, c.running.attempt = c.work, c, c.attempt
-	c.fence.closed = true
+	c.running.parent, c.running.call, c.running.attempt = c.work, c, r.attempt
 	c.left.Store(true)
 	c.tool, c.index = e.lookup(r.tool)
 	if c.tool != nil {
@@ -159,15 +158,13 @@ func (c *call) recallArgs(text []byte) (wire.Value, []byte) {
 func (c *call) wait(req *consent.Request) {
 	q := &c.asked.question
 	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
-	c.phase = phaseWaiting
 	c.life.Rewait(false)
-	c.fence.closed = false
-	c.record.final, c.record.call = newSignal(), c
+	c.record.final, c.record.call = sched.NewEvent(), c
 	d := &c.exec.approvals
 	d.mu.Lock()
 	d.calls[req.ID] = c
 	d.mu.Unlock()
-	c.exec.fire(&c.record.first)
+	c.exec.sched.Fire(&c.record.first)
 }
 
 // redeclared reports whether the declaration of the tool of a waiting call has changed since the
@@ -181,7 +178,7 @@ func (c *call) redeclared(req *consent.Request) bool {
 func (e *Executor) tellRedeclared(r *foldedCall) {
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.tool, r.request, runtime.ReasonBindingMismatch)
 	e.emit(&runtime.Event{
-		Time: e.now(), Kind: runtime.EventStale, From: r.state, To: r.state, Tool: r.tool, CallID: r.id, SessionID: r.session.id, RunID: r.run,
+		Time: e.sched.Now(), Kind: runtime.EventStale, From: r.state, To: r.state, Tool: r.tool, CallID: r.id, SessionID: r.session.id, RunID: r.run,
 		Agent: r.agent, Principal: r.principal, RequestID: r.request, Err: err.Error(),
 	})
 	e.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: r.session.id, RunID: r.run, Err: err})

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -164,7 +163,7 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 	if !s.exec.mayUndo() {
 		return &ActionError{Code: CodeJournalUnavailable}
 	}
-	defer s.exec.gate.leave()
+	defer s.exec.gate.Leave()
 	if why := s.beginUndo(r); why != "" {
 		return &ActionError{Code: why, Detail: s.tellLost(r, why)}
 	}
@@ -206,7 +205,7 @@ func (s *Session) settleUndo(c *call, by string, fault *undoFault) *ActionError 
 	defer c.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.exec.now()
+	now := s.exec.sched.Now()
 	if ev, err := s.state.Undo(s.exec.instant(now), c.id); err == nil {
 		s.note(&ev)
 	}
@@ -227,7 +226,7 @@ func (c *call) settleUndoFailed(by string, fault *undoFault) *ActionError {
 	s := c.run.session
 	s.mu.Lock()
 	c.record.undo.busy = false
-	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.now(), by: by, text: res.Detail, undo: res})
+	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: by, text: res.Detail, undo: res})
 	s.mu.Unlock()
 	c.mu.Unlock()
 	if !fault.expected {
@@ -249,8 +248,8 @@ func (s *Session) beginUndo(r *callRecord) Code {
 // mayNotUndo returns why a call cannot be undone, empty when it can. s.mu is held.
 func (s *Session) mayNotUndo(r *callRecord) Code {
 	tool, _ := s.exec.lookup(r.tool)
-	now := s.exec.now()
-	ended := r.first.happened() && r.final == nil || r.final != nil && r.final.happened()
+	now := s.exec.sched.Now()
+	ended := r.first.Fired() && r.final == nil || r.final != nil && r.final.Fired()
 	switch {
 	case r.undo.done:
 		return CodeAlreadyUndone

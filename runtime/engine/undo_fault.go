@@ -6,6 +6,15 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
+// An undoFault says why a call was not undone.
+type undoFault struct {
+	why      Code
+	err      error
+	kept     bool // what the handler did through participants was not rolled back
+	pending  bool // a decided commit continues, and concludes the undo when it ends
+	expected bool // a policy has decided so: it is no fault of the program
+}
+
 // undoFailed returns the error of an undo that failed.
 func (c *call) undoFailed(fault *undoFault) *ActionError {
 	res := &ActionError{Code: fault.why, Attempted: fault.why != CodeDenied && fault.why != CodeDrift, cause: fault.err}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -70,7 +69,7 @@ func (c *call) recallUndo(r *foldedCall) {
 		return
 	}
 	if out := r.outcome; out != nil {
-		if out.Kind == runtime.Failed || c.undoable() && !c.exec.now().Before(r.ended.Add(ruleTool(c.tool.spec).Undo)) {
+		if out.Kind == runtime.Failed || c.undoable() && !c.exec.sched.Now().Before(r.ended.Add(ruleTool(c.tool.spec).Undo)) {
 			return
 		}
 	}

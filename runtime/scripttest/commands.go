@@ -230,7 +230,9 @@ func list(w io.Writer, first string, rest []string) {
 
 func (s *script) undo(ts *testscript.TestScript, neg bool, args []string) {
 	var err error
-	s.perform(ts, func() { _, err = s.session.Undo(context.Background(), engine.UndoRequest{CallID: args[0], By: "script"}) })
+	s.perform(ts, func() {
+		_, err = s.session.Undo(context.Background(), engine.UndoRequest{CallID: args[0], By: "script"})
+	})
 	result, why := engine.ResultOf(err)
 	text := strings.TrimSpace(result + " " + string(why))
 	fmt.Fprintln(ts.Stdout(), text)
