@@ -12,7 +12,6 @@ import (
 
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -184,7 +183,7 @@ func (s *revokeStep) run(w *world) any {
 }
 
 func (s *tamperStep) run(w *world) any {
-	w.must(w.exec.Tamper(simhooks.Key{}, w.session.ID(), s.request, s.args))
+	w.must(w.simulation.Tamper(w.session.ID(), s.request, s.args))
 	return nothing{}
 }
 
