@@ -48,7 +48,7 @@ func (e *Executor) undoneCall(r *foldedCall) *call {
 func (c *call) settleInterruptedUndo(ctx context.Context, u *interruptedUndo, left []*participant) {
 	s := c.run.session
 	key := runtime.CallKey{Session: s.id, Call: c.id, Undo: true}
-	fault := &undoFault{why: UndoInterrupted}
+	fault := &undoFault{why: CodeInterrupted}
 	if u.sealed == nil {
 		fault.err = errors.New("the executor stopped while the undo handler ran: it may have taken effect outside of participants")
 		fault.kept = !c.exec.settle(ctx, key, left, false)
@@ -58,7 +58,7 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *interruptedUndo, le
 	settled := c.exec.settle(ctx, key, left, true)
 	for _, seal := range u.sealed {
 		if seal.Foreign {
-			fault.why, fault.err = UndoUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
+			fault.why, fault.err = CodeUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
 			c.settleUndoFailed(u.by, fault)
 			return
 		}
