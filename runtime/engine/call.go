@@ -10,27 +10,9 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
-)
-
-// A phase is what a call is doing. It decides what happens when the call's time is up.
-type phase uint8
-
-const (
-	phasePreparing  phase = iota + 1
-	phaseDeciding         // the policy is being evaluated
-	phaseAdmitting        // waits to be admitted
-	phaseQueued           // waits for a free slot of its tool
-	phasePreviewing       // the preview for approvers is being made
-	phaseWaiting          // waits for consent, without a worker
-	phaseHeld             // admitted; waits for the rest of its batch
-	phaseRunning          // the handler runs
-	phaseGrace            // its time is up; when the handler returns soon it is run again
-	phaseFinishing        // the handler has returned in time; its result is being checked
-	phaseEnding           // its outcome was decided in time: timers no longer end it
-	phaseBackoff          // waits to be run again
-	phaseCommitting       // what it did is being committed
 )
 
 // A call is one execution. Two goroutines share it: the caller's, which waits for the outcome, and
@@ -58,7 +40,7 @@ type call struct {
 	obligations []runtime.Obligation
 	outputs     wire.Value
 	policyCtx   callContext
-	slotGranted *signal
+	slotGranted *sched.Event
 	asked       *asked
 	metadata    map[string]string
 	heartbeat   bool            // it asked to be continued
@@ -71,40 +53,30 @@ type call struct {
 	entered     bool            // counted in the gates
 	slot        bool            // holds a slot of its tool
 	returned    bool            // the work returned without a panic and without Goexit
-	parks       bool            // it waits for consent as soon as its worker returns
 	work        context.Context // of policy and handler
 	left        atomic.Bool     // its handler has returned
 
 	mu           sync.Mutex
-	life         lifecycle.Call // says what the flags below say
+	life         lifecycle.Call // phase, attempt and fence, and who may end it
 	handlerCtx   callContext
 	prepared     wire.Value   // the state that its undo will need
 	isPrepared   bool         // prepared was computed, and may be nil
 	position     int          // in the list of active calls, from 1; guarded by the session
-	due          time.Time    // end of the phase; zero: none
 	evaluation   *callContext // the context of the policy
 	revision     string       // of the policy that evaluated the call
-	attempt      int          // 0: the handler was not started
-	fence        fence
+	drained      *sched.Event // happens when the fence is shut and no effect is inside; nil: no goroutine waits
 	state        runtime.State
-	phase        phase
 	reservation  reservation // what it holds in the rule state; guarded by the session
 	invoked      bool
-	back         bool          // the handler of the present attempt has returned
-	lingering    bool          // the handler runs on although the call has ended
-	evaluating   bool          // the policy has not returned yet
-	ticks        int           // that the phase has left, when its time is counted in them
-	tick         time.Duration // one of them
-	abandoned    bool          // the evaluation runs on although its time is up
-	entry        uint64        // position of its latest entry in the journal
-	interruption *result       // while it is evaluated again: its result unless it runs again
-	running      *callContext  // of the present attempt
-	parts        []*begun      // of the present attempt, in the order in which they began
-	sealing      *signal       // happens when no goroutine uses the parts; nil: none is using them
-	stray        bool          // refused because its id is that of another call
-	found        *Verdict      // dry: the verdict, when the worker ended the call
-	effect       rules.Digest  // of its idempotency, when its tool declares one; zero before it is admitted
-	unrecorded   bool          // the journal has no entry of it: the commit log was stalled when it was made
+	entry        uint64       // position of its latest entry in the journal
+	interruption *result      // while it is evaluated again: its result unless it runs again
+	running      *callContext // of the present attempt
+	parts        []*begun     // of the present attempt, in the order in which they began
+	sealing      *sched.Event // happens when no goroutine uses the parts; nil: none is using them
+	stray        bool         // refused because its id is that of another call
+	found        *Verdict     // dry: the verdict, when the worker ended the call
+	effect       rules.Digest // of its idempotency, when its tool declares one; zero before it is admitted
+	unrecorded   bool         // the journal has no entry of it: the commit log was stalled when it was made
 }
 
 // open returns a new call and, when it repeats an earlier call, the record of that one.
@@ -183,7 +155,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	r := &callRecord{id: in.ID, tool: in.Tool}
 	c := &call{
 		exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID,
-		tool: tool, index: index, metadata: in.Metadata, phase: phasePreparing,
+		tool: tool, index: index, metadata: in.Metadata,
 	}
 	c.life.Prepare(time.Time{})
 	c.running = &c.handlerCtx
@@ -195,22 +167,17 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	} else {
 		r.input = append(r.room[:0], in.Input...)
 	}
-	c.began = c.exec.now()
+	c.began = c.exec.sched.Now()
 	c.now = c.began
 	return c
 }
 
 // clock returns the time, measured by the monotonic clock from the start of the call. That is
 // cheaper than time.Now, and a change of the wall clock does not change how long the call may take.
-func (c *call) clock() time.Time {
-	if c.exec.clock != nil {
-		return c.exec.clock.Now()
-	}
-	return c.began.Add(time.Since(c.began))
-}
+func (c *call) clock() time.Time { return c.exec.sched.Since(c.began) }
 
 // over returns the signal that happens when c has its outcome.
-func (c *call) over() *signal {
+func (c *call) over() *sched.Event {
 	if c.record.final != nil {
 		return c.record.final
 	}
@@ -222,10 +189,10 @@ func (c *call) over() *signal {
 // is over has the outcome pending.
 func (c *call) await(out *runtime.Outcome) {
 	r := c.record
-	quick := c.exec.waiter == nil && r.first.spin() // a Waiter counts waiting goroutines
-	if !quick && c.exec.wait(&r.first, nil, c.ctx.Done()) == sawDone {
+	quick := !c.exec.sched.Counts() && r.first.Spin() // a Waiter counts waiting goroutines
+	if !quick && c.exec.sched.Wait(&r.first, nil, c.ctx.Done()) == sched.Done {
 		c.cancelByCaller()
-		c.exec.wait(&r.first, nil, nil)
+		c.exec.sched.Wait(&r.first, nil, nil)
 	}
 	if r.final != nil {
 		*out = c.awaitConsent()
@@ -249,13 +216,13 @@ func (c *call) cancelByCaller() {
 func (c *call) awaitConsent() runtime.Outcome {
 	final := c.record.final
 	gone := c.ctx.Done()
-	late := newSignal()
+	late := sched.NewEvent()
 	c.mu.Lock()
 	c.asked.late = late
 	c.mu.Unlock()
-	if d := c.patience(); d > 0 && !c.exec.approvals.closed.happened() {
-		t := c.exec.after(d, func() { c.exec.fire(late) })
-		c.exec.wait(final, late, gone)
+	if d := c.patience(); d > 0 && !c.exec.approvals.closed.Fired() {
+		t := c.exec.sched.After(d, func() { c.exec.sched.Fire(late) })
+		c.exec.sched.Wait(final, late, gone)
 		t.Stop()
 	}
 	c.mu.Lock()
@@ -265,9 +232,9 @@ func (c *call) awaitConsent() runtime.Outcome {
 		return out
 	}
 	c.mu.Unlock()
-	if c.exec.wait(final, nil, gone) == sawDone {
+	if c.exec.sched.Wait(final, nil, gone) == sched.Done {
 		c.cancelByCaller()
-		c.exec.wait(final, nil, nil)
+		c.exec.sched.Wait(final, nil, nil)
 	}
 	c.observe(gone)
 	return c.record.outcome()
@@ -304,14 +271,12 @@ func (c *call) waits() (runtime.Outcome, bool) {
 
 // enter takes the call to phase p, which ends at due, or never when due is zero. It
 // reports false when the call has ended. Only the worker calls it.
-func (c *call) enter(p phase, due time.Time) bool {
+func (c *call) enter(p lifecycle.Phase, due time.Time) bool {
 	c.mu.Lock()
-	if !c.life.Enter(lifePhases[p], due) {
+	if !c.life.Enter(p, due) {
 		c.mu.Unlock()
 		return false
 	}
-	c.phase, c.due = p, due
-	c.compare("enter")
 	c.mu.Unlock()
 	c.worker.arm(due)
 	return true
@@ -323,61 +288,45 @@ func (c *call) enter(p phase, due time.Time) bool {
 func (c *call) expire() (again time.Time) {
 	c.mu.Lock()
 	now := c.clock()
-	if c.life.Ended() && !c.evaluating {
-		defer c.mu.Unlock()
-		return c.tellLingering(now)
-	}
-	c.compare("expire")
 	x := c.life.Expire(now)
-	if c.due.IsZero() {
-		agree(c, "no due", true, x == lifecycle.Expiry{})
-		c.mu.Unlock()
-		return time.Time{}
-	}
-	if c.due.After(now) {
-		agree(c, "early", c.phase != phaseWaiting, x.Again.Equal(c.due))
-		defer c.mu.Unlock()
-		return c.due
-	}
-	if again = c.nextTick(now); !again.IsZero() {
-		agree(c, "tick", true, x.Again.Equal(again))
-		c.mu.Unlock()
-		return again
-	}
-	agree(c, "abandon", c.evaluating && !c.abandoned, x.Abandon)
-	agree(c, "overdue", !c.life.Ended() && c.phase != phasePreparing && c.phase != phaseWaiting, x.Overdue != lifecycle.Moment{})
-	if c.evaluating && !c.abandoned {
-		c.abandoned = true
+	if x.Abandon {
 		c.exec.evaluations.abandon(c.index, c.exec)
 	}
-	p := c.phase
-	c.mu.Unlock()
-	if p == phaseRunning {
-		if again = c.tryEnterGrace(x.Overdue); !again.IsZero() {
-			return again
-		}
+	if x.Lingers {
+		c.recordLingering(now)
 	}
-	c.overdue(p, x.Overdue)
+	if c.enterGrace(x.Overdue, now) {
+		x.Overdue, x.Again = lifecycle.Moment{}, c.life.Due()
+	}
+	c.mu.Unlock()
+	if x.Overdue == (lifecycle.Moment{}) {
+		return x.Again
+	}
+	c.overdue(x.Overdue)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.tellLingering(now)
+	again, lingers := c.life.Linger(now)
+	if lingers {
+		c.recordLingering(now)
+	}
+	return again
 }
 
 // depart releases what the call holds beyond its outcome: its slot and its place in the
 // counts of the executor and the run.
 func (c *call) depart() {
 	if c.slotGranted != nil {
-		c.exec.slots[c.index].cancelWait(c.slotGranted, c.exec)
+		c.exec.slots[c.index].CancelWait(c.slotGranted, &c.exec.sched)
 		c.slotGranted = nil
 	}
 	if c.slot {
-		c.exec.slots[c.index].releaseAfter(c.clock().Sub(c.now), c.exec)
+		c.exec.slots[c.index].ReleaseAfter(c.clock().Sub(c.now), &c.exec.sched)
 		c.slot = false
 	}
 	c.leaveExecutor()
 	if c.entered {
-		c.run.part.workers.leave()
-		c.exec.gate.leave()
+		c.run.part.workers.Leave()
+		c.exec.gate.Leave()
 		c.entered = false
 	}
 }

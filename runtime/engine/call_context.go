@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 )
 
@@ -115,7 +114,7 @@ func (c *call) info() callctx.Info {
 	cfg := c.run.session.cfg.Load()
 	return callctx.Info{
 		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
-		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.attempt, Undo: c.undoing, Metadata: c.metadata,
-		Fence: c.exec.log.epoch, Effect: c.effect, Deadline: c.running.due, Now: c.exec.clockNow(),
+		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.life.Attempt(), Undo: c.undoing, Metadata: c.metadata,
+		Fence: c.exec.log.epoch, Effect: c.effect, Deadline: c.running.due, Now: c.exec.sched.Clock(),
 	}
 }

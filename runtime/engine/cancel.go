@@ -57,7 +57,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) CancelR
 		c.mu.Lock()
 		over := c.over()
 		c.mu.Unlock()
-		s.exec.wait(over, nil, orBackground(ctx).Done())
+		s.exec.sched.Wait(over, nil, orBackground(ctx).Done())
 		return CancelAlreadyEnded
 	}
 	if c.durable() != nil {
@@ -68,7 +68,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) CancelR
 
 // ended reports whether the call of r has its outcome.
 func (r *callRecord) ended() bool {
-	return r.first.happened() && (r.final == nil || r.final.happened())
+	return r.first.Fired() && (r.final == nil || r.final.Fired())
 }
 
 // Cancel is Session.Cancel for a caller that has only the id of the session. It needs a

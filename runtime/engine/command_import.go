@@ -30,7 +30,7 @@ func (e *Executor) Import(ctx context.Context, c Command) (CommandResult, error)
 	if err := e.log.health(); err != nil {
 		return CommandResult{}, fmt.Errorf("the command cannot be recorded: %w", err)
 	}
-	if e.approvals.closed.happened() {
+	if e.approvals.closed.Fired() {
 		return CommandResult{}, errors.New("the executor is shutting down: it imports no command any more")
 	}
 	known, interrupted := e.seen.begin(c.Nonce)
@@ -53,7 +53,7 @@ func (e *Executor) noteCommand(c *Command, res *CommandResult) error {
 	if !e.log.on() {
 		return nil
 	}
-	r := &journal.Record{Kind: journal.KindCommandImported, At: plain(e.now()), By: c.By, Command: c.recorded()}
+	r := &journal.Record{Kind: journal.KindCommandImported, At: plain(e.sched.Now()), By: c.By, Command: c.recorded()}
 	if res != nil {
 		r.Kind, r.Command = journal.KindCommandDone, &journal.Command{Nonce: c.Nonce, Kind: c.Kind, Result: res}
 	}

@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -32,7 +33,7 @@ type asked struct {
 	since    time.Time
 	tell     context.CancelFunc
 	showing  *callContext // of the preview; guarded by the call
-	late     *signal      // happens when ConsentWait is over; guarded by the call
+	late     *sched.Event // happens when ConsentWait is over; guarded by the call
 }
 
 // show prepares the question for the approvers, if one is asked, and the preview of the
@@ -81,7 +82,7 @@ func (c *call) makePreview() bool {
 	c.mu.Lock()
 	c.asked.showing = ctx // from now on it ends with the call
 	c.mu.Unlock()
-	if !c.enter(phasePreviewing, due) {
+	if !c.enter(lifecycle.Previewing, due) {
 		return false
 	}
 	p, err := c.previewOf(ctx, c.final)
@@ -91,7 +92,7 @@ func (c *call) makePreview() bool {
 	}
 	ctx.cancel(whyCanceled)
 	c.now = c.clock()
-	if !c.enter(phaseAdmitting, c.ends()) {
+	if !c.enter(lifecycle.Admitting, c.ends()) {
 		return false
 	}
 	if c.asked.preview = p; err != nil {
@@ -245,7 +246,7 @@ func askDetail(asks []runtime.Ask) runtime.Detail {
 // admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
 // reserves what the call needs and makes the request. The locks of the call and of its session are
 // held.
-func (c *call) admitAsked() (next int, held *signal, e *result) {
+func (c *call) admitAsked() (next int, held *sched.Event, e *result) {
 	d := &c.exec.approvals
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -282,9 +283,8 @@ func (c *call) admitAsked() (next int, held *signal, e *result) {
 	d.apply(&ev)
 	d.calls[ev.Request] = c
 	c.asked.id, c.asked.since = ev.Request, c.now
-	c.phase = phaseWaiting
 	c.life.Ask()
-	c.record.final, c.record.call, c.parks = newSignal(), c, true
+	c.record.final, c.record.call = sched.NewEvent(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
 	return nextWait, nil, nil
 }

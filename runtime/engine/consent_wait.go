@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
@@ -58,10 +57,9 @@ func (d *approvals) request(id string) (consent.Request, bool) {
 // park lets a call wait for consent once its worker has returned, or continues it when
 // it has been approved already.
 func (c *call) park() {
-	if !c.parks {
+	if !c.life.Parks() {
 		return
 	}
-	c.parks = false
 	c.worker = nil
 	if err := c.durable(); err != nil {
 		c.end(*c.unwritable(err))
@@ -71,7 +69,7 @@ func (c *call) park() {
 	c.mu.Lock()
 	goOn := c.life.Park()
 	c.mu.Unlock()
-	c.exec.fire(&c.record.first)
+	c.exec.sched.Fire(&c.record.first)
 	if goOn {
 		c.rework()
 	}
@@ -95,18 +93,17 @@ func (c *call) rework() {
 			"the tool is not declared any more as it was when the call was approved: make it again")
 		return
 	}
-	if !c.exec.gate.enter() {
+	if !c.exec.gate.Enter() {
 		c.refuse(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 		return
 	}
-	if !c.run.part.workers.enter() {
-		c.exec.gate.leave()
+	if !c.run.part.workers.Enter() {
+		c.exec.gate.Leave()
 		c.cancel(runtime.ReasonRunClosed)
 		return
 	}
 	c.mu.Lock()
 	c.life.Resume(c.ends())
-	c.phase, c.due = phasePreparing, c.ends()
 	c.entered, c.returned = true, false
 	c.reenterExecutor()
 	c.args, c.text, c.now = c.final, c.finalText, c.clock()
@@ -138,9 +135,9 @@ func (c *call) notify() {
 	}
 	var failed atomic.Int32
 	for _, a := range e.approvers {
-		e.busy(1)
+		e.sched.Busy(1)
 		go func() {
-			defer e.busy(-1)
+			defer e.sched.Busy(-1)
 			if tellApprover(ctx, a, r, c) {
 				return
 			}

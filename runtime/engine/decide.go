@@ -7,6 +7,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -39,7 +40,7 @@ func (c *call) decide() bool {
 		}
 		switch next {
 		case nextRun:
-			if c.attempt > 0 {
+			if c.life.Attempt() > 0 {
 				c.worker.arm(c.running.due)
 			}
 			return true
@@ -58,11 +59,11 @@ func (c *call) decide() bool {
 }
 
 // waitFor waits for a signal, if there is one, and reports false when the call has ended.
-func (c *call) waitFor(held *signal) bool {
+func (c *call) waitFor(held *sched.Event) bool {
 	if held == nil {
-		return !c.over().happened()
+		return !c.over().Fired()
 	}
-	return c.exec.wait(held, c.over(), nil) == sawA
+	return c.exec.sched.Wait(held, c.over(), nil) == sched.First
 }
 
 // excludeOtherCalls excludes the other calls of the session from admission until the
@@ -75,7 +76,7 @@ func (c *call) excludeOtherCalls() bool {
 		s.mu.Lock()
 		held := s.held
 		if held == nil && !c.life.Ended() {
-			s.holder, s.held = c, newSignal()
+			s.holder, s.held = c, sched.NewEvent()
 		}
 		mine := s.holder == c
 		s.mu.Unlock()
@@ -165,12 +166,11 @@ func (c *call) evaluate(ctx *callContext) bool {
 	c.mu.Lock()
 	if !c.life.Evaluate(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick) {
 		c.mu.Unlock()
-		c.exec.evaluations.places.release(c.exec)
+		c.exec.evaluations.places.Release(&c.exec.sched)
 		return false
 	}
-	c.phase, c.evaluating, c.evaluation = phaseDeciding, true, ctx
-	due := c.count(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick)
-	agree(c, "due of evaluation", true, due.Equal(c.life.Due()))
+	c.evaluation = ctx
+	due := c.life.Due()
 	c.mu.Unlock()
 	c.worker.arm(due)
 	return true
@@ -182,9 +182,6 @@ func (c *call) evaluated(ctx *callContext, revision string) bool {
 	c.mu.Lock()
 	c.revision = revision
 	inTime := c.settlePolicy() && c.life.Enter(lifecycle.Admitting, c.ends())
-	if inTime {
-		c.phase, c.due, c.ticks = phaseAdmitting, c.ends(), 0
-	}
 	c.mu.Unlock()
 	c.worker.arm(c.ends())
 	ctx.cancel(whyCanceled)
@@ -194,11 +191,11 @@ func (c *call) evaluated(ctx *callContext, revision string) bool {
 // settlePolicy records that the evaluation is over and reports whether it was in time.
 // c.mu is held.
 func (c *call) settlePolicy() bool {
-	c.evaluating = false
-	if agree(c, "abandoned", c.abandoned, c.life.Evaluated()) {
+	abandoned := c.life.Evaluated()
+	if abandoned {
 		c.exec.evaluations.returned(c.index)
 	} else {
-		c.exec.evaluations.places.release(c.exec)
+		c.exec.evaluations.places.Release(&c.exec.sched)
 	}
-	return !c.abandoned
+	return !abandoned
 }

@@ -59,7 +59,7 @@ func (v *view) Facts() *facts.Snapshot {
 	}
 	v.base = c.run.look()
 	f := v.base
-	if c.resumed() || c.attempt > 0 || c.readmits {
+	if c.resumed() || c.life.Attempt() > 0 || c.readmits {
 		f = f.Without(c.index)
 	}
 	v.shown.Store(f)

@@ -1,39 +1,21 @@
 package engine
 
-// A fence lets effects of a call through until it is shut. It is held while an effect runs: once it
-// is shut and drained, the call has no further effects. The mutex of its call guards it.
-type fence struct {
-	closed  bool
-	inside  int
-	drained *signal // happens when the fence is shut and no effect is inside
-}
+import "github.com/ambit-tools/ambit/runtime/internal/sched"
 
-// shut lets no further effects in. It returns the signal that happens when the effects
-// inside have left, nil when there are none.
-func (f *fence) shut() *signal {
-	f.closed = true
-	if f.inside > 0 && f.drained == nil {
-		f.drained = newSignal()
+// shutFence lets no further effects in. It returns the signal that happens when the effects inside
+// have ended, nil when there are none. c.mu is held.
+func (c *call) shutFence() *sched.Event {
+	if c.life.ShutFence() && c.drained == nil {
+		c.drained = sched.NewEvent()
 	}
-	return f.drained
+	return c.drained
 }
 
-// enter lets an effect in, unless the fence is shut. The effect is inside until it
-// leaves: the goroutine that shuts the fence waits for it. c.mu is held.
-func (f *fence) enter() bool {
-	if f.closed {
-		return false
-	}
-	f.inside++
-	return true
-}
-
-// leave undoes an enter. c.mu is held.
-func (f *fence) leave(e *Executor) {
-	f.inside--
-	if f.inside == 0 && f.drained != nil {
-		e.fire(f.drained)
-		f.drained = nil
+// leaveEffect ends an effect under the fence. c.mu is held.
+func (c *call) leaveEffect() {
+	if c.life.LeaveEffect() && c.drained != nil {
+		c.exec.sched.Fire(c.drained)
+		c.drained = nil
 	}
 }
 
@@ -41,7 +23,7 @@ func (f *fence) leave(e *Executor) {
 func (at *callContext) Commit(effect func() error) error {
 	c := at.call
 	c.mu.Lock()
-	ok := agree(c, "effect", at.attempt == c.attempt && c.fence.enter(), c.life.EnterEffect(at.attempt))
+	ok := c.life.EnterEffect(at.attempt)
 	c.mu.Unlock()
 	if !ok {
 		return c.fenced()
@@ -49,8 +31,7 @@ func (at *callContext) Commit(effect func() error) error {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		agree(c, "drained", c.fence.drained != nil && c.fence.inside == 1, c.life.LeaveEffect())
-		c.fence.leave(c.exec)
+		c.leaveEffect()
 	}()
 	return c.exec.owning(at, effect)
 }

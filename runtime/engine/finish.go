@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // A result is how a call ends.
@@ -39,10 +40,10 @@ func (c *call) end(e result) bool {
 // true no new effect under the fence can start. The effects that had started have ended, or their
 // grace is over.
 func (c *call) tryEnd(e *result) bool {
-	var over *signal
+	var over *sched.Event
 	defer func() { // also when the code below panics or calls runtime.Goexit
 		if over != nil {
-			c.exec.fire(over)
+			c.exec.sched.Fire(over)
 		}
 	}()
 	e.tell(c)
@@ -70,27 +71,26 @@ func (e *result) tell(c *call) {
 // conclude is the part of tryEnd that holds the call's lock. If e becomes the result of the call,
 // it sets over to the signal that the waiters are owed. It reports whether the caller must tell the
 // observers.
-func (c *call) conclude(e *result, over **signal) (tell bool) {
+func (c *call) conclude(e *result, over **sched.Event) (tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.clock()
-	if !c.life.TryEnd(cmp.Or(e.cause, lifecycle.ByWorker), e.moment, now) {
+	if !c.life.TryEnd(cmp.Or(e.cause, lifecycle.ByWorker), e.moment, c.clock()) {
 		return false
 	}
 	if c.life.Rejudging() {
 		e.notRunAgain(c)
 	}
-	c.lingers(now)
+	if c.life.Lingers() {
+		c.exec.lingering.Add(1)
+	}
 	*over = c.over()
-	started := c.attempt > 0
+	started := c.life.Attempt() > 0
 	c.cancelContexts(e.outcome.Kind, started)
 	out := &e.outcome
 	c.found = e.verdict
-	drained := c.fence.shut()
-	c.compare("ended")
-	if agree(c, "inside", drained != nil, c.life.ShutFence()) {
+	if drained := c.shutFence(); drained != nil {
 		c.mu.Unlock()
-		out.Detail.Writing = !c.exec.waitFor(drained, grace)
+		out.Detail.Writing = !c.exec.sched.WaitFor(drained, grace)
 		c.mu.Lock()
 	}
 	if c.ownsParts(out) {
@@ -144,7 +144,7 @@ func (c *call) close(out *runtime.Outcome, e *result, started bool) {
 // c.mu is held.
 func (c *call) cancelContexts(kind runtime.OutcomeKind, started bool) {
 	why := uint32(whyCanceled)
-	if kind == runtime.TimedOut || c.evaluating && kind == runtime.Denied {
+	if kind == runtime.TimedOut || c.life.Evaluating() && kind == runtime.Denied {
 		why = whyDeadline
 	}
 	if started {
@@ -156,7 +156,7 @@ func (c *call) cancelContexts(kind runtime.OutcomeKind, started bool) {
 		}
 		c.asked.showing.cancel(why)
 	}
-	if c.evaluating {
+	if c.life.Evaluating() {
 		c.evaluation.cancel(why)
 	}
 }
@@ -217,24 +217,24 @@ func cancellation(r runtime.Reason) *result {
 // outOfTime is the message of a call that came too late in its turn.
 const outOfTime = "the turn's time was over before the call could start"
 
-// overdue ends the call because the time of phase p is over.
-func (c *call) overdue(p phase, at lifecycle.Moment) {
+// overdue ends the call because the time of a moment is over.
+func (c *call) overdue(at lifecycle.Moment) {
 	var e *result
-	switch p {
-	case phaseDeciding:
+	switch at.Phase() {
+	case lifecycle.Deciding:
 		e = c.unjudged("timeout", "the policy could not judge the call in time, which is denied therefore")
 		e.fault = c.faulty(runtime.ReasonPolicyError, errAbandoned)
-	case phaseAdmitting, phaseHeld:
+	case lifecycle.Admitting, lifecycle.Held:
 		e = refusal(runtime.ReasonDeadline, runtime.Detail{}, outOfTime)
-	case phasePreviewing:
+	case lifecycle.Previewing:
 		e = c.previewLate()
-	case phaseQueued:
-		e = refusal(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].retryAfter()}, fmt.Sprintf("%q is busy: %s in time",
+	case lifecycle.Queued:
+		e = refusal(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].RetryAfter()}, fmt.Sprintf("%q is busy: %s in time",
 			c.record.tool, counted(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
-	case phaseRunning, phaseGrace, phaseFinishing:
+	case lifecycle.Running, lifecycle.Grace, lifecycle.Finishing:
 		c.timeOut(at)
 		return
-	case phaseCommitting:
+	case lifecycle.Committing:
 		e = &result{}
 		c.setUnknown(e, runtime.ReasonCommitFailed, errCommitting)
 	default:

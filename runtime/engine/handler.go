@@ -20,7 +20,7 @@ func (c *call) start() bool {
 		return false
 	}
 	d := c.attemptDeadline()
-	if c.exec.waiter != nil {
+	if c.exec.sched.Counts() {
 		c.now = c.clock() // a simulation may have let time pass
 	}
 	started, e := c.commitIfOpen(d)
@@ -36,7 +36,7 @@ func (c *call) start() bool {
 // attemptDeadline returns the deadline of an attempt, which a simulation may replace. The caller
 // holds no lock, because a simulation may wait.
 func (c *call) attemptDeadline() time.Duration {
-	if c.exec.waiter != nil {
+	if c.exec.sched.Counts() {
 		if d, ok := simhooks.Deadline(c.work, c.id); ok {
 			return d
 		}
@@ -83,12 +83,16 @@ func (c *call) commit(d time.Duration) *result {
 	}
 	c.reservation = reservedAndInvoked
 	s.note(&ev)
-	c.compare("begin")
-	agree(c, "begin", true, c.life.Begin(due) && (c.exec.log.on() || c.life.Release() == lifecycle.Released))
-	c.phase, c.due, c.attempt = phaseRunning, due, 1
-	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.work, c, 1, due
+	c.beginAttempt(due)
+	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.work, c, c.life.Attempt(), due
 	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
 	return nil
+}
+
+// beginAttempt begins the next attempt. Without a journal there is no intent to make durable, and
+// the handler is released in the same step. It reports false when the call has ended. c.mu is held.
+func (c *call) beginAttempt(due time.Time) bool {
+	return c.life.Begin(due) && (c.exec.log.on() || c.life.Release() == lifecycle.Released)
 }
 
 // invoke runs the handler. The handler may not return, return late, panic or call runtime.Goexit;
@@ -200,7 +204,7 @@ func (c *call) late(fault *CallError, output int) {
 	if fault != nil {
 		c.exec.report(fault)
 	}
-	c.exec.wait(c.over(), nil, nil) // the event that ended the call comes first
+	c.exec.sched.Wait(c.over(), nil, nil) // the event that ended the call comes first
 	now := c.clock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,7 +217,7 @@ func (c *call) late(fault *CallError, output int) {
 // handler or a sink panicked or called runtime.Goexit. Each step is deferred, so that a further
 // runtime.Goexit skips none.
 func (c *call) leave() {
-	defer c.exec.busy(-1)
+	defer c.exec.sched.Busy(-1)
 	defer c.park()
 	defer c.departHandler()
 	defer c.depart()
@@ -230,8 +234,8 @@ func (c *call) leave() {
 // crashed ends the call after a panic or runtime.Goexit.
 func (c *call) crashed(fault *CallError) {
 	c.mu.Lock()
-	running, unread := c.attempt > 0, c.state == runtime.StateDeclared
-	if c.evaluating {
+	running, unread := c.life.Attempt() > 0, c.state == runtime.StateDeclared
+	if c.life.Evaluating() {
 		c.settlePolicy()
 	}
 	c.mu.Unlock()

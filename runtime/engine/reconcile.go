@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/enum"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -111,7 +110,7 @@ func (c *call) known(out *runtime.Outcome, to runtime.State, by string) {
 	defer c.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.exec.now()
+	now := s.exec.sched.Now()
 	was := c.record.outcome()
 	c.complete(out, now, true)
 	out.Duration, out.RequestID = now.Sub(c.began), was.RequestID
@@ -157,7 +156,7 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 				}
 			}
 		}
-		if e.waiter != nil { // the simulation counts waiting goroutines
+		if e.sched.Counts() { // the simulation counts waiting goroutines
 			work()
 			continue
 		}

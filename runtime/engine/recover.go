@@ -48,7 +48,7 @@ func (e *Executor) Recover(ctx context.Context) error {
 	}
 	e.log.begin(h.Last)
 	e.lease.hold(e)
-	e.log.writeOwner(e.now(), &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum})
+	e.log.writeOwner(e.sched.Now(), &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum})
 	if err = e.restore(ctx, h); err == nil {
 		err = e.log.flushAll()
 	}

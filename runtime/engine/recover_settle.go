@@ -50,7 +50,7 @@ func (e *Executor) settle(ctx context.Context, key runtime.CallKey, at []*partic
 // stopped. stale says that this owner had written nothing for longer than DefaultStale.
 func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*participant, stale bool) {
 	switch {
-	case c.phase == phaseWaiting:
+	case c.life.Waits():
 		c.rework()
 		return
 	case c.readmits:
@@ -109,7 +109,7 @@ func interrupted(why string) *result {
 func (c *call) orphan(stale bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.exec.now()
+	now := c.exec.sched.Now()
 	if stale {
 		c.transition(runtime.EventStale, runtime.StateExecuting, &note{at: now})
 	}
@@ -138,25 +138,24 @@ func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*partic
 // all attempts of the call together, must allow it too.
 func (c *call) mayRunAgain() bool {
 	spec := c.tool
-	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.attempt <= spec.spec.Retry.Max && c.final != nil && c.affords(0)
+	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.life.Attempt() <= spec.spec.Retry.Max && c.final != nil && c.affords(0)
 }
 
 // runAgain passes the call to a worker, which has the policy evaluate it again and runs its handler
 // again. The call keeps its reservation.
 func (c *call) runAgain() {
-	if !c.exec.gate.enter() {
+	if !c.exec.gate.Enter() {
 		c.end(*c.interruption)
 		return
 	}
-	if !c.run.part.workers.enter() {
-		c.exec.gate.leave()
+	if !c.run.part.workers.Enter() {
+		c.exec.gate.Leave()
 		c.end(*c.interruption)
 		return
 	}
 	c.entered = true
 	c.reenterExecutor()
 	c.left.Store(false)
-	c.phase = phasePreparing
 	c.life.RunAgain()
 	c.exec.workers.take(c)
 }
@@ -175,11 +174,7 @@ func (c *call) evaluateAgain() bool {
 	if j.reason != runtime.ReasonNone || j.asks || !same(c.final, c.args) {
 		return c.end(result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}}) // notRunAgain completes this result
 	}
-	if slots := &c.exec.slots[c.index]; slots.limit > 0 {
-		slots.mu.Lock()
-		c.requestSlot(slots)
-		slots.mu.Unlock()
-	}
+	c.requestSlot(func() {})
 	if !c.awaitSlot() {
 		return false
 	}
@@ -205,7 +200,6 @@ func (e *result) notRunAgain(c *call) {
 func (c *call) evaluateAnew() {
 	c.mu.Lock()
 	c.life.Prepare(c.ends())
-	c.phase, c.due, c.fence.closed = phasePreparing, c.ends(), false
 	c.reenterExecutor()
 	c.mu.Unlock()
 	c.left.Store(false)

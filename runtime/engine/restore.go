@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -53,7 +53,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	e.approvals.mu.Lock()
 	e.approvals.arm()
 	e.approvals.mu.Unlock()
-	stale := e.now().Sub(h.LastAt) > DefaultStale
+	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
 	for _, o := range undos {
 		o.call.settleInterruptedUndo(ctx, o.of.Undo, o.left)
 	}
@@ -79,7 +79,7 @@ func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
 	rec.undo.done = r.Undone
 	if r.Outcome != nil {
 		rec.keep(r.Outcome)
-		e.fire(&rec.first)
+		e.sched.Fire(&rec.first)
 		if r.Attempts > 0 && !r.Undone && !r.Outcome.RolledBack {
 			rec.undo.ended = r.Ended
 			c := e.callOf(s, r, rec)
@@ -124,13 +124,12 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 	ctx := e.contextOf(s.id, r.ID)
 	c := &call{
 		exec: e, run: run, turn: &Turn{run: run, ends: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx, work: ctx,
-		record: rec, id: r.ID, began: r.Began, now: e.now(), size: len(r.Args), heartbeat: r.Heartbeat,
-		revision: r.Revision, metadata: r.Metadata, attempt: r.Attempts, epoch: r.Epoch, obligations: r.Obligations, state: r.State, invoked: true,
+		record: rec, id: r.ID, began: r.Began, now: e.sched.Now(), size: len(r.Args), heartbeat: r.Heartbeat,
+		revision: r.Revision, metadata: r.Metadata, epoch: r.Epoch, obligations: r.Obligations, state: r.State, invoked: true,
 	}
 	c.life.Restore(r.Attempts, r.Request != "")
 	c.running = &c.handlerCtx
-	c.running.parent, c.running.call, c.running.attempt = c.work, c, c.attempt
-	c.fence.closed = true
+	c.running.parent, c.running.call, c.running.attempt = c.work, c, r.Attempts
 	c.left.Store(true)
 	c.tool, c.index = e.lookup(r.Tool)
 	if c.tool != nil {
@@ -159,15 +158,13 @@ func (c *call) recallArgs(text []byte) (wire.Value, []byte) {
 func (c *call) wait(req *consent.Request) {
 	q := &c.asked.question
 	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
-	c.phase = phaseWaiting
 	c.life.Rewait(false)
-	c.fence.closed = false
-	c.record.final, c.record.call = newSignal(), c
+	c.record.final, c.record.call = sched.NewEvent(), c
 	d := &c.exec.approvals
 	d.mu.Lock()
 	d.calls[req.ID] = c
 	d.mu.Unlock()
-	c.exec.fire(&c.record.first)
+	c.exec.sched.Fire(&c.record.first)
 }
 
 // redeclared reports whether the declaration of the tool of a waiting call has changed since the
@@ -181,7 +178,7 @@ func (c *call) redeclared(req *consent.Request) bool {
 func (e *Executor) tellRedeclared(r *history.Call) {
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.Tool, r.Request, runtime.ReasonBindingMismatch)
 	e.emit(&runtime.Event{
-		Time: e.now(), Kind: runtime.EventStale, From: r.State, To: r.State, Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run,
+		Time: e.sched.Now(), Kind: runtime.EventStale, From: r.State, To: r.State, Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run,
 		Agent: r.Agent, Principal: r.Principal, RequestID: r.Request, Err: err.Error(),
 	})
 	e.report(&CallError{Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run, Err: err})

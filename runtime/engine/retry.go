@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // The defaults of a Retry whose fields are zero (SEMANTICS section 8).
@@ -26,7 +27,7 @@ func (c *call) attempts() bool {
 		if c.tool.spec.Retry == nil || !c.retryable(late) {
 			return c.finishOr(late)
 		}
-		wait := backoff(c.tool.spec.Retry, c.attempt)
+		wait := backoff(c.tool.spec.Retry, c.life.Attempt())
 		if !c.affords(wait) || !c.giveUpAttempt() {
 			return c.finishOr(late)
 		}
@@ -37,67 +38,25 @@ func (c *call) attempts() bool {
 }
 
 // returnedLate reports whether the handler has returned after its deadline. The clock is read once
-// and decides, whether the timer or the handler came first (SEMANTICS section 6.1). The result of a
-// handler that returned in time then has until finishBy to become the outcome.
+// and decides whether the timer or the handler came first (SEMANTICS section 6.1). The result of a
+// handler that returned in time then has a deadline of its own, because code of the tool, such as an
+// error's text, may hang like a handler.
 func (c *call) returnedLate() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.compare("return")
-	c.back = true
-	now := c.clock()
-	late := c.life.Return(now, c.ends(), c.mayRetryTimeout())
-	switch {
-	case c.life.Ended(), c.phase == phaseGrace:
-		return agree(c, "return", true, late)
-	case c.phase != phaseRunning:
-		return agree(c, "return", false, late)
+	late := c.life.Return(c.clock(), c.ends(), c.mayRetryTimeout())
+	if late && c.life.Phase() == lifecycle.Grace {
+		c.running.cancel(whyDeadline)
 	}
-	agree(c, "return", !now.Before(c.due), late)
-	if now.Before(c.due) {
-		c.phase, c.due = phaseFinishing, c.finishBy(now)
-		return false
-	}
-	if c.mayRetryTimeout() {
-		c.enterGrace(now)
-	}
-	return true
-}
-
-// finishBy returns the deadline by which a result that came in time, at now, must have become the
-// outcome. It is not before the deadline of the attempt, and not after the end of the turn's
-// budget. The deadline is needed because code of the tool, such as an error's text, may hang like a
-// handler.
-func (c *call) finishBy(now time.Time) time.Time {
-	by := now.Add(grace)
-	if c.due.After(by) {
-		by = c.due
-	}
-	if ends := c.ends(); !ends.IsZero() && ends.Before(by) {
-		by = ends
-	}
-	return by
+	return late
 }
 
 // decideInTime reports whether the result of the handler may become the outcome now. After that
-// only this outcome ends the call.
+// only this outcome ends the call, or a cause from outside.
 func (c *call) decideInTime() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.compare("decide")
-	now := c.clock()
-	if !agree(c, "decide", !c.overtime(now), c.life.Decide(now)) {
-		return false
-	}
-	if c.phase == phaseFinishing && !c.life.Ended() {
-		c.phase, c.due = phaseEnding, time.Time{}
-	}
-	return true
-}
-
-// overtime reports whether the result of the handler comes too late to be the outcome. c.mu is
-// held.
-func (c *call) overtime(now time.Time) bool {
-	return c.phase == phaseFinishing && !now.Before(c.due)
+	return c.life.Decide(c.clock())
 }
 
 // finishOr finishes the call, or ends it because its deadline was over.
@@ -116,7 +75,7 @@ func (c *call) finishOr(late bool) bool {
 // timeout or a transient error.
 func (c *call) retryable(late bool) bool {
 	spec := c.tool.spec
-	if !spec.Idempotent || c.attempt > spec.Retry.Max || c.isAborted() {
+	if !spec.Idempotent || c.life.Attempt() > spec.Retry.Max || c.isAborted() {
 		return false
 	}
 	if late {
@@ -143,11 +102,9 @@ func (c *call) giveUpAttempt() bool {
 		c.mu.Unlock()
 		return false
 	}
-	c.phase, c.due = phaseBackoff, time.Time{}
-	drained := c.fence.shut()
-	agree(c, "inside", drained != nil, c.life.ShutFence())
+	drained := c.shutFence()
 	c.mu.Unlock()
-	if drained != nil && !c.exec.waitFor(drained, grace) || !c.rollback() {
+	if drained != nil && !c.exec.sched.WaitFor(drained, grace) || !c.rollback() {
 		return false
 	}
 	c.mu.Lock()
@@ -173,10 +130,10 @@ func backoff(r *runtime.Retry, attempts int) time.Duration {
 
 // backOff waits. It reports false when the call has ended meanwhile.
 func (c *call) backOff(wait time.Duration) bool {
-	late := newSignal()
-	t := c.exec.after(wait, func() { c.exec.fire(late) })
+	late := sched.NewEvent()
+	t := c.exec.sched.After(wait, func() { c.exec.sched.Fire(late) })
 	defer t.Stop()
-	return c.exec.wait(late, c.over(), nil) == sawA
+	return c.exec.sched.Wait(late, c.over(), nil) == sched.First
 }
 
 // restart begins the next attempt. It reports false when the call has ended.
@@ -192,14 +149,12 @@ func (c *call) restart() bool {
 	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
-	if !(c.life.Begin(due) && (c.exec.log.on() || c.life.Release() == lifecycle.Released)) {
+	if !c.beginAttempt(due) {
 		c.mu.Unlock()
 		return false
 	}
-	c.attempt++
-	c.fence, c.sealing, c.back = fence{}, nil, false
-	c.running = &callContext{parent: c.work, call: c, attempt: c.attempt, due: due}
-	c.phase, c.due = phaseRunning, due
+	c.sealing = nil
+	c.running = &callContext{parent: c.work, call: c, attempt: c.life.Attempt(), due: due}
 	c.mu.Unlock()
 	c.worker.arm(due)
 	return true
@@ -209,26 +164,15 @@ func (c *call) restart() bool {
 // handler returns within the grace, it is run again. c.mu is held.
 func (c *call) mayRetryTimeout() bool {
 	r := c.tool.spec.Retry
-	return r != nil && r.OnTimeout && c.tool.spec.Idempotent && c.attempt <= r.Max
+	return r != nil && r.OnTimeout && c.tool.spec.Idempotent && c.life.Attempt() <= r.Max
 }
 
-// tryEnterGrace ends an attempt whose deadline is over, but not the call, when the handler may be
-// run again. The handler has a grace in which to return. tryEnterGrace returns the end of that
-// grace, and zero when the call ends now.
-func (c *call) tryEnterGrace(at lifecycle.Moment) time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now, may := c.clock(), c.mayRetryTimeout()
-	if !agree(c, "grace", !c.life.Ended() && c.phase == phaseRunning && may, may && c.life.EnterGrace(at, now)) {
-		return time.Time{}
+// enterGrace ends an attempt whose deadline was over at a moment, but not the call, when the handler
+// may be run again. The handler has a grace in which to return. c.mu is held.
+func (c *call) enterGrace(at lifecycle.Moment, now time.Time) bool {
+	if at.Phase() != lifecycle.Running || !c.mayRetryTimeout() || !c.life.EnterGrace(at, now) {
+		return false
 	}
-	c.enterGrace(now)
-	return c.due
-}
-
-// enterGrace ends the attempt and gives the handler a grace. c.mu is held.
-func (c *call) enterGrace(now time.Time) {
 	c.running.cancel(whyDeadline)
-	c.fence.shut()
-	c.phase, c.due = phaseGrace, now.Add(grace)
+	return true
 }

@@ -44,6 +44,6 @@ func (e *Executor) Sync(simhooks.Key) error { return e.log.flushAll() }
 // there is no simulation.
 func (e *Executor) simulate(r *simhooks.Rig) {
 	if e.hooks = r; r != nil && r.Evaluations > 0 {
-		e.evaluations.places.limit = r.Evaluations
+		e.evaluations.places.Open(r.Evaluations, 0)
 	}
 }

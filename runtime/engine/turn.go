@@ -40,7 +40,7 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 	}
 	t.minimum = r.session.exec.minimum
 	if cfg.Budget != 0 {
-		t.ends = r.session.exec.now().Add(cfg.Budget)
+		t.ends = r.session.exec.sched.Now().Add(cfg.Budget)
 	}
 	return t
 }
@@ -95,7 +95,7 @@ func (c *call) advance() {
 	}
 	_ = (c.resumed() || (c.readmits || c.validate()) && c.checkGates()) && // done already when the call waited for consent
 		c.decide() &&
-		(c.attempt > 0 || c.awaitSlot() && c.start()) && // unless it started in one step with its admission
+		(c.life.Attempt() > 0 || c.awaitSlot() && c.start()) && // unless it started in one step with its admission
 		c.attempts()
 	c.returned = true
 }

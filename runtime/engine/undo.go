@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/enum"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -212,7 +211,7 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 	if !s.exec.mayUndo() {
 		return UndoResult{Reason: UndoUnrecorded}
 	}
-	defer s.exec.gate.leave()
+	defer s.exec.gate.Leave()
 	if why := s.beginUndo(r); why != UndoReasonNone {
 		return UndoResult{Reason: why, Err: s.tellLost(r, why)}
 	}
@@ -254,7 +253,7 @@ func (s *Session) settleUndo(c *call, by string, fault *undoFault) UndoResult {
 	defer c.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.exec.now()
+	now := s.exec.sched.Now()
 	if ev, err := s.state.Undo(s.exec.instant(now), c.id); err == nil {
 		s.note(&ev)
 	}
@@ -275,7 +274,7 @@ func (c *call) settleUndoFailed(by string, fault *undoFault) UndoResult {
 	s := c.run.session
 	s.mu.Lock()
 	c.record.undo.busy = false
-	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.now(), by: by, text: res.Err, undo: &res})
+	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: by, text: res.Err, undo: &res})
 	s.mu.Unlock()
 	c.mu.Unlock()
 	if !fault.expected {
@@ -297,8 +296,8 @@ func (s *Session) beginUndo(r *callRecord) UndoReason {
 // mayNotUndo returns why a call cannot be undone, UndoReasonNone when it can. s.mu is held.
 func (s *Session) mayNotUndo(r *callRecord) UndoReason {
 	tool, _ := s.exec.lookup(r.tool)
-	now := s.exec.now()
-	ended := r.first.happened() && r.final == nil || r.final != nil && r.final.happened()
+	now := s.exec.sched.Now()
+	ended := r.first.Fired() && r.final == nil || r.final != nil && r.final.Fired()
 	switch {
 	case r.undo.done:
 		return UndoAlreadyUndone

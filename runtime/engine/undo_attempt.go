@@ -10,6 +10,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -21,15 +22,6 @@ var (
 	errUndoHalted    = errors.New("the executor was shut down, or lost its journal, while the undo handler ran")
 )
 
-// An undoFault says why a call was not undone.
-type undoFault struct {
-	why      UndoReason
-	err      error
-	kept     bool // what the handler did through participants was not rolled back
-	pending  bool // a decided commit continues, and concludes the undo when it ends
-	expected bool // a policy has decided so: it is no fault of the program
-}
-
 // causeOfUndo holds the causes that end an undo handler from outside.
 var causeOfUndo = map[UndoReason]lifecycle.Cause{
 	UndoTimedOut: lifecycle.ByTimer, UndoCancelled: lifecycle.ByCaller, UndoUnrecorded: lifecycle.ByLease,
@@ -40,7 +32,7 @@ type undoAttempt struct {
 	of   *call // the call that is undone
 	call *call // the call of the handler's context
 	by   string
-	late *signal // fires when the attempt is ended from outside
+	late *sched.Event // fires when the attempt is ended from outside
 
 	why     UndoReason // of the end from outside; guarded by call.mu, as are the fields below
 	decided bool       // to commit
@@ -110,18 +102,17 @@ func (l *undoAttempts) halt() {
 // undoAttempt returns an attempt to undo c. The call of the attempt shares the record of c and the
 // key of its effect. It is never admitted, and is not in the rule state.
 func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
-	now := c.exec.now()
+	now := c.exec.sched.Now()
 	u := &call{
 		exec: c.exec, run: c.run, turn: c.turn, ctx: ctx, work: ctx, record: c.record, id: c.id, began: now, now: now,
 		tool: c.tool, index: c.index, final: c.final, metadata: c.metadata, effect: c.effect, revision: c.revision,
-		attempt: c.attempt, state: runtime.StateExecuting, phase: phaseRunning, undoing: true,
+		state: runtime.StateExecuting, undoing: true,
 	}
 	u.running = &u.handlerCtx
-	u.running.parent, u.running.call, u.running.attempt = ctx, u, u.attempt
-	u.due = now.Add(deadlineOf(c.tool.spec))
-	u.running.due = u.due
-	u.life.Undo(u.attempt, u.due)
-	return &undoAttempt{of: c, call: u, by: by, late: newSignal()}
+	u.life.Undo(c.life.Attempt(), now.Add(deadlineOf(c.tool.spec)))
+	u.running.parent, u.running.call, u.running.attempt = ctx, u, u.life.Attempt()
+	u.running.due = u.life.Due()
+	return &undoAttempt{of: c, call: u, by: by, late: sched.NewEvent()}
 }
 
 // run calls the undo handler and commits what it did. The intent is durable before the handler
@@ -135,19 +126,19 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 	if err := a.record(&journal.Record{Kind: journal.KindUndoStarted}, e.log.flush); err != nil {
 		return &undoFault{why: UndoUnrecorded, err: err}
 	}
-	timer := e.after(deadlineOf(u.tool.spec), func() { a.end(UndoTimedOut, whyDeadline) })
+	timer := e.sched.After(deadlineOf(u.tool.spec), func() { a.end(UndoTimedOut, whyDeadline) })
 	defer timer.Stop()
-	done := newSignal()
+	done := sched.NewEvent()
 	result := make(chan *undoFault, 1)
-	e.busy(1)
+	e.sched.Busy(1)
 	go func() {
-		defer e.busy(-1)
-		defer e.fire(done)
+		defer e.sched.Busy(-1)
+		defer e.sched.Fire(done)
 		if fault := a.runHandler(handler); !a.deliver(fault, result) {
 			a.of.concludeUndo(a.by, fault)
 		}
 	}()
-	if e.wait(done, a.late, u.ctx.Done()) == sawDone {
+	if e.sched.Wait(done, a.late, u.ctx.Done()) == sched.Done {
 		a.end(UndoCancelled, whyCanceled)
 	}
 	return a.finish(done, result)
@@ -185,7 +176,6 @@ func (a *undoAttempt) returned() bool {
 		u.running.cancel(whyDeadline)
 		return false
 	}
-	u.fence.shut()
 	return u.life.Commit(now, 0, 0, time.Time{})
 }
 
@@ -193,12 +183,12 @@ func (a *undoAttempt) returned() bool {
 func (a *undoAttempt) commit() *undoFault {
 	u := a.call
 	u.mu.Lock()
-	u.sealing = newSignal()
-	drained := u.fence.shut()
+	u.sealing = sched.NewEvent()
+	drained := u.shutFence()
 	u.mu.Unlock()
 	defer u.letGoOfParts()
 	failed := func(err error) *undoFault { return &undoFault{why: UndoCommitFailed, err: err} }
-	if drained != nil && !u.exec.waitFor(drained, grace) {
+	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
 		return failed(errWriting)
 	}
 	u.mu.Lock()
@@ -251,7 +241,7 @@ func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error 
 	if !l.on() {
 		return nil
 	}
-	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = plain(c.exec.now()), c.run.session.id, c.run.id, c.id, c.record.tool, a.by
+	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = plain(c.exec.sched.Now()), c.run.session.id, c.run.id, c.id, c.record.tool, a.by
 	c.mu.Lock()
 	c.entry = l.note(r)
 	position := c.entry
@@ -267,20 +257,19 @@ func (a *undoAttempt) end(why UndoReason, cause uint32) {
 		ended := u.life.Ended()
 		u.mu.Unlock()
 		if !ended { // the handler has returned, and the commit has a grace period: the journal may be full
-			u.exec.fire(a.late)
+			u.exec.sched.Fire(a.late)
 		}
 		return
 	}
 	a.why = why
 	u.running.cancel(cause)
-	u.fence.shut()
 	u.mu.Unlock()
-	u.exec.fire(a.late)
+	u.exec.sched.Fire(a.late)
 }
 
 // finish returns the result of the attempt, and rolls back what must not be committed. A commit has
 // a grace period.
-func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault {
+func (a *undoAttempt) finish(done *sched.Event, result <-chan *undoFault) *undoFault {
 	u := a.call
 	u.mu.Lock()
 	ended := u.life.Ended()
@@ -289,7 +278,7 @@ func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault 
 	switch {
 	case ended:
 		fault = a.stopped()
-	case !u.exec.waitFor(done, grace) && a.leave():
+	case !u.exec.sched.WaitFor(done, grace) && a.leave():
 		return &undoFault{why: UndoUnknown, err: errCommitting, pending: true}
 	default:
 		fault = a.receive(result)
@@ -304,9 +293,9 @@ func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault 
 	}
 	u.life.TryEnd(by, lifecycle.Moment{}, u.clock())
 	u.running.cancel(whyCanceled)
-	drained := u.fence.shut()
+	drained := u.shutFence()
 	u.mu.Unlock()
-	if drained != nil && !u.exec.waitFor(drained, grace) {
+	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
 		fault.kept = true
 	}
 	fault.kept = !u.rollback() || fault.kept

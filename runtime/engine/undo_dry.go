@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -26,7 +25,7 @@ func (s *Session) dryUndo(ctx context.Context, r *callRecord) UndoResult {
 	if !s.exec.mayUndo() {
 		return UndoResult{Reason: UndoUnrecorded}
 	}
-	defer s.exec.gate.leave()
+	defer s.exec.gate.Leave()
 	s.mu.Lock()
 	why := s.mayNotUndo(r)
 	s.mu.Unlock()

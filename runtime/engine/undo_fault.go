@@ -6,6 +6,15 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
+// An undoFault says why a call was not undone.
+type undoFault struct {
+	why      UndoReason
+	err      error
+	kept     bool // what the handler did through participants was not rolled back
+	pending  bool // a decided commit continues, and concludes the undo when it ends
+	expected bool // a policy has decided so: it is no fault of the program
+}
+
 // undoFailed returns the result of an undo that failed.
 func (c *call) undoFailed(fault *undoFault) UndoResult {
 	res := UndoResult{Kind: UndoFailed, Reason: fault.why}

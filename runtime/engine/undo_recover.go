@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -55,7 +54,7 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left 
 	defer c.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := c.exec.now()
+	now := c.exec.sched.Now()
 	if ev := u.Undoes; ev != nil {
 		ev.At = s.exec.instant(now)
 		if s.state.RunState(ev.Run) == rules.RunClosed { // closed after the decision

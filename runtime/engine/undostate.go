@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -71,7 +70,7 @@ func (c *call) recallUndo(r *history.Call) {
 		return
 	}
 	if out := r.Outcome; out != nil {
-		if out.Kind == runtime.Failed || c.undoable() && !c.exec.now().Before(r.Ended.Add(ruleTool(c.tool.spec).Undo)) {
+		if out.Kind == runtime.Failed || c.undoable() && !c.exec.sched.Now().Before(r.Ended.Add(ruleTool(c.tool.spec).Undo)) {
 			return
 		}
 	}

@@ -90,6 +90,9 @@ func (c *Call) Aborted() bool { return c.aborted }
 // Committing reports whether the commit was decided, so that only the commit ends the call.
 func (c *Call) Committing() bool { return c.phase == Committing }
 
+// Lingers reports whether the handler has outlived its call and has not departed.
+func (c *Call) Lingers() bool { return c.handler == lingers }
+
 // Recorded reports whether the journal may hear of the call from now on. A call that a
 // shutdown gave up is left to recovery as it is (SEMANTICS 6.9.6).
 func (c *Call) Recorded() bool { return c.cause != ByAbandon }

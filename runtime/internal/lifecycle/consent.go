@@ -27,11 +27,15 @@ func (c *Call) Waits() bool { return c.cause == NotEnded && c.phase == Waiting }
 // Undecided reports whether the call waits for consent and was not approved.
 func (c *Call) Undecided() bool { return c.Waits() && !c.approved }
 
+// Parks reports whether the worker has a call that waits for consent, or ended while it did, and
+// has to leave it by Park.
+func (c *Call) Parks() bool { return c.phase == Waiting && !c.away }
+
 // Park records that the worker has left a call that waits for consent. It reports whether the call
 // was approved meanwhile, so that the worker has to Resume it. Of Park and Approve, which may come
 // in either order, only the later one reports true: an approval is of single use (SEMANTICS 5.2.2).
 func (c *Call) Park() (resume bool) {
-	if c.phase != Waiting || c.away {
+	if !c.Parks() {
 		return false
 	}
 	c.away = true
