@@ -19,18 +19,19 @@ const (
 	reservedAndInvoked // its handler was started
 )
 
-// What happens to a call after its evaluation.
-const (
-	nextAgain = iota // evaluate again: the facts have changed, or another call excludes all others
-	nextRun          // admitted, and started unless it has to wait
-	nextWait         // for consent
-	nextEnd
-)
+// An admission is what admit decided. The zero value admits the call.
+type admission struct {
+	again bool         // evaluate again: the facts have changed, or another call excludes all others
+	wait  *sched.Event // for which to wait before; nil: none
+	ends  *result      // of a call that is not admitted; stop: it waits for consent, or has ended
+}
+
+// ending returns the admission of a call that is not admitted.
+func ending(e *result) admission { return admission{ends: e} }
 
 // admit checks the call against the rules and reserves what it uses, if the facts that the policy
-// saw still hold. The check and the reservation are one step under the session's lock. When the
-// call has to be evaluated again, held is the signal to wait for first; nil: no wait.
-func (c *call) admit() (next int, held *sched.Event, e *result) {
+// saw still hold. The check and the reservation are one step under the session's lock.
+func (c *call) admit() admission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.run.session
@@ -38,17 +39,17 @@ func (c *call) admit() (next int, held *sched.Event, e *result) {
 	defer s.mu.Unlock()
 	switch {
 	case c.life.Ended():
-		return nextWait, nil, nil
+		return ending(stop)
 	case s.holder != c && (s.holder != nil || !c.worker.view.unchanged()):
-		return nextAgain, s.held, nil
+		return admission{again: true, wait: s.held}
 	case c.run.part.closing:
-		return nextEnd, nil, cancellation(runtime.ReasonRunClosed)
+		return ending(cancellation(runtime.ReasonRunClosed))
 	}
 	s.endExclusion(c)
 	c.giveBackReserved()
 	switch j := &c.worker.evaluation; {
 	case j.reason != runtime.ReasonNone:
-		return nextEnd, nil, c.refused(c.check(&c.worker.rule), &c.worker.rule, j)
+		return ending(c.refused(c.check(&c.worker.rule), &c.worker.rule, j))
 	case c.dry:
 		return c.admitDry()
 	case c.resumed():
@@ -83,19 +84,17 @@ func (c *call) giveBackReserved() {
 }
 
 // reserve admits the call and, when it need not wait for anything, starts it.
-func (c *call) reserve() (next int, held *sched.Event, e *result) {
+func (c *call) reserve() admission {
 	s := c.run.session
 	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rule)
 	if !v.Admitted() {
-		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.evaluation)
+		return ending(c.refused(v, &c.worker.rule, &c.worker.evaluation))
 	}
 	c.authorized(&ev)
 	if c.atOnce() {
-		if e = c.commit(c.deadline()); e != nil {
-			return nextEnd, nil, e
-		}
+		return ending(c.commit(c.deadline()))
 	}
-	return nextRun, nil, nil
+	return admission{}
 }
 
 // atOnce reports whether an admitted call need not wait for anything before it starts.
@@ -117,7 +116,7 @@ func (c *call) authorized(ev *rules.Event) {
 }
 
 // readmit admits a call that waited for consent, without counting its own reservation.
-func (c *call) readmit() (next int, held *sched.Event, e *result) {
+func (c *call) readmit() admission {
 	s := c.run.session
 	resume := s.state.Resume
 	if c.reservation == reservedNothing { // it was admitted before a restart
@@ -125,26 +124,26 @@ func (c *call) readmit() (next int, held *sched.Event, e *result) {
 	}
 	v, ev := resume(c.exec.instant(c.now), &c.worker.rule)
 	if !v.Admitted() {
-		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.evaluation)
+		return ending(c.refused(v, &c.worker.rule, &c.worker.evaluation))
 	}
 	c.asked.unasked = !c.worker.evaluation.asks
 	c.authorized(&ev)
-	return nextRun, nil, nil
+	return admission{}
 }
 
 // admitDry returns what admit would do.
-func (c *call) admitDry() (next int, held *sched.Event, e *result) {
+func (c *call) admitDry() admission {
 	v := c.check(&c.worker.rule)
 	switch asked := c.worker.evaluation.asks; {
 	case !v.Admitted():
-		return nextEnd, nil, c.refused(v, &c.worker.rule, &c.worker.evaluation)
+		return ending(c.refused(v, &c.worker.rule, &c.worker.evaluation))
 	case asked && !c.exec.approvals.answers(c):
 		if e := cmp.Or(c.noApprover(), c.exec.approvals.overfull(c)); e != nil {
-			return nextEnd, nil, e
+			return ending(e)
 		}
-		return nextEnd, nil, &result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: c.pending()}
+		return ending(&result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: c.pending()})
 	}
-	return nextEnd, nil, &result{event: runtime.EventAborted, to: runtime.StateAborted, verdict: &Verdict{Runs: true}}
+	return ending(&result{event: runtime.EventAborted, to: runtime.StateAborted, verdict: &Verdict{Runs: true}})
 }
 
 // describe prepares the description of the call that the rules check.

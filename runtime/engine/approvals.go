@@ -143,7 +143,7 @@ func tell(due []dueEvent, now time.Time) (expired []*call) {
 		expired = append(expired, n.call)
 		e := refusal(runtime.ReasonConsentExpired, runtime.Detail{}, "nobody agreed to the call in time")
 		e.cause = lifecycle.ByConsent
-		n.call.end(*e)
+		n.call.finish(e)
 	}
 	return expired
 }

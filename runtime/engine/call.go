@@ -102,9 +102,13 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 		return c, earlier
 	}
 	c.stray = true
-	c.declare()
-	c.refuse(runtime.ReasonCallIDReused, runtime.Detail{}, "the call id "+quote(in.ID)+
-		" was used for another call: give this one an id of its own")
+	c.announce()
+	r := c.lookup()
+	if r == nil {
+		r = refusal(runtime.ReasonCallIDReused, runtime.Detail{}, "the call id "+quote(in.ID)+
+			" was used for another call: give this one an id of its own")
+	}
+	c.finish(r)
 	c.depart()
 	c.observe(done)
 	return nil, c.record
@@ -208,7 +212,7 @@ func (c *call) await(out *runtime.Outcome) {
 func (c *call) cancelByCaller() {
 	e := cancellation(runtime.ReasonCancelled)
 	e.cause = lifecycle.ByCaller
-	c.end(*e)
+	c.finish(e)
 }
 
 // awaitConsent waits for the outcome of a call that waits for consent, as long as the
@@ -280,53 +284,4 @@ func (c *call) enter(p lifecycle.Phase, due time.Time) bool {
 	c.mu.Unlock()
 	c.worker.arm(due)
 	return true
-}
-
-// expire is called by the timer. It ends the call when its phase is over, and returns
-// when the timer should call again, zero when it should not. It abandons an evaluation
-// of the policy that still runs by then, even when the call has its outcome already.
-func (c *call) expire() (again time.Time) {
-	c.mu.Lock()
-	now := c.clock()
-	x := c.life.Expire(now)
-	if x.Abandon {
-		c.exec.evaluations.abandon(c.index, c.exec)
-	}
-	if x.Lingers {
-		c.recordLingering(now)
-	}
-	if c.enterGrace(x.Overdue, now) {
-		x.Overdue, x.Again = lifecycle.Moment{}, c.life.Due()
-	}
-	c.mu.Unlock()
-	if x.Overdue == (lifecycle.Moment{}) {
-		return x.Again
-	}
-	c.overdue(x.Overdue)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	again, lingers := c.life.Linger(now)
-	if lingers {
-		c.recordLingering(now)
-	}
-	return again
-}
-
-// depart releases what the call holds beyond its outcome: its slot and its place in the
-// counts of the executor and the run.
-func (c *call) depart() {
-	if c.slotGranted != nil {
-		c.exec.slots[c.index].CancelWait(c.slotGranted, &c.exec.sched)
-		c.slotGranted = nil
-	}
-	if c.slot {
-		c.exec.slots[c.index].ReleaseAfter(c.clock().Sub(c.now), &c.exec.sched)
-		c.slot = false
-	}
-	c.leaveExecutor()
-	if c.entered {
-		c.run.part.workers.Leave()
-		c.exec.gate.Leave()
-		c.entered = false
-	}
 }

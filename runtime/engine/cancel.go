@@ -33,7 +33,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
 	if e.by, e.cause = by, lifecycle.ByOperator; reason != "" {
 		e.outcome.Message += ": " + reason
 	}
-	if !c.tryEnd(e) {
+	if !c.finish(e) {
 		c.mu.Lock()
 		over := c.over()
 		c.mu.Unlock()

@@ -76,7 +76,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	edited := c.edited(ctx, requestID, a.Edit, answer)
 	result := c.decided(requestID, answer, edited)
 	if err := c.durablePatiently(); err != nil {
-		c.end(*c.unwritable(err))
+		c.finish(c.unwritable(err))
 		return e.unrecorded(c), nil
 	}
 	res := Resolution{
@@ -89,7 +89,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 			detail := runtime.Detail{Rule: "person", Message: a.Message}
 			e := refusal(runtime.ReasonConsentDenied, detail, deniedBy(a.Message))
 			e.cause = lifecycle.ByConsent
-			c.end(*e)
+			c.finish(e)
 		}
 	}
 	return res, c

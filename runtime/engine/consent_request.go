@@ -246,7 +246,7 @@ func askDetail(asks []runtime.Ask) runtime.Detail {
 // admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
 // reserves what the call needs and makes the request. The locks of the call and of its session are
 // held.
-func (c *call) admitAsked() (next int, held *sched.Event, e *result) {
+func (c *call) admitAsked() admission {
 	d := &c.exec.approvals
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -257,7 +257,7 @@ func (c *call) admitAsked() (next int, held *sched.Event, e *result) {
 		return c.reserve()
 	case c.noApprover() != nil:
 	case c.tool.hooks.Preview != nil && declared != nil && declared.Preview && c.asked.preview == nil:
-		return nextAgain, nil, nil // the grant, or the suspension of asking, has ended meanwhile
+		return admission{again: true} // the grant, or the suspension of asking, has ended meanwhile
 	}
 	s := c.run.session
 	rc := &c.worker.rule
@@ -265,17 +265,17 @@ func (c *call) admitAsked() (next int, held *sched.Event, e *result) {
 		if v := c.check(rc); !v.Admitted() {
 			e = c.refused(v, rc, &c.worker.evaluation)
 		}
-		return nextEnd, nil, e
+		return ending(e)
 	}
 	ev, err := d.book.Ask(c.now, rand.Text(), rand.Text(), &c.asked.question)
 	if err != nil {
-		e = refusal(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
+		e := refusal(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
 		e.fault = c.faulty(runtime.ReasonPolicyError, err)
-		return nextEnd, nil, e
+		return ending(e)
 	}
 	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
 	if !v.Admitted() {
-		return nextEnd, nil, c.refused(v, rc, &c.worker.evaluation)
+		return ending(c.refused(v, rc, &c.worker.evaluation))
 	}
 	c.reservation = reserved
 	s.note(&rule)
@@ -286,5 +286,5 @@ func (c *call) admitAsked() (next int, held *sched.Event, e *result) {
 	c.life.Ask()
 	c.record.final, c.record.call = sched.NewEvent(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
-	return nextWait, nil, nil
+	return ending(stop)
 }

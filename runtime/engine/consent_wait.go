@@ -62,7 +62,7 @@ func (c *call) park() {
 	}
 	c.worker = nil
 	if err := c.durable(); err != nil {
-		c.end(*c.unwritable(err))
+		c.finish(c.unwritable(err))
 	} else {
 		c.notify()
 	}
@@ -89,17 +89,17 @@ func (c *call) resume() {
 // longer ends with the context of its caller.
 func (c *call) rework() {
 	if c.unfit {
-		c.refuse(runtime.ReasonBindingMismatch, runtime.Detail{Changed: []string{consent.ChangedDeclaration.String()}},
-			"the tool is not declared any more as it was when the call was approved: make it again")
+		c.finish(refusal(runtime.ReasonBindingMismatch, runtime.Detail{Changed: []string{consent.ChangedDeclaration.String()}},
+			"the tool is not declared any more as it was when the call was approved: make it again"))
 		return
 	}
 	if !c.exec.gate.Enter() {
-		c.refuse(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		c.finish(refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down"))
 		return
 	}
 	if !c.run.part.workers.Enter() {
 		c.exec.gate.Leave()
-		c.cancel(runtime.ReasonRunClosed)
+		c.finish(cancellation(runtime.ReasonRunClosed))
 		return
 	}
 	c.mu.Lock()
@@ -144,7 +144,7 @@ func (c *call) notify() {
 			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
 				over := refusal(runtime.ReasonConsentUnavailable, runtime.Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.tool))
 				over.cause = lifecycle.ByConsent
-				c.end(*over)
+				c.finish(over)
 			}
 		}()
 	}

@@ -19,42 +19,36 @@ var errAbandoned = errors.New("the evaluation took too long and was abandoned")
 
 // decide asks the policy, checks the rules and, when nothing refuses the call, admits it or lets it
 // wait for consent. The facts of the evaluation still hold at that moment, and the call is counted
-// in them. When decide returns true, a call that need not wait for anything has started. A call
-// that was approved passes through decide again.
-func (c *call) decide() bool {
+// in them. A call that need not wait for anything is started in the same step. A call that was
+// approved passes through decide again.
+func (c *call) decide() *result {
 	for try := 1; ; try++ {
 		if try == maxTries && !c.excludeOtherCalls() {
-			return false
+			return stop
 		}
 		if !c.snapshot() {
-			c.cancel(runtime.ReasonRunClosed)
-			return false
+			return cancellation(runtime.ReasonRunClosed)
 		}
 		if !c.evaluatePolicy() || !c.describe() || !c.show() {
-			return false
+			return stop
 		}
 		shadowed := c.shadowed()
-		next, held, e := c.admit()
-		if shadowed != nil && next != nextAgain {
+		adm := c.admit()
+		if shadowed != nil && !adm.again {
 			c.exec.shadow.compare(shadowed)
 		}
-		switch next {
-		case nextRun:
-			if c.life.Attempt() > 0 {
-				c.worker.arm(c.running.due)
+		switch {
+		case adm.again:
+			if !c.waitFor(adm.wait) {
+				return stop
 			}
-			return true
-		case nextEnd:
-			if c.dry {
-				c.judged(e)
-			}
-			return c.end(*e)
-		case nextWait:
-			return false
+			continue
+		case adm.ends == nil && c.life.Attempt() > 0:
+			c.worker.arm(c.running.due)
+		case adm.ends != nil && c.dry:
+			c.judged(adm.ends)
 		}
-		if !c.waitFor(held) {
-			return false
-		}
+		return adm.ends
 	}
 }
 

@@ -98,25 +98,31 @@ func (c *call) durablePatiently() error {
 
 // flushIntent waits until it is durable that the handler is about to start. A call whose intent
 // cannot be written, or which has ended, does not start.
-func (c *call) flushIntent() bool {
+func (c *call) flushIntent() *result {
 	if c.exec.log.on() {
 		return c.awaitIntent()
 	}
-	return !c.over().Fired()
+	if c.over().Fired() {
+		return stop
+	}
+	return nil
 }
 
 // awaitIntent is flushIntent with a journal.
-func (c *call) awaitIntent() bool {
+func (c *call) awaitIntent() *result {
 	if err := c.durable(); err != nil {
-		return c.end(*c.unwritable(err))
+		return c.unwritable(err)
 	}
 	c.mu.Lock()
 	may := c.life.Release()
 	c.mu.Unlock()
-	if may == lifecycle.ReleaseAborted {
-		return c.refuse(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+	switch may {
+	case lifecycle.Released:
+		return nil
+	case lifecycle.ReleaseAborted:
+		return refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 	}
-	return may == lifecycle.Released // the deadline may be over
+	return stop // the deadline may be over
 }
 
 // unwritable returns the result of a call that cannot be recorded and therefore is not carried out.
@@ -128,15 +134,15 @@ func (c *call) unwritable(err error) *result {
 }
 
 // writable refuses the call when the journal cannot be written.
-func (c *call) writable() bool {
+func (c *call) writable() *result {
 	err := c.exec.log.health()
 	if err == nil && c.unrecorded {
 		err = errStalled // the commit log was stalled when the call was made
 	}
 	if err != nil {
-		return c.end(*c.unwritable(err))
+		return c.unwritable(err)
 	}
-	return true
+	return nil
 }
 
 // settleOutcome waits until the outcome of c is durable. When it cannot be written the caller does

@@ -208,11 +208,11 @@ func (l *lease) unclaim() {
 func (c *call) endLeaseLost() {
 	e := c.unwritable(c.exec.log.health())
 	e.fault, e.cause = nil, lifecycle.ByLeaseIdle
-	if c.tryEnd(e) {
+	if c.finish(e) {
 		return
 	}
 	e = cancellation(runtime.ReasonLeaseLost)
 	e.cause = lifecycle.ByLease
 	e.outcome.Message = "the executor does not own the journal any more: what became of the call, the next owner will say"
-	c.end(*e)
+	c.finish(e)
 }

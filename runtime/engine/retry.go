@@ -18,23 +18,33 @@ const (
 
 // attempts runs the handler until it need not, or must not, be run again. All attempts are one
 // call: they share its slot, its consent and its claims.
-func (c *call) attempts() bool {
+func (c *call) attempts() *result {
 	for {
-		if !c.invoke() {
-			return false
+		if r := c.invoke(); r != nil {
+			return r
 		}
 		late := c.returnedLate()
-		if c.tool.spec.Retry == nil || !c.retryable(late) {
-			return c.finishOr(late)
+		wait, again := c.retry(late)
+		if !again {
+			return c.accept(late)
 		}
-		wait := backoff(c.tool.spec.Retry, c.life.Attempt())
-		if !c.affords(wait) || !c.giveUpAttempt() {
-			return c.finishOr(late)
+		if r := c.backOff(wait); r != nil {
+			return r
 		}
-		if !c.backOff(wait) || !c.restart() {
-			return false
+		if r := c.restart(); r != nil {
+			return r
 		}
 	}
+}
+
+// retry reports whether the handler is run again, and after what wait. What the attempt did is then
+// rolled back.
+func (c *call) retry(late bool) (wait time.Duration, again bool) {
+	if c.tool.spec.Retry == nil || !c.retryable(late) {
+		return 0, false
+	}
+	wait = backoff(c.tool.spec.Retry, c.life.Attempt())
+	return wait, c.affords(wait) && c.giveUpAttempt()
 }
 
 // returnedLate reports whether the handler has returned after its deadline. The clock is read once
@@ -57,18 +67,6 @@ func (c *call) decideInTime() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.life.Decide(c.clock())
-}
-
-// finishOr finishes the call, or ends it because its deadline was over.
-func (c *call) finishOr(late bool) bool {
-	var e result
-	c.result(&e)
-	if late {
-		c.timeOut(lifecycle.Moment{})
-		c.late(e.fault, e.output)
-		return true
-	}
-	return c.finish(&e)
 }
 
 // retryable reports whether the handler may be run again: only that of an idempotent tool, after a
@@ -128,19 +126,22 @@ func backoff(r *runtime.Retry, attempts int) time.Duration {
 	return d - rand.N(d/2+1)
 }
 
-// backOff waits. It reports false when the call has ended meanwhile.
-func (c *call) backOff(wait time.Duration) bool {
+// backOff waits.
+func (c *call) backOff(wait time.Duration) *result {
 	late := sched.NewEvent()
 	t := c.exec.sched.After(wait, func() { c.exec.sched.Fire(late) })
 	defer t.Stop()
-	return c.exec.sched.Wait(late, c.over(), nil) == sched.First
+	if c.exec.sched.Wait(late, c.over(), nil) != sched.First {
+		return stop
+	}
+	return nil
 }
 
-// restart begins the next attempt. It reports false when the call has ended.
-func (c *call) restart() bool {
+// restart begins the next attempt.
+func (c *call) restart() *result {
 	if why := c.exec.workers.stop.Load(); why != 0 {
 		c.halted(why)
-		return false
+		return stop
 	}
 	d := c.attemptDeadline()
 	c.mu.Lock()
@@ -151,13 +152,13 @@ func (c *call) restart() bool {
 	}
 	if !c.beginAttempt(due) {
 		c.mu.Unlock()
-		return false
+		return stop
 	}
 	c.sealing = nil
 	c.running = &callContext{parent: c.work, call: c, attempt: c.life.Attempt(), due: due}
 	c.mu.Unlock()
 	c.worker.arm(due)
-	return true
+	return nil
 }
 
 // mayRetryTimeout reports whether a handler that runs past its deadline gets a grace. If the

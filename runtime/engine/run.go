@@ -192,7 +192,7 @@ func (r *Run) Close(ctx context.Context) error {
 	s.mu.Unlock()
 	slices.SortFunc(active, func(a, b *call) int { return a.record.number - b.record.number })
 	s.exec.all(active, func(c *call) {
-		c.cancel(runtime.ReasonRunClosed)
+		c.finish(cancellation(runtime.ReasonRunClosed))
 		c.mu.Lock()
 		over := c.over() // another goroutine may be about to end the call
 		c.mu.Unlock()

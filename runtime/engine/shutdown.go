@@ -116,7 +116,7 @@ func (c *call) abort() {
 			e = abortion()
 		}
 		e.cause, e.moment = lifecycle.ByShutdown, moment
-		if c.tryEnd(e) {
+		if c.finish(e) {
 			return
 		}
 	}

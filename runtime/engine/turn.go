@@ -76,28 +76,13 @@ func (t *Turn) begin(ctx context.Context, in runtime.Call, b *batch) (c *call, e
 
 // launch passes a new call to a worker, unless the call ends before.
 func (t *Turn) launch(c *call) {
-	if c.declare() {
-		c.exec.workers.take(c)
-	} else {
+	c.announce()
+	if r := c.lookup(); r != nil {
+		c.finish(r)
 		c.depart()
-	}
-}
-
-// advance takes a call through its remaining states. It runs in the goroutine of a worker, because
-// policies and handlers may hang. In that case the timer or the caller ends the call, and the next
-// step stops.
-func (c *call) advance() {
-	defer c.leave()
-	if c.life.Rejudging() {
-		_ = c.evaluateAgain() && c.restart() && c.attempts()
-		c.returned = true
 		return
 	}
-	_ = (c.resumed() || (c.readmits || c.validate()) && c.checkGates()) && // done already when the call waited for consent
-		c.decide() &&
-		(c.life.Attempt() > 0 || c.awaitSlot() && c.start()) && // unless it started in one step with its admission
-		c.attempts()
-	c.returned = true
+	c.exec.workers.take(c)
 }
 
 // A Verdict is the result of WhatIf.

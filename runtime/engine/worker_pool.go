@@ -121,7 +121,7 @@ func (w *worker) run(of *workerPool, c *call) {
 		if why := of.stop.Load(); why != 0 {
 			c.halted(why)
 		}
-		c.advance()
+		c.execute()
 		c = of.nextCall(w)
 	}
 }
