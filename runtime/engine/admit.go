@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -30,7 +30,7 @@ const (
 // admit checks the call against the rules and reserves what it uses, if the facts that the policy
 // saw still hold. The check and the reservation are one step under the session's lock. When the
 // call has to be evaluated again, held is the signal to wait for first; nil: no wait.
-func (c *call) admit() (next int, held *signal, e *result) {
+func (c *call) admit() (next int, held *sched.Event, e *result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.run.session
@@ -83,7 +83,7 @@ func (c *call) giveBackReserved() {
 }
 
 // reserve admits the call and, when it need not wait for anything, starts it.
-func (c *call) reserve() (next int, held *signal, e *result) {
+func (c *call) reserve() (next int, held *sched.Event, e *result) {
 	s := c.run.session
 	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rule)
 	if !v.Admitted() {
@@ -101,7 +101,7 @@ func (c *call) reserve() (next int, held *signal, e *result) {
 // atOnce reports whether an admitted call need not wait for anything before it starts.
 // Admission and start are then one step.
 func (c *call) atOnce() bool {
-	return c.batch == nil && c.asked == nil && c.exec.waiter == nil && c.exec.slots[c.index].limit == 0 &&
+	return c.batch == nil && c.asked == nil && !c.exec.sched.Counts() && !c.exec.slots[c.index].Limited() &&
 		!c.turn.blocks(c.index) && c.exec.workers.stop.Load() == 0
 }
 
@@ -111,16 +111,13 @@ func (c *call) authorized(ev *rules.Event) {
 	c.effect = c.worker.effect
 	c.reservation = reserved
 	c.run.session.note(ev)
-	if slots := &c.exec.slots[c.index]; slots.limit > 0 {
-		slots.mu.Lock()
-		defer slots.mu.Unlock()
-		c.requestSlot(slots)
-	}
-	c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{at: c.now, session: true})
+	c.requestSlot(func() {
+		c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{at: c.now, session: true})
+	})
 }
 
 // readmit admits a call that waited for consent, without counting its own reservation.
-func (c *call) readmit() (next int, held *signal, e *result) {
+func (c *call) readmit() (next int, held *sched.Event, e *result) {
 	s := c.run.session
 	resume := s.state.Resume
 	if c.reservation == reservedNothing { // it was admitted before a restart
@@ -136,7 +133,7 @@ func (c *call) readmit() (next int, held *signal, e *result) {
 }
 
 // admitDry returns what admit would do.
-func (c *call) admitDry() (next int, held *signal, e *result) {
+func (c *call) admitDry() (next int, held *sched.Event, e *result) {
 	v := c.check(&c.worker.rule)
 	switch asked := c.worker.evaluation.asks; {
 	case !v.Admitted():
@@ -163,7 +160,7 @@ func (c *call) describe() bool {
 // excluded them. s.mu is held.
 func (s *Session) endExclusion(c *call) {
 	if s.holder == c && c != nil {
-		s.exec.fire(s.held)
+		s.exec.sched.Fire(s.held)
 		s.holder, s.held = nil, nil
 	}
 }

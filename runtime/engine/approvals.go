@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // endedRequestTTL is how long a request that has ended is kept, so that a late answer
@@ -30,7 +30,7 @@ type approvals struct {
 	calls  map[string]*call // by request
 	timer  runtime.Timer    // runs when something is due
 	due    time.Time        // zero: the timer does not run
-	closed signal           // happens when this executor no longer changes requests
+	closed sched.Event      // happens when this executor no longer changes requests
 }
 
 // open prepares d for use.
@@ -55,7 +55,7 @@ func (d *approvals) apply(ev *consent.Event) {
 
 // arm sets the timer to the next time at which a request or a grant is due. d.mu is held.
 func (d *approvals) arm() {
-	if d.closed.happened() {
+	if d.closed.Fired() {
 		return
 	}
 	next, ok := d.book.Next()
@@ -67,10 +67,10 @@ func (d *approvals) arm() {
 		d.due = time.Time{}
 	case d.timer == nil:
 		d.due = next
-		d.timer = d.exec.after(d.exec.until(next), func() { d.tick() })
+		d.timer = d.exec.sched.After(d.exec.sched.Until(next), func() { d.tick() })
 	case !d.due.Equal(next):
 		d.due = next
-		d.timer.Reset(d.exec.until(next))
+		d.timer.Reset(d.exec.sched.Until(next))
 	}
 }
 
@@ -84,9 +84,9 @@ type dueEvent struct {
 // returns the calls of the expired requests. It takes the lock for at most consent.AtOnce requests
 // at a time, so that answers and new requests are handled in between.
 func (d *approvals) tick() (expired []*call) {
-	for now := d.exec.now(); ; {
+	for now := d.exec.sched.Now(); ; {
 		d.mu.Lock()
-		if d.book == nil || d.closed.happened() {
+		if d.book == nil || d.closed.Fired() {
 			d.mu.Unlock()
 			return expired
 		}
@@ -110,10 +110,10 @@ func (d *approvals) tick() (expired []*call) {
 // tickOne is tick for one request, so that an answer to it does not wait for the other
 // requests that are due.
 func (d *approvals) tickOne(request string) {
-	now := d.exec.now()
+	now := d.exec.sched.Now()
 	d.mu.Lock()
 	var due []dueEvent
-	if !d.closed.happened() {
+	if !d.closed.Fired() {
 		due = d.applyDue(d.book.DueOf(now, request))
 	}
 	d.mu.Unlock()
@@ -192,7 +192,7 @@ func (d *approvals) answer(c *call) (grant string, yes bool) {
 func (d *approvals) drop(c *call) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if ev, ok := d.book.Cancel(d.exec.now(), c.asked.id); ok {
+	if ev, ok := d.book.Cancel(d.exec.sched.Now(), c.asked.id); ok {
 		d.apply(&ev)
 	}
 	if c.asked.tell != nil {

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
 func ExampleSession_Artifact() {

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/compact"
 	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/wire"

@@ -12,12 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -298,7 +297,7 @@ func TestUndoGetsTheWholeOutput(t *testing.T) {
 			if name != "same process" {
 				r, ses = start()
 			}
-			require.Equal(t, engine.UndoOK, ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"}).Kind)
+			require.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"})).Kind)
 			if name == "pruned" {
 				assert.Nil(t, got.Output)
 				require.Len(t, r.allFaults(), 1)

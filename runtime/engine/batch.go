@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // A BatchMode says how the calls of a batch follow each other.
@@ -20,14 +20,14 @@ const (
 
 // A batch is the state of one call in a batch.
 type batch struct {
-	admitted signal  // happens when the call is admitted
-	open     *signal // happens when all calls of the batch are: they may start
+	admitted sched.Event  // happens when the call is admitted
+	open     *sched.Event // happens when all calls of the batch are: they may start
 }
 
 // wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
 func (b *batch) wait(c *call) bool {
-	c.exec.fire(&b.admitted)
-	return c.enter(lifecycle.Held, c.ends()) && c.exec.wait(b.open, c.over(), nil) == sawA && c.refreshNow()
+	c.exec.sched.Fire(&b.admitted)
+	return c.enter(lifecycle.Held, c.ends()) && c.exec.sched.Wait(b.open, c.over(), nil) == sched.First && c.refreshNow()
 }
 
 // refreshNow updates the time of the call after a wait.
@@ -69,22 +69,22 @@ func (t *Turn) ExecuteBatch(ctx context.Context, calls []runtime.Call, mode Batc
 func (t *Turn) together(ctx context.Context, calls []runtime.Call, outcomes []runtime.Outcome) {
 	s := t.run.session
 	e := s.exec
-	open := newSignal()
+	open := sched.NewEvent()
 	begun := make([]*call, len(calls))
 	earlier := make([]*callRecord, len(calls))
 	for i, in := range calls {
-		b := &batch{admitted: signal{}, open: open}
+		b := &batch{admitted: sched.Event{}, open: open}
 		c, r := t.begin(ctx, in, b)
 		begun[i], earlier[i] = c, r
 		if c == nil {
 			continue
 		}
-		if e.wait(&b.admitted, &c.record.first, ctx.Done()) == sawDone {
+		if e.sched.Wait(&b.admitted, &c.record.first, ctx.Done()) == sched.Done {
 			c.cancelByCaller()
-			e.wait(&b.admitted, &c.record.first, nil)
+			e.sched.Wait(&b.admitted, &c.record.first, nil)
 		}
 	}
-	e.fire(open)
+	e.sched.Fire(open)
 	for i, c := range begun {
 		if c != nil {
 			c.await(&outcomes[i])

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -39,7 +40,7 @@ type call struct {
 	obligations []runtime.Obligation
 	outputs     wire.Value
 	policyCtx   callContext
-	slotGranted *signal
+	slotGranted *sched.Event
 	asked       *asked
 	metadata    map[string]string
 	heartbeat   bool            // it asked to be continued
@@ -63,7 +64,7 @@ type call struct {
 	position     int          // in the list of active calls, from 1; guarded by the session
 	evaluation   *callContext // the context of the policy
 	revision     string       // of the policy that evaluated the call
-	drained      *signal      // happens when the fence is shut and no effect is inside; nil: no goroutine waits
+	drained      *sched.Event // happens when the fence is shut and no effect is inside; nil: no goroutine waits
 	state        runtime.State
 	reservation  reservation // what it holds in the rule state; guarded by the session
 	invoked      bool
@@ -71,7 +72,7 @@ type call struct {
 	interruption *result      // while it is evaluated again: its result unless it runs again
 	running      *callContext // of the present attempt
 	parts        []*begun     // of the present attempt, in the order in which they began
-	sealing      *signal      // happens when no goroutine uses the parts; nil: none is using them
+	sealing      *sched.Event // happens when no goroutine uses the parts; nil: none is using them
 	stray        bool         // refused because its id is that of another call
 	found        *Verdict     // dry: the verdict, when the worker ended the call
 	effect       rules.Digest // of its idempotency, when its tool declares one; zero before it is admitted
@@ -166,22 +167,17 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	} else {
 		r.input = append(r.room[:0], in.Input...)
 	}
-	c.began = c.exec.now()
+	c.began = c.exec.sched.Now()
 	c.now = c.began
 	return c
 }
 
 // clock returns the time, measured by the monotonic clock from the start of the call. That is
 // cheaper than time.Now, and a change of the wall clock does not change how long the call may take.
-func (c *call) clock() time.Time {
-	if c.exec.clock != nil {
-		return c.exec.clock.Now()
-	}
-	return c.began.Add(time.Since(c.began))
-}
+func (c *call) clock() time.Time { return c.exec.sched.Since(c.began) }
 
 // over returns the signal that happens when c has its outcome.
-func (c *call) over() *signal {
+func (c *call) over() *sched.Event {
 	if c.record.final != nil {
 		return c.record.final
 	}
@@ -193,10 +189,10 @@ func (c *call) over() *signal {
 // is over has the outcome pending.
 func (c *call) await(out *runtime.Outcome) {
 	r := c.record
-	quick := c.exec.waiter == nil && r.first.spin() // a Waiter counts waiting goroutines
-	if !quick && c.exec.wait(&r.first, nil, c.ctx.Done()) == sawDone {
+	quick := !c.exec.sched.Counts() && r.first.Spin() // a Waiter counts waiting goroutines
+	if !quick && c.exec.sched.Wait(&r.first, nil, c.ctx.Done()) == sched.Done {
 		c.cancelByCaller()
-		c.exec.wait(&r.first, nil, nil)
+		c.exec.sched.Wait(&r.first, nil, nil)
 	}
 	if r.final != nil {
 		*out = c.awaitConsent()
@@ -220,13 +216,13 @@ func (c *call) cancelByCaller() {
 func (c *call) awaitConsent() runtime.Outcome {
 	final := c.record.final
 	gone := c.ctx.Done()
-	late := newSignal()
+	late := sched.NewEvent()
 	c.mu.Lock()
 	c.asked.late = late
 	c.mu.Unlock()
-	if d := c.patience(); d > 0 && !c.exec.approvals.closed.happened() {
-		t := c.exec.after(d, func() { c.exec.fire(late) })
-		c.exec.wait(final, late, gone)
+	if d := c.patience(); d > 0 && !c.exec.approvals.closed.Fired() {
+		t := c.exec.sched.After(d, func() { c.exec.sched.Fire(late) })
+		c.exec.sched.Wait(final, late, gone)
 		t.Stop()
 	}
 	c.mu.Lock()
@@ -236,9 +232,9 @@ func (c *call) awaitConsent() runtime.Outcome {
 		return out
 	}
 	c.mu.Unlock()
-	if c.exec.wait(final, nil, gone) == sawDone {
+	if c.exec.sched.Wait(final, nil, gone) == sched.Done {
 		c.cancelByCaller()
-		c.exec.wait(final, nil, nil)
+		c.exec.sched.Wait(final, nil, nil)
 	}
 	c.observe(gone)
 	return c.record.outcome()
@@ -320,17 +316,17 @@ func (c *call) expire() (again time.Time) {
 // counts of the executor and the run.
 func (c *call) depart() {
 	if c.slotGranted != nil {
-		c.exec.slots[c.index].cancelWait(c.slotGranted, c.exec)
+		c.exec.slots[c.index].CancelWait(c.slotGranted, &c.exec.sched)
 		c.slotGranted = nil
 	}
 	if c.slot {
-		c.exec.slots[c.index].releaseAfter(c.clock().Sub(c.now), c.exec)
+		c.exec.slots[c.index].ReleaseAfter(c.clock().Sub(c.now), &c.exec.sched)
 		c.slot = false
 	}
 	c.leaveExecutor()
 	if c.entered {
-		c.run.part.workers.leave()
-		c.exec.gate.leave()
+		c.run.part.workers.Leave()
+		c.exec.gate.Leave()
 		c.entered = false
 	}
 }

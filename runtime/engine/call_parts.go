@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // WithParticipant adds a participant under a name. The journal identifies the participant by the
@@ -38,7 +39,7 @@ type begun struct {
 	at    *participant
 	part  runtime.Part // nil: Begin failed, or returned too late
 	err   error
-	ready signal // fired when part and err are set
+	ready sched.Event // fired when part and err are set
 }
 
 // part returns the part of an attempt at a participant, and begins it if necessary.
@@ -52,7 +53,7 @@ func (c *call) part(at *callContext, who *participant) (runtime.Part, error) {
 	if i >= 0 {
 		b := c.parts[i]
 		c.mu.Unlock()
-		if c.exec.wait(&b.ready, nil, at.Done()) == sawDone {
+		if c.exec.sched.Wait(&b.ready, nil, at.Done()) == sched.Done {
 			return nil, c.fenced()
 		}
 		return b.part, b.err
@@ -66,7 +67,7 @@ func (c *call) part(at *callContext, who *participant) (runtime.Part, error) {
 // beginPart begins a part. It rolls back a part that has begun too late, because the call does not
 // know that part.
 func (c *call) beginPart(at *callContext, b *begun) (runtime.Part, error) {
-	defer c.exec.fire(&b.ready)
+	defer c.exec.sched.Fire(&b.ready)
 	var part runtime.Part
 	err := guard(func() (err error) {
 		part, err = b.at.Begin(at, c.key())

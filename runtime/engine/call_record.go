@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
-
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -16,10 +16,10 @@ type callRecord struct {
 	id       string
 	tool     string
 	input    []byte
-	digest   bool      // input is a digest: the input is larger than the tool allows
-	room     [160]byte // for a short input and, behind it, a short output
-	first    signal    // happens when there is a first answer: the outcome, or that the call waits for consent
-	final    *signal   // happens when the call that waited has its outcome; nil: first was the outcome
+	digest   bool         // input is a digest: the input is larger than the tool allows
+	room     [160]byte    // for a short input and, behind it, a short output
+	first    sched.Event  // happens when there is a first answer: the outcome, or that the call waits for consent
+	final    *sched.Event // happens when the call that waited has its outcome; nil: first was the outcome
 	stored   storedOutcome
 	later    atomic.Pointer[runtime.Outcome] // replaces an outcome that was unknown or not recorded in time; nil: nothing does
 	call     *call                           // as long as the call can change, or when it waited for consent
@@ -93,7 +93,7 @@ func canonical(t *tool, input []byte, old *restoredInput) (b []byte) {
 // await returns the outcome of a call that another caller made.
 func (r *callRecord) await(ctx context.Context, s *Session) runtime.Outcome {
 	e := s.exec
-	if !r.first.happened() && e.wait(&r.first, nil, ctx.Done()) == sawDone {
+	if !r.first.Fired() && e.sched.Wait(&r.first, nil, ctx.Done()) == sched.Done {
 		return r.now(s)
 	}
 	if r.final == nil {
@@ -102,7 +102,7 @@ func (r *callRecord) await(ctx context.Context, s *Session) runtime.Outcome {
 	if out, waits := r.call.waits(); waits {
 		return out
 	}
-	if e.wait(r.final, nil, ctx.Done()) == sawDone {
+	if e.sched.Wait(r.final, nil, ctx.Done()) == sched.Done {
 		return r.now(s)
 	}
 	return r.outcome()
@@ -110,8 +110,8 @@ func (r *callRecord) await(ctx context.Context, s *Session) runtime.Outcome {
 
 // now returns the outcome of the call as it stands, which may be pending or cancelled.
 func (r *callRecord) now(*Session) runtime.Outcome {
-	if r.first.happened() {
-		if r.final == nil || r.final.happened() {
+	if r.first.Fired() {
+		if r.final == nil || r.final.Fired() {
 			return r.outcome()
 		}
 		if out, waits := r.call.waits(); waits {

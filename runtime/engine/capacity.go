@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 const (
@@ -50,9 +51,9 @@ func (c *call) enterExecutor() *runtime.Outcome {
 		return nil
 	}
 	slot := &e.slots[c.index]
-	if slot.limit > 0 && slot.inside.Add(1) > slot.most {
+	if !slot.Enter() {
 		c.leaveExecutor()
-		return c.atCapacity(slot.retryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.tool, slot.most))
+		return c.atCapacity(slot.RetryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.tool, slot.Most()))
 	}
 	return nil
 }
@@ -62,16 +63,14 @@ func (c *call) finishRefused(out *runtime.Outcome) {
 	out.CallID = c.id
 	c.fillRunStatus(out)
 	c.record.keep(out)
-	c.exec.fire(&c.record.first)
+	c.exec.sched.Fire(&c.record.first)
 }
 
 // reenterExecutor counts c, which was admitted before, regardless of the limits.
 func (c *call) reenterExecutor() {
 	c.inFlight = true
 	c.exec.capacity.inside.Add(1)
-	if slot := &c.exec.slots[c.index]; slot.limit > 0 {
-		slot.inside.Add(1)
-	}
+	c.exec.slots[c.index].Enter()
 }
 
 // leaveExecutor undoes enterExecutor.
@@ -81,11 +80,8 @@ func (c *call) leaveExecutor() {
 	}
 	c.inFlight = false
 	c.exec.capacity.inside.Add(-1)
-	if c.tool == nil {
-		return
-	}
-	if slot := &c.exec.slots[c.index]; slot.limit > 0 {
-		slot.inside.Add(-1)
+	if c.tool != nil {
+		c.exec.slots[c.index].Leave()
 	}
 }
 
@@ -101,27 +97,10 @@ func (c *call) atCapacity(retry time.Duration, why string) *runtime.Outcome {
 	}
 }
 
-// open sets how many calls of a tool run at once, and how many may wait.
-func (l *slots) open(limits runtime.Limits) {
-	l.limit = limits.Concurrency
-	queue := max(cmp.Or(limits.Queue, queueFactor*limits.Concurrency), 0) // NoQueue is negative
-	l.most = int64(l.limit + queue)
-}
-
-// took adds the time for which a slot was held to the mean. l.mu is held.
-func (l *slots) took(d time.Duration) {
-	if l.mean == 0 {
-		l.mean = d
-	}
-	l.mean += (d - l.mean) / 8
-}
-
-// retryAfter returns when a place in the queue is likely to be free, in whole seconds.
-func (l *slots) retryAfter() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	each := l.mean / time.Duration(l.limit)
-	return max((each + time.Second - 1).Truncate(time.Second), leastRetry)
+// openSlots sets how many calls of a tool run at once, and how many may wait.
+func openSlots(s *sched.Slots, limits runtime.Limits) {
+	queue := cmp.Or(limits.Queue, queueFactor*limits.Concurrency) // NoQueue is negative
+	s.Open(limits.Concurrency, max(queue, 0))
 }
 
 // Stats holds figures of an executor at one moment.

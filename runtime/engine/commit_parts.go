@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -67,13 +68,13 @@ func (c *call) closeParts() ([]*begun, bool) {
 	if c.life.Ended() || len(c.parts) == 0 {
 		return nil, true
 	}
-	c.sealing = newSignal()
+	c.sealing = sched.NewEvent()
 	if drained := c.shutFence(); drained != nil {
 		c.mu.Unlock()
-		ok := c.exec.waitFor(drained, grace)
+		ok := c.exec.sched.WaitFor(drained, grace)
 		c.mu.Lock()
 		if !ok {
-			c.exec.fire(c.sealing)
+			c.exec.sched.Fire(c.sealing)
 			return nil, false
 		}
 	}
@@ -81,7 +82,7 @@ func (c *call) closeParts() ([]*begun, bool) {
 }
 
 // letGoOfParts allows another goroutine to roll the parts back.
-func (c *call) letGoOfParts() { c.exec.fire(c.sealing) }
+func (c *call) letGoOfParts() { c.exec.sched.Fire(c.sealing) }
 
 // seal seals all parts and returns the seals of the foreign part and of the parts that
 // changed something.
@@ -159,8 +160,8 @@ func (c *call) committedLate(e *result) bool {
 	if !yes {
 		return false
 	}
-	c.exec.wait(over, nil, nil)
-	if c.run.session.claim(c.record) != ResolveOK {
+	c.exec.sched.Wait(over, nil, nil)
+	if c.run.session.claim(c.record) != "" {
 		return false
 	}
 	out := e.outcome
@@ -230,14 +231,14 @@ func (c *call) rollback() bool {
 	c.mu.Lock()
 	parts, sealing := slices.Clone(c.parts), c.sealing
 	c.mu.Unlock()
-	if sealing != nil && !c.exec.waitFor(sealing, grace) {
+	if sealing != nil && !c.exec.sched.WaitFor(sealing, grace) {
 		c.exec.report(c.faulty(runtime.ReasonCommitFailed, errors.New("rollback: a participant does not return from sealing: it is left open")))
 		return false
 	}
 	ok := true
 	for _, b := range slices.Backward(parts) {
 		if b.part == nil {
-			ok = ok && b.ready.happened() // a part that still begins rolls itself back later
+			ok = ok && b.ready.Fired() // a part that still begins rolls itself back later
 			continue
 		}
 		if err := c.exec.within(context.WithoutCancel(c.ctx), grace, c.exec.rollbackOf(b.part)); err != nil {
@@ -263,16 +264,16 @@ func (e *Executor) rollbackOf(p runtime.Part) func(context.Context) error {
 // within calls f and returns its error. When f does not return within d, its context
 // ends and within returns an overdueError.
 func (e *Executor) within(ctx context.Context, d time.Duration, f func(context.Context) error) error {
-	watch := &callContext{parent: ctx, due: e.now().Add(d)}
-	done := newSignal()
+	watch := &callContext{parent: ctx, due: e.sched.Now().Add(d)}
+	done := sched.NewEvent()
 	result := make(chan error, 1)
-	e.busy(1)
+	e.sched.Busy(1)
 	go func() {
-		defer e.busy(-1)
-		defer e.fire(done)
+		defer e.sched.Busy(-1)
+		defer e.sched.Fire(done)
 		result <- guard(func() error { return f(watch) })
 	}()
-	if !e.waitFor(done, d) {
+	if !e.sched.WaitFor(done, d) {
 		watch.cancel(whyDeadline)
 		return overdueError(d)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -51,11 +51,11 @@ type commitLog struct {
 // A batchOf holds entries that are written together.
 type batchOf struct {
 	entries []journal.Entry
-	last    uint64 // position of the last entry, once the batch is being written
-	led     bool   // a goroutine writes it, or will
-	begin   signal // happens when its leader may write
-	done    signal // happens when the write has succeeded or failed
-	err     error  // the error of the write, when done has happened
+	last    uint64      // position of the last entry, once the batch is being written
+	led     bool        // a goroutine writes it, or will
+	begin   sched.Event // happens when its leader may write
+	done    sched.Event // happens when the write has succeeded or failed
+	err     error       // the error of the write, when done has happened
 }
 
 // open prepares l for use. Nothing is written before recovery has read the journal.
@@ -138,7 +138,7 @@ func (l *commitLog) arm() {
 	}
 	l.armed = true
 	if l.timer == nil {
-		l.timer = l.exec.after(maxEntryDelay, l.overdue)
+		l.timer = l.exec.sched.After(maxEntryDelay, l.overdue)
 		return
 	}
 	l.timer.Reset(maxEntryDelay)
@@ -188,10 +188,10 @@ func (l *commitLog) flush(position uint64) error {
 	l.mu.Unlock()
 	switch {
 	case follow:
-		l.exec.wait(&b.done, nil, nil)
+		l.exec.sched.Wait(&b.done, nil, nil)
 		return b.err
 	case busy:
-		l.exec.wait(&b.begin, nil, nil)
+		l.exec.sched.Wait(&b.begin, nil, nil)
 	}
 	return l.write(b)
 }
@@ -226,10 +226,10 @@ func (l *commitLog) write(b *batchOf) error {
 	if b.err == nil && held {
 		l.ended(b.last)
 	}
-	l.exec.fire(&b.done)
+	l.exec.sched.Fire(&b.done)
 	l.exec.lease.wrote(b.err)
 	if led {
-		l.exec.fire(&next.begin)
+		l.exec.sched.Fire(&next.begin)
 	}
 	return b.err
 }

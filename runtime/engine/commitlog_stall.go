@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -20,8 +20,8 @@ var errStalled = fmt.Errorf("%w: it could not be when the call was made", journa
 // wait. A call in progress is denied when its handler was not started. A call whose handler has run
 // is unknown until its outcome is in the journal. l.mu guards the fields.
 type stall struct {
-	err   error   // the cause; nil: there is no stall
-	over  *signal // happens at the end of the stall; nil: no goroutine waits for it
+	err   error        // the cause; nil: there is no stall
+	over  *sched.Event // happens at the end of the stall; nil: no goroutine waits for it
 	timer runtime.Timer
 	later []afterwards // functions to call when entries are durable, in the order of positions
 }
@@ -41,7 +41,7 @@ func (l *commitLog) requeue(b *batchOf) bool {
 	l.filling.entries = append(b.entries, l.filling.entries...)
 	l.stall.err = b.err
 	if l.stall.timer == nil {
-		l.stall.timer = l.exec.after(retryJournal, l.retry)
+		l.stall.timer = l.exec.sched.After(retryJournal, l.retry)
 	} else {
 		l.stall.timer.Reset(retryJournal)
 	}
@@ -76,13 +76,13 @@ func (l *commitLog) ended(durable uint64) {
 	}
 	over := s.end()
 	l.mu.Unlock()
-	l.exec.fire(over)
+	l.exec.sched.Fire(over)
 }
 
 // end ends the stall and returns the signal to fire. l.mu is held.
-func (s *stall) end() (over *signal) {
+func (s *stall) end() (over *sched.Event) {
 	if over = s.over; over == nil {
-		over = newSignal()
+		over = sched.NewEvent()
 	}
 	s.err, s.over = nil, nil
 	if s.timer != nil {
@@ -105,11 +105,11 @@ func (l *commitLog) flushPatiently(position uint64) error {
 			continue
 		}
 		if l.stall.over == nil {
-			l.stall.over = newSignal()
+			l.stall.over = sched.NewEvent()
 		}
 		over := l.stall.over
 		l.mu.Unlock()
-		l.exec.wait(over, nil, nil)
+		l.exec.sched.Wait(over, nil, nil)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -32,7 +32,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 		return res
 	}
 	if res.Kind == consent.Accepted {
-		e.wait(c.record.final, nil, ctx.Done())
+		e.sched.Wait(c.record.final, nil, ctx.Done())
 	}
 	res.became(c)
 	return res
@@ -41,7 +41,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 // became sets the fields that say what happened to the call of the request.
 func (r *Resolution) became(c *call) {
 	r.Call = c.id
-	ended := c.record.final == nil || c.record.final.happened()
+	ended := c.record.final == nil || c.record.final.Fired()
 	if ended {
 		out := c.record.outcome()
 		r.Outcome = &out
@@ -58,7 +58,7 @@ func (r *Resolution) became(c *call) {
 // resolve is Decide without waiting for the call. It returns the call, nil when there
 // is none to wait for.
 func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
-	if e.log.on() && (e.approvals.closed.happened() || e.log.stalled()) { // the request can be answered later
+	if e.log.on() && (e.approvals.closed.Fired() || e.log.stalled()) { // the request can be answered later
 		return e.unrecorded(e.approvals.call(requestID)), nil
 	}
 	e.approvals.tickOne(requestID)
@@ -114,7 +114,7 @@ func (d *approvals) call(request string) *call {
 func (d *approvals) unknown(request string, a *consent.Answer) Resolution {
 	a.Edit = nil
 	d.mu.Lock()
-	ev := d.book.Decide(d.exec.now(), request, a)
+	ev := d.book.Decide(d.exec.sched.Now(), request, a)
 	d.apply(&ev)
 	d.mu.Unlock()
 	if err := d.exec.recordConsent(ev.At, a.By, d.exec.log.flush); err != nil {
@@ -223,18 +223,18 @@ func (c *call) consultOnce(ctx context.Context, in runtime.PolicyInput) (runtime
 	if err := v.blocked(c.index); err != nil {
 		return runtime.Decision{}, err
 	}
-	if wait := v.places.acquire(); wait != nil && e.wait(wait, nil, ctx.Done()) != sawA {
-		v.places.cancelWait(wait, e)
+	if wait := v.places.Acquire(); wait != nil && e.sched.Wait(wait, nil, ctx.Done()) != sched.First {
+		v.places.CancelWait(wait, &e.sched)
 		return runtime.Decision{}, context.Cause(ctx)
 	}
 	watch := &callContext{parent: ctx}
-	done := newSignal()
+	done := sched.NewEvent()
 	answer := make(chan runtime.Decision, 1)
 	result := make(chan error, 1)
-	e.busy(1)
+	e.sched.Busy(1)
 	go func() {
-		defer e.busy(-1)
-		defer e.fire(done)
+		defer e.sched.Busy(-1)
+		defer e.sched.Fire(done)
 		result <- guard(func() error {
 			d, err := e.policy.Decide(watch, &in)
 			answer <- d
@@ -244,10 +244,10 @@ func (c *call) consultOnce(ctx context.Context, in runtime.PolicyInput) (runtime
 	if v.outlasts(e, done) {
 		watch.cancel(whyDeadline)
 		v.abandon(c.index, e)
-		go func() { <-done.done(); v.returned(c.index) }()
+		go func() { <-done.Done(); v.returned(c.index) }()
 		return runtime.Decision{}, errAbandoned
 	}
-	v.places.release(e)
+	v.places.Release(&e.sched)
 	watch.cancel(whyCanceled)
 	select {
 	case err := <-result:

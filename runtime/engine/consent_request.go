@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/wire"
-
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // The names of the rules that ask when the policy gives none.
@@ -33,7 +33,7 @@ type asked struct {
 	since    time.Time
 	tell     context.CancelFunc
 	showing  *callContext // of the preview; guarded by the call
-	late     *signal      // happens when ConsentWait is over; guarded by the call
+	late     *sched.Event // happens when ConsentWait is over; guarded by the call
 }
 
 // show prepares the question for the approvers, if one is asked, and the preview of the
@@ -173,7 +173,7 @@ func (c *call) questionOf(args wire.Value, d *runtime.Decision) (q consent.Quest
 // consentObligations returns obligations as a request for consent holds them.
 func consentObligations(list []runtime.Obligation) (out []consent.Obligation) {
 	for _, o := range list {
-		out = append(out, consent.Obligation{Code: o.Code, Args: jsonOrNil(o.Args)}) // args that are no JSON have denied the call already
+		out = append(out, consent.Obligation{Code: o.Code, Args: history.JSON(o.Args)}) // args that are no JSON have denied the call already
 	}
 	return out
 }
@@ -246,7 +246,7 @@ func askDetail(asks []runtime.Ask) runtime.Detail {
 // admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
 // reserves what the call needs and makes the request. The locks of the call and of its session are
 // held.
-func (c *call) admitAsked() (next int, held *signal, e *result) {
+func (c *call) admitAsked() (next int, held *sched.Event, e *result) {
 	d := &c.exec.approvals
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -284,7 +284,7 @@ func (c *call) admitAsked() (next int, held *signal, e *result) {
 	d.calls[ev.Request] = c
 	c.asked.id, c.asked.since = ev.Request, c.now
 	c.life.Ask()
-	c.record.final, c.record.call = newSignal(), c
+	c.record.final, c.record.call = sched.NewEvent(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
 	return nextWait, nil, nil
 }

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
@@ -70,7 +69,7 @@ func (c *call) park() {
 	c.mu.Lock()
 	goOn := c.life.Park()
 	c.mu.Unlock()
-	c.exec.fire(&c.record.first)
+	c.exec.sched.Fire(&c.record.first)
 	if goOn {
 		c.rework()
 	}
@@ -94,12 +93,12 @@ func (c *call) rework() {
 			"the tool is not declared any more as it was when the call was approved: make it again")
 		return
 	}
-	if !c.exec.gate.enter() {
+	if !c.exec.gate.Enter() {
 		c.refuse(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 		return
 	}
-	if !c.run.part.workers.enter() {
-		c.exec.gate.leave()
+	if !c.run.part.workers.Enter() {
+		c.exec.gate.Leave()
 		c.cancel(runtime.ReasonRunClosed)
 		return
 	}
@@ -136,9 +135,9 @@ func (c *call) notify() {
 	}
 	var failed atomic.Int32
 	for _, a := range e.approvers {
-		e.busy(1)
+		e.sched.Busy(1)
 		go func() {
-			defer e.busy(-1)
+			defer e.sched.Busy(-1)
 			if tellApprover(ctx, a, r, c) {
 				return
 			}

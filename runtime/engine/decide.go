@@ -7,6 +7,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -58,11 +59,11 @@ func (c *call) decide() bool {
 }
 
 // waitFor waits for a signal, if there is one, and reports false when the call has ended.
-func (c *call) waitFor(held *signal) bool {
+func (c *call) waitFor(held *sched.Event) bool {
 	if held == nil {
-		return !c.over().happened()
+		return !c.over().Fired()
 	}
-	return c.exec.wait(held, c.over(), nil) == sawA
+	return c.exec.sched.Wait(held, c.over(), nil) == sched.First
 }
 
 // excludeOtherCalls excludes the other calls of the session from admission until the
@@ -75,7 +76,7 @@ func (c *call) excludeOtherCalls() bool {
 		s.mu.Lock()
 		held := s.held
 		if held == nil && !c.life.Ended() {
-			s.holder, s.held = c, newSignal()
+			s.holder, s.held = c, sched.NewEvent()
 		}
 		mine := s.holder == c
 		s.mu.Unlock()
@@ -165,7 +166,7 @@ func (c *call) evaluate(ctx *callContext) bool {
 	c.mu.Lock()
 	if !c.life.Evaluate(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick) {
 		c.mu.Unlock()
-		c.exec.evaluations.places.release(c.exec)
+		c.exec.evaluations.places.Release(&c.exec.sched)
 		return false
 	}
 	c.evaluation = ctx
@@ -194,7 +195,7 @@ func (c *call) settlePolicy() bool {
 	if abandoned {
 		c.exec.evaluations.returned(c.index)
 	} else {
-		c.exec.evaluations.places.release(c.exec)
+		c.exec.evaluations.places.Release(&c.exec.sched)
 	}
 	return !abandoned
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -86,11 +85,11 @@ func (c *call) decode() (in decodedInput, violations []wire.Violation, fault *Ca
 // checkGates counts the call in the executor and the run, and checks that the journal can be
 // written, that the context is not done, and that the turn has the minimum budget left.
 func (c *call) checkGates() bool {
-	if !c.exec.gate.enter() {
+	if !c.exec.gate.Enter() {
 		return c.refuse(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 	}
-	if !c.run.part.workers.enter() {
-		c.exec.gate.leave()
+	if !c.run.part.workers.Enter() {
+		c.exec.gate.Leave()
 		return c.refuse(runtime.ReasonRunFinished, runtime.Detail{}, "the run is finished: it takes no more calls")
 	}
 	c.entered = true

@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )

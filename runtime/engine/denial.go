@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -82,7 +81,7 @@ func (c *call) repeated(out *runtime.Outcome, of string) {
 	out.Kind, out.Of = runtime.Duplicate, of
 	out.Message = "an equal call was made before: " + quote(of)
 	r := c.run.session.calls.find(of)
-	if r == nil || !r.first.happened() || r.final != nil && !r.final.happened() {
+	if r == nil || !r.first.Fired() || r.final != nil && !r.final.Fired() {
 		return
 	}
 	earlier := r.outcome()

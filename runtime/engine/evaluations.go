@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 // tick that comes late, because the process was stopped or the machine is busy, counts
 // once. An evaluation is therefore only charged for time in which it could run.
 type evaluations struct {
-	places slots         // an abandoned evaluation holds none
+	places sched.Slots   // an abandoned evaluation holds none
 	tick   time.Duration // at most maxTick
 	ticks  int           // the limit of an evaluation
 
@@ -35,7 +36,7 @@ type evaluations struct {
 
 // open prepares v for a number of tools.
 func (v *evaluations) open(tools int, limit time.Duration) {
-	v.places.limit = goruntime.GOMAXPROCS(0)
+	v.places.Open(goruntime.GOMAXPROCS(0), 0)
 	v.tick = min(limit, maxTick)
 	v.ticks = int((limit + v.tick - 1) / v.tick)
 	v.abandoned = make([]atomic.Int32, tools)
@@ -59,7 +60,7 @@ func (v *evaluations) abandon(i int, e *Executor) {
 	if v.abandoned[i].Add(1) == maxAbandoned {
 		v.broken.Add(1)
 	}
-	v.places.release(e)
+	v.places.Release(&e.sched)
 }
 
 // returned counts an abandoned evaluation that has returned.
@@ -71,9 +72,9 @@ func (v *evaluations) returned(i int) {
 
 // outlasts waits for done as long as an evaluation may take, and reports whether done
 // did not happen in that time.
-func (v *evaluations) outlasts(e *Executor, done *signal) bool {
+func (v *evaluations) outlasts(e *Executor, done *sched.Event) bool {
 	for range v.ticks {
-		if e.waitFor(done, v.tick) {
+		if e.sched.WaitFor(done, v.tick) {
 			return false
 		}
 	}
@@ -84,14 +85,14 @@ func (v *evaluations) outlasts(e *Executor, done *signal) bool {
 // turn. It reports false when the call has ended meanwhile.
 func (c *call) awaitPlace() bool {
 	v := &c.exec.evaluations
-	wait := v.places.acquire()
+	wait := v.places.Acquire()
 	if wait == nil {
 		return true
 	}
-	if c.enter(lifecycle.Admitting, c.ends()) && c.exec.wait(wait, c.over(), nil) == sawA {
+	if c.enter(lifecycle.Admitting, c.ends()) && c.exec.sched.Wait(wait, c.over(), nil) == sched.First {
 		c.now = c.clock()
 		return true
 	}
-	v.places.cancelWait(wait, c.exec)
+	v.places.CancelWait(wait, &c.exec.sched)
 	return false
 }

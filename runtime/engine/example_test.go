@@ -6,9 +6,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
 // The tool greet is declared and written by hand here; tools of an application

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -33,9 +33,8 @@ type Executor struct {
 	observers    []func(runtime.CallInfo, runtime.Outcome)
 	onError      func(*CallError) // nil: there is none
 	faults       outbox[*CallError]
-	observing    tally         // counts the observers that are being called
-	clock        runtime.Clock // nil: the real one
-	waiter       Waiter        // nil: the clock is no Waiter
+	observing    sched.Count // counts the observers that are being called
+	sched        sched.Scheduler
 	approvers    []runtime.Approver
 	participants []participant
 	polled       bool // the application polls Requests
@@ -53,21 +52,19 @@ type Executor struct {
 	seen      seenCommands
 	approvals approvals
 	undos     undoAttempts
-	waiters   waiters
 	minimum   time.Duration
 	hooks     *simhooks.Rig // of a simulation; nil: this is not one
 	patience  time.Duration // how long an evaluation of the policy may take
 
 	evaluations evaluations
-	slots       []slots      // by position in the registry
-	lingering   atomic.Int64 // handlers that still run although their call has ended
+	slots       []sched.Slots // by position in the registry
+	lingering   atomic.Int64  // handlers that still run although their call has ended
 	capacity    capacity
-	gate        inflight
+	gate        sched.Gate
 	workers     workerPool
 
-	wallClock wallClock
-	emitting  sync.Mutex    // sinks get one event at a time, in the order of Seq
-	event     runtime.Event // the latest one
+	emitting sync.Mutex    // sinks get one event at a time, in the order of Seq
+	event    runtime.Event // the latest one
 }
 
 // An Option changes an Executor while NewExecutor makes it.
@@ -108,13 +105,13 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if err := e.compile(); err != nil {
 		return nil, err
 	}
-	e.zero = zeroOf(e.now())
+	e.zero = zeroOf(e.sched.Now())
 	e.log.open(e)
 	e.approvals.open(e)
 	e.evaluations.open(reg.Len(), e.patience)
-	e.slots = make([]slots, reg.Len())
+	e.slots = make([]sched.Slots, reg.Len())
 	for i, t := range e.tools {
-		e.slots[i].open(t.spec.Limits)
+		openSlots(&e.slots[i], t.spec.Limits)
 	}
 	return e, nil
 }
@@ -130,6 +127,11 @@ func WithSink(s runtime.Sink) Option {
 // dropped, and f is told their number when it returns. Flush waits for f.
 func WithErrorHandler(f func(*CallError)) Option {
 	return func(e *Executor) { e.onError = f }
+}
+
+// WithClock sets the clock. The default is wrong when time is simulated.
+func WithClock(c runtime.Clock) Option {
+	return func(e *Executor) { e.sched.Use(c) }
 }
 
 // WithMinimumBudget sets how much of the turn's budget must be left for a call to be
@@ -152,60 +154,4 @@ func (e *Executor) Registry() *runtime.Registry {
 		return nil
 	}
 	return e.reg
-}
-
-// An inflight counts the calls that have entered, and can be shut.
-type inflight struct {
-	inside atomic.Int64
-	closed atomic.Bool
-
-	mu    sync.Mutex
-	owner *Executor // the executor that waits
-	idle  *signal   // happens when the gate is shut and all calls have left
-}
-
-// enter counts a call, unless the gate is shut.
-func (g *inflight) enter() bool {
-	g.inside.Add(1)
-	if g.closed.Load() {
-		g.leave()
-		return false
-	}
-	return true
-}
-
-// leave undoes an enter.
-func (g *inflight) leave() {
-	if g.inside.Add(-1) > 0 || !g.closed.Load() {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.idle != nil {
-		g.owner.fire(g.idle)
-		g.idle = nil
-	}
-}
-
-// shut lets no further calls in.
-func (g *inflight) shut() { g.closed.Store(true) }
-
-// wait waits until all calls have left a shut gate, late happens, or done is closed.
-// late and done may be nil. It returns how many calls are still inside.
-func (g *inflight) wait(e *Executor, late *signal, done <-chan struct{}) int64 {
-	for g.inside.Load() > 0 {
-		g.mu.Lock()
-		if g.idle == nil {
-			g.idle, g.owner = newSignal(), e
-		}
-		idle := g.idle
-		g.mu.Unlock()
-		if g.inside.Load() == 0 { // the last call may have left before it saw idle
-			break
-		}
-		if e.wait(idle, late, done) != sawA {
-			return g.inside.Load()
-		}
-	}
-	return 0
 }

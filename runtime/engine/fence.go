@@ -1,10 +1,12 @@
 package engine
 
+import "github.com/ambit-tools/ambit/runtime/internal/sched"
+
 // shutFence lets no further effects in. It returns the signal that happens when the effects inside
 // have ended, nil when there are none. c.mu is held.
-func (c *call) shutFence() *signal {
+func (c *call) shutFence() *sched.Event {
 	if c.life.ShutFence() && c.drained == nil {
-		c.drained = newSignal()
+		c.drained = sched.NewEvent()
 	}
 	return c.drained
 }
@@ -12,7 +14,7 @@ func (c *call) shutFence() *signal {
 // leaveEffect ends an effect under the fence. c.mu is held.
 func (c *call) leaveEffect() {
 	if c.life.LeaveEffect() && c.drained != nil {
-		c.exec.fire(c.drained)
+		c.exec.sched.Fire(c.drained)
 		c.drained = nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // A result is how a call ends.
@@ -39,10 +40,10 @@ func (c *call) end(e result) bool {
 // true no new effect under the fence can start. The effects that had started have ended, or their
 // grace is over.
 func (c *call) tryEnd(e *result) bool {
-	var over *signal
+	var over *sched.Event
 	defer func() { // also when the code below panics or calls runtime.Goexit
 		if over != nil {
-			c.exec.fire(over)
+			c.exec.sched.Fire(over)
 		}
 	}()
 	e.tell(c)
@@ -70,7 +71,7 @@ func (e *result) tell(c *call) {
 // conclude is the part of tryEnd that holds the call's lock. If e becomes the result of the call,
 // it sets over to the signal that the waiters are owed. It reports whether the caller must tell the
 // observers.
-func (c *call) conclude(e *result, over **signal) (tell bool) {
+func (c *call) conclude(e *result, over **sched.Event) (tell bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.life.TryEnd(cmp.Or(e.cause, lifecycle.ByWorker), e.moment, c.clock()) {
@@ -89,7 +90,7 @@ func (c *call) conclude(e *result, over **signal) (tell bool) {
 	c.found = e.verdict
 	if drained := c.shutFence(); drained != nil {
 		c.mu.Unlock()
-		out.Detail.Writing = !c.exec.waitFor(drained, grace)
+		out.Detail.Writing = !c.exec.sched.WaitFor(drained, grace)
 		c.mu.Lock()
 	}
 	if c.ownsParts(out) {
@@ -228,7 +229,7 @@ func (c *call) overdue(at lifecycle.Moment) {
 	case lifecycle.Previewing:
 		e = c.previewLate()
 	case lifecycle.Queued:
-		e = refusal(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].retryAfter()}, fmt.Sprintf("%q is busy: %s in time",
+		e = refusal(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].RetryAfter()}, fmt.Sprintf("%q is busy: %s in time",
 			c.record.tool, counted(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
 	case lifecycle.Running, lifecycle.Grace, lifecycle.Finishing:
 		c.timeOut(at)

@@ -3,7 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
-	"sync"
+
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // Flush returns when sinks, the error handler and observers have taken all that happened before, or
@@ -22,23 +23,23 @@ func (e *Executor) Flush(ctx context.Context) error {
 
 // flush waits until all is delivered. It returns false if late fires or done is closed first.
 // Either may be nil.
-func (e *Executor) flush(late *signal, done <-chan struct{}) bool {
-	if idle := e.observing.idle(); idle != nil && e.wait(idle, late, done) != sawA {
+func (e *Executor) flush(late *sched.Event, done <-chan struct{}) bool {
+	if idle := e.observing.Idle(); idle != nil && e.sched.Wait(idle, late, done) != sched.First {
 		return false
 	}
 	for _, q := range e.sinks {
-		if drained := q.drained(); drained != nil && e.wait(drained, late, done) != sawA {
+		if drained := q.drained(); drained != nil && e.sched.Wait(drained, late, done) != sched.First {
 			return false
 		}
 	}
 	drained := e.faults.drained() // sinks and observers may have added some
-	return drained == nil || e.wait(drained, late, done) == sawA
+	return drained == nil || e.sched.Wait(drained, late, done) == sched.First
 }
 
 // drain is flush, limited to the grace period.
 func (e *Executor) drain() error {
-	late := newSignal()
-	t := e.after(grace, func() { e.fire(late) })
+	late := sched.NewEvent()
+	t := e.sched.After(grace, func() { e.sched.Fire(late) })
 	defer t.Stop()
 	if e.flush(late, nil) {
 		return nil
@@ -55,51 +56,5 @@ func (e *Executor) untold() error {
 	}
 	_, faults := e.faults.lost()
 	return fmt.Errorf("%d events and %d faults wait for sinks and the error handler, and %d observers have not returned",
-		events, faults, e.observing.count())
-}
-
-// A tally counts goroutines that call code of the application.
-type tally struct {
-	mu      sync.Mutex
-	n       int
-	waiting []*signal // fired when n falls to 0
-}
-
-// begin counts a goroutine in.
-func (t *tally) begin() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.n++
-}
-
-// end counts a goroutine out, and fires the signals when it was the last.
-func (t *tally) end(e *Executor) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.n--; t.n > 0 {
-		return
-	}
-	for _, s := range t.waiting {
-		e.fire(s)
-	}
-	t.waiting = nil
-}
-
-// idle returns a signal that fires when no goroutine is counted. It is nil when none is.
-func (t *tally) idle() *signal {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.n == 0 {
-		return nil
-	}
-	s := newSignal()
-	t.waiting = append(t.waiting, s)
-	return s
-}
-
-// count returns the number of goroutines.
-func (t *tally) count() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.n
+		events, faults, e.observing.Number())
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -78,7 +77,7 @@ func (e *Executor) Grants(f GrantFilter) []Grant {
 	}
 	e.approvals.mu.Lock()
 	defer e.approvals.mu.Unlock()
-	now := e.now()
+	now := e.sched.Now()
 	var list []Grant
 	for _, g := range e.approvals.book.Grants() {
 		fits := (f.Session == "" || f.Session == g.Session) && (f.Principal == "" || f.Principal == g.Principal) &&
@@ -92,19 +91,26 @@ func (e *Executor) Grants(f GrantFilter) []Grant {
 
 // Revoke takes a grant back: it answers no request from now on. The id of a grant is that of the
 // request that it comes from. by may be any operator, and must not be empty.
-func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolution {
+// The error is an *ActionError.
+func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) error {
 	if e == nil || e.engine == nil {
-		return Resolution{Reason: consent.UnknownRequest}
+		return because(CodeUnknownRequest)
 	}
+	_, err := e.revoke(grantID, by, reason)
+	return err
+}
+
+// revoke is Revoke. It returns the id of the call that the grant comes from, too.
+func (e *Executor) revoke(grantID, by, reason string) (call string, err error) {
 	d := &e.approvals
 	d.mu.Lock()
-	ev := d.book.Revoke(e.now(), grantID, by, reason)
+	ev := d.book.Revoke(e.sched.Now(), grantID, by, reason)
 	d.apply(&ev)
 	d.mu.Unlock()
 	if err := e.recordConsent(ev.At, by, e.log.flush); err != nil {
-		return e.unrecorded(nil)
+		return "", &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
-	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection, Call: ev.Call}
+	return ev.Call, because(Code(ev.Result.Rejection.String()))
 }
 
 // RetireGrants ends the grants whose rules no longer exist. The application calls it after it
@@ -117,7 +123,7 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	d := &e.approvals
 	d.mu.Lock()
 	known := func(r consent.Rule) bool { return r.Code == ruleDeclaration || exists(r.Tool, r.Code) }
-	ev, some := d.book.Retire(e.now(), known)
+	ev, some := d.book.Retire(e.sched.Now(), known)
 	if some {
 		d.apply(&ev)
 	}
@@ -138,7 +144,7 @@ func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason
 	}
 	d := &e.approvals
 	d.mu.Lock()
-	ev, err := d.book.Off(e.now(), until, by, reason)
+	ev, err := d.book.Off(e.sched.Now(), until, by, reason)
 	if err == nil {
 		d.apply(&ev)
 	}

@@ -20,7 +20,7 @@ func (c *call) start() bool {
 		return false
 	}
 	d := c.attemptDeadline()
-	if c.exec.waiter != nil {
+	if c.exec.sched.Counts() {
 		c.now = c.clock() // a simulation may have let time pass
 	}
 	started, e := c.commitIfOpen(d)
@@ -36,7 +36,7 @@ func (c *call) start() bool {
 // attemptDeadline returns the deadline of an attempt, which a simulation may replace. The caller
 // holds no lock, because a simulation may wait.
 func (c *call) attemptDeadline() time.Duration {
-	if c.exec.waiter != nil {
+	if c.exec.sched.Counts() {
 		if d, ok := simhooks.Deadline(c.work, c.id); ok {
 			return d
 		}
@@ -204,7 +204,7 @@ func (c *call) late(fault *CallError, output int) {
 	if fault != nil {
 		c.exec.report(fault)
 	}
-	c.exec.wait(c.over(), nil, nil) // the event that ended the call comes first
+	c.exec.sched.Wait(c.over(), nil, nil) // the event that ended the call comes first
 	now := c.clock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,7 +217,7 @@ func (c *call) late(fault *CallError, output int) {
 // handler or a sink panicked or called runtime.Goexit. Each step is deferred, so that a further
 // runtime.Goexit skips none.
 func (c *call) leave() {
-	defer c.exec.busy(-1)
+	defer c.exec.sched.Busy(-1)
 	defer c.park()
 	defer c.departHandler()
 	defer c.depart()

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
-	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 

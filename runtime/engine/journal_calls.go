@@ -27,7 +27,7 @@ func (s *Session) recordRun(kind, run string) {
 	if !s.exec.log.on() {
 		return
 	}
-	r := &journal.Record{Kind: kind, At: plain(s.exec.now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.facts}
+	r := &journal.Record{Kind: kind, At: plain(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.facts}
 	s.facts = nil
 	s.exec.log.note(r)
 }
@@ -39,7 +39,7 @@ func (s *Session) recordOpened() {
 	}
 	cfg := s.cfg.Load()
 	s.exec.log.note(&journal.Record{
-		Kind: journal.KindSessionOpened, At: plain(s.exec.now()), Session: s.id, Principal: cfg.Principal,
+		Kind: journal.KindSessionOpened, At: plain(s.exec.sched.Now()), Session: s.id, Principal: cfg.Principal,
 		Setup: &journal.Setup{Behavior: cfg.Behavior, Modes: cfg.Modes, Capabilities: cfg.Capabilities},
 	})
 }
@@ -102,7 +102,7 @@ func (c *call) flushIntent() bool {
 	if c.exec.log.on() {
 		return c.awaitIntent()
 	}
-	return !c.over().happened()
+	return !c.over().Fired()
 }
 
 // awaitIntent is flushIntent with a journal.

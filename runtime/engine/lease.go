@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -28,7 +29,7 @@ var errStale = fmt.Errorf("it could not be renewed for %v: %w", DefaultStale, jo
 type lease struct {
 	exec  *Executor
 	owner journal.Owner // nil: the journal has no owners
-	work  inflight      // counts timers that do something
+	work  sched.Gate    // counts timers that do something
 
 	mu     sync.Mutex
 	over   bool // it was lost or given back
@@ -47,20 +48,20 @@ func (l *lease) hold(e *Executor) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.exec, l.owner, l.proven = e, owner, e.now()
-	l.beat = e.after(DefaultHeartbeat, l.renew)
-	l.stale = e.after(DefaultStale, l.expire)
+	l.exec, l.owner, l.proven = e, owner, e.sched.Now()
+	l.beat = e.sched.After(DefaultHeartbeat, l.renew)
+	l.stale = e.sched.After(DefaultStale, l.expire)
 }
 
 // renew renews the ownership and schedules the next renewal.
 func (l *lease) renew() {
-	if !l.work.enter() {
+	if !l.work.Enter() {
 		return
 	}
-	defer l.work.leave()
+	defer l.work.Leave()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	began := l.exec.now()
+	began := l.exec.sched.Now()
 	l.mu.Lock()
 	l.stop = cancel
 	over := l.over
@@ -78,7 +79,7 @@ func (l *lease) renew() {
 	if over = l.over; !over {
 		if err == nil || errors.Is(err, journal.ErrUnavailable) { // ErrUnavailable says that the journal is still ours
 			l.proven = began
-			l.stale.Reset(DefaultStale - l.exec.now().Sub(began))
+			l.stale.Reset(DefaultStale - l.exec.sched.Now().Sub(began))
 		}
 		l.beat.Reset(DefaultHeartbeat)
 	}
@@ -90,12 +91,12 @@ func (l *lease) renew() {
 
 // expire gives up the journal when it was not renewed for DefaultStale.
 func (l *lease) expire() {
-	if !l.work.enter() {
+	if !l.work.Enter() {
 		return
 	}
-	defer l.work.leave()
+	defer l.work.Leave()
 	l.mu.Lock()
-	stale := l.exec.now().Sub(l.proven) >= DefaultStale // it may just have been renewed
+	stale := l.exec.sched.Now().Sub(l.proven) >= DefaultStale // it may just have been renewed
 	l.mu.Unlock()
 	if stale {
 		l.lose(errStale)
@@ -105,14 +106,14 @@ func (l *lease) expire() {
 // wrote takes the error of a write. An executor that may no longer write does not own the journal.
 // wrote does not wait until the calls have ended.
 func (l *lease) wrote(err error) {
-	if err == nil || l.owner == nil || !errors.Is(err, journal.ErrLost) && !errors.Is(err, journal.ErrConflict) || !l.work.enter() {
+	if err == nil || l.owner == nil || !errors.Is(err, journal.ErrLost) && !errors.Is(err, journal.ErrConflict) || !l.work.Enter() {
 		return
 	}
 	e := l.exec
-	e.busy(1)
+	e.sched.Busy(1)
 	go func() {
-		defer e.busy(-1)
-		defer l.work.leave()
+		defer e.sched.Busy(-1)
+		defer l.work.Leave()
 		l.lose(err)
 	}()
 }
@@ -170,7 +171,7 @@ func (l *lease) end() bool {
 // ended, or its grace is over.
 func (l *lease) release(e *Executor) {
 	l.end()
-	l.work.shut()
+	l.work.Shut()
 	e.graceful(&l.work)
 	l.unclaim()
 }

@@ -10,12 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -181,8 +180,8 @@ func TestNobodyRunsTwice(t *testing.T) {
 		assert.Equal(t, runtime.ReasonJournalUnavailable, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Reason)
 		assert.Equal(t, 1, ran)
 		ses := old.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
-		undone := ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"})
-		assert.Equal(t, engine.UndoUnrecorded, undone.Reason)
+		undone := undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"}))
+		assert.Equal(t, engine.CodeJournalUnavailable, undone.Reason)
 		assert.NotContains(t, old.kinds("c1"), "tool.undone")
 		run, _ := next.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
 		assert.Equal(t, runtime.Completed, run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)

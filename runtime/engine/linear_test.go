@@ -9,14 +9,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 

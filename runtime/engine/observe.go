@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // WithObserver adds a function that is told the outcome of every call, with the obligations that
@@ -45,16 +46,16 @@ func (c *call) tellObservers(done <-chan struct{}) {
 		o.run()
 		return
 	}
-	told := newSignal()
-	e.observing.begin()
-	e.busy(1)
+	told := sched.NewEvent()
+	e.observing.Begin()
+	e.sched.Busy(1)
 	go func() {
-		defer e.busy(-1)
-		defer e.observing.end(e)
-		defer e.fire(told)
+		defer e.sched.Busy(-1)
+		defer e.observing.End(&e.sched)
+		defer e.sched.Fire(told)
 		o.run()
 	}()
-	if !isClosed(done) && e.wait(told, nil, done) == sawDone {
+	if !isClosed(done) && e.sched.Wait(told, nil, done) == sched.Done {
 		o.report()
 	}
 }

@@ -56,7 +56,7 @@ func shutdownOn(ctx context.Context, e *Executor, grace time.Duration, signals [
 func (e *Executor) shutdownUnless(ctx context.Context, grace time.Duration, came <-chan os.Signal, exit func(int)) error {
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	t := e.after(grace, func() { stop(errGrace) })
+	t := e.sched.After(grace, func() { stop(errGrace) })
 	defer t.Stop()
 	result := make(chan error, 1)
 	go func() { result <- e.Shutdown(ctx) }()

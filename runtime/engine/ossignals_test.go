@@ -16,12 +16,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
 // signalled names what a child process of the tests does; see asChild.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 const (
@@ -50,7 +51,7 @@ type outbox[T any] struct {
 // A waiter waits until taken values were delivered.
 type waiter struct {
 	taken uint64
-	done  *signal
+	done  *sched.Event
 }
 
 // add queues a copy of v. It never waits for the receiver.
@@ -78,7 +79,7 @@ func (o *outbox[T]) add(v *T) {
 // simulated. o.mu is held.
 func (o *outbox[T]) wakeSoon() {
 	switch {
-	case o.exec.clock != nil, len(o.waiting) >= outboxBatch:
+	case o.exec.sched.Simulated(), len(o.waiting) >= outboxBatch:
 		o.start()
 	case o.soon == nil:
 		o.due = true
@@ -102,7 +103,7 @@ func (o *outbox[T]) wake() {
 // start starts the goroutine. o.mu is held.
 func (o *outbox[T]) start() {
 	o.running = true
-	o.exec.busy(1)
+	o.exec.sched.Busy(1)
 	go o.run()
 }
 
@@ -111,7 +112,7 @@ func (o *outbox[T]) start() {
 func (o *outbox[T]) run() {
 	left := true
 	defer func() {
-		defer o.exec.busy(-1)
+		defer o.exec.sched.Busy(-1)
 		if !left {
 			return
 		}
@@ -144,7 +145,7 @@ func (o *outbox[T]) take() bool {
 		if w.taken > o.taken {
 			return false
 		}
-		o.exec.fire(w.done)
+		o.exec.sched.Fire(w.done)
 		return true
 	})
 	if o.batch != nil {
@@ -170,7 +171,7 @@ func (o *outbox[T]) take() bool {
 
 // drained returns a signal that fires when all values that were added have been delivered. It is
 // nil when they have been.
-func (o *outbox[T]) drained() *signal {
+func (o *outbox[T]) drained() *sched.Event {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.taken == o.added {
@@ -179,7 +180,7 @@ func (o *outbox[T]) drained() *signal {
 	if !o.running {
 		o.start()
 	}
-	w := waiter{o.added, newSignal()}
+	w := waiter{o.added, sched.NewEvent()}
 	o.waiters = append(o.waiters, w)
 	return w.done
 }
@@ -206,7 +207,7 @@ func (q *sinkQueue) open(e *Executor, s runtime.Sink) {
 	q.deliver = s.Emit
 	q.failed = func(ev *runtime.Event, err error) { e.sinkFault(s, ev, err) }
 	q.missed = func(n uint64) runtime.Event {
-		return runtime.Event{Time: e.now(), Kind: runtime.EventSinkDropped, Dropped: n}
+		return runtime.Event{Time: e.sched.Now(), Kind: runtime.EventSinkDropped, Dropped: n}
 	}
 	q.full = func(n uint64) {
 		text := fmt.Errorf("sink %T takes no events: %d wait for it, and what comes is dropped", s, maxQueued)

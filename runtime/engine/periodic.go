@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // Periodic makes a call of each tool that declares every, with the arguments that it declares, once
@@ -29,48 +30,48 @@ func (r *Run) Periodic(ctx context.Context) error {
 		tools = append(tools, t.spec)
 	}
 	closed := r.part.ended(r.session)
-	e.busy(len(tools))
-	all := newSignal()
+	e.sched.Busy(len(tools))
+	all := sched.NewEvent()
 	var running sync.WaitGroup
 	running.Add(len(tools))
 	for _, spec := range tools {
 		go func() {
-			defer e.busy(-1)
+			defer e.sched.Busy(-1)
 			defer running.Done()
 			r.repeat(ctx, spec, closed)
 		}()
 	}
-	go func() { running.Wait(); e.fire(all) }()
-	e.wait(all, nil, nil)
+	go func() { running.Wait(); e.sched.Fire(all) }()
+	e.sched.Wait(all, nil, nil)
 	return nil
 }
 
 // repeat makes the calls of one periodic tool.
-func (r *Run) repeat(ctx context.Context, spec *runtime.Spec, closed *signal) {
+func (r *Run) repeat(ctx context.Context, spec *runtime.Spec, closed *sched.Event) {
 	e := r.session.exec
-	next := e.now().Add(spec.Every)
+	next := e.sched.Now().Add(spec.Every)
 	for {
-		due := newSignal()
-		timer := e.after(e.until(next), func() { e.fire(due) })
-		if e.wait(due, closed, ctx.Done()) != sawA {
+		due := sched.NewEvent()
+		timer := e.sched.After(e.sched.Until(next), func() { e.sched.Fire(due) })
+		if e.sched.Wait(due, closed, ctx.Done()) != sched.First {
 			timer.Stop()
 			return
 		}
 		r.Turn(TurnConfig{}).Execute(ctx, runtime.Call{Tool: spec.Name, Input: []byte(spec.Args)})
-		for now := e.now(); !next.After(now); {
+		for now := e.sched.Now(); !next.After(now); {
 			next = next.Add(max(spec.Every, now.Sub(next)/spec.Every*spec.Every))
 		}
 	}
 }
 
 // ended returns a signal that fires when p is closed.
-func (p *part) ended(s *Session) *signal {
+func (p *part) ended(s *Session) *sched.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.over == nil {
-		p.over = newSignal()
+		p.over = sched.NewEvent()
 		if p.closing {
-			s.exec.fire(p.over)
+			s.exec.sched.Fire(p.over)
 		}
 	}
 	return p.over

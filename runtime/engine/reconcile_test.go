@@ -8,12 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -178,14 +177,14 @@ func TestResolve(t *testing.T) {
 	})
 	r := recovered(t, s.take(), tool)
 	ses := r.session()
-	assert.Equal(t, engine.ResolveUnknownCall, ses.Resolve(t.Context(), "nobody", engine.ResolveRequest{}))
-	assert.Equal(t, engine.ResolveUnknownCall, r.exec.Resolve(t.Context(), "other", "did", engine.ResolveRequest{}))
-	assert.Equal(t, engine.ResolveOK, ses.Resolve(t.Context(), "did", engine.ResolveRequest{TookEffect: true, By: "alice", Reason: "it is in the ledger"}))
-	assert.Equal(t, engine.ResolveOK, r.exec.Resolve(t.Context(), "s", "not", engine.ResolveRequest{By: "alice"}))
-	assert.Equal(t, engine.ResolveNotUnknown, ses.Resolve(t.Context(), "not", engine.ResolveRequest{TookEffect: true}))
-	assert.Equal(t, engine.UndoOK, ses.Undo(t.Context(), engine.UndoRequest{CallID: "undone", By: "alice"}).Kind)
-	assert.Equal(t, engine.ResolveNotUnknown, ses.Resolve(t.Context(), "undone", engine.ResolveRequest{TookEffect: true}))
-	assert.Equal(t, engine.UndoNotSuccessful, ses.Undo(t.Context(), engine.UndoRequest{CallID: "not", By: "alice"}).Reason)
+	assert.Equal(t, engine.CodeUnknownCall, codeOf(ses.Resolve(t.Context(), "nobody", engine.ResolveRequest{})))
+	assert.Equal(t, engine.CodeUnknownCall, codeOf(r.exec.Resolve(t.Context(), "other", "did", engine.ResolveRequest{})))
+	assert.NoError(t, ses.Resolve(t.Context(), "did", engine.ResolveRequest{TookEffect: true, By: "alice", Reason: "it is in the ledger"}))
+	assert.NoError(t, r.exec.Resolve(t.Context(), "s", "not", engine.ResolveRequest{By: "alice"}))
+	assert.Equal(t, engine.CodeNotUnknown, codeOf(ses.Resolve(t.Context(), "not", engine.ResolveRequest{TookEffect: true})))
+	assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "undone", By: "alice"})).Kind)
+	assert.Equal(t, engine.CodeNotUnknown, codeOf(ses.Resolve(t.Context(), "undone", engine.ResolveRequest{TookEffect: true})))
+	assert.Equal(t, engine.CodeNotSuccessful, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "not", By: "alice"})).Reason)
 	did, not := ses.Await(t.Context(), "did"), ses.Await(t.Context(), "not")
 	assert.Equal(t, runtime.Completed, did.Kind)
 	assert.Contains(t, did.Message, "it is in the ledger")
@@ -199,11 +198,11 @@ func TestResolve(t *testing.T) {
 	r = recovered(t, s.take(), tool) // without a shutdown, because all of that is durable
 	assert.Equal(t, did, r.session().Await(t.Context(), "did"))
 	assert.Equal(t, not, r.session().Await(t.Context(), "not"))
-	assert.Equal(t, engine.UndoAlreadyUndone, r.session().Undo(t.Context(), engine.UndoRequest{CallID: "undone"}).Reason)
+	assert.Equal(t, engine.CodeAlreadyUndone, undoingOf(r.session().Undo(t.Context(), engine.UndoRequest{CallID: "undone"})).Reason)
 	assert.Empty(t, r.allFaults(), "none of them is asked about any more")
-	assert.Equal(t, engine.UndoOK, r.session().Undo(t.Context(), engine.UndoRequest{CallID: "did", By: "bob"}).Kind)
+	assert.Equal(t, undoOK, undoingOf(r.session().Undo(t.Context(), engine.UndoRequest{CallID: "did", By: "bob"})).Kind)
 	require.NoError(t, r.exec.Shutdown(t.Context()))
-	assert.Equal(t, engine.ResolveUnrecorded, r.session().Resolve(t.Context(), "did", engine.ResolveRequest{}))
+	assert.Equal(t, engine.CodeJournalUnavailable, codeOf(r.session().Resolve(t.Context(), "did", engine.ResolveRequest{})))
 }
 
 // TestReconciledOutputIsRedacted: the obligations of the policy outlive the process.

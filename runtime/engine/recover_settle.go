@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -47,7 +48,7 @@ func (e *Executor) settle(ctx context.Context, key runtime.CallKey, at []*partic
 
 // settleInterrupted settles a call that had no outcome when the former owner of the journal
 // stopped. stale says that this owner had written nothing for longer than DefaultStale.
-func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*participant, stale bool) {
+func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*participant, stale bool) {
 	switch {
 	case c.life.Waits():
 		c.rework()
@@ -62,14 +63,14 @@ func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*par
 		return
 	}
 	c.orphan(stale)
-	if r.sealed != nil {
+	if r.Sealed != nil {
 		c.finishCommit(ctx, r, left)
 		return
 	}
-	e := interruption(r.effects, len(left) > 0)
+	e := interruption(r.Effects, len(left) > 0)
 	switch {
 	case len(left) > 0 && !c.exec.settle(ctx, c.key(), left, false):
-		if r.effects != journal.EffectsNone {
+		if r.Effects != journal.EffectsNone {
 			e = interrupted("what it did could not be taken back")
 		}
 		c.end(*e)
@@ -108,7 +109,7 @@ func interrupted(why string) *result {
 func (c *call) orphan(stale bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.exec.now()
+	now := c.exec.sched.Now()
 	if stale {
 		c.transition(runtime.EventStale, runtime.StateExecuting, &note{at: now})
 	}
@@ -117,9 +118,9 @@ func (c *call) orphan(stale bool) {
 
 // finishCommit finishes a commit that was decided. If a foreign transaction is part of it and the
 // handler may have changed something there, the call is unknown instead.
-func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*participant) {
-	reads := r.effects == journal.EffectsNone
-	for _, s := range r.sealed {
+func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*participant) {
+	reads := r.Effects == journal.EffectsNone
+	for _, s := range r.Sealed {
 		if s.Foreign && !reads {
 			c.exec.settle(ctx, c.key(), left, true)
 			c.end(*interrupted(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant)))
@@ -130,7 +131,7 @@ func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*particip
 		c.end(*interrupted("what it did could not be committed"))
 		return
 	}
-	c.end(result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.decided})
+	c.end(result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.Decided})
 }
 
 // mayRunAgain reports whether the handler may be run again. The budget of the turn, which bounds
@@ -143,12 +144,12 @@ func (c *call) mayRunAgain() bool {
 // runAgain passes the call to a worker, which has the policy evaluate it again and runs its handler
 // again. The call keeps its reservation.
 func (c *call) runAgain() {
-	if !c.exec.gate.enter() {
+	if !c.exec.gate.Enter() {
 		c.end(*c.interruption)
 		return
 	}
-	if !c.run.part.workers.enter() {
-		c.exec.gate.leave()
+	if !c.run.part.workers.Enter() {
+		c.exec.gate.Leave()
 		c.end(*c.interruption)
 		return
 	}
@@ -173,11 +174,7 @@ func (c *call) evaluateAgain() bool {
 	if j.reason != runtime.ReasonNone || j.asks || !same(c.final, c.args) {
 		return c.end(result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}}) // notRunAgain completes this result
 	}
-	if slots := &c.exec.slots[c.index]; slots.limit > 0 {
-		slots.mu.Lock()
-		c.requestSlot(slots)
-		slots.mu.Unlock()
-	}
+	c.requestSlot(func() {})
 	if !c.awaitSlot() {
 		return false
 	}

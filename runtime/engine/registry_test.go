@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/internal/facts"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // The defaults of a Retry whose fields are zero (SEMANTICS section 8).
@@ -103,7 +104,7 @@ func (c *call) giveUpAttempt() bool {
 	}
 	drained := c.shutFence()
 	c.mu.Unlock()
-	if drained != nil && !c.exec.waitFor(drained, grace) || !c.rollback() {
+	if drained != nil && !c.exec.sched.WaitFor(drained, grace) || !c.rollback() {
 		return false
 	}
 	c.mu.Lock()
@@ -129,10 +130,10 @@ func backoff(r *runtime.Retry, attempts int) time.Duration {
 
 // backOff waits. It reports false when the call has ended meanwhile.
 func (c *call) backOff(wait time.Duration) bool {
-	late := newSignal()
-	t := c.exec.after(wait, func() { c.exec.fire(late) })
+	late := sched.NewEvent()
+	t := c.exec.sched.After(wait, func() { c.exec.sched.Fire(late) })
 	defer t.Stop()
-	return c.exec.wait(late, c.over(), nil) == sawA
+	return c.exec.sched.Wait(late, c.over(), nil) == sched.First
 }
 
 // restart begins the next attempt. It reports false when the call has ended.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
 	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/wire"

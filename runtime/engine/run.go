@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
-
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -34,14 +34,14 @@ type Run struct {
 type part struct {
 	above   *part // nil: the whole run
 	calls   *runCalls
-	workers inflight // calls whose goroutines have not ended
+	workers sched.Gate // calls whose goroutines have not ended
 
 	active  []*call // without an outcome; guarded by the session, as are the fields below
 	parts   []*part // of sub-agents
 	agents  int     // ids of sub-agents made by Child
 	closing bool
-	over    *signal    // fires when the part is closed; nil: no goroutine waits for that
-	final   *RunStatus // set when the run is closed
+	over    *sched.Event // fires when the part is closed; nil: no goroutine waits for that
+	final   *RunStatus   // set when the run is closed
 }
 
 // ID returns the id of r.
@@ -90,7 +90,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	}
 	p := &part{above: r.part, calls: r.part.calls, closing: r.part.closing}
 	if p.closing {
-		p.workers.shut()
+		p.workers.Shut()
 	}
 	r.part.parts = append(r.part.parts, p)
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, part: p}
@@ -135,7 +135,7 @@ func (r *Run) status() RunStatus {
 	st := RunStatus{ID: r.id, Invocations: map[string]int{}}
 	in := r.session.state.Status(r.id)
 	st.State, st.Waiting, st.PendingExit, st.Reminders = runState(in.State), in.Waiting, in.PendingExit, in.Reminders
-	if r.part.workers.closed.Load() {
+	if r.part.workers.IsShut() {
 		st.State = runtime.RunFinished
 	}
 	st.Active = len(r.part.active)
@@ -163,7 +163,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	s.exec.approvals.tick()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ev, err := s.state.Stop(s.exec.instant(s.exec.now()), r.id); err == nil {
+	if ev, err := s.state.Stop(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
 		s.note(&ev)
 		s.recordRun(journal.KindRunStopped, r.id)
 	}
@@ -196,14 +196,14 @@ func (r *Run) Close(ctx context.Context) error {
 		c.mu.Lock()
 		over := c.over() // another goroutine may be about to end the call
 		c.mu.Unlock()
-		s.exec.wait(over, nil, nil)
+		s.exec.sched.Wait(over, nil, nil)
 	})
 	if r.part.above == nil {
 		r.end()
 	}
 	var left int64
 	for _, p := range parts {
-		left += p.workers.wait(s.exec, nil, ctx.Done())
+		left += p.workers.Wait(&s.exec.sched, nil, ctx.Done())
 	}
 	if err := s.exec.log.flushAll(); err != nil {
 		return fmt.Errorf("run %q: %w", r.id, err)
@@ -228,7 +228,7 @@ func (r *Run) end() {
 		st.State = runtime.RunIncomplete
 	}
 	r.part.final = &st
-	if _, ev, err := s.state.CloseRun(s.exec.instant(s.exec.now()), r.id); err == nil {
+	if _, ev, err := s.state.CloseRun(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
 		s.note(&ev)
 		s.recordRun(journal.KindRunClosed, r.id)
 	}
@@ -238,9 +238,9 @@ func (r *Run) end() {
 // shut closes p and its parts for new calls, and returns them appended to list. The session's lock
 // is held.
 func (p *part) shut(e *Executor, list []*part) []*part {
-	p.workers.shut()
+	p.workers.Shut()
 	if p.over != nil && !p.closing {
-		e.fire(p.over)
+		e.sched.Fire(p.over)
 	}
 	p.closing = true
 	list = append(list, p)
@@ -253,7 +253,7 @@ func (p *part) shut(e *Executor, list []*part) []*part {
 // all calls f for every call, concurrently, because each may have to wait for a write under its
 // fence. In a simulation, or for a single call, it runs them one after the other.
 func (e *Executor) all(calls []*call, f func(*call)) {
-	if e.waiter != nil || len(calls) < 2 {
+	if e.sched.Counts() || len(calls) < 2 {
 		for _, c := range calls {
 			f(c)
 		}

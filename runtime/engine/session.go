@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
-
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -44,7 +44,7 @@ type Session struct {
 	byRun  map[string]*runCalls
 	facts  []rules.Event // changes of the rule state, for the next record of the session
 	holder *call         // no other call is admitted while the policy evaluates it
-	held   *signal       // fires when the holder is released
+	held   *sched.Event  // fires when the holder is released
 }
 
 // Session starts a session. Sessions share nothing, even when their ids are equal.
@@ -117,10 +117,10 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 		return nil, err
 	}
 	cfg.ID = readable(cfg.ID)
-	if !s.exec.gate.enter() {
+	if !s.exec.gate.Enter() {
 		return nil, errors.New("the executor is shutting down: it starts no runs")
 	}
-	defer s.exec.gate.leave()
+	defer s.exec.gate.Leave()
 	if err := s.exec.log.health(); err != nil {
 		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
 	}
@@ -132,7 +132,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 			cfg.ID = id
 		}
 	}
-	ev, err := s.state.StartRun(s.exec.instant(s.exec.now()), cfg.ID)
+	ev, err := s.state.StartRun(s.exec.instant(s.exec.sched.Now()), cfg.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -194,16 +194,16 @@ func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 		return runtime.Outcome{CallID: callID, Message: "there is no such call in this session"}
 	}
 	e := s.exec
-	saw := e.wait(&r.first, nil, ctx.Done())
-	if saw != sawDone && r.final != nil {
-		if saw = e.wait(r.final, &e.approvals.closed, ctx.Done()); saw == sawB {
+	saw := e.sched.Wait(&r.first, nil, ctx.Done())
+	if saw != sched.Done && r.final != nil {
+		if saw = e.sched.Wait(r.final, &e.approvals.closed, ctx.Done()); saw == sched.Second {
 			if out, waits := r.call.waits(); waits {
 				return out
 			}
-			saw = e.wait(r.final, nil, ctx.Done())
+			saw = e.sched.Wait(r.final, nil, ctx.Done())
 		}
 	}
-	if saw == sawDone {
+	if saw == sched.Done {
 		return r.now(s)
 	}
 	return r.outcome()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -31,7 +31,7 @@ const ruleBreaker = "breaker_open"
 func WithShadow(p runtime.Policy, report func(ShadowDifference)) Option {
 	return func(e *Executor) {
 		if p != nil {
-			e.shadow = &shadow{exec: e, policy: p, report: report, idle: newSignal()}
+			e.shadow = &shadow{exec: e, policy: p, report: report, idle: sched.NewEvent()}
 		}
 	}
 }
@@ -188,7 +188,7 @@ func (e *Executor) recordShadow(d *ShadowDifference) {
 		return
 	}
 	e.log.note(&journal.Record{
-		Kind: journal.KindShadow, At: plain(e.now()), Session: d.SessionID, Run: d.RunID, Agent: d.Agent, Principal: d.Principal,
+		Kind: journal.KindShadow, At: plain(e.sched.Now()), Session: d.SessionID, Run: d.RunID, Agent: d.Agent, Principal: d.Principal,
 		Call: d.CallID, Tool: d.Tool, Revision: d.Active.Revision, Decision: both,
 	})
 }

@@ -11,14 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
-	"github.com/ambit-tools/ambit/runtime/internal/facts"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // maxShadowed is how many calls wait for the shadow policy at most.
@@ -34,7 +34,7 @@ type shadow struct {
 	running bool          // the goroutine runs
 	closed  bool          // no call is added any more
 	over    bool          // no difference is reported any more
-	idle    *signal       // fires when the shadow is closed and its goroutine has ended
+	idle    *sched.Event  // fires when the shadow is closed and its goroutine has ended
 	stats   ShadowStats
 
 	watch   runtime.Timer // ends evaluations that take too long; it is reused from one evaluation to the next
@@ -97,7 +97,7 @@ func (s *shadow) compare(t *shadowed) {
 	case s.due:
 	case s.soon == nil:
 		s.due = true
-		s.soon = s.exec.after(shadowPause, s.wake)
+		s.soon = s.exec.sched.After(shadowPause, s.wake)
 	default:
 		s.due = true
 		s.soon.Reset(shadowPause)
@@ -117,7 +117,7 @@ func (s *shadow) wake() {
 // start starts the goroutine. s.mu is held.
 func (s *shadow) start() {
 	s.running = true
-	s.exec.busy(1)
+	s.exec.sched.Busy(1)
 	go s.run()
 }
 
@@ -135,7 +135,7 @@ func (s *shadow) run() {
 			s.start()
 		}
 		s.mu.Unlock()
-		s.exec.busy(-1)
+		s.exec.sched.Busy(-1)
 	}()
 	for {
 		if batch = s.take(batch); batch == nil {
@@ -162,7 +162,7 @@ func (s *shadow) take(done []shadowed) []shadowed {
 	if len(s.waiting) == 0 {
 		s.running = false
 		if s.closed {
-			s.exec.fire(s.idle)
+			s.exec.sched.Fire(s.idle)
 		}
 		return nil
 	}
@@ -194,7 +194,7 @@ func (s *shadow) arm(d time.Duration) {
 	switch {
 	case s.over:
 	case s.watch == nil:
-		s.watch = s.exec.after(d, s.tickEvaluation)
+		s.watch = s.exec.sched.After(d, s.tickEvaluation)
 	default:
 		s.watch.Reset(d)
 	}

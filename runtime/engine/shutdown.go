@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 var errShut = errors.New("the executor was shut down: nothing is recorded any more")
@@ -36,9 +37,9 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		return nil
 	}
 	ctx = orBackground(ctx)
-	e.gate.shut()
+	e.gate.Shut()
 	e.approvals.close()
-	left := e.gate.wait(e, nil, ctx.Done())
+	left := e.gate.Wait(&e.sched, nil, ctx.Done())
 	if left > 0 {
 		e.workers.halt(haltShutdown)
 		e.undos.abort()
@@ -63,11 +64,11 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 
 // graceful waits until all calls have left a shut gate, for the grace period at most, and returns
 // how many have not.
-func (e *Executor) graceful(g *inflight) int64 {
-	late := newSignal()
-	t := e.after(grace, func() { e.fire(late) })
+func (e *Executor) graceful(g *sched.Gate) int64 {
+	late := sched.NewEvent()
+	t := e.sched.After(grace, func() { e.sched.Fire(late) })
 	defer t.Stop()
-	return g.wait(e, late, nil)
+	return g.Wait(&e.sched, late, nil)
 }
 
 // mayUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo that
@@ -77,13 +78,13 @@ func (e *Executor) mayUndo() bool {
 	if e.log.health() != nil {
 		return false
 	}
-	if e.gate.enter() {
+	if e.gate.Enter() {
 		return true
 	}
 	if e.log.on() {
 		return false
 	}
-	e.gate.inside.Add(1)
+	e.gate.Force()
 	return true
 }
 
@@ -175,7 +176,7 @@ func (c *call) giveUp() {
 	s.mu.Unlock()
 	over, tell := c.over(), c.life.Unattended()
 	c.mu.Unlock()
-	c.exec.fire(over)
+	c.exec.sched.Fire(over)
 	if tell {
 		c.observeLater()
 	}
@@ -183,7 +184,7 @@ func (c *call) giveUp() {
 
 // close leaves the requests open, and answers the callers that wait for them.
 func (d *approvals) close() {
-	d.exec.fire(&d.closed)
+	d.exec.sched.Fire(&d.closed)
 	d.mu.Lock()
 	if d.timer != nil {
 		d.timer.Stop()
@@ -198,7 +199,7 @@ func (d *approvals) close() {
 		late := c.asked.late
 		c.mu.Unlock()
 		if late != nil {
-			d.exec.fire(late)
+			d.exec.sched.Fire(late)
 		}
 	}
 }
@@ -211,7 +212,7 @@ func (l *commitLog) fail(err error) {
 	}
 	over := l.stall.end()
 	l.mu.Unlock()
-	l.exec.fire(over)
+	l.exec.sched.Fire(over)
 }
 
 // close makes all entries durable, and stops the log.
@@ -229,6 +230,6 @@ func (l *commitLog) close() error {
 	}
 	over := l.stall.end()
 	l.mu.Unlock()
-	l.exec.fire(over)
+	l.exec.sched.Fire(over)
 	return err
 }

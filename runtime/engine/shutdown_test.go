@@ -7,12 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -237,15 +236,15 @@ func TestShutdownWaitsForUndo(t *testing.T) {
 		}
 		r := recovered(t, j, tool())
 		require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
-		undone := make(chan engine.UndoResult, 1)
+		undone := make(chan undoing, 1)
 		ses := r.session()
-		go func() { undone <- ses.Undo(context.Background(), engine.UndoRequest{CallID: "c1"}) }()
+		go func() { undone <- undoingOf(ses.Undo(context.Background(), engine.UndoRequest{CallID: "c1"})) }()
 		synctest.Wait()
 		require.NoError(t, r.exec.Shutdown(t.Context()))
-		assert.Equal(t, engine.UndoOK, (<-undone).Kind)
+		assert.Equal(t, undoOK, (<-undone).Kind)
 		r = recovered(t, j, tool())
-		assert.Equal(t, engine.UndoAlreadyUndone, r.session().Undo(t.Context(), engine.UndoRequest{CallID: "c1"}).Reason)
+		assert.Equal(t, engine.CodeAlreadyUndone, undoingOf(r.session().Undo(t.Context(), engine.UndoRequest{CallID: "c1"})).Reason)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
-		assert.Equal(t, engine.UndoUnrecorded, r.session().Undo(t.Context(), engine.UndoRequest{CallID: "c1"}).Reason)
+		assert.Equal(t, engine.CodeJournalUnavailable, undoingOf(r.session().Undo(t.Context(), engine.UndoRequest{CallID: "c1"})).Reason)
 	})
 }

@@ -4,12 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
 // A bell is a sink that receives the id of every call that has started.

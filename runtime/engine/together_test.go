@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 

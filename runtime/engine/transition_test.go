@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 

@@ -40,7 +40,7 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 	}
 	t.minimum = r.session.exec.minimum
 	if cfg.Budget != 0 {
-		t.ends = r.session.exec.now().Add(cfg.Budget)
+		t.ends = r.session.exec.sched.Now().Add(cfg.Budget)
 	}
 	return t
 }

@@ -6,12 +6,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 

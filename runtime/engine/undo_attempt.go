@@ -10,6 +10,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -22,8 +23,8 @@ var (
 )
 
 // causeOfUndo holds the causes that end an undo handler from outside.
-var causeOfUndo = map[UndoReason]lifecycle.Cause{
-	UndoTimedOut: lifecycle.ByTimer, UndoCancelled: lifecycle.ByCaller, UndoUnrecorded: lifecycle.ByLease,
+var causeOfUndo = map[Code]lifecycle.Cause{
+	CodeTimedOut: lifecycle.ByTimer, CodeCancelled: lifecycle.ByCaller, CodeJournalUnavailable: lifecycle.ByLease,
 }
 
 // An undoAttempt is one run of an undo handler.
@@ -31,12 +32,12 @@ type undoAttempt struct {
 	of   *call // the call that is undone
 	call *call // the call of the handler's context
 	by   string
-	late *signal // fires when the attempt is ended from outside
+	late *sched.Event // fires when the attempt is ended from outside
 
-	why     UndoReason // of the end from outside; guarded by call.mu, as are the fields below
-	decided bool       // to commit
-	ended   bool       // the goroutine of the handler has ended
-	left    bool       // by its caller, while a decided commit continued
+	why     Code // of the end from outside; guarded by call.mu, as are the fields below
+	decided bool // to commit
+	ended   bool // the goroutine of the handler has ended
+	left    bool // by its caller, while a decided commit continued
 }
 
 // undoAttempts are the undo handlers that run. They end with the executor, or with its ownership of
@@ -94,14 +95,14 @@ func (l *undoAttempts) halt() {
 	l.halted = true
 	l.mu.Unlock()
 	for _, a := range l.all() {
-		a.end(UndoUnrecorded, whyCanceled)
+		a.end(CodeJournalUnavailable, whyCanceled)
 	}
 }
 
 // undoAttempt returns an attempt to undo c. The call of the attempt shares the record of c and the
 // key of its effect. It is never admitted, and is not in the rule state.
 func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
-	now := c.exec.now()
+	now := c.exec.sched.Now()
 	u := &call{
 		exec: c.exec, run: c.run, turn: c.turn, ctx: ctx, work: ctx, record: c.record, id: c.id, began: now, now: now,
 		tool: c.tool, index: c.index, final: c.final, metadata: c.metadata, effect: c.effect, revision: c.revision,
@@ -111,7 +112,7 @@ func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 	u.life.Undo(c.life.Attempt(), now.Add(deadlineOf(c.tool.spec)))
 	u.running.parent, u.running.call, u.running.attempt = ctx, u, u.life.Attempt()
 	u.running.due = u.life.Due()
-	return &undoAttempt{of: c, call: u, by: by, late: newSignal()}
+	return &undoAttempt{of: c, call: u, by: by, late: sched.NewEvent()}
 }
 
 // run calls the undo handler and commits what it did. The intent is durable before the handler
@@ -119,26 +120,26 @@ func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 	u, e := a.call, a.call.exec
 	if !e.undos.add(a) {
-		return &undoFault{why: UndoUnrecorded, err: errUndoHalted}
+		return &undoFault{why: CodeJournalUnavailable, err: errUndoHalted}
 	}
 	defer e.undos.remove(a)
 	if err := a.record(&journal.Record{Kind: journal.KindUndoStarted}, e.log.flush); err != nil {
-		return &undoFault{why: UndoUnrecorded, err: err}
+		return &undoFault{why: CodeJournalUnavailable, err: err}
 	}
-	timer := e.after(deadlineOf(u.tool.spec), func() { a.end(UndoTimedOut, whyDeadline) })
+	timer := e.sched.After(deadlineOf(u.tool.spec), func() { a.end(CodeTimedOut, whyDeadline) })
 	defer timer.Stop()
-	done := newSignal()
+	done := sched.NewEvent()
 	result := make(chan *undoFault, 1)
-	e.busy(1)
+	e.sched.Busy(1)
 	go func() {
-		defer e.busy(-1)
-		defer e.fire(done)
+		defer e.sched.Busy(-1)
+		defer e.sched.Fire(done)
 		if fault := a.runHandler(handler); !a.deliver(fault, result) {
 			a.of.concludeUndo(a.by, fault)
 		}
 	}()
-	if e.wait(done, a.late, u.ctx.Done()) == sawDone {
-		a.end(UndoCancelled, whyCanceled)
+	if e.sched.Wait(done, a.late, u.ctx.Done()) == sched.Done {
+		a.end(CodeCancelled, whyCanceled)
 	}
 	return a.finish(done, result)
 }
@@ -152,11 +153,11 @@ func (a *undoAttempt) runHandler(handler func(context.Context) error) *undoFault
 	case err == nil:
 		return a.commit()
 	case errors.Is(err, runtime.ErrDrift):
-		return &undoFault{why: UndoDrift, err: err}
+		return &undoFault{why: CodeDrift, err: err}
 	case a.call.isAborted() && errors.Is(err, context.Canceled):
-		return &undoFault{why: UndoCancelled, err: err}
+		return &undoFault{why: CodeCancelled, err: err}
 	}
-	return &undoFault{why: UndoHandlerError, err: err}
+	return &undoFault{why: CodeHandlerError, err: err}
 }
 
 // returned records that the handler has returned. It reports whether the handler returned in time,
@@ -171,7 +172,7 @@ func (a *undoAttempt) returned() bool {
 		return false
 	case late:
 		u.life.TryEnd(lifecycle.ByTimer, lifecycle.Moment{}, now)
-		a.why = UndoTimedOut
+		a.why = CodeTimedOut
 		u.running.cancel(whyDeadline)
 		return false
 	}
@@ -182,12 +183,12 @@ func (a *undoAttempt) returned() bool {
 func (a *undoAttempt) commit() *undoFault {
 	u := a.call
 	u.mu.Lock()
-	u.sealing = newSignal()
+	u.sealing = sched.NewEvent()
 	drained := u.shutFence()
 	u.mu.Unlock()
 	defer u.letGoOfParts()
-	failed := func(err error) *undoFault { return &undoFault{why: UndoCommitFailed, err: err} }
-	if drained != nil && !u.exec.waitFor(drained, grace) {
+	failed := func(err error) *undoFault { return &undoFault{why: CodeCommitFailed, err: err} }
+	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
 		return failed(errWriting)
 	}
 	u.mu.Lock()
@@ -202,10 +203,10 @@ func (a *undoAttempt) commit() *undoFault {
 		return nil
 	}
 	if err := a.decide(seals); err != nil {
-		return &undoFault{why: UndoUnrecorded, err: err}
+		return &undoFault{why: CodeJournalUnavailable, err: err}
 	}
 	if err := u.commitForeign(parts); errors.Is(err, runtime.ErrMaybeCommitted) {
-		return &undoFault{why: UndoUnknown, err: err}
+		return &undoFault{why: CodeUnknown, err: err}
 	} else if err != nil {
 		return failed(err)
 	}
@@ -240,7 +241,7 @@ func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error 
 	if !l.on() {
 		return nil
 	}
-	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = plain(c.exec.now()), c.run.session.id, c.run.id, c.id, c.record.tool, a.by
+	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = plain(c.exec.sched.Now()), c.run.session.id, c.run.id, c.id, c.record.tool, a.by
 	c.mu.Lock()
 	c.entry = l.note(r)
 	position := c.entry
@@ -249,26 +250,26 @@ func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error 
 }
 
 // end ends the attempt from outside, unless its handler has returned.
-func (a *undoAttempt) end(why UndoReason, cause uint32) {
+func (a *undoAttempt) end(why Code, cause uint32) {
 	u := a.call
 	u.mu.Lock()
 	if !u.life.TryEnd(causeOfUndo[why], lifecycle.Moment{}, u.clock()) {
 		ended := u.life.Ended()
 		u.mu.Unlock()
 		if !ended { // the handler has returned, and the commit has a grace period: the journal may be full
-			u.exec.fire(a.late)
+			u.exec.sched.Fire(a.late)
 		}
 		return
 	}
 	a.why = why
 	u.running.cancel(cause)
 	u.mu.Unlock()
-	u.exec.fire(a.late)
+	u.exec.sched.Fire(a.late)
 }
 
 // finish returns the result of the attempt, and rolls back what must not be committed. A commit has
 // a grace period.
-func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault {
+func (a *undoAttempt) finish(done *sched.Event, result <-chan *undoFault) *undoFault {
 	u := a.call
 	u.mu.Lock()
 	ended := u.life.Ended()
@@ -277,12 +278,12 @@ func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault 
 	switch {
 	case ended:
 		fault = a.stopped()
-	case !u.exec.waitFor(done, grace) && a.leave():
-		return &undoFault{why: UndoUnknown, err: errCommitting, pending: true}
+	case !u.exec.sched.WaitFor(done, grace) && a.leave():
+		return &undoFault{why: CodeUnknown, err: errCommitting, pending: true}
 	default:
 		fault = a.receive(result)
 	}
-	if fault == nil || fault.why == UndoUnknown || fault.why == UndoUnrecorded { // recovery settles the last two
+	if fault == nil || fault.why == CodeUnknown || fault.why == CodeJournalUnavailable { // recovery settles the last two
 		return fault
 	}
 	u.mu.Lock()
@@ -294,7 +295,7 @@ func (a *undoAttempt) finish(done *signal, result <-chan *undoFault) *undoFault 
 	u.running.cancel(whyCanceled)
 	drained := u.shutFence()
 	u.mu.Unlock()
-	if drained != nil && !u.exec.waitFor(drained, grace) {
+	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
 		fault.kept = true
 	}
 	fault.kept = !u.rollback() || fault.kept
@@ -326,7 +327,7 @@ func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
 	case fault := <-result:
 		return fault
 	default:
-		return &undoFault{why: UndoHandlerError, err: errExited}
+		return &undoFault{why: CodeHandlerError, err: errExited}
 	}
 }
 
@@ -342,7 +343,7 @@ func (a *undoAttempt) leave() bool {
 		a.left = true
 	default:
 		u.life.TryEnd(lifecycle.ByTimer, u.life.Moment(), u.clock())
-		a.why = UndoCommitFailed
+		a.why = CodeCommitFailed
 	}
 	return a.left
 }
@@ -354,11 +355,11 @@ func (a *undoAttempt) stopped() *undoFault {
 	defer u.mu.Unlock()
 	fault := &undoFault{why: a.why}
 	switch a.why {
-	case UndoTimedOut:
+	case CodeTimedOut:
 		fault.err = fmt.Errorf("the undo handler did not finish within %s", limit(deadlineOf(u.tool.spec)))
-	case UndoCancelled:
+	case CodeCancelled:
 		fault.err = errUndoCancelled
-	case UndoCommitFailed:
+	case CodeCommitFailed:
 		fault.err = errCommitting
 	default:
 		fault.err = errUndoHalted

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -51,7 +50,7 @@ type worker struct {
 
 // take passes a call to a worker.
 func (w *workerPool) take(c *call) {
-	c.exec.busy(1)
+	c.exec.sched.Busy(1)
 	w.mu.Lock()
 	n := len(w.free)
 	if n == 0 {
@@ -154,10 +153,10 @@ func (w *worker) arm(due time.Time) {
 	}
 	w.armed.Store(at)
 	if w.timer == nil {
-		w.timer = w.exec.after(w.exec.until(due), w.fire)
+		w.timer = w.exec.sched.After(w.exec.sched.Until(due), w.fire)
 		return
 	}
-	w.timer.Reset(w.exec.until(due))
+	w.timer.Reset(w.exec.sched.Until(due))
 }
 
 // armedBefore reports whether the timer fires at an instant or before.

@@ -6,10 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // TestArmForTheEarlierOfTwo lets a worker and its timer call arm concurrently: one for
@@ -70,7 +70,9 @@ func TestArmOnAnyClock(t *testing.T) {
 		now, err := time.Parse(time.RFC3339, at)
 		require.NoError(t, err)
 		clock := &stillClock{at: now}
-		w := &worker{exec: &Executor{clock: clock, zero: zeroOf(now)}}
+		e := &Executor{zero: zeroOf(now)}
+		e.sched.Use(clock)
+		w := &worker{exec: e}
 		for _, d := range []time.Duration{2 * time.Second, time.Second, 0} {
 			w.arm(now.Add(d))
 			assert.Equal(t, d, clock.after, at)

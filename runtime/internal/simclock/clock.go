@@ -13,7 +13,7 @@ import (
 
 // A Clock stands still while any counted goroutine has work to do, and advances to
 // the next timer when a step waits for it. It implements runtime.Clock and
-// engine.Waiter.
+// sched.Waiter.
 type Clock struct {
 	// Patience is how long, in real time, a step may have something to do
 	// before the clock gives it up; 0: for ever.
@@ -50,7 +50,7 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Busy implements engine.Waiter.
+// Busy implements sched.Waiter.
 func (c *Clock) Busy(delta int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,0 +1,11 @@
+// Package sched holds what the goroutines of an executor wait with: events, counts of goroutines,
+// slots, and the clock.
+//
+// Every wait goes through a [Scheduler]. With the clock of a simulation that is a [Waiter], the
+// Scheduler tells the clock which goroutines have work to do, so that simulated time advances only
+// when none has. With the clock of the system that costs nothing.
+//
+// All types are safe for concurrent use. No method calls code of the application but the clock's.
+// The mutexes of this package are leaves: the package acquires no other lock while it holds one,
+// except that Slots, Gate and Count fire events, for which the Scheduler takes its own.
+package sched

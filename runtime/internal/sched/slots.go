@@ -1,0 +1,122 @@
+package sched
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Slots limit how many handlers of one tool, or evaluations of the policy, run at once. Goroutines
+// that wait get slots in the order in which they came. Open sets the limits before the first use.
+type Slots struct {
+	limit  int   // 0: no limit
+	most   int64 // that may be inside
+	inside atomic.Int64
+
+	mu           sync.Mutex
+	running      int
+	waiting      []*Event      // each fires when its owner gets a slot
+	firstWaiting int           // index of the first event in waiting
+	mean         time.Duration // for which a slot was held lately
+}
+
+// Open sets how many slots there are, 0 for no limit, and how many more may be inside than have a
+// slot.
+func (l *Slots) Open(limit, queue int) {
+	l.limit, l.most = limit, int64(limit+queue)
+}
+
+// Limited reports whether there is a limit.
+func (l *Slots) Limited() bool { return l.limit > 0 }
+
+// Most returns how many may be inside.
+func (l *Slots) Most() int64 { return l.most }
+
+// Enter counts one that needs a slot, or will. It reports false when there are Most inside, one of
+// them the one that it has just counted; Leave undoes that too.
+func (l *Slots) Enter() bool { return l.limit <= 0 || l.inside.Add(1) <= l.most }
+
+// Leave undoes an Enter.
+func (l *Slots) Leave() {
+	if l.limit > 0 {
+		l.inside.Add(-1)
+	}
+}
+
+// Acquire takes a slot. When none is free it returns the event that fires when the caller has one.
+func (l *Slots) Acquire() (wait *Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.acquire()
+}
+
+// AcquireThen is Acquire and then, in the same step, then: no other goroutine comes into the queue
+// in between. then must not call a method of l.
+func (l *Slots) AcquireThen(then func(wait *Event)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	then(l.acquire())
+}
+
+// acquire is Acquire with l.mu held.
+func (l *Slots) acquire() (wait *Event) {
+	if l.running < l.limit {
+		l.running++
+		return nil
+	}
+	wait = NewEvent()
+	l.waiting = append(l.waiting, wait)
+	return wait
+}
+
+// Release gives a slot to the one that has waited longest, or frees it.
+func (l *Slots) Release(s *Scheduler) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.release(s)
+}
+
+// ReleaseAfter is Release for a slot that was held for d.
+func (l *Slots) ReleaseAfter(d time.Duration, s *Scheduler) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mean == 0 {
+		l.mean = d
+	}
+	l.mean += (d - l.mean) / 8
+	l.release(s)
+}
+
+// release is Release with l.mu held.
+func (l *Slots) release(s *Scheduler) {
+	if l.firstWaiting == len(l.waiting) {
+		l.running--
+		return
+	}
+	s.Fire(l.waiting[l.firstWaiting])
+	l.waiting[l.firstWaiting] = nil
+	if l.firstWaiting++; 2*l.firstWaiting >= len(l.waiting) {
+		l.waiting = slices.Delete(l.waiting, 0, l.firstWaiting)
+		l.firstWaiting = 0
+	}
+}
+
+// CancelWait stops waiting. A slot that the caller got meanwhile is released.
+func (l *Slots) CancelWait(wait *Event, s *Scheduler) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := slices.Index(l.waiting, wait); i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+		return
+	}
+	l.release(s)
+}
+
+// RetryAfter returns when a place is likely to be free, in whole seconds and at least one.
+func (l *Slots) RetryAfter() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	each := l.mean / time.Duration(l.limit)
+	return max((each + time.Second - 1).Truncate(time.Second), time.Second)
+}
