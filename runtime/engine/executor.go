@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -19,7 +20,7 @@ const DefaultMinimumBudget = 5 * time.Second
 const (
 	// grace is how long an outcome waits for effects under the fence that had begun
 	// before the call ended.
-	grace = 5 * time.Second
+	grace = lifecycle.GracePeriod
 )
 
 // An Executor executes calls of the tools in a registry under a policy. It is safe for
