@@ -8,7 +8,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -23,6 +22,8 @@ type approvals struct {
 	key   []byte
 	noted func(*consent.Event) // gets every change of the book; nil: none is set
 
+	tell func([]dueEvent, time.Time) (expired []*call) // what the timer does with what is due
+
 	most int // open requests of a session
 
 	mu     sync.Mutex
@@ -34,8 +35,8 @@ type approvals struct {
 }
 
 // open prepares d for use.
-func (d *approvals) open(e *Executor) {
-	d.exec, d.key = e, make([]byte, 32)
+func (d *approvals) open(e *Executor, tell func([]dueEvent, time.Time) []*call) {
+	d.exec, d.tell, d.key = e, tell, make([]byte, 32)
 	_, _ = rand.Read(d.key) // never fails
 	d.book, d.calls = consent.NewBook(d.key), map[string]*call{}
 }
@@ -103,7 +104,7 @@ func (d *approvals) tick() (expired []*call) {
 		if len(events) == 0 {
 			return expired
 		}
-		expired = append(expired, tell(due, now)...)
+		expired = append(expired, d.tell(due, now)...)
 	}
 }
 
@@ -117,7 +118,7 @@ func (d *approvals) tickOne(request string) {
 		due = d.applyDue(d.book.DueOf(now, request))
 	}
 	d.mu.Unlock()
-	tell(due, now)
+	d.tell(due, now)
 }
 
 // applyDue applies events that are due. d.mu is held.
@@ -130,44 +131,6 @@ func (d *approvals) applyDue(events []consent.Event) []dueEvent {
 		d.apply(&events[i])
 	}
 	return due
-}
-
-// tell sends reminders to calls, ends the calls whose requests have expired, and
-// returns the latter.
-func tell(due []dueEvent, now time.Time) (expired []*call) {
-	for _, n := range due {
-		if !n.expired {
-			n.call.remind(now)
-			continue
-		}
-		expired = append(expired, n.call)
-		e := refusal(runtime.ReasonConsentExpired, runtime.Detail{}, "nobody agreed to the call in time")
-		e.cause = lifecycle.ByConsent
-		n.call.finish(e)
-	}
-	return expired
-}
-
-// remind emits the event that the request of the call will expire soon.
-func (c *call) remind(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.life.Waits() {
-		c.transition(runtime.EventApprovalExpiring, c.state, &note{at: now})
-	}
-}
-
-// Expire ends the requests that have expired and returns the ids of their calls. Timers
-// do the same: a caller needs Expire only when the Clock cannot call back.
-func (e *Executor) Expire() []string {
-	if e == nil {
-		return nil
-	}
-	var ids []string
-	for _, c := range e.approvals.tick() {
-		ids = append(ids, c.id)
-	}
-	return ids
 }
 
 // answers reports whether the question of c needs no approver's answer.

@@ -76,7 +76,9 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	edited := c.edited(ctx, requestID, a.Edit, answer)
 	result := c.decided(requestID, answer, edited)
 	if err := c.durablePatiently(); err != nil {
-		c.finish(c.unwritable(err))
+		r := c.unwritable(err)
+		r.cause = lifecycle.ByConsent // a call that runs by now is not concerned
+		c.finish(r)
 		return e.unrecorded(c), nil
 	}
 	res := Resolution{

@@ -105,7 +105,8 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	}
 	e.zero = zeroOf(e.sched.Now())
 	e.log.open(e)
-	e.approvals.open(e)
+	e.approvals.open(e, tell)
+	e.workers.execute, e.workers.expire = (*call).execute, (*call).expire
 	e.evaluations.open(reg.Len(), e.patience)
 	e.slots = make([]sched.Slots, reg.Len())
 	for i, t := range e.tools {

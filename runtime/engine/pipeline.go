@@ -3,6 +3,9 @@ package engine
 // execute carries the call out. It runs in the goroutine of a worker, because policies and handlers
 // may hang. In that case the timer or the caller ends the call, and the next step stops.
 func (c *call) execute() {
+	if why := c.exec.workers.stop.Load(); why != 0 {
+		c.halted(why)
+	}
 	defer c.leave() // slot and gates; a panic or runtime.Goexit becomes a result
 	if r := c.pipeline(); r != nil {
 		c.finish(r)
