@@ -70,8 +70,8 @@
 // concurrently.
 //
 // [Turn.WhatIf] makes the same checks up to this point. It changes nothing and returns what would
-// happen, and why. [WithShadow] sets a second policy that evaluates the same calls afterwards.
-// The executor reports where the decisions differ and enforces only those of the first policy.
+// happen, and why. [WithDecisionTap] follows the decisions, as package shadow does with a second
+// policy that evaluates the same calls afterwards and reports where its decisions differ.
 //
 // # Capacity
 //
