@@ -165,20 +165,16 @@ func (m *seenCommands) begin(nonce string) (known, interrupted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	interrupted, known = m.known[nonce]
-	m.set(nonce, false)
-	return known, interrupted
-}
-
-// recall adds the nonce of a record of an earlier process.
-func (m *seenCommands) recall(r *journal.Record) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.set(r.Command.Nonce, r.Kind == journal.KindCommandImported)
-}
-
-func (m *seenCommands) set(nonce string, interrupted bool) {
 	if m.known == nil {
 		m.known = map[string]bool{}
 	}
-	m.known[nonce] = interrupted
+	m.known[nonce] = false
+	return known, interrupted
+}
+
+// restore sets the nonces to those of earlier processes.
+func (m *seenCommands) restore(known map[string]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known = known
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -114,12 +115,13 @@ func (c *call) releaseClaim() {
 // reconcile runs the reconcile handlers of the tools of unknown calls. A tool reconciles one call
 // after the other. After a timeout its remaining calls are skipped, because the tool would keep the
 // executor from starting.
-func (e *Executor) reconcile(ctx context.Context, m *fold) {
+func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 	byTool := map[int][]*call{}
-	for _, r := range m.order {
-		r.session.mu.Lock()
-		c := r.session.calls.find(r.id).call
-		r.session.mu.Unlock()
+	for _, r := range h.Calls {
+		s := e.sessionOf(r.Session)
+		s.mu.Lock()
+		c := s.calls.find(r.ID).call
+		s.mu.Unlock()
 		if c != nil && c.tool != nil && c.tool.hooks.Reconcile != nil && c.final != nil {
 			byTool[c.index] = append(byTool[c.index], c)
 		}
