@@ -154,8 +154,9 @@
 // and leaves pending calls to the next owner. CallInfo.Fence grows with every owner, so that an
 // external system can refuse requests of an earlier one.
 //
-// Other processes must not write the journal. They send a [Command], which [Executor.Import]
-// carries out once. Package runtime/inbox delivers commands, and the ambit command creates them.
+// Other processes must not write the journal. They send commands, each of which
+// [Executor.ExecuteOnce] executes once. Package runtime/inbox says what a command is and delivers
+// it, and the ambit command creates commands.
 //
 // # Closing and shutdown
 //
