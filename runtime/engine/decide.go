@@ -32,10 +32,10 @@ func (c *call) decide() *result {
 		if !c.evaluatePolicy() || !c.describe() || !c.show() {
 			return stop
 		}
-		shadowed := c.shadowed()
+		tapped := c.tapDecision()
 		adm := c.admit()
-		if shadowed != nil && !adm.again {
-			c.exec.shadow.compare(shadowed)
+		if tapped != nil && !adm.again {
+			c.exec.follower.Decided(tapped)
 		}
 		switch {
 		case adm.again:
