@@ -27,7 +27,7 @@ func (e *Executor) Import(ctx context.Context, c Command) (CommandResult, error)
 	if c.Nonce == "" {
 		return CommandResult{}, errors.New("a command without a nonce cannot be imported once only")
 	}
-	if err := e.log.health(); err != nil {
+	if err := e.log.Health(); err != nil {
 		return CommandResult{}, fmt.Errorf("the command cannot be recorded: %w", err)
 	}
 	if e.approvals.closed.Fired() {
@@ -50,14 +50,14 @@ func (e *Executor) Import(ctx context.Context, c Command) (CommandResult, error)
 
 // noteCommand records that a command is imported, or its result, and returns when that is durable.
 func (e *Executor) noteCommand(c *Command, res *CommandResult) error {
-	if !e.log.on() {
+	if !e.log.On() {
 		return nil
 	}
 	r := &journal.Record{Kind: journal.KindCommandImported, At: plain(e.sched.Now()), By: c.By, Command: c.recorded()}
 	if res != nil {
 		r.Kind, r.Command = journal.KindCommandDone, &journal.Command{Nonce: c.Nonce, Kind: c.Kind, Result: res}
 	}
-	if err := e.log.flushPatiently(e.log.note(r)); err != nil {
+	if err := e.log.FlushThroughStall(e.log.Add(r, nil)); err != nil {
 		return fmt.Errorf("the command cannot be recorded: %w", err)
 	}
 	return nil

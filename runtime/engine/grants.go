@@ -100,7 +100,7 @@ func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolut
 	ev := d.book.Revoke(e.sched.Now(), grantID, by, reason)
 	d.apply(&ev)
 	d.mu.Unlock()
-	if err := e.recordConsent(ev.At, by, e.log.flush); err != nil {
+	if err := e.recordConsent(ev.At, by, e.log.Flush); err != nil {
 		return e.unrecorded(nil)
 	}
 	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection, Call: ev.Call}
@@ -122,7 +122,7 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	}
 	d.mu.Unlock()
 	if some {
-		_ = e.recordConsent(ev.At, "", e.log.flush) // the grants are retired again when the policy is loaded after a restart
+		_ = e.recordConsent(ev.At, "", e.log.Flush) // the grants are retired again when the policy is loaded after a restart
 	}
 }
 
@@ -132,7 +132,7 @@ func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason
 	if e == nil || e.engine == nil {
 		return errors.New("consent is switched off in an executor made by NewExecutor")
 	}
-	if err := e.log.health(); err != nil {
+	if err := e.log.Health(); err != nil {
 		return fmt.Errorf("that consent is switched off cannot be recorded: %w", err)
 	}
 	d := &e.approvals
@@ -143,7 +143,7 @@ func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason
 	}
 	d.mu.Unlock()
 	if err == nil {
-		err = e.recordConsent(ev.At, by, e.log.flushPatiently)
+		err = e.recordConsent(ev.At, by, e.log.FlushThroughStall)
 	}
 	if err != nil {
 		return err

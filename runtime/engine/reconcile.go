@@ -53,7 +53,7 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 	if s == nil || s.exec == nil {
 		return ResolveUnknownCall
 	}
-	if s.exec.log.health() != nil {
+	if s.exec.log.Health() != nil {
 		return ResolveUnrecorded
 	}
 	r := s.find(callID)

@@ -177,7 +177,7 @@ func sorted[T any](list []T, name func(T) string) (names []string) {
 
 // recordShadow records a difference.
 func (e *Executor) recordShadow(d *ShadowDifference) {
-	if !e.log.on() {
+	if !e.log.On() {
 		return
 	}
 	both, err := json.Marshal(struct {
@@ -187,10 +187,10 @@ func (e *Executor) recordShadow(d *ShadowDifference) {
 	if err != nil {
 		return
 	}
-	e.log.note(&journal.Record{
+	e.log.Add(&journal.Record{
 		Kind: journal.KindShadow, At: plain(e.sched.Now()), Session: d.SessionID, Run: d.RunID, Agent: d.Agent, Principal: d.Principal,
 		Call: d.CallID, Tool: d.Tool, Revision: d.Active.Revision, Decision: both,
-	})
+	}, nil)
 }
 
 // same reports whether two decisions are equal in effect.

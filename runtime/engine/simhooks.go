@@ -38,7 +38,7 @@ func (e *Executor) Tamper(_ simhooks.Key, session, callID string, input []byte) 
 // Sync makes all that was recorded so far durable. A replay calls it before it takes the journal
 // over, because all entries of a recording were durable. Only packages of this module can make a
 // key.
-func (e *Executor) Sync(simhooks.Key) error { return e.log.flushAll() }
+func (e *Executor) Sync(simhooks.Key) error { return e.log.FlushAll() }
 
 // simulate lets a simulation control the calls that the executor makes without a context; nil:
 // there is no simulation.
