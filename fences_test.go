@@ -32,7 +32,14 @@ var fences = map[string][]string{
 	"internal/buildcache": {},
 	"internal/warmcall":   {"runtime/engine", "@runtime/engine"},
 
-	"policies": {},
+	"internal/rego/functions": {"*"},
+	"internal/rego/policydir": {"policies", "internal/rego/functions", "internal/rego/schema", "runtime/consent", "@runtime/consent", "*"},
+	"internal/rego/regotest":  {"dsl", "@dsl", "gen", "@gen"},
+	"internal/rego/schema":    {"runtime/wire/..."},
+
+	"policies":          {},
+	"policies/examples": {},
+	"policies/lint":     {"internal/rego/policydir", "@internal/rego/policydir"},
 
 	"runtime/wire":          {"runtime/wire/internal/..."},
 	"runtime/rules":         {},
@@ -46,7 +53,7 @@ var fences = map[string][]string{
 	"runtime/host":          {"runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
 	"runtime/inbox":         {"runtime/engine", "@runtime/engine", "runtime/internal/oslock", "golang.org/x/sys"},
 	"runtime/mutants":       {},
-	"runtime/opa":           {"runtime", "@runtime", "runtime/internal/jsonedit", "runtime/internal/rewrites", "policies", "*"},
+	"runtime/opa":           {"runtime", "@runtime", "runtime/internal/jsonedit", "runtime/internal/rewrites", "policies/lint", "@policies/lint"},
 	"runtime/replay":        {"runtime/engine", "@runtime/engine", "runtime/internal/simclock", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
 	"runtime/runtimetest":   {"runtime/journal", "@runtime/journal"},
 	"runtime/scenario":      {"runtime/engine", "@runtime/engine", "runtime/internal/simclock", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},

@@ -206,7 +206,7 @@ func TestPolicyPage(t *testing.T) {
 // TestLinks follows every relative link of the pages.
 func TestLinks(t *testing.T) {
 	var pages []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "policies/*.md"} {
 		some, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, some)

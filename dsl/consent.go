@@ -6,20 +6,31 @@ import (
 )
 
 func consentLevel() level[Consent] {
-	return level[Consent]{what: "consent", required: []string{"ask"}, keys: keys[Consent]{
-		"ask":       func(p *parser, n *node, c *Consent) { c.Ask = p.choice(n, "consent.ask", "always", "policy") },
-		"message":   func(p *parser, n *node, c *Consent) { c.Message, _ = p.prose(n, "consent.message") },
-		"approvers": func(p *parser, n *node, c *Consent) { c.Approvers = p.filled(n, "consent.approvers", nil) },
-		"timeout":   func(p *parser, n *node, c *Consent) { c.Timeout = p.duration(n, "consent.timeout") },
-		"quorum":    func(p *parser, n *node, c *Consent) { c.Quorum = p.count(n, "consent.quorum", 1) },
-		"max_cover": func(p *parser, n *node, c *Consent) {
-			c.MaxCover = p.choice(n, "consent.max_cover", "exact", "args", "tool")
-		},
-		"max_for":    func(p *parser, n *node, c *Consent) { c.MaxFor = p.duration(n, "consent.max_for") },
-		"preview":    func(p *parser, n *node, c *Consent) { c.Preview = p.flag(n, "consent.preview") },
-		"allow_edit": func(p *parser, n *node, c *Consent) { c.AllowEdit = p.flag(n, "consent.allow_edit") },
-		"allow_self": func(p *parser, n *node, c *Consent) { c.AllowSelf = p.flag(n, "consent.allow_self") },
-		"reveal":     func(p *parser, n *node, c *Consent) { c.Reveal = p.filled(n, "consent.reveal", nil) },
+	return level[Consent]{def: "consent", what: "consent", keys: keys[Consent]{
+		{name: "ask", required: true, is: wordAsk, doc: "Ask for every call, or when a policy says so.", rules: "5.1",
+			read: func(p *parser, n *node, c *Consent) { c.Ask = p.choice(n, "consent.ask", asks...) }},
+		{name: "message", is: wordProse, doc: "What approvers read; {member} stands for a member of the input.", without: "none", rules: "5.7",
+			read: func(p *parser, n *node, c *Consent) { c.Message, _ = p.prose(n, "consent.message") }},
+		{name: "approvers", is: wordNames, doc: "Ids of the approvers that may answer.", without: "any approver but the principal", rules: "5.5",
+			read: func(p *parser, n *node, c *Consent) { c.Approvers = p.filled(n, "consent.approvers", nil) }},
+		{name: "timeout", is: wordDuration, doc: "How long a request waits for an answer.", without: "5m", rules: "5.4",
+			read: func(p *parser, n *node, c *Consent) { c.Timeout = p.duration(n, "consent.timeout") }},
+		{name: "quorum", is: wordCount, doc: "How many different approvers must agree.", without: "1", rules: "5.5",
+			read: func(p *parser, n *node, c *Consent) { c.Quorum = p.count(n, "consent.quorum", 1) }},
+		{name: "max_cover", is: wordCover, doc: "The widest grant that an approver may give.", without: "exact", rules: "5.3",
+			read: func(p *parser, n *node, c *Consent) {
+				c.MaxCover = p.choice(n, "consent.max_cover", covers...)
+			}},
+		{name: "max_for", is: wordDuration, doc: "The longest time for which an approver may grant.", without: "24h", rules: "5.3",
+			read: func(p *parser, n *node, c *Consent) { c.MaxFor = p.duration(n, "consent.max_for") }},
+		{name: "preview", is: wordFlag, doc: "The handler shows what the call would do; approvers see it and approve it with the call.", without: "false", rules: "5.2",
+			read: func(p *parser, n *node, c *Consent) { c.Preview = p.flag(n, "consent.preview") }},
+		{name: "allow_edit", is: wordFlag, doc: "An approver may change the arguments.", without: "false", rules: "5.2",
+			read: func(p *parser, n *node, c *Consent) { c.AllowEdit = p.flag(n, "consent.allow_edit") }},
+		{name: "allow_self", is: wordFlag, doc: "The principal may approve its own calls.", without: "false", rules: "5.5",
+			read: func(p *parser, n *node, c *Consent) { c.AllowSelf = p.flag(n, "consent.allow_self") }},
+		{name: "reveal", is: wordNames, doc: "x-sensitive members of the input that approvers see.", without: "none", rules: "5.9",
+			read: func(p *parser, n *node, c *Consent) { c.Reveal = p.filled(n, "consent.reveal", nil) }},
 	}}
 }
 
@@ -80,13 +91,13 @@ func (p *parser) checkReveal(n *node, t *Tool) {
 }
 
 func artifactLevel() level[Artifact] {
-	return level[Artifact]{what: "artifact", required: []string{"type"}, keys: keys[Artifact]{
-		"over": func(p *parser, n *node, a *Artifact) { a.Over = p.count(n, "artifact.over", 1) },
-		"type": func(p *parser, n *node, a *Artifact) { a.Type = p.mediaType(n) },
+	return level[Artifact]{def: "artifact", what: "artifact", keys: keys[Artifact]{
+		{name: "over", is: wordCount, doc: "Characters, of the output as JSON, above which the executor stores it as an artifact.", without: "12000", rules: "8",
+			read: func(p *parser, n *node, a *Artifact) { a.Over = p.count(n, "artifact.over", 1) }},
+		{name: "type", required: true, is: wordMedia, doc: "Media type of what the output holds, for programs that show it. The store holds the output as JSON.",
+			read: func(p *parser, n *node, a *Artifact) { a.Type = p.mediaType(n) }},
 	}}
 }
-
-var mediaType = regexp.MustCompile(`^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$`)
 
 func (p *parser) mediaType(n *node) string {
 	text, ok := p.text(n, "artifact.type")
@@ -102,10 +113,13 @@ func (p *parser) parseArtifact(n *node, t *Tool) {
 }
 
 func deprecatedLevel() level[Deprecated] {
-	return level[Deprecated]{what: "deprecated", required: []string{"since", "message"}, keys: keys[Deprecated]{
-		"since":   func(p *parser, n *node, d *Deprecated) { d.Since = p.semver(n, "deprecated.since") },
-		"use":     func(p *parser, n *node, d *Deprecated) { d.Use, _ = p.text(n, "deprecated.use") },
-		"message": func(p *parser, n *node, d *Deprecated) { d.Message, _ = p.prose(n, "deprecated.message") },
+	return level[Deprecated]{def: "deprecated", what: "deprecated", keys: keys[Deprecated]{
+		{name: "since", required: true, is: wordSemver, doc: "Version of the tool from which on it is deprecated.",
+			read: func(p *parser, n *node, d *Deprecated) { d.Since = p.semver(n, "deprecated.since") }},
+		{name: "use", is: wordName, doc: "The tool to use instead.", without: "none",
+			read: func(p *parser, n *node, d *Deprecated) { d.Use, _ = p.text(n, "deprecated.use") }},
+		{name: "message", required: true, is: wordProse, doc: "What to do instead.",
+			read: func(p *parser, n *node, d *Deprecated) { d.Message, _ = p.prose(n, "deprecated.message") }},
 	}}
 }
 

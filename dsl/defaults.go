@@ -20,21 +20,26 @@ func newDefaults() Defaults {
 }
 
 func defaultsLevel() level[Defaults] {
-	return level[Defaults]{what: "defaults", keys: keys[Defaults]{
-		"deadline": func(p *parser, n *node, d *Defaults) { d.Deadline = p.duration(n, "defaults.deadline") },
-		"consent": func(p *parser, n *node, d *Defaults) {
-			walk(p, n, p.levels.defaultConsent, "defaults.consent", n.pos, d)
-		},
-		"dedupe": func(p *parser, n *node, d *Defaults) { d.Dedupe = p.dedupe(n, "defaults.dedupe") },
-		"limits": func(p *parser, n *node, d *Defaults) {
-			walk(p, n, p.levels.limits, "defaults.limits", n.pos, &d.Limits)
-		},
+	return level[Defaults]{def: "defaults", what: "defaults", keys: keys[Defaults]{
+		{name: "deadline", is: wordDuration, doc: "Longest time of one attempt.", without: "45s", rules: "6.1",
+			read: func(p *parser, n *node, d *Defaults) { d.Deadline = p.duration(n, "defaults.deadline") }},
+		{name: "consent", is: mapping("defaultConsent"), doc: "Defaults of tools that declare consent.", rules: "5",
+			read: func(p *parser, n *node, d *Defaults) {
+				walk(p, n, p.levels.defaultConsent, "defaults.consent", n.pos, d)
+			}},
+		{name: "dedupe", is: wordDedupe, doc: "For how long an equal call is answered with the earlier one; true means 5m.", without: "never", rules: "4.8",
+			read: func(p *parser, n *node, d *Defaults) { d.Dedupe = p.dedupe(n, "defaults.dedupe") }},
+		{name: "limits", is: mapping("limits"), doc: "What one call may use; a tool may declare some of these limits, and inherits the rest.", rules: "6.3",
+			read: func(p *parser, n *node, d *Defaults) {
+				walk(p, n, p.levels.limits, "defaults.limits", n.pos, &d.Limits)
+			}},
 	}}
 }
 
 func defaultConsentLevel() level[Defaults] {
-	return level[Defaults]{what: "defaults.consent", keys: keys[Defaults]{
-		"timeout": func(p *parser, n *node, d *Defaults) { d.ConsentTimeout = p.duration(n, "defaults.consent.timeout") },
+	return level[Defaults]{def: "defaultConsent", what: "defaults.consent", keys: keys[Defaults]{
+		{name: "timeout", is: wordDuration, doc: "How long a request waits for an answer.", without: "5m", rules: "5.4",
+			read: func(p *parser, n *node, d *Defaults) { d.ConsentTimeout = p.duration(n, "defaults.consent.timeout") }},
 	}}
 }
 

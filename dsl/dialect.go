@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-const dialect = "https://json-schema.org/draft/2020-12/schema"
-
-// draft07 are the spellings of draft-07. Of the keywords of a declaration it
-// reads the same, but for what draft07Differs finds.
-var draft07 = []string{"http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-07/schema"}
-
 func (p *parser) parseDialect(n *node, w *schemaWork) {
 	text, ok := p.text(n, "$schema")
 	switch name := strings.TrimSuffix(text, "#"); {

@@ -3,8 +3,6 @@ package dsl
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
-	"strings"
 
 	"github.com/invopop/jsonschema"
 )
@@ -13,25 +11,27 @@ import (
 // for editors and other tools without a parser of their own. It describes the shape
 // of a file; [Parse] checks much more. Every call returns the same bytes.
 func EditorSchema() ([]byte, error) {
-	r := &jsonschema.Reflector{
-		Anonymous:                  true,
-		ExpandedStruct:             true,
-		RequiredFromJSONSchemaTags: true,
-		FieldNameTag:               "yaml",
-		Namer:                      definitionName,
-		LookupComment:              keyDoc,
-	}
-	s := r.Reflect(grammarFile{})
-	// The words refer to these by name, which the reflector does not see.
-	for _, v := range []any{grammarSchema{}, grammarTool{}, grammarPrecedingMap{}, grammarMaxCallsMap{}, grammarCooldownMap{}} {
-		for name, def := range r.Reflect(v).Definitions {
-			s.Definitions[name] = def
-		}
-		name := definitionName(reflect.TypeOf(v))
-		def := r.Reflect(v)
-		def.Version, def.Definitions = "", nil
-		s.Definitions[name] = def
-	}
+	l := newLevels()
+	d := definitions{}
+	s := describe(d, l.file)
+	describe(d, l.tool)
+	describe(d, l.limits)
+	describe(d, l.defaults)
+	describe(d, l.defaultConsent)
+	describe(d, l.retry)
+	describe(d, l.idempotency)
+	describe(d, l.consent)
+	describe(d, l.undo)
+	describe(d, l.artifact)
+	describe(d, l.deprecated)
+	describe(d, l.setRules)
+	describe(d, l.rules)
+	describe(d, l.maxCalls)
+	describe(d, l.cooldown)
+	describe(d, l.preceding)
+	describe(d, l.operations)
+	describe(d, l.schema)
+	s.Version, s.Definitions = jsonschema.Version, jsonschema.Definitions(d)
 	s.Title = editorTitle
 	s.Description = "Tools and their rules; see docs/declaration.md."
 	var out bytes.Buffer
@@ -52,27 +52,43 @@ func IsEditorSchema(content []byte) bool {
 	return json.Unmarshal(content, &schema) == nil && schema.Title == editorTitle
 }
 
-// definitionName names a grammar type in $defs: grammarTool is tool.
-func definitionName(t reflect.Type) string {
-	name, ok := strings.CutPrefix(t.Name(), "grammar")
-	if !ok {
-		return t.Name()
+// definitions are the $defs of the editor schema.
+type definitions map[string]*jsonschema.Schema
+
+// describe returns the schema of a mapping, and adds it and the words of its keys to the
+// definitions.
+func describe[T any](d definitions, l level[T]) *jsonschema.Schema {
+	s := &jsonschema.Schema{
+		Type: "object", Properties: jsonschema.NewProperties(), Required: l.required(), AdditionalProperties: jsonschema.FalseSchema,
 	}
-	return strings.ToLower(name[:1]) + name[1:]
+	for _, k := range l.keys {
+		value := d.use(k.is)
+		value.Description = k.doc
+		if k.without != "" {
+			value.Description += " Default: " + k.without + "."
+		}
+		s.Properties.Set(k.name, value)
+	}
+	if l.conditions != nil {
+		l.conditions(s)
+	}
+	if l.def != "" {
+		d[l.def] = s
+	}
+	return s
 }
 
-// keyDoc is the description of a key: what it means and what holds without it.
-func keyDoc(t reflect.Type, field string) string {
-	f, ok := reflect.StructField{}, false
-	if t.Kind() == reflect.Struct {
-		f, ok = t.FieldByName(field)
+// use returns the schema of a value, by reference where the word has a name. The
+// definition of a mapping comes from its level.
+func (d definitions) use(w word) *jsonschema.Schema {
+	if w.of != nil {
+		d.use(*w.of)
 	}
-	if !ok {
-		return ""
+	if w.def == "" {
+		return w.schema()
 	}
-	doc := f.Tag.Get("doc")
-	if without := f.Tag.Get("default"); without != "" {
-		doc += " Default: " + without + "."
+	if w.schema != nil && d[w.def] == nil {
+		d[w.def] = w.schema()
 	}
-	return doc
+	return refTo(w.def)
 }

@@ -160,45 +160,50 @@ func TestEditorSchemaIsStable(t *testing.T) {
 	}
 }
 
-// TestGrammarMatchesWalker holds the types of grammar.go to the keys that Parse knows.
-func TestGrammarMatchesWalker(t *testing.T) {
+// TestEveryKeyIsDescribed: a key has a meaning, a word and a reader, and stands once in its
+// mapping. The editor schema, docs/declaration.md and Parse have no other list.
+func TestEveryKeyIsDescribed(t *testing.T) {
 	l := newLevels()
-	same := func(grammar any, known, required []string) {
-		t.Helper()
-		keys, must := grammarKeys(reflect.TypeOf(grammar))
-		slices.Sort(required)
-		assert.Equal(t, known, keys, "%T", grammar)
-		assert.Equal(t, required, must, "%T", grammar)
+	defs := map[string]bool{}
+	checkKeys(t, defs, l.file)
+	checkKeys(t, defs, l.defaults)
+	checkKeys(t, defs, l.defaultConsent)
+	checkKeys(t, defs, l.tool)
+	checkKeys(t, defs, l.limits)
+	checkKeys(t, defs, l.retry)
+	checkKeys(t, defs, l.idempotency)
+	checkKeys(t, defs, l.consent)
+	checkKeys(t, defs, l.undo)
+	checkKeys(t, defs, l.artifact)
+	checkKeys(t, defs, l.deprecated)
+	checkKeys(t, defs, l.setRules)
+	checkKeys(t, defs, l.rules)
+	checkKeys(t, defs, l.maxCalls)
+	checkKeys(t, defs, l.cooldown)
+	checkKeys(t, defs, l.preceding)
+	checkKeys(t, defs, l.operations)
+	checkKeys(t, defs, l.schema)
+	assert.Len(t, defs, reflect.TypeFor[levels]().NumField()-1, "a mapping of levels is not checked, or has no name of its own")
+
+	text, err := EditorSchema()
+	require.NoError(t, err)
+	var schema struct {
+		Defs map[string]any `json:"$defs"`
 	}
-	same(grammarFile{}, sortedKeys(l.file.keys), l.file.required)
-	same(grammarDefaults{}, sortedKeys(l.defaults.keys), l.defaults.required)
-	same(grammarDefaultConsent{}, sortedKeys(l.defaultConsent.keys), l.defaultConsent.required)
-	same(grammarTool{}, sortedKeys(l.tool.keys), l.tool.required)
-	same(grammarLimits{}, sortedKeys(l.limits.keys), l.limits.required)
-	same(grammarRetry{}, sortedKeys(l.retry.keys), l.retry.required)
-	same(grammarIdempotency{}, sortedKeys(l.idempotency.keys), l.idempotency.required)
-	same(grammarConsent{}, sortedKeys(l.consent.keys), l.consent.required)
-	same(grammarUndo{}, sortedKeys(l.undo.keys), l.undo.required)
-	same(grammarArtifact{}, sortedKeys(l.artifact.keys), l.artifact.required)
-	same(grammarDeprecated{}, sortedKeys(l.deprecated.keys), l.deprecated.required)
-	same(grammarSetRules{}, sortedKeys(l.setRules.keys), l.setRules.required)
-	same(grammarRules{}, sortedKeys(l.rules.keys), l.rules.required)
-	same(grammarMaxCallsMap{}, sortedKeys(l.maxCalls.keys), l.maxCalls.required)
-	same(grammarCooldownMap{}, sortedKeys(l.cooldown.keys), l.cooldown.required)
-	same(grammarPrecedingMap{}, sortedKeys(l.preceding.keys), l.preceding.required)
-	same(grammarOperations{}, sortedKeys(l.operations.keys), l.operations.required)
-	same(grammarSchema{}, sortedKeys(l.schema.keys), l.schema.required)
+	require.NoError(t, json.Unmarshal(text, &schema))
+	for _, m := range regexp.MustCompile(`"\$ref": "#/\$defs/(\w+)"`).FindAllStringSubmatch(string(text), -1) {
+		assert.Contains(t, schema.Defs, m[1])
+	}
 }
 
-func grammarKeys(t reflect.Type) (keys, required []string) {
-	for f := range t.Fields() {
-		key := f.Tag.Get("yaml")
-		keys = append(keys, key)
-		if strings.Contains(f.Tag.Get("jsonschema"), "required") {
-			required = append(required, key)
-		}
+func checkKeys[T any](t *testing.T, defs map[string]bool, l level[T]) {
+	t.Helper()
+	defs[l.def] = true
+	assert.Len(t, slices.Compact(l.names()), len(l.keys), l.what)
+	for _, k := range l.keys {
+		assert.NotEmpty(t, k.doc, "%s: %s", l.what, k.name)
+		assert.NotEmpty(t, k.is.words, "%s: %s", l.what, k.name)
+		assert.NotNil(t, k.read, "%s: %s", l.what, k.name)
+		assert.True(t, k.is.schema != nil || k.is.def != "", "%s: %s", l.what, k.name)
 	}
-	slices.Sort(keys)
-	slices.Sort(required)
-	return keys, required
 }

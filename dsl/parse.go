@@ -96,15 +96,21 @@ func (p *parser) warn(code string, pos Pos, hint, format string, args ...any) {
 func (p *parser) later(check func()) { p.checks = append(p.checks, check) }
 
 func fileLevel() level[File] {
-	return level[File]{what: "the file", required: []string{"ambit", "package", "tools"}, only: map[string]string{"ambit": "v1"}, keys: keys[File]{
-		"ambit":   func(p *parser, n *node, _ *File) { p.version(n) },
-		"package": func(p *parser, n *node, f *File) { f.Package = p.packageName(n) },
-		"types":   (*parser).parseTypes,
-		"reasons": (*parser).parseReasons,
-		"rules":   (*parser).parseSetRules,
-		// parseFile reads it before the other keys.
-		"defaults": func(*parser, *node, *File) {},
-		"tools":    (*parser).parseTools,
+	return level[File]{what: "the file", only: map[string]string{"ambit": "v1"}, keys: keys[File]{
+		{name: "ambit", required: true, is: wordVersion, doc: "Version of this grammar.",
+			read: func(p *parser, n *node, _ *File) { p.version(n) }},
+		{name: "package", required: true, is: wordPackage, doc: "Go package of the generated code.",
+			read: func(p *parser, n *node, f *File) { f.Package = p.packageName(n) }},
+		{name: "types", is: wordTypes, doc: "Schemas to share, referenced as $ref: \"#/types/NAME\".",
+			read: (*parser).parseTypes},
+		{name: "reasons", is: wordReasons, doc: "Denial codes that the policies of this set use, each with its description.", rules: "2.3",
+			read: (*parser).parseReasons},
+		{name: "rules", is: mapping("setRules"), doc: "Rules of the whole set.", rules: "4",
+			read: (*parser).parseSetRules},
+		{name: "defaults", is: mapping("defaults"), doc: "Values for the tools that have none of their own.", rules: "8",
+			read: func(*parser, *node, *File) {}},
+		{name: "tools", required: true, is: wordTools, doc: "The tools by name.",
+			read: (*parser).parseTools},
 	}}
 }
 

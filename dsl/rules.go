@@ -1,36 +1,49 @@
 package dsl
 
 func rulesLevel() level[Rules] {
-	return level[Rules]{what: "the rules of a tool", unknown: movedRule, keys: keys[Rules]{
-		"start_constraint":     func(p *parser, n *node, r *Rules) { r.StartConstraint = p.flag(n, "rules.start_constraint") },
-		"requires_preceding":   (*parser).parsePreceding,
-		"must_precede":         func(p *parser, n *node, r *Rules) { r.MustPrecede = p.toolList(n, "rules.must_precede") },
-		"exclusive_group":      (*parser).parseGroup,
-		"required_before_exit": func(p *parser, n *node, r *Rules) { r.RequiredBeforeExit = p.flag(n, "rules.required_before_exit") },
-		"max_calls":            (*parser).parseMaxCalls,
-		"cooldown":             (*parser).parseCooldown,
-		"continue_loop":        func(p *parser, n *node, r *Rules) { r.ContinueLoop = p.flag(n, "rules.continue_loop") },
-		"exit_loop":            func(p *parser, n *node, r *Rules) { r.ExitLoop = p.flag(n, "rules.exit_loop") },
-		"allowed_operations": func(p *parser, n *node, r *Rules) {
-			r.AllowedOperations = new(AllowedOperations)
-			walk(p, n, p.levels.operations, "allowed_operations", n.pos, r.AllowedOperations)
-		},
+	return level[Rules]{def: "rules", what: "the rules of a tool", unknown: movedRule, conditions: ruleConditions, keys: keys[Rules]{
+		{name: "start_constraint", is: wordFlag, doc: "Must have succeeded before any other tool runs.", without: "false", rules: "4.11",
+			read: func(p *parser, n *node, r *Rules) { r.StartConstraint = p.flag(n, "rules.start_constraint") }},
+		{name: "requires_preceding", is: wordPreceding, doc: "Tools that must have succeeded before.", without: "none", rules: "4.12",
+			read: (*parser).parsePreceding},
+		{name: "must_precede", is: wordToolNames, doc: "Refused once one of these tools has succeeded.", without: "none", rules: "4.13",
+			read: func(p *parser, n *node, r *Rules) { r.MustPrecede = p.toolList(n, "rules.must_precede") }},
+		{name: "exclusive_group", is: wordGroup, doc: "Only one tool of a group runs in a run.", without: "none", rules: "4.10",
+			read: (*parser).parseGroup},
+		{name: "required_before_exit", is: wordFlag, doc: "Must have succeeded before the run may end.", without: "false", rules: "4.14",
+			read: func(p *parser, n *node, r *Rules) { r.RequiredBeforeExit = p.flag(n, "rules.required_before_exit") }},
+		{name: "max_calls", is: wordMaxCalls, doc: "Most calls of a run.", without: "no limit", rules: "4.2",
+			read: (*parser).parseMaxCalls},
+		{name: "cooldown", is: wordCooldown, doc: "Pause after the end of a call.", without: "none", rules: "4.7",
+			read: (*parser).parseCooldown},
+		{name: "continue_loop", is: wordFlag, doc: "After a success the loop goes on.", without: "false", rules: "4.17, 4.18",
+			read: func(p *parser, n *node, r *Rules) { r.ContinueLoop = p.flag(n, "rules.continue_loop") }},
+		{name: "exit_loop", is: wordFlag, doc: "After a success the run ends.", without: "false", rules: "4.14, 4.17",
+			read: func(p *parser, n *node, r *Rules) { r.ExitLoop = p.flag(n, "rules.exit_loop") }},
+		{name: "allowed_operations", is: mapping("operations"), doc: "Allowed values of one argument.", without: "any", rules: "4.16",
+			read: func(p *parser, n *node, r *Rules) {
+				r.AllowedOperations = new(AllowedOperations)
+				walk(p, n, p.levels.operations, "allowed_operations", n.pos, r.AllowedOperations)
+			}},
 	}}
 }
 
 // setRulesLevel has the rules that mean something for all tools together.
 func setRulesLevel() level[Rules] {
-	of := rulesLevel()
-	return level[Rules]{
-		what: "the rules of the whole set",
-		keys: keys[Rules]{"max_calls": of.keys["max_calls"], "cooldown": of.keys["cooldown"]},
-		unknown: func(key string) (message, hint string) {
-			if _, ok := of.keys[key]; ok {
-				return key + " is a rule of one tool", "write it under the rules of the tools that it is for"
-			}
-			return movedRule(key)
-		},
+	return level[Rules]{def: "setRules", what: "the rules of the whole set", unknown: movedSetRule, keys: keys[Rules]{
+		{name: "max_calls", is: wordMaxCalls, doc: "Most calls of a run, all tools together; with each: true, of each tool.", without: "no limit", rules: "4.2",
+			read: (*parser).parseMaxCalls},
+		{name: "cooldown", is: wordCooldown, doc: "Pause of all tools after the end of any call; with each: true, of its own tool.", without: "none", rules: "4.7",
+			read: (*parser).parseCooldown},
+	}}
+}
+
+// movedSetRule points a rule of one tool to the tools, and is movedRule for any other key.
+func movedSetRule(key string) (message, hint string) {
+	if rulesLevel().key(key) != nil {
+		return key + " is a rule of one tool", "write it under the rules of the tools that it is for"
 	}
+	return movedRule(key)
 }
 
 // movedRule points to the key for a rule of another name.
@@ -90,9 +103,11 @@ func (p *parser) toolList(n *node, key string) []string {
 }
 
 func precedingLevel() level[Rules] {
-	return level[Rules]{what: "requires_preceding", required: []string{"tools"}, keys: keys[Rules]{
-		"any":   func(p *parser, n *node, r *Rules) { r.AnyPreceding = p.flag(n, "rules.requires_preceding.any") },
-		"tools": func(p *parser, n *node, r *Rules) { r.RequiresPreceding = p.toolList(n, "rules.requires_preceding") },
+	return level[Rules]{def: "precedingMap", what: "requires_preceding", keys: keys[Rules]{
+		{name: "any", is: wordFlag, doc: "One of the tools is enough.", without: "false", rules: "4.12",
+			read: func(p *parser, n *node, r *Rules) { r.AnyPreceding = p.flag(n, "rules.requires_preceding.any") }},
+		{name: "tools", required: true, is: wordToolNames, doc: "The tools.", rules: "4.12",
+			read: func(p *parser, n *node, r *Rules) { r.RequiresPreceding = p.toolList(n, "rules.requires_preceding") }},
 	}}
 }
 
@@ -128,9 +143,11 @@ func (p *parser) parseGroup(n *node, r *Rules) {
 }
 
 func maxCallsLevel() level[Rules] {
-	return level[Rules]{what: "max_calls", required: []string{"max"}, keys: keys[Rules]{
-		"max":  func(p *parser, n *node, r *Rules) { r.MaxCalls = p.count(n, "rules.max_calls.max", 1) },
-		"each": func(p *parser, n *node, r *Rules) { r.MaxCallsEach = p.flag(n, "rules.max_calls.each") },
+	return level[Rules]{def: "maxCallsMap", what: "max_calls", keys: keys[Rules]{
+		{name: "max", required: true, is: wordCount, doc: "Most calls of a run.", rules: "4.2",
+			read: func(p *parser, n *node, r *Rules) { r.MaxCalls = p.count(n, "rules.max_calls.max", 1) }},
+		{name: "each", is: wordFlag, doc: "Counted for each tool; only in the rules of the whole set.", without: "false", rules: "4.2",
+			read: func(p *parser, n *node, r *Rules) { r.MaxCallsEach = p.flag(n, "rules.max_calls.each") }},
 	}}
 }
 
@@ -144,9 +161,11 @@ func (p *parser) parseMaxCalls(n *node, r *Rules) {
 }
 
 func cooldownLevel() level[Rules] {
-	return level[Rules]{what: "cooldown", required: []string{"for"}, keys: keys[Rules]{
-		"for":  func(p *parser, n *node, r *Rules) { r.Cooldown, _ = p.delay(n, "rules.cooldown.for") },
-		"each": func(p *parser, n *node, r *Rules) { r.CooldownEach = p.flag(n, "rules.cooldown.each") },
+	return level[Rules]{def: "cooldownMap", what: "cooldown", keys: keys[Rules]{
+		{name: "for", required: true, is: wordDelay, doc: "Pause after the end of a call.", rules: "4.7",
+			read: func(p *parser, n *node, r *Rules) { r.Cooldown, _ = p.delay(n, "rules.cooldown.for") }},
+		{name: "each", is: wordFlag, doc: "One timer for each tool; only in the rules of the whole set.", without: "false", rules: "4.7",
+			read: func(p *parser, n *node, r *Rules) { r.CooldownEach = p.flag(n, "rules.cooldown.each") }},
 	}}
 }
 
@@ -160,11 +179,13 @@ func (p *parser) parseCooldown(n *node, r *Rules) {
 }
 
 func operationsLevel() level[AllowedOperations] {
-	return level[AllowedOperations]{what: "allowed_operations", required: []string{"arg", "values"}, keys: keys[AllowedOperations]{
-		"arg": func(p *parser, n *node, a *AllowedOperations) { a.Arg, _ = p.text(n, "rules.allowed_operations.arg") },
-		"values": func(p *parser, n *node, a *AllowedOperations) {
-			a.Values = p.filled(n, "rules.allowed_operations.values", nil)
-		},
+	return level[AllowedOperations]{def: "operations", what: "allowed_operations", keys: keys[AllowedOperations]{
+		{name: "arg", required: true, is: wordText, doc: "The member of the input, a string; a call without it is refused.", rules: "4.16",
+			read: func(p *parser, n *node, a *AllowedOperations) { a.Arg, _ = p.text(n, "rules.allowed_operations.arg") }},
+		{name: "values", required: true, is: wordNames, doc: "Its allowed values.", rules: "4.16",
+			read: func(p *parser, n *node, a *AllowedOperations) {
+				a.Values = p.filled(n, "rules.allowed_operations.values", nil)
+			}},
 	}}
 }
 

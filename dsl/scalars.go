@@ -169,8 +169,6 @@ func (p *parser) delay(n *node, key string) (time.Duration, bool) {
 	return d, true
 }
 
-var sizeText = regexp.MustCompile(`^([0-9]{1,15})(B|KiB|MiB|GiB)$`)
-
 // size is a number of bytes, with or without a binary unit.
 func (p *parser) size(n *node, key string) int64 {
 	const hint = "write bytes or a number with B, KiB, MiB or GiB, such as 64KiB"

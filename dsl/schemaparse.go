@@ -42,43 +42,81 @@ type reference struct {
 }
 
 func schemaLevel() level[schemaWork] {
-	l := level[schemaWork]{what: "a schema", unknown: unsupported, keys: keys[schemaWork]{
-		"$schema":     (*parser).parseDialect,
-		"$ref":        (*parser).parseRef,
-		"$defs":       (*parser).parseDefs,
-		"title":       func(p *parser, n *node, w *schemaWork) { w.Title, _ = p.prose(n, "title") },
-		"description": func(p *parser, n *node, w *schemaWork) { w.Description, _ = p.prose(n, "description") },
-		"deprecated":  func(p *parser, n *node, w *schemaWork) { w.Deprecated = p.flag(n, "deprecated") },
-		"x-sensitive": func(p *parser, n *node, w *schemaWork) { w.Sensitive = p.flag(n, "x-sensitive") },
-		"examples":    func(p *parser, n *node, w *schemaWork) { w.Examples = p.values(n, "examples") },
-		"default":     func(p *parser, n *node, w *schemaWork) { w.Default = p.value(n) },
-		"type":        (*parser).parseType,
-		"oneOf":       (*parser).parseOneOf,
-		"enum":        (*parser).parseEnum,
-		"const":       func(p *parser, n *node, w *schemaWork) { w.Const = p.value(n) },
+	return level[schemaWork]{def: "schema", what: "a schema", unknown: unsupported, conditions: schemaConditions, keys: slices.Concat(schemaKeys(), schemaBoundKeys())}
+}
 
-		"properties":           (*parser).parseProperties,
-		"required":             (*parser).parseRequired,
-		"additionalProperties": (*parser).parseAdditional,
-		"items":                (*parser).parseItems,
-		"prefixItems":          (*parser).parsePrefixItems,
-		"uniqueItems":          func(p *parser, n *node, w *schemaWork) { w.UniqueItems = p.flag(n, "uniqueItems") },
-		"pattern":              (*parser).parsePattern,
-		"format":               (*parser).parseFormat,
+func schemaKeys() keys[schemaWork] {
+	return keys[schemaWork]{
+		{name: "$schema", is: wordDialect, doc: "Dialect, at the root only; draft-07 where it reads the same.", without: "draft 2020-12",
+			read: (*parser).parseDialect},
+		{name: "$ref", is: wordRef, doc: "Another schema: \"#/types/NAME\" or \"#/$defs/NAME\".",
+			read: (*parser).parseRef},
+		{name: "$defs", is: wordTypes, doc: "Schemas for references, at the root only.",
+			read: (*parser).parseDefs},
+		{name: "type", is: wordType, doc: "A type, or [T, \"null\"].",
+			read: (*parser).parseType},
+		{name: "title", is: wordProse, doc: "Name for people.",
+			read: func(p *parser, n *node, w *schemaWork) { w.Title, _ = p.prose(n, "title") }},
+		{name: "description", is: wordProse, doc: "What the value means; every property needs one, a $ref may leave it to its target.",
+			read: func(p *parser, n *node, w *schemaWork) { w.Description, _ = p.prose(n, "description") }},
+		{name: "deprecated", is: wordFlag, doc: "The member should not be used any more.", without: "false",
+			read: func(p *parser, n *node, w *schemaWork) { w.Deprecated = p.flag(n, "deprecated") }},
+		{name: "x-sensitive", is: wordFlag, doc: "Kept out of logs, events and violations. An object or a map is one such value, the names of its members included; violations name declared members only. Under additionalProperties it makes the object around it sensitive.", without: "false", rules: "5.9",
+			read: func(p *parser, n *node, w *schemaWork) { w.Sensitive = p.flag(n, "x-sensitive") }},
+		{name: "examples", is: wordList, doc: "Values that fit.",
+			read: func(p *parser, n *node, w *schemaWork) { w.Examples = p.values(n, "examples") }},
+		{name: "default", is: wordValue, doc: "What an absent optional member means.", rules: "7.4",
+			read: func(p *parser, n *node, w *schemaWork) { w.Default = p.value(n) }},
+		{name: "enum", is: wordValues, doc: "The allowed strings, numbers or booleans; with null when the type allows it.", without: "any",
+			read: (*parser).parseEnum},
+		{name: "const", is: wordValue, doc: "The only allowed string, number or boolean.",
+			read: func(p *parser, n *node, w *schemaWork) { w.Const = p.value(n) }},
+		{name: "oneOf", is: wordBranches, doc: "Objects told apart by a required member with a const string.",
+			read: (*parser).parseOneOf},
+		{name: "properties", is: wordProperties, doc: "Members of an object.", without: "none",
+			read: (*parser).parseProperties},
+		{name: "required", is: wordUnique, doc: "Members that must be there.", without: "none",
+			read: (*parser).parseRequired},
+		{name: "additionalProperties", is: wordAdditional, doc: "Other members: none, any, or those that fit a schema.", without: "false", rules: "7.2",
+			read: (*parser).parseAdditional},
+		{name: "minProperties", is: wordBound, doc: "Fewest members.",
+			read: func(p *parser, n *node, w *schemaWork) { w.MinProperties = p.bound(n, "minProperties") }},
+	}
+}
 
-		"minimum":          func(p *parser, n *node, w *schemaWork) { w.Minimum = p.number(n, "minimum") },
-		"maximum":          func(p *parser, n *node, w *schemaWork) { w.Maximum = p.number(n, "maximum") },
-		"exclusiveMinimum": func(p *parser, n *node, w *schemaWork) { w.ExclusiveMinimum = p.number(n, "exclusiveMinimum") },
-		"exclusiveMaximum": func(p *parser, n *node, w *schemaWork) { w.ExclusiveMaximum = p.number(n, "exclusiveMaximum") },
-		"multipleOf":       func(p *parser, n *node, w *schemaWork) { w.MultipleOf = p.number(n, "multipleOf") },
-		"minLength":        func(p *parser, n *node, w *schemaWork) { w.MinLength = p.bound(n, "minLength") },
-		"maxLength":        func(p *parser, n *node, w *schemaWork) { w.MaxLength = p.bound(n, "maxLength") },
-		"minItems":         func(p *parser, n *node, w *schemaWork) { w.MinItems = p.bound(n, "minItems") },
-		"maxItems":         func(p *parser, n *node, w *schemaWork) { w.MaxItems = p.bound(n, "maxItems") },
-		"minProperties":    func(p *parser, n *node, w *schemaWork) { w.MinProperties = p.bound(n, "minProperties") },
-		"maxProperties":    func(p *parser, n *node, w *schemaWork) { w.MaxProperties = p.bound(n, "maxProperties") },
-	}}
-	return l
+func schemaBoundKeys() keys[schemaWork] {
+	return keys[schemaWork]{
+		{name: "maxProperties", is: wordBound, doc: "Most members.",
+			read: func(p *parser, n *node, w *schemaWork) { w.MaxProperties = p.bound(n, "maxProperties") }},
+		{name: "items", is: wordItems, doc: "Schema of every element; false beside prefixItems.",
+			read: (*parser).parseItems},
+		{name: "prefixItems", is: wordBranches, doc: "Schemas of the elements of a tuple, all of them required; needs items: false.",
+			read: (*parser).parsePrefixItems},
+		{name: "minItems", is: wordBound, doc: "Fewest elements.",
+			read: func(p *parser, n *node, w *schemaWork) { w.MinItems = p.bound(n, "minItems") }},
+		{name: "maxItems", is: wordBound, doc: "Most elements.",
+			read: func(p *parser, n *node, w *schemaWork) { w.MaxItems = p.bound(n, "maxItems") }},
+		{name: "uniqueItems", is: wordFlag, doc: "No two elements are equal.", without: "false",
+			read: func(p *parser, n *node, w *schemaWork) { w.UniqueItems = p.flag(n, "uniqueItems") }},
+		{name: "minLength", is: wordBound, doc: "Fewest characters.",
+			read: func(p *parser, n *node, w *schemaWork) { w.MinLength = p.bound(n, "minLength") }},
+		{name: "maxLength", is: wordBound, doc: "Most characters.",
+			read: func(p *parser, n *node, w *schemaWork) { w.MaxLength = p.bound(n, "maxLength") }},
+		{name: "pattern", is: wordText, doc: "ECMA-262 regular expression that must match somewhere.",
+			read: (*parser).parsePattern},
+		{name: "format", is: wordFormat, doc: "Format, enforced.",
+			read: (*parser).parseFormat},
+		{name: "minimum", is: wordNumber, doc: "Lowest number.",
+			read: func(p *parser, n *node, w *schemaWork) { w.Minimum = p.number(n, "minimum") }},
+		{name: "maximum", is: wordNumber, doc: "Highest number.",
+			read: func(p *parser, n *node, w *schemaWork) { w.Maximum = p.number(n, "maximum") }},
+		{name: "exclusiveMinimum", is: wordNumber, doc: "The number must be above.",
+			read: func(p *parser, n *node, w *schemaWork) { w.ExclusiveMinimum = p.number(n, "exclusiveMinimum") }},
+		{name: "exclusiveMaximum", is: wordNumber, doc: "The number must be below.",
+			read: func(p *parser, n *node, w *schemaWork) { w.ExclusiveMaximum = p.number(n, "exclusiveMaximum") }},
+		{name: "multipleOf", is: wordMultipleOf, doc: "The number must be a multiple of it.",
+			read: func(p *parser, n *node, w *schemaWork) { w.MultipleOf = p.number(n, "multipleOf") }},
+	}
 }
 
 // rootSchema reads an input, an output or a state, which must be an object.
@@ -129,8 +167,6 @@ func (p *parser) parseDefs(n *node, w *schemaWork) {
 		w.root.defs[d.Name] = d
 	}
 }
-
-var typeNames = []string{"object", "array", "string", "integer", "number", "boolean"}
 
 // parseType reads T or [T, "null"].
 func (p *parser) parseType(n *node, w *schemaWork) {
@@ -228,9 +264,6 @@ func (p *parser) parseProperties(n *node, w *schemaWork) {
 	}
 }
 
-// maxProperties is how many members a generated decoder keeps track of.
-const maxProperties = 256
-
 func (p *parser) parseAdditional(n *node, w *schemaWork) {
 	if n.kind == nodeBool {
 		w.Closed = n.text == "false"
@@ -259,8 +292,6 @@ func (p *parser) parsePrefixItems(n *node, w *schemaWork) {
 		}
 	}
 }
-
-var formats = []string{"date-time", "date", "time", "duration", "uuid", "ipv4", "ipv6", "uri", "email", "hostname"}
 
 func (p *parser) parseFormat(n *node, w *schemaWork) {
 	text, ok := p.text(n, "format")

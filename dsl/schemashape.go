@@ -9,24 +9,6 @@ import (
 // ordinal names an entry of a list for people.
 func ordinal(i int) string { return strconv.Itoa(i + 1) }
 
-// appliesTo says which types a keyword constrains; nil for the keywords that
-// fit every schema.
-func appliesTo(key string) []Type {
-	switch key {
-	case "properties", "required", "additionalProperties", "minProperties", "maxProperties":
-		return []Type{TypeObject}
-	case "items", "prefixItems", "uniqueItems", "minItems", "maxItems":
-		return []Type{TypeArray}
-	case "pattern", "format", "minLength", "maxLength":
-		return []Type{TypeString}
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
-		return []Type{TypeInteger, TypeNumber}
-	case "enum", "const":
-		return []Type{TypeString, TypeInteger, TypeNumber, TypeBoolean}
-	}
-	return nil
-}
-
 // checkShape checks what one schema says without looking beyond it.
 func (p *parser) checkShape(w *schemaWork) {
 	has := func(key string) bool { _, ok := w.Keys[key]; return ok }

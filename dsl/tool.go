@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -28,35 +29,71 @@ const (
 )
 
 func toolLevel() level[Tool] {
-	return level[Tool]{what: "a tool", required: []string{"version", "description", "input", "output"}, keys: keys[Tool]{
-		"version":       func(p *parser, n *node, t *Tool) { t.Version = p.semver(n, "version") },
-		"title":         func(p *parser, n *node, t *Tool) { t.Title, _ = p.prose(n, "title") },
-		"description":   func(p *parser, n *node, t *Tool) { t.Description, _ = p.prose(n, "description") },
-		"effect":        func(p *parser, n *node, t *Tool) { t.Effect = p.choice(n, "effect", "read", "write", "destructive") },
-		"idempotent":    func(p *parser, n *node, t *Tool) { t.Idempotent = p.flag(n, "idempotent") },
-		"deterministic": func(p *parser, n *node, t *Tool) { t.Deterministic = p.flag(n, "deterministic") },
-		"capabilities":  func(p *parser, n *node, t *Tool) { t.Capabilities = p.labels(n, "capabilities", labelName) },
-		"behaviors":     func(p *parser, n *node, t *Tool) { t.Behaviors = p.labels(n, "behaviors", labelName) },
-		"input":         func(p *parser, n *node, t *Tool) { t.Input = p.rootSchema(n, "input") },
-		"output":        func(p *parser, n *node, t *Tool) { t.Output = p.rootSchema(n, "output") },
-		"deadline":      func(p *parser, n *node, t *Tool) { t.Deadline = p.duration(n, "deadline") },
-		"limits":        (*parser).parseLimits,
-		"retry":         (*parser).parseRetry,
-		"safe_errors":   func(p *parser, n *node, t *Tool) { t.SafeErrors = p.flag(n, "safe_errors") },
-		"modes":         (*parser).parseModes,
-		"heartbeat":     (*parser).parseHeartbeat,
-		"every":         (*parser).parseEvery,
-		"args":          (*parser).parseArgs,
-		"dedupe":        func(p *parser, n *node, t *Tool) { t.Dedupe = p.dedupe(n, "dedupe") },
-		"idempotency":   (*parser).parseIdempotency,
-		"transactional": (*parser).parseTransactional,
-		"reconcile":     func(p *parser, n *node, t *Tool) { t.Reconcile = p.flag(n, "reconcile") },
-		"consent":       (*parser).parseConsent,
-		"undo":          (*parser).parseUndo,
-		"artifact":      (*parser).parseArtifact,
-		"rules":         func(p *parser, n *node, t *Tool) { t.Rules = p.parseRules(n, t) },
-		"deprecated":    (*parser).parseDeprecated,
-	}}
+	return level[Tool]{def: "tool", what: "a tool", conditions: toolConditions, keys: slices.Concat(toolKeys(), toolCallKeys())}
+}
+
+func toolKeys() keys[Tool] {
+	return keys[Tool]{
+		{name: "version", required: true, is: wordSemver, doc: "Semantic version of the tool.",
+			read: func(p *parser, n *node, t *Tool) { t.Version = p.semver(n, "version") }},
+		{name: "title", is: wordProse, doc: "Name for people.", without: "none",
+			read: func(p *parser, n *node, t *Tool) { t.Title, _ = p.prose(n, "title") }},
+		{name: "description", required: true, is: wordProse, doc: "What the tool does, for the model.",
+			read: func(p *parser, n *node, t *Tool) { t.Description, _ = p.prose(n, "description") }},
+		{name: "effect", is: wordEffect, doc: "What a handler may do outside of the executor.", without: "destructive", rules: "6.7",
+			read: func(p *parser, n *node, t *Tool) { t.Effect = p.choice(n, "effect", effects...) }},
+		{name: "idempotent", is: wordFlag, doc: "Running the same call twice does what running it once does.", without: "false", rules: "6.2",
+			read: func(p *parser, n *node, t *Tool) { t.Idempotent = p.flag(n, "idempotent") }},
+		{name: "deterministic", is: wordFlag, doc: "Equal input and state give equal output.", without: "false",
+			read: func(p *parser, n *node, t *Tool) { t.Deterministic = p.flag(n, "deterministic") }},
+		{name: "capabilities", is: wordLabels, doc: "Capabilities that the principal must have.", without: "none", rules: "2.3",
+			read: func(p *parser, n *node, t *Tool) { t.Capabilities = p.labels(n, "capabilities", labelName) }},
+		{name: "behaviors", is: wordLabels, doc: "Behaviors in which the tool may run; empty means all.", without: "all", rules: "2.3",
+			read: func(p *parser, n *node, t *Tool) { t.Behaviors = p.labels(n, "behaviors", labelName) }},
+		{name: "input", required: true, is: wordRoot, doc: "Schema of the arguments, an object.", rules: "7",
+			read: func(p *parser, n *node, t *Tool) { t.Input = p.rootSchema(n, "input") }},
+		{name: "output", required: true, is: wordRoot, doc: "Schema of the result, an object.", rules: "6.8",
+			read: func(p *parser, n *node, t *Tool) { t.Output = p.rootSchema(n, "output") }},
+		{name: "deadline", is: wordDuration, doc: "Longest time of one attempt.", without: "45s", rules: "6.1",
+			read: func(p *parser, n *node, t *Tool) { t.Deadline = p.duration(n, "deadline") }},
+		{name: "limits", is: mapping("limits"), doc: "What one call may use.", rules: "6.3",
+			read: (*parser).parseLimits},
+		{name: "retry", is: mapping("retry"), doc: "How a failed call of an idempotent tool is tried again.", without: "no retry", rules: "6.2",
+			read: (*parser).parseRetry},
+		{name: "safe_errors", is: wordFlag, doc: "Every error text of the handler may reach the model; runtime.Public marks a single one.", without: "false", rules: "2.4",
+			read: func(p *parser, n *node, t *Tool) { t.SafeErrors = p.flag(n, "safe_errors") }},
+	}
+}
+
+func toolCallKeys() keys[Tool] {
+	return keys[Tool]{
+		{name: "modes", is: wordModes, doc: "Session modes, each with the values under which the tool may run.", without: "any", rules: "2.3",
+			read: (*parser).parseModes},
+		{name: "heartbeat", is: wordFlag, doc: "Adds the argument request_heartbeat.", without: "false", rules: "4.19",
+			read: (*parser).parseHeartbeat},
+		{name: "every", is: wordDuration, doc: "Interval at which the engine runs the tool.", without: "never",
+			read: (*parser).parseEvery},
+		{name: "args", is: wordMembers, doc: "Complete arguments with which the engine may run the tool itself.", without: "none", rules: "4.11, 4.14",
+			read: (*parser).parseArgs},
+		{name: "dedupe", is: wordDedupe, doc: "For how long an equal call is answered with the earlier one; true means 5m.", without: "never", rules: "4.8",
+			read: func(p *parser, n *node, t *Tool) { t.Dedupe = p.dedupe(n, "dedupe") }},
+		{name: "idempotency", is: mapping("idempotency"), doc: "What identifies an effect, whichever call id it comes with.", without: "none", rules: "4.9",
+			read: (*parser).parseIdempotency},
+		{name: "transactional", is: wordFlag, doc: "All effects of a call go through participants (runtime.PartOf), so that an interrupted call is rolled back.", without: "false", rules: "6.7",
+			read: (*parser).parseTransactional},
+		{name: "reconcile", is: wordFlag, doc: "The handler can find out what an interrupted call did.", without: "false", rules: "6.7",
+			read: func(p *parser, n *node, t *Tool) { t.Reconcile = p.flag(n, "reconcile") }},
+		{name: "consent", is: mapping("consent"), doc: "Which approvers to ask before a call, and how.", without: "not asked", rules: "5",
+			read: (*parser).parseConsent},
+		{name: "undo", is: mapping("undo"), doc: "How long and with which state the handler can take the effect back.", without: "cannot be undone", rules: "4.20",
+			read: (*parser).parseUndo},
+		{name: "artifact", is: mapping("artifact"), doc: "When the executor stores the output as an artifact and answers with a preview.", without: "never", rules: "8",
+			read: (*parser).parseArtifact},
+		{name: "rules", is: mapping("rules"), doc: "Rules of this tool.", without: "none", rules: "4",
+			read: func(p *parser, n *node, t *Tool) { t.Rules = p.parseRules(n, t) }},
+		{name: "deprecated", is: mapping("deprecated"), doc: "Marks a tool that should not be used any more.",
+			read: (*parser).parseDeprecated},
+	}
 }
 
 // parseTool reads one tool. What depends on its input is checked later.
@@ -73,12 +110,17 @@ func (p *parser) parseTool(e pair) *Tool {
 }
 
 func limitsLevel() level[Limits] {
-	return level[Limits]{what: "limits", keys: keys[Limits]{
-		"input":       func(p *parser, n *node, l *Limits) { l.Input = p.size(n, "limits.input") },
-		"output":      func(p *parser, n *node, l *Limits) { l.Output = p.size(n, "limits.output") },
-		"memory":      func(p *parser, n *node, l *Limits) { l.Memory = p.size(n, "limits.memory") },
-		"concurrency": func(p *parser, n *node, l *Limits) { l.Concurrency = p.count(n, "limits.concurrency", 1) },
-		"queue":       func(p *parser, n *node, l *Limits) { l.Queue = cmp.Or(p.count(n, "limits.queue", 0), NoQueue) },
+	return level[Limits]{def: "limits", what: "limits", keys: keys[Limits]{
+		{name: "input", is: wordSize, doc: "Largest input.", without: "64KiB", rules: "7.2",
+			read: func(p *parser, n *node, l *Limits) { l.Input = p.size(n, "limits.input") }},
+		{name: "output", is: wordSize, doc: "Largest output.", without: "1MiB", rules: "8",
+			read: func(p *parser, n *node, l *Limits) { l.Output = p.size(n, "limits.output") }},
+		{name: "memory", is: wordSize, doc: "Most memory of a process.", without: "no limit",
+			read: func(p *parser, n *node, l *Limits) { l.Memory = p.size(n, "limits.memory") }},
+		{name: "concurrency", is: wordCount, doc: "Most calls at once in one executor.", without: "no limit", rules: "6.3",
+			read: func(p *parser, n *node, l *Limits) { l.Concurrency = p.count(n, "limits.concurrency", 1) }},
+		{name: "queue", is: wordBound, doc: "Most calls that wait for one of these; more are at_capacity at once.", without: "4 times concurrency", rules: "6.3",
+			read: func(p *parser, n *node, l *Limits) { l.Queue = cmp.Or(p.count(n, "limits.queue", 0), NoQueue) }},
 	}}
 }
 
@@ -98,11 +140,15 @@ func (p *parser) parseLimits(n *node, t *Tool) {
 }
 
 func retryLevel() level[Retry] {
-	return level[Retry]{what: "retry", keys: keys[Retry]{
-		"max":        func(p *parser, n *node, r *Retry) { r.Max = p.count(n, "retry.max", 1) },
-		"initial":    func(p *parser, n *node, r *Retry) { r.Initial, _ = p.delay(n, "retry.initial") },
-		"cap":        func(p *parser, n *node, r *Retry) { r.Cap = p.duration(n, "retry.cap") },
-		"on_timeout": func(p *parser, n *node, r *Retry) { r.OnTimeout = p.flag(n, "retry.on_timeout") },
+	return level[Retry]{def: "retry", what: "retry", keys: keys[Retry]{
+		{name: "max", is: wordCount, doc: "Most attempts after the first.", without: "3", rules: "6.2",
+			read: func(p *parser, n *node, r *Retry) { r.Max = p.count(n, "retry.max", 1) }},
+		{name: "initial", is: wordDelay, doc: "Wait before the first retry; it doubles each time.", without: "1s", rules: "6.2",
+			read: func(p *parser, n *node, r *Retry) { r.Initial, _ = p.delay(n, "retry.initial") }},
+		{name: "cap", is: wordDuration, doc: "Longest wait.", without: "30s", rules: "6.2",
+			read: func(p *parser, n *node, r *Retry) { r.Cap = p.duration(n, "retry.cap") }},
+		{name: "on_timeout", is: wordFlag, doc: "A timeout is tried again too.", without: "false", rules: "6.2",
+			read: func(p *parser, n *node, r *Retry) { r.OnTimeout = p.flag(n, "retry.on_timeout") }},
 	}}
 }
 
@@ -196,39 +242,40 @@ func (p *parser) dedupe(n *node, key string) Dedupe {
 }
 
 func idempotencyLevel() level[Idempotency] {
-	return level[Idempotency]{what: "idempotency", required: []string{"key", "window"}, keys: keys[Idempotency]{
-		"key":    nil, // set by parseIdempotency, which has the tool
-		"window": func(p *parser, n *node, i *Idempotency) { i.Window = p.duration(n, "idempotency.window") },
+	return level[Idempotency]{def: "idempotency", what: "idempotency", keys: keys[Idempotency]{
+		{name: "key", required: true, is: wordNames, doc: "Members of the input that identify the effect.", rules: "4.9",
+			read: func(p *parser, n *node, i *Idempotency) { i.Key = p.filled(n, "idempotency.key", nil) }},
+		{name: "window", required: true, is: wordDuration, doc: "For how long the key is remembered.", rules: "4.9",
+			read: func(p *parser, n *node, i *Idempotency) { i.Window = p.duration(n, "idempotency.window") }},
 	}}
 }
 
 func (p *parser) parseIdempotency(n *node, t *Tool) {
-	l := p.levels.idempotency
-	l.keys = keys[Idempotency]{"window": l.keys["window"], "key": func(p *parser, n *node, i *Idempotency) {
-		i.Key = p.inputMembers(n, "idempotency.key", t)
-	}}
 	t.Idempotency = new(Idempotency)
-	walk(p, n, l, "idempotency", n.pos, t.Idempotency)
+	walk(p, n, p.levels.idempotency, "idempotency", n.pos, t.Idempotency)
+	for _, e := range n.pairs {
+		if e.name == "key" {
+			p.later(func() { p.checkMembers(e.val, "idempotency.key", t) })
+		}
+	}
 }
 
-// inputMembers is a list of names of members of the input.
-func (p *parser) inputMembers(n *node, key string, t *Tool) []string {
-	out := p.filled(n, key, nil)
-	p.later(func() {
-		in := t.Input.base()
-		for _, item := range n.items {
-			if in != nil && item.kind == nodeString && item.text != "" && in.property(item.text) == nil {
-				p.report(item.pos, p.didYouMean(item.text, in.propertyNames()), "%s: the input has no member %s", key, quote(item.text))
-			}
+// checkMembers refuses names that are not of members of the input.
+func (p *parser) checkMembers(n *node, key string, t *Tool) {
+	in := t.Input.base()
+	for _, item := range n.items {
+		if in != nil && item.kind == nodeString && item.text != "" && in.property(item.text) == nil {
+			p.report(item.pos, p.didYouMean(item.text, in.propertyNames()), "%s: the input has no member %s", key, quote(item.text))
 		}
-	})
-	return out
+	}
 }
 
 func undoLevel() level[Undo] {
-	return level[Undo]{what: "undo", required: []string{"state"}, keys: keys[Undo]{
-		"ttl":   func(p *parser, n *node, u *Undo) { u.TTL = p.duration(n, "undo.ttl") },
-		"state": func(p *parser, n *node, u *Undo) { u.State = p.rootSchema(n, "undo.state") },
+	return level[Undo]{def: "undo", what: "undo", keys: keys[Undo]{
+		{name: "ttl", is: wordDuration, doc: "How long the effect can be taken back.", without: "1h", rules: "4.20",
+			read: func(p *parser, n *node, u *Undo) { u.TTL = p.duration(n, "undo.ttl") }},
+		{name: "state", required: true, is: wordRoot, doc: "Schema of what undoing needs to know, an object.", rules: "4.20",
+			read: func(p *parser, n *node, u *Undo) { u.State = p.rootSchema(n, "undo.state") }},
 	}}
 }
 

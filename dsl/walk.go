@@ -5,20 +5,67 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/invopop/jsonschema"
 )
 
-// keys says what to do with each key of a mapping.
-type keys[T any] map[string]func(p *parser, n *node, dst *T)
+// A key is one key of a mapping: how Parse reads its value, and what the editor schema
+// and docs/declaration.md say of it. There is no other list of keys.
+type key[T any] struct {
+	name     string
+	required bool
+	is       word
+	doc      string // what the key means
+	without  string // what holds without it
+	rules    string // the sections of docs/semantics.md that say what it does
+	read     func(p *parser, n *node, dst *T)
+}
+
+// keys are those of one mapping, in the order of the editor schema.
+type keys[T any] []key[T]
 
 // A level is one kind of mapping of the declaration.
 type level[T any] struct {
-	what     string // in "it is a key of ..."
-	required []string
-	keys     keys[T]
+	def  string // its name in $defs of the editor schema; empty for the file
+	what string // in "it is a key of ..."
+	keys keys[T]
 	// only holds the keys that have one value, with it.
 	only map[string]string
 	// unknown, when set, explains a key that is known but refused.
 	unknown func(key string) (message, hint string)
+	// conditions, when set, adds to the editor schema what several keys say together.
+	conditions func(*jsonschema.Schema)
+}
+
+// key returns the key of a name, nil when the mapping has none.
+func (l level[T]) key(name string) *key[T] {
+	for i := range l.keys {
+		if l.keys[i].name == name {
+			return &l.keys[i]
+		}
+	}
+	return nil
+}
+
+// names returns the keys of the mapping, sorted.
+func (l level[T]) names() []string {
+	all := make([]string, len(l.keys))
+	for i, k := range l.keys {
+		all[i] = k.name
+	}
+	slices.Sort(all)
+	return all
+}
+
+// required returns the keys that must be there, in their order.
+func (l level[T]) required() []string {
+	var all []string
+	for _, k := range l.keys {
+		if k.required {
+			all = append(all, k.name)
+		}
+	}
+	return all
 }
 
 // levels are all the mappings of the declaration. They are built for each file,
@@ -76,8 +123,8 @@ func newLevels() *levels {
 }
 
 func home[T any](l *levels, of level[T]) {
-	for key := range of.keys {
-		l.homes[key] = append(l.homes[key], of.what)
+	for _, key := range of.keys {
+		l.homes[key.name] = append(l.homes[key.name], of.what)
 	}
 }
 
@@ -95,14 +142,14 @@ func walk[T any](p *parser, n *node, l level[T], owner string, at Pos, dst *T) m
 			continue
 		}
 		places[e.name] = e.key
-		if set, ok := l.keys[e.name]; ok {
-			set(p, e.val, dst)
+		if key := l.key(e.name); key != nil {
+			key.read(p, e.val, dst)
 			continue
 		}
-		p.unknownKey(e, owner, sortedKeys(l.keys), l.unknown)
-		meant = append(meant, p.closest(e.name, l.required))
+		p.unknownKey(e, owner, l.names(), l.unknown)
+		meant = append(meant, p.closest(e.name, l.required()))
 	}
-	missing := slices.DeleteFunc(slices.Clone(l.required), func(key string) bool {
+	missing := slices.DeleteFunc(l.required(), func(key string) bool {
 		_, ok := places[key]
 		return ok || slices.Contains(meant, key) // the misspelt key is one fault, not two
 	})
@@ -142,25 +189,6 @@ func (p *parser) unknownKey(e pair, owner string, known []string, explain func(s
 		hint = "remove it; " + quote("ambit schema") + " lists the keys"
 	}
 	p.report(e.key, hint, "unknown key %s in %s", quote(e.name), owner)
-}
-
-const maxName = 64
-
-var (
-	lowerName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
-	typeName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
-	labelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$`)
-)
-
-// rule says in words what a name must look like.
-func rule(re *regexp.Regexp) string {
-	switch re {
-	case lowerName:
-		return "use at most 64 lower-case letters, digits and underscores, a letter first"
-	case typeName:
-		return "use at most 64 letters, digits and underscores, a letter first"
-	}
-	return "use at most 64 letters, digits and . _ : / -, a letter or digit first"
 }
 
 // name refuses a key that is not a legal name.

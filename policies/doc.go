@@ -29,6 +29,8 @@
 // Nothing that either says can hide a denial of the library or of another
 // package: rules only add, and a denial wins over everything but an error.
 //
-// Package runtime/opa describes the form of the rules, the input that they read,
-// and what is refused when they are loaded. `ambit policy test` runs the tests.
+// Package runtime/opa describes the form of the rules and the input that they read,
+// package policies/lint what is refused when they are checked or loaded. Both take a
+// policy directory as an fs.FS, or several as the result of Join, and say what is
+// wrong with it by Diagnostics. `ambit policy test` runs the tests.
 package policies

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -18,11 +19,8 @@ import (
 // DefaultMinimumBudget is how much of a turn's budget must be left for a call to be considered.
 const DefaultMinimumBudget = 5 * time.Second
 
-const (
-	// grace is how long an outcome waits for effects under the fence that had begun
-	// before the call ended.
-	grace = 5 * time.Second
-)
+// grace is how long an outcome waits for effects under the fence that had begun before the call ended.
+const grace = lifecycle.GracePeriod
 
 // An Executor executes calls of the tools in a registry under a policy. It is safe for
 // concurrent use. The zero value refuses to start runs.

@@ -25,19 +25,21 @@ import (
 // another process, or that a participant does not answer. The executor then starts no call, now or
 // later.
 func (e *Executor) Recover(ctx context.Context) error {
-	switch {
-	case e == nil || e.engine == nil:
+	if e == nil || e.engine == nil {
 		return errors.New("only an executor made by NewExecutor can recover")
+	}
+	ctx = orBackground(ctx)
+	switch {
 	case !e.log.On():
-		left, err := e.leftovers(orBackground(ctx))
+		e.simulate(simhooks.From(ctx))
+		left, err := e.leftovers(ctx)
 		if err != nil {
 			return err
 		}
-		return e.settleUnknownCalls(orBackground(ctx), left)
+		return e.settleUnknownCalls(ctx, left)
 	case !errors.Is(e.log.Health(), commitlog.ErrNotRecovered):
 		return errors.New("the journal was recovered before")
 	}
-	ctx = orBackground(ctx)
 	e.simulate(simhooks.From(ctx))
 	if err := e.lease.claim(ctx, e.journal); err != nil {
 		return err

@@ -28,7 +28,7 @@ func (e *Executor) undoneCall(r *history.Call) *call {
 func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left []*participant) {
 	s := c.run.session
 	key := runtime.CallKey{Session: s.id, Call: c.id, Undo: true}
-	fault := &undoFault{why: UndoInterrupted}
+	fault := &undoFault{why: CodeInterrupted}
 	if u.Sealed == nil {
 		fault.err = errors.New("the executor stopped while the undo handler ran: it may have taken effect outside of participants")
 		fault.kept = !c.exec.settle(ctx, key, left, false)
@@ -38,7 +38,7 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left 
 	settled := c.exec.settle(ctx, key, left, true)
 	for _, seal := range u.Sealed {
 		if seal.Foreign {
-			fault.why, fault.err = UndoUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
+			fault.why, fault.err = CodeUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
 			c.settleUndoFailed(u.By, fault)
 			return
 		}

@@ -161,9 +161,9 @@ func recallValue(decode bind.Decoder, text []byte) (v wire.Value, err error) {
 }
 
 // tellLost reports to the error handler why a call cannot be undone any more, if why is
-// UndoNotUndoable for that reason. It returns a text without values.
-func (s *Session) tellLost(r *callRecord, why UndoReason) string {
-	if why != UndoNotUndoable || r.undo.lost == nil {
+// CodeNotUndoable for that reason. It returns a text without values.
+func (s *Session) tellLost(r *callRecord, why Code) string {
+	if why != CodeNotUndoable || r.undo.lost == nil {
 		return ""
 	}
 	s.exec.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: s.id, RunID: r.run.id, Err: r.undo.lost})

@@ -137,7 +137,7 @@ func (w *worker) stop() {
 }
 
 // arm makes sure that the timer fires at due or before. A timer that fires too early is armed
-// again, so it runs on from call to call and most calls need not reset it. c.due is set before.
+// again, so it runs on from call to call and most calls need not reset it. The end of the phase is set before.
 func (w *worker) arm(due time.Time) {
 	if due.IsZero() {
 		return

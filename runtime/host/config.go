@@ -22,7 +22,7 @@ import (
 // Config says what a host opens. Tools, Dir and one of Policies and Policy are required.
 type Config struct {
 	Tools    []*runtime.Tool
-	Policies fs.FS  // directory of the Rego policies, with ambit_gen in it (opa.Join makes one of several)
+	Policies fs.FS  // directory of the Rego policies, with ambit_gen in it (policies.Join makes one of several)
 	Dir      string // folder for everything that is stored; it is made
 
 	// Store is the name of the store's file in Dir. The names of the other files begin with

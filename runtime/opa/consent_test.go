@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
@@ -41,8 +42,8 @@ const (
 // a tool that declares nothing: who may answer, how soon, and how far it reaches.
 func TestPolicyAsksWhereTheDeclarationDoesNot(t *testing.T) {
 	a := ask(t,
-		"w.rego", tool(`ask contains {"id": "big", "message": "m", "approvers": ["owner", "lead"], "timeout": "5m", "max_cover": "tool"} if input.args.path != ""`),
-		"o.rego", org(`ask contains {"id": "night", "message": "n", "approvers": {"lead", "boss"}, "timeout": "1h", "max_cover": "tool"} if input.now_ns > 1`))
+		"w.rego", regotest.Tool(`ask contains {"id": "big", "message": "m", "approvers": ["owner", "lead"], "timeout": "5m", "max_cover": "tool"} if input.args.path != ""`),
+		"o.rego", regotest.Org(`ask contains {"id": "night", "message": "n", "approvers": {"lead", "boss"}, "timeout": "1h", "max_cover": "tool"} if input.now_ns > 1`))
 	out := a.call(t, "file_write", writing)
 	require.Equal(t, runtime.Pending, out.Kind, out.Message)
 	r, ok := a.exec.Request(out.RequestID)
@@ -74,8 +75,8 @@ func TestPolicyNarrowsWhatIsDeclared(t *testing.T) {
 // TestNobodyIsAskedWhenNobodyCouldAgree has two asks with disjoint approvers.
 func TestNobodyIsAskedWhenNobodyCouldAgree(t *testing.T) {
 	a := ask(t,
-		"w.rego", tool(`ask contains {"id": "big", "message": "m", "approvers": ["owner"]} if input.args.path != ""`),
-		"o.rego", org(`ask contains {"id": "night", "message": "n", "approvers": ["boss"]} if input.now_ns > 1`))
+		"w.rego", regotest.Tool(`ask contains {"id": "big", "message": "m", "approvers": ["owner"]} if input.args.path != ""`),
+		"o.rego", regotest.Org(`ask contains {"id": "night", "message": "n", "approvers": ["boss"]} if input.now_ns > 1`))
 	out := a.call(t, "file_write", writing)
 	assert.Equal(t, runtime.Denied, out.Kind)
 	assert.Empty(t, a.exec.Requests())
@@ -83,7 +84,7 @@ func TestNobodyIsAskedWhenNobodyCouldAgree(t *testing.T) {
 
 // TestConsentLiftsNoDenial asks and refuses.
 func TestConsentLiftsNoDenial(t *testing.T) {
-	a := ask(t, "w.rego", tool(`ask contains {"id": "big", "message": "m"} if input.args.path != ""
+	a := ask(t, "w.rego", regotest.Tool(`ask contains {"id": "big", "message": "m"} if input.args.path != ""
 
 deny contains {"code": "too_big", "message": "m"} if input.args.content == "x"`))
 	out := a.call(t, "file_write", writing)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -192,11 +193,11 @@ func TestAskFromTheThirdWriteOn(t *testing.T) {
 func TestOneIDForEachPackagesAsk(t *testing.T) {
 	ask := `ask contains {"id": "review", "message": "m"} if input.args.path == "x"`
 	elsewhere := "package ambit.policies.security\n\n" + `ask contains {"id": "review", "message": "m"} if input.now_ns > 1`
-	_, err := Load(dir("a.rego", tool(ask), "b.rego", elsewhere), registryOf(t, specs()))
+	_, err := Load(regotest.Dir("a.rego", regotest.Tool(ask), "b.rego", elsewhere), registryOf(t, specs()))
 	assert.EqualError(t, err, `b.rego:3:21: the id "review" is that of another package's ask (give this ask an id of its own: a grant answers the rule that asked for it)`)
 
 	again := ask + "\n\n" + `ask contains {"id": "review", "message": "n"} if input.args.path == "y"`
-	p, _ := load(t, "a.rego", tool(again), "c.rego", "package ambit.tools.file_delete\n\n"+ask)
+	p, _ := load(t, "a.rego", regotest.Tool(again), "c.rego", "package ambit.tools.file_delete\n\n"+ask)
 	for id, tools := range map[string][]string{"review": {"file_write", "file_delete"}, "declared": {"file_delete"}, "no such": nil} {
 		for _, name := range []string{"file_read", "file_write", "file_delete", "no_such_tool"} {
 			assert.Equal(t, slices.Contains(tools, name), p.Asks(name, id), "%s asks %s", name, id)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -35,10 +36,10 @@ type Allow struct {
 // understood might have been a denial.
 func decode(t *ast.Term) (a answers, err error) {
 	object, ok := t.Value.(ast.Object)
-	if !ok || object.Len() != len(contractRules()) {
-		return a, fmt.Errorf("the decision is not an object of %v", contractRules())
+	if !ok || object.Len() != len(policydir.ContractRules()) {
+		return a, fmt.Errorf("the decision is not an object of %v", policydir.ContractRules())
 	}
-	for _, rule := range contractRules() {
+	for _, rule := range policydir.ContractRules() {
 		member := object.Get(ast.StringTerm(rule))
 		if member == nil {
 			return a, fmt.Errorf("the decision has no %q", rule)
@@ -105,19 +106,19 @@ func (e *entry) open(t *ast.Term) error {
 	if at, ok := e.values["at"].(ast.String); ok {
 		e.at = string(at)
 	}
-	fields := contract(e.rule)
+	fields := policydir.Contract(e.rule)
 	for name := range e.values {
-		if name != "at" && !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
+		if name != "at" && !slices.ContainsFunc(fields, func(f policydir.Field) bool { return f.Name == name }) {
 			e.fail("has the unknown member %q", name)
 		}
 	}
 	for _, f := range fields {
-		value := e.values[f.name]
+		value := e.values[f.Name]
 		switch {
-		case value == nil && !f.optional:
-			e.fail("has no %q", f.name)
-		case value != nil && !f.kind.holds(value):
-			e.fail("has a %q that is not %s", f.name, f.kind)
+		case value == nil && !f.Optional:
+			e.fail("has no %q", f.Name)
+		case value != nil && !f.Kind.Holds(value):
+			e.fail("has a %q that is not %s", f.Name, f.Kind)
 		}
 	}
 	return e.err
@@ -141,7 +142,7 @@ func (e *entry) text(name string) string {
 // declaration cannot have an empty one.
 func (e *entry) approvers() []string {
 	ids := e.texts("approvers")
-	if len(ids) == 0 && e.values["approvers"] != nil && e.text("id") != declaredAsk {
+	if len(ids) == 0 && e.values["approvers"] != nil && e.text("id") != policydir.DeclaredAsk {
 		e.fail("has %q that name nobody", "approvers")
 	}
 	return ids
@@ -149,7 +150,7 @@ func (e *entry) approvers() []string {
 
 // texts returns a list of strings, sorted and without repetitions.
 func (e *entry) texts(name string) []string {
-	all, ok := e.values[name].(collection)
+	all, ok := e.values[name].(policydir.Collection)
 	if !ok {
 		return nil
 	}

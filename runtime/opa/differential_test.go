@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -155,8 +156,8 @@ func TestLeanPathIsOPA(t *testing.T) {
 			w := newWorld(t, 5, "everything.rego", test.policy)
 			g := w.policy.current.Load().generation
 			require.Equal(t, test.whole, g.wholeFacts)
-			query, err := rego.New(rego.Query(entryPoint), rego.Compiler(unguarded(t, g.bundle)), rego.StrictBuiltinErrors(true),
-				rego.Store(inmem.NewFromObject(g.data))).PrepareForEval(t.Context())
+			query, err := rego.New(rego.Query(policydir.EntryPoint), rego.Compiler(unguarded(t, g.Bundle)), rego.StrictBuiltinErrors(true),
+				rego.Store(inmem.NewFromObject(g.Data))).PrepareForEval(t.Context())
 			require.NoError(t, err)
 			r := rand.New(rand.NewPCG(1, 2))
 			var earlier []*runtime.Facts

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -15,27 +14,21 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
+	"github.com/ambit-tools/ambit/policies"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
 const limitPolicy = "package ambit.policies.limits\n\ndeny contains {\"code\": \"too_many\", \"message\": \"m\"} if {\n\tinput.tool.name == \"file_read\"\n\tcount(input.args.path) > data.limits.reads\n}\n"
 
-// folder returns a directory of pairs of name and text, without generated files.
-func folder(pairs ...string) fstest.MapFS {
-	fsys := fstest.MapFS{}
-	for i := 0; i < len(pairs); i += 2 {
-		fsys[pairs[i]] = text(pairs[i+1])
-	}
-	return fsys
-}
-
 // Directories decide together: rules add up, data and helpers are shared, files
 // of the same path are told apart.
 func TestJoinedDirectories(t *testing.T) {
-	own := dir("o.rego", org(closedPolicy), "limits/data.json", `{"writes": 3}`)
-	shared := folder("o.rego", limitPolicy, "limits/data.json", `{"reads": 2}`)
+	own := regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy), "limits/data.json", `{"writes": 3}`)
+	shared := regotest.Folder("o.rego", limitPolicy, "limits/data.json", `{"reads": 2}`)
 	reg := registryOf(t, specs())
-	p, err := Load(Join(Dir{FS: own}, Dir{Name: "/etc/org", FS: shared}), reg)
+	p, err := Load(policies.Join(policies.Dir{FS: own}, policies.Dir{Name: "/etc/org", FS: shared}), reg)
 	require.NoError(t, err)
 	in := call(t, reg, "file_read", `{"path":"abc"}`)
 	var at []string
@@ -46,84 +39,36 @@ func TestJoinedDirectories(t *testing.T) {
 }
 
 func TestJoinedRevision(t *testing.T) {
-	own, shared := dir("o.rego", org(closedPolicy)), folder("limits/data.json", `{"reads": 2}`)
+	own, shared := regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy)), regotest.Folder("limits/data.json", `{"reads": 2}`)
 	revision := func(fsys fs.FS) string {
-		src, err := readSource(fsys)
+		src, err := policydir.ReadSource(fsys)
 		require.NoError(t, err)
-		return src.revision
+		return src.Revision
 	}
 	alone := revision(own)
-	assert.Equal(t, alone, revision(Join(Dir{FS: own})))
-	assert.Equal(t, alone, revision(Join(Dir{Name: "x", FS: own})), "a name decides nothing")
-	both := revision(Join(Dir{FS: own}, Dir{Name: "x", FS: shared}))
+	assert.Equal(t, alone, revision(policies.Join(policies.Dir{FS: own})))
+	assert.Equal(t, alone, revision(policies.Join(policies.Dir{Name: "x", FS: own})), "a name decides nothing")
+	both := revision(policies.Join(policies.Dir{FS: own}, policies.Dir{Name: "x", FS: shared}))
 	assert.NotEqual(t, alone, both)
-	assert.Equal(t, both, revision(Join(Dir{Name: "a", FS: own}, Dir{Name: "b", FS: shared})))
-	assert.NotEqual(t, both, revision(Join(Dir{Name: "b", FS: shared}, Dir{Name: "a", FS: own})), "the order names the directories")
-	assert.NotEqual(t, both, revision(Join(Dir{FS: own}, Dir{Name: "x", FS: folder("limits/data.json", `{"reads": 3}`)})))
-}
-
-// What is wrong is named with the directory that it is in.
-func TestMistakesInJoinedDirectories(t *testing.T) {
-	own := Dir{Name: "shop/policy", FS: dir("o.rego", org(closedPolicy), "limits/data.json", `{"reads": 1}`)}
-	with := func(pairs ...string) []Dir { return []Dir{own, {Name: "org", FS: folder(pairs...)}} }
-	for _, test := range []struct {
-		dirs []Dir
-		want string
-	}{
-		{with("o.rego", "package ambit.policies.org\n\nx if nosuch(1)\n"), "org/o.rego:3:6: undefined function nosuch"},
-		{with("o.rego", "package ambit.policies.org\n\ndeny contains {\"code\": \"nite\", \"message\": \"m\"}\n"), `org/o.rego:3:24: the code "nite" is not declared`},
-		{with("freeze.reg", ""), `org/freeze.reg: "freeze.reg" is not read (call it freeze.rego)`},
-		{with("limits/data.json", `{"reads": 2}`), "shop/policy/limits/data.json: data.limits.reads is given by org/limits/data.json:1 too (keep one of them)"},
-		{with("limits/data.json", `{"reads"`), "org/limits/data.json: not JSON"},
-		{with("limits/data.json", `{"x": 1, "x": 2}`), `org/limits/data.json:1:10: duplicate key "x"`},
-		{with("ambit_gen/data.json", "{}"), "org/ambit_gen: the declarations of the tools are in shop/policy/ambit_gen already (one of the policy directories holds ambit_gen: remove it from the others)"},
-		{with("o_test.rego", "package x_test\n\ntest_x if nosuch(1)\n"), "org/o_test.rego:3:11: undefined function nosuch"},
-		{[]Dir{{Name: "a", FS: folder()}, {Name: "b", FS: folder()}}, "a/ambit_gen/data.json: the declarations are missing (run go generate beside tools.yaml)"},
-		{[]Dir{{Name: "a", FS: folder()}, {Name: "b", FS: folder("ambit_gen/data.json", "{}")}}, "b/ambit_gen/schemas.json: the file is missing (run go generate)"},
-		{[]Dir{own, {Name: "shop", FS: folder("policy/o.rego", "package acme\n")}}, "shop/policy/o.rego: files of two policy directories have this name (give one of the directories another name; if one is inside the other, leave it out)"},
-		{[]Dir{own, own}, `shop/policy: two policy directories have the name "shop/policy" (give each its own name)`},
-		{[]Dir{own, {Name: "org"}}, "org: no policy directory (pass its file system)"},
-		{[]Dir{own, {Name: "ambit:org", FS: folder()}}, `ambit:org: no policy directory can be named so: "ambit:" begins the names of the library's files (give it another name)`},
-		{[]Dir{own, {Name: "org", FS: Join(own)}}, "org: directories that are joined already (pass all of them to one Join)"},
-		{nil, ".: no policy directory (pass its file system)"},
-		{[]Dir{own, {Name: "org", FS: os.DirFS("testdata/nosuch")}}, `policy directory "org": `},
-	} {
-		err := Check(Join(test.dirs...))
-		assert.ErrorContains(t, err, test.want)
-	}
-	errs, ok := Check(Join(with("o.rego", "package ambit.policies.org\n\nx if nosuch(1)\n")...)).(Errors)
-	require.True(t, ok)
-	assert.Equal(t, "x if nosuch(1)", errs[0].Excerpt)
+	assert.Equal(t, both, revision(policies.Join(policies.Dir{Name: "a", FS: own}, policies.Dir{Name: "b", FS: shared})))
+	assert.NotEqual(t, both, revision(policies.Join(policies.Dir{Name: "b", FS: shared}, policies.Dir{Name: "a", FS: own})), "the order names the directories")
+	assert.NotEqual(t, both, revision(policies.Join(policies.Dir{FS: own}, policies.Dir{Name: "x", FS: regotest.Folder("limits/data.json", `{"reads": 3}`)})))
 }
 
 // Declarations that are not those of the program are named where they are.
 func TestStaleJoinedDirectories(t *testing.T) {
 	changed := specs()
 	changed[0].Pin = "sha256:other"
-	_, err := Load(Join(Dir{Name: "org", FS: folder()}, Dir{Name: "shop/policy", FS: dir()}), registryOf(t, changed))
+	_, err := Load(policies.Join(policies.Dir{Name: "org", FS: regotest.Folder()}, policies.Dir{Name: "shop/policy", FS: regotest.Dir()}), registryOf(t, changed))
 	assert.ErrorContains(t, err, `shop/policy/ambit_gen/data.json: the tool "file_read" was declared anew`)
-}
-
-// A joined file system opens what an error or a decision names.
-func TestOpenJoinedDirectories(t *testing.T) {
-	joined := Join(Dir{FS: folder("o.rego", "own")}, Dir{Name: "../org", FS: folder("a/o.rego", "shared")}, Dir{Name: "none"})
-	for name, want := range map[string]string{"o.rego": "own", "../org/a/o.rego": "shared"} {
-		got, err := fs.ReadFile(joined, name)
-		require.NoError(t, err, name)
-		assert.Equal(t, want, string(got))
-	}
-	for _, name := range []string{"a/o.rego", "../org/o.rego", "../org/../o.rego", "../org", "none/o.rego", ""} {
-		_, err := joined.Open(name)
-		assert.ErrorIs(t, err, fs.ErrNotExist, name)
-	}
 }
 
 // Tests of all directories run against all of them.
 func TestTestsOfJoinedDirectories(t *testing.T) {
-	own := Dir{Name: "own", FS: dir("o.rego", org(closedPolicy), "o_test.rego", passingTest)}
-	shared := Dir{Name: "org", FS: folder("o.rego", limitPolicy, "limits/data.json", `{"reads": 2}`, "o_test.rego",
+	own := policies.Dir{Name: "own", FS: regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy), "o_test.rego", passingTest)}
+	shared := policies.Dir{Name: "org", FS: regotest.Folder("o.rego", limitPolicy, "limits/data.json", `{"reads": 2}`, "o_test.rego",
 		"package ambit.policies.limits_test\n\ntest_limit if count(data.ambit.policies.limits.deny) == 1 with input as {\"tool\": {\"name\": \"file_read\"}, \"args\": {\"path\": \"abc\"}}\n")}
-	report, err := Test(t.Context(), Join(own, shared), TestOptions{})
+	report, err := Test(t.Context(), policies.Join(own, shared), TestOptions{})
 	require.NoError(t, err)
 	require.Len(t, report.Tests, 2)
 	assert.Empty(t, report.Failed())
@@ -137,9 +82,9 @@ func TestTestsOfJoinedDirectories(t *testing.T) {
 func TestWatchJoinedDirectories(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	own, shared := t.TempDir(), t.TempDir()
-	write(t, own, dir())
-	write(t, shared, folder("limits/data.json", `{"reads": 2}`))
-	rules := Join(Dir{FS: os.DirFS(own)}, Dir{Name: "org", FS: os.DirFS(shared)})
+	write(t, own, regotest.Dir())
+	write(t, shared, regotest.Folder("limits/data.json", `{"reads": 2}`))
+	rules := policies.Join(policies.Dir{FS: os.DirFS(own)}, policies.Dir{Name: "org", FS: os.DirFS(shared)})
 	reg := registryOf(t, specs())
 	p, err := Load(rules, reg)
 	require.NoError(t, err)
@@ -151,7 +96,7 @@ func TestWatchJoinedDirectories(t *testing.T) {
 			ticks(3)
 			assert.Empty(t, reports(), "nothing changed")
 
-			require.NoError(t, os.WriteFile(policy, []byte(org(closedPolicy)), 0o644))
+			require.NoError(t, os.WriteFile(policy, []byte(regotest.Org(regotest.ClosedPolicy)), 0o644))
 			ticks(2)
 			assert.Equal(t, []error{nil}, reports())
 			d := decide(t, p, in)
@@ -187,8 +132,8 @@ func TestWatchJoinedDirectories(t *testing.T) {
 // Reloads of joined directories while decisions run.
 func TestReloadJoinedDirectories(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	own := Dir{FS: dir()}
-	open, closed := Join(own, Dir{Name: "org", FS: folder()}), Join(own, Dir{Name: "org", FS: folder("o.rego", org(closedPolicy))})
+	own := policies.Dir{FS: regotest.Dir()}
+	open, closed := policies.Join(own, policies.Dir{Name: "org", FS: regotest.Folder()}), policies.Join(own, policies.Dir{Name: "org", FS: regotest.Folder("o.rego", regotest.Org(regotest.ClosedPolicy))})
 	reg := registryOf(t, specs())
 	p, err := Load(open, reg)
 	require.NoError(t, err)

@@ -2,8 +2,6 @@ package opa
 
 import (
 	"context"
-	"maps"
-	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -12,113 +10,30 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/gen"
 	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-type object = map[string]any
-
-// fixture declares one tool that reads, one that writes, one with every gate, one that asks.
-const fixture = `ambit: v1
-package: filetools
-reasons: {system_path: Below a system directory., too_big: Too big., night: At night., too_many: Too many.}
-types:
-  Meta:
-    type: object
-    description: About the file.
-    properties: {owner: {type: string, description: Whose.}, note: {type: string, description: Why.}}
-    required: [owner]
-tools:
-  file_read:
-    version: 1.0.0
-    description: Read a file.
-    effect: read
-    idempotent: true
-    input:
-      type: object
-      properties: {path: {type: string, description: Where.}, limit: {type: integer, description: Lines.}}
-      required: [path]
-    output: {type: object, properties: {}}
-  file_write:
-    version: 1.2.0
-    description: Write a file.
-    effect: write
-    capabilities: [filesystem.write]
-    input:
-      type: object
-      properties:
-        path: {type: string, description: Where.}
-        content: {type: string, description: What.}
-        mode: {type: string, enum: [create, append], description: How.}
-        meta: {$ref: "#/types/Meta"}
-        bytes: {type: integer, description: How much.}
-        tags: {type: array, items: {type: string, description: One.}, description: Tags.}
-        items: {type: array, items: {type: object, description: One., properties: {name: {type: string, description: Name.}}}, description: Parts.}
-        ratio: {type: number, description: Share.}
-        note: {type: [string, "null"], description: Note.}
-        tries: {type: integer, default: 3, description: How often.}
-        shape:
-          description: Form.
-          oneOf:
-            - type: object
-              description: Round.
-              properties: {kind: {type: string, const: circle, description: Which.}, size: {type: integer, description: How big.}}
-              required: [kind]
-            - type: object
-              description: With corners.
-              properties: {kind: {type: string, const: square, description: Which.}, side: {type: integer, description: How long.}}
-              required: [kind]
-      required: [path, content, mode, meta]
-    output: {type: object, properties: {card: {type: string, description: Card.}}, additionalProperties: true}
-  web_search:
-    version: 1.0.0
-    description: Search.
-    effect: read
-    behaviors: [research]
-    capabilities: [web]
-    modes: {web_mode: [cached, live]}
-    input:
-      type: object
-      properties:
-        query: {type: string, description: What for.}
-        extra: {type: object, additionalProperties: true, description: Anything.}
-      required: [query]
-    output: {type: object, properties: {}}
-  file_delete:
-    version: 1.0.0
-    description: Delete a file.
-    effect: destructive
-    consent: {ask: always, message: "Delete {path}", approvers: [owner], timeout: 10m}
-    input: {type: object, properties: {path: {type: string, description: Where.}}, required: [path]}
-    output: {type: object, properties: {}}
-`
-
 // generate returns the policy directory that ambit generate writes for a
 // declaration, and the tools.
 func generate(declaration string) (fstest.MapFS, []*runtime.Tool, error) {
+	fsys, err := regotest.Generate(declaration)
+	if err != nil {
+		return nil, nil, err
+	}
 	f, err := dsl.Parse("tools.yaml", []byte(declaration))
 	if err != nil {
 		return nil, nil, err
-	}
-	out, err := gen.Generate(f, gen.Options{Source: "tools.yaml"})
-	if err != nil {
-		return nil, nil, err
-	}
-	fsys := fstest.MapFS{}
-	for _, o := range out {
-		if name, ok := strings.CutPrefix(o.Name, "policy/"); ok {
-			fsys[name] = &fstest.MapFile{Data: o.Content}
-		}
 	}
 	tools, err := dynamic.Tools(f, func(context.Context, string, wire.Value) (wire.Value, error) { return nil, nil })
 	return fsys, tools, err
 }
 
-// generated is what follows from the fixture.
-var generated = sync.OnceValues(func() (fstest.MapFS, []*runtime.Spec) {
-	fsys, tools, err := generate(fixture)
+// generated is what the tools of the fixture declare.
+var generated = sync.OnceValue(func() []*runtime.Spec {
+	_, tools, err := generate(regotest.Fixture)
 	if err != nil {
 		panic(err)
 	}
@@ -126,30 +41,18 @@ var generated = sync.OnceValues(func() (fstest.MapFS, []*runtime.Spec) {
 	for i, t := range tools {
 		specs[i] = t.Spec()
 	}
-	return fsys, specs
+	return specs
 })
 
 // specs returns copies of what the tools of the fixture declare.
 func specs() []*runtime.Spec {
-	_, all := generated()
+	all := generated()
 	copies := make([]*runtime.Spec, len(all))
 	for i, s := range all {
 		spec := *s
 		copies[i] = &spec
 	}
 	return copies
-}
-
-func text(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
-
-// dir returns a policy directory: the generated files of the fixture and pairs of name and text.
-func dir(pairs ...string) fstest.MapFS {
-	all, _ := generated()
-	fsys := maps.Clone(all)
-	for i := 0; i < len(pairs); i += 2 {
-		fsys[pairs[i]] = text(pairs[i+1])
-	}
-	return fsys
 }
 
 // A rawCodec takes any JSON as it is.
@@ -175,7 +78,7 @@ func registryOf(t testing.TB, specs []*runtime.Spec) *runtime.Registry {
 func load(t testing.TB, pairs ...string) (*Policy, *runtime.Registry) {
 	t.Helper()
 	reg := registryOf(t, specs())
-	p, err := Load(dir(pairs...), reg)
+	p, err := Load(regotest.Dir(pairs...), reg)
 	require.NoError(t, err)
 	return p, reg
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -46,7 +47,7 @@ func fromDeclaration(t *testing.T, pairs ...string) (fstest.MapFS, *runtime.Regi
 	fsys, tools, err := generate(declaration)
 	require.NoError(t, err)
 	for i := 0; i < len(pairs); i += 2 {
-		fsys[pairs[i]] = text(pairs[i+1])
+		fsys[pairs[i]] = regotest.Text(pairs[i+1])
 	}
 	reg, err := runtime.NewRegistry(tools...)
 	require.NoError(t, err)
@@ -55,7 +56,7 @@ func fromDeclaration(t *testing.T, pairs ...string) (fstest.MapFS, *runtime.Regi
 
 // What ambit generate writes is what the loader reads.
 func TestGeneratedFiles(t *testing.T) {
-	outside := tool("deny contains {\"code\": \"outside\", \"message\": sprintf(\"%s is outside\", [input.args.path])} if {\n\tnot startswith(input.args.path, \"docs/\")\n}")
+	outside := regotest.Tool("deny contains {\"code\": \"outside\", \"message\": sprintf(\"%s is outside\", [input.args.path])} if {\n\tnot startswith(input.args.path, \"docs/\")\n}")
 	fsys, reg := fromDeclaration(t, "w.rego", outside)
 	p, err := Load(fsys, reg)
 	require.NoError(t, err)
@@ -92,7 +93,7 @@ func TestGeneratedSchemasAreChecked(t *testing.T) {
 		`input.run.counts.file_wrte > 1`:    `input.run.counts has no tool "file_wrte"`,
 		`data.ambit.declared.tools.file_wr`: "there is no data.ambit.declared.tools.file_wr",
 	} {
-		fsys, reg := fromDeclaration(t, "w.rego", tool(`deny contains {"code": "outside", "message": "m"} if `+condition))
+		fsys, reg := fromDeclaration(t, "w.rego", regotest.Tool(`deny contains {"code": "outside", "message": "m"} if `+condition))
 		_, err := Load(fsys, reg)
 		assert.ErrorContains(t, err, want)
 		assert.ErrorContains(t, err, "w.rego:3:")

@@ -11,12 +11,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
+	"github.com/ambit-tools/ambit/internal/rego/functions"
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A generation is a bundle ready to decide. It is immutable; a reload makes another.
 type generation struct {
-	*bundle
+	*policydir.Bundle
 	store         storage.Store
 	query         ast.Body // gives the decision to the variable answer
 	queryCompiler ast.QueryCompiler
@@ -29,18 +31,20 @@ type generation struct {
 // answer is the variable that holds the decision.
 const answer = ast.Var("answer")
 
-// newGeneration prepares the query of a bundle and runs it once, which makes
-// OPA build what it would otherwise build in the first real call.
-func newGeneration(b *bundle) (*generation, error) {
+// newGeneration prepares the query of a bundle, whose calls then go through their
+// guards, and runs it once, which makes OPA build what it would otherwise build in
+// the first real call.
+func newGeneration(b *policydir.Bundle) (*generation, error) {
+	functions.GuardCalls(b.Compiler)
 	ctx := context.Background()
-	store := inmem.NewFromObjectWithOpts(b.data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
-	qc := b.compiler.QueryCompiler()
-	query, err := qc.Compile(ast.NewBody(ast.Equality.Expr(ast.NewTerm(answer), ast.NewTerm(ast.MustParseRef(entryPoint)))))
+	store := inmem.NewFromObjectWithOpts(b.Data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
+	qc := b.Compiler.QueryCompiler()
+	query, err := qc.Compile(ast.NewBody(ast.Equality.Expr(ast.NewTerm(answer), ast.NewTerm(ast.MustParseRef(policydir.EntryPoint)))))
 	if err != nil {
 		return nil, fmt.Errorf("preparing the decision: %w", err)
 	}
-	g := &generation{bundle: b, store: store, queryCompiler: qc, query: query, wholeFacts: readsWholeFacts(b.compiler)}
-	if tools := b.tools; len(tools) > 0 {
+	g := &generation{Bundle: b, store: store, queryCompiler: qc, query: query, wholeFacts: readsWholeFacts(b.Compiler)}
+	if tools := b.Tools; len(tools) > 0 {
 		// The answer does not matter: a policy may well refuse so empty a call, fail on it or never end.
 		ctx, stop := context.WithTimeout(ctx, runtime.DefaultPolicyTimeout)
 		defer stop()
@@ -63,14 +67,14 @@ func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, er
 	}()
 	err = storage.Txn(ctx, g.store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		return topdown.NewQuery(g.query).
-			WithCompiler(g.compiler).
+			WithCompiler(g.Compiler).
 			WithQueryCompiler(g.queryCompiler).
 			WithStore(g.store).
 			WithTransaction(txn).
-			WithBuiltins(evaluatedBuiltins()).
+			WithBuiltins(functions.Evaluated()).
 			WithInput(ast.NewTerm(input)).
 			WithMetrics(metrics.NoOp()).
-			WithCancel(cancel{ctx}).
+			WithCancel(functions.Until(ctx)).
 			// With the index of rules OPA skips startswith(x, "a") when x is no string;
 			// evaluated, it is an error. An evaluation must not lose a denial that way.
 			WithIndexing(false).
@@ -87,17 +91,10 @@ func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, er
 		return nil, fmt.Errorf("the policy failed: %w", err)
 	}
 	if t == nil {
-		return nil, fmt.Errorf("%s is undefined: is the tool declared?", entryPoint)
+		return nil, fmt.Errorf("%s is undefined: is the tool declared?", policydir.EntryPoint)
 	}
 	return t, nil
 }
-
-// cancel stops an evaluation whose context has ended. OPA calls it during the
-// evaluation, which is cheaper than a goroutine per evaluation.
-type cancel struct{ ctx context.Context }
-
-func (c cancel) Cancel()         {}
-func (c cancel) Cancelled() bool { return c.ctx.Err() != nil }
 
 // readsWholeFacts says that a reference of the policies ends above a single
 // fact: at input, input.run, input.run.counts or input.run.succeeded, or may.

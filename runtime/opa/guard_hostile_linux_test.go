@@ -22,6 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/internal/rego/functions"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -50,21 +52,21 @@ func TestHostileArguments(t *testing.T) {
 		hostileProcess(t, asked)
 		return
 	}
-	functions := callable()
-	require.Greater(t, len(functions), 100)
+	names := callable()
+	require.Greater(t, len(names), 100)
 	sets := battery.Count(t, 10, 200)
-	if few := battery.Count(t, 8, len(functions)); few < len(functions) {
+	if few := battery.Count(t, 8, len(names)); few < len(names) {
 		// A plain run tries a few of the functions with a guard and of ours, other ones each day.
-		functions = slices.DeleteFunc(functions, func(f string) bool {
-			_, ok := guards[f]
+		names = slices.DeleteFunc(names, func(f string) bool {
+			_, ok := functions.Guards[f]
 			return !ok && !strings.HasPrefix(f, "ambit.")
 		})
-		first := int(time.Now().Unix()/(24*60*60)) % len(functions)
-		functions = slices.Concat(functions[first:], functions[:first])[:min(few, len(functions))]
+		first := int(time.Now().Unix()/(24*60*60)) % len(names)
+		names = slices.Concat(names[first:], names[:first])[:min(few, len(names))]
 	}
 	var group sync.WaitGroup
 	slots := make(chan struct{}, 2)
-	for _, f := range functions {
+	for _, f := range names {
 		group.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -103,13 +105,13 @@ func hostileProcess(t *testing.T, asked string) {
 	// bound, which the parent checks.
 	limit := syscall.Rlimit{Cur: 3 << 30, Max: 3 << 30}
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_AS, &limit))
-	b := builtin(function)
+	b := functions.Builtin(function)
 	params := b.Decl.FuncArgs().Args
 	names := make([]string, len(params))
 	for i := range params {
 		names[i] = fmt.Sprintf("x.a%d", i)
 	}
-	policy, reg := load(t, "o.rego", org(`deny contains {"code": "night", "message": "m"} if {
+	policy, reg := load(t, "o.rego", regotest.Org(`deny contains {"code": "night", "message": "m"} if {
 	x := input.args.extra
 	object.get({"result": `+hostileCall(b, names)+`}, "result", 1) != {"another": 1}
 }`))
@@ -173,7 +175,7 @@ func hostileCall(b *ast.Builtin, args []string) string {
 // callable are the allowed functions that a policy can call by name or operator.
 func callable() []string {
 	var all []string
-	for _, b := range capabilities().Builtins {
+	for _, b := range functions.Capabilities().Builtins {
 		switch b.Name {
 		case "assign", "eq", "print", "internal.print", "internal.test_case":
 			// They unify, or do nothing in a decision.
@@ -365,7 +367,7 @@ var hostileOwn = map[string][][]func(int) string{
 // A set of hostile arguments is an input that a tool accepts.
 func TestHostileArgumentsAreInputs(t *testing.T) {
 	for _, f := range callable() {
-		params := builtin(f).Decl.FuncArgs().Args
+		params := functions.Builtin(f).Decl.FuncArgs().Args
 		for i := range battery.Count(t, 4, 20) {
 			text := hostileArguments(f, params, i)
 			_, bad := wire.ParseRaw([]byte(text), wire.Limits{})

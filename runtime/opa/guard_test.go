@@ -1,81 +1,22 @@
 package opa
 
 import (
-	"errors"
 	"fmt"
-	goruntime "runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 )
-
-// Ranges have constant bounds, and no built-in function escapes its guard.
-func TestGuardsAtLoad(t *testing.T) {
-	const notConstant = `numbers.range with a bound that is not constant: an argument could ask for more numbers than fit into the memory (write the bounds as numbers, at most 10000 apart, and compare the argument with them)`
-	tests := []verdict{
-		{`5 in numbers.range(1, input.args.amount)`, ":4:7: " + notConstant},
-		{`5 in numbers.range(input.args.amount, 1)`, notConstant},
-		{`some n in [x | some x in numbers.range(1, input.args.amount)]; n > 3`, notConstant},
-		{`every n in numbers.range(1, input.args.amount) { n > 3 }`, notConstant},
-		{`top := input.args.amount; 5 in numbers.range(1, top)`, notConstant},
-		{`5 in upto(input.args.amount)` + "\n}\n\nupto(n) := x if {\n\tx := numbers.range(1, n)", notConstant},
-		{`5 in big` + "\n}\n\nbig := [] if {\n\tinput.args.amount == 3\n} else := numbers.range(1, input.args.amount) if {\n\tinput.args.amount > 3", notConstant},
-		{`5 in numbers.range_step(1, 100, input.args.amount)`, "numbers.range_step with a bound that is not constant"},
-		{`5 in numbers.range(1, 10001)`, "numbers.range: a range of more than 10000 numbers (write integers as bounds that make at most 10000 numbers)"},
-		{`5 in numbers.range(10001, 1)`, "numbers.range: a range of more than 10000 numbers"},
-		{`5 in numbers.range(1, 1e6)`, "numbers.range: the bound 1e6 is not written as an integer"},
-		{`5 in numbers.range_step(0, 1000000000, 10)`, "numbers.range_step: a range of more than 10000 numbers"},
-		{`f(1, input.args.amount) with f as numbers.range` + "\n}\n\nf(a, b) := [a, b] if {\n\ttrue", `the built-in function "numbers.range" in a with (write a function of your own that calls it, and replace that)`},
-		{`sprintf("%d", [1]) == "1" with sprintf as f` + "\n}\n\nf(a, b) := [a, b] if {\n\ttrue", `the built-in function "sprintf" in a with`},
-		{`5 in numbers.range(1, 10000)`, ""},
-		{`5 in numbers.range(-5, 9994)`, ""},
-		{`5 in numbers.range(1000000, 1000005)`, ""},
-		{`5 in numbers.range(1, top)` + "\n}\n\ntop := 100 if {\n\ttrue", ""},
-		{`5 in numbers.range_step(0, 99999, 10)`, ""},
-		{`n := 5; n in numbers.range(1, n)`, ""},
-	}
-	fsys := shopDir(t)
-	for i, test := range tests {
-		fsys[fmt.Sprintf("p%d.rego", i)] = text(fmt.Sprintf("package ambit.policies.p%d\n\ndeny contains {\"code\": \"no\", \"message\": \"m\"} if {\n\t%s\n}\n",
-			i, strings.ReplaceAll(test.policy, "; ", "\n\t")))
-	}
-	_, err := loadBundle(fsys)
-	errs, ok := errors.AsType[Errors](err)
-	require.True(t, ok, err)
-	said := map[string]string{}
-	for _, e := range errs {
-		said[e.File] += e.Error()
-	}
-	for i, test := range tests {
-		found := said[fmt.Sprintf("p%d.rego", i)]
-		if test.want == "" {
-			assert.Empty(t, found, test.policy)
-		} else {
-			assert.Contains(t, found, test.want, test.policy)
-		}
-	}
-}
-
-// Functions whose memory or time is exponential are not allowed at all.
-func TestFunctionsThatNoGuardBounds(t *testing.T) {
-	for _, call := range []string{`bits.lsh(1, input.args.amount) > 3`, `regex.globs_match(input.args.to, "a*")`} {
-		fsys := shopDir(t)
-		fsys["o.rego"] = text("package ambit.tools.pay\n\n" + when(call))
-		_, err := loadBundle(fsys)
-		name, _, _ := strings.Cut(call, "(")
-		assert.ErrorContains(t, err, "o.rego:4:2: policies may not call "+name+" ("+unbounded[name]+")")
-	}
-}
 
 // guardedCall loads a policy that calls one function with members of an open
 // object and refuses when the call succeeds, and asks it.
 func guardedCall(t testing.TB, call, extra string) (runtime.Decision, error) {
 	t.Helper()
-	p, reg := load(t, "o.rego", org(`deny contains {"code": "night", "message": "m"} if {
+	p, reg := load(t, "o.rego", regotest.Org(`deny contains {"code": "night", "message": "m"} if {
 	x := input.args.extra
 	result := `+call+`
 	is_string(json.marshal(result))
@@ -158,24 +99,4 @@ func TestReachableVisitsEachNodeOnce(t *testing.T) {
 	require.NoError(t, err)
 	_, err = guardedCall(t, `graph.reachable(x, x.start)`, `{"start":"a0"}`)
 	assert.ErrorContains(t, err, "graph.reachable: operand 2 must be {array, set} but got string")
-}
-
-// TestConstantsAreEvaluatedWithinBounds loads policies that a check evaluates, with
-// constants that ask for more memory than a process has.
-func TestConstantsAreEvaluatedWithinBounds(t *testing.T) {
-	for _, test := range []verdict{
-		{`big[0] == input.args.amount` + "\n}\n\nbig := numbers.range(1, 1000000000) if {\n\ttrue", "a range of more than 10000 numbers"},
-		{`5 in numbers.range_step(0, 1000000000, 10)`, "a range of more than 10000 numbers"},
-		{`padded == input.args.note` + "\n}\n\npadded := sprintf(\"%1000000000d\", [1]) if {\n\ttrue", "sprintf: "},
-		{`long == input.args.note` + "\n}\n\nlong := replace(wide, \"a\", wide)\n\nwide := sprintf(\"%1000000s\", [\"a\"])\n\nother if {\n\ttrue", ""},
-	} {
-		fsys := shopDir(t)
-		fsys["p.rego"] = text("package ambit.policies.p\n\ndeny contains {\"code\": \"no\", \"message\": \"m\"} if {\n\t" + test.policy + "\n}\n")
-		var before, after goruntime.MemStats
-		goruntime.ReadMemStats(&before)
-		_, err := loadBundle(fsys)
-		goruntime.ReadMemStats(&after)
-		require.ErrorContains(t, err, test.want, test.policy)
-		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(256<<20), test.policy)
-	}
 }

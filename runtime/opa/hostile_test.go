@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -35,7 +36,7 @@ func TestWrongShapesFailTheDecision(t *testing.T) {
 		{"conflict", "deny contains {\"code\": \"night\", \"message\": m} if m\n\nm := \"a\" if input.args.extra.x\n\nm := \"b\" if input.args.extra.y", `{"extra":{"x":true,"y":true}}`, `eval_conflict_error`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p, reg := load(t, "o.rego", org(test.rule))
+			p, reg := load(t, "o.rego", regotest.Org(test.rule))
 			d, err := p.Decide(t.Context(), call(t, reg, "file_read", test.args))
 			require.ErrorContains(t, err, test.want)
 			assert.Equal(t, runtime.Decision{Revision: p.Revision()}, d, "an error decides nothing")
@@ -73,7 +74,7 @@ const runaway = `deny contains {"code": "night", "message": "m"} if {
 
 // TestRunawayPolicyIsStopped stops a policy that would take days.
 func TestRunawayPolicyIsStopped(t *testing.T) {
-	p, reg := load(t, "o.rego", org(runaway))
+	p, reg := load(t, "o.rego", regotest.Org(runaway))
 	in := call(t, reg, "file_read", `{"path":"a"}`)
 	ctx, stop := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errors.New("too slow"))
 	defer stop()
@@ -138,27 +139,3 @@ func TestPanicsAreErrors(t *testing.T) {
 type panicking struct{ context.Context }
 
 func (panicking) Err() error { panic("boom") }
-
-func TestCapabilities(t *testing.T) {
-	allowed := map[string]bool{}
-	for name := range strings.FieldsSeq(allowedBuiltins) {
-		assert.False(t, allowed[name], "%s is listed twice", name)
-		allowed[name] = true
-	}
-	c := capabilities()
-	assert.Len(t, c.Builtins, len(allowed), "a listed function does not exist")
-	assert.Equal(t, []string{}, c.AllowNet)
-	for _, b := range c.Builtins {
-		assert.False(t, b.IsNondeterministic(), b.Name)
-		assert.False(t, b.IsDeprecated(), b.Name)
-	}
-	for _, name := range []string{"http.send", "net.lookup_ip_addr", "opa.runtime", "rand.intn", "time.now_ns", "uuid.rfc4122", "json.match_schema", "trace"} {
-		assert.False(t, allowed[name], name)
-	}
-}
-
-// A fault of the checks refuses the policies, and does not end the program.
-func TestChecksThatPanic(t *testing.T) {
-	_, err := newBundle(nil)
-	assert.ErrorContains(t, err, "checking the policies failed, which is a bug in ambit: panic: ")
-}

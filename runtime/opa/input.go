@@ -7,6 +7,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -49,16 +50,16 @@ type principalTerm struct {
 }
 
 // newNames makes the terms that the calls of one registry share.
-func newNames(reg *runtime.Registry, b *bundle) *names {
-	n := &names{keys: newKeys(), members: map[string]*ast.Term{}, capabilities: b.declared.Capabilities, modes: b.declared.Modes}
+func newNames(reg *runtime.Registry, b *policydir.Bundle) *names {
+	n := &names{keys: newKeys(), members: map[string]*ast.Term{}, capabilities: b.Declared.Capabilities, modes: b.Declared.Modes}
 	for _, t := range reg.All() {
 		spec := t.Spec()
 		n.registered = append(n.registered, spec)
 		n.tools = append(n.tools, ast.StringTerm(spec.Name))
 		n.specs = append(n.specs, specTerm(spec))
 	}
-	for _, s := range b.schemas {
-		collectMembers(s.root, n.members)
+	for _, s := range b.Schemas {
+		collectMembers(s.Root, n.members)
 	}
 	n.none = newPair(n, nil)
 	return n

@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/policies"
 )
 
 func TestLibraryTests(t *testing.T) {
-	b := &bundle{data: object{}, parsed: map[string]*ast.Module{}, src: &source{}}
+	b := &policydir.Bundle{Data: regotest.Object{}, Parsed: map[string]*ast.Module{}, Src: &policydir.Source{}}
 	modules := map[string]*ast.Module{}
 	opts := ast.ParserOptions{ProcessAnnotation: true, RegoVersion: ast.RegoV1}
 	entries, err := policies.FS.ReadDir(".")
@@ -21,20 +23,20 @@ func TestLibraryTests(t *testing.T) {
 	for _, e := range entries {
 		text, err := policies.FS.ReadFile(e.Name())
 		require.NoError(t, err)
-		f := file{name: libraryName + e.Name(), text: text, library: true}
-		m, err := ast.ParseModuleWithOpts(f.name, string(text), opts)
+		f := policydir.File{Name: policydir.LibraryName + e.Name(), Text: text, Library: true}
+		m, err := ast.ParseModuleWithOpts(f.Name, string(text), opts)
 		require.NoError(t, err)
-		modules[f.name] = m
-		if !f.test() {
-			b.parsed[f.name] = m
-			b.src.files = append(b.src.files, f)
+		modules[f.Name] = m
+		if !f.Test() {
+			b.Parsed[f.Name] = m
+			b.Src.Files = append(b.Src.Files, f)
 			assertDocumented(t, m)
 		}
-		formatted, err := format.SourceWithOpts(f.name, text, format.Opts{RegoVersion: ast.RegoV1})
+		formatted, err := format.SourceWithOpts(f.Name, text, format.Opts{RegoVersion: ast.RegoV1})
 		require.NoError(t, err)
 		assert.Equal(t, string(formatted), string(text), "opa fmt %s", e.Name())
 	}
-	report, err := b.runModules(t.Context(), modules, TestOptions{}, func(file) bool { return true })
+	report, err := runModules(t.Context(), b, modules, TestOptions{}, func(policydir.File) bool { return true })
 	require.NoError(t, err)
 	assert.NoError(t, report.err())
 	assert.Greater(t, len(report.Tests), 20)
@@ -49,8 +51,8 @@ func assertDocumented(t *testing.T, m *ast.Module) {
 		assert.NotEmpty(t, a.Title)
 		titled[a.EndLoc().Row+1] = true
 	}
-	assert.True(t, titled[m.Package.Location.Row], "%s: the package has no METADATA", position(m.Package.Location))
+	assert.True(t, titled[m.Package.Location.Row], "%s: the package has no METADATA", policydir.Position(m.Package.Location))
 	for _, r := range m.Rules {
-		assert.True(t, titled[r.Location.Row] || strings.HasPrefix(ruleName(r), "_"), "%s: no METADATA", position(r.Location))
+		assert.True(t, titled[r.Location.Row] || strings.HasPrefix(policydir.RuleName(r), "_"), "%s: no METADATA", policydir.Position(r.Location))
 	}
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -68,8 +70,8 @@ func loadPayment(t *testing.T, declaration, rules string) (*payment, error) {
 	t.Helper()
 	fsys, _, err := generate(declaration)
 	require.NoError(t, err)
-	for name, f := range dir("o.rego", org(rules)) {
-		if !strings.HasPrefix(name, generatedDir) {
+	for name, f := range regotest.Dir("o.rego", regotest.Org(rules)) {
+		if !strings.HasPrefix(name, policydir.GeneratedDir) {
 			fsys[name] = f
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -23,7 +24,7 @@ import (
 // is told the encoded arguments.
 func numberTools(t testing.TB, handle func(text string)) *runtime.Registry {
 	t.Helper()
-	f, err := dsl.Parse("tools.yaml", []byte(fixture))
+	f, err := dsl.Parse("tools.yaml", []byte(regotest.Fixture))
 	require.NoError(t, err)
 	tools, err := dynamic.Tools(f, func(_ context.Context, _ string, v wire.Value) (wire.Value, error) {
 		text, bad := wire.Append(nil, v)
@@ -71,7 +72,7 @@ func TestPolicyAndHandlerSeeOneNumber(t *testing.T) {
 	} {
 		got := ""
 		reg := numberTools(t, func(text string) { got = text })
-		p, err := Load(dir("o.rego", org("deny contains {\"code\": \"night\", \"message\": \"m\"} if {\n\tx := input.args.extra.x\n\t"+test.condition+"\n}\n\nallow contains {\"code\": \"night\", \"message\": \"m\"} if input.args.extra.x")), reg)
+		p, err := Load(regotest.Dir("o.rego", regotest.Org("deny contains {\"code\": \"night\", \"message\": \"m\"} if {\n\tx := input.args.extra.x\n\t"+test.condition+"\n}\n\nallow contains {\"code\": \"night\", \"message\": \"m\"} if input.args.extra.x")), reg)
 		require.NoError(t, err, test.condition)
 		exec, err := engine.NewExecutor(reg, p, engine.WithPolicyTimeout(time.Minute))
 		require.NoError(t, err)
@@ -105,7 +106,7 @@ func FuzzPolicyAndHandlerSeeOneNumber(f *testing.F) {
 		f.Add(seed[0], seed[1])
 	}
 	reg := numberTools(f, func(string) {})
-	p, err := Load(dir(), reg)
+	p, err := Load(regotest.Dir(), reg)
 	require.NoError(f, err)
 	tool, _, _ := reg.Lookup("web_search")
 	names := p.current.Load().names

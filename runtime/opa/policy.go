@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -27,7 +30,8 @@ type Policy struct {
 // A decider is a generation with the terms that its calls share.
 type decider struct {
 	*generation
-	names *names
+	names  *names
+	askers map[string][]policydir.Asker // by the id of what they ask
 }
 
 // An Option changes how a Policy works.
@@ -48,15 +52,24 @@ func Load(fsys fs.FS, reg *runtime.Registry, opts ...Option) (*Policy, error) {
 	for _, opt := range opts {
 		opt(p)
 	}
-	b, err := loadBundle(fsys)
+	c, err := checked(fsys)
 	if err != nil {
 		return nil, err
 	}
-	return p, p.use(b)
+	return p, p.use(c.Bundle)
+}
+
+// checked reads and checks a policy directory.
+func checked(fsys fs.FS) (*lint.Checked, error) {
+	src, err := policydir.ReadSource(fsys)
+	if err != nil {
+		return nil, err
+	}
+	return lint.Source(src)
 }
 
 // use makes a bundle the one that decides.
-func (p *Policy) use(b *bundle) error {
+func (p *Policy) use(b *policydir.Bundle) error {
 	g, err := newGeneration(b)
 	if err != nil {
 		return err
@@ -64,7 +77,7 @@ func (p *Policy) use(b *bundle) error {
 	if err := g.stale(p.reg); err != nil {
 		return err
 	}
-	p.current.Store(&decider{g, newNames(p.reg, b)})
+	p.current.Store(&decider{g, newNames(p.reg, b), b.Askers()})
 	return nil
 }
 
@@ -74,7 +87,7 @@ func (p *Policy) use(b *bundle) error {
 func (p *Policy) Reload(fsys fs.FS) error {
 	p.reload.Lock()
 	defer p.reload.Unlock()
-	src, err := readSource(fsys)
+	src, err := policydir.ReadSource(fsys)
 	if err != nil {
 		return err
 	}
@@ -82,19 +95,19 @@ func (p *Policy) Reload(fsys fs.FS) error {
 }
 
 // replace activates a source, when its tests pass. Its caller holds p.reload.
-func (p *Policy) replace(src *source) error {
-	b, err := newBundle(src)
+func (p *Policy) replace(src *policydir.Source) error {
+	c, err := lint.Source(src)
 	if err != nil {
 		return err
 	}
-	report, err := b.runTests(context.Background(), TestOptions{})
+	report, err := runTests(context.Background(), c, TestOptions{})
 	if err != nil {
 		return err
 	}
 	if err := report.err(); err != nil {
-		return b.src.show(err)
+		return c.Src.Show(err)
 	}
-	if err := p.use(b); err != nil {
+	if err := p.use(c.Bundle); err != nil {
 		return err
 	}
 	for _, f := range p.after {
@@ -114,7 +127,7 @@ func (p *Policy) OnReload(f func()) {
 }
 
 // Revision names the content of the active policies.
-func (p *Policy) Revision() string { return p.current.Load().src.revision }
+func (p *Policy) Revision() string { return p.current.Load().Src.Revision }
 
 // Decide judges one call.
 func (p *Policy) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
@@ -142,7 +155,7 @@ func (p *Policy) Explain(ctx context.Context, in *runtime.PolicyInput) (Explanat
 // evaluate asks the policies about one call.
 func (p *Policy) evaluate(ctx context.Context, in *runtime.PolicyInput) (answers, string, error) {
 	d := p.current.Load()
-	revision := d.src.revision
+	revision := d.Src.Revision
 	if err := d.known(in); err != nil {
 		return answers{}, revision, err
 	}
@@ -169,4 +182,15 @@ func (d *decider) known(in *runtime.PolicyInput) error {
 		return fmt.Errorf("tool %q is not at position %d of the registry that the policy was loaded for", in.Tool.Name, in.Index)
 	}
 	return nil
+}
+
+// Asks reports whether a rule of the present policies may ask about calls of a
+// tool. A grant that a rule asked for ends with the rule.
+func (p *Policy) Asks(tool, id string) bool {
+	d := p.current.Load()
+	if id == policydir.DeclaredAsk {
+		consent := d.Declared.Tools[tool].Consent
+		return consent != nil && consent.Ask == "always"
+	}
+	return slices.ContainsFunc(d.askers[id], func(a policydir.Asker) bool { return a.Kind == policydir.OrgPackage || a.Name == tool })
 }

@@ -6,15 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
 )
 
-// The codes of denials that no rule gives.
-const (
-	codeNoAllow           = "no_allow"
-	codeUnknownObligation = "unknown_obligation"
-)
+// codeUnknownObligation is the code of a denial that no rule gives.
+const codeUnknownObligation = "unknown_obligation"
 
 // decide turns the entries of the policies into a decision: error over deny over ask
 // over modify over allow. All entries but the allows stay in the decision, so that it
@@ -27,7 +25,7 @@ func (a answers) decide(revision string) (runtime.Decision, error) {
 	}
 	d := runtime.Decision{Denials: a.denials, Asks: a.asks, Rewrites: merged, Obligations: a.obligations, Revision: revision}
 	for _, o := range a.obligations {
-		if !slices.Contains(obligationCodes(), o.Code) {
+		if !slices.Contains(policydir.ObligationCodes(), o.Code) {
 			d.Denials = append(d.Denials, runtime.Denial{Code: codeUnknownObligation, Message: fmt.Sprintf("nothing can fulfil the obligation %q", o.Code), At: o.At})
 		}
 	}
@@ -40,7 +38,7 @@ func (a answers) decide(revision string) (runtime.Decision, error) {
 	case len(a.allows) > 0:
 		d.Effect = runtime.EffectAllow
 	default:
-		d.Denials = []runtime.Denial{{Code: codeNoAllow, Message: "no policy allows this call"}}
+		d.Denials = []runtime.Denial{{Code: policydir.CodeNoAllow, Message: "no policy allows this call"}}
 	}
 	return d, nil
 }
@@ -48,10 +46,10 @@ func (a answers) decide(revision string) (runtime.Decision, error) {
 // compareDenials puts the library's reasons first, in their order, then all other reasons by code and position.
 func compareDenials(a, b runtime.Denial) int {
 	rank := func(d runtime.Denial) int {
-		if i := slices.Index(libraryCodes(), d.Code); i >= 0 {
+		if i := slices.Index(policydir.LibraryCodes(), d.Code); i >= 0 {
 			return i
 		}
-		return len(libraryCodes())
+		return len(policydir.LibraryCodes())
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Code, b.Code), cmp.Compare(a.At, b.At), cmp.Compare(a.Message, b.Message))
 }

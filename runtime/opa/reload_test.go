@@ -18,13 +18,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
 const (
-	closedPolicy = `deny contains {"code": "night", "message": "closed"} if input.behavior == "research"`
-	failingTest  = "package ambit.policies.security_test\n\ntest_never if 1 == 2\n"
-	passingTest  = "package ambit.policies.security_test\n\ntest_closed if {\n\tcount(data.ambit.policies.security.deny) == 1 with input as {\"behavior\": \"research\"}\n}\n"
+	failingTest = "package ambit.policies.security_test\n\ntest_never if 1 == 2\n"
+	passingTest = "package ambit.policies.security_test\n\ntest_closed if {\n\tcount(data.ambit.policies.security.deny) == 1 with input as {\"behavior\": \"research\"}\n}\n"
 )
 
 func TestReload(t *testing.T) {
@@ -33,22 +34,22 @@ func TestReload(t *testing.T) {
 	first := p.Revision()
 	require.Equal(t, runtime.EffectAllow, decide(t, p, in).Effect)
 
-	require.ErrorContains(t, p.Reload(dir("o.rego", org(`denny contains 1`))), `nothing reaches "denny"`)
-	require.ErrorContains(t, p.Reload(dir("o.rego", org(closedPolicy), "o_test.rego", failingTest)),
+	require.ErrorContains(t, p.Reload(regotest.Dir("o.rego", regotest.Org(`denny contains 1`))), `nothing reaches "denny"`)
+	require.ErrorContains(t, p.Reload(regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy), "o_test.rego", failingTest)),
 		"o_test.rego:3: data.ambit.policies.security_test.test_never did not pass: false or undefined")
-	require.ErrorContains(t, p.Reload(dir("o.rego", org(closedPolicy), "o_test.rego", "package x_test\n\ntest_x if nosuch(1)\n")),
+	require.ErrorContains(t, p.Reload(regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy), "o_test.rego", "package x_test\n\ntest_x if nosuch(1)\n")),
 		"undefined function nosuch")
 	require.Error(t, p.Reload(nil))
 	assert.Equal(t, first, p.Revision())
 	assert.Equal(t, runtime.EffectAllow, decide(t, p, in).Effect)
 
-	require.NoError(t, p.Reload(dir("o.rego", org(closedPolicy), "o_test.rego", passingTest)))
+	require.NoError(t, p.Reload(regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy), "o_test.rego", passingTest)))
 	assert.NotEqual(t, first, p.Revision())
 	d := decide(t, p, in)
 	assert.Equal(t, runtime.EffectDeny, d.Effect)
 	assert.Equal(t, p.Revision(), d.Revision)
 
-	require.NoError(t, p.Reload(dir()))
+	require.NoError(t, p.Reload(regotest.Dir()))
 	assert.Equal(t, first, p.Revision(), "same content, same revision")
 }
 
@@ -63,16 +64,16 @@ func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 		files  []string
 		voided bool
 	}{
-		"comment":      {[]string{"w.rego", tool("# a comment\n\n" + rule("m"))}, false},
-		"another file": {[]string{"moved.rego", tool(rule("m"))}, false},
+		"comment":      {[]string{"w.rego", regotest.Tool("# a comment\n\n" + rule("m"))}, false},
+		"another file": {[]string{"moved.rego", regotest.Tool(rule("m"))}, false},
 		"another tool": {[]string{
-			"w.rego", tool(rule("m")),
+			"w.rego", regotest.Tool(rule("m")),
 			"d.rego", "package ambit.tools.file_delete\n\n" + `ask contains {"id": "careful", "message": "m"} if input.args.path != ""`,
 		}, false},
-		"another message": {[]string{"w.rego", tool(rule("n"))}, true},
+		"another message": {[]string{"w.rego", regotest.Tool(rule("n"))}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, reg := load(t, "w.rego", tool(rule("m")))
+			p, reg := load(t, "w.rego", regotest.Tool(rule("m")))
 			exec, err := engine.NewExecutor(reg, p, engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute))
 			require.NoError(t, err)
 			run, err := exec.Session(engine.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), engine.RunConfig{})
@@ -80,7 +81,7 @@ func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 			out := asking{exec, run}.call(t, "file_write", writing)
 			require.Equal(t, runtime.Pending, out.Kind, out.Message)
 			before := p.Revision()
-			require.NoError(t, p.Reload(dir(c.files...)))
+			require.NoError(t, p.Reload(regotest.Dir(c.files...)))
 			require.NotEqual(t, before, p.Revision())
 			res := exec.Decide(t.Context(), out.RequestID, engine.Answer{By: "owner", Approve: true})
 			require.Equal(t, engine.AnswerAccepted, res.Kind)
@@ -94,7 +95,7 @@ func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 // rule that is added later asks again.
 func TestGrantsEndWithTheirRule(t *testing.T) {
 	rule := func(id string) string {
-		return tool(`ask contains {"id": "` + id + `", "message": "m", "approvers": ["owner"], "max_cover": "tool"} if input.args.path != ""`)
+		return regotest.Tool(`ask contains {"id": "` + id + `", "message": "m", "approvers": ["owner"], "max_cover": "tool"} if input.args.path != ""`)
 	}
 	p, reg := load(t, "w.rego", rule("big"))
 	exec, err := engine.NewExecutor(reg, p, engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute))
@@ -113,10 +114,10 @@ func TestGrantsEndWithTheirRule(t *testing.T) {
 	require.Equal(t, engine.AnswerAccepted, res.Kind, res.Reason)
 	require.NotEqual(t, runtime.Pending, write().Kind, "the grant answers")
 
-	require.NoError(t, p.Reload(dir("w.rego", rule("big"), "c.rego", org(closedPolicy))))
+	require.NoError(t, p.Reload(regotest.Dir("w.rego", rule("big"), "c.rego", regotest.Org(regotest.ClosedPolicy))))
 	require.NotEqual(t, runtime.Pending, write().Kind, "the rule is still there")
-	require.NoError(t, p.Reload(dir("w.rego", rule("large"))))
-	require.NoError(t, p.Reload(dir("w.rego", rule("big"))))
+	require.NoError(t, p.Reload(regotest.Dir("w.rego", rule("large"))))
+	require.NoError(t, p.Reload(regotest.Dir("w.rego", rule("big"))))
 	require.Equal(t, runtime.Pending, write().Kind, "the rule went, and the grant with it")
 }
 
@@ -165,7 +166,7 @@ func ticks(n int) {
 func TestWatch(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	root := t.TempDir()
-	write(t, root, dir())
+	write(t, root, regotest.Dir())
 	reg := registryOf(t, specs())
 	p, err := Load(os.DirFS(root), reg)
 	require.NoError(t, err)
@@ -177,7 +178,7 @@ func TestWatch(t *testing.T) {
 			assert.Empty(t, reports(), "nothing changed")
 
 			policy := filepath.Join(root, "o.rego")
-			require.NoError(t, os.WriteFile(policy, []byte(org(closedPolicy)), 0o644))
+			require.NoError(t, os.WriteFile(policy, []byte(regotest.Org(regotest.ClosedPolicy)), 0o644))
 			ticks(1)
 			assert.Empty(t, reports(), "it may be half written")
 			ticks(1)
@@ -185,7 +186,7 @@ func TestWatch(t *testing.T) {
 			assert.Equal(t, runtime.EffectDeny, decide(t, p, in).Effect)
 
 			good := p.Revision()
-			require.NoError(t, os.WriteFile(policy, []byte(org("denny contains 1")), 0o644))
+			require.NoError(t, os.WriteFile(policy, []byte(regotest.Org("denny contains 1")), 0o644))
 			ticks(5)
 			require.Len(t, reports(), 2, "one failure is reported once")
 			assert.ErrorContains(t, reports()[1], `nothing reaches "denny"`)
@@ -228,26 +229,26 @@ func (h halfWritten) Open(name string) (fs.File, error) {
 func TestWatchLoadsWhatSettled(t *testing.T) {
 	p, reg := load(t)
 	in := call(t, reg, "file_read", `{"path":"a"}`)
-	whole := dir("o.rego", org(closedPolicy))
-	want, err := readSource(whole)
+	whole := regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy))
+	want, err := policydir.ReadSource(whole)
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		var reports []error
 		ctx, stop := context.WithCancel(t.Context())
 		go func() {
-			fsys := halfWritten{whole, dir("o.rego", "package ambit.policies.security\n"), new(int)}
+			fsys := halfWritten{whole, regotest.Dir("o.rego", "package ambit.policies.security\n"), new(int)}
 			_ = p.WatchFS(ctx, fsys, func(err error) { reports = append(reports, err) })
 		}()
 		ticks(2)
 		assert.Equal(t, []error{nil}, reports)
-		assert.Equal(t, want.revision, p.Revision())
+		assert.Equal(t, want.Revision, p.Revision())
 		ticks(5)
 		assert.Equal(t, []error{nil}, reports, "the half was never settled")
 		assert.Equal(t, runtime.EffectDeny, decide(t, p, in).Effect)
 
-		require.NoError(t, p.Reload(dir()), "somebody else loads something else")
+		require.NoError(t, p.Reload(regotest.Dir()), "somebody else loads something else")
 		ticks(2)
-		assert.Equal(t, want.revision, p.Revision(), "the directory holds what it held")
+		assert.Equal(t, want.Revision, p.Revision(), "the directory holds what it held")
 		stop()
 		synctest.Wait()
 	})
@@ -256,8 +257,8 @@ func TestWatchLoadsWhatSettled(t *testing.T) {
 // A mounted ConfigMap is a directory of links through one link that is swapped.
 func TestWatchSwappedLinks(t *testing.T) {
 	root := t.TempDir()
-	write(t, filepath.Join(root, "..one"), dir())
-	write(t, filepath.Join(root, "..two"), dir("o.rego", org(closedPolicy)))
+	write(t, filepath.Join(root, "..one"), regotest.Dir())
+	write(t, filepath.Join(root, "..two"), regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy)))
 	require.NoError(t, os.Symlink("..one", filepath.Join(root, "..data")))
 	require.NoError(t, os.Symlink("..data/ambit_gen", filepath.Join(root, "ambit_gen")))
 	reg := registryOf(t, specs())
@@ -276,12 +277,6 @@ func TestWatchSwappedLinks(t *testing.T) {
 	assert.Equal(t, runtime.EffectDeny, decide(t, p, call(t, reg, "file_read", `{"path":"a"}`)).Effect)
 }
 
-func TestLinkLoop(t *testing.T) {
-	root := t.TempDir()
-	require.NoError(t, os.Symlink(".", filepath.Join(root, "again")))
-	assert.ErrorContains(t, Check(os.DirFS(root)), "directories nest deeper than 16")
-}
-
 // Decisions that run during reloads see one generation or the other.
 func TestReloadWhileDeciding(t *testing.T) {
 	defer goleak.VerifyNone(t)
@@ -289,7 +284,7 @@ func TestReloadWhileDeciding(t *testing.T) {
 	in := call(t, reg, "file_read", `{"path":"a"}`)
 	revisions := map[string]runtime.Effect{}
 	revisions[p.Revision()] = runtime.EffectAllow
-	require.NoError(t, p.Reload(dir("o.rego", org(closedPolicy))))
+	require.NoError(t, p.Reload(regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy))))
 	revisions[p.Revision()] = runtime.EffectDeny
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan bool)
@@ -306,13 +301,21 @@ func TestReloadWhileDeciding(t *testing.T) {
 	}
 	for i := range 10 {
 		if i%2 == 0 {
-			assert.NoError(t, p.Reload(dir()))
+			assert.NoError(t, p.Reload(regotest.Dir()))
 		} else {
-			assert.NoError(t, p.Reload(dir("o.rego", org(closedPolicy))))
+			assert.NoError(t, p.Reload(regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy))))
 		}
 	}
 	stop()
 	for range 4 {
 		assert.True(t, <-done)
 	}
+}
+
+// A policy whose data has a member twice is not taken by a reload either.
+func TestReloadRefusesDuplicateKeys(t *testing.T) {
+	p, _ := load(t, "acme/data.json", `{"a": 1}`)
+	before := p.Revision()
+	require.Error(t, p.Reload(regotest.Dir("acme/data.json", `{"a": 1, "a": 2}`)))
+	assert.Equal(t, before, p.Revision())
 }

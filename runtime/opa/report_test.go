@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 )
 
 const policyTests = `package ambit.tools.file_write_test
@@ -33,7 +35,7 @@ test_fails_on_errors if to_number(docs.args.path) == 1
 `
 
 func TestTest(t *testing.T) {
-	fsys := dir("file_write.rego", writePolicy, "file_write_test.rego", policyTests)
+	fsys := regotest.Dir("file_write.rego", writePolicy, "file_write_test.rego", policyTests)
 	report, err := Test(t.Context(), fsys, TestOptions{})
 	require.NoError(t, err)
 	outcomes := map[string]string{}
@@ -67,10 +69,10 @@ func TestTest(t *testing.T) {
 	assert.Len(t, report.Tests, 1)
 	_, err = Test(t.Context(), fsys, TestOptions{Filter: "("})
 	assert.Error(t, err)
-	_, err = Test(t.Context(), dir("file_write.rego", tool("denny contains 1")), TestOptions{})
+	_, err = Test(t.Context(), regotest.Dir("file_write.rego", regotest.Tool("denny contains 1")), TestOptions{})
 	assert.Error(t, err)
 
-	report, err = Test(t.Context(), dir(), TestOptions{})
+	report, err = Test(t.Context(), regotest.Dir(), TestOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, report.Tests)
 	assert.Equal(t, 100.0, report.Coverage)

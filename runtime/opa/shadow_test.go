@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
@@ -16,12 +17,12 @@ import (
 // that each keeps in the facts in its own form.
 func TestShadowOfRego(t *testing.T) {
 	limit := func(n string) string {
-		return tool(`allow contains {"code": "workspace", "message": "m"} if input.args.path != ""
+		return regotest.Tool(`allow contains {"code": "workspace", "message": "m"} if input.args.path != ""
 
 deny contains {"code": "too_many", "message": "m"} if input.run.counts.file_write >= ` + n)
 	}
 	p, reg := load(t, "w.rego", limit("6"))
-	candidate, err := Load(dir("w.rego", limit("3")), reg)
+	candidate, err := Load(regotest.Dir("w.rego", limit("3")), reg)
 	require.NoError(t, err)
 	var seen []engine.ShadowDifference
 	exec, err := engine.NewExecutor(reg, p, engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute),

@@ -6,46 +6,47 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/runtime"
 )
 
 // stale reports how the generated files differ from the tools of the program.
 func (g *generation) stale(reg *runtime.Registry) error {
 	const hint = "run go generate and build the program again"
-	file := g.src.home.name(declaredFile)
-	var errs Errors
+	file := g.Src.Home.FileName(policydir.DeclaredFile)
+	var errs policydir.Errors
 	for _, t := range reg.All() {
 		spec := t.Spec()
-		declared, ok := g.declared.Tools[spec.Name]
+		declared, ok := g.Declared.Tools[spec.Name]
 		switch {
 		case !ok:
-			errs.addFile(file, fmt.Sprintf("the program's tool %q is not declared", spec.Name), hint)
+			errs.AddFile(file, fmt.Sprintf("the program's tool %q is not declared", spec.Name), hint)
 		case declared.Pin != spec.Pin:
-			errs.addFile(file, fmt.Sprintf("the tool %q was declared anew since the program was built, or the program since", spec.Name), hint)
+			errs.AddFile(file, fmt.Sprintf("the tool %q was declared anew since the program was built, or the program since", spec.Name), hint)
 		}
 	}
-	for _, name := range g.tools {
+	for _, name := range g.Tools {
 		if _, _, ok := reg.Lookup(name); !ok {
-			errs.addFile(file, fmt.Sprintf("the program has no tool %q", name), hint)
+			errs.AddFile(file, fmt.Sprintf("the program has no tool %q", name), hint)
 		}
 	}
 	if len(errs) == 0 {
 		for _, difference := range g.edited(reg) {
-			errs.addFile(file, difference, hint)
+			errs.AddFile(file, difference, hint)
 		}
 	}
-	return errs.err()
+	return errs.Err()
 }
 
 // edited reports manual changes of the generated declarations by which policies allow
 // or deny calls: the pin, which is stored with them, does not cover such changes.
 func (g *generation) edited(reg *runtime.Registry) (differences []string) {
-	data := within(g.data, "ambit", "declared")
+	data := policydir.Within(g.Data, "ambit", "declared")
 	set := map[string][]string{"capabilities": {}, "modes": {}}
 	for _, t := range reg.All() {
 		spec := t.Spec()
 		about := fmt.Sprintf("the tool %q", spec.Name)
-		differences = append(differences, compareGates(about, within(data, "tools", spec.Name), gates(spec))...)
+		differences = append(differences, compareGates(about, policydir.Within(data, "tools", spec.Name), gates(spec))...)
 		set["capabilities"] = append(set["capabilities"], spec.Capabilities...)
 		for _, m := range spec.Modes {
 			set["modes"] = append(set["modes"], m.Name)
@@ -55,13 +56,6 @@ func (g *generation) edited(reg *runtime.Registry) (differences []string) {
 		differences = append(differences, compareGates("the declaration", data, map[string]any{name: set[name]})...)
 	}
 	return differences
-}
-
-// within returns the object that is two names below another; nil when there is none.
-func within(object map[string]any, first, second string) map[string]any {
-	object, _ = object[first].(map[string]any)
-	object, _ = object[second].(map[string]any)
-	return object
 }
 
 // compareGates returns how members of the data differ from the members that the

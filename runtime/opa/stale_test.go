@@ -7,6 +7,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
+	"github.com/ambit-tools/ambit/policies"
 )
 
 // The pin shows that a declaration of a tool has changed, not that the generated file
@@ -29,9 +33,9 @@ func TestEditedDeclarations(t *testing.T) {
 			fsys, reg := fromDeclaration(t)
 			_, err := Load(fsys, reg)
 			require.NoError(t, err)
-			before := string(fsys[declaredFile].Data)
+			before := string(fsys[policydir.DeclaredFile].Data)
 			require.Contains(t, before, test.old)
-			fsys[declaredFile] = text(strings.Replace(before, test.old, test.edited, 1))
+			fsys[policydir.DeclaredFile] = regotest.Text(strings.Replace(before, test.old, test.edited, 1))
 			_, err = Load(fsys, reg)
 			assert.ErrorContains(t, err, "ambit_gen/data.json: "+test.want)
 			assert.ErrorContains(t, err, remedy)
@@ -56,4 +60,16 @@ func TestListsOfTheProgram(t *testing.T) {
 func asGenerated(t *testing.T) fstest.MapFS {
 	fsys, _ := fromDeclaration(t)
 	return fsys
+}
+
+func TestStaleDeclarations(t *testing.T) {
+	changed := specs()
+	changed[0].Pin = "other"
+	changed[1].Name = "file_patch"
+	_, err := Load(regotest.Dir(), registryOf(t, changed))
+	var errs policies.Diagnostics
+	require.ErrorAs(t, err, &errs)
+	assert.Equal(t, `ambit_gen/data.json: the tool "file_read" was declared anew since the program was built, or the program since (run go generate and build the program again)
+ambit_gen/data.json: the program's tool "file_patch" is not declared (run go generate and build the program again)
+ambit_gen/data.json: the program has no tool "file_write" (run go generate and build the program again)`, err.Error())
 }

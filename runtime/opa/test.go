@@ -16,6 +16,11 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/tester"
+
+	"github.com/ambit-tools/ambit/internal/rego/functions"
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies"
+	"github.com/ambit-tools/ambit/policies/lint"
 )
 
 // TestOptions says which tests of a policy directory run, and how long each may take.
@@ -69,11 +74,11 @@ func (r *TestReport) Failed() []TestResult {
 
 // err reports the tests that did not pass.
 func (r *TestReport) err() error {
-	var errs Errors
+	var errs policydir.Errors
 	for _, t := range r.Failed() {
-		errs = append(errs, &Error{File: t.File, Line: t.Line, Message: t.Name + " did not pass: " + t.Message, Hint: "ambit policy test shows what it printed"})
+		errs = append(errs, &policies.Diagnostic{File: t.File, Line: t.Line, Message: t.Name + " did not pass: " + t.Message, Hint: "ambit policy test shows what it printed"})
 	}
-	return errs.err()
+	return errs.Err()
 }
 
 // Test checks a policy directory and runs the tests in its _test.rego files
@@ -82,31 +87,31 @@ func (r *TestReport) err() error {
 // print. The error says why the tests could not be run; tests that fail are in
 // the report.
 func Test(ctx context.Context, fsys fs.FS, opts TestOptions) (*TestReport, error) {
-	b, err := loadBundle(fsys)
+	c, err := checked(fsys)
 	if err != nil {
 		return nil, err
 	}
-	return b.runTests(ctx, opts)
+	return runTests(ctx, c, opts)
 }
 
-// runTests runs the tests of the bundle, those of the library left out.
-func (b *bundle) runTests(ctx context.Context, opts TestOptions) (*TestReport, error) {
-	if err := b.lintTests(); err != nil {
+// runTests runs the tests of checked policies, those of the library left out.
+func runTests(ctx context.Context, c *lint.Checked, opts TestOptions) (*TestReport, error) {
+	if err := c.CheckTests(); err != nil {
 		return nil, err
 	}
-	return b.runModules(ctx, b.testModules(), opts, func(f file) bool { return !f.library && !f.generated() && !f.test() })
+	return runModules(ctx, c.Bundle, c.TestModules(), opts, func(f policydir.File) bool { return !f.Library && !f.Generated() && !f.Test() })
 }
 
 // runModules runs the tests in modules; covered chooses the files whose coverage is reported.
-func (b *bundle) runModules(ctx context.Context, modules map[string]*ast.Module, opts TestOptions, covered func(file) bool) (*TestReport, error) {
+func runModules(ctx context.Context, b *policydir.Bundle, modules map[string]*ast.Module, opts TestOptions, covered func(policydir.File) bool) (*TestReport, error) {
 	coverage := cover.New()
-	store := inmem.NewFromObjectWithOpts(b.data, inmem.OptRoundTripOnWrite(false))
-	compiler := testCompiler()
+	store := inmem.NewFromObjectWithOpts(b.Data, inmem.OptRoundTripOnWrite(false))
+	compiler := policydir.TestCompiler()
 	report := &TestReport{}
 	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		results, err := tester.NewRunner().
 			SetCompiler(compiler).
-			AddCustomBuiltins(testedBuiltins()).
+			AddCustomBuiltins(functions.Tested()).
 			SetStore(store).
 			SetModules(modules).
 			SetCoverageQueryTracer(coverage).
@@ -125,9 +130,9 @@ func (b *bundle) runModules(ctx context.Context, modules map[string]*ast.Module,
 		return ctx.Err()
 	})
 	if _, ok := errors.AsType[ast.Errors](err); ok {
-		var errs Errors
-		b.addOPA(&errs, "", err)
-		return nil, b.src.show(errs.err())
+		var errs policydir.Errors
+		b.AddOPA(&errs, "", err)
+		return nil, b.Src.Show(errs.Err())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("running the tests: %w", err)
@@ -135,7 +140,7 @@ func (b *bundle) runModules(ctx context.Context, modules map[string]*ast.Module,
 	slices.SortFunc(report.Tests, func(a, b TestResult) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
 	})
-	b.cover(report, coverage.Report(modules), covered)
+	reportCoverage(b, report, coverage.Report(modules), covered)
 	return report, nil
 }
 
@@ -166,15 +171,15 @@ func testResult(r *tester.Result) TestResult {
 	return t
 }
 
-// cover adds the coverage of the chosen files to a report.
-func (b *bundle) cover(report *TestReport, found cover.Report, chosen func(file) bool) {
+// reportCoverage adds the coverage of the chosen files to a report.
+func reportCoverage(b *policydir.Bundle, report *TestReport, found cover.Report, chosen func(policydir.File) bool) {
 	covered, all := 0, 0
-	for _, f := range b.src.files {
-		if b.parsed[f.name] == nil || !chosen(f) {
+	for _, f := range b.Src.Files {
+		if b.Parsed[f.Name] == nil || !chosen(f) {
 			continue
 		}
-		c := FileCoverage{File: f.name, Coverage: 100}
-		if r := found.Files[f.name]; r != nil {
+		c := FileCoverage{File: f.Name, Coverage: 100}
+		if r := found.Files[f.Name]; r != nil {
 			lines := r.CoveredLines + r.NotCoveredLines
 			covered, all = covered+r.CoveredLines, all+lines
 			if lines > 0 {

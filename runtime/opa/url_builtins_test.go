@@ -11,6 +11,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/rego/functions"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 )
 
 // besideVariable makes the test binary the process of TestOPABesidePolicies.
@@ -50,7 +53,7 @@ func TestOPABesidePolicies(t *testing.T) {
 		}
 	})
 	<-started
-	p, reg := load(t, "o.rego", org(usesURLs))
+	p, reg := load(t, "o.rego", regotest.Org(usesURLs))
 	d, err := p.Decide(t.Context(), call(t, reg, "file_read", `{"path":"https://evil/x"}`))
 	close(loaded)
 	direct.Wait()
@@ -60,12 +63,12 @@ func TestOPABesidePolicies(t *testing.T) {
 
 // TestURLFunctionsAreOurs holds that a program which loads policies finds OPA as it was.
 func TestURLFunctionsAreOurs(t *testing.T) {
-	load(t, "o.rego", org(usesURLs))
-	require.Len(t, urlBuiltins(), 5)
-	for name := range urlBuiltins() {
+	load(t, "o.rego", regotest.Org(usesURLs))
+	require.Len(t, functions.URLBuiltins(), 5)
+	for name := range functions.URLBuiltins() {
 		assert.Nil(t, ast.BuiltinMap[name])
 		assert.Nil(t, topdown.GetBuiltin(name))
-		assert.NotNil(t, builtin(name))
+		assert.NotNil(t, functions.Builtin(name))
 	}
 	_, err := rego.New(rego.Query(`ambit.url.host("https://evil/")`)).Eval(t.Context())
 	assert.ErrorContains(t, err, "undefined function ambit.url.host")
@@ -74,7 +77,7 @@ func TestURLFunctionsAreOurs(t *testing.T) {
 // TestURLFunctionsInTests runs tests of policies that call the functions, fail in them
 // and replace them.
 func TestURLFunctionsInTests(t *testing.T) {
-	report, err := Test(t.Context(), dir("o.rego", org(usesURLs), "o_test.rego", `package ambit.policies.security_test
+	report, err := Test(t.Context(), regotest.Dir("o.rego", regotest.Org(usesURLs), "o_test.rego", `package ambit.policies.security_test
 
 import data.ambit.policies.security
 

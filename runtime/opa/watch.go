@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
 )
 
 // DefaultInterval is how often Watch looks at its directory.
@@ -38,18 +40,18 @@ func (p *Policy) WatchFS(ctx context.Context, fsys fs.FS, report func(error)) er
 			return context.Cause(ctx)
 		case <-ticker.C:
 		}
-		src, err := readSource(fsys)
+		src, err := policydir.ReadSource(fsys)
 		switch {
 		case err != nil:
 			if w.failed(err) {
 				report(err)
 			}
-		case w.settled(src.revision, p.Revision()):
+		case w.settled(src.Revision, p.Revision()):
 			p.reload.Lock()
 			err := p.replace(src)
 			p.reload.Unlock()
 			if err != nil {
-				w.refused = src.revision
+				w.refused = src.Revision
 			}
 			report(err)
 		}

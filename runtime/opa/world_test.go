@@ -17,6 +17,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -154,13 +156,13 @@ func newWorld(tb testing.TB, n int, pairs ...string) *world {
 	fsys, declared, err := generate(declarationOf(n))
 	require.NoError(tb, err)
 	for _, t := range declared {
-		fsys[t.Name()+".rego"] = text(toolPolicy(t.Name()))
+		fsys[t.Name()+".rego"] = regotest.Text(toolPolicy(t.Name()))
 	}
 	for i := range 3 {
-		fsys[fmt.Sprintf("team%d.rego", i)] = text(teamPolicy(i))
+		fsys[fmt.Sprintf("team%d.rego", i)] = regotest.Text(teamPolicy(i))
 	}
 	for i := 0; i < len(pairs); i += 2 {
-		fsys[pairs[i]] = text(pairs[i+1])
+		fsys[pairs[i]] = regotest.Text(pairs[i+1])
 	}
 	w := &world{during: func(*runtime.PolicyInput) {}}
 	var tools []*runtime.Tool
@@ -173,18 +175,18 @@ func newWorld(tb testing.TB, n int, pairs ...string) *world {
 	w.policy, err = Load(fsys, w.reg)
 	require.NoError(tb, err)
 	g := w.policy.current.Load().generation
-	w.plain, err = rego.New(rego.Query(entryPoint), rego.Compiler(unguarded(tb, g.bundle)), rego.StrictBuiltinErrors(true),
-		rego.Store(inmem.NewFromObjectWithOpts(g.data, inmem.OptReturnASTValuesOnRead(true)))).PrepareForEval(tb.Context())
+	w.plain, err = rego.New(rego.Query(policydir.EntryPoint), rego.Compiler(unguarded(tb, g.Bundle)), rego.StrictBuiltinErrors(true),
+		rego.Store(inmem.NewFromObjectWithOpts(g.Data, inmem.OptReturnASTValuesOnRead(true)))).PrepareForEval(tb.Context())
 	require.NoError(tb, err)
 	w.start(tb)
 	return w
 }
 
 // unguarded compiles the policies of a bundle as OPA does, without the guards.
-func unguarded(tb testing.TB, b *bundle) *ast.Compiler {
+func unguarded(tb testing.TB, b *policydir.Bundle) *ast.Compiler {
 	tb.Helper()
-	c := b.newCompiler()
-	c.Compile(b.stamped())
+	c := b.NewCompiler()
+	c.Compile(b.Stamped())
 	require.False(tb, c.Failed())
 	return c
 }

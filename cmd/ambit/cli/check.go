@@ -13,13 +13,14 @@ import (
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/policies"
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
 func newCheck() *cobra.Command {
 	var (
-		policies []string
-		asJSON   bool
+		folders []string
+		asJSON  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "check [FILE|DIR]",
@@ -47,7 +48,7 @@ carries but does not enforce yet.`,
 			if err != nil {
 				return err
 			}
-			dirs, err := findPolicies(path, policies)
+			dirs, err := findPolicies(path, folders)
 			if err != nil {
 				return err
 			}
@@ -71,7 +72,7 @@ carries but does not enforce yet.`,
 			return nil
 		},
 	}
-	policyFlag(cmd, &policies)
+	policyFlag(cmd, &folders)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	return cmd
 }
@@ -84,9 +85,9 @@ func printWarnings(w io.Writer, warnings []warning) {
 }
 
 // printOthers writes what was found that is no error.
-func printOthers(w io.Writer, warnings []warning, policies opa.Errors, notes []finding) {
+func printOthers(w io.Writer, warnings []warning, rego policies.Diagnostics, notes []finding) {
 	printWarnings(w, warnings)
-	for _, e := range policies {
+	for _, e := range rego {
 		fmt.Fprint(w, "warning: ")
 		policyDiagnostic(e).Format(w)
 	}
@@ -130,7 +131,7 @@ func (d *declaration) closedNotes(closed []string) []finding {
 	return notes
 }
 
-func policyWarnings(warnings opa.Errors) []finding {
+func policyWarnings(warnings policies.Diagnostics) []finding {
 	var out []finding
 	for _, w := range warnings {
 		out = append(out, finding{severityWarning, w.Code, w.File, w.Line, w.Col, w.Message, w.Hint})

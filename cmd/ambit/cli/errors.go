@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/runtime/opa"
+	"github.com/ambit-tools/ambit/policies"
 )
 
 // A failure is an error with a remedy and an exit code.
@@ -101,7 +101,7 @@ func reportOne(command string, err error) (prints []func(io.Writer), code int) {
 		for _, e := range err {
 			positioned(e.at)
 		}
-	case opa.Errors:
+	case policies.Diagnostics:
 		for _, e := range err {
 			if e.Excerpt == "" {
 				plain(policyError(e), e.Hint)
@@ -122,12 +122,12 @@ func reportOne(command string, err error) (prints []func(io.Writer), code int) {
 }
 
 // policyDiagnostic is e in the form of the errors of a declaration.
-func policyDiagnostic(e *opa.Error) *dsl.Diagnostic {
+func policyDiagnostic(e *policies.Diagnostic) *dsl.Diagnostic {
 	return &dsl.Diagnostic{Pos: dsl.Pos{File: e.File, Line: e.Line, Col: max(e.Col, 1)}, Message: e.Message, Hint: e.Hint, Excerpt: e.Excerpt}
 }
 
 // policyError is e without the hint, which has a line of its own.
-func policyError(e *opa.Error) string {
+func policyError(e *policies.Diagnostic) string {
 	bare := *e
 	bare.Hint = ""
 	return bare.Error()
@@ -150,7 +150,7 @@ func asProblem(err error) error {
 	if c, ok := errors.AsType[codedErrors](err); ok {
 		return c
 	}
-	if p, ok := errors.AsType[opa.Errors](err); ok {
+	if p, ok := errors.AsType[policies.Diagnostics](err); ok {
 		return p
 	}
 	if f, ok := errors.AsType[*failure](err); ok {

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/runtime/opa"
+	"github.com/ambit-tools/ambit/policies"
 )
 
 // Severities of findings.
@@ -38,7 +38,7 @@ func findings(err error) []finding {
 			for _, c := range e {
 				out = append(out, found(severityError, c.code, c.at))
 			}
-		case opa.Errors:
+		case policies.Diagnostics:
 			for _, p := range e {
 				out = append(out, finding{severityError, "", p.File, p.Line, p.Col, p.Message, p.Hint})
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/tools/txtar"
 
-	"github.com/ambit-tools/ambit/runtime/opa"
+	"github.com/ambit-tools/ambit/policies"
 )
 
 const (
@@ -74,15 +74,15 @@ func sameFile(a, b string) bool {
 // disk, generated ones from memory. Without d they are the folders as they stand,
 // and nil when there is none. Files are named as the user can open them.
 func (p policyDirs) fs(d *declaration) (fs.FS, error) {
-	dirs := make([]opa.Dir, len(p.dirs))
+	dirs := make([]policies.Dir, len(p.dirs))
 	for i, dir := range p.dirs {
 		fsys, err := policyFS(dir, d, i == p.home)
 		if err != nil || fsys == nil {
 			return nil, err
 		}
-		dirs[i] = opa.Dir{Name: dir, FS: fsys}
+		dirs[i] = policies.Dir{Name: dir, FS: fsys}
 	}
-	return opa.Join(dirs...), nil
+	return policies.Join(dirs...), nil
 }
 
 // policies returns the policies that d is judged with: those in the folders that

@@ -12,13 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ambit-tools/ambit/policies"
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
 func newPolicyTest() *cobra.Command {
 	var (
 		filter          string
-		policies        []string
+		folders         []string
 		verbose, asJSON bool
 	)
 	cmd := &cobra.Command{
@@ -36,11 +37,11 @@ The policies see the declarations as they were generated last.`,
 			if _, err := regexp.Compile(filter); err != nil {
 				return usage("--run: "+err.Error(), `it takes a regular expression, in which a character such as ( is written \(`)
 			}
-			dirs, err := locatePolicies(args, policies)
+			dirs, err := locatePolicies(args, folders)
 			if err != nil {
 				return err
 			}
-			report, err := opa.Test(cmd.Context(), opa.Join(dirs...), opa.TestOptions{Filter: filter})
+			report, err := opa.Test(cmd.Context(), policies.Join(dirs...), opa.TestOptions{Filter: filter})
 			if err != nil {
 				return err
 			}
@@ -59,7 +60,7 @@ The policies see the declarations as they were generated last.`,
 		},
 	}
 	cmd.Flags().StringVar(&filter, "run", "", "run only the tests whose full name matches `REGEXP`")
-	policyFlag(cmd, &policies)
+	policyFlag(cmd, &folders)
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "list every test with how long it took and what it printed")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
@@ -67,7 +68,7 @@ The policies see the declarations as they were generated last.`,
 
 // locatePolicies turns the argument of "policy test", or its --policies, into
 // policy folders.
-func locatePolicies(args, given []string) ([]opa.Dir, error) {
+func locatePolicies(args, given []string) ([]policies.Dir, error) {
 	switch {
 	case len(given) > 0 && len(args) > 0:
 		return nil, usage("the argument and --policies name policy folders each", "name all of them by --policies")
@@ -81,7 +82,7 @@ func locatePolicies(args, given []string) ([]opa.Dir, error) {
 		}
 		given = []string{policyDir(path)}
 	}
-	dirs := make([]opa.Dir, len(given))
+	dirs := make([]policies.Dir, len(given))
 	for i, dir := range given {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return nil, problem("there is no policy folder "+quote(dir), "name the folder that holds the .rego files")
@@ -89,7 +90,7 @@ func locatePolicies(args, given []string) ([]opa.Dir, error) {
 		if below, err := filepath.Glob(filepath.Join(dir, "*", declarationName)); err == nil && len(below) > 0 {
 			return nil, problem(quote(dir)+" is not a policy folder: there is a declaration in a folder below", "name "+quote(policyDir(below[0])))
 		}
-		dirs[i] = opa.Dir{Name: filepath.Clean(dir), FS: os.DirFS(dir)}
+		dirs[i] = policies.Dir{Name: filepath.Clean(dir), FS: os.DirFS(dir)}
 	}
 	return dirs, nil
 }

@@ -48,7 +48,7 @@ func TestFlushThroughStallWaitsForItsEnd(t *testing.T) {
 	bubble(t, func(t *testing.T, w *commitlog.Writer, d *disk) {
 		d.fail(errFull)
 		position := add(w)
-		began, waited := time.Now(), make(chan error, 2)
+		waited := make(chan error, 2)
 		for range cap(waited) {
 			go func() { waited <- w.FlushThroughStall(position) }()
 		}
@@ -58,7 +58,6 @@ func TestFlushThroughStallWaitsForItsEnd(t *testing.T) {
 		for range cap(waited) {
 			require.NoError(t, <-waited)
 		}
-		assert.Less(t, time.Since(began), time.Minute+300*time.Millisecond)
 		assert.Equal(t, [][]uint64{{1}}, d.stored())
 	})
 }

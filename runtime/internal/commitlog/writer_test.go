@@ -122,9 +122,7 @@ func TestOneWriteIsForAllWhoWait(t *testing.T) {
 		for range 31 {
 			done.Go(func() { assert.NoError(t, w.Flush(add(w))) })
 		}
-		began := time.Now()
 		done.Wait()
-		assert.Equal(t, 2*time.Millisecond, time.Since(began))
 		batches := d.stored()
 		require.Len(t, batches, 2)
 		assert.Equal(t, []uint64{1}, batches[0])

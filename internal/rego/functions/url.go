@@ -1,0 +1,142 @@
+package functions
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// validURL says that every question about a URL has an answer.
+func validURL(text string) bool {
+	u, err := parseURL(text)
+	if err != nil {
+		return false
+	}
+	_, pathErr := u.cleanPath()
+	_, portErr := u.effectivePort()
+	return pathErr == nil && portErr == nil
+}
+
+// An absoluteURL is a URL with a scheme and a host and without user info. Its host
+// is as a client of Go connects to it, in one of its spellings.
+type absoluteURL struct {
+	scheme, host string
+	port         int // 0: none is named
+	path         string
+}
+
+// parseURL reads a URL as net/url does. It refuses what a rule about parts of URLs
+// would be deceived by: user info, and hosts and ports that clients read in
+// different ways.
+func parseURL(text string) (*absoluteURL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		if inner, ok := errors.AsType[*url.Error](err); ok {
+			err = inner.Err // without the URL
+		}
+		return nil, fmt.Errorf("not a URL: %w", err)
+	}
+	switch {
+	case u.User != nil:
+		return nil, errors.New("the URL has user info: what stands before the @ is no host")
+	case u.Scheme == "" || u.Opaque != "" || u.Host == "":
+		return nil, errors.New("not an absolute URL with a host, such as https://example.com/")
+	}
+	host, err := canonicalHost(u)
+	if err != nil {
+		return nil, err
+	}
+	port := 0
+	if text := u.Port(); text != "" {
+		if port, err = strconv.Atoi(text); err != nil || port < 1 || port > 65535 {
+			return nil, fmt.Errorf("no port has the number %s", text)
+		}
+	}
+	return &absoluteURL{scheme: u.Scheme, host: host, port: port, path: u.Path}, nil
+}
+
+// maxHost is how long a name may be, as RFC 1035 has it.
+const maxHost = 253
+
+// canonicalHost returns one spelling of the host of a URL.
+func canonicalHost(u *url.URL) (string, error) {
+	host := u.Hostname()
+	if strings.HasPrefix(u.Host, "[") {
+		addr, err := netip.ParseAddr(host)
+		if err != nil || !addr.Is6() || addr.Zone() != "" {
+			return "", errors.New("the host is not an IPv6 address without a zone")
+		}
+		return addr.Unmap().String(), nil
+	}
+	host = strings.TrimSuffix(host, ".")
+	if len(host) > maxHost {
+		return "", fmt.Errorf("the host is longer than %d characters", maxHost)
+	}
+	labels := strings.Split(host, ".")
+	for _, label := range labels {
+		if label == "" {
+			return "", errors.New("the host has an empty label")
+		}
+		if strings.ContainsFunc(label, func(r rune) bool { return !isHostRune(r) }) {
+			return "", errors.New("the host has a character other than letters, digits, - and _ of ASCII: names in other letters are written as xn--")
+		}
+	}
+	if isNumber(strings.ToLower(labels[len(labels)-1])) {
+		// Some clients read 127.1, 0x7f.0.0.1 and 2130706433 as addresses, some as names.
+		addr, err := netip.ParseAddr(host)
+		if err != nil {
+			return "", errors.New("the host ends in a number and is not an IPv4 address of four decimal numbers")
+		}
+		return addr.String(), nil
+	}
+	return strings.ToLower(host), nil
+}
+
+// isHostRune says that a host may have a character.
+func isHostRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
+}
+
+// isNumber says that a label is a decimal, octal or hexadecimal number.
+func isNumber(label string) bool {
+	digits, hex := strings.CutPrefix(label, "0x")
+	return strings.IndexFunc(digits, func(r rune) bool {
+		return !(r >= '0' && r <= '9' || hex && r >= 'a' && r <= 'f')
+	}) < 0
+}
+
+// cleanPath returns the path. It refuses what servers resolve in different ways.
+func (u *absoluteURL) cleanPath() (string, error) {
+	if !utf8.ValidString(u.path) || strings.ContainsFunc(u.path, unicode.IsControl) {
+		return "", errors.New("the path has a control character or is not UTF-8")
+	}
+	for segment := range strings.FieldsFuncSeq(u.path, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if segment == "." || segment == ".." {
+			return "", errors.New(`the path has a segment "." or ".."`)
+		}
+	}
+	if u.path == "" {
+		return "/", nil
+	}
+	return u.path, nil
+}
+
+// schemePorts are the ports of schemes.
+var schemePorts = map[string]int{"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "ssh": 22}
+
+// effectivePort returns the port to which a client connects.
+func (u *absoluteURL) effectivePort() (int, error) {
+	if u.port != 0 {
+		return u.port, nil
+	}
+	port, ok := schemePorts[u.scheme]
+	if !ok {
+		return 0, fmt.Errorf("the URL names no port, and none is known for the scheme %s", u.scheme)
+	}
+	return port, nil
+}

@@ -1,0 +1,3 @@
+package ambit.tools.report_post
+
+allow contains {"code": "report", "message": "reports may be posted"}

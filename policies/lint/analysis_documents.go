@@ -1,0 +1,227 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+)
+
+// maxEntries bounds the lists and objects of base data that the analysis goes through.
+const maxEntries = 5000
+
+// A document is a place below data: packages, base data, or both.
+type document struct {
+	doc
+	ref   ast.Ref
+	frame *frame // that reads it
+}
+
+// rootDocument returns the place where references into data begin.
+func (a *analysis) rootDocument(f *frame) document {
+	root := a.rootOf(a.Compiler)
+	return document{root.docs[0], root.path, f}
+}
+
+func (d document) member(a *analysis, index *ast.Term) valueSet {
+	next := document{ref: d.ref.Append(index), frame: d.frame}
+	if d.node != nil {
+		next.node = d.node.Child(index.Value)
+	}
+	found := false
+	switch value := d.value.(type) {
+	case map[string]any:
+		if name, ok := index.Value.(ast.String); ok {
+			next.value, found = value[string(name)]
+		}
+	case []any:
+		if n, ok := index.Value.(ast.Number); ok {
+			if i, ok := n.Int(); ok && i >= 0 && i < len(value) {
+				next.value, found = value[i], true
+			}
+		}
+	}
+	switch {
+	case next.node != nil && len(next.node.Values) > 0:
+		return next.virtual(a)
+	case found || next.node != nil:
+		return only(next)
+	}
+	return valueSet{}
+}
+
+// virtual returns the values of the rules at the place, and of those below it.
+func (d document) virtual(a *analysis) (all valueSet) {
+	var entries []*ast.Rule
+	for _, r := range d.node.Values {
+		switch {
+		case len(r.Ref()) > len(d.ref) || r.Head.RuleKind() == ast.MultiValue:
+			entries = append(entries, r)
+		case len(r.Head.Args) > 0:
+			return anything()
+		default:
+			all = all.and(a.ruleValue(r, nil, d.frame))
+		}
+	}
+	if len(entries) > 0 {
+		all = all.and(only(partial{entries, d.frame}))
+	}
+	if len(d.node.Children) > 0 {
+		all = all.and(only(document{doc{node: &ast.TreeNode{Children: d.node.Children}}, d.ref, d.frame}))
+	}
+	if a.exact(all) {
+		return all
+	}
+	if t := a.closed.value(d.ref, d.node.Values); t != nil {
+		return only(constant{Term: ast.NewTerm(t.Value), near: d.node.Values[0].Location})
+	}
+	return all
+}
+
+// exact says that the candidates are constants, or collections of constants.
+func (a *analysis) exact(s valueSet) bool {
+	for _, c := range s.list {
+		switch c := c.(type) {
+		case constant, document:
+		case partial:
+			_, keys := c.keys(a).allConstants()
+			_, elements := c.elements(a).allConstants()
+			if !keys || !elements {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return !s.open && len(s.list) > 0
+}
+
+func (d document) elements(a *analysis) (all valueSet) {
+	for _, index := range d.indexes() {
+		all = all.and(d.member(a, index))
+	}
+	all.open = all.open || d.large()
+	return all
+}
+
+// keys returns the names of what is in base data; those of packages are no names
+// of anything else.
+func (d document) keys(*analysis) (all valueSet) {
+	object, ok := d.value.(map[string]any)
+	if d.node != nil {
+		return d.ruleKeys()
+	}
+	if !ok || d.large() {
+		return anything()
+	}
+	for name := range object {
+		all.list = append(all.list, constant{Term: ast.StringTerm(name), path: policydir.JSONPath(d.path(), name) + policydir.KeyMark, key: true})
+	}
+	return all
+}
+
+// ruleKeys returns the keys of an object that rules such as limits.small make.
+func (d document) ruleKeys() (all valueSet) {
+	for _, child := range d.node.Children {
+		for _, r := range child.Values {
+			if len(r.Module.Package.Path) >= len(d.ref) || len(r.Ref()) <= len(d.ref) || d.value != nil {
+				return anything()
+			}
+			i := len(d.ref) - len(r.Module.Package.Path)
+			all.list = append(all.list, constant{Term: r.Head.Ref()[i], near: r.Location, key: true})
+		}
+		if len(child.Values) == 0 {
+			return anything()
+		}
+	}
+	return all
+}
+
+// indexes returns the indexes of what is at the place.
+func (d document) indexes() []*ast.Term {
+	if d.large() {
+		return nil
+	}
+	var all []*ast.Term
+	if list, ok := d.value.([]any); ok {
+		for i := range list {
+			all = append(all, ast.InternedTerm(i))
+		}
+	}
+	for _, name := range (spot{docs: []doc{d.doc}}).names() {
+		all = append(all, ast.StringTerm(name))
+	}
+	return all
+}
+
+// large says that there is too much at the place to go through it.
+func (d document) large() bool {
+	switch value := d.value.(type) {
+	case map[string]any:
+		return len(value) > maxEntries
+	case []any:
+		return len(value) > maxEntries
+	}
+	return false
+}
+
+// constant returns what base data holds at the place, unless it nests.
+func (d document) constant() (constant, bool) {
+	if d.node != nil || d.large() {
+		return constant{}, false
+	}
+	nests := func(value any) bool {
+		switch value.(type) {
+		case map[string]any, []any:
+			return true
+		}
+		return false
+	}
+	switch value := d.value.(type) {
+	case map[string]any:
+		for _, v := range value {
+			if nests(v) {
+				return constant{}, false
+			}
+		}
+	case []any:
+		if slices.ContainsFunc(value, nests) {
+			return constant{}, false
+		}
+	}
+	v, err := ast.InterfaceToValue(d.value)
+	if err != nil {
+		return constant{}, false
+	}
+	return constant{Term: ast.NewTerm(v), path: d.path()}, true
+}
+
+// path returns the path of the place in base data, for the scan of a data file.
+func (d document) path() string {
+	var b strings.Builder
+	for _, t := range d.ref[1:] {
+		b.WriteByte(0)
+		switch v := t.Value.(type) {
+		case ast.String:
+			b.WriteString(string(v))
+		default:
+			b.WriteString(v.String())
+		}
+	}
+	return b.String()
+}
+
+// where returns the location at which a constant is written, as near as is known.
+func (a *analysis) where(c constant) *ast.Location {
+	switch {
+	case c.Location != nil && c.Location.File != "":
+		return c.Location
+	case c.path != "":
+		if at := a.WhereData(c.path); at != nil {
+			return at
+		}
+	}
+	return c.near
+}

@@ -1,0 +1,226 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/internal/rego/functions"
+)
+
+// A scope says what gives the variables of a rule their values.
+type scope struct {
+	params map[ast.Var][]definition
+	locals map[ast.Var][]definition
+}
+
+// A definition is one place where a variable gets or may get its value.
+type definition struct {
+	by    *ast.Expr // nil: a parameter
+	index bool      // the variable is an index, and goes through what there is
+	value func(f *frame) valueSet
+}
+
+// scopeOf returns the scope of a rule, without those of its else branches.
+func (a *analysis) scopeOf(r *ast.Rule) *scope {
+	if s := a.scopes[r]; s != nil {
+		return s
+	}
+	s := &scope{params: map[ast.Var][]definition{}, locals: map[ast.Var][]definition{}}
+	a.scopes[r] = s
+	outer := map[ast.Var]bool{}
+	for i, arg := range r.Head.Args {
+		a.bind(s.params, arg, definition{value: func(f *frame) valueSet {
+			if i < len(f.args) {
+				return f.args[i]
+			}
+			return anything()
+		}})
+		ast.WalkVars(arg, func(v ast.Var) bool { outer[v] = true; return false })
+	}
+	a.scopeBody(s, r.Body, outer)
+	for _, t := range headTerms(r) {
+		a.scopeClosures(s, t, varsOf(r.Body, outer))
+	}
+	return s
+}
+
+// headTerms returns the terms of a rule's head that are evaluated with its body.
+func headTerms(r *ast.Rule) []*ast.Term {
+	var terms []*ast.Term
+	for _, t := range append(slices.Clone(r.Head.Ref()[1:]), r.Head.Key, r.Head.Value) {
+		if t != nil {
+			terms = append(terms, t)
+		}
+	}
+	return terms
+}
+
+// varsOf returns the variables of a body, those inside closures left out, and outer ones.
+func varsOf(body ast.Body, outer map[ast.Var]bool) map[ast.Var]bool {
+	all := map[ast.Var]bool{}
+	for v := range outer {
+		all[v] = true
+	}
+	vis := ast.NewVarVisitor().WithParams(ast.VarVisitorParams{SkipClosures: true})
+	vis.Walk(body)
+	for v := range vis.Vars() {
+		all[v] = true
+	}
+	return all
+}
+
+// scopeBody notes what a body defines. Variables of the bodies around it are
+// compared there, not defined.
+func (a *analysis) scopeBody(s *scope, body ast.Body, outer map[ast.Var]bool) {
+	inner := varsOf(body, outer)
+	defs := map[ast.Var][]definition{}
+	for _, e := range body {
+		if !e.Negated && len(e.With) == 0 {
+			a.scopeExpr(defs, e)
+		}
+		switch terms := e.Terms.(type) {
+		case *ast.Every:
+			a.scopeEvery(s, terms, inner)
+		case *ast.Term:
+			a.scopeClosures(s, terms, inner)
+		case []*ast.Term:
+			for _, t := range terms[1:] {
+				a.scopeClosures(s, t, inner)
+			}
+		}
+	}
+	for v, list := range defs {
+		if !outer[v] {
+			s.locals[v] = append(s.locals[v], list...)
+		}
+	}
+}
+
+// scopeEvery notes what an every defines, and its body.
+func (a *analysis) scopeEvery(s *scope, every *ast.Every, outer map[ast.Var]bool) {
+	inner := map[ast.Var]bool{}
+	for v := range outer {
+		inner[v] = true
+	}
+	domain := func(f *frame) valueSet { return a.values(every.Domain, f) }
+	for _, t := range []*ast.Term{every.Key, every.Value} {
+		if t == nil {
+			continue
+		}
+		v, ok := t.Value.(ast.Var)
+		if !ok {
+			continue
+		}
+		inner[v] = true
+		s.locals[v] = append(s.locals[v], definition{index: t == every.Key, value: func(f *frame) valueSet {
+			return domain(f).each(func(c candidate) valueSet {
+				if t == every.Key {
+					return c.keys(a)
+				}
+				return c.elements(a)
+			})
+		}})
+	}
+	a.scopeClosures(s, every.Domain, outer)
+	a.scopeBody(s, every.Body, inner)
+}
+
+// scopeClosures notes what the comprehensions inside of a term define.
+func (a *analysis) scopeClosures(s *scope, t *ast.Term, outer map[ast.Var]bool) {
+	ast.WalkClosures(t, func(closure any) bool {
+		switch c := closure.(type) {
+		case *ast.ArrayComprehension:
+			a.scopeBody(s, c.Body, outer)
+		case *ast.SetComprehension:
+			a.scopeBody(s, c.Body, outer)
+		case *ast.ObjectComprehension:
+			a.scopeBody(s, c.Body, outer)
+		}
+		return true
+	})
+}
+
+// scopeExpr notes what an expression defines.
+func (a *analysis) scopeExpr(defs map[ast.Var][]definition, e *ast.Expr) {
+	terms, isCall := e.Terms.([]*ast.Term)
+	if t, isTerm := e.Terms.(*ast.Term); isTerm {
+		a.scopeIndexes(defs, t, e)
+		return
+	}
+	if !isCall {
+		return
+	}
+	for _, t := range terms[1:] {
+		a.scopeIndexes(defs, t, e)
+	}
+	if terms[0].String() == "eq" && len(terms) == 3 {
+		for i, t := range terms[1:] {
+			other := terms[2-i]
+			a.bind(defs, t, definition{by: e, value: func(f *frame) valueSet { return a.values(other, f) }})
+		}
+		return
+	}
+	if n := a.arity(terms[0]); n >= 0 && len(terms) == n+2 {
+		a.bind(defs, terms[n+1], definition{by: e, value: func(f *frame) valueSet { return a.result(terms[:n+1], f) }})
+	}
+}
+
+// arity returns how many arguments a function takes, -1 when it is not known.
+func (a *analysis) arity(function *ast.Term) int {
+	if b := functions.Builtin(function.String()); b != nil {
+		return b.Decl.Arity()
+	}
+	ref, ok := function.Value.(ast.Ref)
+	if !ok {
+		return -1
+	}
+	for _, r := range a.Compiler.GetRulesExact(ref) {
+		return len(r.Head.Args)
+	}
+	return -1
+}
+
+// bind notes that the variables of a pattern are parts of a value.
+func (a *analysis) bind(defs map[ast.Var][]definition, pattern *ast.Term, d definition) {
+	part := func(index *ast.Term) definition {
+		return definition{d.by, d.index, func(f *frame) valueSet {
+			return d.value(f).each(func(c candidate) valueSet { return c.member(a, index) })
+		}}
+	}
+	switch v := pattern.Value.(type) {
+	case ast.Var:
+		defs[v] = append(defs[v], d)
+	case *ast.Array:
+		for i := range v.Len() {
+			a.bind(defs, v.Elem(i), part(ast.InternedTerm(i)))
+		}
+	case ast.Object:
+		v.Foreach(func(key, value *ast.Term) {
+			if ast.IsScalar(key.Value) {
+				a.bind(defs, value, part(key))
+			}
+		})
+	}
+}
+
+// scopeIndexes notes the variables that are indexes inside of a term.
+func (a *analysis) scopeIndexes(defs map[ast.Var][]definition, t *ast.Term, e *ast.Expr) {
+	ast.WalkTerms(t, func(t *ast.Term) bool {
+		if ast.IsComprehension(t.Value) {
+			return true
+		}
+		ref, ok := t.Value.(ast.Ref)
+		if !ok {
+			return false
+		}
+		for i := 1; i < len(ref); i++ {
+			if v, isVar := ref[i].Value.(ast.Var); isVar {
+				defs[v] = append(defs[v], definition{e, true, func(f *frame) valueSet {
+					return a.refValues(ref[:i], f).each(func(c candidate) valueSet { return c.keys(a) })
+				}})
+			}
+		}
+		return false
+	})
+}

@@ -1,0 +1,142 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/internal/rego/functions"
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies"
+)
+
+// A Report is what Check found in a policy directory.
+type Report struct {
+	Errors   policies.Diagnostics // what a load refuses; sorted by place
+	Warnings policies.Diagnostics // what may not be intended; only of policies without errors; each has a Code
+	Closed   []string             // tools that no rule can allow and no rule asks about, sorted: every call is denied
+}
+
+// Err returns the errors of the report as one, nil when there are none.
+func (r *Report) Err() error {
+	if len(r.Errors) == 0 {
+		return nil
+	}
+	return r.Errors
+}
+
+// Check checks a policy directory, ambit_gen included, and the tests in it, without the
+// program that will use it. It runs no test. The error says why the directory
+// cannot be read.
+func Check(fsys fs.FS) (*Report, error) {
+	c, err := read(fsys)
+	if err == nil {
+		err = c.CheckTests()
+	}
+	if found, ok := errors.AsType[policies.Diagnostics](err); ok {
+		return &Report{Errors: found}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Report{Warnings: c.Warnings(), Closed: c.Closed()}, nil
+}
+
+// read reads and checks a directory, without its tests.
+func read(fsys fs.FS) (*Checked, error) {
+	src, err := policydir.ReadSource(fsys)
+	if err != nil {
+		return nil, err
+	}
+	return Source(src)
+}
+
+// A Checked is a policy directory that passed the checks, compiled.
+type Checked struct {
+	*policydir.Bundle
+	stray    map[string]bool  // files whose package lintPackage refused
+	warnings policydir.Errors // of the analysis
+}
+
+// Source compiles and checks what package runtime/opa has read; a program outside of this
+// module calls Check. It reports all mistakes at once, except for checks that an
+// earlier mistake would make fail wrongly. A panic is a fault of the checks: it
+// refuses the source, and does not end a program that reloads its policies.
+func Source(src *policydir.Source) (_ *Checked, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("checking the policies failed, which is a bug in ambit: panic: %v", v)
+		}
+	}()
+	var errs policydir.Errors
+	b, whole := policydir.ReadBundle(src, &errs)
+	c := &Checked{Bundle: b, stray: map[string]bool{}}
+	parsed := len(errs) == 0
+	if whole {
+		whole = c.lintParsed(&errs)
+	}
+	if whole && parsed {
+		c.compile(&errs)
+	}
+	if len(errs) > 0 || !whole || !parsed {
+		return nil, src.Show(errs.Err())
+	}
+	return c, nil
+}
+
+// compile compiles what was parsed and lints the result. When the code has
+// errors, what needs no types is linted all the same.
+func (b *Checked) compile(errs *policydir.Errors) {
+	b.Compiler = b.NewCompiler()
+	b.Compiler.Compile(b.Stamped())
+	if !b.Compiler.Failed() {
+		b.lintCompiled(errs)
+		b.lintTypes(errs)
+		return
+	}
+	var found policydir.Errors
+	b.AddOPA(&found, "", b.Compiler.Errors)
+	alone := len(*errs) == 0
+	for _, e := range found {
+		// An error in the library follows from a mistake in what the library reads.
+		if alone || !errs.Holds(e.File, e.Line) && !strings.HasPrefix(e.File, policydir.LibraryName) {
+			*errs = append(*errs, e)
+		}
+	}
+	b.Compiler = ast.NewCompiler().WithCapabilities(functions.Capabilities()).SetErrorLimit(0)
+	if b.Compiler.Compile(b.Stamped()); !b.Compiler.Failed() {
+		b.lintCompiled(errs)
+	}
+}
+
+// Warnings returns what may not be intended, sorted by place.
+func (b *Checked) Warnings() policies.Diagnostics {
+	warnings := append(b.askWarnings(), b.warnings...)
+	found, _ := b.Src.Show(warnings.Err()).(policies.Diagnostics)
+	return found
+}
+
+// Closed returns the tools that no rule can allow or ask about.
+func (b *Checked) Closed() []string {
+	opened := map[policydir.Asker]bool{}
+	for _, m := range b.HandWritten(b.Parsed) {
+		if !policydir.Contributes(m.Package.Path) {
+			continue
+		}
+		kind, name := policydir.ContractPackage(m.Package.Path)
+		if slices.ContainsFunc(m.Rules, func(r *ast.Rule) bool { return policydir.RuleName(r) == "allow" || policydir.RuleName(r) == "ask" }) {
+			if kind == policydir.OrgPackage {
+				return nil // it may be about any tool
+			}
+			opened[policydir.Asker{Kind: kind, Name: name}] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(b.Tools), func(name string) bool {
+		t := b.Declared.Tools[name]
+		return t.Effect == "read" || t.Consent != nil && t.Consent.Ask == "always" || opened[policydir.Asker{Kind: policydir.ToolPackage, Name: name}]
+	})
+}

@@ -1,0 +1,201 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/runtime/consent"
+)
+
+// lintParsed checks the modules as they are written. It says whether what is
+// generated is complete, without which they do not compile.
+func (b *Checked) lintParsed(errs *policydir.Errors) bool {
+	complete := b.lintGenerated(errs)
+	b.ReadReasons(errs)
+	b.lintData(errs)
+	for _, m := range b.HandWritten(b.Parsed) {
+		b.lintPackage(m, errs)
+		for _, a := range m.Annotations {
+			if len(a.Schemas) > 0 {
+				errs.Add(a.Location, "a schemas annotation in a hand-written file", "delete it: the generated schema of the tool applies already")
+			}
+		}
+		for _, r := range m.Rules {
+			b.lintRule(m, r, errs)
+		}
+		b.lintInput(m, errs)
+	}
+	b.lintTestRules(errs)
+	b.lintAsks(errs)
+	return complete
+}
+
+// lintGenerated checks that every tool has its schema, without which a typo
+// would pass, and that nothing else is among the generated files. It says
+// whether none is missing.
+func (b *Checked) lintGenerated(errs *policydir.Errors) bool {
+	expected := map[string]bool{policydir.DeclaredFile: true, policydir.SchemasFile: true}
+	expect := func(schema, header string) {
+		expected[policydir.GeneratedDir+"/"+schema+policydir.SchemaSuffix] = true
+		expected[policydir.GeneratedDir+"/"+header+".rego"] = true
+	}
+	expect("ambit", "policies")
+	for _, name := range b.Tools {
+		expect(name, name)
+	}
+	for _, f := range b.Src.Files {
+		m := b.Parsed[f.Name]
+		switch {
+		case !f.Generated():
+		case !expected[f.Path]:
+			errs.AddFile(f.Name, "not a generated file of a declared tool", "delete it, or move it out of "+policydir.GeneratedDir)
+		case m != nil && len(m.Rules) > 0:
+			errs.Add(m.Rules[0].Location, "a rule in a generated file", "write it into a file of your own beside "+policydir.GeneratedDir)
+		}
+		delete(expected, f.Path)
+	}
+	for name := range expected {
+		errs.AddFile(b.Src.Home.FileName(name), "the file is missing", "run go generate")
+	}
+	return len(expected) == 0
+}
+
+// lintPackage checks that the package is not one of the library, and not one of a
+// tool that is not declared.
+func (b *Checked) lintPackage(m *ast.Module, errs *policydir.Errors) {
+	kind, name := policydir.ContractPackage(m.Package.Path)
+	before := len(*errs)
+	switch {
+	case kind == policydir.ForeignPackage:
+		errs.Add(m.Package.Location, fmt.Sprintf("package %s belongs to the library", policydir.PackageName(m)),
+			"write package ambit.tools.<tool> or ambit.policies.<name>")
+	case kind == policydir.ToolPackage && !b.IsTool(name):
+		hint := toolHint(name, b.Tools)
+		if tested, isTest := strings.CutSuffix(name, "_test"); isTest && b.IsTool(tested) {
+			hint = testFileHint(m.Package.Location.File)
+		}
+		errs.Add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), hint)
+	}
+	b.stray[m.Package.Location.File] = len(*errs) > before
+}
+
+// lintRule checks a rule of the contract: its package and its members.
+func (b *Checked) lintRule(m *ast.Module, r *ast.Rule, errs *policydir.Errors) {
+	name := policydir.RuleName(r)
+	fields := policydir.Contract(name)
+	if fields == nil {
+		return
+	}
+	if !policydir.Contributes(m.Package.Path) {
+		if kind, _ := policydir.ContractPackage(m.Package.Path); kind != policydir.ForeignPackage {
+			errs.Add(r.Location, fmt.Sprintf("nothing reads %s in package %s", name, policydir.PackageName(m)),
+				"only packages ambit.tools.<tool> and ambit.policies.<name> are part of the decision; rename it or move it")
+		}
+		return
+	}
+	if r.Default || len(r.Head.Args) > 0 || len(r.Head.Ref()) != 1 || r.Head.RuleKind() != ast.MultiValue {
+		errs.Add(r.Location, fmt.Sprintf("%s is not a set", name), fmt.Sprintf("write %s contains %s if ...", name, example(fields)))
+		return
+	}
+	entry, ok := r.Head.Key.Value.(ast.Object)
+	if !ok {
+		errs.Add(r.Head.Key.Location, fmt.Sprintf("the entry of %s must be written as an object", name), fmt.Sprintf("write %s contains %s if ...", name, example(fields)))
+		return
+	}
+	b.lintEntry(name, fields, entry, r, errs)
+	b.lintTotal(m, r, errs)
+	switch name {
+	case "modify":
+		b.lintModify(m, r, entry, errs)
+	case "obligations":
+		lintObligation(entry, errs)
+	}
+}
+
+// lintEntry checks the members of one entry.
+func (b *Checked) lintEntry(rule string, fields []policydir.Field, entry ast.Object, r *ast.Rule, errs *policydir.Errors) {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+		value := entry.Get(ast.StringTerm(f.Name))
+		switch {
+		case value == nil && !f.Optional:
+			errs.Add(r.Head.Key.Location, fmt.Sprintf("the entry of %s has no %q", rule, f.Name), "its form is "+example(fields))
+		case value == nil:
+		case f.Constant && !policydir.IsConstant(value):
+			errs.Add(value.Location, fmt.Sprintf("%q of %s must be a constant string", f.Name, rule), "one rule, one code: put what varies into the message")
+		default:
+			if problem, hint := b.lintValue(rule, f, value); problem != "" {
+				errs.Add(value.Location, problem, hint)
+			}
+		}
+	}
+	entry.Foreach(func(k, _ *ast.Term) {
+		s, ok := k.Value.(ast.String)
+		if !ok || !slices.Contains(names, string(s)) {
+			hint := policydir.DidYouMean(string(s), names)
+			if hint == "" {
+				hint = "its form is " + example(fields)
+			}
+			errs.Add(k.Location, fmt.Sprintf("the entry of %s has no member %v", rule, k), hint)
+		}
+	})
+}
+
+// lintValue checks one member as far as it is written as a constant, and
+// returns what is wrong with it and what to do.
+func (b *Checked) lintValue(rule string, f policydir.Field, value *ast.Term) (problem, hint string) {
+	if _, isRef := value.Value.(ast.Ref); isRef || !value.IsGround() {
+		return "", ""
+	}
+	if _, isCall := value.Value.(ast.Call); isCall || ast.IsComprehension(value.Value) {
+		return "", ""
+	}
+	if !f.Kind.Holds(value.Value) {
+		return fmt.Sprintf("%q of %s must be %s", f.Name, rule, f.Kind), f.Kind.Remedy()
+	}
+	s, _ := value.Value.(ast.String)
+	switch rule + "." + f.Name {
+	case "deny.code":
+		return b.lintCode(string(s))
+	case "obligations.code":
+		if !slices.Contains(policydir.ObligationCodes(), string(s)) {
+			return fmt.Sprintf("unknown obligation %q", string(s)), "there are " + strings.Join(policydir.ObligationCodes(), " and ")
+		}
+	case "ask.timeout":
+		if d, err := time.ParseDuration(string(s)); err != nil || d <= 0 {
+			return fmt.Sprintf("timeout %q is not a positive duration", string(s)), "write such as \"10m\" or \"36h\""
+		}
+	case "ask.max_cover":
+		var c consent.GrantCover
+		if err := c.UnmarshalText([]byte(s)); err != nil {
+			return fmt.Sprintf("unknown cover %q", string(s)), "write \"exact\", \"args\" or \"tool\""
+		}
+	case "ask.quorum":
+		if n, ok := value.Value.(ast.Number).Int(); !ok || n < 1 {
+			return "quorum must be at least 1", "leave it out for 1"
+		}
+	case "ask.approvers":
+		if l, ok := value.Value.(policydir.Collection); ok && l.Len() == 0 {
+			return "approvers name nobody, so that nobody could agree", "leave them out for anybody but the principal"
+		}
+	}
+	return "", ""
+}
+
+// example shows the form of an entry: {"code": ..., "message": ...}.
+func example(fields []policydir.Field) string {
+	var parts []string
+	for _, f := range fields {
+		if !f.Optional {
+			parts = append(parts, strconv.Quote(f.Name)+": ...")
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
