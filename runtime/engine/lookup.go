@@ -9,7 +9,7 @@ import (
 // announce begins the life cycle of the call. No other goroutine has the call yet: the transition
 // needs no lock.
 func (c *call) announce() {
-	c.unrecorded = c.exec.log.on() && c.exec.log.stalled()
+	c.unrecorded = c.exec.log.On() && c.exec.log.Stalled()
 	c.transition(runtime.EventInvoked, runtime.StateDeclared, &note{at: c.now})
 }
 
