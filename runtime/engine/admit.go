@@ -3,20 +3,10 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/rules"
-)
-
-// A reservation says what a call holds in the rule state of its session.
-type reservation uint8
-
-const (
-	reservedNothing reservation = iota
-	reserved
-	reservedAndInvoked // its handler was started
 )
 
 // An admission is what admit decided. The zero value admits the call.
@@ -153,81 +143,4 @@ func (c *call) describe() bool {
 		c.policyFault("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
 	}
 	return true
-}
-
-// endExclusion lets other calls of the session be admitted again, if c is the call that
-// excluded them. s.mu is held.
-func (s *Session) endExclusion(c *call) {
-	if s.holder == c && c != nil {
-		s.exec.sched.Fire(s.held)
-		s.holder, s.held = nil, nil
-	}
-}
-
-// settle releases or finishes the reservation of a call that has ended, and sets the
-// run status in its outcome. s.mu is held.
-func (c *call) settle(out *runtime.Outcome, now time.Time) {
-	s := c.run.session
-	s.endExclusion(c)
-	at := c.exec.instant(now)
-	var ev rules.Event
-	var err error
-	switch c.reservation {
-	case reserved:
-		ev, err = s.state.Release(at, c.id)
-	case reservedAndInvoked:
-		if out.Kind == runtime.Denied { // its handler did not start after all
-			ev, err = s.state.Release(at, c.id)
-		} else {
-			ev, err = s.state.Finish(at, c.id, statusOf(out))
-		}
-	}
-	if c.reservation != reservedNothing && err == nil {
-		s.note(&ev)
-	}
-	c.reservation = reservedNothing
-	if !c.dry {
-		c.fillRunStatus(out)
-	}
-	if c.position > 0 {
-		p := c.run.part
-		last := p.active[len(p.active)-1]
-		p.active[c.position-1] = last
-		last.position = c.position
-		p.active[len(p.active)-1] = nil
-		p.active = p.active[:len(p.active)-1]
-		c.position = 0
-	}
-}
-
-// statusOf returns the status of an invocation for the rules.
-func statusOf(out *runtime.Outcome) rules.Status {
-	switch {
-	case out.Kind == runtime.Completed:
-		return rules.StatusOK
-	case out.Kind == runtime.Unknown:
-		return rules.StatusUnknown
-	case out.RolledBack, out.Kind == runtime.Failed:
-		return rules.StatusError
-	}
-	return rules.StatusTimeout
-}
-
-// fillRunStatus sets the status of the run after an outcome. s.mu is held.
-func (c *call) fillRunStatus(out *runtime.Outcome) {
-	state := c.run.session.state
-	result := rules.ResultRefused
-	switch {
-	case out.Kind == runtime.Pending:
-		result = rules.ResultPending
-	case out.Kind == runtime.Completed:
-		result = rules.ResultSucceeded
-	case c.life.Attempt() > 0:
-		result = rules.ResultFailed
-	}
-	out.Loop = runtime.Loop(state.Hint(c.run.id, c.record.tool, result, c.heartbeat))
-	out.Run = runState(state.RunState(c.run.id))
-	if c.exec.requires {
-		out.PendingExit = state.Status(c.run.id).PendingExit
-	}
 }

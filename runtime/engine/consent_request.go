@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -21,20 +20,6 @@ const (
 	ruleDeclaration = "declaration"
 	rulePolicy      = "policy"
 )
-
-// asked holds what a call knows of the consent that it needs.
-type asked struct {
-	question consent.Question
-	preview  *consent.Preview
-	plain    bool   // the preview was made with the arguments as decoded
-	grant    string // the grant that answers the question
-	id       string // of the request, once there is one
-	unasked  bool   // the call was approved, and neither policy nor declaration asks any more
-	since    time.Time
-	tell     context.CancelFunc
-	showing  *callContext // of the preview; guarded by the call
-	late     *sched.Event // happens when ConsentWait is over; guarded by the call
-}
 
 // show prepares the question for the approvers, if one is asked, and the preview of the
 // call. It reports false when the call has ended.

@@ -99,9 +99,6 @@ func (c *call) snapshot() bool {
 	return true
 }
 
-// resumed reports whether the call has been approved.
-func (c *call) resumed() bool { return c.asked != nil && c.asked.id != "" }
-
 // ask evaluates the policy. It reports false when the call has ended, and when the
 // policy could not be asked; the evaluation then holds the reason.
 func (c *call) ask() (runtime.Decision, bool) {

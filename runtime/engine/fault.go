@@ -1,16 +1,12 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
 )
-
-// errExited is the error of a fault whose code ended its goroutine.
-var errExited = errors.New("the goroutine was left by runtime.Goexit")
 
 // A CallError is a fault that is meant for operators, and never for a model.
 type CallError struct {

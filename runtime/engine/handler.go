@@ -99,29 +99,3 @@ func (c *call) invoke() *result {
 	c.outputs, c.worker.err = c.tool.hooks.Run(c.running, c.final)
 	return nil
 }
-
-// deadline returns how long one attempt of c may take, without the budget of its turn: what its
-// tool declares, or less if the turn caps it.
-func (c *call) deadline() time.Duration {
-	d := deadlineOf(c.tool.spec)
-	if most := c.turn.limit; most > 0 && most < d {
-		return most
-	}
-	return d
-}
-
-// deadlineOf returns how long one attempt may take.
-func deadlineOf(s *runtime.Spec) time.Duration {
-	if s.Deadline > 0 {
-		return s.Deadline
-	}
-	return runtime.DefaultDeadline
-}
-
-// outputLimit returns how many bytes an output may have.
-func outputLimit(s *runtime.Spec) int64 {
-	if s.Limits.Output > 0 {
-		return s.Limits.Output
-	}
-	return runtime.DefaultOutputLimit
-}

@@ -55,3 +55,11 @@ func (c *call) unjudged(rule, message string) *result {
 	j.refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, message)
 	return &result{event: runtime.EventDenied, to: runtime.StateDenied, evaluated: j, outcome: runtime.Outcome{Kind: runtime.Denied}}
 }
+
+// A Verdict is the result of WhatIf.
+type Verdict struct {
+	Runs     bool             // the handler would be started
+	Outcome  runtime.Outcome  // the refusal, when the handler would not be started
+	Decision runtime.Decision // of the policy; zero when it was not evaluated
+	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
+}
