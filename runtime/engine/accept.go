@@ -99,13 +99,6 @@ func unvalued(violations []wire.Violation) []wire.Violation {
 	return violations
 }
 
-// failed sets e to the result of a call whose handler failed.
-func (c *call) failed(e *result, message string, fault *CallError) {
-	e.event, e.to, e.fault = runtime.EventFailed, runtime.StateFailed, fault
-	e.outcome.Kind, e.outcome.Reason, e.outcome.Message = runtime.Failed, fault.Reason, message
-	e.outcome.Obligations = c.obligations
-}
-
 // late records what a handler returned after its call had ended.
 func (c *call) late(fault *CallError, output int) {
 	text := c.tells(&runtime.Outcome{}, fault)

@@ -14,12 +14,6 @@ const (
 	Sequential                  // each ends before the next is admitted
 )
 
-// A batch is the state of one call in a batch.
-type batch struct {
-	admitted sched.Event  // happens when the call is admitted
-	open     *sched.Event // happens when all calls of the batch are: they may start
-}
-
 // wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
 func (b *batch) wait(c *call) bool {
 	c.exec.sched.Fire(&b.admitted)

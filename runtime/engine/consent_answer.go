@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -238,15 +239,15 @@ func (c *call) consultOnce(ctx context.Context, in runtime.PolicyInput) (runtime
 	go func() {
 		defer e.sched.Busy(-1)
 		defer e.sched.Fire(done)
-		result <- guard(func() error {
+		result <- usercode.Call(func() error {
 			d, err := e.policy.Decide(watch, &in)
 			answer <- d
 			return err
 		})
 	}()
-	if v.outlasts(e, done) {
+	if v.outlasts(&e.sched, done) {
 		watch.cancel(whyDeadline)
-		v.abandon(c.index, e)
+		v.abandon(c.index, &e.sched)
 		go func() { <-done.Done(); v.returned(c.index) }()
 		return runtime.Decision{}, errAbandoned
 	}
@@ -259,7 +260,7 @@ func (c *call) consultOnce(ctx context.Context, in runtime.PolicyInput) (runtime
 		}
 		return <-answer, nil
 	default:
-		return runtime.Decision{}, errExited
+		return runtime.Decision{}, usercode.ErrExited
 	}
 }
 

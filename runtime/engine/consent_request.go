@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -92,8 +93,8 @@ func (c *call) makePreview() bool {
 // texts of the tool's errors here, within the time of the preview.
 func (c *call) previewFailed(err error) (j evaluation) {
 	whole := "" // the model reads nothing of a panic
-	if _, returned := errors.AsType[*foreign](err); returned {
-		whole = errorText(err)
+	if _, returned := errors.AsType[*usercode.Error](err); returned {
+		whole = usercode.ErrorText(err)
 	}
 	message, code := c.toolMessage(err, whole, fmt.Sprintf("%q could not show what the call would do", c.record.tool))
 	j.refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
@@ -117,7 +118,7 @@ func (c *call) previewOf(ctx context.Context, args wire.Value) (p *consent.Previ
 	if c.tool.hooks.Preview == nil || declared == nil || !declared.Preview {
 		return nil, nil
 	}
-	err = guard(func() error {
+	err = usercode.Call(func() error {
 		mediaType, text, err := c.tool.hooks.Preview(ctx, args)
 		p = &consent.Preview{MediaType: mediaType, Text: text}
 		return err
@@ -173,13 +174,6 @@ func requirementOf(s *runtime.Spec) *consent.Requirement {
 		Approvers: d.Approvers, Quorum: d.Quorum, Timeout: d.Timeout, MaxCover: d.MaxCover, MaxFor: d.MaxFor,
 		AllowEdit: d.AllowEdit, AllowSelf: d.AllowSelf,
 	}
-}
-
-// consentCall describes the call as it is about to run.
-func (c *call) consentCall() consent.Call {
-	out := c.consentCallWith(c.final, c.revision)
-	out.Preview = c.asked.preview
-	return out
 }
 
 func (c *call) consentCallWith(args wire.Value, revision string) consent.Call {

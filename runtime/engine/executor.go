@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
@@ -32,7 +33,7 @@ type Executor struct {
 	sinks        []*sinkQueue
 	observers    []func(runtime.CallInfo, runtime.Outcome)
 	onError      func(*CallError) // nil: there is none
-	faults       outbox[*CallError]
+	faults       outbox.Outbox[*CallError]
 	observing    sched.Count // counts the observers that are being called
 	sched        sched.Scheduler
 	approvers    []runtime.Approver
@@ -78,4 +79,28 @@ func (e *Executor) Registry() *runtime.Registry {
 		return nil
 	}
 	return e.reg
+}
+
+// lookup returns the tool with that name and its position in the registry, nil when there is none.
+func (e *Executor) lookup(name string) (t *tool, i int) {
+	_, i, ok := e.reg.Lookup(name)
+	if !ok {
+		return nil, 0
+	}
+	return &e.tools[i], i
+}
+
+// instant returns a time as the rules count it. A change of the system's clock while the program
+// runs makes no period longer or shorter.
+func (e *Executor) instant(t time.Time) rules.Instant {
+	return rules.Instant(t.Sub(e.zero))
+}
+
+// report passes a fault to the error handler, once. It does not wait for the error handler.
+func (e *Executor) report(f *CallError) {
+	if e.onError == nil || f.told {
+		return
+	}
+	f.told = true
+	e.faults.Add(&f)
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"strings"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
@@ -138,27 +137,10 @@ func (c *call) cancelContexts(kind runtime.OutcomeKind, started bool) {
 	}
 }
 
-// complete sets the members that every outcome has. c.mu is held.
-func (c *call) complete(out *runtime.Outcome, now time.Time, started bool) {
-	out.CallID, out.Tool, out.Revision = c.id, c.record.tool, c.revision
-	out.Duration = now.Sub(c.began)
-	if c.asked != nil {
-		out.RequestID = c.asked.id
-	}
-	if out.Reason != runtime.ReasonNone && out.AllReasons == nil {
-		out.AllReasons = []runtime.Reason{out.Reason}
-	}
-	out.Message = limited(out.Message)
-	if !started || out.Kind != runtime.TimedOut && out.Kind != runtime.Cancelled {
-		return
-	}
-	switch {
-	case out.Detail.Writing:
-		out.Message += "; a write that it had begun has not ended"
-	case c.tool.spec.Effect != runtime.SideEffectRead:
-		out.Message += "; it may still have taken effect"
-	}
-	if out.Kind == runtime.TimedOut && !out.Retryable && !c.dry {
-		c.turn.block(c.index)
-	}
+// notRunAgain replaces the result of a call that is evaluated again by its interruption, and says
+// why the call was not run again.
+func (e *result) notRunAgain(c *call) {
+	why := e.outcome.Message
+	*e = *c.interruption
+	e.outcome.Message += "; it was not run again: " + why
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -34,7 +35,7 @@ func (e *Executor) openLog() {
 
 // append appends entries to the journal, whose code may panic.
 func (e *Executor) append(entries []journal.Entry) error {
-	return guard(func() error { return e.journal.Append(context.Background(), entries) })
+	return usercode.Call(func() error { return e.journal.Append(context.Background(), entries) })
 }
 
 // recordOwner records which process writes the journal from now on, and with what settings.

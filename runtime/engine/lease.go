@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -70,7 +71,7 @@ func (l *lease) renew() {
 	if over {
 		return
 	}
-	err := guard(func() error { return l.owner.Renew(ctx) })
+	err := usercode.Call(func() error { return l.owner.Renew(ctx) })
 	if errors.Is(err, journal.ErrLost) {
 		l.lose(err)
 		return

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
 // leave ends the work of the worker on a call. If the work did not return, a codec, the policy, the
@@ -18,7 +19,7 @@ func (c *call) leave() {
 	if c.returned {
 		return
 	}
-	fault := c.faulty(runtime.ReasonPanic, errExited)
+	fault := c.faulty(runtime.ReasonPanic, usercode.ErrExited)
 	defer func() { c.crashed(fault) }()
 	if v := recover(); v != nil {
 		fault = c.panicked(v)
@@ -51,7 +52,7 @@ func (c *call) crashed(fault *CallError) {
 		return
 	}
 	fault.Reason = runtime.ReasonPolicyError
-	e := c.unjudged("panic", "the policy could not judge the call, which is denied therefore")
+	e := unjudged("panic", "the policy could not judge the call, which is denied therefore")
 	e.fault = fault
 	if !c.finish(e) {
 		c.exec.report(fault)

@@ -35,7 +35,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 		if q.sink == nil {
 			return nil, errors.New("a sink is nil: leave WithSink out")
 		}
-		q.open(e, q.sink)
+		e.openSink(q, q.sink)
 	}
 	e.openFaults()
 	if err := e.storable(); err != nil {
@@ -88,3 +88,41 @@ func WithPolicyTimeout(d time.Duration) Option {
 func WithClock(c runtime.Clock) Option {
 	return func(e *Executor) { e.sched.Use(c) }
 }
+
+// WithParticipant adds a participant under a name. The journal identifies the participant by the
+// name, which must therefore never change.
+func WithParticipant(name string, p runtime.Participant) Option {
+	return func(e *Executor) { e.participants = append(e.participants, participant{name, p}) }
+}
+
+// WithMaxInFlight sets how many calls the executor works on at once, 1,024 by default. The executor
+// denies one more at_capacity at once, with Detail.RetryAfter, before the policy and the journal
+// (SEMANTICS section 6.3). Calls that wait for consent do not count; handlers that have outlived
+// their call do. The default is wrong when the calls in flight do not fit into memory, or when more
+// callers than that share the executor and should wait instead of retrying.
+func WithMaxInFlight(n int) Option {
+	return func(e *Executor) { e.capacity.most = int64(n) }
+}
+
+// WithApprover adds an approver that is notified of every request for consent.
+func WithApprover(a runtime.Approver) Option {
+	return func(e *Executor) { e.approvers = append(e.approvers, a) }
+}
+
+// WithPendingRequests says that the application polls Requests and answers through
+// Decide. Calls that need consent then wait even when no approver was notified.
+func WithPendingRequests() Option {
+	return func(e *Executor) { e.polled = true }
+}
+
+// WithMaxOpenRequests sets how many requests of a session may wait for answers at once,
+// 100 by default. A call that needs one more is denied too_many_pending. The default is
+// wrong when sessions rightly ask for more than their approvers can read at a time,
+// such as in a batch that a program approves.
+func WithMaxOpenRequests(n int) Option {
+	return func(e *Executor) { e.approvals.most = n }
+}
+
+// DefaultMaxOpenRequests is how many requests of a session wait for answers at
+// once when WithMaxOpenRequests does not say otherwise (SEMANTICS section 8).
+const DefaultMaxOpenRequests = 100

@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -36,7 +37,7 @@ func (e *Executor) leftovers(ctx context.Context) (map[runtime.CallKey][]*partic
 func (e *Executor) settle(ctx context.Context, key runtime.CallKey, at []*participant, commit bool) bool {
 	ok := true
 	for _, p := range at {
-		err := guard(func() error { return p.Settle(ctx, key, commit) })
+		err := usercode.Call(func() error { return p.Settle(ctx, key, commit) })
 		if err != nil {
 			ok = false
 			e.report(&CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: fmt.Errorf(
@@ -185,14 +186,6 @@ func (c *call) evaluateAgain() *result {
 	}
 	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock()})
 	return nil
-}
-
-// notRunAgain replaces the result of a call that is evaluated again by its interruption, and says
-// why the call was not run again.
-func (e *result) notRunAgain(c *call) {
-	why := e.outcome.Message
-	*e = *c.interruption
-	e.outcome.Message += "; it was not run again: " + why
 }
 
 // evaluateAnew passes a call that was admitted, and whose handler was not started, to a worker. The

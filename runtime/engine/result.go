@@ -50,7 +50,7 @@ func cancellation(r runtime.Reason) *result {
 const outOfTime = "the turn's time was over before the call could start"
 
 // unjudged returns the result of a call that the policy could not evaluate.
-func (c *call) unjudged(rule, message string) *result {
+func unjudged(rule, message string) *result {
 	j := &evaluation{}
 	j.refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, message)
 	return &result{event: runtime.EventDenied, to: runtime.StateDenied, evaluated: j, outcome: runtime.Outcome{Kind: runtime.Denied}}

@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
 // The defaults of a Retry whose fields are zero (SEMANTICS section 8).
@@ -93,7 +94,7 @@ func (c *call) affords(wait time.Duration) bool {
 func (c *call) giveUpAttempt() bool {
 	var text string
 	if err := c.worker.err; err != nil && c.exec.told() {
-		text = c.redactText(errorText(err))
+		text = c.redactText(usercode.ErrorText(err))
 	}
 	c.mu.Lock()
 	if !c.life.EndAttempt() {

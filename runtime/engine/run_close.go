@@ -46,19 +46,6 @@ func (r *Run) status() RunStatus {
 	return st
 }
 
-// A RunStatus describes the state of a run.
-type RunStatus struct {
-	ID          string           `json:"run"`
-	State       runtime.RunState `json:"state"`
-	Invocations map[string]int   `json:"invocations"`            // by tool: slots in use, of this agent and principal; tools with none are omitted
-	Succeeded   []string         `json:"succeeded"`              // tools with a success that was not undone, in registration order
-	Active      int              `json:"active"`                 // calls without an outcome
-	Waiting     []string         `json:"waiting,omitempty"`      // calls that wait for consent
-	PendingExit []string         `json:"pending_exit,omitempty"` // required tools that are open, in registration order
-	Reminders   int              `json:"reminders,omitempty"`    // given to a model that stopped
-	Reminder    string           `json:"reminder,omitempty"`     // for the model, from ModelStopped
-}
-
 // ModelStopped records that the model answered without a call, and returns the status of the run.
 // While required tools are open, the status has a Reminder for the model, until the reminders are
 // used up and the run is incomplete. While a call waits for consent, ModelStopped changes nothing.

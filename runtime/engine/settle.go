@@ -91,3 +91,28 @@ func runState(s rules.RunState) runtime.RunState {
 	}
 	return runtime.RunState(s)
 }
+
+// complete sets the members that every outcome has. c.mu is held.
+func (c *call) complete(out *runtime.Outcome, now time.Time, started bool) {
+	out.CallID, out.Tool, out.Revision = c.id, c.record.tool, c.revision
+	out.Duration = now.Sub(c.began)
+	if c.asked != nil {
+		out.RequestID = c.asked.id
+	}
+	if out.Reason != runtime.ReasonNone && out.AllReasons == nil {
+		out.AllReasons = []runtime.Reason{out.Reason}
+	}
+	out.Message = limited(out.Message)
+	if !started || out.Kind != runtime.TimedOut && out.Kind != runtime.Cancelled {
+		return
+	}
+	switch {
+	case out.Detail.Writing:
+		out.Message += "; a write that it had begun has not ended"
+	case c.tool.spec.Effect != runtime.SideEffectRead:
+		out.Message += "; it may still have taken effect"
+	}
+	if out.Kind == runtime.TimedOut && !out.Retryable && !c.dry {
+		c.turn.block(c.index)
+	}
+}

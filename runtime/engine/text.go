@@ -89,16 +89,6 @@ func limit(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Milliseconds())/1000, 'f', -1, 64) + "s"
 }
 
-// errorText returns the text of err, whose Error method may panic.
-func errorText(err error) (text string) {
-	defer func() {
-		if v := recover(); v != nil {
-			text = fmt.Sprintf("%T, whose Error method panics", err)
-		}
-	}()
-	return err.Error()
-}
-
 // violationList joins violations to one text.
 func violationList(violations []wire.Violation) string {
 	texts := make([]string, len(violations))

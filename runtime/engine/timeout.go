@@ -16,7 +16,7 @@ func (c *call) expire() (again time.Time) {
 	now := c.clock()
 	x := c.life.Expire(now)
 	if x.Abandon {
-		c.exec.evaluations.abandon(c.index, c.exec)
+		c.exec.evaluations.abandon(c.index, &c.exec.sched)
 	}
 	if x.Lingers {
 		c.recordLingering(now)
@@ -43,7 +43,7 @@ func (c *call) overdue(at lifecycle.Moment) {
 	var e *result
 	switch at.Phase() {
 	case lifecycle.Deciding:
-		e = c.unjudged("timeout", "the policy could not judge the call in time, which is denied therefore")
+		e = unjudged("timeout", "the policy could not judge the call in time, which is denied therefore")
 		e.fault = c.faulty(runtime.ReasonPolicyError, errAbandoned)
 	case lifecycle.Admitting, lifecycle.Held:
 		e = refusal(runtime.ReasonDeadline, runtime.Detail{}, outOfTime)

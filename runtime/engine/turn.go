@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // A TurnConfig describes a Turn.
@@ -70,4 +72,10 @@ func (t *Turn) isBlocked(i int) bool {
 	defer t.mu.Unlock()
 	_, blocked := t.blocked[i]
 	return blocked
+}
+
+// A batch is the state of one call in a batch.
+type batch struct {
+	admitted sched.Event  // happens when the call is admitted
+	open     *sched.Event // happens when all calls of the batch are: they may start
 }

@@ -38,15 +38,6 @@ type UndoneCall struct {
 	Later        []LaterCall // of a dry run: in the order in which they were made
 }
 
-// An undoable is the state of a call with respect to undo.
-type undoable struct {
-	possible bool // its handler was started, and its tool declares undo
-	done     bool // it was undone
-	busy     bool // it is being undone
-	ended    time.Time
-	lost     error // why the journal no longer has what the undo needs
-}
-
 // Undo reverses the effects of a call, or of all calls of a run that succeeded, the last first. It
 // calls the tool's undo handler, if it has one, closes again what the call opened, and frees its
 // groups. The slot and the cooldown of the call stay. The policy decides about the undo first, with

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -93,7 +94,7 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 
 // runHandler calls the undo handler and commits.
 func (a *undoAttempt) runHandler(handler func(context.Context) error) *undoFault {
-	err := guard(func() error { return handler(a.call.running) })
+	err := usercode.Call(func() error { return handler(a.call.running) })
 	switch in := a.returned(); {
 	case !in:
 		return nil // finish returns the fault
@@ -274,7 +275,7 @@ func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
 	case fault := <-result:
 		return fault
 	default:
-		return &undoFault{why: CodeHandlerError, err: errExited}
+		return &undoFault{why: CodeHandlerError, err: usercode.ErrExited}
 	}
 }
 
