@@ -3,11 +3,9 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // accept makes what the handler returned the outcome of the call. Code that may hang, such as the text
@@ -87,16 +85,6 @@ func (c *call) result(e *result) {
 			e.fault = c.faulty(runtime.ReasonNone, err)
 		}
 	}
-}
-
-// unvalued returns violations of an output without their values. The model must not see what the
-// handler returned; operators may.
-func unvalued(violations []wire.Violation) []wire.Violation {
-	violations = slices.Clone(violations)
-	for i := range violations {
-		violations[i].Actual = "(hidden)"
-	}
-	return violations
 }
 
 // late records what a handler returned after its call had ended.

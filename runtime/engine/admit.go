@@ -5,19 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
-
-// An admission is what admit decided. The zero value admits the call.
-type admission struct {
-	again bool         // evaluate again: the facts have changed, or another call excludes all others
-	wait  *sched.Event // for which to wait before; nil: none
-	ends  *result      // of a call that is not admitted; stop: it waits for consent, or has ended
-}
-
-// ending returns the admission of a call that is not admitted.
-func ending(e *result) admission { return admission{ends: e} }
 
 // admit checks the call against the rules and reserves what it uses, if the facts that the policy
 // saw still hold. The check and the reservation are one step under the session's lock.
@@ -50,16 +38,6 @@ func (c *call) admit() admission {
 	return c.reserve()
 }
 
-// check returns the verdict of the rules about the call. The session's lock is held.
-func (c *call) check(rc *rules.Call) rules.Verdict {
-	s := c.run.session
-	at := c.exec.instant(c.clock())
-	if c.resumed() && c.reservation == reserved {
-		return s.state.Recheck(at, rc)
-	}
-	return s.state.Check(at, rc)
-}
-
 // giveBackReserved releases the reservation that a call made before a restart and is
 // evaluated again. In the same step the call reserves what it needs, or ends.
 func (c *call) giveBackReserved() {
@@ -71,38 +49,6 @@ func (c *call) giveBackReserved() {
 	if ev, err := s.state.Release(c.exec.instant(c.now), c.id); err == nil {
 		s.note(&ev)
 	}
-}
-
-// reserve admits the call and, when it need not wait for anything, starts it.
-func (c *call) reserve() admission {
-	s := c.run.session
-	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rule)
-	if !v.Admitted() {
-		return ending(c.refused(v, &c.worker.rule, &c.worker.evaluation))
-	}
-	c.authorized(&ev)
-	if c.atOnce() {
-		return ending(c.commit(c.deadline()))
-	}
-	return admission{}
-}
-
-// atOnce reports whether an admitted call need not wait for anything before it starts.
-// Admission and start are then one step.
-func (c *call) atOnce() bool {
-	return c.batch == nil && c.asked == nil && !c.exec.sched.Counts() && !c.exec.slots[c.index].Limited() &&
-		!c.turn.blocks(c.index) && c.exec.workers.stop.Load() == 0
-}
-
-// authorized records that the call is admitted, and queues it for a slot of its tool. Both
-// are one step: calls get slots in the order of their records, which a replay follows.
-func (c *call) authorized(ev *rules.Event) {
-	c.effect = c.worker.effect
-	c.reservation = reserved
-	c.run.session.note(ev)
-	c.requestSlot(func() {
-		c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{at: c.now, session: true})
-	})
 }
 
 // readmit admits a call that waited for consent, without counting its own reservation.

@@ -171,3 +171,20 @@ func (d *approvals) prune(now time.Time) {
 		delete(d.calls, id)
 	}
 }
+
+// request returns a request from the book.
+func (d *approvals) request(id string) (consent.Request, bool) {
+	if id == "" {
+		return consent.Request{}, false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.book.Request(id)
+}
+
+// call returns the call of a request, nil when there is none.
+func (d *approvals) call(request string) *call {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.calls[request]
+}

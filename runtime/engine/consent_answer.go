@@ -107,13 +107,6 @@ func deniedBy(message string) string {
 	return "a person denied the call: " + message
 }
 
-// call returns the call of a request, nil when there is none.
-func (d *approvals) call(request string) *call {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.calls[request]
-}
-
 // unknown records an answer to a request that does not exist, or no longer exists.
 func (d *approvals) unknown(request string, a *consent.Answer) Resolution {
 	a.Edit = nil

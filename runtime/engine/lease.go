@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
 const (
@@ -26,18 +25,4 @@ func (e *Executor) leaseLost(cause error) {
 	e.workers.halt(haltLost)
 	e.undos.halt()
 	e.all(e.workers.calls(), (*call).endLeaseLost)
-}
-
-// endLeaseLost ends a call whose executor no longer owns the journal. If its handler was not
-// released, the call is not carried out. A call that waits for consent is left to the next owner.
-func (c *call) endLeaseLost() {
-	e := c.unwritable(c.exec.log.Health())
-	e.fault, e.cause = nil, lifecycle.ByLeaseIdle
-	if c.finish(e) {
-		return
-	}
-	e = cancellation(runtime.ReasonLeaseLost)
-	e.cause = lifecycle.ByLease
-	e.outcome.Message = "the executor does not own the journal any more: what became of the call, the next owner will say"
-	c.finish(e)
 }

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A result is how a call ends.
@@ -62,4 +65,14 @@ type Verdict struct {
 	Outcome  runtime.Outcome  // the refusal, when the handler would not be started
 	Decision runtime.Decision // of the policy; zero when it was not evaluated
 	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
+}
+
+// unvalued returns violations of an output without their values. The model must not see what the
+// handler returned; operators may.
+func unvalued(violations []wire.Violation) []wire.Violation {
+	violations = slices.Clone(violations)
+	for i := range violations {
+		violations[i].Actual = "(hidden)"
+	}
+	return violations
 }

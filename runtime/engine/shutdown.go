@@ -9,12 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
-// The causes for which a workerPool stops.
-const (
-	haltShutdown = iota + 1
-	haltLost     // another process owns the journal
-)
-
 // Shutdown ends the work of e in order. From now on calls are denied shutting_down, and requests
 // for consent stay open: a caller that waits for one is told that its call is pending, and with a
 // journal the request can be answered after a restart. Handlers may go on until ctx ends; that is
@@ -59,80 +53,6 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		return fmt.Errorf("shutdown: %w", err)
 	}
 	return nil
-}
-
-// mayUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo that
-// is admitted must leave the gate. Without a journal there is nothing to record, and every undo is
-// admitted.
-func (e *Executor) mayUndo() bool {
-	if e.log.Health() != nil {
-		return false
-	}
-	if e.gate.Enter() {
-		return true
-	}
-	if e.log.On() {
-		return false
-	}
-	e.gate.Force()
-	return true
-}
-
-// halted ends a call that came to a worker after the pool had stopped.
-func (c *call) halted(why uint32) {
-	switch why {
-	case haltShutdown:
-		c.abort()
-	case haltLost:
-		c.endLeaseLost()
-	}
-}
-
-// abort ends a call whose handler was not started, and cancels the context of a running handler. A
-// call that waits for consent continues to wait.
-func (c *call) abort() {
-	for {
-		c.mu.Lock()
-		what, moment := c.life.Abort()
-		if what == lifecycle.AbortCancel {
-			c.running.cancel(whyCanceled)
-		}
-		c.mu.Unlock()
-		if what != lifecycle.AbortEnd {
-			return
-		}
-		e := refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
-		if moment.Phase() == lifecycle.Backoff { // what the earlier attempts did was rolled back
-			e = abortion()
-		}
-		e.cause, e.moment = lifecycle.ByShutdown, moment
-		if c.finish(e) {
-			return
-		}
-	}
-}
-
-// stopped returns the result of a call whose handler has stopped because a shutdown canceled it. It
-// is nil when it was not canceled, or returned another error.
-func (c *call) stopped(err error) *result {
-	if !c.isAborted() || !errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return abortion()
-}
-
-// isAborted reports whether a shutdown canceled the handler.
-func (c *call) isAborted() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.life.Aborted()
-}
-
-// abortion returns the result of a call that a shutdown has stopped.
-func abortion() *result {
-	e := cancellation(runtime.ReasonCancelled)
-	e.outcome.Message = "the executor was shut down"
-	return e
 }
 
 // leavesNothing reports whether a call whose handler runs is known to have no lasting effect, and
