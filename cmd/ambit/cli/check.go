@@ -55,9 +55,9 @@ carries but does not enforce yet.`,
 			x, err := examine(path, dirs)
 			d, warnings := x.whole, x.warnings
 			found, policyErr := checkPolicies(cmd.Context(), dirs, d)
-			notes, noteErr := d.notes()
+			notes, noteErr := unenforcedNotes(d)
 			err = asProblems(errors.Join(err, policyErr, noteErr))
-			notes = append(notes, d.closedNotes(found.Closed)...)
+			notes = append(notes, closedNotes(d, found.Closed)...)
 			slices.SortStableFunc(notes, func(a, b finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 			notes = append(notes, x.missedNote(path)...)
 			if asJSON {
@@ -115,7 +115,7 @@ func checkPolicies(ctx context.Context, dirs policyDirs, d *declaration) (opa.In
 }
 
 // closedNotes name the tools that nothing allows.
-func (d *declaration) closedNotes(closed []string) []finding {
+func closedNotes(d *declaration, closed []string) []finding {
 	if d == nil {
 		return nil
 	}
@@ -139,8 +139,8 @@ func policyWarnings(warnings policies.Diagnostics) []finding {
 	return out
 }
 
-// notes names the declared fields that no engine enforces yet.
-func (d *declaration) notes() ([]finding, error) {
+// unenforcedNotes names the declared fields that no engine enforces yet.
+func unenforcedNotes(d *declaration) ([]finding, error) {
 	if d == nil {
 		return nil, nil
 	}

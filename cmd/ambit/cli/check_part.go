@@ -26,17 +26,17 @@ func examine(path string, policies policyDirs) (examination, error) {
 	}
 	d := onDisk(path, file)
 	whole, err := generated(path, file)
-	warnings, ruleErr := d.analyse()
+	warnings, ruleErr := analyse(d)
 	x := examination{whole: whole, warnings: warnings}
 	if err != nil {
-		x.missed = policies.unheld()
+		x.missed = unheld(policies)
 	}
-	return x, errors.Join(err, d.refusePackage(), ruleErr)
+	return x, errors.Join(err, refusePackage(d), ruleErr)
 }
 
 // examinePart adds to the errors of a declaration those of what is whole of it.
 func examinePart(path string, part dsl.Part, policies policyDirs, err error) (examination, error) {
-	x := examination{missed: policies.unheld()}
+	x := examination{missed: unheld(policies)}
 	if part.Rules == nil {
 		return x, err
 	}
@@ -49,8 +49,8 @@ func examinePart(path string, part dsl.Part, policies policyDirs, err error) (ex
 	x.warnings = declared(part.Rules)
 	// More rules make no tool run that cannot, so that these errors are certain. The
 	// warnings are not: a rule may decide nothing only because further rules are missing.
-	_, ruleErr := d.analyse()
-	return x, errors.Join(err, d.refusePackage(), ruleErr)
+	_, ruleErr := analyse(d)
+	return x, errors.Join(err, refusePackage(d), ruleErr)
 }
 
 // mergeDiagnostics puts the errors of two stages into the order of their places.
@@ -64,8 +64,8 @@ func mergeDiagnostics(a, b error) error {
 }
 
 // unheld says so when there are policies and nothing to hold them against.
-func (p policyDirs) unheld() []string {
-	info, err := os.Stat(p.dirs[p.home])
+func unheld(p policyDirs) []string {
+	info, err := os.Stat(p.homeDir())
 	if err != nil || !info.IsDir() || p.generated() {
 		return nil
 	}

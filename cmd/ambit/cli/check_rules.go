@@ -21,21 +21,21 @@ const coverUnmatchable = "unmatchable_cover"
 
 // analyse finds what is wrong with the rules of d as a whole. What can never
 // work is an error; what merely says nothing is a warning.
-func (d *declaration) analyse() (warnings []warning, err error) {
+func analyse(d *declaration) (warnings []warning, err error) {
 	if d == nil {
 		return nil, nil
 	}
 	cfg := rulesConfig(d.file)
 	var errs codedErrors
 	for _, f := range analyze.Analyze(cfg) {
-		at := d.file.Diagnostic(d.findingPos(f), findingHint(f, len(cfg.Tools)), "%s", findingMessage(f))
+		at := d.file.Diagnostic(findingPos(d.file, f), findingHint(f, len(cfg.Tools)), "%s", findingMessage(f))
 		if f.Code == analyze.DeadRule {
 			warnings = append(warnings, warning{string(f.Code), at})
 		} else {
 			errs = append(errs, codedError{string(f.Code), at})
 		}
 	}
-	warnings = append(warnings, d.covers()...)
+	warnings = append(warnings, covers(d.file)...)
 	warnings = append(warnings, declared(d.file)...)
 	slices.SortStableFunc(warnings, func(a, b warning) int { return compareDiagnostics(a.at, b.at) })
 	if len(errs) == 0 {
@@ -121,15 +121,15 @@ func ofSet(f analyze.Finding) bool {
 
 // findingPos is where f is to be mended: at the rule, or else at the
 // prerequisites that bring the rules of other tools into play.
-func (d *declaration) findingPos(f analyze.Finding) dsl.Pos {
-	if ofSet(f) && d.file.Rules != nil {
-		return d.file.Rules.Keys["max_calls"]
+func findingPos(file *dsl.File, f analyze.Finding) dsl.Pos {
+	if ofSet(f) && file.Rules != nil {
+		return file.Rules.Keys["max_calls"]
 	}
-	i := slices.IndexFunc(d.file.Tools, func(t *dsl.Tool) bool { return t.Name == f.Tool })
+	i := slices.IndexFunc(file.Tools, func(t *dsl.Tool) bool { return t.Name == f.Tool })
 	if i < 0 {
 		return dsl.Pos{}
 	}
-	t := d.file.Tools[i]
+	t := file.Tools[i]
 	var keys map[string]dsl.Pos
 	if t.Rules != nil {
 		keys = t.Rules.Keys
@@ -205,14 +205,14 @@ func deadHint(f analyze.Finding) string {
 
 // covers warns of covers that no grant can have: a predicate names an argument
 // whose value may be recorded, and there is none.
-func (d *declaration) covers() []warning {
+func covers(file *dsl.File) []warning {
 	var out []warning
-	for _, t := range d.file.Tools {
+	for _, t := range file.Tools {
 		if t.Consent == nil || t.Consent.MaxCover != "args" || nameable(t.Input, 0) {
 			continue
 		}
 		pos := cmp.Or(t.Consent.Pos, t.Pos)
-		out = append(out, warning{coverUnmatchable, d.file.Diagnostic(pos, "write max_cover: exact, which is the default",
+		out = append(out, warning{coverUnmatchable, file.Diagnostic(pos, "write max_cover: exact, which is the default",
 			"tool %q: consent.max_cover: args can never cover a call: no argument may be named in a grant, as there is none or all are x-sensitive", t.Name)})
 	}
 	return out

@@ -73,7 +73,7 @@ is judged as of now, or with --now at that instant.`,
 			if err != nil {
 				return err
 			}
-			a, err := d.judge(cmd.Context(), &q, input)
+			a, err := judge(cmd.Context(), d, &q, input)
 			if err != nil {
 				return err
 			}

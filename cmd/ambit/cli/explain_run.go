@@ -11,6 +11,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/engine"
 
+	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -20,9 +21,9 @@ import (
 )
 
 // judge asks an executor of the declared tools what would happen to a call.
-func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*answer, error) {
+func judge(ctx context.Context, d *declaration, q *question, input []byte) (*answer, error) {
 	st := new(stage)
-	reg, err := d.registry(st)
+	reg, err := registry(d.file, st)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (d *declaration) judge(ctx context.Context, q *question, input []byte) (*an
 	a := &answer{tool: q.tool, given: input}
 	a.verdict = turn.WhatIf(ctx, runtime.Call{Tool: q.tool, Input: input})
 	a.allows, a.rewrites, a.failure = st.explained()
-	a.consent = d.consentTerms(q.tool, a.verdict.Decision.Asks)
+	a.consent = termsOf(d.file, q.tool, a.verdict.Decision.Asks)
 	if tool, _, ok := reg.Lookup(q.tool); ok {
 		a.fillAsks(tool)
 	}
@@ -95,9 +96,9 @@ func (a *answer) fillAsks(tool *runtime.Tool) {
 	a.verdict.Decision.Asks = asks
 }
 
-// consentTerms merges the asks of a policy with the declared consent; nil without
+// termsOf merges the asks of a policy with the declared consent; nil without
 // an ask.
-func (d *declaration) consentTerms(tool string, asks []runtime.Ask) *consentTerms {
+func termsOf(file *dsl.File, tool string, asks []runtime.Ask) *consentTerms {
 	if len(asks) == 0 {
 		return nil
 	}
@@ -106,7 +107,7 @@ func (d *declaration) consentTerms(tool string, asks []runtime.Ask) *consentTerm
 		all[i] = consent.Ask(a)
 	}
 	var declared *consent.Requirement
-	for _, t := range d.file.Tools {
+	for _, t := range file.Tools {
 		if t.Name == tool && t.Consent != nil {
 			declared = &consent.Requirement{
 				Approvers: t.Consent.Approvers, Quorum: t.Consent.Quorum, Timeout: t.Consent.Timeout,
@@ -126,8 +127,8 @@ func (d *declaration) consentTerms(tool string, asks []runtime.Ask) *consentTerm
 const policyTimeout = 10 * time.Second
 
 // registry holds the declared tools with handlers that do nothing.
-func (d *declaration) registry(st *stage) (*runtime.Registry, error) {
-	tools, err := dynamic.Tools(d.file, nil)
+func registry(file *dsl.File, st *stage) (*runtime.Registry, error) {
+	tools, err := dynamic.Tools(file, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -42,16 +42,16 @@ package to run it by "go generate":
 			if err != nil {
 				return err
 			}
-			if err := d.refusePackage(); err != nil {
+			if err := refusePackage(d); err != nil {
 				return err
 			}
-			changes, err := d.generate(check)
+			changes, err := generate(d, check)
 			if err == nil || check {
 				err = errors.Join(err, printChanges(cmd.OutOrStdout(), d.dir, changes, check, asJSON))
 			}
 			printWarnings(cmd.ErrOrStderr(), declared(d.file))
 			if check {
-				err = errors.Join(err, d.refuseStrays())
+				err = errors.Join(err, refuseStrays(d))
 			}
 			if check && len(changes) > 0 {
 				err = errors.Join(err, drift(path, len(changes)))
@@ -66,7 +66,7 @@ package to run it by "go generate":
 
 // generate brings the files on disk in line with d, or with check only says
 // what that would change.
-func (d *declaration) generate(check bool) ([]change, error) {
+func generate(d *declaration, check bool) ([]change, error) {
 	tree, err := openTree(d)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (d *declaration) generate(check bool) ([]change, error) {
 
 // refuseStrays names what stands among the generated policies and is not one of
 // them: the policies would not load.
-func (d *declaration) refuseStrays() error {
+func refuseStrays(d *declaration) error {
 	strays, err := d.strays()
 	for _, name := range strays {
 		at := filepath.Join(policyDir(d.path), generatedFolder, name)

@@ -14,12 +14,12 @@ import (
 
 // refusePackage refuses a package name when the Go files in the folder of the
 // declaration are all of another package: go build takes one package to a folder.
-func (d *declaration) refusePackage() error {
+func refusePackage(d *declaration) error {
 	if !token.IsIdentifier(d.file.Package) {
 		return nil // refused already
 	}
 	file, other := "", ""
-	for _, name := range d.goFiles() {
+	for _, name := range goFiles(d.dir) {
 		switch pkg := packageOf(filepath.Join(d.dir, name)); pkg {
 		case d.file.Package:
 			return nil // files of one more package are no fault of the declaration
@@ -35,10 +35,10 @@ func (d *declaration) refusePackage() error {
 		"package: %s, but %s in this folder is of package %s", quote(d.file.Package), quote(file), quote(other))}
 }
 
-// goFiles are the files in the folder of d that go build would compile together
+// goFiles are the files in a folder that go build would compile together
 // with the generated ones, without tests.
-func (d *declaration) goFiles() []string {
-	entries, err := os.ReadDir(d.dir)
+func goFiles(dir string) []string {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil // writing the generated files reports it
 	}
@@ -48,7 +48,7 @@ func (d *declaration) goFiles() []string {
 		if !e.Type().IsRegular() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		if built, err := build.Default.MatchFile(d.dir, name); err == nil && built {
+		if built, err := build.Default.MatchFile(dir, name); err == nil && built {
 			names = append(names, name)
 		}
 	}

@@ -135,7 +135,7 @@ func (a *application) write(stage string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := d.generate(false); err != nil {
+	if _, err := generate(d, false); err != nil {
 		return err
 	}
 	if a.Replace != "" {

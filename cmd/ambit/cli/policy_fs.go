@@ -95,9 +95,12 @@ func (d *declaration) policies(given []string) (fs.FS, error) {
 	return dirs.fs(d)
 }
 
+// homeDir is the folder with the generated files.
+func (p policyDirs) homeDir() string { return p.dirs[p.home] }
+
 // generated says that the folders hold what an earlier declaration was generated to.
 func (p policyDirs) generated() bool {
-	_, err := os.Stat(filepath.Join(p.dirs[p.home], generatedFolder, "data.json"))
+	_, err := os.Stat(filepath.Join(p.homeDir(), generatedFolder, "data.json"))
 	return err == nil
 }
 
