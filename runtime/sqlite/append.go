@@ -16,16 +16,6 @@ const (
 	// rowsAtOnce bounds the rows of one INSERT. The driver looks for each argument
 	// in the list of all of them, so that much longer statements are slower.
 	rowsAtOnce = 8
-
-	// indexEvery is how many entries are appended before the table call is brought
-	// up to date. Those calls are on other pages, and every page that a transaction
-	// touches costs a tenth of it. A query for calls reads the entries after these, too.
-	indexEvery = 128
-
-	// checkpointEvery is how many pages are written before the write-ahead log is moved
-	// into the file and begins anew, as with SQLite. A log that grows makes every fsync
-	// dearer, because the file system has to record where it is, too.
-	checkpointEvery = 1000
 )
 
 // Append stores entries, all of them or none. See [journal.Journal].

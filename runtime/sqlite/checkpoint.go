@@ -69,7 +69,7 @@ func (r *reader) Checkpoints(ctx context.Context) (list []Checkpoint, err error)
 		var p Checkpoint
 		var tail, stored []byte
 		err := rows.Scan(&p.Size, &p.Note, &tail, &stored)
-		if err == nil && c != nil && !c.holds(&p, tail, stored) {
+		if err == nil && c != nil && !c.holds(p.Size, p.Note, tail, stored) {
 			return fmt.Errorf("%w: the checkpoint of %d entries is not authentic", ErrForged, p.Size)
 		}
 		list = append(list, p)
@@ -79,10 +79,10 @@ func (r *reader) Checkpoints(ctx context.Context) (list []Checkpoint, err error)
 }
 
 // holds reports whether the row of a checkpoint is authentic.
-func (c *chain) holds(p *Checkpoint, tail, stored []byte) bool {
+func (c *chain) holds(size uint64, note, tail, stored []byte) bool {
 	if len(tail) != macSize {
 		return false
 	}
-	want := c.checkpoint(p.Size, mac(tail), p.Note)
+	want := c.checkpoint(size, mac(tail), note)
 	return hmac.Equal(want[:], stored)
 }

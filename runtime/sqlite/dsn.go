@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -64,18 +63,3 @@ func resolve(path string, disk Disk) (string, error) {
 }
 
 const immutable = "immutable"
-
-// readers is how many queries of one store run at once.
-const readers = 4
-
-// connect opens the connections that read.
-func (r *reader) connect(mode string) (err error) {
-	name := source(r.path, r.disk, mode, readOnly)
-	if r.db, err = sql.Open("sqlite", name); err != nil {
-		return err
-	}
-	r.db.SetMaxOpenConns(readers)
-	r.db.SetMaxIdleConns(readers)
-	r.pages = newScanners(name)
-	return nil
-}

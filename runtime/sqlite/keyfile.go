@@ -12,11 +12,11 @@ import (
 	"maps"
 )
 
-// keySize is the length of a key in bytes, keysLimit what the keys file may have.
-const (
-	keySize   = 32
-	keysLimit = 1 << 20
-)
+// keySize is the length of a key in bytes.
+const keySize = 32
+
+// keysLimit is how many bytes the keys file may have.
+const keysLimit = 1 << 20
 
 const keyFileVersion = 1
 

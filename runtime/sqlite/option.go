@@ -40,3 +40,5 @@ func configure(opts []Option) options {
 	}
 	return o
 }
+
+func afterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }

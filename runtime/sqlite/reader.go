@@ -12,6 +12,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
+// readers is how many queries of one store run at once.
+const readers = 4
+
 // A reader reads. Every method is one look at one state of the store, and holds
 // nothing when it has returned: a reader that stayed would keep the write-ahead
 // log from being moved into the file, and it would grow without end.
@@ -162,4 +165,21 @@ func each(ctx context.Context, s *sql.Stmt, f func(*sql.Rows) error, args []any)
 		}
 	}
 	return rows.Err()
+}
+
+// connect opens the connections that read.
+func (r *reader) connect(mode string) (err error) {
+	name := source(r.path, r.disk, mode, readOnly)
+	if r.db, err = sql.Open("sqlite", name); err != nil {
+		return err
+	}
+	r.db.SetMaxOpenConns(readers)
+	r.db.SetMaxIdleConns(readers)
+	r.pages = newScanners(name, readers)
+	return nil
+}
+
+// forged is the error of an entry that does not verify.
+func (r *reader) forged(seq uint64, what string) error {
+	return &ForgedError{Path: r.path, Seq: seq, What: what}
 }

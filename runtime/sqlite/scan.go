@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"modernc.org/libc"
-	sqlite3 "modernc.org/sqlite/lib"
+	"modernc.org/sqlite/lib"
 )
 
 // A scanner is a connection that reads whole pages of entries. It calls SQLite

@@ -1,7 +1,7 @@
 package sqlite
 
 import (
-	sqlite3 "modernc.org/sqlite/lib"
+	"modernc.org/sqlite/lib"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -49,7 +49,7 @@ func (s *scanner) beginAt(l *link, stmt uintptr, size uint64) error {
 		}
 		parts[i] = append([]byte(nil), b...)
 	}
-	if !s.chain.holds(&Checkpoint{Size: size, Note: parts[1]}, parts[0], parts[2]) {
+	if !s.chain.holds(size, parts[1], parts[0], parts[2]) {
 		return errMAC
 	}
 	l.last = mac(parts[0])

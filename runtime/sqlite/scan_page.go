@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"modernc.org/libc"
-	sqlite3 "modernc.org/sqlite/lib"
+	"modernc.org/sqlite/lib"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 )

@@ -14,9 +14,9 @@ type scanners struct {
 	idle   chan *scanner // nil: one may be made
 }
 
-func newScanners(source string) scanners {
-	s := scanners{source, make(chan *scanner, readers)}
-	for range readers {
+func newScanners(source string, most int) scanners {
+	s := scanners{source, make(chan *scanner, most)}
+	for range most {
 		s.idle <- nil
 	}
 	return s

@@ -16,8 +16,10 @@ const (
 	frameHead = 24   // of a frame, before its page
 	pageSize  = 4096 // of a store: SQLite gives pages that size
 	frameSize = frameHead + pageSize
-	logMost   = 1 << 30 // of a log are looked at
 )
+
+// logMost is how much of a log is looked at.
+const logMost = 1 << 30
 
 // logged refuses a store whose write-ahead log is damaged. SQLite ends such a log
 // before the damage without a word, as one that a crash has torn, and would write

@@ -9,6 +9,18 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
+const (
+	// indexEvery is how many entries are appended before the table call is brought
+	// up to date. Those calls are on other pages, and every page that a transaction
+	// touches costs a tenth of it. A query for calls reads the entries after these, too.
+	indexEvery = 128
+
+	// checkpointEvery is how many pages are written before the write-ahead log is moved
+	// into the file and begins anew, as with SQLite. A log that grows makes every fsync
+	// dearer, because the file system has to record where it is, too.
+	checkpointEvery = 1000
+)
+
 // A writer makes all changes. A caller that comes while a transaction is being written
 // queues its change and waits for the lock; the first to get the lock makes all queued
 // changes in one transaction. The writer has no goroutine of its own: for one caller
@@ -252,3 +264,7 @@ func (w *writer) checkpoint() {
 		w.moved, _ = row[2].(int64)
 	}
 }
+
+// durable returns the head as far as the disk has it. w.mu is held, and no
+// transaction is under way.
+func (w *writer) durable() head { return head{size: w.head, tail: w.tail, epoch: uint64(w.epoch)} }
