@@ -1,6 +1,8 @@
 package sqlite
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // A CorruptError says that the file of a store is damaged. What was readable can
 // still be read: by [OpenReader].

@@ -24,9 +24,6 @@ var durable = []string{
 // readOnly are the settings of connections that read.
 var readOnly = []string{"busy_timeout(5000)", "query_only(1)"}
 
-// busyTimeout is the same for those that read pages, in milliseconds.
-const busyTimeout = 5000
-
 // source names a database for SQLite.
 func source(path string, disk Disk, mode string, pragmas []string) string {
 	q := url.Values{"_pragma": pragmas, "_txlock": {"immediate"}, "mode": {mode}}

@@ -51,9 +51,3 @@ const (
 	whatFork = "it is not the one that the head in the keys file is about"
 	whatHalf = "the journal ends within a transaction"
 )
-
-// whatMAC is the text of errMAC.
-const whatMAC = "its authenticator is not one of the store's owner"
-
-// errMAC says of an entry that was read that it does not verify.
-var errMAC = errors.New(whatMAC)

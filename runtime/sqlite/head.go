@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 // headDelay is how long after the first entry that the head does not cover it is
@@ -69,7 +70,7 @@ func (s *Store) writeHead() error {
 }
 
 // setHead makes h the head. s.kmu is held.
-func (s *Store) setHead(h head) error {
+func (s *Store) setHead(h chain.Head) error {
 	if h == s.ring.head {
 		s.header.stuck.Store(false)
 		return nil

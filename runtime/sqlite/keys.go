@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
+
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 // Key returns the key of a name. See [journal.Keeper]. The keys are in a file of
@@ -37,7 +39,7 @@ func (s *Store) makeKey(ctx context.Context, name string) error {
 		return err
 	}
 	ring := s.ring.clone()
-	ring.keys[name] = make([]byte, keySize)
+	ring.keys[name] = make([]byte, chain.KeySize)
 	_, _ = rand.Read(ring.keys[name]) // never fails
 	if err := s.saveRing(ring); err != nil {
 		return err

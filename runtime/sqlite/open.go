@@ -109,13 +109,13 @@ func private(path string) error {
 // own brings the store to this version and makes this process its owner.
 func (s *Store) own(now time.Time) error {
 	c := s.w.c
-	if err := migrate(c, now, s.ring.id); err != nil {
+	if err := migrate(c, now, s.ring.ID); err != nil {
 		return err
 	}
 	host, _ := os.Hostname() // only told to people
 	return s.w.transact(func() error {
 		_, err := c.exec("UPDATE owner SET epoch = max(epoch, ?) + 1, pid = ?, host = ?, since = ?, beat = ?, closed = 0",
-			int64(s.ring.head.epoch), int64(os.Getpid()), host, now.UnixNano(), now.UnixNano())
+			int64(s.ring.head.Epoch), int64(os.Getpid()), host, now.UnixNano(), now.UnixNano())
 		if err != nil {
 			return err
 		}

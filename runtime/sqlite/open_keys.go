@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 // prepareKeys reads the keys file of a store, or makes that of a new one. A store
@@ -18,7 +20,7 @@ func (s *Store) prepareKeys(fresh bool) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("open the store %q: %w", s.path, err)
-	case fresh && ring.head.epoch > 0 && !s.renewal.begins():
+	case fresh && ring.head.Epoch > 0 && !s.renewal.begins():
 		return s.gone(ring)
 	}
 	s.use(ring)
@@ -36,15 +38,15 @@ func (s *Store) newKeys() error {
 
 // use makes ring the keys of the store.
 func (s *Store) use(ring *keyFile) {
-	s.ring, s.secret = ring, &ring.secret
-	s.signer, s.w.chain = newChain(s.secret), newChain(s.secret)
-	s.w.tail = s.w.chain.first()
+	s.ring, s.secret = ring, &ring.Secret
+	s.signer, s.w.chain = chain.New(s.secret), chain.New(s.secret)
+	s.w.tail = s.w.chain.First()
 }
 
 // gone is the error of a store that existed.
 func (s *Store) gone(ring *keyFile) error {
 	return fmt.Errorf("open the store %q: %w: there is none, and by %q there was one of at least %d entries; put it back, or, "+hintBegin,
-		s.path, ErrRolledBack, keysName(s.path), ring.head.size, s.path)
+		s.path, ErrRolledBack, keysName(s.path), ring.head.Size, s.path)
 }
 
 // examine refuses a store that is damaged, or not the one of its keys. It only reads.
@@ -58,7 +60,7 @@ func (s *Store) examine(ctx context.Context) error {
 		return fmt.Errorf("open the store %q: %w", s.path, err)
 	case version == 0 && s.ring == nil:
 		return s.newKeys()
-	case version == 0 && s.ring.head.epoch > 0 && !s.renewal.begins():
+	case version == 0 && s.ring.head.Epoch > 0 && !s.renewal.begins():
 		return s.gone(s.ring)
 	case version == 0:
 		return nil

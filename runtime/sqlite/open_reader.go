@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"time"
 
-	"modernc.org/sqlite/lib"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // A Reader reads a store that another process may own meanwhile. It never writes
@@ -74,7 +74,7 @@ func (r *Reader) useKeys() error {
 	if err != nil {
 		return fmt.Errorf("open the store %q: %w", r.path, err)
 	}
-	r.secret = &ring.secret
+	r.secret = &ring.Secret
 	return nil
 }
 
@@ -91,7 +91,7 @@ func (r *Reader) Authenticate(ctx context.Context) (entries uint64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("authenticate the store %q: %w", r.path, err)
 	}
-	if ring.secret != *r.secret {
+	if ring.Secret != *r.secret {
 		return 0, fmt.Errorf("authenticate the store %q: %w: %q was replaced meanwhile", r.path, ErrKeys, r.keys)
 	}
 	entries, _, err = r.authenticate(ctx, &ring.head)

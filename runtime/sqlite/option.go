@@ -1,6 +1,8 @@
 package sqlite
 
-import "time"
+import (
+	"time"
+)
 
 // An Option changes how [Open] opens a store.
 type Option func(*options)

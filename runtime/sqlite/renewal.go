@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 // A Restoration says who continues an older copy of a store, or begins one anew in
@@ -27,11 +28,11 @@ func (r *renewal) begins() bool { return r != nil && r.begin }
 
 // base returns what a store that is opened is compared with: its head, or, when it is
 // restored, nothing, so that all of it is verified.
-func (s *Store) base() *head {
+func (s *Store) base() *chain.Head {
 	if s.renewal == nil {
 		return &s.ring.head
 	}
-	return &head{tail: newChain(s.secret).first()}
+	return &chain.Head{Tail: chain.New(s.secret).First()}
 }
 
 // renew records that the store was restored. What has to be known of the former one
@@ -44,7 +45,7 @@ func (s *Store) renew(now time.Time) error {
 	if r.At.IsZero() {
 		r.At = now
 	}
-	r.record = journal.Restored{Kept: s.w.head, Had: s.ring.head.size, Reason: r.Reason}
+	r.record = journal.Restored{Kept: s.w.head, Had: s.ring.head.Size, Reason: r.Reason}
 	e, err := journal.NewEntry(s.w.head+1, &journal.Record{Kind: journal.KindRestored, At: r.At.UTC().Round(0), By: r.By, Restored: &r.record}, nil)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/internal/takeover"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 // A Store is a journal in a file, and this process its only owner. Its methods
@@ -23,9 +24,9 @@ type Store struct {
 	renewal *renewal    // nil: the store is not restored by this opening
 	claimed atomic.Bool // an executor writes
 
-	kmu    sync.Mutex // before w.mu
-	ring   *keyFile   // what the keys file says
-	signer *chain     // of heads
+	kmu    sync.Mutex   // before w.mu
+	ring   *keyFile     // what the keys file says
+	signer *chain.Chain // of heads
 	header header
 }
 

@@ -1,23 +1,29 @@
-package sqlite
+package pages
 
 import (
 	"strconv"
 
 	"modernc.org/libc"
-	"modernc.org/sqlite/lib"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
-// A scanner is a connection that reads whole pages of entries. It calls SQLite
+// busyTimeout is how long a connection waits for a lock, in milliseconds, as those of
+// the driver do.
+const busyTimeout = 5000
+
+// A conn is a connection that reads whole pages of entries. It calls SQLite
 // without database/sql and without the driver, which together cost several times
 // what SQLite does for a row: a verification reads every entry there is. It is
 // used by one goroutine at a time, which is why SQLite's own locks are off.
-type scanner struct {
+type conn struct {
 	tls              *libc.TLS
 	db               uintptr
 	entries, private uintptr // the statements
 	mac, checkpoint  uintptr // likewise; 0: not needed yet
 	texts            texts
-	chain            *chain // nil: not needed yet
+	chain            *chain.Chain // nil: not needed yet
 }
 
 // There is no limit in them: SQLite would compile a statement with a variable limit
@@ -29,9 +35,9 @@ const (
 	privateAfter = "SELECT seq, data FROM private WHERE seq > ? ORDER BY seq"
 )
 
-// openScanner opens a connection to what source has named.
-func openScanner(source string) (*scanner, error) {
-	s := &scanner{tls: libc.NewTLS()}
+// openConn opens a connection to the database that source names for SQLite.
+func openConn(source string) (*conn, error) {
+	s := &conn{tls: libc.NewTLS()}
 	if err := s.open(source); err != nil {
 		s.close()
 		return nil, err
@@ -39,7 +45,7 @@ func openScanner(source string) (*scanner, error) {
 	return s, nil
 }
 
-func (s *scanner) open(source string) (err error) {
+func (s *conn) open(source string) (err error) {
 	s.db, err = s.made(func(out uintptr) (int32, error) {
 		name, err := libc.CString(source)
 		if err != nil {
@@ -62,7 +68,7 @@ func (s *scanner) open(source string) (err error) {
 
 // close releases everything. What it closes has written nothing, so that there is no
 // error to report.
-func (s *scanner) close() {
+func (s *conn) close() {
 	for _, stmt := range []uintptr{s.entries, s.private, s.mac, s.checkpoint} {
 		sqlite3.Xsqlite3_finalize(s.tls, stmt)
 	}
@@ -71,7 +77,7 @@ func (s *scanner) close() {
 }
 
 // made returns the pointer that a function of SQLite stores where it is told to.
-func (s *scanner) made(call func(out uintptr) (int32, error)) (uintptr, error) {
+func (s *conn) made(call func(out uintptr) (int32, error)) (uintptr, error) {
 	const size = 8 // of the largest pointer
 	out := s.tls.Alloc(size)
 	defer s.tls.Free(size)
@@ -84,7 +90,7 @@ func (s *scanner) made(call func(out uintptr) (int32, error)) (uintptr, error) {
 	return p, err
 }
 
-func (s *scanner) prepare(query string) (uintptr, error) {
+func (s *conn) prepare(query string) (uintptr, error) {
 	return s.made(func(out uintptr) (int32, error) {
 		text, err := libc.CString(query)
 		if err != nil {
@@ -95,27 +101,27 @@ func (s *scanner) prepare(query string) (uintptr, error) {
 	})
 }
 
-// A fault is an error of SQLite that did not come through the driver.
-type fault struct {
-	code int
+// A Fault is an error of SQLite that did not come through the driver.
+type Fault struct {
+	Code int
 	text string
 }
 
 // Error says what the driver would.
-func (f *fault) Error() string { return f.text }
+func (f *Fault) Error() string { return f.text }
 
-func (s *scanner) fault(rc int32) error {
+func (s *conn) fault(rc int32) error {
 	text := libc.GoString(sqlite3.Xsqlite3_errstr(s.tls, rc))
 	if s.db != 0 {
 		if more := libc.GoString(sqlite3.Xsqlite3_errmsg(s.tls, s.db)); more != text {
 			text += ": " + more
 		}
 	}
-	return &fault{int(rc), text + " (" + strconv.Itoa(int(rc)) + ")"}
+	return &Fault{int(rc), text + " (" + strconv.Itoa(int(rc)) + ")"}
 }
 
 // step goes to the next row of a statement, if there is one.
-func (s *scanner) step(stmt uintptr) (bool, error) {
+func (s *conn) step(stmt uintptr) (bool, error) {
 	switch rc := sqlite3.Xsqlite3_step(s.tls, stmt); rc {
 	case sqlite3.SQLITE_ROW:
 		return true, nil
@@ -127,7 +133,7 @@ func (s *scanner) step(stmt uintptr) (bool, error) {
 }
 
 // start begins a statement.
-func (s *scanner) start(stmt uintptr, after uint64) (bool, error) {
+func (s *conn) start(stmt uintptr, after uint64) (bool, error) {
 	if rc := sqlite3.Xsqlite3_bind_int64(s.tls, stmt, 1, int64(after)); rc != sqlite3.SQLITE_OK {
 		return false, s.fault(rc)
 	}

@@ -1,4 +1,4 @@
-package sqlite
+package pages
 
 import (
 	"context"
@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"modernc.org/libc"
-	"modernc.org/sqlite/lib"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 // read returns the entries after a position up to the first that is missing, or that
 // does not verify when there are keys; with an error those before it. It is one look
 // at one state of the store: while the first statement is not at its end the second
 // sees what that does.
-func (s *scanner) read(ctx context.Context, keys *secret, after uint64, limit int) (list []journal.Entry, err error) {
+func (s *conn) read(ctx context.Context, keys *chain.Secret, after uint64, limit int) (list []journal.Entry, err error) {
 	defer func() {
 		sqlite3.Xsqlite3_reset(s.tls, s.entries)
 		sqlite3.Xsqlite3_reset(s.tls, s.private)
@@ -44,7 +45,7 @@ func (s *scanner) read(ctx context.Context, keys *secret, after uint64, limit in
 			return list, err
 		}
 		if e.Seq != after+uint64(len(list))+1 {
-			return list, errMissing
+			return list, ErrMissing
 		}
 		if err := s.verify(link, &e); err != nil {
 			return list, err
@@ -68,7 +69,7 @@ const (
 )
 
 // entry reads a row.
-func (s *scanner) entry(e *journal.Entry, room *chunk) error {
+func (s *conn) entry(e *journal.Entry, room *chunk) error {
 	seq, _, err := s.number(s.entries, 0)
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func (s *scanner) entry(e *journal.Entry, room *chunk) error {
 	}
 	mark, absent, err := s.number(s.entries, 7)
 	if err == nil && (absent || mark < 0 || mark > math.MaxUint8) {
-		err = &fault{sqlite3.SQLITE_CORRUPT, fmt.Sprintf("the column \"mark\" holds %d", mark)}
+		err = &Fault{sqlite3.SQLITE_CORRUPT, fmt.Sprintf("the column \"mark\" holds %d", mark)}
 	}
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func (s *scanner) entry(e *journal.Entry, room *chunk) error {
 }
 
 // number returns a column that holds an integer, or nothing.
-func (s *scanner) number(stmt uintptr, col int32) (n int64, null bool, err error) {
+func (s *conn) number(stmt uintptr, col int32) (n int64, null bool, err error) {
 	v := sqlite3.Xsqlite3_column_value(s.tls, stmt, col)
 	switch kind := sqlite3.Xsqlite3_value_type(s.tls, v); kind {
 	case sqlite3.SQLITE_INTEGER:
@@ -117,7 +118,7 @@ func (s *scanner) number(stmt uintptr, col int32) (n int64, null bool, err error
 
 // bytes returns a column of a type, text or a blob. The bytes are SQLite's, until
 // the next step.
-func (s *scanner) bytes(stmt uintptr, col, kind int32) ([]byte, error) {
+func (s *conn) bytes(stmt uintptr, col, kind int32) ([]byte, error) {
 	v := sqlite3.Xsqlite3_column_value(s.tls, stmt, col)
 	if t := sqlite3.Xsqlite3_value_type(s.tls, v); t != kind {
 		return nil, s.unfit(stmt, col, t)
@@ -134,14 +135,14 @@ func (s *scanner) bytes(stmt uintptr, col, kind int32) ([]byte, error) {
 }
 
 // unfit is the error of a value that SQLite has not written: the tables are strict.
-func (s *scanner) unfit(stmt uintptr, col, kind int32) error {
+func (s *conn) unfit(stmt uintptr, col, kind int32) error {
 	name := libc.GoString(sqlite3.Xsqlite3_column_name(s.tls, stmt, col))
-	return &fault{sqlite3.SQLITE_CORRUPT, fmt.Sprintf("the column %q holds a value of a type that it cannot hold (%d)", name, kind)}
+	return &Fault{sqlite3.SQLITE_CORRUPT, fmt.Sprintf("the column %q holds a value of a type that it cannot hold (%d)", name, kind)}
 }
 
 // privates iterates over what is private of a page of entries, in step with it.
 type privates struct {
-	s    *scanner
+	s    *conn
 	next uint64 // the entry that it is of; 0: no more
 }
 
@@ -162,7 +163,7 @@ func (p *privates) take(e *journal.Entry, room *chunk) error {
 	case p.next == 0 || p.next > e.Seq:
 		return nil
 	case p.next < e.Seq:
-		return &fault{sqlite3.SQLITE_CORRUPT, fmt.Sprintf("what is private is out of order at %d", p.next)}
+		return &Fault{sqlite3.SQLITE_CORRUPT, fmt.Sprintf("what is private is out of order at %d", p.next)}
 	}
 	data, err := p.s.bytes(p.s.private, 1, sqlite3.SQLITE_BLOB)
 	if err != nil {
