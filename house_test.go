@@ -55,9 +55,9 @@ const (
 
 var ceilings = []ceiling{
 	{figure: "runtime" + lines, most: 3_000, goal: 3_000},
-	{figure: "runtime/engine" + lines, most: 11_680, goal: 6_000},
+	{figure: "runtime/engine" + lines, most: 11_123, goal: 6_000},
 	{figure: "runtime" + exports, most: 150, goal: 150, grows: true},
-	{figure: "runtime/engine" + exports, most: 126, goal: 110, grows: true},
+	{figure: "runtime/engine" + exports, most: 110, goal: 110, grows: true},
 	{figure: callFields, most: 56, goal: 25},
 	{figure: callMethods, most: 227, goal: 80},
 	{figure: pronouns, most: 3, goal: 3},

@@ -49,7 +49,9 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 			e.all(e.workers.calls(), (*call).giveUp)
 		}
 	}
-	e.shadow.close()
+	if e.follower != nil {
+		e.follower.Close()
+	}
 	err := e.log.close()
 	e.lease.release(e)
 	if left > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
@@ -35,7 +36,7 @@ call named with --call. With --grant it agrees to later calls too.`,
 			if err := v.terms(where, edit); err != nil {
 				return err
 			}
-			return v.answer(cmd, args, engine.CommandApprove)
+			return v.answer(cmd, args, inbox.CommandApprove)
 		},
 	}
 	v.flags(cmd)
@@ -107,7 +108,7 @@ func newApprovalsDeny() *cobra.Command {
 		Example: `  ambit approvals deny 5XKQ --store ambit.db --reason "not on a Friday"`,
 		Args:    cmdutil.OptionalPath,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.answer(cmd, args, engine.CommandDeny)
+			return v.answer(cmd, args, inbox.CommandDeny)
 		},
 	}
 	v.flags(cmd)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -18,7 +18,7 @@ func NewCancel() *cobra.Command {
 		Example: `  ambit cancel --store ambit.db --call c7 --reason "it takes too long"`,
 		Args:    cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return v.sendAboutCall(cmd, engine.CommandCancel)
+			return v.sendAboutCall(cmd, inbox.CommandCancel)
 		},
 	}
 	v.flags(cmd)

@@ -9,7 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -103,7 +103,7 @@ func newGrantsRevoke() *cobra.Command {
 				if v.Grant, err = store.FindGrant(book, args[0]); err != nil {
 					return err
 				}
-				v.Kind = engine.CommandRevoke
+				v.Kind = inbox.CommandRevoke
 				return v.send(cmd, r, nil)
 			})
 		},

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 )
 
 // NewResolve returns "ambit resolve".
@@ -23,7 +23,7 @@ word: it took effect, or it did not. Look at the world before you say so.`,
 			if v.Happened == nothing {
 				return cmdutil.Usage("resolve needs to know what happened", "add --happened, or --nothing-happened")
 			}
-			return v.sendAboutCall(cmd, engine.CommandResolve)
+			return v.sendAboutCall(cmd, inbox.CommandResolve)
 		},
 	}
 	v.flags(cmd)

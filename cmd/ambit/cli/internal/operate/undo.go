@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
@@ -48,7 +49,7 @@ needs an executor that runs.`,
 				if err != nil {
 					return err
 				}
-				v.Kind, v.Session = engine.CommandUndo, row.Session
+				v.Kind, v.Session = inbox.CommandUndo, row.Session
 				if v.Call != "" {
 					v.Call = row.Call
 				} else {
@@ -92,7 +93,7 @@ func undoTable(w io.Writer, calls []journal.UndoneCall, dry bool) {
 }
 
 // leftovers lists the calls of a run that were not undone, and are no reads.
-func leftovers(res *engine.CommandResult) string {
+func leftovers(res *inbox.CommandResult) string {
 	var text string
 	if len(res.Failed) > 0 {
 		text += "; failed: " + strings.Join(res.Failed, ", ")
