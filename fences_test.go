@@ -55,7 +55,7 @@ var fences = map[string][]string{
 	"runtime/consent":       {"runtime/wire/...", "runtime/internal/walk"},
 	"runtime/journal":       {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
 	"runtime":               {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/bind", "runtime/internal/callctx", "runtime/internal/enum", "runtime/internal/errmark", "runtime/internal/facts", "runtime/internal/walk"},
-	"runtime/engine":        {"runtime", "@runtime", "runtime/internal/compact", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/lifecycle", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/sched", "runtime/internal/simhooks", "runtime/internal/tap"},
+	"runtime/engine":        {"runtime", "@runtime", "runtime/internal/commitlog", "runtime/internal/compact", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/lifecycle", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/sched", "runtime/internal/simhooks", "runtime/internal/tap"},
 	"runtime/audit":         {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
 	"runtime/content":       {"runtime/internal/disk"},
 	"runtime/host":          {"runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
@@ -75,6 +75,7 @@ var fences = map[string][]string{
 
 	"runtime/internal/bind":      {"runtime/internal/callctx", "runtime/rules", "runtime/wire/..."},
 	"runtime/internal/callctx":   {"runtime/rules"},
+	"runtime/internal/commitlog": {"runtime", "@runtime", "runtime/internal/sched"},
 	"runtime/internal/compact":   {"runtime/wire/...", "runtime/internal/walk"},
 	"runtime/internal/crashtest": {},
 	"runtime/internal/disk":      {},

@@ -32,7 +32,7 @@ func (e *Executor) ExecuteOnce(
 	if c.Nonce == "" {
 		return res, errors.New("a command without a nonce cannot be imported once only")
 	}
-	if err := e.log.health(); err != nil {
+	if err := e.log.Health(); err != nil {
 		return res, fmt.Errorf("the command cannot be recorded: %w", err)
 	}
 	if e.approvals.closed.Fired() {
@@ -56,11 +56,11 @@ func (e *Executor) ExecuteOnce(
 
 // recordCommand records that a command is imported, or its result, and returns when that is durable.
 func (e *Executor) recordCommand(kind, by string, c *journal.Command) error {
-	if !e.log.on() {
+	if !e.log.On() {
 		return nil
 	}
 	r := &journal.Record{Kind: kind, At: plain(e.sched.Now()), By: by, Command: c}
-	if err := e.log.flushPatiently(e.log.note(r)); err != nil {
+	if err := e.log.FlushThroughStall(e.log.Add(r, nil)); err != nil {
 		return fmt.Errorf("the command cannot be recorded: %w", err)
 	}
 	return nil

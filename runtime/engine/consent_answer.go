@@ -59,7 +59,7 @@ func (r *Resolution) became(c *call) {
 // resolve is Decide without waiting for the call. It returns the call, nil when there
 // is none to wait for.
 func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
-	if e.log.on() && (e.approvals.closed.Fired() || e.log.stalled()) { // the request can be answered later
+	if e.log.On() && (e.approvals.closed.Fired() || e.log.Stalled()) { // the request can be answered later
 		return e.unrecorded(e.approvals.call(requestID)), nil
 	}
 	e.approvals.tickOne(requestID)
@@ -118,7 +118,7 @@ func (d *approvals) unknown(request string, a *consent.Answer) Resolution {
 	ev := d.book.Decide(d.exec.sched.Now(), request, a)
 	d.apply(&ev)
 	d.mu.Unlock()
-	if err := d.exec.recordConsent(ev.At, a.By, d.exec.log.flush); err != nil {
+	if err := d.exec.recordConsent(ev.At, a.By, d.exec.log.Flush); err != nil {
 		return d.exec.unrecorded(nil)
 	}
 	d.exec.emit(&runtime.Event{

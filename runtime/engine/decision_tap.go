@@ -25,9 +25,9 @@ func (e *Executor) openTap() {
 	e.follower = e.tapped.Open(tap.Host{
 		Sched: &e.sched, Tick: e.evaluations.tick, Ticks: e.evaluations.ticks,
 		Record: func(r *journal.Record) {
-			if e.log.on() {
+			if e.log.On() {
 				r.At = plain(e.sched.Now())
-				e.log.note(r)
+				e.log.Add(r, nil)
 			}
 		},
 		Report: func(in *runtime.PolicyInput, err error) {

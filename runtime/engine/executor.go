@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -43,10 +45,12 @@ type Executor struct {
 	noted        func(session string, ev rules.Event) // gets every change of a rule state; nil: none is set
 
 	engine    *rules.Engine
-	wants     []rules.Wants // by position in the registry
-	requires  bool          // some tool is required before the end of a run
-	zero      time.Time     // the instant 0
-	log       commitLog
+	wants     []rules.Wants   // by position in the registry
+	requires  bool            // some tool is required before the end of a run
+	zero      time.Time       // the instant 0
+	journal   journal.Journal // nil: nothing is recorded
+	inputs    digestKey
+	log       *commitlog.Writer // nil: there is no journal
 	lease     lease
 	sessions  sessions
 	seen      seenCommands
@@ -106,7 +110,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 		return nil, err
 	}
 	e.zero = zeroOf(e.sched.Now())
-	e.log.open(e)
+	e.openLog()
 	e.approvals.open(e)
 	e.evaluations.open(reg.Len(), e.patience)
 	e.openTap()

@@ -24,7 +24,7 @@ func (e *Executor) BookKey() []byte { return e.approvals.key }
 
 // Veiled returns a digest of arguments in the form in which it is recorded.
 func (e *Executor) Veiled(d rules.Digest) rules.Digest {
-	e.log.mask(&d)
+	e.inputs.mask(&d)
 	return d
 }
 

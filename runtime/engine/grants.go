@@ -101,7 +101,7 @@ func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) error {
 	ev := d.book.Revoke(e.sched.Now(), grantID, by, reason)
 	d.apply(&ev)
 	d.mu.Unlock()
-	if err := e.recordConsent(ev.At, by, e.log.flush); err != nil {
+	if err := e.recordConsent(ev.At, by, e.log.Flush); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	return because(Code(ev.Result.Rejection.String()))
@@ -123,7 +123,7 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	}
 	d.mu.Unlock()
 	if some {
-		_ = e.recordConsent(ev.At, "", e.log.flush) // the grants are retired again when the policy is loaded after a restart
+		_ = e.recordConsent(ev.At, "", e.log.Flush) // the grants are retired again when the policy is loaded after a restart
 	}
 }
 
@@ -133,7 +133,7 @@ func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason
 	if e == nil || e.engine == nil {
 		return errors.New("consent is switched off in an executor made by NewExecutor")
 	}
-	if err := e.log.health(); err != nil {
+	if err := e.log.Health(); err != nil {
 		return fmt.Errorf("that consent is switched off cannot be recorded: %w", err)
 	}
 	d := &e.approvals
@@ -144,7 +144,7 @@ func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason
 	}
 	d.mu.Unlock()
 	if err == nil {
-		err = e.recordConsent(ev.At, by, e.log.flushPatiently)
+		err = e.recordConsent(ev.At, by, e.log.FlushThroughStall)
 	}
 	if err != nil {
 		return err
