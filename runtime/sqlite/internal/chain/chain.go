@@ -105,7 +105,7 @@ func (c *Chain) First() MAC {
 }
 
 // Entry returns the authenticator of an entry after one with the authenticator
-// before. Of the flags it looks at flagMore.
+// before. Of the flags it looks at FlagMore.
 func (c *Chain) Entry(before MAC, e *journal.Entry, flags byte) (byte, MAC) {
 	at := int64(0)
 	flags &= FlagMore

@@ -48,7 +48,7 @@ func FindCall(ctx context.Context, r *sqlite.Reader, session, call string) (sqli
 	return OnlyCall(rows, session, call)
 }
 
-// FindRun is findCall for a call of a run.
+// FindRun is FindCall for a call of a run.
 func FindRun(ctx context.Context, r *sqlite.Reader, session, run string) (sqlite.CallRow, error) {
 	rows, err := findRows(ctx, r, sqlite.CallFilter{Session: session, Run: run})
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 // PollInterval is how often a verb reads the store while it waits for something in it.
 const PollInterval = 10 * time.Millisecond
 
-// Options are the flags that the verbs share which look into a store.
+// Options are the flags of the verbs that read a store.
 type Options struct {
 	Path   string
 	AsJSON bool
