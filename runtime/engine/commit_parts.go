@@ -174,7 +174,7 @@ func (c *call) commitForeign(parts []*begun) error {
 	for _, b := range parts {
 		if _, yes := b.part.(runtime.ForeignPart); yes {
 			ctx := context.WithoutCancel(c.running)
-			return guard(func() error { return c.exec.owning(ctx, func() error { return b.part.Commit(ctx) }) })
+			return guard(func() error { return c.exec.lease.Fence(ctx, func() error { return b.part.Commit(ctx) }) })
 		}
 	}
 	return nil
@@ -257,7 +257,7 @@ func (e *Executor) rollbackOf(p runtime.Part) func(context.Context) error {
 		return p.Rollback
 	}
 	return func(ctx context.Context) error {
-		return e.owning(ctx, func() error { return p.Rollback(ctx) })
+		return e.lease.Fence(ctx, func() error { return p.Rollback(ctx) })
 	}
 }
 

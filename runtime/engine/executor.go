@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
+	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
@@ -51,7 +52,7 @@ type Executor struct {
 	journal   journal.Journal // nil: nothing is recorded
 	inputs    digestKey
 	log       *commitlog.Writer // nil: there is no journal
-	lease     lease
+	lease     *lease.Lease      // nil: there is no journal
 	sessions  sessions
 	seen      seenCommands
 	approvals approvals

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
+	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -24,12 +25,17 @@ func WithJournal(j journal.Journal) Option {
 	return func(e *Executor) { e.journal = j }
 }
 
-// openLog prepares the commit log. Nothing is written before recovery has read the journal.
+// openLog prepares the lease of the journal and the commit log. Nothing is written before recovery has read the journal.
 func (e *Executor) openLog() {
 	e.sessions.byID = map[string]*Session{}
-	if e.journal != nil {
-		e.log = commitlog.New(commitlog.Config{Sched: &e.sched, Append: e.append, Written: e.lease.wrote})
+	if e.journal == nil {
+		return
 	}
+	e.lease = lease.New(lease.Config{
+		Sched: &e.sched, Heartbeat: DefaultHeartbeat, Stale: DefaultStale, Guard: guard, OnLost: e.leaseLost,
+		Report: func(err error) { e.report(&CallError{Err: err}) },
+	})
+	e.log = commitlog.New(commitlog.Config{Sched: &e.sched, Append: e.append, Written: e.lease.Wrote})
 }
 
 // append appends entries to the journal, whose code may panic.
@@ -40,7 +46,7 @@ func (e *Executor) append(entries []journal.Entry) error {
 // recordOwner records which process writes the journal from now on, and with what settings.
 func (e *Executor) recordOwner() {
 	e.log.Add(&journal.Record{
-		Kind: journal.KindOwner, At: plain(e.sched.Now()), Epoch: e.lease.epoch, Setup: thisProcess(),
+		Kind: journal.KindOwner, At: plain(e.sched.Now()), Epoch: e.lease.Epoch(), Setup: thisProcess(),
 		Settings: &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum},
 	}, nil)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // The causes for which a workerPool stops.
@@ -42,7 +41,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		e.workers.halt(haltShutdown)
 		e.undos.abort()
 		e.all(e.workers.calls(), (*call).abort)
-		if left = e.graceful(&e.gate); left > 0 {
+		if left = e.gate.WaitFor(&e.sched, grace); left > 0 {
 			e.undos.halt()
 			e.all(e.workers.calls(), (*call).giveUp)
 		}
@@ -51,7 +50,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		e.follower.Close()
 	}
 	err := e.log.Close()
-	e.lease.release(e)
+	e.lease.Release(grace)
 	if left > 0 {
 		err = errors.Join(fmt.Errorf("%d calls are still running: %w", left, context.Cause(ctx)), err)
 	}
@@ -60,15 +59,6 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		return fmt.Errorf("shutdown: %w", err)
 	}
 	return nil
-}
-
-// graceful waits until all calls have left a shut gate, for the grace period at most, and returns
-// how many have not.
-func (e *Executor) graceful(g *sched.Gate) int64 {
-	late := sched.NewEvent()
-	t := e.sched.After(grace, func() { e.sched.Fire(late) })
-	defer t.Stop()
-	return g.Wait(&e.sched, late, nil)
 }
 
 // mayUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo that
