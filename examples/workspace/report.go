@@ -74,15 +74,16 @@ func (r *report) show(o runtime.Outcome) error {
 }
 
 // undone prints how an undo ended.
-func (r *report) undone(id, tool string, u engine.UndoResult, d time.Duration) error {
+func (r *report) undone(id, tool string, err error, d time.Duration) error {
 	kind, what := "undone", "what the call has changed was taken back"
-	if u.Kind != engine.UndoOK {
+	_, why := engine.ResultOf(err)
+	if err != nil {
 		kind, what = "not_undone", "the call stands as it is"
 	}
 	if r.json {
-		return r.showJSON(outcomeLine{Call: id, Tool: tool, Undo: kind, Reason: u.Reason.String(), Message: what, DurationMS: milliseconds(d)})
+		return r.showJSON(outcomeLine{Call: id, Tool: tool, Undo: kind, Reason: string(why), Message: what, DurationMS: milliseconds(d)})
 	}
-	return r.print(row(id, tool, kind, cmp.Or(u.Reason.String(), "-"), took(d), what) + "\n")
+	return r.print(row(id, tool, kind, cmp.Or(string(why), "-"), took(d), what) + "\n")
 }
 
 // note says something about the calls that is not how one of them ended.

@@ -148,8 +148,8 @@ func makeCalls(ctx context.Context, session *engine.Session, turn *engine.Turn, 
 		switch c.Do {
 		case doUndo:
 			began := time.Now()
-			res := session.Undo(ctx, engine.UndoRequest{CallID: c.ID, By: reviewerName})
-			err = rev.rep.undone(c.ID, now(session, c.ID).Tool, res, time.Since(began))
+			_, err = session.Undo(ctx, engine.UndoRequest{CallID: c.ID, By: reviewerName})
+			err = rev.rep.undone(c.ID, now(session, c.ID).Tool, err, time.Since(began))
 		case doApprove, doDeny:
 			err = rev.answerLine(ctx, session, c)
 		default:

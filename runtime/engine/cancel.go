@@ -6,48 +6,28 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/enum"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
-
-// A CancelResult is the result of cancelling a call.
-type CancelResult uint8
-
-// The results of Cancel.
-const (
-	CancelUnknownCall  CancelResult = iota // there is no such call
-	CancelOK                               // it ended cancelled
-	CancelAlreadyEnded                     // it has its outcome
-	CancelUnrecorded                       // it was cancelled, and the journal cannot be written
-)
-
-var cancelNames = [...]string{"unknown_call", "ok", "already_ended", "journal_unavailable"}
-
-// String returns the name of r, such as already_ended.
-func (r CancelResult) String() string { return enum.Name("cancel", cancelNames[:], r) }
-
-// MarshalText returns the name of r.
-func (r CancelResult) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // Cancel ends a call of s in any state: while it is evaluated, waits for a slot or for
 // consent, or runs. It cancels the context of the handler, and what the handler returns
 // after that is a late result. The event names by, and the outcome holds the reason.
-// When Cancel returns CancelOK the outcome is durable. ctx bounds how long Cancel waits
-// for another goroutine that is ending the call.
-func (s *Session) Cancel(ctx context.Context, callID, by, reason string) CancelResult {
+// When Cancel returns nil the outcome is durable. Any other error is an *ActionError. ctx bounds
+// how long Cancel waits for another goroutine that is ending the call.
+func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
 	if s == nil || s.exec == nil {
-		return CancelUnknownCall
+		return because(CodeUnknownCall)
 	}
 	s.mu.Lock()
 	r := s.calls.find(callID)
 	if r == nil {
 		s.mu.Unlock()
-		return CancelUnknownCall
+		return because(CodeUnknownCall)
 	}
 	c, ended := r.call, r.ended()
 	s.mu.Unlock()
 	if ended || c == nil {
-		return CancelAlreadyEnded
+		return because(CodeAlreadyEnded)
 	}
 	e := cancellation(runtime.ReasonCancelled)
 	if e.by, e.cause = by, lifecycle.ByOperator; reason != "" {
@@ -58,12 +38,12 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) CancelR
 		over := c.over()
 		c.mu.Unlock()
 		s.exec.sched.Wait(over, nil, orBackground(ctx).Done())
-		return CancelAlreadyEnded
+		return because(CodeAlreadyEnded)
 	}
-	if c.durable() != nil {
-		return CancelUnrecorded
+	if err := c.durable(); err != nil {
+		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
-	return CancelOK
+	return nil
 }
 
 // ended reports whether the call of r has its outcome.
@@ -73,7 +53,7 @@ func (r *callRecord) ended() bool {
 
 // Cancel is Session.Cancel for a caller that has only the id of the session. It needs a
 // journal, without which an executor does not know its sessions.
-func (e *Executor) Cancel(ctx context.Context, sessionID, callID, by, reason string) CancelResult {
+func (e *Executor) Cancel(ctx context.Context, sessionID, callID, by, reason string) error {
 	return e.sessionOf(sessionID).Cancel(ctx, callID, by, reason)
 }
 

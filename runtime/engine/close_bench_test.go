@@ -142,7 +142,7 @@ func BenchmarkClose(b *testing.B) {
 // BenchmarkUndoRun undoes runs: the time does not depend on the calls of other runs.
 func BenchmarkUndoRun(b *testing.B) {
 	timedRuns(b, func(b *testing.B, s *engine.Session, run *engine.Run) {
-		if res := s.Undo(context.Background(), engine.UndoRequest{RunID: run.ID()}); len(res.Undone) != 10 {
+		if res := undoingOf(s.Undo(context.Background(), engine.UndoRequest{RunID: run.ID()})); len(res.Undone) != 10 {
 			b.Fatal(res)
 		}
 	})

@@ -65,7 +65,7 @@ func (e *Executor) noteCommand(c *Command, res *CommandResult) error {
 
 // perform executes a command.
 func (e *Executor) perform(ctx context.Context, c *Command) CommandResult {
-	rejected := func(why string) CommandResult { return CommandResult{Result: UndoRejected.String(), Reason: why} }
+	rejected := func(why string) CommandResult { return CommandResult{Result: resultRejected, Reason: why} }
 	if c.incomplete() {
 		return rejected(RejectedIncomplete)
 	}
@@ -76,10 +76,14 @@ func (e *Executor) perform(ctx context.Context, c *Command) CommandResult {
 			return rejected(RejectedBadArguments)
 		}
 		res, _ := e.resolve(ctx, c.Request, a)
-		return resultOf(&res)
+		return answered(&res)
 	case CommandRevoke:
-		res := e.Revoke(ctx, c.Grant, c.By, c.Reason)
-		return resultOf(&res)
+		call, err := e.revoke(c.Grant, c.By, c.Reason)
+		res := resultOf(err)
+		if res.Call = call; res.Done {
+			res.Result = consent.Accepted.String()
+		}
+		return res
 	case CommandUndo, CommandCancel, CommandResolve:
 	default:
 		return rejected(RejectedUnknownKind)
@@ -97,25 +101,23 @@ func (e *Executor) perform(ctx context.Context, c *Command) CommandResult {
 func (s *Session) perform(ctx context.Context, c *Command) CommandResult {
 	switch c.Kind {
 	case CommandUndo:
-		res := s.Undo(ctx, UndoRequest{CallID: c.Call, RunID: c.Run, By: c.By, Reason: c.Reason, DryRun: c.DryRun})
-		return res.command()
+		return s.undoCommand(ctx, c)
 	case CommandCancel:
-		res := s.Cancel(ctx, c.Call, c.By, c.Reason)
-		return resultNamed(res == CancelOK, res.String())
+		return resultOf(s.Cancel(ctx, c.Call, c.By, c.Reason))
 	default:
-		res := s.Resolve(ctx, c.Call, ResolveRequest{TookEffect: c.Happened, By: c.By, Reason: c.Reason})
-		return resultNamed(res == ResolveOK, res.String())
+		return resultOf(s.Resolve(ctx, c.Call, ResolveRequest{TookEffect: c.Happened, By: c.By, Reason: c.Reason}))
 	}
 }
 
-// command returns the result of an undo command.
-func (res *UndoResult) command() CommandResult {
-	out := CommandResult{
-		Done: res.Kind == UndoOK, Result: res.Kind.String(), Reason: res.Reason.String(), Error: res.Err,
-		Undone: res.Undone, Failed: res.Failed, NotUndoable: res.NotUndoable, Reads: res.Reads,
-	}
+// undoCommand executes an undo command.
+func (s *Session) undoCommand(ctx context.Context, c *Command) CommandResult {
+	res, err := s.Undo(ctx, UndoRequest{CallID: c.Call, RunID: c.Run, By: c.By, Reason: c.Reason, DryRun: c.DryRun})
+	out := resultOf(err)
+	out.Error = detailOf(err)
+	out.Undone, out.Failed, out.NotUndoable, out.Reads = res.Undone, res.Failed, res.NotUndoable, res.Reads
 	for _, c := range res.Calls {
-		one := journal.UndoneCall{Call: c.CallID, Tool: c.Tool, Result: c.Kind.String(), Reason: c.Reason.String(), Error: c.Err}
+		result, code := ResultOf(c.Err)
+		one := journal.UndoneCall{Call: c.CallID, Tool: c.Tool, Result: result, Reason: string(code), Error: detailOf(c.Err)}
 		for _, l := range c.Later {
 			one.Later = append(one.Later, journal.LaterCall{Call: l.CallID, Tool: l.Tool, Shares: l.Shares})
 		}
@@ -124,16 +126,22 @@ func (res *UndoResult) command() CommandResult {
 	return out
 }
 
-// resultNamed returns the result of a command whose method returns one name.
-func resultNamed(done bool, name string) CommandResult {
-	if done {
-		return CommandResult{Done: true, Result: name}
-	}
-	return CommandResult{Result: UndoRejected.String(), Reason: name}
+// resultOf returns the result of a command whose method returned err.
+func resultOf(err error) CommandResult {
+	result, code := ResultOf(err)
+	return CommandResult{Done: err == nil, Result: result, Reason: string(code)}
 }
 
-// resultOf returns the result of a command that was an answer, or revoked a grant.
-func resultOf(res *Resolution) CommandResult {
+// detailOf returns the detail of an ActionError.
+func detailOf(err error) string {
+	if e, ok := errors.AsType[*ActionError](err); ok {
+		return e.Detail
+	}
+	return ""
+}
+
+// answered returns the result of a command that was an answer.
+func answered(res *Resolution) CommandResult {
 	out := CommandResult{
 		Done: res.Kind != consent.Rejected, Result: res.Kind.String(), Call: res.Call, Missing: res.Missing,
 	}
@@ -157,20 +165,16 @@ func (m *seenCommands) begin(nonce string) (known, interrupted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	interrupted, known = m.known[nonce]
-	m.set(nonce, false)
-	return known, interrupted
-}
-
-// recall adds the nonce of a record of an earlier process.
-func (m *seenCommands) recall(r *journal.Record) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.set(r.Command.Nonce, r.Kind == journal.KindCommandImported)
-}
-
-func (m *seenCommands) set(nonce string, interrupted bool) {
 	if m.known == nil {
 		m.known = map[string]bool{}
 	}
-	m.known[nonce] = interrupted
+	m.known[nonce] = false
+	return known, interrupted
+}
+
+// restore sets the nonces to those of earlier processes.
+func (m *seenCommands) restore(known map[string]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known = known
 }

@@ -161,7 +161,7 @@ func (c *call) committedLate(e *result) bool {
 		return false
 	}
 	c.exec.sched.Wait(over, nil, nil)
-	if c.run.session.claim(c.record) != ResolveOK {
+	if c.run.session.claim(c.record) != "" {
 		return false
 	}
 	out := e.outcome

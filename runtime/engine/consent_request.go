@@ -10,6 +10,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -172,7 +173,7 @@ func (c *call) questionOf(args wire.Value, d *runtime.Decision) (q consent.Quest
 // consentObligations returns obligations as a request for consent holds them.
 func consentObligations(list []runtime.Obligation) (out []consent.Obligation) {
 	for _, o := range list {
-		out = append(out, consent.Obligation{Code: o.Code, Args: jsonOrNil(o.Args)}) // args that are no JSON have denied the call already
+		out = append(out, consent.Obligation{Code: o.Code, Args: history.JSON(o.Args)}) // args that are no JSON have denied the call already
 	}
 	return out
 }

@@ -36,22 +36,22 @@ func TestUndoneCallsUnderLaterDeclarations(t *testing.T) {
 				for _, id := range []string{"u1", "u2", "u3"} {
 					require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf(id, "login", adaLogsIn)).Kind)
 				}
-				require.Equal(t, engine.UndoOK, r.undoOf("u1").Kind)
+				require.Equal(t, undoOK, r.undoOf("u1").Kind)
 				closed, err := r.sessionAgain().StartRun(t.Context(), engine.RunConfig{ID: "closed"})
 				require.NoError(t, err)
 				require.Equal(t, runtime.Completed,
 					closed.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("u4", "login", adaLogsIn)).Kind)
 				require.NoError(t, closed.Close(t.Context()))
 				time.Sleep(time.Minute)
-				require.Equal(t, engine.UndoOK, r.undoOf("u4").Kind)
-				require.Equal(t, engine.UndoOK, r.undoOf("u2").Kind)
+				require.Equal(t, undoOK, r.undoOf("u4").Kind)
+				require.Equal(t, undoOK, r.undoOf("u2").Kind)
 
 				r = recovered(t, &j, new(loginTool).tool(grouped, change), readTool(okRead))
 				again, open := r.sessionAgain().Run("r")
 				require.True(t, open)
 				assert.Equal(t, runtime.RunRunning, again.Status().State, "no success of an exit tool was recorded")
 				for _, id := range []string{"u1", "u2", "u4"} {
-					assert.Equal(t, engine.UndoAlreadyUndone, r.undoOf(id).Reason, id)
+					assert.Equal(t, engine.CodeAlreadyUndone, r.undoOf(id).Reason, id)
 				}
 				assert.Equal(t, runtime.Completed, r.sessionAgain().Await(t.Context(), "u3").Kind)
 				if name != "other name" {
@@ -61,7 +61,7 @@ func TestUndoneCallsUnderLaterDeclarations(t *testing.T) {
 				assert.Empty(t, r.allFaults())
 
 				r = recovered(t, &j, new(loginTool).tool(grouped), readTool(okRead)) // the deploy is rolled back
-				assert.Equal(t, engine.UndoOK, r.undoOf("u3").Kind)
+				assert.Equal(t, undoOK, r.undoOf("u3").Kind)
 			})
 		})
 	}

@@ -247,7 +247,7 @@ func (d *duel) undo() {
 		return
 	}
 	id := d.done[d.rng.IntN(len(d.done))]
-	if res := d.ses.Undo(d.t.Context(), engine.UndoRequest{CallID: id, By: "alice"}); res.Kind == engine.UndoOK {
+	if res := undoingOf(d.ses.Undo(d.t.Context(), engine.UndoRequest{CallID: id, By: "alice"})); res.Kind == undoOK {
 		_, err := d.state.Undo(d.at(), id)
 		require.NoError(d.t, err)
 	}

@@ -91,19 +91,26 @@ func (e *Executor) Grants(f GrantFilter) []Grant {
 
 // Revoke takes a grant back: it answers no request from now on. The id of a grant is that of the
 // request that it comes from. by may be any operator, and must not be empty.
-func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) Resolution {
+// The error is an *ActionError.
+func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) error {
 	if e == nil || e.engine == nil {
-		return Resolution{Reason: consent.UnknownRequest}
+		return because(CodeUnknownRequest)
 	}
+	_, err := e.revoke(grantID, by, reason)
+	return err
+}
+
+// revoke is Revoke. It returns the id of the call that the grant comes from, too.
+func (e *Executor) revoke(grantID, by, reason string) (call string, err error) {
 	d := &e.approvals
 	d.mu.Lock()
 	ev := d.book.Revoke(e.sched.Now(), grantID, by, reason)
 	d.apply(&ev)
 	d.mu.Unlock()
 	if err := e.recordConsent(ev.At, by, e.log.flush); err != nil {
-		return e.unrecorded(nil)
+		return "", &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
-	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection, Call: ev.Call}
+	return ev.Call, because(Code(ev.Result.Rejection.String()))
 }
 
 // RetireGrants ends the grants whose rules no longer exist. The application calls it after it

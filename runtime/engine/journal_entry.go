@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -50,7 +51,7 @@ func (c *call) detail(r *journal.Record, ev *runtime.Event, n *note, p *redact.P
 		r.Heartbeat = c.heartbeat
 		r.Args, err = p.Payload("args", c.args)
 	case runtime.EventApprovalRequested, runtime.EventAuthorized:
-		if r.Decision, err = recordDecision(&c.worker.evaluation.decision); err == nil {
+		if r.Decision, err = history.EncodeDecision(&c.worker.evaluation.decision); err == nil {
 			err = c.rewritten(r, p)
 		}
 	case runtime.EventApprovalDecided:
@@ -94,11 +95,11 @@ func (c *call) ended(r *journal.Record, p *redact.Payloads) (err error) {
 func (c *call) outcomeTo(r *journal.Record, out *runtime.Outcome, p *redact.Payloads) (err error) {
 	if len(out.Denials) > 0 {
 		d := runtime.Decision{Denials: out.Denials}
-		if r.Decision, err = recordDecision(&d); err != nil {
+		if r.Decision, err = history.EncodeDecision(&d); err != nil {
 			return err
 		}
 	}
-	if r.Outcome, err = recordOutcome(out); err != nil || out.Output == nil && out.Artifact == nil || c.outputs == nil {
+	if r.Outcome, err = history.EncodeOutcome(out); err != nil || out.Output == nil && out.Artifact == nil || c.outputs == nil {
 		return err // a duplicate has the output of the earlier call
 	}
 	if a := out.Artifact; a != nil {

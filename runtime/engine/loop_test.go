@@ -149,7 +149,7 @@ func TestSubAgents(t *testing.T) {
 	assert.Equal(t, runtime.ReasonRunFinished, do(grand, "work").Reason)
 	assert.Equal(t, runtime.Completed, do(run, "wire").Kind, "its parent goes on, with a slot that was given back")
 	assert.Len(t, r.exec.Grants(engine.GrantFilter{Tool: "wire", Live: true}), 1)
-	assert.Equal(t, engine.AnswerAccepted, r.exec.Revoke(t.Context(), r.exec.Grants(engine.GrantFilter{})[0].ID, "bob", "").Kind)
+	assert.NoError(t, r.exec.Revoke(t.Context(), r.exec.Grants(engine.GrantFilter{})[0].ID, "bob", ""))
 	assert.Empty(t, r.exec.Grants(engine.GrantFilter{Live: true}))
 }
 
@@ -187,20 +187,20 @@ func TestUndo(t *testing.T) {
 		require.NoError(t, err)
 		turn := run.Turn(engine.TurnConfig{})
 		turn.Execute(t.Context(), callOf("c1", "put", goodInput))
-		undo := func() engine.UndoResult {
-			return ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"})
+		undo := func() undoing {
+			return undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"}))
 		}
 		for _, tc := range []struct {
 			how    func() error
-			kind   engine.UndoKind
-			reason engine.UndoReason
+			kind   string
+			reason engine.Code
 		}{
-			{func() error { return runtime.ErrDrift }, engine.UndoRejected, engine.UndoDrift},
-			{func() error { return errors.New("mischief") }, engine.UndoFailed, engine.UndoHandlerError},
-			{func() error { panic("mischief") }, engine.UndoFailed, engine.UndoHandlerError},
-			{func() error { time.Sleep(46 * time.Second); return nil }, engine.UndoFailed, engine.UndoTimedOut},
-			{func() error { return nil }, engine.UndoOK, engine.UndoReasonNone},
-			{nil, engine.UndoRejected, engine.UndoAlreadyUndone},
+			{func() error { return runtime.ErrDrift }, undoRejected, engine.CodeDrift},
+			{func() error { return errors.New("mischief") }, undoFailed, engine.CodeHandlerError},
+			{func() error { panic("mischief") }, undoFailed, engine.CodeHandlerError},
+			{func() error { time.Sleep(46 * time.Second); return nil }, undoFailed, engine.CodeTimedOut},
+			{func() error { return nil }, undoOK, ""},
+			{nil, undoRejected, engine.CodeAlreadyUndone},
 		} {
 			how.Store(&tc.how)
 			res := undo()
@@ -208,8 +208,8 @@ func TestUndo(t *testing.T) {
 			assert.Equal(t, tc.reason, res.Reason)
 		}
 		assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind, "the group is free")
-		assert.Equal(t, engine.UndoNotUndoable, ses.Undo(t.Context(), engine.UndoRequest{CallID: "c2"}).Reason)
-		assert.Equal(t, engine.UndoUnknownCall, ses.Undo(t.Context(), engine.UndoRequest{CallID: "c9"}).Reason)
+		assert.Equal(t, engine.CodeNotUndoable, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c2"})).Reason)
+		assert.Equal(t, engine.CodeUnknownCall, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c9"})).Reason)
 		time.Sleep(time.Minute)
 	})
 }

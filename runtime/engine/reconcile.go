@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/enum"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -25,39 +25,19 @@ type ResolveRequest struct {
 	Reason     string // for the model, too; may be empty
 }
 
-// A ResolveResult is the result of an attempt to resolve an unknown call.
-type ResolveResult uint8
-
-// The results of Resolve.
-const (
-	ResolveUnknownCall ResolveResult = iota // there is no such call
-	ResolveOK
-	ResolveNotUnknown // the outcome of the call is known, or the call is still running
-	ResolveBusy       // the call is being undone or reconciled
-	ResolveUnrecorded // the journal cannot be written
-)
-
-var resolveNames = [...]string{"unknown_call", "ok", "not_unknown", "busy", "journal_unavailable"}
-
-// String returns the name of r, such as not_unknown.
-func (r ResolveResult) String() string { return enum.Name("resolve", resolveNames[:], r) }
-
-// MarshalText returns the name of r.
-func (r ResolveResult) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
 // Resolve records, on the word of an operator, the outcome of a call whose outcome is unknown: it
 // completed, without an output, or it failed (interrupted). The policy does not evaluate it. When
-// Resolve returns ResolveOK the outcome is durable.
-func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) ResolveResult {
+// Resolve returns nil the outcome is durable. Any other error is an *ActionError.
+func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) error {
 	if s == nil || s.exec == nil {
-		return ResolveUnknownCall
+		return because(CodeUnknownCall)
 	}
-	if s.exec.log.health() != nil {
-		return ResolveUnrecorded
+	if err := s.exec.log.health(); err != nil {
+		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	r := s.find(callID)
-	if res := s.claim(r); res != ResolveOK {
-		return res
+	if why := s.claim(r); why != "" {
+		return because(why)
 	}
 	out, to := nothing("a person found"), runtime.StateFailed
 	if f.TookEffect {
@@ -67,14 +47,14 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 		out.Message += ": " + f.Reason
 	}
 	r.call.known(&out, to, f.By)
-	if r.call.durable() != nil {
-		return ResolveUnrecorded
+	if err := r.call.durable(); err != nil {
+		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
-	return ResolveOK
+	return nil
 }
 
 // Resolve is Session.Resolve for a caller that has only the id of the session.
-func (e *Executor) Resolve(ctx context.Context, sessionID, callID string, f ResolveRequest) ResolveResult {
+func (e *Executor) Resolve(ctx context.Context, sessionID, callID string, f ResolveRequest) error {
 	return e.sessionOf(sessionID).Resolve(ctx, callID, f)
 }
 
@@ -85,21 +65,21 @@ func nothing(who string) runtime.Outcome {
 }
 
 // claim keeps other goroutines from undoing or resolving an unknown call, until known or
-// releaseClaim.
-func (s *Session) claim(r *callRecord) ResolveResult {
+// releaseClaim. The code says why it cannot; empty: it did.
+func (s *Session) claim(r *callRecord) (why Code) {
 	if r == nil {
-		return ResolveUnknownCall
+		return CodeUnknownCall
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case !r.ended() || r.outcome().Kind != runtime.Unknown || r.undo.done || r.call == nil:
-		return ResolveNotUnknown
+		return CodeNotUnknown
 	case r.undo.busy:
-		return ResolveBusy
+		return CodeBusy
 	}
 	r.undo.busy = true
-	return ResolveOK
+	return ""
 }
 
 // known gives an unknown call its outcome, in one step of its session.
@@ -135,12 +115,13 @@ func (c *call) releaseClaim() {
 // reconcile runs the reconcile handlers of the tools of unknown calls. A tool reconciles one call
 // after the other. After a timeout its remaining calls are skipped, because the tool would keep the
 // executor from starting.
-func (e *Executor) reconcile(ctx context.Context, m *fold) {
+func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 	byTool := map[int][]*call{}
-	for _, r := range m.order {
-		r.session.mu.Lock()
-		c := r.session.calls.find(r.id).call
-		r.session.mu.Unlock()
+	for _, r := range h.Calls {
+		s := e.sessionOf(r.Session)
+		s.mu.Lock()
+		c := s.calls.find(r.ID).call
+		s.mu.Unlock()
 		if c != nil && c.tool != nil && c.tool.hooks.Reconcile != nil && c.final != nil {
 			byTool[c.index] = append(byTool[c.index], c)
 		}
@@ -149,7 +130,7 @@ func (e *Executor) reconcile(ctx context.Context, m *fold) {
 	for _, calls := range byTool {
 		work := func() {
 			for _, c := range calls {
-				if c.run.session.claim(c.record) == ResolveOK && !c.reconcile(ctx) {
+				if c.run.session.claim(c.record) == "" && !c.reconcile(ctx) {
 					return
 				}
 			}

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
-
-// recoverStep is how many entries are read at once.
-const recoverStep = 1000
 
 // Recover reads the journal (WithJournal) and restores from it what lasts: sessions and runs with
 // their rule state, grants, requests that approvers may still answer, and the outcomes of calls
@@ -27,32 +24,34 @@ const recoverStep = 1000
 // another process, or that a participant does not answer. The executor then starts no call, now or
 // later.
 func (e *Executor) Recover(ctx context.Context) error {
-	switch {
-	case e == nil || e.engine == nil:
+	if e == nil || e.engine == nil {
 		return errors.New("only an executor made by NewExecutor can recover")
+	}
+	ctx = orBackground(ctx)
+	switch {
 	case !e.log.on():
-		left, err := e.leftovers(orBackground(ctx))
+		e.simulate(simhooks.From(ctx))
+		left, err := e.leftovers(ctx)
 		if err != nil {
 			return err
 		}
-		return e.settleUnknownCalls(orBackground(ctx), left)
+		return e.settleUnknownCalls(ctx, left)
 	case !errors.Is(e.log.health(), errNotRecovered):
 		return errors.New("the journal was recovered before")
 	}
-	ctx = orBackground(ctx)
 	e.simulate(simhooks.From(ctx))
 	if err := e.lease.claim(ctx, e.log.journal); err != nil {
 		return err
 	}
-	m, err := e.foldJournal(ctx)
+	h, err := e.readJournal(ctx)
 	if err != nil {
 		e.lease.unclaim()
 		return err
 	}
-	e.log.begin(m.last)
+	e.log.begin(h.Last)
 	e.lease.hold(e)
 	e.log.writeOwner(e.sched.Now(), &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum})
-	if err = e.restore(ctx, m); err == nil {
+	if err = e.restore(ctx, h); err == nil {
 		err = e.log.flushAll()
 	}
 	if err != nil {
@@ -60,7 +59,7 @@ func (e *Executor) Recover(ctx context.Context) error {
 		e.lease.release(e)
 		return err
 	}
-	e.reconcile(ctx, m)
+	e.reconcile(ctx, h)
 	if err = e.log.flushAll(); err != nil {
 		e.log.fail(fmt.Errorf("recovery has failed: %w", err))
 		e.lease.release(e)
@@ -68,33 +67,41 @@ func (e *Executor) Recover(ctx context.Context) error {
 	return err
 }
 
-// foldJournal reads the journal.
-func (e *Executor) foldJournal(ctx context.Context) (*fold, error) {
-	l := &e.log
+// readJournal reads the journal, and restores the sessions without their calls.
+func (e *Executor) readJournal(ctx context.Context) (*history.History, error) {
+	l, d := &e.log, &e.approvals
 	e.sessions.mu.Lock()
 	defer e.sessions.mu.Unlock()
 	if len(e.sessions.byID) > 0 {
 		return nil, errors.New("recover before the first session is made")
 	}
-	if err := l.keys(ctx, &e.approvals); err != nil {
+	if err := l.keys(ctx, d); err != nil {
 		return nil, err
 	}
-	m := &fold{exec: e, calls: map[journal.CallKey]*foldedCall{}}
-	for {
-		entries, err := l.journal.Read(ctx, m.last, recoverStep)
-		if err != nil {
-			return nil, fmt.Errorf("read the journal after entry %d: %w", m.last, err)
-		}
-		if len(entries) == 0 {
-			return m, nil
-		}
-		for i := range entries {
-			entry := &entries[i]
-			if err = m.add(entry); err != nil {
-				return nil, fmt.Errorf("entry %d of the journal: %w", entry.Seq, err)
-			}
-		}
+	h, err := history.Read(ctx, l.journal, e.engine, d.key)
+	if err != nil {
+		return nil, err
 	}
+	d.mu.Lock()
+	d.book = h.Book
+	d.mu.Unlock()
+	e.seen.restore(h.Commands)
+	for id, of := range h.Sessions {
+		e.sessions.byID[id] = e.restoreSession(of)
+	}
+	return h, nil
+}
+
+// restoreSession returns a session of an earlier process, with its open runs.
+func (e *Executor) restoreSession(of *history.Session) *Session {
+	s := e.newSession(&SessionConfig{
+		ID: of.ID, Principal: of.Principal, Behavior: of.Setup.Behavior, Modes: of.Setup.Modes, Capabilities: of.Setup.Capabilities,
+	})
+	s.state, s.runs = of.State, of.Runs
+	for run := range of.Open {
+		s.openPart(run)
+	}
+	return s
 }
 
 // keys sets the keys that the journal keeps apart from its entries, if it keeps any. A request of
@@ -116,6 +123,5 @@ func (l *commitLog) keys(ctx context.Context, d *approvals) (err error) {
 	if d.key, err = keeper.Key(ctx, "consent"); err != nil {
 		return fmt.Errorf("the key of requests for consent: %w", err)
 	}
-	d.book = consent.NewBook(d.key)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -47,7 +48,7 @@ func (e *Executor) settle(ctx context.Context, key runtime.CallKey, at []*partic
 
 // settleInterrupted settles a call that had no outcome when the former owner of the journal
 // stopped. stale says that this owner had written nothing for longer than DefaultStale.
-func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*participant, stale bool) {
+func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*participant, stale bool) {
 	switch {
 	case c.life.Waits():
 		c.rework()
@@ -62,14 +63,14 @@ func (c *call) settleInterrupted(ctx context.Context, r *foldedCall, left []*par
 		return
 	}
 	c.orphan(stale)
-	if r.sealed != nil {
+	if r.Sealed != nil {
 		c.finishCommit(ctx, r, left)
 		return
 	}
-	e := interruption(r.effects, len(left) > 0)
+	e := interruption(r.Effects, len(left) > 0)
 	switch {
 	case len(left) > 0 && !c.exec.settle(ctx, c.key(), left, false):
-		if r.effects != journal.EffectsNone {
+		if r.Effects != journal.EffectsNone {
 			e = interrupted("what it did could not be taken back")
 		}
 		c.end(*e)
@@ -117,9 +118,9 @@ func (c *call) orphan(stale bool) {
 
 // finishCommit finishes a commit that was decided. If a foreign transaction is part of it and the
 // handler may have changed something there, the call is unknown instead.
-func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*participant) {
-	reads := r.effects == journal.EffectsNone
-	for _, s := range r.sealed {
+func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*participant) {
+	reads := r.Effects == journal.EffectsNone
+	for _, s := range r.Sealed {
 		if s.Foreign && !reads {
 			c.exec.settle(ctx, c.key(), left, true)
 			c.end(*interrupted(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant)))
@@ -130,7 +131,7 @@ func (c *call) finishCommit(ctx context.Context, r *foldedCall, left []*particip
 		c.end(*interrupted("what it did could not be committed"))
 		return
 	}
-	c.end(result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.decided})
+	c.end(result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.Decided})
 }
 
 // mayRunAgain reports whether the handler may be run again. The budget of the turn, which bounds

@@ -7,43 +7,44 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// restore adds the calls of m to their sessions. It settles their remaining parts at participants,
+// restore adds the calls of h to their sessions. It settles their remaining parts at participants,
 // and the calls that have no outcome.
-func (e *Executor) restore(ctx context.Context, m *fold) error {
+func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	left, err := e.leftovers(ctx)
 	if err != nil {
 		return err
 	}
 	type open struct {
 		call *call
-		of   *foldedCall
+		of   *history.Call
 		left []*participant
 	}
 	var unfinished, undos []open
-	for _, r := range m.order {
-		key := runtime.CallKey{Session: r.session.id, Call: r.id}
+	for _, r := range h.Calls {
+		key := runtime.CallKey{Session: r.Session, Call: r.ID}
 		of := left[key]
 		delete(left, key)
-		c := e.restoreCall(r)
-		if r.redeclared {
+		c, redeclared := e.restoreCall(r)
+		if redeclared {
 			e.tellRedeclared(r)
 		}
 		if c != nil {
 			unfinished = append(unfinished, open{c, r, of})
-		} else if out := r.outcome; out != nil { // an earlier process, or recovery, could not settle it
-			e.settle(ctx, key, of, out.Kind == runtime.Completed || out.Kind == runtime.Unknown && r.sealed != nil)
+		} else if out := r.Outcome; out != nil { // an earlier process, or recovery, could not settle it
+			e.settle(ctx, key, of, out.Kind == runtime.Completed || out.Kind == runtime.Unknown && r.Sealed != nil)
 		}
 		key.Undo = true
 		of = left[key]
 		delete(left, key)
-		if r.undo != nil {
+		if r.Undo != nil {
 			undos = append(undos, open{e.undoneCall(r), r, of})
 		} else {
-			e.settle(ctx, key, of, r.undone)
+			e.settle(ctx, key, of, r.Undone)
 		}
 	}
 	if err := e.settleUnknownCalls(ctx, left); err != nil { // before the first call runs again
@@ -52,12 +53,12 @@ func (e *Executor) restore(ctx context.Context, m *fold) error {
 	e.approvals.mu.Lock()
 	e.approvals.arm()
 	e.approvals.mu.Unlock()
-	stale := e.sched.Now().Sub(m.beat) > DefaultStale
+	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
 	for _, o := range undos {
-		o.call.settleInterruptedUndo(ctx, o.of.undo, o.left)
+		o.call.settleInterruptedUndo(ctx, o.of.Undo, o.left)
 	}
 	for _, o := range unfinished {
-		if e.hooks != nil && e.hooks.Passes != nil && e.hooks.Passes(o.of.session.id, o.of.id) {
+		if e.hooks != nil && e.hooks.Passes != nil && e.hooks.Passes(o.of.Session, o.of.ID) {
 			continue
 		}
 		o.call.settleInterrupted(ctx, o.of, o.left, stale)
@@ -65,78 +66,77 @@ func (e *Executor) restore(ctx context.Context, m *fold) error {
 	return nil
 }
 
-// restoreCall adds a call to its session. It returns the call when recovery has to settle it.
-func (e *Executor) restoreCall(r *foldedCall) *call {
-	s := r.session
+// restoreCall adds a call to its session. It returns the call when recovery has to settle it. It
+// reports whether the call waits for consent and its tool has another declaration now.
+func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
+	s := e.sessionOf(r.Session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.number++
-	rec := &callRecord{id: r.id, tool: r.tool, number: s.number, input: r.args, restored: &restoredInput{r.mac, r.heartbeat}}
+	rec := &callRecord{id: r.ID, tool: r.Tool, number: s.number, input: r.Args, restored: &restoredInput{r.InputMAC, r.Heartbeat}}
 	s.calls.put(rec)
-	s.callsOf(r.run).add(rec)
-	rec.undo.done = r.undone
-	if r.outcome != nil {
-		rec.keep(r.outcome)
+	s.callsOf(r.Run).add(rec)
+	rec.undo.done = r.Undone
+	if r.Outcome != nil {
+		rec.keep(r.Outcome)
 		e.sched.Fire(&rec.first)
-		if r.attempt > 0 && !r.undone && !r.outcome.RolledBack {
-			rec.undo.ended = r.ended
-			c := e.callOf(r, rec)
-			if rec.undo.possible = c.undoable(); rec.undo.possible || r.outcome.Kind == runtime.Unknown {
+		if r.Attempts > 0 && !r.Undone && !r.Outcome.RolledBack {
+			rec.undo.ended = r.Ended
+			c := e.callOf(s, r, rec)
+			if rec.undo.possible = c.undoable(); rec.undo.possible || r.Outcome.Kind == runtime.Unknown {
 				rec.call = c
 			}
 		}
-		return nil
+		return nil, false
 	}
-	c := e.callOf(r, rec)
+	c := e.callOf(s, r, rec)
 	rec.call = c
 	p := c.run.part
 	p.active = append(p.active, c)
 	c.position = len(p.active)
-	req, waits := r.asked(e.approvals.book)
+	req, waits := r.Asked(e.approvals.book)
 	if waits {
 		c.asked = &asked{id: req.ID, preview: req.Preview, since: req.Created}
 	}
 	switch {
 	case waits && (c.final != nil || c.redeclared(&req)):
-		r.redeclared = c.redeclared(&req)
-		c.unfit = r.redeclared
+		c.unfit = c.redeclared(&req)
 		c.reservation, c.readmits = reserved, c.state == runtime.StateAuthorized
 		c.wait(&req)
-		return c.approvedBefore(&req)
+		return c.approvedBefore(&req), c.unfit
 	case c.state == runtime.StateExecuting:
 		c.reservation = reservedAndInvoked
-	case c.state == runtime.StateAuthorized || r.request != "":
+	case c.state == runtime.StateAuthorized || r.Request != "":
 		c.reservation = reserved
-		c.readmits = r.triggered && c.state == runtime.StateAuthorized && c.args != nil
+		c.readmits = r.Triggered && c.state == runtime.StateAuthorized && c.args != nil
 	}
-	return c
+	return c, false
 }
 
-// callOf returns the call of r. No caller waits for it, and it is not part of a turn. Its arguments
+// callOf returns the call of r, which was made in s. No caller waits for it, and it is not part of a turn. Its arguments
 // are nil when they are not known any more, or not valid for the present declaration of the tool.
-func (e *Executor) callOf(r *foldedCall, rec *callRecord) *call {
-	s := r.session
-	p := s.parts[r.run]
+func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
+	p := s.parts[r.Run]
 	if p == nil { // the run is closed and has no part any more
 		p = &part{}
 	}
-	run := &Run{session: s, id: r.run, agent: r.agent, principal: r.principal, part: p}
-	ctx := e.contextOf(s.id, r.id)
+	run := &Run{session: s, id: r.Run, agent: r.Agent, principal: r.Principal, part: p}
+	ctx := e.contextOf(s.id, r.ID)
 	c := &call{
-		exec: e, run: run, turn: &Turn{run: run, ends: r.turnEnds, limit: r.turnCap, minimum: e.minimum}, ctx: ctx, work: ctx,
-		record: rec, id: r.id, began: r.began, now: e.sched.Now(), size: len(r.args), heartbeat: r.heartbeat,
-		revision: r.revision, metadata: r.metadata, epoch: r.epoch, obligations: r.obligations, state: r.state, invoked: true,
+		exec: e, run: run, turn: &Turn{run: run, ends: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx, work: ctx,
+		record: rec, id: r.ID, began: r.Began, now: e.sched.Now(), size: len(r.Args), heartbeat: r.Heartbeat,
+		revision: r.Revision, metadata: r.Metadata, epoch: r.Epoch, obligations: r.Obligations, state: r.State, invoked: true,
 	}
-	c.life.Restore(r.attempt, r.request != "")
+	c.life.Restore(r.Attempts, r.Request != "")
 	c.running = &c.handlerCtx
-	c.running.parent, c.running.call, c.running.attempt = c.work, c, r.attempt
+	c.running.parent, c.running.call, c.running.attempt = c.work, c, r.Attempts
 	c.left.Store(true)
-	c.tool, c.index = e.lookup(r.tool)
+	c.tool, c.index = e.lookup(r.Tool)
 	if c.tool != nil {
-		c.args, c.text = c.recallArgs(r.args)
+		c.args, c.text = c.recallArgs(r.Args)
 		c.final, c.finalText = c.args, c.text
-		if r.rewritten {
-			c.final, c.finalText = c.recallArgs(r.final)
+		if r.Rewritten {
+			c.final, c.finalText = c.recallArgs(r.Final)
 		}
 	}
 	c.recallUndo(r)
@@ -175,13 +175,13 @@ func (c *call) redeclared(req *consent.Request) bool {
 
 // tellRedeclared reports, to the sinks and the error handler, a request that stays open and that no
 // approval under the present declaration can satisfy.
-func (e *Executor) tellRedeclared(r *foldedCall) {
-	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.tool, r.request, runtime.ReasonBindingMismatch)
+func (e *Executor) tellRedeclared(r *history.Call) {
+	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.Tool, r.Request, runtime.ReasonBindingMismatch)
 	e.emit(&runtime.Event{
-		Time: e.sched.Now(), Kind: runtime.EventStale, From: r.state, To: r.state, Tool: r.tool, CallID: r.id, SessionID: r.session.id, RunID: r.run,
-		Agent: r.agent, Principal: r.principal, RequestID: r.request, Err: err.Error(),
+		Time: e.sched.Now(), Kind: runtime.EventStale, From: r.State, To: r.State, Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run,
+		Agent: r.Agent, Principal: r.Principal, RequestID: r.Request, Err: err.Error(),
 	})
-	e.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: r.session.id, RunID: r.run, Err: err})
+	e.report(&CallError{Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run, Err: err})
 }
 
 // approvedBefore returns c when its request was approved and its handler was not started: c

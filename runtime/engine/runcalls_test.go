@@ -44,9 +44,11 @@ func TestUndoOfARunLooksAtItsCallsAlone(t *testing.T) {
 				s = r.sessionAgain()
 				require.Equal(t, 2, s.RunsWithCalls())
 			}
-			require.Equal(t, engine.UndoOK, r.undoOf("a1").Kind)
+			require.Equal(t, undoOK, r.undoOf("a1").Kind)
 			s.HideCalls()
-			undo := func(run string) []string { return s.Undo(t.Context(), engine.UndoRequest{RunID: run}).Undone }
+			undo := func(run string) []string {
+				return undoingOf(s.Undo(t.Context(), engine.UndoRequest{RunID: run})).Undone
+			}
 			assert.Equal(t, []string{"a4", "a3", "a2"}, undo("a"))
 			assert.Equal(t, []string{"b2", "b1"}, undo("b"))
 			assert.Empty(t, undo("b"), "all of them were undone")

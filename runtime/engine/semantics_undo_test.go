@@ -50,12 +50,12 @@ func TestUndoIsPolicyCheckedAndAudited(t *testing.T) {
 		{runtime.Decision{Effect: runtime.EffectAllow, Denials: []runtime.Denial{{Code: "frozen"}}}, "the policy denies the undo: frozen"},
 	} {
 		answer = tc.answer
-		assert.Equal(t, engine.UndoResult{Reason: engine.UndoDenied, Message: tc.why, Err: tc.why}, ses.Undo(t.Context(), undo))
+		assert.Equal(t, undoing{Kind: undoRejected, Reason: engine.CodeDenied, Message: tc.why, Err: tc.why}, undoingOf(ses.Undo(t.Context(), undo)))
 	}
 	assert.Zero(t, count)
 	assert.Empty(t, r.allFaults(), "a decision of the policy is no fault")
 	answer = runtime.Decision{Effect: runtime.EffectAllow}
-	assert.Equal(t, engine.UndoOK, ses.Undo(t.Context(), undo).Kind)
+	assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), undo)).Kind)
 	assert.Equal(t, 1, count)
 	events := r.sink.Events()
 	for i, kind := range []runtime.EventKind{runtime.EventUndoFailed, runtime.EventUndoFailed, runtime.EventUndone} {
@@ -78,9 +78,9 @@ func TestUndoHasALifetime(t *testing.T) {
 		turn.Execute(t.Context(), callOf("c1", "put", goodInput))
 		turn.Execute(t.Context(), callOf("c2", "put", goodInput))
 		time.Sleep(time.Hour - 1)
-		assert.Equal(t, engine.UndoOK, ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1"}).Kind)
+		assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1"})).Kind)
 		time.Sleep(time.Nanosecond)
-		assert.Equal(t, engine.UndoExpired, ses.Undo(t.Context(), engine.UndoRequest{CallID: "c2"}).Reason)
+		assert.Equal(t, engine.CodeExpired, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c2"})).Reason)
 		time.Sleep(time.Minute)
 	})
 }
@@ -99,9 +99,9 @@ func TestTimedOutCallIsUndoneAfterItsGrace(t *testing.T) {
 		out := run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
 		require.Equal(t, runtime.TimedOut, out.Kind)
 		undo := engine.UndoRequest{CallID: "c1"}
-		assert.Equal(t, engine.UndoStillRunning, ses.Undo(t.Context(), undo).Reason)
+		assert.Equal(t, engine.CodeStillRunning, undoingOf(ses.Undo(t.Context(), undo)).Reason)
 		time.Sleep(5 * time.Second)
-		assert.Equal(t, engine.UndoOK, ses.Undo(t.Context(), undo).Kind)
+		assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), undo)).Kind)
 		assert.Equal(t, 1, count)
 		time.Sleep(2 * time.Minute)
 	})
@@ -133,8 +133,8 @@ func TestUndoHandlerKnowsItsCall(t *testing.T) {
 		require.NoError(t, err)
 		run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
 		time.Sleep(10 * time.Second)
-		res := ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"})
-		assert.Equal(t, engine.UndoOK, res.Kind, res.Err)
+		res := undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"}))
+		assert.Equal(t, undoOK, res.Kind, res.Err)
 		require.True(t, known)
 		assert.Equal(t, time.Second, undone.Remaining())
 	})

@@ -7,10 +7,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 )
 
-// Tamper changes the arguments of a call that waits for consent, without the checks of an edit.
-// Simulations use it to show that such a call does not run. Only packages of this module can make a
-// key.
-func (e *Executor) Tamper(_ simhooks.Key, session, callID string, input []byte) error {
+// tamper is Tamper of a simulation.
+func (e *Executor) tamper(session, callID string, input []byte) error {
 	e.approvals.mu.Lock()
 	var found *call
 	for _, c := range e.approvals.calls {
@@ -35,15 +33,14 @@ func (e *Executor) Tamper(_ simhooks.Key, session, callID string, input []byte) 
 	return nil
 }
 
-// Sync makes all that was recorded so far durable. A replay calls it before it takes the journal
-// over, because all entries of a recording were durable. Only packages of this module can make a
-// key.
-func (e *Executor) Sync(simhooks.Key) error { return e.log.flushAll() }
-
 // simulate lets a simulation control the calls that the executor makes without a context; nil:
 // there is no simulation.
 func (e *Executor) simulate(r *simhooks.Rig) {
-	if e.hooks = r; r != nil && r.Evaluations > 0 {
+	if e.hooks = r; r == nil {
+		return
+	}
+	r.Tamper, r.Sync = e.tamper, e.log.flushAll
+	if r.Evaluations > 0 {
 		e.evaluations.places.Open(r.Evaluations, 0)
 	}
 }

@@ -273,20 +273,20 @@ func TestUndoWithoutRoom(t *testing.T) {
 		r := recovered(t, j, tool)
 		require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "put", goodInput)).Kind)
 		s := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
-		undo := func() engine.UndoResult { return s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"}) }
+		undo := func() undoing { return undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"})) }
 		j.left.Store(1) // the intent
-		require.Equal(t, engine.UndoUnrecorded, undo().Reason)
-		require.Equal(t, engine.UndoUnrecorded, undo().Reason)
+		require.Equal(t, engine.CodeJournalUnavailable, undo().Reason)
+		require.Equal(t, engine.CodeJournalUnavailable, undo().Reason)
 		require.Zero(t, undone)
 		j.full.Store(false)
 		time.Sleep(time.Second)
-		require.Equal(t, engine.UndoOK, undo().Kind)
+		require.Equal(t, undoOK, undo().Kind)
 		require.Equal(t, 1, undone)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 
 		again := recovered(t, j, tool)
 		s = again.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
-		require.Equal(t, engine.UndoAlreadyUndone, undo().Reason)
+		require.Equal(t, engine.CodeAlreadyUndone, undo().Reason)
 		require.NoError(t, again.exec.Shutdown(t.Context()))
 	})
 }

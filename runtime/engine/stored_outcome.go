@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -24,7 +25,7 @@ func (r *callRecord) keep(out *runtime.Outcome) {
 	r.stored = storedOutcome{
 		kind: out.Kind, loop: out.Loop, run: out.Run, duration: out.Duration, output: out.Output, revision: out.Revision,
 	}
-	if out.CallID != r.id || out.Tool != r.tool || !plainOutcome(out) {
+	if out.CallID != r.id || out.Tool != r.tool || !history.Plain(out) {
 		more := *out
 		r.stored.more = &more
 	}
@@ -39,27 +40,6 @@ func (r *callRecord) artifact() *runtime.StoredOutput {
 		return nil
 	}
 	return r.stored.more.Artifact
-}
-
-// plainOutcome reports whether o has only the members of a storedOutcome.
-func plainOutcome(o *runtime.Outcome) bool {
-	switch {
-	case o.RolledBack, o.Artifact != nil, o.Reason != runtime.ReasonNone, o.AllReasons != nil, o.Violations != nil, o.Message != "", o.Retryable,
-		o.Obligations != nil, o.Denials != nil, o.Of != "", o.RequestID != "", o.Steps != nil, o.PendingExit != nil:
-		return false
-	}
-	return emptyDetail(&o.Detail)
-}
-
-// emptyDetail reports whether all members of d are zero.
-func emptyDetail(d *runtime.Detail) bool {
-	switch {
-	case d.Code != "", d.Rule != "", d.At != "", d.Message != "", d.Available != nil, d.Allowed != nil, d.Max != 0, d.Used != 0,
-		d.RetryAfter != 0, d.Missing != nil, d.Any, d.Already != nil, d.Group != "", d.HeldBy != "",
-		d.PendingExit != nil, d.ExpiresIn != 0, d.Changed != nil, d.Deadline != 0, d.Writing:
-		return false
-	}
-	return true
 }
 
 // outcome returns the outcome of r. r has ended.

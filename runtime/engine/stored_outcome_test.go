@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -63,9 +64,9 @@ func TestRecordedOutcome(t *testing.T) {
 		case "Obligations":
 			out.Obligations = []runtime.Obligation{{Code: "notify", Args: wire.Raw(`[1]`), At: "f:1"}}
 		}
-		text, err := recordOutcome(&out)
+		text, err := history.EncodeOutcome(&out)
 		require.NoError(t, err)
-		again, err := recallOutcome(text)
+		again, err := history.DecodeOutcome(text)
 		require.NoError(t, err, string(text))
 		out.CallID, out.Tool, out.Output, out.Artifact, out.Duration, out.Revision = "", "", nil, nil, 0, ""
 		assert.Equal(t, out, again, field)

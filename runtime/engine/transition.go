@@ -18,7 +18,7 @@ type note struct {
 	text    string         // of fault, or of the cause of a refusal, without sensitive values
 	output  int            // bytes
 	answer  *consent.Event // to a request for consent
-	undo    *UndoResult    // of an undo that failed
+	undo    *ActionError   // of an undo that failed
 	edited  bool           // that answer edited the arguments
 	by      string
 	ends    bool // the call has its outcome now
@@ -57,7 +57,8 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		e.By, e.Resolution, e.Rejection = a.By, a.Result.Resolution.String(), a.Result.Rejection.String()
 	}
 	if n.undo != nil {
-		e.Resolution, e.Rejection = n.undo.Kind.String(), n.undo.Reason.String()
+		result, code := ResultOf(n.undo)
+		e.Resolution, e.Rejection = result, string(code)
 	}
 	if e.Err = n.text; n.fault != nil {
 		e.Stack = string(n.fault.Stack)

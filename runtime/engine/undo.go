@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/enum"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -22,81 +21,21 @@ type UndoRequest struct {
 	DryRun bool // only report what would be undone, and which later calls share something with it
 }
 
-// An UndoKind says how an undo ended.
-type UndoKind uint8
-
-// The kinds of UndoResult.
-const (
-	UndoRejected UndoKind = iota // nothing was tried
-	UndoOK
-	UndoFailed // the undo handler failed
-)
-
-var undoKindNames = [...]string{"rejected", "ok", "failed"}
-
-// String returns rejected, ok or failed.
-func (k UndoKind) String() string { return enum.Name("undo", undoKindNames[:], k) }
-
-// MarshalText returns the name of k.
-func (k UndoKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// An UndoReason says why an undo was rejected, or failed.
-type UndoReason uint8
-
-// The reasons, in the order in which they are checked.
-const (
-	UndoReasonNone UndoReason = iota
-	UndoUnknownCall
-	UndoAlreadyUndone
-	UndoNotUndoable
-	UndoNotSuccessful
-	UndoExpired
-	UndoDrift
-	UndoStillRunning
-	UndoDenied
-	UndoHandlerError
-	UndoUnrecorded    // the journal cannot be written; with UndoFailed the undo was attempted
-	UndoTimedOut      // the undo handler ran past the deadline of the tool
-	UndoCancelled     // the context of Undo ended, or the executor was shut down
-	UndoCommitFailed  // a participant could not commit what the undo handler did
-	UndoUnknown       // it is not known whether what the undo handler did was committed
-	UndoInterrupted   // the process stopped while the undo handler ran: Recover says so in an event
-	UndoNothingToUndo // the tool only reads
-)
-
-var undoReasonNames = [...]string{
-	"", "unknown_call", "already_undone", "not_undoable", "not_successful", "expired", "drift", "still_running", "denied",
-	"handler_error", "journal_unavailable", "timed_out", "cancelled", "commit_failed", "unknown", "interrupted", "nothing_to_undo",
-}
-
-// String returns the name of r, such as already_undone; that of UndoReasonNone is empty.
-func (r UndoReason) String() string { return enum.Name("undo reason", undoReasonNames[:], r) }
-
-// MarshalText returns the name of r.
-func (r UndoReason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// An UndoResult says what an undo did. The result for a call has Kind, Reason and the two texts.
-// The result for a run has the lists of call ids, each in the order of the attempts.
+// An UndoResult says what became of the calls of a run, each list in the order of the attempts. For
+// one call only Calls of a dry run is set.
 type UndoResult struct {
-	Kind        UndoKind
-	Reason      UndoReason
-	Message     string // the cause, as a model may see it: the error of the handler only with safe_errors or Public
-	Err         string // the cause, for operators; sensitive values of the call are removed
-	Undone      []string
+	Undone      []string // ids of calls
 	Failed      []string
 	NotUndoable []string
 	Reads       []string     // calls of tools that only read and declare no undo: there is nothing to undo
-	Calls       []UndoneCall // of a run, or a dry run: all calls, in the order of the attempts
+	Calls       []UndoneCall // all calls
 	Complete    bool         // Failed and NotUndoable are empty
 }
 
-// An UndoneCall is the result for one call of the undo of a run. For a call that only reads, Kind
-// is UndoRejected and Reason UndoNothingToUndo.
+// An UndoneCall is the result for one call of the undo of a run, or of a dry run.
 type UndoneCall struct {
 	CallID, Tool string
-	Kind         UndoKind
-	Reason       UndoReason
-	Message, Err string      // as in UndoResult
+	Err          error       // an *ActionError; nil: undone. A call that only reads has CodeNothingToUndo
 	Later        []LaterCall // of a dry run: in the order in which they were made
 }
 
@@ -120,34 +59,43 @@ type undoable struct {
 // effects outside of participants are then not known, so an undo handler must check the present
 // state.
 //
+// The error is an *ActionError. Undo of a run returns one when calls of UndoResult.Failed were not
+// undone. A call that is not undoable is no error of the run.
+//
 // A dry run (UndoRequest.DryRun) calls no handler, records nothing and changes nothing. The policy
 // is evaluated. A dry run cannot tell what only the undo handler finds out, such as drift.
-func (s *Session) Undo(ctx context.Context, req UndoRequest) UndoResult {
+func (s *Session) Undo(ctx context.Context, req UndoRequest) (UndoResult, error) {
 	ctx = orBackground(ctx)
 	if s == nil || s.exec == nil {
-		return UndoResult{Reason: UndoUnknownCall}
+		return UndoResult{}, because(CodeUnknownCall)
 	}
 	if req.CallID == "" {
 		return s.undoRun(ctx, req)
 	}
 	r := s.find(req.CallID)
 	if r == nil {
-		return UndoResult{Reason: UndoUnknownCall}
+		return UndoResult{}, because(CodeUnknownCall)
 	}
+	var res UndoResult
+	var err *ActionError
 	if req.DryRun {
-		res := s.dryUndo(ctx, r)
-		res.Calls = []UndoneCall{res.of(r)}
+		err = s.dryUndo(ctx, r)
+		res.Calls = []UndoneCall{undoneCall(r, err)}
 		s.addLater(res.Calls)
-		return res
+	} else {
+		err = s.undoCall(ctx, r, req)
 	}
-	return s.undoCall(ctx, r, req)
+	if err != nil {
+		return res, err
+	}
+	return res, nil
 }
 
 // undoRun undoes the calls of a run that succeeded.
-func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult) {
-	all.Kind, all.Complete = UndoOK, true
+func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult, err error) {
+	all.Complete = true
 	for _, r := range s.succeeded(req.RunID) {
-		one := UndoResult{Reason: UndoNothingToUndo}
+		one := &ActionError{Code: CodeNothingToUndo}
 		switch {
 		case s.exec.onlyReads(r.tool):
 		case req.DryRun:
@@ -155,12 +103,15 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult)
 		default:
 			one = s.undoCall(ctx, r, req)
 		}
-		all.add(r, &one)
+		all.add(r, one)
 	}
 	if req.DryRun {
 		s.addLater(all.Calls)
 	}
-	return all
+	if len(all.Failed) > 0 {
+		err = because(CodeFailed)
+	}
+	return all, err
 }
 
 // succeeded returns the calls of a run that completed and were not undone, the last first. It
@@ -182,38 +133,39 @@ func (e *Executor) onlyReads(name string) bool {
 	return tool != nil && tool.spec.Effect == runtime.SideEffectRead && tool.spec.Undo == nil
 }
 
-// of returns the UndoneCall of r, whose result is res.
-func (res *UndoResult) of(r *callRecord) UndoneCall {
-	return UndoneCall{CallID: r.id, Tool: r.tool, Kind: res.Kind, Reason: res.Reason, Message: res.Message, Err: res.Err}
+// undoneCall returns the result for r, which was not undone because of err; nil: it was undone.
+func undoneCall(r *callRecord, err *ActionError) UndoneCall {
+	c := UndoneCall{CallID: r.id, Tool: r.tool}
+	if err != nil {
+		c.Err = err
+	}
+	return c
 }
 
 // add adds the result for one call to that for the run.
-func (all *UndoResult) add(r *callRecord, one *UndoResult) {
-	all.Calls = append(all.Calls, one.of(r))
+func (all *UndoResult) add(r *callRecord, err *ActionError) {
+	all.Calls = append(all.Calls, undoneCall(r, err))
 	list := &all.Failed
 	switch {
-	case one.Kind == UndoOK:
+	case err == nil:
 		list = &all.Undone
-	case one.Reason == UndoNothingToUndo:
+	case err.Code == CodeNothingToUndo:
 		list = &all.Reads
-	case one.Reason == UndoNotUndoable || one.Reason == UndoExpired:
+	case err.Code == CodeNotUndoable || err.Code == CodeExpired:
 		list = &all.NotUndoable
 	}
 	*list = append(*list, r.id)
 	all.Complete = len(all.Failed)+len(all.NotUndoable) == 0
-	if len(all.Failed) > 0 {
-		all.Kind = UndoFailed
-	}
 }
 
 // undoCall undoes one call.
-func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) UndoResult {
+func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) *ActionError {
 	if !s.exec.mayUndo() {
-		return UndoResult{Reason: UndoUnrecorded}
+		return &ActionError{Code: CodeJournalUnavailable}
 	}
 	defer s.exec.gate.Leave()
-	if why := s.beginUndo(r); why != UndoReasonNone {
-		return UndoResult{Reason: why, Err: s.tellLost(r, why)}
+	if why := s.beginUndo(r); why != "" {
+		return &ActionError{Code: why, Detail: s.tellLost(r, why)}
 	}
 	c := r.call
 	fault := c.undoAllowed(ctx)
@@ -228,9 +180,9 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 
 // concludeUndo records the result of an undo of c. If the caller of the undo left a decided commit,
 // that commit calls concludeUndo when the journal can be written again (SEMANTICS section 6.4).
-func (c *call) concludeUndo(by string, fault *undoFault) UndoResult {
+func (c *call) concludeUndo(by string, fault *undoFault) *ActionError {
 	e := c.exec
-	if fault != nil && fault.why == UndoUnrecorded && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
+	if fault != nil && fault.why == CodeJournalUnavailable && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
 		c.releaseClaim()
 		e.report(c.faulty(runtime.ReasonJournalUnavailable, fault.err))
 		return c.undoFailed(fault)
@@ -238,14 +190,14 @@ func (c *call) concludeUndo(by string, fault *undoFault) UndoResult {
 	res := c.run.session.settleUndo(c, by, fault)
 	if err := c.durable(); err != nil {
 		e.report(c.faulty(runtime.ReasonJournalUnavailable, err))
-		return c.undoFailed(&undoFault{why: UndoUnrecorded, err: err})
+		return c.undoFailed(&undoFault{why: CodeJournalUnavailable, err: err})
 	}
 	return res
 }
 
 // settleUndo applies the result of an undo, in one step of the session. fault is nil when the undo
 // succeeded.
-func (s *Session) settleUndo(c *call, by string, fault *undoFault) UndoResult {
+func (s *Session) settleUndo(c *call, by string, fault *undoFault) *ActionError {
 	if fault != nil {
 		return c.settleUndoFailed(by, fault)
 	}
@@ -258,7 +210,7 @@ func (s *Session) settleUndo(c *call, by string, fault *undoFault) UndoResult {
 		s.note(&ev)
 	}
 	c.undone(now, by)
-	return UndoResult{Kind: UndoOK}
+	return nil
 }
 
 // undone records that c was undone. The locks of c and its session are held.
@@ -268,13 +220,13 @@ func (c *call) undone(now time.Time, by string) {
 }
 
 // settleUndoFailed records that c was not undone.
-func (c *call) settleUndoFailed(by string, fault *undoFault) UndoResult {
+func (c *call) settleUndoFailed(by string, fault *undoFault) *ActionError {
 	res := c.undoFailed(fault)
 	c.mu.Lock()
 	s := c.run.session
 	s.mu.Lock()
 	c.record.undo.busy = false
-	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: by, text: res.Err, undo: &res})
+	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: by, text: res.Detail, undo: res})
 	s.mu.Unlock()
 	c.mu.Unlock()
 	if !fault.expected {
@@ -285,36 +237,36 @@ func (c *call) settleUndoFailed(by string, fault *undoFault) UndoResult {
 
 // beginUndo returns why a call cannot be undone. If it can, beginUndo keeps other goroutines from
 // undoing it.
-func (s *Session) beginUndo(r *callRecord) UndoReason {
+func (s *Session) beginUndo(r *callRecord) Code {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	why := s.mayNotUndo(r)
-	r.undo.busy = r.undo.busy || why == UndoReasonNone
+	r.undo.busy = r.undo.busy || why == ""
 	return why
 }
 
-// mayNotUndo returns why a call cannot be undone, UndoReasonNone when it can. s.mu is held.
-func (s *Session) mayNotUndo(r *callRecord) UndoReason {
+// mayNotUndo returns why a call cannot be undone, empty when it can. s.mu is held.
+func (s *Session) mayNotUndo(r *callRecord) Code {
 	tool, _ := s.exec.lookup(r.tool)
 	now := s.exec.sched.Now()
 	ended := r.first.Fired() && r.final == nil || r.final != nil && r.final.Fired()
 	switch {
 	case r.undo.done:
-		return UndoAlreadyUndone
+		return CodeAlreadyUndone
 	case tool == nil || tool.spec.Undo == nil || r.undo.possible && r.undo.lost != nil:
-		return UndoNotUndoable
+		return CodeNotUndoable
 	case !ended && r.final != nil && r.call.reservation != reservedAndInvoked:
-		return UndoNotSuccessful
+		return CodeNotSuccessful
 	case !ended:
-		return UndoStillRunning
+		return CodeStillRunning
 	case !r.undo.possible || r.outcome().Kind == runtime.Failed:
-		return UndoNotSuccessful
+		return CodeNotSuccessful
 	case !now.Before(r.undo.ended.Add(ruleTool(tool.spec).Undo)):
-		return UndoExpired
+		return CodeExpired
 	case r.undo.busy, r.outcome().Kind != runtime.Completed && !r.call.left.Load() && now.Before(r.undo.ended.Add(grace)):
-		return UndoStillRunning
+		return CodeStillRunning
 	}
-	return UndoReasonNone
+	return ""
 }
 
 // undoAllowed evaluates the policy for the undo of the call.
@@ -326,7 +278,7 @@ func (c *call) undoAllowed(ctx context.Context) *undoFault {
 	in := c.policyInputOf(c.final, facts, c.clock())
 	in.Undo = true
 	d, err := c.consultOnce(ctx, in)
-	denied := &undoFault{why: UndoDenied, err: err}
+	denied := &undoFault{why: CodeDenied, err: err}
 	switch {
 	case err != nil:
 	case len(d.Denials) > 0:
@@ -357,7 +309,7 @@ func (c *call) undo(ctx context.Context, by string) *undoFault {
 	case c.left.Load():
 		return nil // the call ended before its handler was released: it had no effect
 	default:
-		return &undoFault{why: UndoHandlerError, err: errPreparing}
+		return &undoFault{why: CodeHandlerError, err: errPreparing}
 	}
 	return c.undoAttempt(ctx, by).run(func(ctx context.Context) error {
 		return hook(ctx, c.id, c.final, state, c.wholeOutput(ctx, output))

@@ -23,8 +23,8 @@ var (
 )
 
 // causeOfUndo holds the causes that end an undo handler from outside.
-var causeOfUndo = map[UndoReason]lifecycle.Cause{
-	UndoTimedOut: lifecycle.ByTimer, UndoCancelled: lifecycle.ByCaller, UndoUnrecorded: lifecycle.ByLease,
+var causeOfUndo = map[Code]lifecycle.Cause{
+	CodeTimedOut: lifecycle.ByTimer, CodeCancelled: lifecycle.ByCaller, CodeJournalUnavailable: lifecycle.ByLease,
 }
 
 // An undoAttempt is one run of an undo handler.
@@ -34,10 +34,10 @@ type undoAttempt struct {
 	by   string
 	late *sched.Event // fires when the attempt is ended from outside
 
-	why     UndoReason // of the end from outside; guarded by call.mu, as are the fields below
-	decided bool       // to commit
-	ended   bool       // the goroutine of the handler has ended
-	left    bool       // by its caller, while a decided commit continued
+	why     Code // of the end from outside; guarded by call.mu, as are the fields below
+	decided bool // to commit
+	ended   bool // the goroutine of the handler has ended
+	left    bool // by its caller, while a decided commit continued
 }
 
 // undoAttempts are the undo handlers that run. They end with the executor, or with its ownership of
@@ -95,7 +95,7 @@ func (l *undoAttempts) halt() {
 	l.halted = true
 	l.mu.Unlock()
 	for _, a := range l.all() {
-		a.end(UndoUnrecorded, whyCanceled)
+		a.end(CodeJournalUnavailable, whyCanceled)
 	}
 }
 
@@ -120,13 +120,13 @@ func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 	u, e := a.call, a.call.exec
 	if !e.undos.add(a) {
-		return &undoFault{why: UndoUnrecorded, err: errUndoHalted}
+		return &undoFault{why: CodeJournalUnavailable, err: errUndoHalted}
 	}
 	defer e.undos.remove(a)
 	if err := a.record(&journal.Record{Kind: journal.KindUndoStarted}, e.log.flush); err != nil {
-		return &undoFault{why: UndoUnrecorded, err: err}
+		return &undoFault{why: CodeJournalUnavailable, err: err}
 	}
-	timer := e.sched.After(deadlineOf(u.tool.spec), func() { a.end(UndoTimedOut, whyDeadline) })
+	timer := e.sched.After(deadlineOf(u.tool.spec), func() { a.end(CodeTimedOut, whyDeadline) })
 	defer timer.Stop()
 	done := sched.NewEvent()
 	result := make(chan *undoFault, 1)
@@ -139,7 +139,7 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 		}
 	}()
 	if e.sched.Wait(done, a.late, u.ctx.Done()) == sched.Done {
-		a.end(UndoCancelled, whyCanceled)
+		a.end(CodeCancelled, whyCanceled)
 	}
 	return a.finish(done, result)
 }
@@ -153,11 +153,11 @@ func (a *undoAttempt) runHandler(handler func(context.Context) error) *undoFault
 	case err == nil:
 		return a.commit()
 	case errors.Is(err, runtime.ErrDrift):
-		return &undoFault{why: UndoDrift, err: err}
+		return &undoFault{why: CodeDrift, err: err}
 	case a.call.isAborted() && errors.Is(err, context.Canceled):
-		return &undoFault{why: UndoCancelled, err: err}
+		return &undoFault{why: CodeCancelled, err: err}
 	}
-	return &undoFault{why: UndoHandlerError, err: err}
+	return &undoFault{why: CodeHandlerError, err: err}
 }
 
 // returned records that the handler has returned. It reports whether the handler returned in time,
@@ -172,7 +172,7 @@ func (a *undoAttempt) returned() bool {
 		return false
 	case late:
 		u.life.TryEnd(lifecycle.ByTimer, lifecycle.Moment{}, now)
-		a.why = UndoTimedOut
+		a.why = CodeTimedOut
 		u.running.cancel(whyDeadline)
 		return false
 	}
@@ -187,7 +187,7 @@ func (a *undoAttempt) commit() *undoFault {
 	drained := u.shutFence()
 	u.mu.Unlock()
 	defer u.letGoOfParts()
-	failed := func(err error) *undoFault { return &undoFault{why: UndoCommitFailed, err: err} }
+	failed := func(err error) *undoFault { return &undoFault{why: CodeCommitFailed, err: err} }
 	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
 		return failed(errWriting)
 	}
@@ -203,10 +203,10 @@ func (a *undoAttempt) commit() *undoFault {
 		return nil
 	}
 	if err := a.decide(seals); err != nil {
-		return &undoFault{why: UndoUnrecorded, err: err}
+		return &undoFault{why: CodeJournalUnavailable, err: err}
 	}
 	if err := u.commitForeign(parts); errors.Is(err, runtime.ErrMaybeCommitted) {
-		return &undoFault{why: UndoUnknown, err: err}
+		return &undoFault{why: CodeUnknown, err: err}
 	} else if err != nil {
 		return failed(err)
 	}
@@ -250,7 +250,7 @@ func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error 
 }
 
 // end ends the attempt from outside, unless its handler has returned.
-func (a *undoAttempt) end(why UndoReason, cause uint32) {
+func (a *undoAttempt) end(why Code, cause uint32) {
 	u := a.call
 	u.mu.Lock()
 	if !u.life.TryEnd(causeOfUndo[why], lifecycle.Moment{}, u.clock()) {
@@ -279,11 +279,11 @@ func (a *undoAttempt) finish(done *sched.Event, result <-chan *undoFault) *undoF
 	case ended:
 		fault = a.stopped()
 	case !u.exec.sched.WaitFor(done, grace) && a.leave():
-		return &undoFault{why: UndoUnknown, err: errCommitting, pending: true}
+		return &undoFault{why: CodeUnknown, err: errCommitting, pending: true}
 	default:
 		fault = a.receive(result)
 	}
-	if fault == nil || fault.why == UndoUnknown || fault.why == UndoUnrecorded { // recovery settles the last two
+	if fault == nil || fault.why == CodeUnknown || fault.why == CodeJournalUnavailable { // recovery settles the last two
 		return fault
 	}
 	u.mu.Lock()
@@ -327,7 +327,7 @@ func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
 	case fault := <-result:
 		return fault
 	default:
-		return &undoFault{why: UndoHandlerError, err: errExited}
+		return &undoFault{why: CodeHandlerError, err: errExited}
 	}
 }
 
@@ -343,7 +343,7 @@ func (a *undoAttempt) leave() bool {
 		a.left = true
 	default:
 		u.life.TryEnd(lifecycle.ByTimer, u.life.Moment(), u.clock())
-		a.why = UndoCommitFailed
+		a.why = CodeCommitFailed
 	}
 	return a.left
 }
@@ -355,11 +355,11 @@ func (a *undoAttempt) stopped() *undoFault {
 	defer u.mu.Unlock()
 	fault := &undoFault{why: a.why}
 	switch a.why {
-	case UndoTimedOut:
+	case CodeTimedOut:
 		fault.err = fmt.Errorf("the undo handler did not finish within %s", limit(deadlineOf(u.tool.spec)))
-	case UndoCancelled:
+	case CodeCancelled:
 		fault.err = errUndoCancelled
-	case UndoCommitFailed:
+	case CodeCommitFailed:
 		fault.err = errCommitting
 	default:
 		fault.err = errUndoHalted

@@ -74,7 +74,7 @@ func TestUndoHandlerHasTheContextOfACall(t *testing.T) {
 			}))
 			r.puts()
 			before := len(l.steps)
-			assert.Equal(t, engine.UndoResult{Kind: engine.UndoOK}, r.undoOf("c1"))
+			assert.Equal(t, undoing{Kind: undoOK}, r.undoOf("c1"))
 			assert.Equal(t, []string{"a.md", "not a.md"}, l.stands)
 			assert.Equal(t, []string{"begin", "seal", "commit"}, l.steps[before:])
 			assert.True(t, info.Undo)
@@ -85,7 +85,7 @@ func TestUndoHandlerHasTheContextOfACall(t *testing.T) {
 			require.NoError(t, r.exec.Shutdown(t.Context()))
 
 			r = undoRig(t, &j, l, nil, restoreTool(l, nil))
-			assert.Equal(t, engine.UndoAlreadyUndone, r.undoOf("c1").Reason)
+			assert.Equal(t, engine.CodeAlreadyUndone, r.undoOf("c1").Reason)
 			assert.Empty(t, r.allFaults())
 		})
 	}
@@ -108,8 +108,8 @@ type failingUndo struct {
 	fails   map[string]error
 	foreign bool
 	change  func(*runtime.Spec)
-	kind    engine.UndoKind
-	reason  engine.UndoReason
+	kind    string
+	reason  engine.Code
 	message string
 	err     string
 }
@@ -118,46 +118,46 @@ var errMischief = errors.New("mischief")
 
 var failingUndos = map[string]failingUndo{
 	"an error": {
-		after: func(context.Context) error { return errMischief }, kind: engine.UndoFailed, reason: engine.UndoHandlerError,
+		after: func(context.Context) error { return errMischief }, kind: undoFailed, reason: engine.CodeHandlerError,
 		message: `"put" was not undone (handler_error)`, err: "mischief",
 	},
 	"a safe error": {
-		after: func(context.Context) error { return errMischief }, change: func(s *runtime.Spec) { s.SafeErrors = true }, kind: engine.UndoFailed, reason: engine.UndoHandlerError,
+		after: func(context.Context) error { return errMischief }, change: func(s *runtime.Spec) { s.SafeErrors = true }, kind: undoFailed, reason: engine.CodeHandlerError,
 		message: "mischief", err: "mischief",
 	},
 	"a public error": {
-		after: func(context.Context) error { return fmt.Errorf("undo: %w", runtime.Public("locked", errMischief)) }, kind: engine.UndoFailed,
-		reason: engine.UndoHandlerError, message: "mischief", err: "undo: mischief",
+		after: func(context.Context) error { return fmt.Errorf("undo: %w", runtime.Public("locked", errMischief)) }, kind: undoFailed,
+		reason: engine.CodeHandlerError, message: "mischief", err: "undo: mischief",
 	},
 	"public drift": {
 		after: func(context.Context) error {
 			return runtime.Public("moved", fmt.Errorf("the page: %w", runtime.ErrDrift))
 		},
-		reason: engine.UndoDrift, message: "the page: changed since the call", err: "the page: changed since the call",
+		kind: undoRejected, reason: engine.CodeDrift, message: "the page: changed since the call", err: "the page: changed since the call",
 	},
 	"a panic": {
-		after: func(context.Context) error { panic("mischief") }, kind: engine.UndoFailed, reason: engine.UndoHandlerError,
+		after: func(context.Context) error { panic("mischief") }, kind: undoFailed, reason: engine.CodeHandlerError,
 		message: `"put" was not undone (handler_error)`, err: "panic: mischief",
 	},
 	"it leaves its goroutine": {
-		after: func(context.Context) error { goruntime.Goexit(); return nil }, kind: engine.UndoFailed, reason: engine.UndoHandlerError,
+		after: func(context.Context) error { goruntime.Goexit(); return nil }, kind: undoFailed, reason: engine.CodeHandlerError,
 		message: `"put" was not undone (handler_error)`, err: "the goroutine was left by runtime.Goexit",
 	},
 	"drift": {
-		after: func(context.Context) error { return runtime.ErrDrift }, reason: engine.UndoDrift,
+		after: func(context.Context) error { return runtime.ErrDrift }, kind: undoRejected, reason: engine.CodeDrift,
 		message: `"put" cannot be undone: changed since the call`, err: "changed since the call",
 	},
 	"it cannot be sealed": {
-		fails: map[string]error{"seal": errMischief}, kind: engine.UndoFailed, reason: engine.UndoCommitFailed,
+		fails: map[string]error{"seal": errMischief}, kind: undoFailed, reason: engine.CodeCommitFailed,
 		message: `"put" was not undone (commit_failed)`, err: `participant "ledger": mischief`,
 	},
 	"a foreign commit fails": {
-		fails: map[string]error{"commit": errMischief}, foreign: true, kind: engine.UndoFailed, reason: engine.UndoCommitFailed,
+		fails: map[string]error{"commit": errMischief}, foreign: true, kind: undoFailed, reason: engine.CodeCommitFailed,
 		message: `"put" was not undone (commit_failed)`, err: "mischief",
 	},
 	"it is not taken back": {
-		after: func(context.Context) error { return errMischief }, fails: map[string]error{"rollback": errMischief}, kind: engine.UndoFailed,
-		reason: engine.UndoHandlerError, message: `"put" was not undone (handler_error)`, err: "mischief; what the undo did was not taken back",
+		after: func(context.Context) error { return errMischief }, fails: map[string]error{"rollback": errMischief}, kind: undoFailed,
+		reason: engine.CodeHandlerError, message: `"put" was not undone (handler_error)`, err: "mischief; what the undo did was not taken back",
 	},
 }
 
@@ -185,7 +185,7 @@ func TestUndoThatFails(t *testing.T) {
 			l.fails = row.fails
 			res := r.undoOf("c1")
 			res.Err, _, _ = strings.Cut(res.Err, "\n") // without the stack of a panic
-			assert.Equal(t, engine.UndoResult{Kind: row.kind, Reason: row.reason, Message: row.message, Err: row.err}, res)
+			assert.Equal(t, undoing{Kind: row.kind, Reason: row.reason, Message: row.message, Err: row.err}, res)
 			left := []string{"a.md"}
 			if row.fails["rollback"] != nil {
 				left = append(left, "not a.md")
@@ -193,12 +193,12 @@ func TestUndoThatFails(t *testing.T) {
 			assert.Equal(t, left, l.stands)
 			require.NoError(t, r.exec.Flush(t.Context()))
 			assert.Contains(t, log.String(), "level=WARN msg=tool.undo_failed")
-			assert.Contains(t, log.String(), "reason="+row.reason.String())
+			assert.Contains(t, log.String(), "reason="+string(row.reason))
 			faults := r.allFaults()
 			require.NotEmpty(t, faults)
 			assert.Contains(t, faults[len(faults)-1].Error(), `call "c1" of "put": undo: `)
 			ev := r.sink.Events()[len(r.sink.Events())-1]
-			assert.Equal(t, []string{res.Kind.String(), row.reason.String()}, []string{ev.Resolution, ev.Rejection})
+			assert.Equal(t, []string{res.Kind, string(row.reason)}, []string{ev.Resolution, ev.Rejection})
 
 			fail, l.fails = false, nil
 			if row.fails["rollback"] != nil { // the next recovery rolls it back
@@ -206,7 +206,7 @@ func TestUndoThatFails(t *testing.T) {
 				r = undoRig(t, &j, l, nil, restoreTool(l, nil))
 				assert.Equal(t, []string{"a.md"}, l.stands)
 			}
-			assert.Equal(t, engine.UndoOK, r.undoOf("c1").Kind)
+			assert.Equal(t, undoOK, r.undoOf("c1").Kind)
 			assert.Equal(t, []string{"a.md", "not a.md"}, l.stands)
 		})
 	}

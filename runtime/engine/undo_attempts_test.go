@@ -51,7 +51,7 @@ func TestUndoIsPreparedOnce(t *testing.T) {
 		require.Equal(t, runtime.Completed, out.Kind, out.Message)
 		require.Equal(t, "hunter2", p.stands)
 		assert.Equal(t, 1, p.prepared)
-		assert.Equal(t, engine.UndoOK, r.undoOf("c1").Kind)
+		assert.Equal(t, undoOK, r.undoOf("c1").Kind)
 		assert.Equal(t, "first", p.stands)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	})
@@ -69,7 +69,7 @@ func TestUndoIsPreparedOnceAcrossARestart(t *testing.T) {
 	assert.Equal(t, 1, p.prepared)
 	require.NoError(t, r.exec.Shutdown(t.Context()))
 	r = recovered(t, &j.Memory, p.tool(new(loginTool), retried))
-	assert.Equal(t, engine.UndoOK, r.undoOf("c1").Kind)
+	assert.Equal(t, undoOK, r.undoOf("c1").Kind)
 	assert.Equal(t, "first", p.stands)
 }
 
@@ -92,9 +92,9 @@ func TestUndoOfWhatWasNotPrepared(t *testing.T) {
 	pin := func(s *runtime.Spec) { s.Pin = "another" }
 	for name, tc := range map[string]struct {
 		change []func(*runtime.Spec)
-		want   engine.UndoResult
+		want   undoing
 	}{
-		"nothing was done":    {nil, engine.UndoResult{Kind: engine.UndoOK}},
+		"nothing was done":    {nil, undoing{Kind: undoOK}},
 		"another declaration": {[]func(*runtime.Spec){pin}, lostUndo},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestUndoOfWhatWasNotPrepared(t *testing.T) {
 			require.Equal(t, runtime.Unknown, r.sessionAgain().Await(t.Context(), "c1").Kind)
 			assert.Equal(t, tc.want, r.undoOf("c1"))
 			assert.Empty(t, l.undone)
-			assert.Len(t, r.allFaults(), min(1, int(tc.want.Reason)))
+			assert.Len(t, r.allFaults(), min(1, len(tc.want.Reason)))
 		})
 	}
 	t.Run("it declared no undo", func(t *testing.T) {
@@ -137,10 +137,10 @@ func TestUndoOfAPreparationThatHung(t *testing.T) {
 		r := recovered(t, new(journal.Memory), l.tool())
 		require.Equal(t, runtime.TimedOut, r.turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn)).Kind)
 		time.Sleep(time.Minute)
-		assert.Equal(t, engine.UndoHandlerError, r.undoOf("c1").Reason)
+		assert.Equal(t, engine.CodeHandlerError, r.undoOf("c1").Reason)
 		close(hang)
 		synctest.Wait()
-		assert.Equal(t, engine.UndoOK, r.undoOf("c1").Kind)
+		assert.Equal(t, undoOK, r.undoOf("c1").Kind)
 		assert.Empty(t, l.undone)
 	})
 }
@@ -151,10 +151,10 @@ func TestUndoAfterATransaction(t *testing.T) {
 	died := errors.New("the process has died")
 	for name, tc := range map[string]struct {
 		appends int
-		want    engine.UndoReason
+		want    engine.Code
 	}{
-		"decided":     {3, engine.UndoReasonNone},
-		"rolled back": {2, engine.UndoNotSuccessful},
+		"decided":     {3, ""},
+		"rolled back": {2, engine.CodeNotSuccessful},
 	} {
 		t.Run(name, func(t *testing.T) {
 			writes := &ledgerOfWrites{}
@@ -170,7 +170,7 @@ func TestUndoAfterATransaction(t *testing.T) {
 			r = transacting(t, &j.Memory, writes, l.tool())
 			res := r.undoOf("c1")
 			assert.Equal(t, tc.want, res.Reason)
-			if tc.want == engine.UndoReasonNone {
+			if tc.want == "" {
 				assert.Equal(t, []*undid{adaUndo("c1")}, l.undone)
 			}
 			assert.Empty(t, r.allFaults())

@@ -21,21 +21,21 @@ type LaterCall struct {
 
 // dryUndo returns the result that an undo of a call would have, as far as it is known before the
 // undo handler runs.
-func (s *Session) dryUndo(ctx context.Context, r *callRecord) UndoResult {
+func (s *Session) dryUndo(ctx context.Context, r *callRecord) *ActionError {
 	if !s.exec.mayUndo() {
-		return UndoResult{Reason: UndoUnrecorded}
+		return &ActionError{Code: CodeJournalUnavailable}
 	}
 	defer s.exec.gate.Leave()
 	s.mu.Lock()
 	why := s.mayNotUndo(r)
 	s.mu.Unlock()
-	if why != UndoReasonNone {
-		return UndoResult{Reason: why}
+	if why != "" {
+		return &ActionError{Code: why}
 	}
 	if fault := r.call.undoAllowed(ctx); fault != nil {
 		return r.call.undoFailed(fault)
 	}
-	return UndoResult{Kind: UndoOK}
+	return nil
 }
 
 // addLater adds to calls that would be undone the later calls that share something with them,
@@ -46,7 +46,7 @@ func (s *Session) addLater(calls []UndoneCall) {
 	undone := map[string]bool{}
 	first := s.number
 	for i := range calls {
-		if calls[i].Kind == UndoOK {
+		if calls[i].Err == nil {
 			undone[calls[i].CallID] = true
 			first = min(first, s.calls.find(calls[i].CallID).number)
 		}
@@ -59,7 +59,7 @@ func (s *Session) addLater(calls []UndoneCall) {
 	}
 	slices.SortFunc(later, func(a, b *callRecord) int { return a.number - b.number })
 	for i := range calls {
-		if calls[i].Kind != UndoOK {
+		if calls[i].Err != nil {
 			continue
 		}
 		r := s.calls.find(calls[i].CallID)

@@ -40,12 +40,12 @@ func TestDryUndo(t *testing.T) {
 	for range 2 {
 		entries, stands := len(journalKinds(t, &j)), len(l.stands)
 		s := r.sessionAgain()
-		one := s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true})
-		assert.Equal(t, engine.UndoResult{Kind: engine.UndoOK, Calls: []engine.UndoneCall{{
-			CallID: "c1", Tool: "put", Kind: engine.UndoOK,
+		one := undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true}))
+		assert.Equal(t, undoing{Kind: undoOK, Calls: []undoneCall{{
+			CallID: "c1", Tool: "put", Kind: undoOK,
 			Later: []engine.LaterCall{{"c3", "send", []string{"/path"}}, {"c5", "put", []string{"/path"}}},
 		}}}, one)
-		all := s.Undo(t.Context(), engine.UndoRequest{RunID: "r", DryRun: true})
+		all := undoingOf(s.Undo(t.Context(), engine.UndoRequest{RunID: "r", DryRun: true}))
 		assert.Equal(t, []string{"c5", "c2", "c1"}, all.Undone)
 		assert.Equal(t, []string{"c4"}, all.Reads)
 		assert.Equal(t, []string{"c3"}, all.NotUndoable)
@@ -58,12 +58,12 @@ func TestDryUndo(t *testing.T) {
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 		r = dryRig(t, &j, l)
 	}
-	assert.Equal(t, engine.UndoOK, r.undoOf("c5").Kind)
+	assert.Equal(t, undoOK, r.undoOf("c5").Kind)
 	s := r.sessionAgain()
-	one := s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true})
+	one := undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true}))
 	assert.Equal(t, []engine.LaterCall{{"c3", "send", []string{"/path"}}}, one.Calls[0].Later, "what was undone touches nothing")
-	assert.Equal(t, engine.UndoAlreadyUndone, s.Undo(t.Context(), engine.UndoRequest{CallID: "c5", DryRun: true}).Reason)
-	assert.Equal(t, engine.UndoNotUndoable, s.Undo(t.Context(), engine.UndoRequest{CallID: "c3", DryRun: true}).Reason)
+	assert.Equal(t, engine.CodeAlreadyUndone, undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c5", DryRun: true})).Reason)
+	assert.Equal(t, engine.CodeNotUndoable, undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c3", DryRun: true})).Reason)
 }
 
 // TestDryUndoAsksThePolicy: a call whose undo the policy denies would not be undone.
@@ -79,8 +79,8 @@ func TestDryUndoAsksThePolicy(t *testing.T) {
 	r.recover()
 	out := r.turn().Execute(t.Context(), callOf("c1", "put", goodInput))
 	require.Equal(t, runtime.Completed, out.Kind)
-	res := r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true})
-	assert.Equal(t, engine.UndoDenied, res.Reason)
+	res := undoingOf(r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true}))
+	assert.Equal(t, engine.CodeDenied, res.Reason)
 	assert.Contains(t, res.Err, "frozen")
 	assert.Empty(t, res.Calls[0].Later)
 }
@@ -93,6 +93,6 @@ func TestDryUndoNamesGroups(t *testing.T) {
 	turn := r.turn()
 	require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c1", "put", `{"path":"a.md","limit":1}`)).Kind)
 	require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "put", `{"path":"b.md","limit":2}`)).Kind)
-	res := r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true})
+	res := undoingOf(r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true}))
 	assert.Equal(t, []engine.LaterCall{{"c2", "put", []string{"group g"}}}, res.Calls[0].Later)
 }

@@ -21,11 +21,11 @@ import (
 func TestUndoHasADeadlineAndAFence(t *testing.T) {
 	for name, row := range map[string]struct {
 		patience time.Duration // of the caller of Undo
-		reason   engine.UndoReason
+		reason   engine.Code
 		took     time.Duration
 	}{
-		"the deadline": {time.Minute, engine.UndoTimedOut, time.Second},
-		"the context":  {time.Second / 2, engine.UndoCancelled, time.Second / 2},
+		"the deadline": {time.Minute, engine.CodeTimedOut, time.Second},
+		"the context":  {time.Second / 2, engine.CodeCancelled, time.Second / 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -48,9 +48,9 @@ func TestUndoHasADeadlineAndAFence(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), row.patience)
 				defer cancel()
 				start := time.Now()
-				res := r.sessionAgain().Undo(ctx, engine.UndoRequest{CallID: "c1"})
+				res := undoingOf(r.sessionAgain().Undo(ctx, engine.UndoRequest{CallID: "c1"}))
 				assert.Equal(t, row.took, time.Since(start))
-				assert.Equal(t, engine.UndoFailed, res.Kind)
+				assert.Equal(t, undoFailed, res.Kind)
 				assert.Equal(t, row.reason, res.Reason)
 				assert.Equal(t, []string{"a.md"}, l.stands, "it is taken back")
 				time.Sleep(time.Minute)
@@ -58,7 +58,7 @@ func TestUndoHasADeadlineAndAFence(t *testing.T) {
 				assert.ErrorIs(t, <-ended, runtime.ErrFenced)
 				assert.ErrorIs(t, <-ended, runtime.ErrFenced)
 				deaf = false
-				assert.Equal(t, engine.UndoOK, r.undoOf("c1").Kind)
+				assert.Equal(t, undoOK, r.undoOf("c1").Kind)
 				require.NoError(t, r.exec.Shutdown(t.Context()))
 			})
 		})
@@ -78,7 +78,7 @@ func TestUndoThatFailedIsFenced(t *testing.T) {
 			return errors.New("no")
 		}))
 		r.puts()
-		assert.Equal(t, engine.UndoFailed, r.undoOf("c1").Kind)
+		assert.Equal(t, undoFailed, r.undoOf("c1").Kind)
 		assert.ErrorIs(t, <-late, runtime.ErrFenced)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	})
@@ -96,7 +96,7 @@ func TestUndoJudgesItsDeadlineByTheClock(t *testing.T) {
 				return nil
 			}))
 			r.puts()
-			assert.Equal(t, engine.UndoTimedOut, r.undoOf("c1").Reason)
+			assert.Equal(t, engine.CodeTimedOut, r.undoOf("c1").Reason)
 			assert.Equal(t, []string{"a.md"}, l.stands)
 			require.NoError(t, r.exec.Shutdown(t.Context()))
 		})
@@ -111,7 +111,7 @@ func TestUndoThatIsNotKnownToHaveCommitted(t *testing.T) {
 	r := undoRig(t, &j, l, nil, restoreTool(l, nil))
 	r.puts()
 	l.fails = map[string]error{"commit": runtime.ErrMaybeCommitted}
-	assert.Equal(t, engine.UndoUnknown, r.undoOf("c1").Reason)
+	assert.Equal(t, engine.CodeUnknown, r.undoOf("c1").Reason)
 
 	decided := beforeLast(t, &j, "tool.undo_failed") // the process dies before the result is recorded
 	l.fails = nil
@@ -119,7 +119,7 @@ func TestUndoThatIsNotKnownToHaveCommitted(t *testing.T) {
 	ev := r.sink.Events()[len(r.sink.Events())-1]
 	assert.Equal(t, []string{"tool.undo_failed", "unknown"}, []string{ev.Kind.String(), ev.Rejection})
 	assert.Contains(t, ev.Err, `it is not known whether participant "ledger" has committed`)
-	assert.Equal(t, engine.UndoOK, r.undoOf("c1").Kind, "a person may have it tried again")
+	assert.Equal(t, undoOK, r.undoOf("c1").Kind, "a person may have it tried again")
 }
 
 // TestUndoWhoseCommitWaitsForRoom fills the journal before the decision to commit is
@@ -134,18 +134,18 @@ func TestUndoWhoseCommitWaitsForRoom(t *testing.T) {
 		j.left.Store(2) // the intent, and then the decision
 		begin := time.Now()
 		told := r.undoOf("c1")
-		assert.Equal(t, engine.UndoUnknown, told.Reason)
+		assert.Equal(t, engine.CodeUnknown, told.Reason)
 		assert.Contains(t, told.Err, "commit")
 		assert.Less(t, time.Since(begin), time.Minute)
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		assert.Equal(t, []string{"begin", "seal"}, l.steps)
-		assert.NotEqual(t, engine.UndoOK, r.undoOf("c1").Kind, "it is under way")
+		assert.NotEqual(t, undoOK, r.undoOf("c1").Kind, "it is under way")
 		j.full.Store(false)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Equal(t, []string{"begin", "seal", "commit"}, l.steps)
-		assert.Equal(t, engine.UndoAlreadyUndone, r.undoOf("c1").Reason)
+		assert.Equal(t, engine.CodeAlreadyUndone, r.undoOf("c1").Reason)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 		var kinds []string
 		for _, e := range j.all(t) {
@@ -154,7 +154,7 @@ func TestUndoWhoseCommitWaitsForRoom(t *testing.T) {
 		assert.NotContains(t, kinds, "tool.undo_failed")
 
 		again := undoRig(t, j, l, nil, restoreTool(l, nil))
-		assert.Equal(t, engine.UndoAlreadyUndone, again.undoOf("c1").Reason)
+		assert.Equal(t, engine.CodeAlreadyUndone, again.undoOf("c1").Reason)
 		require.NoError(t, again.exec.Shutdown(t.Context()))
 	})
 }
@@ -169,7 +169,7 @@ func TestShutdownLeavesAnUndoWithoutRoom(t *testing.T) {
 		r.puts()
 		l.steps = nil
 		j.left.Store(2)
-		assert.Equal(t, engine.UndoUnknown, r.undoOf("c1").Reason)
+		assert.Equal(t, engine.CodeUnknown, r.undoOf("c1").Reason)
 		require.ErrorIs(t, r.exec.Shutdown(t.Context()), journal.ErrUnavailable)
 		j.full.Store(false)
 		time.Sleep(time.Minute)
@@ -178,7 +178,7 @@ func TestShutdownLeavesAnUndoWithoutRoom(t *testing.T) {
 
 		again := undoRig(t, j, l, nil, restoreTool(l, nil))
 		res := again.undoOf("c1")
-		assert.Equal(t, engine.UndoOK, res.Kind, "%v: %s", res.Reason, res.Err)
+		assert.Equal(t, undoOK, res.Kind, "%v: %s", res.Reason, res.Err)
 		require.NoError(t, again.exec.Shutdown(t.Context()))
 	})
 }
@@ -245,14 +245,14 @@ func TestUndoThatIsInterrupted(t *testing.T) {
 				assert.Equal(t, []string{"a.md", "not a.md"}, l.stands)
 				assert.Equal(t, "tool.undone", ev.Kind.String())
 				assert.Equal(t, "alice", ev.By)
-				assert.Equal(t, engine.UndoAlreadyUndone, r.undoOf("c1").Reason)
+				assert.Equal(t, engine.CodeAlreadyUndone, r.undoOf("c1").Reason)
 				assert.Equal(t, runtime.Completed, out.Kind, "its group is free: %s", out.Message)
 				return
 			}
 			assert.Equal(t, []string{"a.md"}, l.stands)
 			assert.Equal(t, []string{"tool.undo_failed", "failed", "interrupted"}, []string{ev.Kind.String(), ev.Resolution, ev.Rejection})
 			assert.Equal(t, runtime.ReasonExclusiveGroup, out.Reason)
-			assert.Equal(t, engine.UndoOK, r.undoOf("c1").Kind)
+			assert.Equal(t, undoOK, r.undoOf("c1").Kind)
 		})
 	}
 }
@@ -271,15 +271,15 @@ func TestUndoIntentIsDurable(t *testing.T) {
 		r.puts()
 		j.left = left
 		res := r.undoOf("c1")
-		assert.Equal(t, engine.UndoFailed, res.Kind)
-		assert.Equal(t, engine.UndoUnrecorded, res.Reason)
+		assert.Equal(t, undoFailed, res.Kind)
+		assert.Equal(t, engine.CodeJournalUnavailable, res.Reason)
 		assert.Equal(t, left > 0, ran)
 		assert.Equal(t, left == 2, slices.Contains(l.steps[3:], "commit"), "nothing is committed that was not decided")
 
 		r = undoRig(t, &j.Memory, l, nil, restoreTool(l, nil))
-		want, stands := engine.UndoOK, []string{"a.md"}
+		want, stands := undoOK, []string{"a.md"}
 		if left == 2 {
-			want, stands = engine.UndoRejected, []string{"a.md", "not a.md"}
+			want, stands = undoRejected, []string{"a.md", "not a.md"}
 		}
 		assert.Equal(t, stands, l.stands)
 		assert.Equal(t, want, r.undoOf("c1").Kind)
@@ -304,25 +304,25 @@ func TestUndoEndsWithTheExecutor(t *testing.T) {
 					return ctx.Err()
 				}, patient))
 				r.puts()
-				results := make(chan engine.UndoResult, 1)
+				results := make(chan undoing, 1)
 				go func() { results <- r.undoOf("c1") }()
 				synctest.Wait()
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				err := r.exec.Shutdown(ctx)
 				res := <-results
-				assert.Equal(t, engine.UndoFailed, res.Kind)
+				assert.Equal(t, undoFailed, res.Kind)
 				if !deaf {
 					require.NoError(t, err)
-					assert.Equal(t, engine.UndoCancelled, res.Reason)
+					assert.Equal(t, engine.CodeCancelled, res.Reason)
 					assert.Equal(t, []string{"a.md"}, l.stands)
 				} else {
-					assert.Equal(t, engine.UndoUnrecorded, res.Reason)
+					assert.Equal(t, engine.CodeJournalUnavailable, res.Reason)
 				}
 				time.Sleep(time.Minute)
 				r = undoRig(t, &j, l, nil, restoreTool(l, nil))
 				assert.Equal(t, []string{"a.md"}, l.stands)
-				assert.Equal(t, engine.UndoOK, r.undoOf("c1").Kind)
+				assert.Equal(t, undoOK, r.undoOf("c1").Kind)
 				require.NoError(t, r.exec.Shutdown(t.Context()))
 			})
 		})

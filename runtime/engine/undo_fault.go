@@ -8,40 +8,37 @@ import (
 
 // An undoFault says why a call was not undone.
 type undoFault struct {
-	why      UndoReason
+	why      Code
 	err      error
 	kept     bool // what the handler did through participants was not rolled back
 	pending  bool // a decided commit continues, and concludes the undo when it ends
 	expected bool // a policy has decided so: it is no fault of the program
 }
 
-// undoFailed returns the result of an undo that failed.
-func (c *call) undoFailed(fault *undoFault) UndoResult {
-	res := UndoResult{Kind: UndoFailed, Reason: fault.why}
-	if fault.why == UndoDenied || fault.why == UndoDrift {
-		res.Kind = UndoRejected
-	}
+// undoFailed returns the error of an undo that failed.
+func (c *call) undoFailed(fault *undoFault) *ActionError {
+	res := &ActionError{Code: fault.why, Attempted: fault.why != CodeDenied && fault.why != CodeDrift, cause: fault.err}
 	told := c.faulty(runtime.ReasonNone, fault.err)
-	res.Err = c.redactText(told.text())
+	res.Detail = c.redactText(told.text())
 	if fault.kept {
-		res.Err += "; what the undo did was not taken back"
+		res.Detail += "; what the undo did was not taken back"
 	}
-	res.Message = c.undoMessage(fault, res.Err)
+	res.Message = c.undoMessage(fault, res.Detail)
 	return res
 }
 
 // undoMessage returns what a model may read of an undo that failed; told is the text
 // for operators.
 func (c *call) undoMessage(fault *undoFault, told string) string {
-	if fault.why == UndoHandlerError || fault.why == UndoDrift {
+	if fault.why == CodeHandlerError || fault.why == CodeDrift {
 		if text, _ := public(fault.err); text != "" {
 			return c.redactText(text)
 		}
 	}
 	switch {
-	case fault.why == UndoHandlerError && c.tool != nil && c.tool.spec.SafeErrors, fault.expected:
+	case fault.why == CodeHandlerError && c.tool != nil && c.tool.spec.SafeErrors, fault.expected:
 		return told
-	case fault.why == UndoDrift:
+	case fault.why == CodeDrift:
 		return fmt.Sprintf("%q cannot be undone: %v", c.record.tool, runtime.ErrDrift)
 	}
 	return fmt.Sprintf("%q was not undone (%v)", c.record.tool, fault.why)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -63,13 +64,13 @@ func storable(state wire.Value) error {
 
 // recallUndo restores the arguments of an undo of the call, or the reason why the call cannot be
 // undone any more. It decodes no values that no undo will need.
-func (c *call) recallUndo(r *foldedCall) {
-	c.isPrepared = r.isPrepared
-	if r.attempt == 0 || r.undone {
+func (c *call) recallUndo(r *history.Call) {
+	c.isPrepared = r.Prepared
+	if r.Attempts == 0 || r.Undone {
 		return
 	}
-	if out := r.outcome; out != nil {
-		if out.Kind == runtime.Failed || c.undoable() && !c.exec.sched.Now().Before(r.ended.Add(ruleTool(c.tool.spec).Undo)) {
+	if out := r.Outcome; out != nil {
+		if out.Kind == runtime.Failed || c.undoable() && !c.exec.sched.Now().Before(r.Ended.Add(ruleTool(c.tool.spec).Undo)) {
 			return
 		}
 	}
@@ -83,31 +84,31 @@ func (c *call) undoable() bool { return c.tool != nil && c.tool.spec.Undo != nil
 
 // recallState decodes the state that was prepared. The error says why the call cannot be undone any
 // more.
-func (c *call) recallState(r *foldedCall) (err error) {
+func (c *call) recallState(r *history.Call) (err error) {
 	switch {
 	case !c.undoable():
-		if r.stored {
+		if r.Stored {
 			return errNoTool
 		}
 		return nil
-	case r.lost != "":
-		return fmt.Errorf("the undo needs values that could not be recorded: %s", r.lost)
+	case r.Lost != "":
+		return fmt.Errorf("the undo needs values that could not be recorded: %s", r.Lost)
 	case c.final == nil:
-		text := r.args
-		if r.rewritten {
-			text = r.final
+		text := r.Args
+		if r.Rewritten {
+			text = r.Final
 		}
 		_, err = recallValue(c.tool.hooks.Decode, text)
 		return fmt.Errorf("the undo needs the arguments, which cannot be had any more: %w", err)
-	case !r.isPrepared && c.tool.hooks.Prepare != nil:
-		if r.pin != c.tool.spec.Pin || r.outcome != nil && r.outcome.Kind == runtime.Completed {
+	case !r.Prepared && c.tool.hooks.Prepare != nil:
+		if r.Pin != c.tool.spec.Pin || r.Outcome != nil && r.Outcome.Kind == runtime.Completed {
 			return errNoState
 		}
 		return nil // its handler was not released
-	case !r.stored:
+	case !r.Stored:
 		return nil
 	}
-	if c.prepared, err = recallValue(c.tool.hooks.DecodeState, r.prepared); err != nil {
+	if c.prepared, err = recallValue(c.tool.hooks.DecodeState, r.PreparedState); err != nil {
 		return fmt.Errorf("the undo needs the state that was prepared for it, which cannot be had any more: %w", err)
 	}
 	return nil
@@ -116,10 +117,10 @@ func (c *call) recallState(r *foldedCall) (err error) {
 // recallOutput decodes the output, unless it differs from what the handler returned: the undo
 // handler works without it. The output of a call whose commit was decided is known before the call
 // has its outcome.
-func (c *call) recallOutput(r *foldedCall) {
-	out := r.outcome
+func (c *call) recallOutput(r *history.Call) {
+	out := r.Outcome
 	if out == nil {
-		out = r.decided
+		out = r.Decided
 	}
 	if out == nil || !c.undoable() {
 		return
@@ -160,9 +161,9 @@ func recallValue(decode bind.Decoder, text []byte) (v wire.Value, err error) {
 }
 
 // tellLost reports to the error handler why a call cannot be undone any more, if why is
-// UndoNotUndoable for that reason. It returns a text without values.
-func (s *Session) tellLost(r *callRecord, why UndoReason) string {
-	if why != UndoNotUndoable || r.undo.lost == nil {
+// CodeNotUndoable for that reason. It returns a text without values.
+func (s *Session) tellLost(r *callRecord, why Code) string {
+	if why != CodeNotUndoable || r.undo.lost == nil {
 		return ""
 	}
 	s.exec.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: s.id, RunID: r.run.id, Err: r.undo.lost})

@@ -58,7 +58,7 @@ func TestUndoOfErasedValues(t *testing.T) {
 				r := restart()
 				res := r.undoOf("c1")
 				if tc.want != nil {
-					assert.Equal(t, engine.UndoResult{Kind: engine.UndoOK}, res)
+					assert.Equal(t, undoing{Kind: undoOK}, res)
 					assert.Equal(t, []*undid{tc.want}, l.undone)
 					return
 				}
@@ -69,9 +69,9 @@ func TestUndoOfErasedValues(t *testing.T) {
 				assert.ErrorContains(t, faults[0], tc.fault)
 				assert.ErrorContains(t, faults[0], "erased")
 				assert.Equal(t, "c1", faults[0].CallID)
-				res = r.sessionAgain().Undo(t.Context(), engine.UndoRequest{RunID: "r"})
-				assert.Equal(t, engine.UndoResult{Kind: engine.UndoOK, NotUndoable: []string{"c1"}, Calls: []engine.UndoneCall{
-					{CallID: "c1", Tool: "login", Reason: engine.UndoNotUndoable, Err: lostUndo.Err},
+				res = undoingOf(r.sessionAgain().Undo(t.Context(), engine.UndoRequest{RunID: "r"}))
+				assert.Equal(t, undoing{Kind: undoOK, NotUndoable: []string{"c1"}, Calls: []undoneCall{
+					{CallID: "c1", Tool: "login", Kind: undoRejected, Reason: engine.CodeNotUndoable, Err: lostUndo.Err},
 				}}, res)
 			})
 		}
@@ -79,8 +79,8 @@ func TestUndoOfErasedValues(t *testing.T) {
 }
 
 // lostUndo is the result of an undo whose state is no longer known.
-var lostUndo = engine.UndoResult{
-	Reason: engine.UndoNotUndoable, Err: "what the undo needs cannot be had any more: the error handler was told why",
+var lostUndo = undoing{
+	Kind: undoRejected, Reason: engine.CodeNotUndoable, Err: "what the undo needs cannot be had any more: the error handler was told why",
 }
 
 func TestUndoAfterTheDeclarationChanged(t *testing.T) {
@@ -116,7 +116,7 @@ func TestUndoAfterTheDeclarationChanged(t *testing.T) {
 
 			var again loginTool // the original declaration
 			r = recovered(t, &j, again.tool())
-			assert.Equal(t, engine.UndoOK, r.undoOf("c1").Kind)
+			assert.Equal(t, undoOK, r.undoOf("c1").Kind)
 			assert.Equal(t, []*undid{adaUndo("c1")}, again.undone)
 		})
 	}
@@ -136,7 +136,7 @@ func TestUndoWithARedactedOutput(t *testing.T) {
 			require.Equal(t, runtime.Completed, out.Kind, out.Message)
 			r := restart()
 			assert.Equal(t, string(out.Output), string(r.sessionAgain().Await(t.Context(), "c1").Output))
-			assert.Equal(t, engine.UndoOK, r.undoOf("c1").Kind)
+			assert.Equal(t, undoOK, r.undoOf("c1").Kind)
 			want := adaUndo("c1")
 			want.Output = nil
 			assert.Equal(t, []*undid{want}, l.undone)
@@ -151,8 +151,8 @@ func TestNothingPreparedForUndo(t *testing.T) {
 	turn := r.turn()
 	turn.Execute(t.Context(), callOf("c1", "login", adaLogsIn))
 	turn.Execute(t.Context(), callOf("c2", "login", adaLogsIn))
-	assert.Equal(t, engine.UndoOK, r.undoOf("c1").Kind)
-	assert.Equal(t, engine.UndoOK, recovered(t, &j, l.tool()).undoOf("c2").Kind)
+	assert.Equal(t, undoOK, r.undoOf("c1").Kind)
+	assert.Equal(t, undoOK, recovered(t, &j, l.tool()).undoOf("c2").Kind)
 	require.Len(t, l.undone, 2)
 	assert.Nil(t, l.undone[0].State)
 	assert.Nil(t, l.undone[1].State)
@@ -178,5 +178,5 @@ func TestInvalidPreparationStartsNothing(t *testing.T) {
 	require.Len(t, faults, 1)
 	assert.ErrorContains(t, faults[0], "what was prepared for undo is invalid: /password: maxLength")
 	assert.NotContains(t, faults[0].Error(), string(long))
-	assert.Equal(t, engine.UndoNotSuccessful, r.undoOf("c1").Reason)
+	assert.Equal(t, engine.CodeNotSuccessful, r.undoOf("c1").Reason)
 }

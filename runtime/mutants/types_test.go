@@ -18,18 +18,20 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 )
 
-// TestEveryMutantTypeChecks finds a patch that applies and does not compile any
-// more, long before the tests of all mutants are run.
+// TestEveryMutantTypeChecks finds a patch of this package, or of another one that has mutants, that
+// applies and does not compile any more, long before the tests of all mutants are run.
 func TestEveryMutantTypeChecks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it checks hundreds of packages")
 	}
 	type applied struct{ name, file, text string }
 	folders := map[string][]applied{}
-	for _, p := range patches(t) {
-		if file, text, err := p.Apply(root); err == nil { // else TestEveryPatchApplies says so
+	for _, p := range append(patches(t), otherPatches(t)...) {
+		if file, text, err := p.Apply(root); err == nil { // else the tests of its package say so
 			folders[path.Dir(file)] = append(folders[path.Dir(file)], applied{p.Name, file, text})
 		}
 	}
@@ -42,6 +44,21 @@ func TestEveryMutantTypeChecks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// otherPatches returns the mutants of the other packages of runtime.
+func otherPatches(t *testing.T) (all []*mutant.Patch) {
+	for _, pattern := range []string{"../*/testdata/mutants", "../internal/*/testdata/mutants"} {
+		folders, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, folders, pattern)
+		for _, folder := range folders {
+			list, err := mutant.Read(folder)
+			require.NoError(t, err)
+			all = append(all, list...)
+		}
+	}
+	return all
 }
 
 // A checker checks the types of packages whose imports are compiled already.

@@ -66,7 +66,7 @@ const policyTimeout = 1_000_000 * time.Hour
 // when they are not recorded, which recovers what the processes before have left.
 func (w *world) beginProcess(ctx context.Context, settings *journal.Settings) error {
 	w.process = &process{Memory: w.journal, w: w}
-	simulation := &simhooks.Rig{Context: w.contextOf, Passes: w.passes, Evaluations: math.MaxInt32} // which wait here
+	w.simulation = &simhooks.Rig{Context: w.contextOf, Passes: w.passes, Evaluations: math.MaxInt32} // which wait here
 	options := []engine.Option{
 		engine.WithClock(w.clock), engine.WithJournal(w.process), engine.WithParticipant("recorded", &w.transactional),
 		engine.WithParticipant("unknown", &w.uncertain), engine.WithSink(w.process), engine.WithMaxInFlight(math.MaxInt32),
@@ -80,7 +80,7 @@ func (w *world) beginProcess(ctx context.Context, settings *journal.Settings) er
 	if w.exec, err = engine.NewExecutor(w.reg, &waiting{w, w.policy}, options...); err != nil {
 		return err
 	}
-	if e := w.do(ctx, func() { err = w.exec.Recover(simhooks.With(context.Background(), simulation)) }); e != nil {
+	if e := w.do(ctx, func() { err = w.exec.Recover(simhooks.With(context.Background(), w.simulation)) }); e != nil {
 		return e
 	}
 	return err
@@ -173,7 +173,7 @@ func (w *world) passes(session, id string) bool {
 // returns when that was.
 func (w *world) kill(ctx context.Context) (at time.Time, err error) {
 	at = w.clock.Now()
-	if e := w.do(ctx, func() { err = w.exec.Sync(simhooks.Key{}) }); e != nil {
+	if e := w.do(ctx, func() { err = w.simulation.Sync() }); e != nil {
 		err = e
 	}
 	if err != nil {

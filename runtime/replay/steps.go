@@ -62,21 +62,24 @@ func (w *world) answer(s *step) error {
 	return err
 }
 
+// undone is the recorded result of an undo that succeeded.
+const undone = "ok"
+
 // undo undoes a call.
 func (w *world) undo(ctx context.Context, s *step) error {
 	c := s.call
 	c.play.failUndo = s.r.Kind == runtime.EventUndoFailed.String()
-	var res engine.UndoResult
 	of := context.WithValue(ctx, callKey{}, c)
 	session := w.sessions[c.key.Session]
-	if err := w.do(ctx, func() { res = session.Undo(of, engine.UndoRequest{CallID: c.key.Call, By: s.r.By}) }); err != nil {
+	var failed error
+	if err := w.do(ctx, func() { _, failed = session.Undo(of, engine.UndoRequest{CallID: c.key.Call, By: s.r.By}) }); err != nil {
 		return err
 	}
-	if c.play.failUndo || res.Kind == engine.UndoOK {
+	if c.play.failUndo || failed == nil {
 		return nil
 	}
-	w.diverge(s, &Verdict{Decision: Runs, Outcome: engine.UndoOK.String()},
-		&Verdict{Decision: Refused, Outcome: res.Kind.String(), Reason: res.Reason.String()})
+	result, why := engine.ResultOf(failed)
+	w.diverge(s, &Verdict{Decision: Runs, Outcome: undone}, &Verdict{Decision: Refused, Outcome: result, Reason: string(why)})
 	return nil
 }
 
@@ -213,7 +216,7 @@ func (w *world) diverge(s *step, recorded, now *Verdict) {
 	} else {
 		w.diverged[r.key.session] = r
 	}
-	undo := recorded.Outcome == engine.UndoOK.String()
+	undo := recorded.Outcome == undone
 	if !undo {
 		c.fate = fateDiverged
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/simclock"
+	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -36,6 +37,7 @@ type world struct {
 	number        int             // of the present process, as in the recording
 	recovering    *journal.Record // with it the present process has begun; nil: its recovery is over
 	exec          *engine.Executor
+	simulation    *simhooks.Rig // of the present process
 	sessions      map[string]*engine.Session
 	configs       map[string]engine.SessionConfig
 	runs          map[*run]*engine.Run

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -176,12 +175,15 @@ func (s *revokeStep) run(w *world) any {
 	w.mu.Lock()
 	id := w.requests[s.grant] // a grant has the id of the request that it came from
 	w.mu.Unlock()
-	res := w.exec.Revoke(w.context(), id, s.by, "")
-	return &resolution{Resolution: res.Kind.String(), Reason: res.Reason.String()}
+	result, why := engine.ResultOf(w.exec.Revoke(w.context(), id, s.by, ""))
+	if why == "" {
+		result = engine.AnswerAccepted.String()
+	}
+	return &resolution{Resolution: result, Reason: string(why)}
 }
 
 func (s *tamperStep) run(w *world) any {
-	w.must(w.exec.Tamper(simhooks.Key{}, w.session.ID(), s.request, s.args))
+	w.must(w.simulation.Tamper(w.session.ID(), s.request, s.args))
 	return nothing{}
 }
 
@@ -218,16 +220,16 @@ func (s *whatIfStep) run(w *world) any {
 }
 
 func (s *undoStep) run(w *world) any {
-	res := w.session.Undo(w.context(), engine.UndoRequest{CallID: s.call, By: mainPrincipal})
-	out := &undone{Undo: res.Kind.String()}
-	if res.Kind == engine.UndoRejected {
-		out.Reason = res.Reason.String()
+	_, err := w.session.Undo(w.context(), engine.UndoRequest{CallID: s.call, By: mainPrincipal})
+	result, why := engine.ResultOf(err)
+	if refused, ok := errors.AsType[*engine.ActionError](err); ok && refused.Attempted {
+		why = ""
 	}
-	return out
+	return &undone{Undo: result, Reason: string(why)}
 }
 
 func (undoRunStep) run(w *world) any {
-	res := w.session.Undo(w.context(), engine.UndoRequest{RunID: w.run.ID(), By: mainPrincipal})
+	res, _ := w.session.Undo(w.context(), engine.UndoRequest{RunID: w.run.ID(), By: mainPrincipal})
 	return &runUndone{names(res.Undone), names(res.Failed), names(res.NotUndoable), res.Reads, res.Complete}
 }
 

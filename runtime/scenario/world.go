@@ -61,14 +61,15 @@ func (s *Setup) Check(f *File, src []byte) error {
 
 // A world is a case that is being run.
 type world struct {
-	of      *Case
-	clock   *simclock.Clock
-	exec    *engine.Executor
-	session *engine.Session
-	run     *engine.Run
-	policy  *standIn
-	own     map[string]time.Duration // the deadlines that are declared
-	beats   map[string]bool          // tools that take request_heartbeat
+	of         *Case
+	clock      *simclock.Clock
+	exec       *engine.Executor
+	simulation simhooks.Rig // filled in by Recover
+	session    *engine.Session
+	run        *engine.Run
+	policy     *standIn
+	own        map[string]time.Duration // the deadlines that are declared
+	beats      map[string]bool          // tools that take request_heartbeat
 
 	mu       sync.Mutex
 	calls    map[string]*callStep      // by id: how their handlers behave
@@ -122,7 +123,7 @@ func newWorld(c *Case, s *Setup) (*world, error) {
 	if w.exec, err = engine.NewExecutor(reg, policy, append(options, s.options...)...); err != nil {
 		return nil, err
 	}
-	if err := w.exec.Recover(context.Background()); err != nil {
+	if err := w.exec.Recover(simhooks.With(context.Background(), &w.simulation)); err != nil {
 		return nil, err
 	}
 	w.session = w.exec.Session(engine.SessionConfig{ID: "session", Principal: mainPrincipal, Capabilities: capabilities(reg)})

@@ -229,11 +229,14 @@ func list(w io.Writer, first string, rest []string) {
 }
 
 func (s *script) undo(ts *testscript.TestScript, neg bool, args []string) {
-	var res engine.UndoResult
-	s.perform(ts, func() { res = s.session.Undo(context.Background(), engine.UndoRequest{CallID: args[0], By: "script"}) })
-	text := strings.TrimSpace(res.Kind.String() + " " + res.Reason.String())
+	var err error
+	s.perform(ts, func() {
+		_, err = s.session.Undo(context.Background(), engine.UndoRequest{CallID: args[0], By: "script"})
+	})
+	result, why := engine.ResultOf(err)
+	text := strings.TrimSpace(result + " " + string(why))
 	fmt.Fprintln(ts.Stdout(), text)
-	if (res.Kind != engine.UndoOK) != neg {
+	if (err != nil) != neg {
 		ts.Fatalf("undo of call %q: %s", args[0], text)
 	}
 }

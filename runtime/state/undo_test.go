@@ -135,13 +135,14 @@ func TestHandlerAndUndoHandlerShareAHelper(t *testing.T) {
 	assert.Equal(t, []string{"done", "done", "done"}, o.stands())
 
 	o.fails = errors.New("mischief")
-	res := s.Undo(t.Context(), engine.UndoRequest{CallID: "c1"})
-	assert.Equal(t, engine.UndoHandlerError, res.Reason, res.Err)
+	_, err = s.Undo(t.Context(), engine.UndoRequest{CallID: "c1"})
+	_, code := engine.ResultOf(err)
+	assert.Equal(t, engine.CodeHandlerError, code, err)
 	assert.Equal(t, []string{"done", "done", "done"}, o.stands(), "it is rolled back")
 
 	o.fails = nil
-	res = s.Undo(t.Context(), engine.UndoRequest{CallID: "c1"})
-	assert.Equal(t, engine.UndoOK, res.Kind, res.Err)
+	_, err = s.Undo(t.Context(), engine.UndoRequest{CallID: "c1"})
+	require.NoError(t, err)
 	assert.Equal(t, []string{"undone", "undone", "undone"}, o.stands())
 	assert.Equal(t, []string{"done", "undone", "undone"}, o.outside, "what is outside of participants nobody takes back")
 }

@@ -75,9 +75,9 @@ func undoTable(w io.Writer, calls []journal.UndoneCall, dry bool) {
 			text = "would be undone"
 		}
 		switch {
-		case c.Reason == engine.UndoNothingToUndo.String():
+		case c.Reason == string(engine.CodeNothingToUndo):
 			text = "only reads: nothing to undo"
-		case c.Result != engine.UndoOK.String():
+		case c.Result != "ok":
 			text = strings.Join(distinct(c.Result, c.Reason, terminal.Escape(withoutReason(c.Error, c.Reason))), ": ")
 		}
 		cells = append(cells, []string{terminal.Escape(c.Call), terminal.Escape(c.Tool), text})

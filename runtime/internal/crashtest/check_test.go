@@ -180,30 +180,31 @@ func (w *world) checkUndo(k *known) error {
 	if err := w.read(".", files); err != nil {
 		return err
 	}
-	var res engine.UndoResult
+	var res error
 	err := w.perform(func() error {
-		res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: k.id, By: "alice"})
+		_, res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: k.id, By: "alice"})
 		return nil
 	})
-	w.say("undo %s once more: %v %v", k.id, res.Kind, res.Reason)
-	if !k.undone {
-		w.tally[fmt.Sprintf("undo in flight: %v %v", res.Kind, res.Reason)]++
+	result, code := engine.ResultOf(res)
+	w.say("undo %s once more: %v %v", k.id, result, code)
+	if err == nil && !k.undone {
+		w.tally[fmt.Sprintf("undo in flight: %v %v", result, code)]++
 	}
 	switch {
 	case err != nil:
 		return err
-	case res.Reason == engine.UndoUnrecorded:
+	case code == engine.CodeJournalUnavailable:
 		w.lost = true
-	case res.Reason != engine.UndoAlreadyUndone && (k.undone || res.Kind != engine.UndoOK):
-		return fmt.Errorf("it is %v %v", res.Kind, res.Reason)
+	case code != engine.CodeAlreadyUndone && (k.undone || res != nil):
+		return fmt.Errorf("it is %v %v", result, code)
 	case !k.undone:
 		for _, p := range k.plan.Paths {
 			want := k.plan.Text
-			if res.Reason == engine.UndoAlreadyUndone {
+			if code == engine.CodeAlreadyUndone {
 				want = k.before[p]
 			}
 			if files[p] != want {
-				return fmt.Errorf("it is %v %v, and the file %q was %q and not %q", res.Kind, res.Reason, p, files[p], want)
+				return fmt.Errorf("it is %v %v, and the file %q was %q and not %q", result, code, p, files[p], want)
 			}
 		}
 		w.m.note(func(m *model) { m.reverted(k) })

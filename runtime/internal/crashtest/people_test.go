@@ -77,20 +77,21 @@ func (w *world) resolve() error {
 	if id == "" {
 		return w.execute(1)
 	}
-	var res engine.ResolveResult
+	var res error
 	err := w.perform(func() error {
 		res = w.exec.Resolve(w.ctx, session.ID, id, engine.ResolveRequest{TookEffect: happened, By: "alice"})
 		return nil
 	})
-	w.say("resolve %s: %t: %v", id, happened, res)
+	result, code := engine.ResultOf(res)
+	w.say("resolve %s: %t: %v %v", id, happened, result, code)
 	switch {
 	case err != nil:
 		return err
-	case res == engine.ResolveUnrecorded:
+	case code == engine.CodeJournalUnavailable:
 		w.lost = true
 		return nil
-	case res != engine.ResolveOK:
-		return fmt.Errorf("resolve of call %s: %v", id, res)
+	case res != nil:
+		return fmt.Errorf("resolve of call %s: %w", id, res)
 	}
 	w.m.note(func(m *model) {
 		w.aim(3)
@@ -101,20 +102,21 @@ func (w *world) resolve() error {
 
 // withdraw cancels a call that waits for consent.
 func (w *world) withdraw(id string) error {
-	var res engine.CancelResult
+	var res error
 	err := w.perform(func() error {
 		res = w.exec.Cancel(w.ctx, session.ID, id, "alice", "")
 		return nil
 	})
-	w.say("cancel %s: %v", id, res)
+	result, code := engine.ResultOf(res)
+	w.say("cancel %s: %v %v", id, result, code)
 	switch {
 	case err != nil:
 		return err
-	case res == engine.CancelUnrecorded:
+	case code == engine.CodeJournalUnavailable:
 		w.lost = true
 		return nil
-	case res != engine.CancelOK:
-		return fmt.Errorf("cancel of call %s: %v", id, res)
+	case res != nil:
+		return fmt.Errorf("cancel of call %s: %w", id, res)
 	}
 	w.tally["cancelled"]++
 	w.m.note(func(m *model) {
@@ -163,28 +165,29 @@ func (w *world) undoCall(id string) error {
 		drifts = !k.undoing && !m.intact(k)
 		k.undoing = k.undoing || !drifts
 	})
-	var res engine.UndoResult
+	var res error
 	err := w.perform(func() error {
-		res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: id, By: "alice"})
+		_, res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: id, By: "alice"})
 		return nil
 	})
-	w.say("undo %s: %v %v", id, res.Kind, res.Reason)
+	result, code := engine.ResultOf(res)
+	w.say("undo %s: %v %v", id, result, code)
 	w.m.note(func(m *model) {
 		w.aim(3)
 		k := m.call(id)
 		switch {
 		case err != nil:
-		case res.Reason == engine.UndoUnrecorded:
+		case code == engine.CodeJournalUnavailable:
 			w.lost = true
-		case !drifts && w.faulty && res.Reason == engine.UndoUnknown: // it goes on when there is room
+		case !drifts && w.faulty && code == engine.CodeUnknown: // it goes on when there is room
 			w.lost = true
-		case drifts && res.Reason == engine.UndoDrift:
-		case !drifts && !k.undone && (res.Kind == engine.UndoOK || again && res.Reason == engine.UndoAlreadyUndone):
+		case drifts && code == engine.CodeDrift:
+		case !drifts && !k.undone && (res == nil || again && code == engine.CodeAlreadyUndone):
 			m.reverted(k)
-		case w.faulty && (res.Reason == engine.UndoHandlerError || res.Reason == engine.UndoCommitFailed):
+		case w.faulty && (code == engine.CodeHandlerError || code == engine.CodeCommitFailed):
 			w.broken = true
 		default:
-			err = fmt.Errorf("the undo of %s is %v %v, drift: %t", id, res.Kind, res.Reason, drifts)
+			err = fmt.Errorf("the undo of %s is %v %v, drift: %t", id, result, code, drifts)
 		}
 	})
 	return err

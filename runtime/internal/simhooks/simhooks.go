@@ -7,11 +7,7 @@ import (
 	"time"
 )
 
-// A Key proves that the caller belongs to the module: only package runtime and the
-// packages below it can name the type.
-type Key struct{}
-
-// A Rig says how the attempts of calls go.
+// A Rig says how the attempts of calls go. Recover fills in what an executor offers to a simulation.
 type Rig struct {
 	// Deadline returns after what time an attempt of a call is given up, instead of
 	// the deadline that its tool declares; false keeps the declared one.
@@ -28,6 +24,14 @@ type Rig struct {
 	// Passes reports whether recovery skips a call that has no outcome, as a recovery
 	// does that ends before it reaches the call; nil: it skips none.
 	Passes func(session, callID string) bool
+
+	// Tamper is set by Recover. It changes the arguments of a call that waits for
+	// consent, without the checks of an edit, to show that such a call does not run.
+	Tamper func(session, callID string, input []byte) error
+
+	// Sync is set by Recover. It makes all that was recorded so far durable: a replay
+	// takes the journal over after it, because all entries of a recording were durable.
+	Sync func() error
 }
 
 type contextKey struct{}

@@ -43,8 +43,9 @@ func Undo(tools func(Tell) []*runtime.Tool, input []byte) (Undone, error) {
 	if session, err = start(ctx, all, &kept); err != nil {
 		return u, err
 	}
-	res := session.Undo(ctx, engine.UndoRequest{CallID: "c"})
-	u.Undo = res.Kind.String() + " " + res.Reason.String()
+	_, err = session.Undo(ctx, engine.UndoRequest{CallID: "c"})
+	result, why := engine.ResultOf(err)
+	u.Undo = result + " " + string(why)
 	return u, nil
 }
 

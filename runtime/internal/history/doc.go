@@ -1,0 +1,10 @@
+// Package history reads a journal back: [Read] folds its entries into the sessions, calls and
+// requests for consent that an executor continues after a restart.
+//
+// It also encodes the outcomes and decisions of calls as records hold them ([EncodeOutcome],
+// [EncodeDecision]) and decodes them again, so that both directions of the recorded form are in one
+// place.
+//
+// The package takes values and returns values. It settles no call, starts nothing, and has no
+// locks: a History belongs to its caller.
+package history
