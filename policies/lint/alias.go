@@ -174,7 +174,7 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 			return l.resolve(r.Head.Value, r, depth+1), ref[i:]
 		}
 	}
-	return part{spot: l.rootOf(l.Compiler)}, ref[1:]
+	return part{spot: rootOf(l.Bundle, l.Compiler)}, ref[1:]
 }
 
 // value returns the rule whose value is all that a reference can be, if there is one.
@@ -202,7 +202,7 @@ func (l *partLint) step(p part, alternatives []*ast.Term) part {
 	for _, t := range alternatives {
 		at, _ := p.at.step(t)
 		if p.common && len(p.path) == 0 && t.Equal(ast.StringTerm("args")) {
-			at = l.argsOf(l.Tools...)
+			at = argsOf(l.Bundle, l.Tools...)
 		}
 		next.at = append(next.at, at...)
 	}

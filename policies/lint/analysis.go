@@ -1,30 +1,24 @@
 package lint
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 )
 
 // An analysis computes what terms of the compiled policies can be: constants, also
-// through locals and rules, and parts of the input. It visits every contract rule and
-// what the rule uses; a helper is visited once for each context in which it is used.
+// through locals and rules, and parts of the input.
 //
 // Its answers are supersets: a term may be any of the candidates, and anything
 // else besides when the set is open. Checks look at closed sets only.
 type analysis struct {
-	*Checked
-	scopes  map[*ast.Rule]*scope
-	visited map[string]bool // contexts of rules
-	closed  *closedRules
-	indexed map[string]bool // names by which the policies index something
-	notes   notes
-	fuel    int // visits that are left; what is beyond is not checked
+	*policydir.Bundle
+	scopes map[*ast.Rule]*scope
+	closed *closedRules
 }
-
-// maxVisits bounds the contexts of rules that an analysis visits. Ordinary
-// policies need a few for each rule.
-const maxVisits = 20_000
 
 // maxNested bounds how deep rules, functions and references are followed.
 const maxNested = 16
@@ -33,8 +27,8 @@ const maxNested = 16
 const maxAlternatives = 64
 
 // newAnalysis returns an analysis of the compiled policies.
-func (b *Checked) newAnalysis() *analysis {
-	return &analysis{Checked: b, scopes: map[*ast.Rule]*scope{}, visited: map[string]bool{}, closed: newClosedRules(b), notes: notes{}, fuel: maxVisits}
+func newAnalysis(b *policydir.Bundle) *analysis {
+	return &analysis{Bundle: b, scopes: map[*ast.Rule]*scope{}, closed: newClosedRules(b)}
 }
 
 // A valueSet is what a term can be.
@@ -140,4 +134,28 @@ func (f *frame) with(tools toolSet) *frame {
 func (f *frame) shared() bool {
 	kind, _ := policydir.ContractPackage(f.rule.Module.Package.Path)
 	return kind != policydir.ToolPackage
+}
+
+// visitKey identifies a rule in a context.
+func visitKey(r *ast.Rule, args []valueSet, tools toolSet) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%p %s", r, tools)
+	for _, s := range args {
+		fmt.Fprintf(&b, "|%v", s.open)
+		for _, c := range s.list {
+			switch c := c.(type) {
+			case constant:
+				fmt.Fprintf(&b, " %p", c.Term)
+			case inputPart:
+				fmt.Fprintf(&b, " %v@%s", c.path, c.frame.tools)
+			case literal:
+				fmt.Fprintf(&b, " %p", c.term)
+			case document:
+				fmt.Fprintf(&b, " %v", c.ref)
+			case partial:
+				fmt.Fprintf(&b, " %p", c.rules[0])
+			}
+		}
+	}
+	return b.String()
 }

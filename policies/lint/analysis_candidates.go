@@ -241,3 +241,21 @@ func (memberNames) member(*analysis, *ast.Term) valueSet { return anything() }
 func (memberNames) elements(*analysis) valueSet { return anything() }
 
 func (memberNames) keys(*analysis) valueSet { return anything() }
+
+// closedFor says that no schema of the part allows a member.
+func (p inputPart) closedFor(name *ast.Term) bool {
+	_, closed := p.at.step(name)
+	return closed
+}
+
+// isFacts says that the part has a member for each declared tool.
+func (p inputPart) isFacts() bool {
+	names, ok := p.path.names()
+	return ok && (slices.Equal(names, []string{"run", "counts"}) || slices.Equal(names, []string{"run", "succeeded"}))
+}
+
+// ofApplication says that the values of the part are names that each application
+// declares for itself, in a place where all have some.
+func (p inputPart) ofApplication() bool {
+	return p.isToolName() || len(p.path) == 3 && p.path[0].Equal(ast.StringTerm("tool")) && p.path[1].Equal(ast.StringTerm("capabilities"))
+}

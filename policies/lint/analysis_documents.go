@@ -21,7 +21,7 @@ type document struct {
 
 // rootDocument returns the place where references into data begin.
 func (a *analysis) rootDocument(f *frame) document {
-	root := a.rootOf(a.Compiler)
+	root := rootOf(a.Bundle, a.Compiler)
 	return document{root.docs[0], root.path, f}
 }
 
@@ -224,4 +224,18 @@ func (a *analysis) where(c constant) *ast.Location {
 		}
 	}
 	return c.near
+}
+
+// rulesOf returns the rules that a reference into data may use.
+func (a *analysis) rulesOf(ref ast.Ref) []*ast.Rule {
+	if !ref[0].Equal(ast.DefaultRootDocument) {
+		return nil
+	}
+	var rules []*ast.Rule
+	for _, r := range a.Compiler.GetRulesDynamicWithOpts(ref, ast.RulesOptions{}) {
+		if len(r.Head.Args) == 0 {
+			rules = append(rules, r)
+		}
+	}
+	return rules
 }

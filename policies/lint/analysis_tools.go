@@ -86,11 +86,11 @@ func (a *analysis) named(names []string) toolSet {
 func (a *analysis) argsIn(f *frame) place {
 	switch {
 	case !f.tools.fixed:
-		return a.argsOf(a.Tools...)
+		return argsOf(a.Bundle, a.Tools...)
 	case f.tools.foreign:
 		return nil
 	}
-	return a.argsOf(f.tools.names...)
+	return argsOf(a.Bundle, f.tools.names...)
 }
 
 // rooted returns the tools whose calls a package of the contract judges.
@@ -242,4 +242,13 @@ func (a *analysis) pattern(arg *ast.Term) valueSet {
 		return only(constant{Term: arg})
 	}
 	return anything()
+}
+
+// covers says that a set has all tools of another one.
+func (s toolSet) covers(other toolSet) bool {
+	if !s.fixed {
+		return true
+	}
+	return other.fixed && (s.foreign || !other.foreign) &&
+		!slices.ContainsFunc(other.names, func(name string) bool { return !slices.Contains(s.names, name) })
 }

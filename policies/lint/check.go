@@ -55,13 +55,6 @@ func read(fsys fs.FS) (*Checked, error) {
 	return Source(src)
 }
 
-// A Checked is a policy directory that passed the checks, compiled.
-type Checked struct {
-	*policydir.Bundle
-	stray    map[string]bool  // files whose package lintPackage refused
-	warnings policydir.Errors // of the analysis
-}
-
 // Source compiles and checks what package runtime/opa has read; a program outside of this
 // module calls Check. It reports all mistakes at once, except for checks that an
 // earlier mistake would make fail wrongly. A panic is a fault of the checks: it

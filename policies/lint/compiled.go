@@ -3,7 +3,6 @@ package lint
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/types"
@@ -13,59 +12,16 @@ import (
 
 // lintCompiled checks what only the compiled modules show.
 func (b *Checked) lintCompiled(errs *policydir.Errors) {
-	reached := reachable(b.Compiler, b.Compiler.GetRulesExact(ast.MustParseRef(policydir.EntryPoint)))
-	paths := &pathLint{root: b.rootOf(b.Compiler), errs: errs}
+	paths := &pathLint{root: rootOf(b.Bundle, b.Compiler), errs: errs}
 	for _, m := range b.HandWritten(b.Compiler.Modules) {
 		paths.module(m)
 	}
-	for _, m := range b.HandWritten(b.Compiler.Modules) {
-		reported := map[string]bool{}
-		for _, r := range m.Rules {
-			if name := policydir.RuleName(r); !reached[r] && !reported[name] && !b.stray[r.Location.File] && !errs.Holds(r.Location.File, r.Location.Row) && !errs.Suggests(name) {
-				reported[name] = true
-				errs.Add(r.Location, fmt.Sprintf("nothing reaches %q from the decision", name), unreachedHint(m, name))
-			}
-		}
-	}
+	b.lintUnreached(errs)
 	b.lintParts(errs)
-	a := b.newAnalysis()
-	a.lintGuards(errs)
-	a.analyze()
-	a.notes.collect(errs, &b.warnings)
-}
-
-// unreachedHint says what to do about a rule that nothing reaches.
-func unreachedHint(m *ast.Module, name string) string {
-	if strings.HasPrefix(name, "test_") {
-		return testFileHint(m.Package.Location.File)
-	}
-	if policydir.Contributes(m.Package.Path) {
-		if hint := policydir.DidYouMean(name, policydir.ContractRules()); hint != "" {
-			return hint
-		}
-	}
-	return "use it, or delete it"
-}
-
-// reachable returns every rule that the given ones can depend on, and these.
-func reachable(c *ast.Compiler, from []*ast.Rule) map[*ast.Rule]bool {
-	reached := map[*ast.Rule]bool{}
-	var visit func(*ast.Rule)
-	visit = func(r *ast.Rule) {
-		if reached[r] {
-			return
-		}
-		reached[r] = true
-		for dependency := range c.Graph.Dependencies(r) {
-			if r, ok := dependency.(*ast.Rule); ok {
-				visit(r)
-			}
-		}
-	}
-	for _, r := range from {
-		visit(r)
-	}
-	return reached
+	l := newValueLint(b)
+	l.lintGuards(errs)
+	l.analyze()
+	l.notes.collect(errs, &b.warnings)
 }
 
 // lintTypes checks the members of contract entries that are computed, by the

@@ -51,15 +51,6 @@ func (c conditions) looks() bool {
 	return false
 }
 
-// covers says that a set has all tools of another one.
-func (s toolSet) covers(other toolSet) bool {
-	if !s.fixed {
-		return true
-	}
-	return other.fixed && (s.foreign || !other.foreign) &&
-		!slices.ContainsFunc(other.names, func(name string) bool { return !slices.Contains(s.names, name) })
-}
-
 // A canon writes the conditions of one body.
 type canon struct {
 	*analysis
@@ -70,9 +61,9 @@ type canon struct {
 }
 
 // conditionsOf returns the conditions of a rule without those of its else branches.
-func (a *analysis) conditionsOf(r *ast.Rule, tools toolSet) conditions {
+func (a *valueLint) conditionsOf(r *ast.Rule, tools toolSet) conditions {
 	f := newFrame(r, nil, tools, 0)
-	c := &canon{a, f, map[ast.Var]string{}, map[ast.Var]int{}, conditions{map[string]bool{}, a.narrowed(r.Body, f), true}}
+	c := &canon{a.analysis, f, map[ast.Var]string{}, map[ast.Var]int{}, conditions{map[string]bool{}, a.narrowed(r.Body, f), true}}
 	for i, arg := range r.Head.Args {
 		name := fmt.Sprintf("$%d", i)
 		if v, ok := arg.Value.(ast.Var); ok {
@@ -188,14 +179,14 @@ func (c *canon) there(t *ast.Term, text string) {
 }
 
 // alwaysThere says that every call of the tools has a part of the input.
-func (a *analysis) alwaysThere(p inputPart) bool {
-	at := inputPart{at: place{a.SchemaOf(p.frame.rule.Module.Package.Path)}, frame: p.frame}
+func (c *canon) alwaysThere(p inputPart) bool {
+	at := inputPart{at: place{c.SchemaOf(p.frame.rule.Module.Package.Path)}, frame: p.frame}
 	for _, index := range p.path {
 		name, ok := index.Value.(ast.String)
 		if !ok || len(at.at) == 0 || slices.ContainsFunc(at.at, func(s schema.Schema) bool { return !s.Requires(string(name)) }) {
 			return false
 		}
-		next, ok := at.member(a, index).list[0].(inputPart)
+		next, ok := at.member(c.analysis, index).list[0].(inputPart)
 		if !ok {
 			return false
 		}

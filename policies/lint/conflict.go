@@ -24,7 +24,7 @@ type claim struct {
 
 // conflicts reports rules that cannot both hold where one of them does: complete
 // rules and functions with two values, and rewrites that contradict each other.
-func (a *analysis) conflicts() {
+func (a *valueLint) conflicts() {
 	byName := map[string][]claim{}
 	var order []string
 	var rewrites []claim
@@ -61,7 +61,7 @@ func pairs(all []claim, f func(first, second claim)) {
 }
 
 // twoValues reports rules of one name that have two values.
-func (a *analysis) twoValues(all []claim) {
+func (a *valueLint) twoValues(all []claim) {
 	if len(all) < 2 {
 		return
 	}
@@ -86,7 +86,7 @@ func (a *analysis) twoValues(all []claim) {
 }
 
 // rewritten returns what a rule rewrites, when that is one place.
-func (a *analysis) rewritten(r *ast.Rule) (claim, bool) {
+func (a *valueLint) rewritten(r *ast.Rule) (claim, bool) {
 	tools := a.rooted(r.Module.Package.Path)
 	f := newFrame(r, nil, tools, 0)
 	f = f.with(a.narrowed(r.Body, f))
@@ -108,7 +108,7 @@ func (a *analysis) rewritten(r *ast.Rule) (claim, bool) {
 }
 
 // contradict reports two rewrites of one place, or of a place and one inside of it.
-func (a *analysis) contradict(first, second claim) {
+func (a *valueLint) contradict(first, second claim) {
 	n := min(len(first.path), len(second.path))
 	if !slices.Equal(first.path[:n], second.path[:n]) {
 		return
@@ -124,7 +124,7 @@ func (a *analysis) contradict(first, second claim) {
 }
 
 // failures reports rules that depend on nothing but constants and fail.
-func (a *analysis) failures() {
+func (a *valueLint) failures() {
 	for _, m := range a.HandWritten(a.Compiler.Modules) {
 		for _, r := range m.Rules {
 			if r.Default || !a.closed.closed(r) {

@@ -86,7 +86,7 @@ var probes = map[string]probe{
 
 // constantArgs tries a built-in function with what is constant of its arguments:
 // where it fails, every decision that gets there does.
-func (a *analysis) constantArgs(name string, terms []*ast.Term, e *ast.Expr, f *frame) {
+func (a *valueLint) constantArgs(name string, terms []*ast.Term, e *ast.Expr, f *frame) {
 	p, ok := probes[name]
 	if !ok || len(terms) <= len(p.with) {
 		return
@@ -119,7 +119,7 @@ func (a *analysis) constantArgs(name string, terms []*ast.Term, e *ast.Expr, f *
 
 // filled returns the constants of a set, and its lists of which one element is
 // constant, with the remaining elements taken from the list stand.
-func (a *analysis) filled(s valueSet, stand *ast.Term) []constant {
+func (a *valueLint) filled(s valueSet, stand *ast.Term) []constant {
 	all := s.constants()
 	if len(all) > maxAlternatives {
 		all = all[:maxAlternatives]
@@ -149,7 +149,7 @@ func (a *analysis) filled(s valueSet, stand *ast.Term) []constant {
 }
 
 // try notes a constant with which a function fails.
-func (a *analysis) try(name string, args []*ast.Term, c constant, e *ast.Expr, hint string) {
+func (a *valueLint) try(name string, args []*ast.Term, c constant, e *ast.Expr, hint string) {
 	call := append(append([]*ast.Term{ast.NewTerm(builtinRef(name))}, args...), ast.VarTerm("result"))
 	_, err := a.closed.eval(&ast.Expr{Terms: call})
 	if _, large := errors.AsType[functions.TooLargeError](err); err == nil || large { // with other operands it may be small

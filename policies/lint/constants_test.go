@@ -109,7 +109,7 @@ func TestConstantsOfFunctions(t *testing.T) {
 func TestProbesAreRight(t *testing.T) {
 	b, err := read(regotest.ShopDir(t))
 	assert.NoError(t, err)
-	a := b.newAnalysis()
+	a := newAnalysis(b.Bundle)
 	for name, p := range probes {
 		assert.NotNil(t, functions.Builtin(name), name)
 		assert.NotEmpty(t, p.hint, name)

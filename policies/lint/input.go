@@ -55,9 +55,9 @@ func (b *Checked) newInputLint(m *ast.Module, r *ast.Rule, errs *policydir.Error
 	l := &inputLint{tools: b.Tools, aliases: map[ast.Var]steps{}, locals: map[ast.Var]*ast.Term{}, errs: errs}
 	l.root = b.SchemaOf(m.Package.Path)
 	if kind, name := policydir.ContractPackage(m.Package.Path); kind == policydir.ToolPackage {
-		l.args = b.argsOf(name)
+		l.args = argsOf(b.Bundle, name)
 	} else {
-		l.args, l.shared = b.argsOf(b.Tools...), true
+		l.args, l.shared = argsOf(b.Bundle, b.Tools...), true
 	}
 	l.aliases[ast.InputRootDocument.Value.(ast.Var)] = steps{}
 	for _, i := range m.Imports {
@@ -81,19 +81,6 @@ func (b *Checked) newInputLint(m *ast.Module, r *ast.Rule, errs *policydir.Error
 		}
 	}
 	return l
-}
-
-// argsOf returns where input.args leads for calls of tools.
-func (b *Checked) argsOf(tools ...string) place {
-	var p place
-	for _, name := range tools {
-		s, _, ok := b.Schemas[name].At([]string{"args"})
-		if !ok {
-			return nil
-		}
-		p = append(p, s)
-	}
-	return p
 }
 
 // declared checks that a reference leads somewhere: a typo is undefined, and a

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -13,7 +12,7 @@ import (
 // members checks an index of a part of the arguments in packages that are not a
 // tool's: a member that no tool has is undefined, and what depends on it never
 // happens. In a tool's package OPA's type checker finds it.
-func (a *analysis) members(base valueSet, index *ast.Term, f *frame) {
+func (a *valueLint) members(base valueSet, index *ast.Term, f *frame) {
 	parts := base.parts()
 	if len(parts) == 0 || !ast.IsScalar(index.Value) && !isVar(index) {
 		return
@@ -33,7 +32,7 @@ func (a *analysis) members(base valueSet, index *ast.Term, f *frame) {
 }
 
 // memberOf checks a name that is looked for in one of some parts of the input.
-func (a *analysis) memberOf(parts []inputPart, name *ast.Term, f *frame) {
+func (a *valueLint) memberOf(parts []inputPart, name *ast.Term, f *frame) {
 	at := name.Location
 	if at == nil {
 		at = f.rule.Location
@@ -55,14 +54,8 @@ func (a *analysis) memberOf(parts []inputPart, name *ast.Term, f *frame) {
 	}
 }
 
-// closedFor says that no schema of the part allows a member.
-func (p inputPart) closedFor(name *ast.Term) bool {
-	_, closed := p.at.step(name)
-	return closed
-}
-
 // noMember says that a part of the arguments never has a member.
-func (a *analysis) noMember(p inputPart, name *ast.Term) (message, hint string) {
+func (a *valueLint) noMember(p inputPart, name *ast.Term) (message, hint string) {
 	text := string(name.Value.(ast.String))
 	if hint = policydir.DidYouMean(text, p.at.names()); hint == "" && len(p.at.names()) > 0 {
 		hint = "it has " + listed(p.at.names())
@@ -77,14 +70,8 @@ func (a *analysis) noMember(p inputPart, name *ast.Term) (message, hint string) 
 	return message, hint
 }
 
-// isFacts says that the part has a member for each declared tool.
-func (p inputPart) isFacts() bool {
-	names, ok := p.path.names()
-	return ok && (slices.Equal(names, []string{"run", "counts"}) || slices.Equal(names, []string{"run", "succeeded"}))
-}
-
 // fact checks that a count or a success is one of a tool.
-func (a *analysis) fact(note *note, p inputPart, name *ast.Term, at *ast.Location) {
+func (a *valueLint) fact(note *note, p inputPart, name *ast.Term, at *ast.Location) {
 	text := string(name.Value.(ast.String))
 	message := fmt.Sprintf("%v has no tool %q", p.path, text)
 	switch {
@@ -97,7 +84,7 @@ func (a *analysis) fact(note *note, p inputPart, name *ast.Term, at *ast.Locatio
 
 // got checks a member that object.get looks for. Who asks with a default expects
 // that the member may be absent, so only what looks like a typo is worth a warning.
-func (a *analysis) got(object, key *ast.Term, f *frame) {
+func (a *valueLint) got(object, key *ast.Term, f *frame) {
 	path := []*ast.Term{key}
 	if list, ok := key.Value.(*ast.Array); ok {
 		path = nil

@@ -69,12 +69,3 @@ func (l *inputLint) inInput(wanted *ast.Term, p steps) {
 			fmt.Sprintf("write %v[%v]", p, wanted))
 	}
 }
-
-// elements returns the kinds of what the objects at the place hold.
-func (p place) elements() schema.Kinds {
-	var all schema.Kinds
-	for _, s := range p {
-		all |= s.Elements()
-	}
-	return all
-}

@@ -13,7 +13,7 @@ import (
 // comparison checks constants that are compared with a part of the input, also
 // through locals and rules: a value that the part never has makes the comparison
 // always the same.
-func (a *analysis) comparison(x, y *ast.Term, e *ast.Expr, f *frame) {
+func (a *valueLint) comparison(x, y *ast.Term, e *ast.Expr, f *frame) {
 	if a.defines(x, e, f) || a.defines(y, e, f) {
 		return
 	}
@@ -25,7 +25,7 @@ func (a *analysis) comparison(x, y *ast.Term, e *ast.Expr, f *frame) {
 }
 
 // defines says that an expression is all that gives a variable its value.
-func (a *analysis) defines(t *ast.Term, e *ast.Expr, f *frame) bool {
+func (a *valueLint) defines(t *ast.Term, e *ast.Expr, f *frame) bool {
 	v, ok := t.Value.(ast.Var)
 	if !ok || e.Negated {
 		return false
@@ -37,14 +37,14 @@ func (a *analysis) defines(t *ast.Term, e *ast.Expr, f *frame) bool {
 }
 
 // membership checks constants that a part of the input is looked for among.
-func (a *analysis) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
+func (a *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
 	left, right := a.side(wanted, f, e), a.side(among, f, e)
-	a.compared(left, right.each(func(c candidate) valueSet { return c.elements(a) }).constants(), f)
+	a.compared(left, right.each(func(c candidate) valueSet { return c.elements(a.analysis) }).constants(), f)
 	a.compared(right.each(func(c candidate) valueSet {
 		if p, ok := c.(inputPart); ok && p.at.kinds() == schema.ObjectKind {
 			return anything() // values of an object: names among them are found as they are written
 		}
-		return c.elements(a)
+		return c.elements(a.analysis)
 	}), left.constants(), f)
 	for _, c := range right.list {
 		names, ok := c.(memberNames)
@@ -58,18 +58,18 @@ func (a *analysis) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
 
 // lookup checks the keys of a table that a part of the input is the index of: a
 // key that the part never has is never found.
-func (a *analysis) lookup(table valueSet, index *ast.Term, f *frame) {
+func (a *valueLint) lookup(table valueSet, index *ast.Term, f *frame) {
 	if ast.IsScalar(index.Value) {
 		return
 	}
 	if _, ok := a.values(index, f).allParts(); !ok {
 		return
 	}
-	a.compared(a.values(index, f), table.each(func(c candidate) valueSet { return c.keys(a) }).constants(), f)
+	a.compared(a.values(index, f), table.each(func(c candidate) valueSet { return c.keys(a.analysis) }).constants(), f)
 }
 
 // namedKeys returns the names by which the policies index something themselves.
-func (a *analysis) namedKeys() map[string]bool {
+func (a *valueLint) namedKeys() map[string]bool {
 	if a.indexed == nil {
 		a.indexed = map[string]bool{}
 		for _, m := range a.HandWritten(a.Parsed) {
@@ -102,7 +102,7 @@ func (a *analysis) namedKeys() map[string]bool {
 
 // compared checks constants that are compared with what can be a part of the
 // input. A constant that is compared with anything else too is no mistake.
-func (a *analysis) compared(with valueSet, constants []constant, f *frame) {
+func (a *valueLint) compared(with valueSet, constants []constant, f *frame) {
 	parts, ok := with.allParts()
 	for _, c := range constants {
 		note := a.notes.at("value", a.where(c))
@@ -118,7 +118,7 @@ func (a *analysis) compared(with valueSet, constants []constant, f *frame) {
 
 // possible says that a part of the input can be a constant. Null is compared
 // with what may be absent, too.
-func (a *analysis) possible(c constant, p inputPart) bool {
+func (a *valueLint) possible(c constant, p inputPart) bool {
 	if c.Value.Compare(ast.NullValue) == 0 {
 		return true
 	}
@@ -131,7 +131,7 @@ func (a *analysis) possible(c constant, p inputPart) bool {
 func kindOfConstant(v ast.Value) schema.Kinds { return (&inputLint{}).kindsOf(ast.NewTerm(v)) }
 
 // domain returns the values that a part of the input can have, nil when any.
-func (a *analysis) domain(p inputPart) []any {
+func (a *valueLint) domain(p inputPart) []any {
 	names, _ := p.path[:min(2, len(p.path))].names()
 	if len(names) == 2 && names[0] == "tool" {
 		switch {
@@ -142,12 +142,6 @@ func (a *analysis) domain(p inputPart) []any {
 		}
 	}
 	return p.at.values()
-}
-
-// ofApplication says that the values of the part are names that each application
-// declares for itself, in a place where all have some.
-func (p inputPart) ofApplication() bool {
-	return p.isToolName() || len(p.path) == 3 && p.path[0].Equal(ast.StringTerm("tool")) && p.path[1].Equal(ast.StringTerm("capabilities"))
 }
 
 // listOf returns names as values of JSON.
@@ -162,7 +156,7 @@ func listOf(names []string) []any {
 // impossible notes a constant that a part of the input never is. The name of a
 // tool that is like none here may be that of another application's, in packages
 // and data that several applications share.
-func (a *analysis) impossible(note *note, c constant, p inputPart, among []constant, f *frame) {
+func (a *valueLint) impossible(note *note, c constant, p inputPart, among []constant, f *frame) {
 	at, inData := a.where(c), c.path != ""
 	if inData && slices.ContainsFunc(among, func(o constant) bool { return a.possible(o, p) }) && similar(textOf(c), unlisted(a.domain(p), among)) == "" {
 		note.fine = true // a table of several applications
@@ -203,7 +197,7 @@ func unlisted(allowed []any, among []constant) []string {
 }
 
 // destructured checks the members that a pattern takes from a part of the input.
-func (a *analysis) destructured(pattern *ast.Term, from valueSet, f *frame) {
+func (a *valueLint) destructured(pattern *ast.Term, from valueSet, f *frame) {
 	object, ok := pattern.Value.(ast.Object)
 	if !ok || len(from.parts()) == 0 {
 		return
@@ -215,22 +209,4 @@ func (a *analysis) destructured(pattern *ast.Term, from valueSet, f *frame) {
 		a.members(from, key, f)
 		a.destructured(value, a.step(from, key, f), f)
 	})
-}
-
-// neverHere reports a body in the package of a tool that is about another one.
-func (a *analysis) neverHere(body ast.Body, f *frame) {
-	kind, name := policydir.ContractPackage(f.rule.Module.Package.Path)
-	if kind != policydir.ToolPackage {
-		return
-	}
-	for _, e := range body {
-		if e.Negated || len(e.With) > 0 || !f.tools.and(a.required(e, f)).none() {
-			continue
-		}
-		if a.expr(e, f); !a.required(e, f).abroad() { // else the name is what is wrong
-			a.notes.at("tool", e.Location).wrong(e.Location, fmt.Sprintf("package ambit.tools.%s is about calls of %s alone, and this never holds for them", name, name),
-				"write it into the package of the tool that is meant, or into ambit.policies.<name>")
-		}
-		return
-	}
 }

@@ -20,7 +20,7 @@ const codeOptional = "optional_member"
 // An optionalLint finds rules that refuse or ask and that certainly do not apply to
 // calls that lack an optional member, though they do not say so.
 type optionalLint struct {
-	*analysis
+	*valueLint
 	root    *ast.Rule
 	visited map[string]bool
 	found   map[string]look // the first look at each member without which the rule does not apply
@@ -47,14 +47,14 @@ type look struct {
 }
 
 // optionals warns of denials and asks that do not apply without an optional member.
-func (a *analysis) optionals() {
+func (a *valueLint) optionals() {
 	for _, m := range a.HandWritten(a.Compiler.Modules) {
 		if !policydir.Contributes(m.Package.Path) {
 			continue
 		}
 		for _, r := range m.Rules {
 			if name := policydir.RuleName(r); (name == "deny" || name == "ask") && r.Head.Key != nil {
-				l := &optionalLint{analysis: a, root: r, visited: map[string]bool{}, found: map[string]look{}, fuel: maxChains}
+				l := &optionalLint{valueLint: a, root: r, visited: map[string]bool{}, found: map[string]look{}, fuel: maxChains}
 				l.visit(newFrame(r, nil, a.rooted(m.Package.Path), 0), &link{rule: r})
 				for _, member := range slices.Sorted(maps.Keys(l.found)) {
 					l.warn(l.found[member])

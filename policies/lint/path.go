@@ -25,7 +25,7 @@ type doc struct {
 }
 
 // rootOf returns where references into data begin.
-func (b *Checked) rootOf(c *ast.Compiler) spot {
+func rootOf(b *policydir.Bundle, c *ast.Compiler) spot {
 	return spot{ast.Ref{ast.DefaultRootDocument}, []doc{{c.RuleTree.Child(ast.DefaultRootDocument.Value), b.Data}}}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
 )
 
@@ -74,6 +75,28 @@ func (p place) kinds() schema.Kinds {
 	return all
 }
 
+// elements returns the kinds of what the objects at the place hold.
+func (p place) elements() schema.Kinds {
+	var all schema.Kinds
+	for _, s := range p {
+		all |= s.Elements()
+	}
+	return all
+}
+
+// argsOf returns where input.args leads for calls of tools.
+func argsOf(b *policydir.Bundle, tools ...string) place {
+	var p place
+	for _, name := range tools {
+		s, _, ok := b.Schemas[name].At([]string{"args"})
+		if !ok {
+			return nil
+		}
+		p = append(p, s)
+	}
+	return p
+}
+
 // steps are what follows input in a reference.
 type steps []*ast.Term
 
@@ -104,46 +127,4 @@ func (p steps) names() ([]string, bool) {
 // String writes a path as a reference into the input.
 func (p steps) String() string {
 	return append(ast.Ref{ast.InputRootDocument}, p...).String()
-}
-
-// path returns what a term refers to in the input, also through locals and aliases.
-func (l *inputLint) path(t *ast.Term) (steps, bool) { return l.pathOf(t, 0) }
-
-func (l *inputLint) pathOf(t *ast.Term, depth int) (steps, bool) {
-	ref, isRef := t.Value.(ast.Ref)
-	if v, isVar := t.Value.(ast.Var); isVar {
-		ref, isRef = ast.Ref{ast.NewTerm(v)}, true
-	}
-	if !isRef || len(ref) == 0 || depth > maxNested {
-		return nil, false
-	}
-	head, ok := ref[0].Value.(ast.Var)
-	if !ok {
-		return nil, false
-	}
-	base, ok := l.aliases[head]
-	if local := l.locals[head]; !ok && local != nil {
-		base, ok = l.pathOf(local, depth+1)
-	}
-	return append(slices.Clone(base), ref[1:]...), ok
-}
-
-// follow returns where a path leads. At a part that no schema allows it stops
-// and returns the index of the part, else -1.
-func (l *inputLint) follow(p steps) (at place, before place, wrong int) {
-	if l.root.Node == nil {
-		return nil, nil, -1
-	}
-	at = place{l.root}
-	for i, t := range p {
-		next, closed := at.step(t)
-		if closed {
-			return nil, at, i
-		}
-		if name, ok := t.Value.(ast.String); i == 0 && ok && name == "args" {
-			next = l.args
-		}
-		at = next
-	}
-	return at, nil, -1
 }

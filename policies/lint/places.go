@@ -13,7 +13,7 @@ import (
 
 // judged returns the tools whose calls a frame can be about; nil when one of them
 // is not declared here.
-func (a *analysis) judged(f *frame) []string {
+func (a *valueLint) judged(f *frame) []string {
 	switch {
 	case f.tools.foreign:
 		return nil
@@ -25,7 +25,7 @@ func (a *analysis) judged(f *frame) []string {
 
 // rewrite checks the constants of a rewrite against the published schemas: a place
 // that no call has, and a value that no call could run with.
-func (a *analysis) rewrite(r *ast.Rule, entry valueSet, f *frame) {
+func (a *valueLint) rewrite(r *ast.Rule, entry valueSet, f *frame) {
 	value, at := a.step(entry, ast.StringTerm("value"), f), a.entryLocation(r, "value")
 	for _, p := range a.step(entry, ast.StringTerm("pointer"), f).constants() {
 		pointer, isText := p.Value.(ast.String)
@@ -79,7 +79,7 @@ func misfits(inputs []schema.Schema, pointer string, names []string, v ast.Value
 
 // lost returns the first name of a pointer that leads nowhere in the schemas of
 // all tools, and what may have been meant.
-func (a *analysis) lost(f *frame, names []string, of func(policydir.Published) schema.Schema) (name, hint string) {
+func (a *valueLint) lost(f *frame, names []string, of func(policydir.Published) schema.Schema) (name, hint string) {
 	var known []string
 	best := 0
 	for _, tool := range a.judged(f) {
@@ -99,7 +99,7 @@ func (a *analysis) lost(f *frame, names []string, of func(policydir.Published) s
 }
 
 // obligation checks the constants of what redact_output masks.
-func (a *analysis) obligation(r *ast.Rule, entry valueSet, f *frame) {
+func (a *valueLint) obligation(r *ast.Rule, entry valueSet, f *frame) {
 	code := ast.StringTerm("redact_output")
 	if codes := a.step(entry, ast.StringTerm("code"), f).constants(); len(codes) != 1 || !codes[0].Equal(code) {
 		return
@@ -112,7 +112,7 @@ func (a *analysis) obligation(r *ast.Rule, entry valueSet, f *frame) {
 			a.wrongPlace(r, "args", e.Message, e.Hint)
 		}
 	}
-	pointers := a.step(args, ast.StringTerm("pointers"), f).each(func(c candidate) valueSet { return c.elements(a) })
+	pointers := a.step(args, ast.StringTerm("pointers"), f).each(func(c candidate) valueSet { return c.elements(a.analysis) })
 	for _, c := range pointers.constants() {
 		text, ok := c.Value.(ast.String)
 		names, err := wire.ParsePointer(string(text))
@@ -137,7 +137,7 @@ func (a *analysis) obligation(r *ast.Rule, entry valueSet, f *frame) {
 }
 
 // wrongPlace notes a mistake in a member of a rule's entry.
-func (a *analysis) wrongPlace(r *ast.Rule, member, message, hint string) {
+func (a *valueLint) wrongPlace(r *ast.Rule, member, message, hint string) {
 	at := a.entryLocation(r, member)
 	a.notes.at("entry "+member, at).wrong(at, message, hint)
 }

@@ -12,7 +12,7 @@ import (
 // lintGuards refuses what no guard could bound during a decision, and what would
 // go around a guard: ranges whose size an argument sets, and built-in functions
 // that a with replaces or is replaced by.
-func (a *analysis) lintGuards(errs *policydir.Errors) {
+func (a *valueLint) lintGuards(errs *policydir.Errors) {
 	for _, m := range a.HandWritten(a.Compiler.Modules) {
 		for _, r := range m.Rules {
 			for ; r != nil; r = r.Else {
@@ -32,7 +32,7 @@ func (a *analysis) lintGuards(errs *policydir.Errors) {
 }
 
 // lintRanges checks the ranges of a rule, its else branches left out.
-func (a *analysis) lintRanges(r *ast.Rule, f *frame, errs *policydir.Errors) {
+func (a *valueLint) lintRanges(r *ast.Rule, f *frame, errs *policydir.Errors) {
 	check := func(terms []*ast.Term) {
 		name := terms[0].String()
 		if name != "numbers.range" && name != "numbers.range_step" {

@@ -56,7 +56,7 @@ func (b *Checked) CheckTests() error {
 		b.AddOPA(&errs, "", c.Errors)
 		return b.Src.Show(errs.Err())
 	}
-	paths := &pathLint{root: b.rootOf(c), tests: true, errs: &errs}
+	paths := &pathLint{root: rootOf(b.Bundle, c), tests: true, errs: &errs}
 	for name := range b.Tests {
 		paths.mocks(c.Modules[name])
 	}

@@ -80,7 +80,7 @@ func (b *Checked) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint
 		}
 	}
 	if tools := l.asked(); len(tools) > 0 {
-		l.args = b.argsOf(tools...)
+		l.args = argsOf(b.Bundle, tools...)
 	}
 	return l
 }

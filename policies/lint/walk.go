@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // analyze visits every contract rule, and what it uses.
-func (a *analysis) analyze() {
+func (a *valueLint) analyze() {
 	for _, m := range a.HandWritten(a.Compiler.Modules) {
 		if !policydir.Contributes(m.Package.Path) {
 			continue
@@ -30,7 +29,7 @@ func (a *analysis) analyze() {
 }
 
 // visit checks a rule in a context, once.
-func (a *analysis) visit(r *ast.Rule, args []valueSet, tools toolSet, depth int) {
+func (a *valueLint) visit(r *ast.Rule, args []valueSet, tools toolSet, depth int) {
 	if r.Module == nil || depth > maxNested || a.fuel == 0 {
 		return
 	}
@@ -53,33 +52,9 @@ func (a *analysis) visit(r *ast.Rule, args []valueSet, tools toolSet, depth int)
 	}
 }
 
-// visitKey identifies a rule in a context.
-func visitKey(r *ast.Rule, args []valueSet, tools toolSet) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%p %s", r, tools)
-	for _, s := range args {
-		fmt.Fprintf(&b, "|%v", s.open)
-		for _, c := range s.list {
-			switch c := c.(type) {
-			case constant:
-				fmt.Fprintf(&b, " %p", c.Term)
-			case inputPart:
-				fmt.Fprintf(&b, " %v@%s", c.path, c.frame.tools)
-			case literal:
-				fmt.Fprintf(&b, " %p", c.term)
-			case document:
-				fmt.Fprintf(&b, " %v", c.ref)
-			case partial:
-				fmt.Fprintf(&b, " %p", c.rules[0])
-			}
-		}
-	}
-	return b.String()
-}
-
 // heads checks the constants among the arguments of a function. It says whether
 // the function is defined for what is passed.
-func (a *analysis) heads(f *frame) bool {
+func (a *valueLint) heads(f *frame) bool {
 	defined := true
 	for i, arg := range f.rule.Head.Args {
 		if i >= len(f.args) || !ast.IsConstant(arg.Value) {
@@ -97,7 +72,7 @@ func (a *analysis) heads(f *frame) bool {
 
 // body checks a body and returns the frame that holds where it is true, nil when
 // it never is.
-func (a *analysis) body(body ast.Body, f *frame) *frame {
+func (a *valueLint) body(body ast.Body, f *frame) *frame {
 	tools := a.narrowed(body, f)
 	if tools.none() {
 		a.neverHere(body, f)
@@ -116,7 +91,7 @@ func (a *analysis) body(body ast.Body, f *frame) *frame {
 }
 
 // contradicts says that an expression compares constants that are not equal.
-func (a *analysis) contradicts(e *ast.Expr, f *frame) bool {
+func (a *valueLint) contradicts(e *ast.Expr, f *frame) bool {
 	terms, ok := e.Terms.([]*ast.Term)
 	if !ok || len(terms) != 3 || terms[0].String() != "eq" {
 		return false
@@ -135,7 +110,7 @@ func (a *analysis) contradicts(e *ast.Expr, f *frame) bool {
 }
 
 // expr checks one expression. What a with replaces is not what the call is about.
-func (a *analysis) expr(e *ast.Expr, f *frame) {
+func (a *valueLint) expr(e *ast.Expr, f *frame) {
 	if len(e.With) > 0 {
 		return
 	}
@@ -154,7 +129,7 @@ func (a *analysis) expr(e *ast.Expr, f *frame) {
 }
 
 // call checks a call of a function, operators included.
-func (a *analysis) call(terms []*ast.Term, e *ast.Expr, f *frame) {
+func (a *valueLint) call(terms []*ast.Term, e *ast.Expr, f *frame) {
 	name := terms[0].String()
 	if functions.Builtin(name) == nil {
 		if ref, ok := terms[0].Value.(ast.Ref); ok {
@@ -180,7 +155,7 @@ func (a *analysis) call(terms []*ast.Term, e *ast.Expr, f *frame) {
 }
 
 // term checks the references and the closures of a term.
-func (a *analysis) term(t *ast.Term, f *frame) {
+func (a *valueLint) term(t *ast.Term, f *frame) {
 	switch v := t.Value.(type) {
 	case ast.Ref:
 		a.reference(v, f)
@@ -202,7 +177,7 @@ func (a *analysis) term(t *ast.Term, f *frame) {
 }
 
 // closure checks a comprehension.
-func (a *analysis) closure(body ast.Body, f *frame, heads ...*ast.Term) {
+func (a *valueLint) closure(body ast.Body, f *frame, heads ...*ast.Term) {
 	if inner := a.body(body, f); inner != nil {
 		for _, t := range heads {
 			a.term(t, inner)
@@ -211,7 +186,7 @@ func (a *analysis) closure(body ast.Body, f *frame, heads ...*ast.Term) {
 }
 
 // reference checks where a reference leads, and visits the rules that it names.
-func (a *analysis) reference(ref ast.Ref, f *frame) {
+func (a *valueLint) reference(ref ast.Ref, f *frame) {
 	base := a.refValues(ref[:1], f)
 	if !isVar(ref[0]) {
 		a.term(ref[0], f)
@@ -227,16 +202,20 @@ func (a *analysis) reference(ref ast.Ref, f *frame) {
 	}
 }
 
-// rulesOf returns the rules that a reference into data may use.
-func (a *analysis) rulesOf(ref ast.Ref) []*ast.Rule {
-	if !ref[0].Equal(ast.DefaultRootDocument) {
-		return nil
+// neverHere reports a body in the package of a tool that is about another one.
+func (a *valueLint) neverHere(body ast.Body, f *frame) {
+	kind, name := policydir.ContractPackage(f.rule.Module.Package.Path)
+	if kind != policydir.ToolPackage {
+		return
 	}
-	var rules []*ast.Rule
-	for _, r := range a.Compiler.GetRulesDynamicWithOpts(ref, ast.RulesOptions{}) {
-		if len(r.Head.Args) == 0 {
-			rules = append(rules, r)
+	for _, e := range body {
+		if e.Negated || len(e.With) > 0 || !f.tools.and(a.required(e, f)).none() {
+			continue
 		}
+		if a.expr(e, f); !a.required(e, f).abroad() { // else the name is what is wrong
+			a.notes.at("tool", e.Location).wrong(e.Location, fmt.Sprintf("package ambit.tools.%s is about calls of %s alone, and this never holds for them", name, name),
+				"write it into the package of the tool that is meant, or into ambit.policies.<name>")
+		}
+		return
 	}
-	return rules
 }
