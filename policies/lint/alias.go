@@ -63,18 +63,18 @@ func (p part) composed() bool {
 }
 
 // lintParts checks what the compiled modules do with parts of the input.
-func (b *Checked) lintParts(errs *policydir.Errors) {
+func (c *Checked) lintParts(errs *policydir.Errors) {
 	var found policydir.Errors
 	l := &partLint{
-		Checked: b, defs: map[ast.Var]*ast.Term{}, in: map[ast.Var]*ast.Rule{}, params: map[ast.Var]param{},
-		calls: map[string][]callSite{}, known: map[ast.Var]part{}, report: inputLint{tools: b.Tools, errs: &found},
+		Checked: c, defs: map[ast.Var]*ast.Term{}, in: map[ast.Var]*ast.Rule{}, params: map[ast.Var]param{},
+		calls: map[string][]callSite{}, known: map[ast.Var]part{}, report: inputLint{tools: c.Tools, errs: &found},
 	}
-	for _, m := range b.Compiler.Modules {
+	for _, m := range c.Compiler.Modules {
 		for _, r := range m.Rules {
 			l.collect(r)
 		}
 	}
-	for _, m := range b.HandWritten(b.Compiler.Modules) {
+	for _, m := range c.HandWritten(c.Compiler.Modules) {
 		for _, r := range m.Rules {
 			l.rule(r)
 		}

@@ -11,33 +11,33 @@ import (
 )
 
 // lintCompiled checks what only the compiled modules show.
-func (b *Checked) lintCompiled(errs *policydir.Errors) {
-	paths := &pathLint{root: rootOf(b.Bundle, b.Compiler), errs: errs}
-	for _, m := range b.HandWritten(b.Compiler.Modules) {
+func (c *Checked) lintCompiled(errs *policydir.Errors) {
+	paths := &pathLint{root: rootOf(c.Bundle, c.Compiler), errs: errs}
+	for _, m := range c.HandWritten(c.Compiler.Modules) {
 		paths.module(m)
 	}
-	b.lintUnreached(errs)
-	b.lintParts(errs)
-	l := newValueLint(b)
+	c.lintUnreached(errs)
+	c.lintParts(errs)
+	l := newValueLint(c)
 	l.lintGuards(errs)
 	l.analyze()
-	l.notes.collect(errs, &b.warnings)
+	l.notes.collect(errs, &c.warnings)
 }
 
 // lintTypes checks the members of contract entries that are computed, by the
 // types that the compiler found.
-func (b *Checked) lintTypes(errs *policydir.Errors) {
-	for _, m := range b.HandWritten(b.Compiler.Modules) {
+func (c *Checked) lintTypes(errs *policydir.Errors) {
+	for _, m := range c.HandWritten(c.Compiler.Modules) {
 		if !policydir.Contributes(m.Package.Path) {
 			continue
 		}
 		for _, r := range m.Rules {
-			for _, f := range b.computed(r) {
-				if badType(entryType(b.Compiler, r), f) == nil {
+			for _, f := range c.computed(r) {
+				if badType(entryType(c.Compiler, r), f) == nil {
 					continue
 				}
 				// One of the rules is wrong: ownType checks each by itself.
-				if bad := badType(b.ownType(r), f); bad != nil {
+				if bad := badType(c.ownType(r), f); bad != nil {
 					errs.Add(r.Location, fmt.Sprintf("%q of %s must be %s, and is %v", f.Name, policydir.RuleName(r), f.Kind, bad), f.Kind.Remedy())
 				}
 			}
@@ -46,7 +46,7 @@ func (b *Checked) lintTypes(errs *policydir.Errors) {
 }
 
 // computed returns the members of a rule's entry that are not written out.
-func (b *Checked) computed(r *ast.Rule) []policydir.Field {
+func (c *Checked) computed(r *ast.Rule) []policydir.Field {
 	if r.Head.Key == nil {
 		return nil
 	}
@@ -73,8 +73,8 @@ func entryType(c *ast.Compiler, r *ast.Rule) types.Type {
 }
 
 // ownType returns the type of the entries of one rule, as if it had its name alone.
-func (b *Checked) ownType(r *ast.Rule) types.Type {
-	modules := b.Stamped()
+func (c *Checked) ownType(r *ast.Rule) types.Type {
+	modules := c.Stamped()
 	for _, m := range modules {
 		if m.Package.Path.Equal(r.Module.Package.Path) {
 			m.Rules = slices.DeleteFunc(m.Rules, func(o *ast.Rule) bool {
@@ -82,9 +82,9 @@ func (b *Checked) ownType(r *ast.Rule) types.Type {
 			})
 		}
 	}
-	c := b.NewCompiler()
-	c.Compile(modules)
-	return entryType(c, r)
+	compiler := c.NewCompiler()
+	compiler.Compile(modules)
+	return entryType(compiler, r)
 }
 
 // badType returns the type of a member that can never be of its kind, or nil.

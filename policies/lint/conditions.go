@@ -61,9 +61,9 @@ type canon struct {
 }
 
 // conditionsOf returns the conditions of a rule without those of its else branches.
-func (a *valueLint) conditionsOf(r *ast.Rule, tools toolSet) conditions {
+func (l *valueLint) conditionsOf(r *ast.Rule, tools toolSet) conditions {
 	f := newFrame(r, nil, tools, 0)
-	c := &canon{a.analysis, f, map[ast.Var]string{}, map[ast.Var]int{}, conditions{map[string]bool{}, a.narrowed(r.Body, f), true}}
+	c := &canon{l.analysis, f, map[ast.Var]string{}, map[ast.Var]int{}, conditions{map[string]bool{}, l.narrowed(r.Body, f), true}}
 	for i, arg := range r.Head.Args {
 		name := fmt.Sprintf("$%d", i)
 		if v, ok := arg.Value.(ast.Var); ok {

@@ -86,7 +86,7 @@ var probes = map[string]probe{
 
 // constantArgs tries a built-in function with what is constant of its arguments:
 // where it fails, every decision that gets there does.
-func (a *valueLint) constantArgs(name string, terms []*ast.Term, e *ast.Expr, f *frame) {
+func (l *valueLint) constantArgs(name string, terms []*ast.Term, e *ast.Expr, f *frame) {
 	p, ok := probes[name]
 	if !ok || len(terms) <= len(p.with) {
 		return
@@ -95,7 +95,7 @@ func (a *valueLint) constantArgs(name string, terms []*ast.Term, e *ast.Expr, f 
 	sets := make([]valueSet, len(p.with))
 	missing := false
 	for i, text := range p.with {
-		sets[i] = a.values(terms[i+1], f)
+		sets[i] = l.values(terms[i+1], f)
 		if text != "" {
 			stand[i] = ast.MustParseTerm(text)
 			continue
@@ -109,39 +109,39 @@ func (a *valueLint) constantArgs(name string, terms []*ast.Term, e *ast.Expr, f 
 		return
 	}
 	for i, set := range sets {
-		for _, c := range a.filled(set, stand[i]) {
+		for _, c := range l.filled(set, stand[i]) {
 			args := slices.Clone(stand)
 			args[i] = c.Term
-			a.try(name, args, c, e, p.hint)
+			l.try(name, args, c, e, p.hint)
 		}
 	}
 }
 
 // filled returns the constants of a set, and its lists of which one element is
 // constant, with the remaining elements taken from the list stand.
-func (a *valueLint) filled(s valueSet, stand *ast.Term) []constant {
+func (l *valueLint) filled(s valueSet, stand *ast.Term) []constant {
 	all := s.constants()
 	if len(all) > maxAlternatives {
 		all = all[:maxAlternatives]
 	}
 	pattern, ok := stand.Value.(*ast.Array)
 	for _, c := range s.list {
-		l, isLiteral := c.(literal)
+		written, isLiteral := c.(literal)
 		if !isLiteral || !ok {
 			continue
 		}
-		list, isArray := l.term.Value.(*ast.Array)
+		list, isArray := written.term.Value.(*ast.Array)
 		if !isArray || list.Len() > pattern.Len() {
 			continue
 		}
 		for i := range list.Len() {
-			for _, element := range a.values(list.Elem(i), l.frame).constants() {
+			for _, element := range l.values(list.Elem(i), written.frame).constants() {
 				terms := make([]*ast.Term, list.Len())
 				for j := range terms {
 					terms[j] = pattern.Elem(j)
 				}
 				terms[i] = element.Term
-				all = append(all, constant{Term: ast.ArrayTerm(terms...), near: a.where(element)})
+				all = append(all, constant{Term: ast.ArrayTerm(terms...), near: l.where(element)})
 			}
 		}
 	}
@@ -149,17 +149,17 @@ func (a *valueLint) filled(s valueSet, stand *ast.Term) []constant {
 }
 
 // try notes a constant with which a function fails.
-func (a *valueLint) try(name string, args []*ast.Term, c constant, e *ast.Expr, hint string) {
+func (l *valueLint) try(name string, args []*ast.Term, c constant, e *ast.Expr, hint string) {
 	call := append(append([]*ast.Term{ast.NewTerm(builtinRef(name))}, args...), ast.VarTerm("result"))
-	_, err := a.closed.eval(&ast.Expr{Terms: call})
+	_, err := l.closed.eval(&ast.Expr{Terms: call})
 	if _, large := errors.AsType[functions.TooLargeError](err); err == nil || large { // with other operands it may be small
 		return
 	}
-	at := a.where(c)
+	at := l.where(c)
 	if at == nil || strings.HasPrefix(at.File, policydir.LibraryName) {
 		at = e.Location
 	}
-	a.notes.at("constant "+name, at).wrong(at, fmt.Sprintf("%s: %s", name, reasonOf(name, err)), hint)
+	l.notes.at("constant "+name, at).wrong(at, fmt.Sprintf("%s: %s", name, reasonOf(name, err)), hint)
 }
 
 // reasonOf returns what a built-in function says of its failure.

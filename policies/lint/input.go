@@ -29,9 +29,9 @@ type inputLint struct {
 // lintInput checks references into the input, comparisons that are always the
 // same, object.get of a member that no schema declares, patterns that are none,
 // and facts of unknown tools.
-func (b *Checked) lintInput(m *ast.Module, errs *policydir.Errors) {
+func (c *Checked) lintInput(m *ast.Module, errs *policydir.Errors) {
 	for _, r := range m.Rules {
-		l := b.newInputLint(m, r, errs)
+		l := c.newInputLint(m, r, errs)
 		ast.WalkTerms(r, func(t *ast.Term) bool {
 			switch v := t.Value.(type) {
 			case ast.Call:
@@ -51,13 +51,13 @@ func (b *Checked) lintInput(m *ast.Module, errs *policydir.Errors) {
 }
 
 // newInputLint returns the lint of a rule.
-func (b *Checked) newInputLint(m *ast.Module, r *ast.Rule, errs *policydir.Errors) *inputLint {
-	l := &inputLint{tools: b.Tools, aliases: map[ast.Var]steps{}, locals: map[ast.Var]*ast.Term{}, errs: errs}
-	l.root = b.SchemaOf(m.Package.Path)
+func (c *Checked) newInputLint(m *ast.Module, r *ast.Rule, errs *policydir.Errors) *inputLint {
+	l := &inputLint{tools: c.Tools, aliases: map[ast.Var]steps{}, locals: map[ast.Var]*ast.Term{}, errs: errs}
+	l.root = c.SchemaOf(m.Package.Path)
 	if kind, name := policydir.ContractPackage(m.Package.Path); kind == policydir.ToolPackage {
-		l.args = argsOf(b.Bundle, name)
+		l.args = argsOf(c.Bundle, name)
 	} else {
-		l.args, l.shared = argsOf(b.Bundle, b.Tools...), true
+		l.args, l.shared = argsOf(c.Bundle, c.Tools...), true
 	}
 	l.aliases[ast.InputRootDocument.Value.(ast.Var)] = steps{}
 	for _, i := range m.Imports {

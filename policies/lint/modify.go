@@ -10,7 +10,7 @@ import (
 
 // lintModify checks that a constant pointer leads to a declared argument, and
 // that a constant value fits there.
-func (b *Checked) lintModify(m *ast.Module, r *ast.Rule, entry ast.Object, errs *policydir.Errors) {
+func (c *Checked) lintModify(m *ast.Module, r *ast.Rule, entry ast.Object, errs *policydir.Errors) {
 	term, value := entry.Get(ast.StringTerm("pointer")), entry.Get(ast.StringTerm("value"))
 	if term == nil {
 		return
@@ -23,7 +23,7 @@ func (b *Checked) lintModify(m *ast.Module, r *ast.Rule, entry ast.Object, errs 
 	if !ok {
 		return
 	}
-	l := b.newInputLint(m, r, errs)
+	l := c.newInputLint(m, r, errs)
 	at := l.args
 	for _, name := range names {
 		next, closed := at.step(ast.StringTerm(name))

@@ -13,44 +13,44 @@ import (
 // comparison checks constants that are compared with a part of the input, also
 // through locals and rules: a value that the part never has makes the comparison
 // always the same.
-func (a *valueLint) comparison(x, y *ast.Term, e *ast.Expr, f *frame) {
-	if a.defines(x, e, f) || a.defines(y, e, f) {
+func (l *valueLint) comparison(x, y *ast.Term, e *ast.Expr, f *frame) {
+	if l.defines(x, e, f) || l.defines(y, e, f) {
 		return
 	}
-	left, right := a.side(x, f, e), a.side(y, f, e)
-	a.compared(left, right.constants(), f)
-	a.compared(right, left.constants(), f)
-	a.destructured(x, right, f)
-	a.destructured(y, left, f)
+	left, right := l.side(x, f, e), l.side(y, f, e)
+	l.compared(left, right.constants(), f)
+	l.compared(right, left.constants(), f)
+	l.destructured(x, right, f)
+	l.destructured(y, left, f)
 }
 
 // defines says that an expression is all that gives a variable its value.
-func (a *valueLint) defines(t *ast.Term, e *ast.Expr, f *frame) bool {
+func (l *valueLint) defines(t *ast.Term, e *ast.Expr, f *frame) bool {
 	v, ok := t.Value.(ast.Var)
 	if !ok || e.Negated {
 		return false
 	}
-	s := a.scopeOf(f.rule)
+	s := l.scopeOf(f.rule)
 	other := func(d definition) bool { return d.by != e }
 	return len(s.params[v]) == 0 && slices.ContainsFunc(s.locals[v], func(d definition) bool { return d.by == e }) &&
 		!slices.ContainsFunc(s.locals[v], other)
 }
 
 // membership checks constants that a part of the input is looked for among.
-func (a *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
-	left, right := a.side(wanted, f, e), a.side(among, f, e)
-	a.compared(left, right.each(func(c candidate) valueSet { return c.elements(a.analysis) }).constants(), f)
-	a.compared(right.each(func(c candidate) valueSet {
+func (l *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
+	left, right := l.side(wanted, f, e), l.side(among, f, e)
+	l.compared(left, right.each(func(c candidate) valueSet { return c.elements(l.analysis) }).constants(), f)
+	l.compared(right.each(func(c candidate) valueSet {
 		if p, ok := c.(inputPart); ok && p.at.kinds() == schema.ObjectKind {
 			return anything() // values of an object: names among them are found as they are written
 		}
-		return c.elements(a.analysis)
+		return c.elements(l.analysis)
 	}), left.constants(), f)
 	for _, c := range right.list {
 		names, ok := c.(memberNames)
 		for _, name := range left.constants() {
 			if _, isText := name.Value.(ast.String); ok && isText {
-				a.memberOf([]inputPart{names.of}, ast.NewTerm(name.Value).SetLocation(wanted.Location), f)
+				l.memberOf([]inputPart{names.of}, ast.NewTerm(name.Value).SetLocation(wanted.Location), f)
 			}
 		}
 	}
@@ -58,25 +58,25 @@ func (a *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
 
 // lookup checks the keys of a table that a part of the input is the index of: a
 // key that the part never has is never found.
-func (a *valueLint) lookup(table valueSet, index *ast.Term, f *frame) {
+func (l *valueLint) lookup(table valueSet, index *ast.Term, f *frame) {
 	if ast.IsScalar(index.Value) {
 		return
 	}
-	if _, ok := a.values(index, f).allParts(); !ok {
+	if _, ok := l.values(index, f).allParts(); !ok {
 		return
 	}
-	a.compared(a.values(index, f), table.each(func(c candidate) valueSet { return c.keys(a.analysis) }).constants(), f)
+	l.compared(l.values(index, f), table.each(func(c candidate) valueSet { return c.keys(l.analysis) }).constants(), f)
 }
 
 // namedKeys returns the names by which the policies index something themselves.
-func (a *valueLint) namedKeys() map[string]bool {
-	if a.indexed == nil {
-		a.indexed = map[string]bool{}
-		for _, m := range a.HandWritten(a.Parsed) {
+func (l *valueLint) namedKeys() map[string]bool {
+	if l.indexed == nil {
+		l.indexed = map[string]bool{}
+		for _, m := range l.HandWritten(l.Parsed) {
 			indexed := func(ref ast.Ref) bool {
 				for _, t := range ref[1:] {
 					if name, ok := t.Value.(ast.String); ok {
-						a.indexed[string(name)] = true
+						l.indexed[string(name)] = true
 					}
 				}
 				return false
@@ -91,38 +91,38 @@ func (a *valueLint) namedKeys() map[string]bool {
 			}
 			ast.WalkTerms(m, func(t *ast.Term) bool {
 				if call, ok := t.Value.(ast.Call); ok && call[0].String() == "object.get" && len(call) == 4 && policydir.IsConstant(call[2]) {
-					a.indexed[string(call[2].Value.(ast.String))] = true
+					l.indexed[string(call[2].Value.(ast.String))] = true
 				}
 				return false
 			})
 		}
 	}
-	return a.indexed
+	return l.indexed
 }
 
 // compared checks constants that are compared with what can be a part of the
 // input. A constant that is compared with anything else too is no mistake.
-func (a *valueLint) compared(with valueSet, constants []constant, f *frame) {
+func (l *valueLint) compared(with valueSet, constants []constant, f *frame) {
 	parts, ok := with.allParts()
 	for _, c := range constants {
-		note := a.notes.at("value", a.where(c))
+		note := l.notes.at("value", l.where(c))
 		switch {
-		case c.key && a.namedKeys()[textOf(c)]: // such as limits.default
-		case !ok && len(with.constants()) == 0 || slices.ContainsFunc(parts, func(p inputPart) bool { return a.possible(c, p) }):
+		case c.key && l.namedKeys()[textOf(c)]: // such as limits.default
+		case !ok && len(with.constants()) == 0 || slices.ContainsFunc(parts, func(p inputPart) bool { return l.possible(c, p) }):
 			note.fine = true
 		case ok:
-			a.impossible(note, c, parts[0], constants, f)
+			l.impossible(note, c, parts[0], constants, f)
 		}
 	}
 }
 
 // possible says that a part of the input can be a constant. Null is compared
 // with what may be absent, too.
-func (a *valueLint) possible(c constant, p inputPart) bool {
+func (l *valueLint) possible(c constant, p inputPart) bool {
 	if c.Value.Compare(ast.NullValue) == 0 {
 		return true
 	}
-	allowed := a.domain(p)
+	allowed := l.domain(p)
 	_, never := neverOneOf(c.Term, allowed)
 	return p.at.kinds()&kindOfConstant(c.Value) != 0 && (!never || !ast.IsScalar(c.Value))
 }
@@ -131,14 +131,14 @@ func (a *valueLint) possible(c constant, p inputPart) bool {
 func kindOfConstant(v ast.Value) schema.Kinds { return (&inputLint{}).kindsOf(ast.NewTerm(v)) }
 
 // domain returns the values that a part of the input can have, nil when any.
-func (a *valueLint) domain(p inputPart) []any {
+func (l *valueLint) domain(p inputPart) []any {
 	names, _ := p.path[:min(2, len(p.path))].names()
 	if len(names) == 2 && names[0] == "tool" {
 		switch {
 		case names[1] == "name" && len(p.path) == 2:
-			return listOf(a.Tools)
+			return listOf(l.Tools)
 		case names[1] == "capabilities" && len(p.path) == 3:
-			return listOf(a.Declared.Capabilities)
+			return listOf(l.Declared.Capabilities)
 		}
 	}
 	return p.at.values()
@@ -156,9 +156,9 @@ func listOf(names []string) []any {
 // impossible notes a constant that a part of the input never is. The name of a
 // tool that is like none here may be that of another application's, in packages
 // and data that several applications share.
-func (a *valueLint) impossible(note *note, c constant, p inputPart, among []constant, f *frame) {
-	at, inData := a.where(c), c.path != ""
-	if inData && slices.ContainsFunc(among, func(o constant) bool { return a.possible(o, p) }) && similar(textOf(c), unlisted(a.domain(p), among)) == "" {
+func (l *valueLint) impossible(note *note, c constant, p inputPart, among []constant, f *frame) {
+	at, inData := l.where(c), c.path != ""
+	if inData && slices.ContainsFunc(among, func(o constant) bool { return l.possible(o, p) }) && similar(textOf(c), unlisted(l.domain(p), among)) == "" {
 		note.fine = true // a table of several applications
 		return
 	}
@@ -166,7 +166,7 @@ func (a *valueLint) impossible(note *note, c constant, p inputPart, among []cons
 		note.wrong(at, fmt.Sprintf("%v is %v, and it is compared with %v", p.path, p.at.kinds(), have), compareHint(p.at.kinds(), c.Term))
 		return
 	}
-	allowed := a.domain(p)
+	allowed := l.domain(p)
 	hint, _ := neverOneOf(c.Term, allowed)
 	message := fmt.Sprintf("%v is never %v", p.path, c.Value)
 	switch {
@@ -197,7 +197,7 @@ func unlisted(allowed []any, among []constant) []string {
 }
 
 // destructured checks the members that a pattern takes from a part of the input.
-func (a *valueLint) destructured(pattern *ast.Term, from valueSet, f *frame) {
+func (l *valueLint) destructured(pattern *ast.Term, from valueSet, f *frame) {
 	object, ok := pattern.Value.(ast.Object)
 	if !ok || len(from.parts()) == 0 {
 		return
@@ -206,7 +206,7 @@ func (a *valueLint) destructured(pattern *ast.Term, from valueSet, f *frame) {
 		if !policydir.IsConstant(key) {
 			return
 		}
-		a.members(from, key, f)
-		a.destructured(value, a.step(from, key, f), f)
+		l.members(from, key, f)
+		l.destructured(value, l.step(from, key, f), f)
 	})
 }

@@ -47,17 +47,17 @@ type look struct {
 }
 
 // optionals warns of denials and asks that do not apply without an optional member.
-func (a *valueLint) optionals() {
-	for _, m := range a.HandWritten(a.Compiler.Modules) {
+func (l *valueLint) optionals() {
+	for _, m := range l.HandWritten(l.Compiler.Modules) {
 		if !policydir.Contributes(m.Package.Path) {
 			continue
 		}
 		for _, r := range m.Rules {
 			if name := policydir.RuleName(r); (name == "deny" || name == "ask") && r.Head.Key != nil {
-				l := &optionalLint{valueLint: a, root: r, visited: map[string]bool{}, found: map[string]look{}, fuel: maxChains}
-				l.visit(newFrame(r, nil, a.rooted(m.Package.Path), 0), &link{rule: r})
-				for _, member := range slices.Sorted(maps.Keys(l.found)) {
-					l.warn(l.found[member])
+				lint := &optionalLint{valueLint: l, root: r, visited: map[string]bool{}, found: map[string]look{}, fuel: maxChains}
+				lint.visit(newFrame(r, nil, l.rooted(m.Package.Path), 0), &link{rule: r})
+				for _, member := range slices.Sorted(maps.Keys(lint.found)) {
+					lint.warn(lint.found[member])
 				}
 			}
 		}

@@ -13,44 +13,44 @@ import (
 
 // judged returns the tools whose calls a frame can be about; nil when one of them
 // is not declared here.
-func (a *valueLint) judged(f *frame) []string {
+func (l *valueLint) judged(f *frame) []string {
 	switch {
 	case f.tools.foreign:
 		return nil
 	case f.tools.fixed:
 		return f.tools.names
 	}
-	return a.Tools
+	return l.Tools
 }
 
 // rewrite checks the constants of a rewrite against the published schemas: a place
 // that no call has, and a value that no call could run with.
-func (a *valueLint) rewrite(r *ast.Rule, entry valueSet, f *frame) {
-	value, at := a.step(entry, ast.StringTerm("value"), f), a.entryLocation(r, "value")
-	for _, p := range a.step(entry, ast.StringTerm("pointer"), f).constants() {
+func (l *valueLint) rewrite(r *ast.Rule, entry valueSet, f *frame) {
+	value, at := l.step(entry, ast.StringTerm("value"), f), l.entryLocation(r, "value")
+	for _, p := range l.step(entry, ast.StringTerm("pointer"), f).constants() {
 		pointer, isText := p.Value.(ast.String)
 		names, err := wire.ParsePointer(string(pointer))
 		if !isText {
 			continue
 		}
 		if err != nil {
-			a.wrongPlace(r, "pointer", err.Error(), "")
+			l.wrongPlace(r, "pointer", err.Error(), "")
 			continue
 		}
 		var inputs []schema.Schema
-		for _, tool := range a.judged(f) {
-			if s := a.Published[tool].Input; s.Leads(names) {
+		for _, tool := range l.judged(f) {
+			if s := l.Published[tool].Input; s.Leads(names) {
 				inputs = append(inputs, s)
 			}
 		}
-		if len(inputs) == 0 && len(a.judged(f)) > 0 {
-			name, hint := a.lost(f, names, func(p policydir.Published) schema.Schema { return p.Input })
-			a.wrongPlace(r, "pointer", fmt.Sprintf("pointer %q leads nowhere: there is no %q", string(pointer), name), hint)
+		if len(inputs) == 0 && len(l.judged(f)) > 0 {
+			name, hint := l.lost(f, names, func(p policydir.Published) schema.Schema { return p.Input })
+			l.wrongPlace(r, "pointer", fmt.Sprintf("pointer %q leads nowhere: there is no %q", string(pointer), name), hint)
 			continue
 		}
 		for _, c := range value.constants() {
 			if bad := misfits(inputs, string(pointer), names, c.Value); bad != nil {
-				a.notes.at("value", at).wrong(at, fmt.Sprintf("the argument at %q cannot be %s: %s wants %s, and this has %s", bad.Pointer, shown(c.Value), bad.Keyword, bad.Expected, bad.Actual),
+				l.notes.at("value", at).wrong(at, fmt.Sprintf("the argument at %q cannot be %s: %s wants %s, and this has %s", bad.Pointer, shown(c.Value), bad.Keyword, bad.Expected, bad.Actual),
 					"no call could run with it: write a value that fits")
 			}
 		}
@@ -79,11 +79,11 @@ func misfits(inputs []schema.Schema, pointer string, names []string, v ast.Value
 
 // lost returns the first name of a pointer that leads nowhere in the schemas of
 // all tools, and what may have been meant.
-func (a *valueLint) lost(f *frame, names []string, of func(policydir.Published) schema.Schema) (name, hint string) {
+func (l *valueLint) lost(f *frame, names []string, of func(policydir.Published) schema.Schema) (name, hint string) {
 	var known []string
 	best := 0
-	for _, tool := range a.judged(f) {
-		s := of(a.Published[tool])
+	for _, tool := range l.judged(f) {
+		s := of(l.Published[tool])
 		n := 0
 		for n < len(names)-1 && s.Leads(names[:n+1]) {
 			n++
@@ -99,45 +99,45 @@ func (a *valueLint) lost(f *frame, names []string, of func(policydir.Published) 
 }
 
 // obligation checks the constants of what redact_output masks.
-func (a *valueLint) obligation(r *ast.Rule, entry valueSet, f *frame) {
+func (l *valueLint) obligation(r *ast.Rule, entry valueSet, f *frame) {
 	code := ast.StringTerm("redact_output")
-	if codes := a.step(entry, ast.StringTerm("code"), f).constants(); len(codes) != 1 || !codes[0].Equal(code) {
+	if codes := l.step(entry, ast.StringTerm("code"), f).constants(); len(codes) != 1 || !codes[0].Equal(code) {
 		return
 	}
-	args := a.step(entry, ast.StringTerm("args"), f)
+	args := l.step(entry, ast.StringTerm("args"), f)
 	for _, c := range args.constants() {
 		var errs policydir.Errors
 		lintObligation(ast.NewObject(ast.Item(ast.StringTerm("code"), code), ast.Item(ast.StringTerm("args"), c.Term)), &errs)
 		for _, e := range errs {
-			a.wrongPlace(r, "args", e.Message, e.Hint)
+			l.wrongPlace(r, "args", e.Message, e.Hint)
 		}
 	}
-	pointers := a.step(args, ast.StringTerm("pointers"), f).each(func(c candidate) valueSet { return c.elements(a.analysis) })
+	pointers := l.step(args, ast.StringTerm("pointers"), f).each(func(c candidate) valueSet { return c.elements(l.analysis) })
 	for _, c := range pointers.constants() {
 		text, ok := c.Value.(ast.String)
 		names, err := wire.ParsePointer(string(text))
-		if !ok || err != nil || len(a.judged(f)) == 0 {
+		if !ok || err != nil || len(l.judged(f)) == 0 {
 			continue
 		}
 		found := false
-		for _, tool := range a.judged(f) {
-			found = found || a.Published[tool].Output.Leads(names)
+		for _, tool := range l.judged(f) {
+			found = found || l.Published[tool].Output.Leads(names)
 		}
-		at := a.where(c)
+		at := l.where(c)
 		if at == nil {
-			at = a.entryLocation(r, "args")
+			at = l.entryLocation(r, "args")
 		}
-		if note := a.notes.at("redact", at); found {
+		if note := l.notes.at("redact", at); found {
 			note.fine = true
 		} else {
-			_, hint := a.lost(f, names, func(p policydir.Published) schema.Schema { return p.Output })
-			note.wrong(at, fmt.Sprintf("the output of %s has nothing at %q, so that every call would be denied", strings.Join(a.judged(f), ", "), string(text)), hint)
+			_, hint := l.lost(f, names, func(p policydir.Published) schema.Schema { return p.Output })
+			note.wrong(at, fmt.Sprintf("the output of %s has nothing at %q, so that every call would be denied", strings.Join(l.judged(f), ", "), string(text)), hint)
 		}
 	}
 }
 
 // wrongPlace notes a mistake in a member of a rule's entry.
-func (a *valueLint) wrongPlace(r *ast.Rule, member, message, hint string) {
-	at := a.entryLocation(r, member)
-	a.notes.at("entry "+member, at).wrong(at, message, hint)
+func (l *valueLint) wrongPlace(r *ast.Rule, member, message, hint string) {
+	at := l.entryLocation(r, member)
+	l.notes.at("entry "+member, at).wrong(at, message, hint)
 }

@@ -29,8 +29,8 @@ type totalLint struct {
 }
 
 // lintTotal refuses an entry that may be undefined although the body of its rule is true.
-func (b *Checked) lintTotal(m *ast.Module, r *ast.Rule, errs *policydir.Errors) {
-	l := b.newTotalLint(m, r, 0)
+func (c *Checked) lintTotal(m *ast.Module, r *ast.Rule, errs *policydir.Errors) {
+	l := c.newTotalLint(m, r, 0)
 	partial := l.partial(r.Head.Key)
 	if partial == nil {
 		return
@@ -52,9 +52,9 @@ func (b *Checked) lintTotal(m *ast.Module, r *ast.Rule, errs *policydir.Errors) 
 }
 
 // newTotalLint returns the lint of a rule.
-func (b *Checked) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint {
+func (c *Checked) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint {
 	l := &totalLint{
-		inputLint: b.newInputLint(m, r, nil), Checked: b, module: m, rule: r, depth: depth,
+		inputLint: c.newInputLint(m, r, nil), Checked: c, module: m, rule: r, depth: depth,
 		bound: map[ast.Var]bool{}, made: map[ast.Var]*ast.Term{},
 	}
 	for _, arg := range r.Head.Args {
@@ -80,7 +80,7 @@ func (b *Checked) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint
 		}
 	}
 	if tools := l.asked(); len(tools) > 0 {
-		l.args = argsOf(b.Bundle, tools...)
+		l.args = argsOf(c.Bundle, tools...)
 	}
 	return l
 }

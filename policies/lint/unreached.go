@@ -11,12 +11,12 @@ import (
 
 // lintUnreached refuses rules that nothing reaches from the decision: they were meant to
 // be part of it.
-func (b *Checked) lintUnreached(errs *policydir.Errors) {
-	reached := reachable(b.Compiler, b.Compiler.GetRulesExact(ast.MustParseRef(policydir.EntryPoint)))
-	for _, m := range b.HandWritten(b.Compiler.Modules) {
+func (c *Checked) lintUnreached(errs *policydir.Errors) {
+	reached := reachable(c.Compiler, c.Compiler.GetRulesExact(ast.MustParseRef(policydir.EntryPoint)))
+	for _, m := range c.HandWritten(c.Compiler.Modules) {
 		reported := map[string]bool{}
 		for _, r := range m.Rules {
-			if name := policydir.RuleName(r); !reached[r] && !reported[name] && !b.stray[r.Location.File] && !errs.Holds(r.Location.File, r.Location.Row) && !errs.Suggests(name) {
+			if name := policydir.RuleName(r); !reached[r] && !reported[name] && !c.stray[r.Location.File] && !errs.Holds(r.Location.File, r.Location.Row) && !errs.Suggests(name) {
 				reported[name] = true
 				errs.Add(r.Location, fmt.Sprintf("nothing reaches %q from the decision", name), unreachedHint(m, name))
 			}

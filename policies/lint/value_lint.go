@@ -23,8 +23,8 @@ func newValueLint(c *Checked) *valueLint {
 }
 
 // entryLocation returns where a member of a rule's entry is written.
-func (a *valueLint) entryLocation(r *ast.Rule, name string) *ast.Location {
-	if m := a.Parsed[r.Location.File]; m != nil {
+func (l *valueLint) entryLocation(r *ast.Rule, name string) *ast.Location {
+	if m := l.Parsed[r.Location.File]; m != nil {
 		for _, written := range m.Rules {
 			if written.Location.Compare(r.Location) != 0 || written.Head.Key == nil {
 				continue

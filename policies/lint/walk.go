@@ -10,43 +10,43 @@ import (
 )
 
 // analyze visits every contract rule, and what it uses.
-func (a *valueLint) analyze() {
-	for _, m := range a.HandWritten(a.Compiler.Modules) {
+func (l *valueLint) analyze() {
+	for _, m := range l.HandWritten(l.Compiler.Modules) {
 		if !policydir.Contributes(m.Package.Path) {
 			continue
 		}
 		for _, r := range m.Rules {
 			if policydir.Contract(policydir.RuleName(r)) != nil && r.Head.Key != nil {
-				tools := a.rooted(m.Package.Path)
-				a.visit(r, nil, tools, 0)
-				a.entry(r, newFrame(r, nil, tools, 0))
+				tools := l.rooted(m.Package.Path)
+				l.visit(r, nil, tools, 0)
+				l.entry(r, newFrame(r, nil, tools, 0))
 			}
 		}
 	}
-	a.conflicts()
-	a.failures()
-	a.optionals()
+	l.conflicts()
+	l.failures()
+	l.optionals()
 }
 
 // visit checks a rule in a context, once.
-func (a *valueLint) visit(r *ast.Rule, args []valueSet, tools toolSet, depth int) {
-	if r.Module == nil || depth > maxNested || a.fuel == 0 {
+func (l *valueLint) visit(r *ast.Rule, args []valueSet, tools toolSet, depth int) {
+	if r.Module == nil || depth > maxNested || l.fuel == 0 {
 		return
 	}
 	key := visitKey(r, args, tools)
-	if a.visited[key] {
+	if l.visited[key] {
 		return
 	}
-	a.visited[key] = true
-	a.fuel--
+	l.visited[key] = true
+	l.fuel--
 	for ; r != nil; r = r.Else {
 		f := newFrame(r, args, tools, depth)
-		if !a.heads(f) {
+		if !l.heads(f) {
 			continue
 		}
-		if inner := a.body(r.Body, f); inner != nil {
+		if inner := l.body(r.Body, f); inner != nil {
 			for _, t := range headTerms(r) {
-				a.term(t, inner)
+				l.term(t, inner)
 			}
 		}
 	}
@@ -54,15 +54,15 @@ func (a *valueLint) visit(r *ast.Rule, args []valueSet, tools toolSet, depth int
 
 // heads checks the constants among the arguments of a function. It says whether
 // the function is defined for what is passed.
-func (a *valueLint) heads(f *frame) bool {
+func (l *valueLint) heads(f *frame) bool {
 	defined := true
 	for i, arg := range f.rule.Head.Args {
 		if i >= len(f.args) || !ast.IsConstant(arg.Value) {
 			continue
 		}
 		c := constant{Term: arg, near: f.rule.Location}
-		a.compared(f.args[i], []constant{c}, f)
-		f.tools = f.tools.and(a.equated(f.args[i], only(c)))
+		l.compared(f.args[i], []constant{c}, f)
+		f.tools = f.tools.and(l.equated(f.args[i], only(c)))
 		if all, ok := f.args[i].allConstants(); ok && !containsValue(all, arg.Value) {
 			defined = false
 		}
@@ -72,32 +72,32 @@ func (a *valueLint) heads(f *frame) bool {
 
 // body checks a body and returns the frame that holds where it is true, nil when
 // it never is.
-func (a *valueLint) body(body ast.Body, f *frame) *frame {
-	tools := a.narrowed(body, f)
+func (l *valueLint) body(body ast.Body, f *frame) *frame {
+	tools := l.narrowed(body, f)
 	if tools.none() {
-		a.neverHere(body, f)
+		l.neverHere(body, f)
 		return nil
 	}
 	f = f.with(tools)
 	for _, e := range body {
-		if len(e.With) == 0 && !e.Negated && a.contradicts(e, f) {
+		if len(e.With) == 0 && !e.Negated && l.contradicts(e, f) {
 			return nil
 		}
 	}
 	for _, e := range body {
-		a.expr(e, f)
+		l.expr(e, f)
 	}
 	return f
 }
 
 // contradicts says that an expression compares constants that are not equal.
-func (a *valueLint) contradicts(e *ast.Expr, f *frame) bool {
+func (l *valueLint) contradicts(e *ast.Expr, f *frame) bool {
 	terms, ok := e.Terms.([]*ast.Term)
 	if !ok || len(terms) != 3 || terms[0].String() != "eq" {
 		return false
 	}
-	x, knownX := a.side(terms[1], f, e).allConstants()
-	y, knownY := a.side(terms[2], f, e).allConstants()
+	x, knownX := l.side(terms[1], f, e).allConstants()
+	y, knownY := l.side(terms[2], f, e).allConstants()
 	if !knownX || !knownY || len(x)*len(y) > maxEntries {
 		return false
 	}
@@ -110,110 +110,110 @@ func (a *valueLint) contradicts(e *ast.Expr, f *frame) bool {
 }
 
 // expr checks one expression. What a with replaces is not what the call is about.
-func (a *valueLint) expr(e *ast.Expr, f *frame) {
+func (l *valueLint) expr(e *ast.Expr, f *frame) {
 	if len(e.With) > 0 {
 		return
 	}
 	switch terms := e.Terms.(type) {
 	case *ast.Term:
-		a.term(terms, f)
+		l.term(terms, f)
 	case []*ast.Term:
-		a.call(terms, e, f)
+		l.call(terms, e, f)
 		for _, t := range terms[1:] {
-			a.term(t, f)
+			l.term(t, f)
 		}
 	case *ast.Every:
-		a.term(terms.Domain, f)
-		a.body(terms.Body, f)
+		l.term(terms.Domain, f)
+		l.body(terms.Body, f)
 	}
 }
 
 // call checks a call of a function, operators included.
-func (a *valueLint) call(terms []*ast.Term, e *ast.Expr, f *frame) {
+func (l *valueLint) call(terms []*ast.Term, e *ast.Expr, f *frame) {
 	name := terms[0].String()
 	if functions.Builtin(name) == nil {
 		if ref, ok := terms[0].Value.(ast.Ref); ok {
-			args := a.passed(terms[1:], f)
-			for _, r := range a.Compiler.GetRulesExact(ref) {
-				a.visit(r, args, a.entering(r, f), f.depth+1)
+			args := l.passed(terms[1:], f)
+			for _, r := range l.Compiler.GetRulesExact(ref) {
+				l.visit(r, args, l.entering(r, f), f.depth+1)
 			}
 		}
 		return
 	}
 	switch name {
 	case "eq", "equal", "neq", "gt", "gte", "lt", "lte":
-		a.comparison(terms[1], terms[2], e, f)
+		l.comparison(terms[1], terms[2], e, f)
 	case "internal.member_2":
-		a.membership(terms[1], terms[2], e, f)
+		l.membership(terms[1], terms[2], e, f)
 	case "internal.member_3":
-		a.membership(terms[2], terms[3], e, f)
+		l.membership(terms[2], terms[3], e, f)
 	case "object.get":
-		a.lookup(a.values(terms[1], f), terms[2], f)
-		a.got(terms[1], terms[2], f)
+		l.lookup(l.values(terms[1], f), terms[2], f)
+		l.got(terms[1], terms[2], f)
 	}
-	a.constantArgs(name, terms, e, f)
+	l.constantArgs(name, terms, e, f)
 }
 
 // term checks the references and the closures of a term.
-func (a *valueLint) term(t *ast.Term, f *frame) {
+func (l *valueLint) term(t *ast.Term, f *frame) {
 	switch v := t.Value.(type) {
 	case ast.Ref:
-		a.reference(v, f)
+		l.reference(v, f)
 	case *ast.ArrayComprehension:
-		a.closure(v.Body, f, v.Term)
+		l.closure(v.Body, f, v.Term)
 	case *ast.SetComprehension:
-		a.closure(v.Body, f, v.Term)
+		l.closure(v.Body, f, v.Term)
 	case *ast.ObjectComprehension:
-		a.closure(v.Body, f, v.Key, v.Value)
+		l.closure(v.Body, f, v.Key, v.Value)
 	case ast.Object:
-		v.Foreach(func(key, value *ast.Term) { a.term(key, f); a.term(value, f) })
+		v.Foreach(func(key, value *ast.Term) { l.term(key, f); l.term(value, f) })
 	case policydir.Collection:
-		v.Foreach(func(t *ast.Term) { a.term(t, f) })
+		v.Foreach(func(t *ast.Term) { l.term(t, f) })
 	case ast.Call:
 		for _, t := range v[1:] {
-			a.term(t, f)
+			l.term(t, f)
 		}
 	}
 }
 
 // closure checks a comprehension.
-func (a *valueLint) closure(body ast.Body, f *frame, heads ...*ast.Term) {
-	if inner := a.body(body, f); inner != nil {
+func (l *valueLint) closure(body ast.Body, f *frame, heads ...*ast.Term) {
+	if inner := l.body(body, f); inner != nil {
 		for _, t := range heads {
-			a.term(t, inner)
+			l.term(t, inner)
 		}
 	}
 }
 
 // reference checks where a reference leads, and visits the rules that it names.
-func (a *valueLint) reference(ref ast.Ref, f *frame) {
-	base := a.refValues(ref[:1], f)
+func (l *valueLint) reference(ref ast.Ref, f *frame) {
+	base := l.refValues(ref[:1], f)
 	if !isVar(ref[0]) {
-		a.term(ref[0], f)
+		l.term(ref[0], f)
 	}
 	for _, index := range ref[1:] {
-		a.members(base, index, f)
-		a.lookup(base, index, f)
-		a.term(index, f)
-		base = a.step(base, index, f)
+		l.members(base, index, f)
+		l.lookup(base, index, f)
+		l.term(index, f)
+		base = l.step(base, index, f)
 	}
-	for _, r := range a.rulesOf(ref) {
-		a.visit(r, nil, a.entering(r, f), f.depth+1)
+	for _, r := range l.rulesOf(ref) {
+		l.visit(r, nil, l.entering(r, f), f.depth+1)
 	}
 }
 
 // neverHere reports a body in the package of a tool that is about another one.
-func (a *valueLint) neverHere(body ast.Body, f *frame) {
+func (l *valueLint) neverHere(body ast.Body, f *frame) {
 	kind, name := policydir.ContractPackage(f.rule.Module.Package.Path)
 	if kind != policydir.ToolPackage {
 		return
 	}
 	for _, e := range body {
-		if e.Negated || len(e.With) > 0 || !f.tools.and(a.required(e, f)).none() {
+		if e.Negated || len(e.With) > 0 || !f.tools.and(l.required(e, f)).none() {
 			continue
 		}
-		if a.expr(e, f); !a.required(e, f).abroad() { // else the name is what is wrong
-			a.notes.at("tool", e.Location).wrong(e.Location, fmt.Sprintf("package ambit.tools.%s is about calls of %s alone, and this never holds for them", name, name),
+		if l.expr(e, f); !l.required(e, f).abroad() { // else the name is what is wrong
+			l.notes.at("tool", e.Location).wrong(e.Location, fmt.Sprintf("package ambit.tools.%s is about calls of %s alone, and this never holds for them", name, name),
 				"write it into the package of the tool that is meant, or into ambit.policies.<name>")
 		}
 		return
