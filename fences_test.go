@@ -39,7 +39,9 @@ var fences = map[string][]string{
 
 	"policies":          {},
 	"policies/examples": {},
-	"policies/lint":     {"internal/rego/policydir", "@internal/rego/policydir"},
+	"policies/lint":     {"policies/lint/internal/places", "@policies/lint/internal/places"},
+
+	"policies/lint/internal/places": {"internal/rego/policydir", "@internal/rego/policydir"},
 
 	"runtime/wire":          {"runtime/wire/internal/..."},
 	"runtime/rules":         {},

@@ -6,6 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // rules evaluates all rules of a name. A default says what is when none of them
@@ -144,7 +145,7 @@ func (l *absence) builtin(name string, terms []*ast.Term, args []finding) findin
 // then.
 func (l *absence) got(object finding, key *ast.Term) finding {
 	path := slices.Clone(object.path)
-	for _, t := range stepsOf(key) {
+	for _, t := range places.PathOf(key) {
 		path = append(path, l.index(t, nil))
 	}
 	if l.within(path) {

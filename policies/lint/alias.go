@@ -13,6 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
 	"github.com/ambit-tools/ambit/policies"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // A partLint checks references into parts of the input that go by another name:
@@ -43,12 +44,12 @@ type callSite struct {
 
 // A part is a part of the input, or nothing that is known to be one.
 type part struct {
-	path   steps
-	at     place
-	common bool     // it is of the input as packages see it that are not a tool's
-	mixed  []string // instead: what the parameter is in different calls
-	made   *making  // instead: an object that holds parts
-	spot   spot     // instead: a part of data
+	path   places.Path
+	at     places.Input
+	common bool        // it is of the input as packages see it that are not a tool's
+	mixed  []string    // instead: what the parameter is in different calls
+	made   *making     // instead: an object that holds parts
+	spot   places.Data // instead: a part of data
 }
 
 // A making is an object that is written out, and the rule in which it is.
@@ -59,7 +60,7 @@ type making struct {
 
 // composed says that the part may have members or elements.
 func (p part) composed() bool {
-	return len(p.at) > 0 && p.at.kinds()&(schema.ObjectKind|schema.ArrayKind) != 0 || p.mixed != nil || p.made != nil
+	return len(p.at) > 0 && p.at.Kinds()&(schema.ObjectKind|schema.ArrayKind) != 0 || p.mixed != nil || p.made != nil
 }
 
 // lintParts checks what the compiled modules do with parts of the input.
@@ -143,7 +144,7 @@ func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
 		}
 	case ast.Ref:
 		base, rest := l.base(v, r, depth)
-		if len(base.at) == 0 && base.made == nil && len(base.spot.docs) == 0 {
+		if len(base.at) == 0 && base.made == nil && len(base.spot.Docs) == 0 {
 			return part{mixed: base.mixed}
 		}
 		for _, t := range rest {
@@ -165,7 +166,7 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 	switch {
 	case ref[0].Equal(ast.InputRootDocument):
 		kind, _ := policydir.ContractPackage(r.Module.Package.Path)
-		return part{at: place{l.SchemaOf(r.Module.Package.Path)}, common: kind != policydir.ToolPackage}, ref[1:]
+		return part{at: places.Input{l.SchemaOf(r.Module.Package.Path)}, common: kind != policydir.ToolPackage}, ref[1:]
 	case !ref[0].Equal(ast.DefaultRootDocument):
 		return l.resolve(ref[0], r, depth+1), ref[1:]
 	}
@@ -174,7 +175,7 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 			return l.resolve(r.Head.Value, r, depth+1), ref[i:]
 		}
 	}
-	return part{spot: rootOf(l.Bundle, l.Compiler)}, ref[1:]
+	return part{spot: places.Root(l.Bundle, l.Compiler)}, ref[1:]
 }
 
 // value returns the rule whose value is all that a reference can be, if there is one.
@@ -195,14 +196,14 @@ func (l *partLint) step(p part, alternatives []*ast.Term) part {
 		}
 		return l.resolve(value, p.made.rule, 1)
 	}
-	if len(p.spot.docs) > 0 {
-		return part{spot: p.spot.any(alternatives)}
+	if len(p.spot.Docs) > 0 {
+		return part{spot: p.spot.Any(alternatives)}
 	}
 	next := part{path: append(slices.Clone(p.path), alternatives[0]), common: p.common}
 	for _, t := range alternatives {
-		at, _ := p.at.step(t)
+		at, _ := p.at.Step(t)
 		if p.common && len(p.path) == 0 && t.Equal(ast.StringTerm("args")) {
-			at = argsOf(l.Bundle, l.Tools...)
+			at = places.Args(l.Bundle, l.Tools...)
 		}
 		next.at = append(next.at, at...)
 	}
@@ -341,7 +342,7 @@ func (l *partLint) rule(r *ast.Rule) {
 				list.Foreach(func(t *ast.Term) { path = append(path, t) })
 			}
 			object := l.resolve(terms[1], r, 0)
-			object.spot = spot{} // data may leave out what has a default
+			object.spot = places.Data{} // data may leave out what has a default
 			l.follow(terms[1], object, path, r)
 		}
 		return false
@@ -363,12 +364,12 @@ func (l *partLint) follow(name *ast.Term, p part, rest ast.Ref, r *ast.Rule) {
 			if p.common && len(p.path) > 0 && (p.path[0].Equal(ast.StringTerm("args")) || len(p.path) == 2) {
 				continue // the analysis knows of which tools the call can be there
 			}
-			if _, closed := p.at.step(t); closed {
+			if _, closed := p.at.Step(t); closed {
 				l.report.missing(t, p.path, p.at)
 				return
 			}
-			if _, closed := p.spot.step(t); closed && (len(alternatives) == 1 || p.spot.held()) {
-				p.spot.missing(t, t.Location, l.report.errs)
+			if _, closed := p.spot.Step(t); closed && (len(alternatives) == 1 || p.spot.Held()) {
+				noSuch(p.spot, t, t.Location, l.report.errs)
 				return
 			}
 			if len(p.path) == 2 {

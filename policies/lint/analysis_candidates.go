@@ -6,6 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // A constant is a value that is written out in a policy or in a data file.
@@ -81,20 +82,20 @@ func (c constant) keys(*analysis) (all valueSet) {
 
 // An inputPart is the input or a part of it.
 type inputPart struct {
-	path  steps
-	at    place  // empty: nothing is known of it
-	frame *frame // the frame in which input was read
+	path  places.Path
+	at    places.Input // empty: nothing is known of it
+	frame *frame       // the frame in which input was read
 }
 
 // isToolName says that the part is input.tool.name.
 func (p inputPart) isToolName() bool {
-	names, ok := p.path.names()
+	names, ok := p.path.Names()
 	return ok && slices.Equal(names, []string{"tool", "name"})
 }
 
 func (p inputPart) member(a *analysis, index *ast.Term) valueSet {
 	next := inputPart{path: append(slices.Clone(p.path), index), frame: p.frame}
-	next.at, _ = p.at.step(index)
+	next.at, _ = p.at.Step(index)
 	if len(p.path) == 0 && index.Equal(ast.StringTerm("args")) {
 		next.at = a.argsIn(p.frame)
 	}
@@ -244,13 +245,13 @@ func (memberNames) keys(*analysis) valueSet { return anything() }
 
 // closedFor says that no schema of the part allows a member.
 func (p inputPart) closedFor(name *ast.Term) bool {
-	_, closed := p.at.step(name)
+	_, closed := p.at.Step(name)
 	return closed
 }
 
 // isFacts says that the part has a member for each declared tool.
 func (p inputPart) isFacts() bool {
-	names, ok := p.path.names()
+	names, ok := p.path.Names()
 	return ok && (slices.Equal(names, []string{"run", "counts"}) || slices.Equal(names, []string{"run", "succeeded"}))
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // maxEntries bounds the lists and objects of base data that the analysis goes through.
@@ -14,39 +15,39 @@ const maxEntries = 5000
 
 // A document is a place below data: packages, base data, or both.
 type document struct {
-	doc
+	places.Doc
 	ref   ast.Ref
 	frame *frame // that reads it
 }
 
 // rootDocument returns the place where references into data begin.
 func (a *analysis) rootDocument(f *frame) document {
-	root := rootOf(a.Bundle, a.Compiler)
-	return document{root.docs[0], root.path, f}
+	root := places.Root(a.Bundle, a.Compiler)
+	return document{root.Docs[0], root.Path, f}
 }
 
 func (d document) member(a *analysis, index *ast.Term) valueSet {
 	next := document{ref: d.ref.Append(index), frame: d.frame}
-	if d.node != nil {
-		next.node = d.node.Child(index.Value)
+	if d.Node != nil {
+		next.Node = d.Node.Child(index.Value)
 	}
 	found := false
-	switch value := d.value.(type) {
+	switch value := d.Value.(type) {
 	case map[string]any:
 		if name, ok := index.Value.(ast.String); ok {
-			next.value, found = value[string(name)]
+			next.Value, found = value[string(name)]
 		}
 	case []any:
 		if n, ok := index.Value.(ast.Number); ok {
 			if i, ok := n.Int(); ok && i >= 0 && i < len(value) {
-				next.value, found = value[i], true
+				next.Value, found = value[i], true
 			}
 		}
 	}
 	switch {
-	case next.node != nil && len(next.node.Values) > 0:
+	case next.Node != nil && len(next.Node.Values) > 0:
 		return next.virtual(a)
-	case found || next.node != nil:
+	case found || next.Node != nil:
 		return only(next)
 	}
 	return valueSet{}
@@ -55,7 +56,7 @@ func (d document) member(a *analysis, index *ast.Term) valueSet {
 // virtual returns the values of the rules at the place, and of those below it.
 func (d document) virtual(a *analysis) (all valueSet) {
 	var entries []*ast.Rule
-	for _, r := range d.node.Values {
+	for _, r := range d.Node.Values {
 		switch {
 		case len(r.Ref()) > len(d.ref) || r.Head.RuleKind() == ast.MultiValue:
 			entries = append(entries, r)
@@ -68,14 +69,14 @@ func (d document) virtual(a *analysis) (all valueSet) {
 	if len(entries) > 0 {
 		all = all.and(only(partial{entries, d.frame}))
 	}
-	if len(d.node.Children) > 0 {
-		all = all.and(only(document{doc{node: &ast.TreeNode{Children: d.node.Children}}, d.ref, d.frame}))
+	if len(d.Node.Children) > 0 {
+		all = all.and(only(document{places.Doc{Node: &ast.TreeNode{Children: d.Node.Children}}, d.ref, d.frame}))
 	}
 	if a.exact(all) {
 		return all
 	}
-	if t := a.closed.value(d.ref, d.node.Values); t != nil {
-		return only(constant{Term: ast.NewTerm(t.Value), near: d.node.Values[0].Location})
+	if t := a.closed.value(d.ref, d.Node.Values); t != nil {
+		return only(constant{Term: ast.NewTerm(t.Value), near: d.Node.Values[0].Location})
 	}
 	return all
 }
@@ -109,8 +110,8 @@ func (d document) elements(a *analysis) (all valueSet) {
 // keys returns the names of what is in base data; those of packages are no names
 // of anything else.
 func (d document) keys(*analysis) (all valueSet) {
-	object, ok := d.value.(map[string]any)
-	if d.node != nil {
+	object, ok := d.Value.(map[string]any)
+	if d.Node != nil {
 		return d.ruleKeys()
 	}
 	if !ok || d.large() {
@@ -124,9 +125,9 @@ func (d document) keys(*analysis) (all valueSet) {
 
 // ruleKeys returns the keys of an object that rules such as limits.small make.
 func (d document) ruleKeys() (all valueSet) {
-	for _, child := range d.node.Children {
+	for _, child := range d.Node.Children {
 		for _, r := range child.Values {
-			if len(r.Module.Package.Path) >= len(d.ref) || len(r.Ref()) <= len(d.ref) || d.value != nil {
+			if len(r.Module.Package.Path) >= len(d.ref) || len(r.Ref()) <= len(d.ref) || d.Value != nil {
 				return anything()
 			}
 			i := len(d.ref) - len(r.Module.Package.Path)
@@ -145,12 +146,12 @@ func (d document) indexes() []*ast.Term {
 		return nil
 	}
 	var all []*ast.Term
-	if list, ok := d.value.([]any); ok {
+	if list, ok := d.Value.([]any); ok {
 		for i := range list {
 			all = append(all, ast.InternedTerm(i))
 		}
 	}
-	for _, name := range (spot{docs: []doc{d.doc}}).names() {
+	for _, name := range (places.Data{Docs: []places.Doc{d.Doc}}).Names() {
 		all = append(all, ast.StringTerm(name))
 	}
 	return all
@@ -158,7 +159,7 @@ func (d document) indexes() []*ast.Term {
 
 // large says that there is too much at the place to go through it.
 func (d document) large() bool {
-	switch value := d.value.(type) {
+	switch value := d.Value.(type) {
 	case map[string]any:
 		return len(value) > maxEntries
 	case []any:
@@ -169,7 +170,7 @@ func (d document) large() bool {
 
 // constant returns what base data holds at the place, unless it nests.
 func (d document) constant() (constant, bool) {
-	if d.node != nil || d.large() {
+	if d.Node != nil || d.large() {
 		return constant{}, false
 	}
 	nests := func(value any) bool {
@@ -179,7 +180,7 @@ func (d document) constant() (constant, bool) {
 		}
 		return false
 	}
-	switch value := d.value.(type) {
+	switch value := d.Value.(type) {
 	case map[string]any:
 		for _, v := range value {
 			if nests(v) {
@@ -191,7 +192,7 @@ func (d document) constant() (constant, bool) {
 			return constant{}, false
 		}
 	}
-	v, err := ast.InterfaceToValue(d.value)
+	v, err := ast.InterfaceToValue(d.Value)
 	if err != nil {
 		return constant{}, false
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // A toolSet is the tools that a call can be of at some point of a policy.
@@ -83,14 +84,14 @@ func (a *analysis) named(names []string) toolSet {
 
 // argsIn returns where input.args leads in a frame: an empty place when the call
 // may be of a tool that is not declared here.
-func (a *analysis) argsIn(f *frame) place {
+func (a *analysis) argsIn(f *frame) places.Input {
 	switch {
 	case !f.tools.fixed:
-		return argsOf(a.Bundle, a.Tools...)
+		return places.Args(a.Bundle, a.Tools...)
 	case f.tools.foreign:
 		return nil
 	}
-	return argsOf(a.Bundle, f.tools.names...)
+	return places.Args(a.Bundle, f.tools.names...)
 }
 
 // rooted returns the tools whose calls a package of the contract judges.

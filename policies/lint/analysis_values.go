@@ -4,6 +4,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // values returns what a term can be in a frame.
@@ -74,7 +75,7 @@ func (a *analysis) refValues(ref ast.Ref, f *frame) valueSet {
 	var s valueSet
 	switch {
 	case ref[0].Equal(ast.InputRootDocument):
-		s = only(inputPart{at: place{a.SchemaOf(f.rule.Module.Package.Path)}, frame: f})
+		s = only(inputPart{at: places.Input{a.SchemaOf(f.rule.Module.Package.Path)}, frame: f})
 	case ref[0].Equal(ast.DefaultRootDocument):
 		s = only(a.rootDocument(f))
 	default:

@@ -8,11 +8,12 @@ import (
 	"github.com/open-policy-agent/opa/v1/types"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // lintCompiled checks what only the compiled modules show.
 func (c *Checked) lintCompiled(errs *policydir.Errors) {
-	paths := &pathLint{root: rootOf(c.Bundle, c.Compiler), errs: errs}
+	paths := &pathLint{root: places.Root(c.Bundle, c.Compiler), errs: errs}
 	for _, m := range c.HandWritten(c.Compiler.Modules) {
 		paths.module(m)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // conditions are what a rule requires, each as a text that is the same for equal
@@ -180,7 +181,7 @@ func (c *canon) there(t *ast.Term, text string) {
 
 // alwaysThere says that every call of the tools has a part of the input.
 func (c *canon) alwaysThere(p inputPart) bool {
-	at := inputPart{at: place{c.SchemaOf(p.frame.rule.Module.Package.Path)}, frame: p.frame}
+	at := inputPart{at: places.Input{c.SchemaOf(p.frame.rule.Module.Package.Path)}, frame: p.frame}
 	for _, index := range p.path {
 		name, ok := index.Value.(ast.String)
 		if !ok || len(at.at) == 0 || slices.ContainsFunc(at.at, func(s schema.Schema) bool { return !s.Requires(string(name)) }) {

@@ -4,12 +4,14 @@ import (
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // path returns what a term refers to in the input, also through locals and aliases.
-func (l *inputLint) path(t *ast.Term) (steps, bool) { return l.pathOf(t, 0) }
+func (l *inputLint) path(t *ast.Term) (places.Path, bool) { return l.pathOf(t, 0) }
 
-func (l *inputLint) pathOf(t *ast.Term, depth int) (steps, bool) {
+func (l *inputLint) pathOf(t *ast.Term, depth int) (places.Path, bool) {
 	ref, isRef := t.Value.(ast.Ref)
 	if v, isVar := t.Value.(ast.Var); isVar {
 		ref, isRef = ast.Ref{ast.NewTerm(v)}, true
@@ -30,13 +32,13 @@ func (l *inputLint) pathOf(t *ast.Term, depth int) (steps, bool) {
 
 // follow returns where a path leads. At a part that no schema allows it stops
 // and returns the index of the part, else -1.
-func (l *inputLint) follow(p steps) (at place, before place, wrong int) {
+func (l *inputLint) follow(p places.Path) (at places.Input, before places.Input, wrong int) {
 	if l.root.Node == nil {
 		return nil, nil, -1
 	}
-	at = place{l.root}
+	at = places.Input{l.root}
 	for i, t := range p {
-		next, closed := at.step(t)
+		next, closed := at.Step(t)
 		if closed {
 			return nil, at, i
 		}

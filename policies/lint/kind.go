@@ -32,7 +32,7 @@ func (l *inputLint) kindsAt(t *ast.Term, depth int) schema.Kinds {
 	}
 	if p, ok := l.path(t); ok {
 		at, _, _ := l.follow(p)
-		return at.kinds()
+		return at.Kinds()
 	}
 	if v, ok := t.Value.(ast.Var); ok && l.locals[v] != nil && depth < maxNested {
 		return l.kindsAt(l.locals[v], depth+1)

@@ -57,8 +57,8 @@ func (l *valueLint) memberOf(parts []inputPart, name *ast.Term, f *frame) {
 // noMember says that a part of the arguments never has a member.
 func (l *valueLint) noMember(p inputPart, name *ast.Term) (message, hint string) {
 	text := string(name.Value.(ast.String))
-	if hint = policydir.DidYouMean(text, p.at.names()); hint == "" && len(p.at.names()) > 0 {
-		hint = "it has " + listed(p.at.names())
+	if hint = policydir.DidYouMean(text, p.at.Names()); hint == "" && len(p.at.Names()) > 0 {
+		hint = "it has " + listed(p.at.Names())
 	}
 	message = fmt.Sprintf("%v has no member %q", p.path, text)
 	switch tools := p.frame.tools; {
@@ -103,7 +103,7 @@ func (l *valueLint) got(object, key *ast.Term, f *frame) {
 				l.fact(note, p, index, index.Location)
 			case len(p.path) == 0 || !p.path[0].Equal(ast.StringTerm("args")) || !p.closedFor(index):
 				note.fine = true
-			case similar(string(name), p.at.names()) != "":
+			case similar(string(name), p.at.Names()) != "":
 				message, hint := l.noMember(p, index)
 				note.unsure(index.Location, codeForeignName, message, hint)
 			}

@@ -41,7 +41,7 @@ func (l *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
 	left, right := l.side(wanted, f, e), l.side(among, f, e)
 	l.compared(left, right.each(func(c candidate) valueSet { return c.elements(l.analysis) }).constants(), f)
 	l.compared(right.each(func(c candidate) valueSet {
-		if p, ok := c.(inputPart); ok && p.at.kinds() == schema.ObjectKind {
+		if p, ok := c.(inputPart); ok && p.at.Kinds() == schema.ObjectKind {
 			return anything() // values of an object: names among them are found as they are written
 		}
 		return c.elements(l.analysis)
@@ -124,7 +124,7 @@ func (l *valueLint) possible(c constant, p inputPart) bool {
 	}
 	allowed := l.domain(p)
 	_, never := neverOneOf(c.Term, allowed)
-	return p.at.kinds()&kindOfConstant(c.Value) != 0 && (!never || !ast.IsScalar(c.Value))
+	return p.at.Kinds()&kindOfConstant(c.Value) != 0 && (!never || !ast.IsScalar(c.Value))
 }
 
 // kindOfConstant returns the kind of a value.
@@ -132,7 +132,7 @@ func kindOfConstant(v ast.Value) schema.Kinds { return (&inputLint{}).kindsOf(as
 
 // domain returns the values that a part of the input can have, nil when any.
 func (l *valueLint) domain(p inputPart) []any {
-	names, _ := p.path[:min(2, len(p.path))].names()
+	names, _ := p.path[:min(2, len(p.path))].Names()
 	if len(names) == 2 && names[0] == "tool" {
 		switch {
 		case names[1] == "name" && len(p.path) == 2:
@@ -141,7 +141,7 @@ func (l *valueLint) domain(p inputPart) []any {
 			return listOf(l.Declared.Capabilities)
 		}
 	}
-	return p.at.values()
+	return p.at.Values()
 }
 
 // listOf returns names as values of JSON.
@@ -162,8 +162,8 @@ func (l *valueLint) impossible(note *note, c constant, p inputPart, among []cons
 		note.fine = true // a table of several applications
 		return
 	}
-	if have := kindOfConstant(c.Value); p.at.kinds()&have == 0 {
-		note.wrong(at, fmt.Sprintf("%v is %v, and it is compared with %v", p.path, p.at.kinds(), have), compareHint(p.at.kinds(), c.Term))
+	if have := kindOfConstant(c.Value); p.at.Kinds()&have == 0 {
+		note.wrong(at, fmt.Sprintf("%v is %v, and it is compared with %v", p.path, p.at.Kinds(), have), compareHint(p.at.Kinds(), c.Term))
 		return
 	}
 	allowed := l.domain(p)

@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // codeOptional is the code of warnings about members that may be absent.
@@ -169,7 +170,7 @@ func (l *optionalLint) optional(base valueSet, index *ast.Term, f *frame) (found
 }
 
 // namesOfPath returns a path with anyIndex for what is no name.
-func namesOfPath(p steps) []string {
+func namesOfPath(p places.Path) []string {
 	names := make([]string, len(p))
 	for i, t := range p {
 		if name, ok := t.Value.(ast.String); ok {
@@ -270,7 +271,7 @@ func (l *optionalLint) handles(r *ast.Rule, path []string, own bool) bool {
 		case []*ast.Term:
 			switch name := terms[0].String(); {
 			case name == "object.get" && own && len(terms) > 3:
-				found = found || leads(terms[1], stepsOf(terms[2])...)
+				found = found || leads(terms[1], places.PathOf(terms[2])...)
 			case name == "internal.member_2" && policydir.IsConstant(terms[1]):
 				for _, c := range l.values(terms[2], frame).list {
 					names, ok := c.(memberNames)

@@ -10,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/tester"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // lintTestRules refuses rules of the contract in files of tests, which the
@@ -56,7 +57,7 @@ func (c *Checked) CheckTests() error {
 		c.AddOPA(&errs, "", compiler.Errors)
 		return c.Src.Show(errs.Err())
 	}
-	paths := &pathLint{root: rootOf(c.Bundle, compiler), tests: true, errs: &errs}
+	paths := &pathLint{root: places.Root(c.Bundle, compiler), tests: true, errs: &errs}
 	for name := range c.Tests {
 		paths.mocks(compiler.Modules[name])
 	}
@@ -76,9 +77,9 @@ func (l *pathLint) mocks(m *ast.Module) {
 			return false
 		}
 		l.mocked = append(l.mocked, ref)
-		at, wrong := l.root.lost(ref)
-		if wrong > 0 && at.held() {
-			at.missing(ref[wrong], nearest(ref[wrong], ref), l.errs)
+		at, wrong := l.root.Lost(ref)
+		if wrong > 0 && at.Held() {
+			noSuch(at, ref[wrong], nearest(ref[wrong], ref), l.errs)
 		}
 		return false
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // each is the index of an element that is there, since the rule goes through all.
@@ -80,7 +81,7 @@ func (c *Checked) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint
 		}
 	}
 	if tools := l.asked(); len(tools) > 0 {
-		l.args = argsOf(c.Bundle, tools...)
+		l.args = places.Args(c.Bundle, tools...)
 	}
 	return l
 }
@@ -159,14 +160,14 @@ func (l *totalLint) required(t *ast.Term) bool {
 
 // present says that a path into the input leads somewhere in every call in which
 // its first parts, as many as known, do.
-func (l *totalLint) present(p steps, known int) bool {
+func (l *totalLint) present(p places.Path, known int) bool {
 	if len(p) == 3 {
-		if names, ok := p[:2].names(); ok && names[0] == "run" && (names[1] == "counts" || names[1] == "succeeded") {
+		if names, ok := p[:2].Names(); ok && names[0] == "run" && (names[1] == "counts" || names[1] == "succeeded") {
 			s, isName := p[2].Value.(ast.String)
 			return isName && l.IsTool(string(s)) || l.isToolName(p[2])
 		}
 	}
-	at := place{l.root}
+	at := places.Input{l.root}
 	for i, t := range p {
 		if len(at) == 0 || at[0].Node == nil {
 			return false
@@ -176,7 +177,7 @@ func (l *totalLint) present(p steps, known int) bool {
 		if i >= known && t.Value != ast.Value(each) && slices.ContainsFunc(at, func(s schema.Schema) bool { return !isThere(s) }) {
 			return false
 		}
-		at, _ = at.step(t)
+		at, _ = at.Step(t)
 		if i == 0 && name == "args" {
 			at = l.args
 		}

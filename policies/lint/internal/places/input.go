@@ -1,4 +1,4 @@
-package lint
+package places
 
 import (
 	"slices"
@@ -9,16 +9,16 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/schema"
 )
 
-// A place is where a reference into the input can lead: to one schema in a
+// Input is where a reference into the input can lead: to one schema in a
 // tool's package, elsewhere to one for each tool that the call may be of. An
 // empty place is one that no schema tells anything about.
-type place []schema.Schema
+type Input []schema.Schema
 
-// step follows one part of a reference. closed says that no schema allows it.
-func (p place) step(t *ast.Term) (next place, closed bool) {
+// Step follows one part of a reference. closed says that no schema allows it.
+func (at Input) Step(t *ast.Term) (next Input, closed bool) {
 	name, isName := t.Value.(ast.String)
-	closed = len(p) > 0 && isName
-	for _, s := range p {
+	closed = len(at) > 0 && isName
+	for _, s := range at {
 		var m schema.Schema
 		found, ruledOut := false, false
 		if isName {
@@ -37,19 +37,19 @@ func (p place) step(t *ast.Term) (next place, closed bool) {
 	return next, closed
 }
 
-// names returns the members that one of the schemas declares.
-func (p place) names() []string {
+// Names returns the members that one of the schemas declares.
+func (at Input) Names() []string {
 	var names []string
-	for _, s := range p {
+	for _, s := range at {
 		names = append(names, s.Names()...)
 	}
 	return names
 }
 
-// values returns the closed set of values at the place, or nil.
-func (p place) values() []any {
+// Values returns the closed set of values at the place, or nil.
+func (at Input) Values() []any {
 	var all []any
-	for _, s := range p {
+	for _, s := range at {
 		values := s.Resolve().Values()
 		if values == nil {
 			return nil
@@ -63,30 +63,30 @@ func (p place) values() []any {
 	return all
 }
 
-// kinds returns the kinds of value at the place.
-func (p place) kinds() schema.Kinds {
-	if len(p) == 0 {
+// Kinds returns the kinds of value at the place.
+func (at Input) Kinds() schema.Kinds {
+	if len(at) == 0 {
 		return schema.AnyKind
 	}
 	var all schema.Kinds
-	for _, s := range p {
+	for _, s := range at {
 		all |= s.Kinds()
 	}
 	return all
 }
 
-// elements returns the kinds of what the objects at the place hold.
-func (p place) elements() schema.Kinds {
+// Elements returns the kinds of what the objects at the place hold.
+func (at Input) Elements() schema.Kinds {
 	var all schema.Kinds
-	for _, s := range p {
+	for _, s := range at {
 		all |= s.Elements()
 	}
 	return all
 }
 
-// argsOf returns where input.args leads for calls of tools.
-func argsOf(b *policydir.Bundle, tools ...string) place {
-	var p place
+// Args returns where input.args leads for calls of tools.
+func Args(b *policydir.Bundle, tools ...string) Input {
+	var p Input
 	for _, name := range tools {
 		s, _, ok := b.Schemas[name].At([]string{"args"})
 		if !ok {
@@ -97,22 +97,22 @@ func argsOf(b *policydir.Bundle, tools ...string) place {
 	return p
 }
 
-// steps are what follows input in a reference.
-type steps []*ast.Term
+// A Path is what follows input in a reference.
+type Path []*ast.Term
 
-// stepsOf returns the path that the second operand of object.get is: a key, or a
+// PathOf returns the path that the second operand of object.get is: a key, or a
 // list of them.
-func stepsOf(key *ast.Term) (path steps) {
+func PathOf(key *ast.Term) (path Path) {
 	list, ok := key.Value.(*ast.Array)
 	if !ok {
-		return steps{key}
+		return Path{key}
 	}
 	list.Foreach(func(t *ast.Term) { path = append(path, t) })
 	return path
 }
 
-// names returns the names of a path that has nothing else.
-func (p steps) names() ([]string, bool) {
+// Names returns the names of a path that has nothing else.
+func (p Path) Names() ([]string, bool) {
 	names := make([]string, 0, len(p))
 	for _, t := range p {
 		s, ok := t.Value.(ast.String)
@@ -125,6 +125,6 @@ func (p steps) names() ([]string, bool) {
 }
 
 // String writes a path as a reference into the input.
-func (p steps) String() string {
+func (p Path) String() string {
 	return append(ast.Ref{ast.InputRootDocument}, p...).String()
 }
