@@ -130,8 +130,7 @@ func (l *absence) builtin(name string, terms []*ast.Term, args []finding) findin
 	if !isFolded(name) && !isComparison(name) {
 		return finding{}
 	}
-	call := append(append([]*ast.Term{ast.NewTerm(builtinRef(name))}, known...), ast.VarTerm("result"))
-	t, err := l.closed.eval(&ast.Expr{Terms: call})
+	t, err := l.analysis.call(name, known)
 	switch {
 	case err != nil:
 		return finding{}

@@ -94,6 +94,29 @@ func (s valueSet) parts() []inputPart {
 	return all
 }
 
+// partsNamed returns the parts of the input whose members' names are among the
+// candidates, as those of object.keys.
+func (s valueSet) partsNamed() []inputPart {
+	var all []inputPart
+	for _, c := range s.list {
+		if names, ok := c.(memberNames); ok {
+			all = append(all, names.of)
+		}
+	}
+	return all
+}
+
+// literals returns the collections among the candidates that are written out.
+func (s valueSet) literals() []literal {
+	var all []literal
+	for _, c := range s.list {
+		if l, ok := c.(literal); ok {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
 // allConstants returns the constants of a set that holds nothing else.
 func (s valueSet) allConstants() ([]constant, bool) {
 	all := s.constants()

@@ -44,8 +44,7 @@ func (a *analysis) builtin(name string, args []*ast.Term, f *frame) valueSet {
 	}
 	var all valueSet
 	for _, terms := range calls {
-		call := append(append([]*ast.Term{ast.RefTerm(builtinRef(name)...)}, terms...), ast.VarTerm("result"))
-		t, err := a.closed.eval(&ast.Expr{Terms: call})
+		t, err := a.call(name, terms)
 		if t == nil || err != nil {
 			return anything()
 		}
@@ -63,8 +62,12 @@ func setOf(all []constant) *ast.Term {
 	return ast.SetTerm(terms...)
 }
 
-// builtinRef returns the reference by which a built-in function is called.
-func builtinRef(name string) ast.Ref { return functions.Builtin(name).Ref() }
+// call returns what a built-in function returns for some constants: nil when it is
+// undefined for them, or the time for such calls is over.
+func (a *analysis) call(name string, args []*ast.Term) (*ast.Term, error) {
+	call := append([]*ast.Term{ast.NewTerm(functions.Builtin(name).Ref())}, args...)
+	return a.closed.eval(&ast.Expr{Terms: append(call, ast.VarTerm("result"))})
+}
 
 // alternatives returns all combinations of constants that arguments can be; ok is
 // false when one of them can be anything else.

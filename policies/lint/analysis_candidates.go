@@ -6,6 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/internal/rego/schema"
 	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
@@ -16,6 +17,15 @@ type constant struct {
 	path string        // instead: its path in base data
 	key  bool          // it is the key of a table
 }
+
+// constantAt returns a constant that is written at or near a location.
+func constantAt(t *ast.Term, near *ast.Location) constant { return constant{Term: t, near: near} }
+
+// isKey says that the constant is the key of a table.
+func (c constant) isKey() bool { return c.key }
+
+// inData says that the constant is written in base data.
+func (c constant) inData() bool { return c.path != "" }
 
 // asKeys marks constants as keys of a table.
 func asKeys(s valueSet) valueSet {
@@ -259,4 +269,21 @@ func (p inputPart) isFacts() bool {
 // declares for itself, in a place where all have some.
 func (p inputPart) ofApplication() bool {
 	return p.isToolName() || len(p.path) == 3 && p.path[0].Equal(ast.StringTerm("tool")) && p.path[1].Equal(ast.StringTerm("capabilities"))
+}
+
+// alwaysThere says that every call of the tools has a part of the input.
+func (a *analysis) alwaysThere(p inputPart) bool {
+	at := inputPart{at: places.Input{a.SchemaOf(p.frame.rule.Module.Package.Path)}, frame: p.frame}
+	for _, index := range p.path {
+		name, ok := index.Value.(ast.String)
+		if !ok || len(at.at) == 0 || slices.ContainsFunc(at.at, func(s schema.Schema) bool { return !s.Requires(string(name)) }) {
+			return false
+		}
+		next, ok := at.member(a, index).list[0].(inputPart)
+		if !ok {
+			return false
+		}
+		at = next
+	}
+	return true
 }

@@ -217,10 +217,22 @@ func (a *analysis) scopeIndexes(defs map[ast.Var][]definition, t *ast.Term, e *a
 		for i := 1; i < len(ref); i++ {
 			if v, isVar := ref[i].Value.(ast.Var); isVar {
 				defs[v] = append(defs[v], definition{e, true, func(f *frame) valueSet {
-					return a.refValues(ref[:i], f).each(func(c candidate) valueSet { return c.keys(a) })
+					return a.keys(a.refValues(ref[:i], f))
 				}})
 			}
 		}
 		return false
 	})
+}
+
+// defines says that an expression is all that gives a variable its value.
+func (a *analysis) defines(t *ast.Term, e *ast.Expr, f *frame) bool {
+	v, ok := t.Value.(ast.Var)
+	if !ok || e.Negated {
+		return false
+	}
+	s := a.scopeOf(f.rule)
+	other := func(d definition) bool { return d.by != e }
+	return len(s.params[v]) == 0 && slices.ContainsFunc(s.locals[v], func(d definition) bool { return d.by == e }) &&
+		!slices.ContainsFunc(s.locals[v], other)
 }

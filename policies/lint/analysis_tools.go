@@ -138,7 +138,7 @@ func (a *analysis) required(e *ast.Expr, f *frame) toolSet {
 			x, y := a.side(terms[1], f, e), a.side(terms[2], f, e)
 			return a.equated(x, y).and(a.equated(y, x)).and(a.lookedUp(terms[1], f)).and(a.lookedUp(terms[2], f))
 		case name == "internal.member_2" && len(terms) == 3:
-			return a.equated(a.side(terms[1], f, e), a.side(terms[2], f, e).each(func(c candidate) valueSet { return c.elements(a) }))
+			return a.equated(a.side(terms[1], f, e), a.elements(a.side(terms[2], f, e)))
 		case functions.Builtin(name) == nil:
 			return a.called(terms, f)
 		}
@@ -183,7 +183,7 @@ func (a *analysis) lookedUp(t *ast.Term, f *frame) toolSet {
 		if !ok || !parts[0].isToolName() {
 			continue
 		}
-		if keys, ok := a.refValues(ref[:i], f).each(func(c candidate) valueSet { return c.keys(a) }).allConstants(); ok {
+		if keys, ok := a.keys(a.refValues(ref[:i], f)).allConstants(); ok {
 			tools = tools.and(a.named(texts(keys)))
 		}
 	}

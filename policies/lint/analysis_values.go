@@ -94,7 +94,7 @@ func (a *analysis) step(s valueSet, index *ast.Term, f *frame) valueSet {
 		names, ok = a.values(index, f).allConstants()
 	}
 	if !ok || len(names) > maxAlternatives {
-		return s.each(func(c candidate) valueSet { return c.elements(a) })
+		return a.elements(s)
 	}
 	var all valueSet
 	for _, name := range names {
@@ -102,6 +102,16 @@ func (a *analysis) step(s valueSet, index *ast.Term, f *frame) valueSet {
 		all = all.and(s.each(func(c candidate) valueSet { return c.member(a, t) }))
 	}
 	return all
+}
+
+// elements returns what any index of a term's values leads to.
+func (a *analysis) elements(s valueSet) valueSet {
+	return s.each(func(c candidate) valueSet { return c.elements(a) })
+}
+
+// keys returns the indexes of a term's values that lead somewhere; of a set its elements.
+func (a *analysis) keys(s valueSet) valueSet {
+	return s.each(func(c candidate) valueSet { return c.keys(a) })
 }
 
 // passed returns what a call passes.
@@ -171,4 +181,23 @@ func (a *analysis) ruleValue(r *ast.Rule, args []valueSet, from *frame) valueSet
 		all = all.and(a.values(r.Head.Value, f.with(a.narrowed(r.Body, f))))
 	}
 	return all
+}
+
+// contradicts says that an expression compares constants that are not equal.
+func (a *analysis) contradicts(e *ast.Expr, f *frame) bool {
+	terms, ok := e.Terms.([]*ast.Term)
+	if !ok || len(terms) != 3 || terms[0].String() != "eq" {
+		return false
+	}
+	x, knownX := a.side(terms[1], f, e).allConstants()
+	y, knownY := a.side(terms[2], f, e).allConstants()
+	if !knownX || !knownY || len(x)*len(y) > maxEntries {
+		return false
+	}
+	for _, c := range x {
+		if containsValue(y, c.Value) {
+			return false
+		}
+	}
+	return true
 }

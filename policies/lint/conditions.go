@@ -8,8 +8,6 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
-	"github.com/ambit-tools/ambit/internal/rego/schema"
-	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // conditions are what a rule requires, each as a text that is the same for equal
@@ -172,28 +170,11 @@ func (c *canon) there(t *ast.Term, text string) {
 		return
 	}
 	for _, p := range c.values(t, c.frame).parts() {
-		if c.alwaysThere(p) {
+		if c.analysis.alwaysThere(p) {
 			return
 		}
 	}
 	c.out.all["there "+text] = true
-}
-
-// alwaysThere says that every call of the tools has a part of the input.
-func (c *canon) alwaysThere(p inputPart) bool {
-	at := inputPart{at: places.Input{c.SchemaOf(p.frame.rule.Module.Package.Path)}, frame: p.frame}
-	for _, index := range p.path {
-		name, ok := index.Value.(ast.String)
-		if !ok || len(at.at) == 0 || slices.ContainsFunc(at.at, func(s schema.Schema) bool { return !s.Requires(string(name)) }) {
-			return false
-		}
-		next, ok := at.member(c.analysis, index).list[0].(inputPart)
-		if !ok {
-			return false
-		}
-		at = next
-	}
-	return true
 }
 
 // term writes a term with the values of its variables.

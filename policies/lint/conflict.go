@@ -127,10 +127,10 @@ func (l *valueLint) contradict(first, second claim) {
 func (l *valueLint) failures() {
 	for _, m := range l.HandWritten(l.Compiler.Modules) {
 		for _, r := range m.Rules {
-			if r.Default || !l.closed.closed(r) {
+			if r.Default || !l.isClosed(r) {
 				continue
 			}
-			err := l.closed.run(r)
+			err := l.run(r)
 			failed, ok := errors.AsType[*topdown.Error](err)
 			if !ok || topdown.IsCancel(err) {
 				continue

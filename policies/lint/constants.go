@@ -125,10 +125,9 @@ func (l *valueLint) filled(s valueSet, stand *ast.Term) []constant {
 		all = all[:maxAlternatives]
 	}
 	pattern, ok := stand.Value.(*ast.Array)
-	for _, c := range s.list {
-		written, isLiteral := c.(literal)
-		if !isLiteral || !ok {
-			continue
+	for _, written := range s.literals() {
+		if !ok {
+			break
 		}
 		list, isArray := written.term.Value.(*ast.Array)
 		if !isArray || list.Len() > pattern.Len() {
@@ -141,7 +140,7 @@ func (l *valueLint) filled(s valueSet, stand *ast.Term) []constant {
 					terms[j] = pattern.Elem(j)
 				}
 				terms[i] = element.Term
-				all = append(all, constant{Term: ast.ArrayTerm(terms...), near: l.where(element)})
+				all = append(all, constantAt(ast.ArrayTerm(terms...), l.where(element)))
 			}
 		}
 	}
@@ -150,8 +149,7 @@ func (l *valueLint) filled(s valueSet, stand *ast.Term) []constant {
 
 // try notes a constant with which a function fails.
 func (l *valueLint) try(name string, args []*ast.Term, c constant, e *ast.Expr, hint string) {
-	call := append(append([]*ast.Term{ast.NewTerm(builtinRef(name))}, args...), ast.VarTerm("result"))
-	_, err := l.closed.eval(&ast.Expr{Terms: call})
+	_, err := l.analysis.call(name, args)
 	if _, large := errors.AsType[functions.TooLargeError](err); err == nil || large { // with other operands it may be small
 		return
 	}

@@ -24,33 +24,20 @@ func (l *valueLint) comparison(x, y *ast.Term, e *ast.Expr, f *frame) {
 	l.destructured(y, left, f)
 }
 
-// defines says that an expression is all that gives a variable its value.
-func (l *valueLint) defines(t *ast.Term, e *ast.Expr, f *frame) bool {
-	v, ok := t.Value.(ast.Var)
-	if !ok || e.Negated {
-		return false
-	}
-	s := l.scopeOf(f.rule)
-	other := func(d definition) bool { return d.by != e }
-	return len(s.params[v]) == 0 && slices.ContainsFunc(s.locals[v], func(d definition) bool { return d.by == e }) &&
-		!slices.ContainsFunc(s.locals[v], other)
-}
-
 // membership checks constants that a part of the input is looked for among.
 func (l *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
 	left, right := l.side(wanted, f, e), l.side(among, f, e)
-	l.compared(left, right.each(func(c candidate) valueSet { return c.elements(l.analysis) }).constants(), f)
+	l.compared(left, l.elements(right).constants(), f)
 	l.compared(right.each(func(c candidate) valueSet {
 		if p, ok := c.(inputPart); ok && p.at.Kinds() == schema.ObjectKind {
 			return anything() // values of an object: names among them are found as they are written
 		}
-		return c.elements(l.analysis)
+		return l.elements(only(c))
 	}), left.constants(), f)
-	for _, c := range right.list {
-		names, ok := c.(memberNames)
+	for _, part := range right.partsNamed() {
 		for _, name := range left.constants() {
-			if _, isText := name.Value.(ast.String); ok && isText {
-				l.memberOf([]inputPart{names.of}, ast.NewTerm(name.Value).SetLocation(wanted.Location), f)
+			if _, isText := name.Value.(ast.String); isText {
+				l.memberOf([]inputPart{part}, ast.NewTerm(name.Value).SetLocation(wanted.Location), f)
 			}
 		}
 	}
@@ -65,7 +52,7 @@ func (l *valueLint) lookup(table valueSet, index *ast.Term, f *frame) {
 	if _, ok := l.values(index, f).allParts(); !ok {
 		return
 	}
-	l.compared(l.values(index, f), table.each(func(c candidate) valueSet { return c.keys(l.analysis) }).constants(), f)
+	l.compared(l.values(index, f), l.keys(table).constants(), f)
 }
 
 // namedKeys returns the names by which the policies index something themselves.
@@ -107,7 +94,7 @@ func (l *valueLint) compared(with valueSet, constants []constant, f *frame) {
 	for _, c := range constants {
 		note := l.notes.at("value", l.where(c))
 		switch {
-		case c.key && l.namedKeys()[textOf(c)]: // such as limits.default
+		case c.isKey() && l.namedKeys()[textOf(c)]: // such as limits.default
 		case !ok && len(with.constants()) == 0 || slices.ContainsFunc(parts, func(p inputPart) bool { return l.possible(c, p) }):
 			note.fine = true
 		case ok:
@@ -157,7 +144,7 @@ func listOf(names []string) []any {
 // tool that is like none here may be that of another application's, in packages
 // and data that several applications share.
 func (l *valueLint) impossible(note *note, c constant, p inputPart, among []constant, f *frame) {
-	at, inData := l.where(c), c.path != ""
+	at, inData := l.where(c), c.inData()
 	if inData && slices.ContainsFunc(among, func(o constant) bool { return l.possible(o, p) }) && similar(textOf(c), unlisted(l.domain(p), among)) == "" {
 		note.fine = true // a table of several applications
 		return

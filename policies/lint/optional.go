@@ -273,9 +273,8 @@ func (l *optionalLint) handles(r *ast.Rule, path []string, own bool) bool {
 			case name == "object.get" && own && len(terms) > 3:
 				found = found || leads(terms[1], places.PathOf(terms[2])...)
 			case name == "internal.member_2" && policydir.IsConstant(terms[1]):
-				for _, c := range l.values(terms[2], frame).list {
-					names, ok := c.(memberNames)
-					found = found || ok && slices.Equal(append(namesOfPath(names.of.path), string(terms[1].Value.(ast.String))), path)
+				for _, part := range l.values(terms[2], frame).partsNamed() {
+					found = found || slices.Equal(append(namesOfPath(part.path), string(terms[1].Value.(ast.String))), path)
 				}
 			}
 		}

@@ -112,7 +112,7 @@ func (l *valueLint) obligation(r *ast.Rule, entry valueSet, f *frame) {
 			l.wrongPlace(r, "args", e.Message, e.Hint)
 		}
 	}
-	pointers := l.step(args, ast.StringTerm("pointers"), f).each(func(c candidate) valueSet { return c.elements(l.analysis) })
+	pointers := l.elements(l.step(args, ast.StringTerm("pointers"), f))
 	for _, c := range pointers.constants() {
 		text, ok := c.Value.(ast.String)
 		names, err := wire.ParsePointer(string(text))

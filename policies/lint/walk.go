@@ -60,7 +60,7 @@ func (l *valueLint) heads(f *frame) bool {
 		if i >= len(f.args) || !ast.IsConstant(arg.Value) {
 			continue
 		}
-		c := constant{Term: arg, near: f.rule.Location}
+		c := constantAt(arg, f.rule.Location)
 		l.compared(f.args[i], []constant{c}, f)
 		f.tools = f.tools.and(l.equated(f.args[i], only(c)))
 		if all, ok := f.args[i].allConstants(); ok && !containsValue(all, arg.Value) {
@@ -88,25 +88,6 @@ func (l *valueLint) body(body ast.Body, f *frame) *frame {
 		l.expr(e, f)
 	}
 	return f
-}
-
-// contradicts says that an expression compares constants that are not equal.
-func (l *valueLint) contradicts(e *ast.Expr, f *frame) bool {
-	terms, ok := e.Terms.([]*ast.Term)
-	if !ok || len(terms) != 3 || terms[0].String() != "eq" {
-		return false
-	}
-	x, knownX := l.side(terms[1], f, e).allConstants()
-	y, knownY := l.side(terms[2], f, e).allConstants()
-	if !knownX || !knownY || len(x)*len(y) > maxEntries {
-		return false
-	}
-	for _, c := range x {
-		if containsValue(y, c.Value) {
-			return false
-		}
-	}
-	return true
 }
 
 // expr checks one expression. What a with replaces is not what the call is about.
