@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/schema"
 	"github.com/ambit-tools/ambit/policies"
 	"github.com/ambit-tools/ambit/policies/lint/internal/places"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // A partLint checks references into parts of the input that go by another name:
@@ -131,7 +132,7 @@ func element(t *ast.Term) *ast.Term {
 
 // resolve returns the part of the input that a term is in a rule.
 func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
-	if depth > maxNested {
+	if depth > values.MaxNested {
 		return part{}
 	}
 	switch v := t.Value.(type) {
@@ -224,7 +225,7 @@ func (l *partLint) index(t *ast.Term, depth int) []*ast.Term {
 
 // constants returns the names that a term can be, if they are known.
 func (l *partLint) constants(t *ast.Term, depth int) (all []*ast.Term, ok bool) {
-	if depth > maxNested {
+	if depth > values.MaxNested {
 		return nil, false
 	}
 	switch v := t.Value.(type) {

@@ -10,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -17,9 +18,9 @@ import (
 type claim struct {
 	rule  *ast.Rule
 	under conditions
-	value *constant // nil: computed
-	path  []string  // of a rewrite: the parts of its pointer
-	text  string    // of a rewrite: its pointer
+	value *values.Constant // nil: computed
+	path  []string         // of a rewrite: the parts of its pointer
+	text  string           // of a rewrite: its pointer
 }
 
 // conflicts reports rules that cannot both hold where one of them does: complete
@@ -67,8 +68,8 @@ func (l *valueLint) twoValues(all []claim) {
 	}
 	for i := range all {
 		r := all[i].rule
-		all[i].under = l.conditionsOf(r, toolSet{})
-		if v, ok := l.values(r.Head.Value, newFrame(r, nil, toolSet{}, 0)).allConstants(); ok && len(v) == 1 {
+		all[i].under = l.conditionsOf(r, values.ToolSet{})
+		if v, ok := l.Values(r.Head.Value, values.NewFrame(r, nil, values.ToolSet{}, 0)).AllConstants(); ok && len(v) == 1 {
 			all[i].value = &v[0]
 		}
 	}
@@ -87,11 +88,11 @@ func (l *valueLint) twoValues(all []claim) {
 
 // rewritten returns what a rule rewrites, when that is one place.
 func (l *valueLint) rewritten(r *ast.Rule) (claim, bool) {
-	tools := l.rooted(r.Module.Package.Path)
-	f := newFrame(r, nil, tools, 0)
-	f = f.with(l.narrowed(r.Body, f))
-	entry := l.values(r.Head.Key, f)
-	pointers, ok := l.step(entry, ast.StringTerm("pointer"), f).allConstants()
+	tools := l.Rooted(r.Module.Package.Path)
+	f := values.NewFrame(r, nil, tools, 0)
+	f = f.With(l.Narrowed(r.Body, f))
+	entry := l.Values(r.Head.Key, f)
+	pointers, ok := l.Step(entry, ast.StringTerm("pointer"), f).AllConstants()
 	if !ok || len(pointers) != 1 {
 		return claim{}, false
 	}
@@ -101,7 +102,7 @@ func (l *valueLint) rewritten(r *ast.Rule) (claim, bool) {
 		return claim{}, false
 	}
 	c := claim{rule: r, under: l.conditionsOf(r, tools), path: path, text: string(text)}
-	if v, ok := l.step(entry, ast.StringTerm("value"), f).allConstants(); ok && len(v) == 1 {
+	if v, ok := l.Step(entry, ast.StringTerm("value"), f).AllConstants(); ok && len(v) == 1 {
 		c.value = &v[0]
 	}
 	return c, true
@@ -127,10 +128,10 @@ func (l *valueLint) contradict(first, second claim) {
 func (l *valueLint) failures() {
 	for _, m := range l.HandWritten(l.Compiler.Modules) {
 		for _, r := range m.Rules {
-			if r.Default || !l.isClosed(r) {
+			if r.Default || !l.IsClosed(r) {
 				continue
 			}
-			err := l.run(r)
+			err := l.Run(r)
 			failed, ok := errors.AsType[*topdown.Error](err)
 			if !ok || topdown.IsCancel(err) {
 				continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/regotest"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 const (
@@ -109,7 +110,7 @@ func TestConstantsOfFunctions(t *testing.T) {
 func TestProbesAreRight(t *testing.T) {
 	b, err := read(regotest.ShopDir(t))
 	assert.NoError(t, err)
-	a := newAnalysis(b.Bundle)
+	a := values.New(b.Bundle)
 	for name, p := range probes {
 		assert.NotNil(t, functions.Builtin(name), name)
 		assert.NotEmpty(t, p.hint, name)
@@ -121,7 +122,7 @@ func TestProbesAreRight(t *testing.T) {
 			}
 		}
 		if whole {
-			_, err := a.call(name, args)
+			_, err := a.Call(name, args)
 			assert.NoError(t, err, name)
 		}
 		assert.Equal(t, functions.Builtin(name).Decl.Arity(), len(p.with), name)

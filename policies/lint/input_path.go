@@ -6,6 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/policies/lint/internal/places"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // path returns what a term refers to in the input, also through locals and aliases.
@@ -16,7 +17,7 @@ func (l *inputLint) pathOf(t *ast.Term, depth int) (places.Path, bool) {
 	if v, isVar := t.Value.(ast.Var); isVar {
 		ref, isRef = ast.Ref{ast.NewTerm(v)}, true
 	}
-	if !isRef || len(ref) == 0 || depth > maxNested {
+	if !isRef || len(ref) == 0 || depth > values.MaxNested {
 		return nil, false
 	}
 	head, ok := ref[0].Value.(ast.Var)

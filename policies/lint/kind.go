@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // kindsOf returns the kinds of value that a term can have.
@@ -34,7 +35,7 @@ func (l *inputLint) kindsAt(t *ast.Term, depth int) schema.Kinds {
 		at, _, _ := l.follow(p)
 		return at.Kinds()
 	}
-	if v, ok := t.Value.(ast.Var); ok && l.locals[v] != nil && depth < maxNested {
+	if v, ok := t.Value.(ast.Var); ok && l.locals[v] != nil && depth < values.MaxNested {
 		return l.kindsAt(l.locals[v], depth+1)
 	}
 	return schema.AnyKind

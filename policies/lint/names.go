@@ -8,36 +8,37 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // comparison checks constants that are compared with a part of the input, also
 // through locals and rules: a value that the part never has makes the comparison
 // always the same.
-func (l *valueLint) comparison(x, y *ast.Term, e *ast.Expr, f *frame) {
-	if l.defines(x, e, f) || l.defines(y, e, f) {
+func (l *valueLint) comparison(x, y *ast.Term, e *ast.Expr, f *values.Frame) {
+	if l.Defines(x, e, f) || l.Defines(y, e, f) {
 		return
 	}
-	left, right := l.side(x, f, e), l.side(y, f, e)
-	l.compared(left, right.constants(), f)
-	l.compared(right, left.constants(), f)
+	left, right := l.Side(x, f, e), l.Side(y, f, e)
+	l.compared(left, right.Constants(), f)
+	l.compared(right, left.Constants(), f)
 	l.destructured(x, right, f)
 	l.destructured(y, left, f)
 }
 
 // membership checks constants that a part of the input is looked for among.
-func (l *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
-	left, right := l.side(wanted, f, e), l.side(among, f, e)
-	l.compared(left, l.elements(right).constants(), f)
-	l.compared(right.each(func(c candidate) valueSet {
-		if p, ok := c.(inputPart); ok && p.at.Kinds() == schema.ObjectKind {
-			return anything() // values of an object: names among them are found as they are written
+func (l *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *values.Frame) {
+	left, right := l.Side(wanted, f, e), l.Side(among, f, e)
+	l.compared(left, l.Elements(right).Constants(), f)
+	l.compared(right.Each(func(c values.Candidate) values.Set {
+		if p, ok := c.(values.InputPart); ok && p.At.Kinds() == schema.ObjectKind {
+			return values.Anything() // values of an object: names among them are found as they are written
 		}
-		return l.elements(only(c))
-	}), left.constants(), f)
-	for _, part := range right.partsNamed() {
-		for _, name := range left.constants() {
+		return l.Elements(values.Only(c))
+	}), left.Constants(), f)
+	for _, part := range right.PartsNamed() {
+		for _, name := range left.Constants() {
 			if _, isText := name.Value.(ast.String); isText {
-				l.memberOf([]inputPart{part}, ast.NewTerm(name.Value).SetLocation(wanted.Location), f)
+				l.memberOf([]values.InputPart{part}, ast.NewTerm(name.Value).SetLocation(wanted.Location), f)
 			}
 		}
 	}
@@ -45,14 +46,14 @@ func (l *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
 
 // lookup checks the keys of a table that a part of the input is the index of: a
 // key that the part never has is never found.
-func (l *valueLint) lookup(table valueSet, index *ast.Term, f *frame) {
+func (l *valueLint) lookup(table values.Set, index *ast.Term, f *values.Frame) {
 	if ast.IsScalar(index.Value) {
 		return
 	}
-	if _, ok := l.values(index, f).allParts(); !ok {
+	if _, ok := l.Values(index, f).AllParts(); !ok {
 		return
 	}
-	l.compared(l.values(index, f), l.keys(table).constants(), f)
+	l.compared(l.Values(index, f), l.Keys(table).Constants(), f)
 }
 
 // namedKeys returns the names by which the policies index something themselves.
@@ -70,7 +71,7 @@ func (l *valueLint) namedKeys() map[string]bool {
 			}
 			for _, r := range m.Rules {
 				ast.WalkRefs(r.Body, indexed)
-				for _, t := range headTerms(r) {
+				for _, t := range values.HeadTerms(r) {
 					if !ast.IsScalar(t.Value) {
 						ast.WalkRefs(t, indexed)
 					}
@@ -89,13 +90,13 @@ func (l *valueLint) namedKeys() map[string]bool {
 
 // compared checks constants that are compared with what can be a part of the
 // input. A constant that is compared with anything else too is no mistake.
-func (l *valueLint) compared(with valueSet, constants []constant, f *frame) {
-	parts, ok := with.allParts()
+func (l *valueLint) compared(with values.Set, constants []values.Constant, f *values.Frame) {
+	parts, ok := with.AllParts()
 	for _, c := range constants {
-		note := l.notes.at("value", l.where(c))
+		note := l.notes.at("value", l.Where(c))
 		switch {
-		case c.isKey() && l.namedKeys()[textOf(c)]: // such as limits.default
-		case !ok && len(with.constants()) == 0 || slices.ContainsFunc(parts, func(p inputPart) bool { return l.possible(c, p) }):
+		case c.IsKey() && l.namedKeys()[textOf(c)]: // such as limits.default
+		case !ok && len(with.Constants()) == 0 || slices.ContainsFunc(parts, func(p values.InputPart) bool { return l.possible(c, p) }):
 			note.fine = true
 		case ok:
 			l.impossible(note, c, parts[0], constants, f)
@@ -105,30 +106,30 @@ func (l *valueLint) compared(with valueSet, constants []constant, f *frame) {
 
 // possible says that a part of the input can be a constant. Null is compared
 // with what may be absent, too.
-func (l *valueLint) possible(c constant, p inputPart) bool {
+func (l *valueLint) possible(c values.Constant, p values.InputPart) bool {
 	if c.Value.Compare(ast.NullValue) == 0 {
 		return true
 	}
 	allowed := l.domain(p)
 	_, never := neverOneOf(c.Term, allowed)
-	return p.at.Kinds()&kindOfConstant(c.Value) != 0 && (!never || !ast.IsScalar(c.Value))
+	return p.At.Kinds()&kindOfConstant(c.Value) != 0 && (!never || !ast.IsScalar(c.Value))
 }
 
 // kindOfConstant returns the kind of a value.
 func kindOfConstant(v ast.Value) schema.Kinds { return (&inputLint{}).kindsOf(ast.NewTerm(v)) }
 
 // domain returns the values that a part of the input can have, nil when any.
-func (l *valueLint) domain(p inputPart) []any {
-	names, _ := p.path[:min(2, len(p.path))].Names()
+func (l *valueLint) domain(p values.InputPart) []any {
+	names, _ := p.Path[:min(2, len(p.Path))].Names()
 	if len(names) == 2 && names[0] == "tool" {
 		switch {
-		case names[1] == "name" && len(p.path) == 2:
+		case names[1] == "name" && len(p.Path) == 2:
 			return listOf(l.Tools)
-		case names[1] == "capabilities" && len(p.path) == 3:
+		case names[1] == "capabilities" && len(p.Path) == 3:
 			return listOf(l.Declared.Capabilities)
 		}
 	}
-	return p.at.Values()
+	return p.At.Values()
 }
 
 // listOf returns names as values of JSON.
@@ -143,23 +144,23 @@ func listOf(names []string) []any {
 // impossible notes a constant that a part of the input never is. The name of a
 // tool that is like none here may be that of another application's, in packages
 // and data that several applications share.
-func (l *valueLint) impossible(note *note, c constant, p inputPart, among []constant, f *frame) {
-	at, inData := l.where(c), c.inData()
-	if inData && slices.ContainsFunc(among, func(o constant) bool { return l.possible(o, p) }) && similar(textOf(c), unlisted(l.domain(p), among)) == "" {
+func (l *valueLint) impossible(note *note, c values.Constant, p values.InputPart, among []values.Constant, f *values.Frame) {
+	at, inData := l.Where(c), c.InData()
+	if inData && slices.ContainsFunc(among, func(o values.Constant) bool { return l.possible(o, p) }) && similar(textOf(c), unlisted(l.domain(p), among)) == "" {
 		note.fine = true // a table of several applications
 		return
 	}
-	if have := kindOfConstant(c.Value); p.at.Kinds()&have == 0 {
-		note.wrong(at, fmt.Sprintf("%v is %v, and it is compared with %v", p.path, p.at.Kinds(), have), compareHint(p.at.Kinds(), c.Term))
+	if have := kindOfConstant(c.Value); p.At.Kinds()&have == 0 {
+		note.wrong(at, fmt.Sprintf("%v is %v, and it is compared with %v", p.Path, p.At.Kinds(), have), compareHint(p.At.Kinds(), c.Term))
 		return
 	}
 	allowed := l.domain(p)
 	hint, _ := neverOneOf(c.Term, allowed)
-	message := fmt.Sprintf("%v is never %v", p.path, c.Value)
+	message := fmt.Sprintf("%v is never %v", p.Path, c.Value)
 	switch {
 	case similar(textOf(c), unlisted(allowed, among)) != "":
 		note.wrong(at, message, hint)
-	case p.ofApplication() && (inData || f.shared()):
+	case p.OfApplication() && (inData || f.Shared()):
 		note.unsure(at, codeForeignName, message+" here", hint)
 	default:
 		note.wrong(at, message, hint)
@@ -167,16 +168,16 @@ func (l *valueLint) impossible(note *note, c constant, p inputPart, among []cons
 }
 
 // textOf returns the text of a constant, "" when it is none.
-func textOf(c constant) string {
+func textOf(c values.Constant) string {
 	text, _ := c.Value.(ast.String)
 	return string(text)
 }
 
 // unlisted returns the allowed texts that are not among some constants.
-func unlisted(allowed []any, among []constant) []string {
+func unlisted(allowed []any, among []values.Constant) []string {
 	var names []string
 	for _, v := range allowed {
-		if name, ok := v.(string); ok && !containsValue(among, ast.String(name)) {
+		if name, ok := v.(string); ok && !values.Contains(among, ast.String(name)) {
 			names = append(names, name)
 		}
 	}
@@ -184,9 +185,9 @@ func unlisted(allowed []any, among []constant) []string {
 }
 
 // destructured checks the members that a pattern takes from a part of the input.
-func (l *valueLint) destructured(pattern *ast.Term, from valueSet, f *frame) {
+func (l *valueLint) destructured(pattern *ast.Term, from values.Set, f *values.Frame) {
 	object, ok := pattern.Value.(ast.Object)
-	if !ok || len(from.parts()) == 0 {
+	if !ok || len(from.Parts()) == 0 {
 		return
 	}
 	object.Foreach(func(key, value *ast.Term) {
@@ -194,6 +195,6 @@ func (l *valueLint) destructured(pattern *ast.Term, from valueSet, f *frame) {
 			return
 		}
 		l.members(from, key, f)
-		l.destructured(value, l.step(from, key, f), f)
+		l.destructured(value, l.Step(from, key, f), f)
 	})
 }

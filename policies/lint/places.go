@@ -8,26 +8,27 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // judged returns the tools whose calls a frame can be about; nil when one of them
 // is not declared here.
-func (l *valueLint) judged(f *frame) []string {
+func (l *valueLint) judged(f *values.Frame) []string {
 	switch {
-	case f.tools.foreign:
+	case f.Tools.Foreign:
 		return nil
-	case f.tools.fixed:
-		return f.tools.names
+	case f.Tools.Fixed:
+		return f.Tools.Names
 	}
 	return l.Tools
 }
 
 // rewrite checks the constants of a rewrite against the published schemas: a place
 // that no call has, and a value that no call could run with.
-func (l *valueLint) rewrite(r *ast.Rule, entry valueSet, f *frame) {
-	value, at := l.step(entry, ast.StringTerm("value"), f), l.entryLocation(r, "value")
-	for _, p := range l.step(entry, ast.StringTerm("pointer"), f).constants() {
+func (l *valueLint) rewrite(r *ast.Rule, entry values.Set, f *values.Frame) {
+	value, at := l.Step(entry, ast.StringTerm("value"), f), l.entryLocation(r, "value")
+	for _, p := range l.Step(entry, ast.StringTerm("pointer"), f).Constants() {
 		pointer, isText := p.Value.(ast.String)
 		names, err := wire.ParsePointer(string(pointer))
 		if !isText {
@@ -48,7 +49,7 @@ func (l *valueLint) rewrite(r *ast.Rule, entry valueSet, f *frame) {
 			l.wrongPlace(r, "pointer", fmt.Sprintf("pointer %q leads nowhere: there is no %q", string(pointer), name), hint)
 			continue
 		}
-		for _, c := range value.constants() {
+		for _, c := range value.Constants() {
 			if bad := misfits(inputs, string(pointer), names, c.Value); bad != nil {
 				l.notes.at("value", at).wrong(at, fmt.Sprintf("the argument at %q cannot be %s: %s wants %s, and this has %s", bad.Pointer, shown(c.Value), bad.Keyword, bad.Expected, bad.Actual),
 					"no call could run with it: write a value that fits")
@@ -79,7 +80,7 @@ func misfits(inputs []schema.Schema, pointer string, names []string, v ast.Value
 
 // lost returns the first name of a pointer that leads nowhere in the schemas of
 // all tools, and what may have been meant.
-func (l *valueLint) lost(f *frame, names []string, of func(policydir.Published) schema.Schema) (name, hint string) {
+func (l *valueLint) lost(f *values.Frame, names []string, of func(policydir.Published) schema.Schema) (name, hint string) {
 	var known []string
 	best := 0
 	for _, tool := range l.judged(f) {
@@ -99,21 +100,21 @@ func (l *valueLint) lost(f *frame, names []string, of func(policydir.Published) 
 }
 
 // obligation checks the constants of what redact_output masks.
-func (l *valueLint) obligation(r *ast.Rule, entry valueSet, f *frame) {
+func (l *valueLint) obligation(r *ast.Rule, entry values.Set, f *values.Frame) {
 	code := ast.StringTerm("redact_output")
-	if codes := l.step(entry, ast.StringTerm("code"), f).constants(); len(codes) != 1 || !codes[0].Equal(code) {
+	if codes := l.Step(entry, ast.StringTerm("code"), f).Constants(); len(codes) != 1 || !codes[0].Equal(code) {
 		return
 	}
-	args := l.step(entry, ast.StringTerm("args"), f)
-	for _, c := range args.constants() {
+	args := l.Step(entry, ast.StringTerm("args"), f)
+	for _, c := range args.Constants() {
 		var errs policydir.Errors
 		lintObligation(ast.NewObject(ast.Item(ast.StringTerm("code"), code), ast.Item(ast.StringTerm("args"), c.Term)), &errs)
 		for _, e := range errs {
 			l.wrongPlace(r, "args", e.Message, e.Hint)
 		}
 	}
-	pointers := l.elements(l.step(args, ast.StringTerm("pointers"), f))
-	for _, c := range pointers.constants() {
+	pointers := l.Elements(l.Step(args, ast.StringTerm("pointers"), f))
+	for _, c := range pointers.Constants() {
 		text, ok := c.Value.(ast.String)
 		names, err := wire.ParsePointer(string(text))
 		if !ok || err != nil || len(l.judged(f)) == 0 {
@@ -123,7 +124,7 @@ func (l *valueLint) obligation(r *ast.Rule, entry valueSet, f *frame) {
 		for _, tool := range l.judged(f) {
 			found = found || l.Published[tool].Output.Leads(names)
 		}
-		at := l.where(c)
+		at := l.Where(c)
 		if at == nil {
 			at = l.entryLocation(r, "args")
 		}

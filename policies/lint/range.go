@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // lintGuards refuses what no guard could bound during a decision, and what would
@@ -16,7 +17,7 @@ func (l *valueLint) lintGuards(errs *policydir.Errors) {
 	for _, m := range l.HandWritten(l.Compiler.Modules) {
 		for _, r := range m.Rules {
 			for ; r != nil; r = r.Else {
-				l.lintRanges(r, newFrame(r, nil, l.rooted(m.Package.Path), 0), errs)
+				l.lintRanges(r, values.NewFrame(r, nil, l.Rooted(m.Package.Path), 0), errs)
 			}
 		}
 		ast.WalkWiths(m, func(w *ast.With) bool {
@@ -32,14 +33,14 @@ func (l *valueLint) lintGuards(errs *policydir.Errors) {
 }
 
 // lintRanges checks the ranges of a rule, its else branches left out.
-func (l *valueLint) lintRanges(r *ast.Rule, f *frame, errs *policydir.Errors) {
+func (l *valueLint) lintRanges(r *ast.Rule, f *values.Frame, errs *policydir.Errors) {
 	check := func(terms []*ast.Term) {
 		name := terms[0].String()
 		if name != "numbers.range" && name != "numbers.range_step" {
 			return
 		}
 		bounds := terms[1 : 1+len(functions.Builtin(name).Decl.FuncArgs().Args)]
-		calls, known := l.alternatives(bounds, f)
+		calls, known := l.Alternatives(bounds, f)
 		if !known {
 			errs.Add(terms[0].Location, fmt.Sprintf("%s with a bound that is not constant: an argument could ask for more numbers than fit into the memory", name),
 				fmt.Sprintf("write the bounds as numbers, at most %d apart, and compare the argument with them", functions.MaxRange))

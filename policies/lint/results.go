@@ -4,13 +4,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // entry checks the members of an entry of a contract rule that are constant, also
 // through locals and rules: decode refuses such an entry in every decision.
-func (l *valueLint) entry(r *ast.Rule, f *frame) {
-	f = f.with(l.narrowed(r.Body, f))
-	object, name := l.values(r.Head.Key, f), policydir.RuleName(r)
+func (l *valueLint) entry(r *ast.Rule, f *values.Frame) {
+	f = f.With(l.Narrowed(r.Body, f))
+	object, name := l.Values(r.Head.Key, f), policydir.RuleName(r)
 	switch name {
 	case "modify":
 		l.rewrite(r, object, f)
@@ -22,7 +23,7 @@ func (l *valueLint) entry(r *ast.Rule, f *frame) {
 			continue
 		}
 		at := l.entryLocation(r, field.Name)
-		for _, c := range l.step(object, ast.StringTerm(field.Name), f).constants() {
+		for _, c := range l.Step(object, ast.StringTerm(field.Name), f).Constants() {
 			if problem, hint := l.checked.lintValue(name, field, c.Term); problem != "" {
 				l.notes.at("entry "+field.Name, at).wrong(at, problem+": this is "+shown(c.Value), hint)
 			}

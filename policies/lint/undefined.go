@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
 	"github.com/ambit-tools/ambit/policies/lint/internal/places"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // each is the index of an element that is there, since the rule goes through all.
@@ -227,7 +228,7 @@ func (l *totalLint) answers(function *ast.Term) bool {
 // always defined.
 func (l *totalLint) whole(ref ast.Ref) bool {
 	ref, ok := l.global(ref)
-	if !ok || l.depth > maxNested {
+	if !ok || l.depth > values.MaxNested {
 		return false
 	}
 	value, isData := any(l.Data), ref.IsGround()

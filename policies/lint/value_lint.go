@@ -1,11 +1,15 @@
 package lint
 
-import "github.com/open-policy-agent/opa/v1/ast"
+import (
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
+)
 
 // A valueLint checks the values that the analysis finds: it visits every contract rule
 // and what the rule uses. It visits a helper once for each context in which it is used.
 type valueLint struct {
-	*analysis
+	*values.Analysis
 	checked *Checked
 	visited map[string]bool // contexts of rules
 	indexed map[string]bool // names by which the policies index something
@@ -19,7 +23,7 @@ const maxVisits = 20_000
 
 // newValueLint returns the lint of compiled policies.
 func newValueLint(c *Checked) *valueLint {
-	return &valueLint{analysis: newAnalysis(c.Bundle), checked: c, visited: map[string]bool{}, notes: notes{}, fuel: maxVisits}
+	return &valueLint{Analysis: values.New(c.Bundle), checked: c, visited: map[string]bool{}, notes: notes{}, fuel: maxVisits}
 }
 
 // entryLocation returns where a member of a rule's entry is written.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // analyze visits every contract rule, and what it uses.
@@ -17,9 +18,9 @@ func (l *valueLint) analyze() {
 		}
 		for _, r := range m.Rules {
 			if policydir.Contract(policydir.RuleName(r)) != nil && r.Head.Key != nil {
-				tools := l.rooted(m.Package.Path)
+				tools := l.Rooted(m.Package.Path)
 				l.visit(r, nil, tools, 0)
-				l.entry(r, newFrame(r, nil, tools, 0))
+				l.entry(r, values.NewFrame(r, nil, tools, 0))
 			}
 		}
 	}
@@ -29,23 +30,23 @@ func (l *valueLint) analyze() {
 }
 
 // visit checks a rule in a context, once.
-func (l *valueLint) visit(r *ast.Rule, args []valueSet, tools toolSet, depth int) {
-	if r.Module == nil || depth > maxNested || l.fuel == 0 {
+func (l *valueLint) visit(r *ast.Rule, args []values.Set, tools values.ToolSet, depth int) {
+	if r.Module == nil || depth > values.MaxNested || l.fuel == 0 {
 		return
 	}
-	key := visitKey(r, args, tools)
+	key := values.ContextKey(r, args, tools)
 	if l.visited[key] {
 		return
 	}
 	l.visited[key] = true
 	l.fuel--
 	for ; r != nil; r = r.Else {
-		f := newFrame(r, args, tools, depth)
+		f := values.NewFrame(r, args, tools, depth)
 		if !l.heads(f) {
 			continue
 		}
 		if inner := l.body(r.Body, f); inner != nil {
-			for _, t := range headTerms(r) {
+			for _, t := range values.HeadTerms(r) {
 				l.term(t, inner)
 			}
 		}
@@ -54,33 +55,33 @@ func (l *valueLint) visit(r *ast.Rule, args []valueSet, tools toolSet, depth int
 
 // heads checks the constants among the arguments of a function. It says whether
 // the function is defined for what is passed.
-func (l *valueLint) heads(f *frame) bool {
+func (l *valueLint) heads(f *values.Frame) bool {
 	defined := true
-	for i, arg := range f.rule.Head.Args {
-		if i >= len(f.args) || !ast.IsConstant(arg.Value) {
+	for i, arg := range f.Rule.Head.Args {
+		if i >= len(f.Args) || !ast.IsConstant(arg.Value) {
 			continue
 		}
-		c := constantAt(arg, f.rule.Location)
-		l.compared(f.args[i], []constant{c}, f)
-		f.tools = f.tools.and(l.equated(f.args[i], only(c)))
-		if all, ok := f.args[i].allConstants(); ok && !containsValue(all, arg.Value) {
+		c := values.ConstantAt(arg, f.Rule.Location)
+		l.compared(f.Args[i], []values.Constant{c}, f)
+		f.Tools = f.Tools.And(l.Equated(f.Args[i], values.Only(c)))
+		if all, ok := f.Args[i].AllConstants(); ok && !values.Contains(all, arg.Value) {
 			defined = false
 		}
 	}
-	return defined && !f.tools.none()
+	return defined && !f.Tools.None()
 }
 
 // body checks a body and returns the frame that holds where it is true, nil when
 // it never is.
-func (l *valueLint) body(body ast.Body, f *frame) *frame {
-	tools := l.narrowed(body, f)
-	if tools.none() {
+func (l *valueLint) body(body ast.Body, f *values.Frame) *values.Frame {
+	tools := l.Narrowed(body, f)
+	if tools.None() {
 		l.neverHere(body, f)
 		return nil
 	}
-	f = f.with(tools)
+	f = f.With(tools)
 	for _, e := range body {
-		if len(e.With) == 0 && !e.Negated && l.contradicts(e, f) {
+		if len(e.With) == 0 && !e.Negated && l.Contradicts(e, f) {
 			return nil
 		}
 	}
@@ -91,7 +92,7 @@ func (l *valueLint) body(body ast.Body, f *frame) *frame {
 }
 
 // expr checks one expression. What a with replaces is not what the call is about.
-func (l *valueLint) expr(e *ast.Expr, f *frame) {
+func (l *valueLint) expr(e *ast.Expr, f *values.Frame) {
 	if len(e.With) > 0 {
 		return
 	}
@@ -110,13 +111,13 @@ func (l *valueLint) expr(e *ast.Expr, f *frame) {
 }
 
 // call checks a call of a function, operators included.
-func (l *valueLint) call(terms []*ast.Term, e *ast.Expr, f *frame) {
+func (l *valueLint) call(terms []*ast.Term, e *ast.Expr, f *values.Frame) {
 	name := terms[0].String()
 	if functions.Builtin(name) == nil {
 		if ref, ok := terms[0].Value.(ast.Ref); ok {
-			args := l.passed(terms[1:], f)
+			args := l.Passed(terms[1:], f)
 			for _, r := range l.Compiler.GetRulesExact(ref) {
-				l.visit(r, args, l.entering(r, f), f.depth+1)
+				l.visit(r, args, l.Entering(r, f), f.Depth+1)
 			}
 		}
 		return
@@ -129,14 +130,14 @@ func (l *valueLint) call(terms []*ast.Term, e *ast.Expr, f *frame) {
 	case "internal.member_3":
 		l.membership(terms[2], terms[3], e, f)
 	case "object.get":
-		l.lookup(l.values(terms[1], f), terms[2], f)
+		l.lookup(l.Values(terms[1], f), terms[2], f)
 		l.got(terms[1], terms[2], f)
 	}
 	l.constantArgs(name, terms, e, f)
 }
 
 // term checks the references and the closures of a term.
-func (l *valueLint) term(t *ast.Term, f *frame) {
+func (l *valueLint) term(t *ast.Term, f *values.Frame) {
 	switch v := t.Value.(type) {
 	case ast.Ref:
 		l.reference(v, f)
@@ -158,7 +159,7 @@ func (l *valueLint) term(t *ast.Term, f *frame) {
 }
 
 // closure checks a comprehension.
-func (l *valueLint) closure(body ast.Body, f *frame, heads ...*ast.Term) {
+func (l *valueLint) closure(body ast.Body, f *values.Frame, heads ...*ast.Term) {
 	if inner := l.body(body, f); inner != nil {
 		for _, t := range heads {
 			l.term(t, inner)
@@ -167,8 +168,8 @@ func (l *valueLint) closure(body ast.Body, f *frame, heads ...*ast.Term) {
 }
 
 // reference checks where a reference leads, and visits the rules that it names.
-func (l *valueLint) reference(ref ast.Ref, f *frame) {
-	base := l.refValues(ref[:1], f)
+func (l *valueLint) reference(ref ast.Ref, f *values.Frame) {
+	base := l.RefValues(ref[:1], f)
 	if !isVar(ref[0]) {
 		l.term(ref[0], f)
 	}
@@ -176,24 +177,24 @@ func (l *valueLint) reference(ref ast.Ref, f *frame) {
 		l.members(base, index, f)
 		l.lookup(base, index, f)
 		l.term(index, f)
-		base = l.step(base, index, f)
+		base = l.Step(base, index, f)
 	}
-	for _, r := range l.rulesOf(ref) {
-		l.visit(r, nil, l.entering(r, f), f.depth+1)
+	for _, r := range l.RulesOf(ref) {
+		l.visit(r, nil, l.Entering(r, f), f.Depth+1)
 	}
 }
 
 // neverHere reports a body in the package of a tool that is about another one.
-func (l *valueLint) neverHere(body ast.Body, f *frame) {
-	kind, name := policydir.ContractPackage(f.rule.Module.Package.Path)
+func (l *valueLint) neverHere(body ast.Body, f *values.Frame) {
+	kind, name := policydir.ContractPackage(f.Rule.Module.Package.Path)
 	if kind != policydir.ToolPackage {
 		return
 	}
 	for _, e := range body {
-		if e.Negated || len(e.With) > 0 || !f.tools.and(l.required(e, f)).none() {
+		if e.Negated || len(e.With) > 0 || !f.Tools.And(l.Required(e, f)).None() {
 			continue
 		}
-		if l.expr(e, f); !l.required(e, f).abroad() { // else the name is what is wrong
+		if l.expr(e, f); !l.Required(e, f).Abroad() { // else the name is what is wrong
 			l.notes.at("tool", e.Location).wrong(e.Location, fmt.Sprintf("package ambit.tools.%s is about calls of %s alone, and this never holds for them", name, name),
 				"write it into the package of the tool that is meant, or into ambit.policies.<name>")
 		}

@@ -1,4 +1,4 @@
-package lint
+package values
 
 import (
 	"context"
@@ -101,12 +101,6 @@ func (c *closedRules) reads(r *ast.Rule) bool {
 	})
 	return found
 }
-
-// isClosed says that a rule depends on nothing but constants and base data.
-func (a *analysis) isClosed(r *ast.Rule) bool { return a.closed.closed(r) }
-
-// run evaluates a closed rule and returns with which error it fails.
-func (a *analysis) run(r *ast.Rule) error { return a.closed.run(r) }
 
 // run evaluates a rule for its errors.
 func (c *closedRules) run(r *ast.Rule) error {
