@@ -49,7 +49,7 @@ func (d *approvals) apply(ev *consent.Event) {
 	if d.noted != nil {
 		d.noted(ev)
 	}
-	d.exec.log.consentChanged(ev)
+	d.exec.log.ConsentChanged(ev)
 	d.arm()
 }
 

@@ -55,7 +55,7 @@ func (c *call) repeats(earlier *callRecord) bool {
 	if earlier.tool != c.record.tool {
 		return false
 	}
-	if earlier.restored != nil && c.exec.log.remembers(earlier.restored.mac, c.record.input) {
+	if earlier.restored != nil && c.exec.inputs.matches(earlier.restored.mac, c.record.input) {
 		return true
 	}
 	if earlier.digest != c.record.digest {

@@ -121,8 +121,8 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 		return false
 	}
 	due := c.life.Due()
-	if c.exec.log.on() {
-		c.entry = c.exec.log.add(c.decision(e, seals))
+	if c.exec.log.On() {
+		c.entry = c.exec.log.Add(c.decision(e, seals))
 	}
 	c.mu.Unlock()
 	c.worker.arm(due)
@@ -139,7 +139,7 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 }
 
 // decision returns the entry of a decision to commit. c.mu is held.
-func (c *call) decision(e *result, seals []journal.Seal) draft {
+func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, private []byte) {
 	r := &journal.Record{
 		Kind: journal.KindCommitting, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
 		Tool: c.record.tool, Attempt: c.life.Attempt(), Revision: c.revision, Sealed: seals,
@@ -148,7 +148,7 @@ func (c *call) decision(e *result, seals []journal.Seal) draft {
 	out := e.outcome
 	c.complete(&out, c.clock(), true)
 	r.Duration = out.Duration
-	return draftOf(r, &p, c.outcomeTo(r, &out, &p))
+	return entryOf(r, &p, c.outcomeTo(r, &out, &p))
 }
 
 // committedLate handles a call whose caller has the outcome unknown because its commit had to wait

@@ -18,7 +18,8 @@ import (
 // terminal, a web console, another process or the application itself. Decide resolves
 // the request in one step. Of several concurrent answers it accepts one.
 //
-// When the answer lets the call go on, Decide waits for the outcome of the call until ctx ends. An
+// When the answer lets the call go on, Decide waits for the outcome of the call until ctx ends,
+// unless the answer says NoWait. An
 // answer counts even when ctx is done. The Resolution says what happened to the call. An accepted
 // approval does not guarantee that the call runs: the rules and the policy evaluate it once more,
 // and it must still be what was approved (SEMANTICS section 5.7).
@@ -31,7 +32,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	if c == nil {
 		return res
 	}
-	if res.Kind == consent.Accepted {
+	if res.Kind == consent.Accepted && !a.NoWait {
 		e.sched.Wait(c.record.final, nil, ctx.Done())
 	}
 	res.became(c)
@@ -58,7 +59,7 @@ func (r *Resolution) became(c *call) {
 // resolve is Decide without waiting for the call. It returns the call, nil when there
 // is none to wait for.
 func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
-	if e.log.on() && (e.approvals.closed.Fired() || e.log.stalled()) { // the request can be answered later
+	if e.log.On() && (e.approvals.closed.Fired() || e.log.Stalled()) { // the request can be answered later
 		return e.unrecorded(e.approvals.call(requestID)), nil
 	}
 	e.approvals.tickOne(requestID)
@@ -117,7 +118,7 @@ func (d *approvals) unknown(request string, a *consent.Answer) Resolution {
 	ev := d.book.Decide(d.exec.sched.Now(), request, a)
 	d.apply(&ev)
 	d.mu.Unlock()
-	if err := d.exec.recordConsent(ev.At, a.By, d.exec.log.flush); err != nil {
+	if err := d.exec.recordConsent(ev.At, a.By, d.exec.log.Flush); err != nil {
 		return d.exec.unrecorded(nil)
 	}
 	d.exec.emit(&runtime.Event{

@@ -11,7 +11,7 @@ import (
 // declare begins the life cycle of the call and checks that its tool exists. No other
 // goroutine has the call yet: the transition needs no lock.
 func (c *call) declare() bool {
-	c.unrecorded = c.exec.log.on() && c.exec.log.stalled()
+	c.unrecorded = c.exec.log.On() && c.exec.log.Stalled()
 	c.transition(runtime.EventInvoked, runtime.StateDeclared, &note{at: c.now})
 	if c.tool == nil {
 		names := c.exec.reg.Names()

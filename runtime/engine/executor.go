@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // DefaultMinimumBudget is how much of a turn's budget must be left for a call to be considered.
 const DefaultMinimumBudget = 5 * time.Second
 
-const (
-	// grace is how long an outcome waits for effects under the fence that had begun
-	// before the call ended.
-	grace = 5 * time.Second
-)
+// grace is how long an outcome waits for effects under the fence that had begun before the call ended.
+const grace = lifecycle.GracePeriod
 
 // An Executor executes calls of the tools in a registry under a policy. It is safe for
 // concurrent use. The zero value refuses to start runs.
@@ -28,7 +29,8 @@ type Executor struct {
 	reg          *runtime.Registry
 	tools        []tool // of reg, in its order
 	policy       runtime.Policy
-	shadow       *shadow // nil: there is none
+	tapped       tap.Tap      // nil: there is none
+	follower     tap.Follower // of tapped; nil: there is none
 	sinks        []*sinkQueue
 	observers    []func(runtime.CallInfo, runtime.Outcome)
 	onError      func(*CallError) // nil: there is none
@@ -43,10 +45,12 @@ type Executor struct {
 	noted        func(session string, ev rules.Event) // gets every change of a rule state; nil: none is set
 
 	engine    *rules.Engine
-	wants     []rules.Wants // by position in the registry
-	requires  bool          // some tool is required before the end of a run
-	zero      time.Time     // the instant 0
-	log       commitLog
+	wants     []rules.Wants   // by position in the registry
+	requires  bool            // some tool is required before the end of a run
+	zero      time.Time       // the instant 0
+	journal   journal.Journal // nil: nothing is recorded
+	inputs    digestKey
+	log       *commitlog.Writer // nil: there is no journal
 	lease     lease
 	sessions  sessions
 	seen      seenCommands
@@ -106,9 +110,10 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 		return nil, err
 	}
 	e.zero = zeroOf(e.sched.Now())
-	e.log.open(e)
+	e.openLog()
 	e.approvals.open(e)
 	e.evaluations.open(reg.Len(), e.patience)
+	e.openTap()
 	e.slots = make([]sched.Slots, reg.Len())
 	for i, t := range e.tools {
 		openSlots(&e.slots[i], t.spec.Limits)

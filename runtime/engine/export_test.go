@@ -24,15 +24,8 @@ func (e *Executor) BookKey() []byte { return e.approvals.key }
 
 // Veiled returns a digest of arguments in the form in which it is recorded.
 func (e *Executor) Veiled(d rules.Digest) rules.Digest {
-	e.log.mask(&d)
+	e.inputs.mask(&d)
 	return d
-}
-
-// HoldAdmitted holds the calls of an executor with a shadow policy between their
-// admission and what comes after it, until release is called.
-func (e *Executor) HoldAdmitted() (release func()) {
-	e.shadow.mu.Lock()
-	return e.shadow.mu.Unlock
 }
 
 // Block keeps the tool at position i from running until the turn ends, as a tool that

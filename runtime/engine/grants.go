@@ -80,7 +80,7 @@ func (e *Executor) Grants(f GrantFilter) []Grant {
 	now := e.sched.Now()
 	var list []Grant
 	for _, g := range e.approvals.book.Grants() {
-		fits := (f.Session == "" || f.Session == g.Session) && (f.Principal == "" || f.Principal == g.Principal) &&
+		fits := (f.ID == "" || f.ID == g.ID) && (f.Session == "" || f.Session == g.Session) && (f.Principal == "" || f.Principal == g.Principal) &&
 			(f.Tool == "" || f.Tool == g.Tool)
 		if fits && (!f.Live || g.Live(now)) {
 			list = append(list, g)
@@ -96,21 +96,15 @@ func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) error {
 	if e == nil || e.engine == nil {
 		return because(CodeUnknownRequest)
 	}
-	_, err := e.revoke(grantID, by, reason)
-	return err
-}
-
-// revoke is Revoke. It returns the id of the call that the grant comes from, too.
-func (e *Executor) revoke(grantID, by, reason string) (call string, err error) {
 	d := &e.approvals
 	d.mu.Lock()
 	ev := d.book.Revoke(e.sched.Now(), grantID, by, reason)
 	d.apply(&ev)
 	d.mu.Unlock()
-	if err := e.recordConsent(ev.At, by, e.log.flush); err != nil {
-		return "", &ActionError{Code: CodeJournalUnavailable, cause: err}
+	if err := e.recordConsent(ev.At, by, e.log.Flush); err != nil {
+		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
-	return ev.Call, because(Code(ev.Result.Rejection.String()))
+	return because(Code(ev.Result.Rejection.String()))
 }
 
 // RetireGrants ends the grants whose rules no longer exist. The application calls it after it
@@ -129,7 +123,7 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	}
 	d.mu.Unlock()
 	if some {
-		_ = e.recordConsent(ev.At, "", e.log.flush) // the grants are retired again when the policy is loaded after a restart
+		_ = e.recordConsent(ev.At, "", e.log.Flush) // the grants are retired again when the policy is loaded after a restart
 	}
 }
 
@@ -139,7 +133,7 @@ func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason
 	if e == nil || e.engine == nil {
 		return errors.New("consent is switched off in an executor made by NewExecutor")
 	}
-	if err := e.log.health(); err != nil {
+	if err := e.log.Health(); err != nil {
 		return fmt.Errorf("that consent is switched off cannot be recorded: %w", err)
 	}
 	d := &e.approvals
@@ -150,7 +144,7 @@ func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason
 	}
 	d.mu.Unlock()
 	if err == nil {
-		err = e.recordConsent(ev.At, by, e.log.flushPatiently)
+		err = e.recordConsent(ev.At, by, e.log.FlushThroughStall)
 	}
 	if err != nil {
 		return err

@@ -70,8 +70,8 @@ func (c *call) commit(d time.Duration) *result {
 		return refusal(runtime.ReasonDeadline, runtime.Detail{}, outOfTime)
 	}
 	if c.asked != nil { // the approval may be used up in another call's entry, but within the transaction of this call
-		c.exec.log.whole.RLock()
-		defer c.exec.log.whole.RUnlock()
+		c.exec.log.HoldBatch()
+		defer c.exec.log.ReleaseBatch()
 		if e := c.exec.approvals.use(c); e != nil {
 			return e
 		}
@@ -92,7 +92,7 @@ func (c *call) commit(d time.Duration) *result {
 // beginAttempt begins the next attempt. Without a journal there is no intent to make durable, and
 // the handler is released in the same step. It reports false when the call has ended. c.mu is held.
 func (c *call) beginAttempt(due time.Time) bool {
-	return c.life.Begin(due) && (c.exec.log.on() || c.life.Release() == lifecycle.Released)
+	return c.life.Begin(due) && (c.exec.log.On() || c.life.Release() == lifecycle.Released)
 }
 
 // invoke runs the handler. The handler may not return, return late, panic or call runtime.Goexit;

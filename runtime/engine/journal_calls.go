@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -19,38 +21,59 @@ import (
 // rule state, requests for consent and grants, and the outcomes of calls. Recover must be called
 // before any other method. The default, no journal, is wrong for every tool that changes something.
 func WithJournal(j journal.Journal) Option {
-	return func(e *Executor) { e.log.journal = j }
+	return func(e *Executor) { e.journal = j }
+}
+
+// openLog prepares the commit log. Nothing is written before recovery has read the journal.
+func (e *Executor) openLog() {
+	e.sessions.byID = map[string]*Session{}
+	if e.journal != nil {
+		e.log = commitlog.New(commitlog.Config{Sched: &e.sched, Append: e.append, Written: e.lease.wrote})
+	}
+}
+
+// append appends entries to the journal, whose code may panic.
+func (e *Executor) append(entries []journal.Entry) error {
+	return guard(func() error { return e.journal.Append(context.Background(), entries) })
+}
+
+// recordOwner records which process writes the journal from now on, and with what settings.
+func (e *Executor) recordOwner() {
+	e.log.Add(&journal.Record{
+		Kind: journal.KindOwner, At: plain(e.sched.Now()), Epoch: e.lease.epoch, Setup: thisProcess(),
+		Settings: &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum},
+	}, nil)
 }
 
 // recordRun records that a run has started, stopped or closed. s.mu is held.
 func (s *Session) recordRun(kind, run string) {
-	if !s.exec.log.on() {
+	if !s.exec.log.On() {
 		return
 	}
 	r := &journal.Record{Kind: kind, At: plain(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.facts}
 	s.facts = nil
-	s.exec.log.note(r)
+	s.exec.log.Add(r, nil)
 }
 
 // recordOpened records how s is configured. s.mu is held.
 func (s *Session) recordOpened() {
-	if !s.exec.log.on() {
+	if !s.exec.log.On() {
 		return
 	}
 	cfg := s.cfg.Load()
-	s.exec.log.note(&journal.Record{
+	s.exec.log.Add(&journal.Record{
 		Kind: journal.KindSessionOpened, At: plain(s.exec.sched.Now()), Session: s.id, Principal: cfg.Principal,
 		Setup: &journal.Setup{Behavior: cfg.Behavior, Modes: cfg.Modes, Capabilities: cfg.Capabilities},
-	})
+	}, nil)
 }
 
 // recordConsent records a change of grants or requests that belongs to no call, and returns when
 // flush has made it durable.
 func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) error) error {
-	if !e.log.on() {
+	if !e.log.On() {
 		return nil
 	}
-	return flush(e.log.note(&journal.Record{Kind: journal.KindConsent, At: plain(at), By: by}))
+	return flush(e.log.Add(&journal.Record{Kind: journal.KindConsent, At: plain(at), By: by}, nil))
 }
 
 // prepare stores and records the state that the undo of the call needs.
@@ -58,7 +81,7 @@ func (c *call) prepare(state wire.Value) {
 	c.mu.Lock() // an undo may come while the handler still runs
 	defer c.mu.Unlock()
 	c.prepared, c.isPrepared = state, true
-	if !c.exec.log.on() {
+	if !c.exec.log.On() {
 		return
 	}
 	var p redact.Payloads
@@ -69,7 +92,7 @@ func (c *call) prepare(state wire.Value) {
 	if state != nil {
 		r.Prepared, err = p.Payload("prepared", state)
 	}
-	c.entry = c.exec.log.add(draftOf(r, &p, err))
+	c.entry = c.exec.log.Add(entryOf(r, &p, err))
 }
 
 // latest returns the position of the latest entry of c.
@@ -82,24 +105,24 @@ func (c *call) latest() uint64 {
 // durable returns when all that was recorded of c would outlive a crash. While the commit log is
 // stalled it returns an error at once.
 func (c *call) durable() error {
-	if !c.exec.log.on() {
+	if !c.exec.log.On() {
 		return nil
 	}
-	return c.exec.log.flush(c.latest())
+	return c.exec.log.Flush(c.latest())
 }
 
 // durablePatiently is durable, but waits for the end of a stall.
 func (c *call) durablePatiently() error {
-	if !c.exec.log.on() {
+	if !c.exec.log.On() {
 		return nil
 	}
-	return c.exec.log.flushPatiently(c.latest())
+	return c.exec.log.FlushThroughStall(c.latest())
 }
 
 // flushIntent waits until it is durable that the handler is about to start. A call whose intent
 // cannot be written, or which has ended, does not start.
 func (c *call) flushIntent() bool {
-	if c.exec.log.on() {
+	if c.exec.log.On() {
 		return c.awaitIntent()
 	}
 	return !c.over().Fired()
@@ -129,9 +152,9 @@ func (c *call) unwritable(err error) *result {
 
 // writable refuses the call when the journal cannot be written.
 func (c *call) writable() bool {
-	err := c.exec.log.health()
+	err := c.exec.log.Health()
 	if err == nil && c.unrecorded {
-		err = errStalled // the commit log was stalled when the call was made
+		err = commitlog.ErrStalled // the commit log was stalled when the call was made
 	}
 	if err != nil {
 		return c.end(*c.unwritable(err))
@@ -142,7 +165,7 @@ func (c *call) writable() bool {
 // settleOutcome waits until the outcome of c is durable. When it cannot be written the caller does
 // not get it, because a restarted executor would not know it.
 func (c *call) settleOutcome() {
-	if !c.dry && c.exec.log.on() {
+	if !c.dry && c.exec.log.On() {
 		c.awaitOutcome()
 	}
 }
@@ -152,7 +175,7 @@ func (c *call) awaitOutcome() {
 	err := c.durable()
 	switch {
 	case err == nil,
-		errors.Is(err, errShut) && !c.life.Released(): // it had no effect, and is refused after a restart too
+		errors.Is(err, commitlog.ErrClosed) && !c.life.Released(): // it had no effect, and is refused after a restart too
 		return
 	case c.record.outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
 		return
@@ -173,14 +196,9 @@ func (c *call) awaitOutcome() {
 	defer s.mu.Unlock()
 	was := c.record.outcome()
 	if stalled && was.Kind != runtime.Unknown { // the caller gets the stored outcome when the stall ends
-		defer c.exec.log.afterwards(position, func() { c.record.later.CompareAndSwap(nil, &was) })
+		defer c.exec.log.WhenDurable(position, func() { c.record.later.CompareAndSwap(nil, &was) })
 	}
 	out.CallID, out.Tool, out.Revision, out.Duration = was.CallID, was.Tool, was.Revision, was.Duration
 	out.AllReasons, out.RequestID, out.Loop, out.Run = []runtime.Reason{out.Reason}, was.RequestID, was.Loop, was.Run
 	c.record.keep(&out)
-}
-
-// writeOwner records which process writes the journal from now on, and with what settings.
-func (l *commitLog) writeOwner(at time.Time, settings *journal.Settings) {
-	l.note(&journal.Record{Kind: journal.KindOwner, At: plain(at), Epoch: l.epoch, Setup: thisProcess(), Settings: settings})
 }

@@ -2,22 +2,18 @@ package engine
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // recorded returns the entry of a transition: the members of its event, and what recovery and an
 // auditor need in addition.
-func (c *call) recorded(ev *runtime.Event, n *note) draft {
+func (c *call) recorded(ev *runtime.Event, n *note) (_ *journal.Record, private []byte) {
 	r := &journal.Record{
 		Kind: ev.Kind.String(), At: plain(ev.Time), Session: ev.SessionID, Run: ev.RunID, Agent: ev.Agent, Principal: ev.Principal,
 		Call: ev.CallID, Tool: ev.Tool, ToolVersion: ev.ToolVersion, From: ev.From.String(), To: ev.To.String(),
@@ -33,7 +29,7 @@ func (c *call) recorded(ev *runtime.Event, n *note) draft {
 	if c.stray {
 		r.Mark = journal.MarkNone
 	}
-	return draftOf(r, &p, err)
+	return entryOf(r, &p, err)
 }
 
 // plain returns an instant without a monotonic reading and a zone, as it is when it is decoded
@@ -44,7 +40,7 @@ func plain(at time.Time) time.Time { return at.Round(0).UTC() }
 func (c *call) detail(r *journal.Record, ev *runtime.Event, n *note, p *redact.Payloads) (err error) {
 	switch ev.Kind {
 	case runtime.EventInvoked:
-		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.log.mac(c.record.input)
+		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.inputs.mac(c.record.input)
 		r.Metadata, r.TurnCap, r.Patience = c.metadata, c.turn.limit, c.turn.patience
 		r.Triggered = c.life.Alone()
 	case runtime.EventValidated:
@@ -59,7 +55,7 @@ func (c *call) detail(r *journal.Record, ev *runtime.Event, n *note, p *redact.P
 			r.Final, err = p.Payload("final_args", c.final)
 		}
 	case runtime.EventStarted:
-		r.Mark, r.Pin, r.Granted, r.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.log.epoch
+		r.Mark, r.Pin, r.Granted, r.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.lease.epoch
 		r.Effects = effectsOf(c.tool.spec)
 	case runtime.EventRetrying:
 		r.Effects = effectsOf(c.tool.spec)
@@ -119,25 +115,6 @@ func (c *call) outcomeTo(r *journal.Record, out *runtime.Outcome, p *redact.Payl
 		}
 	}
 	return err
-}
-
-// mac returns a keyed digest of an input. A reader without the key cannot find a short input by
-// trial.
-func (l *commitLog) mac(input []byte) string {
-	m := hmac.New(sha256.New, l.key)
-	m.Write(input)
-	return hex.EncodeToString(m.Sum(nil))
-}
-
-// mask replaces a digest of arguments by a keyed one. The digest is a part of records and some of
-// the arguments may be sensitive; a reader without the key cannot find them by trial.
-func (l *commitLog) mask(d *rules.Digest) {
-	if l.key == nil || *d == (rules.Digest{}) {
-		return
-	}
-	m := hmac.New(sha256.New, l.key)
-	m.Write(d[:])
-	m.Sum(d[:0])
 }
 
 // effectsOf returns where the handler has effects, as the journal records it.

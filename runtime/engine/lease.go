@@ -29,6 +29,7 @@ var errStale = fmt.Errorf("it could not be renewed for %v: %w", DefaultStale, jo
 type lease struct {
 	exec  *Executor
 	owner journal.Owner // nil: the journal has no owners
+	epoch uint64        // of this ownership of the journal; 0: the journal has no owners
 	work  sched.Gate    // counts timers that do something
 
 	mu     sync.Mutex
@@ -42,7 +43,7 @@ type lease struct {
 
 // hold starts to renew the ownership of the journal, if the journal has owners.
 func (l *lease) hold(e *Executor) {
-	owner, ok := e.log.journal.(journal.Owner)
+	owner, ok := e.journal.(journal.Owner)
 	if !ok {
 		return
 	}
@@ -121,7 +122,7 @@ func (l *lease) wrote(err error) {
 // owning carries out an effect while this executor owns the journal, as far as the journal can
 // tell. If it does not, the error is ErrFenced and the ownership is lost.
 func (e *Executor) owning(ctx context.Context, effect func() error) error {
-	f, ok := e.log.journal.(journal.Fencer)
+	f, ok := e.journal.(journal.Fencer)
 	if !ok {
 		return effect()
 	}
@@ -141,8 +142,8 @@ func (l *lease) lose(cause error) {
 		return
 	}
 	e := l.exec
-	e.log.fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
-	e.report(&CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.health()})
+	e.log.Fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
+	e.report(&CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.Health()})
 	e.approvals.close()
 	e.workers.halt(haltLost)
 	e.undos.halt()
@@ -188,7 +189,7 @@ func (l *lease) claim(ctx context.Context, j journal.Journal) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unhold = release
+	l.unhold, l.epoch = release, owner.Epoch()
 	return nil
 }
 
@@ -206,7 +207,7 @@ func (l *lease) unclaim() {
 // endLeaseLost ends a call whose executor no longer owns the journal. If its handler was not
 // released, the call is not carried out. A call that waits for consent is left to the next owner.
 func (c *call) endLeaseLost() {
-	e := c.unwritable(c.exec.log.health())
+	e := c.unwritable(c.exec.log.Health())
 	e.fault, e.cause = nil, lifecycle.ByLeaseIdle
 	if c.tryEnd(e) {
 		return

@@ -5,17 +5,16 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// draftOf returns the entry of a record of which p made the payloads. An error
+// entryOf returns a record of which p made the payloads, and its private values. An error
 // says that one of them could not be made: then the record does without and
 // says so. A tool whose own code is broken must not spoil the journal of all.
-func draftOf(r *journal.Record, p *redact.Payloads, err error) draft {
-	d := draft{record: r}
+func entryOf(r *journal.Record, p *redact.Payloads, err error) (_ *journal.Record, private []byte) {
 	if err == nil {
-		d.private, err = p.Private()
+		private, err = p.Private()
 	}
 	if err != nil {
 		r.Args, r.Final, r.Prepared, r.Output = nil, nil, nil, nil
 		r.Lost = err.Error()
 	}
-	return d
+	return r, private
 }

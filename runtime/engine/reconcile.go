@@ -32,7 +32,7 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 	if s == nil || s.exec == nil {
 		return because(CodeUnknownCall)
 	}
-	if err := s.exec.log.health(); err != nil {
+	if err := s.exec.log.Health(); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	r := s.find(callID)

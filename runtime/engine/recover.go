@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -29,18 +30,18 @@ func (e *Executor) Recover(ctx context.Context) error {
 	}
 	ctx = orBackground(ctx)
 	switch {
-	case !e.log.on():
+	case !e.log.On():
 		e.simulate(simhooks.From(ctx))
 		left, err := e.leftovers(ctx)
 		if err != nil {
 			return err
 		}
 		return e.settleUnknownCalls(ctx, left)
-	case !errors.Is(e.log.health(), errNotRecovered):
+	case !errors.Is(e.log.Health(), commitlog.ErrNotRecovered):
 		return errors.New("the journal was recovered before")
 	}
 	e.simulate(simhooks.From(ctx))
-	if err := e.lease.claim(ctx, e.log.journal); err != nil {
+	if err := e.lease.claim(ctx, e.journal); err != nil {
 		return err
 	}
 	h, err := e.readJournal(ctx)
@@ -48,20 +49,20 @@ func (e *Executor) Recover(ctx context.Context) error {
 		e.lease.unclaim()
 		return err
 	}
-	e.log.begin(h.Last)
+	e.log.Begin(h.Last)
 	e.lease.hold(e)
-	e.log.writeOwner(e.sched.Now(), &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum})
+	e.recordOwner()
 	if err = e.restore(ctx, h); err == nil {
-		err = e.log.flushAll()
+		err = e.log.FlushAll()
 	}
 	if err != nil {
-		e.log.fail(fmt.Errorf("recovery has failed: %w", err))
+		e.log.Fail(fmt.Errorf("recovery has failed: %w", err))
 		e.lease.release(e)
 		return err
 	}
 	e.reconcile(ctx, h)
-	if err = e.log.flushAll(); err != nil {
-		e.log.fail(fmt.Errorf("recovery has failed: %w", err))
+	if err = e.log.FlushAll(); err != nil {
+		e.log.Fail(fmt.Errorf("recovery has failed: %w", err))
 		e.lease.release(e)
 	}
 	return err
@@ -69,22 +70,21 @@ func (e *Executor) Recover(ctx context.Context) error {
 
 // readJournal reads the journal, and restores the sessions without their calls.
 func (e *Executor) readJournal(ctx context.Context) (*history.History, error) {
-	l, d := &e.log, &e.approvals
 	e.sessions.mu.Lock()
 	defer e.sessions.mu.Unlock()
 	if len(e.sessions.byID) > 0 {
 		return nil, errors.New("recover before the first session is made")
 	}
-	if err := l.keys(ctx, d); err != nil {
+	if err := e.readKeys(ctx); err != nil {
 		return nil, err
 	}
-	h, err := history.Read(ctx, l.journal, e.engine, d.key)
+	h, err := history.Read(ctx, e.journal, e.engine, e.approvals.key)
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	d.book = h.Book
-	d.mu.Unlock()
+	e.approvals.mu.Lock()
+	e.approvals.book = h.Book
+	e.approvals.mu.Unlock()
 	e.seen.restore(h.Commands)
 	for id, of := range h.Sessions {
 		e.sessions.byID[id] = e.restoreSession(of)
@@ -104,18 +104,16 @@ func (e *Executor) restoreSession(of *history.Session) *Session {
 	return s
 }
 
-// keys sets the keys that the journal keeps apart from its entries, if it keeps any. A request of
-// an earlier process can be approved only with the key that it was bound with.
-func (l *commitLog) keys(ctx context.Context, d *approvals) (err error) {
-	if owner, ok := l.journal.(journal.Owner); ok {
-		l.epoch = owner.Epoch()
-	}
-	keeper, ok := l.journal.(journal.Keeper)
+// readKeys reads the keys that the journal keeps apart from its entries, if it keeps any. A request
+// of an earlier process can be approved only with the key that it was bound with.
+func (e *Executor) readKeys(ctx context.Context) (err error) {
+	d := &e.approvals
+	keeper, ok := e.journal.(journal.Keeper)
 	if !ok {
-		l.key = d.key
+		e.inputs = d.key
 		return nil
 	}
-	if l.key, err = keeper.Key(ctx, "inputs"); err != nil {
+	if e.inputs, err = keeper.Key(ctx, "inputs"); err != nil {
 		return fmt.Errorf("the key of inputs: %w", err)
 	}
 	d.mu.Lock()

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/hmac"
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -192,9 +191,4 @@ func (c *call) approvedBefore(req *consent.Request) *call {
 		return c
 	}
 	return nil
-}
-
-// remembers reports whether mac is the digest of input.
-func (l *commitLog) remembers(mac string, input []byte) bool {
-	return mac != "" && hmac.Equal([]byte(mac), []byte(l.mac(input)))
 }

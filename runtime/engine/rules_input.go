@@ -112,8 +112,8 @@ func (c *call) describeTo(rc *rules.Call, args wire.Value) (effect rules.Digest,
 		effect, err = c.keyDigest(args)
 		rc.Key = effect
 	}
-	c.exec.log.mask(&rc.Args)
-	c.exec.log.mask(&rc.Key)
+	c.exec.inputs.mask(&rc.Args)
+	c.exec.inputs.mask(&rc.Key)
 	return effect, err
 }
 

@@ -205,7 +205,7 @@ func (r *Run) Close(ctx context.Context) error {
 	for _, p := range parts {
 		left += p.workers.Wait(&s.exec.sched, nil, ctx.Done())
 	}
-	if err := s.exec.log.flushAll(); err != nil {
+	if err := s.exec.log.FlushAll(); err != nil {
 		return fmt.Errorf("run %q: %w", r.id, err)
 	}
 	if left > 0 {

@@ -58,7 +58,7 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 	if cfg.ID == "" {
 		cfg.ID = rand.Text()
 	}
-	if e == nil || !e.log.on() {
+	if e == nil || !e.log.On() {
 		return e.newSession(&cfg)
 	}
 	e.sessions.mu.Lock()
@@ -121,7 +121,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 		return nil, errors.New("the executor is shutting down: it starts no runs")
 	}
 	defer s.exec.gate.Leave()
-	if err := s.exec.log.health(); err != nil {
+	if err := s.exec.log.Health(); err != nil {
 		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
 	}
 	s.mu.Lock()
@@ -158,7 +158,7 @@ func (s *Session) Run(id string) (*Run, bool) {
 
 // note takes every change of the rule state, in order. s.mu is held.
 func (s *Session) note(ev *rules.Event) {
-	if s.exec.noted != nil || s.exec.log.on() {
+	if s.exec.noted != nil || s.exec.log.On() {
 		s.noteFact(ev)
 	}
 }
@@ -168,7 +168,7 @@ func (s *Session) noteFact(ev *rules.Event) {
 	if s.exec.noted != nil {
 		s.exec.noted(s.id, *ev)
 	}
-	if s.exec.log.on() {
+	if s.exec.log.On() {
 		s.facts = append(s.facts, *ev)
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
-var errShut = errors.New("the executor was shut down: nothing is recorded any more")
-
 // The causes for which a workerPool stops.
 const (
 	haltShutdown = iota + 1
@@ -49,8 +47,10 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 			e.all(e.workers.calls(), (*call).giveUp)
 		}
 	}
-	e.shadow.close()
-	err := e.log.close()
+	if e.follower != nil {
+		e.follower.Close()
+	}
+	err := e.log.Close()
 	e.lease.release(e)
 	if left > 0 {
 		err = errors.Join(fmt.Errorf("%d calls are still running: %w", left, context.Cause(ctx)), err)
@@ -75,13 +75,13 @@ func (e *Executor) graceful(g *sched.Gate) int64 {
 // is admitted must leave the gate. Without a journal there is nothing to record, and every undo is
 // admitted.
 func (e *Executor) mayUndo() bool {
-	if e.log.health() != nil {
+	if e.log.Health() != nil {
 		return false
 	}
 	if e.gate.Enter() {
 		return true
 	}
-	if e.log.on() {
+	if e.log.On() {
 		return false
 	}
 	e.gate.Force()
@@ -202,34 +202,4 @@ func (d *approvals) close() {
 			d.exec.sched.Fire(late)
 		}
 	}
-}
-
-// fail stops the log: nothing is recorded any more.
-func (l *commitLog) fail(err error) {
-	l.mu.Lock()
-	if l.failed == nil {
-		l.failed = err
-	}
-	over := l.stall.end()
-	l.mu.Unlock()
-	l.exec.sched.Fire(over)
-}
-
-// close makes all entries durable, and stops the log.
-func (l *commitLog) close() error {
-	err := l.flushAll()
-	if errors.Is(err, errShut) || errors.Is(err, errNotRecovered) {
-		err = nil
-	}
-	l.mu.Lock()
-	if l.failed == nil || errors.Is(l.failed, errNotRecovered) {
-		l.failed = errShut
-	}
-	if l.timer != nil {
-		l.timer.Stop()
-	}
-	over := l.stall.end()
-	l.mu.Unlock()
-	l.exec.sched.Fire(over)
-	return err
 }

@@ -39,7 +39,7 @@ func (e *Executor) simulate(r *simhooks.Rig) {
 	if e.hooks = r; r == nil {
 		return
 	}
-	r.Tamper, r.Sync = e.tamper, e.log.flushAll
+	r.Tamper, r.Sync = e.tamper, e.log.FlushAll
 	if r.Evaluations > 0 {
 		e.evaluations.places.Open(r.Evaluations, 0)
 	}

@@ -63,8 +63,8 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	if e.Err = n.text; n.fault != nil {
 		e.Stack = string(n.fault.Stack)
 	}
-	if c.exec.log.on() && !c.unrecorded {
-		c.entry = c.exec.log.add(c.recorded(e, n))
+	if c.exec.log.On() && !c.unrecorded {
+		c.entry = c.exec.log.Add(c.recorded(e, n))
 		e.Seq = c.entry
 	}
 	if c.unrecorded {
@@ -96,7 +96,7 @@ func (c *call) tellsSlow(out *runtime.Outcome, fault *CallError) string {
 }
 
 // told reports whether there is a sink or a journal for events.
-func (e *Executor) told() bool { return len(e.sinks) > 0 || e.log.on() }
+func (e *Executor) told() bool { return len(e.sinks) > 0 || e.log.On() }
 
 // next returns the next event, which has only its number yet. All events share one piece of memory.
 // e.emitting is held.

@@ -123,7 +123,7 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 		return &undoFault{why: CodeJournalUnavailable, err: errUndoHalted}
 	}
 	defer e.undos.remove(a)
-	if err := a.record(&journal.Record{Kind: journal.KindUndoStarted}, e.log.flush); err != nil {
+	if err := a.record(&journal.Record{Kind: journal.KindUndoStarted}, e.log.Flush); err != nil {
 		return &undoFault{why: CodeJournalUnavailable, err: err}
 	}
 	timer := e.sched.After(deadlineOf(u.tool.spec), func() { a.end(CodeTimedOut, whyDeadline) })
@@ -232,18 +232,18 @@ func (a *undoAttempt) decide(seals []journal.Seal) error {
 		r.Undoes = &ev
 	}
 	s.mu.Unlock()
-	return a.record(r, u.exec.log.flushPatiently)
+	return a.record(r, u.exec.log.FlushThroughStall)
 }
 
 // record adds an entry about the undo, and returns when flush has made it durable.
 func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error {
-	c, l := a.of, &a.of.exec.log
-	if !l.on() {
+	c, l := a.of, a.of.exec.log
+	if !l.On() {
 		return nil
 	}
 	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = plain(c.exec.sched.Now()), c.run.session.id, c.run.id, c.id, c.record.tool, a.by
 	c.mu.Lock()
-	c.entry = l.note(r)
+	c.entry = l.Add(r, nil)
 	position := c.entry
 	c.mu.Unlock()
 	return flush(position)
