@@ -23,7 +23,7 @@ func TestBootstrapIsShort(t *testing.T) {
 	require.NoError(t, err)
 	for name, paths := range map[string][]string{
 		"examples/workspace": example,
-		"ambit init":         {"cmd/ambit/cli/starter/main.go.tmpl"},
+		"ambit init":         {"cmd/ambit/cli/internal/author/starter/main.go.tmpl"},
 	} {
 		var lines []string
 		for _, path := range paths {

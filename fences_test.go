@@ -16,6 +16,14 @@ const module = "github.com/ambit-tools/ambit"
 // An entry ending in /... covers a package and all below it, one that begins
 // with @ what that package may link.
 var fences = map[string][]string{
+	"cmd/ambit/cli/internal/audit":   {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/audit", "@runtime/audit", "cmd/ambit/cli/internal/cmdutil"},
+	"cmd/ambit/cli/internal/author":  {"cmd/ambit/cli/internal/project", "@cmd/ambit/cli/internal/project", "gen/dynamic", "@gen/dynamic", "runtime/opa", "@runtime/opa", "runtime/rules/analyze", "cmd/ambit/cli/internal/cmdutil", "golang.org/x/mod"},
+	"cmd/ambit/cli/internal/cmdutil": {"dsl", "@dsl", "runtime/terminal", "@runtime/terminal", "policies", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+	"cmd/ambit/cli/internal/operate": {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/inbox", "@runtime/inbox", "runtime/content", "@runtime/content", "cmd/ambit/cli/internal/cmdutil"},
+	"cmd/ambit/cli/internal/project": {"cmd/ambit/cli/internal/cmdutil", "@cmd/ambit/cli/internal/cmdutil", "gen", "@gen", "golang.org/x/tools"},
+	"cmd/ambit/cli/internal/store":   {"cmd/ambit/cli/internal/cmdutil", "@cmd/ambit/cli/internal/cmdutil", "runtime/sqlite", "@runtime/sqlite"},
+	"cmd/ambit/cli/internal/whatif":  {"cmd/ambit/cli/internal/project", "@cmd/ambit/cli/internal/project", "cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "gen/dynamic", "@gen/dynamic", "runtime/opa", "@runtime/opa", "runtime/replay", "@runtime/replay", "runtime/scenario", "@runtime/scenario", "cmd/ambit/cli/internal/cmdutil"},
+
 	"dsl/yamldoc": {"gopkg.in/yaml.v3"},
 	"dsl":         {"dsl/yamldoc", "gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/pb33f/ordered-map/v2", "github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4"},
 
@@ -50,7 +58,7 @@ var fences = map[string][]string{
 	"runtime/consent":       {"runtime/wire/...", "runtime/internal/walk"},
 	"runtime/journal":       {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
 	"runtime":               {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/bind", "runtime/internal/callctx", "runtime/internal/enum", "runtime/internal/errmark", "runtime/internal/facts", "runtime/internal/walk"},
-	"runtime/engine":        {"runtime", "@runtime", "runtime/internal/commitlog", "runtime/internal/compact", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/lifecycle", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/sched", "runtime/internal/simhooks", "runtime/internal/tap"},
+	"runtime/engine":        {"runtime", "@runtime", "runtime/internal/commitlog", "runtime/internal/compact", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/lease", "runtime/internal/lifecycle", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/sched", "runtime/internal/outbox", "runtime/internal/simhooks", "runtime/internal/tap", "runtime/internal/usercode"},
 	"runtime/audit":         {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
 	"runtime/content":       {"runtime/internal/disk"},
 	"runtime/host":          {"runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
@@ -62,7 +70,7 @@ var fences = map[string][]string{
 	"runtime/scenario":      {"runtime/engine", "@runtime/engine", "runtime/internal/simclock", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
 	"runtime/scripttest":    {"runtime/engine", "@runtime/engine", "runtime/internal/simclock", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},
 	"runtime/shadow":        {"runtime/engine", "@runtime/engine"},
-	"runtime/sqlite":        {"runtime/journal", "@runtime/journal", "runtime/internal/oslock", "runtime/internal/takeover", "@runtime/internal/simdisk"},
+	"runtime/sqlite":        {"runtime/journal", "@runtime/journal", "runtime/internal/oslock", "runtime/internal/takeover", "runtime/sqlite/internal/...", "@runtime/internal/simdisk"},
 	"runtime/sqltx":         {"runtime", "@runtime"},
 	"runtime/state":         {"runtime", "@runtime"},
 	"runtime/terminal":      {"runtime/engine", "@runtime/engine", "golang.org/x/term", "golang.org/x/sys"},
@@ -81,7 +89,9 @@ var fences = map[string][]string{
 	"runtime/internal/jsonedit":  {"runtime/wire/..."},
 	"runtime/internal/mutant":    {"internal/battery"},
 	"runtime/internal/oslock":    {"golang.org/x/sys"},
+	"runtime/internal/outbox":    {"runtime", "@runtime", "runtime/internal/sched", "runtime/internal/usercode"},
 	"runtime/internal/redact":    {"runtime/journal", "@runtime/journal", "runtime/internal/jsonedit"},
+	"runtime/internal/lease":     {"runtime", "@runtime", "runtime/internal/sched"},
 	"runtime/internal/lifecycle": {},
 	"runtime/internal/rewrites":  {"runtime", "@runtime", "runtime/internal/jsonedit"},
 	"runtime/internal/sched":     {"runtime", "@runtime"},
@@ -91,7 +101,12 @@ var fences = map[string][]string{
 	"runtime/internal/tap":       {"runtime", "@runtime", "runtime/internal/sched"},
 	"runtime/internal/takeover":  {"runtime/internal/oslock", "@runtime/internal/oslock"},
 	"runtime/internal/simclock":  {"runtime", "@runtime"},
+	"runtime/internal/usercode":  {},
 	"runtime/internal/walk":      {"runtime/wire/..."},
+
+	"runtime/sqlite/internal/chain": {"runtime/journal", "@runtime/journal"},
+	"runtime/sqlite/internal/pages": {"runtime/sqlite/internal/chain", "@runtime/sqlite/internal/chain", "@runtime/internal/simdisk"},
+	"runtime/sqlite/internal/wal":   {},
 
 	"runtime/wire/internal/format":  {},
 	"runtime/wire/internal/pattern": {},
@@ -101,7 +116,8 @@ var fences = map[string][]string{
 // keeps the internal packages of other trees from them.
 var unfenced = map[string]string{
 	"":                "holds tests of the module as a whole",
-	"cmd/...":         "is the program, in which everything comes together",
+	"cmd/ambit":       "is the program, in which everything comes together",
+	"cmd/ambit/cli":   "is the root of its commands",
 	"examples/...":    "are applications, which may use whatever is public",
 	"testscripts/...": "runs the program, and applications that the scripts look into",
 }

@@ -2,13 +2,11 @@ package engine
 
 import (
 	"crypto/rand"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -23,6 +21,8 @@ type approvals struct {
 	key   []byte
 	noted func(*consent.Event) // gets every change of the book; nil: none is set
 
+	tell func([]dueEvent, time.Time) (expired []*call) // what the timer does with what is due
+
 	most int // open requests of a session
 
 	mu     sync.Mutex
@@ -34,8 +34,8 @@ type approvals struct {
 }
 
 // open prepares d for use.
-func (d *approvals) open(e *Executor) {
-	d.exec, d.key = e, make([]byte, 32)
+func (d *approvals) open(e *Executor, tell func([]dueEvent, time.Time) []*call) {
+	d.exec, d.tell, d.key = e, tell, make([]byte, 32)
 	_, _ = rand.Read(d.key) // never fails
 	d.book, d.calls = consent.NewBook(d.key), map[string]*call{}
 }
@@ -103,7 +103,7 @@ func (d *approvals) tick() (expired []*call) {
 		if len(events) == 0 {
 			return expired
 		}
-		expired = append(expired, tell(due, now)...)
+		expired = append(expired, d.tell(due, now)...)
 	}
 }
 
@@ -117,7 +117,7 @@ func (d *approvals) tickOne(request string) {
 		due = d.applyDue(d.book.DueOf(now, request))
 	}
 	d.mu.Unlock()
-	tell(due, now)
+	d.tell(due, now)
 }
 
 // applyDue applies events that are due. d.mu is held.
@@ -130,44 +130,6 @@ func (d *approvals) applyDue(events []consent.Event) []dueEvent {
 		d.apply(&events[i])
 	}
 	return due
-}
-
-// tell sends reminders to calls, ends the calls whose requests have expired, and
-// returns the latter.
-func tell(due []dueEvent, now time.Time) (expired []*call) {
-	for _, n := range due {
-		if !n.expired {
-			n.call.remind(now)
-			continue
-		}
-		expired = append(expired, n.call)
-		e := refusal(runtime.ReasonConsentExpired, runtime.Detail{}, "nobody agreed to the call in time")
-		e.cause = lifecycle.ByConsent
-		n.call.end(*e)
-	}
-	return expired
-}
-
-// remind emits the event that the request of the call will expire soon.
-func (c *call) remind(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.life.Waits() {
-		c.transition(runtime.EventApprovalExpiring, c.state, &note{at: now})
-	}
-}
-
-// Expire ends the requests that have expired and returns the ids of their calls. Timers
-// do the same: a caller needs Expire only when the Clock cannot call back.
-func (e *Executor) Expire() []string {
-	if e == nil {
-		return nil
-	}
-	var ids []string
-	for _, c := range e.approvals.tick() {
-		ids = append(ids, c.id)
-	}
-	return ids
 }
 
 // answers reports whether the question of c needs no approver's answer.
@@ -200,42 +162,6 @@ func (d *approvals) drop(c *call) {
 	}
 }
 
-// use uses up the approval or the grant that allows the call to start, and checks that
-// the call is the one that was approved. It returns the result of a call that is not.
-// The locks of the call and its session are held.
-func (d *approvals) use(c *call) *result {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	a := c.asked
-	changed := runtime.Detail{Changed: []string{"grant"}}
-	var ev consent.Event
-	var err error
-	switch {
-	case a.id != "":
-		now := a.question
-		now.Call = c.consentCall()
-		ev, err = d.book.Use(c.now, a.id, &now, a.unasked)
-		changed.Changed = nil
-		for _, what := range ev.Changed {
-			changed.Changed = append(changed.Changed, what.String())
-		}
-	case a.grant != "":
-		ev, err = d.book.UseGrant(c.now, a.grant, &a.question)
-	default: // asking is suspended
-		return nil
-	}
-	if err == nil {
-		d.apply(&ev)
-	}
-	switch {
-	case err == nil && ev.Kind != consent.EventMismatch:
-		return nil
-	case slices.Equal(ev.Changed, []consent.Change{consent.ChangedExpired}):
-		return refusal(runtime.ReasonConsentExpired, runtime.Detail{}, "the approval is too old: make the call again")
-	}
-	return refusal(runtime.ReasonBindingMismatch, changed, "the call is not what was approved any more: make it again")
-}
-
 // prunedAtOnce is how many old requests and grants approvals removes when it adds a request.
 const prunedAtOnce = 4
 
@@ -244,4 +170,21 @@ func (d *approvals) prune(now time.Time) {
 	for _, id := range d.book.Prune(now.Add(-endedRequestTTL), prunedAtOnce) {
 		delete(d.calls, id)
 	}
+}
+
+// request returns a request from the book.
+func (d *approvals) request(id string) (consent.Request, bool) {
+	if id == "" {
+		return consent.Request{}, false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.book.Request(id)
+}
+
+// call returns the call of a request, nil when there is none.
+func (d *approvals) call(request string) *call {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.calls[request]
 }

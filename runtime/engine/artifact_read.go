@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
 // WithArtifacts sets the store for outputs that are longer than the artifact declaration of their
@@ -42,7 +43,7 @@ func (e *Executor) Artifact(ctx context.Context, ref runtime.ArtifactRef) ([]byt
 		return nil, fmt.Errorf("artifact %q: no store was given with WithArtifacts: %w", ref.SHA256, runtime.ErrNoArtifact)
 	}
 	var data []byte
-	err := guard(func() (err error) {
+	err := usercode.Call(func() (err error) {
 		data, err = e.artifacts.Get(orBackground(ctx), ref)
 		return err
 	})

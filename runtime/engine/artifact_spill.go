@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/compact"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -41,7 +42,7 @@ func (c *call) store(ctx context.Context, v wire.Value, out wire.Raw) (*runtime.
 	ref := refOf(out, artifactType(a))
 	preview, err := c.shortened(v, artifactOver(a))
 	if err == nil {
-		err = guard(func() error { return c.exec.artifacts.Put(ctx, ref, out) })
+		err = usercode.Call(func() error { return c.exec.artifacts.Put(ctx, ref, out) })
 	}
 	return &runtime.StoredOutput{ArtifactRef: ref, Preview: preview}, err
 }

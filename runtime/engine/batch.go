@@ -1,10 +1,6 @@
 package engine
 
 import (
-	"context"
-	"slices"
-
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
@@ -18,12 +14,6 @@ const (
 	Sequential                  // each ends before the next is admitted
 )
 
-// A batch is the state of one call in a batch.
-type batch struct {
-	admitted sched.Event  // happens when the call is admitted
-	open     *sched.Event // happens when all calls of the batch are: they may start
-}
-
 // wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
 func (b *batch) wait(c *call) bool {
 	c.exec.sched.Fire(&b.admitted)
@@ -34,89 +24,4 @@ func (b *batch) wait(c *call) bool {
 func (c *call) refreshNow() bool {
 	c.now = c.clock()
 	return true
-}
-
-// ExecuteBatch makes the calls of one message of the model and returns one outcome for
-// each, in their order. It admits them in that order in both modes. A refused call does
-// not stop the following ones, and a call that waits for consent counts as ended. In
-// both modes a call of a tool with an order, start or exit rule waits until all earlier
-// calls have ended, and later calls wait for it.
-func (t *Turn) ExecuteBatch(ctx context.Context, calls []runtime.Call, mode BatchMode) []runtime.Outcome {
-	outcomes := make([]runtime.Outcome, len(calls))
-	ctx = orBackground(ctx)
-	if mode == Sequential || t == nil || t.run == nil || t.run.session == nil {
-		for i := range calls {
-			outcomes[i] = t.Execute(ctx, calls[i])
-		}
-		return outcomes
-	}
-	e := t.run.session.exec
-	for first := 0; first < len(calls); {
-		last := first + 1
-		if !e.engine.Tied(calls[first].Tool) {
-			for last < len(calls) && !e.engine.Tied(calls[last].Tool) {
-				last++
-			}
-		}
-		t.together(ctx, calls[first:last], outcomes[first:last])
-		first = last
-	}
-	return outcomes
-}
-
-// together admits calls one after the other, lets the admitted calls start at once, and
-// waits for all of them.
-func (t *Turn) together(ctx context.Context, calls []runtime.Call, outcomes []runtime.Outcome) {
-	s := t.run.session
-	e := s.exec
-	open := sched.NewEvent()
-	begun := make([]*call, len(calls))
-	earlier := make([]*callRecord, len(calls))
-	for i, in := range calls {
-		b := &batch{admitted: sched.Event{}, open: open}
-		c, r := t.begin(ctx, in, b)
-		begun[i], earlier[i] = c, r
-		if c == nil {
-			continue
-		}
-		if e.sched.Wait(&b.admitted, &c.record.first, ctx.Done()) == sched.Done {
-			c.cancelByCaller()
-			e.sched.Wait(&b.admitted, &c.record.first, nil)
-		}
-	}
-	e.sched.Fire(open)
-	for i, c := range begun {
-		if c != nil {
-			c.await(&outcomes[i])
-		} else {
-			outcomes[i] = earlier[i].await(ctx, s)
-		}
-	}
-}
-
-// ExecuteRequired makes the calls for which the declaration holds complete arguments:
-// those of start tools that have not succeeded yet and may still run, and, once the run
-// is ending or its model has stopped, those of required tools that are open.
-func (t *Turn) ExecuteRequired(ctx context.Context) []runtime.Outcome {
-	if t == nil || t.run == nil || t.run.session == nil {
-		return nil
-	}
-	r, s := t.run, t.run.session
-	s.mu.Lock()
-	names := s.state.OpenStarts(r.id, r.principal)
-	if st := s.state.Status(r.id); runtime.RunState(st.State) == runtime.RunCleanup || st.Reminders > 0 {
-		for _, name := range st.PendingExit {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	s.mu.Unlock()
-	var outcomes []runtime.Outcome
-	for _, name := range names {
-		if tool, _ := s.exec.lookup(name); tool.spec.Args != "" {
-			outcomes = append(outcomes, t.Execute(ctx, runtime.Call{Tool: name, Input: []byte(tool.spec.Args)}))
-		}
-	}
-	return outcomes
 }

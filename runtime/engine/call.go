@@ -2,13 +2,12 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -79,99 +78,6 @@ type call struct {
 	unrecorded   bool         // the journal has no entry of it: the commit log was stalled when it was made
 }
 
-// open returns a new call and, when it repeats an earlier call, the record of that one.
-// A call that exceeds the capacity, or whose id is that of another call, has its outcome
-// already. open then waits for its observers until done is closed, and returns a nil call
-// and the record of the refused call. Both results are nil when t belongs to no run.
-func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) (c *call, earlier *callRecord) {
-	c = t.newCall(ctx, in)
-	if c == nil {
-		return nil, nil
-	}
-	refused := c.enterExecutor()
-	earlier = c.enroll(refused)
-	if earlier == nil && refused == nil {
-		return c, nil
-	}
-	c.leaveExecutor()
-	switch {
-	case earlier == nil:
-		c.observe(done)
-		return nil, c.record
-	case c.repeats(earlier):
-		return c, earlier
-	}
-	c.stray = true
-	c.declare()
-	c.refuse(runtime.ReasonCallIDReused, runtime.Detail{}, "the call id "+quote(in.ID)+
-		" was used for another call: give this one an id of its own")
-	c.depart()
-	c.observe(done)
-	return nil, c.record
-}
-
-// enroll adds c to the calls of its session. When the session has a call with the same
-// id, enroll returns that call's record instead. A call that is refused for lack of
-// capacity gets its outcome and is not added.
-func (c *call) enroll(refused *runtime.Outcome) (earlier *callRecord) {
-	s := c.run.session
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c.id == "" {
-		s.made++
-		if id := "call-" + strconv.Itoa(s.made); s.calls.find(id) == nil {
-			c.id = id
-		}
-	}
-	c.record.id = c.id
-	if refused == nil {
-		s.number++
-		c.record.number = s.number
-		if earlier = s.calls.put(c.record); earlier == nil {
-			c.run.part.calls.add(c.record)
-		}
-		return earlier
-	}
-	if earlier = s.calls.find(c.id); earlier == nil {
-		c.finishRefused(refused)
-	}
-	return earlier
-}
-
-// newCall returns a call of t, nil when t belongs to no run.
-func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
-	if t == nil || t.run == nil || t.run.session == nil {
-		return nil
-	}
-	run := t.run
-	in.ID, in.Principal = readable(in.ID), readable(in.Principal)
-	tool, index := t.run.session.exec.lookup(in.Tool)
-	if tool == nil {
-		in.Tool = readable(in.Tool)
-	}
-	if in.Principal != "" && in.Principal != run.principal {
-		run = run.WithPrincipal(in.Principal)
-	}
-	r := &callRecord{id: in.ID, tool: in.Tool}
-	c := &call{
-		exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID,
-		tool: tool, index: index, metadata: in.Metadata,
-	}
-	c.life.Prepare(time.Time{})
-	c.running = &c.handlerCtx
-	r.call = c
-	c.size = len(in.Input)
-	if c.size > inputLimit(tool) {
-		sum := sha256.Sum256(in.Input)
-		r.input, r.digest = append(r.room[:0], sum[:]...), true
-	} else {
-		r.input = append(r.room[:0], in.Input...)
-	}
-	c.began = c.exec.sched.Now()
-	c.now = c.began
-	return c
-}
-
 // clock returns the time, measured by the monotonic clock from the start of the call. That is
 // cheaper than time.Now, and a change of the wall clock does not change how long the call may take.
 func (c *call) clock() time.Time { return c.exec.sched.Since(c.began) }
@@ -184,72 +90,6 @@ func (c *call) over() *sched.Event {
 	return &c.record.first
 }
 
-// await waits for the outcome of c and stores it in out, which is zero. It cancels c
-// when its caller's context ends. A call that still waits for consent when ConsentWait
-// is over has the outcome pending.
-func (c *call) await(out *runtime.Outcome) {
-	r := c.record
-	quick := !c.exec.sched.Counts() && r.first.Spin() // a Waiter counts waiting goroutines
-	if !quick && c.exec.sched.Wait(&r.first, nil, c.ctx.Done()) == sched.Done {
-		c.cancelByCaller()
-		c.exec.sched.Wait(&r.first, nil, nil)
-	}
-	if r.final != nil {
-		*out = c.awaitConsent()
-		return
-	}
-	if !c.dry {
-		c.observe(c.ctx.Done())
-	}
-	r.tell(out)
-}
-
-// cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
-func (c *call) cancelByCaller() {
-	e := cancellation(runtime.ReasonCancelled)
-	e.cause = lifecycle.ByCaller
-	c.end(*e)
-}
-
-// awaitConsent waits for the outcome of a call that waits for consent, as long as the
-// caller's patience lasts, and longer when the call has been approved by then.
-func (c *call) awaitConsent() runtime.Outcome {
-	final := c.record.final
-	gone := c.ctx.Done()
-	late := sched.NewEvent()
-	c.mu.Lock()
-	c.asked.late = late
-	c.mu.Unlock()
-	if d := c.patience(); d > 0 && !c.exec.approvals.closed.Fired() {
-		t := c.exec.sched.After(d, func() { c.exec.sched.Fire(late) })
-		c.exec.sched.Wait(final, late, gone)
-		t.Stop()
-	}
-	c.mu.Lock()
-	if c.life.Detach() {
-		out := c.pending()
-		c.mu.Unlock()
-		return out
-	}
-	c.mu.Unlock()
-	if c.exec.sched.Wait(final, nil, gone) == sched.Done {
-		c.cancelByCaller()
-		c.exec.sched.Wait(final, nil, nil)
-	}
-	c.observe(gone)
-	return c.record.outcome()
-}
-
-// patience returns how much longer the caller waits for consent.
-func (c *call) patience() time.Duration {
-	now := c.clock()
-	d := c.turn.patience - now.Sub(c.asked.since)
-	if left, bounded := c.turn.left(now); bounded {
-		d = min(d, left)
-	}
-	return d
-}
-
 // ends returns when the turn's budget is used up. It returns zero for a call whose
 // caller has the outcome pending, because that call no longer belongs to the turn.
 func (c *call) ends() time.Time {
@@ -257,16 +97,6 @@ func (c *call) ends() time.Time {
 		return time.Time{}
 	}
 	return c.turn.ends
-}
-
-// waits returns the outcome pending when the call waits for consent.
-func (c *call) waits() (runtime.Outcome, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.life.Waits() {
-		return runtime.Outcome{}, false
-	}
-	return c.pending(), true
 }
 
 // enter takes the call to phase p, which ends at due, or never when due is zero. It
@@ -282,51 +112,54 @@ func (c *call) enter(p lifecycle.Phase, due time.Time) bool {
 	return true
 }
 
-// expire is called by the timer. It ends the call when its phase is over, and returns
-// when the timer should call again, zero when it should not. It abandons an evaluation
-// of the policy that still runs by then, even when the call has its outcome already.
-func (c *call) expire() (again time.Time) {
-	c.mu.Lock()
-	now := c.clock()
-	x := c.life.Expire(now)
-	if x.Abandon {
-		c.exec.evaluations.abandon(c.index, c.exec)
+// A reservation says what a call holds in the rule state of its session.
+type reservation uint8
+
+const (
+	reservedNothing reservation = iota
+	reserved
+	reservedAndInvoked // its handler was started
+)
+
+// resumed reports whether the call has been approved.
+func (c *call) resumed() bool { return c.asked != nil && c.asked.id != "" }
+
+// deadline returns how long one attempt of c may take, without the budget of its turn: what its
+// tool declares, or less if the turn caps it.
+func (c *call) deadline() time.Duration {
+	d := deadlineOf(c.tool.spec)
+	if most := c.turn.limit; most > 0 && most < d {
+		return most
 	}
-	if x.Lingers {
-		c.recordLingering(now)
-	}
-	if c.enterGrace(x.Overdue, now) {
-		x.Overdue, x.Again = lifecycle.Moment{}, c.life.Due()
-	}
-	c.mu.Unlock()
-	if x.Overdue == (lifecycle.Moment{}) {
-		return x.Again
-	}
-	c.overdue(x.Overdue)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	again, lingers := c.life.Linger(now)
-	if lingers {
-		c.recordLingering(now)
-	}
-	return again
+	return d
 }
 
-// depart releases what the call holds beyond its outcome: its slot and its place in the
-// counts of the executor and the run.
-func (c *call) depart() {
-	if c.slotGranted != nil {
-		c.exec.slots[c.index].CancelWait(c.slotGranted, &c.exec.sched)
-		c.slotGranted = nil
+// deadlineOf returns how long one attempt may take.
+func deadlineOf(s *runtime.Spec) time.Duration {
+	if s.Deadline > 0 {
+		return s.Deadline
 	}
-	if c.slot {
-		c.exec.slots[c.index].ReleaseAfter(c.clock().Sub(c.now), &c.exec.sched)
-		c.slot = false
+	return runtime.DefaultDeadline
+}
+
+// outputLimit returns how many bytes an output may have.
+func outputLimit(s *runtime.Spec) int64 {
+	if s.Limits.Output > 0 {
+		return s.Limits.Output
 	}
-	c.leaveExecutor()
-	if c.entered {
-		c.run.part.workers.Leave()
-		c.exec.gate.Leave()
-		c.entered = false
-	}
+	return runtime.DefaultOutputLimit
+}
+
+// asked holds what a call knows of the consent that it needs.
+type asked struct {
+	question consent.Question
+	preview  *consent.Preview
+	plain    bool   // the preview was made with the arguments as decoded
+	grant    string // the grant that answers the question
+	id       string // of the request, once there is one
+	unasked  bool   // the call was approved, and neither policy nor declaration asks any more
+	since    time.Time
+	tell     context.CancelFunc
+	showing  *callContext // of the preview; guarded by the call
+	late     *sched.Event // happens when ConsentWait is over; guarded by the call
 }

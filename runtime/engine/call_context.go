@@ -115,6 +115,6 @@ func (c *call) info() callctx.Info {
 	return callctx.Info{
 		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
 		Principal: c.run.principal, Behavior: cfg.Behavior, Attempt: c.life.Attempt(), Undo: c.undoing, Metadata: c.metadata,
-		Fence: c.exec.lease.epoch, Effect: c.effect, Deadline: c.running.due, Now: c.exec.sched.Clock(),
+		Fence: c.exec.lease.Epoch(), Effect: c.effect, Deadline: c.running.due, Now: c.exec.sched.Clock(),
 	}
 }

@@ -7,19 +7,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
-
-// WithParticipant adds a participant under a name. The journal identifies the participant by the
-// name, which must therefore never change.
-func WithParticipant(name string, p runtime.Participant) Option {
-	return func(e *Executor) { e.participants = append(e.participants, participant{name, p}) }
-}
-
-// A participant is a Participant with its name.
-type participant struct {
-	name string
-	runtime.Participant
-}
 
 // Part returns the part of the attempt at p.
 func (at *callContext) Part(p runtime.Participant, write bool) (runtime.Part, error) {
@@ -32,14 +21,6 @@ func (at *callContext) Part(p runtime.Participant, write bool) (runtime.Part, er
 		return nil, fmt.Errorf("tool %q cannot write through participant %q: %w", c.tool.spec.Name, who.name, runtime.ErrReadOnly)
 	}
 	return c.part(at, who)
-}
-
-// A begun is the part of one attempt of a call at a participant. The mutex of its call guards it.
-type begun struct {
-	at    *participant
-	part  runtime.Part // nil: Begin failed, or returned too late
-	err   error
-	ready sched.Event // fired when part and err are set
 }
 
 // part returns the part of an attempt at a participant, and begins it if necessary.
@@ -69,7 +50,7 @@ func (c *call) part(at *callContext, who *participant) (runtime.Part, error) {
 func (c *call) beginPart(at *callContext, b *begun) (runtime.Part, error) {
 	defer c.exec.sched.Fire(&b.ready)
 	var part runtime.Part
-	err := guard(func() (err error) {
+	err := usercode.Call(func() (err error) {
 		part, err = b.at.Begin(at, c.key())
 		return err
 	})
@@ -86,7 +67,7 @@ func (c *call) beginPart(at *callContext, b *begun) (runtime.Part, error) {
 	case err != nil:
 		return nil, err
 	case late:
-		if err := guard(func() error { return part.Rollback(context.WithoutCancel(at)) }); err != nil {
+		if err := usercode.Call(func() error { return part.Rollback(context.WithoutCancel(at)) }); err != nil {
 			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q, which began too late: %w", b.at.name, err)))
 		}
 		return nil, c.fenced()

@@ -1,12 +1,12 @@
 package engine
 
 import (
-	"bytes"
-	"context"
-	"strconv"
+	"iter"
 	"sync/atomic"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -49,77 +49,98 @@ func (r *callRecord) spare() []byte {
 	return r.room[n:n]
 }
 
-// repeats reports whether c is the same call as an earlier one: the same tool, with
-// arguments that decode to the same value.
-func (c *call) repeats(earlier *callRecord) bool {
-	if earlier.tool != c.record.tool {
-		return false
-	}
-	if earlier.restored != nil && c.exec.inputs.matches(earlier.restored.mac, c.record.input) {
-		return true
-	}
-	if earlier.digest != c.record.digest {
-		return false
-	}
-	if bytes.Equal(earlier.input, c.record.input) {
-		return true
-	}
-	if c.tool == nil || earlier.digest {
-		return false
-	}
-	a, b := canonical(c.tool, earlier.input, earlier.restored), canonical(c.tool, c.record.input, nil)
-	return a != nil && bytes.Equal(a, b)
+// A storedOutcome is an outcome as a session retains it, for as long as the session exists. Most
+// outcomes have only these members.
+type storedOutcome struct {
+	kind     runtime.OutcomeKind
+	loop     runtime.Loop
+	run      runtime.RunState
+	duration time.Duration
+	output   wire.Raw
+	revision string
+	more     *runtime.Outcome // the whole outcome, when it has other members
 }
 
-// canonical returns the arguments in input in canonical form, which is the same for
-// equal arguments. It returns nil when they are invalid.
-func canonical(t *tool, input []byte, old *restoredInput) (b []byte) {
-	defer func() {
-		if recover() != nil { // a fault of the codec: the call itself will report it
-			b = nil
-		}
-	}()
-	v, _, heartbeat, violations := t.read(input)
-	if violations != nil {
+// keep stores out as the outcome of r.
+func (r *callRecord) keep(out *runtime.Outcome) {
+	r.stored = storedOutcome{
+		kind: out.Kind, loop: out.Loop, run: out.Run, duration: out.Duration, output: out.Output, revision: out.Revision,
+	}
+	if out.CallID != r.id || out.Tool != r.tool || !history.Plain(out) {
+		more := *out
+		r.stored.more = &more
+	}
+}
+
+// artifact returns the artifact that replaces a long output in the answer, nil if there is none.
+func (r *callRecord) artifact() *runtime.StoredOutput {
+	if later := r.later.Load(); later != nil {
+		return later.Artifact
+	}
+	if r.stored.more == nil {
 		return nil
 	}
-	b, err := wire.AppendCanonical(nil, v)
-	if err != nil {
-		return nil
-	}
-	return strconv.AppendBool(b, heartbeat || old != nil && old.heartbeat)
+	return r.stored.more.Artifact
 }
 
-// await returns the outcome of a call that another caller made.
-func (r *callRecord) await(ctx context.Context, s *Session) runtime.Outcome {
-	e := s.exec
-	if !r.first.Fired() && e.sched.Wait(&r.first, nil, ctx.Done()) == sched.Done {
-		return r.now(s)
-	}
-	if r.final == nil {
-		return r.outcome()
-	}
-	if out, waits := r.call.waits(); waits {
-		return out
-	}
-	if e.sched.Wait(r.final, nil, ctx.Done()) == sched.Done {
-		return r.now(s)
-	}
-	return r.outcome()
+// outcome returns the outcome of r. r has ended.
+func (r *callRecord) outcome() (out runtime.Outcome) {
+	r.tell(&out)
+	return out
 }
 
-// now returns the outcome of the call as it stands, which may be pending or cancelled.
-func (r *callRecord) now(*Session) runtime.Outcome {
-	if r.first.Fired() {
-		if r.final == nil || r.final.Fired() {
-			return r.outcome()
-		}
-		if out, waits := r.call.waits(); waits {
-			return out
+// tell is outcome for a zero Outcome that the caller provides, because an Outcome is large.
+func (r *callRecord) tell(out *runtime.Outcome) {
+	k := &r.stored
+	if k.kind == runtime.Unknown || k.more != nil && k.more.Reason == runtime.ReasonJournalUnavailable {
+		if later := r.later.Load(); later != nil {
+			*out = *later
+			return
 		}
 	}
-	return runtime.Outcome{
-		CallID: r.id, Tool: r.tool, Kind: runtime.Cancelled, Reason: runtime.ReasonCancelled, AllReasons: []runtime.Reason{runtime.ReasonCancelled},
-		Message: "nobody waits for the call here any more; it goes on",
+	if k.more != nil {
+		*out = *k.more
+		return
 	}
+	out.CallID, out.Tool, out.Kind, out.Output, out.Duration = r.id, r.tool, k.kind, k.output, k.duration
+	out.Revision, out.Loop, out.Run = k.revision, k.loop, k.run
+}
+
+// A runCalls links the records of the calls of one run, in a list through the records. All parts of
+// a run share it, and so do consecutive runs of one session with the same id. The session guards
+// it.
+type runCalls struct {
+	id   string
+	last *callRecord // nil: no call was made
+}
+
+// add adds the record of the last call of the run.
+func (x *runCalls) add(r *callRecord) { r.run, r.before, x.last = x, x.last, r }
+
+// all yields the records, that of the last call first. The zero pointer has none.
+func (x *runCalls) all() iter.Seq[*callRecord] {
+	return func(yield func(*callRecord) bool) {
+		if x == nil {
+			return
+		}
+		for r := x.last; r != nil; r = r.before {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// An undoable is the state of a call with respect to undo.
+type undoable struct {
+	possible bool // its handler was started, and its tool declares undo
+	done     bool // it was undone
+	busy     bool // it is being undone
+	ended    time.Time
+	lost     error // why the journal no longer has what the undo needs
+}
+
+// ended reports whether the call of r has its outcome.
+func (r *callRecord) ended() bool {
+	return r.first.Fired() && (r.final == nil || r.final.Fired())
 }

@@ -33,7 +33,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
 	if e.by, e.cause = by, lifecycle.ByOperator; reason != "" {
 		e.outcome.Message += ": " + reason
 	}
-	if !c.tryEnd(e) {
+	if !c.finish(e) {
 		c.mu.Lock()
 		over := c.over()
 		c.mu.Unlock()
@@ -46,21 +46,10 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
 	return nil
 }
 
-// ended reports whether the call of r has its outcome.
-func (r *callRecord) ended() bool {
-	return r.first.Fired() && (r.final == nil || r.final.Fired())
-}
-
 // Cancel is Session.Cancel for a caller that has only the id of the session. It needs a
 // journal, without which an executor does not know its sessions.
 func (e *Executor) Cancel(ctx context.Context, sessionID, callID, by, reason string) error {
 	return e.sessionOf(sessionID).Cancel(ctx, callID, by, reason)
-}
-
-// Await is Session.Await for a caller that has only the id of the session. It needs a
-// journal, without which an executor does not know its sessions.
-func (e *Executor) Await(ctx context.Context, sessionID, callID string) runtime.Outcome {
-	return e.sessionOf(sessionID).Await(ctx, callID)
 }
 
 // FindSession returns the session with an id, which this process or an earlier one has started. It

@@ -1,42 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
-
-const (
-	// DefaultMaxInFlight is how many calls an executor works on at once.
-	DefaultMaxInFlight = 1024
-	// queueFactor is how many calls may wait for each slot of a tool that does not
-	// declare limits.queue.
-	queueFactor = 4
-	// leastRetry is the smallest Detail.RetryAfter of an at_capacity outcome.
-	leastRetry = time.Second
-)
-
-// A capacity counts the calls that an executor works on, from their arrival until their
-// handler has returned or they wait for consent. A handler that outlives its call
-// counts as long as it runs, so that the count bounds goroutines.
-type capacity struct {
-	most    int64
-	inside  atomic.Int64
-	refused atomic.Uint64
-}
-
-// WithMaxInFlight sets how many calls the executor works on at once, 1,024 by default. The executor
-// denies one more at_capacity at once, with Detail.RetryAfter, before the policy and the journal
-// (SEMANTICS section 6.3). Calls that wait for consent do not count; handlers that have outlived
-// their call do. The default is wrong when the calls in flight do not fit into memory, or when more
-// callers than that share the executor and should wait instead of retrying.
-func WithMaxInFlight(n int) Option {
-	return func(e *Executor) { e.capacity.most = int64(n) }
-}
 
 // enterExecutor counts c among the calls in flight. It returns the outcome of a call
 // that exceeds the capacity, nil otherwise.
@@ -95,35 +64,4 @@ func (c *call) atCapacity(retry time.Duration, why string) *runtime.Outcome {
 		Detail:  runtime.Detail{RetryAfter: retry},
 		Message: fmt.Sprintf("%s; make the call again in %s", why, seconds(retry)),
 	}
-}
-
-// openSlots sets how many calls of a tool run at once, and how many may wait.
-func openSlots(s *sched.Slots, limits runtime.Limits) {
-	queue := cmp.Or(limits.Queue, queueFactor*limits.Concurrency) // NoQueue is negative
-	s.Open(limits.Concurrency, max(queue, 0))
-}
-
-// Stats holds figures of an executor at one moment.
-type Stats struct {
-	InFlight   int    // calls that it works on, without those that wait for consent
-	Lingering  int    // of these: handlers that still run although their call has ended
-	AtCapacity uint64 // calls denied at_capacity so far
-	Dropped    uint64 // events and faults that sinks and the error handler did not take in time, so far
-}
-
-// Stats returns figures of e. It is cheap, and safe for concurrent use.
-func (e *Executor) Stats() Stats {
-	if e == nil {
-		return Stats{}
-	}
-	s := Stats{
-		InFlight: int(e.capacity.inside.Load()), Lingering: int(e.lingering.Load()), AtCapacity: e.capacity.refused.Load(),
-	}
-	for _, q := range e.sinks {
-		dropped, _ := q.lost()
-		s.Dropped += dropped
-	}
-	dropped, _ := e.faults.lost()
-	s.Dropped += dropped
-	return s
 }

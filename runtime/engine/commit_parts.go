@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -94,7 +95,7 @@ func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
 			foreign++
 		}
 		var digest []byte
-		err := guard(func() (err error) {
+		err := usercode.Call(func() (err error) {
 			digest, err = b.part.Seal(c.running)
 			return err
 		})
@@ -174,7 +175,7 @@ func (c *call) commitForeign(parts []*begun) error {
 	for _, b := range parts {
 		if _, yes := b.part.(runtime.ForeignPart); yes {
 			ctx := context.WithoutCancel(c.running)
-			return guard(func() error { return c.exec.owning(ctx, func() error { return b.part.Commit(ctx) }) })
+			return usercode.Call(func() error { return c.exec.lease.Fence(ctx, func() error { return b.part.Commit(ctx) }) })
 		}
 	}
 	return nil
@@ -187,7 +188,7 @@ func (c *call) commitAll(parts []*begun) {
 		if _, yes := b.part.(runtime.ForeignPart); yes && c.life.Committing() {
 			continue
 		}
-		if err := guard(func() error { return b.part.Commit(context.WithoutCancel(c.running)) }); err != nil {
+		if err := usercode.Call(func() error { return b.part.Commit(context.WithoutCancel(c.running)) }); err != nil {
 			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q: %w", b.at.name, err)))
 		}
 	}
@@ -257,7 +258,7 @@ func (e *Executor) rollbackOf(p runtime.Part) func(context.Context) error {
 		return p.Rollback
 	}
 	return func(ctx context.Context) error {
-		return e.owning(ctx, func() error { return p.Rollback(ctx) })
+		return e.lease.Fence(ctx, func() error { return p.Rollback(ctx) })
 	}
 }
 
@@ -271,7 +272,7 @@ func (e *Executor) within(ctx context.Context, d time.Duration, f func(context.C
 	go func() {
 		defer e.sched.Busy(-1)
 		defer e.sched.Fire(done)
-		result <- guard(func() error { return f(watch) })
+		result <- usercode.Call(func() error { return f(watch) })
 	}()
 	if !e.sched.WaitFor(done, d) {
 		watch.cancel(whyDeadline)
@@ -282,7 +283,7 @@ func (e *Executor) within(ctx context.Context, d time.Duration, f func(context.C
 	case err := <-result:
 		return err
 	default:
-		return errExited
+		return usercode.ErrExited
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -77,7 +78,9 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	edited := c.edited(ctx, requestID, a.Edit, answer)
 	result := c.decided(requestID, answer, edited)
 	if err := c.durablePatiently(); err != nil {
-		c.end(*c.unwritable(err))
+		r := c.unwritable(err)
+		r.cause = lifecycle.ByConsent // a call that runs by now is not concerned
+		c.finish(r)
 		return e.unrecorded(c), nil
 	}
 	res := Resolution{
@@ -90,7 +93,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 			detail := runtime.Detail{Rule: "person", Message: a.Message}
 			e := refusal(runtime.ReasonConsentDenied, detail, deniedBy(a.Message))
 			e.cause = lifecycle.ByConsent
-			c.end(*e)
+			c.finish(e)
 		}
 	}
 	return res, c
@@ -102,13 +105,6 @@ func deniedBy(message string) string {
 		return "a person denied the call"
 	}
 	return "a person denied the call: " + message
-}
-
-// call returns the call of a request, nil when there is none.
-func (d *approvals) call(request string) *call {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.calls[request]
 }
 
 // unknown records an answer to a request that does not exist, or no longer exists.
@@ -236,15 +232,15 @@ func (c *call) consultOnce(ctx context.Context, in runtime.PolicyInput) (runtime
 	go func() {
 		defer e.sched.Busy(-1)
 		defer e.sched.Fire(done)
-		result <- guard(func() error {
+		result <- usercode.Call(func() error {
 			d, err := e.policy.Decide(watch, &in)
 			answer <- d
 			return err
 		})
 	}()
-	if v.outlasts(e, done) {
+	if v.outlasts(&e.sched, done) {
 		watch.cancel(whyDeadline)
-		v.abandon(c.index, e)
+		v.abandon(c.index, &e.sched)
 		go func() { <-done.Done(); v.returned(c.index) }()
 		return runtime.Decision{}, errAbandoned
 	}
@@ -257,7 +253,7 @@ func (c *call) consultOnce(ctx context.Context, in runtime.PolicyInput) (runtime
 		}
 		return <-answer, nil
 	default:
-		return runtime.Decision{}, errExited
+		return runtime.Decision{}, usercode.ErrExited
 	}
 }
 

@@ -1,18 +1,15 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -21,20 +18,6 @@ const (
 	ruleDeclaration = "declaration"
 	rulePolicy      = "policy"
 )
-
-// asked holds what a call knows of the consent that it needs.
-type asked struct {
-	question consent.Question
-	preview  *consent.Preview
-	plain    bool   // the preview was made with the arguments as decoded
-	grant    string // the grant that answers the question
-	id       string // of the request, once there is one
-	unasked  bool   // the call was approved, and neither policy nor declaration asks any more
-	since    time.Time
-	tell     context.CancelFunc
-	showing  *callContext // of the preview; guarded by the call
-	late     *sched.Event // happens when ConsentWait is over; guarded by the call
-}
 
 // show prepares the question for the approvers, if one is asked, and the preview of the
 // call. It reports false when the call has ended.
@@ -107,8 +90,8 @@ func (c *call) makePreview() bool {
 // texts of the tool's errors here, within the time of the preview.
 func (c *call) previewFailed(err error) (j evaluation) {
 	whole := "" // the model reads nothing of a panic
-	if _, returned := errors.AsType[*foreign](err); returned {
-		whole = errorText(err)
+	if _, returned := errors.AsType[*usercode.Error](err); returned {
+		whole = usercode.ErrorText(err)
 	}
 	message, code := c.toolMessage(err, whole, fmt.Sprintf("%q could not show what the call would do", c.record.tool))
 	j.refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
@@ -132,7 +115,7 @@ func (c *call) previewOf(ctx context.Context, args wire.Value) (p *consent.Previ
 	if c.tool.hooks.Preview == nil || declared == nil || !declared.Preview {
 		return nil, nil
 	}
-	err = guard(func() error {
+	err = usercode.Call(func() error {
 		mediaType, text, err := c.tool.hooks.Preview(ctx, args)
 		p = &consent.Preview{MediaType: mediaType, Text: text}
 		return err
@@ -190,13 +173,6 @@ func requirementOf(s *runtime.Spec) *consent.Requirement {
 	}
 }
 
-// consentCall describes the call as it is about to run.
-func (c *call) consentCall() consent.Call {
-	out := c.consentCallWith(c.final, c.revision)
-	out.Preview = c.asked.preview
-	return out
-}
-
 func (c *call) consentCallWith(args wire.Value, revision string) consent.Call {
 	return consent.Call{
 		ID: c.id, Tool: c.record.tool, Pin: c.tool.spec.Pin,
@@ -241,50 +217,4 @@ func askDetail(asks []runtime.Ask) runtime.Detail {
 		return runtime.Detail{}
 	}
 	return runtime.Detail{Rule: asks[0].ID, At: asks[0].At}
-}
-
-// admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
-// reserves what the call needs and makes the request. The locks of the call and of its session are
-// held.
-func (c *call) admitAsked() (next int, held *sched.Event, e *result) {
-	d := &c.exec.approvals
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	grant, yes := d.answer(c)
-	declared := c.tool.spec.Consent
-	switch c.asked.grant = grant; {
-	case yes:
-		return c.reserve()
-	case c.noApprover() != nil:
-	case c.tool.hooks.Preview != nil && declared != nil && declared.Preview && c.asked.preview == nil:
-		return nextAgain, nil, nil // the grant, or the suspension of asking, has ended meanwhile
-	}
-	s := c.run.session
-	rc := &c.worker.rule
-	if e := cmp.Or(c.noApprover(), d.full(c)); e != nil {
-		if v := c.check(rc); !v.Admitted() {
-			e = c.refused(v, rc, &c.worker.evaluation)
-		}
-		return nextEnd, nil, e
-	}
-	ev, err := d.book.Ask(c.now, rand.Text(), rand.Text(), &c.asked.question)
-	if err != nil {
-		e = refusal(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
-		e.fault = c.faulty(runtime.ReasonPolicyError, err)
-		return nextEnd, nil, e
-	}
-	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
-	if !v.Admitted() {
-		return nextEnd, nil, c.refused(v, rc, &c.worker.evaluation)
-	}
-	c.reservation = reserved
-	s.note(&rule)
-	d.prune(c.now)
-	d.apply(&ev)
-	d.calls[ev.Request] = c
-	c.asked.id, c.asked.since = ev.Request, c.now
-	c.life.Ask()
-	c.record.final, c.record.call = sched.NewEvent(), c
-	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
-	return nextWait, nil, nil
 }

@@ -4,55 +4,12 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
-
-// pending returns the outcome of a call that waits for consent. c.mu is held.
-func (c *call) pending() runtime.Outcome {
-	out := runtime.Outcome{
-		CallID: c.id, Tool: c.record.tool, Kind: runtime.Pending, Reason: runtime.ReasonConsentRequired,
-		AllReasons: []runtime.Reason{runtime.ReasonConsentRequired}, RequestID: c.asked.id, Revision: c.revision, Loop: runtime.LoopWait,
-	}
-	now := c.clock()
-	out.Duration = now.Sub(c.began)
-	who := "somebody"
-	// A dry call has no request: its outcome describes a request made now.
-	q := &c.asked.question
-	reasons, need, life := q.Reasons, q.Requirement, q.Requirement.Timeout
-	if r, ok := c.exec.approvals.request(c.asked.id); ok {
-		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
-	}
-	if len(reasons) > 0 {
-		out.Detail = runtime.Detail{Rule: reasons[0].Code, At: reasons[0].At, Message: reasons[0].Message, ExpiresIn: life}
-		if len(need.Approvers) > 0 {
-			who = strings.Join(need.Approvers, " or ")
-		}
-	}
-	out.Message = fmt.Sprintf("%q waits for the consent of %s", c.record.tool, who)
-	if c.dry {
-		return out
-	}
-	s := c.run.session
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.fillRunStatus(&out)
-	return out
-}
-
-// request returns a request from the book.
-func (d *approvals) request(id string) (consent.Request, bool) {
-	if id == "" {
-		return consent.Request{}, false
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.book.Request(id)
-}
 
 // park lets a call wait for consent once its worker has returned, or continues it when
 // it has been approved already.
@@ -62,7 +19,7 @@ func (c *call) park() {
 	}
 	c.worker = nil
 	if err := c.durable(); err != nil {
-		c.end(*c.unwritable(err))
+		c.finish(c.unwritable(err))
 	} else {
 		c.notify()
 	}
@@ -89,17 +46,17 @@ func (c *call) resume() {
 // longer ends with the context of its caller.
 func (c *call) rework() {
 	if c.unfit {
-		c.refuse(runtime.ReasonBindingMismatch, runtime.Detail{Changed: []string{consent.ChangedDeclaration.String()}},
-			"the tool is not declared any more as it was when the call was approved: make it again")
+		c.finish(refusal(runtime.ReasonBindingMismatch, runtime.Detail{Changed: []string{consent.ChangedDeclaration.String()}},
+			"the tool is not declared any more as it was when the call was approved: make it again"))
 		return
 	}
 	if !c.exec.gate.Enter() {
-		c.refuse(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		c.finish(refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down"))
 		return
 	}
 	if !c.run.part.workers.Enter() {
 		c.exec.gate.Leave()
-		c.cancel(runtime.ReasonRunClosed)
+		c.finish(cancellation(runtime.ReasonRunClosed))
 		return
 	}
 	c.mu.Lock()
@@ -144,7 +101,7 @@ func (c *call) notify() {
 			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
 				over := refusal(runtime.ReasonConsentUnavailable, runtime.Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.tool))
 				over.cause = lifecycle.ByConsent
-				c.end(*over)
+				c.finish(over)
 			}
 		}()
 	}

@@ -5,6 +5,7 @@ import (
 	"syscall"
 
 	"github.com/ambit-tools/ambit/runtime/internal/errmark"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
 // public returns the text and the code of the marked error in err; code is empty if there is none.
@@ -14,7 +15,7 @@ func public(err error) (text, code string) {
 	if !errors.As(err, &marked) {
 		return "", ""
 	}
-	return errorText(marked.Err), marked.Code
+	return usercode.ErrorText(marked.Err), marked.Code
 }
 
 // isTransient reports whether err is that of an exhausted resource: marked, or an error of the

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -56,11 +55,11 @@ func (v *evaluations) blocked(i int) error {
 
 // abandon counts an evaluation about the tool at position i that exceeded its limit,
 // and releases its place.
-func (v *evaluations) abandon(i int, e *Executor) {
+func (v *evaluations) abandon(i int, s *sched.Scheduler) {
 	if v.abandoned[i].Add(1) == maxAbandoned {
 		v.broken.Add(1)
 	}
-	v.places.Release(&e.sched)
+	v.places.Release(s)
 }
 
 // returned counts an abandoned evaluation that has returned.
@@ -72,27 +71,11 @@ func (v *evaluations) returned(i int) {
 
 // outlasts waits for done as long as an evaluation may take, and reports whether done
 // did not happen in that time.
-func (v *evaluations) outlasts(e *Executor, done *sched.Event) bool {
+func (v *evaluations) outlasts(s *sched.Scheduler, done *sched.Event) bool {
 	for range v.ticks {
-		if e.sched.WaitFor(done, v.tick) {
+		if s.WaitFor(done, v.tick) {
 			return false
 		}
 	}
 	return true
-}
-
-// awaitPlace waits until the policy may be asked about c, within the budget of its
-// turn. It reports false when the call has ended meanwhile.
-func (c *call) awaitPlace() bool {
-	v := &c.exec.evaluations
-	wait := v.places.Acquire()
-	if wait == nil {
-		return true
-	}
-	if c.enter(lifecycle.Admitting, c.ends()) && c.exec.sched.Wait(wait, c.over(), nil) == sched.First {
-		c.now = c.clock()
-		return true
-	}
-	v.places.CancelWait(wait, &c.exec.sched)
-	return false
 }

@@ -4,59 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 )
-
-// errExited is the error of a fault whose code ended its goroutine.
-var errExited = errors.New("the goroutine was left by runtime.Goexit")
-
-// A CallError is a fault that is meant for operators, and never for a model.
-type CallError struct {
-	Tool, CallID, SessionID, RunID string
-
-	Reason runtime.Reason // ReasonNone: the call was not affected
-	Err    error
-	Panic  any    // value of a panic, when there was one
-	Stack  []byte // of that panic
-
-	said string // the text of Err or Panic, read once in the goroutine that they came from
-	told bool   // the error handler was told
-}
-
-// Error describes the fault and names its call.
-func (e *CallError) Error() string {
-	text := e.text()
-	if e.CallID == "" && e.Tool == "" {
-		return text
-	}
-	if of := callName(e.CallID, e.Tool); !strings.Contains(text, of) {
-		return of + ": " + text
-	}
-	return text
-}
-
-// callName names a call in a text.
-func callName(id, tool string) string {
-	return "call " + quote(id) + " of " + quote(tool)
-}
-
-// Unwrap returns the error that the handler, the policy or the sink returned.
-func (e *CallError) Unwrap() error { return e.Err }
-
-// text describes the fault without the call.
-func (e *CallError) text() string {
-	switch {
-	case e.said != "":
-		return e.said
-	case e.Panic != nil:
-		return fmt.Sprintf("panic: %v", e.Panic)
-	case e.Err != nil:
-		return errorText(e.Err)
-	}
-	return e.Reason.String()
-}
 
 // faulty returns a fault of c. It reads the text of err here, so the caller holds no lock unless
 // err is an error of this package.
@@ -79,11 +30,39 @@ func (c *call) panicked(v any) *CallError {
 	return f
 }
 
-// report passes a fault to the error handler, once. It does not wait for the error handler.
-func (e *Executor) report(f *CallError) {
-	if e.onError == nil || f.told {
-		return
-	}
-	f.told = true
-	e.faults.add(&f)
+// sinkFault reports the fault of a sink to the error handler.
+func (e *Executor) sinkFault(s runtime.Sink, ev *runtime.Event, err error) {
+	e.report(&CallError{
+		Tool: ev.Tool, CallID: ev.CallID, SessionID: ev.SessionID, RunID: ev.RunID,
+		Err: fmt.Errorf("sink %T, event %d: %w", s, ev.Seq, err),
+	})
+}
+
+var errDropped = errors.New("faults were dropped")
+
+// openSink adds a sink.
+func (e *Executor) openSink(q *sinkQueue, s runtime.Sink) {
+	q.open(s, &e.sched, func(err error) { e.report(&CallError{Err: err}) }, e.sinkFault)
+}
+
+// openFaults sets up the queue of the error handler.
+func (e *Executor) openFaults() {
+	e.faults.Open(&e.sched, outbox.Receiver[*CallError]{
+		Deliver: func(f **CallError) error {
+			e.onError(*f)
+			return nil
+		},
+		Failed: func(**CallError, error) {}, // no receiver is told a fault of the error handler itself
+		Missed: func(n uint64) *CallError {
+			return &CallError{Err: fmt.Errorf("%w because the error handler did not return: %d", errDropped, n)}
+		},
+		Full: func(uint64) {},
+	})
+}
+
+// failed sets e to the result of a call whose handler failed.
+func (c *call) failed(e *result, message string, fault *CallError) {
+	e.event, e.to, e.fault = runtime.EventFailed, runtime.StateFailed, fault
+	e.outcome.Kind, e.outcome.Reason, e.outcome.Message = runtime.Failed, fault.Reason, message
+	e.outcome.Obligations = c.obligations
 }

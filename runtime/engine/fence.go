@@ -33,5 +33,5 @@ func (at *callContext) Commit(effect func() error) error {
 		defer c.mu.Unlock()
 		c.leaveEffect()
 	}()
-	return c.exec.owning(at, effect)
+	return c.exec.lease.Fence(at, effect)
 }

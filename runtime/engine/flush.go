@@ -28,11 +28,11 @@ func (e *Executor) flush(late *sched.Event, done <-chan struct{}) bool {
 		return false
 	}
 	for _, q := range e.sinks {
-		if drained := q.drained(); drained != nil && e.sched.Wait(drained, late, done) != sched.First {
+		if drained := q.Drained(); drained != nil && e.sched.Wait(drained, late, done) != sched.First {
 			return false
 		}
 	}
-	drained := e.faults.drained() // sinks and observers may have added some
+	drained := e.faults.Drained() // sinks and observers may have added some
 	return drained == nil || e.sched.Wait(drained, late, done) == sched.First
 }
 
@@ -51,10 +51,10 @@ func (e *Executor) drain() error {
 func (e *Executor) untold() error {
 	var events uint64
 	for _, q := range e.sinks {
-		_, waiting := q.lost()
+		_, waiting := q.Lost()
 		events += waiting
 	}
-	_, faults := e.faults.lost()
+	_, faults := e.faults.Lost()
 	return fmt.Errorf("%d events and %d faults wait for sinks and the error handler, and %d observers have not returned",
 		events, faults, e.observing.Number())
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -17,30 +16,10 @@ import (
 // This file records what has no transition of a call, and has the waits until an entry would
 // outlive a crash (SEMANTICS section 6.6).
 
-// WithJournal records everything in j, and restores from it what lasts: sessions and runs, their
-// rule state, requests for consent and grants, and the outcomes of calls. Recover must be called
-// before any other method. The default, no journal, is wrong for every tool that changes something.
-func WithJournal(j journal.Journal) Option {
-	return func(e *Executor) { e.journal = j }
-}
-
-// openLog prepares the commit log. Nothing is written before recovery has read the journal.
-func (e *Executor) openLog() {
-	e.sessions.byID = map[string]*Session{}
-	if e.journal != nil {
-		e.log = commitlog.New(commitlog.Config{Sched: &e.sched, Append: e.append, Written: e.lease.wrote})
-	}
-}
-
-// append appends entries to the journal, whose code may panic.
-func (e *Executor) append(entries []journal.Entry) error {
-	return guard(func() error { return e.journal.Append(context.Background(), entries) })
-}
-
 // recordOwner records which process writes the journal from now on, and with what settings.
 func (e *Executor) recordOwner() {
 	e.log.Add(&journal.Record{
-		Kind: journal.KindOwner, At: plain(e.sched.Now()), Epoch: e.lease.epoch, Setup: thisProcess(),
+		Kind: journal.KindOwner, At: plain(e.sched.Now()), Epoch: e.lease.Epoch(), Setup: thisProcess(),
 		Settings: &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum},
 	}, nil)
 }
@@ -121,25 +100,31 @@ func (c *call) durablePatiently() error {
 
 // flushIntent waits until it is durable that the handler is about to start. A call whose intent
 // cannot be written, or which has ended, does not start.
-func (c *call) flushIntent() bool {
+func (c *call) flushIntent() *result {
 	if c.exec.log.On() {
 		return c.awaitIntent()
 	}
-	return !c.over().Fired()
+	if c.over().Fired() {
+		return stop
+	}
+	return nil
 }
 
 // awaitIntent is flushIntent with a journal.
-func (c *call) awaitIntent() bool {
+func (c *call) awaitIntent() *result {
 	if err := c.durable(); err != nil {
-		return c.end(*c.unwritable(err))
+		return c.unwritable(err)
 	}
 	c.mu.Lock()
 	may := c.life.Release()
 	c.mu.Unlock()
-	if may == lifecycle.ReleaseAborted {
-		return c.refuse(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+	switch may {
+	case lifecycle.Released:
+		return nil
+	case lifecycle.ReleaseAborted:
+		return refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 	}
-	return may == lifecycle.Released // the deadline may be over
+	return stop // the deadline may be over
 }
 
 // unwritable returns the result of a call that cannot be recorded and therefore is not carried out.
@@ -151,15 +136,15 @@ func (c *call) unwritable(err error) *result {
 }
 
 // writable refuses the call when the journal cannot be written.
-func (c *call) writable() bool {
+func (c *call) writable() *result {
 	err := c.exec.log.Health()
 	if err == nil && c.unrecorded {
 		err = commitlog.ErrStalled // the commit log was stalled when the call was made
 	}
 	if err != nil {
-		return c.end(*c.unwritable(err))
+		return c.unwritable(err)
 	}
-	return true
+	return nil
 }
 
 // settleOutcome waits until the outcome of c is durable. When it cannot be written the caller does

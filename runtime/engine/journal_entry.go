@@ -55,7 +55,7 @@ func (c *call) detail(r *journal.Record, ev *runtime.Event, n *note, p *redact.P
 			r.Final, err = p.Payload("final_args", c.final)
 		}
 	case runtime.EventStarted:
-		r.Mark, r.Pin, r.Granted, r.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.lease.epoch
+		r.Mark, r.Pin, r.Granted, r.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.lease.Epoch()
 		r.Effects = effectsOf(c.tool.spec)
 	case runtime.EventRetrying:
 		r.Effects = effectsOf(c.tool.spec)

@@ -58,60 +58,6 @@ func (e *Executor) Resolve(ctx context.Context, sessionID, callID string, f Reso
 	return e.sessionOf(sessionID).Resolve(ctx, callID, f)
 }
 
-// nothing returns the outcome of a call that is known to have had no effect. who begins its message
-// and names the source, such as "the tool found".
-func nothing(who string) runtime.Outcome {
-	return runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonInterrupted, Message: who + " that the interrupted call had no effect"}
-}
-
-// claim keeps other goroutines from undoing or resolving an unknown call, until known or
-// releaseClaim. The code says why it cannot; empty: it did.
-func (s *Session) claim(r *callRecord) (why Code) {
-	if r == nil {
-		return CodeUnknownCall
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case !r.ended() || r.outcome().Kind != runtime.Unknown || r.undo.done || r.call == nil:
-		return CodeNotUnknown
-	case r.undo.busy:
-		return CodeBusy
-	}
-	r.undo.busy = true
-	return ""
-}
-
-// known gives an unknown call its outcome, in one step of its session.
-func (c *call) known(out *runtime.Outcome, to runtime.State, by string) {
-	s := c.run.session
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.exec.sched.Now()
-	was := c.record.outcome()
-	c.complete(out, now, true)
-	out.Duration, out.RequestID = now.Sub(c.began), was.RequestID
-	if ev, err := s.state.Finish(s.exec.instant(now), c.id, statusOf(out)); err == nil {
-		s.note(&ev)
-	}
-	c.fillRunStatus(out)
-	c.record.later.Store(out)
-	c.record.undo.busy, c.record.undo.ended = false, now
-	c.transition(runtime.EventReconciled, to, &note{
-		at: now, by: by, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, session: true, output: len(out.Output),
-	})
-}
-
-// releaseClaim ends the claim without an outcome.
-func (c *call) releaseClaim() {
-	s := c.run.session
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.record.undo.busy = false
-}
-
 // reconcile runs the reconcile handlers of the tools of unknown calls. A tool reconciles one call
 // after the other. After a timeout its remaining calls are skipped, because the tool would keep the
 // executor from starting.

@@ -41,29 +41,29 @@ func (e *Executor) Recover(ctx context.Context) error {
 		return errors.New("the journal was recovered before")
 	}
 	e.simulate(simhooks.From(ctx))
-	if err := e.lease.claim(ctx, e.journal); err != nil {
+	if err := e.lease.Claim(ctx, e.journal); err != nil {
 		return err
 	}
 	h, err := e.readJournal(ctx)
 	if err != nil {
-		e.lease.unclaim()
+		e.lease.Unclaim()
 		return err
 	}
 	e.log.Begin(h.Last)
-	e.lease.hold(e)
+	e.lease.Hold()
 	e.recordOwner()
 	if err = e.restore(ctx, h); err == nil {
 		err = e.log.FlushAll()
 	}
 	if err != nil {
 		e.log.Fail(fmt.Errorf("recovery has failed: %w", err))
-		e.lease.release(e)
+		e.lease.Release(grace)
 		return err
 	}
 	e.reconcile(ctx, h)
 	if err = e.log.FlushAll(); err != nil {
 		e.log.Fail(fmt.Errorf("recovery has failed: %w", err))
-		e.lease.release(e)
+		e.lease.Release(grace)
 	}
 	return err
 }

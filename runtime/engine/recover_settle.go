@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -36,7 +37,7 @@ func (e *Executor) leftovers(ctx context.Context) (map[runtime.CallKey][]*partic
 func (e *Executor) settle(ctx context.Context, key runtime.CallKey, at []*participant, commit bool) bool {
 	ok := true
 	for _, p := range at {
-		err := guard(func() error { return p.Settle(ctx, key, commit) })
+		err := usercode.Call(func() error { return p.Settle(ctx, key, commit) })
 		if err != nil {
 			ok = false
 			e.report(&CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: fmt.Errorf(
@@ -57,7 +58,7 @@ func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*p
 		c.evaluateAnew()
 		return
 	case c.state != runtime.StateExecuting:
-		c.end(result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: runtime.Outcome{
+		c.finish(&result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: runtime.Outcome{
 			Kind: runtime.Failed, Reason: runtime.ReasonInterrupted, Message: "the executor stopped before the handler was started: nothing was done",
 		}})
 		return
@@ -73,12 +74,12 @@ func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*p
 		if r.Effects != journal.EffectsNone {
 			e = interrupted("what it did could not be taken back")
 		}
-		c.end(*e)
+		c.finish(e)
 	case c.mayRunAgain():
 		c.interruption = e
 		c.runAgain()
 	default:
-		c.end(*e)
+		c.finish(e)
 	}
 }
 
@@ -123,15 +124,15 @@ func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*partic
 	for _, s := range r.Sealed {
 		if s.Foreign && !reads {
 			c.exec.settle(ctx, c.key(), left, true)
-			c.end(*interrupted(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant)))
+			c.finish(interrupted(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant)))
 			return
 		}
 	}
 	if !c.exec.settle(ctx, c.key(), left, true) && !reads {
-		c.end(*interrupted("what it did could not be committed"))
+		c.finish(interrupted("what it did could not be committed"))
 		return
 	}
-	c.end(result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.Decided})
+	c.finish(&result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.Decided})
 }
 
 // mayRunAgain reports whether the handler may be run again. The budget of the turn, which bounds
@@ -145,12 +146,12 @@ func (c *call) mayRunAgain() bool {
 // again. The call keeps its reservation.
 func (c *call) runAgain() {
 	if !c.exec.gate.Enter() {
-		c.end(*c.interruption)
+		c.finish(c.interruption)
 		return
 	}
 	if !c.run.part.workers.Enter() {
 		c.exec.gate.Leave()
-		c.end(*c.interruption)
+		c.finish(c.interruption)
 		return
 	}
 	c.entered = true
@@ -162,37 +163,29 @@ func (c *call) runAgain() {
 
 // evaluateAgain has the present policy evaluate a call whose handler was started by another
 // process. The call stays unknown if the policy would not allow it without consent.
-func (c *call) evaluateAgain() bool {
+func (c *call) evaluateAgain() *result {
 	if !c.snapshot() {
-		return c.end(*cancellation(runtime.ReasonRunClosed))
+		return cancellation(runtime.ReasonRunClosed)
 	}
 	c.args, c.text = c.final, c.finalText
 	if !c.evaluatePolicy() {
-		return false
+		return stop
 	}
 	j := &c.worker.evaluation
 	if j.reason != runtime.ReasonNone || j.asks || !same(c.final, c.args) {
-		return c.end(result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}}) // notRunAgain completes this result
+		return &result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}} // notRunAgain completes this result
 	}
 	c.requestSlot(func() {})
-	if !c.awaitSlot() {
-		return false
+	if r := c.awaitTurn(); r != nil {
+		return r
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.life.Rejudged() {
-		return false
+		return stop
 	}
 	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock()})
-	return true
-}
-
-// notRunAgain replaces the result of a call that is evaluated again by its interruption, and says
-// why the call was not run again.
-func (e *result) notRunAgain(c *call) {
-	why := e.outcome.Message
-	*e = *c.interruption
-	e.outcome.Message += "; it was not run again: " + why
+	return nil
 }
 
 // evaluateAnew passes a call that was admitted, and whose handler was not started, to a worker. The

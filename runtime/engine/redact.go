@@ -83,18 +83,6 @@ func (c *call) redact(out wire.Raw) (wire.Raw, error) {
 	return masked, nil
 }
 
-// place says what the schema of the tool's output says of a place.
-func (t *tool) place(p jsonedit.Pointer) redact.Place {
-	if s := t.spec.OutputSchema; s == nil || *s == "" { // only the handler knows
-		return redact.PlaceOpen
-	}
-	root := t.outputs()
-	if root == nil {
-		return redact.PlaceNone
-	}
-	return root.Place(p)
-}
-
 // secrets collects what is sensitive in the call. The arguments are those that were
 // given, not what the handler has made of its own.
 func (c *call) secrets() *redact.Secrets {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
 // The defaults of a Retry whose fields are zero (SEMANTICS section 8).
@@ -18,57 +18,33 @@ const (
 
 // attempts runs the handler until it need not, or must not, be run again. All attempts are one
 // call: they share its slot, its consent and its claims.
-func (c *call) attempts() bool {
+func (c *call) attempts() *result {
 	for {
-		if !c.invoke() {
-			return false
+		if r := c.invoke(); r != nil {
+			return r
 		}
 		late := c.returnedLate()
-		if c.tool.spec.Retry == nil || !c.retryable(late) {
-			return c.finishOr(late)
+		wait, again := c.retry(late)
+		if !again {
+			return c.accept(late)
 		}
-		wait := backoff(c.tool.spec.Retry, c.life.Attempt())
-		if !c.affords(wait) || !c.giveUpAttempt() {
-			return c.finishOr(late)
+		if r := c.backOff(wait); r != nil {
+			return r
 		}
-		if !c.backOff(wait) || !c.restart() {
-			return false
+		if r := c.restart(); r != nil {
+			return r
 		}
 	}
 }
 
-// returnedLate reports whether the handler has returned after its deadline. The clock is read once
-// and decides whether the timer or the handler came first (SEMANTICS section 6.1). The result of a
-// handler that returned in time then has a deadline of its own, because code of the tool, such as an
-// error's text, may hang like a handler.
-func (c *call) returnedLate() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	late := c.life.Return(c.clock(), c.ends(), c.mayRetryTimeout())
-	if late && c.life.Phase() == lifecycle.Grace {
-		c.running.cancel(whyDeadline)
+// retry reports whether the handler is run again, and after what wait. What the attempt did is then
+// rolled back.
+func (c *call) retry(late bool) (wait time.Duration, again bool) {
+	if c.tool.spec.Retry == nil || !c.retryable(late) {
+		return 0, false
 	}
-	return late
-}
-
-// decideInTime reports whether the result of the handler may become the outcome now. After that
-// only this outcome ends the call, or a cause from outside.
-func (c *call) decideInTime() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.life.Decide(c.clock())
-}
-
-// finishOr finishes the call, or ends it because its deadline was over.
-func (c *call) finishOr(late bool) bool {
-	var e result
-	c.result(&e)
-	if late {
-		c.timeOut(lifecycle.Moment{})
-		c.late(e.fault, e.output)
-		return true
-	}
-	return c.finish(&e)
+	wait = backoff(c.tool.spec.Retry, c.life.Attempt())
+	return wait, c.affords(wait) && c.giveUpAttempt()
 }
 
 // retryable reports whether the handler may be run again: only that of an idempotent tool, after a
@@ -95,7 +71,7 @@ func (c *call) affords(wait time.Duration) bool {
 func (c *call) giveUpAttempt() bool {
 	var text string
 	if err := c.worker.err; err != nil && c.exec.told() {
-		text = c.redactText(errorText(err))
+		text = c.redactText(usercode.ErrorText(err))
 	}
 	c.mu.Lock()
 	if !c.life.EndAttempt() {
@@ -128,19 +104,22 @@ func backoff(r *runtime.Retry, attempts int) time.Duration {
 	return d - rand.N(d/2+1)
 }
 
-// backOff waits. It reports false when the call has ended meanwhile.
-func (c *call) backOff(wait time.Duration) bool {
+// backOff waits.
+func (c *call) backOff(wait time.Duration) *result {
 	late := sched.NewEvent()
 	t := c.exec.sched.After(wait, func() { c.exec.sched.Fire(late) })
 	defer t.Stop()
-	return c.exec.sched.Wait(late, c.over(), nil) == sched.First
+	if c.exec.sched.Wait(late, c.over(), nil) != sched.First {
+		return stop
+	}
+	return nil
 }
 
-// restart begins the next attempt. It reports false when the call has ended.
-func (c *call) restart() bool {
+// restart begins the next attempt.
+func (c *call) restart() *result {
 	if why := c.exec.workers.stop.Load(); why != 0 {
 		c.halted(why)
-		return false
+		return stop
 	}
 	d := c.attemptDeadline()
 	c.mu.Lock()
@@ -151,28 +130,11 @@ func (c *call) restart() bool {
 	}
 	if !c.beginAttempt(due) {
 		c.mu.Unlock()
-		return false
+		return stop
 	}
 	c.sealing = nil
 	c.running = &callContext{parent: c.work, call: c, attempt: c.life.Attempt(), due: due}
 	c.mu.Unlock()
 	c.worker.arm(due)
-	return true
-}
-
-// mayRetryTimeout reports whether a handler that runs past its deadline gets a grace. If the
-// handler returns within the grace, it is run again. c.mu is held.
-func (c *call) mayRetryTimeout() bool {
-	r := c.tool.spec.Retry
-	return r != nil && r.OnTimeout && c.tool.spec.Idempotent && c.life.Attempt() <= r.Max
-}
-
-// enterGrace ends an attempt whose deadline was over at a moment, but not the call, when the handler
-// may be run again. The handler has a grace in which to return. c.mu is held.
-func (c *call) enterGrace(at lifecycle.Moment, now time.Time) bool {
-	if at.Phase() != lifecycle.Running || !c.mayRetryTimeout() || !c.life.EnterGrace(at, now) {
-		return false
-	}
-	c.running.cancel(whyDeadline)
-	return true
+	return nil
 }

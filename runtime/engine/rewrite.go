@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
@@ -57,13 +56,4 @@ func encoded(v wire.Value) []byte {
 	}
 	b, _ := wire.Append(nil, walk.Unruled{Of: v})
 	return b
-}
-
-// violationList joins violations to one text.
-func violationList(violations []wire.Violation) string {
-	texts := make([]string, len(violations))
-	for i, v := range violations {
-		texts[i] = v.String()
-	}
-	return strings.Join(texts, "; ")
 }

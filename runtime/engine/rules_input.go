@@ -82,12 +82,6 @@ func ruleTool(s *runtime.Spec) rules.Tool {
 // zeroOf returns the instant 0, which is 1970 by the monotonic clock.
 func zeroOf(now time.Time) time.Time { return now.Add(-time.Duration(now.UnixNano())) }
 
-// instant returns a time as the rules count it. A change of the system's clock while the program
-// runs makes no period longer or shorter.
-func (e *Executor) instant(t time.Time) rules.Instant {
-	return rules.Instant(t.Sub(e.zero))
-}
-
 // describeTo sets rc to what the rules need to know of the call. args are the arguments that the
 // handler would get. It returns the digest that the idempotency key is derived from. The digest is
 // independent of the key of the journal, so it is the same with another journal.

@@ -1,19 +1,10 @@
 package engine
 
 import (
-	"context"
-	"crypto/rand"
-	"errors"
-	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -47,56 +38,10 @@ type Session struct {
 	held   *sched.Event  // fires when the holder is released
 }
 
-// Session starts a session. Sessions share nothing, even when their ids are equal.
-//
-// With a journal an id identifies one session, for as long as the journal lasts: Session continues
-// an existing session, with the configuration cfg from now on.
-func (e *Executor) Session(cfg SessionConfig) *Session {
-	cfg.Capabilities = slices.Clone(cfg.Capabilities)
-	cfg.Modes = maps.Clone(cfg.Modes)
-	cfg.ID, cfg.Principal = readable(cfg.ID), readable(cfg.Principal)
-	if cfg.ID == "" {
-		cfg.ID = rand.Text()
-	}
-	if e == nil || !e.log.On() {
-		return e.newSession(&cfg)
-	}
-	e.sessions.mu.Lock()
-	defer e.sessions.mu.Unlock()
-	s := e.sessions.byID[cfg.ID]
-	if s == nil {
-		s = e.newSession(&cfg)
-		e.sessions.byID[cfg.ID] = s
-	} else if sameConfig(s.cfg.Load(), &cfg) {
-		return s
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cfg.Store(&cfg)
-	s.recordOpened()
-	return s
-}
-
 // sessions has the sessions of a journal by id. Its lock is taken before that of a session.
 type sessions struct {
 	mu   sync.Mutex
 	byID map[string]*Session
-}
-
-// newSession returns a session without runs and calls.
-func (e *Executor) newSession(cfg *SessionConfig) *Session {
-	s := &Session{exec: e, id: cfg.ID, parts: map[string]*part{}, byRun: map[string]*runCalls{}}
-	s.cfg.Store(cfg)
-	if e != nil && e.engine != nil {
-		s.state = e.engine.NewState()
-	}
-	return s
-}
-
-// sameConfig reports whether two configurations are equal.
-func sameConfig(a, b *SessionConfig) bool {
-	return a.ID == b.ID && a.Principal == b.Principal && a.Behavior == b.Behavior &&
-		slices.Equal(a.Capabilities, b.Capabilities) && maps.Equal(a.Modes, b.Modes)
 }
 
 // ID returns the id of s.
@@ -105,40 +50,6 @@ func (s *Session) ID() string {
 		return ""
 	}
 	return s.id
-}
-
-// StartRun starts a run of s. It fails when ctx is done, when the executor is
-// shutting down, and when a run of that id is open.
-func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
-	if s == nil || s.exec == nil || s.exec.reg == nil {
-		return nil, errors.New("a run needs a session of an executor made by NewExecutor")
-	}
-	if err := orBackground(ctx).Err(); err != nil {
-		return nil, err
-	}
-	cfg.ID = readable(cfg.ID)
-	if !s.exec.gate.Enter() {
-		return nil, errors.New("the executor is shutting down: it starts no runs")
-	}
-	defer s.exec.gate.Leave()
-	if err := s.exec.log.Health(); err != nil {
-		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for cfg.ID == "" {
-		s.runs++
-		if id := s.id + "/" + strconv.Itoa(s.runs); s.state.RunState(id) == rules.RunClosed {
-			cfg.ID = id
-		}
-	}
-	ev, err := s.state.StartRun(s.exec.instant(s.exec.sched.Now()), cfg.ID)
-	if err != nil {
-		return nil, err
-	}
-	s.note(&ev)
-	s.recordRun(journal.KindRunStarted, cfg.ID)
-	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, part: s.openPart(cfg.ID)}, nil
 }
 
 // Run returns an open run of s. With a journal it also finds an open run of an earlier process. Its
@@ -181,30 +92,4 @@ func (s *Session) find(callID string) *callRecord {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls.find(readable(callID))
-}
-
-// Await returns the outcome of a call that was made in s, as soon as it has one. When ctx ends
-// before, the outcome describes the present state of the call: pending when it waits for consent,
-// cancelled when it continues and this caller stops waiting for it. A call that was never made is
-// denied.
-func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
-	ctx = orBackground(ctx)
-	r := s.find(callID)
-	if r == nil {
-		return runtime.Outcome{CallID: callID, Message: "there is no such call in this session"}
-	}
-	e := s.exec
-	saw := e.sched.Wait(&r.first, nil, ctx.Done())
-	if saw != sched.Done && r.final != nil {
-		if saw = e.sched.Wait(r.final, &e.approvals.closed, ctx.Done()); saw == sched.Second {
-			if out, waits := r.call.waits(); waits {
-				return out
-			}
-			saw = e.sched.Wait(r.final, nil, ctx.Done())
-		}
-	}
-	if saw == sched.Done {
-		return r.now(s)
-	}
-	return r.outcome()
 }

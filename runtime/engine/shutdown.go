@@ -7,13 +7,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/sched"
-)
-
-// The causes for which a workerPool stops.
-const (
-	haltShutdown = iota + 1
-	haltLost     // another process owns the journal
 )
 
 // Shutdown ends the work of e in order. From now on calls are denied shutting_down, and requests
@@ -42,7 +35,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		e.workers.halt(haltShutdown)
 		e.undos.abort()
 		e.all(e.workers.calls(), (*call).abort)
-		if left = e.graceful(&e.gate); left > 0 {
+		if left = e.gate.WaitFor(&e.sched, grace); left > 0 {
 			e.undos.halt()
 			e.all(e.workers.calls(), (*call).giveUp)
 		}
@@ -51,7 +44,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		e.follower.Close()
 	}
 	err := e.log.Close()
-	e.lease.release(e)
+	e.lease.Release(grace)
 	if left > 0 {
 		err = errors.Join(fmt.Errorf("%d calls are still running: %w", left, context.Cause(ctx)), err)
 	}
@@ -60,89 +53,6 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		return fmt.Errorf("shutdown: %w", err)
 	}
 	return nil
-}
-
-// graceful waits until all calls have left a shut gate, for the grace period at most, and returns
-// how many have not.
-func (e *Executor) graceful(g *sched.Gate) int64 {
-	late := sched.NewEvent()
-	t := e.sched.After(grace, func() { e.sched.Fire(late) })
-	defer t.Stop()
-	return g.Wait(&e.sched, late, nil)
-}
-
-// mayUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo that
-// is admitted must leave the gate. Without a journal there is nothing to record, and every undo is
-// admitted.
-func (e *Executor) mayUndo() bool {
-	if e.log.Health() != nil {
-		return false
-	}
-	if e.gate.Enter() {
-		return true
-	}
-	if e.log.On() {
-		return false
-	}
-	e.gate.Force()
-	return true
-}
-
-// halted ends a call that came to a worker after the pool had stopped.
-func (c *call) halted(why uint32) {
-	switch why {
-	case haltShutdown:
-		c.abort()
-	case haltLost:
-		c.endLeaseLost()
-	}
-}
-
-// abort ends a call whose handler was not started, and cancels the context of a running handler. A
-// call that waits for consent continues to wait.
-func (c *call) abort() {
-	for {
-		c.mu.Lock()
-		what, moment := c.life.Abort()
-		if what == lifecycle.AbortCancel {
-			c.running.cancel(whyCanceled)
-		}
-		c.mu.Unlock()
-		if what != lifecycle.AbortEnd {
-			return
-		}
-		e := refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
-		if moment.Phase() == lifecycle.Backoff { // what the earlier attempts did was rolled back
-			e = abortion()
-		}
-		e.cause, e.moment = lifecycle.ByShutdown, moment
-		if c.tryEnd(e) {
-			return
-		}
-	}
-}
-
-// stopped returns the result of a call whose handler has stopped because a shutdown canceled it. It
-// is nil when it was not canceled, or returned another error.
-func (c *call) stopped(err error) *result {
-	if !c.isAborted() || !errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return abortion()
-}
-
-// isAborted reports whether a shutdown canceled the handler.
-func (c *call) isAborted() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.life.Aborted()
-}
-
-// abortion returns the result of a call that a shutdown has stopped.
-func abortion() *result {
-	e := cancellation(runtime.ReasonCancelled)
-	e.outcome.Message = "the executor was shut down"
-	return e
 }
 
 // leavesNothing reports whether a call whose handler runs is known to have no lasting effect, and

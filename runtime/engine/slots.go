@@ -18,12 +18,12 @@ func (c *call) requestSlot(then func()) {
 	})
 }
 
-// awaitSlot waits for a slot of the tool, until the turn's budget is used up; in a turn without a
+// awaitTurn waits until the rest of its batch is admitted, and then for a slot of the tool, until the turn's budget is used up; in a turn without a
 // budget, for the deadline of the tool. The call holds the slot until its handler has returned,
 // even when the call has ended before.
-func (c *call) awaitSlot() bool {
+func (c *call) awaitTurn() *result {
 	if c.batch != nil && !c.batch.wait(c) {
-		return false
+		return stop
 	}
 	if c.slotGranted != nil {
 		due := c.ends()
@@ -31,7 +31,7 @@ func (c *call) awaitSlot() bool {
 			due = c.clock().Add(c.deadline())
 		}
 		if !c.enter(lifecycle.Queued, due) || c.exec.sched.Wait(c.slotGranted, c.over(), nil) == sched.Second {
-			return false
+			return stop
 		}
 		c.slotGranted, c.slot = nil, true
 		c.now = c.clock()

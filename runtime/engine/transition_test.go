@@ -21,7 +21,7 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 		var sink runtime.MemorySink
 		var faults atomic.Int64
 		e := &Executor{sinks: []*sinkQueue{{}}, onError: func(*CallError) { faults.Add(1) }, engine: new(rules.Engine)}
-		e.sinks[0].open(e, &sink)
+		e.openSink(e.sinks[0], &sink)
 		e.openFaults()
 		c := &call{exec: e, run: &Run{session: &Session{exec: e}}, record: &callRecord{}}
 		state, events, refused := runtime.StateDeclared, 0, 0

@@ -1,12 +1,11 @@
 package engine
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // A TurnConfig describes a Turn.
@@ -45,99 +44,6 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 	return t
 }
 
-// Execute carries out a call and returns its outcome. It never panics. It returns when the outcome
-// is known: at the deadline at the latest, or as soon as ctx is done, whether or not the handler
-// has returned.
-//
-// A call with the id and the arguments of an earlier call of the session is not run again: it gets
-// the outcome of the earlier call, once that call has ended.
-func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcome) {
-	ctx = orBackground(ctx)
-	switch c, earlier := t.begin(ctx, in, nil); {
-	case c != nil:
-		c.await(&out)
-	case earlier != nil:
-		out = earlier.await(ctx, t.run.session)
-	default:
-		out = noRun(in)
-	}
-	return out
-}
-
-// begin passes a call to a worker, unless it ends before or repeats an earlier call.
-func (t *Turn) begin(ctx context.Context, in runtime.Call, b *batch) (c *call, earlier *callRecord) {
-	if c, earlier = t.open(ctx, in, ctx.Done()); c == nil || earlier != nil {
-		return nil, earlier
-	}
-	c.batch = b
-	t.launch(c)
-	return c, nil
-}
-
-// launch passes a new call to a worker, unless the call ends before.
-func (t *Turn) launch(c *call) {
-	if c.declare() {
-		c.exec.workers.take(c)
-	} else {
-		c.depart()
-	}
-}
-
-// advance takes a call through its remaining states. It runs in the goroutine of a worker, because
-// policies and handlers may hang. In that case the timer or the caller ends the call, and the next
-// step stops.
-func (c *call) advance() {
-	defer c.leave()
-	if c.life.Rejudging() {
-		_ = c.evaluateAgain() && c.restart() && c.attempts()
-		c.returned = true
-		return
-	}
-	_ = (c.resumed() || (c.readmits || c.validate()) && c.checkGates()) && // done already when the call waited for consent
-		c.decide() &&
-		(c.life.Attempt() > 0 || c.awaitSlot() && c.start()) && // unless it started in one step with its admission
-		c.attempts()
-	c.returned = true
-}
-
-// A Verdict is the result of WhatIf.
-type Verdict struct {
-	Runs     bool             // the handler would be started
-	Outcome  runtime.Outcome  // the refusal, when the handler would not be started
-	Decision runtime.Decision // of the policy; zero when it was not evaluated
-	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
-}
-
-// WhatIf decides a call as Execute would, on the same path, and stops where the handler would be
-// started. It changes nothing, emits no event, and neither checks nor uses the call's id.
-func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
-	ctx = orBackground(ctx)
-	c := t.newCall(ctx, in)
-	if c == nil {
-		return Verdict{Outcome: noRun(in)}
-	}
-	c.dry = true
-	if refused := c.enterExecutor(); refused != nil {
-		s := t.run.session
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		c.finishRefused(refused)
-		return Verdict{Outcome: *refused}
-	}
-	t.launch(c)
-	c.await(new(runtime.Outcome))
-	return c.verdict()
-}
-
-// noRun returns the outcome of a call in a turn that belongs to no run.
-func noRun(in runtime.Call) runtime.Outcome {
-	return runtime.Outcome{
-		CallID: in.ID, Tool: in.Tool, Kind: runtime.Denied,
-		Reason: runtime.ReasonShuttingDown, AllReasons: []runtime.Reason{runtime.ReasonShuttingDown},
-		Message: "no executor is running: calls are made in a turn of a run",
-	}
-}
-
 // left returns how much of the budget is left at now; ok is false when the turn has no budget.
 func (t *Turn) left(now time.Time) (d time.Duration, ok bool) {
 	if t.ends.IsZero() {
@@ -166,4 +72,10 @@ func (t *Turn) isBlocked(i int) bool {
 	defer t.mu.Unlock()
 	_, blocked := t.blocked[i]
 	return blocked
+}
+
+// A batch is the state of one call in a batch.
+type batch struct {
+	admitted sched.Event  // happens when the call is admitted
+	open     *sched.Event // happens when all calls of the batch are: they may start
 }

@@ -2,13 +2,8 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"runtime/debug"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -30,22 +25,6 @@ type UndoResult struct {
 	Reads       []string     // calls of tools that only read and declare no undo: there is nothing to undo
 	Calls       []UndoneCall // all calls
 	Complete    bool         // Failed and NotUndoable are empty
-}
-
-// An UndoneCall is the result for one call of the undo of a run, or of a dry run.
-type UndoneCall struct {
-	CallID, Tool string
-	Err          error       // an *ActionError; nil: undone. A call that only reads has CodeNothingToUndo
-	Later        []LaterCall // of a dry run: in the order in which they were made
-}
-
-// An undoable is the state of a call with respect to undo.
-type undoable struct {
-	possible bool // its handler was started, and its tool declares undo
-	done     bool // it was undone
-	busy     bool // it is being undone
-	ended    time.Time
-	lost     error // why the journal no longer has what the undo needs
 }
 
 // Undo reverses the effects of a call, or of all calls of a run that succeeded, the last first. It
@@ -178,63 +157,6 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 	return c.concludeUndo(req.By, fault)
 }
 
-// concludeUndo records the result of an undo of c. If the caller of the undo left a decided commit,
-// that commit calls concludeUndo when the journal can be written again (SEMANTICS section 6.4).
-func (c *call) concludeUndo(by string, fault *undoFault) *ActionError {
-	e := c.exec
-	if fault != nil && fault.why == CodeJournalUnavailable && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
-		c.releaseClaim()
-		e.report(c.faulty(runtime.ReasonJournalUnavailable, fault.err))
-		return c.undoFailed(fault)
-	}
-	res := c.run.session.settleUndo(c, by, fault)
-	if err := c.durable(); err != nil {
-		e.report(c.faulty(runtime.ReasonJournalUnavailable, err))
-		return c.undoFailed(&undoFault{why: CodeJournalUnavailable, err: err})
-	}
-	return res
-}
-
-// settleUndo applies the result of an undo, in one step of the session. fault is nil when the undo
-// succeeded.
-func (s *Session) settleUndo(c *call, by string, fault *undoFault) *ActionError {
-	if fault != nil {
-		return c.settleUndoFailed(by, fault)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.exec.sched.Now()
-	if ev, err := s.state.Undo(s.exec.instant(now), c.id); err == nil {
-		s.note(&ev)
-	}
-	c.undone(now, by)
-	return nil
-}
-
-// undone records that c was undone. The locks of c and its session are held.
-func (c *call) undone(now time.Time, by string) {
-	c.record.undo.busy, c.record.undo.done = false, true
-	c.transition(runtime.EventUndone, runtime.StateRolledBack, &note{at: now, by: by, session: true})
-}
-
-// settleUndoFailed records that c was not undone.
-func (c *call) settleUndoFailed(by string, fault *undoFault) *ActionError {
-	res := c.undoFailed(fault)
-	c.mu.Lock()
-	s := c.run.session
-	s.mu.Lock()
-	c.record.undo.busy = false
-	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: by, text: res.Detail, undo: res})
-	s.mu.Unlock()
-	c.mu.Unlock()
-	if !fault.expected {
-		s.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)))
-	}
-	return res
-}
-
 // beginUndo returns why a call cannot be undone. If it can, beginUndo keeps other goroutines from
 // undoing it.
 func (s *Session) beginUndo(r *callRecord) Code {
@@ -243,52 +165,6 @@ func (s *Session) beginUndo(r *callRecord) Code {
 	why := s.mayNotUndo(r)
 	r.undo.busy = r.undo.busy || why == ""
 	return why
-}
-
-// mayNotUndo returns why a call cannot be undone, empty when it can. s.mu is held.
-func (s *Session) mayNotUndo(r *callRecord) Code {
-	tool, _ := s.exec.lookup(r.tool)
-	now := s.exec.sched.Now()
-	ended := r.first.Fired() && r.final == nil || r.final != nil && r.final.Fired()
-	switch {
-	case r.undo.done:
-		return CodeAlreadyUndone
-	case tool == nil || tool.spec.Undo == nil || r.undo.possible && r.undo.lost != nil:
-		return CodeNotUndoable
-	case !ended && r.final != nil && r.call.reservation != reservedAndInvoked:
-		return CodeNotSuccessful
-	case !ended:
-		return CodeStillRunning
-	case !r.undo.possible || r.outcome().Kind == runtime.Failed:
-		return CodeNotSuccessful
-	case !now.Before(r.undo.ended.Add(ruleTool(tool.spec).Undo)):
-		return CodeExpired
-	case r.undo.busy, r.outcome().Kind != runtime.Completed && !r.call.left.Load() && now.Before(r.undo.ended.Add(grace)):
-		return CodeStillRunning
-	}
-	return ""
-}
-
-// undoAllowed evaluates the policy for the undo of the call.
-func (c *call) undoAllowed(ctx context.Context) *undoFault {
-	s := c.run.session
-	s.mu.Lock()
-	facts := c.run.look()
-	s.mu.Unlock()
-	in := c.policyInputOf(c.final, facts, c.clock())
-	in.Undo = true
-	d, err := c.consultOnce(ctx, in)
-	denied := &undoFault{why: CodeDenied, err: err}
-	switch {
-	case err != nil:
-	case len(d.Denials) > 0:
-		denied.expected, denied.err = true, fmt.Errorf("the policy denies the undo: %s", d.Denials[0].Code)
-	case d.Effect == runtime.EffectDeny:
-		denied.expected, denied.err = true, errors.New("no policy allows the undo")
-	default:
-		return nil
-	}
-	return denied
 }
 
 // undo calls the undo handler, if there is one.
@@ -315,29 +191,3 @@ func (c *call) undo(ctx context.Context, by string) *undoFault {
 		return hook(ctx, c.id, c.final, state, c.wholeOutput(ctx, output))
 	})
 }
-
-// guard calls f and returns its error. A panic becomes an error.
-func guard(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-		}
-	}()
-	if err = f(); err != nil {
-		err = &foreign{errorText(err), err}
-	}
-	return err
-}
-
-// A foreign is an error of code outside of the engine, with its text. The text is read once, in
-// guard, because the Error method may hang.
-type foreign struct {
-	text string
-	err  error
-}
-
-// Error returns the text of the error.
-func (f *foreign) Error() string { return f.text }
-
-// Unwrap returns the original error.
-func (f *foreign) Unwrap() error { return f.err }

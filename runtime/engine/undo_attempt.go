@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -25,58 +25,6 @@ var (
 // causeOfUndo holds the causes that end an undo handler from outside.
 var causeOfUndo = map[Code]lifecycle.Cause{
 	CodeTimedOut: lifecycle.ByTimer, CodeCancelled: lifecycle.ByCaller, CodeJournalUnavailable: lifecycle.ByLease,
-}
-
-// An undoAttempt is one run of an undo handler.
-type undoAttempt struct {
-	of   *call // the call that is undone
-	call *call // the call of the handler's context
-	by   string
-	late *sched.Event // fires when the attempt is ended from outside
-
-	why     Code // of the end from outside; guarded by call.mu, as are the fields below
-	decided bool // to commit
-	ended   bool // the goroutine of the handler has ended
-	left    bool // by its caller, while a decided commit continued
-}
-
-// undoAttempts are the undo handlers that run. They end with the executor, or with its ownership of
-// the journal.
-type undoAttempts struct {
-	mu      sync.Mutex
-	running map[*undoAttempt]struct{}
-	halted  bool
-}
-
-// add adds an attempt. It reports false when no attempt may begin any more.
-func (l *undoAttempts) add(a *undoAttempt) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.halted {
-		return false
-	}
-	if l.running == nil {
-		l.running = map[*undoAttempt]struct{}{}
-	}
-	l.running[a] = struct{}{}
-	return true
-}
-
-// remove removes an attempt that has ended.
-func (l *undoAttempts) remove(a *undoAttempt) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.running, a)
-}
-
-// all returns the attempts that run.
-func (l *undoAttempts) all() (list []*undoAttempt) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for a := range l.running {
-		list = append(list, a)
-	}
-	return list
 }
 
 // abort cancels all undo handlers, because the executor is shutting down.
@@ -146,7 +94,7 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 
 // runHandler calls the undo handler and commits.
 func (a *undoAttempt) runHandler(handler func(context.Context) error) *undoFault {
-	err := guard(func() error { return handler(a.call.running) })
+	err := usercode.Call(func() error { return handler(a.call.running) })
 	switch in := a.returned(); {
 	case !in:
 		return nil // finish returns the fault
@@ -327,7 +275,7 @@ func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
 	case fault := <-result:
 		return fault
 	default:
-		return &undoFault{why: CodeHandlerError, err: errExited}
+		return &undoFault{why: CodeHandlerError, err: usercode.ErrExited}
 	}
 }
 

@@ -23,6 +23,9 @@ const poolSpins = 16
 // new one. It never blocks. Therefore a pool needs no close, and an executor that is no longer
 // referenced leaves no goroutines.
 type workerPool struct {
+	execute func(*call)           // what a worker does
+	expire  func(*call) time.Time // what its timer does; returns when to call it again, zero: not
+
 	stop atomic.Uint32 // why all workers have to stop; 0: they do not
 	mu   sync.Mutex
 	free []*worker
@@ -44,6 +47,7 @@ type worker struct {
 	err        error         // of the handler
 
 	exec  *Executor
+	pool  *workerPool
 	place int // in all; guarded by the pool
 	mu    sync.Mutex
 	timer runtime.Timer
@@ -55,7 +59,7 @@ func (w *workerPool) take(c *call) {
 	w.mu.Lock()
 	n := len(w.free)
 	if n == 0 {
-		started := &worker{exec: c.exec, place: len(w.all)}
+		started := &worker{exec: c.exec, pool: w, place: len(w.all)}
 		w.all = append(w.all, started)
 		w.mu.Unlock()
 		go started.run(w, c)
@@ -119,10 +123,7 @@ func (w *worker) run(of *workerPool, c *call) {
 	for c != nil {
 		c.worker = w
 		w.current.Store(c)
-		if why := of.stop.Load(); why != 0 {
-			c.halted(why)
-		}
-		c.advance()
+		of.execute(c)
 		c = of.nextCall(w)
 	}
 }
@@ -171,6 +172,6 @@ func (w *worker) armedBefore(at int64) bool {
 func (w *worker) fire() {
 	w.armed.Store(0)
 	if c := w.current.Load(); c != nil {
-		w.arm(c.expire())
+		w.arm(w.pool.expire(c))
 	}
 }

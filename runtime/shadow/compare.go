@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -39,7 +39,7 @@ func (f *follower) compare(t *tap.Decision) {
 	if f.shadow.report == nil {
 		return
 	}
-	if err := guard(func() error { f.shadow.report(d); return nil }); err != nil {
+	if err := usercode.Call(func() error { f.shadow.report(d); return nil }); err != nil {
 		f.host.Report(in, fmt.Errorf("report of the shadow policy: %w", err))
 	}
 }
@@ -50,7 +50,7 @@ func (f *follower) decide(t *tap.Decision) (Decision, error) {
 	defer ctx.end(context.Canceled)
 	var d runtime.Decision
 	returned := false
-	err := guard(func() error {
+	err := usercode.Call(func() error {
 		args, violations := t.Tool.Decode(t.Text)
 		if violations != nil {
 			returned = true
@@ -77,16 +77,6 @@ func (f *follower) decide(t *tap.Decision) (Decision, error) {
 		return decisionOf(&d), nil
 	}
 	return Decision{Failed: failed, Revision: d.Revision}, err
-}
-
-// guard calls f and returns its error. A panic becomes an error.
-func guard(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-		}
-	}()
-	return f()
 }
 
 // record records a difference.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 const (
@@ -16,16 +17,6 @@ const (
 	// rowsAtOnce bounds the rows of one INSERT. The driver looks for each argument
 	// in the list of all of them, so that much longer statements are slower.
 	rowsAtOnce = 8
-
-	// indexEvery is how many entries are appended before the table call is brought
-	// up to date. Those calls are on other pages, and every page that a transaction
-	// touches costs a tenth of it. A query for calls reads the entries after these, too.
-	indexEvery = 128
-
-	// checkpointEvery is how many pages are written before the write-ahead log is moved
-	// into the file and begins anew, as with SQLite. A log that grows makes every fsync
-	// dearer, because the file system has to record where it is, too.
-	checkpointEvery = 1000
 )
 
 // Append stores entries, all of them or none. See [journal.Journal].
@@ -96,21 +87,21 @@ func (w *writer) rows(entries []journal.Entry, more bool) error {
 		return w.refused(int64(entries[0].Seq))
 	}
 	args := make([]driver.Value, 0, len(entries)*columns+2)
-	macs := make([]byte, 0, len(entries)*(1+macSize))
+	macs := make([]byte, 0, len(entries)*(1+chain.Size))
 	tail := w.tail
 	for i := range entries {
 		e := &entries[i]
-		flags := byte(flagMore)
+		flags := byte(chain.FlagMore)
 		if i == len(entries)-1 && !more {
 			flags = 0
 		}
-		flags, tail = w.chain.entry(tail, e, flags)
+		flags, tail = w.chain.Entry(tail, e, flags)
 		macs = append(append(macs, flags), tail[:]...)
 		leaf := e.Leaf
 		if leaf == nil {
 			leaf = []byte{} // NULL is refused
 		}
-		args = append(args, int64(e.Seq), nanos(e.At), e.Kind, e.Session, e.Run, e.Call, e.Tool, int64(e.Mark), leaf, macs[len(macs)-1-macSize:len(macs):len(macs)])
+		args = append(args, int64(e.Seq), nanos(e.At), e.Kind, e.Session, e.Run, e.Call, e.Tool, int64(e.Mark), leaf, macs[len(macs)-1-chain.Size:len(macs):len(macs)])
 	}
 	first := int64(entries[0].Seq)
 	n, err := w.c.exec(insertEntries[len(entries)-1], append(args, w.epoch, first-1)...)

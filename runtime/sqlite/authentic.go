@@ -6,84 +6,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
+
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
-
-// The commands that error messages name.
-const (
-	hintRestored = "if it was restored from a copy on purpose, say so: ambit audit restored --store %s --reason TEXT"
-	hintBegin    = "if there is to be a new one in its place, say so: ambit audit begin --store %s --reason TEXT"
-)
-
-// prepareKeys reads the keys file of a store, or makes that of a new one. A store
-// that is there without one is left to examine.
-func (s *Store) prepareKeys(fresh bool) error {
-	ring, err := readKeys(keysName(s.path), s.disk)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && fresh:
-		return s.newKeys()
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("open the store %q: %w", s.path, err)
-	case fresh && ring.head.epoch > 0 && !s.renewal.begins():
-		return s.gone(ring)
-	}
-	s.use(ring)
-	return nil
-}
-
-// newKeys makes the keys file of a store that is about to be made.
-func (s *Store) newKeys() error {
-	s.use(newKeyFile())
-	if err := s.saveRing(s.ring); err != nil {
-		return fmt.Errorf("open the store %q: %w", s.path, err)
-	}
-	return nil
-}
-
-// use makes ring the keys of the store.
-func (s *Store) use(ring *keyFile) {
-	s.ring, s.secret = ring, &ring.secret
-	s.signer, s.w.chain = newChain(s.secret), newChain(s.secret)
-	s.w.tail = s.w.chain.first()
-}
-
-// gone is the error of a store that existed.
-func (s *Store) gone(ring *keyFile) error {
-	return fmt.Errorf("open the store %q: %w: there is none, and by %q there was one of at least %d entries; put it back, or, "+hintBegin,
-		s.path, ErrRolledBack, keysName(s.path), ring.head.size, s.path)
-}
-
-// examine refuses a store that is damaged, or not the one of its keys. It only reads.
-func (s *Store) examine(ctx context.Context) error {
-	if err := s.inspect(ctx); err != nil {
-		return err
-	}
-	version, err := versionOf(ctx, s.db)
-	switch {
-	case err != nil:
-		return fmt.Errorf("open the store %q: %w", s.path, err)
-	case version == 0 && s.ring == nil:
-		return s.newKeys()
-	case version == 0 && s.ring.head.epoch > 0 && !s.renewal.begins():
-		return s.gone(s.ring)
-	case version == 0:
-		return nil
-	case s.renewal.begins():
-		return s.there()
-	case s.ring == nil:
-		return fmt.Errorf("open the store %q: %w: there is no file %q; restore it: without it nothing says who has written an entry", s.path, ErrKeys, keysName(s.path))
-	}
-	s.w.head, s.w.tail, err = s.authenticate(ctx, s.base())
-	return err
-}
 
 // authenticate refuses a store that is not the one of the keys, is older than a
 // head, or has an entry after it that does not verify. It returns the last
 // position and its authenticator. Entries below the head are read only when something
 // is wrong, so that the error names the first that does not verify.
-func (r *reader) authenticate(ctx context.Context, h *head) (last uint64, tail mac, err error) {
+func (r *reader) authenticate(ctx context.Context, h *chain.Head) (last uint64, tail chain.MAC, err error) {
 	last, tail, err = r.compare(ctx, h)
 	var forged *ForgedError
 	for after := uint64(0); errors.As(err, &forged) && after+1 < forged.Seq; {
@@ -100,7 +31,7 @@ func (r *reader) authenticate(ctx context.Context, h *head) (last uint64, tail m
 }
 
 // compare is authenticate without the look for the first entry.
-func (r *reader) compare(ctx context.Context, h *head) (last uint64, tail mac, err error) {
+func (r *reader) compare(ctx context.Context, h *chain.Head) (last uint64, tail chain.MAC, err error) {
 	var id []byte
 	var epoch, indexed uint64
 	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&id, &epoch, &indexed, &last) },
@@ -108,29 +39,29 @@ func (r *reader) compare(ctx context.Context, h *head) (last uint64, tail mac, e
 	switch {
 	case err != nil:
 		return 0, tail, r.explain(ctx, err)
-	case !bytes.Equal(id, r.secret.id[:]):
+	case !bytes.Equal(id, r.secret.ID[:]):
 		return 0, tail, fmt.Errorf("open the store %q: %w: it is that of another store; restore the one that belongs to it", r.path, ErrKeys)
-	case last < h.size || epoch < h.epoch:
+	case last < h.Size || epoch < h.Epoch:
 		return 0, tail, fmt.Errorf("open the store %q: %w: it has %d entries and its owner was the %d., by its keys there were at least %d and the %d.; "+
-			"put the newer one back, or, "+hintRestored, r.path, ErrRolledBack, last, epoch, h.size, h.epoch, r.path)
+			"put the newer one back, or, "+hintRestored, r.path, ErrRolledBack, last, epoch, h.Size, h.Epoch, r.path)
 	}
-	tail = newChain(r.secret).first()
-	if h.size > 0 {
-		if tail, _, err = r.stored(ctx, h.size); err != nil {
+	tail = chain.New(r.secret).First()
+	if h.Size > 0 {
+		if tail, _, err = r.stored(ctx, h.Size); err != nil {
 			return 0, tail, err
 		}
 	}
-	if tail != h.tail {
-		return 0, tail, r.forged(h.size, whatFork)
+	if tail != h.Tail {
+		return 0, tail, r.forged(h.Size, whatFork)
 	}
-	return r.follow(ctx, h.size, last, tail)
+	return r.follow(ctx, h.Size, last, tail)
 }
 
 // followed is how many entries are read at once.
 const followed = 1024
 
 // follow verifies the entries after a position up to the last one.
-func (r *reader) follow(ctx context.Context, after, last uint64, tail mac) (uint64, mac, error) {
+func (r *reader) follow(ctx context.Context, after, last uint64, tail chain.MAC) (uint64, chain.MAC, error) {
 	more := false
 	for after < last {
 		list, err := r.Read(ctx, after, followed)
@@ -153,18 +84,14 @@ func (r *reader) follow(ctx context.Context, after, last uint64, tail mac) (uint
 
 // stored returns the authenticator of an entry as it is stored, and whether more
 // entries of the same Append follow.
-func (r *reader) stored(ctx context.Context, seq uint64) (m mac, more bool, err error) {
+func (r *reader) stored(ctx context.Context, seq uint64) (m chain.MAC, more bool, err error) {
 	var text []byte
 	if err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&text) }, "SELECT mac FROM entry WHERE seq = ?", int64(seq)); err != nil {
 		return m, false, r.explain(ctx, err)
 	}
-	flags, m, ok := parseColumn(text)
+	flags, m, ok := chain.ParseColumn(text)
 	if !ok {
-		return m, false, r.forged(seq, whatMAC)
+		return m, false, r.forged(seq, chain.NotAuthentic)
 	}
-	return m, flags&flagMore != 0, nil
-}
-
-func (r *reader) forged(seq uint64, what string) error {
-	return &ForgedError{Path: r.path, Seq: seq, What: what}
+	return m, flags&chain.FlagMore != 0, nil
 }

@@ -2,10 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"crypto/hmac"
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 // A Checkpoint is a signed statement about the first entries of the journal.
@@ -22,7 +23,7 @@ func (s *Store) SaveCheckpoint(ctx context.Context, size uint64, note []byte) er
 		if err != nil {
 			return err
 		}
-		m := w.chain.checkpoint(size, tail, note)
+		m := w.chain.Checkpoint(size, tail, note)
 		_, err = w.c.exec("INSERT INTO checkpoint VALUES (?, ?, ?, ?) ON CONFLICT (size) DO UPDATE SET note = excluded.note, tail = excluded.tail, mac = excluded.mac",
 			int64(size), note, tail[:], m[:])
 		return err
@@ -37,12 +38,12 @@ func (s *Store) SaveCheckpoint(ctx context.Context, size uint64, note []byte) er
 }
 
 // tailAt returns the authenticator of an entry, inside a transaction.
-func (w *writer) tailAt(seq uint64) (m mac, err error) {
+func (w *writer) tailAt(seq uint64) (m chain.MAC, err error) {
 	switch {
 	case seq == w.head:
 		return w.tail, nil
 	case seq == 0:
-		return w.chain.first(), nil
+		return w.chain.First(), nil
 	case seq > w.head:
 		return m, refusal{fmt.Errorf("the store has %d entries", w.head)}
 	}
@@ -51,9 +52,9 @@ func (w *writer) tailAt(seq uint64) (m mac, err error) {
 		return m, errors.Join(err, refusal{fmt.Errorf("entry %d is not there", seq)})
 	}
 	stored, _ := row[0].([]byte)
-	_, m, ok := parseColumn(stored)
+	_, m, ok := chain.ParseColumn(stored)
 	if !ok {
-		return m, refusal{errMAC}
+		return m, refusal{chain.ErrMAC}
 	}
 	return m, nil
 }
@@ -61,28 +62,19 @@ func (w *writer) tailAt(seq uint64) (m mac, err error) {
 // Checkpoints returns all checkpoints, the smallest first. The error is [ErrForged]
 // when an owner of the store did not write one of them.
 func (r *reader) Checkpoints(ctx context.Context) (list []Checkpoint, err error) {
-	var c *chain
+	var c *chain.Chain
 	if r.secret != nil {
-		c = newChain(r.secret)
+		c = chain.New(r.secret)
 	}
 	err = r.rows(ctx, func(rows *sql.Rows) error {
 		var p Checkpoint
 		var tail, stored []byte
 		err := rows.Scan(&p.Size, &p.Note, &tail, &stored)
-		if err == nil && c != nil && !c.holds(&p, tail, stored) {
+		if err == nil && c != nil && !c.Holds(p.Size, p.Note, tail, stored) {
 			return fmt.Errorf("%w: the checkpoint of %d entries is not authentic", ErrForged, p.Size)
 		}
 		list = append(list, p)
 		return err
 	}, "SELECT size, note, tail, mac FROM checkpoint ORDER BY size")
 	return list, err
-}
-
-// holds reports whether the row of a checkpoint is authentic.
-func (c *chain) holds(p *Checkpoint, tail, stored []byte) bool {
-	if len(tail) != macSize {
-		return false
-	}
-	want := c.checkpoint(p.Size, mac(tail), p.Note)
-	return hmac.Equal(want[:], stored)
 }

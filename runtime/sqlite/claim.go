@@ -36,7 +36,7 @@ func (s *Store) refresh(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("the store %q: %w", s.path, err)
-	case ring.secret != s.ring.secret:
+	case ring.Secret != s.ring.Secret:
 		return fmt.Errorf("the store %q: %w: %q has become that of another store; put back the one that belongs to it", s.path, ErrKeys, keysName(s.path))
 	}
 	last, tail, err := s.authenticate(ctx, &ring.head)

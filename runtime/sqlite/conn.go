@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/pages"
 )
 
 // A conn is the connection that writes. It is the driver's own: database/sql
@@ -135,7 +138,7 @@ func (c *conn) written(back bool) int {
 	}
 	n, _, err := s.Status(sqlite.DBStatusCacheWrite, back)
 	if err != nil {
-		return checkpointEvery // one too many does no harm
+		return math.MaxInt // one checkpoint too many does no harm
 	}
 	return n
 }
@@ -143,12 +146,12 @@ func (c *conn) written(back bool) int {
 // code returns SQLite's primary result code of an error; 0 when it has none.
 func code(err error) int {
 	var e *sqlite.Error
-	var f *fault
+	var f *pages.Fault
 	switch {
 	case errors.As(err, &e):
 		return e.Code() & 0xff
 	case errors.As(err, &f):
-		return f.code & 0xff
+		return f.Code & 0xff
 	}
 	return 0
 }

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -24,9 +23,6 @@ var durable = []string{
 
 // readOnly are the settings of connections that read.
 var readOnly = []string{"busy_timeout(5000)", "query_only(1)"}
-
-// busyTimeout is the same for those that read pages, in milliseconds.
-const busyTimeout = 5000
 
 // source names a database for SQLite.
 func source(path string, disk Disk, mode string, pragmas []string) string {
@@ -64,18 +60,3 @@ func resolve(path string, disk Disk) (string, error) {
 }
 
 const immutable = "immutable"
-
-// readers is how many queries of one store run at once.
-const readers = 4
-
-// connect opens the connections that read.
-func (r *reader) connect(mode string) (err error) {
-	name := source(r.path, r.disk, mode, readOnly)
-	if r.db, err = sql.Open("sqlite", name); err != nil {
-		return err
-	}
-	r.db.SetMaxOpenConns(readers)
-	r.db.SetMaxIdleConns(readers)
-	r.pages = newScanners(name)
-	return nil
-}

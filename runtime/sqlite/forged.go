@@ -5,6 +5,12 @@ import (
 	"fmt"
 )
 
+// The commands that error messages name.
+const (
+	hintRestored = "if it was restored from a copy on purpose, say so: ambit audit restored --store %s --reason TEXT"
+	hintBegin    = "if there is to be a new one in its place, say so: ambit audit begin --store %s --reason TEXT"
+)
+
 var (
 	// ErrForged says that a part of a store was not written by an owner of the store.
 	ErrForged = errors.New("the store was changed by a process without its keys")
@@ -42,10 +48,6 @@ func (e *ForgedError) ForgedAt() uint64 { return e.Seq }
 
 // What is wrong with an entry.
 const (
-	whatMAC  = "its authenticator is not one of the store's owner"
 	whatFork = "it is not the one that the head in the keys file is about"
 	whatHalf = "the journal ends within a transaction"
 )
-
-// errMAC says of an entry that was read that it does not verify.
-var errMAC = errors.New(whatMAC)

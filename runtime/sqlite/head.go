@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 // headDelay is how long after the first entry that the head does not cover it is
@@ -23,8 +24,6 @@ type header struct {
 	stop func() bool // of the timer; nil: it was never started
 	done bool        // the store is closed
 }
-
-func afterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
 
 // armHead sees to it that the head is written soon. It is called after a commit,
 // without locks, and does nothing for most of them.
@@ -71,7 +70,7 @@ func (s *Store) writeHead() error {
 }
 
 // setHead makes h the head. s.kmu is held.
-func (s *Store) setHead(h head) error {
+func (s *Store) setHead(h chain.Head) error {
 	if h == s.ring.head {
 		s.header.stuck.Store(false)
 		return nil
@@ -104,6 +103,16 @@ func (s *Store) unstick() error {
 	return fmt.Errorf("%w: the head of the store cannot be written: %w", journal.ErrUnavailable, err)
 }
 
-// durable returns the head as far as the disk has it. w.mu is held, and no
-// transaction is under way.
-func (w *writer) durable() head { return head{size: w.head, tail: w.tail, epoch: uint64(w.epoch)} }
+// saveRing replaces the keys file. When that fails it is not known which of the
+// two is there; a later call replaces both. s.kmu is held.
+func (s *Store) saveRing(ring *keyFile) error {
+	text, err := ring.encode(s.signer)
+	if err == nil {
+		err = s.disk.Write(keysName(s.path), text)
+	}
+	if err != nil {
+		return fmt.Errorf("write the keys in %q: %w", keysName(s.path), err)
+	}
+	s.ring = ring
+	return nil
+}

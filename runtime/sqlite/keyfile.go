@@ -10,28 +10,20 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
-// keySize is the length of a key in bytes, keysLimit what the keys file may have.
-const (
-	keySize   = 32
-	keysLimit = 1 << 20
-)
+// keysLimit is how many bytes the keys file may have.
+const keysLimit = 1 << 20
 
 const keyFileVersion = 1
 
 // A keyFile is what the keys file of a store says.
 type keyFile struct {
-	secret
+	chain.Secret
 	keys map[string][]byte // by name
-	head head
-}
-
-// A head is up to where a store was durable.
-type head struct {
-	size  uint64 // entries
-	tail  mac    // the authenticator of the last one
-	epoch uint64 // of the owner; 0: the store was never made to its end
+	head chain.Head
 }
 
 // storedKeys is the form of the keys file.
@@ -53,18 +45,18 @@ type storedHead struct {
 // newKeyFile returns the keys of a new store.
 func newKeyFile() *keyFile {
 	k := &keyFile{keys: map[string][]byte{}}
-	_, _ = rand.Read(k.key[:]) // never fails
-	_, _ = rand.Read(k.id[:])
-	k.head.tail = newChain(&k.secret).first()
+	_, _ = rand.Read(k.Key[:]) // never fails
+	_, _ = rand.Read(k.ID[:])
+	k.head.Tail = chain.New(&k.Secret).First()
 	return k
 }
 
 // encode returns the content of the file. The chain authenticates the head.
-func (k *keyFile) encode(c *chain) ([]byte, error) {
-	m := c.head(&k.head)
+func (k *keyFile) encode(c *chain.Chain) ([]byte, error) {
+	m := c.Head(&k.head)
 	text, err := json.MarshalIndent(storedKeys{
-		Version: keyFileVersion, Store: hex.EncodeToString(k.id[:]), Chain: k.key[:], Keys: k.keys,
-		Head: &storedHead{k.head.size, hex.EncodeToString(k.head.tail[:]), k.head.epoch, hex.EncodeToString(m[:])},
+		Version: keyFileVersion, Store: hex.EncodeToString(k.ID[:]), Chain: k.Key[:], Keys: k.keys,
+		Head: &storedHead{k.head.Size, hex.EncodeToString(k.head.Tail[:]), k.head.Epoch, hex.EncodeToString(m[:])},
 	}, "", "  ")
 	return append(text, '\n'), err
 }
@@ -91,25 +83,25 @@ func decodeKeys(text []byte) (*keyFile, error) {
 		k.keys = map[string][]byte{}
 	}
 	for name, key := range k.keys {
-		if len(key) != keySize {
-			return nil, fmt.Errorf("the key %q has %d bytes, not %d", name, len(key), keySize)
+		if len(key) != chain.KeySize {
+			return nil, fmt.Errorf("the key %q has %d bytes, not %d", name, len(key), chain.KeySize)
 		}
 	}
-	if len(in.Chain) != keySize || in.Head == nil {
+	if len(in.Chain) != chain.KeySize || in.Head == nil {
 		return nil, errors.New("it lacks the key of the chain, or the head")
 	}
-	copy(k.key[:], in.Chain)
-	var m mac
+	copy(k.Key[:], in.Chain)
+	var m chain.MAC
 	for _, f := range []struct {
 		to   []byte
 		from string
-	}{{k.id[:], in.Store}, {k.head.tail[:], in.Head.Tail}, {m[:], in.Head.MAC}} {
+	}{{k.ID[:], in.Store}, {k.head.Tail[:], in.Head.Tail}, {m[:], in.Head.MAC}} {
 		if n, err := hex.Decode(f.to, []byte(f.from[:min(len(f.from), 2*len(f.to))])); err != nil || n != len(f.to) || len(f.from) != 2*n {
 			return nil, fmt.Errorf("%.80q is not %d bytes in hexadecimal", f.from, len(f.to))
 		}
 	}
-	k.head.size, k.head.epoch = in.Head.Size, in.Head.Epoch
-	if want := newChain(&k.secret).head(&k.head); !hmac.Equal(want[:], m[:]) {
+	k.head.Size, k.head.Epoch = in.Head.Size, in.Head.Epoch
+	if want := chain.New(&k.Secret).Head(&k.head); !hmac.Equal(want[:], m[:]) {
 		return nil, errors.New("its head is not signed with its key")
 	}
 	return k, nil

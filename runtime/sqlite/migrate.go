@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 var (
@@ -105,7 +107,7 @@ func versions(newest int64) string {
 }
 
 // migrate makes an empty file a store, and brings a store to the newest version.
-func migrate(c *conn, now time.Time, id [idSize]byte) error {
+func migrate(c *conn, now time.Time, id [chain.IDSize]byte) error {
 	list, err := steps()
 	if err != nil {
 		return err

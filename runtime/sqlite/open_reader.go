@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -72,7 +74,7 @@ func (r *Reader) useKeys() error {
 	if err != nil {
 		return fmt.Errorf("open the store %q: %w", r.path, err)
 	}
-	r.secret = &ring.secret
+	r.secret = &ring.Secret
 	return nil
 }
 
@@ -89,9 +91,38 @@ func (r *Reader) Authenticate(ctx context.Context) (entries uint64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("authenticate the store %q: %w", r.path, err)
 	}
-	if ring.secret != *r.secret {
+	if ring.Secret != *r.secret {
 		return 0, fmt.Errorf("authenticate the store %q: %w: %q was replaced meanwhile", r.path, ErrKeys, r.keys)
 	}
 	entries, _, err = r.authenticate(ctx, &ring.head)
 	return entries, err
+}
+
+// ownedFor is how long an owner is believed to live that has not said so.
+const ownedFor = time.Minute
+
+// Owned reports whether a process owns the store, as the store says: it was not closed,
+// and its owner has renewed the lease within the last minute.
+func (r *Reader) Owned(ctx context.Context) (owned bool, err error) {
+	err = r.rows(ctx, func(rows *sql.Rows) error {
+		var beat, closed int64
+		err := rows.Scan(&beat, &closed)
+		owned = closed == 0 && time.Since(time.Unix(0, beat)).Abs() < ownedFor
+		return err
+	}, "SELECT beat, closed FROM owner")
+	return owned, err
+}
+
+// Key returns the key of a name, which the owner of the store has made. The error
+// is [fs.ErrNotExist] when it has made none, and [fs.ErrPermission] when the keys
+// are not for this user to read.
+func (r *Reader) Key(_ context.Context, name string) ([]byte, error) {
+	k, err := readKeys(keysName(r.path), r.disk)
+	if err != nil {
+		return nil, err
+	}
+	if k.keys[name] == nil {
+		return nil, fmt.Errorf("the key %q of %q: %w", name, r.path, fs.ErrNotExist)
+	}
+	return k.keys[name], nil
 }

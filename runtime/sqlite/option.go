@@ -1,6 +1,8 @@
 package sqlite
 
-import "time"
+import (
+	"time"
+)
 
 // An Option changes how [Open] opens a store.
 type Option func(*options)
@@ -40,3 +42,5 @@ func configure(opts []Option) options {
 	}
 	return o
 }
+
+func afterFunc(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }

@@ -10,7 +10,12 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/pages"
 )
+
+// readers is how many queries of one store run at once.
+const readers = 4
 
 // A reader reads. Every method is one look at one state of the store, and holds
 // nothing when it has returned: a reader that stayed would keep the write-ahead
@@ -21,9 +26,9 @@ type reader struct {
 	db   *sql.DB
 	shut atomic.Bool
 
-	secret *secret // nil: what is read is not verified
+	secret *chain.Secret // nil: what is read is not verified
 
-	pages scanners
+	pages pages.Pool
 
 	mu    sync.Mutex
 	stmts map[string]*sql.Stmt // of queries, of which there are few
@@ -37,7 +42,7 @@ func (r *reader) close() error {
 	if r.db == nil || r.shut.Swap(true) {
 		return nil
 	}
-	r.pages.close()
+	r.pages.Close()
 	return r.db.Close()
 }
 
@@ -54,21 +59,18 @@ func (r *reader) Read(ctx context.Context, after uint64, limit int) ([]journal.E
 	if r.shut.Load() {
 		return nil, fmt.Errorf("read %q: %w", r.path, journal.ErrClosed)
 	}
-	list, err := r.pages.read(ctx, r.secret, after, limit)
+	list, err := r.pages.Read(ctx, r.secret, after, limit)
 	last := after + uint64(len(list))
 	switch {
 	case err == nil:
 		return list, nil
-	case errors.Is(err, errMAC):
-		return list, r.forged(last+1, whatMAC)
-	case errors.Is(err, errMissing), damaged(err):
+	case errors.Is(err, chain.ErrMAC):
+		return list, r.forged(last+1, chain.NotAuthentic)
+	case errors.Is(err, pages.ErrMissing), damaged(err):
 		return list, &CorruptError{Path: r.path, Readable: last, Damaged: last + 1, Cause: err}
 	}
 	return list, fmt.Errorf("read %q: %w", r.path, err)
 }
-
-// errMissing says that there are entries after one that is not there.
-var errMissing = errors.New("the entry is missing")
 
 // Call returns the entries of a call in their order. See [journal.Journal].
 func (r *reader) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {
@@ -97,7 +99,7 @@ func (r *reader) entries(ctx context.Context, query string, args ...any) (list [
 			e.Private = []byte{}
 		}
 		if r.secret != nil && !r.verified(&e, stored, before) {
-			return r.forged(e.Seq, whatMAC)
+			return r.forged(e.Seq, chain.NotAuthentic)
 		}
 		list = append(list, e)
 		return nil
@@ -107,14 +109,14 @@ func (r *reader) entries(ctx context.Context, query string, args ...any) (list [
 
 // verified reports whether an entry verifies, by the column mac of the one before it.
 func (r *reader) verified(e *journal.Entry, stored, before []byte) bool {
-	l := link{c: newChain(r.secret)}
+	l := chain.Link{Chain: chain.New(r.secret)}
 	if e.Seq == 1 {
-		l.last = l.c.first()
-		return l.next(e, stored)
+		l.Last = l.Chain.First()
+		return l.Next(e, stored)
 	}
 	var ok bool
-	_, l.last, ok = parseColumn(before)
-	return ok && l.next(e, stored)
+	_, l.Last, ok = chain.ParseColumn(before)
+	return ok && l.Next(e, stored)
 }
 
 // prepare returns the statement of a query, which ends with the pool.
@@ -162,4 +164,21 @@ func each(ctx context.Context, s *sql.Stmt, f func(*sql.Rows) error, args []any)
 		}
 	}
 	return rows.Err()
+}
+
+// connect opens the connections that read.
+func (r *reader) connect(mode string) (err error) {
+	name := source(r.path, r.disk, mode, readOnly)
+	if r.db, err = sql.Open("sqlite", name); err != nil {
+		return err
+	}
+	r.db.SetMaxOpenConns(readers)
+	r.db.SetMaxIdleConns(readers)
+	r.pages = pages.NewPool(name, readers)
+	return nil
+}
+
+// forged is the error of an entry that does not verify.
+func (r *reader) forged(seq uint64, what string) error {
+	return &ForgedError{Path: r.path, Seq: seq, What: what}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 // A Write gives a key a value, or takes it away: a nil Value.
@@ -36,7 +37,7 @@ func (r *reader) Get(ctx context.Context, key string) (value []byte, err error) 
 		return err
 	}, "SELECT value, mac FROM state WHERE key = ?", key)
 	if err == nil && value != nil && r.secret != nil {
-		if want := newChain(r.secret).state(key, value); !hmac.Equal(want[:], stored) {
+		if want := chain.New(r.secret).State(key, value); !hmac.Equal(want[:], stored) {
 			return nil, fmt.Errorf("read %q: %w: the value of %q in its state is not authentic", r.path, ErrForged, key)
 		}
 	}
@@ -50,7 +51,7 @@ func (s *Store) Apply(ctx context.Context, writes []Write) error {
 			query, args := "DELETE FROM state WHERE key = ?", []driver.Value{one.Key}
 			if one.Value != nil {
 				query = "INSERT INTO state VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value, mac = excluded.mac"
-				m := w.chain.state(one.Key, one.Value)
+				m := w.chain.State(one.Key, one.Value)
 				args = append(args, one.Value, m[:])
 			}
 			if _, err := w.c.exec(query, args...); err != nil {

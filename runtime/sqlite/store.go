@@ -2,15 +2,14 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/takeover"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
 
 // A Store is a journal in a file, and this process its only owner. Its methods
@@ -25,9 +24,9 @@ type Store struct {
 	renewal *renewal    // nil: the store is not restored by this opening
 	claimed atomic.Bool // an executor writes
 
-	kmu    sync.Mutex // before w.mu
-	ring   *keyFile   // what the keys file says
-	signer *chain     // of heads
+	kmu    sync.Mutex   // before w.mu
+	ring   *keyFile     // what the keys file says
+	signer *chain.Chain // of heads
 	header header
 }
 
@@ -36,179 +35,6 @@ var (
 	_ journal.Owner   = (*Store)(nil)
 	_ journal.Keeper  = (*Store)(nil)
 )
-
-// Open opens the store in the file of a name, which is made when it is not there,
-// and takes it over: see [Store.Epoch]. The store has five more files, with .lock,
-// .fence, .keys, -wal and -shm after the name of the first. It must be closed.
-//
-// A store that another process owns is refused with [ErrOwned], one of an unknown
-// version with [ErrVersion], a file that is something else with [ErrNotStore],
-// one that is damaged with a [*CorruptError], one with entries that its owners did
-// not write with [ErrForged], one that is older than its keys file, or gone, with
-// [ErrRolledBack], and one whose keys file is missing or another one's with
-// [ErrKeys]. None of them is changed. Entries below the head that the keys file has
-// are verified when they are read.
-func Open(path string, opts ...Option) (*Store, error) {
-	return open(path, configure(opts))
-}
-
-func open(path string, o options) (*Store, error) {
-	path, err := resolve(path, o.disk)
-	if err != nil {
-		return nil, fmt.Errorf("open the store: %w", err)
-	}
-	unlock, err := acquire(path, o)
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{unlock: unlock, renewal: o.renewal}
-	s.path, s.disk, s.header.after = path, o.disk, o.after
-	if err := s.open(o.wait); err != nil {
-		return nil, errors.Join(err, s.release())
-	}
-	return s, nil
-}
-
-func (s *Store) open(wait time.Duration) error {
-	fresh, err := identify(s.path, s.disk)
-	if err == nil && fresh {
-		err = orphaned(s.path, s.disk)
-	}
-	if err == nil {
-		err = s.prepareKeys(fresh)
-	}
-	if err != nil {
-		return err
-	}
-	if fresh && s.disk.VFS() == "" {
-		if err := private(s.path); err != nil {
-			return fmt.Errorf("open the store %q: %w", s.path, err)
-		}
-	}
-	if err := s.connect("ro"); err != nil {
-		return err
-	}
-	if !fresh {
-		if err := s.examine(context.Background()); err != nil {
-			return err
-		}
-	}
-	if s.w.c, err = connect(source(s.path, s.disk, "rwc", durable)); err != nil {
-		return fmt.Errorf("open the store %q: %w", s.path, err)
-	}
-	if err = s.inherit(); err == nil {
-		err = s.takeOver(wait, func() error { return s.own(time.Now()) })
-	}
-	if err == nil {
-		err = s.renew(time.Now())
-	}
-	if err == nil {
-		err = s.w.watch(s.path, s.disk)
-	}
-	if err == nil {
-		err = s.writeHead() // from here on a store existed, and this is its epoch
-	}
-	if err != nil {
-		return fmt.Errorf("open the store %q: %w", s.path, err)
-	}
-	return nil
-}
-
-// inherit moves the write-ahead log of an owner that did not close the store into
-// the file, before anything is written behind it. Otherwise owners that crash before
-// it is due would leave the next one a log that is longer each time, and what follows
-// on a write whose fsync has failed would look as if that had been on the disk.
-func (s *Store) inherit() error {
-	s.w.mu.Lock()
-	defer s.w.mu.Unlock()
-	s.w.checkpoint()
-	return s.w.usable()
-}
-
-// private makes a file that its owner alone may read, because it holds values that are
-// sensitive. SQLite gives its own files the same mode. A file that is there stays as it is.
-func private(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// own brings the store to this version and makes this process its owner.
-func (s *Store) own(now time.Time) error {
-	c := s.w.c
-	if err := migrate(c, now, s.ring.id); err != nil {
-		return err
-	}
-	host, _ := os.Hostname() // only told to people
-	return s.w.transact(func() error {
-		_, err := c.exec("UPDATE owner SET epoch = max(epoch, ?) + 1, pid = ?, host = ?, since = ?, beat = ?, closed = 0",
-			int64(s.ring.head.epoch), int64(os.Getpid()), host, now.UnixNano(), now.UnixNano())
-		if err != nil {
-			return err
-		}
-		s.w.epoch, err = c.number("SELECT epoch FROM owner")
-		return err
-	})
-}
-
-// Close moves everything into the one file and gives the store up. It is an error
-// when that was not possible; nothing that was acknowledged is lost by that.
-func (s *Store) Close() error {
-	s.header.disarm(true)
-	s.kmu.Lock()
-	defer s.kmu.Unlock()
-	s.w.mu.Lock()
-	defer s.w.mu.Unlock()
-	if s.w.closed {
-		return nil
-	}
-	var errs []error
-	if s.w.lost == nil {
-		errs = append(errs, s.settle())
-	}
-	s.w.closed = true
-	errs = append(errs, s.close())
-	if s.w.lost == nil {
-		_, err := s.w.c.row("PRAGMA wal_checkpoint(TRUNCATE)")
-		errs = append(errs, err)
-	}
-	if err := errors.Join(append(errs, s.release())...); err != nil {
-		return fmt.Errorf("close the store %q: %w", s.path, err)
-	}
-	return nil
-}
-
-// settle brings the index of calls and the head up to date. s.kmu and w.mu are held.
-func (s *Store) settle() error {
-	err := s.w.transact(func() error {
-		if err := s.w.owned(); err != nil {
-			return err
-		}
-		if err := s.w.index(); err != nil {
-			return err
-		}
-		_, err := s.w.c.exec("UPDATE owner SET closed = 1")
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.setHead(s.w.durable())
-}
-
-// release releases what Open has acquired.
-func (s *Store) release() error {
-	errs := []error{s.close()}
-	if s.w.c != nil {
-		errs = append(errs, s.w.c.close())
-	}
-	if s.fence != nil {
-		errs = append(errs, s.fence.Close())
-	}
-	return errors.Join(append(errs, s.unlock())...)
-}
 
 // Epoch returns the number of this ownership. See [journal.Owner].
 func (s *Store) Epoch() uint64 { return uint64(s.w.epoch) }

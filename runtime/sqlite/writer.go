@@ -7,6 +7,19 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
+)
+
+const (
+	// indexEvery is how many entries are appended before the table call is brought
+	// up to date. Those calls are on other pages, and every page that a transaction
+	// touches costs a tenth of it. A query for calls reads the entries after these, too.
+	indexEvery = 128
+
+	// checkpointEvery is how many pages are written before the write-ahead log is moved
+	// into the file and begins anew, as with SQLite. A log that grows makes every fsync
+	// dearer, because the file system has to record where it is, too.
+	checkpointEvery = 1000
 )
 
 // A writer makes all changes. A caller that comes while a transaction is being written
@@ -18,8 +31,8 @@ type writer struct {
 	c             *conn
 	epoch         int64
 	head          uint64
-	tail          mac // the authenticator of the last entry
-	chain         *chain
+	tail          chain.MAC // the authenticator of the last entry
+	chain         *chain.Chain
 	frames, moved int64 // of the write-ahead log, at the last checkpoint
 	lost          error // why nothing may be written any more
 	closed        bool
@@ -163,7 +176,7 @@ func (w *writer) transact(f func() error) error {
 		}
 		_, _ = w.c.exec("ROLLBACK") // which SQLite may have done already
 	}
-	w.head, w.tail, w.due = before.size, before.tail, due
+	w.head, w.tail, w.due = before.Size, before.Tail, due
 	if full(err) {
 		return w.takenBack(err, before)
 	}
@@ -176,7 +189,7 @@ func (w *writer) transact(f func() error) error {
 // takenBack decides what it means that the disk was full. No commit was written
 // then, so when SQLite has rolled back the change may be tried again. That it has
 // is looked up, not supposed: anything else is final.
-func (w *writer) takenBack(cause error, before head) error {
+func (w *writer) takenBack(cause error, before chain.Head) error {
 	_, _ = w.c.exec("ROLLBACK") // which fails where there is nothing to roll back
 	if _, err := w.c.exec("BEGIN IMMEDIATE"); err != nil {
 		return w.poison(errors.Join(cause, err))
@@ -185,7 +198,7 @@ func (w *writer) takenBack(cause error, before head) error {
 	if _, end := w.c.exec("ROLLBACK"); err != nil || end != nil {
 		return w.poison(errors.Join(cause, err, end))
 	}
-	if len(row) != 2 || row[0] != w.epoch || row[1] != int64(before.size) {
+	if len(row) != 2 || row[0] != w.epoch || row[1] != int64(before.Size) {
 		return w.poison(errors.Join(cause, fmt.Errorf("after it was rolled back the store is at %v", row)))
 	}
 	return fmt.Errorf("%w: %w", journal.ErrUnavailable, cause)
@@ -251,4 +264,10 @@ func (w *writer) checkpoint() {
 		w.frames, _ = row[1].(int64)
 		w.moved, _ = row[2].(int64)
 	}
+}
+
+// durable returns the head as far as the disk has it. w.mu is held, and no
+// transaction is under way.
+func (w *writer) durable() chain.Head {
+	return chain.Head{Size: w.head, Tail: w.tail, Epoch: uint64(w.epoch)}
 }

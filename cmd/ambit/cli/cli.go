@@ -3,12 +3,15 @@ package cli
 import (
 	"context"
 	"io"
-	"os"
-	"os/signal"
 	"regexp"
-	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/audit"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/author"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/operate"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/whatif"
 )
 
 // Run executes the command line args, without the program's name, and returns
@@ -24,9 +27,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 	cmd, err := root.ExecuteContextC(context.Background())
 	if out.err != nil {
-		err = problem("standard output: "+out.err.Error(), "")
+		err = cmdutil.Problem("standard output: "+out.err.Error(), "")
 	}
-	return report(stderr, cmd.CommandPath(), err)
+	return cmdutil.Report(stderr, cmd.CommandPath(), err)
 }
 
 func newRoot() *cobra.Command {
@@ -40,13 +43,16 @@ an application has recorded, and answers and undoes calls while it runs.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
-		RunE:          group,
+		RunE:          cmdutil.RunGroup,
 	}
 	root.SetVersionTemplate("ambit {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newInit(), newGenerate(), newCheck(), newSchema(), newPolicy(), newExplain(), newSimulate(), newReplay(),
-		newAudit(), newCalls(), newApprovals(), newGrants(), newUndo(), newCancel(), newResolve(), newArtifacts(), newVersion(), exitCodesTopic())
+	root.AddCommand(author.NewInit(), author.NewGenerate(), author.NewCheck(), author.NewSchema(), author.NewPolicy())
+	root.AddCommand(whatif.NewExplain(), whatif.NewSimulate(), whatif.NewReplay())
+	root.AddCommand(operate.NewCalls(), operate.NewApprovals(), operate.NewGrants(),
+		operate.NewUndo(), operate.NewCancel(), operate.NewResolve(), operate.NewArtifacts())
+	root.AddCommand(audit.New(), newVersion(), exitCodesTopic())
 	markWork(root)
 	return root
 }
@@ -55,36 +61,11 @@ an application has recorded, and answers and undoes calls while it runs.`,
 // left without a mark are cobra's, about the command line.
 func markWork(cmd *cobra.Command) {
 	if work := cmd.RunE; work != nil {
-		cmd.RunE = func(cmd *cobra.Command, args []string) error { return asProblems(work(cmd, args)) }
+		cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmdutil.AsProblems(work(cmd, args)) }
 	}
 	for _, sub := range cmd.Commands() {
 		markWork(sub)
 	}
-}
-
-// newGroup returns a command that only holds subcommands.
-func newGroup(name, short string, verbs ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, RunE: group}
-	cmd.AddCommand(verbs...)
-	return cmd
-}
-
-// group runs a command that only holds subcommands: it shows the help, and refuses
-// an unknown name.
-func group(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return cmd.Help()
-	}
-	return unknownCommand(cmd, args[0])
-}
-
-func unknownCommand(cmd *cobra.Command, name string) error {
-	cmd.SuggestionsMinimumDistance = 2
-	hint := "run " + quote(cmd.CommandPath()+" --help") + " for the list"
-	if similar := cmd.SuggestionsFor(name); len(similar) > 0 {
-		hint = "did you mean " + quote(similar[0]) + "?"
-	}
-	return usage("unknown command "+quote(name)+" for "+quote(cmd.CommandPath()), hint)
 }
 
 // newHelp replaces cobra's help command, which answers an unknown name with
@@ -99,20 +80,11 @@ func newHelp() *cobra.Command {
 				return err
 			}
 			if len(rest) > 0 {
-				return unknownCommand(target, rest[0])
+				return cmdutil.UnknownCommand(target, rest[0])
 			}
 			return target.Help()
 		},
 	}
-}
-
-// uninterrupted puts an interrupt off until work is done: between two files it
-// would leave half of them new.
-func uninterrupted(work func() error) error {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt)
-	defer signal.Stop(signals)
-	return work()
 }
 
 var singleDash = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)
@@ -146,20 +118,4 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 		c.err = err
 	}
 	return n, err
-}
-
-// oneOrNone is the argument of verbs that take at most one path.
-func oneOrNone(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return usage(quote(cmd.CommandPath())+" takes one path, not "+quote(strings.Join(args, " ")), "leave out "+quote(strings.Join(args[1:], " ")))
-	}
-	return nil
-}
-
-// noArguments is for verbs that take none.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage(quote(cmd.CommandPath())+" takes no arguments, not "+quote(strings.Join(args, " ")), "run "+quote(cmd.CommandPath()+" --help")+" for its flags")
-	}
-	return nil
 }

@@ -2,13 +2,19 @@ package cli
 
 import (
 	"bytes"
-	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/whatif"
 )
 
 func TestLongFlags(t *testing.T) {
@@ -33,7 +39,7 @@ func TestEveryVerbIsDocumented(t *testing.T) {
 				args = append(args, string(p))
 			}
 			var stdout, stderr bytes.Buffer
-			require.Equal(t, exitUsage, Run(args, nil, &stdout, &stderr), cmd.CommandPath())
+			require.Equal(t, cmdutil.ExitUsage, Run(args, nil, &stdout, &stderr), cmd.CommandPath())
 			require.Contains(t, stderr.String(), "error: unknown flag: --no-such-flag")
 			require.Empty(t, stdout.String())
 		}
@@ -41,65 +47,47 @@ func TestEveryVerbIsDocumented(t *testing.T) {
 	walk(newRoot())
 }
 
-func TestReportPrintsEveryErrorAndReturnsTheHighestCode(t *testing.T) {
-	var w bytes.Buffer
-	err := errors.Join(problem("one", "do this"), errors.Join(verdict("two", ""), problem("three", "")))
-	require.Equal(t, exitVerdict, report(&w, "ambit", err))
-	require.Equal(t, "error: one\nhint: do this\nerror: two\nerror: three\n", w.String())
-	require.Equal(t, exitOK, report(&w, "ambit", nil))
-}
-
-func TestProgramName(t *testing.T) {
-	for base, want := range map[string]string{
-		"notes": "notes", "My Notes": "my-notes", "9lives": "app-9lives", "": "app", "...": "app", "/": "app",
-		"日本": "app", "com1": "app-com1", "vendor": "app-vendor", "-x-": "x", "a\n\"b": "a-b",
-		"an extraordinarily long name of a folder that goes on": "an-extraordinarily-long-name-of-a-folder",
-	} {
-		require.Equal(t, want, programName(base), "%q", base)
-	}
-}
-
-func TestRequirements(t *testing.T) {
-	require.Equal(t, []string{"a.b/c v1.2.3", "d.e/f/v2 v2.0.0-x+incompatible", "g.h/i v0.1.0"}, requirements(`module m
-
-go 1.26.0
-
-require (
-	a.b/c v1.2.3 // indirect
-	d.e/f/v2 v2.0.0-x+incompatible
-)
-
-require g.h/i v0.1.0
-
-replace a.b/c => ../c
-`))
-}
-
-func TestManifestNamesOnlyWhatIsGenerated(t *testing.T) {
-	for name, want := range map[string]bool{
-		"tools_ambit.go": true, "schemas/a.input.json": true, "policy/ambit_gen/data.json": true,
-		"main.go": false, "../tools_ambit.go": false, "schemas/../main.go": false,
-		"ambit.schema.json": true, ".vscode/ambit.schema.json": true, "../a.json": false, "/etc/a.json": false, "a/../../a.json": false,
-		"/etc/passwd": false, "": false, "schemas/": false, "policy/mine.rego": false, "<<<<<<< HEAD": false,
-	} {
-		require.Equal(t, want, generatable(name), "%q", name)
-	}
-}
-
-// TestStagingLeavesNothingBehind puts a folder where the second file must go.
-func TestStagingLeavesNothingBehind(t *testing.T) {
-	dir := t.TempDir()
-	root, err := os.OpenRoot(dir)
+// The folder above may be another file system, or closed: nothing is made in it.
+func TestInitWorksInsideTheFolder(t *testing.T) {
+	above := t.TempDir()
+	app := filepath.Join(above, "app")
+	require.NoError(t, os.Mkdir(app, 0o755))
+	long := time.Now().Add(-time.Hour).Truncate(time.Second)
+	require.NoError(t, os.Chtimes(above, long, long))
+	var errors bytes.Buffer
+	code := Run([]string{"init", app, "--local", "../../.."}, nil, io.Discard, &errors)
+	require.Equal(t, cmdutil.ExitOK, code, errors.String())
+	require.FileExists(t, filepath.Join(app, "go.mod"))
+	info, err := os.Stat(above)
 	require.NoError(t, err)
-	defer root.Close()
-	require.NoError(t, root.WriteFile("taken", nil, 0o644))
+	require.Equal(t, long, info.ModTime())
+}
 
-	var st staging
-	require.NoError(t, st.add(root, "made/on/the/way/a.txt", []byte("a")))
-	require.Error(t, st.add(root, "taken/b.txt", []byte("b")))
-	st.discard(root)
+// TestEveryVerbReadsTheStoreOfTheEnvironment looks at all verbs with --store.
+func TestEveryVerbReadsTheStoreOfTheEnvironment(t *testing.T) {
+	t.Setenv(store.Variable, "the.db")
+	n := 0
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if flag := cmd.Flags().Lookup("store"); flag != nil {
+			n++
+			if assert.NotNil(t, cmd.PreRun, cmd.CommandPath()) {
+				cmd.PreRun(cmd, nil)
+				assert.Equal(t, "the.db", flag.Value.String(), cmd.CommandPath())
+				require.NoError(t, cmd.Flags().Set("store", "other.db"))
+				cmd.PreRun(cmd, nil)
+				assert.Equal(t, "other.db", flag.Value.String(), cmd.CommandPath())
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRoot())
+	assert.GreaterOrEqual(t, n, 18, "verbs with a store")
 
-	entries, err := filepath.Glob(filepath.Join(dir, "*"))
-	require.NoError(t, err)
-	require.Equal(t, []string{filepath.Join(dir, "taken")}, entries)
+	replay := whatif.NewReplay()
+	require.NoError(t, replay.Flags().Set("journal", "a.jsonl"))
+	replay.PreRun(replay, nil)
+	assert.Empty(t, replay.Flags().Lookup("store").Value.String(), "the recording is named already")
 }

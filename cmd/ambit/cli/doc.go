@@ -1,5 +1,14 @@
 // Package cli is the command line of ambit. It stands apart from the program so
-// that scripts can run it inside a test binary.
+// that scripts can run it inside a test binary. This package is the root command; the
+// verbs are in a package for each group of users:
+//
+//	internal/author   init, generate, check, schema, policy
+//	internal/whatif   explain, simulate, replay
+//	internal/operate  calls, approvals, grants, undo, cancel, resolve, artifacts
+//	internal/audit    audit
+//
+// A group imports no other one. What groups share is in internal/cmdutil,
+// internal/project and internal/store.
 //
 // # Finding the declaration
 //

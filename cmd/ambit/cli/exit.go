@@ -1,16 +1,7 @@
 package cli
 
-import "github.com/spf13/cobra"
-
-// Exit codes. They are part of the command line's contract: "ambit help exit-codes".
-const (
-	exitOK      = 0 // done
-	exitProblem = 1 // the input is wrong, or the work could not be done
-	exitUsage   = 2 // the command line is wrong
-	exitVerdict = 3 // the check ran, and its answer is no
-
-	exitNotAnchored = 4 // nothing wrong was found, and something is not proved
-	exitWaiting     = 5 // the command is in the inbox, and no executor has reported its result yet
+import (
+	"github.com/spf13/cobra"
 )
 
 // exitCodesTopic is a help topic: a command that cannot be run.

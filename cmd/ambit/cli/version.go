@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 )
 
 // A buildInfo is what is known of how the program was made.
@@ -23,11 +25,11 @@ func newVersion() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print which version of ambit this is, and how it was built",
-		Args:  noArguments,
+		Args:  cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := buildOf(debug.ReadBuildInfo())
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), b)
+				return cmdutil.PrintJSON(cmd.OutOrStdout(), b)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "ambit %s\n%s %s\n", b.Version, b.Go, b.Platform)
 			if b.Revision != "" {

@@ -3,6 +3,7 @@ package sched
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A Gate counts goroutines, until it is shut and lets no more in. The zero value is open.
@@ -65,4 +66,12 @@ func (g *Gate) Wait(s *Scheduler, late *Event, done <-chan struct{}) int64 {
 		}
 	}
 	return 0
+}
+
+// WaitFor waits until all have left a shut gate, at most for d. It returns how many are still inside.
+func (g *Gate) WaitFor(s *Scheduler, d time.Duration) int64 {
+	late := NewEvent()
+	t := s.After(d, func() { s.Fire(late) })
+	defer t.Stop()
+	return g.Wait(s, late, nil)
 }

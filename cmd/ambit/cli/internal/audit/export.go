@@ -1,0 +1,49 @@
+package audit
+
+import (
+	"bufio"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+)
+
+func newExport() *cobra.Command {
+	var (
+		v         store.Options
+		decisions bool
+		after     uint64
+		labels    map[string]string
+	)
+	cmd := &cobra.Command{
+		Use:   "export --store FILE",
+		Short: "Write the journal as JSON lines",
+		Long: `Export writes one line of JSON for each entry: its position, its hash in the audit
+log, and the record as it was hashed. With --decisions it writes what the policy
+decided, in the form of OPA's decision logs.`,
+		Example: `  ambit audit export --store ambit.db --after 1200 > journal.jsonl
+  ambit audit export --store ambit.db --decisions --label app=agents`,
+		Args: cmdutil.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return v.With(func(r *sqlite.Reader) error {
+				out := bufio.NewWriter(cmd.OutOrStdout())
+				var err error
+				if decisions {
+					_, err = audit.ExportDecisions(cmd.Context(), out, r, after, labels)
+				} else {
+					_, err = audit.Export(cmd.Context(), out, r, after)
+				}
+				return errors.Join(err, out.Flush())
+			})
+		},
+	}
+	store.AddFlag(cmd, &v.Path, "`file` of the store, as the application opens it")
+	cmd.Flags().BoolVar(&decisions, "decisions", false, "write the decisions of the policy only, as OPA does")
+	cmd.Flags().Uint64Var(&after, "after", 0, "begin after this `position`")
+	cmd.Flags().StringToStringVar(&labels, "label", nil, "label of every decision as `name=value`; may be repeated")
+	return cmd
+}

@@ -1,0 +1,126 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/terminal"
+)
+
+func newShow() *cobra.Command {
+	var (
+		v             store.Options
+		session, call string
+		seq           uint64
+	)
+	cmd := &cobra.Command{
+		Use:   "show --store FILE (--seq N | --call ID [--session ID])",
+		Short: "Show entries of the journal in full",
+		Args:  cmdutil.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if (seq == 0) == (call == "") {
+				return cmdutil.Usage("show needs either a position or a call", "add --seq N, or --call ID")
+			}
+			return v.With(func(r *sqlite.Reader) error {
+				list, err := shown(cmd.Context(), r, seq, session, call)
+				if err != nil {
+					return err
+				}
+				if v.AsJSON {
+					return exportList(cmd.Context(), cmd.OutOrStdout(), list)
+				}
+				for i := range list {
+					if err := printEntry(cmd.OutOrStdout(), &list[i]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	v.AddFlags(cmd)
+	cmd.Flags().Uint64Var(&seq, "seq", 0, "`position` of the entry")
+	cmd.Flags().StringVar(&call, "call", "", "`id` of the call, or how it begins")
+	cmd.Flags().StringVar(&session, "session", "", store.SessionUsage)
+	return cmd
+}
+
+// shown returns one entry, or those of a call.
+func shown(ctx context.Context, r *sqlite.Reader, seq uint64, session, call string) ([]journal.Entry, error) {
+	if call != "" {
+		return entriesOf(ctx, r, session, call)
+	}
+	list, err := r.Read(ctx, seq-1, 1)
+	if err == nil && len(list) == 0 {
+		head, headErr := r.Head(ctx)
+		if headErr != nil {
+			return nil, headErr
+		}
+		return nil, cmdutil.Problem(fmt.Sprintf("there is no entry %d: the last one is %d", seq, head), "")
+	}
+	return list, err
+}
+
+// entriesOf returns the entries of a call. It looks at all that there are: an
+// auditor does not go by the index of calls, which no checkpoint proves.
+func entriesOf(ctx context.Context, r *sqlite.Reader, session, call string) (list []journal.Entry, err error) {
+	var rows []sqlite.CallRow
+	err = store.EachEntry(ctx, r, 0, func(e *journal.Entry) error {
+		if e.Call != "" && strings.HasPrefix(e.Call, call) && strings.HasPrefix(e.Session, session) {
+			list = append(list, *e)
+			rows = append(rows, sqlite.CallRow{CallKey: journal.CallKey{Session: e.Session, Call: e.Call}})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, cmdutil.Problem(err.Error(), "")
+	}
+	row, err := store.OnlyCall(rows, session, call)
+	return slices.DeleteFunc(list, func(e journal.Entry) bool { return e.Call != row.Call || e.Session != row.Session }), err
+}
+
+// A one reads one entry.
+type one []journal.Entry
+
+// Read implements audit.Reader.
+func (o one) Read(_ context.Context, after uint64, _ int) ([]journal.Entry, error) {
+	if o[0].Seq <= after {
+		return nil, nil
+	}
+	return o, nil
+}
+
+// exportList prints entries as audit.Export does.
+func exportList(ctx context.Context, w io.Writer, list []journal.Entry) error {
+	for i := range list {
+		if _, err := audit.Export(ctx, w, one(list[i:i+1]), list[i].Seq-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printEntry prints an entry for people.
+func printEntry(w io.Writer, e *journal.Entry) error {
+	var text bytes.Buffer
+	if err := json.Indent(&text, e.Leaf, "", "  "); err != nil {
+		return cmdutil.Problem(fmt.Sprintf("entry %d is no JSON: %v", e.Seq, err), "run \"ambit audit verify\"")
+	}
+	fmt.Fprintf(w, "entry %d\n", e.Seq)
+	for line := range strings.SplitSeq(text.String(), "\n") {
+		fmt.Fprintln(w, terminal.Escape(line))
+	}
+	return nil
+}

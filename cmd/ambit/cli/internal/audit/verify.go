@@ -1,0 +1,248 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	sumnote "golang.org/x/mod/sumdb/note"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+)
+
+// A verification is what "audit verify" was asked for.
+type verification struct {
+	store.Options
+	key      string
+	keys     string
+	anchors  []string
+	restored []uint
+}
+
+func newVerify() *cobra.Command {
+	var v verification
+	cmd := &cobra.Command{
+		Use:   "verify --store FILE --key VERIFIER [--anchor FILE] [--keys FILE]",
+		Short: "Find out whether a journal was changed",
+		Long: `Verify compares every entry with the signed checkpoints of the journal, and these
+with the checkpoints that were anchored elsewhere. With --keys, the file that lies
+beside the store with .keys behind its name or a copy of it, it also finds entries
+that no owner of the store has written, and a store that is older than that file.
+It names the first position that is bad.
+
+The exit code is 0 when nothing is wrong, 1 when something is, and 4 when nothing is
+wrong as far as can be told: without an anchor who can write the store could have cut
+off its end, and who has the key could have written all of it anew; nobody owns the
+store, and nothing proves its last entries; or it was restored from a copy, which
+--restored says that you know of.
+
+With --keys and without --key the store is compared with its keys alone.`,
+		Example: `  ambit audit verify --store ambit.db --key keys/prod.key.pub --anchor /mnt/worm/anchors --keys ambit.db.keys`,
+		Args:    cmdutil.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := v.missing(); err != nil {
+				return err
+			}
+			return v.run(cmd)
+		},
+	}
+	v.AddFlags(cmd)
+	cmd.Flags().StringVar(&v.key, "key", "", "`file` of the verifier")
+	cmd.Flags().StringVar(&v.keys, "keys", "", "`file` of the keys of the store")
+	cmd.Flags().StringArrayVar(&v.anchors, "anchor", nil, "`file` of anchored checkpoints; may be repeated")
+	cmd.Flags().UintSliceVar(&v.restored, "restored", nil, "`entries` that were kept when the store was restored, one number for each time")
+	return cmd
+}
+
+// missing names the flags that a verification cannot do without.
+func (v *verification) missing() error {
+	var errs []error
+	if v.Path == "" {
+		errs = append(errs, store.Missing())
+	}
+	if v.key == "" && (v.keys == "" || len(v.anchors) > 0) {
+		errs = append(errs, cmdutil.Usage("the verifier is missing", "add --key FILE.pub, which \"ambit audit keygen\" has written, or --keys FILE"))
+	}
+	return errors.Join(errs...)
+}
+
+// run verifies the store and prints what was found.
+func (v *verification) run(cmd *cobra.Command) error {
+	var opts []sqlite.Option
+	if v.keys != "" {
+		opts = append(opts, sqlite.WithKeys(v.keys))
+	}
+	return v.With(func(r *sqlite.Reader) error {
+		report, err := v.verify(cmd, r)
+		if err != nil {
+			return err
+		}
+		if v.AsJSON {
+			err = cmdutil.PrintJSON(cmd.OutOrStdout(), report)
+		} else {
+			printReport(cmd.OutOrStdout(), report)
+		}
+		if err != nil {
+			return err
+		}
+		return v.verdict(report)
+	}, opts...)
+}
+
+// verify verifies a store.
+func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Report, error) {
+	report := &audit.Report{}
+	if v.key != "" {
+		verifier, err := readVerifier(v.key)
+		if err != nil {
+			return nil, err
+		}
+		notes, err := readNotes(cmd, verifier, v.anchors)
+		if err != nil {
+			return nil, err
+		}
+		if *report, err = audit.Verify(cmd.Context(), audit.NewSource(r, r), verifier, notes); err != nil {
+			return nil, err
+		}
+		restored := make([]uint64, len(v.restored))
+		for i, n := range v.restored {
+			restored[i] = uint64(n)
+		}
+		report.Accept(restored...)
+	}
+	if v.keys != "" {
+		return report, authenticate(cmd.Context(), r, report, v.key == "")
+	}
+	owned, err := r.Owned(cmd.Context())
+	if err == nil && !owned {
+		report.Closed()
+	}
+	return report, nil
+}
+
+// authenticate compares a store with its keys, and reads all of it if that was not
+// done before.
+func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, read bool) error {
+	n, err := r.Authenticate(ctx)
+	if err == nil && read {
+		err = store.EachEntry(ctx, r, 0, func(*journal.Entry) error { return nil })
+	}
+	if read {
+		report.Entries = n
+	}
+	var forged *sqlite.ForgedError
+	switch {
+	case errors.As(err, &forged):
+		report.Authenticated(forged.Seq-1, &audit.Fault{Class: audit.ClassForged, First: forged.Seq, Last: forged.Seq, What: err.Error()})
+	case errors.Is(err, sqlite.ErrRolledBack):
+		head, fault := r.Head(ctx)
+		if fault != nil {
+			return fault
+		}
+		report.Authenticated(head, &audit.Fault{Class: audit.ClassCut, First: head + 1, Last: head + 1, What: err.Error()})
+	case err != nil:
+		return cmdutil.Problem(err.Error(), "")
+	default:
+		report.Authenticated(n, nil)
+		if read {
+			report.Keyed()
+		}
+	}
+	return nil
+}
+
+// readVerifier reads the file of a verifier.
+func readVerifier(name string) (sumnote.Verifier, error) {
+	verifier, err := audit.ReadVerifier(name)
+	if err != nil {
+		return nil, cmdutil.Problem(err.Error(), "name the file that ends in "+audit.PublicSuffix)
+	}
+	return verifier, nil
+}
+
+// readNotes reads the anchored checkpoints of a key.
+func readNotes(cmd *cobra.Command, verifier sumnote.Verifier, anchors []string) (notes [][]byte, err error) {
+	for _, name := range anchors {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, cmdutil.FileProblem(name, err, "name a file of anchored checkpoints")
+		}
+		found, err := audit.ReadAnchors(f, verifier.Name())
+		if f.Close(); err != nil {
+			return nil, cmdutil.Problem(name+": "+err.Error(), "")
+		}
+		if len(found) == 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s has no checkpoint of %q\n", filepath.ToSlash(name), verifier.Name())
+		}
+		notes = append(notes, found...)
+	}
+	return notes, nil
+}
+
+// printReport prints what was found, in one line.
+func printReport(w io.Writer, r *audit.Report) {
+	if r.Bad != nil {
+		fmt.Fprintf(w, "bad: %v\n", r.Bad)
+		return
+	}
+	fmt.Fprintf(w, "%s: %s", r.Verdict, entries(r.Entries))
+	if r.Origin != "" {
+		fmt.Fprintf(w, ", signed up to %d", r.Signed)
+	}
+	if r.Anchored > 0 {
+		fmt.Fprintf(w, ", anchored up to %d", r.Anchored)
+	}
+	if r.Authentic > 0 {
+		fmt.Fprintf(w, ", authentic up to %d", r.Authentic)
+	}
+	if len(r.Restored) > 0 {
+		fmt.Fprintf(w, ", restored at %s", strings.Trim(fmt.Sprint(r.Restored), "[]"))
+	}
+	if n := r.Unproved(); n > 0 {
+		fmt.Fprintf(w, "; nothing proves the last %d yet", n)
+	}
+	fmt.Fprintln(w)
+}
+
+// entries says "1 entry" or "2 entries".
+func entries(n uint64) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
+}
+
+// verdict is the error that a verification ends with.
+func (v *verification) verdict(r *audit.Report) error {
+	out := &cmdutil.Failure{Code: cmdutil.ExitNotAnchored}
+	switch r.Verdict {
+	case audit.VerdictOK, audit.VerdictKeyed:
+		return nil
+	case audit.VerdictNotAnchored:
+		out.Message, out.Hint = "no anchored checkpoint says what the journal was", "add --anchor FILE, with the checkpoints that were taken elsewhere"
+	case audit.VerdictUnproved:
+		out.Message = "nobody owns the store, and nothing proves its last " + entries(r.Unproved())
+		out.Hint = "add --keys FILE, the keys of the store; after a crash the next start signs these entries"
+	case audit.VerdictRestored:
+		out.Message = "the journal was restored from a copy, and what was recorded after that was given up"
+		out.Hint = "\"ambit audit show\" has who did it and why; if you know of it add --restored " + strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Restored), "[]"), " ", ",")
+	default:
+		*out = cmdutil.Failure{
+			Message: "the journal is not the one that was signed", Code: cmdutil.ExitProblem,
+			Hint: "keep the store and its anchors as they are, and go on with copies",
+		}
+	}
+	if v.AsJSON {
+		return cmdutil.Answered(out.Code)
+	}
+	return out
+}

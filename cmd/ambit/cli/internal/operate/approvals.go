@@ -1,0 +1,164 @@
+package operate
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/terminal"
+)
+
+// NewApprovals returns "ambit approvals".
+func NewApprovals() *cobra.Command {
+	return cmdutil.NewGroup("approvals", "See what waits for somebody's consent, and answer",
+		newApprovalsList(), newApprovalsShow(), newApprovalsApprove(), newApprovalsDeny())
+}
+
+func newApprovalsList() *cobra.Command {
+	var v store.Options
+	cmd := &cobra.Command{
+		Use:   "list --store FILE",
+		Short: "List the requests that wait for answers, the oldest first",
+		Args:  cmdutil.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return v.With(func(r *sqlite.Reader) error {
+				book, err := store.Book(cmd.Context(), r)
+				if err != nil {
+					return err
+				}
+				open := waiting(book, time.Now())
+				var cells [][]string
+				for i := range open {
+					q := &open[i]
+					fill(q)
+					cells = append(cells, []string{q.ID, q.Session, q.CallID, q.Tool, q.Principal, strings.Join(q.Requirement.Approvers, ", "), cmdutil.Instant(q.Expires)})
+				}
+				return v.List(cmd.OutOrStdout(), "requests", open,
+					[]string{"REQUEST", "SESSION", "CALL", "TOOL", "PRINCIPAL", "APPROVERS", "EXPIRES"}, cells)
+			})
+		},
+	}
+	v.AddFlags(cmd)
+	return cmd
+}
+
+// waiting returns the requests that can still be answered.
+func waiting(book *consent.Book, now time.Time) []consent.Request {
+	open := []consent.Request{}
+	for _, q := range book.Open() {
+		if now.Before(q.Expires) {
+			open = append(open, q)
+		}
+	}
+	return open
+}
+
+// fill puts the arguments into the messages of a request, as they are shown to a
+// person. It is done once: an argument may look like a placeholder.
+func fill(q *consent.Request) {
+	q.Message = terminal.Fill(q.Message, q.Args)
+	q.Reasons = slices.Clone(q.Reasons)
+	for i := range q.Reasons {
+		q.Reasons[i].Message = terminal.Fill(q.Reasons[i].Message, q.Args)
+	}
+}
+
+func newApprovalsShow() *cobra.Command {
+	var (
+		v  store.Options
+		id store.CallID
+	)
+	cmd := &cobra.Command{
+		Use:   "show (REQUEST | --call ID) --store FILE",
+		Short: "Show what a request is about, and what its call would do",
+		Args:  cmdutil.OptionalPath,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (len(args) == 0) == (id.Call == "") {
+				return cmdutil.Usage("show needs either a request or a call", "name the request, or add --call ID")
+			}
+			return v.With(func(r *sqlite.Reader) error {
+				book, err := store.Book(cmd.Context(), r)
+				if err != nil {
+					return err
+				}
+				q, err := requestNamed(book, args, &id)
+				if err != nil {
+					return err
+				}
+				if v.AsJSON {
+					fill(&q)
+					return cmdutil.PrintJSON(cmd.OutOrStdout(), q)
+				}
+				printRequest(cmd.OutOrStdout(), &q)
+				return nil
+			})
+		},
+	}
+	v.AddFlags(cmd)
+	id.AddFlags(cmd)
+	return cmd
+}
+
+// requestNamed returns the request of an argument, or else of a call.
+func requestNamed(book *consent.Book, args []string, id *store.CallID) (consent.Request, error) {
+	if len(args) > 0 {
+		return store.FindRequest(book, args[0])
+	}
+	return store.FindRequestOfCall(book, id.Session, id.Call)
+}
+
+// printRequest prints a request for people.
+func printRequest(w io.Writer, asked *consent.Request) {
+	filled := *asked
+	q := &filled
+	fill(q)
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-10s %s\n", name, terminal.Escape(value))
+		}
+	}
+	line("request", q.ID)
+	line("status", q.Status.String())
+	line("call", q.CallID)
+	line("tool", strings.Join(cmdutil.NonEmpty(q.Tool, q.Effect), ", "))
+	line("session", q.Session)
+	line("principal", q.Principal)
+	line("agent", q.Agent)
+	var args any
+	if json.Unmarshal(q.Args, &args) == nil {
+		line("args", string(q.Args))
+	}
+	if !slices.ContainsFunc(q.Reasons, func(r consent.Reason) bool { return r.Message == q.Message }) {
+		line("message", q.Message)
+	}
+	for _, reason := range q.Reasons {
+		line("because", strings.Join(cmdutil.NonEmpty(reason.Code, reason.Message, reason.At), ": "))
+	}
+	for _, o := range q.Obligations {
+		line("condition", strings.TrimSpace(o.Code+" "+string(o.Args)))
+	}
+	line("approvers", strings.Join(q.Requirement.Approvers, ", "))
+	if q.Requirement.Quorum > 1 {
+		line("wanted", cmdutil.Count(q.Requirement.Quorum, "approval"))
+	}
+	for _, vote := range q.Votes {
+		line("approved", "by "+vote.By+" at "+cmdutil.Instant(vote.At))
+	}
+	line("widest", fmt.Sprintf("%s, for %s at most", q.Requirement.MaxCover, q.Requirement.MaxFor))
+	line("expires", cmdutil.Instant(q.Expires))
+	if q.Preview != nil {
+		fmt.Fprintln(w)
+		for text := range strings.SplitSeq(strings.TrimSuffix(q.Preview.Text, "\n"), "\n") {
+			fmt.Fprintln(w, "  "+terminal.Escape(text))
+		}
+	}
+}

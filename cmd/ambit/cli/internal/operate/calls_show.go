@@ -1,0 +1,205 @@
+package operate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/terminal"
+)
+
+// A callView is a call as it is shown.
+type callView struct {
+	Session   string               `json:"session"`
+	Run       string               `json:"run"`
+	Call      string               `json:"call"`
+	Agent     string               `json:"agent,omitempty"`
+	Principal string               `json:"principal,omitempty"`
+	Tool      string               `json:"tool"`
+	Version   string               `json:"tool_version,omitempty"`
+	State     string               `json:"state"`
+	Request   string               `json:"request,omitempty"`
+	Args      json.RawMessage      `json:"args,omitempty"`       // sensitive values are commitments
+	Final     json.RawMessage      `json:"final_args,omitempty"` // with which the handler was run, when they differ
+	Output    json.RawMessage      `json:"output,omitempty"`
+	Artifact  *journal.ArtifactRef `json:"artifact,omitempty"`
+	Outcome   *store.Outcome       `json:"outcome,omitempty"`
+	Error     string               `json:"error,omitempty"` // for operators: no model is told it
+	Stack     string               `json:"stack,omitempty"` // of a panic
+	Grant     string               `json:"grant,omitempty"` // by which the call was started
+	Began     string               `json:"began,omitempty"`
+	Duration  float64              `json:"duration_ms,omitempty"`
+	Ended     bool                 `json:"ended"`
+	Events    []callEvent          `json:"events"`
+}
+
+// A callEvent is one entry of a call.
+type callEvent struct {
+	Seq   uint64 `json:"seq"`
+	At    string `json:"at"`
+	Event string `json:"event"`
+	By    string `json:"by,omitempty"`
+}
+
+func newCallsShow() *cobra.Command {
+	var (
+		v  store.Options
+		id store.CallID
+	)
+	cmd := &cobra.Command{
+		Use:   "show (CALL | --call ID) --store FILE [--session ID]",
+		Short: "Show one call: its arguments, its outcome and what happened to it",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			typed, err := id.Typed(cmd, args)
+			if err != nil {
+				return err
+			}
+			return v.With(func(r *sqlite.Reader) error {
+				row, err := store.FindCall(cmd.Context(), r, id.Session, typed)
+				if err != nil {
+					return err
+				}
+				view, err := viewOf(cmd.Context(), r, row.CallKey)
+				if err == nil {
+					err = view.findGrant(cmd.Context(), r)
+				}
+				if err != nil {
+					return err
+				}
+				if v.AsJSON {
+					return cmdutil.PrintJSON(cmd.OutOrStdout(), view)
+				}
+				view.print(cmd.OutOrStdout())
+				return nil
+			})
+		},
+	}
+	v.AddFlags(cmd)
+	id.AddFlags(cmd)
+	return cmd
+}
+
+// viewOf returns a call as its entries tell of it.
+func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey) (*callView, error) {
+	list, err := r.Call(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	v := &callView{Session: key.Session, Call: key.Call}
+	for i := range list {
+		rec, err := store.Decode(&list[i])
+		if err != nil {
+			return nil, err
+		}
+		v.add(list[i].Seq, rec)
+	}
+	return v, nil
+}
+
+// findGrant adds the grant by which the call was started, if there was one. It reads
+// all of the journal up to the last entry of the call: the entry that says so may be
+// that of another call, between the first and the last of this one.
+func (v *callView) findGrant(ctx context.Context, r *sqlite.Reader) error {
+	if len(v.Events) == 0 {
+		return nil
+	}
+	first, last := v.Events[0].Seq, v.Events[len(v.Events)-1].Seq
+	sessions := map[string]string{} // of grants, by their ids
+	return store.EachConsent(ctx, r, last, func(e *journal.Entry, changes []consent.Event) error {
+		for i := range changes {
+			ev := &changes[i]
+			if ev.Result != nil && ev.Result.Granted != nil {
+				sessions[ev.Result.Granted.ID] = ev.Result.Granted.Session
+			}
+			if ev.Kind == consent.EventGrantUsed && e.Seq >= first && ev.Call == v.Call && sessions[ev.Grant] == v.Session {
+				v.Grant = ev.Grant
+			}
+		}
+		return nil
+	})
+}
+
+// add adds what a record says.
+func (v *callView) add(seq uint64, r *journal.Record) {
+	v.Events = append(v.Events, callEvent{seq, cmdutil.Instant(r.At), r.Kind, r.By})
+	last := func(to *string, value string) {
+		if value != "" {
+			*to = value
+		}
+	}
+	last(&v.Run, r.Run)
+	last(&v.Agent, r.Agent)
+	last(&v.Principal, r.Principal)
+	last(&v.Tool, r.Tool)
+	last(&v.Version, r.ToolVersion)
+	last(&v.State, r.To)
+	last(&v.Request, r.Request)
+	last(&v.Error, r.Err)
+	last(&v.Stack, r.Stack)
+	if r.Mark == journal.MarkOpened {
+		v.Began = cmdutil.Instant(r.At)
+	}
+	for to, p := range map[*json.RawMessage]*journal.Payload{&v.Args: r.Args, &v.Final: r.Final, &v.Output: r.Output} {
+		if p != nil {
+			*to = p.Value
+		}
+	}
+	if r.Artifact != nil {
+		v.Artifact = r.Artifact
+	}
+	if out := store.OutcomeOf(r); out != nil {
+		v.Outcome = out
+		if r.Duration > 0 {
+			v.Duration = float64(r.Duration) / float64(time.Millisecond)
+		}
+	}
+	v.Ended = v.Ended || r.Mark == journal.MarkEnded
+}
+
+// print prints the call for people.
+func (v *callView) print(w io.Writer) {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-10s %s\n", name, terminal.Escape(value))
+		}
+	}
+	line("call", v.Call)
+	line("tool", strings.TrimSpace(v.Tool+" "+v.Version))
+	line("session", v.Session)
+	line("run", v.Run)
+	line("agent", v.Agent)
+	line("principal", v.Principal)
+	line("state", v.State)
+	line("request", v.Request)
+	line("args", string(v.Args))
+	line("ran with", string(v.Final))
+	line("output", string(v.Output))
+	if a := v.Artifact; a != nil {
+		line("artifact", fmt.Sprintf("%s, %s, %d bytes", a.SHA256, a.Type, a.Bytes))
+	}
+	if out := v.Outcome; out != nil {
+		line("outcome", out.Words())
+		line("message", out.Message)
+	}
+	line("error", v.Error)
+	line("grant", v.Grant)
+	line("began", v.Began)
+	if v.Duration > 0 {
+		line("took", shortDuration(time.Duration(v.Duration*float64(time.Millisecond))))
+	}
+	fmt.Fprintln(w)
+	for _, e := range v.Events {
+		fmt.Fprintf(w, "%6d  %s  %s\n", e.Seq, e.At, strings.Join(cmdutil.NonEmpty(terminal.Escape(e.Event), cmdutil.Named("by", e.By)), "  "))
+	}
+}

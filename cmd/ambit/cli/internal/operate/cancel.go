@@ -1,0 +1,42 @@
+package operate
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/inbox"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+)
+
+// NewCancel returns "ambit cancel".
+func NewCancel() *cobra.Command {
+	var v commandVerb
+	cmd := &cobra.Command{
+		Use:     "cancel --store FILE --call ID",
+		Short:   "End a call that runs, or waits",
+		Example: `  ambit cancel --store ambit.db --call c7 --reason "it takes too long"`,
+		Args:    cmdutil.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return v.sendAboutCall(cmd, inbox.CommandCancel)
+		},
+	}
+	v.flags(cmd)
+	v.aboutCall(cmd)
+	return cmd
+}
+
+// sendAboutCall sends a command that is about one call.
+func (v *commandVerb) sendAboutCall(cmd *cobra.Command, kind string) error {
+	if v.Call == "" {
+		return cmdutil.Usage(cmd.Name()+" needs a call", "add --call ID")
+	}
+	return v.With(func(r *sqlite.Reader) error {
+		row, err := store.FindCall(cmd.Context(), r, v.Session, v.Call)
+		if err != nil {
+			return err
+		}
+		v.Kind, v.Session, v.Call = kind, row.Session, row.Call
+		return v.send(cmd, r, nil)
+	})
+}

@@ -1,0 +1,3 @@
+// Package whatif holds the verbs that say what would become of calls. They execute
+// no handler and write nothing.
+package whatif

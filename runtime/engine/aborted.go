@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// stopped returns the result of a call whose handler has stopped because a shutdown canceled it. It
+// is nil when it was not canceled, or returned another error.
+func (c *call) stopped(err error) *result {
+	if !c.isAborted() || !errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return abortion()
+}
+
+// isAborted reports whether a shutdown canceled the handler.
+func (c *call) isAborted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.life.Aborted()
+}
+
+// abortion returns the result of a call that a shutdown has stopped.
+func abortion() *result {
+	e := cancellation(runtime.ReasonCancelled)
+	e.outcome.Message = "the executor was shut down"
+	return e
+}
+
+// mayUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo that
+// is admitted must leave the gate. Without a journal there is nothing to record, and every undo is
+// admitted.
+func (e *Executor) mayUndo() bool {
+	if e.log.Health() != nil {
+		return false
+	}
+	if e.gate.Enter() {
+		return true
+	}
+	if e.log.On() {
+		return false
+	}
+	e.gate.Force()
+	return true
+}

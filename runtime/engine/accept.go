@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+)
+
+// accept makes what the handler returned the outcome of the call. Code that may hang, such as the text
+// of an error, runs before decideInTime, while the deadline of the call still applies.
+func (c *call) accept(late bool) *result {
+	var e result
+	c.result(&e)
+	if late {
+		c.timeOut(lifecycle.Moment{})
+		c.late(e.fault, e.output)
+		return stop
+	}
+	if c.tool.spec.Artifact != nil {
+		c.storeArtifact(&e)
+	}
+	e.cause = lifecycle.ByReturn
+	if e.outcome.Kind == runtime.Completed && len(c.exec.participants) > 0 {
+		c.commitParts(&e)
+	}
+	c.finishInTime(&e)
+	return stop
+}
+
+// finishInTime finishes the call with e, unless the deadline is over.
+func (c *call) finishInTime(e *result) {
+	e.tell(c)
+	if !c.decideInTime() {
+		c.timeOut(lifecycle.Moment{})
+		c.late(e.fault, e.output)
+		return
+	}
+	if e.fault != nil {
+		c.exec.report(e.fault)
+	}
+	if !c.finish(e) && !c.committedLate(e) {
+		c.late(e.fault, e.output)
+	}
+}
+
+// result sets e to the result that follows from what the handler returned.
+func (c *call) result(e *result) {
+	spec := c.tool.spec
+	if err := c.worker.err; err != nil {
+		if told := c.stopped(err); told != nil {
+			*e = *told
+			return
+		}
+		fault := c.faulty(runtime.ReasonHandlerError, err)
+		message, code := c.handlerMessage(fault)
+		c.failed(e, message, fault)
+		e.outcome.Detail.Code = code
+		return
+	}
+	if c.outputs == nil {
+		c.failed(e, "the tool returned no output", c.faulty(runtime.ReasonInvalidOutput,
+			errors.New("the handler returned neither an output nor an error")))
+		return
+	}
+	limit := outputLimit(spec)
+	out, violations, ok := c.encode(limit)
+	switch {
+	case !ok:
+		c.failed(e, fmt.Sprintf("the output of %q is larger than %d bytes", spec.Name, limit), c.faulty(runtime.ReasonOutputTooLarge,
+			fmt.Errorf("the output is larger than limits.output, %d bytes", limit)))
+	case violations != nil:
+		c.failed(e, "the tool returned an invalid output", c.faulty(runtime.ReasonInvalidOutput,
+			fmt.Errorf("the output is invalid: %s", violationList(violations))))
+		e.outcome.Violations = unvalued(violations)
+	default:
+		e.event, e.to, e.output = runtime.EventCompleted, runtime.StateCompleted, len(out)
+		e.outcome.Kind, e.outcome.Output, e.outcome.Obligations = runtime.Completed, out, c.obligations
+		if len(c.obligations) == 0 {
+			return
+		}
+		var err error
+		if e.outcome.Output, err = c.redact(out); err != nil {
+			e.fault = c.faulty(runtime.ReasonNone, err)
+		}
+	}
+}
+
+// late records what a handler returned after its call had ended.
+func (c *call) late(fault *CallError, output int) {
+	text := c.tells(&runtime.Outcome{}, fault)
+	if fault != nil {
+		c.exec.report(fault)
+	}
+	c.exec.sched.Wait(c.over(), nil, nil) // the event that ended the call comes first
+	now := c.clock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.life.Recorded() {
+		c.transition(runtime.EventLateResult, c.state, &note{at: now, fault: fault, text: text, output: output})
+	}
+}

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"cmp"
+	"crypto/rand"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+)
+
+// admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
+// reserves what the call needs and makes the request. The locks of the call and of its session are
+// held.
+func (c *call) admitAsked() admission {
+	d := &c.exec.approvals
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	grant, yes := d.answer(c)
+	declared := c.tool.spec.Consent
+	switch c.asked.grant = grant; {
+	case yes:
+		return c.reserve()
+	case c.noApprover() != nil:
+	case c.tool.hooks.Preview != nil && declared != nil && declared.Preview && c.asked.preview == nil:
+		return admission{again: true} // the grant, or the suspension of asking, has ended meanwhile
+	}
+	s := c.run.session
+	rc := &c.worker.rule
+	if e := cmp.Or(c.noApprover(), d.full(c)); e != nil {
+		if v := c.check(rc); !v.Admitted() {
+			e = c.refused(v, rc, &c.worker.evaluation)
+		}
+		return ending(e)
+	}
+	ev, err := d.book.Ask(c.now, rand.Text(), rand.Text(), &c.asked.question)
+	if err != nil {
+		e := refusal(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
+		e.fault = c.faulty(runtime.ReasonPolicyError, err)
+		return ending(e)
+	}
+	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
+	if !v.Admitted() {
+		return ending(c.refused(v, rc, &c.worker.evaluation))
+	}
+	c.reservation = reserved
+	s.note(&rule)
+	d.prune(c.now)
+	d.apply(&ev)
+	d.calls[ev.Request] = c
+	c.asked.id, c.asked.since = ev.Request, c.now
+	c.life.Ask()
+	c.record.final, c.record.call = sched.NewEvent(), c
+	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
+	return ending(stop)
+}

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+)
+
+// await waits for the outcome of c and stores it in out, which is zero. It cancels c
+// when its caller's context ends. A call that still waits for consent when ConsentWait
+// is over has the outcome pending.
+func (c *call) await(out *runtime.Outcome) {
+	r := c.record
+	quick := !c.exec.sched.Counts() && r.first.Spin() // a Waiter counts waiting goroutines
+	if !quick && c.exec.sched.Wait(&r.first, nil, c.ctx.Done()) == sched.Done {
+		c.cancelByCaller()
+		c.exec.sched.Wait(&r.first, nil, nil)
+	}
+	if r.final != nil {
+		*out = c.awaitConsent()
+		return
+	}
+	if !c.dry {
+		c.observe(c.ctx.Done())
+	}
+	r.tell(out)
+}
+
+// cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
+func (c *call) cancelByCaller() {
+	e := cancellation(runtime.ReasonCancelled)
+	e.cause = lifecycle.ByCaller
+	c.finish(e)
+}
+
+// awaitConsent waits for the outcome of a call that waits for consent, as long as the
+// caller's patience lasts, and longer when the call has been approved by then.
+func (c *call) awaitConsent() runtime.Outcome {
+	final := c.record.final
+	gone := c.ctx.Done()
+	late := sched.NewEvent()
+	c.mu.Lock()
+	c.asked.late = late
+	c.mu.Unlock()
+	if d := c.patience(); d > 0 && !c.exec.approvals.closed.Fired() {
+		t := c.exec.sched.After(d, func() { c.exec.sched.Fire(late) })
+		c.exec.sched.Wait(final, late, gone)
+		t.Stop()
+	}
+	c.mu.Lock()
+	if c.life.Detach() {
+		out := c.pending()
+		c.mu.Unlock()
+		return out
+	}
+	c.mu.Unlock()
+	if c.exec.sched.Wait(final, nil, gone) == sched.Done {
+		c.cancelByCaller()
+		c.exec.sched.Wait(final, nil, nil)
+	}
+	c.observe(gone)
+	return c.record.outcome()
+}
+
+// patience returns how much longer the caller waits for consent.
+func (c *call) patience() time.Duration {
+	now := c.clock()
+	d := c.turn.patience - now.Sub(c.asked.since)
+	if left, bounded := c.turn.left(now); bounded {
+		d = min(d, left)
+	}
+	return d
+}
+
+// waits returns the outcome pending when the call waits for consent.
+func (c *call) waits() (runtime.Outcome, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.life.Waits() {
+		return runtime.Outcome{}, false
+	}
+	return c.pending(), true
+}
+
+// await returns the outcome of a call that another caller made.
+func (r *callRecord) await(ctx context.Context, s *Session) runtime.Outcome {
+	e := s.exec
+	if !r.first.Fired() && e.sched.Wait(&r.first, nil, ctx.Done()) == sched.Done {
+		return r.now(s)
+	}
+	if r.final == nil {
+		return r.outcome()
+	}
+	if out, waits := r.call.waits(); waits {
+		return out
+	}
+	if e.sched.Wait(r.final, nil, ctx.Done()) == sched.Done {
+		return r.now(s)
+	}
+	return r.outcome()
+}
+
+// now returns the outcome of the call as it stands, which may be pending or cancelled.
+func (r *callRecord) now(*Session) runtime.Outcome {
+	if r.first.Fired() {
+		if r.final == nil || r.final.Fired() {
+			return r.outcome()
+		}
+		if out, waits := r.call.waits(); waits {
+			return out
+		}
+	}
+	return runtime.Outcome{
+		CallID: r.id, Tool: r.tool, Kind: runtime.Cancelled, Reason: runtime.ReasonCancelled, AllReasons: []runtime.Reason{runtime.ReasonCancelled},
+		Message: "nobody waits for the call here any more; it goes on",
+	}
+}

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+)
+
+// A CallError is a fault that is meant for operators, and never for a model.
+type CallError struct {
+	Tool, CallID, SessionID, RunID string
+
+	Reason runtime.Reason // ReasonNone: the call was not affected
+	Err    error
+	Panic  any    // value of a panic, when there was one
+	Stack  []byte // of that panic
+
+	said string // the text of Err or Panic, read once in the goroutine that they came from
+	told bool   // the error handler was told
+}
+
+// Error describes the fault and names its call.
+func (e *CallError) Error() string {
+	text := e.text()
+	if e.CallID == "" && e.Tool == "" {
+		return text
+	}
+	if of := callName(e.CallID, e.Tool); !strings.Contains(text, of) {
+		return of + ": " + text
+	}
+	return text
+}
+
+// callName names a call in a text.
+func callName(id, tool string) string {
+	return "call " + quote(id) + " of " + quote(tool)
+}
+
+// Unwrap returns the error that the handler, the policy or the sink returned.
+func (e *CallError) Unwrap() error { return e.Err }
+
+// text describes the fault without the call.
+func (e *CallError) text() string {
+	switch {
+	case e.said != "":
+		return e.said
+	case e.Panic != nil:
+		return fmt.Sprintf("panic: %v", e.Panic)
+	case e.Err != nil:
+		return usercode.ErrorText(e.Err)
+	}
+	return e.Reason.String()
+}

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+)
+
+// The causes for which a workerPool stops.
+const (
+	haltShutdown = iota + 1
+	haltLost     // another process owns the journal
+)
+
+// halted ends a call that came to a worker after the pool had stopped.
+func (c *call) halted(why uint32) {
+	switch why {
+	case haltShutdown:
+		c.abort()
+	case haltLost:
+		c.endLeaseLost()
+	}
+}
+
+// abort ends a call whose handler was not started, and cancels the context of a running handler. A
+// call that waits for consent continues to wait.
+func (c *call) abort() {
+	for {
+		c.mu.Lock()
+		what, moment := c.life.Abort()
+		if what == lifecycle.AbortCancel {
+			c.running.cancel(whyCanceled)
+		}
+		c.mu.Unlock()
+		if what != lifecycle.AbortEnd {
+			return
+		}
+		e := refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		if moment.Phase() == lifecycle.Backoff { // what the earlier attempts did was rolled back
+			e = abortion()
+		}
+		e.cause, e.moment = lifecycle.ByShutdown, moment
+		if c.finish(e) {
+			return
+		}
+	}
+}
+
+// endLeaseLost ends a call whose executor no longer owns the journal. If its handler was not
+// released, the call is not carried out. A call that waits for consent is left to the next owner.
+func (c *call) endLeaseLost() {
+	e := c.unwritable(c.exec.log.Health())
+	e.fault, e.cause = nil, lifecycle.ByLeaseIdle
+	if c.finish(e) {
+		return
+	}
+	e = cancellation(runtime.ReasonLeaseLost)
+	e.cause = lifecycle.ByLease
+	e.outcome.Message = "the executor does not own the journal any more: what became of the call, the next owner will say"
+	c.finish(e)
+}

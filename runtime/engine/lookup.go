@@ -1,0 +1,29 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
+
+// announce begins the life cycle of the call. No other goroutine has the call yet: the transition
+// needs no lock.
+func (c *call) announce() {
+	c.unrecorded = c.exec.log.On() && c.exec.log.Stalled()
+	c.transition(runtime.EventInvoked, runtime.StateDeclared, &note{at: c.now})
+}
+
+// lookup checks that the tool of the call exists.
+func (c *call) lookup() *result {
+	if c.tool != nil {
+		return nil
+	}
+	names := c.exec.reg.Names()
+	return &result{
+		event: runtime.EventDenied, to: runtime.StateFailed,
+		outcome: runtime.Outcome{
+			Kind: runtime.Denied, Reason: runtime.ReasonUnknownTool, Detail: runtime.Detail{Available: names},
+			Message: fmt.Sprintf("there is no tool %s; there are: %s", quote(c.record.tool), list(names)),
+		},
+	}
+}

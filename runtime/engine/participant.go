@@ -1,0 +1,20 @@
+package engine
+
+import (
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+)
+
+// A participant is a Participant with its name.
+type participant struct {
+	name string
+	runtime.Participant
+}
+
+// A begun is the part of one attempt of a call at a participant. The mutex of its call guards it.
+type begun struct {
+	at    *participant
+	part  runtime.Part // nil: Begin failed, or returned too late
+	err   error
+	ready sched.Event // fired when part and err are set
+}

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/facts"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// ask evaluates the policy. It reports false when the call has ended, and when the
+// policy could not be asked; the evaluation then holds the reason.
+func (c *call) ask() (runtime.Decision, bool) {
+	if err := c.exec.evaluations.blocked(c.index); err != nil {
+		return runtime.Decision{}, c.policyFault(ruleBreaker, err)
+	}
+	if !c.awaitPlace() {
+		return runtime.Decision{}, false
+	}
+	ctx := &c.policyCtx
+	if ctx.parent != nil { // not the first evaluation: the first context may still be in use
+		ctx = new(callContext)
+		c.now = c.clock()
+	}
+	ctx.parent = c.work
+	c.tellPolicy(&c.worker.input)
+	if !c.evaluate(ctx) {
+		return runtime.Decision{}, false
+	}
+	d, err := c.exec.policy.Decide(ctx, &c.worker.input)
+	var fault *CallError
+	if err != nil { // its Error method may hang: reading the text is part of the evaluation
+		fault = c.faulty(runtime.ReasonPolicyError, err)
+	}
+	c.now = c.clock()
+	if !c.evaluated(ctx, d.Revision) {
+		return runtime.Decision{}, false
+	}
+	if err != nil {
+		return runtime.Decision{}, c.policyFaulty("error", fault)
+	}
+	return d, true
+}
+
+// tellPolicy sets in to the input of the policy for the call.
+func (c *call) tellPolicy(in *runtime.PolicyInput) {
+	*in = c.policyInputOf(c.final, &c.worker.view, c.now)
+}
+
+// policyInputOf returns the input of a policy that evaluates the call with the arguments args.
+func (c *call) policyInputOf(args wire.Value, of facts.Source, now time.Time) runtime.PolicyInput {
+	cfg := c.run.session.cfg.Load()
+	in := runtime.PolicyInput{
+		Tool: c.tool.spec, Index: c.index, Args: args,
+		CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id,
+		Principal: c.run.principal, Capabilities: cfg.Capabilities, Behavior: cfg.Behavior, Modes: cfg.Modes,
+		Now: now,
+	}
+	in.SetFacts(of)
+	return in
+}
+
+// evaluate begins an evaluation that has acquired its place. It reports false, and
+// releases the place, when the call has ended.
+func (c *call) evaluate(ctx *callContext) bool {
+	c.mu.Lock()
+	if !c.life.Evaluate(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick) {
+		c.mu.Unlock()
+		c.exec.evaluations.places.Release(&c.exec.sched)
+		return false
+	}
+	c.evaluation = ctx
+	due := c.life.Due()
+	c.mu.Unlock()
+	c.worker.arm(due)
+	return true
+}
+
+// evaluated records that the policy has returned. It reports false when the policy took
+// too long or the call has ended meanwhile.
+func (c *call) evaluated(ctx *callContext, revision string) bool {
+	c.mu.Lock()
+	c.revision = revision
+	inTime := c.settlePolicy() && c.life.Enter(lifecycle.Admitting, c.ends())
+	c.mu.Unlock()
+	c.worker.arm(c.ends())
+	ctx.cancel(whyCanceled)
+	return inTime
+}
+
+// settlePolicy records that the evaluation is over and reports whether it was in time.
+// c.mu is held.
+func (c *call) settlePolicy() bool {
+	abandoned := c.life.Evaluated()
+	if abandoned {
+		c.exec.evaluations.returned(c.index)
+	} else {
+		c.exec.evaluations.places.Release(&c.exec.sched)
+	}
+	return !abandoned
+}
+
+// awaitPlace waits until the policy may be asked about c, within the budget of its
+// turn. It reports false when the call has ended meanwhile.
+func (c *call) awaitPlace() bool {
+	v := &c.exec.evaluations
+	wait := v.places.Acquire()
+	if wait == nil {
+		return true
+	}
+	if c.enter(lifecycle.Admitting, c.ends()) && c.exec.sched.Wait(wait, c.over(), nil) == sched.First {
+		c.now = c.clock()
+		return true
+	}
+	v.places.CancelWait(wait, &c.exec.sched)
+	return false
+}
+
+var errAbandoned = errors.New("the evaluation took too long and was abandoned")

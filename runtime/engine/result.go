@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A result is how a call ends.
+type result struct {
+	waited    bool             // the commit waited for a journal that could not be written
+	cause     lifecycle.Cause  // of the end; NotEnded: ByWorker
+	moment    lifecycle.Moment // that the cause saw
+	by        string           // the approver or operator that ended the call
+	evaluated *evaluation      // of the policy, to which the rules are added
+	event     runtime.EventKind
+	to        runtime.State
+	outcome   runtime.Outcome
+	output    int // bytes, before redaction
+	fault     *CallError
+	text      string // for operators; tell sets it
+	told      bool   // text is set
+	verdict   *Verdict
+}
+
+// stop is the result of a step after which the worker has nothing more to do with the call: the call
+// has its outcome, or it waits for consent without a worker.
+var stop = new(result)
+
+// refusal returns the result of a denied call.
+func refusal(r runtime.Reason, detail runtime.Detail, message string) *result {
+	return &result{
+		event: runtime.EventDenied, to: runtime.StateDenied,
+		outcome: runtime.Outcome{Kind: runtime.Denied, Reason: r, Detail: detail, Message: message},
+	}
+}
+
+// cancellation returns the result of a call whose outcome no caller needs any more.
+func cancellation(r runtime.Reason) *result {
+	message := "the call was cancelled"
+	if r == runtime.ReasonRunClosed {
+		message = "the run was closed"
+	}
+	return &result{
+		event: runtime.EventAborted, to: runtime.StateAborted,
+		outcome: runtime.Outcome{Kind: runtime.Cancelled, Reason: r, Message: message},
+	}
+}
+
+// outOfTime is the message of a call that came too late in its turn.
+const outOfTime = "the turn's time was over before the call could start"
+
+// unjudged returns the result of a call that the policy could not evaluate.
+func unjudged(rule, message string) *result {
+	j := &evaluation{}
+	j.refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, message)
+	return &result{event: runtime.EventDenied, to: runtime.StateDenied, evaluated: j, outcome: runtime.Outcome{Kind: runtime.Denied}}
+}
+
+// A Verdict is the result of WhatIf.
+type Verdict struct {
+	Runs     bool             // the handler would be started
+	Outcome  runtime.Outcome  // the refusal, when the handler would not be started
+	Decision runtime.Decision // of the policy; zero when it was not evaluated
+	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
+}
+
+// unvalued returns violations of an output without their values. The model must not see what the
+// handler returned; operators may.
+func unvalued(violations []wire.Violation) []wire.Violation {
+	violations = slices.Clone(violations)
+	for i := range violations {
+		violations[i].Actual = "(hidden)"
+	}
+	return violations
+}

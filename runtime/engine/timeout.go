@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+)
+
+// expire is called by the timer. It ends the call when its phase is over, and returns
+// when the timer should call again, zero when it should not. It abandons an evaluation
+// of the policy that still runs by then, even when the call has its outcome already.
+func (c *call) expire() (again time.Time) {
+	c.mu.Lock()
+	now := c.clock()
+	x := c.life.Expire(now)
+	if x.Abandon {
+		c.exec.evaluations.abandon(c.index, &c.exec.sched)
+	}
+	if x.Lingers {
+		c.recordLingering(now)
+	}
+	if c.enterGrace(x.Overdue, now) {
+		x.Overdue, x.Again = lifecycle.Moment{}, c.life.Due()
+	}
+	c.mu.Unlock()
+	if x.Overdue == (lifecycle.Moment{}) {
+		return x.Again
+	}
+	c.overdue(x.Overdue)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	again, lingers := c.life.Linger(now)
+	if lingers {
+		c.recordLingering(now)
+	}
+	return again
+}
+
+// overdue ends the call because the time of a moment is over.
+func (c *call) overdue(at lifecycle.Moment) {
+	var e *result
+	switch at.Phase() {
+	case lifecycle.Deciding:
+		e = unjudged("timeout", "the policy could not judge the call in time, which is denied therefore")
+		e.fault = c.faulty(runtime.ReasonPolicyError, errAbandoned)
+	case lifecycle.Admitting, lifecycle.Held:
+		e = refusal(runtime.ReasonDeadline, runtime.Detail{}, outOfTime)
+	case lifecycle.Previewing:
+		e = c.previewLate()
+	case lifecycle.Queued:
+		e = refusal(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].RetryAfter()}, fmt.Sprintf("%q is busy: %s in time",
+			c.record.tool, counted(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
+	case lifecycle.Running, lifecycle.Grace, lifecycle.Finishing:
+		c.timeOut(at)
+		return
+	case lifecycle.Committing:
+		e = &result{}
+		c.setUnknown(e, runtime.ReasonCommitFailed, errCommitting)
+	default:
+		return
+	}
+	e.cause, e.moment = lifecycle.ByTimer, at
+	c.finish(e)
+}

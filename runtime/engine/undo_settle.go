@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// concludeUndo records the result of an undo of c. If the caller of the undo left a decided commit,
+// that commit calls concludeUndo when the journal can be written again (SEMANTICS section 6.4).
+func (c *call) concludeUndo(by string, fault *undoFault) *ActionError {
+	e := c.exec
+	if fault != nil && fault.why == CodeJournalUnavailable && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
+		c.releaseClaim()
+		e.report(c.faulty(runtime.ReasonJournalUnavailable, fault.err))
+		return c.undoFailed(fault)
+	}
+	res := c.run.session.settleUndo(c, by, fault)
+	if err := c.durable(); err != nil {
+		e.report(c.faulty(runtime.ReasonJournalUnavailable, err))
+		return c.undoFailed(&undoFault{why: CodeJournalUnavailable, err: err})
+	}
+	return res
+}
+
+// settleUndo applies the result of an undo, in one step of the session. fault is nil when the undo
+// succeeded.
+func (s *Session) settleUndo(c *call, by string, fault *undoFault) *ActionError {
+	if fault != nil {
+		return c.settleUndoFailed(by, fault)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.exec.sched.Now()
+	if ev, err := s.state.Undo(s.exec.instant(now), c.id); err == nil {
+		s.note(&ev)
+	}
+	c.undone(now, by)
+	return nil
+}
+
+// undone records that c was undone. The locks of c and its session are held.
+func (c *call) undone(now time.Time, by string) {
+	c.record.undo.busy, c.record.undo.done = false, true
+	c.transition(runtime.EventUndone, runtime.StateRolledBack, &note{at: now, by: by, session: true})
+}
+
+// settleUndoFailed records that c was not undone.
+func (c *call) settleUndoFailed(by string, fault *undoFault) *ActionError {
+	res := c.undoFailed(fault)
+	c.mu.Lock()
+	s := c.run.session
+	s.mu.Lock()
+	c.record.undo.busy = false
+	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: by, text: res.Detail, undo: res})
+	s.mu.Unlock()
+	c.mu.Unlock()
+	if !fault.expected {
+		s.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)))
+	}
+	return res
+}

@@ -1,0 +1,48 @@
+// Package usercode calls code of the application: handlers, policies, participants, sinks. That code
+// may panic, hang or call runtime.Goexit, and so may the methods of its errors.
+package usercode
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// ErrExited is the error of code that ended its goroutine with runtime.Goexit.
+var ErrExited = errors.New("the goroutine was left by runtime.Goexit")
+
+// Call calls f and returns its error. A panic becomes an error. The text of the error is read here,
+// once: its Error method may hang.
+func Call(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	if err = f(); err != nil {
+		err = &Error{ErrorText(err), err}
+	}
+	return err
+}
+
+// An Error is an error that user code returned, with its text.
+type Error struct {
+	text string
+	err  error
+}
+
+// Error returns the text of the error.
+func (e *Error) Error() string { return e.text }
+
+// Unwrap returns the error that was returned.
+func (e *Error) Unwrap() error { return e.err }
+
+// ErrorText returns the text of err, whose Error method may panic.
+func ErrorText(err error) (text string) {
+	defer func() {
+		if v := recover(); v != nil {
+			text = fmt.Sprintf("%T, whose Error method panics", err)
+		}
+	}()
+	return err.Error()
+}
