@@ -50,7 +50,7 @@ type part struct {
 	common bool        // it is of the input as packages see it that are not a tool's
 	mixed  []string    // instead: what the parameter is in different calls
 	made   *making     // instead: an object that holds parts
-	spot   places.Data // instead: a part of data
+	data   places.Data // instead: a part of data
 }
 
 // A making is an object that is written out, and the rule in which it is.
@@ -145,7 +145,7 @@ func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
 		}
 	case ast.Ref:
 		base, rest := l.base(v, r, depth)
-		if len(base.at) == 0 && base.made == nil && len(base.spot.Docs) == 0 {
+		if len(base.at) == 0 && base.made == nil && len(base.data.Docs) == 0 {
 			return part{mixed: base.mixed}
 		}
 		for _, t := range rest {
@@ -176,7 +176,7 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 			return l.resolve(r.Head.Value, r, depth+1), ref[i:]
 		}
 	}
-	return part{spot: places.Root(l.Bundle, l.Compiler)}, ref[1:]
+	return part{data: places.Root(l.Bundle, l.Compiler)}, ref[1:]
 }
 
 // value returns the rule whose value is all that a reference can be, if there is one.
@@ -197,8 +197,8 @@ func (l *partLint) step(p part, alternatives []*ast.Term) part {
 		}
 		return l.resolve(value, p.made.rule, 1)
 	}
-	if len(p.spot.Docs) > 0 {
-		return part{spot: p.spot.Any(alternatives)}
+	if len(p.data.Docs) > 0 {
+		return part{data: p.data.Any(alternatives)}
 	}
 	next := part{path: append(slices.Clone(p.path), alternatives[0]), common: p.common}
 	for _, t := range alternatives {
@@ -343,7 +343,7 @@ func (l *partLint) rule(r *ast.Rule) {
 				list.Foreach(func(t *ast.Term) { path = append(path, t) })
 			}
 			object := l.resolve(terms[1], r, 0)
-			object.spot = places.Data{} // data may leave out what has a default
+			object.data = places.Data{} // data may leave out what has a default
 			l.follow(terms[1], object, path, r)
 		}
 		return false
@@ -369,8 +369,8 @@ func (l *partLint) follow(name *ast.Term, p part, rest ast.Ref, r *ast.Rule) {
 				l.report.missing(t, p.path, p.at)
 				return
 			}
-			if _, closed := p.spot.Step(t); closed && (len(alternatives) == 1 || p.spot.Held()) {
-				noSuch(p.spot, t, t.Location, l.report.errs)
+			if _, closed := p.data.Step(t); closed && (len(alternatives) == 1 || p.data.Held()) {
+				noSuch(p.data, t, t.Location, l.report.errs)
 				return
 			}
 			if len(p.path) == 2 {

@@ -86,9 +86,10 @@ func (o *owner) stands() error {
 }
 
 // hold carries out an effect while no other process can take the workspace over.
-// When one has, or is about to, effect is not called. A nil owner holds nothing.
+// When one has, or is about to, effect is not called. A nil owner, that of a simulated
+// disk, calls it at once.
 func (o *owner) hold(effect func() error) error {
-	if o == nil { // on a simulated disk
+	if o == nil {
 		return effect()
 	}
 	var result error
