@@ -47,7 +47,10 @@ var fences = map[string][]string{
 
 	"policies":          {},
 	"policies/examples": {},
-	"policies/lint":     {"internal/rego/policydir", "@internal/rego/policydir"},
+	"policies/lint":     {"policies/lint/internal/values", "@policies/lint/internal/values"},
+
+	"policies/lint/internal/places": {"internal/rego/policydir", "@internal/rego/policydir"},
+	"policies/lint/internal/values": {"policies/lint/internal/places", "@policies/lint/internal/places"},
 
 	"runtime/wire":          {"runtime/wire/internal/..."},
 	"runtime/rules":         {},

@@ -2,14 +2,26 @@ package dsl
 
 import "time"
 
-// Defaults hold for the tools that do not say their own: the declared ones, or
-// those of SEMANTICS section 8.
-type Defaults struct {
-	Deadline       time.Duration
-	ConsentTimeout time.Duration
-	Dedupe         Dedupe
-	Limits         Limits
-}
+// DefaultMaxFor is consent.max_for of a declaration that does not say it. The
+// runtime has the same default.
+const DefaultMaxFor = 24 * time.Hour
+
+// The other defaults of the declaration.
+const (
+	defaultEffect     = "destructive" // the one that promises least
+	defaultDeadline   = 45 * time.Second
+	defaultInput      = 64 << 10
+	defaultOutput     = 1 << 20
+	defaultRetryMax   = 3
+	defaultRetryFirst = time.Second
+	defaultRetryCap   = 30 * time.Second
+	defaultDedupe     = 5 * time.Minute
+	defaultTimeout    = 300 * time.Second
+	defaultQuorum     = 1
+	defaultCover      = "exact"
+	defaultUndoTTL    = time.Hour
+	defaultOver       = 12000
+)
 
 // newDefaults are the defaults of a file that declares none.
 func newDefaults() Defaults {

@@ -174,3 +174,12 @@ type AllowedOperations struct {
 	Arg    string
 	Values []string
 }
+
+// Defaults hold for the tools that do not say their own: the declared ones, or
+// those of SEMANTICS section 8.
+type Defaults struct {
+	Deadline       time.Duration
+	ConsentTimeout time.Duration
+	Dedupe         Dedupe
+	Limits         Limits
+}

@@ -6,9 +6,6 @@ import (
 	"slices"
 )
 
-// An Option adds to what Parse checks.
-type Option func(*parser)
-
 // WithPatterns makes Parse check every pattern with check, which returns what is
 // wrong with one, if anything, and the remedy. The generator has such a check.
 // Parse reports these faults together with its own, in the order of the file.
@@ -49,51 +46,6 @@ func Parse(path string, src []byte, opts ...Option) (*File, error) {
 	p.file.source, p.file.EditorSchema = p.src, editorSchemaFile(src)
 	return p.file, nil
 }
-
-// A parser holds what is known of one file while it is read.
-type parser struct {
-	src    source
-	file   *File
-	levels *levels
-	found  Diagnostics
-	warned []Warning
-
-	defaults Defaults // of tools
-	refs     []reference
-	guesses  int // suggestions looked for
-	enums    map[*Schema]map[string]bool
-	unions   []*Schema
-	types    map[string]*NamedSchema
-	tools    map[string]*Tool
-	places   map[string]Pos                    // of the keys of the file
-	pattern  func(string) (fault, hint string) // nil: anything is one
-	part     func(Part)                        // nil: the caller does not want it
-	// checks need the whole file and run last.
-	checks []func()
-}
-
-// maxFaults ends the list of a file that is not a declaration at all.
-const maxFaults = 10000
-
-// report notes a fault and goes on.
-func (p *parser) report(pos Pos, hint, format string, args ...any) {
-	if len(p.found) == maxFaults {
-		hint, format, args = "mend these first", "more than %d faults, the others are not shown", []any{maxFaults}
-	} else if len(p.found) > maxFaults {
-		return
-	}
-	p.found = append(p.found, p.src.diagnostic(pos, hint, format, args...))
-}
-
-// warn notes what is no fault and may not be meant.
-func (p *parser) warn(code string, pos Pos, hint, format string, args ...any) {
-	if len(p.warned) < maxFaults {
-		p.warned = append(p.warned, Warning{Code: code, Diagnostic: p.src.diagnostic(pos, hint, format, args...)})
-	}
-}
-
-// later runs a check once every schema and tool is known.
-func (p *parser) later(check func()) { p.checks = append(p.checks, check) }
 
 func fileLevel() level[File] {
 	return level[File]{what: "the file", only: map[string]string{"ambit": "v1"}, keys: keys[File]{
@@ -149,28 +101,6 @@ func (p *parser) parseTypes(n *node, f *File) {
 	}
 }
 
-// namedSchemas reads types or, with the root they belong to, $defs.
-func (p *parser) namedSchemas(n *node, key string, root *schemaRoot) []*NamedSchema {
-	if !p.isMap(n, key) {
-		return nil
-	}
-	var out []*NamedSchema
-	taken := make(names)
-	for _, e := range n.pairs {
-		if !e.twin && p.name(e, "type", typeName) {
-			p.unique(taken, e.name, e.key, "type")
-		}
-		own := root
-		if own == nil {
-			own = &schemaRoot{}
-		}
-		if s := p.schema(e.val, "type "+quote(e.name), own, root == nil); s != nil {
-			out = append(out, &NamedSchema{Name: e.name, Pos: e.key, Schema: s})
-		}
-	}
-	return out
-}
-
 func (p *parser) parseReasons(n *node, f *File) {
 	if !p.isMap(n, "reasons") {
 		return
@@ -202,12 +132,5 @@ func (p *parser) parseTools(n *node, f *File) {
 		t := p.parseTool(e)
 		f.Tools = append(f.Tools, t)
 		p.tools[e.name] = t
-	}
-}
-
-// knownTool refuses the name of a tool that is not declared.
-func (p *parser) knownTool(pos Pos, key, name string) {
-	if p.tools[name] == nil {
-		p.report(pos, guess(p, name, p.tools), "%s: no tool is named %s", key, quote(name))
 	}
 }

@@ -40,21 +40,6 @@ func (p *parser) wrong(n *node, key, want string) {
 // bareWord matches what needs no quotes as an entry of a list.
 var bareWord = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/-]*$`)
 
-// shown names a value in a message.
-func (n *node) shown() string {
-	switch n.kind {
-	case nodeNull:
-		return "null"
-	case nodeList:
-		return "a list"
-	case nodeMap:
-		return "a mapping"
-	case nodeString:
-		return quote(n.text)
-	}
-	return n.text
-}
-
 func (p *parser) isMap(n *node, key string) bool {
 	if n.kind != nodeMap {
 		p.wrong(n, key, "a mapping")
@@ -67,6 +52,17 @@ func (p *parser) isList(n *node, key string) bool {
 		p.wrong(n, key, "a list")
 	}
 	return n.kind == nodeList
+}
+
+// entries is a list with at least one entry.
+func (p *parser) entries(n *node, key string) []*node {
+	if !p.isList(n, key) {
+		return nil
+	}
+	if len(n.items) == 0 {
+		p.report(n.pos, "give at least one entry or remove the key", "%s is empty", key)
+	}
+	return n.items
 }
 
 func (p *parser) text(n *node, key string) (string, bool) {
@@ -239,3 +235,18 @@ func (p *parser) semver(n *node, key string) string {
 
 var version = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
 	`(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
+
+// number is a literal, kept exact.
+func (p *parser) number(n *node, key string) string {
+	if n.kind != nodeNumber {
+		p.wrong(n, key, "a number")
+		return ""
+	}
+	return n.text
+}
+
+// bound is a count of zero or more.
+func (p *parser) bound(n *node, key string) *int {
+	v := p.count(n, key, 0)
+	return &v
+}

@@ -2,44 +2,9 @@ package dsl
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
-
-// schemaRoot is what "#" means to the references of one schema: an entry of
-// types, an input, an output or a state.
-type schemaRoot struct {
-	defs map[string]*NamedSchema
-	call bool // an input, an output or a state
-	// draft07 is where $schema names draft-07, and differs what that draft reads
-	// otherwise: one is an error beside the other.
-	draft07 Pos
-	differs []fault
-}
-
-// A fault is one that is reported only if another is there.
-type fault struct {
-	at            Pos
-	hint, message string
-}
-
-// schemaWork is one schema while its keywords are read.
-type schemaWork struct {
-	*Schema
-	root  *schemaRoot
-	top   bool   // it is the root itself
-	owner string // how messages name it
-	// requiredAt says where each name of required stands.
-	requiredAt map[string]Pos
-	// noItems is items: false, which only a tuple may say.
-	noItems bool
-}
-
-// A reference is a $ref that waits for all names to be known.
-type reference struct {
-	schema *Schema
-	root   *schemaRoot
-	at     Pos
-}
 
 func schemaLevel() level[schemaWork] {
 	return level[schemaWork]{def: "schema", what: "a schema", unknown: unsupported, conditions: schemaConditions, keys: slices.Concat(schemaKeys(), schemaBoundKeys())}
@@ -119,6 +84,9 @@ func schemaBoundKeys() keys[schemaWork] {
 	}
 }
 
+// ordinal names an entry of a list for people.
+func ordinal(i int) string { return strconv.Itoa(i + 1) }
+
 // rootSchema reads an input, an output or a state, which must be an object.
 func (p *parser) rootSchema(n *node, key string) *Schema {
 	s := p.schema(n, key, &schemaRoot{call: true}, true)
@@ -145,6 +113,28 @@ func (p *parser) schema(n *node, owner string, root *schemaRoot, top bool) *Sche
 	p.checkShape(w)
 	p.later(func() { p.checkValues(w.Schema) })
 	return w.Schema
+}
+
+// namedSchemas reads types or, with the root they belong to, $defs.
+func (p *parser) namedSchemas(n *node, key string, root *schemaRoot) []*NamedSchema {
+	if !p.isMap(n, key) {
+		return nil
+	}
+	var out []*NamedSchema
+	taken := make(names)
+	for _, e := range n.pairs {
+		if !e.twin && p.name(e, "type", typeName) {
+			p.unique(taken, e.name, e.key, "type")
+		}
+		own := root
+		if own == nil {
+			own = &schemaRoot{}
+		}
+		if s := p.schema(e.val, "type "+quote(e.name), own, root == nil); s != nil {
+			out = append(out, &NamedSchema{Name: e.name, Pos: e.key, Schema: s})
+		}
+	}
+	return out
 }
 
 func (p *parser) parseRef(n *node, w *schemaWork) {
@@ -314,30 +304,4 @@ func (p *parser) parsePattern(n *node, w *schemaWork) {
 		}
 	}
 	w.Pattern = text
-}
-
-// entries is a list with at least one entry.
-func (p *parser) entries(n *node, key string) []*node {
-	if !p.isList(n, key) {
-		return nil
-	}
-	if len(n.items) == 0 {
-		p.report(n.pos, "give at least one entry or remove the key", "%s is empty", key)
-	}
-	return n.items
-}
-
-// number is a literal, kept exact.
-func (p *parser) number(n *node, key string) string {
-	if n.kind != nodeNumber {
-		p.wrong(n, key, "a number")
-		return ""
-	}
-	return n.text
-}
-
-// bound is a count of zero or more.
-func (p *parser) bound(n *node, key string) *int {
-	v := p.count(n, key, 0)
-	return &v
 }

@@ -2,12 +2,8 @@ package dsl
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
-
-// ordinal names an entry of a list for people.
-func ordinal(i int) string { return strconv.Itoa(i + 1) }
 
 // checkShape checks what one schema says without looking beyond it.
 func (p *parser) checkShape(w *schemaWork) {

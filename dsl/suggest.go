@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,3 +100,5 @@ func (p *parser) didYouMean(s string, names []string) string {
 	}
 	return "use " + oneOf(names)
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

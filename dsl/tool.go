@@ -4,28 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
-)
-
-// DefaultMaxFor is consent.max_for of a declaration that does not say it. The
-// runtime has the same default.
-const DefaultMaxFor = 24 * time.Hour
-
-// The other defaults of the declaration.
-const (
-	defaultEffect     = "destructive" // the one that promises least
-	defaultDeadline   = 45 * time.Second
-	defaultInput      = 64 << 10
-	defaultOutput     = 1 << 20
-	defaultRetryMax   = 3
-	defaultRetryFirst = time.Second
-	defaultRetryCap   = 30 * time.Second
-	defaultDedupe     = 5 * time.Minute
-	defaultTimeout    = 300 * time.Second
-	defaultQuorum     = 1
-	defaultCover      = "exact"
-	defaultUndoTTL    = time.Hour
-	defaultOver       = 12000
 )
 
 func toolLevel() level[Tool] {

@@ -18,36 +18,6 @@ const (
 	maxDepth   = 64       // nested lists and mappings
 )
 
-// A node is a YAML node after everything that the declaration does not allow
-// has been refused and every scalar has been resolved.
-type node struct {
-	kind  nodeKind
-	pos   Pos
-	text  string // of a scalar
-	items []*node
-	pairs []pair
-}
-
-// A pair is one entry of a mapping.
-type pair struct {
-	name string
-	key  Pos
-	val  *node
-	twin bool // refused: another key differs from it only by case
-}
-
-type nodeKind uint8
-
-const (
-	nodeBad nodeKind = iota // refused already: no further fault is reported for it
-	nodeNull
-	nodeBool
-	nodeNumber
-	nodeString
-	nodeList
-	nodeMap
-)
-
 // load reads the one document of a file. It returns nil when there is nothing to walk.
 func (p *parser) load(src []byte) *node {
 	text := strings.TrimPrefix(string(src), "\ufeff")

@@ -8,12 +8,13 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // An absence evaluates a rule for all calls that lack one member of the input. It
 // finds out what holds for none of them.
 type absence struct {
-	*analysis
+	*values.Analysis
 	missing []string             // the path of the member; anyIndex stands for an element
 	only    map[string]*ast.Rule // by the name: the one rule that is evaluated for all of its rules
 	pins    map[ast.Var]string   // indexes that go through some names: the one that is meant

@@ -6,12 +6,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // rules evaluates all rules of a name. A default says what is when none of them
 // holds, and so does an else.
 func (l *absence) rules(name string, rules []*ast.Rule) finding {
-	if len(rules[0].Head.Args) > 0 || hasDefault(rules) || l.depth >= maxNested {
+	if len(rules[0].Head.Args) > 0 || hasDefault(rules) || l.depth >= values.MaxNested {
 		return finding{}
 	}
 	if one := l.only[name]; one != nil {
@@ -86,7 +88,7 @@ func (l *absence) call(terms []*ast.Term, vars findings) fate {
 	if name == "eq" && len(terms) == 3 {
 		return l.unify(terms[1], terms[2], vars)
 	}
-	n := l.arity(terms[0])
+	n := l.Arity(terms[0])
 	if n < 0 || len(terms) < n+1 {
 		return maybe
 	}
@@ -126,11 +128,10 @@ func (l *absence) builtin(name string, terms []*ast.Term, args []finding) findin
 		}
 		known[i] = ast.NewTerm(arg.value)
 	}
-	if !isFolded(name) && !isComparison(name) {
+	if !values.IsFolded(name) && !isComparison(name) {
 		return finding{}
 	}
-	call := append(append([]*ast.Term{ast.NewTerm(builtinRef(name))}, known...), ast.VarTerm("result"))
-	t, err := l.closed.eval(&ast.Expr{Terms: call})
+	t, err := l.Analysis.Call(name, known)
 	switch {
 	case err != nil:
 		return finding{}
@@ -144,7 +145,7 @@ func (l *absence) builtin(name string, terms []*ast.Term, args []finding) findin
 // then.
 func (l *absence) got(object finding, key *ast.Term) finding {
 	path := slices.Clone(object.path)
-	for _, t := range stepsOf(key) {
+	for _, t := range places.PathOf(key) {
 		path = append(path, l.index(t, nil))
 	}
 	if l.within(path) {
@@ -165,7 +166,7 @@ func isComparison(name string) bool {
 // function evaluates a function of the policies.
 func (l *absence) function(name *ast.Term, args []finding) finding {
 	ref, ok := name.Value.(ast.Ref)
-	if !ok || l.depth >= maxNested {
+	if !ok || l.depth >= values.MaxNested {
 		return finding{}
 	}
 	rules := l.Compiler.GetRulesExact(ref)

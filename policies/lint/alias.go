@@ -13,6 +13,8 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
 	"github.com/ambit-tools/ambit/policies"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // A partLint checks references into parts of the input that go by another name:
@@ -43,12 +45,12 @@ type callSite struct {
 
 // A part is a part of the input, or nothing that is known to be one.
 type part struct {
-	path   steps
-	at     place
-	common bool     // it is of the input as packages see it that are not a tool's
-	mixed  []string // instead: what the parameter is in different calls
-	made   *making  // instead: an object that holds parts
-	spot   spot     // instead: a part of data
+	path   places.Path
+	at     places.Input
+	common bool        // it is of the input as packages see it that are not a tool's
+	mixed  []string    // instead: what the parameter is in different calls
+	made   *making     // instead: an object that holds parts
+	data   places.Data // instead: a part of data
 }
 
 // A making is an object that is written out, and the rule in which it is.
@@ -59,22 +61,22 @@ type making struct {
 
 // composed says that the part may have members or elements.
 func (p part) composed() bool {
-	return len(p.at) > 0 && p.at.kinds()&(schema.ObjectKind|schema.ArrayKind) != 0 || p.mixed != nil || p.made != nil
+	return len(p.at) > 0 && p.at.Kinds()&(schema.ObjectKind|schema.ArrayKind) != 0 || p.mixed != nil || p.made != nil
 }
 
 // lintParts checks what the compiled modules do with parts of the input.
-func (b *Checked) lintParts(errs *policydir.Errors) {
+func (c *Checked) lintParts(errs *policydir.Errors) {
 	var found policydir.Errors
 	l := &partLint{
-		Checked: b, defs: map[ast.Var]*ast.Term{}, in: map[ast.Var]*ast.Rule{}, params: map[ast.Var]param{},
-		calls: map[string][]callSite{}, known: map[ast.Var]part{}, report: inputLint{tools: b.Tools, errs: &found},
+		Checked: c, defs: map[ast.Var]*ast.Term{}, in: map[ast.Var]*ast.Rule{}, params: map[ast.Var]param{},
+		calls: map[string][]callSite{}, known: map[ast.Var]part{}, report: inputLint{tools: c.Tools, errs: &found},
 	}
-	for _, m := range b.Compiler.Modules {
+	for _, m := range c.Compiler.Modules {
 		for _, r := range m.Rules {
 			l.collect(r)
 		}
 	}
-	for _, m := range b.HandWritten(b.Compiler.Modules) {
+	for _, m := range c.HandWritten(c.Compiler.Modules) {
 		for _, r := range m.Rules {
 			l.rule(r)
 		}
@@ -130,7 +132,7 @@ func element(t *ast.Term) *ast.Term {
 
 // resolve returns the part of the input that a term is in a rule.
 func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
-	if depth > maxNested {
+	if depth > values.MaxNested {
 		return part{}
 	}
 	switch v := t.Value.(type) {
@@ -143,7 +145,7 @@ func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
 		}
 	case ast.Ref:
 		base, rest := l.base(v, r, depth)
-		if len(base.at) == 0 && base.made == nil && len(base.spot.docs) == 0 {
+		if len(base.at) == 0 && base.made == nil && len(base.data.Docs) == 0 {
 			return part{mixed: base.mixed}
 		}
 		for _, t := range rest {
@@ -165,7 +167,7 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 	switch {
 	case ref[0].Equal(ast.InputRootDocument):
 		kind, _ := policydir.ContractPackage(r.Module.Package.Path)
-		return part{at: place{l.SchemaOf(r.Module.Package.Path)}, common: kind != policydir.ToolPackage}, ref[1:]
+		return part{at: places.Input{l.SchemaOf(r.Module.Package.Path)}, common: kind != policydir.ToolPackage}, ref[1:]
 	case !ref[0].Equal(ast.DefaultRootDocument):
 		return l.resolve(ref[0], r, depth+1), ref[1:]
 	}
@@ -174,7 +176,7 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 			return l.resolve(r.Head.Value, r, depth+1), ref[i:]
 		}
 	}
-	return part{spot: l.rootOf(l.Compiler)}, ref[1:]
+	return part{data: places.Root(l.Bundle, l.Compiler)}, ref[1:]
 }
 
 // value returns the rule whose value is all that a reference can be, if there is one.
@@ -195,14 +197,14 @@ func (l *partLint) step(p part, alternatives []*ast.Term) part {
 		}
 		return l.resolve(value, p.made.rule, 1)
 	}
-	if len(p.spot.docs) > 0 {
-		return part{spot: p.spot.any(alternatives)}
+	if len(p.data.Docs) > 0 {
+		return part{data: p.data.Any(alternatives)}
 	}
 	next := part{path: append(slices.Clone(p.path), alternatives[0]), common: p.common}
 	for _, t := range alternatives {
-		at, _ := p.at.step(t)
+		at, _ := p.at.Step(t)
 		if p.common && len(p.path) == 0 && t.Equal(ast.StringTerm("args")) {
-			at = l.argsOf(l.Tools...)
+			at = places.Args(l.Bundle, l.Tools...)
 		}
 		next.at = append(next.at, at...)
 	}
@@ -223,7 +225,7 @@ func (l *partLint) index(t *ast.Term, depth int) []*ast.Term {
 
 // constants returns the names that a term can be, if they are known.
 func (l *partLint) constants(t *ast.Term, depth int) (all []*ast.Term, ok bool) {
-	if depth > maxNested {
+	if depth > values.MaxNested {
 		return nil, false
 	}
 	switch v := t.Value.(type) {
@@ -341,7 +343,7 @@ func (l *partLint) rule(r *ast.Rule) {
 				list.Foreach(func(t *ast.Term) { path = append(path, t) })
 			}
 			object := l.resolve(terms[1], r, 0)
-			object.spot = spot{} // data may leave out what has a default
+			object.data = places.Data{} // data may leave out what has a default
 			l.follow(terms[1], object, path, r)
 		}
 		return false
@@ -363,12 +365,12 @@ func (l *partLint) follow(name *ast.Term, p part, rest ast.Ref, r *ast.Rule) {
 			if p.common && len(p.path) > 0 && (p.path[0].Equal(ast.StringTerm("args")) || len(p.path) == 2) {
 				continue // the analysis knows of which tools the call can be there
 			}
-			if _, closed := p.at.step(t); closed {
+			if _, closed := p.at.Step(t); closed {
 				l.report.missing(t, p.path, p.at)
 				return
 			}
-			if _, closed := p.spot.step(t); closed && (len(alternatives) == 1 || p.spot.held()) {
-				p.spot.missing(t, t.Location, l.report.errs)
+			if _, closed := p.data.Step(t); closed && (len(alternatives) == 1 || p.data.Held()) {
+				noSuch(p.data, t, t.Location, l.report.errs)
 				return
 			}
 			if len(p.path) == 2 {

@@ -13,9 +13,9 @@ import (
 // lintAsks checks that an id tells one package's ask from every other's that can
 // apply to the same call: a standing grant answers the rules that asked for it,
 // and must not answer another rule because of its name.
-func (b *Checked) lintAsks(errs *policydir.Errors) {
+func (c *Checked) lintAsks(errs *policydir.Errors) {
 	askers := map[string][]policydir.Asker{}
-	for _, m := range b.HandWritten(b.Parsed) {
+	for _, m := range c.HandWritten(c.Parsed) {
 		if !policydir.Contributes(m.Package.Path) {
 			continue
 		}
@@ -48,16 +48,16 @@ func lintAskID(askers map[string][]policydir.Asker, by policydir.Asker, id *ast.
 
 // askWarnings finds asks of a tool's package that cannot have the effect that they
 // request, since a policy narrows what the declaration allows and never widens it.
-func (b *Checked) askWarnings() policydir.Errors {
+func (c *Checked) askWarnings() policydir.Errors {
 	var warnings policydir.Errors
-	for _, m := range b.HandWritten(b.Parsed) {
+	for _, m := range c.HandWritten(c.Parsed) {
 		kind, name := policydir.ContractPackage(m.Package.Path)
 		if kind != policydir.ToolPackage || !policydir.Contributes(m.Package.Path) {
 			continue
 		}
 		for _, r := range m.Rules {
 			if _, ok := policydir.AskID(r); ok {
-				b.warnOfAsk(name, r.Head.Key.Value.(ast.Object), &warnings)
+				c.warnOfAsk(name, r.Head.Key.Value.(ast.Object), &warnings)
 			}
 		}
 	}
@@ -68,11 +68,11 @@ func (b *Checked) askWarnings() policydir.Errors {
 }
 
 // warnOfAsk looks at what of an ask is written as a constant.
-func (b *Checked) warnOfAsk(tool string, entry ast.Object, warnings *policydir.Errors) {
+func (c *Checked) warnOfAsk(tool string, entry ast.Object, warnings *policydir.Errors) {
 	var declared consent.GrantCover
 	var approvers []string
-	if c := b.Declared.Tools[tool].Consent; c != nil {
-		declared, approvers = c.MaxCover, c.Approvers
+	if asks := c.Declared.Tools[tool].Consent; asks != nil {
+		declared, approvers = asks.MaxCover, asks.Approvers
 	}
 	if t := entry.Get(ast.StringTerm("max_cover")); t != nil && policydir.IsConstant(t) {
 		var wanted consent.GrantCover

@@ -139,6 +139,6 @@ func constantStrings(v ast.Value) (all []string, ok bool) {
 // isToolName says that a term is input.tool.name.
 func (l *totalLint) isToolName(t *ast.Term) bool {
 	p, ok := l.path(t)
-	names, ground := p.names()
+	names, ground := p.Names()
 	return ok && ground && slices.Equal(names, []string{"tool", "name"})
 }

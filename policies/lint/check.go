@@ -55,13 +55,6 @@ func read(fsys fs.FS) (*Checked, error) {
 	return Source(src)
 }
 
-// A Checked is a policy directory that passed the checks, compiled.
-type Checked struct {
-	*policydir.Bundle
-	stray    map[string]bool  // files whose package lintPackage refused
-	warnings policydir.Errors // of the analysis
-}
-
 // Source compiles and checks what package runtime/opa has read; a program outside of this
 // module calls Check. It reports all mistakes at once, except for checks that an
 // earlier mistake would make fail wrongly. A panic is a fault of the checks: it
@@ -90,16 +83,16 @@ func Source(src *policydir.Source) (_ *Checked, err error) {
 
 // compile compiles what was parsed and lints the result. When the code has
 // errors, what needs no types is linted all the same.
-func (b *Checked) compile(errs *policydir.Errors) {
-	b.Compiler = b.NewCompiler()
-	b.Compiler.Compile(b.Stamped())
-	if !b.Compiler.Failed() {
-		b.lintCompiled(errs)
-		b.lintTypes(errs)
+func (c *Checked) compile(errs *policydir.Errors) {
+	c.Compiler = c.NewCompiler()
+	c.Compiler.Compile(c.Stamped())
+	if !c.Compiler.Failed() {
+		c.lintCompiled(errs)
+		c.lintTypes(errs)
 		return
 	}
 	var found policydir.Errors
-	b.AddOPA(&found, "", b.Compiler.Errors)
+	c.AddOPA(&found, "", c.Compiler.Errors)
 	alone := len(*errs) == 0
 	for _, e := range found {
 		// An error in the library follows from a mistake in what the library reads.
@@ -107,23 +100,23 @@ func (b *Checked) compile(errs *policydir.Errors) {
 			*errs = append(*errs, e)
 		}
 	}
-	b.Compiler = ast.NewCompiler().WithCapabilities(functions.Capabilities()).SetErrorLimit(0)
-	if b.Compiler.Compile(b.Stamped()); !b.Compiler.Failed() {
-		b.lintCompiled(errs)
+	c.Compiler = ast.NewCompiler().WithCapabilities(functions.Capabilities()).SetErrorLimit(0)
+	if c.Compiler.Compile(c.Stamped()); !c.Compiler.Failed() {
+		c.lintCompiled(errs)
 	}
 }
 
 // Warnings returns what may not be intended, sorted by place.
-func (b *Checked) Warnings() policies.Diagnostics {
-	warnings := append(b.askWarnings(), b.warnings...)
-	found, _ := b.Src.Show(warnings.Err()).(policies.Diagnostics)
+func (c *Checked) Warnings() policies.Diagnostics {
+	warnings := append(c.askWarnings(), c.warnings...)
+	found, _ := c.Src.Show(warnings.Err()).(policies.Diagnostics)
 	return found
 }
 
 // Closed returns the tools that no rule can allow or ask about.
-func (b *Checked) Closed() []string {
+func (c *Checked) Closed() []string {
 	opened := map[policydir.Asker]bool{}
-	for _, m := range b.HandWritten(b.Parsed) {
+	for _, m := range c.HandWritten(c.Parsed) {
 		if !policydir.Contributes(m.Package.Path) {
 			continue
 		}
@@ -135,8 +128,8 @@ func (b *Checked) Closed() []string {
 			opened[policydir.Asker{Kind: kind, Name: name}] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(b.Tools), func(name string) bool {
-		t := b.Declared.Tools[name]
+	return slices.DeleteFunc(slices.Clone(c.Tools), func(name string) bool {
+		t := c.Declared.Tools[name]
 		return t.Effect == "read" || t.Consent != nil && t.Consent.Ask == "always" || opened[policydir.Asker{Kind: policydir.ToolPackage, Name: name}]
 	})
 }

@@ -18,12 +18,12 @@ func unknownCode(code string, known []string) string {
 }
 
 // lintCode checks that a reason for a refusal is declared.
-func (b *Checked) lintCode(code string) (problem, hint string) {
-	known := append(slices.Collect(maps.Keys(b.Declared.Reasons)), policydir.LibraryCodes()...)
+func (c *Checked) lintCode(code string) (problem, hint string) {
+	known := append(slices.Collect(maps.Keys(c.Declared.Reasons)), policydir.LibraryCodes()...)
 	if slices.Contains(known, code) {
 		return "", ""
 	}
-	if b.CodesMissing {
+	if c.CodesMissing {
 		return "", ""
 	}
 	return fmt.Sprintf("the code %q is not declared", code), unknownCode(code, known)

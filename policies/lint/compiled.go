@@ -3,85 +3,42 @@ package lint
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/types"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // lintCompiled checks what only the compiled modules show.
-func (b *Checked) lintCompiled(errs *policydir.Errors) {
-	reached := reachable(b.Compiler, b.Compiler.GetRulesExact(ast.MustParseRef(policydir.EntryPoint)))
-	paths := &pathLint{root: b.rootOf(b.Compiler), errs: errs}
-	for _, m := range b.HandWritten(b.Compiler.Modules) {
+func (c *Checked) lintCompiled(errs *policydir.Errors) {
+	paths := &pathLint{root: places.Root(c.Bundle, c.Compiler), errs: errs}
+	for _, m := range c.HandWritten(c.Compiler.Modules) {
 		paths.module(m)
 	}
-	for _, m := range b.HandWritten(b.Compiler.Modules) {
-		reported := map[string]bool{}
-		for _, r := range m.Rules {
-			if name := policydir.RuleName(r); !reached[r] && !reported[name] && !b.stray[r.Location.File] && !errs.Holds(r.Location.File, r.Location.Row) && !errs.Suggests(name) {
-				reported[name] = true
-				errs.Add(r.Location, fmt.Sprintf("nothing reaches %q from the decision", name), unreachedHint(m, name))
-			}
-		}
-	}
-	b.lintParts(errs)
-	a := b.newAnalysis()
-	a.lintGuards(errs)
-	a.analyze()
-	a.notes.collect(errs, &b.warnings)
-}
-
-// unreachedHint says what to do about a rule that nothing reaches.
-func unreachedHint(m *ast.Module, name string) string {
-	if strings.HasPrefix(name, "test_") {
-		return testFileHint(m.Package.Location.File)
-	}
-	if policydir.Contributes(m.Package.Path) {
-		if hint := policydir.DidYouMean(name, policydir.ContractRules()); hint != "" {
-			return hint
-		}
-	}
-	return "use it, or delete it"
-}
-
-// reachable returns every rule that the given ones can depend on, and these.
-func reachable(c *ast.Compiler, from []*ast.Rule) map[*ast.Rule]bool {
-	reached := map[*ast.Rule]bool{}
-	var visit func(*ast.Rule)
-	visit = func(r *ast.Rule) {
-		if reached[r] {
-			return
-		}
-		reached[r] = true
-		for dependency := range c.Graph.Dependencies(r) {
-			if r, ok := dependency.(*ast.Rule); ok {
-				visit(r)
-			}
-		}
-	}
-	for _, r := range from {
-		visit(r)
-	}
-	return reached
+	c.lintUnreached(errs)
+	c.lintParts(errs)
+	l := newValueLint(c)
+	l.lintGuards(errs)
+	l.analyze()
+	l.notes.collect(errs, &c.warnings)
 }
 
 // lintTypes checks the members of contract entries that are computed, by the
 // types that the compiler found.
-func (b *Checked) lintTypes(errs *policydir.Errors) {
-	for _, m := range b.HandWritten(b.Compiler.Modules) {
+func (c *Checked) lintTypes(errs *policydir.Errors) {
+	for _, m := range c.HandWritten(c.Compiler.Modules) {
 		if !policydir.Contributes(m.Package.Path) {
 			continue
 		}
 		for _, r := range m.Rules {
-			for _, f := range b.computed(r) {
-				if badType(entryType(b.Compiler, r), f) == nil {
+			for _, f := range c.computed(r) {
+				if badType(entryType(c.Compiler, r), f) == nil {
 					continue
 				}
 				// One of the rules is wrong: ownType checks each by itself.
-				if bad := badType(b.ownType(r), f); bad != nil {
+				if bad := badType(c.ownType(r), f); bad != nil {
 					errs.Add(r.Location, fmt.Sprintf("%q of %s must be %s, and is %v", f.Name, policydir.RuleName(r), f.Kind, bad), f.Kind.Remedy())
 				}
 			}
@@ -90,7 +47,7 @@ func (b *Checked) lintTypes(errs *policydir.Errors) {
 }
 
 // computed returns the members of a rule's entry that are not written out.
-func (b *Checked) computed(r *ast.Rule) []policydir.Field {
+func (c *Checked) computed(r *ast.Rule) []policydir.Field {
 	if r.Head.Key == nil {
 		return nil
 	}
@@ -117,8 +74,8 @@ func entryType(c *ast.Compiler, r *ast.Rule) types.Type {
 }
 
 // ownType returns the type of the entries of one rule, as if it had its name alone.
-func (b *Checked) ownType(r *ast.Rule) types.Type {
-	modules := b.Stamped()
+func (c *Checked) ownType(r *ast.Rule) types.Type {
+	modules := c.Stamped()
 	for _, m := range modules {
 		if m.Package.Path.Equal(r.Module.Package.Path) {
 			m.Rules = slices.DeleteFunc(m.Rules, func(o *ast.Rule) bool {
@@ -126,9 +83,9 @@ func (b *Checked) ownType(r *ast.Rule) types.Type {
 			})
 		}
 	}
-	c := b.NewCompiler()
-	c.Compile(modules)
-	return entryType(c, r)
+	compiler := c.NewCompiler()
+	compiler.Compile(modules)
+	return entryType(compiler, r)
 }
 
 // badType returns the type of a member that can never be of its kind, or nil.

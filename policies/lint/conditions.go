@@ -8,14 +8,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
-	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // conditions are what a rule requires, each as a text that is the same for equal
 // conditions of other rules: the names of variables are no part of it.
 type conditions struct {
 	all   map[string]bool
-	tools toolSet
+	tools values.ToolSet
 	// whole says that all that the rule requires is in all and tools. Else a rule
 	// that requires the same may hold where this one does not.
 	whole bool
@@ -30,7 +30,7 @@ func (c conditions) meets(other conditions) bool {
 // least, or for all of the other's when one of them looks at the tool in a way that
 // is not followed.
 func (c conditions) impliedBy(other conditions) bool {
-	if !c.whole || c.tools.and(other.tools).none() || (c.looks() || other.looks()) && !c.tools.covers(other.tools) {
+	if !c.whole || c.tools.And(other.tools).None() || (c.looks() || other.looks()) && !c.tools.Covers(other.tools) {
 		return false
 	}
 	for text := range c.all {
@@ -51,28 +51,19 @@ func (c conditions) looks() bool {
 	return false
 }
 
-// covers says that a set has all tools of another one.
-func (s toolSet) covers(other toolSet) bool {
-	if !s.fixed {
-		return true
-	}
-	return other.fixed && (s.foreign || !other.foreign) &&
-		!slices.ContainsFunc(other.names, func(name string) bool { return !slices.Contains(s.names, name) })
-}
-
 // A canon writes the conditions of one body.
 type canon struct {
-	*analysis
-	frame *frame
+	*values.Analysis
+	frame *values.Frame
 	names map[ast.Var]string // of variables that have a value
 	free  map[ast.Var]int    // how often a variable without one is used
 	out   conditions
 }
 
 // conditionsOf returns the conditions of a rule without those of its else branches.
-func (a *analysis) conditionsOf(r *ast.Rule, tools toolSet) conditions {
-	f := newFrame(r, nil, tools, 0)
-	c := &canon{a, f, map[ast.Var]string{}, map[ast.Var]int{}, conditions{map[string]bool{}, a.narrowed(r.Body, f), true}}
+func (l *valueLint) conditionsOf(r *ast.Rule, tools values.ToolSet) conditions {
+	f := values.NewFrame(r, nil, tools, 0)
+	c := &canon{l.Analysis, f, map[ast.Var]string{}, map[ast.Var]int{}, conditions{map[string]bool{}, l.Narrowed(r.Body, f), true}}
 	for i, arg := range r.Head.Args {
 		name := fmt.Sprintf("$%d", i)
 		if v, ok := arg.Value.(ast.Var); ok {
@@ -129,12 +120,12 @@ func (c *canon) expr(e *ast.Expr) {
 
 // ofTool says that an expression requires nothing but that the call is of some tools.
 func (c *canon) ofTool(e *ast.Expr, terms []*ast.Term) bool {
-	if name := terms[0].String(); name != "eq" && name != "internal.member_2" || !c.required(e, c.frame).fixed {
+	if name := terms[0].String(); name != "eq" && name != "internal.member_2" || !c.Required(e, c.frame).Fixed {
 		return false
 	}
 	for _, t := range terms[1:] {
-		for _, p := range c.side(t, c.frame, e).parts() {
-			if p.isToolName() {
+		for _, p := range c.Side(t, c.frame, e).Parts() {
+			if p.IsToolName() {
 				return true
 			}
 		}
@@ -158,7 +149,7 @@ func (c *canon) defines(terms []*ast.Term) bool {
 		}
 		return false
 	}
-	if n := c.arity(terms[0]); n < 0 || len(terms) != n+2 {
+	if n := c.Arity(terms[0]); n < 0 || len(terms) != n+2 {
 		return false
 	}
 	v, isVar := terms[len(terms)-1].Value.(ast.Var)
@@ -179,29 +170,12 @@ func (c *canon) there(t *ast.Term, text string) {
 	if _, isRef := t.Value.(ast.Ref); !isRef {
 		return
 	}
-	for _, p := range c.values(t, c.frame).parts() {
-		if c.alwaysThere(p) {
+	for _, p := range c.Values(t, c.frame).Parts() {
+		if c.Analysis.AlwaysThere(p) {
 			return
 		}
 	}
 	c.out.all["there "+text] = true
-}
-
-// alwaysThere says that every call of the tools has a part of the input.
-func (a *analysis) alwaysThere(p inputPart) bool {
-	at := inputPart{at: place{a.SchemaOf(p.frame.rule.Module.Package.Path)}, frame: p.frame}
-	for _, index := range p.path {
-		name, ok := index.Value.(ast.String)
-		if !ok || len(at.at) == 0 || slices.ContainsFunc(at.at, func(s schema.Schema) bool { return !s.Requires(string(name)) }) {
-			return false
-		}
-		next, ok := at.member(a, index).list[0].(inputPart)
-		if !ok {
-			return false
-		}
-		at = next
-	}
-	return true
 }
 
 // term writes a term with the values of its variables.

@@ -10,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -17,22 +18,22 @@ import (
 type claim struct {
 	rule  *ast.Rule
 	under conditions
-	value *constant // nil: computed
-	path  []string  // of a rewrite: the parts of its pointer
-	text  string    // of a rewrite: its pointer
+	value *values.Constant // nil: computed
+	path  []string         // of a rewrite: the parts of its pointer
+	text  string           // of a rewrite: its pointer
 }
 
 // conflicts reports rules that cannot both hold where one of them does: complete
 // rules and functions with two values, and rewrites that contradict each other.
-func (a *analysis) conflicts() {
+func (l *valueLint) conflicts() {
 	byName := map[string][]claim{}
 	var order []string
 	var rewrites []claim
-	for _, m := range a.HandWritten(a.Compiler.Modules) {
+	for _, m := range l.HandWritten(l.Compiler.Modules) {
 		for _, r := range m.Rules {
 			switch {
 			case policydir.Contributes(m.Package.Path) && policydir.RuleName(r) == "modify" && r.Head.Key != nil:
-				if c, ok := a.rewritten(r); ok {
+				if c, ok := l.rewritten(r); ok {
 					rewrites = append(rewrites, c)
 				}
 			case r.Default || r.Head.RuleKind() != ast.SingleValue || !r.Head.Ref().IsGround():
@@ -46,9 +47,9 @@ func (a *analysis) conflicts() {
 		}
 	}
 	for _, name := range order {
-		a.twoValues(byName[name])
+		l.twoValues(byName[name])
 	}
-	pairs(rewrites, a.contradict)
+	pairs(rewrites, l.contradict)
 }
 
 // pairs calls f for every two of some claims.
@@ -61,14 +62,14 @@ func pairs(all []claim, f func(first, second claim)) {
 }
 
 // twoValues reports rules of one name that have two values.
-func (a *analysis) twoValues(all []claim) {
+func (l *valueLint) twoValues(all []claim) {
 	if len(all) < 2 {
 		return
 	}
 	for i := range all {
 		r := all[i].rule
-		all[i].under = a.conditionsOf(r, toolSet{})
-		if v, ok := a.values(r.Head.Value, newFrame(r, nil, toolSet{}, 0)).allConstants(); ok && len(v) == 1 {
+		all[i].under = l.conditionsOf(r, values.ToolSet{})
+		if v, ok := l.Values(r.Head.Value, values.NewFrame(r, nil, values.ToolSet{}, 0)).AllConstants(); ok && len(v) == 1 {
 			all[i].value = &v[0]
 		}
 	}
@@ -78,7 +79,7 @@ func (a *analysis) twoValues(all []claim) {
 		}
 		if first.under.meets(second.under) {
 			at := second.rule.Location
-			a.notes.at("conflict", at).wrong(at, fmt.Sprintf("%s is %s here and %s at %s, and both hold: a decision that asks for it fails",
+			l.notes.at("conflict", at).wrong(at, fmt.Sprintf("%s is %s here and %s at %s, and both hold: a decision that asks for it fails",
 				policydir.RuleName(second.rule), shown(second.value.Value), shown(first.value.Value), policydir.Position(first.rule.Location)),
 				"keep one of them, give them conditions that exclude each other, or write else")
 		}
@@ -86,12 +87,12 @@ func (a *analysis) twoValues(all []claim) {
 }
 
 // rewritten returns what a rule rewrites, when that is one place.
-func (a *analysis) rewritten(r *ast.Rule) (claim, bool) {
-	tools := a.rooted(r.Module.Package.Path)
-	f := newFrame(r, nil, tools, 0)
-	f = f.with(a.narrowed(r.Body, f))
-	entry := a.values(r.Head.Key, f)
-	pointers, ok := a.step(entry, ast.StringTerm("pointer"), f).allConstants()
+func (l *valueLint) rewritten(r *ast.Rule) (claim, bool) {
+	tools := l.Rooted(r.Module.Package.Path)
+	f := values.NewFrame(r, nil, tools, 0)
+	f = f.With(l.Narrowed(r.Body, f))
+	entry := l.Values(r.Head.Key, f)
+	pointers, ok := l.Step(entry, ast.StringTerm("pointer"), f).AllConstants()
 	if !ok || len(pointers) != 1 {
 		return claim{}, false
 	}
@@ -100,15 +101,15 @@ func (a *analysis) rewritten(r *ast.Rule) (claim, bool) {
 	if !ok || err != nil {
 		return claim{}, false
 	}
-	c := claim{rule: r, under: a.conditionsOf(r, tools), path: path, text: string(text)}
-	if v, ok := a.step(entry, ast.StringTerm("value"), f).allConstants(); ok && len(v) == 1 {
+	c := claim{rule: r, under: l.conditionsOf(r, tools), path: path, text: string(text)}
+	if v, ok := l.Step(entry, ast.StringTerm("value"), f).AllConstants(); ok && len(v) == 1 {
 		c.value = &v[0]
 	}
 	return c, true
 }
 
 // contradict reports two rewrites of one place, or of a place and one inside of it.
-func (a *analysis) contradict(first, second claim) {
+func (l *valueLint) contradict(first, second claim) {
 	n := min(len(first.path), len(second.path))
 	if !slices.Equal(first.path[:n], second.path[:n]) {
 		return
@@ -117,20 +118,20 @@ func (a *analysis) contradict(first, second claim) {
 		return
 	}
 	if first.under.meets(second.under) {
-		at := a.entryLocation(second.rule, "pointer")
-		a.notes.at("conflict", at).wrong(at, fmt.Sprintf("the rewrite of %q at %s and this one of %q contradict each other, and both apply: every such call is denied",
+		at := l.entryLocation(second.rule, "pointer")
+		l.notes.at("conflict", at).wrong(at, fmt.Sprintf("the rewrite of %q at %s and this one of %q contradict each other, and both apply: every such call is denied",
 			first.text, policydir.Position(first.rule.Location), second.text), "keep one of them, or give them conditions that exclude each other")
 	}
 }
 
 // failures reports rules that depend on nothing but constants and fail.
-func (a *analysis) failures() {
-	for _, m := range a.HandWritten(a.Compiler.Modules) {
+func (l *valueLint) failures() {
+	for _, m := range l.HandWritten(l.Compiler.Modules) {
 		for _, r := range m.Rules {
-			if r.Default || !a.closed.closed(r) {
+			if r.Default || !l.IsClosed(r) {
 				continue
 			}
-			err := a.closed.run(r)
+			err := l.Run(r)
 			failed, ok := errors.AsType[*topdown.Error](err)
 			if !ok || topdown.IsCancel(err) {
 				continue
@@ -139,10 +140,10 @@ func (a *analysis) failures() {
 			if at == nil || at.File == "" {
 				at = r.Location
 			}
-			if a.notes.holds(at) {
+			if l.notes.holds(at) {
 				continue // the constant that is wrong
 			}
-			a.notes.at("closed", at).wrong(at, strings.Join(strings.Fields(failed.Message), " ")+": every decision that asks for "+policydir.RuleName(r)+" fails", "its values do not depend on the call: make it work with what is there")
+			l.notes.at("closed", at).wrong(at, strings.Join(strings.Fields(failed.Message), " ")+": every decision that asks for "+policydir.RuleName(r)+" fails", "its values do not depend on the call: make it work with what is there")
 		}
 	}
 }

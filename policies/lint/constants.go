@@ -10,6 +10,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // A probe says how a built-in function is tried with some constant arguments: which
@@ -86,22 +87,22 @@ var probes = map[string]probe{
 
 // constantArgs tries a built-in function with what is constant of its arguments:
 // where it fails, every decision that gets there does.
-func (a *analysis) constantArgs(name string, terms []*ast.Term, e *ast.Expr, f *frame) {
+func (l *valueLint) constantArgs(name string, terms []*ast.Term, e *ast.Expr, f *values.Frame) {
 	p, ok := probes[name]
 	if !ok || len(terms) <= len(p.with) {
 		return
 	}
 	stand := make([]*ast.Term, len(p.with))
-	sets := make([]valueSet, len(p.with))
+	sets := make([]values.Set, len(p.with))
 	missing := false
 	for i, text := range p.with {
-		sets[i] = a.values(terms[i+1], f)
+		sets[i] = l.Values(terms[i+1], f)
 		if text != "" {
 			stand[i] = ast.MustParseTerm(text)
 			continue
 		}
-		all, ok := sets[i].allConstants()
-		if missing = missing || !ok || len(all) > maxAlternatives; ok {
+		all, ok := sets[i].AllConstants()
+		if missing = missing || !ok || len(all) > values.MaxAlternatives; ok {
 			stand[i] = all[0].Term
 		}
 	}
@@ -109,39 +110,38 @@ func (a *analysis) constantArgs(name string, terms []*ast.Term, e *ast.Expr, f *
 		return
 	}
 	for i, set := range sets {
-		for _, c := range a.filled(set, stand[i]) {
+		for _, c := range l.filled(set, stand[i]) {
 			args := slices.Clone(stand)
 			args[i] = c.Term
-			a.try(name, args, c, e, p.hint)
+			l.try(name, args, c, e, p.hint)
 		}
 	}
 }
 
 // filled returns the constants of a set, and its lists of which one element is
 // constant, with the remaining elements taken from the list stand.
-func (a *analysis) filled(s valueSet, stand *ast.Term) []constant {
-	all := s.constants()
-	if len(all) > maxAlternatives {
-		all = all[:maxAlternatives]
+func (l *valueLint) filled(s values.Set, stand *ast.Term) []values.Constant {
+	all := s.Constants()
+	if len(all) > values.MaxAlternatives {
+		all = all[:values.MaxAlternatives]
 	}
 	pattern, ok := stand.Value.(*ast.Array)
-	for _, c := range s.list {
-		l, isLiteral := c.(literal)
-		if !isLiteral || !ok {
-			continue
+	for _, written := range s.Literals() {
+		if !ok {
+			break
 		}
-		list, isArray := l.term.Value.(*ast.Array)
+		list, isArray := written.Term.Value.(*ast.Array)
 		if !isArray || list.Len() > pattern.Len() {
 			continue
 		}
 		for i := range list.Len() {
-			for _, element := range a.values(list.Elem(i), l.frame).constants() {
+			for _, element := range l.Values(list.Elem(i), written.Frame).Constants() {
 				terms := make([]*ast.Term, list.Len())
 				for j := range terms {
 					terms[j] = pattern.Elem(j)
 				}
 				terms[i] = element.Term
-				all = append(all, constant{Term: ast.ArrayTerm(terms...), near: a.where(element)})
+				all = append(all, values.ConstantAt(ast.ArrayTerm(terms...), l.Where(element)))
 			}
 		}
 	}
@@ -149,17 +149,16 @@ func (a *analysis) filled(s valueSet, stand *ast.Term) []constant {
 }
 
 // try notes a constant with which a function fails.
-func (a *analysis) try(name string, args []*ast.Term, c constant, e *ast.Expr, hint string) {
-	call := append(append([]*ast.Term{ast.NewTerm(builtinRef(name))}, args...), ast.VarTerm("result"))
-	_, err := a.closed.eval(&ast.Expr{Terms: call})
+func (l *valueLint) try(name string, args []*ast.Term, c values.Constant, e *ast.Expr, hint string) {
+	_, err := l.Analysis.Call(name, args)
 	if _, large := errors.AsType[functions.TooLargeError](err); err == nil || large { // with other operands it may be small
 		return
 	}
-	at := a.where(c)
+	at := l.Where(c)
 	if at == nil || strings.HasPrefix(at.File, policydir.LibraryName) {
 		at = e.Location
 	}
-	a.notes.at("constant "+name, at).wrong(at, fmt.Sprintf("%s: %s", name, reasonOf(name, err)), hint)
+	l.notes.at("constant "+name, at).wrong(at, fmt.Sprintf("%s: %s", name, reasonOf(name, err)), hint)
 }
 
 // reasonOf returns what a built-in function says of its failure.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/regotest"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 const (
@@ -109,19 +110,19 @@ func TestConstantsOfFunctions(t *testing.T) {
 func TestProbesAreRight(t *testing.T) {
 	b, err := read(regotest.ShopDir(t))
 	assert.NoError(t, err)
-	a := b.newAnalysis()
+	a := values.New(b.Bundle)
 	for name, p := range probes {
 		assert.NotNil(t, functions.Builtin(name), name)
 		assert.NotEmpty(t, p.hint, name)
-		call := []*ast.Term{ast.NewTerm(builtinRef(name))}
+		var args []*ast.Term
 		whole := true
 		for _, text := range p.with {
 			if whole = whole && text != ""; whole {
-				call = append(call, ast.MustParseTerm(text))
+				args = append(args, ast.MustParseTerm(text))
 			}
 		}
 		if whole {
-			_, err := a.closed.eval(&ast.Expr{Terms: append(call, ast.VarTerm("result"))})
+			_, err := a.Call(name, args)
 			assert.NoError(t, err, name)
 		}
 		assert.Equal(t, functions.Builtin(name).Decl.Arity(), len(p.with), name)

@@ -9,8 +9,8 @@ import (
 
 // lintData refuses JSON files in which an object has a member twice: the last
 // one counts, and the policy may have been written for the first.
-func (b *Checked) lintData(errs *policydir.Errors) {
-	for _, f := range b.Src.Files {
+func (c *Checked) lintData(errs *policydir.Errors) {
+	for _, f := range c.Src.Files {
 		if path.Base(f.Path) != "data.json" {
 			continue
 		}

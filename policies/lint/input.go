@@ -12,26 +12,27 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // An inputLint checks the use of the input by a rule where OPA's type checker does
 // not, or where its message is less clear.
 type inputLint struct {
 	root    schema.Schema // of the input
-	args    place         // of input.args
+	args    places.Input  // of input.args
 	shared  bool          // the package is not a tool's: the analysis looks for arguments and tools
 	tools   []string
-	aliases map[ast.Var]steps     // what imports call parts of the input
-	locals  map[ast.Var]*ast.Term // what the rule assigns to a name, once
+	aliases map[ast.Var]places.Path // what imports call parts of the input
+	locals  map[ast.Var]*ast.Term   // what the rule assigns to a name, once
 	errs    *policydir.Errors
 }
 
 // lintInput checks references into the input, comparisons that are always the
 // same, object.get of a member that no schema declares, patterns that are none,
 // and facts of unknown tools.
-func (b *Checked) lintInput(m *ast.Module, errs *policydir.Errors) {
+func (c *Checked) lintInput(m *ast.Module, errs *policydir.Errors) {
 	for _, r := range m.Rules {
-		l := b.newInputLint(m, r, errs)
+		l := c.newInputLint(m, r, errs)
 		ast.WalkTerms(r, func(t *ast.Term) bool {
 			switch v := t.Value.(type) {
 			case ast.Call:
@@ -51,15 +52,15 @@ func (b *Checked) lintInput(m *ast.Module, errs *policydir.Errors) {
 }
 
 // newInputLint returns the lint of a rule.
-func (b *Checked) newInputLint(m *ast.Module, r *ast.Rule, errs *policydir.Errors) *inputLint {
-	l := &inputLint{tools: b.Tools, aliases: map[ast.Var]steps{}, locals: map[ast.Var]*ast.Term{}, errs: errs}
-	l.root = b.SchemaOf(m.Package.Path)
+func (c *Checked) newInputLint(m *ast.Module, r *ast.Rule, errs *policydir.Errors) *inputLint {
+	l := &inputLint{tools: c.Tools, aliases: map[ast.Var]places.Path{}, locals: map[ast.Var]*ast.Term{}, errs: errs}
+	l.root = c.SchemaOf(m.Package.Path)
 	if kind, name := policydir.ContractPackage(m.Package.Path); kind == policydir.ToolPackage {
-		l.args = b.argsOf(name)
+		l.args = places.Args(c.Bundle, name)
 	} else {
-		l.args, l.shared = b.argsOf(b.Tools...), true
+		l.args, l.shared = places.Args(c.Bundle, c.Tools...), true
 	}
-	l.aliases[ast.InputRootDocument.Value.(ast.Var)] = steps{}
+	l.aliases[ast.InputRootDocument.Value.(ast.Var)] = places.Path{}
 	for _, i := range m.Imports {
 		if p, ok := l.path(i.Path); ok {
 			l.aliases[i.Name()] = p
@@ -83,19 +84,6 @@ func (b *Checked) newInputLint(m *ast.Module, r *ast.Rule, errs *policydir.Error
 	return l
 }
 
-// argsOf returns where input.args leads for calls of tools.
-func (b *Checked) argsOf(tools ...string) place {
-	var p place
-	for _, name := range tools {
-		s, _, ok := b.Schemas[name].At([]string{"args"})
-		if !ok {
-			return nil
-		}
-		p = append(p, s)
-	}
-	return p
-}
-
 // declared checks that a reference leads somewhere: a typo is undefined, and a
 // refusal that depends on it never happens.
 func (l *inputLint) declared(t *ast.Term) {
@@ -111,16 +99,16 @@ func (l *inputLint) declared(t *ast.Term) {
 
 // leaves says that a path is one that the analysis follows, which knows of which
 // tools the call can be there.
-func (l *inputLint) leaves(p steps) bool {
+func (l *inputLint) leaves(p places.Path) bool {
 	return l.shared && len(p) > 1 && (p[0].Equal(ast.StringTerm("args")) || p[0].Equal(ast.StringTerm("run")) && len(p) > 2)
 }
 
 // missing reports a member that nothing declares.
-func (l *inputLint) missing(t *ast.Term, object steps, at place) {
+func (l *inputLint) missing(t *ast.Term, object places.Path, at places.Input) {
 	name := string(t.Value.(ast.String))
-	hint := policydir.DidYouMean(name, at.names())
-	if hint == "" && len(at.names()) > 0 {
-		hint = "it has " + listed(at.names())
+	hint := policydir.DidYouMean(name, at.Names())
+	if hint == "" && len(at.Names()) > 0 {
+		hint = "it has " + listed(at.Names())
 	}
 	message := fmt.Sprintf("%v has no member %q", object, name)
 	if len(at) > 1 {
@@ -139,11 +127,11 @@ func listed(names []string) string {
 }
 
 // fact checks that a count or a success is one of a tool: the schema has a map there.
-func (l *inputLint) fact(p steps) {
+func (l *inputLint) fact(p places.Path) {
 	if len(p) < 3 || l.leaves(p) {
 		return
 	}
-	names, ok := p[:3].names()
+	names, ok := p[:3].Names()
 	if !ok || names[0] != "run" || names[1] != "counts" && names[1] != "succeeded" || slices.Contains(l.tools, names[2]) {
 		return
 	}
@@ -247,8 +235,8 @@ func (l *inputLint) enum(ref, value *ast.Term) {
 		return
 	}
 	at, _, _ := l.follow(p)
-	allowed := at.values()
-	if names, ok := p.names(); ok && !l.shared && slices.Equal(names, []string{"tool", "name"}) {
+	allowed := at.Values()
+	if names, ok := p.Names(); ok && !l.shared && slices.Equal(names, []string{"tool", "name"}) {
 		for _, name := range l.tools {
 			allowed = append(allowed, name)
 		}
@@ -287,7 +275,7 @@ func (l *inputLint) get(object, key *ast.Term) {
 	if !ok {
 		return
 	}
-	whole := append(slices.Clone(p), stepsOf(key)...)
+	whole := append(slices.Clone(p), places.PathOf(key)...)
 	l.fact(whole)
 	if _, before, wrong := l.follow(whole); wrong >= len(p) && !l.leaves(whole) {
 		l.missing(whole[wrong], whole[:wrong], before)

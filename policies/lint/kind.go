@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // kindsOf returns the kinds of value that a term can have.
@@ -32,9 +33,9 @@ func (l *inputLint) kindsAt(t *ast.Term, depth int) schema.Kinds {
 	}
 	if p, ok := l.path(t); ok {
 		at, _, _ := l.follow(p)
-		return at.kinds()
+		return at.Kinds()
 	}
-	if v, ok := t.Value.(ast.Var); ok && l.locals[v] != nil && depth < maxNested {
+	if v, ok := t.Value.(ast.Var); ok && l.locals[v] != nil && depth < values.MaxNested {
 		return l.kindsAt(l.locals[v], depth+1)
 	}
 	return schema.AnyKind

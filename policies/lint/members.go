@@ -2,52 +2,52 @@ package lint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // members checks an index of a part of the arguments in packages that are not a
 // tool's: a member that no tool has is undefined, and what depends on it never
 // happens. In a tool's package OPA's type checker finds it.
-func (a *analysis) members(base valueSet, index *ast.Term, f *frame) {
-	parts := base.parts()
+func (l *valueLint) members(base values.Set, index *ast.Term, f *values.Frame) {
+	parts := base.Parts()
 	if len(parts) == 0 || !ast.IsScalar(index.Value) && !isVar(index) {
 		return
 	}
-	names := []constant{{Term: index}}
+	names := []values.Constant{{Term: index}}
 	if !ast.IsScalar(index.Value) {
-		if names, _ = a.values(index, f).allConstants(); len(names) > maxAlternatives {
+		if names, _ = l.Values(index, f).AllConstants(); len(names) > values.MaxAlternatives {
 			return
 		}
 	}
 	for _, name := range names {
 		t := ast.NewTerm(name.Value).SetLocation(index.Location)
 		if _, ok := t.Value.(ast.String); ok {
-			a.memberOf(parts, t, f)
+			l.memberOf(parts, t, f)
 		}
 	}
 }
 
 // memberOf checks a name that is looked for in one of some parts of the input.
-func (a *analysis) memberOf(parts []inputPart, name *ast.Term, f *frame) {
+func (l *valueLint) memberOf(parts []values.InputPart, name *ast.Term, f *values.Frame) {
 	at := name.Location
 	if at == nil {
-		at = f.rule.Location
+		at = f.Rule.Location
 	}
 	for _, p := range parts {
-		if !p.frame.shared() {
+		if !p.Frame.Shared() {
 			continue
 		}
-		switch note := a.notes.at("member "+name.String(), at); {
-		case p.isFacts():
-			a.fact(note, p, name, at)
-		case len(p.path) == 0 || !p.path[0].Equal(ast.StringTerm("args")):
-		case p.closedFor(name):
-			message, hint := a.noMember(p, name)
+		switch note := l.notes.at("member "+name.String(), at); {
+		case p.IsFacts():
+			l.fact(note, p, name, at)
+		case len(p.Path) == 0 || !p.Path[0].Equal(ast.StringTerm("args")):
+		case p.ClosedFor(name):
+			message, hint := l.noMember(p, name)
 			note.wrong(at, message, hint)
 		default:
 			note.fine = true
@@ -55,72 +55,60 @@ func (a *analysis) memberOf(parts []inputPart, name *ast.Term, f *frame) {
 	}
 }
 
-// closedFor says that no schema of the part allows a member.
-func (p inputPart) closedFor(name *ast.Term) bool {
-	_, closed := p.at.step(name)
-	return closed
-}
-
 // noMember says that a part of the arguments never has a member.
-func (a *analysis) noMember(p inputPart, name *ast.Term) (message, hint string) {
+func (l *valueLint) noMember(p values.InputPart, name *ast.Term) (message, hint string) {
 	text := string(name.Value.(ast.String))
-	if hint = policydir.DidYouMean(text, p.at.names()); hint == "" && len(p.at.names()) > 0 {
-		hint = "it has " + listed(p.at.names())
+	if hint = policydir.DidYouMean(text, p.At.Names()); hint == "" && len(p.At.Names()) > 0 {
+		hint = "it has " + listed(p.At.Names())
 	}
-	message = fmt.Sprintf("%v has no member %q", p.path, text)
-	switch tools := p.frame.tools; {
-	case !tools.fixed && len(p.at) > 1:
+	message = fmt.Sprintf("%v has no member %q", p.Path, text)
+	switch tools := p.Frame.Tools; {
+	case !tools.Fixed && len(p.At) > 1:
 		message += ", whatever the tool"
-	case tools.fixed:
-		message += " when the tool is " + strings.Join(tools.names, " or ")
+	case tools.Fixed:
+		message += " when the tool is " + strings.Join(tools.Names, " or ")
 	}
 	return message, hint
 }
 
-// isFacts says that the part has a member for each declared tool.
-func (p inputPart) isFacts() bool {
-	names, ok := p.path.names()
-	return ok && (slices.Equal(names, []string{"run", "counts"}) || slices.Equal(names, []string{"run", "succeeded"}))
-}
-
 // fact checks that a count or a success is one of a tool.
-func (a *analysis) fact(note *note, p inputPart, name *ast.Term, at *ast.Location) {
+func (l *valueLint) fact(note *note, p values.InputPart, name *ast.Term, at *ast.Location) {
 	text := string(name.Value.(ast.String))
-	message := fmt.Sprintf("%v has no tool %q", p.path, text)
+	message := fmt.Sprintf("%v has no tool %q", p.Path, text)
 	switch {
-	case a.IsTool(text), p.frame.tools.foreign: // the name that is compared is warned of
+	case l.IsTool(text), p.Frame.Tools.Foreign: // the name that is compared is warned of
 		note.fine = true
 	default:
-		note.wrong(at, message, toolHint(text, a.Tools))
+		note.wrong(at, message, toolHint(text, l.Tools))
 	}
 }
 
 // got checks a member that object.get looks for. Who asks with a default expects
 // that the member may be absent, so only what looks like a typo is worth a warning.
-func (a *analysis) got(object, key *ast.Term, f *frame) {
+func (l *valueLint) got(object, key *ast.Term, f *values.Frame) {
 	path := []*ast.Term{key}
 	if list, ok := key.Value.(*ast.Array); ok {
 		path = nil
 		list.Foreach(func(t *ast.Term) { path = append(path, t) })
 	}
-	base := a.values(object, f)
+	base := l.Values(object, f)
 	for _, index := range path {
-		for _, p := range base.parts() {
+		for _, p := range base.Parts() {
 			name, ok := index.Value.(ast.String)
-			if !ok || !p.frame.shared() || index.Location == nil {
+			if !ok || !p.Frame.Shared() || index.Location == nil {
 				continue
 			}
-			note := a.notes.at("got "+index.String(), index.Location)
+			note := l.notes.at("got "+index.String(), index.Location)
 			switch {
-			case p.isFacts():
-				a.fact(note, p, index, index.Location)
-			case len(p.path) == 0 || !p.path[0].Equal(ast.StringTerm("args")) || !p.closedFor(index):
+			case p.IsFacts():
+				l.fact(note, p, index, index.Location)
+			case len(p.Path) == 0 || !p.Path[0].Equal(ast.StringTerm("args")) || !p.ClosedFor(index):
 				note.fine = true
-			case similar(string(name), p.at.names()) != "":
-				message, hint := a.noMember(p, index)
+			case similar(string(name), p.At.Names()) != "":
+				message, hint := l.noMember(p, index)
 				note.unsure(index.Location, codeForeignName, message, hint)
 			}
 		}
-		base = a.step(base, index, f)
+		base = l.Step(base, index, f)
 	}
 }

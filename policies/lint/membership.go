@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // in checks what is looked for in a list.
@@ -54,27 +55,18 @@ func (l *inputLint) inList(wanted *ast.Term, among policydir.Collection) {
 
 // inInput checks what is looked for in a part of the input. Of an object that is
 // its values: a name that is looked for there is never found.
-func (l *inputLint) inInput(wanted *ast.Term, p steps) {
+func (l *inputLint) inInput(wanted *ast.Term, p places.Path) {
 	at, _, _ := l.follow(p)
-	if at.kinds() != schema.ObjectKind {
+	if at.Kinds() != schema.ObjectKind {
 		element := ast.NewTerm(append(ast.Ref{ast.InputRootDocument}, append(p, ast.VarTerm(ast.WildcardPrefix))...))
 		if l.compare(element, wanted) {
 			l.enum(element, wanted)
 		}
 		return
 	}
-	values := at.elements()
+	values := at.Elements()
 	if policydir.IsConstant(wanted) && values != 0 && values&schema.StringKind == 0 {
 		l.errs.Add(wanted.Location, fmt.Sprintf("%v is looked for among the values of %v, each of which is %v", wanted, p, values),
 			fmt.Sprintf("write %v[%v]", p, wanted))
 	}
-}
-
-// elements returns the kinds of what the objects at the place hold.
-func (p place) elements() schema.Kinds {
-	var all schema.Kinds
-	for _, s := range p {
-		all |= s.Elements()
-	}
-	return all
 }

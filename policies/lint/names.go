@@ -8,49 +8,37 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // comparison checks constants that are compared with a part of the input, also
 // through locals and rules: a value that the part never has makes the comparison
 // always the same.
-func (a *analysis) comparison(x, y *ast.Term, e *ast.Expr, f *frame) {
-	if a.defines(x, e, f) || a.defines(y, e, f) {
+func (l *valueLint) comparison(x, y *ast.Term, e *ast.Expr, f *values.Frame) {
+	if l.Defines(x, e, f) || l.Defines(y, e, f) {
 		return
 	}
-	left, right := a.side(x, f, e), a.side(y, f, e)
-	a.compared(left, right.constants(), f)
-	a.compared(right, left.constants(), f)
-	a.destructured(x, right, f)
-	a.destructured(y, left, f)
-}
-
-// defines says that an expression is all that gives a variable its value.
-func (a *analysis) defines(t *ast.Term, e *ast.Expr, f *frame) bool {
-	v, ok := t.Value.(ast.Var)
-	if !ok || e.Negated {
-		return false
-	}
-	s := a.scopeOf(f.rule)
-	other := func(d definition) bool { return d.by != e }
-	return len(s.params[v]) == 0 && slices.ContainsFunc(s.locals[v], func(d definition) bool { return d.by == e }) &&
-		!slices.ContainsFunc(s.locals[v], other)
+	left, right := l.Side(x, f, e), l.Side(y, f, e)
+	l.compared(left, right.Constants(), f)
+	l.compared(right, left.Constants(), f)
+	l.destructured(x, right, f)
+	l.destructured(y, left, f)
 }
 
 // membership checks constants that a part of the input is looked for among.
-func (a *analysis) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
-	left, right := a.side(wanted, f, e), a.side(among, f, e)
-	a.compared(left, right.each(func(c candidate) valueSet { return c.elements(a) }).constants(), f)
-	a.compared(right.each(func(c candidate) valueSet {
-		if p, ok := c.(inputPart); ok && p.at.kinds() == schema.ObjectKind {
-			return anything() // values of an object: names among them are found as they are written
+func (l *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *values.Frame) {
+	left, right := l.Side(wanted, f, e), l.Side(among, f, e)
+	l.compared(left, l.Elements(right).Constants(), f)
+	l.compared(right.Each(func(c values.Candidate) values.Set {
+		if p, ok := c.(values.InputPart); ok && p.At.Kinds() == schema.ObjectKind {
+			return values.Anything() // values of an object: names among them are found as they are written
 		}
-		return c.elements(a)
-	}), left.constants(), f)
-	for _, c := range right.list {
-		names, ok := c.(memberNames)
-		for _, name := range left.constants() {
-			if _, isText := name.Value.(ast.String); ok && isText {
-				a.memberOf([]inputPart{names.of}, ast.NewTerm(name.Value).SetLocation(wanted.Location), f)
+		return l.Elements(values.Only(c))
+	}), left.Constants(), f)
+	for _, part := range right.PartsNamed() {
+		for _, name := range left.Constants() {
+			if _, isText := name.Value.(ast.String); isText {
+				l.memberOf([]values.InputPart{part}, ast.NewTerm(name.Value).SetLocation(wanted.Location), f)
 			}
 		}
 	}
@@ -58,32 +46,32 @@ func (a *analysis) membership(wanted, among *ast.Term, e *ast.Expr, f *frame) {
 
 // lookup checks the keys of a table that a part of the input is the index of: a
 // key that the part never has is never found.
-func (a *analysis) lookup(table valueSet, index *ast.Term, f *frame) {
+func (l *valueLint) lookup(table values.Set, index *ast.Term, f *values.Frame) {
 	if ast.IsScalar(index.Value) {
 		return
 	}
-	if _, ok := a.values(index, f).allParts(); !ok {
+	if _, ok := l.Values(index, f).AllParts(); !ok {
 		return
 	}
-	a.compared(a.values(index, f), table.each(func(c candidate) valueSet { return c.keys(a) }).constants(), f)
+	l.compared(l.Values(index, f), l.Keys(table).Constants(), f)
 }
 
 // namedKeys returns the names by which the policies index something themselves.
-func (a *analysis) namedKeys() map[string]bool {
-	if a.indexed == nil {
-		a.indexed = map[string]bool{}
-		for _, m := range a.HandWritten(a.Parsed) {
+func (l *valueLint) namedKeys() map[string]bool {
+	if l.indexed == nil {
+		l.indexed = map[string]bool{}
+		for _, m := range l.HandWritten(l.Parsed) {
 			indexed := func(ref ast.Ref) bool {
 				for _, t := range ref[1:] {
 					if name, ok := t.Value.(ast.String); ok {
-						a.indexed[string(name)] = true
+						l.indexed[string(name)] = true
 					}
 				}
 				return false
 			}
 			for _, r := range m.Rules {
 				ast.WalkRefs(r.Body, indexed)
-				for _, t := range headTerms(r) {
+				for _, t := range values.HeadTerms(r) {
 					if !ast.IsScalar(t.Value) {
 						ast.WalkRefs(t, indexed)
 					}
@@ -91,63 +79,57 @@ func (a *analysis) namedKeys() map[string]bool {
 			}
 			ast.WalkTerms(m, func(t *ast.Term) bool {
 				if call, ok := t.Value.(ast.Call); ok && call[0].String() == "object.get" && len(call) == 4 && policydir.IsConstant(call[2]) {
-					a.indexed[string(call[2].Value.(ast.String))] = true
+					l.indexed[string(call[2].Value.(ast.String))] = true
 				}
 				return false
 			})
 		}
 	}
-	return a.indexed
+	return l.indexed
 }
 
 // compared checks constants that are compared with what can be a part of the
 // input. A constant that is compared with anything else too is no mistake.
-func (a *analysis) compared(with valueSet, constants []constant, f *frame) {
-	parts, ok := with.allParts()
+func (l *valueLint) compared(with values.Set, constants []values.Constant, f *values.Frame) {
+	parts, ok := with.AllParts()
 	for _, c := range constants {
-		note := a.notes.at("value", a.where(c))
+		note := l.notes.at("value", l.Where(c))
 		switch {
-		case c.key && a.namedKeys()[textOf(c)]: // such as limits.default
-		case !ok && len(with.constants()) == 0 || slices.ContainsFunc(parts, func(p inputPart) bool { return a.possible(c, p) }):
+		case c.IsKey() && l.namedKeys()[textOf(c)]: // such as limits.default
+		case !ok && len(with.Constants()) == 0 || slices.ContainsFunc(parts, func(p values.InputPart) bool { return l.possible(c, p) }):
 			note.fine = true
 		case ok:
-			a.impossible(note, c, parts[0], constants, f)
+			l.impossible(note, c, parts[0], constants, f)
 		}
 	}
 }
 
 // possible says that a part of the input can be a constant. Null is compared
 // with what may be absent, too.
-func (a *analysis) possible(c constant, p inputPart) bool {
+func (l *valueLint) possible(c values.Constant, p values.InputPart) bool {
 	if c.Value.Compare(ast.NullValue) == 0 {
 		return true
 	}
-	allowed := a.domain(p)
+	allowed := l.domain(p)
 	_, never := neverOneOf(c.Term, allowed)
-	return p.at.kinds()&kindOfConstant(c.Value) != 0 && (!never || !ast.IsScalar(c.Value))
+	return p.At.Kinds()&kindOfConstant(c.Value) != 0 && (!never || !ast.IsScalar(c.Value))
 }
 
 // kindOfConstant returns the kind of a value.
 func kindOfConstant(v ast.Value) schema.Kinds { return (&inputLint{}).kindsOf(ast.NewTerm(v)) }
 
 // domain returns the values that a part of the input can have, nil when any.
-func (a *analysis) domain(p inputPart) []any {
-	names, _ := p.path[:min(2, len(p.path))].names()
+func (l *valueLint) domain(p values.InputPart) []any {
+	names, _ := p.Path[:min(2, len(p.Path))].Names()
 	if len(names) == 2 && names[0] == "tool" {
 		switch {
-		case names[1] == "name" && len(p.path) == 2:
-			return listOf(a.Tools)
-		case names[1] == "capabilities" && len(p.path) == 3:
-			return listOf(a.Declared.Capabilities)
+		case names[1] == "name" && len(p.Path) == 2:
+			return listOf(l.Tools)
+		case names[1] == "capabilities" && len(p.Path) == 3:
+			return listOf(l.Declared.Capabilities)
 		}
 	}
-	return p.at.values()
-}
-
-// ofApplication says that the values of the part are names that each application
-// declares for itself, in a place where all have some.
-func (p inputPart) ofApplication() bool {
-	return p.isToolName() || len(p.path) == 3 && p.path[0].Equal(ast.StringTerm("tool")) && p.path[1].Equal(ast.StringTerm("capabilities"))
+	return p.At.Values()
 }
 
 // listOf returns names as values of JSON.
@@ -162,23 +144,23 @@ func listOf(names []string) []any {
 // impossible notes a constant that a part of the input never is. The name of a
 // tool that is like none here may be that of another application's, in packages
 // and data that several applications share.
-func (a *analysis) impossible(note *note, c constant, p inputPart, among []constant, f *frame) {
-	at, inData := a.where(c), c.path != ""
-	if inData && slices.ContainsFunc(among, func(o constant) bool { return a.possible(o, p) }) && similar(textOf(c), unlisted(a.domain(p), among)) == "" {
+func (l *valueLint) impossible(note *note, c values.Constant, p values.InputPart, among []values.Constant, f *values.Frame) {
+	at, inData := l.Where(c), c.InData()
+	if inData && slices.ContainsFunc(among, func(o values.Constant) bool { return l.possible(o, p) }) && similar(textOf(c), unlisted(l.domain(p), among)) == "" {
 		note.fine = true // a table of several applications
 		return
 	}
-	if have := kindOfConstant(c.Value); p.at.kinds()&have == 0 {
-		note.wrong(at, fmt.Sprintf("%v is %v, and it is compared with %v", p.path, p.at.kinds(), have), compareHint(p.at.kinds(), c.Term))
+	if have := kindOfConstant(c.Value); p.At.Kinds()&have == 0 {
+		note.wrong(at, fmt.Sprintf("%v is %v, and it is compared with %v", p.Path, p.At.Kinds(), have), compareHint(p.At.Kinds(), c.Term))
 		return
 	}
-	allowed := a.domain(p)
+	allowed := l.domain(p)
 	hint, _ := neverOneOf(c.Term, allowed)
-	message := fmt.Sprintf("%v is never %v", p.path, c.Value)
+	message := fmt.Sprintf("%v is never %v", p.Path, c.Value)
 	switch {
 	case similar(textOf(c), unlisted(allowed, among)) != "":
 		note.wrong(at, message, hint)
-	case p.ofApplication() && (inData || f.shared()):
+	case p.OfApplication() && (inData || f.Shared()):
 		note.unsure(at, codeForeignName, message+" here", hint)
 	default:
 		note.wrong(at, message, hint)
@@ -186,16 +168,16 @@ func (a *analysis) impossible(note *note, c constant, p inputPart, among []const
 }
 
 // textOf returns the text of a constant, "" when it is none.
-func textOf(c constant) string {
+func textOf(c values.Constant) string {
 	text, _ := c.Value.(ast.String)
 	return string(text)
 }
 
 // unlisted returns the allowed texts that are not among some constants.
-func unlisted(allowed []any, among []constant) []string {
+func unlisted(allowed []any, among []values.Constant) []string {
 	var names []string
 	for _, v := range allowed {
-		if name, ok := v.(string); ok && !containsValue(among, ast.String(name)) {
+		if name, ok := v.(string); ok && !values.Contains(among, ast.String(name)) {
 			names = append(names, name)
 		}
 	}
@@ -203,34 +185,16 @@ func unlisted(allowed []any, among []constant) []string {
 }
 
 // destructured checks the members that a pattern takes from a part of the input.
-func (a *analysis) destructured(pattern *ast.Term, from valueSet, f *frame) {
+func (l *valueLint) destructured(pattern *ast.Term, from values.Set, f *values.Frame) {
 	object, ok := pattern.Value.(ast.Object)
-	if !ok || len(from.parts()) == 0 {
+	if !ok || len(from.Parts()) == 0 {
 		return
 	}
 	object.Foreach(func(key, value *ast.Term) {
 		if !policydir.IsConstant(key) {
 			return
 		}
-		a.members(from, key, f)
-		a.destructured(value, a.step(from, key, f), f)
+		l.members(from, key, f)
+		l.destructured(value, l.Step(from, key, f), f)
 	})
-}
-
-// neverHere reports a body in the package of a tool that is about another one.
-func (a *analysis) neverHere(body ast.Body, f *frame) {
-	kind, name := policydir.ContractPackage(f.rule.Module.Package.Path)
-	if kind != policydir.ToolPackage {
-		return
-	}
-	for _, e := range body {
-		if e.Negated || len(e.With) > 0 || !f.tools.and(a.required(e, f)).none() {
-			continue
-		}
-		if a.expr(e, f); !a.required(e, f).abroad() { // else the name is what is wrong
-			a.notes.at("tool", e.Location).wrong(e.Location, fmt.Sprintf("package ambit.tools.%s is about calls of %s alone, and this never holds for them", name, name),
-				"write it into the package of the tool that is meant, or into ambit.policies.<name>")
-		}
-		return
-	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // codeOptional is the code of warnings about members that may be absent.
@@ -20,7 +22,7 @@ const codeOptional = "optional_member"
 // An optionalLint finds rules that refuse or ask and that certainly do not apply to
 // calls that lack an optional member, though they do not say so.
 type optionalLint struct {
-	*analysis
+	*valueLint
 	root    *ast.Rule
 	visited map[string]bool
 	found   map[string]look // the first look at each member without which the rule does not apply
@@ -47,17 +49,17 @@ type look struct {
 }
 
 // optionals warns of denials and asks that do not apply without an optional member.
-func (a *analysis) optionals() {
-	for _, m := range a.HandWritten(a.Compiler.Modules) {
+func (l *valueLint) optionals() {
+	for _, m := range l.HandWritten(l.Compiler.Modules) {
 		if !policydir.Contributes(m.Package.Path) {
 			continue
 		}
 		for _, r := range m.Rules {
 			if name := policydir.RuleName(r); (name == "deny" || name == "ask") && r.Head.Key != nil {
-				l := &optionalLint{analysis: a, root: r, visited: map[string]bool{}, found: map[string]look{}, fuel: maxChains}
-				l.visit(newFrame(r, nil, a.rooted(m.Package.Path), 0), &link{rule: r})
-				for _, member := range slices.Sorted(maps.Keys(l.found)) {
-					l.warn(l.found[member])
+				lint := &optionalLint{valueLint: l, root: r, visited: map[string]bool{}, found: map[string]look{}, fuel: maxChains}
+				lint.visit(values.NewFrame(r, nil, l.Rooted(m.Package.Path), 0), &link{rule: r})
+				for _, member := range slices.Sorted(maps.Keys(lint.found)) {
+					lint.warn(lint.found[member])
 				}
 			}
 		}
@@ -65,38 +67,38 @@ func (a *analysis) optionals() {
 }
 
 // visit looks into a rule and into the rules that it uses.
-func (l *optionalLint) visit(f *frame, chain *link) {
-	if l.fuel == 0 || f.depth > maxNested {
+func (l *optionalLint) visit(f *values.Frame, chain *link) {
+	if l.fuel == 0 || f.Depth > values.MaxNested {
 		return
 	}
 	l.fuel--
-	l.looks(f.with(l.narrowed(f.rule.Body, f)), chain)
-	used := func(rules []*ast.Rule, args []valueSet) {
+	l.looks(f.With(l.Narrowed(f.Rule.Body, f)), chain)
+	used := func(rules []*ast.Rule, args []values.Set) {
 		for _, r := range rules {
-			tools := l.entering(r, f)
-			if key := visitKey(r, args, tools); r.Module != nil && !r.Default && !l.visited[key] {
+			tools := l.Entering(r, f)
+			if key := values.ContextKey(r, args, tools); r.Module != nil && !r.Default && !l.visited[key] {
 				l.visited[key] = true
-				l.visit(newFrame(r, args, tools, f.depth+1), &link{r, chain})
+				l.visit(values.NewFrame(r, args, tools, f.Depth+1), &link{r, chain})
 			}
 		}
 	}
-	ast.WalkExprs(f.rule, func(e *ast.Expr) bool {
+	ast.WalkExprs(f.Rule, func(e *ast.Expr) bool {
 		if terms, ok := e.Terms.([]*ast.Term); ok && len(e.With) == 0 && functions.Builtin(terms[0].String()) == nil {
 			if ref, ok := terms[0].Value.(ast.Ref); ok {
-				used(l.Compiler.GetRulesExact(ref), l.passed(terms[1:], f))
+				used(l.Compiler.GetRulesExact(ref), l.Passed(terms[1:], f))
 			}
 		}
 		return len(e.With) > 0
 	})
-	ast.WalkRefs(f.rule, func(ref ast.Ref) bool {
-		used(l.rulesOf(ref), nil)
+	ast.WalkRefs(f.Rule, func(ref ast.Ref) bool {
+		used(l.RulesOf(ref), nil)
 		return false
 	})
 }
 
 // looks checks the references of one rule.
-func (l *optionalLint) looks(f *frame, chain *link) {
-	ast.WalkExprs(f.rule, func(e *ast.Expr) bool {
+func (l *optionalLint) looks(f *values.Frame, chain *link) {
+	ast.WalkExprs(f.Rule, func(e *ast.Expr) bool {
 		if len(e.With) == 0 {
 			if terms, ok := e.Terms.([]*ast.Term); ok && terms[0].String() == "eq" {
 				l.patterns(terms[1], terms[2], e, f, chain)
@@ -105,12 +107,12 @@ func (l *optionalLint) looks(f *frame, chain *link) {
 		}
 		return false
 	})
-	ast.WalkRefs(f.rule, func(ref ast.Ref) bool {
-		base := l.refValues(ref[:1], f)
+	ast.WalkRefs(f.Rule, func(ref ast.Ref) bool {
+		base := l.RefValues(ref[:1], f)
 		var found []look
 		for _, index := range ref[1:] {
 			found = append(found, l.optional(base, index, f)...)
-			base = l.step(base, index, f)
+			base = l.Step(base, index, f)
 		}
 		l.judge(found, chain)
 		return false
@@ -118,27 +120,27 @@ func (l *optionalLint) looks(f *frame, chain *link) {
 }
 
 // patterns checks the members that a pattern takes from a part of the input.
-func (l *optionalLint) patterns(pattern, from *ast.Term, e *ast.Expr, f *frame, chain *link) {
+func (l *optionalLint) patterns(pattern, from *ast.Term, e *ast.Expr, f *values.Frame, chain *link) {
 	object, ok := pattern.Value.(ast.Object)
 	if !ok {
 		return
 	}
-	base := l.side(from, f, e)
+	base := l.Side(from, f, e)
 	object.Foreach(func(key, _ *ast.Term) { l.judge(l.optional(base, key, f), chain) })
 }
 
 // optional returns the looks of an index at members that may be absent.
-func (l *optionalLint) optional(base valueSet, index *ast.Term, f *frame) (found []look) {
-	names := []constant{{Term: index}}
+func (l *optionalLint) optional(base values.Set, index *ast.Term, f *values.Frame) (found []look) {
+	names := []values.Constant{{Term: index}}
 	v, varies := index.Value.(ast.Var)
 	if varies {
 		var ok bool
-		if names, ok = l.values(index, f).allConstants(); !ok || len(names) > maxAlternatives {
+		if names, ok = l.Values(index, f).AllConstants(); !ok || len(names) > values.MaxAlternatives {
 			return nil
 		}
 	}
-	for _, p := range base.parts() {
-		if len(p.path) == 0 || !p.path[0].Equal(ast.StringTerm("args")) {
+	for _, p := range base.Parts() {
+		if len(p.Path) == 0 || !p.Path[0].Equal(ast.StringTerm("args")) {
 			continue
 		}
 		for _, name := range names {
@@ -146,9 +148,9 @@ func (l *optionalLint) optional(base valueSet, index *ast.Term, f *frame) (found
 			if !ok {
 				continue
 			}
-			one := look{path: append(namesOfPath(p.path), string(text)), at: index.Location}
+			one := look{path: append(namesOfPath(p.Path), string(text)), at: index.Location}
 			var tools []string
-			for _, tool := range l.judged(p.frame) {
+			for _, tool := range l.judged(p.Frame) {
 				if mayLack(l.Published[tool].Input, one.path[1:], &one) {
 					tools = append(tools, tool)
 				}
@@ -156,7 +158,7 @@ func (l *optionalLint) optional(base valueSet, index *ast.Term, f *frame) (found
 			if len(tools) == 0 {
 				continue
 			}
-			if p.frame.shared() {
+			if p.Frame.Shared() {
 				one.tools = tools
 			}
 			if varies {
@@ -169,7 +171,7 @@ func (l *optionalLint) optional(base valueSet, index *ast.Term, f *frame) (found
 }
 
 // namesOfPath returns a path with anyIndex for what is no name.
-func namesOfPath(p steps) []string {
+func namesOfPath(p places.Path) []string {
 	names := make([]string, len(p))
 	for i, t := range p {
 		if name, ok := t.Value.(ast.String); ok {
@@ -231,7 +233,7 @@ func (l *optionalLint) lost(one look, chain *link) bool {
 	for c := chain; c != nil && c.rule != l.root; c = c.up {
 		only[c.rule.Ref().GroundPrefix().String()] = c.rule
 	}
-	with := &absence{analysis: l.analysis, missing: one.path, only: only, pins: one.pins}
+	with := &absence{Analysis: l.Analysis, missing: one.path, only: only, pins: one.pins}
 	return with.body(l.root.Body, findings{}) == fails
 }
 
@@ -255,13 +257,13 @@ func (l *optionalLint) said(path []string, chain *link) bool {
 // default for it.
 func (l *optionalLint) handles(r *ast.Rule, path []string, own bool) bool {
 	found := false
-	frame := newFrame(r, nil, toolSet{}, 0)
+	frame := values.NewFrame(r, nil, values.ToolSet{}, 0)
 	leads := func(t *ast.Term, more ...*ast.Term) bool {
-		s := l.values(t, frame)
+		s := l.Values(t, frame)
 		for _, index := range more {
-			s = l.step(s, index, frame)
+			s = l.Step(s, index, frame)
 		}
-		return slices.ContainsFunc(s.parts(), func(p inputPart) bool { return slices.Equal(namesOfPath(p.path), path) })
+		return slices.ContainsFunc(s.Parts(), func(p values.InputPart) bool { return slices.Equal(namesOfPath(p.Path), path) })
 	}
 	ast.WalkExprs(r, func(e *ast.Expr) bool {
 		switch terms := e.Terms.(type) {
@@ -270,11 +272,10 @@ func (l *optionalLint) handles(r *ast.Rule, path []string, own bool) bool {
 		case []*ast.Term:
 			switch name := terms[0].String(); {
 			case name == "object.get" && own && len(terms) > 3:
-				found = found || leads(terms[1], stepsOf(terms[2])...)
+				found = found || leads(terms[1], places.PathOf(terms[2])...)
 			case name == "internal.member_2" && policydir.IsConstant(terms[1]):
-				for _, c := range l.values(terms[2], frame).list {
-					names, ok := c.(memberNames)
-					found = found || ok && slices.Equal(append(namesOfPath(names.of.path), string(terms[1].Value.(ast.String))), path)
+				for _, part := range l.Values(terms[2], frame).PartsNamed() {
+					found = found || slices.Equal(append(namesOfPath(part.Path), string(terms[1].Value.(ast.String))), path)
 				}
 			}
 		}

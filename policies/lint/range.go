@@ -7,16 +7,17 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // lintGuards refuses what no guard could bound during a decision, and what would
 // go around a guard: ranges whose size an argument sets, and built-in functions
 // that a with replaces or is replaced by.
-func (a *analysis) lintGuards(errs *policydir.Errors) {
-	for _, m := range a.HandWritten(a.Compiler.Modules) {
+func (l *valueLint) lintGuards(errs *policydir.Errors) {
+	for _, m := range l.HandWritten(l.Compiler.Modules) {
 		for _, r := range m.Rules {
 			for ; r != nil; r = r.Else {
-				a.lintRanges(r, newFrame(r, nil, a.rooted(m.Package.Path), 0), errs)
+				l.lintRanges(r, values.NewFrame(r, nil, l.Rooted(m.Package.Path), 0), errs)
 			}
 		}
 		ast.WalkWiths(m, func(w *ast.With) bool {
@@ -32,14 +33,14 @@ func (a *analysis) lintGuards(errs *policydir.Errors) {
 }
 
 // lintRanges checks the ranges of a rule, its else branches left out.
-func (a *analysis) lintRanges(r *ast.Rule, f *frame, errs *policydir.Errors) {
+func (l *valueLint) lintRanges(r *ast.Rule, f *values.Frame, errs *policydir.Errors) {
 	check := func(terms []*ast.Term) {
 		name := terms[0].String()
 		if name != "numbers.range" && name != "numbers.range_step" {
 			return
 		}
 		bounds := terms[1 : 1+len(functions.Builtin(name).Decl.FuncArgs().Args)]
-		calls, known := a.alternatives(bounds, f)
+		calls, known := l.Alternatives(bounds, f)
 		if !known {
 			errs.Add(terms[0].Location, fmt.Sprintf("%s with a bound that is not constant: an argument could ask for more numbers than fit into the memory", name),
 				fmt.Sprintf("write the bounds as numbers, at most %d apart, and compare the argument with them", functions.MaxRange))

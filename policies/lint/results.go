@@ -4,54 +4,29 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // entry checks the members of an entry of a contract rule that are constant, also
 // through locals and rules: decode refuses such an entry in every decision.
-func (a *analysis) entry(r *ast.Rule, f *frame) {
-	f = f.with(a.narrowed(r.Body, f))
-	object, name := a.values(r.Head.Key, f), policydir.RuleName(r)
+func (l *valueLint) entry(r *ast.Rule, f *values.Frame) {
+	f = f.With(l.Narrowed(r.Body, f))
+	object, name := l.Values(r.Head.Key, f), policydir.RuleName(r)
 	switch name {
 	case "modify":
-		a.rewrite(r, object, f)
+		l.rewrite(r, object, f)
 	case "obligations":
-		a.obligation(r, object, f)
+		l.obligation(r, object, f)
 	}
 	for _, field := range policydir.Contract(name) {
 		if field.Kind == policydir.KindAny {
 			continue
 		}
-		at := a.entryLocation(r, field.Name)
-		for _, c := range a.step(object, ast.StringTerm(field.Name), f).constants() {
-			if problem, hint := a.lintValue(name, field, c.Term); problem != "" {
-				a.notes.at("entry "+field.Name, at).wrong(at, problem+": this is "+shown(c.Value), hint)
+		at := l.entryLocation(r, field.Name)
+		for _, c := range l.Step(object, ast.StringTerm(field.Name), f).Constants() {
+			if problem, hint := l.checked.lintValue(name, field, c.Term); problem != "" {
+				l.notes.at("entry "+field.Name, at).wrong(at, problem+": this is "+shown(c.Value), hint)
 			}
 		}
 	}
-}
-
-// entryLocation returns where a member of a rule's entry is written.
-func (a *analysis) entryLocation(r *ast.Rule, name string) *ast.Location {
-	if m := a.Parsed[r.Location.File]; m != nil {
-		for _, written := range m.Rules {
-			if written.Location.Compare(r.Location) != 0 || written.Head.Key == nil {
-				continue
-			}
-			if object, ok := written.Head.Key.Value.(ast.Object); ok {
-				if value := object.Get(ast.StringTerm(name)); value != nil && value.Location != nil {
-					return value.Location
-				}
-			}
-		}
-	}
-	return r.Location
-}
-
-// shown writes a value in a message, cut off when it is long.
-func shown(v ast.Value) string {
-	text := []rune(v.String())
-	if len(text) > 60 {
-		return string(text[:60]) + "..."
-	}
-	return string(text)
 }

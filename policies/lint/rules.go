@@ -15,42 +15,42 @@ import (
 
 // lintParsed checks the modules as they are written. It says whether what is
 // generated is complete, without which they do not compile.
-func (b *Checked) lintParsed(errs *policydir.Errors) bool {
-	complete := b.lintGenerated(errs)
-	b.ReadReasons(errs)
-	b.lintData(errs)
-	for _, m := range b.HandWritten(b.Parsed) {
-		b.lintPackage(m, errs)
+func (c *Checked) lintParsed(errs *policydir.Errors) bool {
+	complete := c.lintGenerated(errs)
+	c.ReadReasons(errs)
+	c.lintData(errs)
+	for _, m := range c.HandWritten(c.Parsed) {
+		c.lintPackage(m, errs)
 		for _, a := range m.Annotations {
 			if len(a.Schemas) > 0 {
 				errs.Add(a.Location, "a schemas annotation in a hand-written file", "delete it: the generated schema of the tool applies already")
 			}
 		}
 		for _, r := range m.Rules {
-			b.lintRule(m, r, errs)
+			c.lintRule(m, r, errs)
 		}
-		b.lintInput(m, errs)
+		c.lintInput(m, errs)
 	}
-	b.lintTestRules(errs)
-	b.lintAsks(errs)
+	c.lintTestRules(errs)
+	c.lintAsks(errs)
 	return complete
 }
 
 // lintGenerated checks that every tool has its schema, without which a typo
 // would pass, and that nothing else is among the generated files. It says
 // whether none is missing.
-func (b *Checked) lintGenerated(errs *policydir.Errors) bool {
+func (c *Checked) lintGenerated(errs *policydir.Errors) bool {
 	expected := map[string]bool{policydir.DeclaredFile: true, policydir.SchemasFile: true}
 	expect := func(schema, header string) {
 		expected[policydir.GeneratedDir+"/"+schema+policydir.SchemaSuffix] = true
 		expected[policydir.GeneratedDir+"/"+header+".rego"] = true
 	}
 	expect("ambit", "policies")
-	for _, name := range b.Tools {
+	for _, name := range c.Tools {
 		expect(name, name)
 	}
-	for _, f := range b.Src.Files {
-		m := b.Parsed[f.Name]
+	for _, f := range c.Src.Files {
+		m := c.Parsed[f.Name]
 		switch {
 		case !f.Generated():
 		case !expected[f.Path]:
@@ -61,32 +61,32 @@ func (b *Checked) lintGenerated(errs *policydir.Errors) bool {
 		delete(expected, f.Path)
 	}
 	for name := range expected {
-		errs.AddFile(b.Src.Home.FileName(name), "the file is missing", "run go generate")
+		errs.AddFile(c.Src.Home.FileName(name), "the file is missing", "run go generate")
 	}
 	return len(expected) == 0
 }
 
 // lintPackage checks that the package is not one of the library, and not one of a
 // tool that is not declared.
-func (b *Checked) lintPackage(m *ast.Module, errs *policydir.Errors) {
+func (c *Checked) lintPackage(m *ast.Module, errs *policydir.Errors) {
 	kind, name := policydir.ContractPackage(m.Package.Path)
 	before := len(*errs)
 	switch {
 	case kind == policydir.ForeignPackage:
 		errs.Add(m.Package.Location, fmt.Sprintf("package %s belongs to the library", policydir.PackageName(m)),
 			"write package ambit.tools.<tool> or ambit.policies.<name>")
-	case kind == policydir.ToolPackage && !b.IsTool(name):
-		hint := toolHint(name, b.Tools)
-		if tested, isTest := strings.CutSuffix(name, "_test"); isTest && b.IsTool(tested) {
+	case kind == policydir.ToolPackage && !c.IsTool(name):
+		hint := toolHint(name, c.Tools)
+		if tested, isTest := strings.CutSuffix(name, "_test"); isTest && c.IsTool(tested) {
 			hint = testFileHint(m.Package.Location.File)
 		}
 		errs.Add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), hint)
 	}
-	b.stray[m.Package.Location.File] = len(*errs) > before
+	c.stray[m.Package.Location.File] = len(*errs) > before
 }
 
 // lintRule checks a rule of the contract: its package and its members.
-func (b *Checked) lintRule(m *ast.Module, r *ast.Rule, errs *policydir.Errors) {
+func (c *Checked) lintRule(m *ast.Module, r *ast.Rule, errs *policydir.Errors) {
 	name := policydir.RuleName(r)
 	fields := policydir.Contract(name)
 	if fields == nil {
@@ -108,18 +108,18 @@ func (b *Checked) lintRule(m *ast.Module, r *ast.Rule, errs *policydir.Errors) {
 		errs.Add(r.Head.Key.Location, fmt.Sprintf("the entry of %s must be written as an object", name), fmt.Sprintf("write %s contains %s if ...", name, example(fields)))
 		return
 	}
-	b.lintEntry(name, fields, entry, r, errs)
-	b.lintTotal(m, r, errs)
+	c.lintEntry(name, fields, entry, r, errs)
+	c.lintTotal(m, r, errs)
 	switch name {
 	case "modify":
-		b.lintModify(m, r, entry, errs)
+		c.lintModify(m, r, entry, errs)
 	case "obligations":
 		lintObligation(entry, errs)
 	}
 }
 
 // lintEntry checks the members of one entry.
-func (b *Checked) lintEntry(rule string, fields []policydir.Field, entry ast.Object, r *ast.Rule, errs *policydir.Errors) {
+func (c *Checked) lintEntry(rule string, fields []policydir.Field, entry ast.Object, r *ast.Rule, errs *policydir.Errors) {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.Name
@@ -131,7 +131,7 @@ func (b *Checked) lintEntry(rule string, fields []policydir.Field, entry ast.Obj
 		case f.Constant && !policydir.IsConstant(value):
 			errs.Add(value.Location, fmt.Sprintf("%q of %s must be a constant string", f.Name, rule), "one rule, one code: put what varies into the message")
 		default:
-			if problem, hint := b.lintValue(rule, f, value); problem != "" {
+			if problem, hint := c.lintValue(rule, f, value); problem != "" {
 				errs.Add(value.Location, problem, hint)
 			}
 		}
@@ -150,7 +150,7 @@ func (b *Checked) lintEntry(rule string, fields []policydir.Field, entry ast.Obj
 
 // lintValue checks one member as far as it is written as a constant, and
 // returns what is wrong with it and what to do.
-func (b *Checked) lintValue(rule string, f policydir.Field, value *ast.Term) (problem, hint string) {
+func (c *Checked) lintValue(rule string, f policydir.Field, value *ast.Term) (problem, hint string) {
 	if _, isRef := value.Value.(ast.Ref); isRef || !value.IsGround() {
 		return "", ""
 	}
@@ -163,7 +163,7 @@ func (b *Checked) lintValue(rule string, f policydir.Field, value *ast.Term) (pr
 	s, _ := value.Value.(ast.String)
 	switch rule + "." + f.Name {
 	case "deny.code":
-		return b.lintCode(string(s))
+		return c.lintCode(string(s))
 	case "obligations.code":
 		if !slices.Contains(policydir.ObligationCodes(), string(s)) {
 			return fmt.Sprintf("unknown obligation %q", string(s)), "there are " + strings.Join(policydir.ObligationCodes(), " and ")
@@ -173,8 +173,8 @@ func (b *Checked) lintValue(rule string, f policydir.Field, value *ast.Term) (pr
 			return fmt.Sprintf("timeout %q is not a positive duration", string(s)), "write such as \"10m\" or \"36h\""
 		}
 	case "ask.max_cover":
-		var c consent.GrantCover
-		if err := c.UnmarshalText([]byte(s)); err != nil {
+		var cover consent.GrantCover
+		if err := cover.UnmarshalText([]byte(s)); err != nil {
 			return fmt.Sprintf("unknown cover %q", string(s)), "write \"exact\", \"args\" or \"tool\""
 		}
 	case "ask.quorum":

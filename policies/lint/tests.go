@@ -10,27 +10,28 @@ import (
 	"github.com/open-policy-agent/opa/v1/tester"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // lintTestRules refuses rules of the contract in files of tests, which the
 // engine does not load: their author may believe that the engine evaluates them.
-func (b *Checked) lintTestRules(errs *policydir.Errors) {
-	for _, f := range b.Src.Files {
-		m := b.Tests[f.Name]
-		if m == nil || f.Library || !policydir.Contributes(m.Package.Path) || b.isTestPackage(m.Package.Path) {
+func (c *Checked) lintTestRules(errs *policydir.Errors) {
+	for _, f := range c.Src.Files {
+		m := c.Tests[f.Name]
+		if m == nil || f.Library || !policydir.Contributes(m.Package.Path) || c.isTestPackage(m.Package.Path) {
 			continue
 		}
 		for _, r := range m.Rules {
 			if name := policydir.RuleName(r); policydir.Contract(name) != nil && len(r.Head.Args) == 0 {
-				errs.Add(r.Location, fmt.Sprintf("%s of package %s stands in a file of tests, which decides nothing", name, policydir.PackageName(m)), b.moveHint(m))
+				errs.Add(r.Location, fmt.Sprintf("%s of package %s stands in a file of tests, which decides nothing", name, policydir.PackageName(m)), c.moveHint(m))
 			}
 		}
 	}
 }
 
 // moveHint says where a rule of the contract in a file of tests belongs.
-func (b *Checked) moveHint(m *ast.Module) string {
-	if kind, name := policydir.ContractPackage(m.Package.Path); kind == policydir.ToolPackage && !b.IsTool(name) {
+func (c *Checked) moveHint(m *ast.Module) string {
+	if kind, name := policydir.ContractPackage(m.Package.Path); kind == policydir.ToolPackage && !c.IsTool(name) {
 		return "a package of tests is called ambit.tools.<tool>_test; there is no tool " + name
 	}
 	return "move it into a file whose name does not end in " + policydir.TestSuffix
@@ -38,33 +39,33 @@ func (b *Checked) moveHint(m *ast.Module) string {
 
 // isTestPackage says that a package is one of tests by its name: the helpers of
 // ambit.tools.x_test may be called as they like.
-func (b *Checked) isTestPackage(pkg ast.Ref) bool {
+func (c *Checked) isTestPackage(pkg ast.Ref) bool {
 	_, name := policydir.ContractPackage(pkg)
 	tested, isTest := strings.CutSuffix(name, "_test")
-	return isTest && (b.IsTool(tested) || !b.IsTool(name))
+	return isTest && (c.IsTool(tested) || !c.IsTool(name))
 }
 
 // CheckTests reports tests that do not compile, that never run, and that refer to a
 // path that does not exist: they would pass with any policies.
-func (b *Checked) CheckTests() error {
-	if len(b.Tests) == 0 {
+func (c *Checked) CheckTests() error {
+	if len(c.Tests) == 0 {
 		return nil
 	}
 	var errs policydir.Errors
-	c := policydir.TestCompiler()
-	if c.Compile(b.TestModules()); c.Failed() {
-		b.AddOPA(&errs, "", c.Errors)
-		return b.Src.Show(errs.Err())
+	compiler := policydir.TestCompiler()
+	if compiler.Compile(c.TestModules()); compiler.Failed() {
+		c.AddOPA(&errs, "", compiler.Errors)
+		return c.Src.Show(errs.Err())
 	}
-	paths := &pathLint{root: b.rootOf(c), tests: true, errs: &errs}
-	for name := range b.Tests {
-		paths.mocks(c.Modules[name])
+	paths := &pathLint{root: places.Root(c.Bundle, compiler), tests: true, errs: &errs}
+	for name := range c.Tests {
+		paths.mocks(compiler.Modules[name])
 	}
-	for name := range b.Tests {
-		paths.module(c.Modules[name])
+	for name := range c.Tests {
+		paths.module(compiler.Modules[name])
 	}
-	b.lintIdle(c, &errs)
-	return b.Src.Show(errs.Err())
+	c.lintIdle(compiler, &errs)
+	return c.Src.Show(errs.Err())
 }
 
 // mocks notes what a module of tests replaces. What is replaced must be there,
@@ -76,33 +77,33 @@ func (l *pathLint) mocks(m *ast.Module) {
 			return false
 		}
 		l.mocked = append(l.mocked, ref)
-		at, wrong := l.root.lost(ref)
-		if wrong > 0 && at.held() {
-			at.missing(ref[wrong], nearest(ref[wrong], ref), l.errs)
+		at, wrong := l.root.Lost(ref)
+		if wrong > 0 && at.Held() {
+			noSuch(at, ref[wrong], nearest(ref[wrong], ref), l.errs)
 		}
 		return false
 	})
 }
 
 // lintIdle refuses rules in files of tests that no test uses: they were meant to be tests.
-func (b *Checked) lintIdle(c *ast.Compiler, errs *policydir.Errors) {
+func (c *Checked) lintIdle(compiler *ast.Compiler, errs *policydir.Errors) {
 	var tests []*ast.Rule
-	for name := range b.Tests {
-		for _, r := range c.Modules[name].Rules {
+	for name := range c.Tests {
+		for _, r := range compiler.Modules[name].Rules {
 			if isTest(r) {
 				tests = append(tests, r)
 			}
 		}
 	}
-	used := reachable(c, tests)
-	for name := range b.Tests {
+	used := reachable(compiler, tests)
+	for name := range c.Tests {
 		reported := map[string]bool{} // or used: when one rule of a name is used, all rules of that name count as used
 		for r := range used {
-			if r.Module.Package.Path.Equal(c.Modules[name].Package.Path) {
+			if r.Module.Package.Path.Equal(compiler.Modules[name].Package.Path) {
 				reported[policydir.RuleName(r)] = true
 			}
 		}
-		for _, r := range c.Modules[name].Rules {
+		for _, r := range compiler.Modules[name].Rules {
 			if rule := policydir.RuleName(r); !reported[rule] {
 				reported[rule] = true
 				errs.Add(r.Location, fmt.Sprintf("%q is no test, and no test uses it", rule), idleHint(rule))

@@ -10,6 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // each is the index of an element that is there, since the rule goes through all.
@@ -29,8 +31,8 @@ type totalLint struct {
 }
 
 // lintTotal refuses an entry that may be undefined although the body of its rule is true.
-func (b *Checked) lintTotal(m *ast.Module, r *ast.Rule, errs *policydir.Errors) {
-	l := b.newTotalLint(m, r, 0)
+func (c *Checked) lintTotal(m *ast.Module, r *ast.Rule, errs *policydir.Errors) {
+	l := c.newTotalLint(m, r, 0)
 	partial := l.partial(r.Head.Key)
 	if partial == nil {
 		return
@@ -52,9 +54,9 @@ func (b *Checked) lintTotal(m *ast.Module, r *ast.Rule, errs *policydir.Errors) 
 }
 
 // newTotalLint returns the lint of a rule.
-func (b *Checked) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint {
+func (c *Checked) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint {
 	l := &totalLint{
-		inputLint: b.newInputLint(m, r, nil), Checked: b, module: m, rule: r, depth: depth,
+		inputLint: c.newInputLint(m, r, nil), Checked: c, module: m, rule: r, depth: depth,
 		bound: map[ast.Var]bool{}, made: map[ast.Var]*ast.Term{},
 	}
 	for _, arg := range r.Head.Args {
@@ -80,7 +82,7 @@ func (b *Checked) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint
 		}
 	}
 	if tools := l.asked(); len(tools) > 0 {
-		l.args = b.argsOf(tools...)
+		l.args = places.Args(c.Bundle, tools...)
 	}
 	return l
 }
@@ -159,14 +161,14 @@ func (l *totalLint) required(t *ast.Term) bool {
 
 // present says that a path into the input leads somewhere in every call in which
 // its first parts, as many as known, do.
-func (l *totalLint) present(p steps, known int) bool {
+func (l *totalLint) present(p places.Path, known int) bool {
 	if len(p) == 3 {
-		if names, ok := p[:2].names(); ok && names[0] == "run" && (names[1] == "counts" || names[1] == "succeeded") {
+		if names, ok := p[:2].Names(); ok && names[0] == "run" && (names[1] == "counts" || names[1] == "succeeded") {
 			s, isName := p[2].Value.(ast.String)
 			return isName && l.IsTool(string(s)) || l.isToolName(p[2])
 		}
 	}
-	at := place{l.root}
+	at := places.Input{l.root}
 	for i, t := range p {
 		if len(at) == 0 || at[0].Node == nil {
 			return false
@@ -176,7 +178,7 @@ func (l *totalLint) present(p steps, known int) bool {
 		if i >= known && t.Value != ast.Value(each) && slices.ContainsFunc(at, func(s schema.Schema) bool { return !isThere(s) }) {
 			return false
 		}
-		at, _ = at.step(t)
+		at, _ = at.Step(t)
 		if i == 0 && name == "args" {
 			at = l.args
 		}
@@ -226,7 +228,7 @@ func (l *totalLint) answers(function *ast.Term) bool {
 // always defined.
 func (l *totalLint) whole(ref ast.Ref) bool {
 	ref, ok := l.global(ref)
-	if !ok || l.depth > maxNested {
+	if !ok || l.depth > values.MaxNested {
 		return false
 	}
 	value, isData := any(l.Data), ref.IsGround()

@@ -1,6 +1,9 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // equalItems returns the first two elements of an array that are equal as
 // values: 1 equals 1.0, and the order of members does not matter.
@@ -79,3 +82,5 @@ func (c *canonical) object() {
 	}
 	c.out = append(c.out, '}')
 }
+
+func sortBytes(s [][]byte) { slices.SortFunc(s, bytes.Compare) }

@@ -25,6 +25,24 @@ func ParseRaw(b []byte, l Limits) (Raw, []Violation) {
 	return v, nil
 }
 
+// ReadRaw reads any value and keeps its text.
+func ReadRaw(r *Reader, p *Raw, rule *RawRule) {
+	secret := rule != nil && rule.Sensitive
+	r.ws()
+	at := r.i
+	if secret {
+		r.veil(at)
+	}
+	r.raw = !r.lim.AnyNumber
+	r.skip()
+	if r.raw = false; !r.dead {
+		*p = append(Raw(nil), r.b[at:r.i]...)
+	}
+	if secret {
+		r.unveil()
+	}
+}
+
 // rawLimits hold for a Raw that is walked: it has been inside the limits of
 // the text that it comes from, or was made by the program itself.
 func rawLimits(n int) Limits { return Limits{Size: n + 1, Depth: 10_000, Number: n + 1} }
@@ -43,6 +61,11 @@ func (v Raw) Walk(w Visitor) {
 	}
 	r.Reset(v, rawLimits(len(v)))
 	r.visit(w)
+}
+
+// WalkRaw visits any value.
+func WalkRaw(w Visitor, p *Raw, rule *RawRule) {
+	p.Walk(visitorFor(w, rule != nil && rule.Sensitive))
 }
 
 // visit gives the value at the cursor, which is known to be valid, to w.

@@ -152,24 +152,6 @@ func ReadBool(r *Reader, p *bool, rule *BoolRule) {
 	}
 }
 
-// ReadRaw reads any value and keeps its text.
-func ReadRaw(r *Reader, p *Raw, rule *RawRule) {
-	secret := rule != nil && rule.Sensitive
-	r.ws()
-	at := r.i
-	if secret {
-		r.veil(at)
-	}
-	r.raw = !r.lim.AnyNumber
-	r.skip()
-	if r.raw = false; !r.dead {
-		*p = append(Raw(nil), r.b[at:r.i]...)
-	}
-	if secret {
-		r.unveil()
-	}
-}
-
 // ReadNull reads null or what read reads.
 func ReadNull[T, R any](r *Reader, p *Null[T], read func(*Reader, *T, *R), rule *R) {
 	if r.ws() == 'n' {

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 )
@@ -199,11 +198,6 @@ func WalkBool(w Visitor, p *bool, rule *BoolRule) {
 	w.Visit(t)
 }
 
-// WalkRaw visits any value.
-func WalkRaw(w Visitor, p *Raw, rule *RawRule) {
-	p.Walk(visitorFor(w, rule != nil && rule.Sensitive))
-}
-
 // WalkObject visits a struct.
 //
 //go:noinline
@@ -291,5 +285,3 @@ func (m *marking) Visit(t Token) {
 	}
 	m.w.Visit(t)
 }
-
-func sortBytes(s [][]byte) { slices.SortFunc(s, bytes.Compare) }

@@ -33,8 +33,8 @@ func (w *Workspace) txOf(ctx context.Context) (*Tx, error) {
 func (w *Workspace) fenced(ctx context.Context, effect func() error) error {
 	if _, inCall := runtime.FromContext(ctx); !inCall {
 		if _, ok := ctx.Value(contextKey{w}).(*Tx); ok {
-			return w.owned(effect)
+			return w.owner.hold(effect)
 		}
 	}
-	return runtime.Commit(ctx, func() error { return w.owned(effect) })
+	return runtime.Commit(ctx, func() error { return w.owner.hold(effect) })
 }

@@ -193,7 +193,7 @@ func (w *Workspace) dropLog(name string) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
-	return w.owned(func() error {
+	return w.owner.hold(func() error {
 		if err := w.logs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("cannot remove the undo log %q: %w", name, err)
 		}

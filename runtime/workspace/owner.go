@@ -85,14 +85,15 @@ func (o *owner) stands() error {
 	return err
 }
 
-// owned carries out an effect while no other process can take the workspace
-// over. When one has, or is about to, effect is not called.
-func (w *Workspace) owned(effect func() error) error {
-	if w.owner == nil { // on a simulated disk
+// hold carries out an effect while no other process can take the workspace over.
+// When one has, or is about to, effect is not called. A nil owner, that of a simulated
+// disk, calls it at once.
+func (o *owner) hold(effect func() error) error {
+	if o == nil {
 		return effect()
 	}
 	var result error
-	if err := w.owner.lock.Hold(w.owner.stands, func() { result = effect() }); err != nil {
+	if err := o.lock.Hold(o.stands, func() { result = effect() }); err != nil {
 		if errors.Is(err, takeover.ErrHeld) {
 			err = fmt.Errorf("%w: %w: %w", ErrTakenOver, runtime.ErrFenced, err)
 		}

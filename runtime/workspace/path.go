@@ -44,7 +44,7 @@ func (w *Workspace) checkWrite(name string) error {
 		return fmt.Errorf("path %q: it is the workspace itself: %w", name, ErrPath)
 	}
 	elements := strings.Split(name, "/")
-	if p := w.protects(elements); p != nil {
+	if p := w.protected.of(elements); p != nil {
 		return fmt.Errorf("path %q: %s: %w", name, p.reason(), ErrPath)
 	}
 	for _, element := range elements {
@@ -64,15 +64,6 @@ func checkMode(name string, mode, own fs.FileMode) error {
 	return nil
 }
 
-// A place is a name in an open directory, reached without following a link: an
-// operation acts in that directory even if the path to it changes meanwhile.
-type place struct {
-	path string
-	dir  disk.Dir
-	base string
-	own  bool // dir is to be closed
-}
-
 // place opens the directory that a path is in.
 func (w *Workspace) place(name string) (*place, error) {
 	p := &place{path: name, dir: w.root}
@@ -89,20 +80,6 @@ func (w *Workspace) place(name string) (*place, error) {
 			return nil, fmt.Errorf("path %q: %w", name, err)
 		}
 		p.dir, p.own, rest = sub, true, more
-	}
-}
-
-// close closes the directory.
-func (p *place) close() {
-	if p.own {
-		_ = p.dir.Close() // nothing was written through it
-	}
-}
-
-// closeAll closes the directories of many places.
-func closeAll(list []*place) {
-	for _, p := range list {
-		p.close()
 	}
 }
 

@@ -53,8 +53,11 @@ type protected struct {
 	elements []string // folded
 }
 
+// A protection is a list of what no tool writes.
+type protection []protected
+
 // protection returns what is protected.
-func (o *options) protection() ([]protected, error) {
+func (o *options) protection() (protection, error) {
 	names := slices.Concat(DefaultProtected(), o.protect)
 	for _, name := range o.unprotect {
 		kept := slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == name })
@@ -63,7 +66,7 @@ func (o *options) protection() ([]protected, error) {
 		}
 		names = kept
 	}
-	list := make([]protected, 0, len(names))
+	list := make(protection, 0, len(names))
 	for _, name := range names {
 		p := protected{name: name}
 		if !fs.ValidPath(name) || name == "." {
@@ -77,15 +80,15 @@ func (o *options) protection() ([]protected, error) {
 	return list, nil
 }
 
-// protects returns the protected path that elements of a path might be, or be
-// below; nil when there is none.
-func (w *Workspace) protects(elements []string) *protected {
+// of returns the protected path that elements of a path might be, or be below; nil
+// when there is none.
+func (list protection) of(elements []string) *protected {
 	folded := make([]string, len(elements))
 	for i, element := range elements {
 		folded[i] = fold(element)
 	}
-	for i := range w.protected {
-		p := &w.protected[i]
+	for i := range list {
+		p := &list[i]
 		if len(p.elements) == 1 && slices.ContainsFunc(folded, func(e string) bool { return alike(e, p.elements[0]) }) ||
 			len(p.elements) <= len(folded) && slices.EqualFunc(folded[:len(p.elements)], p.elements, alike) {
 			return p

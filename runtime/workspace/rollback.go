@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -310,24 +309,4 @@ func (r *restorer) letGo() {
 func (r *restorer) close() {
 	closeAll(r.places)
 	r.letGo()
-}
-
-// noteDrift writes down durably what a rollback could not restore.
-func (w *Workspace) noteDrift(name string, drift *DriftError) error {
-	text, err := json.Marshal(drift)
-	if err != nil {
-		return err
-	}
-	temp := name + endSuffix + ".new"
-	f, err := disk.Create(w.logs, temp, text, 0o600)
-	if err != nil {
-		return fmt.Errorf("cannot note the drift: %w", err)
-	}
-	if err := errors.Join(w.sync(f), f.Close()); err != nil {
-		return err
-	}
-	if err := w.logs.Rename(temp, name+endSuffix); err != nil {
-		return fmt.Errorf("cannot note the drift: %w", err)
-	}
-	return w.sync(disk.SyncDir{Dir: w.logs, Name: "."})
 }

@@ -2,12 +2,8 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"time"
@@ -71,7 +67,7 @@ func (w *Workspace) Settle(ctx context.Context, key Key, commit bool) error {
 	if err := errors.Join(ctx.Err(), w.usable()); err != nil {
 		return err
 	}
-	if err := w.owned(func() error { return w.settle(ctx, key, commit) }); err != nil {
+	if err := w.owner.hold(func() error { return w.settle(ctx, key, commit) }); err != nil {
 		return fmt.Errorf("call %q: %w", key.Call, err)
 	}
 	return nil
@@ -132,36 +128,6 @@ func collect(list []record) (items []*item, temps []string, sealed bool) {
 	return items, temps, sealed
 }
 
-// readDrift returns what a rollback of the call could not restore, nil if it was
-// not rolled back or all was restored.
-func (w *Workspace) readDrift(name string) (*DriftError, error) {
-	f, err := w.logs.Open(name+endSuffix, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("note of drift %q: %w", name, err)
-	}
-	text, err := io.ReadAll(f)
-	drift := new(DriftError)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = json.Unmarshal(text, drift)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("note of drift %q: %w", name, err)
-	}
-	return drift, nil
-}
-
-// forgetDrift removes what was noted of an earlier attempt of a call.
-func (w *Workspace) forgetDrift(key Key) error {
-	err := w.logs.Remove(logName(key) + endSuffix)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("call %q: cannot remove its note of drift: %w", key.Call, err)
-	}
-	return nil
-}
-
 // Needs returns which contents of the store are needed to roll back calls that
 // have not ended, to be handed to content.Store.Prune.
 func (w *Workspace) Needs(ctx context.Context) (func(content.Ref) bool, error) {
@@ -203,7 +169,7 @@ func (w *Workspace) Prune(ctx context.Context, before time.Time) error {
 			continue
 		}
 		if info, err := w.logs.Lstat(name); err == nil && info.ModTime().Before(before) {
-			errs = append(errs, w.owned(func() error { return w.logs.Remove(name) }))
+			errs = append(errs, w.owner.hold(func() error { return w.logs.Remove(name) }))
 		}
 	}
 	return errors.Join(append(errs, w.sync(disk.SyncDir{Dir: w.logs, Name: "."}))...)

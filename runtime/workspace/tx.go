@@ -71,7 +71,7 @@ func (w *Workspace) BeginTx(ctx context.Context, key Key) (*Tx, error) {
 	if err := errors.Join(ctx.Err(), w.usable()); err != nil {
 		return nil, err
 	}
-	if err := w.owned(func() error { return w.forgetDrift(key) }); err != nil {
+	if err := w.owner.hold(func() error { return w.forgetDrift(key) }); err != nil {
 		return nil, err
 	}
 	w.mu.Lock()
@@ -224,7 +224,7 @@ func (tx *Tx) Rollback(ctx context.Context) error {
 	if tx.log != nil {
 		_ = tx.log.file.Close() // nothing is written any more
 		var drift *DriftError
-		err := tx.ws.owned(func() error { return tx.ws.rollBack(ctx, tx.key, tx.items, tx.temps) })
+		err := tx.ws.owner.hold(func() error { return tx.ws.rollBack(ctx, tx.key, tx.items, tx.temps) })
 		if err != nil && !errors.As(err, &drift) {
 			return fmt.Errorf("call %q: not rolled back: %w", tx.key.Call, err)
 		}
@@ -279,7 +279,7 @@ func (tx *Tx) note(p *place, before, after State, temp string) (err error) {
 		}
 	}()
 	if tx.log == nil {
-		err := tx.ws.owned(func() (err error) {
+		err := tx.ws.owner.hold(func() (err error) {
 			tx.log, err = tx.ws.newLog(tx.key)
 			return err
 		})

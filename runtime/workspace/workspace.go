@@ -20,9 +20,6 @@ import (
 // A Key names the call that a transaction belongs to.
 type Key = runtime.CallKey
 
-// defaultMaxFile is how large a file may be that a tool changes, in bytes.
-const defaultMaxFile = 256 << 20
-
 var _ runtime.Participant = (*Workspace)(nil)
 
 // A Workspace is a directory whose files tools read and write: a participant of
@@ -34,7 +31,7 @@ type Workspace struct {
 	logs      disk.Dir
 	store     *content.Store
 	maxFile   int64
-	protected []protected
+	protected protection
 	owner     *owner // nil: on a simulated disk
 	commit    func(ctx context.Context, effect func() error) error
 
@@ -46,24 +43,6 @@ type Workspace struct {
 	owners map[string]*Tx // of paths that a call has written which has not ended
 	broken error
 }
-
-// An Option changes how a Workspace is opened.
-type Option func(*options)
-
-type options struct {
-	logs      string
-	maxFile   int64
-	protect   []string
-	unprotect []string
-}
-
-// UndoLogs sets the directory of the undo logs. By default it is undo, in the parent
-// directory of the content store.
-func UndoLogs(dir string) Option { return func(o *options) { o.logs = dir } }
-
-// MaxFile sets how large a file may be, in bytes, that a tool changes: it is
-// held in memory, and its content is kept. The default is 256 MiB.
-func MaxFile(bytes int64) Option { return func(o *options) { o.maxFile = bytes } }
 
 // Open opens the workspace in a directory, which has to exist. The store keeps
 // what is needed to restore files; neither it nor the undo logs may be within
@@ -112,7 +91,7 @@ func soundRoot(built string) error {
 	return nil
 }
 
-func open(path, logs string, store *content.Store, maxFile int64, protected []protected) (*Workspace, error) {
+func open(path, logs string, store *content.Store, maxFile int64, protected protection) (*Workspace, error) {
 	logDir, err := disk.Open(logs)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the directory of the undo logs %q: %w", logs, err)

@@ -31,27 +31,6 @@ func Build(f *dsl.File) (*Package, error) {
 	return b.pkg, nil
 }
 
-// A builder holds what is known while a Package is made.
-type builder struct {
-	file    *dsl.File
-	pkg     *Package
-	scope   *scope // the package block
-	methods *scope // of Handler
-	errs    dsl.Diagnostics
-
-	named    map[*dsl.NamedSchema]*Type  // what a declared schema became
-	names    map[*dsl.NamedSchema]string // the Go name that it has or would have
-	busy     map[*dsl.NamedSchema]bool   // being lowered, and without a Go name
-	types    map[string]*Type            // the declared Go types
-	patterns map[string]*Pattern         // by source
-	fixups   []func()                    // wait until every Type is complete
-}
-
-// errorf notes an error about the declaration.
-func (b *builder) errorf(pos dsl.Pos, hint, format string, args ...any) {
-	b.errs = append(b.errs, b.file.Diagnostic(pos, hint, format, args...))
-}
-
 func (b *builder) build() {
 	top := dsl.Pos{File: b.file.Path, Line: 1, Col: 1}
 	if !token.IsIdentifier(b.file.Package) || b.file.Package == "_" {

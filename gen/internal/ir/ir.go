@@ -203,6 +203,15 @@ type Field struct {
 // absent: so is a member that is a struct and may be absent.
 func (f *Field) Pointer() bool { return f.Presence == Optional && f.Type.Kind == KindStruct }
 
+// Default is the value that stands in when the member is absent; nil for none.
+func (f *Field) Default() *dsl.Value {
+	for s := f.Schema; ; s = s.Target.Schema {
+		if s.Default != nil || s.Ref == "" || s.Target == nil {
+			return s.Default
+		}
+	}
+}
+
 // A Variant is a branch of a union.
 type Variant struct {
 	Tag  string // the value of the discriminating member

@@ -1,38 +1,9 @@
 package ir
 
 import (
-	"cmp"
-
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
-
-// A place is where a schema stands: it names what the schema becomes.
-type place struct {
-	owner *Type  // the declared type that the rule tables stand with; nil: its own, or the package's
-	name  string // Go name of a type declared here, FileReadInputOptions
-	rule  string // of its rule table, fileReadInputOptions
-	doc   string // what a type declared here is, in a comment: "the input of the file_read tool"
-	self  string // how comments name the place where doc does not say it
-}
-
-// member is the place of something inside at.
-func (at place) member(name, doc string) place {
-	return place{owner: at.owner, name: at.name + name, rule: at.rule + name, doc: doc}
-}
-
-// inside is the place of what a declared type holds. The rule tables of a type
-// that only one other uses stand with those of the other.
-func (at place) inside(t *Type) place {
-	owner := at.owner
-	if owner == nil {
-		owner = t
-	}
-	return place{owner: owner, name: t.Name, rule: lower(t.Name), self: t.Name}
-}
-
-// called is the place in the comment of something inside it.
-func (at place) called() string { return cmp.Or(at.doc, at.self) }
 
 // kind chooses what a schema is in Go. This is the only place that chooses:
 // a second lowering, for schemas that no Go type expresses, is a further Kind
@@ -146,24 +117,6 @@ func (b *builder) element(s *dsl.Schema, at place) *Type {
 		return &Type{Kind: KindRaw}
 	}
 	return b.lower(s, at)
-}
-
-// addRule gives t a rule table, unless the rule says nothing.
-func (b *builder) addRule(t *Type, at place, r *Rule) {
-	if r.String == nil && r.Int == nil && r.Number == nil && r.Bool == nil && r.Raw == nil && r.Array == nil &&
-		r.Object == nil && r.Union == nil {
-		return
-	}
-	if r.String != nil && r.String.Pattern != nil {
-		r.Pattern = b.patterns[r.String.Pattern.Source]
-	}
-	r.Var = b.scope.unique(at.rule)
-	t.Rule = r
-	if at.owner != nil {
-		at.owner.Rules = append(at.owner.Rules, r)
-	} else {
-		b.pkg.Rules = append(b.pkg.Rules, r)
-	}
 }
 
 // ref is the Type of a schema that refers to a declared one. A mark of

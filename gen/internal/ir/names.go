@@ -1,7 +1,6 @@
 package ir
 
 import (
-	"fmt"
 	"go/token"
 	"go/types"
 	"strconv"
@@ -47,22 +46,6 @@ func newPackageScope() *scope {
 // has a field of that name, beside which no method may have it.
 func newMethodScope() *scope {
 	return &scope{taken: map[string]holder{"UnimplementedHandler": {what: "the generated UnimplementedHandler"}}}
-}
-
-// declare takes an exported name for something of the user's; a name that is
-// taken is an error at pos.
-func (b *builder) declare(s *scope, name, what string, pos dsl.Pos) string {
-	h, ok := s.taken[name]
-	if !ok {
-		s.taken[name] = holder{what, pos}
-		return name
-	}
-	where := ""
-	if h.pos.Line > 0 {
-		where = fmt.Sprintf(" (line %d)", h.pos.Line)
-	}
-	b.errorf(pos, "rename one of the two", "%s would be named %s in Go, as %s already is%s", what, name, h.what, where)
-	return name
 }
 
 // unique takes name, or name with the first number that makes it free. It is

@@ -197,3 +197,17 @@ func (b *builder) floatBound(s *dsl.Schema, l limit, r *wire.NumberRule, has, ex
 		r.Has, r.Max = r.Has|has|exclusive, f
 	}
 }
+
+// numbers are the exact values of enum or const.
+func (b *builder) numbers(s *dsl.Schema) []decimal {
+	var all []decimal
+	for _, v := range b.allowed(s, dsl.ValueNumber) {
+		d, err := parseDecimal(v.Text)
+		if err != nil {
+			b.errorf(v.Pos, "write a number that a float64 holds", "%v", fmt.Errorf("%s: %w", v.Text, err))
+			continue
+		}
+		all = append(all, d)
+	}
+	return all
+}

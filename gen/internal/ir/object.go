@@ -13,31 +13,6 @@ import (
 // maxProperties is how many members package wire can keep apart in one object.
 const maxProperties = 256
 
-// announce makes t a declared Go type.
-func (b *builder) announce(t *Type, s *dsl.Schema, at place) {
-	t.Name = b.declare(b.scope, at.name, "the type of "+describe(s), s.Pos)
-	switch {
-	case at.owner != nil: // a member's field has the description already
-		t.Doc.Text = typeDoc(t.Name, at.doc, "")
-	case at.doc == "":
-		t.Doc.Text = sharedDoc(t.Name, s.Description)
-	default:
-		t.Doc.Text = typeDoc(t.Name, at.doc, s.Description)
-	}
-	b.pkg.Types = append(b.pkg.Types, t)
-	b.types[t.Name] = t
-}
-
-func describe(s *dsl.Schema) string {
-	switch {
-	case s.Title != "":
-		return fmt.Sprintf("the schema %q", s.Title)
-	case s.Type != "":
-		return fmt.Sprintf("the %s on line %d", s.Type, s.Pos.Line)
-	}
-	return fmt.Sprintf("the schema on line %d", s.Pos.Line)
-}
-
 // root is the struct of an input, an output or an undo state.
 func (b *builder) root(s *dsl.Schema, name, doc string, d *dsl.Tool) *Type {
 	if s == nil {
@@ -145,15 +120,6 @@ func (b *builder) members(t *Type, rule *wire.ObjectRule) {
 	}
 }
 
-// Default is the value that stands in when the member is absent; nil for none.
-func (f *Field) Default() *dsl.Value {
-	for s := f.Schema; ; s = s.Target.Schema {
-		if s.Default != nil || s.Ref == "" || s.Target == nil {
-			return s.Default
-		}
-	}
-}
-
 func (b *builder) field(p *dsl.Property, required bool, fields *scope, in place) *Field {
 	f := &Field{Name: p.Name, Doc: fieldDoc(p.Schema), Schema: p.Schema, Presence: Optional}
 	goName := dsl.GoName(p.Name)
@@ -246,23 +212,6 @@ func (b *builder) refuseSensitive(s *dsl.Schema, hint, what string) {
 		}
 		b.errorf(pos, hint, "%s cannot be sensitive", what)
 	}
-}
-
-// hidesNames reports whether the undeclared members of an object are sensitive. Who
-// puts a secret there may well put one into its name, so the object is sensitive as
-// one value, declared members included.
-func hidesNames(s *dsl.Schema) bool {
-	seen := map[*dsl.NamedSchema]bool{}
-	for m := s.Additional; m != nil; m = m.Target.Schema {
-		if m.Sensitive {
-			return true
-		}
-		if m.Ref == "" || m.Target == nil || seen[m.Target] {
-			return false
-		}
-		seen[m.Target] = true
-	}
-	return false
 }
 
 // refuseHidden reports sensitive undeclared members of an object that cannot be

@@ -82,7 +82,7 @@ func inputSchema(n setNames, args object) object {
 
 // policySchema describes the input document of one tool's policies.
 func policySchema(n setNames, input *dsl.Schema) []byte {
-	d := newDocument(true)
+	d := newDocument((*document).visible)
 	if input == nil {
 		input = &dsl.Schema{Type: dsl.TypeObject, Closed: true}
 	}

@@ -1,20 +1,11 @@
 package ir
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
-
-// at is where a keyword of s stands.
-func (b *builder) at(s *dsl.Schema, key string) dsl.Pos {
-	if pos, ok := s.Keys[key]; ok {
-		return pos
-	}
-	return s.Pos
-}
 
 // A keyword is one that constrains values, and the kinds it can be enforced on.
 type keyword struct {
@@ -177,6 +168,23 @@ func (b *builder) mapRule(s *dsl.Schema) *wire.ObjectRule {
 	return r
 }
 
+// hidesNames reports whether the undeclared members of an object are sensitive. Who
+// puts a secret there may well put one into its name, so the object is sensitive as
+// one value, declared members included.
+func hidesNames(s *dsl.Schema) bool {
+	seen := map[*dsl.NamedSchema]bool{}
+	for m := s.Additional; m != nil; m = m.Target.Schema {
+		if m.Sensitive {
+			return true
+		}
+		if m.Ref == "" || m.Target == nil || seen[m.Target] {
+			return false
+		}
+		seen[m.Target] = true
+	}
+	return false
+}
+
 // counts are the bounds of a length or a count. A lower one of 0 says nothing.
 func (b *builder) counts(s *dsl.Schema, what string, lowest, highest *int) (has wire.Bounds, lo, hi int) {
 	for _, bound := range []struct {
@@ -197,18 +205,4 @@ func (b *builder) counts(s *dsl.Schema, what string, lowest, highest *int) (has 
 		}
 	}
 	return has, lo, hi
-}
-
-// numbers are the exact values of enum or const.
-func (b *builder) numbers(s *dsl.Schema) []decimal {
-	var all []decimal
-	for _, v := range b.allowed(s, dsl.ValueNumber) {
-		d, err := parseDecimal(v.Text)
-		if err != nil {
-			b.errorf(v.Pos, "write a number that a float64 holds", "%v", fmt.Errorf("%s: %w", v.Text, err))
-			continue
-		}
-		all = append(all, d)
-	}
-	return all
 }

@@ -11,14 +11,14 @@ import (
 // A document is one JSON Schema file in the making: what its $refs lead to is
 // collected in its $defs.
 type document struct {
-	policy bool // for OPA's type checker: see policySchema
+	render func(*document, *dsl.Schema) object // one node: as published, or as OPA's type checker sees it
 	names  map[*dsl.NamedSchema]string
 	taken  map[string]bool
 	defs   object
 }
 
-func newDocument(policy bool) *document {
-	return &document{policy: policy, names: map[*dsl.NamedSchema]string{}, taken: map[string]bool{}}
+func newDocument(render func(*document, *dsl.Schema) object) *document {
+	return &document{render: render, names: map[*dsl.NamedSchema]string{}, taken: map[string]bool{}}
 }
 
 // published is the JSON Schema of an input, an output or an undo state, which
@@ -35,7 +35,7 @@ func publishedObject(s *dsl.Schema, heartbeat bool) object {
 	for s.Ref != "" { // a root is an object in its own right: providers expect type there
 		s = s.Target.Schema
 	}
-	d := newDocument(false)
+	d := newDocument((*document).schema)
 	root := d.schema(s)
 	if heartbeat {
 		root = withHeartbeat(root)
@@ -168,11 +168,7 @@ func (d *document) define(n *dsl.NamedSchema) string {
 	d.names[n], d.taken[name] = name, true
 	i := len(d.defs)
 	d.defs.set(name, nil) // before the schema, which may refer to itself
-	if d.policy {
-		d.defs[i].value = d.visible(n.Schema)
-	} else {
-		d.defs[i].value = d.schema(n.Schema)
-	}
+	d.defs[i].value = d.render(d, n.Schema)
 	return name
 }
 

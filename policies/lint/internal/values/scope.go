@@ -1,4 +1,4 @@
-package lint
+package values
 
 import (
 	"slices"
@@ -18,11 +18,11 @@ type scope struct {
 type definition struct {
 	by    *ast.Expr // nil: a parameter
 	index bool      // the variable is an index, and goes through what there is
-	value func(f *frame) valueSet
+	value func(f *Frame) Set
 }
 
 // scopeOf returns the scope of a rule, without those of its else branches.
-func (a *analysis) scopeOf(r *ast.Rule) *scope {
+func (a *Analysis) scopeOf(r *ast.Rule) *scope {
 	if s := a.scopes[r]; s != nil {
 		return s
 	}
@@ -30,23 +30,23 @@ func (a *analysis) scopeOf(r *ast.Rule) *scope {
 	a.scopes[r] = s
 	outer := map[ast.Var]bool{}
 	for i, arg := range r.Head.Args {
-		a.bind(s.params, arg, definition{value: func(f *frame) valueSet {
-			if i < len(f.args) {
-				return f.args[i]
+		a.bind(s.params, arg, definition{value: func(f *Frame) Set {
+			if i < len(f.Args) {
+				return f.Args[i]
 			}
-			return anything()
+			return Anything()
 		}})
 		ast.WalkVars(arg, func(v ast.Var) bool { outer[v] = true; return false })
 	}
 	a.scopeBody(s, r.Body, outer)
-	for _, t := range headTerms(r) {
+	for _, t := range HeadTerms(r) {
 		a.scopeClosures(s, t, varsOf(r.Body, outer))
 	}
 	return s
 }
 
-// headTerms returns the terms of a rule's head that are evaluated with its body.
-func headTerms(r *ast.Rule) []*ast.Term {
+// HeadTerms returns the terms of a rule's head that are evaluated with its body.
+func HeadTerms(r *ast.Rule) []*ast.Term {
 	var terms []*ast.Term
 	for _, t := range append(slices.Clone(r.Head.Ref()[1:]), r.Head.Key, r.Head.Value) {
 		if t != nil {
@@ -72,7 +72,7 @@ func varsOf(body ast.Body, outer map[ast.Var]bool) map[ast.Var]bool {
 
 // scopeBody notes what a body defines. Variables of the bodies around it are
 // compared there, not defined.
-func (a *analysis) scopeBody(s *scope, body ast.Body, outer map[ast.Var]bool) {
+func (a *Analysis) scopeBody(s *scope, body ast.Body, outer map[ast.Var]bool) {
 	inner := varsOf(body, outer)
 	defs := map[ast.Var][]definition{}
 	for _, e := range body {
@@ -98,12 +98,12 @@ func (a *analysis) scopeBody(s *scope, body ast.Body, outer map[ast.Var]bool) {
 }
 
 // scopeEvery notes what an every defines, and its body.
-func (a *analysis) scopeEvery(s *scope, every *ast.Every, outer map[ast.Var]bool) {
+func (a *Analysis) scopeEvery(s *scope, every *ast.Every, outer map[ast.Var]bool) {
 	inner := map[ast.Var]bool{}
 	for v := range outer {
 		inner[v] = true
 	}
-	domain := func(f *frame) valueSet { return a.values(every.Domain, f) }
+	domain := func(f *Frame) Set { return a.Values(every.Domain, f) }
 	for _, t := range []*ast.Term{every.Key, every.Value} {
 		if t == nil {
 			continue
@@ -113,8 +113,8 @@ func (a *analysis) scopeEvery(s *scope, every *ast.Every, outer map[ast.Var]bool
 			continue
 		}
 		inner[v] = true
-		s.locals[v] = append(s.locals[v], definition{index: t == every.Key, value: func(f *frame) valueSet {
-			return domain(f).each(func(c candidate) valueSet {
+		s.locals[v] = append(s.locals[v], definition{index: t == every.Key, value: func(f *Frame) Set {
+			return domain(f).Each(func(c Candidate) Set {
 				if t == every.Key {
 					return c.keys(a)
 				}
@@ -127,7 +127,7 @@ func (a *analysis) scopeEvery(s *scope, every *ast.Every, outer map[ast.Var]bool
 }
 
 // scopeClosures notes what the comprehensions inside of a term define.
-func (a *analysis) scopeClosures(s *scope, t *ast.Term, outer map[ast.Var]bool) {
+func (a *Analysis) scopeClosures(s *scope, t *ast.Term, outer map[ast.Var]bool) {
 	ast.WalkClosures(t, func(closure any) bool {
 		switch c := closure.(type) {
 		case *ast.ArrayComprehension:
@@ -142,7 +142,7 @@ func (a *analysis) scopeClosures(s *scope, t *ast.Term, outer map[ast.Var]bool) 
 }
 
 // scopeExpr notes what an expression defines.
-func (a *analysis) scopeExpr(defs map[ast.Var][]definition, e *ast.Expr) {
+func (a *Analysis) scopeExpr(defs map[ast.Var][]definition, e *ast.Expr) {
 	terms, isCall := e.Terms.([]*ast.Term)
 	if t, isTerm := e.Terms.(*ast.Term); isTerm {
 		a.scopeIndexes(defs, t, e)
@@ -157,17 +157,17 @@ func (a *analysis) scopeExpr(defs map[ast.Var][]definition, e *ast.Expr) {
 	if terms[0].String() == "eq" && len(terms) == 3 {
 		for i, t := range terms[1:] {
 			other := terms[2-i]
-			a.bind(defs, t, definition{by: e, value: func(f *frame) valueSet { return a.values(other, f) }})
+			a.bind(defs, t, definition{by: e, value: func(f *Frame) Set { return a.Values(other, f) }})
 		}
 		return
 	}
-	if n := a.arity(terms[0]); n >= 0 && len(terms) == n+2 {
-		a.bind(defs, terms[n+1], definition{by: e, value: func(f *frame) valueSet { return a.result(terms[:n+1], f) }})
+	if n := a.Arity(terms[0]); n >= 0 && len(terms) == n+2 {
+		a.bind(defs, terms[n+1], definition{by: e, value: func(f *Frame) Set { return a.result(terms[:n+1], f) }})
 	}
 }
 
-// arity returns how many arguments a function takes, -1 when it is not known.
-func (a *analysis) arity(function *ast.Term) int {
+// Arity returns how many arguments a function takes, -1 when it is not known.
+func (a *Analysis) Arity(function *ast.Term) int {
 	if b := functions.Builtin(function.String()); b != nil {
 		return b.Decl.Arity()
 	}
@@ -182,10 +182,10 @@ func (a *analysis) arity(function *ast.Term) int {
 }
 
 // bind notes that the variables of a pattern are parts of a value.
-func (a *analysis) bind(defs map[ast.Var][]definition, pattern *ast.Term, d definition) {
+func (a *Analysis) bind(defs map[ast.Var][]definition, pattern *ast.Term, d definition) {
 	part := func(index *ast.Term) definition {
-		return definition{d.by, d.index, func(f *frame) valueSet {
-			return d.value(f).each(func(c candidate) valueSet { return c.member(a, index) })
+		return definition{d.by, d.index, func(f *Frame) Set {
+			return d.value(f).Each(func(c Candidate) Set { return c.member(a, index) })
 		}}
 	}
 	switch v := pattern.Value.(type) {
@@ -205,7 +205,7 @@ func (a *analysis) bind(defs map[ast.Var][]definition, pattern *ast.Term, d defi
 }
 
 // scopeIndexes notes the variables that are indexes inside of a term.
-func (a *analysis) scopeIndexes(defs map[ast.Var][]definition, t *ast.Term, e *ast.Expr) {
+func (a *Analysis) scopeIndexes(defs map[ast.Var][]definition, t *ast.Term, e *ast.Expr) {
 	ast.WalkTerms(t, func(t *ast.Term) bool {
 		if ast.IsComprehension(t.Value) {
 			return true
@@ -216,11 +216,23 @@ func (a *analysis) scopeIndexes(defs map[ast.Var][]definition, t *ast.Term, e *a
 		}
 		for i := 1; i < len(ref); i++ {
 			if v, isVar := ref[i].Value.(ast.Var); isVar {
-				defs[v] = append(defs[v], definition{e, true, func(f *frame) valueSet {
-					return a.refValues(ref[:i], f).each(func(c candidate) valueSet { return c.keys(a) })
+				defs[v] = append(defs[v], definition{e, true, func(f *Frame) Set {
+					return a.Keys(a.RefValues(ref[:i], f))
 				}})
 			}
 		}
 		return false
 	})
+}
+
+// Defines says that an expression is all that gives a variable its value.
+func (a *Analysis) Defines(t *ast.Term, e *ast.Expr, f *Frame) bool {
+	v, ok := t.Value.(ast.Var)
+	if !ok || e.Negated {
+		return false
+	}
+	s := a.scopeOf(f.Rule)
+	other := func(d definition) bool { return d.by != e }
+	return len(s.params[v]) == 0 && slices.ContainsFunc(s.locals[v], func(d definition) bool { return d.by == e }) &&
+		!slices.ContainsFunc(s.locals[v], other)
 }

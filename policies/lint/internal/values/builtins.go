@@ -1,4 +1,4 @@
-package lint
+package values
 
 import (
 	"slices"
@@ -16,46 +16,45 @@ const folded = `
 	object.filter object.remove object.union object.union_n or replace sort split sprintf sum trim trim_left trim_prefix trim_right
 	trim_space trim_suffix union upper`
 
-// isFolded says that the results of a built-in function are followed.
-func isFolded(name string) bool { return slices.Contains(strings.Fields(folded), name) }
+// IsFolded says that the results of a built-in function are followed.
+func IsFolded(name string) bool { return slices.Contains(strings.Fields(folded), name) }
 
 // builtin returns what a built-in function can return.
-func (a *analysis) builtin(name string, args []*ast.Term, f *frame) valueSet {
+func (a *Analysis) builtin(name string, args []*ast.Term, f *Frame) Set {
 	switch {
 	case name == "object.get" && len(args) == 3:
 		return a.objectGet(args, f)
 	case name == "object.keys" && len(args) == 1:
-		return a.values(args[0], f).each(func(c candidate) valueSet {
-			if p, ok := c.(inputPart); ok {
-				return only(memberNames{p})
+		return a.Values(args[0], f).Each(func(c Candidate) Set {
+			if p, ok := c.(InputPart); ok {
+				return Only(memberNames{p})
 			}
-			keys, ok := c.keys(a).allConstants()
+			keys, ok := c.keys(a).AllConstants()
 			if !ok {
-				return anything()
+				return Anything()
 			}
-			return only(constant{Term: setOf(keys), near: a.where(keys[0])})
+			return Only(Constant{Term: setOf(keys), near: a.Where(keys[0])})
 		})
-	case !isFolded(name):
-		return anything()
+	case !IsFolded(name):
+		return Anything()
 	}
-	calls, ok := a.alternatives(args, f)
+	calls, ok := a.Alternatives(args, f)
 	if !ok {
-		return anything()
+		return Anything()
 	}
-	var all valueSet
+	var all Set
 	for _, terms := range calls {
-		call := append(append([]*ast.Term{ast.RefTerm(builtinRef(name)...)}, terms...), ast.VarTerm("result"))
-		t, err := a.closed.eval(&ast.Expr{Terms: call})
+		t, err := a.Call(name, terms)
 		if t == nil || err != nil {
-			return anything()
+			return Anything()
 		}
-		all = all.and(only(constant{Term: ast.NewTerm(t.Value), near: args[0].Location}))
+		all = all.and(Only(Constant{Term: ast.NewTerm(t.Value), near: args[0].Location}))
 	}
 	return all
 }
 
 // setOf returns the set of some constants. Its elements keep their locations.
-func setOf(all []constant) *ast.Term {
+func setOf(all []Constant) *ast.Term {
 	terms := make([]*ast.Term, len(all))
 	for i, c := range all {
 		terms[i] = c.Term
@@ -63,16 +62,20 @@ func setOf(all []constant) *ast.Term {
 	return ast.SetTerm(terms...)
 }
 
-// builtinRef returns the reference by which a built-in function is called.
-func builtinRef(name string) ast.Ref { return functions.Builtin(name).Ref() }
+// Call returns what a built-in function returns for some constants: nil when it is
+// undefined for them, or the time for such calls is over.
+func (a *Analysis) Call(name string, args []*ast.Term) (*ast.Term, error) {
+	call := append([]*ast.Term{ast.NewTerm(functions.Builtin(name).Ref())}, args...)
+	return a.evaluated.eval(&ast.Expr{Terms: append(call, ast.VarTerm("result"))})
+}
 
-// alternatives returns all combinations of constants that arguments can be; ok is
+// Alternatives returns all combinations of constants that arguments can be; ok is
 // false when one of them can be anything else.
-func (a *analysis) alternatives(args []*ast.Term, f *frame) (calls [][]*ast.Term, ok bool) {
+func (a *Analysis) Alternatives(args []*ast.Term, f *Frame) (calls [][]*ast.Term, ok bool) {
 	calls = [][]*ast.Term{nil}
 	for _, t := range args {
-		all, ok := a.values(t, f).allConstants()
-		if !ok || len(all)*len(calls) > maxAlternatives {
+		all, ok := a.Values(t, f).AllConstants()
+		if !ok || len(all)*len(calls) > MaxAlternatives {
 			return nil, false
 		}
 		var next [][]*ast.Term
@@ -87,15 +90,15 @@ func (a *analysis) alternatives(args []*ast.Term, f *frame) (calls [][]*ast.Term
 }
 
 // objectGet returns what object.get can return.
-func (a *analysis) objectGet(args []*ast.Term, f *frame) valueSet {
+func (a *Analysis) objectGet(args []*ast.Term, f *Frame) Set {
 	path := []*ast.Term{args[1]}
 	if list, ok := args[1].Value.(*ast.Array); ok {
 		path = nil
 		list.Foreach(func(t *ast.Term) { path = append(path, t) })
 	}
-	s := a.values(args[0], f)
+	s := a.Values(args[0], f)
 	for _, index := range path {
-		s = a.step(s, index, f)
+		s = a.Step(s, index, f)
 	}
-	return s.and(a.values(args[2], f))
+	return s.and(a.Values(args[2], f))
 }

@@ -1,4 +1,4 @@
-package lint
+package values
 
 import (
 	"context"
@@ -10,12 +10,13 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
 )
 
 // closedRules evaluates rules that do not depend on the input: what they are
 // now, they are in every decision.
 type closedRules struct {
-	*Checked
+	*policydir.Bundle
 	isClosed map[*ast.Rule]bool
 	values   map[string]*ast.Term
 	store    storage.Store
@@ -27,14 +28,14 @@ type closedRules struct {
 // constant arguments during a load.
 const maxClosedTime = 5 * time.Second
 
-func newClosedRules(b *Checked) *closedRules {
+func newClosedRules(b *policydir.Bundle) *closedRules {
 	var calls functions.GuardableCalls
 	for _, m := range b.Compiler.Modules {
 		calls = append(calls, functions.FindGuardable(m)...)
 	}
 	return &closedRules{
-		calls:   calls,
-		Checked: b, isClosed: map[*ast.Rule]bool{}, values: map[string]*ast.Term{},
+		calls:  calls,
+		Bundle: b, isClosed: map[*ast.Rule]bool{}, values: map[string]*ast.Term{},
 		store: inmem.NewFromObjectWithOpts(b.Data, inmem.OptRoundTripOnWrite(false)),
 		until: time.Now().Add(maxClosedTime),
 	}

@@ -1,4 +1,4 @@
-package lint
+package values
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
 // maxEntries bounds the lists and objects of base data that the analysis goes through.
@@ -14,80 +15,80 @@ const maxEntries = 5000
 
 // A document is a place below data: packages, base data, or both.
 type document struct {
-	doc
+	places.Doc
 	ref   ast.Ref
-	frame *frame // that reads it
+	frame *Frame // that reads it
 }
 
 // rootDocument returns the place where references into data begin.
-func (a *analysis) rootDocument(f *frame) document {
-	root := a.rootOf(a.Compiler)
-	return document{root.docs[0], root.path, f}
+func (a *Analysis) rootDocument(f *Frame) document {
+	root := places.Root(a.Bundle, a.Compiler)
+	return document{root.Docs[0], root.Path, f}
 }
 
-func (d document) member(a *analysis, index *ast.Term) valueSet {
+func (d document) member(a *Analysis, index *ast.Term) Set {
 	next := document{ref: d.ref.Append(index), frame: d.frame}
-	if d.node != nil {
-		next.node = d.node.Child(index.Value)
+	if d.Node != nil {
+		next.Node = d.Node.Child(index.Value)
 	}
 	found := false
-	switch value := d.value.(type) {
+	switch value := d.Value.(type) {
 	case map[string]any:
 		if name, ok := index.Value.(ast.String); ok {
-			next.value, found = value[string(name)]
+			next.Value, found = value[string(name)]
 		}
 	case []any:
 		if n, ok := index.Value.(ast.Number); ok {
 			if i, ok := n.Int(); ok && i >= 0 && i < len(value) {
-				next.value, found = value[i], true
+				next.Value, found = value[i], true
 			}
 		}
 	}
 	switch {
-	case next.node != nil && len(next.node.Values) > 0:
+	case next.Node != nil && len(next.Node.Values) > 0:
 		return next.virtual(a)
-	case found || next.node != nil:
-		return only(next)
+	case found || next.Node != nil:
+		return Only(next)
 	}
-	return valueSet{}
+	return Set{}
 }
 
 // virtual returns the values of the rules at the place, and of those below it.
-func (d document) virtual(a *analysis) (all valueSet) {
+func (d document) virtual(a *Analysis) (all Set) {
 	var entries []*ast.Rule
-	for _, r := range d.node.Values {
+	for _, r := range d.Node.Values {
 		switch {
 		case len(r.Ref()) > len(d.ref) || r.Head.RuleKind() == ast.MultiValue:
 			entries = append(entries, r)
 		case len(r.Head.Args) > 0:
-			return anything()
+			return Anything()
 		default:
 			all = all.and(a.ruleValue(r, nil, d.frame))
 		}
 	}
 	if len(entries) > 0 {
-		all = all.and(only(partial{entries, d.frame}))
+		all = all.and(Only(partial{entries, d.frame}))
 	}
-	if len(d.node.Children) > 0 {
-		all = all.and(only(document{doc{node: &ast.TreeNode{Children: d.node.Children}}, d.ref, d.frame}))
+	if len(d.Node.Children) > 0 {
+		all = all.and(Only(document{places.Doc{Node: &ast.TreeNode{Children: d.Node.Children}}, d.ref, d.frame}))
 	}
 	if a.exact(all) {
 		return all
 	}
-	if t := a.closed.value(d.ref, d.node.Values); t != nil {
-		return only(constant{Term: ast.NewTerm(t.Value), near: d.node.Values[0].Location})
+	if t := a.evaluated.value(d.ref, d.Node.Values); t != nil {
+		return Only(Constant{Term: ast.NewTerm(t.Value), near: d.Node.Values[0].Location})
 	}
 	return all
 }
 
 // exact says that the candidates are constants, or collections of constants.
-func (a *analysis) exact(s valueSet) bool {
+func (a *Analysis) exact(s Set) bool {
 	for _, c := range s.list {
 		switch c := c.(type) {
-		case constant, document:
+		case Constant, document:
 		case partial:
-			_, keys := c.keys(a).allConstants()
-			_, elements := c.elements(a).allConstants()
+			_, keys := c.keys(a).AllConstants()
+			_, elements := c.elements(a).AllConstants()
 			if !keys || !elements {
 				return false
 			}
@@ -98,7 +99,7 @@ func (a *analysis) exact(s valueSet) bool {
 	return !s.open && len(s.list) > 0
 }
 
-func (d document) elements(a *analysis) (all valueSet) {
+func (d document) elements(a *Analysis) (all Set) {
 	for _, index := range d.indexes() {
 		all = all.and(d.member(a, index))
 	}
@@ -108,32 +109,32 @@ func (d document) elements(a *analysis) (all valueSet) {
 
 // keys returns the names of what is in base data; those of packages are no names
 // of anything else.
-func (d document) keys(*analysis) (all valueSet) {
-	object, ok := d.value.(map[string]any)
-	if d.node != nil {
+func (d document) keys(*Analysis) (all Set) {
+	object, ok := d.Value.(map[string]any)
+	if d.Node != nil {
 		return d.ruleKeys()
 	}
 	if !ok || d.large() {
-		return anything()
+		return Anything()
 	}
 	for name := range object {
-		all.list = append(all.list, constant{Term: ast.StringTerm(name), path: policydir.JSONPath(d.path(), name) + policydir.KeyMark, key: true})
+		all.list = append(all.list, Constant{Term: ast.StringTerm(name), path: policydir.JSONPath(d.path(), name) + policydir.KeyMark, key: true})
 	}
 	return all
 }
 
 // ruleKeys returns the keys of an object that rules such as limits.small make.
-func (d document) ruleKeys() (all valueSet) {
-	for _, child := range d.node.Children {
+func (d document) ruleKeys() (all Set) {
+	for _, child := range d.Node.Children {
 		for _, r := range child.Values {
-			if len(r.Module.Package.Path) >= len(d.ref) || len(r.Ref()) <= len(d.ref) || d.value != nil {
-				return anything()
+			if len(r.Module.Package.Path) >= len(d.ref) || len(r.Ref()) <= len(d.ref) || d.Value != nil {
+				return Anything()
 			}
 			i := len(d.ref) - len(r.Module.Package.Path)
-			all.list = append(all.list, constant{Term: r.Head.Ref()[i], near: r.Location, key: true})
+			all.list = append(all.list, Constant{Term: r.Head.Ref()[i], near: r.Location, key: true})
 		}
 		if len(child.Values) == 0 {
-			return anything()
+			return Anything()
 		}
 	}
 	return all
@@ -145,12 +146,12 @@ func (d document) indexes() []*ast.Term {
 		return nil
 	}
 	var all []*ast.Term
-	if list, ok := d.value.([]any); ok {
+	if list, ok := d.Value.([]any); ok {
 		for i := range list {
 			all = append(all, ast.InternedTerm(i))
 		}
 	}
-	for _, name := range (spot{docs: []doc{d.doc}}).names() {
+	for _, name := range (places.Data{Docs: []places.Doc{d.Doc}}).Names() {
 		all = append(all, ast.StringTerm(name))
 	}
 	return all
@@ -158,7 +159,7 @@ func (d document) indexes() []*ast.Term {
 
 // large says that there is too much at the place to go through it.
 func (d document) large() bool {
-	switch value := d.value.(type) {
+	switch value := d.Value.(type) {
 	case map[string]any:
 		return len(value) > maxEntries
 	case []any:
@@ -168,9 +169,9 @@ func (d document) large() bool {
 }
 
 // constant returns what base data holds at the place, unless it nests.
-func (d document) constant() (constant, bool) {
-	if d.node != nil || d.large() {
-		return constant{}, false
+func (d document) constant() (Constant, bool) {
+	if d.Node != nil || d.large() {
+		return Constant{}, false
 	}
 	nests := func(value any) bool {
 		switch value.(type) {
@@ -179,23 +180,23 @@ func (d document) constant() (constant, bool) {
 		}
 		return false
 	}
-	switch value := d.value.(type) {
+	switch value := d.Value.(type) {
 	case map[string]any:
 		for _, v := range value {
 			if nests(v) {
-				return constant{}, false
+				return Constant{}, false
 			}
 		}
 	case []any:
 		if slices.ContainsFunc(value, nests) {
-			return constant{}, false
+			return Constant{}, false
 		}
 	}
-	v, err := ast.InterfaceToValue(d.value)
+	v, err := ast.InterfaceToValue(d.Value)
 	if err != nil {
-		return constant{}, false
+		return Constant{}, false
 	}
-	return constant{Term: ast.NewTerm(v), path: d.path()}, true
+	return Constant{Term: ast.NewTerm(v), path: d.path()}, true
 }
 
 // path returns the path of the place in base data, for the scan of a data file.
@@ -213,8 +214,8 @@ func (d document) path() string {
 	return b.String()
 }
 
-// where returns the location at which a constant is written, as near as is known.
-func (a *analysis) where(c constant) *ast.Location {
+// Where returns the location at which a constant is written, as near as is known.
+func (a *Analysis) Where(c Constant) *ast.Location {
 	switch {
 	case c.Location != nil && c.Location.File != "":
 		return c.Location
@@ -224,4 +225,18 @@ func (a *analysis) where(c constant) *ast.Location {
 		}
 	}
 	return c.near
+}
+
+// RulesOf returns the rules that a reference into data may use.
+func (a *Analysis) RulesOf(ref ast.Ref) []*ast.Rule {
+	if !ref[0].Equal(ast.DefaultRootDocument) {
+		return nil
+	}
+	var rules []*ast.Rule
+	for _, r := range a.Compiler.GetRulesDynamicWithOpts(ref, ast.RulesOptions{}) {
+		if len(r.Head.Args) == 0 {
+			rules = append(rules, r)
+		}
+	}
+	return rules
 }

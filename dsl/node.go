@@ -1,0 +1,46 @@
+package dsl
+
+// A node is a YAML node after everything that the declaration does not allow
+// has been refused and every scalar has been resolved.
+type node struct {
+	kind  nodeKind
+	pos   Pos
+	text  string // of a scalar
+	items []*node
+	pairs []pair
+}
+
+// A pair is one entry of a mapping.
+type pair struct {
+	name string
+	key  Pos
+	val  *node
+	twin bool // refused: another key differs from it only by case
+}
+
+type nodeKind uint8
+
+const (
+	nodeBad nodeKind = iota // refused already: no further fault is reported for it
+	nodeNull
+	nodeBool
+	nodeNumber
+	nodeString
+	nodeList
+	nodeMap
+)
+
+// shown names a value in a message.
+func (n *node) shown() string {
+	switch n.kind {
+	case nodeNull:
+		return "null"
+	case nodeList:
+		return "a list"
+	case nodeMap:
+		return "a mapping"
+	case nodeString:
+		return quote(n.text)
+	}
+	return n.text
+}

@@ -1,0 +1,37 @@
+package dsl
+
+// schemaRoot is what "#" means to the references of one schema: an entry of
+// types, an input, an output or a state.
+type schemaRoot struct {
+	defs map[string]*NamedSchema
+	call bool // an input, an output or a state
+	// draft07 is where $schema names draft-07, and differs what that draft reads
+	// otherwise: one is an error beside the other.
+	draft07 Pos
+	differs []fault
+}
+
+// schemaWork is one schema while its keywords are read.
+type schemaWork struct {
+	*Schema
+	root  *schemaRoot
+	top   bool   // it is the root itself
+	owner string // how messages name it
+	// requiredAt says where each name of required stands.
+	requiredAt map[string]Pos
+	// noItems is items: false, which only a tuple may say.
+	noItems bool
+}
+
+// A fault is one that is reported only if another is there.
+type fault struct {
+	at            Pos
+	hint, message string
+}
+
+// A reference is a $ref that waits for all names to be known.
+type reference struct {
+	schema *Schema
+	root   *schemaRoot
+	at     Pos
+}

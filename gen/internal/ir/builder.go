@@ -1,0 +1,32 @@
+package ir
+
+import "github.com/ambit-tools/ambit/dsl"
+
+// A builder holds what is known while a Package is made.
+type builder struct {
+	file    *dsl.File
+	pkg     *Package
+	scope   *scope // the package block
+	methods *scope // of Handler
+	errs    dsl.Diagnostics
+
+	named    map[*dsl.NamedSchema]*Type  // what a declared schema became
+	names    map[*dsl.NamedSchema]string // the Go name that it has or would have
+	busy     map[*dsl.NamedSchema]bool   // being lowered, and without a Go name
+	types    map[string]*Type            // the declared Go types
+	patterns map[string]*Pattern         // by source
+	fixups   []func()                    // wait until every Type is complete
+}
+
+// errorf notes an error about the declaration.
+func (b *builder) errorf(pos dsl.Pos, hint, format string, args ...any) {
+	b.errs = append(b.errs, b.file.Diagnostic(pos, hint, format, args...))
+}
+
+// at is where a keyword of s stands.
+func (b *builder) at(s *dsl.Schema, key string) dsl.Pos {
+	if pos, ok := s.Keys[key]; ok {
+		return pos
+	}
+	return s.Pos
+}
