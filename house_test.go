@@ -55,14 +55,14 @@ const (
 
 var ceilings = []ceiling{
 	{figure: "runtime" + lines, most: 3_000, goal: 3_000},
-	{figure: "runtime/engine" + lines, most: 11_125, goal: 6_000},
+	{figure: "runtime/engine" + lines, most: 10_568, goal: 6_000},
 	{figure: "runtime" + exports, most: 150, goal: 150, grows: true},
-	{figure: "runtime/engine" + exports, most: 126, goal: 110, grows: true},
+	{figure: "runtime/engine" + exports, most: 110, goal: 110, grows: true},
 	{figure: callFields, most: 56, goal: 25},
 	{figure: callMethods, most: 227, goal: 80},
 	{figure: pronouns, most: 3, goal: 3},
 	{figure: warmFiles, most: 43, goal: 16},
-	{figure: "runtime/engine" + group, most: 64, goal: maxGroup},
+	{figure: "runtime/engine" + group, most: 63, goal: maxGroup},
 	{figure: "policies/lint" + group, most: 36, goal: maxGroup},
 	{figure: "cmd/ambit/cli" + group, most: 48, goal: maxGroup},
 	{figure: "runtime/sqlite" + group, most: 26, goal: maxGroup},

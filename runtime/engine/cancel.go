@@ -63,6 +63,13 @@ func (e *Executor) Await(ctx context.Context, sessionID, callID string) runtime.
 	return e.sessionOf(sessionID).Await(ctx, callID)
 }
 
+// FindSession returns the session with an id, which this process or an earlier one has started. It
+// needs a journal, without which an executor does not know its sessions.
+func (e *Executor) FindSession(id string) (*Session, bool) {
+	s := e.sessionOf(id)
+	return s, s != nil
+}
+
 // sessionOf returns the session with an id, nil when the journal has none.
 func (e *Executor) sessionOf(id string) *Session {
 	if e == nil {

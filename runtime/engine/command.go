@@ -1,101 +1,92 @@
 package engine
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
-	"time"
+	"fmt"
+	"sync"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
-)
-
-// The kinds of commands.
-const (
-	CommandApprove = "approve" // a request: Decide
-	CommandDeny    = "deny"    // a request: Decide
-	CommandUndo    = "undo"    // a call or a run of a session: Session.Undo
-	CommandCancel  = "cancel"  // a call of a session: Session.Cancel
-	CommandResolve = "resolve" // a call of a session: Session.Resolve
-	CommandRevoke  = "revoke"  // a grant: Revoke
-)
-
-// Reasons for which a command is rejected before the method that executes it is called.
-const (
-	RejectedUnknownKind    = "unknown_command"
-	RejectedUnknownSession = "unknown_session"
-	RejectedIncomplete     = "incomplete_command" // By, or the object of the command, is missing
-	RejectedBadArguments   = "invalid_input"      // a duration or a cover is invalid
-	CommandInterrupted     = "interrupted"        // the process ended while it executed the command
 )
 
 // ErrCommandKnown says that a command was imported before and is not executed again.
 // Compare with errors.Is.
 var ErrCommandKnown = errors.New("the command was imported before")
 
-// A Command is a request from another process that has no executor. The importer must
-// have verified that By gave the command: an executor cannot.
-type Command struct {
-	Nonce string    `json:"nonce"` // chosen at random; Import executes one command per nonce
-	At    time.Time `json:"at"`    // when it was given
-	By    string    `json:"by"`    // the id of the principal or approver who gave it
-	Kind  string    `json:"kind"`
-
-	Session string `json:"session,omitempty"` // of undo, cancel and resolve
-	Call    string `json:"call,omitempty"`
-	Run     string `json:"run,omitempty"`     // of undo, when there is no call
-	DryRun  bool   `json:"dry_run,omitempty"` // of undo: only report what would be undone
-	Request string `json:"request,omitempty"` // of approve and deny
-	Grant   string `json:"grant,omitempty"`   // of revoke
-
-	Reason   string          `json:"reason,omitempty"`   // of a denial: the model reads it
-	Lasting  string          `json:"lasting,omitempty"`  // of approve: once, duration or session; empty: once
-	For      time.Duration   `json:"for_ns,omitempty"`   // of approve, when it lasts a duration
-	Cover    string          `json:"cover,omitempty"`    // of approve: exact, args or tool; empty: exact
-	Where    []Predicate     `json:"where,omitempty"`    // of approve, when it covers args
-	Edit     json.RawMessage `json:"edit,omitempty"`     // of approve: other arguments to run instead
-	Happened bool            `json:"happened,omitempty"` // of resolve: the call took effect
-
-	User string `json:"-"` // the user of the operating system, when it differs from By; recorded
-	MAC  string `json:"-"` // the signature, which is recorded; empty: the command has none
+// ExecuteOnce executes a command of another process, at most once per nonce. by is the id of the
+// principal or approver who gave the command. That the command was imported is durable before do is
+// called, and the result of do is durable before ExecuteOnce returns.
+//
+// A command that was imported before is refused with ErrCommandKnown. When a crash interrupted that
+// execution, its result is interrupted, and the entries of the journal about its call say how far
+// it came. Any other error says that the journal cannot be written: execute the command again after
+// a restart, and ExecuteOnce says whether this one was recorded.
+//
+// Without a journal (WithJournal) the executor keeps the nonces only in memory.
+func (e *Executor) ExecuteOnce(
+	ctx context.Context, c *journal.Command, by string, do func(context.Context) journal.CommandResult,
+) (res journal.CommandResult, err error) {
+	if e == nil || e.engine == nil {
+		return res, errors.New("only an executor made by NewExecutor can import a command")
+	}
+	if c.Nonce == "" {
+		return res, errors.New("a command without a nonce cannot be imported once only")
+	}
+	if err := e.log.Health(); err != nil {
+		return res, fmt.Errorf("the command cannot be recorded: %w", err)
+	}
+	if e.approvals.closed.Fired() {
+		return res, errors.New("the executor is shutting down: it imports no command any more")
+	}
+	done := func() *journal.Command { return &journal.Command{Nonce: c.Nonce, Kind: c.Kind, Result: &res} }
+	known, interrupted := e.seen.begin(c.Nonce)
+	switch {
+	case interrupted:
+		res.Result = string(CodeInterrupted)
+		return res, errors.Join(ErrCommandKnown, e.recordCommand(journal.KindCommandDone, by, done()))
+	case known:
+		return res, ErrCommandKnown
+	}
+	if err := e.recordCommand(journal.KindCommandImported, by, c); err != nil {
+		return res, err
+	}
+	res = do(orBackground(ctx))
+	return res, e.recordCommand(journal.KindCommandDone, by, done())
 }
 
-// A CommandResult is the result of a command. Its Result and Reason are the names of
-// the results of the method that executes the command.
-type CommandResult = journal.CommandResult
-
-// recorded returns the record of c for the journal.
-func (c *Command) recorded() *journal.Command {
-	return &journal.Command{
-		Nonce: c.Nonce, Kind: c.Kind, Session: c.Session, Run: c.Run, Call: c.Call, Request: c.Request, Grant: c.Grant,
-		DryRun: c.DryRun, Reason: c.Reason, User: c.User, MAC: c.MAC,
+// recordCommand records that a command is imported, or its result, and returns when that is durable.
+func (e *Executor) recordCommand(kind, by string, c *journal.Command) error {
+	if !e.log.On() {
+		return nil
 	}
+	r := &journal.Record{Kind: kind, At: plain(e.sched.Now()), By: by, Command: c}
+	if err := e.log.FlushThroughStall(e.log.Add(r, nil)); err != nil {
+		return fmt.Errorf("the command cannot be recorded: %w", err)
+	}
+	return nil
 }
 
-// incomplete reports whether c lacks a field that a command of its kind needs.
-func (c *Command) incomplete() bool {
-	if c.By == "" {
-		return true
-	}
-	switch c.Kind {
-	case CommandApprove, CommandDeny:
-		return c.Request == ""
-	case CommandUndo:
-		return c.Session == "" || c.Call == "" && c.Run == ""
-	case CommandCancel, CommandResolve:
-		return c.Session == "" || c.Call == ""
-	case CommandRevoke:
-		return c.Grant == ""
-	}
-	return false
+// seenCommands holds the nonces of the commands that were imported.
+type seenCommands struct {
+	mu    sync.Mutex
+	known map[string]bool // by nonce; true: an earlier process began to execute it and recorded no result
 }
 
-// answer returns the Answer of an approve or deny command.
-func (c *Command) answer() (a Answer, err error) {
-	a = Answer{By: c.By, Approve: c.Kind == CommandApprove, Message: c.Reason, For: c.For, CoverArgs: c.Where, Edit: c.Edit}
-	if c.Lasting != "" {
-		err = a.Grant.UnmarshalText([]byte(c.Lasting))
+// begin adds a nonce. It reports whether it was known, and whether a crash interrupted the command.
+func (m *seenCommands) begin(nonce string) (known, interrupted bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	interrupted, known = m.known[nonce]
+	if m.known == nil {
+		m.known = map[string]bool{}
 	}
-	if c.Cover != "" && err == nil {
-		err = a.Cover.UnmarshalText([]byte(c.Cover))
-	}
-	return a, err
+	m.known[nonce] = false
+	return known, interrupted
+}
+
+// restore sets the nonces to those of earlier processes.
+func (m *seenCommands) restore(known map[string]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known = known
 }

@@ -18,7 +18,8 @@ import (
 // terminal, a web console, another process or the application itself. Decide resolves
 // the request in one step. Of several concurrent answers it accepts one.
 //
-// When the answer lets the call go on, Decide waits for the outcome of the call until ctx ends. An
+// When the answer lets the call go on, Decide waits for the outcome of the call until ctx ends,
+// unless the answer says NoWait. An
 // answer counts even when ctx is done. The Resolution says what happened to the call. An accepted
 // approval does not guarantee that the call runs: the rules and the policy evaluate it once more,
 // and it must still be what was approved (SEMANTICS section 5.7).
@@ -31,7 +32,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	if c == nil {
 		return res
 	}
-	if res.Kind == consent.Accepted {
+	if res.Kind == consent.Accepted && !a.NoWait {
 		e.sched.Wait(c.record.final, nil, ctx.Done())
 	}
 	res.became(c)

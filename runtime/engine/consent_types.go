@@ -45,6 +45,7 @@ type Answer struct {
 	Cover     runtime.GrantCover // without effect for GrantOnce
 	CoverArgs []Predicate        // CoverArgs: all of them must be met
 	Edit      []byte             // JSON: other arguments to run instead; nil: none
+	NoWait    bool               // Decide does not wait for the outcome of the call
 }
 
 // A Resolution is the result of an answer.
@@ -60,7 +61,7 @@ type Resolution struct {
 
 // A GrantFilter selects the grants to list. An empty field matches every grant.
 type GrantFilter struct {
-	Session, Principal, Tool string
+	ID, Session, Principal, Tool string
 
 	Live bool // only those that can answer something now
 }

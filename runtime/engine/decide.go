@@ -33,10 +33,10 @@ func (c *call) decide() bool {
 		if !c.evaluatePolicy() || !c.describe() || !c.show() {
 			return false
 		}
-		shadowed := c.shadowed()
+		tapped := c.tapDecision()
 		next, held, e := c.admit()
-		if shadowed != nil && next != nextAgain {
-			c.exec.shadow.compare(shadowed)
+		if tapped != nil && next != nextAgain {
+			c.exec.follower.Decided(tapped)
 		}
 		switch next {
 		case nextRun:

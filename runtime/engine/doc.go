@@ -70,8 +70,8 @@
 // concurrently.
 //
 // [Turn.WhatIf] makes the same checks up to this point. It changes nothing and returns what would
-// happen, and why. [WithShadow] sets a second policy that evaluates the same calls afterwards.
-// The executor reports where the decisions differ and enforces only those of the first policy.
+// happen, and why. [WithDecisionTap] follows the decisions, as package shadow does with a second
+// policy that evaluates the same calls afterwards and reports where its decisions differ.
 //
 // # Capacity
 //
@@ -154,8 +154,9 @@
 // and leaves pending calls to the next owner. CallInfo.Fence grows with every owner, so that an
 // external system can refuse requests of an earlier one.
 //
-// Other processes must not write the journal. They send a [Command], which [Executor.Import]
-// carries out once. Package runtime/inbox delivers commands, and the ambit command creates them.
+// Other processes must not write the journal. They send commands, each of which
+// [Executor.ExecuteOnce] executes once. Package runtime/inbox says what a command is and delivers
+// it, and the ambit command creates commands.
 //
 // # Closing and shutdown
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -29,7 +30,8 @@ type Executor struct {
 	reg          *runtime.Registry
 	tools        []tool // of reg, in its order
 	policy       runtime.Policy
-	shadow       *shadow // nil: there is none
+	tapped       tap.Tap      // nil: there is none
+	follower     tap.Follower // of tapped; nil: there is none
 	sinks        []*sinkQueue
 	observers    []func(runtime.CallInfo, runtime.Outcome)
 	onError      func(*CallError) // nil: there is none
@@ -112,6 +114,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.openLog()
 	e.approvals.open(e)
 	e.evaluations.open(reg.Len(), e.patience)
+	e.openTap()
 	e.slots = make([]sched.Slots, reg.Len())
 	for i, t := range e.tools {
 		openSlots(&e.slots[i], t.spec.Limits)

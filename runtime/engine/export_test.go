@@ -28,13 +28,6 @@ func (e *Executor) Veiled(d rules.Digest) rules.Digest {
 	return d
 }
 
-// HoldAdmitted holds the calls of an executor with a shadow policy between their
-// admission and what comes after it, until release is called.
-func (e *Executor) HoldAdmitted() (release func()) {
-	e.shadow.mu.Lock()
-	return e.shadow.mu.Unlock
-}
-
 // Block keeps the tool at position i from running until the turn ends, as a tool that
 // timed out is.
 func (t *Turn) Block(i int) { t.block(i) }

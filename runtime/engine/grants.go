@@ -80,7 +80,7 @@ func (e *Executor) Grants(f GrantFilter) []Grant {
 	now := e.sched.Now()
 	var list []Grant
 	for _, g := range e.approvals.book.Grants() {
-		fits := (f.Session == "" || f.Session == g.Session) && (f.Principal == "" || f.Principal == g.Principal) &&
+		fits := (f.ID == "" || f.ID == g.ID) && (f.Session == "" || f.Session == g.Session) && (f.Principal == "" || f.Principal == g.Principal) &&
 			(f.Tool == "" || f.Tool == g.Tool)
 		if fits && (!f.Live || g.Live(now)) {
 			list = append(list, g)
@@ -96,21 +96,15 @@ func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) error {
 	if e == nil || e.engine == nil {
 		return because(CodeUnknownRequest)
 	}
-	_, err := e.revoke(grantID, by, reason)
-	return err
-}
-
-// revoke is Revoke. It returns the id of the call that the grant comes from, too.
-func (e *Executor) revoke(grantID, by, reason string) (call string, err error) {
 	d := &e.approvals
 	d.mu.Lock()
 	ev := d.book.Revoke(e.sched.Now(), grantID, by, reason)
 	d.apply(&ev)
 	d.mu.Unlock()
 	if err := e.recordConsent(ev.At, by, e.log.Flush); err != nil {
-		return "", &ActionError{Code: CodeJournalUnavailable, cause: err}
+		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
-	return ev.Call, because(Code(ev.Result.Rejection.String()))
+	return because(Code(ev.Result.Rejection.String()))
 }
 
 // RetireGrants ends the grants whose rules no longer exist. The application calls it after it

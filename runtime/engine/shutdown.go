@@ -46,7 +46,9 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 			e.all(e.workers.calls(), (*call).giveUp)
 		}
 	}
-	e.shadow.close()
+	if e.follower != nil {
+		e.follower.Close()
+	}
 	err := e.log.Close()
 	e.lease.Release(grace)
 	if left > 0 {

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/internal/tap"
 )
 
 // A bell is a sink that receives the id of every call that has started.
@@ -21,23 +23,35 @@ func (b bell) Emit(e *runtime.Event) error {
 	return nil
 }
 
+// A holdingTap holds calls between their admission and what comes after it while it is locked.
+type holdingTap struct{ sync.Mutex }
+
+func (h *holdingTap) Open(tap.Host) tap.Follower { return h }
+
+func (h *holdingTap) Decided(*tap.Decision) {
+	h.Lock()
+	defer h.Unlock()
+}
+
+func (h *holdingTap) Close() {}
+
 // heldCall makes a call that is held after its start, before its handler runs. It
 // returns a function that releases the call, and its outcome.
 func heldCall(t *testing.T, ctx context.Context, ran *bool) (turn *engine.Turn, goOn func(), ended <-chan runtime.Outcome) {
-	started := make(bell, 1)
+	started, hold := make(bell, 1), new(holdingTap)
 	r := newRigWith(t, decide(runtime.Decision{Effect: runtime.EffectAllow}), []*runtime.Tool{
 		readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
 			*ran = true
 			return okRead(ctx, in)
 		}),
-	}, engine.WithShadow(decide(runtime.Decision{Effect: runtime.EffectAllow}), nil), engine.WithSink(started))
+	}, engine.WithDecisionTap(hold), engine.WithSink(started))
 	turn = r.turn()
 	out := make(chan runtime.Outcome, 1)
-	release := r.exec.HoldAdmitted()
+	hold.Lock()
 	go func() { out <- turn.Execute(ctx, callOf("c1", "file_read", goodInput)) }()
 	require.Equal(t, "c1", <-started)
 	return turn, func() {
-		release()
+		hold.Unlock()
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	}, out
 }

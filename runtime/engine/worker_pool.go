@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -39,8 +40,8 @@ type worker struct {
 	rule       rules.Call          // for the rules, reused likewise
 	effect     rules.Digest        // of the call, set by describeTo
 	evaluation evaluation
-	shadowed   *shadowed // for the shadow policy, reused likewise; nil: there is none
-	err        error     // of the handler
+	tapped     *tap.Decision // for the tap, reused likewise; nil: there is none
+	err        error         // of the handler
 
 	exec  *Executor
 	place int // in all; guarded by the pool

@@ -110,7 +110,7 @@ func TestOpenRecoversAndServes(t *testing.T) {
 
 	reader, err := sqlite.OpenReader(filepath.Join(dir, "ambit.db"))
 	require.NoError(t, err)
-	require.NoError(t, inbox.Put(t.Context(), reader, &engine.Command{Kind: engine.CommandApprove, Request: asked.RequestID}))
+	require.NoError(t, inbox.Put(t.Context(), reader, &inbox.Command{Kind: inbox.CommandApprove, Request: asked.RequestID}))
 	require.NoError(t, reader.Close())
 
 	h, err = host.Open(t.Context(), config)

@@ -1,118 +1,95 @@
 package inbox
 
 import (
-	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// MaxCommand is how many bytes the file of a command has at most.
-const MaxCommand = 64 << 10
+// The kinds of commands.
+const (
+	CommandApprove = "approve" // a request: Executor.Decide
+	CommandDeny    = "deny"    // a request: Executor.Decide
+	CommandUndo    = "undo"    // a call or a run of a session: Session.Undo
+	CommandCancel  = "cancel"  // a call of a session: Session.Cancel
+	CommandResolve = "resolve" // a call of a session: Session.Resolve
+	CommandRevoke  = "revoke"  // a grant: Executor.Revoke
+)
 
-// version is that of the files. It is signed with what they say.
-const version = "ambit inbox v1"
+// Reasons for which a command is rejected before the method that executes it is called.
+const (
+	RejectedUnknownKind    = "unknown_command"
+	RejectedUnknownSession = "unknown_session"
+	RejectedIncomplete     = "incomplete_command" // By, or the object of the command, is missing
+	RejectedBadArguments   = "invalid_input"      // a duration or a cover is invalid
+)
 
-// keyName is the name of the key that commands are signed with.
-const keyName = "inbox"
+// A Command is a request from another process that has no executor.
+type Command struct {
+	Nonce string    `json:"nonce"` // chosen at random; Import executes one command per nonce
+	At    time.Time `json:"at"`    // when it was given
+	By    string    `json:"by"`    // the id of the principal or approver who gave it
+	Kind  string    `json:"kind"`
 
-// A Store is what an inbox belongs to: a [sqlite.Store] in the process that serves it,
-// a [sqlite.Reader] in every other.
-//
-// [sqlite.Store]: https://pkg.go.dev/github.com/ambit-tools/ambit/runtime/sqlite#Store
-// [sqlite.Reader]: https://pkg.go.dev/github.com/ambit-tools/ambit/runtime/sqlite#Reader
-type Store interface {
-	journal.Keeper
+	Session string `json:"session,omitempty"` // of undo, cancel and resolve
+	Call    string `json:"call,omitempty"`
+	Run     string `json:"run,omitempty"`     // of undo, when there is no call
+	DryRun  bool   `json:"dry_run,omitempty"` // of undo: only report what would be undone
+	Request string `json:"request,omitempty"` // of approve and deny
+	Grant   string `json:"grant,omitempty"`   // of revoke
 
-	// Path returns the name of the file of the store.
-	Path() string
+	Reason   string             `json:"reason,omitempty"`   // of a denial: the model reads it
+	Lasting  string             `json:"lasting,omitempty"`  // of approve: once, duration or session; empty: once
+	For      time.Duration      `json:"for_ns,omitempty"`   // of approve, when it lasts a duration
+	Cover    string             `json:"cover,omitempty"`    // of approve: exact, args or tool; empty: exact
+	Where    []engine.Predicate `json:"where,omitempty"`    // of approve, when it covers args
+	Edit     json.RawMessage    `json:"edit,omitempty"`     // of approve: other arguments to run instead
+	Happened bool               `json:"happened,omitempty"` // of resolve: the call took effect
+
+	User string `json:"-"` // the user of the operating system, when it differs from By; recorded
+	MAC  string `json:"-"` // the signature, which is recorded; empty: the command has none
 }
 
-// Dir returns the directory of the inbox of a store.
-func Dir(s Store) string { return s.Path() + ".inbox" }
+// A CommandResult is the result of a command. Its Result and Reason are what the method that
+// executes the command has returned (engine.ResultOf, engine.Resolution).
+type CommandResult = journal.CommandResult
 
-// A letter is the file of a command.
-type letter struct {
-	Version string          `json:"version"`
-	Command json.RawMessage `json:"command"`
-	MAC     string          `json:"mac"` // of the bytes of Command
+// recorded returns the record of c for the journal.
+func (c *Command) recorded() *journal.Command {
+	return &journal.Command{
+		Nonce: c.Nonce, Kind: c.Kind, Session: c.Session, Run: c.Run, Call: c.Call, Request: c.Request, Grant: c.Grant,
+		DryRun: c.DryRun, Reason: c.Reason, User: c.User, MAC: c.MAC,
+	}
 }
 
-// sign returns the signature of a command.
-func sign(key, command []byte) string {
-	m := hmac.New(sha256.New, key)
-	m.Write([]byte(version + "\n"))
-	m.Write(command)
-	return hex.EncodeToString(m.Sum(nil))
+// incomplete reports whether c lacks a field that a command of its kind needs.
+func (c *Command) incomplete() bool {
+	if c.By == "" {
+		return true
+	}
+	switch c.Kind {
+	case CommandApprove, CommandDeny:
+		return c.Request == ""
+	case CommandUndo:
+		return c.Session == "" || c.Call == "" && c.Run == ""
+	case CommandCancel, CommandResolve:
+		return c.Session == "" || c.Call == ""
+	case CommandRevoke:
+		return c.Grant == ""
+	}
+	return false
 }
 
-// seal returns the file of a command.
-func seal(key []byte, c *engine.Command) ([]byte, error) {
-	command, err := json.Marshal(c)
-	if err != nil {
-		return nil, err
+// answer returns the answer of an approve or deny command.
+func (c *Command) answer() (a engine.Answer, err error) {
+	a = engine.Answer{NoWait: true, By: c.By, Approve: c.Kind == CommandApprove, Message: c.Reason, For: c.For, CoverArgs: c.Where, Edit: c.Edit}
+	if c.Lasting != "" {
+		err = a.Grant.UnmarshalText([]byte(c.Lasting))
 	}
-	text, err := json.Marshal(letter{version, command, sign(key, command)})
-	if err != nil {
-		return nil, err
+	if c.Cover != "" && err == nil {
+		err = a.Cover.UnmarshalText([]byte(c.Cover))
 	}
-	if len(text) > MaxCommand {
-		return nil, fmt.Errorf("the command has %d bytes, which is more than %d: give a shorter reason, or edit less", len(text), MaxCommand)
-	}
-	return text, unpack(text, new(letter))
-}
-
-// unpack reads a JSON text that is an object of the members of v, each at most once
-// and under its exact name: encoding/json alone takes the last of several members,
-// names in other cases, bytes that are no UTF-8 and members that v does not have.
-func unpack(text []byte, v any) error {
-	if _, violations := wire.ParseRaw(text, wire.Limits{Size: MaxCommand}); violations != nil {
-		return fmt.Errorf("it is no command: %s", violations[0])
-	}
-	if err := json.Unmarshal(text, v); err != nil {
-		return fmt.Errorf("it is no command: %w", err)
-	}
-	again, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("it is no command: %w", err)
-	}
-	have, err := wire.AppendCanonical(nil, wire.Raw(text))
-	want, errAgain := wire.AppendCanonical(nil, wire.Raw(again))
-	if err = errors.Join(err, errAgain); err != nil {
-		return fmt.Errorf("it is no command: %w", err)
-	}
-	if !bytes.Equal(have, want) {
-		return errors.New("it is no command: it has members that no command of this version has, or empty ones")
-	}
-	return nil
-}
-
-// open returns the command of a file.
-func open(key, text []byte) (c engine.Command, err error) {
-	var l letter
-	if err := unpack(text, &l); err != nil {
-		return c, err
-	}
-	if l.Version != version {
-		return c, fmt.Errorf("it is of version %q, and this executor imports %q: use the ambit of the application's version", l.Version, version)
-	}
-	if !hmac.Equal([]byte(l.MAC), []byte(sign(key, l.Command))) {
-		return c, errors.New("it is not signed with the key of the store")
-	}
-	if err := unpack(l.Command, &c); err != nil {
-		return c, err
-	}
-	if c.Nonce == "" || c.By == "" {
-		return c, errors.New("it has no nonce, or does not say who gives it")
-	}
-	c.MAC = l.MAC
-	return c, nil
+	return a, err
 }

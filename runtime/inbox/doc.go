@@ -16,7 +16,7 @@
 // name with .inbox behind it; the file gets its name when all of it is on disk, so
 // that no process sees half a command or has to wait for a lock. [Serve] looks
 // into the directory every 10 milliseconds, imports what it finds in the order in
-// which it was put ([engine.Executor.Import]), and removes the file once the
+// which it was put ([Import]), and removes the file once the
 // result is in the journal, where the process that put the command finds it. A
 // command that takes long does not keep the next ones waiting for more than a second.
 //

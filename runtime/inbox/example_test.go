@@ -52,7 +52,7 @@ func Example() {
 	// Another process, which would be "ambit approvals approve".
 	reader, err := sqlite.OpenReader(store.Path())
 	must(err)
-	must(inbox.Put(ctx, reader, &engine.Command{Kind: engine.CommandApprove, Request: out.RequestID}))
+	must(inbox.Put(ctx, reader, &inbox.Command{Kind: inbox.CommandApprove, Request: out.RequestID}))
 	must(reader.Close())
 
 	// The application again.

@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +19,7 @@ import (
 // file: to open a FIFO that has no writer waits for one.
 func TestWhatIsNoFileHoldsNothingUp(t *testing.T) {
 	t.Chdir(t.TempDir()) // the name of a socket is short
-	s, to, said := &store{path: "a", key: make([]byte, 32)}, &importer{got: make(chan engine.Command, 10)}, newLog()
+	s, to, said := &store{path: "a", key: make([]byte, 32)}, &importer{got: make(chan inbox.Command, 10)}, newLog()
 	require.NoError(t, os.Mkdir(inbox.Dir(s), 0o700))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(inbox.Dir(s), "0-fifo.command"), 0o600))
 	l, err := net.Listen("unix", filepath.Join(inbox.Dir(s), "0-socket.command"))
@@ -30,7 +28,7 @@ func TestWhatIsNoFileHoldsNothingUp(t *testing.T) {
 	target := filepath.Join(t.TempDir(), "fifo")
 	require.NoError(t, syscall.Mkfifo(target, 0o600))
 	require.NoError(t, os.Symlink(target, filepath.Join(inbox.Dir(s), "0-link.command")))
-	good := engine.Command{Kind: engine.CommandDeny, Request: "q"}
+	good := inbox.Command{Kind: inbox.CommandDeny, Request: "q"}
 	require.NoError(t, inbox.Put(t.Context(), s, &good))
 
 	stop := serve(t, s, to, inbox.WithReport(said.add))

@@ -48,17 +48,17 @@ func (s *store) Key(context.Context, string) ([]byte, error) { return s.key, s.e
 
 // An importer hands on what it is given.
 type importer struct {
-	got chan engine.Command
+	got chan inbox.Command
 	err error
-	do  func(context.Context, engine.Command)
+	do  func(context.Context, inbox.Command)
 }
 
-func (i *importer) Import(ctx context.Context, c engine.Command) (engine.CommandResult, error) {
+func (i *importer) Import(ctx context.Context, c inbox.Command) (inbox.CommandResult, error) {
 	if i.do != nil {
 		i.do(ctx, c)
 	}
 	i.got <- c
-	return engine.CommandResult{}, i.err
+	return inbox.CommandResult{}, i.err
 }
 
 // Reports are what was reported.
@@ -84,9 +84,9 @@ func (l *reports) String() string {
 }
 
 // serve serves the inbox of a store until the test ends, or stop is called.
-func serve(t *testing.T, s *store, to inbox.Importer, opts ...inbox.Option) (stop func()) {
+func serve(t *testing.T, s *store, to *importer, opts ...inbox.Option) (stop func()) {
 	t.Helper()
-	in, err := inbox.Serve(t.Context(), s, to, opts...)
+	in, err := inbox.ServeTo(t.Context(), s, to.Import, opts...)
 	require.NoError(t, err)
 	stop = func() { require.NoError(t, in.Close(context.Background())) }
 	t.Cleanup(stop)
@@ -102,10 +102,10 @@ func left(t *testing.T, s *store) []string {
 }
 
 func TestCommandsArrive(t *testing.T) {
-	s, to := newStore(t), &importer{got: make(chan engine.Command, 10)}
+	s, to := newStore(t), &importer{got: make(chan inbox.Command, 10)}
 	stop := serve(t, s, to)
-	want := engine.Command{
-		Kind: engine.CommandApprove, Request: "q", Reason: "fine", Where: []engine.Predicate{{Member: "path", Value: json.RawMessage(`"a"`)}},
+	want := inbox.Command{
+		Kind: inbox.CommandApprove, Request: "q", Reason: "fine", Where: []engine.Predicate{{Member: "path", Value: json.RawMessage(`"a"`)}},
 		Edit: json.RawMessage(`{"a":1}`),
 	}
 	require.NoError(t, inbox.Put(t.Context(), s, &want))
@@ -118,7 +118,7 @@ func TestCommandsArrive(t *testing.T) {
 	assert.Empty(t, left(t, s))
 
 	for i := range 5 { // they wait, in their order
-		require.NoError(t, inbox.Put(t.Context(), s, &engine.Command{Kind: engine.CommandDeny, Request: fmt.Sprint(i)}))
+		require.NoError(t, inbox.Put(t.Context(), s, &inbox.Command{Kind: inbox.CommandDeny, Request: fmt.Sprint(i)}))
 	}
 	assert.Len(t, left(t, s), 5)
 	stop = serve(t, s, to)
@@ -130,7 +130,7 @@ func TestCommandsArrive(t *testing.T) {
 }
 
 func TestServedSaysWhetherSomebodyImports(t *testing.T) {
-	s, to := newStore(t), &importer{got: make(chan engine.Command, 1)}
+	s, to := newStore(t), &importer{got: make(chan inbox.Command, 1)}
 	served := func() bool {
 		yes, err := inbox.Served(s)
 		require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestServedSaysWhetherSomebodyImports(t *testing.T) {
 	}
 	assert.False(t, served())
 	stop := serve(t, s, to)
-	require.NoError(t, inbox.Put(t.Context(), s, &engine.Command{Kind: engine.CommandDeny}))
+	require.NoError(t, inbox.Put(t.Context(), s, &inbox.Command{Kind: inbox.CommandDeny}))
 	<-to.got // by then it has the lock
 	assert.True(t, served())
 	stop()
@@ -147,16 +147,16 @@ func TestServedSaysWhetherSomebodyImports(t *testing.T) {
 
 func TestCommandsThatCannotBeGiven(t *testing.T) {
 	s := newStore(t)
-	assert.ErrorIs(t, inbox.Put(t.Context(), s, new(engine.Command)), inbox.ErrNoInbox)
+	assert.ErrorIs(t, inbox.Put(t.Context(), s, new(inbox.Command)), inbox.ErrNoInbox)
 	s.err = fs.ErrNotExist
-	assert.ErrorIs(t, inbox.Put(t.Context(), s, new(engine.Command)), inbox.ErrNoInbox)
+	assert.ErrorIs(t, inbox.Put(t.Context(), s, new(inbox.Command)), inbox.ErrNoInbox)
 	s.err = fmt.Errorf("the keys: %w", fs.ErrPermission)
-	err := inbox.Put(t.Context(), s, new(engine.Command))
+	err := inbox.Put(t.Context(), s, new(inbox.Command))
 	assert.ErrorIs(t, err, fs.ErrPermission)
 	assert.ErrorContains(t, err, "only who can read the keys of the store may give one")
 	s.err = nil
 	require.NoError(t, os.Mkdir(inbox.Dir(s), 0o700))
-	err = inbox.Put(t.Context(), s, &engine.Command{Reason: strings.Repeat("a", inbox.MaxCommand)})
+	err = inbox.Put(t.Context(), s, &inbox.Command{Reason: strings.Repeat("a", inbox.MaxCommand)})
 	assert.ErrorContains(t, err, "which is more than 65536: give a shorter reason")
 	assert.Empty(t, left(t, s))
 }
@@ -169,9 +169,9 @@ func forged(key []byte, version, command string) string {
 }
 
 func TestBadLettersAreReportedAndNeverCarriedOut(t *testing.T) {
-	s, to, said := newStore(t), &importer{got: make(chan engine.Command, 10)}, newLog()
+	s, to, said := newStore(t), &importer{got: make(chan inbox.Command, 10)}, newLog()
 	require.NoError(t, os.Mkdir(inbox.Dir(s), 0o700))
-	good := engine.Command{Kind: engine.CommandDeny, Request: "q"}
+	good := inbox.Command{Kind: inbox.CommandDeny, Request: "q"}
 	require.NoError(t, inbox.Put(t.Context(), s, &good))
 	text, err := os.ReadFile(left(t, s)[0])
 	require.NoError(t, err)
@@ -223,7 +223,7 @@ func TestBadLettersAreReportedAndNeverCarriedOut(t *testing.T) {
 }
 
 func TestIdentities(t *testing.T) {
-	s, to, said := newStore(t), &importer{got: make(chan engine.Command, 10)}, newLog()
+	s, to, said := newStore(t), &importer{got: make(chan inbox.Command, 10)}, newLog()
 	var whose string
 	var mu sync.Mutex
 	stop := serve(t, s, to, inbox.WithReport(said.add), inbox.WithIdentity(func(user string) string {
@@ -231,7 +231,7 @@ func TestIdentities(t *testing.T) {
 		defer mu.Unlock()
 		return whose
 	}))
-	c := engine.Command{Kind: engine.CommandDeny, Request: "q"}
+	c := inbox.Command{Kind: inbox.CommandDeny, Request: "q"}
 	require.NoError(t, inbox.Put(t.Context(), s, &c))
 	<-said.more
 	assert.Contains(t, said.String(), "is nobody who may give commands")
@@ -247,18 +247,18 @@ func TestIdentities(t *testing.T) {
 
 func TestCommandsThatCannotBeRecordedStay(t *testing.T) {
 	s, said := newStore(t), newLog()
-	to := &importer{got: make(chan engine.Command, 10), err: errors.New("the disk is full")}
+	to := &importer{got: make(chan inbox.Command, 10), err: errors.New("the disk is full")}
 	stop := serve(t, s, to, inbox.WithReport(said.add))
-	require.NoError(t, inbox.Put(t.Context(), s, &engine.Command{Kind: engine.CommandDeny, Request: "1"}))
+	require.NoError(t, inbox.Put(t.Context(), s, &inbox.Command{Kind: inbox.CommandDeny, Request: "1"}))
 	<-said.more
-	require.NoError(t, inbox.Put(t.Context(), s, &engine.Command{Kind: engine.CommandDeny, Request: "2"}))
+	require.NoError(t, inbox.Put(t.Context(), s, &inbox.Command{Kind: inbox.CommandDeny, Request: "2"}))
 	<-said.more
 	stop()
 	assert.Len(t, to.got, 2, "each was tried once")
 	assert.Len(t, left(t, s), 2)
 	assert.Contains(t, said.String(), "waits in the inbox for the next start: the disk is full")
 
-	to = &importer{got: make(chan engine.Command, 10), err: fmt.Errorf("no: %w", engine.ErrCommandKnown)}
+	to = &importer{got: make(chan inbox.Command, 10), err: fmt.Errorf("no: %w", engine.ErrCommandKnown)}
 	stop = serve(t, s, to, inbox.WithReport(said.add))
 	<-to.got
 	<-to.got
@@ -270,24 +270,24 @@ func TestCommandsThatCannotBeRecordedStay(t *testing.T) {
 // TestALongCommandKeepsNobodyWaiting has one that ends only with the server.
 func TestALongCommandKeepsNobodyWaiting(t *testing.T) {
 	s := newStore(t)
-	to := &importer{got: make(chan engine.Command, 10)}
+	to := &importer{got: make(chan inbox.Command, 10)}
 	begun := make(chan struct{})
-	to.do = func(ctx context.Context, c engine.Command) {
-		if c.Kind == engine.CommandUndo {
+	to.do = func(ctx context.Context, c inbox.Command) {
+		if c.Kind == inbox.CommandUndo {
 			close(begun)
 			<-ctx.Done()
 		}
 	}
-	in, err := inbox.Serve(t.Context(), s, to)
+	in, err := inbox.ServeTo(t.Context(), s, to.Import)
 	require.NoError(t, err)
-	require.NoError(t, inbox.Put(t.Context(), s, &engine.Command{Kind: engine.CommandUndo}))
+	require.NoError(t, inbox.Put(t.Context(), s, &inbox.Command{Kind: inbox.CommandUndo}))
 	<-begun
-	require.NoError(t, inbox.Put(t.Context(), s, &engine.Command{Kind: engine.CommandDeny}))
-	assert.Equal(t, engine.CommandDeny, (<-to.got).Kind)
+	require.NoError(t, inbox.Put(t.Context(), s, &inbox.Command{Kind: inbox.CommandDeny}))
+	assert.Equal(t, inbox.CommandDeny, (<-to.got).Kind)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.NoError(t, in.Close(over))
-	assert.Equal(t, engine.CommandUndo, (<-to.got).Kind)
+	assert.Equal(t, inbox.CommandUndo, (<-to.got).Kind)
 	require.NoError(t, in.Close(over))
 	assert.Empty(t, left(t, s))
 }
@@ -296,15 +296,15 @@ func TestInboxesThatCannotBeServed(t *testing.T) {
 	s := newStore(t)
 	require.NoError(t, os.Mkdir(inbox.Dir(s), 0o700))
 	require.NoError(t, os.Chmod(inbox.Dir(s), 0o777))
-	_, err := inbox.Serve(t.Context(), s, &importer{})
+	_, err := inbox.ServeTo(t.Context(), s, (&importer{}).Import)
 	assert.ErrorContains(t, err, "everybody may write to it (mode 0777): run chmod 700 on it")
-	assert.ErrorContains(t, inbox.Put(t.Context(), s, new(engine.Command)), "everybody may write to it")
+	assert.ErrorContains(t, inbox.Put(t.Context(), s, new(inbox.Command)), "everybody may write to it")
 	require.NoError(t, os.Remove(inbox.Dir(s)))
 	require.NoError(t, os.Symlink(t.TempDir(), inbox.Dir(s)))
-	_, err = inbox.Serve(t.Context(), s, &importer{})
+	_, err = inbox.ServeTo(t.Context(), s, (&importer{}).Import)
 	assert.ErrorContains(t, err, "is no directory")
-	assert.ErrorContains(t, inbox.Put(t.Context(), s, new(engine.Command)), "is no directory")
+	assert.ErrorContains(t, inbox.Put(t.Context(), s, new(inbox.Command)), "is no directory")
 	s.err = errors.New("no key")
-	_, err = inbox.Serve(t.Context(), s, &importer{})
+	_, err = inbox.ServeTo(t.Context(), s, (&importer{}).Import)
 	assert.ErrorContains(t, err, "no key")
 }

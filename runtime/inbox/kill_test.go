@@ -150,7 +150,7 @@ func TestCommandsOutliveKills(t *testing.T) {
 		open, _, _ := read(t, r)
 		require.NotEmpty(t, open)
 		for _, q := range open {
-			c := engine.Command{Kind: engine.CommandApprove, Request: q.ID}
+			c := inbox.Command{Kind: inbox.CommandApprove, Request: q.ID}
 			require.NoError(t, inbox.Put(t.Context(), r, &c))
 			put = append(put, c.Nonce)
 		}

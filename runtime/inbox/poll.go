@@ -77,7 +77,7 @@ func (s *Server) take(ctx context.Context, name string) {
 	s.work.Go(func() {
 		defer func() { <-s.slots }()
 		defer close(done)
-		_, err := s.to.Import(ctx, c)
+		_, err := s.execute(ctx, c)
 		if err != nil && !errors.Is(err, engine.ErrCommandKnown) {
 			s.report(fmt.Errorf("the command of %q to %s waits in the inbox for the next start: %w", c.By, c.Kind, err))
 			return
@@ -96,7 +96,7 @@ func (s *Server) take(ctx context.Context, name string) {
 var errNoFile = errors.New("it is no file")
 
 // read returns the command of a file.
-func (s *Server) read(name string) (c engine.Command, err error) {
+func (s *Server) read(name string) (c Command, err error) {
 	// A process that may write the directory can replace the file at any time. So read
 	// checks the file that it has opened, and the open follows no link and does not
 	// block, as it would on a FIFO without a writer.

@@ -80,7 +80,7 @@ func TestRecordedStore(t *testing.T) {
 
 	if foreign {
 		request := exec.Requests()[0].ID
-		require.NoError(t, inbox.Put(t.Context(), store, &engine.Command{Kind: engine.CommandApprove, Request: request}))
+		require.NoError(t, inbox.Put(t.Context(), store, &inbox.Command{Kind: inbox.CommandApprove, Request: request}))
 	}
 
 	session := exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})

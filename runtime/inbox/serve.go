@@ -28,16 +28,11 @@ const (
 	litter = time.Hour
 )
 
-// An Importer carries commands out. It is a [engine.Executor].
-type Importer interface {
-	Import(context.Context, engine.Command) (engine.CommandResult, error)
-}
-
 // A Server imports the commands of an inbox.
 type Server struct {
 	dir      string
 	key      []byte
-	to       Importer
+	execute  func(context.Context, Command) (CommandResult, error)
 	report   func(error)
 	identity func(user string) string
 
@@ -68,9 +63,14 @@ func WithIdentity(f func(user string) string) Option { return func(s *Server) { 
 // Serve imports the commands of the inbox of a store, those that are there and
 // those that come, until Close. The executor has recovered before. The values of
 // ctx, not its end, are those of the contexts of the commands.
-func Serve(ctx context.Context, store Store, to Importer, opts ...Option) (*Server, error) {
+func Serve(ctx context.Context, store Store, e *engine.Executor, opts ...Option) (*Server, error) {
+	return serve(ctx, store, func(ctx context.Context, c Command) (CommandResult, error) { return Import(ctx, e, c) }, opts...)
+}
+
+// serve is Serve with a function that executes the commands.
+func serve(ctx context.Context, store Store, execute func(context.Context, Command) (CommandResult, error), opts ...Option) (*Server, error) {
 	s := &Server{
-		dir: Dir(store), to: to, stop: make(chan struct{}), slots: make(chan struct{}, atOnce), seen: map[string]bool{},
+		dir: Dir(store), execute: execute, stop: make(chan struct{}), slots: make(chan struct{}, atOnce), seen: map[string]bool{},
 		report:   func(err error) { slog.Error("inbox", "error", err) },
 		identity: func(user string) string { return user },
 	}

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/ambit-tools/ambit/runtime/internal/oslock"
 )
 
@@ -32,7 +30,7 @@ var ErrNoInbox = errors.New("no application has ever served an inbox of this sto
 //
 // The error is [fs.ErrPermission] when this user may not read the keys of the
 // store, or not write its inbox, and [ErrNoInbox] when there is none.
-func Put(ctx context.Context, s Store, c *engine.Command) error {
+func Put(ctx context.Context, s Store, c *Command) error {
 	key, err := s.Key(ctx, keyName)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/shadow"
 )
 
 // TestShadowOfRego evaluates a second generation together with the first, with counts
@@ -24,9 +25,10 @@ deny contains {"code": "too_many", "message": "m"} if input.run.counts.file_writ
 	p, reg := load(t, "w.rego", limit("6"))
 	candidate, err := Load(regotest.Dir("w.rego", limit("3")), reg)
 	require.NoError(t, err)
-	var seen []engine.ShadowDifference
+	var seen []shadow.Difference
+	second := shadow.New(candidate, func(d shadow.Difference) { seen = append(seen, d) })
 	exec, err := engine.NewExecutor(reg, p, engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute),
-		engine.WithShadow(candidate, func(d engine.ShadowDifference) { seen = append(seen, d) }))
+		engine.WithDecisionTap(second))
 	require.NoError(t, err)
 	run, err := exec.Session(engine.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)
@@ -41,5 +43,5 @@ deny contains {"code": "too_many", "message": "m"} if input.run.counts.file_writ
 		assert.Equal(t, []string{"too_many"}, d.Shadow.Denials)
 		assert.Equal(t, []string{p.Revision(), candidate.Revision()}, []string{d.Active.Revision, d.Shadow.Revision})
 	}
-	assert.Equal(t, engine.ShadowStats{Compared: 8, Different: 3}, exec.ShadowStats())
+	assert.Equal(t, shadow.Stats{Compared: 8, Different: 3}, second.Stats())
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,7 @@ call named with --call. With --grant it agrees to later calls too.`,
 			if err := v.terms(where, edit); err != nil {
 				return err
 			}
-			return v.answer(cmd, args, engine.CommandApprove)
+			return v.answer(cmd, args, inbox.CommandApprove)
 		},
 	}
 	v.flags(cmd)
@@ -106,7 +107,7 @@ func newApprovalsDeny() *cobra.Command {
 		Example: `  ambit approvals deny 5XKQ --store ambit.db --reason "not on a Friday"`,
 		Args:    oneOrNone,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.answer(cmd, args, engine.CommandDeny)
+			return v.answer(cmd, args, inbox.CommandDeny)
 		},
 	}
 	v.flags(cmd)

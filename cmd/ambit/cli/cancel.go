@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
@@ -16,7 +16,7 @@ func newCancel() *cobra.Command {
 		Example: `  ambit cancel --store ambit.db --call c7 --reason "it takes too long"`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return v.sendAboutCall(cmd, engine.CommandCancel)
+			return v.sendAboutCall(cmd, inbox.CommandCancel)
 		},
 	}
 	v.flags(cmd)

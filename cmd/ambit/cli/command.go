@@ -28,7 +28,7 @@ type commandVerb struct {
 	widest consent.GrantCover // that a grant may have, of the request that is answered
 	// longest is for how long that grant may last.
 	longest time.Duration
-	engine.Command
+	inbox.Command
 }
 
 // flags adds the flags of every such verb to cmd.
@@ -46,12 +46,12 @@ func (v *commandVerb) aboutCall(cmd *cobra.Command) {
 
 // A sent command is how "--json" shows one.
 type sent struct {
-	Nonce  string                `json:"nonce"`
-	Kind   string                `json:"kind"`
-	By     string                `json:"by"`
-	State  string                `json:"state"` // done, rejected, imported or waiting
-	Result *engine.CommandResult `json:"result,omitempty"`
-	Call   *callView             `json:"call,omitempty"` // that goes on after an approval, as it is now
+	Nonce  string               `json:"nonce"`
+	Kind   string               `json:"kind"`
+	By     string               `json:"by"`
+	State  string               `json:"state"` // done, rejected, imported or waiting
+	Result *inbox.CommandResult `json:"result,omitempty"`
+	Call   *callView            `json:"call,omitempty"` // that goes on after an approval, as it is now
 }
 
 // The states of a command.
@@ -225,7 +225,7 @@ func withoutReason(text, reason string) string {
 }
 
 // refusal says why a command was rejected, or failed.
-func refusal(res *engine.CommandResult) string {
+func refusal(res *inbox.CommandResult) string {
 	text := strings.Join(distinct(res.Result, res.Reason), ", ")
 	if said := withoutReason(res.Error, res.Reason); said != "" {
 		text += ": " + terminal.Escape(said)
@@ -237,7 +237,7 @@ func refusal(res *engine.CommandResult) string {
 func (v *commandVerb) success(out *sent) string {
 	res := out.Result
 	switch v.Kind {
-	case engine.CommandApprove:
+	case inbox.CommandApprove:
 		text := fmt.Sprintf("approved: call %q", res.Call)
 		if res.Missing > 0 {
 			text = fmt.Sprintf("recorded: call %q waits for %s", res.Call, count(res.Missing, "more approval"))
@@ -253,13 +253,13 @@ func (v *commandVerb) success(out *sent) string {
 			text += ", which has not ended yet (" + c.State + ")"
 		}
 		return text
-	case engine.CommandDeny:
+	case inbox.CommandDeny:
 		return fmt.Sprintf("denied: call %q", res.Call)
-	case engine.CommandRevoke:
+	case inbox.CommandRevoke:
 		return "revoked: grant " + v.Grant
-	case engine.CommandCancel:
+	case inbox.CommandCancel:
 		return fmt.Sprintf("cancelled: call %q of session %q", v.Call, v.Session)
-	case engine.CommandResolve:
+	case inbox.CommandResolve:
 		return fmt.Sprintf("resolved: call %q of session %q", v.Call, v.Session)
 	}
 	what := "undone"
@@ -276,7 +276,7 @@ func (v *commandVerb) success(out *sent) string {
 // denied nevertheless: it was judged once more, and was not the approved one any
 // more or is refused now.
 func (v *commandVerb) refused(c *callView) error {
-	if v.Kind != engine.CommandApprove || c == nil || !c.Ended || c.Outcome == nil || c.Outcome.Outcome != runtime.Denied.String() {
+	if v.Kind != inbox.CommandApprove || c == nil || !c.Ended || c.Outcome == nil || c.Outcome.Outcome != runtime.Denied.String() {
 		return nil
 	}
 	out := c.Outcome
@@ -300,7 +300,7 @@ func deniedRemedy(out *outcome) string {
 
 // remedy is what to do about a rejection.
 func (v *commandVerb) remedy(reason string) string {
-	if v.Kind == engine.CommandRevoke {
+	if v.Kind == inbox.CommandRevoke {
 		return "\"ambit grants list --all\" lists the grants, also those that have ended"
 	}
 	switch reason {
@@ -318,7 +318,7 @@ func (v *commandVerb) remedy(reason string) string {
 		return "what the call has changed was changed again since: an undo would take that back too"
 	case "expired":
 		return "the time in which the tool lets its calls be undone is over"
-	case engine.CommandInterrupted:
+	case string(engine.CodeInterrupted):
 		return "the executor ended in between: \"ambit calls show\" says how far it came"
 	}
 	return ""

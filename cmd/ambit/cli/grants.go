@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 
 	"github.com/spf13/cobra"
 
@@ -101,7 +101,7 @@ func newGrantsRevoke() *cobra.Command {
 				if v.Grant, err = findGrant(book, args[0]); err != nil {
 					return err
 				}
-				v.Kind = engine.CommandRevoke
+				v.Kind = inbox.CommandRevoke
 				return v.send(cmd, r, nil)
 			})
 		},

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 )
 
 func newResolve() *cobra.Command {
@@ -21,7 +21,7 @@ word: it took effect, or it did not. Look at the world before you say so.`,
 			if v.Happened == nothing {
 				return usage("resolve needs to know what happened", "add --happened, or --nothing-happened")
 			}
-			return v.sendAboutCall(cmd, engine.CommandResolve)
+			return v.sendAboutCall(cmd, inbox.CommandResolve)
 		},
 	}
 	v.flags(cmd)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -77,17 +78,17 @@ func TestIdsThatSeveralSessionsHave(t *testing.T) {
 }
 
 func TestTermsOfApprovals(t *testing.T) {
-	v := commandVerb{Command: engine.Command{Lasting: "duration", For: time.Hour, Cover: "args"}}
+	v := commandVerb{Command: inbox.Command{Lasting: "duration", For: time.Hour, Cover: "args"}}
 	require.NoError(t, v.terms([]string{`path prefix "a b/"`, `n gt 3`}, `{"a":1}`))
 	assert.Equal(t, []engine.Predicate{
 		{Member: "path", Op: consent.OpPrefix, Value: []byte(`"a b/"`)}, {Member: "n", Op: consent.OpGreater, Value: []byte(`3`)},
 	}, v.Where)
 	assert.JSONEq(t, `{"a":1}`, string(v.Edit))
 	for _, where := range []string{"", "path", "path eq", "path eq {", "path like 3"} {
-		v := commandVerb{Command: engine.Command{Lasting: "once", Cover: "exact"}}
+		v := commandVerb{Command: inbox.Command{Lasting: "once", Cover: "exact"}}
 		assert.ErrorContains(t, v.terms([]string{where}, ""), "--where", where)
 	}
-	v = commandVerb{Command: engine.Command{Lasting: "once", Cover: "exact"}}
+	v = commandVerb{Command: inbox.Command{Lasting: "once", Cover: "exact"}}
 	assert.ErrorContains(t, v.terms(nil, "@nowhere.json"), "nowhere.json")
 }
 

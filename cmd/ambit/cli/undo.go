@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,7 @@ needs an executor that runs.`,
 				if err != nil {
 					return err
 				}
-				v.Kind, v.Session = engine.CommandUndo, row.Session
+				v.Kind, v.Session = inbox.CommandUndo, row.Session
 				if v.Call != "" {
 					v.Call = row.Call
 				} else {
@@ -90,7 +91,7 @@ func undoTable(w io.Writer, calls []journal.UndoneCall, dry bool) {
 }
 
 // leftovers lists the calls of a run that were not undone, and are no reads.
-func leftovers(res *engine.CommandResult) string {
+func leftovers(res *inbox.CommandResult) string {
 	var text string
 	if len(res.Failed) > 0 {
 		text += "; failed: " + strings.Join(res.Failed, ", ")

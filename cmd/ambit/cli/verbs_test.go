@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
@@ -72,7 +72,7 @@ func TestIDsMayBeCut(t *testing.T) {
 }
 
 func TestNoReasonIsSaidTwice(t *testing.T) {
-	for want, res := range map[string]engine.CommandResult{
+	for want, res := range map[string]inbox.CommandResult{
 		"rejected, drift: changed since":  {Result: "rejected", Reason: "drift", Error: "drift: changed since"},
 		"failed, handler_error: it broke": {Result: "failed", Reason: "handler_error", Error: "handler error: it broke"},
 		"rejected, already_undone":        {Result: "rejected", Reason: "already_undone", Error: "already undone"},
@@ -91,10 +91,10 @@ func TestRemedyOfAGrantThatIsTooWide(t *testing.T) {
 		consent.CoverArgs:  "cover args at most (consent.max_cover): add --cover args --where",
 		consent.CoverTool:  "with the edited arguments a grant may cover less",
 	} {
-		v := commandVerb{widest: widest, Command: engine.Command{Kind: engine.CommandApprove}}
+		v := commandVerb{widest: widest, Command: inbox.Command{Kind: inbox.CommandApprove}}
 		assert.Contains(t, v.remedy("grant_too_wide"), want)
 	}
-	v := commandVerb{longest: time.Hour, Command: engine.Command{Kind: engine.CommandApprove, For: 2 * time.Hour}}
+	v := commandVerb{longest: time.Hour, Command: inbox.Command{Kind: inbox.CommandApprove, For: 2 * time.Hour}}
 	assert.Contains(t, v.remedy("grant_too_wide"), "a grant last 1h0m0s at most (consent.max_for): use --for 1h0m0s")
 }
 

@@ -1,4 +1,4 @@
-package engine_test
+package shadow_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	goruntime "runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,12 +19,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/shadow"
 )
 
 // differences collects differences. The executor reports one after the other.
-type differences struct{ list []engine.ShadowDifference }
+type differences struct{ list []shadow.Difference }
 
-func (d *differences) add(x engine.ShadowDifference) { d.list = append(d.list, x) }
+func (d *differences) add(x shadow.Difference) { d.list = append(d.list, x) }
 
 func TestShadowTellsWhereItDiffers(t *testing.T) {
 	ask := runtime.Ask{ID: "sure", MaxCover: runtime.CoverTool}
@@ -31,37 +33,38 @@ func TestShadowTellsWhereItDiffers(t *testing.T) {
 	allowed := runtime.Decision{Effect: runtime.EffectAllow, Revision: "one"}
 	for name, c := range map[string]struct {
 		is   runtime.Decision
-		want engine.ShadowDecision
+		want shadow.Decision
 	}{
 		"same":         {is: runtime.Decision{Effect: runtime.EffectAllow, Revision: "two"}},
-		"denies":       {runtime.Decision{Denials: []runtime.Denial{deny, {Code: "and"}, deny}}, engine.ShadowDecision{Denials: []string{"and", "no"}}},
-		"says nothing": {runtime.Decision{}, engine.ShadowDecision{}},
+		"denies":       {runtime.Decision{Denials: []runtime.Denial{deny, {Code: "and"}, deny}}, shadow.Decision{Denials: []string{"and", "no"}}},
+		"says nothing": {runtime.Decision{}, shadow.Decision{}},
 		"denies and asks": {
 			runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{ask}, Denials: []runtime.Denial{deny}},
-			engine.ShadowDecision{Denials: []string{"no"}},
+			shadow.Decision{Denials: []string{"no"}},
 		},
 		"asks": {
 			runtime.Decision{Effect: runtime.EffectAllow, Asks: []runtime.Ask{ask}},
-			engine.ShadowDecision{Effect: runtime.EffectAsk, Asks: []string{"sure"}},
+			shadow.Decision{Effect: runtime.EffectAsk, Asks: []string{"sure"}},
 		},
 		"rewrites": {
 			runtime.Decision{Effect: runtime.EffectAllow, Rewrites: []runtime.Rewrite{{Code: "cap", Pointer: "/limit", Value: []byte("1")}}},
-			engine.ShadowDecision{Effect: runtime.EffectAllow, Rewrites: []string{"/limit"}},
+			shadow.Decision{Effect: runtime.EffectAllow, Rewrites: []string{"/limit"}},
 		},
 		"obliges": {
 			runtime.Decision{Effect: runtime.EffectAllow, Obligations: []runtime.Obligation{{Code: "notify"}}},
-			engine.ShadowDecision{Effect: runtime.EffectAllow, Obligations: []string{"notify"}},
+			shadow.Decision{Effect: runtime.EffectAllow, Obligations: []string{"notify"}},
 		},
-		"makes no sense": {runtime.Decision{Effect: 9}, engine.ShadowDecision{Failed: "effect"}},
+		"makes no sense": {runtime.Decision{Effect: 9}, shadow.Decision{Failed: "effect"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &differences{}
-			r := newRigWith(t, decide(allowed), []*runtime.Tool{readTool(okRead)}, engine.WithShadow(decide(c.is), d.add))
-			out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
+			second := shadow.New(decide(c.is), d.add)
+			r := newRig(t, decide(allowed), readTool(okRead), engine.WithDecisionTap(second))
+			out := r.turn().Execute(t.Context(), callOf("c1", goodInput))
 			require.Equal(t, runtime.Completed, out.Kind, out.Message)
 			assert.Equal(t, "one", out.Revision)
 			require.NoError(t, r.exec.Shutdown(t.Context()))
-			stats := r.exec.ShadowStats()
+			stats := second.Stats()
 			require.EqualValues(t, 1, stats.Compared)
 			if name == "same" {
 				assert.Empty(t, d.list)
@@ -71,7 +74,7 @@ func TestShadowTellsWhereItDiffers(t *testing.T) {
 			assert.EqualValues(t, 1, stats.Different)
 			got := d.list[0]
 			assert.Equal(t, []string{"c1", "file_read", "s", "r", "agent"}, []string{got.CallID, got.Tool, got.SessionID, got.RunID, got.Principal})
-			assert.Equal(t, engine.ShadowDecision{Effect: runtime.EffectAllow, Revision: "one"}, got.Active)
+			assert.Equal(t, shadow.Decision{Effect: runtime.EffectAllow, Revision: "one"}, got.Active)
 			assert.Equal(t, c.want, got.Shadow)
 		})
 	}
@@ -79,15 +82,12 @@ func TestShadowTellsWhereItDiffers(t *testing.T) {
 
 func TestShadowDifferencesAreRecorded(t *testing.T) {
 	j := &journal.Memory{}
-	tools := []*runtime.Tool{readTool(okRead)}
 	start := func() *rig {
-		r := newRigWith(t, runtime.PolicyFunc(allowAll), tools, engine.WithJournal(j),
-			engine.WithShadow(decide(runtime.Decision{Denials: []runtime.Denial{{Code: "no"}}, Revision: "two"}), nil))
-		r.recover()
-		return r
+		second := shadow.New(decide(runtime.Decision{Denials: []runtime.Denial{{Code: "no"}}, Revision: "two"}), nil)
+		return newRig(t, runtime.PolicyFunc(allowAll), readTool(okRead), engine.WithJournal(j), engine.WithDecisionTap(second))
 	}
 	r := start()
-	r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
+	r.turn().Execute(t.Context(), callOf("c1", goodInput))
 	require.NoError(t, r.exec.Shutdown(t.Context()))
 	entries, err := j.Call(t.Context(), journal.CallKey{Session: "s", Call: "c1"})
 	require.NoError(t, err)
@@ -124,14 +124,14 @@ func TestShadowSeesWhatThePolicySaw(t *testing.T) {
 		})
 	}
 	var was, is []seen
-	spoil := func(_ context.Context, in *readInput) (*readOutput, error) {
+	spoil := func(_ context.Context, in *readInput) (*readInput, error) {
 		in.Limit, in.Path = -1, "elsewhere"
-		return &readOutput{}, nil
+		return &readInput{}, nil
 	}
-	r := newRigWith(t, look(&was, "policy"), []*runtime.Tool{readTool(spoil)}, engine.WithShadow(look(&is, "shadow"), nil))
+	r := newRig(t, look(&was, "policy"), readTool(spoil), engine.WithDecisionTap(shadow.New(look(&is, "shadow"), nil)))
 	turn := r.turn()
 	for i := range 50 {
-		turn.Execute(t.Context(), callOf(fmt.Sprint("c", i), "file_read", goodInput))
+		turn.Execute(t.Context(), callOf(fmt.Sprint("c", i), goodInput))
 	}
 	require.NoError(t, r.exec.Shutdown(t.Context()))
 	require.Len(t, is, len(was))
@@ -156,16 +156,17 @@ func TestShadowThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &differences{}
-			r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead)}, engine.WithShadow(f, func(x engine.ShadowDifference) {
+			second := shadow.New(f, func(x shadow.Difference) {
 				d.add(x)
 				panic("the report too")
-			}))
+			})
+			r := newRig(t, runtime.PolicyFunc(allowAll), readTool(okRead), engine.WithDecisionTap(second))
 			turn := r.turn()
 			for i := range 20 {
-				require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf(fmt.Sprint("c", i), "file_read", goodInput)).Kind)
+				require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf(fmt.Sprint("c", i), goodInput)).Kind)
 			}
 			require.NoError(t, r.exec.Shutdown(t.Context()))
-			stats := r.exec.ShadowStats()
+			stats := second.Stats()
 			assert.EqualValues(t, 20, stats.Compared)
 			assert.EqualValues(t, 20, stats.Failed)
 			if name == "exit" {
@@ -185,20 +186,21 @@ func TestShadowThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		d := &differences{}
-		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead)}, engine.WithShadow(runtime.PolicyFunc(
+		second := shadow.New(runtime.PolicyFunc(
 			func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 				<-release
 				return runtime.Decision{}, nil
-			}), d.add))
+			}), d.add)
+		r := newRig(t, runtime.PolicyFunc(allowAll), readTool(okRead), engine.WithDecisionTap(second))
 		begin := time.Now()
 		turn := r.turn()
 		for i := range 1000 {
-			require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf(fmt.Sprint("c", i), "file_read", goodInput)).Kind)
+			require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf(fmt.Sprint("c", i), goodInput)).Kind)
 		}
 		assert.Zero(t, time.Since(begin))
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 		assert.Equal(t, runtime.DefaultPolicyTimeout, time.Since(begin))
-		stats := r.exec.ShadowStats()
+		stats := second.Stats()
 		assert.Zero(t, stats.Compared)
 		assert.GreaterOrEqual(t, stats.Dropped, uint64(1000-2*256))
 		close(release)
@@ -210,18 +212,29 @@ func TestShadowThatHangs(t *testing.T) {
 func TestShadowThatIsSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &differences{}
-		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead)}, engine.WithShadow(runtime.PolicyFunc(
+		second := shadow.New(runtime.PolicyFunc(
 			func(ctx context.Context, _ *runtime.PolicyInput) (runtime.Decision, error) {
 				<-ctx.Done()
 				return runtime.Decision{Effect: runtime.EffectAllow}, nil
-			}), d.add))
-		r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
+			}), d.add)
+		r := newRig(t, runtime.PolicyFunc(allowAll), readTool(okRead), engine.WithDecisionTap(second))
+		r.turn().Execute(t.Context(), callOf("c1", goodInput))
 		time.Sleep(runtime.DefaultPolicyTimeout)
 		synctest.Wait()
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 		require.Len(t, d.list, 1)
 		assert.Equal(t, "timeout", d.list[0].Shadow.Failed)
 	})
+}
+
+// TestShadowWithoutAPolicy compares nothing.
+func TestShadowWithoutAPolicy(t *testing.T) {
+	for _, second := range []*shadow.Shadow{nil, shadow.New(nil, nil)} {
+		r := newRig(t, runtime.PolicyFunc(allowAll), readTool(okRead), engine.WithDecisionTap(second))
+		require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", goodInput)).Kind)
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		assert.Zero(t, second.Stats())
+	}
 }
 
 // TestShadowOfConcurrentCalls makes calls that are refused, asked, rewritten and
@@ -239,17 +252,18 @@ func TestShadowOfConcurrentCalls(t *testing.T) {
 		}
 		return d, nil
 	})
-	r := newRigWith(t, active, []*runtime.Tool{readTool(okRead)}, engine.WithPendingRequests(), engine.WithShadow(active, func(d engine.ShadowDifference) {
+	second := shadow.New(active, func(d shadow.Difference) {
 		// A call whose arguments were rewritten is compared with the new ones.
 		assert.Fail(t, "the same policy differs from itself", "%+v", d)
-	}))
+	})
+	r := newRig(t, active, readTool(okRead), engine.WithPendingRequests(), engine.WithDecisionTap(second))
 	run := r.run()
 	var all sync.WaitGroup
 	for g := range 4 {
 		all.Go(func() {
 			turn := run.Turn(engine.TurnConfig{})
 			for i := range 50 {
-				in := callOf(fmt.Sprint("c", g, ".", i), "file_read", fmt.Sprintf(`{"path":"p","limit":%d}`, 1+i%8))
+				in := callOf(fmt.Sprint("c", g, ".", i), fmt.Sprintf(`{"path":"p","limit":%d}`, 1+i%8))
 				turn.WhatIf(t.Context(), in)
 				out := turn.Execute(t.Context(), in)
 				if out.Kind == runtime.Pending {
@@ -260,10 +274,40 @@ func TestShadowOfConcurrentCalls(t *testing.T) {
 	}
 	all.Wait()
 	require.NoError(t, r.exec.Shutdown(t.Context()))
-	stats := r.exec.ShadowStats()
+	stats := second.Stats()
 	assert.Positive(t, stats.Compared)
 	assert.Zero(t, stats.Different)
 }
+
+// A bencher makes calls. It changes to a new session now and then, because a session keeps its calls.
+type bencher struct {
+	exec *engine.Executor
+	turn *engine.Turn
+	next int
+}
+
+func newBencher(b *testing.B, opts ...engine.Option) *bencher {
+	reg, err := runtime.NewRegistry(readTool(okRead))
+	require.NoError(b, err)
+	g := &bencher{}
+	g.exec, err = engine.NewExecutor(reg, runtime.PolicyFunc(allowAll), opts...)
+	require.NoError(b, err)
+	return g
+}
+
+func (g *bencher) call(b *testing.B) {
+	if g.next%512 == 0 {
+		run, err := g.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(b.Context(), engine.RunConfig{})
+		require.NoError(b, err)
+		g.turn = run.Turn(engine.TurnConfig{Budget: time.Hour})
+	}
+	g.next++
+	g.turn.Execute(b.Context(), callOf(strconv.Itoa(g.next), goodInput))
+}
+
+type nopSink struct{}
+
+func (*nopSink) Emit(*runtime.Event) error { return nil }
 
 // BenchmarkShadow measures what a shadow costs a call: the same calls with and without
 // a shadow, alternating, and the median of the ratios. A shadow that hangs shows the
@@ -271,7 +315,7 @@ func TestShadowOfConcurrentCalls(t *testing.T) {
 func BenchmarkShadow(b *testing.B) {
 	keep := make([]byte, 32<<20)
 	defer goruntime.KeepAlive(keep)
-	for name, shadow := range map[string]runtime.PolicyFunc{
+	for name, policy := range map[string]runtime.PolicyFunc{
 		"trivial": allowAll,
 		"hangs": func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 			<-b.Context().Done()
@@ -280,11 +324,12 @@ func BenchmarkShadow(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			without := newBencher(b, engine.WithSink(&nopSink{}))
-			with := newBencher(b, engine.WithSink(&nopSink{}), engine.WithShadow(shadow, nil))
+			second := shadow.New(policy, nil)
+			with := newBencher(b, engine.WithSink(&nopSink{}), engine.WithDecisionTap(second))
 			timed := func(g *bencher) float64 {
 				start := time.Now()
 				for range 200 {
-					g.call(b.Context())
+					g.call(b)
 				}
 				return float64(time.Since(start))
 			}
@@ -294,7 +339,7 @@ func BenchmarkShadow(b *testing.B) {
 			}
 			slices.Sort(ratios)
 			b.ReportMetric(ratios[len(ratios)/2], "with/without")
-			s := with.exec.ShadowStats()
+			s := second.Stats()
 			b.ReportMetric(float64(s.Dropped)/float64(s.Dropped+s.Compared), "dropped")
 		})
 	}

@@ -12,16 +12,17 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // imported imports a command that alice gave.
-func (r *rig) imported(c engine.Command) engine.CommandResult {
+func (r *rig) imported(c inbox.Command) inbox.CommandResult {
 	r.t.Helper()
 	if c.By == "" {
 		c.By = "alice"
 	}
-	res, err := r.exec.Import(r.t.Context(), c)
+	res, err := inbox.Import(r.t.Context(), r.exec, c)
 	require.NoError(r.t, err)
 	return res
 }
@@ -48,28 +49,28 @@ func TestCommandsOfOtherProcesses(t *testing.T) {
 	second := turn.Execute(t.Context(), callOf("c2", "login", adaLogsIn))
 	require.Equal(t, runtime.Pending, first.Kind)
 
-	res := r.imported(engine.Command{
-		Nonce: "n1", Kind: engine.CommandApprove, Request: first.RequestID, Reason: "fine", MAC: "beef",
+	res := r.imported(inbox.Command{
+		Nonce: "n1", Kind: inbox.CommandApprove, Request: first.RequestID, Reason: "fine", MAC: "beef",
 		Lasting: "duration", For: time.Minute, Cover: "tool", Edit: json.RawMessage(`{"user":"bob","password":"secret9"}`),
 	})
-	assert.Equal(t, engine.CommandResult{Done: true, Result: "accepted", Call: "c1", Grant: first.RequestID}, res)
+	assert.Equal(t, inbox.CommandResult{Done: true, Result: "accepted", Call: "c1", Grant: first.RequestID}, res)
 	require.Equal(t, runtime.Completed, r.sessionAgain().Await(t.Context(), "c1").Kind)
-	res = r.imported(engine.Command{Nonce: "n2", Kind: engine.CommandDeny, Request: second.RequestID, Reason: "no"})
-	assert.Equal(t, engine.CommandResult{Done: true, Result: "accepted", Call: "c2"}, res)
+	res = r.imported(inbox.Command{Nonce: "n2", Kind: inbox.CommandDeny, Request: second.RequestID, Reason: "no"})
+	assert.Equal(t, inbox.CommandResult{Done: true, Result: "accepted", Call: "c2"}, res)
 	assert.Equal(t, runtime.Denied, r.sessionAgain().Await(t.Context(), "c2").Kind)
-	res = r.imported(engine.Command{Nonce: "n3", Kind: engine.CommandUndo, Session: "s", Call: "c1", Reason: "oops"})
-	assert.Equal(t, engine.CommandResult{Done: true, Result: "ok", Session: "s", Call: "c1"}, res)
+	res = r.imported(inbox.Command{Nonce: "n3", Kind: inbox.CommandUndo, Session: "s", Call: "c1", Reason: "oops"})
+	assert.Equal(t, inbox.CommandResult{Done: true, Result: "ok", Session: "s", Call: "c1"}, res)
 	require.Len(t, l.undone, 1)
 	assert.Equal(t, "bob", l.undone[0].Input.User)
-	res = r.imported(engine.Command{Nonce: "n4", Kind: engine.CommandUndo, Session: "s", Run: "r"})
-	assert.Equal(t, engine.CommandResult{Done: true, Result: "ok", Session: "s"}, res)
-	res = r.imported(engine.Command{Nonce: "n5", Kind: engine.CommandRevoke, Grant: first.RequestID})
-	assert.Equal(t, engine.CommandResult{Done: true, Result: "accepted", Call: "c1"}, res)
+	res = r.imported(inbox.Command{Nonce: "n4", Kind: inbox.CommandUndo, Session: "s", Run: "r"})
+	assert.Equal(t, inbox.CommandResult{Done: true, Result: "ok", Session: "s"}, res)
+	res = r.imported(inbox.Command{Nonce: "n5", Kind: inbox.CommandRevoke, Grant: first.RequestID})
+	assert.Equal(t, inbox.CommandResult{Done: true, Result: "accepted", Call: "c1"}, res)
 
 	third := turn.Execute(t.Context(), callOf("c3", "login", adaLogsIn))
 	require.Equal(t, runtime.Pending, third.Kind)
-	res = r.imported(engine.Command{Nonce: "n6", Kind: engine.CommandCancel, Session: "s", Call: "c3", Reason: "never mind"})
-	assert.Equal(t, engine.CommandResult{Done: true, Result: "ok", Session: "s", Call: "c3"}, res)
+	res = r.imported(inbox.Command{Nonce: "n6", Kind: inbox.CommandCancel, Session: "s", Call: "c3", Reason: "never mind"})
+	assert.Equal(t, inbox.CommandResult{Done: true, Result: "ok", Session: "s", Call: "c3"}, res)
 	assert.Equal(t, runtime.Cancelled, r.sessionAgain().Await(t.Context(), "c3").Kind)
 
 	var asked, done []string
@@ -97,16 +98,16 @@ func TestCommandsOfOtherProcesses(t *testing.T) {
 func TestCommandsThatAreRejected(t *testing.T) {
 	r := recovered(t, new(journal.Memory), readTool(okRead))
 	r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
-	for want, c := range map[string]engine.Command{
-		engine.RejectedIncomplete:     {Kind: engine.CommandApprove},
-		engine.RejectedUnknownKind:    {Kind: "launch"},
-		engine.RejectedUnknownSession: {Kind: engine.CommandUndo, Session: "nowhere", Call: "c1"},
-		engine.RejectedBadArguments:   {Kind: engine.CommandApprove, Request: "q", Lasting: "forever"},
-		"unknown_request":             {Kind: engine.CommandDeny, Request: "q"},
-		"not_undoable":                {Kind: engine.CommandUndo, Session: "s", Call: "c1"},
-		"unknown_call":                {Kind: engine.CommandUndo, Session: "s", Call: "c9"},
-		"already_ended":               {Kind: engine.CommandCancel, Session: "s", Call: "c1"},
-		"not_unknown":                 {Kind: engine.CommandResolve, Session: "s", Call: "c1"},
+	for want, c := range map[string]inbox.Command{
+		inbox.RejectedIncomplete:     {Kind: inbox.CommandApprove},
+		inbox.RejectedUnknownKind:    {Kind: "launch"},
+		inbox.RejectedUnknownSession: {Kind: inbox.CommandUndo, Session: "nowhere", Call: "c1"},
+		inbox.RejectedBadArguments:   {Kind: inbox.CommandApprove, Request: "q", Lasting: "forever"},
+		"unknown_request":            {Kind: inbox.CommandDeny, Request: "q"},
+		"not_undoable":               {Kind: inbox.CommandUndo, Session: "s", Call: "c1"},
+		"unknown_call":               {Kind: inbox.CommandUndo, Session: "s", Call: "c9"},
+		"already_ended":              {Kind: inbox.CommandCancel, Session: "s", Call: "c1"},
+		"not_unknown":                {Kind: inbox.CommandResolve, Session: "s", Call: "c1"},
 	} {
 		c.Nonce = want
 		res := r.imported(c)
@@ -114,16 +115,16 @@ func TestCommandsThatAreRejected(t *testing.T) {
 		assert.Equal(t, want, res.Reason)
 		assert.False(t, res.Done)
 	}
-	_, err := r.exec.Import(t.Context(), engine.Command{By: "alice", Kind: engine.CommandDeny, Request: "q"})
+	_, err := inbox.Import(t.Context(), r.exec, inbox.Command{By: "alice", Kind: inbox.CommandDeny, Request: "q"})
 	assert.ErrorContains(t, err, "without a nonce")
-	_, err = new(engine.Executor).Import(t.Context(), engine.Command{})
+	_, err = inbox.Import(t.Context(), new(engine.Executor), inbox.Command{})
 	assert.ErrorContains(t, err, "NewExecutor")
 }
 
 func TestCommandsWaitForTheNextStart(t *testing.T) {
 	r := recovered(t, new(journal.Memory), readTool(okRead))
 	require.NoError(t, r.exec.Shutdown(t.Context()))
-	_, err := r.exec.Import(t.Context(), engine.Command{Nonce: "n1", By: "alice", Kind: engine.CommandDeny, Request: "q"})
+	_, err := inbox.Import(t.Context(), r.exec, inbox.Command{Nonce: "n1", By: "alice", Kind: inbox.CommandDeny, Request: "q"})
 	assert.Error(t, err)
 	assert.NotErrorIs(t, err, engine.ErrCommandKnown)
 }
@@ -146,7 +147,7 @@ func (j *cutJournal) Append(ctx context.Context, entries []journal.Entry) error 
 // TestCommandsAreCarriedOutOnce imports a command again after a crash at each possible
 // point.
 func TestCommandsAreCarriedOutOnce(t *testing.T) {
-	undo := engine.Command{Nonce: "n1", By: "alice", Kind: engine.CommandUndo, Session: "s", Call: "c1"}
+	undo := inbox.Command{Nonce: "n1", By: "alice", Kind: inbox.CommandUndo, Session: "s", Call: "c1"}
 	for _, c := range []struct {
 		cut     string
 		undone  int // before the crash
@@ -162,23 +163,23 @@ func TestCommandsAreCarriedOutOnce(t *testing.T) {
 		var l loginTool
 		r := recovered(t, j, l.tool())
 		require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn)).Kind)
-		_, err := r.exec.Import(t.Context(), undo)
+		_, err := inbox.Import(t.Context(), r.exec, undo)
 		require.Equal(t, c.cut == "", err == nil, "%q: %v", c.cut, err)
 		require.Len(t, l.undone, c.undone, c.cut)
-		_, err = r.exec.Import(t.Context(), undo)
+		_, err = inbox.Import(t.Context(), r.exec, undo)
 		require.Error(t, err)
 		require.Len(t, l.undone, c.undone, c.cut)
 
 		j.kind = ""
 		r = recovered(t, j, l.tool())
-		res, err := r.exec.Import(t.Context(), undo)
+		res, err := inbox.Import(t.Context(), r.exec, undo)
 		require.ErrorIs(t, err, c.again, c.cut)
 		require.Len(t, l.undone, 1, c.cut)
 		if c.cut != "" && c.again != nil {
-			assert.Equal(t, engine.CommandInterrupted, res.Result, c.cut)
+			assert.Equal(t, string(engine.CodeInterrupted), res.Result, c.cut)
 		}
 		r = recovered(t, j, l.tool())
-		_, err = r.exec.Import(t.Context(), undo)
+		_, err = inbox.Import(t.Context(), r.exec, undo)
 		require.ErrorIs(t, err, engine.ErrCommandKnown)
 		results := 0
 		for _, rec := range records(t, j) {

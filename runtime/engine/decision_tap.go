@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// ruleBreaker is the rule of a call that was denied without an evaluation of the policy.
+const ruleBreaker = "breaker_open"
+
+// WithDecisionTap sets what follows the decisions of the policy about calls, such as a
+// shadow.Shadow. It is given each decision after the call was judged, and never delays or changes
+// a call. It is not given decisions about undos, edited arguments and WhatIf. A call that waited
+// for consent is decided twice.
+func WithDecisionTap(t tap.Tap) Option {
+	return func(e *Executor) { e.tapped = t }
+}
+
+// openTap opens what follows the decisions of e, if there is a tap.
+func (e *Executor) openTap() {
+	if e.tapped == nil {
+		return
+	}
+	e.follower = e.tapped.Open(tap.Host{
+		Sched: &e.sched, Tick: e.evaluations.tick, Ticks: e.evaluations.ticks,
+		Record: func(r *journal.Record) {
+			if e.log.On() {
+				r.At = plain(e.sched.Now())
+				e.log.Add(r, nil)
+			}
+		},
+		Report: func(in *runtime.PolicyInput, err error) {
+			e.report(&CallError{Tool: in.Tool.Name, CallID: in.CallID, SessionID: in.SessionID, RunID: in.RunID, Err: err})
+		},
+	})
+}
+
+// tapDecision returns the decision that the policy has just made about the call, for the tap; nil
+// when there is none to follow.
+func (c *call) tapDecision() *tap.Decision {
+	if c.exec.follower == nil || c.dry {
+		return nil
+	}
+	return c.decisionForTap()
+}
+
+// decisionForTap is tapDecision when there is a tap.
+func (c *call) decisionForTap() *tap.Decision {
+	w := c.worker
+	if w.evaluation.detail.Rule == ruleBreaker { // the policy was not evaluated
+		return nil
+	}
+	if w.tapped == nil {
+		w.tapped = new(tap.Decision)
+	}
+	d := w.tapped
+	*d = tap.Decision{Input: w.input, Text: c.finalText, Tool: c.tool, Agent: c.run.agent, Decision: w.evaluation.decision}
+	d.Input.Args = nil
+	d.Input.SetFacts(w.view.Facts())
+	if w.evaluation.reason == runtime.ReasonPolicyError {
+		d.Failed = w.evaluation.detail.Rule
+	}
+	return d
+}
