@@ -84,6 +84,21 @@ func TestWaitFor(t *testing.T) {
 	})
 }
 
+// TestGateWaitFor waits for a goroutine that leaves, and for one that leaves too late.
+func TestGateWaitFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s sched.Scheduler
+		var g sched.Gate
+		g.Enter()
+		g.Shut()
+		begin := time.Now()
+		assert.EqualValues(t, 1, g.WaitFor(&s, time.Second))
+		s.After(time.Second, g.Leave)
+		assert.Zero(t, g.WaitFor(&s, time.Minute))
+		assert.Equal(t, 2*time.Second, time.Since(begin))
+	})
+}
+
 // TestGate: a shut gate lets no goroutine in, and Wait returns when the last one has left.
 func TestGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
