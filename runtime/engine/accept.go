@@ -3,9 +3,13 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // accept makes what the handler returned the outcome of the call. Code that may hang, such as the text
@@ -100,4 +104,19 @@ func (c *call) late(fault *CallError, output int) {
 	if c.life.Recorded() {
 		c.transition(runtime.EventLateResult, c.state, &note{at: now, fault: fault, text: text, output: output})
 	}
+}
+
+// encode checks the handler's output and encodes it. It reports false when it
+// is larger than limit.
+func (c *call) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
+	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), maxDepth)
+	if err != nil {
+		c.outputs = nil // nobody may walk it
+	}
+	if err == wire.ErrTooDeep {
+		violations = []wire.Violation{{
+			Keyword: "depth", Expected: "at most " + strconv.Itoa(maxDepth) + " nested objects and arrays", Actual: "more",
+		}}
+	}
+	return slices.Clip(out), violations, err != wire.ErrTooLarge
 }

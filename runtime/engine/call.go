@@ -163,3 +163,20 @@ type asked struct {
 	showing  *callContext // of the preview; guarded by the call
 	late     *sched.Event // happens when ConsentWait is over; guarded by the call
 }
+
+// shutFence lets no further effects in. It returns the signal that happens when the effects inside
+// have ended, nil when there are none. c.mu is held.
+func (c *call) shutFence() *sched.Event {
+	if c.life.ShutFence() && c.drained == nil {
+		c.drained = sched.NewEvent()
+	}
+	return c.drained
+}
+
+// leaveEffect ends an effect under the fence. c.mu is held.
+func (c *call) leaveEffect() {
+	if c.life.LeaveEffect() && c.drained != nil {
+		c.exec.sched.Fire(c.drained)
+		c.drained = nil
+	}
+}

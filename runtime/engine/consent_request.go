@@ -19,13 +19,10 @@ const (
 	rulePolicy      = "policy"
 )
 
-// show prepares the question for the approvers, if one is asked, and the preview of the
+// prepareQuestion prepares the question for the approvers, if one is asked, and the preview of the
 // call. It reports false when the call has ended.
-func (c *call) show() bool {
+func (c *call) prepareQuestion() bool {
 	j := &c.worker.evaluation
-	if j.reason != runtime.ReasonNone || !j.asks && !c.resumed() {
-		return true
-	}
 	if c.asked == nil {
 		c.mu.Lock() // the goroutine that ends the call reads it
 		c.asked = &asked{}

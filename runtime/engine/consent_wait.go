@@ -14,9 +14,6 @@ import (
 // park lets a call wait for consent once its worker has returned, or continues it when
 // it has been approved already.
 func (c *call) park() {
-	if !c.life.Parks() {
-		return
-	}
 	c.worker = nil
 	if err := c.durable(); err != nil {
 		c.finish(c.unwritable(err))

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/tap"
 )
 
 // maxTries is how often a call is evaluated when other calls change the facts
@@ -89,4 +90,22 @@ func (c *call) snapshot() bool {
 	}
 	c.worker.view.open(c)
 	return true
+}
+
+// tapDecision returns the decision that the policy has just made about the call, for the tap; nil
+// when there is none to follow.
+func (c *call) tapDecision() *tap.Decision {
+	if c.exec.follower == nil || c.dry {
+		return nil
+	}
+	return c.decisionForTap()
+}
+
+// show prepares what approvers are shown of the call, if it needs consent. It reports false when the
+// call has ended.
+func (c *call) show() bool {
+	if j := &c.worker.evaluation; j.reason != runtime.ReasonNone || !j.asks && !c.resumed() {
+		return true
+	}
+	return c.prepareQuestion()
 }

@@ -36,15 +36,6 @@ func (e *Executor) openTap() {
 	})
 }
 
-// tapDecision returns the decision that the policy has just made about the call, for the tap; nil
-// when there is none to follow.
-func (c *call) tapDecision() *tap.Decision {
-	if c.exec.follower == nil || c.dry {
-		return nil
-	}
-	return c.decisionForTap()
-}
-
 // decisionForTap is tapDecision when there is a tap.
 func (c *call) decisionForTap() *tap.Decision {
 	w := c.worker

@@ -168,3 +168,13 @@ func stepList(steps []runtime.Step, between string) string {
 	}
 	return strings.Join(texts, between)
 }
+
+// check returns the verdict of the rules about the call. The session's lock is held.
+func (c *call) check(rc *rules.Call) rules.Verdict {
+	s := c.run.session
+	at := c.exec.instant(c.clock())
+	if c.resumed() && c.reservation == reserved {
+		return s.state.Recheck(at, rc)
+	}
+	return s.state.Check(at, rc)
+}

@@ -1,9 +1,14 @@
 package engine
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"strconv"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // Execute carries out a call and returns its outcome. It never panics. It returns when the outcome
@@ -53,4 +58,142 @@ func noRun(in runtime.Call) runtime.Outcome {
 		Reason: runtime.ReasonShuttingDown, AllReasons: []runtime.Reason{runtime.ReasonShuttingDown},
 		Message: "no executor is running: calls are made in a turn of a run",
 	}
+}
+
+// open returns a new call and, when it repeats an earlier call, the record of that one.
+// A call that exceeds the capacity, or whose id is that of another call, has its outcome
+// already. open then waits for its observers until done is closed, and returns a nil call
+// and the record of the refused call. Both results are nil when t belongs to no run.
+func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) (c *call, earlier *callRecord) {
+	c = t.newCall(ctx, in)
+	if c == nil {
+		return nil, nil
+	}
+	refused := c.enterExecutor()
+	earlier = c.enroll(refused)
+	if earlier == nil && refused == nil {
+		return c, nil
+	}
+	c.leaveExecutor()
+	switch {
+	case earlier == nil:
+		c.observe(done)
+		return nil, c.record
+	case c.repeats(earlier):
+		return c, earlier
+	}
+	c.stray = true
+	c.announce()
+	r := c.lookup()
+	if r == nil {
+		r = refusal(runtime.ReasonCallIDReused, runtime.Detail{}, "the call id "+quote(in.ID)+
+			" was used for another call: give this one an id of its own")
+	}
+	c.finish(r)
+	c.depart()
+	c.observe(done)
+	return nil, c.record
+}
+
+// enroll adds c to the calls of its session. When the session has a call with the same
+// id, enroll returns that call's record instead. A call that is refused for lack of
+// capacity gets its outcome and is not added.
+func (c *call) enroll(refused *runtime.Outcome) (earlier *callRecord) {
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c.id == "" {
+		s.made++
+		if id := "call-" + strconv.Itoa(s.made); s.calls.find(id) == nil {
+			c.id = id
+		}
+	}
+	c.record.id = c.id
+	if refused == nil {
+		s.number++
+		c.record.number = s.number
+		if earlier = s.calls.put(c.record); earlier == nil {
+			c.run.part.calls.add(c.record)
+		}
+		return earlier
+	}
+	if earlier = s.calls.find(c.id); earlier == nil {
+		c.finishRefused(refused)
+	}
+	return earlier
+}
+
+// newCall returns a call of t, nil when t belongs to no run.
+func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
+	if t == nil || t.run == nil || t.run.session == nil {
+		return nil
+	}
+	run := t.run
+	in.ID, in.Principal = readable(in.ID), readable(in.Principal)
+	tool, index := t.run.session.exec.lookup(in.Tool)
+	if tool == nil {
+		in.Tool = readable(in.Tool)
+	}
+	if in.Principal != "" && in.Principal != run.principal {
+		run = run.WithPrincipal(in.Principal)
+	}
+	r := &callRecord{id: in.ID, tool: in.Tool}
+	c := &call{
+		exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID,
+		tool: tool, index: index, metadata: in.Metadata,
+	}
+	c.life.Prepare(time.Time{})
+	c.running = &c.handlerCtx
+	r.call = c
+	c.size = len(in.Input)
+	if c.size > inputLimit(tool) {
+		sum := sha256.Sum256(in.Input)
+		r.input, r.digest = append(r.room[:0], sum[:]...), true
+	} else {
+		r.input = append(r.room[:0], in.Input...)
+	}
+	c.began = c.exec.sched.Now()
+	c.now = c.began
+	return c
+}
+
+// repeats reports whether c is the same call as an earlier one: the same tool, with
+// arguments that decode to the same value.
+func (c *call) repeats(earlier *callRecord) bool {
+	if earlier.tool != c.record.tool {
+		return false
+	}
+	if earlier.restored != nil && c.exec.inputs.matches(earlier.restored.mac, c.record.input) {
+		return true
+	}
+	if earlier.digest != c.record.digest {
+		return false
+	}
+	if bytes.Equal(earlier.input, c.record.input) {
+		return true
+	}
+	if c.tool == nil || earlier.digest {
+		return false
+	}
+	a, b := canonical(c.tool, earlier.input, earlier.restored), canonical(c.tool, c.record.input, nil)
+	return a != nil && bytes.Equal(a, b)
+}
+
+// canonical returns the arguments in input in canonical form, which is the same for
+// equal arguments. It returns nil when they are invalid.
+func canonical(t *tool, input []byte, old *restoredInput) (b []byte) {
+	defer func() {
+		if recover() != nil { // a fault of the codec: the call itself will report it
+			b = nil
+		}
+	}()
+	v, _, heartbeat, violations := t.read(input)
+	if violations != nil {
+		return nil
+	}
+	b, err := wire.AppendCanonical(nil, v)
+	if err != nil {
+		return nil
+	}
+	return strconv.AppendBool(b, heartbeat || old != nil && old.heartbeat)
 }

@@ -13,7 +13,11 @@ import (
 // runtime.Goexit skips none.
 func (c *call) leave() {
 	defer c.exec.sched.Busy(-1)
-	defer c.park()
+	defer func() {
+		if c.life.Parks() {
+			c.park()
+		}
+	}()
 	defer c.departHandler()
 	defer c.depart()
 	if c.returned {
@@ -75,5 +79,15 @@ func (c *call) depart() {
 		c.run.part.workers.Leave()
 		c.exec.gate.Leave()
 		c.entered = false
+	}
+}
+
+// departHandler records that the handler of c has returned.
+func (c *call) departHandler() {
+	c.left.Store(true)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.life.Depart() {
+		c.exec.lingering.Add(-1)
 	}
 }

@@ -15,17 +15,6 @@ func WithObserver(f func(runtime.CallInfo, runtime.Outcome)) Option {
 	return func(e *Executor) { e.observers = append(e.observers, f) }
 }
 
-// observe tells the observers how the call ended, and waits for them until done is closed. When
-// done is nil it waits until they have returned.
-func (c *call) observe(done <-chan struct{}) {
-	if len(c.exec.observers) > 0 || len(c.obligations) > 0 {
-		c.tellObservers(done)
-	}
-}
-
-// observeLater tells the observers about a call whose caller does not wait.
-func (c *call) observeLater() { c.observe(pastDone) }
-
 // tellObservers is observe when there is an observer or an obligation.
 func (c *call) tellObservers(done <-chan struct{}) {
 	o := &observation{call: c, info: runtime.CallInfoOf(c.info()), outcome: c.record.outcome()}

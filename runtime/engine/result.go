@@ -5,6 +5,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -76,3 +77,13 @@ func unvalued(violations []wire.Violation) []wire.Violation {
 	}
 	return violations
 }
+
+// An admission is what admit decided. The zero value admits the call.
+type admission struct {
+	again bool         // evaluate again: the facts have changed, or another call excludes all others
+	wait  *sched.Event // for which to wait before; nil: none
+	ends  *result      // of a call that is not admitted; stop: it waits for consent, or has ended
+}
+
+// ending returns the admission of a call that is not admitted.
+func ending(e *result) admission { return admission{ends: e} }

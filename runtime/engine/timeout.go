@@ -64,3 +64,9 @@ func (c *call) overdue(at lifecycle.Moment) {
 	e.cause, e.moment = lifecycle.ByTimer, at
 	c.finish(e)
 }
+
+// recordLingering records that the handler of an ended call still runs after the grace. c.mu is
+// held.
+func (c *call) recordLingering(now time.Time) {
+	c.transition(runtime.EventLingering, c.state, &note{at: now})
+}

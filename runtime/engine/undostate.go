@@ -24,15 +24,6 @@ var (
 	errNoDecode  = errors.New("the tool has nothing that decodes it: give it WithUndo")
 )
 
-// prepareUndo has the tool prepare the state that an undo of the call will need, and stores it. It
-// does so once per call, because a second attempt may find what the first attempt has changed.
-func (c *call) prepareUndo() error {
-	if c.tool.hooks.Prepare == nil || c.isPrepared {
-		return nil
-	}
-	return c.prepareState()
-}
-
 // prepareState is prepareUndo for a tool with a prepare handler.
 func (c *call) prepareState() error {
 	state, err := c.tool.hooks.Prepare(c.running, c.final)
