@@ -15,67 +15,86 @@ import (
 )
 
 // A call is one execution. Two goroutines share it: the caller's, which waits for the outcome, and
-// the worker's. Timers and other goroutines may end it. mu guards the last group of fields. The
-// fields of the second group belong to the goroutine that executes the call.
+// the worker's. Timers and other goroutines may end it. Its fields are grouped by their owner.
 type call struct {
-	exec   *Executor
-	run    *Run
-	turn   *Turn
-	ctx    context.Context // of the caller: it lives as long as the call
-	record *callRecord
-	id     string
-	began  time.Time
-	batch  *batch
+	ident // set before a second goroutine has the call
+	work  // of the goroutine that executes the call
 
+	mu   sync.Mutex     // guards all that follows
+	life lifecycle.Call // phase, attempt and fence, and who may end the call
+	attempt
+	undoState
+	asked        *asked // the consent that it needs; nil: none yet
+	state        runtime.State
+	evaluation   *callContext // of the policy that is being asked
+	revision     string       // of the policy that evaluated the call
+	effect       rules.Digest // of its idempotency, when its tool declares one; zero before it is admitted
+	position     int          // in the list of active calls, from 1; guarded by the session
+	reservation  reservation  // what it holds in the rule state; guarded by the session
+	entry        uint64       // position of its latest entry in the journal
+	invoked      bool         // its first event was emitted
+	unrecorded   bool         // the journal has no entry of it: the commit log was stalled when it was made
+	stray        bool         // refused because its id is that of another call
+	interruption *result      // while it is evaluated again after a restart: its result unless it runs again
+	found        *Verdict     // dry: the verdict, when the worker ended the call
+}
+
+// An ident says which call it is and where it belongs.
+type ident struct {
+	exec     *Executor
+	run      *Run
+	turn     *Turn
+	ctx      context.Context // of the caller: it lives as long as the call
+	record   *callRecord
+	id       string
+	began    time.Time
+	batch    *batch // nil: it is not in a batch
+	tool     *tool  // nil: there is none of that name
+	index    int    // of the tool in the registry
+	size     int    // of the input, in bytes
+	metadata map[string]string
+	epoch    uint64 // of the earlier owner of the journal that started its handler
+	dry      bool   // only evaluated: no events, no reservations, no handler
+	undoing  bool   // it is the undo of another call and shares the record of that call
+}
+
+// A work is what the worker knows of the call, and what the call holds while it is worked on.
+type work struct {
 	worker      *worker
-	tool        *tool
-	index       int
-	now         time.Time
-	args        wire.Value // as decoded
-	final       wire.Value // after rewrites
-	text        []byte     // of args; never changed
-	finalText   []byte     // of final
-	size        int        // of the input, in bytes
+	workCtx     context.Context // of policy and handler
+	policyCtx   callContext     // of the first evaluation
+	now         time.Time       // of the present step
+	args        wire.Value      // as decoded
+	final       wire.Value      // after rewrites
+	text        []byte          // of args; never changed
+	finalText   []byte          // of final
+	heartbeat   bool            // the model asked to be continued
 	obligations []runtime.Obligation
 	outputs     wire.Value
-	policyCtx   callContext
-	slotGranted *sched.Event
-	asked       *asked
-	metadata    map[string]string
-	heartbeat   bool            // it asked to be continued
-	epoch       uint64          // of the earlier owner of the journal that started its handler
-	dry         bool            // only evaluated: no events, no reservations, no handler
-	undoing     bool            // it is the undo of another call and shares the record of that call
-	inFlight    bool            // counted in the capacity
-	readmits    bool            // after a restart: it is evaluated again, and still holds its reservation
-	unfit       bool            // it waits for consent that was requested under another declaration of its tool
-	entered     bool            // counted in the gates
-	slot        bool            // holds a slot of its tool
-	returned    bool            // the work returned without a panic and without Goexit
-	work        context.Context // of policy and handler
-	left        atomic.Bool     // its handler has returned
+	slotGranted *sched.Event // fires when the call has a slot; nil: it does not wait for one
+	slot        bool         // holds a slot of its tool
+	inFlight    bool         // counted in the capacity
+	entered     bool         // counted in the gates
+	readmits    bool         // after a restart: it is evaluated again, and still holds its reservation
+	unfit       bool         // it waits for consent that was requested under another declaration of its tool
+	returned    bool         // the work returned without a panic and without Goexit
+	left        atomic.Bool  // its handler has returned
+}
 
-	mu           sync.Mutex
-	life         lifecycle.Call // phase, attempt and fence, and who may end it
-	handlerCtx   callContext
-	prepared     wire.Value   // the state that its undo will need
-	isPrepared   bool         // prepared was computed, and may be nil
-	position     int          // in the list of active calls, from 1; guarded by the session
-	evaluation   *callContext // the context of the policy
-	revision     string       // of the policy that evaluated the call
-	drained      *sched.Event // happens when the fence is shut and no effect is inside; nil: no goroutine waits
-	state        runtime.State
-	reservation  reservation // what it holds in the rule state; guarded by the session
-	invoked      bool
-	entry        uint64       // position of its latest entry in the journal
-	interruption *result      // while it is evaluated again: its result unless it runs again
-	running      *callContext // of the present attempt
-	parts        []*begun     // of the present attempt, in the order in which they began
-	sealing      *sched.Event // happens when no goroutine uses the parts; nil: none is using them
-	stray        bool         // refused because its id is that of another call
-	found        *Verdict     // dry: the verdict, when the worker ended the call
-	effect       rules.Digest // of its idempotency, when its tool declares one; zero before it is admitted
-	unrecorded   bool         // the journal has no entry of it: the commit log was stalled when it was made
+// An attempt is what belongs to the present attempt of the handler.
+type attempt struct {
+	running    *callContext // of the attempt
+	handlerCtx callContext  // of the first attempt
+	parts      []*begun     // in the order in which they began
+	sealing    *sched.Event // fires when no goroutine uses the parts; nil: none is using them
+	drained    *sched.Event // fires when the fence is shut and no effect is inside; nil: no goroutine waits
+}
+
+// An undoState is what the journal holds for the undo of the call. It is prepared once for all
+// attempts.
+type undoState struct {
+	prepared   wire.Value
+	isPrepared bool // prepared was computed, and may be nil
 }
 
 // clock returns the time, measured by the monotonic clock from the start of the call. That is

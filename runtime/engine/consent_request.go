@@ -58,7 +58,7 @@ func (c *call) makePreview() bool {
 	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
-	ctx := &callContext{parent: c.work, due: due}
+	ctx := &callContext{parent: c.workCtx, due: due}
 	c.mu.Lock()
 	c.asked.showing = ctx // from now on it ends with the call
 	c.mu.Unlock()

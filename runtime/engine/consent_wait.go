@@ -62,7 +62,7 @@ func (c *call) rework() {
 	c.reenterExecutor()
 	c.args, c.text, c.now = c.final, c.finalText, c.clock()
 	c.left.Store(false)
-	c.work = context.WithoutCancel(c.ctx)
+	c.workCtx = context.WithoutCancel(c.ctx)
 	c.mu.Unlock()
 	c.exec.workers.take(c)
 }

@@ -139,8 +139,10 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	}
 	r := &callRecord{id: in.ID, tool: in.Tool}
 	c := &call{
-		exec: t.run.session.exec, run: run, turn: t, ctx: ctx, work: ctx, record: r, id: in.ID,
-		tool: tool, index: index, metadata: in.Metadata,
+		ident: ident{
+			exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, index: index, metadata: in.Metadata,
+		},
+		work: work{workCtx: ctx},
 	}
 	c.life.Prepare(time.Time{})
 	c.running = &c.handlerCtx

@@ -30,7 +30,7 @@ func (c *call) start() *result {
 // holds no lock, because a simulation may wait.
 func (c *call) attemptDeadline() time.Duration {
 	if c.exec.sched.Counts() {
-		if d, ok := simhooks.Deadline(c.work, c.id); ok {
+		if d, ok := simhooks.Deadline(c.workCtx, c.id); ok {
 			return d
 		}
 	}
@@ -76,7 +76,7 @@ func (c *call) commit(d time.Duration) *result {
 	c.reservation = reservedAndInvoked
 	s.note(&ev)
 	c.beginAttempt(due)
-	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.work, c, c.life.Attempt(), due
+	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.workCtx, c, c.life.Attempt(), due
 	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
 	return nil
 }

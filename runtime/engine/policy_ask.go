@@ -25,7 +25,7 @@ func (c *call) ask() (runtime.Decision, bool) {
 		ctx = new(callContext)
 		c.now = c.clock()
 	}
-	ctx.parent = c.work
+	ctx.parent = c.workCtx
 	c.tellPolicy(&c.worker.input)
 	if !c.evaluate(ctx) {
 		return runtime.Decision{}, false

@@ -122,13 +122,16 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 	run := &Run{session: s, id: r.Run, agent: r.Agent, principal: r.Principal, part: p}
 	ctx := e.contextOf(s.id, r.ID)
 	c := &call{
-		exec: e, run: run, turn: &Turn{run: run, ends: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx, work: ctx,
-		record: rec, id: r.ID, began: r.Began, now: e.sched.Now(), size: len(r.Args), heartbeat: r.Heartbeat,
-		revision: r.Revision, metadata: r.Metadata, epoch: r.Epoch, obligations: r.Obligations, state: r.State, invoked: true,
+		ident: ident{
+			exec: e, run: run, turn: &Turn{run: run, ends: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx,
+			record: rec, id: r.ID, began: r.Began, size: len(r.Args), metadata: r.Metadata, epoch: r.Epoch,
+		},
+		work:     work{workCtx: ctx, now: e.sched.Now(), heartbeat: r.Heartbeat, obligations: r.Obligations},
+		revision: r.Revision, state: r.State, invoked: true,
 	}
 	c.life.Restore(r.Attempts, r.Request != "")
 	c.running = &c.handlerCtx
-	c.running.parent, c.running.call, c.running.attempt = c.work, c, r.Attempts
+	c.running.parent, c.running.call, c.running.attempt = c.workCtx, c, r.Attempts
 	c.left.Store(true)
 	c.tool, c.index = e.lookup(r.Tool)
 	if c.tool != nil {

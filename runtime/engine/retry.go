@@ -133,7 +133,7 @@ func (c *call) restart() *result {
 		return stop
 	}
 	c.sealing = nil
-	c.running = &callContext{parent: c.work, call: c, attempt: c.life.Attempt(), due: due}
+	c.running = &callContext{parent: c.workCtx, call: c, attempt: c.life.Attempt(), due: due}
 	c.mu.Unlock()
 	c.worker.arm(due)
 	return nil

@@ -52,9 +52,12 @@ func (l *undoAttempts) halt() {
 func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 	now := c.exec.sched.Now()
 	u := &call{
-		exec: c.exec, run: c.run, turn: c.turn, ctx: ctx, work: ctx, record: c.record, id: c.id, began: now, now: now,
-		tool: c.tool, index: c.index, final: c.final, metadata: c.metadata, effect: c.effect, revision: c.revision,
-		state: runtime.StateExecuting, undoing: true,
+		ident: ident{
+			exec: c.exec, run: c.run, turn: c.turn, ctx: ctx, record: c.record, id: c.id, began: now,
+			tool: c.tool, index: c.index, metadata: c.metadata, undoing: true,
+		},
+		work:   work{workCtx: ctx, now: now, final: c.final},
+		effect: c.effect, revision: c.revision, state: runtime.StateExecuting,
 	}
 	u.running = &u.handlerCtx
 	u.life.Undo(c.life.Attempt(), now.Add(deadlineOf(c.tool.spec)))
