@@ -30,15 +30,6 @@ const (
 
 var _ callctx.Handle[runtime.Participant, runtime.Part] = (*callContext)(nil)
 
-// contextOf returns the context of the attempt that ctx was made for, nil when there is none.
-func contextOf(ctx context.Context) *callContext {
-	if ctx == nil {
-		return nil
-	}
-	at, _ := ctx.Value(callctx.Key{}).(*callContext)
-	return at
-}
-
 // Deadline returns when the time of the attempt is up. An evaluation, whose limit is
 // counted in ticks, has only the deadline of its caller.
 func (c *callContext) Deadline() (time.Time, bool) {

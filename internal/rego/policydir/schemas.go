@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/open-policy-agent/opa/ast"
+	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/schema"
 )

@@ -11,7 +11,7 @@ import (
 
 // Access is the argument of runtime.Tool.Hooks. No other module can make a value of it, so that a
 // handler cannot be called around the engine.
-type Access struct{ internal struct{} }
+type Access struct{ _ struct{} }
 
 // A Decoder strictly decodes and checks a value. When it returns violations its caller ignores the
 // value.

@@ -163,8 +163,10 @@ func TestLingering(t *testing.T) {
 func TestFence(t *testing.T) {
 	c := at(t, Running)
 	assert.False(t, c.EnterEffect(0) || c.EnterEffect(2) || c.LeaveEffect())
-	require.True(t, c.EnterEffect(1) && c.EnterEffect(1))
-	assert.False(t, c.LeaveEffect() || c.LeaveEffect(), "the fence is open")
+	require.True(t, c.EnterEffect(1))
+	require.True(t, c.EnterEffect(1))
+	assert.False(t, c.LeaveEffect(), "the fence is open")
+	assert.False(t, c.LeaveEffect(), "the fence is open")
 	require.True(t, c.EnterEffect(1))
 	require.True(t, inTime(c) && c.EndAttempt())
 	assert.False(t, begin(c), "an effect of the first attempt has not ended")
