@@ -47,7 +47,7 @@
 //	duplicate   an equal call was made before; Of names it
 //	pending     consent_required
 //	timed_out   deadline
-//	cancelled   cancelled, run_closed
+//	cancelled   cancelled, lease_lost, run_closed
 //	unknown     interrupted, commit_failed, journal_unavailable: it may have taken effect
 //
 // Outcome.Loop, Outcome.Run and Outcome.PendingExit tell the agent loop what to do next.
@@ -101,7 +101,7 @@
 // happen in which state. A [Sink] receives the events in order, one at a time. [JSONSink] and
 // [LogSink] are part of this package; an application can add a sink for its metrics. Each sink
 // has a goroutine and a queue of 8,192 events, so a sink that blocks delays no call. Events that
-// do not fit into the queue are dropped. [engine.Stats] counts them, the error handler gets a report,
+// do not fit into the queue are dropped. Stats of the executor counts them, the error handler gets a report,
 // and the sink gets a sink.dropped event. A [MemorySink] receives each event synchronously.
 //
 // Events carry sizes and never arguments or outputs. The executor removes the values of members

@@ -4,8 +4,12 @@
 //	func TestJournal(t *testing.T) {
 //		runtimetest.TestJournal(t, func(t *testing.T) (journal.Journal, func() journal.Journal) {
 //			path := filepath.Join(t.TempDir(), "store")
-//			open := func() journal.Journal { ... }
-//			return open(), open
+//			j := open(t, path)
+//			return j, func() journal.Journal { // as a process that starts after this one has ended
+//				require.NoError(t, j.Close())
+//				j = open(t, path)
+//				return j
+//			}
 //		})
 //	}
 //

@@ -1,4 +1,4 @@
-package engine_test
+package runtime_test
 
 import (
 	"go/ast"
@@ -56,7 +56,7 @@ func TestNoNameOfTheStandardRuntime(t *testing.T) {
 	own, err := build.ImportDir(".", 0)
 	require.NoError(t, err)
 	ours := exportedNames(t, ".", own.GoFiles)
-	require.True(t, ours["NewExecutor"])
+	require.True(t, ours["NewRegistry"])
 	for name := range ours {
 		assert.False(t, theirs[name], "package runtime of the standard library exports %s, too: rename ours", name)
 	}
