@@ -7,13 +7,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// stopped returns the result of a call whose handler has stopped because a shutdown canceled it. It
+// canceledByShutdown returns the result of a call whose handler has stopped because a shutdown canceled it. It
 // is nil when it was not canceled, or returned another error.
-func (c *call) stopped(err error) *result {
+func (c *call) canceledByShutdown(err error) *result {
 	if !c.isAborted() || !errors.Is(err, context.Canceled) {
 		return nil
 	}
-	return abortion()
+	return shutdownCancellation()
 }
 
 // isAborted reports whether a shutdown canceled the handler.
@@ -23,17 +23,17 @@ func (c *call) isAborted() bool {
 	return c.life.Aborted()
 }
 
-// abortion returns the result of a call that a shutdown has stopped.
-func abortion() *result {
+// shutdownCancellation returns the result of a call that a shutdown has stopped.
+func shutdownCancellation() *result {
 	e := cancellation(runtime.ReasonCancelled)
 	e.outcome.Message = "the executor was shut down"
 	return e
 }
 
-// mayUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo that
+// enterForUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo that
 // is admitted must leave the gate. Without a journal there is nothing to record, and every undo is
 // admitted.
-func (e *Executor) mayUndo() bool {
+func (e *Executor) enterForUndo() bool {
 	if e.log.Health() != nil {
 		return false
 	}

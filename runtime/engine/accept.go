@@ -19,8 +19,8 @@ func (c *call) accept(late bool) *result {
 	c.result(&e)
 	if late {
 		c.timeOut(lifecycle.Moment{})
-		c.late(e.fault, e.output)
-		return stop
+		c.recordLate(e.fault, e.output)
+		return workerDone
 	}
 	if c.tool.spec.Artifact != nil {
 		c.storeArtifact(&e)
@@ -30,22 +30,22 @@ func (c *call) accept(late bool) *result {
 		c.commitParts(&e)
 	}
 	c.finishInTime(&e)
-	return stop
+	return workerDone
 }
 
 // finishInTime finishes the call with e, unless the deadline is over.
 func (c *call) finishInTime(e *result) {
-	e.tell(c)
+	e.setText(c)
 	if !c.decideInTime() {
 		c.timeOut(lifecycle.Moment{})
-		c.late(e.fault, e.output)
+		c.recordLate(e.fault, e.output)
 		return
 	}
 	if e.fault != nil {
 		c.exec.report(e.fault)
 	}
 	if !c.finish(e) && !c.committedLate(e) {
-		c.late(e.fault, e.output)
+		c.recordLate(e.fault, e.output)
 	}
 }
 
@@ -53,8 +53,8 @@ func (c *call) finishInTime(e *result) {
 func (c *call) result(e *result) {
 	spec := c.tool.spec
 	if err := c.worker.err; err != nil {
-		if told := c.stopped(err); told != nil {
-			*e = *told
+		if aborted := c.canceledByShutdown(err); aborted != nil {
+			*e = *aborted
 			return
 		}
 		fault := c.faulty(runtime.ReasonHandlerError, err)
@@ -77,7 +77,7 @@ func (c *call) result(e *result) {
 	case violations != nil:
 		c.failed(e, "the tool returned an invalid output", c.faulty(runtime.ReasonInvalidOutput,
 			fmt.Errorf("the output is invalid: %s", violationList(violations))))
-		e.outcome.Violations = unvalued(violations)
+		e.outcome.Violations = withoutValues(violations)
 	default:
 		e.event, e.to, e.output = runtime.EventCompleted, runtime.StateCompleted, len(out)
 		e.outcome.Kind, e.outcome.Output, e.outcome.Obligations = runtime.Completed, out, c.obligations
@@ -91,9 +91,9 @@ func (c *call) result(e *result) {
 	}
 }
 
-// late records what a handler returned after its call had ended.
-func (c *call) late(fault *CallError, output int) {
-	text := c.tells(&runtime.Outcome{}, fault)
+// recordLate records what a handler returned after its call had ended.
+func (c *call) recordLate(fault *CallError, output int) {
+	text := c.operatorText(&runtime.Outcome{}, fault)
 	if fault != nil {
 		c.exec.report(fault)
 	}

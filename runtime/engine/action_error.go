@@ -107,8 +107,8 @@ func ResultOf(err error) (result string, code Code) {
 	return resultRejected, e.Code
 }
 
-// because returns an error with a code, nil when there is no code.
-func because(why Code) error {
+// actionError returns an error with a code, nil when there is no code.
+func actionError(why Code) error {
 	if why == "" {
 		return nil
 	}

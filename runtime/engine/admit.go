@@ -17,62 +17,62 @@ func (c *call) admit() admission {
 	defer s.mu.Unlock()
 	switch {
 	case c.life.Ended():
-		return ending(stop)
-	case s.holder != c && (s.holder != nil || !c.worker.view.unchanged()):
-		return admission{again: true, wait: s.held}
+		return ending(workerDone)
+	case s.admitting != c && (s.admitting != nil || !c.worker.view.unchanged()):
+		return admission{again: true, wait: s.admittingDone}
 	case c.run.part.closing:
 		return ending(cancellation(runtime.ReasonRunClosed))
 	}
 	s.endExclusion(c)
-	c.giveBackReserved()
+	c.releaseRestored()
 	switch j := &c.worker.evaluation; {
 	case j.reason != runtime.ReasonNone:
-		return ending(c.refused(c.check(&c.worker.rule), &c.worker.rule, j))
+		return ending(c.refused(c.check(&c.worker.rulesCall), &c.worker.rulesCall, j))
 	case c.dry:
 		return c.admitDry()
 	case c.resumed():
-		return c.readmit()
+		return c.admitApproved()
 	case j.asks:
 		return c.admitAsked()
 	}
 	return c.reserve()
 }
 
-// giveBackReserved releases the reservation that a call made before a restart and is
+// releaseRestored releases the reservation that a call made before a restart and is
 // evaluated again. In the same step the call reserves what it needs, or ends.
-func (c *call) giveBackReserved() {
-	if !c.readmits {
+func (c *call) releaseRestored() {
+	if !c.needsReadmission {
 		return
 	}
-	c.readmits, c.reservation = false, reservedNothing
+	c.needsReadmission, c.reservation = false, reservedNothing
 	s := c.run.session
 	if ev, err := s.state.Release(c.exec.instant(c.now), c.id); err == nil {
-		s.note(&ev)
+		s.addRuleEvent(&ev)
 	}
 }
 
-// readmit admits a call that waited for consent, without counting its own reservation.
-func (c *call) readmit() admission {
+// admitApproved admits a call that waited for consent, without counting its own reservation.
+func (c *call) admitApproved() admission {
 	s := c.run.session
 	resume := s.state.Resume
 	if c.reservation == reservedNothing { // it was admitted before a restart
 		resume = s.state.Admit
 	}
-	v, ev := resume(c.exec.instant(c.now), &c.worker.rule)
+	v, ev := resume(c.exec.instant(c.now), &c.worker.rulesCall)
 	if !v.Admitted() {
-		return ending(c.refused(v, &c.worker.rule, &c.worker.evaluation))
+		return ending(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
 	}
-	c.asked.unasked = !c.worker.evaluation.asks
-	c.authorized(&ev)
+	c.consent.noLongerAsked = !c.worker.evaluation.asks
+	c.recordAuthorized(&ev)
 	return admission{}
 }
 
 // admitDry returns what admit would do.
 func (c *call) admitDry() admission {
-	v := c.check(&c.worker.rule)
+	v := c.check(&c.worker.rulesCall)
 	switch asked := c.worker.evaluation.asks; {
 	case !v.Admitted():
-		return ending(c.refused(v, &c.worker.rule, &c.worker.evaluation))
+		return ending(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
 	case asked && !c.exec.approvals.answers(c):
 		if e := cmp.Or(c.noApprover(), c.exec.approvals.overfull(c)); e != nil {
 			return ending(e)
@@ -82,11 +82,11 @@ func (c *call) admitDry() admission {
 	return ending(&result{event: runtime.EventAborted, to: runtime.StateAborted, verdict: &Verdict{Runs: true}})
 }
 
-// describe prepares the description of the call that the rules check.
-func (c *call) describe() bool {
+// setRulesCall prepares the description of the call that the rules check.
+func (c *call) setRulesCall() bool {
 	var err error
-	if c.worker.effect, err = c.describeTo(&c.worker.rule, c.final); err != nil {
-		c.policyFault("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
+	if c.worker.effect, err = c.fillRulesCall(&c.worker.rulesCall, c.final); err != nil {
+		c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
 	}
 	return true
 }

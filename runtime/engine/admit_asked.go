@@ -17,24 +17,24 @@ func (c *call) admitAsked() admission {
 	defer d.mu.Unlock()
 	grant, yes := d.answer(c)
 	declared := c.tool.spec.Consent
-	switch c.asked.grant = grant; {
+	switch c.consent.grant = grant; {
 	case yes:
 		return c.reserve()
 	case c.noApprover() != nil:
-	case c.tool.hooks.Preview != nil && declared != nil && declared.Preview && c.asked.preview == nil:
+	case c.tool.hooks.Preview != nil && declared != nil && declared.Preview && c.consent.preview == nil:
 		return admission{again: true} // the grant, or the suspension of asking, has ended meanwhile
 	}
 	s := c.run.session
-	rc := &c.worker.rule
+	rc := &c.worker.rulesCall
 	if e := cmp.Or(c.noApprover(), d.full(c)); e != nil {
 		if v := c.check(rc); !v.Admitted() {
 			e = c.refused(v, rc, &c.worker.evaluation)
 		}
 		return ending(e)
 	}
-	ev, err := d.book.Ask(c.now, rand.Text(), rand.Text(), &c.asked.question)
+	ev, err := d.book.Ask(c.now, rand.Text(), rand.Text(), &c.consent.question)
 	if err != nil {
-		e := refusal(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
+		e := denial(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
 		e.fault = c.faulty(runtime.ReasonPolicyError, err)
 		return ending(e)
 	}
@@ -43,13 +43,13 @@ func (c *call) admitAsked() admission {
 		return ending(c.refused(v, rc, &c.worker.evaluation))
 	}
 	c.reservation = reserved
-	s.note(&rule)
+	s.addRuleEvent(&rule)
 	d.prune(c.now)
 	d.apply(&ev)
 	d.calls[ev.Request] = c
-	c.asked.id, c.asked.since = ev.Request, c.now
+	c.consent.id, c.consent.since = ev.Request, c.now
 	c.life.Ask()
 	c.record.final, c.record.call = sched.NewEvent(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
-	return ending(stop)
+	return ending(workerDone)
 }

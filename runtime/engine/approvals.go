@@ -17,13 +17,13 @@ const endedRequestTTL = 24 * time.Hour
 // approvals holds the consent requests and the grants of an executor. Its lock is taken
 // after the locks of a call and its session.
 type approvals struct {
-	exec  *Executor
-	key   []byte
-	noted func(*consent.Event) // gets every change of the book; nil: none is set
+	exec           *Executor
+	key            []byte
+	onConsentEvent func(*consent.Event) // gets every change of the book; nil: none is set
 
-	tell func([]dueEvent, time.Time) (expired []*call) // what the timer does with what is due
+	onDue func([]dueEvent, time.Time) (expired []*call) // what the timer does with what is due
 
-	most int // open requests of a session
+	maxOpen int // open requests of a session
 
 	mu     sync.Mutex
 	book   *consent.Book
@@ -35,7 +35,7 @@ type approvals struct {
 
 // open prepares d for use.
 func (d *approvals) open(e *Executor, tell func([]dueEvent, time.Time) []*call) {
-	d.exec, d.tell, d.key = e, tell, make([]byte, 32)
+	d.exec, d.onDue, d.key = e, tell, make([]byte, 32)
 	_, _ = rand.Read(d.key) // never fails
 	d.book, d.calls = consent.NewBook(d.key), map[string]*call{}
 }
@@ -46,8 +46,8 @@ func (d *approvals) apply(ev *consent.Event) {
 		d.exec.report(&CallError{CallID: ev.Call, Err: err})
 		return
 	}
-	if d.noted != nil {
-		d.noted(ev)
+	if d.onConsentEvent != nil {
+		d.onConsentEvent(ev)
 	}
 	d.exec.log.ConsentChanged(ev)
 	d.arm()
@@ -103,7 +103,7 @@ func (d *approvals) tick() (expired []*call) {
 		if len(events) == 0 {
 			return expired
 		}
-		expired = append(expired, d.tell(due, now)...)
+		expired = append(expired, d.onDue(due, now)...)
 	}
 }
 
@@ -117,7 +117,7 @@ func (d *approvals) tickOne(request string) {
 		due = d.applyDue(d.book.DueOf(now, request))
 	}
 	d.mu.Unlock()
-	d.tell(due, now)
+	d.onDue(due, now)
 }
 
 // applyDue applies events that are due. d.mu is held.
@@ -146,7 +146,7 @@ func (d *approvals) answer(c *call) (grant string, yes bool) {
 	if _, off := d.book.IsOff(c.now); off {
 		return "", true
 	}
-	g, yes := d.book.Match(c.now, &c.asked.question)
+	g, yes := d.book.Match(c.now, &c.consent.question)
 	return g.ID, yes
 }
 
@@ -154,11 +154,11 @@ func (d *approvals) answer(c *call) (grant string, yes bool) {
 func (d *approvals) drop(c *call) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if ev, ok := d.book.Cancel(d.exec.sched.Now(), c.asked.id); ok {
+	if ev, ok := d.book.Cancel(d.exec.sched.Now(), c.consent.id); ok {
 		d.apply(&ev)
 	}
-	if c.asked.tell != nil {
-		c.asked.tell()
+	if c.consent.cancelNotify != nil {
+		c.consent.cancelNotify()
 	}
 }
 

@@ -7,16 +7,16 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
-// tell sends reminders to calls, ends the calls whose requests have expired, and
+// handleDue sends reminders to calls, ends the calls whose requests have expired, and
 // returns the latter.
-func tell(due []dueEvent, now time.Time) (expired []*call) {
+func handleDue(due []dueEvent, now time.Time) (expired []*call) {
 	for _, n := range due {
 		if !n.expired {
 			n.call.remind(now)
 			continue
 		}
 		expired = append(expired, n.call)
-		e := refusal(runtime.ReasonConsentExpired, runtime.Detail{}, "nobody agreed to the call in time")
+		e := denial(runtime.ReasonConsentExpired, runtime.Detail{}, "nobody agreed to the call in time")
 		e.cause = lifecycle.ByConsent
 		n.call.finish(e)
 	}
@@ -27,7 +27,7 @@ func tell(due []dueEvent, now time.Time) (expired []*call) {
 func (c *call) remind(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.life.Waits() {
+	if c.life.AwaitsConsent() {
 		c.transition(runtime.EventApprovalExpiring, c.state, &note{at: now})
 	}
 }

@@ -18,8 +18,8 @@ func WithArtifacts(s runtime.ArtifactStore) Option {
 	return func(e *Executor) { e.artifacts = s }
 }
 
-// storable returns an error when tools declare artifact and no store is set.
-func (e *Executor) storable() error {
+// checkArtifactStore returns an error when tools declare artifact and no store is set.
+func (e *Executor) checkArtifactStore() error {
 	if e.artifacts != nil {
 		return nil
 	}

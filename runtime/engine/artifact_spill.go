@@ -17,7 +17,7 @@ import (
 // the call commits and has its outcome. An output that cannot be stored fails the call,
 // and the effects of the call are rolled back where that is possible.
 func (c *call) storeArtifact(e *result) {
-	if e.outcome.Kind != runtime.Completed || !c.tooLong(e.outcome.Output) || c.givenUp() {
+	if e.outcome.Kind != runtime.Completed || !c.tooLong(e.outcome.Output) || c.hasEnded() {
 		return
 	}
 	stored, err := c.store(c.running, c.outputs, e.outcome.Output)
@@ -40,23 +40,23 @@ func (c *call) tooLong(out wire.Raw) bool {
 func (c *call) store(ctx context.Context, v wire.Value, out wire.Raw) (*runtime.StoredOutput, error) {
 	a := c.tool.spec.Artifact
 	ref := refOf(out, artifactType(a))
-	preview, err := c.shortened(v, artifactOver(a))
+	preview, err := c.artifactPreview(v, artifactOver(a))
 	if err == nil {
 		err = usercode.Call(func() error { return c.exec.artifacts.Put(ctx, ref, out) })
 	}
 	return &runtime.StoredOutput{ArtifactRef: ref, Preview: preview}, err
 }
 
-// givenUp reports whether the call has its outcome already.
-func (c *call) givenUp() bool {
+// hasEnded reports whether the call has its outcome already.
+func (c *call) hasEnded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.life.Ended()
 }
 
-// shortened returns the preview of an output. It omits sensitive values, because the
+// artifactPreview returns the preview of an output. It omits sensitive values, because the
 // preview is recorded as it is, and what the policy wants redacted.
-func (c *call) shortened(v wire.Value, characters int) (wire.Raw, error) {
+func (c *call) artifactPreview(v wire.Value, characters int) (wire.Raw, error) {
 	veil := walk.Veil{Hide: func(string, walk.Tokens) (string, error) { return "(sensitive)", nil }}
 	shown, err := veil.Append(nil, walk.Unruled{Of: v})
 	if err != nil {
@@ -70,10 +70,10 @@ func (c *call) shortened(v wire.Value, characters int) (wire.Raw, error) {
 	return compact.Text(masked, limits)
 }
 
-// wholeOutput returns the complete output for an undo. After a restart it reads the output from the
+// fullOutput returns the complete output for an undo. After a restart it reads the output from the
 // store when the journal has only the reference. An output that was redacted is not what the
 // handler returned and is not read. The undo runs without the output when it cannot be read.
-func (c *call) wholeOutput(ctx context.Context, known wire.Value) wire.Value {
+func (c *call) fullOutput(ctx context.Context, known wire.Value) wire.Value {
 	was := c.record.outcome()
 	a := was.Artifact
 	if known != nil || a == nil || was.Kind != runtime.Completed || redacts(was.Obligations) {
@@ -82,7 +82,7 @@ func (c *call) wholeOutput(ctx context.Context, known wire.Value) wire.Value {
 	data, err := c.exec.Artifact(ctx, a.ArtifactRef)
 	var v wire.Value
 	if err == nil {
-		v, err = recallValue(c.tool.hooks.DecodeOutput, data)
+		v, err = decodeRecorded(c.tool.hooks.DecodeOutput, data)
 	}
 	if err != nil {
 		c.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("the undo does without the output: %w", err)))

@@ -26,7 +26,7 @@ func (c *call) await(out *runtime.Outcome) {
 	if !c.dry {
 		c.observe(c.ctx.Done())
 	}
-	r.tell(out)
+	r.fillOutcome(out)
 }
 
 // cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
@@ -43,9 +43,9 @@ func (c *call) awaitConsent() runtime.Outcome {
 	gone := c.ctx.Done()
 	late := sched.NewEvent()
 	c.mu.Lock()
-	c.asked.late = late
+	c.consent.waitOver = late
 	c.mu.Unlock()
-	if d := c.patience(); d > 0 && !c.exec.approvals.closed.Fired() {
+	if d := c.remainingConsentWait(); d > 0 && !c.exec.approvals.closed.Fired() {
 		t := c.exec.sched.After(d, func() { c.exec.sched.Fire(late) })
 		c.exec.sched.Wait(final, late, gone)
 		t.Stop()
@@ -65,21 +65,21 @@ func (c *call) awaitConsent() runtime.Outcome {
 	return c.record.outcome()
 }
 
-// patience returns how much longer the caller waits for consent.
-func (c *call) patience() time.Duration {
+// remainingConsentWait returns how much longer the caller waits for consent.
+func (c *call) remainingConsentWait() time.Duration {
 	now := c.clock()
-	d := c.turn.patience - now.Sub(c.asked.since)
+	d := c.turn.consentWait - now.Sub(c.consent.since)
 	if left, bounded := c.turn.left(now); bounded {
 		d = min(d, left)
 	}
 	return d
 }
 
-// waits returns the outcome pending when the call waits for consent.
-func (c *call) waits() (runtime.Outcome, bool) {
+// pendingOutcome returns the outcome pending when the call waits for consent.
+func (c *call) pendingOutcome() (runtime.Outcome, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.life.Waits() {
+	if !c.life.AwaitsConsent() {
 		return runtime.Outcome{}, false
 	}
 	return c.pending(), true
@@ -89,27 +89,27 @@ func (c *call) waits() (runtime.Outcome, bool) {
 func (r *callRecord) await(ctx context.Context, s *Session) runtime.Outcome {
 	e := s.exec
 	if !r.first.Fired() && e.sched.Wait(&r.first, nil, ctx.Done()) == sched.Done {
-		return r.now(s)
+		return r.currentOutcome(s)
 	}
 	if r.final == nil {
 		return r.outcome()
 	}
-	if out, waits := r.call.waits(); waits {
+	if out, waits := r.call.pendingOutcome(); waits {
 		return out
 	}
 	if e.sched.Wait(r.final, nil, ctx.Done()) == sched.Done {
-		return r.now(s)
+		return r.currentOutcome(s)
 	}
 	return r.outcome()
 }
 
-// now returns the outcome of the call as it stands, which may be pending or cancelled.
-func (r *callRecord) now(*Session) runtime.Outcome {
+// currentOutcome returns the outcome of the call as it stands, which may be pending or cancelled.
+func (r *callRecord) currentOutcome(*Session) runtime.Outcome {
 	if r.first.Fired() {
 		if r.final == nil || r.final.Fired() {
 			return r.outcome()
 		}
-		if out, waits := r.call.waits(); waits {
+		if out, waits := r.call.pendingOutcome(); waits {
 			return out
 		}
 	}
@@ -123,7 +123,7 @@ func (r *callRecord) now(*Session) runtime.Outcome {
 // done is nil it waits until they have returned.
 func (c *call) observe(done <-chan struct{}) {
 	if len(c.exec.observers) > 0 || len(c.obligations) > 0 {
-		c.tellObservers(done)
+		c.notifyObservers(done)
 	}
 }
 

@@ -21,14 +21,14 @@ func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 	saw := e.sched.Wait(&r.first, nil, ctx.Done())
 	if saw != sched.Done && r.final != nil {
 		if saw = e.sched.Wait(r.final, &e.approvals.closed, ctx.Done()); saw == sched.Second {
-			if out, waits := r.call.waits(); waits {
+			if out, waits := r.call.pendingOutcome(); waits {
 				return out
 			}
 			saw = e.sched.Wait(r.final, nil, ctx.Done())
 		}
 	}
 	if saw == sched.Done {
-		return r.now(s)
+		return r.currentOutcome(s)
 	}
 	return r.outcome()
 }

@@ -24,7 +24,7 @@ type call struct {
 	life lifecycle.Call // phase, attempt and fence, and who may end the call
 	attempt
 	undoState
-	asked        *asked // the consent that it needs; nil: none yet
+	consent      *consentState // the consent that it needs; nil: none yet
 	state        runtime.State
 	evaluation   *callContext // of the policy that is being asked
 	revision     string       // of the policy that evaluated the call
@@ -34,9 +34,9 @@ type call struct {
 	entry        uint64       // position of its latest entry in the journal
 	invoked      bool         // its first event was emitted
 	unrecorded   bool         // the journal has no entry of it: the commit log was stalled when it was made
-	stray        bool         // refused because its id is that of another call
+	idReused     bool         // refused because its id is that of another call
 	interruption *result      // while it is evaluated again after a restart: its result unless it runs again
-	found        *Verdict     // dry: the verdict, when the worker ended the call
+	dryVerdict   *Verdict     // dry: the verdict, when the worker ended the call
 }
 
 // An ident says which call it is and where it belongs.
@@ -60,34 +60,34 @@ type ident struct {
 
 // A work is what the worker knows of the call, and what the call holds while it is worked on.
 type work struct {
-	worker      *worker
-	workCtx     context.Context // of policy and handler
-	policyCtx   callContext     // of the first evaluation
-	now         time.Time       // of the present step
-	args        wire.Value      // as decoded
-	final       wire.Value      // after rewrites
-	text        []byte          // of args; never changed
-	finalText   []byte          // of final
-	heartbeat   bool            // the model asked to be continued
-	obligations []runtime.Obligation
-	outputs     wire.Value
-	slotGranted *sched.Event // fires when the call has a slot; nil: it does not wait for one
-	slot        bool         // holds a slot of its tool
-	inFlight    bool         // counted in the capacity
-	entered     bool         // counted in the gates
-	readmits    bool         // after a restart: it is evaluated again, and still holds its reservation
-	unfit       bool         // it waits for consent that was requested under another declaration of its tool
-	returned    bool         // the work returned without a panic and without Goexit
-	left        atomic.Bool  // its handler has returned
+	worker             *worker
+	workCtx            context.Context // of policy and handler
+	policyCtx          callContext     // of the first evaluation
+	now                time.Time       // of the present step
+	args               wire.Value      // as decoded
+	final              wire.Value      // after rewrites
+	text               []byte          // of args; never changed
+	finalText          []byte          // of final
+	heartbeat          bool            // the model asked to be continued
+	obligations        []runtime.Obligation
+	outputs            wire.Value
+	slotGranted        *sched.Event // fires when the call has a slot; nil: it does not wait for one
+	slot               bool         // holds a slot of its tool
+	inFlight           bool         // counted in the capacity
+	inGates            bool         // counted in the gates
+	needsReadmission   bool         // after a restart: it is evaluated again, and still holds its reservation
+	declarationChanged bool         // it waits for consent that was requested under another declaration of its tool
+	workReturned       bool         // the work returned without a panic and without Goexit
+	handlerDone        atomic.Bool  // its handler has returned
 }
 
 // An attempt is what belongs to the present attempt of the handler.
 type attempt struct {
-	running    *callContext // of the attempt
-	handlerCtx callContext  // of the first attempt
-	parts      []*begun     // in the order in which they began
-	sealing    *sched.Event // fires when no goroutine uses the parts; nil: none is using them
-	drained    *sched.Event // fires when the fence is shut and no effect is inside; nil: no goroutine waits
+	running    *callContext   // of the attempt
+	handlerCtx callContext    // of the first attempt
+	parts      []*attemptPart // in the order in which they began
+	sealing    *sched.Event   // fires when no goroutine uses the parts; nil: none is using them
+	drained    *sched.Event   // fires when the fence is shut and no effect is inside; nil: no goroutine waits
 }
 
 // An undoState is what the journal holds for the undo of the call. It is prepared once for all
@@ -141,7 +141,7 @@ const (
 )
 
 // resumed reports whether the call has been approved.
-func (c *call) resumed() bool { return c.asked != nil && c.asked.id != "" }
+func (c *call) resumed() bool { return c.consent != nil && c.consent.id != "" }
 
 // deadline returns how long one attempt of c may take, without the budget of its turn: what its
 // tool declares, or less if the turn caps it.
@@ -169,18 +169,18 @@ func outputLimit(s *runtime.Spec) int64 {
 	return runtime.DefaultOutputLimit
 }
 
-// asked holds what a call knows of the consent that it needs.
-type asked struct {
-	question consent.Question
-	preview  *consent.Preview
-	plain    bool   // the preview was made with the arguments as decoded
-	grant    string // the grant that answers the question
-	id       string // of the request, once there is one
-	unasked  bool   // the call was approved, and neither policy nor declaration asks any more
-	since    time.Time
-	tell     context.CancelFunc
-	showing  *callContext // of the preview; guarded by the call
-	late     *sched.Event // happens when ConsentWait is over; guarded by the call
+// consentState holds what a call knows of the consent that it needs.
+type consentState struct {
+	question       consent.Question
+	preview        *consent.Preview
+	previewOfInput bool   // the preview was made with the arguments as decoded
+	grant          string // the grant that answers the question
+	id             string // of the request, once there is one
+	noLongerAsked  bool   // the call was approved, and neither policy nor declaration asks any more
+	since          time.Time
+	cancelNotify   context.CancelFunc
+	previewCtx     *callContext // of the preview; guarded by the call
+	waitOver       *sched.Event // happens when ConsentWait is over; guarded by the call
 }
 
 // shutFence lets no further effects in. It returns the signal that happens when the effects inside

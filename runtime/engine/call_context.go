@@ -17,15 +17,15 @@ type callContext struct {
 	attempt int
 	due     time.Time // zero: it has no deadline of its own
 
-	why    atomic.Uint32 // it ended: one of the why constants; 0: it has not
+	cause  atomic.Uint32 // it ended: one of the why constants; 0: it has not
 	closed atomic.Bool   // done is closed, or is being closed
 	done   atomic.Value  // chan struct{}, made by the first call of Done
 }
 
 // Why a callContext ended.
 const (
-	whyCanceled = iota + 1
-	whyDeadline
+	causeCanceled = iota + 1
+	causeDeadline
 )
 
 var _ callctx.Handle[runtime.Participant, runtime.Part] = (*callContext)(nil)
@@ -53,17 +53,17 @@ func (c *callContext) Done() <-chan struct{} {
 // close closes done if the context has ended. Both cancel and Done call it, so that
 // neither misses the other.
 func (c *callContext) close(done chan struct{}) {
-	if c.why.Load() != 0 && c.closed.CompareAndSwap(false, true) {
+	if c.cause.Load() != 0 && c.closed.CompareAndSwap(false, true) {
 		close(done)
 	}
 }
 
 // Err returns why the context ended: context.DeadlineExceeded or context.Canceled.
 func (c *callContext) Err() error {
-	switch c.why.Load() {
+	switch c.cause.Load() {
 	case 0:
 		return nil
-	case whyDeadline:
+	case causeDeadline:
 		return context.DeadlineExceeded
 	}
 	return context.Canceled
@@ -79,7 +79,7 @@ func (c *callContext) Value(key any) any {
 
 // cancel ends the context.
 func (c *callContext) cancel(why uint32) {
-	if !c.why.CompareAndSwap(0, why) {
+	if !c.cause.CompareAndSwap(0, why) {
 		return
 	}
 	if done, ok := c.done.Load().(chan struct{}); ok {

@@ -17,8 +17,8 @@ type CallError struct {
 	Panic  any    // value of a panic, when there was one
 	Stack  []byte // of that panic
 
-	said string // the text of Err or Panic, read once in the goroutine that they came from
-	told bool   // the error handler was told
+	cachedText string // the text of Err or Panic, read once in the goroutine that they came from
+	reported   bool   // the error handler was told
 }
 
 // Error describes the fault and names its call.
@@ -44,8 +44,8 @@ func (e *CallError) Unwrap() error { return e.Err }
 // text describes the fault without the call.
 func (e *CallError) text() string {
 	switch {
-	case e.said != "":
-		return e.said
+	case e.cachedText != "":
+		return e.cachedText
 	case e.Panic != nil:
 		return fmt.Sprintf("panic: %v", e.Panic)
 	case e.Err != nil:

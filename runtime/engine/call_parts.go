@@ -30,7 +30,7 @@ func (c *call) part(at *callContext, who *participant) (runtime.Part, error) {
 		c.mu.Unlock()
 		return nil, c.fenced()
 	}
-	i := slices.IndexFunc(c.parts, func(b *begun) bool { return b.at == who })
+	i := slices.IndexFunc(c.parts, func(b *attemptPart) bool { return b.participant == who })
 	if i >= 0 {
 		b := c.parts[i]
 		c.mu.Unlock()
@@ -39,7 +39,7 @@ func (c *call) part(at *callContext, who *participant) (runtime.Part, error) {
 		}
 		return b.part, b.err
 	}
-	b := &begun{at: who}
+	b := &attemptPart{participant: who}
 	c.parts = append(c.parts, b)
 	c.mu.Unlock()
 	return c.beginPart(at, b)
@@ -47,15 +47,15 @@ func (c *call) part(at *callContext, who *participant) (runtime.Part, error) {
 
 // beginPart begins a part. It rolls back a part that has begun too late, because the call does not
 // know that part.
-func (c *call) beginPart(at *callContext, b *begun) (runtime.Part, error) {
+func (c *call) beginPart(at *callContext, b *attemptPart) (runtime.Part, error) {
 	defer c.exec.sched.Fire(&b.ready)
 	var part runtime.Part
 	err := usercode.Call(func() (err error) {
-		part, err = b.at.Begin(at, c.key())
+		part, err = b.participant.Begin(at, c.key())
 		return err
 	})
 	if err != nil {
-		err = fmt.Errorf("participant %q: %w", b.at.name, err)
+		err = fmt.Errorf("participant %q: %w", b.participant.name, err)
 	}
 	c.mu.Lock()
 	late := !c.life.Passes(at.attempt)
@@ -68,7 +68,7 @@ func (c *call) beginPart(at *callContext, b *begun) (runtime.Part, error) {
 		return nil, err
 	case late:
 		if err := usercode.Call(func() error { return part.Rollback(context.WithoutCancel(at)) }); err != nil {
-			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q, which began too late: %w", b.at.name, err)))
+			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q, which began too late: %w", b.participant.name, err)))
 		}
 		return nil, c.fenced()
 	}

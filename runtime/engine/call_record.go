@@ -61,8 +61,8 @@ type storedOutcome struct {
 	more     *runtime.Outcome // the whole outcome, when it has other members
 }
 
-// keep stores out as the outcome of r.
-func (r *callRecord) keep(out *runtime.Outcome) {
+// storeOutcome stores out as the outcome of r.
+func (r *callRecord) storeOutcome(out *runtime.Outcome) {
 	r.stored = storedOutcome{
 		kind: out.Kind, loop: out.Loop, run: out.Run, duration: out.Duration, output: out.Output, revision: out.Revision,
 	}
@@ -85,12 +85,12 @@ func (r *callRecord) artifact() *runtime.StoredOutput {
 
 // outcome returns the outcome of r. r has ended.
 func (r *callRecord) outcome() (out runtime.Outcome) {
-	r.tell(&out)
+	r.fillOutcome(&out)
 	return out
 }
 
-// tell is outcome for a zero Outcome that the caller provides, because an Outcome is large.
-func (r *callRecord) tell(out *runtime.Outcome) {
+// fillOutcome is outcome for a zero Outcome that the caller provides, because an Outcome is large.
+func (r *callRecord) fillOutcome(out *runtime.Outcome) {
 	k := &r.stored
 	if k.kind == runtime.Unknown || k.more != nil && k.more.Reason == runtime.ReasonJournalUnavailable {
 		if later := r.later.Load(); later != nil {

@@ -20,16 +20,16 @@ func (x *callIndex) find(id string) *callRecord {
 	if x.count == 0 {
 		return nil
 	}
-	return x.look(id, maphash.String(x.seed, id))
+	return x.lookup(id, maphash.String(x.seed, id))
 }
 
-// put adds r, whose id is set. When there is a record with that id already, put returns it instead.
-func (x *callIndex) put(r *callRecord) (earlier *callRecord) {
+// putIfAbsent adds r, whose id is set. When there is a record with that id already, put returns it instead.
+func (x *callIndex) putIfAbsent(r *callRecord) (earlier *callRecord) {
 	if x.chains == nil {
 		x.seed, x.chains = maphash.MakeSeed(), make([]*callRecord, 8)
 	}
 	r.hash = maphash.String(x.seed, r.id)
-	if earlier = x.look(r.id, r.hash); earlier != nil {
+	if earlier = x.lookup(r.id, r.hash); earlier != nil {
 		return earlier
 	}
 	if x.count == len(x.chains) {
@@ -53,8 +53,8 @@ func (x *callIndex) all() iter.Seq[*callRecord] {
 	}
 }
 
-// look is find for a table that is not empty.
-func (x *callIndex) look(id string, hash uint64) *callRecord {
+// lookup is find for a table that is not empty.
+func (x *callIndex) lookup(id string, hash uint64) *callRecord {
 	r := *x.chain(hash)
 	for r != nil && (r.hash != hash || r.id != id) {
 		r = r.next

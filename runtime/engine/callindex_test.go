@@ -21,7 +21,7 @@ func TestCallIndex(t *testing.T) {
 		id := strconv.Itoa(random.IntN(2000))
 		require.Same(t, want[id], x.find(id))
 		r := &callRecord{id: id}
-		require.Same(t, want[id], x.put(r))
+		require.Same(t, want[id], x.putIfAbsent(r))
 		if want[id] == nil {
 			want[id] = r
 		}
@@ -42,13 +42,13 @@ func TestCallIndex(t *testing.T) {
 // TestCallIndexOfOneHash makes all ids collide.
 func TestCallIndexOfOneHash(t *testing.T) {
 	var x callIndex
-	require.Nil(t, x.put(&callRecord{id: "a"}))
+	require.Nil(t, x.putIfAbsent(&callRecord{id: "a"}))
 	first := x.find("a")
 	second := &callRecord{id: "b", hash: first.hash}
 	x.link(second)
-	assert.Same(t, first, x.look("a", first.hash))
-	assert.Same(t, second, x.look("b", first.hash))
-	assert.Nil(t, x.look("c", first.hash))
+	assert.Same(t, first, x.lookup("a", first.hash))
+	assert.Same(t, second, x.lookup("b", first.hash))
+	assert.Nil(t, x.lookup("c", first.hash))
 }
 
 // BenchmarkCallIndex adds 512 calls to an index, and to a map.
@@ -62,7 +62,7 @@ func BenchmarkCallIndex(b *testing.B) {
 		for b.Loop() {
 			var x callIndex
 			for _, r := range records {
-				x.put(r)
+				x.putIfAbsent(r)
 			}
 		}
 	})

@@ -16,18 +16,18 @@ import (
 // how long Cancel waits for another goroutine that is ending the call.
 func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
 	if s == nil || s.exec == nil {
-		return because(CodeUnknownCall)
+		return actionError(CodeUnknownCall)
 	}
 	s.mu.Lock()
 	r := s.calls.find(callID)
 	if r == nil {
 		s.mu.Unlock()
-		return because(CodeUnknownCall)
+		return actionError(CodeUnknownCall)
 	}
 	c, ended := r.call, r.ended()
 	s.mu.Unlock()
 	if ended || c == nil {
-		return because(CodeAlreadyEnded)
+		return actionError(CodeAlreadyEnded)
 	}
 	e := cancellation(runtime.ReasonCancelled)
 	if e.by, e.cause = by, lifecycle.ByOperator; reason != "" {
@@ -38,9 +38,9 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
 		over := c.over()
 		c.mu.Unlock()
 		s.exec.sched.Wait(over, nil, orBackground(ctx).Done())
-		return because(CodeAlreadyEnded)
+		return actionError(CodeAlreadyEnded)
 	}
-	if err := c.durable(); err != nil {
+	if err := c.awaitDurable(); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	return nil
@@ -101,7 +101,7 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	case r != nil:
 		return r.id, nil
 	}
-	c.life.StartAlone()
+	c.life.StartTriggered()
 	t.launch(c)
 	return c.id, nil
 }

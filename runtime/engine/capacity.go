@@ -11,9 +11,9 @@ import (
 // that exceeds the capacity, nil otherwise.
 func (c *call) enterExecutor() *runtime.Outcome {
 	e := c.exec
-	if e.capacity.inside.Add(1) > e.capacity.most {
+	if e.capacity.inside.Add(1) > e.capacity.limit {
 		e.capacity.inside.Add(-1)
-		return c.atCapacity(leastRetry, "the executor is busy: "+counted(e.capacity.most, "1 call is", "%d calls are")+" in flight")
+		return c.atCapacity(leastRetry, "the executor is busy: "+plural(e.capacity.limit, "1 call is", "%d calls are")+" in flight")
 	}
 	c.inFlight = true
 	if c.tool == nil {
@@ -31,7 +31,7 @@ func (c *call) enterExecutor() *runtime.Outcome {
 func (c *call) finishRefused(out *runtime.Outcome) {
 	out.CallID = c.id
 	c.fillRunStatus(out)
-	c.record.keep(out)
+	c.record.storeOutcome(out)
 	c.exec.sched.Fire(&c.record.first)
 }
 
@@ -62,6 +62,6 @@ func (c *call) atCapacity(retry time.Duration, why string) *runtime.Outcome {
 		Tool: c.record.tool, Kind: runtime.Denied,
 		Reason: runtime.ReasonAtCapacity, AllReasons: []runtime.Reason{runtime.ReasonAtCapacity},
 		Detail:  runtime.Detail{RetryAfter: retry},
-		Message: fmt.Sprintf("%s; make the call again in %s", why, seconds(retry)),
+		Message: fmt.Sprintf("%s; make the call again in %s", why, formatWait(retry)),
 	}
 }

@@ -39,7 +39,7 @@ func (c *call) commitParts(e *result) {
 		}
 		return
 	}
-	defer c.letGoOfParts()
+	defer c.releaseParts()
 	seals, err := c.seal(parts)
 	switch {
 	case err != nil:
@@ -54,7 +54,7 @@ func (c *call) commitParts(e *result) {
 	err = c.commitForeign(parts)
 	same := c.tool.spec.Effect == runtime.SideEffectRead && errors.Is(err, runtime.ErrMaybeCommitted) // a read, committed or not
 	if err != nil && !same {
-		c.undecide(e, err)
+		c.foreignCommitFailed(e, err)
 		return
 	}
 	c.commitAll(parts)
@@ -63,7 +63,7 @@ func (c *call) commitParts(e *result) {
 // closeParts shuts the fence and returns the parts that the handler has begun. It
 // reports false when an effect has not ended in time. When the call has its outcome
 // already it returns no parts: the goroutine that ended the call rolls them back.
-func (c *call) closeParts() ([]*begun, bool) {
+func (c *call) closeParts() ([]*attemptPart, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.life.Ended() || len(c.parts) == 0 {
@@ -79,15 +79,15 @@ func (c *call) closeParts() ([]*begun, bool) {
 			return nil, false
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(c.parts), func(b *begun) bool { return b.part == nil }), true
+	return slices.DeleteFunc(slices.Clone(c.parts), func(b *attemptPart) bool { return b.part == nil }), true
 }
 
-// letGoOfParts allows another goroutine to roll the parts back.
-func (c *call) letGoOfParts() { c.exec.sched.Fire(c.sealing) }
+// releaseParts allows another goroutine to roll the parts back.
+func (c *call) releaseParts() { c.exec.sched.Fire(c.sealing) }
 
 // seal seals all parts and returns the seals of the foreign part and of the parts that
 // changed something.
-func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
+func (c *call) seal(parts []*attemptPart) (seals []journal.Seal, err error) {
 	foreign := 0
 	for _, b := range parts {
 		_, yes := b.part.(runtime.ForeignPart)
@@ -101,11 +101,11 @@ func (c *call) seal(parts []*begun) (seals []journal.Seal, err error) {
 		})
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("participant %q: %w", b.at.name, err)
+			return nil, fmt.Errorf("participant %q: %w", b.participant.name, err)
 		case foreign > 1:
 			return nil, errForeign
 		case digest != nil || yes:
-			seals = append(seals, journal.Seal{Participant: b.at.name, Digest: hex.EncodeToString(digest), Foreign: yes})
+			seals = append(seals, journal.Seal{Participant: b.participant.name, Digest: hex.EncodeToString(digest), Foreign: yes})
 		}
 	}
 	return seals, nil
@@ -127,9 +127,9 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	}
 	c.mu.Unlock()
 	c.worker.arm(due)
-	err := c.durable()
+	err := c.awaitDurable()
 	if e.waited = errors.Is(err, journal.ErrUnavailable); e.waited {
-		err = c.durablePatiently()
+		err = c.awaitDurableThroughStall()
 	}
 	if err != nil { // the journal may have the record: recovery finds out and commits or rolls back
 		c.parts = nil
@@ -149,7 +149,7 @@ func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, pri
 	out := e.outcome
 	c.complete(&out, c.clock(), true)
 	r.Duration = out.Duration
-	return entryOf(r, &p, c.outcomeTo(r, &out, &p))
+	return entryOf(r, &p, c.addOutcome(r, &out, &p))
 }
 
 // committedLate handles a call whose caller has the outcome unknown because its commit had to wait
@@ -162,16 +162,16 @@ func (c *call) committedLate(e *result) bool {
 		return false
 	}
 	c.exec.sched.Wait(over, nil, nil)
-	if c.run.session.claim(c.record) != "" {
+	if c.run.session.claimUnknown(c.record) != "" {
 		return false
 	}
 	out := e.outcome
-	c.known(&out, runtime.StateCompleted, "")
+	c.resolveUnknown(&out, runtime.StateCompleted, "")
 	return true
 }
 
 // commitForeign commits the foreign part, which may still fail, if there is one.
-func (c *call) commitForeign(parts []*begun) error {
+func (c *call) commitForeign(parts []*attemptPart) error {
 	for _, b := range parts {
 		if _, yes := b.part.(runtime.ForeignPart); yes {
 			ctx := context.WithoutCancel(c.running)
@@ -183,13 +183,13 @@ func (c *call) commitForeign(parts []*begun) error {
 
 // commitAll commits the parts whose Commit does not fail, which Seal has made sure of. If
 // one fails nevertheless, the next recovery commits it.
-func (c *call) commitAll(parts []*begun) {
+func (c *call) commitAll(parts []*attemptPart) {
 	for _, b := range parts {
 		if _, yes := b.part.(runtime.ForeignPart); yes && c.life.Committing() {
 			continue
 		}
 		if err := usercode.Call(func() error { return b.part.Commit(context.WithoutCancel(c.running)) }); err != nil {
-			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q: %w", b.at.name, err)))
+			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q: %w", b.participant.name, err)))
 		}
 	}
 	c.mu.Lock()
@@ -197,9 +197,9 @@ func (c *call) commitAll(parts []*begun) {
 	c.mu.Unlock()
 }
 
-// undecide changes the result of a call whose foreign transaction failed after the
+// foreignCommitFailed changes the result of a call whose foreign transaction failed after the
 // decision to commit.
-func (c *call) undecide(e *result, err error) {
+func (c *call) foreignCommitFailed(e *result, err error) {
 	if !errors.Is(err, runtime.ErrMaybeCommitted) {
 		c.commitFailed(e, err)
 		return
@@ -242,9 +242,9 @@ func (c *call) rollback() bool {
 			ok = ok && b.ready.Fired() // a part that still begins rolls itself back later
 			continue
 		}
-		if err := c.exec.within(context.WithoutCancel(c.ctx), grace, c.exec.rollbackOf(b.part)); err != nil {
+		if err := c.exec.runWithTimeout(context.WithoutCancel(c.ctx), grace, c.exec.rollbackOf(b.part)); err != nil {
 			ok = false
-			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q was not rolled back: %w", b.at.name, err)))
+			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q was not rolled back: %w", b.participant.name, err)))
 		}
 	}
 	return ok
@@ -262,9 +262,9 @@ func (e *Executor) rollbackOf(p runtime.Part) func(context.Context) error {
 	}
 }
 
-// within calls f and returns its error. When f does not return within d, its context
+// runWithTimeout calls f and returns its error. When f does not return within d, its context
 // ends and within returns an overdueError.
-func (e *Executor) within(ctx context.Context, d time.Duration, f func(context.Context) error) error {
+func (e *Executor) runWithTimeout(ctx context.Context, d time.Duration, f func(context.Context) error) error {
 	watch := &callContext{parent: ctx, due: e.sched.Now().Add(d)}
 	done := sched.NewEvent()
 	result := make(chan error, 1)
@@ -275,10 +275,10 @@ func (e *Executor) within(ctx context.Context, d time.Duration, f func(context.C
 		result <- usercode.Call(func() error { return f(watch) })
 	}()
 	if !e.sched.WaitFor(done, d) {
-		watch.cancel(whyDeadline)
+		watch.cancel(causeDeadline)
 		return overdueError(d)
 	}
-	watch.cancel(whyCanceled)
+	watch.cancel(causeCanceled)
 	select {
 	case err := <-result:
 		return err
@@ -292,5 +292,5 @@ type overdueError time.Duration
 
 // Error names the time limit.
 func (d overdueError) Error() string {
-	return fmt.Sprintf("it did not finish within %s", limit(time.Duration(d)))
+	return fmt.Sprintf("it did not finish within %s", formatLimit(time.Duration(d)))
 }

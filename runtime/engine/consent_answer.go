@@ -36,12 +36,12 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	if res.Kind == consent.Accepted && !a.NoWait {
 		e.sched.Wait(c.record.final, nil, ctx.Done())
 	}
-	res.became(c)
+	res.setCall(c)
 	return res
 }
 
-// became sets the fields that say what happened to the call of the request.
-func (r *Resolution) became(c *call) {
+// setCall sets the fields that say what happened to the call of the request.
+func (r *Resolution) setCall(c *call) {
 	r.Call = c.id
 	ended := c.record.final == nil || c.record.final.Fired()
 	if ended {
@@ -61,7 +61,7 @@ func (r *Resolution) became(c *call) {
 // is none to wait for.
 func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
 	if e.log.On() && (e.approvals.closed.Fired() || e.log.Stalled()) { // the request can be answered later
-		return e.unrecorded(e.approvals.call(requestID)), nil
+		return e.notRecorded(e.approvals.call(requestID)), nil
 	}
 	e.approvals.tickOne(requestID)
 	answer := &consent.Answer{
@@ -72,16 +72,16 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	if c == nil {
 		return e.approvals.unknown(requestID, answer), nil
 	}
-	if c.unfit { // an edit would bind to another declaration than the request does
+	if c.declarationChanged { // an edit would bind to another declaration than the request does
 		a.Edit = nil
 	}
-	edited := c.edited(ctx, requestID, a.Edit, answer)
-	result := c.decided(requestID, answer, edited)
-	if err := c.durablePatiently(); err != nil {
-		r := c.unwritable(err)
+	edited := c.prepareEdit(ctx, requestID, a.Edit, answer)
+	result := c.recordAnswer(requestID, answer, edited)
+	if err := c.awaitDurableThroughStall(); err != nil {
+		r := c.journalUnavailable(err)
 		r.cause = lifecycle.ByConsent // a call that runs by now is not concerned
 		c.finish(r)
-		return e.unrecorded(c), nil
+		return e.notRecorded(c), nil
 	}
 	res := Resolution{
 		Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted,
@@ -91,7 +91,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 			c.resume()
 		} else {
 			detail := runtime.Detail{Rule: "person", Message: a.Message}
-			e := refusal(runtime.ReasonConsentDenied, detail, deniedBy(a.Message))
+			e := denial(runtime.ReasonConsentDenied, detail, deniedBy(a.Message))
 			e.cause = lifecycle.ByConsent
 			c.finish(e)
 		}
@@ -115,7 +115,7 @@ func (d *approvals) unknown(request string, a *consent.Answer) Resolution {
 	d.apply(&ev)
 	d.mu.Unlock()
 	if err := d.exec.recordConsent(ev.At, a.By, d.exec.log.Flush); err != nil {
-		return d.exec.unrecorded(nil)
+		return d.exec.notRecorded(nil)
 	}
 	d.exec.emit(&runtime.Event{
 		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
@@ -133,9 +133,9 @@ type edit struct {
 	ok      bool // rule is valid
 }
 
-// edited decodes the arguments of an approver's edit, asks the policy about them, and
+// prepareEdit decodes the arguments of an approver's edit, asks the policy about them, and
 // stores the resulting question in the answer.
-func (c *call) edited(ctx context.Context, request string, text []byte, a *consent.Answer) (e *edit) {
+func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *consent.Answer) (e *edit) {
 	if text == nil || !a.Approve {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (c *call) edited(ctx context.Context, request string, text []byte, a *conse
 	if probe.Result.Rejection != consent.NotRejected || !was.Requirement.AllowEdit {
 		return e
 	}
-	decision, text, final, err := c.consult(ctx, bytes.Clone(text), args)
+	decision, text, final, err := c.evaluateArgs(ctx, bytes.Clone(text), args)
 	if err != nil || len(decision.Denials) > 0 || decision.Effect == runtime.EffectDeny {
 		decision = runtime.Decision{} // the evaluation after the approval refuses the call
 	}
@@ -175,7 +175,7 @@ func (c *call) edited(ctx context.Context, request string, text []byte, a *conse
 		a.Edit.Err = fmt.Errorf("what the edited call would do cannot be shown: %w", err)
 	}
 	q.Call.Preview = e.preview
-	_, err = c.describeTo(&e.rule, final)
+	_, err = c.fillRulesCall(&e.rule, final)
 	e.ok = err == nil
 	return e
 }
@@ -194,14 +194,14 @@ func (c *call) decodeEdit(text []byte) (args wire.Value, violations []wire.Viola
 	return args, violations, nil
 }
 
-// consult asks the policy about other arguments of a call that waits. It returns the
+// evaluateArgs asks the policy about other arguments of a call that waits. It returns the
 // arguments and their text after the rewrites of the policy.
-func (c *call) consult(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
+func (c *call) evaluateArgs(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
 	s := c.run.session
 	s.mu.Lock()
-	facts := c.run.look().Without(c.index)
+	facts := c.run.currentFacts().Without(c.index)
 	s.mu.Unlock()
-	d, err = c.consultOnce(ctx, c.policyInputOf(args, facts, c.clock()))
+	d, err = c.evaluateDetached(ctx, c.policyInputOf(args, facts, c.clock()))
 	if err != nil || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == runtime.EffectDeny {
 		return d, text, args, err
 	}
@@ -209,12 +209,12 @@ func (c *call) consult(ctx context.Context, text []byte, args wire.Value) (d run
 	if err != nil {
 		return d, text, args, err
 	}
-	d, err = c.consultOnce(ctx, c.policyInputOf(final, facts, c.clock()))
+	d, err = c.evaluateDetached(ctx, c.policyInputOf(final, facts, c.clock()))
 	return d, rewritten, final, err
 }
 
-// consultOnce evaluates the policy in its own goroutine, because the policy may hang.
-func (c *call) consultOnce(ctx context.Context, in runtime.PolicyInput) (runtime.Decision, error) {
+// evaluateDetached evaluates the policy in its own goroutine, because the policy may hang.
+func (c *call) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (runtime.Decision, error) {
 	e := c.exec
 	v := &e.evaluations
 	if err := v.blocked(c.index); err != nil {
@@ -238,14 +238,14 @@ func (c *call) consultOnce(ctx context.Context, in runtime.PolicyInput) (runtime
 			return err
 		})
 	}()
-	if v.outlasts(&e.sched, done) {
-		watch.cancel(whyDeadline)
+	if v.timesOut(&e.sched, done) {
+		watch.cancel(causeDeadline)
 		v.abandon(c.index, &e.sched)
 		go func() { <-done.Done(); v.returned(c.index) }()
 		return runtime.Decision{}, errAbandoned
 	}
 	v.places.Release(&e.sched)
-	watch.cancel(whyCanceled)
+	watch.cancel(causeCanceled)
 	select {
 	case err := <-result:
 		if err != nil {
@@ -257,8 +257,8 @@ func (c *call) consultOnce(ctx context.Context, in runtime.PolicyInput) (runtime
 	}
 }
 
-// decided resolves the request of the call by an answer, in one step.
-func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Result {
+// recordAnswer resolves the request of the call by an answer, in one step.
+func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consent.Result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.clock()
@@ -273,7 +273,7 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 		return ev.Result
 	}
 	n.edited = true
-	c.final, c.finalText, c.asked.preview = ed.args, ed.text, ed.preview
+	c.final, c.finalText, c.consent.preview = ed.args, ed.text, ed.preview
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -285,12 +285,12 @@ func (c *call) decided(request string, a *consent.Answer, ed *edit) *consent.Res
 	return ev.Result
 }
 
-// unrecorded returns the resolution of an answer that could not be recorded and
+// notRecorded returns the resolution of an answer that could not be recorded and
 // therefore has no effect.
-func (e *Executor) unrecorded(c *call) Resolution {
+func (e *Executor) notRecorded(c *call) Resolution {
 	res := Resolution{Reason: consent.NotRecorded}
 	if c != nil {
-		res.became(c)
+		res.setCall(c)
 	}
 	return res
 }
@@ -301,6 +301,6 @@ func (e *Executor) unrecorded(c *call) Resolution {
 func (c *call) rebind(rc *rules.Call, now time.Time) {
 	s := c.run.session
 	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {
-		s.note(&ev)
+		s.addRuleEvent(&ev)
 	}
 }

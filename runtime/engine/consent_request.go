@@ -23,9 +23,9 @@ const (
 // call. It reports false when the call has ended.
 func (c *call) prepareQuestion() bool {
 	j := &c.worker.evaluation
-	if c.asked == nil {
+	if c.consent == nil {
 		c.mu.Lock() // the goroutine that ends the call reads it
-		c.asked = &asked{}
+		c.consent = &consentState{}
 		c.mu.Unlock()
 	}
 	if j.asks {
@@ -34,20 +34,20 @@ func (c *call) prepareQuestion() bool {
 			j.refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
 			return true
 		}
-		c.asked.question = q
+		c.consent.question = q
 	}
 	hook, declared := c.tool.hooks.Preview, c.tool.spec.Consent
 	if hook == nil || declared == nil || !declared.Preview || !c.resumed() && (c.exec.approvals.answers(c) || c.noApprover() != nil) {
 		return true
 	}
 	plain := len(j.decision.Rewrites) == 0
-	if c.asked.preview == nil || c.resumed() || !plain || !c.asked.plain {
+	if c.consent.preview == nil || c.resumed() || !plain || !c.consent.previewOfInput {
 		if !c.makePreview() {
 			return false
 		}
-		c.asked.plain = plain
+		c.consent.previewOfInput = plain
 	}
-	c.asked.question.Call.Preview = c.asked.preview
+	c.consent.question.Call.Preview = c.consent.preview
 	return true
 }
 
@@ -60,7 +60,7 @@ func (c *call) makePreview() bool {
 	}
 	ctx := &callContext{parent: c.workCtx, due: due}
 	c.mu.Lock()
-	c.asked.showing = ctx // from now on it ends with the call
+	c.consent.previewCtx = ctx // from now on it ends with the call
 	c.mu.Unlock()
 	if !c.enter(lifecycle.Previewing, due) {
 		return false
@@ -70,12 +70,12 @@ func (c *call) makePreview() bool {
 	if err != nil {
 		failed = c.previewFailed(err)
 	}
-	ctx.cancel(whyCanceled)
+	ctx.cancel(causeCanceled)
 	c.now = c.clock()
 	if !c.enter(lifecycle.Admitting, c.ends()) {
 		return false
 	}
-	if c.asked.preview = p; err != nil {
+	if c.consent.preview = p; err != nil {
 		j := &c.worker.evaluation
 		j.refuse(failed.reason, failed.detail, failed.message)
 		j.fault = failed.fault
@@ -186,7 +186,7 @@ func (c *call) noApprover() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}
-	return refusal(runtime.ReasonConsentUnavailable, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
+	return denial(runtime.ReasonConsentUnavailable, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
 		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
 }
 
@@ -200,12 +200,12 @@ func (d *approvals) overfull(c *call) *result {
 
 // full is overfull while d.mu is held.
 func (d *approvals) full(c *call) *result {
-	if d.book.Waiting(c.run.session.id) < d.most {
+	if d.book.Waiting(c.run.session.id) < d.maxOpen {
 		return nil
 	}
-	return refusal(runtime.ReasonTooManyPending, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
+	return denial(runtime.ReasonTooManyPending, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
 		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.tool,
-		counted(d.most, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
+		plural(d.maxOpen, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
 }
 
 // askDetail names the first ask.

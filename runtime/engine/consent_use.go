@@ -13,7 +13,7 @@ import (
 func (d *approvals) use(c *call) *result {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	a := c.asked
+	a := c.consent
 	changed := runtime.Detail{Changed: []string{"grant"}}
 	var ev consent.Event
 	var err error
@@ -21,7 +21,7 @@ func (d *approvals) use(c *call) *result {
 	case a.id != "":
 		now := a.question
 		now.Call = c.consentCall()
-		ev, err = d.book.Use(c.now, a.id, &now, a.unasked)
+		ev, err = d.book.Use(c.now, a.id, &now, a.noLongerAsked)
 		changed.Changed = nil
 		for _, what := range ev.Changed {
 			changed.Changed = append(changed.Changed, what.String())
@@ -38,14 +38,14 @@ func (d *approvals) use(c *call) *result {
 	case err == nil && ev.Kind != consent.EventMismatch:
 		return nil
 	case slices.Equal(ev.Changed, []consent.Change{consent.ChangedExpired}):
-		return refusal(runtime.ReasonConsentExpired, runtime.Detail{}, "the approval is too old: make the call again")
+		return denial(runtime.ReasonConsentExpired, runtime.Detail{}, "the approval is too old: make the call again")
 	}
-	return refusal(runtime.ReasonBindingMismatch, changed, "the call is not what was approved any more: make it again")
+	return denial(runtime.ReasonBindingMismatch, changed, "the call is not what was approved any more: make it again")
 }
 
 // consentCall describes the call as it is about to run.
 func (c *call) consentCall() consent.Call {
 	out := c.consentCallWith(c.final, c.revision)
-	out.Preview = c.asked.preview
+	out.Preview = c.consent.preview
 	return out
 }

@@ -15,8 +15,8 @@ import (
 // it has been approved already.
 func (c *call) park() {
 	c.worker = nil
-	if err := c.durable(); err != nil {
-		c.finish(c.unwritable(err))
+	if err := c.awaitDurable(); err != nil {
+		c.finish(c.journalUnavailable(err))
 	} else {
 		c.notify()
 	}
@@ -25,7 +25,7 @@ func (c *call) park() {
 	c.mu.Unlock()
 	c.exec.sched.Fire(&c.record.first)
 	if goOn {
-		c.rework()
+		c.submitApproved()
 	}
 }
 
@@ -35,20 +35,20 @@ func (c *call) resume() {
 	goOn := c.life.Approve()
 	c.mu.Unlock()
 	if goOn {
-		c.rework()
+		c.submitApproved()
 	}
 }
 
-// rework gives an approved call to a worker, which evaluates it once more. The call no
+// submitApproved gives an approved call to a worker, which evaluates it once more. The call no
 // longer ends with the context of its caller.
-func (c *call) rework() {
-	if c.unfit {
-		c.finish(refusal(runtime.ReasonBindingMismatch, runtime.Detail{Changed: []string{consent.ChangedDeclaration.String()}},
+func (c *call) submitApproved() {
+	if c.declarationChanged {
+		c.finish(denial(runtime.ReasonBindingMismatch, runtime.Detail{Changed: []string{consent.ChangedDeclaration.String()}},
 			"the tool is not declared any more as it was when the call was approved: make it again"))
 		return
 	}
 	if !c.exec.gate.Enter() {
-		c.finish(refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down"))
+		c.finish(denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down"))
 		return
 	}
 	if !c.run.part.workers.Enter() {
@@ -58,10 +58,10 @@ func (c *call) rework() {
 	}
 	c.mu.Lock()
 	c.life.Resume(c.ends())
-	c.entered, c.returned = true, false
+	c.inGates, c.workReturned = true, false
 	c.reenterExecutor()
 	c.args, c.text, c.now = c.final, c.finalText, c.clock()
-	c.left.Store(false)
+	c.handlerDone.Store(false)
 	c.workCtx = context.WithoutCancel(c.ctx)
 	c.mu.Unlock()
 	c.exec.workers.take(c)
@@ -74,13 +74,13 @@ func (c *call) notify() {
 	if len(e.approvers) == 0 {
 		return
 	}
-	r, open := e.Request(c.asked.id)
+	r, open := e.Request(c.consent.id)
 	if !open {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
 	c.mu.Lock()
-	c.asked.tell = cancel
+	c.consent.cancelNotify = cancel
 	over := c.life.Ended()
 	c.mu.Unlock()
 	if over {
@@ -92,11 +92,11 @@ func (c *call) notify() {
 		e.sched.Busy(1)
 		go func() {
 			defer e.sched.Busy(-1)
-			if tellApprover(ctx, a, r, c) {
+			if notifyApprover(ctx, a, r, c) {
 				return
 			}
 			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
-				over := refusal(runtime.ReasonConsentUnavailable, runtime.Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.tool))
+				over := denial(runtime.ReasonConsentUnavailable, runtime.Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.tool))
 				over.cause = lifecycle.ByConsent
 				c.finish(over)
 			}
@@ -104,8 +104,8 @@ func (c *call) notify() {
 	}
 }
 
-// tellApprover notifies one approver and reports whether that succeeded.
-func tellApprover(ctx context.Context, a runtime.Approver, r *runtime.ConsentRequest, c *call) (ok bool) {
+// notifyApprover notifies one approver and reports whether that succeeded.
+func notifyApprover(ctx context.Context, a runtime.Approver, r *runtime.ConsentRequest, c *call) (ok bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			fault := c.faulty(runtime.ReasonNone, nil)

@@ -17,13 +17,13 @@ const maxTries = 3
 func (c *call) decide() *result {
 	for try := 1; ; try++ {
 		if try == maxTries && !c.excludeOtherCalls() {
-			return stop
+			return workerDone
 		}
 		if !c.snapshot() {
 			return cancellation(runtime.ReasonRunClosed)
 		}
-		if !c.evaluatePolicy() || !c.describe() || !c.show() {
-			return stop
+		if !c.evaluatePolicy() || !c.setRulesCall() || !c.prepareConsent() {
+			return workerDone
 		}
 		tapped := c.tapDecision()
 		adm := c.admit()
@@ -33,13 +33,13 @@ func (c *call) decide() *result {
 		switch {
 		case adm.again:
 			if !c.waitFor(adm.wait) {
-				return stop
+				return workerDone
 			}
 			continue
 		case adm.ends == nil && c.life.Attempt() > 0:
 			c.worker.arm(c.running.due)
 		case adm.ends != nil && c.dry:
-			c.judged(adm.ends)
+			c.keepVerdict(adm.ends)
 		}
 		return adm.ends
 	}
@@ -61,11 +61,11 @@ func (c *call) excludeOtherCalls() bool {
 	for {
 		c.mu.Lock()
 		s.mu.Lock()
-		held := s.held
+		held := s.admittingDone
 		if held == nil && !c.life.Ended() {
-			s.holder, s.held = c, sched.NewEvent()
+			s.admitting, s.admittingDone = c, sched.NewEvent()
 		}
-		mine := s.holder == c
+		mine := s.admitting == c
 		s.mu.Unlock()
 		c.mu.Unlock()
 		if mine || !c.waitFor(held) {
@@ -101,9 +101,9 @@ func (c *call) tapDecision() *tap.Decision {
 	return c.decisionForTap()
 }
 
-// show prepares what approvers are shown of the call, if it needs consent. It reports false when the
+// prepareConsent prepares what approvers are shown of the call, if it needs consent. It reports false when the
 // call has ended.
-func (c *call) show() bool {
+func (c *call) prepareConsent() bool {
 	if j := &c.worker.evaluation; j.reason != runtime.ReasonNone || !j.asks && !c.resumed() {
 		return true
 	}

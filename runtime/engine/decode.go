@@ -39,7 +39,7 @@ func (c *call) validated(in *decodedInput) *result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.life.Ended() {
-		return stop
+		return workerDone
 	}
 	c.args, c.text, c.heartbeat = in.args, in.text, in.heartbeat
 	c.transition(runtime.EventValidated, runtime.StateValidated, &note{at: c.now})

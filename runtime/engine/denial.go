@@ -33,10 +33,10 @@ func (c *call) refused(v rules.Verdict, rc *rules.Call, j *evaluation) *result {
 	out := &e.outcome
 	switch {
 	case v.Answer == rules.Duplicate:
-		c.repeated(out, v.Of)
+		c.fillDuplicate(out, v.Of)
 		return e
 	case !v.Admitted():
-		c.violated(out, v)
+		c.fillViolations(out, v)
 		only := v.Primary().Reason < rules.ReasonStartConstraint
 		if only || j.reason == runtime.ReasonNone || j.reason == runtime.ReasonPreviewFailed { // a call that the rules refuse needs no preview
 			c.unblock(out, rc)
@@ -59,25 +59,25 @@ func (c *call) refused(v rules.Verdict, rc *rules.Call, j *evaluation) *result {
 func (c *call) refusedLate(j *evaluation) runtime.Outcome {
 	var rc rules.Call
 	v := rules.Verdict{Answer: rules.Admitted}
-	if c.describesTo(&rc, c.final) {
+	if c.tryFillRulesCall(&rc, c.final) {
 		v = c.check(&rc)
 	}
 	return c.refused(v, &rc, j).outcome
 }
 
-// describesTo is describeTo for a goroutine that must not panic.
-func (c *call) describesTo(rc *rules.Call, args wire.Value) (ok bool) {
+// tryFillRulesCall is fillRulesCall for a goroutine that must not panic.
+func (c *call) tryFillRulesCall(rc *rules.Call, args wire.Value) (ok bool) {
 	defer func() { _ = recover() }()
 	if args == nil {
 		return false
 	}
-	_, err := c.describeTo(rc, args)
+	_, err := c.fillRulesCall(rc, args)
 	return err == nil
 }
 
-// repeated sets the outcome of a call that repeats an earlier one, with the output of
+// fillDuplicate sets the outcome of a call that repeats an earlier one, with the output of
 // that call if there is one.
-func (c *call) repeated(out *runtime.Outcome, of string) {
+func (c *call) fillDuplicate(out *runtime.Outcome, of string) {
 	out.Kind, out.Of = runtime.Duplicate, of
 	out.Message = "an equal call was made before: " + quote(of)
 	r := c.run.session.calls.find(of)
@@ -88,8 +88,8 @@ func (c *call) repeated(out *runtime.Outcome, of string) {
 	out.Output, out.Artifact = earlier.Output, earlier.Artifact
 }
 
-// violated sets the reasons, the detail and the message for the violations of rules.
-func (c *call) violated(out *runtime.Outcome, v rules.Verdict) {
+// fillViolations sets the reasons, the detail and the message for the violations of rules.
+func (c *call) fillViolations(out *runtime.Outcome, v rules.Verdict) {
 	p := v.Primary()
 	out.Reason = reasonOf[p.Reason]
 	var texts []string
@@ -135,9 +135,9 @@ func (c *call) violation(v *rules.Violation, of string) string {
 		if !v.Shared {
 			who = fmt.Sprintf("%q", tool)
 		}
-		return who + " may be called " + counted(v.Max, "once", "%d times") + " in a run"
+		return who + " may be called " + plural(v.Max, "once", "%d times") + " in a run"
 	case rules.ReasonCooldown:
-		return fmt.Sprintf("%q is cooling down: %s must pass", tool, seconds(v.RetryAfter))
+		return fmt.Sprintf("%q is cooling down: %s must pass", tool, formatWait(v.RetryAfter))
 	}
 	return v.Reason.String()
 }

@@ -25,14 +25,14 @@ func (c *call) evaluatePolicy() bool {
 	c.obligations = d.Obligations
 	switch {
 	case d.Effect > runtime.EffectAllow:
-		c.policyFault("effect", fmt.Errorf("the policy answered %v", d.Effect))
+		c.failPolicy("effect", fmt.Errorf("the policy answered %v", d.Effect))
 	case len(d.Denials) > 0:
 		j.deny(d.Denials, c.tool.spec)
 	case d.Effect == runtime.EffectDeny:
 		j.refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.record.tool))
 	default:
 		if len(d.Obligations) > 0 {
-			c.bound(d.Obligations)
+			c.checkObligations(d.Obligations)
 		}
 		declared := c.tool.spec.Consent
 		j.asks = d.Effect == runtime.EffectAsk || len(d.Asks) > 0 || declared != nil && declared.Ask == runtime.ConsentAskAlways
@@ -45,7 +45,7 @@ func (c *call) evaluatePolicy() bool {
 func (c *call) reevaluate(d runtime.Decision) (runtime.Decision, bool) {
 	text, args, err := c.rewrite(c.finalText, c.final, d.Rewrites)
 	if err != nil {
-		return d, c.policyFault("rewrite", err)
+		return d, c.failPolicy("rewrite", err)
 	}
 	c.final, c.finalText = args, text
 	d, ok := c.ask()
@@ -54,40 +54,40 @@ func (c *call) reevaluate(d runtime.Decision) (runtime.Decision, bool) {
 	}
 	_, again, err := c.rewrite(c.finalText, c.final, d.Rewrites)
 	if err == nil && !same(again, c.final) {
-		err = errFurther
+		err = errNotStable
 	}
 	if err != nil {
-		return d, c.policyFault("rewrite", fmt.Errorf("rewrite %s, after a first rewrite: %w", rewrites.Name(&d.Rewrites[0]), err))
+		return d, c.failPolicy("rewrite", fmt.Errorf("rewrite %s, after a first rewrite: %w", rewrites.Name(&d.Rewrites[0]), err))
 	}
 	return d, true
 }
 
-// policyFault denies the call because the policy could not be asked or answered with an
+// failPolicy denies the call because the policy could not be asked or answered with an
 // error. It reports false.
-func (c *call) policyFault(rule string, err error) bool {
-	return c.policyFaulty(rule, c.faulty(runtime.ReasonPolicyError, err))
+func (c *call) failPolicy(rule string, err error) bool {
+	return c.failPolicyWith(rule, c.faulty(runtime.ReasonPolicyError, err))
 }
 
-// policyFaulty is policyFault for a fault that exists already.
-func (c *call) policyFaulty(rule string, fault *CallError) bool {
+// failPolicyWith is failPolicy for a fault that exists already.
+func (c *call) failPolicyWith(rule string, fault *CallError) bool {
 	j := &c.worker.evaluation
 	j.refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, "the policy could not judge the call, which is denied therefore")
 	j.fault = fault
 	return false
 }
 
-// bound refuses the call when it cannot meet the obligations of the policy.
-func (c *call) bound(obligations []runtime.Obligation) {
+// checkObligations refuses the call when it cannot meet the obligations of the policy.
+func (c *call) checkObligations(obligations []runtime.Obligation) {
 	for _, o := range obligations {
 		switch o.Code {
 		case "notify":
 			if _, violations := wire.ParseRaw(o.Args, wire.Limits{}); len(o.Args) > 0 && violations != nil {
-				c.policyFault("notify", fmt.Errorf("obligation notify %s: its args are no JSON: %s", rewrites.At(o.At), violationList(violations)))
+				c.failPolicy("notify", fmt.Errorf("obligation notify %s: its args are no JSON: %s", rewrites.At(o.At), violationList(violations)))
 				return
 			}
 		case obligationRedact:
-			if err := c.redactable(o); err != nil {
-				c.policyFault("redact_output", fmt.Errorf("obligation redact_output %s: %w", rewrites.At(o.At), err))
+			if err := c.checkRedaction(o); err != nil {
+				c.failPolicy("redact_output", fmt.Errorf("obligation redact_output %s: %w", rewrites.At(o.At), err))
 				return
 			}
 		default:

@@ -69,9 +69,9 @@ func (v *evaluations) returned(i int) {
 	}
 }
 
-// outlasts waits for done as long as an evaluation may take, and reports whether done
+// timesOut waits for done as long as an evaluation may take, and reports whether done
 // did not happen in that time.
-func (v *evaluations) outlasts(s *sched.Scheduler, done *sched.Event) bool {
+func (v *evaluations) timesOut(s *sched.Scheduler, done *sched.Event) bool {
 	for range v.ticks {
 		if s.WaitFor(done, v.tick) {
 			return false

@@ -42,10 +42,10 @@ func (t *Turn) begin(ctx context.Context, in runtime.Call, b *batch) (c *call, e
 
 // launch passes a new call to a worker, unless the call ends before.
 func (t *Turn) launch(c *call) {
-	c.announce()
+	c.emitInvoked()
 	if r := c.lookup(); r != nil {
 		c.finish(r)
-		c.depart()
+		c.releaseResources()
 		return
 	}
 	c.exec.workers.take(c)
@@ -70,7 +70,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 		return nil, nil
 	}
 	refused := c.enterExecutor()
-	earlier = c.enroll(refused)
+	earlier = c.register(refused)
 	if earlier == nil && refused == nil {
 		return c, nil
 	}
@@ -82,23 +82,23 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	case c.repeats(earlier):
 		return c, earlier
 	}
-	c.stray = true
-	c.announce()
+	c.idReused = true
+	c.emitInvoked()
 	r := c.lookup()
 	if r == nil {
-		r = refusal(runtime.ReasonCallIDReused, runtime.Detail{}, "the call id "+quote(in.ID)+
+		r = denial(runtime.ReasonCallIDReused, runtime.Detail{}, "the call id "+quote(in.ID)+
 			" was used for another call: give this one an id of its own")
 	}
 	c.finish(r)
-	c.depart()
+	c.releaseResources()
 	c.observe(done)
 	return nil, c.record
 }
 
-// enroll adds c to the calls of its session. When the session has a call with the same
+// register adds c to the calls of its session. When the session has a call with the same
 // id, enroll returns that call's record instead. A call that is refused for lack of
 // capacity gets its outcome and is not added.
-func (c *call) enroll(refused *runtime.Outcome) (earlier *callRecord) {
+func (c *call) register(refused *runtime.Outcome) (earlier *callRecord) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ func (c *call) enroll(refused *runtime.Outcome) (earlier *callRecord) {
 	if refused == nil {
 		s.number++
 		c.record.number = s.number
-		if earlier = s.calls.put(c.record); earlier == nil {
+		if earlier = s.calls.putIfAbsent(c.record); earlier == nil {
 			c.run.part.calls.add(c.record)
 		}
 		return earlier
@@ -129,10 +129,10 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 		return nil
 	}
 	run := t.run
-	in.ID, in.Principal = readable(in.ID), readable(in.Principal)
+	in.ID, in.Principal = validUTF8(in.ID), validUTF8(in.Principal)
 	tool, index := t.run.session.exec.lookup(in.Tool)
 	if tool == nil {
-		in.Tool = readable(in.Tool)
+		in.Tool = validUTF8(in.Tool)
 	}
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.WithPrincipal(in.Principal)

@@ -30,15 +30,15 @@ func (t *Turn) ExecuteBatch(ctx context.Context, calls []runtime.Call, mode Batc
 				last++
 			}
 		}
-		t.together(ctx, calls[first:last], outcomes[first:last])
+		t.executeParallel(ctx, calls[first:last], outcomes[first:last])
 		first = last
 	}
 	return outcomes
 }
 
-// together admits calls one after the other, lets the admitted calls start at once, and
+// executeParallel admits calls one after the other, lets the admitted calls start at once, and
 // waits for all of them.
-func (t *Turn) together(ctx context.Context, calls []runtime.Call, outcomes []runtime.Outcome) {
+func (t *Turn) executeParallel(ctx context.Context, calls []runtime.Call, outcomes []runtime.Outcome) {
 	s := t.run.session
 	e := s.exec
 	open := sched.NewEvent()

@@ -42,23 +42,23 @@ type Executor struct {
 	polled       bool // the application polls Requests
 	reminders    int
 	artifacts    runtime.ArtifactStore                // nil: no tool declares artifact
-	noted        func(session string, ev rules.Event) // gets every change of a rule state; nil: none is set
+	onRuleEvent  func(session string, ev rules.Event) // gets every change of a rule state; nil: none is set
 
-	engine    *rules.Engine
-	wants     []rules.Wants   // by position in the registry
-	requires  bool            // some tool is required before the end of a run
-	zero      time.Time       // the instant 0
-	journal   journal.Journal // nil: nothing is recorded
-	inputs    digestKey
-	log       *commitlog.Writer // nil: there is no journal
-	lease     *lease.Lease      // nil: there is no journal
-	sessions  sessions
-	seen      seenCommands
-	approvals approvals
-	undos     undoAttempts
-	minimum   time.Duration
-	hooks     *simhooks.Rig // of a simulation; nil: this is not one
-	patience  time.Duration // how long an evaluation of the policy may take
+	engine        *rules.Engine
+	wants         []rules.Wants   // by position in the registry
+	requires      bool            // some tool is required before the end of a run
+	zero          time.Time       // the instant 0
+	journal       journal.Journal // nil: nothing is recorded
+	inputs        digestKey
+	log           *commitlog.Writer // nil: there is no journal
+	lease         *lease.Lease      // nil: there is no journal
+	sessions      sessions
+	seen          seenCommands
+	approvals     approvals
+	undos         undoAttempts
+	minimum       time.Duration
+	hooks         *simhooks.Rig // of a simulation; nil: this is not one
+	policyTimeout time.Duration // how long an evaluation of the policy may take
 
 	evaluations evaluations
 	slots       []sched.Slots // by position in the registry
@@ -99,9 +99,9 @@ func (e *Executor) instant(t time.Time) rules.Instant {
 
 // report passes a fault to the error handler, once. It does not wait for the error handler.
 func (e *Executor) report(f *CallError) {
-	if e.onError == nil || f.told {
+	if e.onError == nil || f.reported {
 		return
 	}
-	f.told = true
+	f.reported = true
 	e.faults.Add(&f)
 }

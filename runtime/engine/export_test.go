@@ -7,13 +7,13 @@ import (
 
 // Note sets a function that gets every change of a rule state. Call Note before the
 // first change.
-func (e *Executor) Note(f func(session string, ev rules.Event)) { e.noted = f }
+func (e *Executor) Note(f func(session string, ev rules.Event)) { e.onRuleEvent = f }
 
 // NoteConsent sets a function that gets every change of the book of requests.
 func (e *Executor) NoteConsent(f func(consent.Event)) {
 	e.approvals.mu.Lock()
 	defer e.approvals.mu.Unlock()
-	e.approvals.noted = func(ev *consent.Event) { f(*ev) }
+	e.approvals.onConsentEvent = func(ev *consent.Event) { f(*ev) }
 }
 
 // Engine returns the rule engine of e.

@@ -14,9 +14,9 @@ type factView struct {
 	changed []int
 }
 
-// look returns the current facts of r. Two snapshots are the same pointer when nothing in them has
+// currentFacts returns the current facts of r. Two snapshots are the same pointer when nothing in them has
 // changed. The session's lock is held.
-func (r *Run) look() *facts.Snapshot {
+func (r *Run) currentFacts() *facts.Snapshot {
 	v := &r.facts
 	state := r.session.state
 	if v.last != nil && v.state == state.Version() {
@@ -32,42 +32,42 @@ func (r *Run) look() *facts.Snapshot {
 // PolicyInput.Facts, which stay the same from then on. A policy that does not read the facts cannot
 // have a stale decision.
 type view struct {
-	call  *call
-	base  *facts.Snapshot                // as of the first read; guarded by the session
-	shown atomic.Pointer[facts.Snapshot] // base without the call's own slot; nil: the policy has not read the facts
+	call     *call
+	base     *facts.Snapshot                // as of the first read; guarded by the session
+	snapshot atomic.Pointer[facts.Snapshot] // base without the call's own slot; nil: the policy has not read the facts
 }
 
 // open resets v for an evaluation of c.
 func (v *view) open(c *call) {
 	v.call, v.base = c, nil
-	if v.shown.Load() != nil {
-		v.shown.Store(nil)
+	if v.snapshot.Load() != nil {
+		v.snapshot.Store(nil)
 	}
 }
 
 // Facts returns the facts of v.
 func (v *view) Facts() *facts.Snapshot {
-	if f := v.shown.Load(); f != nil {
+	if f := v.snapshot.Load(); f != nil {
 		return f
 	}
 	c := v.call
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := v.shown.Load(); f != nil { // a policy may call Facts from several goroutines
+	if f := v.snapshot.Load(); f != nil { // a policy may call Facts from several goroutines
 		return f
 	}
-	v.base = c.run.look()
+	v.base = c.run.currentFacts()
 	f := v.base
-	if c.resumed() || c.life.Attempt() > 0 || c.readmits {
+	if c.resumed() || c.life.Attempt() > 0 || c.needsReadmission {
 		f = f.Without(c.index)
 	}
-	v.shown.Store(f)
+	v.snapshot.Store(f)
 	return f
 }
 
 // unchanged reports whether the facts that the policy read are still current. The session's lock is
 // held.
 func (v *view) unchanged() bool {
-	return v.base == nil || v.base == v.call.run.look()
+	return v.base == nil || v.base == v.call.run.currentFacts()
 }

@@ -16,7 +16,7 @@ func (c *call) faulty(r runtime.Reason, err error) *CallError {
 		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
 	}
 	if err != nil {
-		f.said = f.text()
+		f.cachedText = f.text()
 	}
 	return f
 }
@@ -26,7 +26,7 @@ func (c *call) faulty(r runtime.Reason, err error) *CallError {
 func (c *call) panicked(v any) *CallError {
 	f := c.faulty(runtime.ReasonPanic, nil)
 	f.Panic, f.Stack = v, debug.Stack()
-	f.said = f.text()
+	f.cachedText = f.text()
 	return f
 }
 

@@ -13,7 +13,7 @@ import (
 // goroutines the first wins. When finish returns true no new effect under the fence can start. The
 // effects that had started have ended, or their grace is over. With stop it does nothing.
 func (c *call) finish(e *result) (first bool) {
-	if e == stop {
+	if e == workerDone {
 		return false
 	}
 	var over *sched.Event
@@ -22,39 +22,39 @@ func (c *call) finish(e *result) (first bool) {
 			c.exec.sched.Fire(over)
 		}
 	}()
-	e.tell(c)
-	tell := c.conclude(e, &over)
+	e.setText(c)
+	unattended := c.conclude(e, &over)
 	if over == nil {
 		return false
 	}
-	c.settleOutcome()
+	c.flushOutcome()
 	if e.fault != nil {
 		c.exec.report(e.fault)
 	}
-	if tell {
+	if unattended {
 		c.observeLater()
 	}
 	return true
 }
 
-// tell sets the text that the event of e has for operators. It may run code of the tool.
-func (e *result) tell(c *call) {
-	if !e.told {
-		e.text, e.told = c.tells(&e.outcome, e.fault), true
+// setText sets the text that the event of e has for operators. It may run code of the tool.
+func (e *result) setText(c *call) {
+	if !e.textSet {
+		e.text, e.textSet = c.operatorText(&e.outcome, e.fault), true
 	}
 }
 
 // conclude is the part of finish that holds the call's lock. If e becomes the result of the call,
 // it sets over to the signal that the waiters are owed. It reports whether the caller must tell the
 // observers.
-func (c *call) conclude(e *result, over **sched.Event) (tell bool) {
+func (c *call) conclude(e *result, over **sched.Event) (unattended bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.life.TryEnd(cmp.Or(e.cause, lifecycle.ByWorker), e.moment, c.clock()) {
 		return false
 	}
-	if c.life.Rejudging() {
-		e.notRunAgain(c)
+	if c.life.Reevaluating() {
+		e.restoreInterruption(c)
 	}
 	if c.life.Lingers() {
 		c.exec.lingering.Add(1)
@@ -63,7 +63,7 @@ func (c *call) conclude(e *result, over **sched.Event) (tell bool) {
 	started := c.life.Attempt() > 0
 	c.cancelContexts(e.outcome.Kind, started)
 	out := &e.outcome
-	c.found = e.verdict
+	c.dryVerdict = e.verdict
 	if drained := c.shutFence(); drained != nil {
 		c.mu.Unlock()
 		out.Detail.Writing = !c.exec.sched.WaitFor(drained, grace)
@@ -98,7 +98,7 @@ func (c *call) close(out *runtime.Outcome, e *result, started bool) {
 	}
 	now := c.clock()
 	c.complete(out, now, started)
-	c.settle(out, now)
+	c.settleReservation(out, now)
 	if c.resumed() {
 		c.exec.approvals.drop(c)
 	}
@@ -107,7 +107,7 @@ func (c *call) close(out *runtime.Outcome, e *result, started bool) {
 	} else if c.record.final == nil && out.Kind != runtime.Unknown {
 		c.record.call = nil // no undo or reconciliation needs it
 	}
-	c.record.keep(out)
+	c.record.storeOutcome(out)
 	c.transition(e.event, e.to, &note{
 		ends: true, session: true, at: now, by: e.by, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, fault: e.fault, text: e.text, output: e.output,
 	})
@@ -119,27 +119,27 @@ func (c *call) close(out *runtime.Outcome, e *result, started bool) {
 // cancelContexts cancels the contexts of the handler, the preview and the policy of an ended call.
 // c.mu is held.
 func (c *call) cancelContexts(kind runtime.OutcomeKind, started bool) {
-	why := uint32(whyCanceled)
+	why := uint32(causeCanceled)
 	if kind == runtime.TimedOut || c.life.Evaluating() && kind == runtime.Denied {
-		why = whyDeadline
+		why = causeDeadline
 	}
 	if started {
 		c.running.cancel(why)
 	}
-	if c.asked != nil && c.asked.showing != nil {
+	if c.consent != nil && c.consent.previewCtx != nil {
 		if kind == runtime.Failed {
-			why = whyDeadline
+			why = causeDeadline
 		}
-		c.asked.showing.cancel(why)
+		c.consent.previewCtx.cancel(why)
 	}
 	if c.life.Evaluating() {
 		c.evaluation.cancel(why)
 	}
 }
 
-// notRunAgain replaces the result of a call that is evaluated again by its interruption, and says
+// restoreInterruption replaces the result of a call that is evaluated again by its interruption, and says
 // why the call was not run again.
-func (e *result) notRunAgain(c *call) {
+func (e *result) restoreInterruption(c *call) {
 	why := e.outcome.Message
 	*e = *c.interruption
 	e.outcome.Message += "; it was not run again: " + why

@@ -18,7 +18,7 @@ func (e *Executor) Flush(ctx context.Context) error {
 	if e.flush(nil, ctx.Done()) {
 		return nil
 	}
-	return fmt.Errorf("flush: %w: %w", e.untold(), context.Cause(ctx))
+	return fmt.Errorf("flush: %w: %w", e.undelivered(), context.Cause(ctx))
 }
 
 // flush waits until all is delivered. It returns false if late fires or done is closed first.
@@ -44,11 +44,11 @@ func (e *Executor) drain() error {
 	if e.flush(late, nil) {
 		return nil
 	}
-	return e.untold()
+	return e.undelivered()
 }
 
-// untold returns an error that counts what was not delivered.
-func (e *Executor) untold() error {
+// undelivered returns an error that counts what was not delivered.
+func (e *Executor) undelivered() error {
 	var events uint64
 	for _, q := range e.sinks {
 		_, waiting := q.Lost()

@@ -11,39 +11,39 @@ import (
 // written, that the context is not done, and that the turn has the minimum budget left.
 func (c *call) checkGates() *result {
 	if !c.exec.gate.Enter() {
-		return refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		return denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 	}
 	if !c.run.part.workers.Enter() {
 		c.exec.gate.Leave()
-		return refusal(runtime.ReasonRunFinished, runtime.Detail{}, "the run is finished: it takes no more calls")
+		return denial(runtime.ReasonRunFinished, runtime.Detail{}, "the run is finished: it takes no more calls")
 	}
-	c.entered = true
-	if r := c.writable(); r != nil {
+	c.inGates = true
+	if r := c.checkJournal(); r != nil {
 		return r
 	}
 	if c.ctx.Err() != nil {
 		return cancellation(runtime.ReasonCancelled)
 	}
 	if left, bounded := c.turn.left(c.now); bounded && left < max(c.turn.minimum, 1) {
-		return refusal(runtime.ReasonDeadline, runtime.Detail{Deadline: max(left, 0)}, fmt.Sprintf(
+		return denial(runtime.ReasonDeadline, runtime.Detail{Deadline: max(left, 0)}, fmt.Sprintf(
 			"%s of the turn's time is left, a call needs at least %s: it may be made in the next turn",
-			limit(max(left, 0)), limit(c.turn.minimum)))
+			formatLimit(max(left, 0)), formatLimit(c.turn.minimum)))
 	}
 	if !c.turn.blocks(c.index) {
 		return nil
 	}
-	if r := c.answered(); r != nil {
+	if r := c.deniedForGood(); r != nil {
 		return r
 	}
-	return c.unblocked()
+	return c.checkBlocked()
 }
 
-// answered refuses a call of a tool that timed out in this turn when no later turn would change the
+// deniedForGood refuses a call of a tool that timed out in this turn when no later turn would change the
 // answer, such as that the call repeats an earlier one. It does not ask the policy: the arguments
 // are those of the input. It allocates, so it is called for such tools only.
-func (c *call) answered() *result {
+func (c *call) deniedForGood() *result {
 	var rc rules.Call
-	if !c.describesTo(&rc, c.args) {
+	if !c.tryFillRulesCall(&rc, c.args) {
 		return nil
 	}
 	s := c.run.session
@@ -55,11 +55,11 @@ func (c *call) answered() *result {
 	return nil
 }
 
-// unblocked refuses a tool that timed out in this turn and may not be retried.
-func (c *call) unblocked() *result {
+// checkBlocked refuses a tool that timed out in this turn and may not be retried.
+func (c *call) checkBlocked() *result {
 	if !c.turn.blocks(c.index) {
 		return nil
 	}
-	return refusal(runtime.ReasonBlockedAfterTimeout, runtime.Detail{}, fmt.Sprintf(
+	return denial(runtime.ReasonBlockedAfterTimeout, runtime.Detail{}, fmt.Sprintf(
 		"%q timed out in this turn and is not retryable: it may be called again in the next turn", c.record.tool))
 }

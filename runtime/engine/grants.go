@@ -58,13 +58,13 @@ func (d *approvals) view(r consent.Request) *runtime.ConsentRequest {
 	args, over := c.final, c.life.Ended()
 	c.mu.Unlock()
 	if !over {
-		v.Shown = d.shown(args, reveal)
+		v.Shown = d.shownArgs(args, reveal)
 	}
 	return v
 }
 
-// shown returns arguments as an approver sees them, nil when they cannot be shown.
-func (d *approvals) shown(args wire.Value, reveal []string) (text []byte) {
+// shownArgs returns arguments as an approver sees them, nil when they cannot be shown.
+func (d *approvals) shownArgs(args wire.Value, reveal []string) (text []byte) {
 	defer func() { _ = recover() }() // the Walk of a value may panic
 	text, _ = consent.Show(d.key, args, reveal...)
 	return text
@@ -94,7 +94,7 @@ func (e *Executor) Grants(f GrantFilter) []Grant {
 // The error is an *ActionError.
 func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) error {
 	if e == nil || e.engine == nil {
-		return because(CodeUnknownRequest)
+		return actionError(CodeUnknownRequest)
 	}
 	d := &e.approvals
 	d.mu.Lock()
@@ -104,7 +104,7 @@ func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) error {
 	if err := e.recordConsent(ev.At, by, e.log.Flush); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
-	return because(Code(ev.Result.Rejection.String()))
+	return actionError(Code(ev.Result.Rejection.String()))
 }
 
 // RetireGrants ends the grants whose rules no longer exist. The application calls it after it

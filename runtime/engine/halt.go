@@ -11,8 +11,8 @@ const (
 	haltLost     // another process owns the journal
 )
 
-// halted ends a call that came to a worker after the pool had stopped.
-func (c *call) halted(why uint32) {
+// endHalted ends a call that came to a worker after the pool had stopped.
+func (c *call) endHalted(why uint32) {
 	switch why {
 	case haltShutdown:
 		c.abort()
@@ -28,15 +28,15 @@ func (c *call) abort() {
 		c.mu.Lock()
 		what, moment := c.life.Abort()
 		if what == lifecycle.AbortCancel {
-			c.running.cancel(whyCanceled)
+			c.running.cancel(causeCanceled)
 		}
 		c.mu.Unlock()
 		if what != lifecycle.AbortEnd {
 			return
 		}
-		e := refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		e := denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 		if moment.Phase() == lifecycle.Backoff { // what the earlier attempts did was rolled back
-			e = abortion()
+			e = shutdownCancellation()
 		}
 		e.cause, e.moment = lifecycle.ByShutdown, moment
 		if c.finish(e) {
@@ -48,7 +48,7 @@ func (c *call) abort() {
 // endLeaseLost ends a call whose executor no longer owns the journal. If its handler was not
 // released, the call is not carried out. A call that waits for consent is left to the next owner.
 func (c *call) endLeaseLost() {
-	e := c.unwritable(c.exec.log.Health())
+	e := c.journalUnavailable(c.exec.log.Health())
 	e.fault, e.cause = nil, lifecycle.ByLeaseIdle
 	if c.finish(e) {
 		return

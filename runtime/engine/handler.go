@@ -11,15 +11,15 @@ import (
 // start checks the approval and gives the handler its deadline: that of the tool or of the turn, or
 // the end of the turn's budget if that comes first.
 func (c *call) start() *result {
-	if why := c.exec.workers.stop.Load(); why != 0 {
-		c.halted(why)
-		return stop
+	if why := c.exec.workers.haltCause.Load(); why != 0 {
+		c.endHalted(why)
+		return workerDone
 	}
 	d := c.attemptDeadline()
 	if c.exec.sched.Counts() {
 		c.now = c.clock() // a simulation may have let time pass
 	}
-	if r := c.commitIfOpen(d); r != nil {
+	if r := c.tryRecordStart(d); r != nil {
 		return r
 	}
 	c.worker.arm(c.running.due)
@@ -37,31 +37,31 @@ func (c *call) attemptDeadline() time.Duration {
 	return c.deadline()
 }
 
-// commitIfOpen is commit for a call that may have ended.
-func (c *call) commitIfOpen(d time.Duration) *result {
+// tryRecordStart is commit for a call that may have ended.
+func (c *call) tryRecordStart(d time.Duration) *result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.life.Ended() {
-		return stop
+		return workerDone
 	}
-	return c.commit(d)
+	return c.recordStart(d)
 }
 
-// commit records that the handler starts now with the deadline d. In the same step of the session
+// recordStart records that the handler starts now with the deadline d. In the same step of the session
 // it uses up an approval or a grant. It returns the result of the call when the call may not start.
 // c.mu and the session's lock are held.
-func (c *call) commit(d time.Duration) *result {
+func (c *call) recordStart(d time.Duration) *result {
 	due, ends := c.now.Add(d), c.ends()
 	if !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
 	if !ends.IsZero() && !c.now.Before(ends) { // before an approval is used up or the handler is called
-		return refusal(runtime.ReasonDeadline, runtime.Detail{}, outOfTime)
+		return denial(runtime.ReasonDeadline, runtime.Detail{}, outOfTime)
 	}
-	if c.asked != nil { // the approval may be used up in another call's entry, but within the transaction of this call
+	if c.consent != nil { // the approval may be used up in another call's entry, but within the transaction of this call
 		c.exec.log.HoldBatch()
 		defer c.exec.log.ReleaseBatch()
 		if e := c.exec.approvals.use(c); e != nil {
@@ -74,7 +74,7 @@ func (c *call) commit(d time.Duration) *result {
 		return cancellation(runtime.ReasonRunClosed)
 	}
 	c.reservation = reservedAndInvoked
-	s.note(&ev)
+	s.addRuleEvent(&ev)
 	c.beginAttempt(due)
 	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.workCtx, c, c.life.Attempt(), due
 	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
@@ -109,7 +109,7 @@ func (c *call) returnedLate() bool {
 	defer c.mu.Unlock()
 	late := c.life.Return(c.clock(), c.ends(), c.mayRetryTimeout())
 	if late && c.life.Phase() == lifecycle.Grace {
-		c.running.cancel(whyDeadline)
+		c.running.cancel(causeDeadline)
 	}
 	return late
 }
@@ -135,7 +135,7 @@ func (c *call) enterGrace(at lifecycle.Moment, now time.Time) bool {
 	if at.Phase() != lifecycle.Running || !c.mayRetryTimeout() || !c.life.EnterGrace(at, now) {
 		return false
 	}
-	c.running.cancel(whyDeadline)
+	c.running.cancel(causeDeadline)
 	return true
 }
 

@@ -13,7 +13,7 @@ import (
 // handler has returned or they wait for consent. A handler that outlives its call
 // counts as long as it runs, so that the count bounds goroutines.
 type capacity struct {
-	most    int64
+	limit   int64
 	inside  atomic.Int64
 	refused atomic.Uint64
 }

@@ -29,8 +29,8 @@ func (s *Session) recordRun(kind, run string) {
 	if !s.exec.log.On() {
 		return
 	}
-	r := &journal.Record{Kind: kind, At: plain(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.facts}
-	s.facts = nil
+	r := &journal.Record{Kind: kind, At: plain(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.ruleEvents}
+	s.ruleEvents = nil
 	s.exec.log.Add(r, nil)
 }
 
@@ -55,8 +55,8 @@ func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) err
 	return flush(e.log.Add(&journal.Record{Kind: journal.KindConsent, At: plain(at), By: by}, nil))
 }
 
-// prepare stores and records the state that the undo of the call needs.
-func (c *call) prepare(state wire.Value) {
+// recordPrepared stores and records the state that the undo of the call needs.
+func (c *call) recordPrepared(state wire.Value) {
 	c.mu.Lock() // an undo may come while the handler still runs
 	defer c.mu.Unlock()
 	c.prepared, c.isPrepared = state, true
@@ -81,17 +81,17 @@ func (c *call) latest() uint64 {
 	return c.entry
 }
 
-// durable returns when all that was recorded of c would outlive a crash. While the commit log is
+// awaitDurable returns when all that was recorded of c would outlive a crash. While the commit log is
 // stalled it returns an error at once.
-func (c *call) durable() error {
+func (c *call) awaitDurable() error {
 	if !c.exec.log.On() {
 		return nil
 	}
 	return c.exec.log.Flush(c.latest())
 }
 
-// durablePatiently is durable, but waits for the end of a stall.
-func (c *call) durablePatiently() error {
+// awaitDurableThroughStall is durable, but waits for the end of a stall.
+func (c *call) awaitDurableThroughStall() error {
 	if !c.exec.log.On() {
 		return nil
 	}
@@ -105,15 +105,15 @@ func (c *call) flushIntent() *result {
 		return c.awaitIntent()
 	}
 	if c.over().Fired() {
-		return stop
+		return workerDone
 	}
 	return nil
 }
 
 // awaitIntent is flushIntent with a journal.
 func (c *call) awaitIntent() *result {
-	if err := c.durable(); err != nil {
-		return c.unwritable(err)
+	if err := c.awaitDurable(); err != nil {
+		return c.journalUnavailable(err)
 	}
 	c.mu.Lock()
 	may := c.life.Release()
@@ -122,42 +122,42 @@ func (c *call) awaitIntent() *result {
 	case lifecycle.Released:
 		return nil
 	case lifecycle.ReleaseAborted:
-		return refusal(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		return denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 	}
-	return stop // the deadline may be over
+	return workerDone // the deadline may be over
 }
 
-// unwritable returns the result of a call that cannot be recorded and therefore is not carried out.
-func (c *call) unwritable(err error) *result {
-	e := refusal(runtime.ReasonJournalUnavailable, runtime.Detail{}, "the journal cannot be written: nothing is carried out")
+// journalUnavailable returns the result of a call that cannot be recorded and therefore is not carried out.
+func (c *call) journalUnavailable(err error) *result {
+	e := denial(runtime.ReasonJournalUnavailable, runtime.Detail{}, "the journal cannot be written: nothing is carried out")
 	e.cause = lifecycle.ByJournal
 	e.fault = c.faulty(runtime.ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
 	return e
 }
 
-// writable refuses the call when the journal cannot be written.
-func (c *call) writable() *result {
+// checkJournal refuses the call when the journal cannot be written.
+func (c *call) checkJournal() *result {
 	err := c.exec.log.Health()
 	if err == nil && c.unrecorded {
 		err = commitlog.ErrStalled // the commit log was stalled when the call was made
 	}
 	if err != nil {
-		return c.unwritable(err)
+		return c.journalUnavailable(err)
 	}
 	return nil
 }
 
-// settleOutcome waits until the outcome of c is durable. When it cannot be written the caller does
+// flushOutcome waits until the outcome of c is durable. When it cannot be written the caller does
 // not get it, because a restarted executor would not know it.
-func (c *call) settleOutcome() {
+func (c *call) flushOutcome() {
 	if !c.dry && c.exec.log.On() {
 		c.awaitOutcome()
 	}
 }
 
-// awaitOutcome is settleOutcome with a journal.
+// awaitOutcome is flushOutcome with a journal.
 func (c *call) awaitOutcome() {
-	err := c.durable()
+	err := c.awaitDurable()
 	switch {
 	case err == nil,
 		errors.Is(err, commitlog.ErrClosed) && !c.life.Released(): // it had no effect, and is refused after a restart too
@@ -165,7 +165,7 @@ func (c *call) awaitOutcome() {
 	case c.record.outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
 		return
 	}
-	e := c.unwritable(err)
+	e := c.journalUnavailable(err)
 	out := e.outcome
 	stalled := errors.Is(err, journal.ErrUnavailable)
 	switch {
@@ -185,5 +185,5 @@ func (c *call) awaitOutcome() {
 	}
 	out.CallID, out.Tool, out.Revision, out.Duration = was.CallID, was.Tool, was.Revision, was.Duration
 	out.AllReasons, out.RequestID, out.Loop, out.Run = []runtime.Reason{out.Reason}, was.RequestID, was.Loop, was.Run
-	c.record.keep(&out)
+	c.record.storeOutcome(&out)
 }

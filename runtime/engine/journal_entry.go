@@ -11,9 +11,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// recorded returns the entry of a transition: the members of its event, and what recovery and an
+// transitionEntry returns the entry of a transition: the members of its event, and what recovery and an
 // auditor need in addition.
-func (c *call) recorded(ev *runtime.Event, n *note) (_ *journal.Record, private []byte) {
+func (c *call) transitionEntry(ev *runtime.Event, n *note) (_ *journal.Record, private []byte) {
 	r := &journal.Record{
 		Kind: ev.Kind.String(), At: plain(ev.Time), Session: ev.SessionID, Run: ev.RunID, Agent: ev.Agent, Principal: ev.Principal,
 		Call: ev.CallID, Tool: ev.Tool, ToolVersion: ev.ToolVersion, From: ev.From.String(), To: ev.To.String(),
@@ -22,11 +22,11 @@ func (c *call) recorded(ev *runtime.Event, n *note) (_ *journal.Record, private 
 	}
 	if n.session {
 		s := c.run.session
-		r.Rules, s.facts = s.facts, nil
+		r.Rules, s.ruleEvents = s.ruleEvents, nil
 	}
 	var p redact.Payloads
-	err := c.detail(r, ev, n, &p)
-	if c.stray {
+	err := c.addDetail(r, ev, n, &p)
+	if c.idReused {
 		r.Mark = journal.MarkNone
 	}
 	return entryOf(r, &p, err)
@@ -36,19 +36,19 @@ func (c *call) recorded(ev *runtime.Event, n *note) (_ *journal.Record, private 
 // again.
 func plain(at time.Time) time.Time { return at.Round(0).UTC() }
 
-// detail adds to a record the members that belong to the kind of its event.
-func (c *call) detail(r *journal.Record, ev *runtime.Event, n *note, p *redact.Payloads) (err error) {
+// addDetail adds to a record the members that belong to the kind of its event.
+func (c *call) addDetail(r *journal.Record, ev *runtime.Event, n *note, p *redact.Payloads) (err error) {
 	switch ev.Kind {
 	case runtime.EventInvoked:
 		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.inputs.mac(c.record.input)
-		r.Metadata, r.TurnCap, r.Patience = c.metadata, c.turn.limit, c.turn.patience
-		r.Triggered = c.life.Alone()
+		r.Metadata, r.TurnCap, r.Patience = c.metadata, c.turn.limit, c.turn.consentWait
+		r.Triggered = c.life.Triggered()
 	case runtime.EventValidated:
 		r.Heartbeat = c.heartbeat
 		r.Args, err = p.Payload("args", c.args)
 	case runtime.EventApprovalRequested, runtime.EventAuthorized:
 		if r.Decision, err = history.EncodeDecision(&c.worker.evaluation.decision); err == nil {
-			err = c.rewritten(r, p)
+			err = c.addFinalArgs(r, p)
 		}
 	case runtime.EventApprovalDecided:
 		if n.edited {
@@ -62,33 +62,33 @@ func (c *call) detail(r *journal.Record, ev *runtime.Event, n *note, p *redact.P
 	case runtime.EventStale, runtime.EventOrphaned:
 		r.Epoch = c.epoch
 	case runtime.EventReconciled:
-		err = c.ended(r, p)
+		err = c.addStoredOutcome(r, p)
 	default:
 		if n.ends {
 			r.Mark = journal.MarkEnded
-			err = c.ended(r, p)
+			err = c.addStoredOutcome(r, p)
 		}
 	}
 	return err
 }
 
-// rewritten adds the arguments that the handler will run with, when they are not those of the
+// addFinalArgs adds the arguments that the handler will run with, when they are not those of the
 // input.
-func (c *call) rewritten(r *journal.Record, p *redact.Payloads) (err error) {
+func (c *call) addFinalArgs(r *journal.Record, p *redact.Payloads) (err error) {
 	if !bytes.Equal(c.finalText, c.text) {
 		r.Final, err = p.Payload("final_args", c.final)
 	}
 	return err
 }
 
-// ended adds the outcome, which is in the call's record by now.
-func (c *call) ended(r *journal.Record, p *redact.Payloads) (err error) {
+// addStoredOutcome adds the outcome, which is in the call's record by now.
+func (c *call) addStoredOutcome(r *journal.Record, p *redact.Payloads) (err error) {
 	out := c.record.outcome()
-	return c.outcomeTo(r, &out, p)
+	return c.addOutcome(r, &out, p)
 }
 
-// outcomeTo adds an outcome.
-func (c *call) outcomeTo(r *journal.Record, out *runtime.Outcome, p *redact.Payloads) (err error) {
+// addOutcome adds an outcome.
+func (c *call) addOutcome(r *journal.Record, out *runtime.Outcome, p *redact.Payloads) (err error) {
 	if len(out.Denials) > 0 {
 		d := runtime.Decision{Denials: out.Denials}
 		if r.Decision, err = history.EncodeDecision(&d); err != nil {

@@ -24,5 +24,5 @@ func (e *Executor) leaseLost(cause error) {
 	e.approvals.close()
 	e.workers.halt(haltLost)
 	e.undos.halt()
-	e.all(e.workers.calls(), (*call).endLeaseLost)
+	e.forEachCall(e.workers.calls(), (*call).endLeaseLost)
 }

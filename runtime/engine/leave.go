@@ -14,13 +14,13 @@ import (
 func (c *call) leave() {
 	defer c.exec.sched.Busy(-1)
 	defer func() {
-		if c.life.Parks() {
+		if c.life.MustPark() {
 			c.park()
 		}
 	}()
-	defer c.departHandler()
-	defer c.depart()
-	if c.returned {
+	defer c.handlerReturned()
+	defer c.releaseResources()
+	if c.workReturned {
 		return
 	}
 	fault := c.faulty(runtime.ReasonPanic, usercode.ErrExited)
@@ -35,7 +35,7 @@ func (c *call) crashed(fault *CallError) {
 	c.mu.Lock()
 	running, unread := c.life.Attempt() > 0, c.state == runtime.StateDeclared
 	if c.life.Evaluating() {
-		c.settlePolicy()
+		c.endEvaluation()
 	}
 	c.mu.Unlock()
 	if unread { // a codec called runtime.Goexit
@@ -49,23 +49,23 @@ func (c *call) crashed(fault *CallError) {
 		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.tool), fault)
 		if c.returnedLate() {
 			c.timeOut(lifecycle.Moment{})
-			c.late(fault, 0)
+			c.recordLate(fault, 0)
 		} else {
 			c.finishInTime(&e)
 		}
 		return
 	}
 	fault.Reason = runtime.ReasonPolicyError
-	e := unjudged("panic", "the policy could not judge the call, which is denied therefore")
+	e := policyFailure("panic", "the policy could not judge the call, which is denied therefore")
 	e.fault = fault
 	if !c.finish(e) {
 		c.exec.report(fault)
 	}
 }
 
-// depart releases what the call holds beyond its outcome: its slot and its place in the
+// releaseResources releases what the call holds beyond its outcome: its slot and its place in the
 // counts of the executor and the run.
-func (c *call) depart() {
+func (c *call) releaseResources() {
 	if c.slotGranted != nil {
 		c.exec.slots[c.index].CancelWait(c.slotGranted, &c.exec.sched)
 		c.slotGranted = nil
@@ -75,19 +75,19 @@ func (c *call) depart() {
 		c.slot = false
 	}
 	c.leaveExecutor()
-	if c.entered {
+	if c.inGates {
 		c.run.part.workers.Leave()
 		c.exec.gate.Leave()
-		c.entered = false
+		c.inGates = false
 	}
 }
 
-// departHandler records that the handler of c has returned.
-func (c *call) departHandler() {
-	c.left.Store(true)
+// handlerReturned records that the handler of c has returned.
+func (c *call) handlerReturned() {
+	c.handlerDone.Store(true)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.life.Depart() {
+	if c.life.HandlerReturned() {
 		c.exec.lingering.Add(-1)
 	}
 }

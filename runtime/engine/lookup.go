@@ -6,9 +6,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// announce begins the life cycle of the call. No other goroutine has the call yet: the transition
+// emitInvoked begins the life cycle of the call. No other goroutine has the call yet: the transition
 // needs no lock.
-func (c *call) announce() {
+func (c *call) emitInvoked() {
 	c.unrecorded = c.exec.log.On() && c.exec.log.Stalled()
 	c.transition(runtime.EventInvoked, runtime.StateDeclared, &note{at: c.now})
 }

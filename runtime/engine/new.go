@@ -17,19 +17,19 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if policy == nil {
 		return nil, errors.New("the policy is nil: an executor without a policy would deny every call")
 	}
-	e := &Executor{reg: reg, tools: bound(reg), policy: policy, minimum: DefaultMinimumBudget, patience: runtime.DefaultPolicyTimeout}
-	e.capacity.most, e.approvals.most = DefaultMaxInFlight, DefaultMaxOpenRequests
+	e := &Executor{reg: reg, tools: toolsOf(reg), policy: policy, minimum: DefaultMinimumBudget, policyTimeout: runtime.DefaultPolicyTimeout}
+	e.capacity.limit, e.approvals.maxOpen = DefaultMaxInFlight, DefaultMaxOpenRequests
 	for _, opt := range opts {
 		opt(e)
 	}
-	if e.minimum < 0 || e.patience <= 0 {
-		return nil, fmt.Errorf("the minimum budget %v is negative or the policy timeout %v is not positive", e.minimum, e.patience)
+	if e.minimum < 0 || e.policyTimeout <= 0 {
+		return nil, fmt.Errorf("the minimum budget %v is negative or the policy timeout %v is not positive", e.minimum, e.policyTimeout)
 	}
-	if e.capacity.most < 1 {
-		return nil, fmt.Errorf("at most %d calls in flight: an executor works on one at least", e.capacity.most)
+	if e.capacity.limit < 1 {
+		return nil, fmt.Errorf("at most %d calls in flight: an executor works on one at least", e.capacity.limit)
 	}
-	if e.approvals.most < 1 {
-		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.approvals.most)
+	if e.approvals.maxOpen < 1 {
+		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.approvals.maxOpen)
 	}
 	for _, q := range e.sinks {
 		if q.sink == nil {
@@ -38,7 +38,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 		e.openSink(q, q.sink)
 	}
 	e.openFaults()
-	if err := e.storable(); err != nil {
+	if err := e.checkArtifactStore(); err != nil {
 		return nil, err
 	}
 	if err := e.compile(); err != nil {
@@ -46,9 +46,9 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	}
 	e.zero = zeroOf(e.sched.Now())
 	e.openLog()
-	e.approvals.open(e, tell)
+	e.approvals.open(e, handleDue)
 	e.workers.execute, e.workers.expire = (*call).execute, (*call).expire
-	e.evaluations.open(reg.Len(), e.patience)
+	e.evaluations.open(reg.Len(), e.policyTimeout)
 	e.openTap()
 	e.slots = make([]sched.Slots, reg.Len())
 	for i, t := range e.tools {
@@ -81,7 +81,7 @@ func WithMinimumBudget(d time.Duration) Option {
 // counts once. Waiting for a place among the evaluations does not count (SEMANTICS
 // section 3.5). The default, one second, is wrong when the policy asks another process.
 func WithPolicyTimeout(d time.Duration) Option {
-	return func(e *Executor) { e.patience = d }
+	return func(e *Executor) { e.policyTimeout = d }
 }
 
 // WithClock sets the clock. The default is wrong when time is simulated.
@@ -101,7 +101,7 @@ func WithParticipant(name string, p runtime.Participant) Option {
 // their call do. The default is wrong when the calls in flight do not fit into memory, or when more
 // callers than that share the executor and should wait instead of retrying.
 func WithMaxInFlight(n int) Option {
-	return func(e *Executor) { e.capacity.most = int64(n) }
+	return func(e *Executor) { e.capacity.limit = int64(n) }
 }
 
 // WithApprover adds an approver that is notified of every request for consent.
@@ -120,7 +120,7 @@ func WithPendingRequests() Option {
 // wrong when sessions rightly ask for more than their approvers can read at a time,
 // such as in a batch that a program approves.
 func WithMaxOpenRequests(n int) Option {
-	return func(e *Executor) { e.approvals.most = n }
+	return func(e *Executor) { e.approvals.maxOpen = n }
 }
 
 // DefaultMaxOpenRequests is how many requests of a session wait for answers at

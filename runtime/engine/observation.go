@@ -22,14 +22,14 @@ type observation struct {
 func (o *observation) run() {
 	defer o.report() // also when an observer calls runtime.Goexit
 	for _, f := range o.call.exec.observers {
-		if o.tell(f) {
+		if o.notify(f) {
 			o.acknowledged.Store(true)
 		}
 	}
 }
 
-// tell tells one observer and reports whether it has returned.
-func (o *observation) tell(f func(runtime.CallInfo, runtime.Outcome)) (returned bool) {
+// notify tells one observer and reports whether it has returned.
+func (o *observation) notify(f func(runtime.CallInfo, runtime.Outcome)) (returned bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			o.call.exec.report(o.fault(&CallError{Panic: v, Stack: debug.Stack()}))

@@ -15,24 +15,24 @@ func WithObserver(f func(runtime.CallInfo, runtime.Outcome)) Option {
 	return func(e *Executor) { e.observers = append(e.observers, f) }
 }
 
-// tellObservers is observe when there is an observer or an obligation.
-func (c *call) tellObservers(done <-chan struct{}) {
+// notifyObservers is observe when there is an observer or an obligation.
+func (c *call) notifyObservers(done <-chan struct{}) {
 	o := &observation{call: c, info: runtime.CallInfoOf(c.info()), outcome: c.record.outcome()}
 	e := c.exec
 	if done == nil || len(e.observers) == 0 {
 		o.run()
 		return
 	}
-	told := sched.NewEvent()
+	notified := sched.NewEvent()
 	e.observing.Begin()
 	e.sched.Busy(1)
 	go func() {
 		defer e.sched.Busy(-1)
 		defer e.observing.End(&e.sched)
-		defer e.sched.Fire(told)
+		defer e.sched.Fire(notified)
 		o.run()
 	}()
-	if !isClosed(done) && e.sched.Wait(told, nil, done) == sched.Done {
+	if !isClosed(done) && e.sched.Wait(notified, nil, done) == sched.Done {
 		o.report()
 	}
 }

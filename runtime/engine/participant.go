@@ -11,10 +11,10 @@ type participant struct {
 	runtime.Participant
 }
 
-// A begun is the part of one attempt of a call at a participant. The mutex of its call guards it.
-type begun struct {
-	at    *participant
-	part  runtime.Part // nil: Begin failed, or returned too late
-	err   error
-	ready sched.Event // fired when part and err are set
+// An attemptPart is the part of one attempt of a call at a participant. The mutex of its call guards it.
+type attemptPart struct {
+	participant *participant
+	part        runtime.Part // nil: Begin failed, or returned too late
+	err         error
+	ready       sched.Event // fired when part and err are set
 }

@@ -11,15 +11,15 @@ import (
 func (c *call) pending() runtime.Outcome {
 	out := runtime.Outcome{
 		CallID: c.id, Tool: c.record.tool, Kind: runtime.Pending, Reason: runtime.ReasonConsentRequired,
-		AllReasons: []runtime.Reason{runtime.ReasonConsentRequired}, RequestID: c.asked.id, Revision: c.revision, Loop: runtime.LoopWait,
+		AllReasons: []runtime.Reason{runtime.ReasonConsentRequired}, RequestID: c.consent.id, Revision: c.revision, Loop: runtime.LoopWait,
 	}
 	now := c.clock()
 	out.Duration = now.Sub(c.began)
 	who := "somebody"
 	// A dry call has no request: its outcome describes a request made now.
-	q := &c.asked.question
+	q := &c.consent.question
 	reasons, need, life := q.Reasons, q.Requirement, q.Requirement.Timeout
-	if r, ok := c.exec.approvals.request(c.asked.id); ok {
+	if r, ok := c.exec.approvals.request(c.consent.id); ok {
 		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
 	}
 	if len(reasons) > 0 {

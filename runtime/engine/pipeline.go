@@ -3,21 +3,21 @@ package engine
 // execute carries the call out. It runs in the goroutine of a worker, because policies and handlers
 // may hang. In that case the timer or the caller ends the call, and the next step stops.
 func (c *call) execute() {
-	if why := c.exec.workers.stop.Load(); why != 0 {
-		c.halted(why)
+	if why := c.exec.workers.haltCause.Load(); why != 0 {
+		c.endHalted(why)
 	}
 	defer c.leave() // slot and gates; a panic or runtime.Goexit becomes a result
 	if r := c.pipeline(); r != nil {
 		c.finish(r)
 	}
-	c.returned = true
+	c.workReturned = true
 }
 
 // pipeline takes the call through its steps. A step returns nil when the next one follows, the
 // result with which it ends the call, or stop.
 func (c *call) pipeline() *result {
-	if c.life.Rejudging() { // an earlier process had started its handler
-		if r := c.evaluateAgain(); r != nil {
+	if c.life.Reevaluating() { // an earlier process had started its handler
+		if r := c.evaluateForRerun(); r != nil {
 			return r
 		}
 		if r := c.restart(); r != nil {
@@ -26,7 +26,7 @@ func (c *call) pipeline() *result {
 		return c.attempts()
 	}
 	if !c.resumed() { // a call that waited for consent has passed these
-		if !c.readmits {
+		if !c.needsReadmission {
 			if r := c.decode(); r != nil {
 				return r
 			}

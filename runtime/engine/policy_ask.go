@@ -15,7 +15,7 @@ import (
 // policy could not be asked; the evaluation then holds the reason.
 func (c *call) ask() (runtime.Decision, bool) {
 	if err := c.exec.evaluations.blocked(c.index); err != nil {
-		return runtime.Decision{}, c.policyFault(ruleBreaker, err)
+		return runtime.Decision{}, c.failPolicy(ruleBreaker, err)
 	}
 	if !c.awaitPlace() {
 		return runtime.Decision{}, false
@@ -26,7 +26,7 @@ func (c *call) ask() (runtime.Decision, bool) {
 		c.now = c.clock()
 	}
 	ctx.parent = c.workCtx
-	c.tellPolicy(&c.worker.input)
+	c.setPolicyInput(&c.worker.input)
 	if !c.evaluate(ctx) {
 		return runtime.Decision{}, false
 	}
@@ -40,13 +40,13 @@ func (c *call) ask() (runtime.Decision, bool) {
 		return runtime.Decision{}, false
 	}
 	if err != nil {
-		return runtime.Decision{}, c.policyFaulty("error", fault)
+		return runtime.Decision{}, c.failPolicyWith("error", fault)
 	}
 	return d, true
 }
 
-// tellPolicy sets in to the input of the policy for the call.
-func (c *call) tellPolicy(in *runtime.PolicyInput) {
+// setPolicyInput sets in to the input of the policy for the call.
+func (c *call) setPolicyInput(in *runtime.PolicyInput) {
 	*in = c.policyInputOf(c.final, &c.worker.view, c.now)
 }
 
@@ -84,16 +84,16 @@ func (c *call) evaluate(ctx *callContext) bool {
 func (c *call) evaluated(ctx *callContext, revision string) bool {
 	c.mu.Lock()
 	c.revision = revision
-	inTime := c.settlePolicy() && c.life.Enter(lifecycle.Admitting, c.ends())
+	inTime := c.endEvaluation() && c.life.Enter(lifecycle.Admitting, c.ends())
 	c.mu.Unlock()
 	c.worker.arm(c.ends())
-	ctx.cancel(whyCanceled)
+	ctx.cancel(causeCanceled)
 	return inTime
 }
 
-// settlePolicy records that the evaluation is over and reports whether it was in time.
+// endEvaluation records that the evaluation is over and reports whether it was in time.
 // c.mu is held.
-func (c *call) settlePolicy() bool {
+func (c *call) endEvaluation() bool {
 	abandoned := c.life.Evaluated()
 	if abandoned {
 		c.exec.evaluations.returned(c.index)

@@ -30,24 +30,24 @@ type ResolveRequest struct {
 // Resolve returns nil the outcome is durable. Any other error is an *ActionError.
 func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) error {
 	if s == nil || s.exec == nil {
-		return because(CodeUnknownCall)
+		return actionError(CodeUnknownCall)
 	}
 	if err := s.exec.log.Health(); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	r := s.find(callID)
-	if why := s.claim(r); why != "" {
-		return because(why)
+	if why := s.claimUnknown(r); why != "" {
+		return actionError(why)
 	}
-	out, to := nothing("a person found"), runtime.StateFailed
+	out, to := noEffect("a person found"), runtime.StateFailed
 	if f.TookEffect {
 		out, to = runtime.Outcome{Kind: runtime.Completed, Message: "a person found that the interrupted call took effect"}, runtime.StateCompleted
 	}
 	if f.Reason != "" {
 		out.Message += ": " + f.Reason
 	}
-	r.call.known(&out, to, f.By)
-	if err := r.call.durable(); err != nil {
+	r.call.resolveUnknown(&out, to, f.By)
+	if err := r.call.awaitDurable(); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	return nil
@@ -76,7 +76,7 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 	for _, calls := range byTool {
 		work := func() {
 			for _, c := range calls {
-				if c.run.session.claim(c.record) == "" && !c.reconcile(ctx) {
+				if c.run.session.claimUnknown(c.record) == "" && !c.reconcile(ctx) {
 					return
 				}
 			}
@@ -101,21 +101,21 @@ type answer struct {
 // when the handler did not return in time.
 func (c *call) reconcile(ctx context.Context) bool {
 	var a answer // used only if the handler returns in time
-	err := c.exec.within(ctx, deadlineOf(c.tool.spec), func(ctx context.Context) (err error) {
+	err := c.exec.runWithTimeout(ctx, deadlineOf(c.tool.spec), func(ctx context.Context) (err error) {
 		a, err = c.callReconcile(ctx)
 		return err
 	})
 	switch {
 	case errors.Is(err, ErrNothingHappened):
-		out := nothing("the tool found")
-		c.known(&out, runtime.StateFailed, "")
+		out := noEffect("the tool found")
+		c.resolveUnknown(&out, runtime.StateFailed, "")
 	case err != nil:
 		c.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)))
 		c.releaseClaim()
 	default:
 		c.outputs = a.value
 		out := runtime.Outcome{Kind: runtime.Completed, Output: a.text, Artifact: a.stored, Obligations: c.obligations}
-		c.known(&out, runtime.StateCompleted, "")
+		c.resolveUnknown(&out, runtime.StateCompleted, "")
 	}
 	var late overdueError
 	return !errors.As(err, &late)

@@ -32,7 +32,7 @@ func (e *Executor) Recover(ctx context.Context) error {
 	switch {
 	case !e.log.On():
 		e.simulate(simhooks.From(ctx))
-		left, err := e.leftovers(ctx)
+		left, err := e.unsettledParts(ctx)
 		if err != nil {
 			return err
 		}

@@ -16,8 +16,8 @@ import (
 // rolls back what can be rolled back, finishes decided commits, and runs again what may run again.
 // The other calls are unknown (SEMANTICS section 6.7).
 
-// leftovers returns, per call, the participants that have unsettled parts of it.
-func (e *Executor) leftovers(ctx context.Context) (map[runtime.CallKey][]*participant, error) {
+// unsettledParts returns, per call, the participants that have unsettled parts of it.
+func (e *Executor) unsettledParts(ctx context.Context) (map[runtime.CallKey][]*participant, error) {
 	left := map[runtime.CallKey][]*participant{}
 	for i := range e.participants {
 		p := &e.participants[i]
@@ -32,9 +32,9 @@ func (e *Executor) leftovers(ctx context.Context) (map[runtime.CallKey][]*partic
 	return left, nil
 }
 
-// settle commits or rolls back the remaining parts of a call, and reports whether all participants
+// settleParts commits or rolls back the remaining parts of a call, and reports whether all participants
 // succeeded.
-func (e *Executor) settle(ctx context.Context, key runtime.CallKey, at []*participant, commit bool) bool {
+func (e *Executor) settleParts(ctx context.Context, key runtime.CallKey, at []*participant, commit bool) bool {
 	ok := true
 	for _, p := range at {
 		err := usercode.Call(func() error { return p.Settle(ctx, key, commit) })
@@ -51,11 +51,11 @@ func (e *Executor) settle(ctx context.Context, key runtime.CallKey, at []*partic
 // stopped. stale says that this owner had written nothing for longer than DefaultStale.
 func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*participant, stale bool) {
 	switch {
-	case c.life.Waits():
-		c.rework()
+	case c.life.AwaitsConsent():
+		c.submitApproved()
 		return
-	case c.readmits:
-		c.evaluateAnew()
+	case c.needsReadmission:
+		c.resubmit()
 		return
 	case c.state != runtime.StateExecuting:
 		c.finish(&result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: runtime.Outcome{
@@ -68,25 +68,25 @@ func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*p
 		c.finishCommit(ctx, r, left)
 		return
 	}
-	e := interruption(r.Effects, len(left) > 0)
+	e := interruptedResult(r.Effects, len(left) > 0)
 	switch {
-	case len(left) > 0 && !c.exec.settle(ctx, c.key(), left, false):
+	case len(left) > 0 && !c.exec.settleParts(ctx, c.key(), left, false):
 		if r.Effects != journal.EffectsNone {
-			e = interrupted("what it did could not be taken back")
+			e = unknownInterrupted("what it did could not be taken back")
 		}
 		c.finish(e)
-	case c.mayRunAgain():
+	case c.mayRerun():
 		c.interruption = e
-		c.runAgain()
+		c.rerun()
 	default:
 		c.finish(e)
 	}
 }
 
-// interruption returns the result of a call whose handler was running, with no commit decided
+// interruptedResult returns the result of a call whose handler was running, with no commit decided
 // (SEMANTICS section 6.7). The call failed if it has no lasting effect, as its declaration said
 // when it started or as its participants say. Otherwise it is unknown.
-func interruption(effects string, atParticipants bool) *result {
+func interruptedResult(effects string, atParticipants bool) *result {
 	failed := runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonInterrupted}
 	switch {
 	case effects == journal.EffectsNone:
@@ -94,13 +94,13 @@ func interruption(effects string, atParticipants bool) *result {
 	case effects == journal.EffectsInParts || atParticipants:
 		failed.Message, failed.RolledBack = "the executor stopped while the handler ran: what it did was taken back", true
 	default:
-		return interrupted("the call may have taken effect")
+		return unknownInterrupted("the call may have taken effect")
 	}
 	return &result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: failed}
 }
 
-// interrupted returns the result of a call whose effects are not known.
-func interrupted(why string) *result {
+// unknownInterrupted returns the result of a call whose effects are not known.
+func unknownInterrupted(why string) *result {
 	return &result{cause: lifecycle.ByRecovery, event: runtime.EventUnknown, to: runtime.StateExecuting, outcome: runtime.Outcome{
 		Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted, Message: "the executor stopped while the handler ran: " + why,
 	}}
@@ -123,28 +123,28 @@ func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*partic
 	reads := r.Effects == journal.EffectsNone
 	for _, s := range r.Sealed {
 		if s.Foreign && !reads {
-			c.exec.settle(ctx, c.key(), left, true)
-			c.finish(interrupted(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant)))
+			c.exec.settleParts(ctx, c.key(), left, true)
+			c.finish(unknownInterrupted(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant)))
 			return
 		}
 	}
-	if !c.exec.settle(ctx, c.key(), left, true) && !reads {
-		c.finish(interrupted("what it did could not be committed"))
+	if !c.exec.settleParts(ctx, c.key(), left, true) && !reads {
+		c.finish(unknownInterrupted("what it did could not be committed"))
 		return
 	}
 	c.finish(&result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.Decided})
 }
 
-// mayRunAgain reports whether the handler may be run again. The budget of the turn, which bounds
+// mayRerun reports whether the handler may be run again. The budget of the turn, which bounds
 // all attempts of the call together, must allow it too.
-func (c *call) mayRunAgain() bool {
+func (c *call) mayRerun() bool {
 	spec := c.tool
-	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.life.Attempt() <= spec.spec.Retry.Max && c.final != nil && c.affords(0)
+	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.life.Attempt() <= spec.spec.Retry.Max && c.final != nil && c.hasBudgetFor(0)
 }
 
-// runAgain passes the call to a worker, which has the policy evaluate it again and runs its handler
+// rerun passes the call to a worker, which has the policy evaluate it again and runs its handler
 // again. The call keeps its reservation.
-func (c *call) runAgain() {
+func (c *call) rerun() {
 	if !c.exec.gate.Enter() {
 		c.finish(c.interruption)
 		return
@@ -154,26 +154,26 @@ func (c *call) runAgain() {
 		c.finish(c.interruption)
 		return
 	}
-	c.entered = true
+	c.inGates = true
 	c.reenterExecutor()
-	c.left.Store(false)
-	c.life.RunAgain()
+	c.handlerDone.Store(false)
+	c.life.Rerun()
 	c.exec.workers.take(c)
 }
 
-// evaluateAgain has the present policy evaluate a call whose handler was started by another
+// evaluateForRerun has the present policy evaluate a call whose handler was started by another
 // process. The call stays unknown if the policy would not allow it without consent.
-func (c *call) evaluateAgain() *result {
+func (c *call) evaluateForRerun() *result {
 	if !c.snapshot() {
 		return cancellation(runtime.ReasonRunClosed)
 	}
 	c.args, c.text = c.final, c.finalText
 	if !c.evaluatePolicy() {
-		return stop
+		return workerDone
 	}
 	j := &c.worker.evaluation
 	if j.reason != runtime.ReasonNone || j.asks || !same(c.final, c.args) {
-		return &result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}} // notRunAgain completes this result
+		return &result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}} // restoreInterruption completes this result
 	}
 	c.requestSlot(func() {})
 	if r := c.awaitTurn(); r != nil {
@@ -181,21 +181,21 @@ func (c *call) evaluateAgain() *result {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.life.Rejudged() {
-		return stop
+	if !c.life.Reevaluated() {
+		return workerDone
 	}
 	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock()})
 	return nil
 }
 
-// evaluateAnew passes a call that was admitted, and whose handler was not started, to a worker. The
+// resubmit passes a call that was admitted, and whose handler was not started, to a worker. The
 // worker evaluates it like a new call. The call keeps its reservation until then.
-func (c *call) evaluateAnew() {
+func (c *call) resubmit() {
 	c.mu.Lock()
 	c.life.Prepare(c.ends())
 	c.reenterExecutor()
 	c.mu.Unlock()
-	c.left.Store(false)
+	c.handlerDone.Store(false)
 	c.exec.workers.take(c)
 }
 
@@ -206,7 +206,7 @@ var errUnsettled = errors.New("something is left of calls that nothing is known 
 func (e *Executor) settleUnknownCalls(ctx context.Context, left map[runtime.CallKey][]*participant) error {
 	ok := true
 	for key, at := range left {
-		ok = e.settle(ctx, key, at, false) && ok
+		ok = e.settleParts(ctx, key, at, false) && ok
 	}
 	if !ok {
 		return errUnsettled

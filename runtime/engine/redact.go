@@ -45,8 +45,8 @@ func redactions(o runtime.Obligation) ([]jsonedit.Pointer, error) {
 	return places, nil
 }
 
-// redactable says why the output of the call cannot be redacted as o wants it.
-func (c *call) redactable(o runtime.Obligation) error {
+// checkRedaction says why the output of the call cannot be redacted as o wants it.
+func (c *call) checkRedaction(o runtime.Obligation) error {
 	places, err := redactions(o)
 	if err != nil {
 		return err

@@ -8,30 +8,30 @@ import (
 // reserve admits the call and, when it need not wait for anything, starts it.
 func (c *call) reserve() admission {
 	s := c.run.session
-	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rule)
+	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rulesCall)
 	if !v.Admitted() {
-		return ending(c.refused(v, &c.worker.rule, &c.worker.evaluation))
+		return ending(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
 	}
-	c.authorized(&ev)
-	if c.atOnce() {
-		return ending(c.commit(c.deadline()))
+	c.recordAuthorized(&ev)
+	if c.startsNow() {
+		return ending(c.recordStart(c.deadline()))
 	}
 	return admission{}
 }
 
-// atOnce reports whether an admitted call need not wait for anything before it starts.
+// startsNow reports whether an admitted call need not wait for anything before it starts.
 // Admission and start are then one step.
-func (c *call) atOnce() bool {
-	return c.batch == nil && c.asked == nil && !c.exec.sched.Counts() && !c.exec.slots[c.index].Limited() &&
-		!c.turn.blocks(c.index) && c.exec.workers.stop.Load() == 0
+func (c *call) startsNow() bool {
+	return c.batch == nil && c.consent == nil && !c.exec.sched.Counts() && !c.exec.slots[c.index].Limited() &&
+		!c.turn.blocks(c.index) && c.exec.workers.haltCause.Load() == 0
 }
 
-// authorized records that the call is admitted, and queues it for a slot of its tool. Both
+// recordAuthorized records that the call is admitted, and queues it for a slot of its tool. Both
 // are one step: calls get slots in the order of their records, which a replay follows.
-func (c *call) authorized(ev *rules.Event) {
+func (c *call) recordAuthorized(ev *rules.Event) {
 	c.effect = c.worker.effect
 	c.reservation = reserved
-	c.run.session.note(ev)
+	c.run.session.addRuleEvent(ev)
 	c.requestSlot(func() {
 		c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{at: c.now, session: true})
 	})

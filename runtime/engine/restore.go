@@ -14,7 +14,7 @@ import (
 // restore adds the calls of h to their sessions. It settles their remaining parts at participants,
 // and the calls that have no outcome.
 func (e *Executor) restore(ctx context.Context, h *history.History) error {
-	left, err := e.leftovers(ctx)
+	left, err := e.unsettledParts(ctx)
 	if err != nil {
 		return err
 	}
@@ -30,12 +30,12 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 		delete(left, key)
 		c, redeclared := e.restoreCall(r)
 		if redeclared {
-			e.tellRedeclared(r)
+			e.reportRedeclared(r)
 		}
 		if c != nil {
 			unfinished = append(unfinished, open{c, r, of})
 		} else if out := r.Outcome; out != nil { // an earlier process, or recovery, could not settle it
-			e.settle(ctx, key, of, out.Kind == runtime.Completed || out.Kind == runtime.Unknown && r.Sealed != nil)
+			e.settleParts(ctx, key, of, out.Kind == runtime.Completed || out.Kind == runtime.Unknown && r.Sealed != nil)
 		}
 		key.Undo = true
 		of = left[key]
@@ -43,7 +43,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 		if r.Undo != nil {
 			undos = append(undos, open{e.undoneCall(r), r, of})
 		} else {
-			e.settle(ctx, key, of, r.Undone)
+			e.settleParts(ctx, key, of, r.Undone)
 		}
 	}
 	if err := e.settleUnknownCalls(ctx, left); err != nil { // before the first call runs again
@@ -73,11 +73,11 @@ func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
 	defer s.mu.Unlock()
 	s.number++
 	rec := &callRecord{id: r.ID, tool: r.Tool, number: s.number, input: r.Args, restored: &restoredInput{r.InputMAC, r.Heartbeat}}
-	s.calls.put(rec)
+	s.calls.putIfAbsent(rec)
 	s.callsOf(r.Run).add(rec)
 	rec.undo.done = r.Undone
 	if r.Outcome != nil {
-		rec.keep(r.Outcome)
+		rec.storeOutcome(r.Outcome)
 		e.sched.Fire(&rec.first)
 		if r.Attempts > 0 && !r.Undone && !r.Outcome.RolledBack {
 			rec.undo.ended = r.Ended
@@ -95,19 +95,19 @@ func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
 	c.position = len(p.active)
 	req, waits := r.Asked(e.approvals.book)
 	if waits {
-		c.asked = &asked{id: req.ID, preview: req.Preview, since: req.Created}
+		c.consent = &consentState{id: req.ID, preview: req.Preview, since: req.Created}
 	}
 	switch {
 	case waits && (c.final != nil || c.redeclared(&req)):
-		c.unfit = c.redeclared(&req)
-		c.reservation, c.readmits = reserved, c.state == runtime.StateAuthorized
-		c.wait(&req)
-		return c.approvedBefore(&req), c.unfit
+		c.declarationChanged = c.redeclared(&req)
+		c.reservation, c.needsReadmission = reserved, c.state == runtime.StateAuthorized
+		c.restoreConsentWait(&req)
+		return c.restoreApproval(&req), c.declarationChanged
 	case c.state == runtime.StateExecuting:
 		c.reservation = reservedAndInvoked
 	case c.state == runtime.StateAuthorized || r.Request != "":
 		c.reservation = reserved
-		c.readmits = r.Triggered && c.state == runtime.StateAuthorized && c.args != nil
+		c.needsReadmission = r.Triggered && c.state == runtime.StateAuthorized && c.args != nil
 	}
 	return c, false
 }
@@ -132,35 +132,35 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 	c.life.Restore(r.Attempts, r.Request != "")
 	c.running = &c.handlerCtx
 	c.running.parent, c.running.call, c.running.attempt = c.workCtx, c, r.Attempts
-	c.left.Store(true)
+	c.handlerDone.Store(true)
 	c.tool, c.index = e.lookup(r.Tool)
 	if c.tool != nil {
-		c.args, c.text = c.recallArgs(r.Args)
+		c.args, c.text = c.restoreArgs(r.Args)
 		c.final, c.finalText = c.args, c.text
 		if r.Rewritten {
-			c.final, c.finalText = c.recallArgs(r.Final)
+			c.final, c.finalText = c.restoreArgs(r.Final)
 		}
 	}
-	c.recallUndo(r)
-	c.recallKey()
+	c.restoreUndo(r)
+	c.restoreKey()
 	return c
 }
 
-// recallArgs decodes recorded arguments. They were valid when they were recorded, but the tool may
+// restoreArgs decodes recorded arguments. They were valid when they were recorded, but the tool may
 // have changed since.
-func (c *call) recallArgs(text []byte) (wire.Value, []byte) {
-	v, err := recallValue(c.tool.hooks.Decode, text)
+func (c *call) restoreArgs(text []byte) (wire.Value, []byte) {
+	v, err := decodeRecorded(c.tool.hooks.Decode, text)
 	if err != nil {
 		return nil, nil
 	}
 	return v, text
 }
 
-// wait lets a call continue to wait for consent. The lock of its session is held.
-func (c *call) wait(req *consent.Request) {
-	q := &c.asked.question
+// restoreConsentWait lets a call continue to wait for consent. The lock of its session is held.
+func (c *call) restoreConsentWait(req *consent.Request) {
+	q := &c.consent.question
 	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
-	c.life.Rewait(false)
+	c.life.RestoreWait(false)
 	c.record.final, c.record.call = sched.NewEvent(), c
 	d := &c.exec.approvals
 	d.mu.Lock()
@@ -175,9 +175,9 @@ func (c *call) redeclared(req *consent.Request) bool {
 	return c.tool == nil || c.tool.spec.Pin != req.Pin
 }
 
-// tellRedeclared reports, to the sinks and the error handler, a request that stays open and that no
+// reportRedeclared reports, to the sinks and the error handler, a request that stays open and that no
 // approval under the present declaration can satisfy.
-func (e *Executor) tellRedeclared(r *history.Call) {
+func (e *Executor) reportRedeclared(r *history.Call) {
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.Tool, r.Request, runtime.ReasonBindingMismatch)
 	e.emit(&runtime.Event{
 		Time: e.sched.Now(), Kind: runtime.EventStale, From: r.State, To: r.State, Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run,
@@ -186,9 +186,9 @@ func (e *Executor) tellRedeclared(r *history.Call) {
 	e.report(&CallError{Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run, Err: err})
 }
 
-// approvedBefore returns c when its request was approved and its handler was not started: c
+// restoreApproval returns c when its request was approved and its handler was not started: c
 // continues. Otherwise it returns nil.
-func (c *call) approvedBefore(req *consent.Request) *call {
+func (c *call) restoreApproval(req *consent.Request) *call {
 	if req.Status == consent.StatusApproved {
 		c.life.Approve()
 		return c

@@ -22,16 +22,16 @@ type result struct {
 	output    int // bytes, before redaction
 	fault     *CallError
 	text      string // for operators; tell sets it
-	told      bool   // text is set
+	textSet   bool   // text is set
 	verdict   *Verdict
 }
 
-// stop is the result of a step after which the worker has nothing more to do with the call: the call
+// workerDone is the result of a step after which the worker has nothing more to do with the call: the call
 // has its outcome, or it waits for consent without a worker.
-var stop = new(result)
+var workerDone = new(result)
 
-// refusal returns the result of a denied call.
-func refusal(r runtime.Reason, detail runtime.Detail, message string) *result {
+// denial returns the result of a denied call.
+func denial(r runtime.Reason, detail runtime.Detail, message string) *result {
 	return &result{
 		event: runtime.EventDenied, to: runtime.StateDenied,
 		outcome: runtime.Outcome{Kind: runtime.Denied, Reason: r, Detail: detail, Message: message},
@@ -53,8 +53,8 @@ func cancellation(r runtime.Reason) *result {
 // outOfTime is the message of a call that came too late in its turn.
 const outOfTime = "the turn's time was over before the call could start"
 
-// unjudged returns the result of a call that the policy could not evaluate.
-func unjudged(rule, message string) *result {
+// policyFailure returns the result of a call that the policy could not evaluate.
+func policyFailure(rule, message string) *result {
 	j := &evaluation{}
 	j.refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, message)
 	return &result{event: runtime.EventDenied, to: runtime.StateDenied, evaluated: j, outcome: runtime.Outcome{Kind: runtime.Denied}}
@@ -68,9 +68,9 @@ type Verdict struct {
 	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
 }
 
-// unvalued returns violations of an output without their values. The model must not see what the
+// withoutValues returns violations of an output without their values. The model must not see what the
 // handler returned; operators may.
-func unvalued(violations []wire.Violation) []wire.Violation {
+func withoutValues(violations []wire.Violation) []wire.Violation {
 	violations = slices.Clone(violations)
 	for i := range violations {
 		violations[i].Actual = "(hidden)"

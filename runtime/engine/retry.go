@@ -44,7 +44,7 @@ func (c *call) retry(late bool) (wait time.Duration, again bool) {
 		return 0, false
 	}
 	wait = backoff(c.tool.spec.Retry, c.life.Attempt())
-	return wait, c.affords(wait) && c.giveUpAttempt()
+	return wait, c.hasBudgetFor(wait) && c.rollBackAttempt()
 }
 
 // retryable reports whether the handler may be run again: only that of an idempotent tool, after a
@@ -60,17 +60,17 @@ func (c *call) retryable(late bool) bool {
 	return c.worker.err != nil && isTransient(c.worker.err)
 }
 
-// affords reports whether enough of the turn's budget is left for another attempt after a wait.
-func (c *call) affords(wait time.Duration) bool {
+// hasBudgetFor reports whether enough of the turn's budget is left for another attempt after a wait.
+func (c *call) hasBudgetFor(wait time.Duration) bool {
 	ends := c.ends()
 	return ends.IsZero() || ends.Sub(c.clock()) >= wait+c.turn.minimum
 }
 
-// giveUpAttempt rolls back what the present attempt did and records that there will be another. It
+// rollBackAttempt rolls back what the present attempt did and records that there will be another. It
 // reports false when the call has ended, or the rollback failed.
-func (c *call) giveUpAttempt() bool {
+func (c *call) rollBackAttempt() bool {
 	var text string
-	if err := c.worker.err; err != nil && c.exec.told() {
+	if err := c.worker.err; err != nil && c.exec.emitsEvents() {
 		text = c.redactText(usercode.ErrorText(err))
 	}
 	c.mu.Lock()
@@ -110,16 +110,16 @@ func (c *call) backOff(wait time.Duration) *result {
 	t := c.exec.sched.After(wait, func() { c.exec.sched.Fire(late) })
 	defer t.Stop()
 	if c.exec.sched.Wait(late, c.over(), nil) != sched.First {
-		return stop
+		return workerDone
 	}
 	return nil
 }
 
 // restart begins the next attempt.
 func (c *call) restart() *result {
-	if why := c.exec.workers.stop.Load(); why != 0 {
-		c.halted(why)
-		return stop
+	if why := c.exec.workers.haltCause.Load(); why != 0 {
+		c.endHalted(why)
+		return workerDone
 	}
 	d := c.attemptDeadline()
 	c.mu.Lock()
@@ -130,7 +130,7 @@ func (c *call) restart() *result {
 	}
 	if !c.beginAttempt(due) {
 		c.mu.Unlock()
-		return stop
+		return workerDone
 	}
 	c.sealing = nil
 	c.running = &callContext{parent: c.workCtx, call: c, attempt: c.life.Attempt(), due: due}

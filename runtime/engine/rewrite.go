@@ -11,7 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-var errFurther = errors.New("a rewrite must leave alone what is as it wants it")
+var errNotStable = errors.New("a rewrite must leave alone what is as it wants it")
 
 // rewrite applies the rewrites of list to the text of arguments and decodes what comes out as
 // strictly as any input. What is not rewritten keeps its text, numbers to the last

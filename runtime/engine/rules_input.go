@@ -82,10 +82,10 @@ func ruleTool(s *runtime.Spec) rules.Tool {
 // zeroOf returns the instant 0, which is 1970 by the monotonic clock.
 func zeroOf(now time.Time) time.Time { return now.Add(-time.Duration(now.UnixNano())) }
 
-// describeTo sets rc to what the rules need to know of the call. args are the arguments that the
+// fillRulesCall sets rc to what the rules need to know of the call. args are the arguments that the
 // handler would get. It returns the digest that the idempotency key is derived from. The digest is
 // independent of the key of the journal, so it is the same with another journal.
-func (c *call) describeTo(rc *rules.Call, args wire.Value) (effect rules.Digest, err error) {
+func (c *call) fillRulesCall(rc *rules.Call, args wire.Value) (effect rules.Digest, err error) {
 	*rc = rules.Call{ID: c.id, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal, Tool: c.record.tool}
 	wants := &c.exec.wants[c.index]
 	if wants.Operation != "" {
@@ -183,9 +183,9 @@ func (l *memberFinder) Walk(w wire.Visitor) {
 	}
 }
 
-// recallKey sets the key of a call of an earlier process. The code of the tool walks the arguments,
+// restoreKey sets the key of a call of an earlier process. The code of the tool walks the arguments,
 // and may panic.
-func (c *call) recallKey() {
+func (c *call) restoreKey() {
 	defer func() { _ = recover() }() // the key is then derived from the ids of the session and the call
 	if c.final == nil || c.tool.spec.Idempotency == nil {
 		return

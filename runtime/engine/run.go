@@ -61,7 +61,7 @@ func (r *Run) WithPrincipal(principal string) *Run {
 	if r == nil || r.session == nil {
 		return r
 	}
-	return &Run{session: r.session, id: r.id, agent: r.agent, principal: readable(principal), part: r.part}
+	return &Run{session: r.session, id: r.id, agent: r.agent, principal: validUTF8(principal), part: r.part}
 }
 
 // Child returns r for the calls of a sub-agent, which has the id of cfg. The sub-agent has its own
@@ -75,7 +75,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	s := r.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cfg.ID = readable(cfg.ID); cfg.ID == "" {
+	if cfg.ID = validUTF8(cfg.ID); cfg.ID == "" {
 		r.part.agents++
 		cfg.ID = "agent-" + strconv.Itoa(r.part.agents)
 	}
@@ -105,9 +105,9 @@ func (p *part) shut(e *Executor, list []*part) []*part {
 	return list
 }
 
-// all calls f for every call, concurrently, because each may have to wait for a write under its
+// forEachCall calls f for every call, concurrently, because each may have to wait for a write under its
 // fence. In a simulation, or for a single call, it runs them one after the other.
-func (e *Executor) all(calls []*call, f func(*call)) {
+func (e *Executor) forEachCall(calls []*call, f func(*call)) {
 	if e.sched.Counts() || len(calls) < 2 {
 		for _, c := range calls {
 			f(c)

@@ -33,7 +33,7 @@ func (r *Run) status() RunStatus {
 		st.State = runtime.RunFinished
 	}
 	st.Active = len(r.part.active)
-	facts := r.look()
+	facts := r.currentFacts()
 	for i, t := range r.session.exec.tools {
 		f := facts.Tool(i)
 		if f.Invocations > 0 {
@@ -58,7 +58,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ev, err := s.state.Stop(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
-		s.note(&ev)
+		s.addRuleEvent(&ev)
 		s.recordRun(journal.KindRunStopped, r.id)
 	}
 	st := r.status()
@@ -85,7 +85,7 @@ func (r *Run) Close(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	slices.SortFunc(active, func(a, b *call) int { return a.record.number - b.record.number })
-	s.exec.all(active, func(c *call) {
+	s.exec.forEachCall(active, func(c *call) {
 		c.finish(cancellation(runtime.ReasonRunClosed))
 		c.mu.Lock()
 		over := c.over() // another goroutine may be about to end the call
@@ -123,7 +123,7 @@ func (r *Run) end() {
 	}
 	r.part.final = &st
 	if _, ev, err := s.state.CloseRun(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
-		s.note(&ev)
+		s.addRuleEvent(&ev)
 		s.recordRun(journal.KindRunClosed, r.id)
 	}
 	s.closePart(r.id)

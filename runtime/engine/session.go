@@ -25,17 +25,17 @@ type Session struct {
 	id   string
 	cfg  atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued
 
-	mu     sync.Mutex // guards the session and its runs
-	state  *rules.State
-	calls  callIndex
-	made   int // call ids that the session made
-	number int // calls of the session
-	runs   int
-	parts  map[string]*part // of open runs
-	byRun  map[string]*runCalls
-	facts  []rules.Event // changes of the rule state, for the next record of the session
-	holder *call         // no other call is admitted while the policy evaluates it
-	held   *sched.Event  // fires when the holder is released
+	mu            sync.Mutex // guards the session and its runs
+	state         *rules.State
+	calls         callIndex
+	made          int // call ids that the session made
+	number        int // calls of the session
+	runs          int
+	parts         map[string]*part // of open runs
+	byRun         map[string]*runCalls
+	ruleEvents    []rules.Event // changes of the rule state, for the next record of the session
+	admitting     *call         // no other call is admitted while the policy evaluates it
+	admittingDone *sched.Event  // fires when the holder is released
 }
 
 // sessions has the sessions of a journal by id. Its lock is taken before that of a session.
@@ -67,20 +67,20 @@ func (s *Session) Run(id string) (*Run, bool) {
 	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, part: p}, true
 }
 
-// note takes every change of the rule state, in order. s.mu is held.
-func (s *Session) note(ev *rules.Event) {
-	if s.exec.noted != nil || s.exec.log.On() {
-		s.noteFact(ev)
+// addRuleEvent takes every change of the rule state, in order. s.mu is held.
+func (s *Session) addRuleEvent(ev *rules.Event) {
+	if s.exec.onRuleEvent != nil || s.exec.log.On() {
+		s.addRuleEventSlow(ev)
 	}
 }
 
-// noteFact is note when there is a journal or an observer of the rule state.
-func (s *Session) noteFact(ev *rules.Event) {
-	if s.exec.noted != nil {
-		s.exec.noted(s.id, *ev)
+// addRuleEventSlow is note when there is a journal or an observer of the rule state.
+func (s *Session) addRuleEventSlow(ev *rules.Event) {
+	if s.exec.onRuleEvent != nil {
+		s.exec.onRuleEvent(s.id, *ev)
 	}
 	if s.exec.log.On() {
-		s.facts = append(s.facts, *ev)
+		s.ruleEvents = append(s.ruleEvents, *ev)
 	}
 }
 
@@ -91,5 +91,5 @@ func (s *Session) find(callID string) *callRecord {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.calls.find(readable(callID))
+	return s.calls.find(validUTF8(callID))
 }

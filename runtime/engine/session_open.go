@@ -20,7 +20,7 @@ import (
 func (e *Executor) Session(cfg SessionConfig) *Session {
 	cfg.Capabilities = slices.Clone(cfg.Capabilities)
 	cfg.Modes = maps.Clone(cfg.Modes)
-	cfg.ID, cfg.Principal = readable(cfg.ID), readable(cfg.Principal)
+	cfg.ID, cfg.Principal = validUTF8(cfg.ID), validUTF8(cfg.Principal)
 	if cfg.ID == "" {
 		cfg.ID = rand.Text()
 	}
@@ -68,7 +68,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := orBackground(ctx).Err(); err != nil {
 		return nil, err
 	}
-	cfg.ID = readable(cfg.ID)
+	cfg.ID = validUTF8(cfg.ID)
 	if !s.exec.gate.Enter() {
 		return nil, errors.New("the executor is shutting down: it starts no runs")
 	}
@@ -88,7 +88,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.note(&ev)
+	s.addRuleEvent(&ev)
 	s.recordRun(journal.KindRunStarted, cfg.ID)
 	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, part: s.openPart(cfg.ID)}, nil
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// settle releases or finishes the reservation of a call that has ended, and sets the
+// settleReservation releases or finishes the reservation of a call that has ended, and sets the
 // run status in its outcome. s.mu is held.
-func (c *call) settle(out *runtime.Outcome, now time.Time) {
+func (c *call) settleReservation(out *runtime.Outcome, now time.Time) {
 	s := c.run.session
 	s.endExclusion(c)
 	at := c.exec.instant(now)
@@ -26,7 +26,7 @@ func (c *call) settle(out *runtime.Outcome, now time.Time) {
 		}
 	}
 	if c.reservation != reservedNothing && err == nil {
-		s.note(&ev)
+		s.addRuleEvent(&ev)
 	}
 	c.reservation = reservedNothing
 	if !c.dry {
@@ -78,9 +78,9 @@ func (c *call) fillRunStatus(out *runtime.Outcome) {
 // endExclusion lets other calls of the session be admitted again, if c is the call that
 // excluded them. s.mu is held.
 func (s *Session) endExclusion(c *call) {
-	if s.holder == c && c != nil {
-		s.exec.sched.Fire(s.held)
-		s.holder, s.held = nil, nil
+	if s.admitting == c && c != nil {
+		s.exec.sched.Fire(s.admittingDone)
+		s.admitting, s.admittingDone = nil, nil
 	}
 }
 
@@ -96,13 +96,13 @@ func runState(s rules.RunState) runtime.RunState {
 func (c *call) complete(out *runtime.Outcome, now time.Time, started bool) {
 	out.CallID, out.Tool, out.Revision = c.id, c.record.tool, c.revision
 	out.Duration = now.Sub(c.began)
-	if c.asked != nil {
-		out.RequestID = c.asked.id
+	if c.consent != nil {
+		out.RequestID = c.consent.id
 	}
 	if out.Reason != runtime.ReasonNone && out.AllReasons == nil {
 		out.AllReasons = []runtime.Reason{out.Reason}
 	}
-	out.Message = limited(out.Message)
+	out.Message = truncate(out.Message)
 	if !started || out.Kind != runtime.TimedOut && out.Kind != runtime.Cancelled {
 		return
 	}

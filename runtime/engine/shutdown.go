@@ -34,10 +34,10 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	if left > 0 {
 		e.workers.halt(haltShutdown)
 		e.undos.abort()
-		e.all(e.workers.calls(), (*call).abort)
+		e.forEachCall(e.workers.calls(), (*call).abort)
 		if left = e.gate.WaitFor(&e.sched, grace); left > 0 {
 			e.undos.halt()
-			e.all(e.workers.calls(), (*call).giveUp)
+			e.forEachCall(e.workers.calls(), (*call).abandon)
 		}
 	}
 	if e.follower != nil {
@@ -55,16 +55,16 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// leavesNothing reports whether a call whose handler runs is known to have no lasting effect, and
+// hasNoLastingEffect reports whether a call whose handler runs is known to have no lasting effect, and
 // the next owner of the journal does not run it again. c.mu is held.
-func (c *call) leavesNothing() bool {
+func (c *call) hasNoLastingEffect() bool {
 	spec := c.tool.spec
 	return effectsOf(spec) != "" && !c.life.Committing() && !(spec.Idempotent && spec.Retry != nil)
 }
 
-// giveUp answers the callers of a call whose handler does not return. What the handler will have
+// abandon answers the callers of a call whose handler does not return. What the handler will have
 // done is not known: no outcome is recorded, and recovery settles the call.
-func (c *call) giveUp() {
+func (c *call) abandon() {
 	c.mu.Lock()
 	if !c.life.TryEnd(lifecycle.ByAbandon, lifecycle.Moment{}, c.clock()) {
 		c.mu.Unlock()
@@ -76,18 +76,18 @@ func (c *call) giveUp() {
 	out := runtime.Outcome{
 		Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted, Message: "the executor was shut down while the handler ran: the call may have taken effect",
 	}
-	if c.leavesNothing() {
+	if c.hasNoLastingEffect() {
 		out.Kind, out.Message = runtime.Failed, "the executor was shut down while the handler ran: nothing that it did stands"
 	}
 	c.complete(&out, c.clock(), true)
 	s := c.run.session
 	s.mu.Lock()
-	c.record.keep(&out)
+	c.record.storeOutcome(&out)
 	s.mu.Unlock()
-	over, tell := c.over(), c.life.Unattended()
+	over, unattended := c.over(), c.life.Unattended()
 	c.mu.Unlock()
 	c.exec.sched.Fire(over)
-	if tell {
+	if unattended {
 		c.observeLater()
 	}
 }
@@ -106,7 +106,7 @@ func (d *approvals) close() {
 	d.mu.Unlock()
 	for _, c := range waiting {
 		c.mu.Lock()
-		late := c.asked.late
+		late := c.consent.waitOver
 		c.mu.Unlock()
 		if late != nil {
 			d.exec.sched.Fire(late)

@@ -26,7 +26,7 @@ func (e *Executor) tamper(session, callID string, input []byte) error {
 	}
 	found.mu.Lock()
 	defer found.mu.Unlock()
-	if !found.life.Waits() {
+	if !found.life.AwaitsConsent() {
 		return fmt.Errorf("call %q does not wait for consent", callID)
 	}
 	found.final, found.finalText = args, bytes.Clone(input)

@@ -23,7 +23,7 @@ func (c *call) requestSlot(then func()) {
 // even when the call has ended before.
 func (c *call) awaitTurn() *result {
 	if c.batch != nil && !c.batch.wait(c) {
-		return stop
+		return workerDone
 	}
 	if c.slotGranted != nil {
 		due := c.ends()
@@ -31,10 +31,10 @@ func (c *call) awaitTurn() *result {
 			due = c.clock().Add(c.deadline())
 		}
 		if !c.enter(lifecycle.Queued, due) || c.exec.sched.Wait(c.slotGranted, c.over(), nil) == sched.Second {
-			return stop
+			return workerDone
 		}
 		c.slotGranted, c.slot = nil, true
 		c.now = c.clock()
 	}
-	return c.unblocked()
+	return c.checkBlocked()
 }

@@ -45,7 +45,7 @@ func TestKeptOutcome(t *testing.T) {
 		out := runtime.Outcome{CallID: "c", Tool: "t", Kind: runtime.Completed}
 		set(&out)
 		r := &callRecord{id: "c", tool: "t"}
-		r.keep(&out)
+		r.storeOutcome(&out)
 		assert.Equal(t, out, r.outcome())
 	})
 }

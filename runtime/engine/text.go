@@ -20,8 +20,8 @@ const (
 	maxQuoted = 64
 )
 
-// limited returns a message, cut when it is longer than maxMessage.
-func limited(message string) string {
+// truncate returns a message, cut when it is longer than maxMessage.
+func truncate(message string) string {
 	if len(message) <= maxMessage {
 		return message
 	}
@@ -38,9 +38,9 @@ func cutMessage(message string) string {
 	return message[:cut] + ending
 }
 
-// readable returns a name or an id that came from outside in a form that can be recorded: valid
+// validUTF8 returns a name or an id that came from outside in a form that can be recorded: valid
 // UTF-8.
-func readable(name string) string {
+func validUTF8(name string) string {
 	if utf8.ValidString(name) { // which is several times faster
 		return name
 	}
@@ -66,25 +66,25 @@ func list(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 }
 
-// counted returns one for n = 1, and many formatted with n otherwise.
-func counted[N int | int64](n N, one, many string) string {
+// plural returns one for n = 1, and many formatted with n otherwise.
+func plural[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return one
 	}
 	return fmt.Sprintf(many, n)
 }
 
-// seconds prints a wait or a remaining time for people: 90s, 2s, 250ms.
-func seconds(d time.Duration) string { return rules.Wait(d) }
+// formatWait prints a wait or a remaining time for people: 90s, 2s, 250ms.
+func formatWait(d time.Duration) string { return rules.Wait(d) }
 
-// limit prints a declared or remaining bound for people, rounded up to the millisecond: 1.5s,
+// formatLimit prints a declared or remaining bound for people, rounded up to the millisecond: 1.5s,
 // 250ms.
-func limit(d time.Duration) string {
+func formatLimit(d time.Duration) string {
 	if up := d % time.Millisecond; up > 0 {
 		d += time.Millisecond - up
 	}
 	if d < time.Second {
-		return seconds(d)
+		return formatWait(d)
 	}
 	return strconv.FormatFloat(float64(d.Milliseconds())/1000, 'f', -1, 64) + "s"
 }

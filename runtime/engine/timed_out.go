@@ -16,7 +16,7 @@ func (c *call) timeOut(at lifecycle.Moment) {
 		outcome: runtime.Outcome{
 			Kind: runtime.TimedOut, Reason: runtime.ReasonDeadline, Detail: runtime.Detail{Deadline: had},
 			Retryable: spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout,
-			Message:   fmt.Sprintf("%q did not finish within %s", c.record.tool, limit(had)),
+			Message:   fmt.Sprintf("%q did not finish within %s", c.record.tool, formatLimit(had)),
 		},
 	})
 }

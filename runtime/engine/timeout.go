@@ -18,7 +18,7 @@ func (c *call) expire() (again time.Time) {
 	if x.Abandon {
 		c.exec.evaluations.abandon(c.index, &c.exec.sched)
 	}
-	if x.Lingers {
+	if x.Lingering {
 		c.recordLingering(now)
 	}
 	if c.enterGrace(x.Overdue, now) {
@@ -43,15 +43,15 @@ func (c *call) overdue(at lifecycle.Moment) {
 	var e *result
 	switch at.Phase() {
 	case lifecycle.Deciding:
-		e = unjudged("timeout", "the policy could not judge the call in time, which is denied therefore")
+		e = policyFailure("timeout", "the policy could not judge the call in time, which is denied therefore")
 		e.fault = c.faulty(runtime.ReasonPolicyError, errAbandoned)
 	case lifecycle.Admitting, lifecycle.Held:
-		e = refusal(runtime.ReasonDeadline, runtime.Detail{}, outOfTime)
+		e = denial(runtime.ReasonDeadline, runtime.Detail{}, outOfTime)
 	case lifecycle.Previewing:
 		e = c.previewLate()
 	case lifecycle.Queued:
-		e = refusal(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].RetryAfter()}, fmt.Sprintf("%q is busy: %s in time",
-			c.record.tool, counted(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
+		e = denial(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].RetryAfter()}, fmt.Sprintf("%q is busy: %s in time",
+			c.record.tool, plural(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
 	case lifecycle.Running, lifecycle.Grace, lifecycle.Finishing:
 		c.timeOut(at)
 		return

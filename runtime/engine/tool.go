@@ -55,8 +55,8 @@ func (t *tool) place(p jsonedit.Pointer) redact.Place {
 	return root.Place(p)
 }
 
-// bound returns the tools of reg, in its order.
-func bound(reg *runtime.Registry) []tool {
+// toolsOf returns the tools of reg, in its order.
+func toolsOf(reg *runtime.Registry) []tool {
 	tools := make([]tool, 0, reg.Len())
 	for _, t := range reg.All() {
 		spec := t.Spec()

@@ -35,7 +35,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		return
 	}
 	c.state, c.invoked = to, true
-	if c.dry || !c.exec.told() {
+	if c.dry || !c.exec.emitsEvents() {
 		return
 	}
 	c.exec.emitting.Lock()
@@ -50,8 +50,8 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	if c.tool != nil {
 		e.ToolVersion = c.tool.spec.Version
 	}
-	if c.asked != nil {
-		e.RequestID = c.asked.id
+	if c.consent != nil {
+		e.RequestID = c.consent.id
 	}
 	if a := n.answer; a != nil {
 		e.By, e.Resolution, e.Rejection = a.By, a.Result.Resolution.String(), a.Result.Rejection.String()
@@ -64,7 +64,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		e.Stack = string(n.fault.Stack)
 	}
 	if c.exec.log.On() && !c.unrecorded {
-		c.entry = c.exec.log.Add(c.recorded(e, n))
+		c.entry = c.exec.log.Add(c.transitionEntry(e, n))
 		e.Seq = c.entry
 	}
 	if c.unrecorded {
@@ -75,19 +75,19 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	c.exec.deliver()
 }
 
-// tells returns the text that the event of an outcome has for operators. It may run code of the
+// operatorText returns the text that the event of an outcome has for operators. It may run code of the
 // tool: no lock is held, and the timer can still end the call.
-func (c *call) tells(out *runtime.Outcome, fault *CallError) string {
+func (c *call) operatorText(out *runtime.Outcome, fault *CallError) string {
 	if fault == nil && len(out.Violations)+len(out.Denials) == 0 {
 		return ""
 	}
-	return c.tellsSlow(out, fault)
+	return c.operatorTextSlow(out, fault)
 }
 
-// tellsSlow is tells when there is a fault, a violation or a denial.
-func (c *call) tellsSlow(out *runtime.Outcome, fault *CallError) string {
+// operatorTextSlow is tells when there is a fault, a violation or a denial.
+func (c *call) operatorTextSlow(out *runtime.Outcome, fault *CallError) string {
 	switch {
-	case c.dry || !c.exec.told():
+	case c.dry || !c.exec.emitsEvents():
 		return ""
 	case fault != nil:
 		return c.redactText(fault.text())
@@ -95,8 +95,8 @@ func (c *call) tellsSlow(out *runtime.Outcome, fault *CallError) string {
 	return c.redactText(explain(out))
 }
 
-// told reports whether there is a sink or a journal for events.
-func (e *Executor) told() bool { return len(e.sinks) > 0 || e.log.On() }
+// emitsEvents reports whether there is a sink or a journal for events.
+func (e *Executor) emitsEvents() bool { return len(e.sinks) > 0 || e.log.On() }
 
 // next returns the next event, which has only its number yet. All events share one piece of memory.
 // e.emitting is held.

@@ -17,11 +17,11 @@ type TurnConfig struct {
 
 // A Turn is one message of the model and its calls. The zero value denies them.
 type Turn struct {
-	run      *Run
-	ends     time.Time     // zero: no budget
-	limit    time.Duration // of an attempt; 0: that of its tool
-	patience time.Duration
-	minimum  time.Duration // the part of the budget that a call needs to be admitted
+	run         *Run
+	ends        time.Time     // zero: no budget
+	limit       time.Duration // of an attempt; 0: that of its tool
+	consentWait time.Duration
+	minimum     time.Duration // the part of the budget that a call needs to be admitted
 
 	blocking atomic.Bool // blocked is not empty
 	mu       sync.Mutex
@@ -30,7 +30,7 @@ type Turn struct {
 
 // Turn starts a turn of r. Its budget runs from now.
 func (r *Run) Turn(cfg TurnConfig) *Turn {
-	t := &Turn{run: r, patience: cfg.ConsentWait, limit: max(cfg.Cap, 0)}
+	t := &Turn{run: r, consentWait: cfg.ConsentWait, limit: max(cfg.Cap, 0)}
 	if cfg.Cap < 0 {
 		cfg.Budget = cfg.Cap
 	}

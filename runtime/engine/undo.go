@@ -46,14 +46,14 @@ type UndoResult struct {
 func (s *Session) Undo(ctx context.Context, req UndoRequest) (UndoResult, error) {
 	ctx = orBackground(ctx)
 	if s == nil || s.exec == nil {
-		return UndoResult{}, because(CodeUnknownCall)
+		return UndoResult{}, actionError(CodeUnknownCall)
 	}
 	if req.CallID == "" {
 		return s.undoRun(ctx, req)
 	}
 	r := s.find(req.CallID)
 	if r == nil {
-		return UndoResult{}, because(CodeUnknownCall)
+		return UndoResult{}, actionError(CodeUnknownCall)
 	}
 	var res UndoResult
 	var err *ActionError
@@ -88,7 +88,7 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult,
 		s.addLater(all.Calls)
 	}
 	if len(all.Failed) > 0 {
-		err = because(CodeFailed)
+		err = actionError(CodeFailed)
 	}
 	return all, err
 }
@@ -139,12 +139,12 @@ func (all *UndoResult) add(r *callRecord, err *ActionError) {
 
 // undoCall undoes one call.
 func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) *ActionError {
-	if !s.exec.mayUndo() {
+	if !s.exec.enterForUndo() {
 		return &ActionError{Code: CodeJournalUnavailable}
 	}
 	defer s.exec.gate.Leave()
 	if why := s.beginUndo(r); why != "" {
-		return &ActionError{Code: why, Detail: s.tellLost(r, why)}
+		return &ActionError{Code: why, Detail: s.reportLost(r, why)}
 	}
 	c := r.call
 	fault := c.undoAllowed(ctx)
@@ -162,7 +162,7 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 func (s *Session) beginUndo(r *callRecord) Code {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	why := s.mayNotUndo(r)
+	why := s.undoRefusal(r)
 	r.undo.busy = r.undo.busy || why == ""
 	return why
 }
@@ -182,12 +182,12 @@ func (c *call) undo(ctx context.Context, by string) *undoFault {
 	c.mu.Unlock()
 	switch {
 	case c.tool.hooks.Prepare == nil || isPrepared:
-	case c.left.Load():
+	case c.handlerDone.Load():
 		return nil // the call ended before its handler was released: it had no effect
 	default:
 		return &undoFault{why: CodeHandlerError, err: errPreparing}
 	}
 	return c.undoAttempt(ctx, by).run(func(ctx context.Context) error {
-		return hook(ctx, c.id, c.final, state, c.wholeOutput(ctx, output))
+		return hook(ctx, c.id, c.final, state, c.fullOutput(ctx, output))
 	})
 }

@@ -32,7 +32,7 @@ func (l *undoAttempts) abort() {
 	for _, a := range l.all() {
 		a.call.mu.Lock()
 		a.call.life.Abort()
-		a.call.running.cancel(whyCanceled)
+		a.call.running.cancel(causeCanceled)
 		a.call.mu.Unlock()
 	}
 }
@@ -43,7 +43,7 @@ func (l *undoAttempts) halt() {
 	l.halted = true
 	l.mu.Unlock()
 	for _, a := range l.all() {
-		a.end(CodeJournalUnavailable, whyCanceled)
+		a.end(CodeJournalUnavailable, causeCanceled)
 	}
 }
 
@@ -77,7 +77,7 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 	if err := a.record(&journal.Record{Kind: journal.KindUndoStarted}, e.log.Flush); err != nil {
 		return &undoFault{why: CodeJournalUnavailable, err: err}
 	}
-	timer := e.sched.After(deadlineOf(u.tool.spec), func() { a.end(CodeTimedOut, whyDeadline) })
+	timer := e.sched.After(deadlineOf(u.tool.spec), func() { a.end(CodeTimedOut, causeDeadline) })
 	defer timer.Stop()
 	done := sched.NewEvent()
 	result := make(chan *undoFault, 1)
@@ -90,7 +90,7 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 		}
 	}()
 	if e.sched.Wait(done, a.late, u.ctx.Done()) == sched.Done {
-		a.end(CodeCancelled, whyCanceled)
+		a.end(CodeCancelled, causeCanceled)
 	}
 	return a.finish(done, result)
 }
@@ -124,7 +124,7 @@ func (a *undoAttempt) returned() bool {
 	case late:
 		u.life.TryEnd(lifecycle.ByTimer, lifecycle.Moment{}, now)
 		a.why = CodeTimedOut
-		u.running.cancel(whyDeadline)
+		u.running.cancel(causeDeadline)
 		return false
 	}
 	return u.life.Commit(now, 0, 0, time.Time{})
@@ -137,13 +137,13 @@ func (a *undoAttempt) commit() *undoFault {
 	u.sealing = sched.NewEvent()
 	drained := u.shutFence()
 	u.mu.Unlock()
-	defer u.letGoOfParts()
+	defer u.releaseParts()
 	failed := func(err error) *undoFault { return &undoFault{why: CodeCommitFailed, err: err} }
 	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
 		return failed(errWriting)
 	}
 	u.mu.Lock()
-	parts := slices.DeleteFunc(slices.Clone(u.parts), func(b *begun) bool { return b.part == nil })
+	parts := slices.DeleteFunc(slices.Clone(u.parts), func(b *attemptPart) bool { return b.part == nil })
 	u.mu.Unlock()
 	seals, err := u.seal(parts)
 	switch {
@@ -228,8 +228,8 @@ func (a *undoAttempt) finish(done *sched.Event, result <-chan *undoFault) *undoF
 	var fault *undoFault
 	switch {
 	case ended:
-		fault = a.stopped()
-	case !u.exec.sched.WaitFor(done, grace) && a.leave():
+		fault = a.endFault()
+	case !u.exec.sched.WaitFor(done, grace) && a.detach():
 		return &undoFault{why: CodeUnknown, err: errCommitting, pending: true}
 	default:
 		fault = a.receive(result)
@@ -243,7 +243,7 @@ func (a *undoAttempt) finish(done *sched.Event, result <-chan *undoFault) *undoF
 		by = lifecycle.ByReturn
 	}
 	u.life.TryEnd(by, lifecycle.Moment{}, u.clock())
-	u.running.cancel(whyCanceled)
+	u.running.cancel(causeCanceled)
 	drained := u.shutFence()
 	u.mu.Unlock()
 	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
@@ -259,10 +259,10 @@ func (a *undoAttempt) deliver(fault *undoFault, result chan<- *undoFault) bool {
 	a.call.mu.Lock()
 	defer a.call.mu.Unlock()
 	a.ended = true
-	if !a.left {
+	if !a.detached {
 		result <- fault
 	}
-	return !a.left
+	return !a.detached
 }
 
 // receive returns the result from the goroutine of the handler, which has ended or was kept from
@@ -272,7 +272,7 @@ func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
 	ended := a.call.life.Ended()
 	a.call.mu.Unlock()
 	if ended {
-		return a.stopped()
+		return a.endFault()
 	}
 	select {
 	case fault := <-result:
@@ -282,32 +282,32 @@ func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
 	}
 }
 
-// leave reports whether the caller leaves a commit that has not ended in time, because it was
+// detach reports whether the caller leaves a commit that has not ended in time, because it was
 // decided. It prevents a commit that was not decided.
-func (a *undoAttempt) leave() bool {
+func (a *undoAttempt) detach() bool {
 	u := a.call
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
 	case a.ended: // it has ended just now
 	case a.decided:
-		a.left = true
+		a.detached = true
 	default:
 		u.life.TryEnd(lifecycle.ByTimer, u.life.Moment(), u.clock())
 		a.why = CodeCommitFailed
 	}
-	return a.left
+	return a.detached
 }
 
-// stopped returns why the attempt was ended from outside.
-func (a *undoAttempt) stopped() *undoFault {
+// endFault returns why the attempt was ended from outside.
+func (a *undoAttempt) endFault() *undoFault {
 	u := a.call
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	fault := &undoFault{why: a.why}
 	switch a.why {
 	case CodeTimedOut:
-		fault.err = fmt.Errorf("the undo handler did not finish within %s", limit(deadlineOf(u.tool.spec)))
+		fault.err = fmt.Errorf("the undo handler did not finish within %s", formatLimit(deadlineOf(u.tool.spec)))
 	case CodeCancelled:
 		fault.err = errUndoCancelled
 	case CodeCommitFailed:

@@ -8,8 +8,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// mayNotUndo returns why a call cannot be undone, empty when it can. s.mu is held.
-func (s *Session) mayNotUndo(r *callRecord) Code {
+// undoRefusal returns why a call cannot be undone, empty when it can. s.mu is held.
+func (s *Session) undoRefusal(r *callRecord) Code {
 	tool, _ := s.exec.lookup(r.tool)
 	now := s.exec.sched.Now()
 	ended := r.first.Fired() && r.final == nil || r.final != nil && r.final.Fired()
@@ -26,7 +26,7 @@ func (s *Session) mayNotUndo(r *callRecord) Code {
 		return CodeNotSuccessful
 	case !now.Before(r.undo.ended.Add(ruleTool(tool.spec).Undo)):
 		return CodeExpired
-	case r.undo.busy, r.outcome().Kind != runtime.Completed && !r.call.left.Load() && now.Before(r.undo.ended.Add(grace)):
+	case r.undo.busy, r.outcome().Kind != runtime.Completed && !r.call.handlerDone.Load() && now.Before(r.undo.ended.Add(grace)):
 		return CodeStillRunning
 	}
 	return ""
@@ -36,11 +36,11 @@ func (s *Session) mayNotUndo(r *callRecord) Code {
 func (c *call) undoAllowed(ctx context.Context) *undoFault {
 	s := c.run.session
 	s.mu.Lock()
-	facts := c.run.look()
+	facts := c.run.currentFacts()
 	s.mu.Unlock()
 	in := c.policyInputOf(c.final, facts, c.clock())
 	in.Undo = true
-	d, err := c.consultOnce(ctx, in)
+	d, err := c.evaluateDetached(ctx, in)
 	denied := &undoFault{why: CodeDenied, err: err}
 	switch {
 	case err != nil:

@@ -22,12 +22,12 @@ type LaterCall struct {
 // dryUndo returns the result that an undo of a call would have, as far as it is known before the
 // undo handler runs.
 func (s *Session) dryUndo(ctx context.Context, r *callRecord) *ActionError {
-	if !s.exec.mayUndo() {
+	if !s.exec.enterForUndo() {
 		return &ActionError{Code: CodeJournalUnavailable}
 	}
 	defer s.exec.gate.Leave()
 	s.mu.Lock()
-	why := s.mayNotUndo(r)
+	why := s.undoRefusal(r)
 	s.mu.Unlock()
 	if why != "" {
 		return &ActionError{Code: why}

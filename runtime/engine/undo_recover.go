@@ -31,15 +31,15 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left 
 	fault := &undoFault{why: CodeInterrupted}
 	if u.Sealed == nil {
 		fault.err = errors.New("the executor stopped while the undo handler ran: it may have taken effect outside of participants")
-		fault.kept = !c.exec.settle(ctx, key, left, false)
-		c.settleUndoFailed(u.By, fault)
+		fault.kept = !c.exec.settleParts(ctx, key, left, false)
+		c.recordUndoFailed(u.By, fault)
 		return
 	}
-	settled := c.exec.settle(ctx, key, left, true)
+	settled := c.exec.settleParts(ctx, key, left, true)
 	for _, seal := range u.Sealed {
 		if seal.Foreign {
 			fault.why, fault.err = CodeUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
-			c.settleUndoFailed(u.By, fault)
+			c.recordUndoFailed(u.By, fault)
 			return
 		}
 	}
@@ -61,7 +61,7 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left 
 			ev.Run, ev.Status, ev.State = "", 0, rules.RunRunning
 		}
 		if err := s.state.Apply(ev); err == nil {
-			s.note(ev)
+			s.addRuleEvent(ev)
 		}
 	}
 	c.undone(now, u.By)

@@ -13,10 +13,10 @@ type undoAttempt struct {
 	by   string
 	late *sched.Event // fires when the attempt is ended from outside
 
-	why     Code // of the end from outside; guarded by call.mu, as are the fields below
-	decided bool // to commit
-	ended   bool // the goroutine of the handler has ended
-	left    bool // by its caller, while a decided commit continued
+	why      Code // of the end from outside; guarded by call.mu, as are the fields below
+	decided  bool // to commit
+	ended    bool // the goroutine of the handler has ended
+	detached bool // by its caller, while a decided commit continued
 }
 
 // undoAttempts are the undo handlers that run. They end with the executor, or with its ownership of

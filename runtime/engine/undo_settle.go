@@ -18,19 +18,19 @@ func (c *call) concludeUndo(by string, fault *undoFault) *ActionError {
 		e.report(c.faulty(runtime.ReasonJournalUnavailable, fault.err))
 		return c.undoFailed(fault)
 	}
-	res := c.run.session.settleUndo(c, by, fault)
-	if err := c.durable(); err != nil {
+	res := c.run.session.recordUndo(c, by, fault)
+	if err := c.awaitDurable(); err != nil {
 		e.report(c.faulty(runtime.ReasonJournalUnavailable, err))
 		return c.undoFailed(&undoFault{why: CodeJournalUnavailable, err: err})
 	}
 	return res
 }
 
-// settleUndo applies the result of an undo, in one step of the session. fault is nil when the undo
+// recordUndo applies the result of an undo, in one step of the session. fault is nil when the undo
 // succeeded.
-func (s *Session) settleUndo(c *call, by string, fault *undoFault) *ActionError {
+func (s *Session) recordUndo(c *call, by string, fault *undoFault) *ActionError {
 	if fault != nil {
-		return c.settleUndoFailed(by, fault)
+		return c.recordUndoFailed(by, fault)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +38,7 @@ func (s *Session) settleUndo(c *call, by string, fault *undoFault) *ActionError 
 	defer s.mu.Unlock()
 	now := s.exec.sched.Now()
 	if ev, err := s.state.Undo(s.exec.instant(now), c.id); err == nil {
-		s.note(&ev)
+		s.addRuleEvent(&ev)
 	}
 	c.undone(now, by)
 	return nil
@@ -50,8 +50,8 @@ func (c *call) undone(now time.Time, by string) {
 	c.transition(runtime.EventUndone, runtime.StateRolledBack, &note{at: now, by: by, session: true})
 }
 
-// settleUndoFailed records that c was not undone.
-func (c *call) settleUndoFailed(by string, fault *undoFault) *ActionError {
+// recordUndoFailed records that c was not undone.
+func (c *call) recordUndoFailed(by string, fault *undoFault) *ActionError {
 	res := c.undoFailed(fault)
 	c.mu.Lock()
 	s := c.run.session

@@ -28,18 +28,18 @@ var (
 func (c *call) prepareState() error {
 	state, err := c.tool.hooks.Prepare(c.running, c.final)
 	if err == nil {
-		err = storable(state)
+		err = checkStorable(state)
 	}
 	if err == nil {
-		c.prepare(state)
+		c.recordPrepared(state)
 	}
 	return err
 }
 
-// storable returns an error when a prepared state could not be decoded again. Such a call does not
+// checkStorable returns an error when a prepared state could not be decoded again. Such a call does not
 // start, because it could not be undone. The error names the places and no values, because the
 // model may see it too.
-func storable(state wire.Value) error {
+func checkStorable(state wire.Value) error {
 	if state == nil {
 		return nil
 	}
@@ -48,14 +48,14 @@ func storable(state wire.Value) error {
 	case err != nil:
 		return fmt.Errorf("what was prepared for undo cannot be stored: %w", err)
 	case violations != nil:
-		return fmt.Errorf("what was prepared for undo is invalid: %s", violationList(unvalued(violations)))
+		return fmt.Errorf("what was prepared for undo is invalid: %s", violationList(withoutValues(violations)))
 	}
 	return nil
 }
 
-// recallUndo restores the arguments of an undo of the call, or the reason why the call cannot be
+// restoreUndo restores the arguments of an undo of the call, or the reason why the call cannot be
 // undone any more. It decodes no values that no undo will need.
-func (c *call) recallUndo(r *history.Call) {
+func (c *call) restoreUndo(r *history.Call) {
 	c.isPrepared = r.Prepared
 	if r.Attempts == 0 || r.Undone {
 		return
@@ -65,17 +65,17 @@ func (c *call) recallUndo(r *history.Call) {
 			return
 		}
 	}
-	if c.record.undo.lost = c.recallState(r); c.record.undo.lost == nil {
-		c.recallOutput(r)
+	if c.record.undo.lost = c.restoreState(r); c.record.undo.lost == nil {
+		c.restoreOutput(r)
 	}
 }
 
 // undoable reports whether the present declaration of the tool has undo.
 func (c *call) undoable() bool { return c.tool != nil && c.tool.spec.Undo != nil }
 
-// recallState decodes the state that was prepared. The error says why the call cannot be undone any
+// restoreState decodes the state that was prepared. The error says why the call cannot be undone any
 // more.
-func (c *call) recallState(r *history.Call) (err error) {
+func (c *call) restoreState(r *history.Call) (err error) {
 	switch {
 	case !c.undoable():
 		if r.Stored {
@@ -89,7 +89,7 @@ func (c *call) recallState(r *history.Call) (err error) {
 		if r.Rewritten {
 			text = r.Final
 		}
-		_, err = recallValue(c.tool.hooks.Decode, text)
+		_, err = decodeRecorded(c.tool.hooks.Decode, text)
 		return fmt.Errorf("the undo needs the arguments, which cannot be had any more: %w", err)
 	case !r.Prepared && c.tool.hooks.Prepare != nil:
 		if r.Pin != c.tool.spec.Pin || r.Outcome != nil && r.Outcome.Kind == runtime.Completed {
@@ -99,16 +99,16 @@ func (c *call) recallState(r *history.Call) (err error) {
 	case !r.Stored:
 		return nil
 	}
-	if c.prepared, err = recallValue(c.tool.hooks.DecodeState, r.PreparedState); err != nil {
+	if c.prepared, err = decodeRecorded(c.tool.hooks.DecodeState, r.PreparedState); err != nil {
 		return fmt.Errorf("the undo needs the state that was prepared for it, which cannot be had any more: %w", err)
 	}
 	return nil
 }
 
-// recallOutput decodes the output, unless it differs from what the handler returned: the undo
+// restoreOutput decodes the output, unless it differs from what the handler returned: the undo
 // handler works without it. The output of a call whose commit was decided is known before the call
 // has its outcome.
-func (c *call) recallOutput(r *history.Call) {
+func (c *call) restoreOutput(r *history.Call) {
 	out := r.Outcome
 	if out == nil {
 		out = r.Decided
@@ -119,7 +119,7 @@ func (c *call) recallOutput(r *history.Call) {
 	if redacts(out.Obligations) {
 		return
 	}
-	if v, err := recallValue(c.tool.hooks.DecodeOutput, out.Output); err == nil {
+	if v, err := decodeRecorded(c.tool.hooks.DecodeOutput, out.Output); err == nil {
 		c.outputs = v
 	}
 }
@@ -129,10 +129,10 @@ func redacts(list []runtime.Obligation) bool {
 	return slices.ContainsFunc(list, func(o runtime.Obligation) bool { return o.Code == obligationRedact })
 }
 
-// recallValue decodes a recorded value. The value was valid when it was recorded, but the tool may
+// decodeRecorded decodes a recorded value. The value was valid when it was recorded, but the tool may
 // have changed since, and its code may panic. No text is too large: its size was checked before it
 // was stored.
-func recallValue(decode bind.Decoder, text []byte) (v wire.Value, err error) {
+func decodeRecorded(decode bind.Decoder, text []byte) (v wire.Value, err error) {
 	switch {
 	case text == nil:
 		return nil, errNoValue
@@ -151,9 +151,9 @@ func recallValue(decode bind.Decoder, text []byte) (v wire.Value, err error) {
 	return v, nil
 }
 
-// tellLost reports to the error handler why a call cannot be undone any more, if why is
+// reportLost reports to the error handler why a call cannot be undone any more, if why is
 // CodeNotUndoable for that reason. It returns a text without values.
-func (s *Session) tellLost(r *callRecord, why Code) string {
+func (s *Session) reportLost(r *callRecord, why Code) string {
 	if why != CodeNotUndoable || r.undo.lost == nil {
 		return ""
 	}

@@ -4,9 +4,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// claim keeps other goroutines from undoing or resolving an unknown call, until known or
+// claimUnknown keeps other goroutines from undoing or resolving an unknown call, until known or
 // releaseClaim. The code says why it cannot; empty: it did.
-func (s *Session) claim(r *callRecord) (why Code) {
+func (s *Session) claimUnknown(r *callRecord) (why Code) {
 	if r == nil {
 		return CodeUnknownCall
 	}
@@ -22,8 +22,8 @@ func (s *Session) claim(r *callRecord) (why Code) {
 	return ""
 }
 
-// known gives an unknown call its outcome, in one step of its session.
-func (c *call) known(out *runtime.Outcome, to runtime.State, by string) {
+// resolveUnknown gives an unknown call its outcome, in one step of its session.
+func (c *call) resolveUnknown(out *runtime.Outcome, to runtime.State, by string) {
 	s := c.run.session
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +34,7 @@ func (c *call) known(out *runtime.Outcome, to runtime.State, by string) {
 	c.complete(out, now, true)
 	out.Duration, out.RequestID = now.Sub(c.began), was.RequestID
 	if ev, err := s.state.Finish(s.exec.instant(now), c.id, statusOf(out)); err == nil {
-		s.note(&ev)
+		s.addRuleEvent(&ev)
 	}
 	c.fillRunStatus(out)
 	c.record.later.Store(out)
@@ -52,8 +52,8 @@ func (c *call) releaseClaim() {
 	c.record.undo.busy = false
 }
 
-// nothing returns the outcome of a call that is known to have had no effect. who begins its message
+// noEffect returns the outcome of a call that is known to have had no effect. who begins its message
 // and names the source, such as "the tool found".
-func nothing(who string) runtime.Outcome {
+func noEffect(who string) runtime.Outcome {
 	return runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonInterrupted, Message: who + " that the interrupted call had no effect"}
 }

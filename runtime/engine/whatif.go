@@ -27,9 +27,9 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 	return c.verdict()
 }
 
-// judged copies what the worker of a dry call knows into e, because the worker may still be busy
+// keepVerdict copies what the worker of a dry call knows into e, because the worker may still be busy
 // when another goroutine ends the call.
-func (c *call) judged(e *result) {
+func (c *call) keepVerdict(e *result) {
 	if e.verdict == nil {
 		e.verdict = &Verdict{}
 	}
@@ -40,8 +40,8 @@ func (c *call) judged(e *result) {
 // verdict returns the Verdict of an ended dry call.
 func (c *call) verdict() Verdict {
 	v := Verdict{Input: encoded(c.args)} // the evaluation was abandoned, or had not begun
-	if c.found != nil {
-		v = *c.found
+	if c.dryVerdict != nil {
+		v = *c.dryVerdict
 	}
 	if v.Runs {
 		return v

@@ -26,10 +26,10 @@ type workerPool struct {
 	execute func(*call)           // what a worker does
 	expire  func(*call) time.Time // what its timer does; returns when to call it again, zero: not
 
-	stop atomic.Uint32 // why all workers have to stop; 0: they do not
-	mu   sync.Mutex
-	free []*worker
-	all  []*worker
+	haltCause atomic.Uint32 // why all workers have to stop; 0: they do not
+	mu        sync.Mutex
+	free      []*worker
+	all       []*worker
 }
 
 // A worker is a goroutine that works on one call after the other, with the timer that watches it.
@@ -40,8 +40,8 @@ type worker struct {
 
 	input      runtime.PolicyInput // reused for each evaluation of the policy, which must not retain it
 	view       view                // of the facts, reused likewise
-	rule       rules.Call          // for the rules, reused likewise
-	effect     rules.Digest        // of the call, set by describeTo
+	rulesCall  rules.Call          // for the rules, reused likewise
+	effect     rules.Digest        // of the call, set by fillRulesCall
 	evaluation evaluation
 	tapped     *tap.Decision // for the tap, reused likewise; nil: there is none
 	err        error         // of the handler
@@ -100,7 +100,7 @@ func (w *workerPool) remove(ended *worker) {
 }
 
 // halt sets why calls that reach a worker from now on have to end.
-func (w *workerPool) halt(why uint32) { w.stop.Store(why) }
+func (w *workerPool) halt(why uint32) { w.haltCause.Store(why) }
 
 // calls returns the calls that are being worked on, and some calls that have ended or wait for
 // consent. The calls that it misses see that the pool was halted.

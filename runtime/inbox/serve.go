@@ -21,7 +21,7 @@ const (
 	every = 10 * time.Millisecond
 	// patience is for how long a command keeps the next ones waiting.
 	patience = time.Second
-	// atOnce is how many commands are carried out at the same time.
+	// startsNow is how many commands are carried out at the same time.
 	atOnce = 16
 	// litter is how old what a process left behind that ended within Put is when it
 	// is removed.

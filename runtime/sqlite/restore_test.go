@@ -55,7 +55,7 @@ func TestRestore(t *testing.T) {
 	givenUp(t, path, old, keys)
 }
 
-// givenUp wants what was given up by a restore not to come back: not before the head,
+// hasEnded wants what was given up by a restore not to come back: not before the head,
 // nor after it. The keys are those of before.
 func givenUp(t *testing.T, path, old string, keys []byte) {
 	newer, err := os.ReadFile(path + ".keys")

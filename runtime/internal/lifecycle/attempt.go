@@ -20,13 +20,13 @@ const (
 // an approval, and when an effect of the former attempt has not ended.
 func (c *Call) Begin(due time.Time) bool {
 	from := begins
-	if c.attempt > 0 && c.rejudgment != judged {
+	if c.attempt > 0 && c.reevaluation != reevaluated {
 		from = set(Backoff) // of the former attempt nothing is left (SEMANTICS 6.2.4)
 	}
 	if c.aborted || c.fence.inside > 0 || !c.step(from, Running, due) {
 		return false
 	}
-	c.rejudgment = notJudged
+	c.reevaluation = notReevaluated
 	c.attempt++
 	c.handler = ready
 	c.fence.open = true
@@ -127,8 +127,8 @@ func (c *Call) Decide(now time.Time) bool {
 	return true
 }
 
-// Depart records that the handler is gone, and reports whether it had outlived its call.
-func (c *Call) Depart() (lingered bool) {
+// HandlerReturned records that the handler is gone, and reports whether it had outlived its call.
+func (c *Call) HandlerReturned() (lingered bool) {
 	lingered = c.handler == lingers
 	if lingered {
 		c.handler = back

@@ -27,18 +27,18 @@ const (
 type audience uint8
 
 const (
-	attended audience = iota // a caller
-	alone                    // no caller: the call was made without one, or its process is gone
-	detached                 // no caller any more: it has the outcome pending, and the call left its turn
+	attended  audience = iota // a caller
+	triggered                 // no caller: the call was made without one, or its process is gone
+	detached                  // no caller any more: it has the outcome pending, and the call left its turn
 )
 
-// A rejudgment is how far a call has come whose handler was started by an earlier process.
-type rejudgment uint8
+// A reevaluation is how far a call has come whose handler was started by an earlier process.
+type reevaluation uint8
 
 const (
-	notJudged rejudgment = iota
-	judging              // the policy has not decided yet whether the handler may run again
-	judged               // it may
+	notReevaluated reevaluation = iota
+	reevaluating                // the policy has not decided yet whether the handler may run again
+	reevaluated                 // it may
 )
 
 // A Call is the life of one call. The zero value is that of a call that no worker has: it
@@ -49,18 +49,18 @@ type Call struct {
 	tick  time.Duration // the unit in which the time of the phase is counted
 	ticks int           // that the phase has left; 0: its time is not counted
 
-	attempt    int // 0: the handler was not started
-	fence      fence
-	phase      Phase // in which the call ended, once it has
-	cause      Cause
-	evaluation evaluation
-	handler    handler
-	audience   audience
-	rejudgment rejudgment
-	released   bool // a handler was released: it may have had effects
-	aborted    bool // a shutdown canceled an attempt
-	away       bool // waits for consent, and its worker has returned
-	approved   bool // waits for consent, and has it
+	attempt      int // 0: the handler was not started
+	fence        fence
+	phase        Phase // in which the call ended, once it has
+	cause        Cause
+	evaluation   evaluation
+	handler      handler
+	audience     audience
+	reevaluation reevaluation
+	released     bool // a handler was released: it may have had effects
+	aborted      bool // a shutdown canceled an attempt
+	workerLeft   bool // waits for consent, and its worker has returned
+	approved     bool // waits for consent, and has it
 }
 
 // Ended reports whether the call has ended: its outcome is stored, or is about to be.
@@ -108,33 +108,33 @@ func (c *Call) Restore(attempt int, left bool) bool {
 	if *c != (Call{}) || attempt < 0 {
 		return false
 	}
-	c.attempt, c.released, c.away, c.audience = attempt, attempt > 0, true, alone
+	c.attempt, c.released, c.workerLeft, c.audience = attempt, attempt > 0, true, triggered
 	if left {
 		c.audience = detached
 	}
 	return true
 }
 
-// RunAgain gives a restored call whose handler was started to a worker. The policy judges
+// Rerun gives a restored call whose handler was started to a worker. The policy judges
 // it before its handler runs again (SEMANTICS 6.2.5, 6.7.2).
-func (c *Call) RunAgain() bool {
+func (c *Call) Rerun() bool {
 	if c.attempt == 0 || !c.step(set(Idle), Preparing, time.Time{}) {
 		return false
 	}
-	c.rejudgment = judging
+	c.reevaluation = reevaluating
 	return true
 }
 
-// Rejudging reports whether the call stays what its interruption made it unless the policy
+// Reevaluating reports whether the call stays what its interruption made it unless the policy
 // lets it run again.
-func (c *Call) Rejudging() bool { return c.rejudgment == judging }
+func (c *Call) Reevaluating() bool { return c.reevaluation == reevaluating }
 
-// Rejudged records that the policy lets the handler run again.
-func (c *Call) Rejudged() bool {
-	if c.cause != NotEnded || c.rejudgment != judging || !begins.has(c.phase) {
+// Reevaluated records that the policy lets the handler run again.
+func (c *Call) Reevaluated() bool {
+	if c.cause != NotEnded || c.reevaluation != reevaluating || !begins.has(c.phase) {
 		return false
 	}
-	c.rejudgment = judged
+	c.reevaluation = reevaluated
 	return true
 }
 

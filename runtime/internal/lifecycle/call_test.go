@@ -138,25 +138,25 @@ func TestLingering(t *testing.T) {
 	c := at(t, Running)
 	require.True(t, c.TryEnd(ByCaller, Moment{}, start))
 	assert.Equal(t, Expiry{Again: after(5)}, c.Expire(after(1)))
-	assert.Equal(t, Expiry{Lingers: true}, c.Expire(after(5)))
+	assert.Equal(t, Expiry{Lingering: true}, c.Expire(after(5)))
 	assert.Zero(t, c.Expire(after(6)), "it was told")
-	assert.True(t, c.Depart())
-	assert.False(t, c.Depart())
+	assert.True(t, c.HandlerReturned())
+	assert.False(t, c.HandlerReturned())
 
 	c = at(t, Running)
 	require.True(t, c.TryEnd(ByAbandon, Moment{}, start))
 	assert.Zero(t, c.Expire(after(5)), "the journal hears nothing more")
-	assert.True(t, c.Depart())
+	assert.True(t, c.HandlerReturned())
 
 	for _, p := range []Phase{Finishing, Backoff, Decided, Queued, Deciding} {
 		c = at(t, p)
 		require.True(t, c.TryEnd(ByCaller, Moment{}, start))
-		assert.False(t, c.Depart(), "%v: no handler runs", p)
+		assert.False(t, c.HandlerReturned(), "%v: no handler runs", p)
 	}
 	c = at(t, Running)
 	require.True(t, c.Return(after(1), time.Time{}, false))
 	require.True(t, c.TryEnd(ByTimer, Moment{}, after(1)))
-	assert.False(t, c.Depart(), "it has returned, late")
+	assert.False(t, c.HandlerReturned(), "it has returned, late")
 }
 
 // TestFence: effects of the present attempt pass until the fence is shut.
@@ -187,7 +187,7 @@ func TestFence(t *testing.T) {
 // TestConsent: of the worker that leaves and the approval that arrives the later one resumes a call.
 func TestConsent(t *testing.T) {
 	c := at(t, Waiting)
-	assert.True(t, c.Waits() && c.Undecided())
+	assert.True(t, c.AwaitsConsent() && c.Undecided())
 	assert.False(t, c.Resume(time.Time{}), "without approval")
 	assert.False(t, c.Park())
 	assert.False(t, c.Park())
@@ -195,7 +195,7 @@ func TestConsent(t *testing.T) {
 	assert.True(t, c.Detach() && c.Detached() && c.Unattended())
 	assert.True(t, c.Approve())
 	assert.False(t, c.Approve() || c.Park() || c.Undecided() || c.Detach())
-	assert.True(t, c.Waits() && c.Resume(after(1)))
+	assert.True(t, c.AwaitsConsent() && c.Resume(after(1)))
 	assert.Equal(t, Preparing, c.Phase())
 	assert.False(t, c.Resume(time.Time{}) || c.Approve() || c.Park())
 
@@ -218,36 +218,36 @@ func TestRestored(t *testing.T) {
 	}
 	c := restored(0, true)
 	assert.True(t, c.Detached() && c.Unattended() && !c.Released())
-	assert.False(t, c.RunAgain())
-	require.True(t, c.Rewait(true))
+	assert.False(t, c.Rerun())
+	require.True(t, c.RestoreWait(true))
 	assert.True(t, c.Resume(after(1)))
 
 	c = restored(0, false)
-	assert.True(t, c.Alone() && c.Unattended() && !c.Detached())
-	require.True(t, c.Rewait(false))
+	assert.True(t, c.Triggered() && c.Unattended() && !c.Detached())
+	require.True(t, c.RestoreWait(false))
 	assert.True(t, c.Undecided() && c.Approve())
 	c = restored(0, false)
 	assert.True(t, prepare(c))
 
 	c = restored(2, false)
 	assert.True(t, c.Released())
-	assert.False(t, prepare(c) || c.Rewait(true) || c.Passes(2) || c.Rejudged() || c.Restore(1, false))
-	require.True(t, c.RunAgain() && c.Rejudging())
-	require.False(t, c.Rejudged(), "the policy was not asked")
+	assert.False(t, prepare(c) || c.RestoreWait(true) || c.Passes(2) || c.Reevaluated() || c.Restore(1, false))
+	require.True(t, c.Rerun() && c.Reevaluating())
+	require.False(t, c.Reevaluated(), "the policy was not asked")
 	require.True(t, evaluate(c) && admit(c))
 	assert.False(t, begin(c), "it is not judged")
-	require.True(t, c.Rejudged())
+	require.True(t, c.Reevaluated())
 	assert.True(t, begin(c) && release(c))
 	assert.Equal(t, 3, c.Attempt())
 	require.True(t, inTime(c) && c.EndAttempt())
 	assert.True(t, begin(c))
 
-	c.StartAlone()
-	assert.True(t, c.Alone())
-	assert.False(t, c.Restore(0, false) || new(Call).Restore(-1, false) || new(Call).Rewait(true))
+	c.StartTriggered()
+	assert.True(t, c.Triggered())
+	assert.False(t, c.Restore(0, false) || new(Call).Restore(-1, false) || new(Call).RestoreWait(true))
 	c = at(t, Preparing)
-	c.StartAlone()
-	assert.True(t, c.Alone())
+	c.StartTriggered()
+	assert.True(t, c.Triggered())
 }
 
 // TestUndo: an undo handler runs in the attempt of its call, until its deadline.

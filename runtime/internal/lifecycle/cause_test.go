@@ -136,8 +136,8 @@ func TestAnEndedCallStaysEnded(t *testing.T) {
 		for what, done := range map[string]bool{
 			"prepare": prepare(c), "evaluate": evaluate(c), "begin": begin(c), "release": release(c), "commit": commit(c),
 			"return": inTime(c), "grace": c.EnterGrace(c.Moment(), start), "end attempt": c.EndAttempt(), "ask": c.Ask(),
-			"resume": c.Resume(time.Time{}), "approve": c.Approve(), "detach": c.Detach(), "waits": c.Waits(),
-			"restore": c.Restore(1, false), "run again": c.RunAgain(), "rejudged": c.Rejudged(), "wait on": c.Rewait(true),
+			"resume": c.Resume(time.Time{}), "approve": c.Approve(), "detach": c.Detach(), "waits": c.AwaitsConsent(),
+			"restore": c.Restore(1, false), "rerun": c.Rerun(), "reevaluated": c.Reevaluated(), "restore wait": c.RestoreWait(true),
 			"undo": c.Undo(1, after(1)), "effect": c.EnterEffect(c.Attempt()), "overdue": c.Expire(after(100)).Overdue != Moment{},
 		} {
 			assert.False(t, done, "%v: %s", p, what)

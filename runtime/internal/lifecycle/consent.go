@@ -7,38 +7,38 @@ func (c *Call) Ask() bool {
 	if c.attempt > 0 || !c.step(set(Admitting), Waiting, time.Time{}) {
 		return false
 	}
-	c.away, c.approved = false, false
+	c.workerLeft, c.approved = false, false
 	return true
 }
 
-// Rewait lets a restored call wait on for consent. It may have been approved before
+// RestoreWait lets a restored call wait on for consent. It may have been approved before
 // (SEMANTICS 6.7).
-func (c *Call) Rewait(approved bool) bool {
-	if c.attempt > 0 || !c.away || !c.step(set(Idle), Waiting, time.Time{}) {
+func (c *Call) RestoreWait(approved bool) bool {
+	if c.attempt > 0 || !c.workerLeft || !c.step(set(Idle), Waiting, time.Time{}) {
 		return false
 	}
 	c.approved = approved
 	return true
 }
 
-// Waits reports whether the call waits for consent, approved or not.
-func (c *Call) Waits() bool { return c.cause == NotEnded && c.phase == Waiting }
+// AwaitsConsent reports whether the call waits for consent, approved or not.
+func (c *Call) AwaitsConsent() bool { return c.cause == NotEnded && c.phase == Waiting }
 
 // Undecided reports whether the call waits for consent and was not approved.
-func (c *Call) Undecided() bool { return c.Waits() && !c.approved }
+func (c *Call) Undecided() bool { return c.AwaitsConsent() && !c.approved }
 
-// Parks reports whether the worker has a call that waits for consent, or ended while it did, and
+// MustPark reports whether the worker has a call that waits for consent, or ended while it did, and
 // has to leave it by Park.
-func (c *Call) Parks() bool { return c.phase == Waiting && !c.away }
+func (c *Call) MustPark() bool { return c.phase == Waiting && !c.workerLeft }
 
 // Park records that the worker has left a call that waits for consent. It reports whether the call
 // was approved meanwhile, so that the worker has to Resume it. Of Park and Approve, which may come
 // in either order, only the later one reports true: an approval is of single use (SEMANTICS 5.2.2).
 func (c *Call) Park() (resume bool) {
-	if !c.Parks() {
+	if !c.MustPark() {
 		return false
 	}
-	c.away = true
+	c.workerLeft = true
 	return c.approved && c.cause == NotEnded
 }
 
@@ -49,18 +49,18 @@ func (c *Call) Approve() (resume bool) {
 		return false
 	}
 	c.approved = true
-	return c.away
+	return c.workerLeft
 }
 
 // Resume gives a call that was approved to a worker, which has it judged again (SEMANTICS 5.7.2).
 func (c *Call) Resume(due time.Time) bool {
-	return c.approved && c.away && c.step(set(Waiting), Preparing, due)
+	return c.approved && c.workerLeft && c.step(set(Waiting), Preparing, due)
 }
 
-// StartAlone records that no caller waits for the outcome of a new call.
-func (c *Call) StartAlone() {
+// StartTriggered records that no caller waits for the outcome of a new call.
+func (c *Call) StartTriggered() {
 	if c.audience == attended {
-		c.audience = alone
+		c.audience = triggered
 	}
 }
 
@@ -75,8 +75,8 @@ func (c *Call) Detach() bool {
 	return true
 }
 
-// Alone reports whether the call was made without a caller, or by an earlier process.
-func (c *Call) Alone() bool { return c.audience == alone }
+// Triggered reports whether the call was made without a caller, or by an earlier process.
+func (c *Call) Triggered() bool { return c.audience == triggered }
 
 // Detached reports whether the call left its turn.
 func (c *Call) Detached() bool { return c.audience == detached }

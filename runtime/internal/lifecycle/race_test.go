@@ -265,7 +265,7 @@ func check(was, now *world, r racer) string {
 		return "an approval is used twice"
 	case a.Committing() && !a.Ended() && b.Ended() && (r == caller || r == operator || r == shutdown || r == lease || r == denied || r == granted):
 		return "a decided commit is ended from outside"
-	case a.Waits() && b.Ended() && (r == caller || r == shutdown || r == lease || r == timer):
+	case a.AwaitsConsent() && b.Ended() && (r == caller || r == shutdown || r == lease || r == timer):
 		return "a call that waits for consent is ended by " + racerNames[r]
 	case !was.inside && was.releases > 0 && a.handler != lingers && b.handler == lingers && now.begins == 0:
 		return "a handler that has returned lingers"

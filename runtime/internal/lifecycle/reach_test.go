@@ -42,9 +42,9 @@ func ops() (list []op) {
 	add("restore", func(c *Call) bool { return c.Restore(0, true) })
 	add("restore started", func(c *Call) bool { return c.Restore(1, false) })
 	add("undo", func(c *Call) bool { return c.Undo(1, after(1)) })
-	add("run again", (*Call).RunAgain)
-	add("rejudged", (*Call).Rejudged)
-	add("wait on", func(c *Call) bool { return c.Rewait(true) })
+	add("run again", (*Call).Rerun)
+	add("reevaluated", (*Call).Reevaluated)
+	add("wait on", func(c *Call) bool { return c.RestoreWait(true) })
 	add("ask", (*Call).Ask)
 	add("detach", (*Call).Detach)
 	add("resume", func(c *Call) bool { return c.Resume(after(2)) })
@@ -53,7 +53,7 @@ func ops() (list []op) {
 	add("release", release)
 	list = append(list, op{"effect ends", (*Call).LeaveEffect, false}, op{"shut", (*Call).ShutFence, false},
 		op{"approve", (*Call).Approve, false}, op{"park", (*Call).Park, false}, op{"evaluated", (*Call).Evaluated, false},
-		op{"depart", (*Call).Depart, true}, op{"alone", func(c *Call) bool { c.StartAlone(); return false }, false},
+		op{"depart", (*Call).HandlerReturned, true}, op{"alone", func(c *Call) bool { c.StartTriggered(); return false }, false},
 		op{"abort", func(c *Call) bool { what, _ := c.Abort(); return what != AbortNothing }, true})
 	return list
 }
@@ -71,7 +71,7 @@ func wrong(a, b *Call, o *op, did bool) string {
 	case b.fence.inside > a.fence.inside && !a.fence.open:
 		return "an effect passes a shut fence"
 	case b.attempt > a.attempt && o.name != "restore started" && o.name != "undo" &&
-		(a.aborted || a.fence.inside > 0 || a.handler == ready || a.handler == runs || a.Waits() || a.Evaluating()):
+		(a.aborted || a.fence.inside > 0 || a.handler == ready || a.handler == runs || a.AwaitsConsent() || a.Evaluating()):
 		return "an attempt begins too early"
 	case b.handler == runs && a.handler != runs && a.handler != ready && o.name != "undo":
 		return "a handler runs without an attempt"

@@ -4,10 +4,10 @@ import "time"
 
 // An Expiry says what the executor has to do when the timer of a call has fired.
 type Expiry struct {
-	Again   time.Time // when the timer has to fire next; zero: not for this phase
-	Overdue Moment    // the moment whose time is up: the call ends by ByTimer, or enters its grace; zero: none
-	Abandon bool      // the evaluation of the policy was abandoned just now
-	Lingers bool      // the handler of an ended call still runs, which has not been recorded yet
+	Again     time.Time // when the timer has to fire next; zero: not for this phase
+	Overdue   Moment    // the moment whose time is up: the call ends by ByTimer, or enters its grace; zero: none
+	Abandon   bool      // the evaluation of the policy was abandoned just now
+	Lingering bool      // the handler of an ended call still runs, which has not been recorded yet
 }
 
 // Expire records that the timer has fired at now. It abandons an evaluation that still runs when
@@ -15,7 +15,7 @@ type Expiry struct {
 func (c *Call) Expire(now time.Time) (x Expiry) {
 	switch {
 	case c.cause != NotEnded && !c.Evaluating():
-		x.Again, x.Lingers = c.Linger(now)
+		x.Again, x.Lingering = c.Linger(now)
 		return x
 	case c.due.IsZero():
 		return x
