@@ -7,8 +7,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// canceledByShutdown returns the result of a call whose handler has stopped because a shutdown canceled it. It
-// is nil when it was not canceled, or returned another error.
+// canceledByShutdown returns the result of a call whose handler has stopped because a shutdown
+// canceled it. It is nil when it was not canceled, or returned another error.
 func (c *call) canceledByShutdown(err error) *result {
 	if !c.isAborted() || !errors.Is(err, context.Canceled) {
 		return nil
@@ -30,9 +30,9 @@ func shutdownCancellation() *result {
 	return e
 }
 
-// enterForUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo that
-// is admitted must leave the gate. Without a journal there is nothing to record, and every undo is
-// admitted.
+// enterForUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo
+// that is admitted must leave the gate. Without a journal there is nothing to record, and the
+// executor admits every undo.
 func (e *Executor) enterForUndo() bool {
 	if e.log.Health() != nil {
 		return false

@@ -38,8 +38,8 @@ func (c *call) admit() admission {
 	return c.reserve()
 }
 
-// releaseRestored releases the reservation that a call made before a restart and is
-// evaluated again. In the same step the call reserves what it needs, or ends.
+// releaseRestored releases the reservation of a call that was admitted before a restart and is
+// evaluated again. In the same step the call reserves again, or ends.
 func (c *call) releaseRestored() {
 	if !c.needsReadmission {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
-// endedRequestTTL is how long a request that has ended is kept, so that a late answer
-// is told the result.
+// endedRequestTTL is how long a request that has ended is retained, so that a late answer gets the
+// result.
 const endedRequestTTL = 24 * time.Hour
 
 // approvals holds the consent requests and the grants of an executor. Its lock is taken
@@ -30,7 +30,7 @@ type approvals struct {
 	calls  map[string]*call // by request
 	timer  runtime.Timer    // runs when something is due
 	due    time.Time        // zero: the timer does not run
-	closed sched.Event      // happens when this executor no longer changes requests
+	closed sched.Event      // fires when this executor no longer changes requests
 }
 
 // open prepares d for use.
@@ -107,7 +107,7 @@ func (d *approvals) tick() (expired []*call) {
 	}
 }
 
-// tickOne is tick for one request, so that an answer to it does not wait for the other
+// tickOne is tick for one request. An answer to that request then does not wait for the other
 // requests that are due.
 func (d *approvals) tickOne(request string) {
 	now := d.exec.sched.Now()

@@ -36,8 +36,8 @@ func (c *call) cancelByCaller() {
 	c.finish(e)
 }
 
-// awaitConsent waits for the outcome of a call that waits for consent, as long as the
-// caller's patience lasts, and longer when the call has been approved by then.
+// awaitConsent waits for the outcome of a call that waits for consent, at most for
+// TurnConfig.ConsentWait, and longer when the call has been approved by then.
 func (c *call) awaitConsent() runtime.Outcome {
 	final := c.record.final
 	gone := c.ctx.Done()
@@ -103,7 +103,7 @@ func (r *callRecord) await(ctx context.Context, s *Session) runtime.Outcome {
 	return r.outcome()
 }
 
-// currentOutcome returns the outcome of the call as it stands, which may be pending or cancelled.
+// currentOutcome returns the present outcome of the call, which may be pending or cancelled.
 func (r *callRecord) currentOutcome(*Session) runtime.Outcome {
 	if r.first.Fired() {
 		if r.final == nil || r.final.Fired() {

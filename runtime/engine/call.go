@@ -39,7 +39,7 @@ type call struct {
 	dryVerdict   *Verdict     // dry: the verdict, when the worker ended the call
 }
 
-// An ident says which call it is and where it belongs.
+// An ident is the identity of a call. It does not change once a second goroutine has the call.
 type ident struct {
 	exec     *Executor
 	run      *Run
@@ -58,7 +58,8 @@ type ident struct {
 	undoing  bool   // it is the undo of another call and shares the record of that call
 }
 
-// A work is what the worker knows of the call, and what the call holds while it is worked on.
+// A work is the state of a call that its worker owns: values of the steps, and resources that the
+// call holds.
 type work struct {
 	worker             *worker
 	workCtx            context.Context // of policy and handler
@@ -81,7 +82,7 @@ type work struct {
 	handlerDone        atomic.Bool  // its handler has returned
 }
 
-// An attempt is what belongs to the present attempt of the handler.
+// An attempt is the state of the present attempt of the handler.
 type attempt struct {
 	running    *callContext   // of the attempt
 	handlerCtx callContext    // of the first attempt
@@ -101,7 +102,7 @@ type undoState struct {
 // cheaper than time.Now, and a change of the wall clock does not change how long the call may take.
 func (c *call) clock() time.Time { return c.exec.sched.Since(c.began) }
 
-// over returns the signal that happens when c has its outcome.
+// over returns the event that fires when c has its outcome.
 func (c *call) over() *sched.Event {
 	if c.record.final != nil {
 		return c.record.final
@@ -180,10 +181,10 @@ type consentState struct {
 	since          time.Time
 	cancelNotify   context.CancelFunc
 	previewCtx     *callContext // of the preview; guarded by the call
-	waitOver       *sched.Event // happens when ConsentWait is over; guarded by the call
+	waitOver       *sched.Event // fires when ConsentWait is over; guarded by the call
 }
 
-// shutFence lets no further effects in. It returns the signal that happens when the effects inside
+// shutFence lets no further effects in. It returns the event that fires when the effects inside
 // have ended, nil when there are none. c.mu is held.
 func (c *call) shutFence() *sched.Event {
 	if c.life.ShutFence() && c.drained == nil {

@@ -18,7 +18,7 @@ type CallError struct {
 	Stack  []byte // of that panic
 
 	cachedText string // the text of Err or Panic, read once in the goroutine that they came from
-	reported   bool   // the error handler was told
+	reported   bool   // to the error handler
 }
 
 // Error describes the fault and names its call.

@@ -18,8 +18,8 @@ type callRecord struct {
 	input    []byte
 	digest   bool         // input is a digest: the input is larger than the tool allows
 	room     [160]byte    // for a short input and, behind it, a short output
-	first    sched.Event  // happens when there is a first answer: the outcome, or that the call waits for consent
-	final    *sched.Event // happens when the call that waited has its outcome; nil: first was the outcome
+	first    sched.Event  // fires when there is a first answer: the outcome, or that the call waits for consent
+	final    *sched.Event // fires when the call that waited has its outcome; nil: first was the outcome
 	stored   storedOutcome
 	later    atomic.Pointer[runtime.Outcome] // replaces an outcome that was unknown or not recorded in time; nil: nothing does
 	call     *call                           // as long as the call can change, or when it waited for consent

@@ -23,7 +23,7 @@ func (x *callIndex) find(id string) *callRecord {
 	return x.lookup(id, maphash.String(x.seed, id))
 }
 
-// putIfAbsent adds r, whose id is set. When there is a record with that id already, put returns it instead.
+// putIfAbsent adds r, whose id is set, or returns the record that has this id already.
 func (x *callIndex) putIfAbsent(r *callRecord) (earlier *callRecord) {
 	if x.chains == nil {
 		x.seed, x.chains = maphash.MakeSeed(), make([]*callRecord, 8)

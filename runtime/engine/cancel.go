@@ -77,10 +77,10 @@ func (e *Executor) contextOf(session, id string) context.Context {
 	return e.hooks.Context(session, id)
 }
 
-// StartCall starts a call and returns its id, without waiting for the policy, the
-// handler or an approver. Session.Await returns the outcome, and observers are told of
-// it. The call belongs to the run: it ends with the run, by Cancel, or when the turn's
-// budget is used up. It does not end with a context of the caller.
+// StartCall starts a call and returns its id, without waiting for the policy, the handler or an
+// approver. Session.Await returns the outcome, and observers get it. The call belongs to the run:
+// it ends with the run, by Cancel, or when the turn's budget is used up. It does not end with a
+// context of the caller.
 //
 // When the session has an earlier call with the same id and arguments, StartCall returns the id of
 // that call. The error says that t belongs to no run, that the id is that of another call, or that

@@ -82,7 +82,7 @@ func (c *call) closeParts() ([]*attemptPart, bool) {
 	return slices.DeleteFunc(slices.Clone(c.parts), func(b *attemptPart) bool { return b.part == nil }), true
 }
 
-// releaseParts allows another goroutine to roll the parts back.
+// releaseParts lets another goroutine roll the parts back.
 func (c *call) releaseParts() { c.exec.sched.Fire(c.sealing) }
 
 // seal seals all parts and returns the seals of the foreign part and of the parts that

@@ -19,11 +19,10 @@ import (
 // terminal, a web console, another process or the application itself. Decide resolves
 // the request in one step. Of several concurrent answers it accepts one.
 //
-// When the answer lets the call go on, Decide waits for the outcome of the call until ctx ends,
-// unless the answer says NoWait. An
-// answer counts even when ctx is done. The Resolution says what happened to the call. An accepted
-// approval does not guarantee that the call runs: the rules and the policy evaluate it once more,
-// and it must still be what was approved (SEMANTICS section 5.7).
+// When the answer lets the call continue, Decide waits for the outcome of the call until ctx ends,
+// unless the answer says NoWait. An answer counts even when ctx is done. The Resolution says what
+// happened to the call. An accepted approval does not guarantee that the call runs: the rules and
+// the policy evaluate it once more, and it must still be what was approved (SEMANTICS section 5.7).
 func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resolution {
 	ctx = orBackground(ctx)
 	if e == nil || e.engine == nil {
@@ -40,7 +39,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	return res
 }
 
-// setCall sets the fields that say what happened to the call of the request.
+// setCall sets the fields about the call of the request.
 func (r *Resolution) setCall(c *call) {
 	r.Call = c.id
 	ended := c.record.final == nil || c.record.final.Fired()
@@ -295,9 +294,9 @@ func (e *Executor) notRecorded(c *call) Resolution {
 	return res
 }
 
-// rebind replaces the arguments of a call in the rule state while the call goes on
-// waiting. When the rules refuse the new arguments they keep the old ones, and the call
-// is refused after its approval. The locks of the call and its session are held.
+// rebind replaces the arguments of a call in the rule state while the call continues to wait. When
+// the rules refuse the new arguments they keep the old ones, and the call is refused after its
+// approval. The locks of the call and its session are held.
 func (c *call) rebind(rc *rules.Call, now time.Time) {
 	s := c.run.session
 	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {

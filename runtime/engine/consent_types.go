@@ -53,7 +53,7 @@ type Resolution struct {
 	Kind    ResolutionKind
 	Reason  Rejection        // of a rejected answer
 	Call    string           // the id of the call that the request is about; empty: there is none
-	Outcome *runtime.Outcome // of that call, pending included; nil while it goes on
+	Outcome *runtime.Outcome // of that call, pending included; nil while it continues
 	State   runtime.State    // of that call
 	Missing int              // approvals that are still wanted
 	Granted *Grant           // the grant that the answer made; nil: none

@@ -45,7 +45,7 @@ func (c *call) decide() *result {
 	}
 }
 
-// waitFor waits for a signal, if there is one, and reports false when the call has ended.
+// waitFor waits for an event, if there is one, and reports false when the call has ended.
 func (c *call) waitFor(held *sched.Event) bool {
 	if held == nil {
 		return !c.over().Fired()
@@ -101,8 +101,8 @@ func (c *call) tapDecision() *tap.Decision {
 	return c.decisionForTap()
 }
 
-// prepareConsent prepares what approvers are shown of the call, if it needs consent. It reports false when the
-// call has ended.
+// prepareConsent prepares what approvers are shown of the call, if it needs consent. It reports
+// false when the call has ended.
 func (c *call) prepareConsent() bool {
 	if j := &c.worker.evaluation; j.reason != runtime.ReasonNone || !j.asks && !c.resumed() {
 		return true

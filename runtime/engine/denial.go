@@ -10,7 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// reasonOf maps the reasons of package rules to those of this package.
+// reasonOf maps the reasons of package rules to those of package runtime.
 var reasonOf = [...]runtime.Reason{
 	rules.ReasonUnknownTool:         runtime.ReasonUnknownTool,
 	rules.ReasonCallIDReused:        runtime.ReasonCallIDReused,

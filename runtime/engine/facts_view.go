@@ -14,8 +14,8 @@ type factView struct {
 	changed []int
 }
 
-// currentFacts returns the current facts of r. Two snapshots are the same pointer when nothing in them has
-// changed. The session's lock is held.
+// currentFacts returns the current facts of r. Two snapshots are the same pointer when nothing in
+// them has changed. The session's lock is held.
 func (r *Run) currentFacts() *facts.Snapshot {
 	v := &r.facts
 	state := r.session.state

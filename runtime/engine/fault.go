@@ -9,8 +9,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 )
 
-// faulty returns a fault of c. It reads the text of err here, so the caller holds no lock unless
-// err is an error of this package.
+// faulty returns a fault of c. It reads the text of err at once, because the Error method of user
+// code may hang. The caller therefore holds no lock, unless err is an error of the engine.
 func (c *call) faulty(r runtime.Reason, err error) *CallError {
 	f := &CallError{
 		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
@@ -52,7 +52,7 @@ func (e *Executor) openFaults() {
 			e.onError(*f)
 			return nil
 		},
-		Failed: func(**CallError, error) {}, // no receiver is told a fault of the error handler itself
+		Failed: func(**CallError, error) {}, // a fault of the error handler has no receiver
 		Missed: func(n uint64) *CallError {
 			return &CallError{Err: fmt.Errorf("%w because the error handler did not return: %d", errDropped, n)}
 		},

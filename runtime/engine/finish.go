@@ -11,7 +11,7 @@ import (
 
 // finish gives the call its outcome and reports whether the call had none before: of several
 // goroutines the first wins. When finish returns true no new effect under the fence can start. The
-// effects that had started have ended, or their grace is over. With stop it does nothing.
+// effects that had started have ended, or their grace is over. With workerDone it does nothing.
 func (c *call) finish(e *result) (first bool) {
 	if e == workerDone {
 		return false
@@ -37,7 +37,8 @@ func (c *call) finish(e *result) (first bool) {
 	return true
 }
 
-// setText sets the text that the event of e has for operators. It may run code of the tool.
+// setText sets the text for operators in the event of e. It may run code of the tool, so the caller
+// holds no lock.
 func (e *result) setText(c *call) {
 	if !e.textSet {
 		e.text, e.textSet = c.operatorText(&e.outcome, e.fault), true
@@ -45,8 +46,8 @@ func (e *result) setText(c *call) {
 }
 
 // conclude is the part of finish that holds the call's lock. If e becomes the result of the call,
-// it sets over to the signal that the waiters are owed. It reports whether the caller must tell the
-// observers.
+// it sets over to the event that the caller must fire. It reports whether the caller must notify
+// the observers.
 func (c *call) conclude(e *result, over **sched.Event) (unattended bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,8 +138,8 @@ func (c *call) cancelContexts(kind runtime.OutcomeKind, started bool) {
 	}
 }
 
-// restoreInterruption replaces the result of a call that is evaluated again by its interruption, and says
-// why the call was not run again.
+// restoreInterruption replaces the result of a call that is evaluated again by its interruption,
+// and says why the call was not run again.
 func (e *result) restoreInterruption(c *call) {
 	why := e.outcome.Message
 	*e = *c.interruption

@@ -38,9 +38,9 @@ func (c *call) checkGates() *result {
 	return c.checkBlocked()
 }
 
-// deniedForGood refuses a call of a tool that timed out in this turn when no later turn would change the
-// answer, such as that the call repeats an earlier one. It does not ask the policy: the arguments
-// are those of the input. It allocates, so it is called for such tools only.
+// deniedForGood refuses a call of a tool that timed out in this turn when no later turn would
+// change the answer, such as that the call repeats an earlier one. It does not ask the policy: the
+// arguments are those of the input. It allocates, so it is called for such tools only.
 func (c *call) deniedForGood() *result {
 	var rc rules.Call
 	if !c.tryFillRulesCall(&rc, c.args) {

@@ -13,8 +13,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// This file records what has no transition of a call, and has the waits until an entry would
-// outlive a crash (SEMANTICS section 6.6).
+// The entries that belong to no transition of a call, and the waits until an entry is durable
+// (SEMANTICS section 6.6).
 
 // recordOwner records which process writes the journal from now on, and with what settings.
 func (e *Executor) recordOwner() {
@@ -127,7 +127,7 @@ func (c *call) awaitIntent() *result {
 	return workerDone // the deadline may be over
 }
 
-// journalUnavailable returns the result of a call that cannot be recorded and therefore is not carried out.
+// journalUnavailable returns the result of a call that cannot be recorded and does not run.
 func (c *call) journalUnavailable(err error) *result {
 	e := denial(runtime.ReasonJournalUnavailable, runtime.Detail{}, "the journal cannot be written: nothing is carried out")
 	e.cause = lifecycle.ByJournal

@@ -11,8 +11,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// transitionEntry returns the entry of a transition: the members of its event, and what recovery and an
-// auditor need in addition.
+// transitionEntry returns the entry of a transition: the members of its event, and what recovery
+// and an auditor need in addition.
 func (c *call) transitionEntry(ev *runtime.Event, n *note) (_ *journal.Record, private []byte) {
 	r := &journal.Record{
 		Kind: ev.Kind.String(), At: plain(ev.Time), Session: ev.SessionID, Run: ev.RunID, Agent: ev.Agent, Principal: ev.Principal,

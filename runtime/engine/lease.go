@@ -16,8 +16,8 @@ const (
 )
 
 // leaseLost ends everything that the ownership of the journal allowed. The executor records and
-// admits nothing more and cancels the handlers. A caller that waits for consent is told that the
-// request is pending, because the next owner continues it.
+// admits nothing more and cancels the handlers. A caller that waits for consent gets the outcome
+// pending, because the next owner continues the request.
 func (e *Executor) leaseLost(cause error) {
 	e.log.Fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
 	e.report(&CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.Health()})

@@ -9,7 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// invalidInput returns the message that tells a model what is wrong with its arguments.
+// invalidInput returns the message for the model about invalid arguments.
 func invalidInput(violations []wire.Violation) string {
 	if len(violations) == 0 {
 		return "the input could not be checked"

@@ -18,7 +18,7 @@ type observation struct {
 	reported     atomic.Bool
 }
 
-// run tells all observers, and reports obligations that none has acknowledged.
+// run notifies all observers, and reports obligations that none has acknowledged.
 func (o *observation) run() {
 	defer o.report() // also when an observer calls runtime.Goexit
 	for _, f := range o.call.exec.observers {
@@ -28,7 +28,7 @@ func (o *observation) run() {
 	}
 }
 
-// notify tells one observer and reports whether it has returned.
+// notify calls one observer and reports whether it has returned.
 func (o *observation) notify(f func(runtime.CallInfo, runtime.Outcome)) (returned bool) {
 	defer func() {
 		if v := recover(); v != nil {

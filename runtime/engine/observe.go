@@ -5,12 +5,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
-// WithObserver adds a function that is told the outcome of every call, with the obligations that
-// the policy attached, before Execute returns it. f acknowledges the obligations by returning.
-// Execute waits for f only until the context of its caller ends; f then continues. The executor
-// holds no lock while f runs, so f may call it. The executor reports to the error handler the
-// obligations that no observer acknowledged, because there is none or none has returned. Observers
-// are never told a result that came too late.
+// WithObserver adds a function that gets the outcome of every call, with the obligations that the
+// policy attached, before Execute returns it. f acknowledges the obligations by returning. Execute
+// waits for f only until the context of its caller ends; f then continues. The executor holds no
+// lock while f runs, so f may call it. The executor reports to the error handler the obligations
+// that no observer acknowledged, because there is none or none has returned. Observers never get a
+// result that came too late.
 func WithObserver(f func(runtime.CallInfo, runtime.Outcome)) Option {
 	return func(e *Executor) { e.observers = append(e.observers, f) }
 }

@@ -16,7 +16,7 @@ func WithJournal(j journal.Journal) Option {
 	return func(e *Executor) { e.journal = j }
 }
 
-// openLog prepares the lease of the journal and the commit log. Nothing is written before recovery has read the journal.
+// openLog prepares lease and commit log, which write nothing before recovery has read the journal.
 func (e *Executor) openLog() {
 	e.sessions.byID = map[string]*Session{}
 	if e.journal == nil {

@@ -12,9 +12,9 @@ import (
 var errGrace = errors.New("the time of grace is over")
 
 // ShutdownOn shuts e down at the first of the signals (SIGINT and SIGTERM when none are given), or
-// when ctx ends. Handlers may go on for the grace period. A second signal ends the process at once,
-// with the status that a shell gives a process that the signal has ended (130 for SIGINT, 143 for
-// SIGTERM). The journal is then as after a crash, and recovery settles it.
+// when ctx ends. Handlers may continue for the grace period. A second signal ends the process at
+// once, with the status that a shell gives a process that the signal has ended (130 for SIGINT, 143
+// for SIGTERM). The journal is then as after a crash, and recovery settles it.
 //
 // ShutdownOn catches the signals from the moment at which it returns. wait waits for the end of the
 // shutdown and returns its error; several goroutines may call it, or none. The program then closes

@@ -11,7 +11,7 @@ type participant struct {
 	runtime.Participant
 }
 
-// An attemptPart is the part of one attempt of a call at a participant. The mutex of its call guards it.
+// An attemptPart is the part of an attempt at a participant. The mutex of the call guards it.
 type attemptPart struct {
 	participant *participant
 	part        runtime.Part // nil: Begin failed, or returned too late

@@ -5,9 +5,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// entryOf returns a record of which p made the payloads, and its private values. An error
-// says that one of them could not be made: then the record does without and
-// says so. A tool whose own code is broken must not spoil the journal of all.
+// entryOf returns a record, whose payloads p made, and its private values. err says that a payload
+// could not be made: the record then has no payloads, and names the error. A tool whose code is
+// broken therefore does not keep other tools from the journal.
 func entryOf(r *journal.Record, p *redact.Payloads, err error) (_ *journal.Record, private []byte) {
 	if err == nil {
 		private, err = p.Private()

@@ -64,7 +64,7 @@ func (r *Run) repeat(ctx context.Context, spec *runtime.Spec, closed *sched.Even
 	}
 }
 
-// ended returns a signal that fires when p is closed.
+// ended returns an event that fires when p is closed.
 func (p *part) ended(s *Session) *sched.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,7 +1,7 @@
 package engine
 
-// execute carries the call out. It runs in the goroutine of a worker, because policies and handlers
-// may hang. In that case the timer or the caller ends the call, and the next step stops.
+// execute runs the pipeline in the goroutine of a worker, because policies and handlers may hang.
+// The timer or the caller then ends the call, and the next step returns workerDone.
 func (c *call) execute() {
 	if why := c.exec.workers.haltCause.Load(); why != 0 {
 		c.endHalted(why)
@@ -14,7 +14,7 @@ func (c *call) execute() {
 }
 
 // pipeline takes the call through its steps. A step returns nil when the next one follows, the
-// result with which it ends the call, or stop.
+// result with which it ends the call, or workerDone.
 func (c *call) pipeline() *result {
 	if c.life.Reevaluating() { // an earlier process had started its handler
 		if r := c.evaluateForRerun(); r != nil {

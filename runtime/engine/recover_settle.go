@@ -16,7 +16,7 @@ import (
 // rolls back what can be rolled back, finishes decided commits, and runs again what may run again.
 // The other calls are unknown (SEMANTICS section 6.7).
 
-// unsettledParts returns, per call, the participants that have unsettled parts of it.
+// unsettledParts returns, by call, the participants that hold unsettled parts of it.
 func (e *Executor) unsettledParts(ctx context.Context) (map[runtime.CallKey][]*participant, error) {
 	left := map[runtime.CallKey][]*participant{}
 	for i := range e.participants {
@@ -32,8 +32,7 @@ func (e *Executor) unsettledParts(ctx context.Context) (map[runtime.CallKey][]*p
 	return left, nil
 }
 
-// settleParts commits or rolls back the remaining parts of a call, and reports whether all participants
-// succeeded.
+// settleParts commits or rolls back the remaining parts of a call. It reports whether all succeeded.
 func (e *Executor) settleParts(ctx context.Context, key runtime.CallKey, at []*participant, commit bool) bool {
 	ok := true
 	for _, p := range at {
@@ -142,8 +141,8 @@ func (c *call) mayRerun() bool {
 	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.life.Attempt() <= spec.spec.Retry.Max && c.final != nil && c.hasBudgetFor(0)
 }
 
-// rerun passes the call to a worker, which has the policy evaluate it again and runs its handler
-// again. The call keeps its reservation.
+// rerun passes the call to a worker, which evaluates the policy again and runs the handler again.
+// The call keeps its reservation.
 func (c *call) rerun() {
 	if !c.exec.gate.Enter() {
 		c.finish(c.interruption)
@@ -161,8 +160,8 @@ func (c *call) rerun() {
 	c.exec.workers.take(c)
 }
 
-// evaluateForRerun has the present policy evaluate a call whose handler was started by another
-// process. The call stays unknown if the policy would not allow it without consent.
+// evaluateForRerun evaluates the present policy for a call whose handler an earlier process
+// started. The call stays unknown if the policy does not allow it, or asks for consent.
 func (c *call) evaluateForRerun() *result {
 	if !c.snapshot() {
 		return cancellation(runtime.ReasonRunClosed)

@@ -18,12 +18,12 @@ const obligationRedact = "redact_output"
 // A redaction is the args of a redact_output obligation.
 type redaction struct{ pointers []string }
 
-// redactionRule returns what such args must be.
+// redactionRule returns the schema of these args.
 func redactionRule() *wire.ObjectRule {
 	return &wire.ObjectRule{Names: []string{"pointers"}, Required: 1}
 }
 
-// ReadMember reads the member that there is.
+// ReadMember reads the only member.
 func (v *redaction) ReadMember(r *wire.Reader, _ string) {
 	wire.ReadArray(r, &v.pointers, &wire.ArrayRule{Has: wire.Min, Min: 1}, wire.ReadString, &wire.StringRule{})
 }
@@ -59,9 +59,9 @@ func (c *call) checkRedaction(o runtime.Obligation) error {
 	return nil
 }
 
-// redact masks the members of the output that the policy wants masked. When one
-// of them is not there, and the schema does not say that it may be absent, it may
-// be there under another name: then the output is withheld.
+// redact masks the members of the output that the policy wants masked. It withholds the whole
+// output when one of them is absent and the schema does not say that it may be: the value may then
+// be there under another name.
 func (c *call) redact(out wire.Raw) (wire.Raw, error) {
 	masked := out
 	for _, o := range c.obligations {

@@ -112,8 +112,9 @@ func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
 	return c, false
 }
 
-// callOf returns the call of r, which was made in s. No caller waits for it, and it is not part of a turn. Its arguments
-// are nil when they are not known any more, or not valid for the present declaration of the tool.
+// callOf returns the call of r, which was made in s. No caller waits for it, and its turn is over.
+// Its arguments are nil when they are no longer known, or not valid under the present declaration
+// of the tool.
 func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 	p := s.parts[r.Run]
 	if p == nil { // the run is closed and has no part any more

@@ -9,7 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A result is how a call ends.
+// A result is the end of a call: its outcome, its last event and state, and the cause.
 type result struct {
 	waited    bool             // the commit waited for a journal that could not be written
 	cause     lifecycle.Cause  // of the end; NotEnded: ByWorker
@@ -21,13 +21,13 @@ type result struct {
 	outcome   runtime.Outcome
 	output    int // bytes, before redaction
 	fault     *CallError
-	text      string // for operators; tell sets it
+	text      string // for operators; setText sets it
 	textSet   bool   // text is set
 	verdict   *Verdict
 }
 
-// workerDone is the result of a step after which the worker has nothing more to do with the call: the call
-// has its outcome, or it waits for consent without a worker.
+// workerDone is the result of a step after which the worker has nothing more to do with the call:
+// the call has its outcome, or it waits for consent without a worker.
 var workerDone = new(result)
 
 // denial returns the result of a denied call.
@@ -38,7 +38,7 @@ func denial(r runtime.Reason, detail runtime.Detail, message string) *result {
 	}
 }
 
-// cancellation returns the result of a call whose outcome no caller needs any more.
+// cancellation returns the result of a call that was cancelled, or whose run was closed.
 func cancellation(r runtime.Reason) *result {
 	message := "the call was cancelled"
 	if r == runtime.ReasonRunClosed {
@@ -53,7 +53,8 @@ func cancellation(r runtime.Reason) *result {
 // outOfTime is the message of a call that came too late in its turn.
 const outOfTime = "the turn's time was over before the call could start"
 
-// policyFailure returns the result of a call that the policy could not evaluate.
+// policyFailure returns the result of a call that is denied because the policy could not be
+// evaluated.
 func policyFailure(rule, message string) *result {
 	j := &evaluation{}
 	j.refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, message)
@@ -78,11 +79,11 @@ func withoutValues(violations []wire.Violation) []wire.Violation {
 	return violations
 }
 
-// An admission is what admit decided. The zero value admits the call.
+// An admission is the result of admit. The zero value admits the call.
 type admission struct {
 	again bool         // evaluate again: the facts have changed, or another call excludes all others
 	wait  *sched.Event // for which to wait before; nil: none
-	ends  *result      // of a call that is not admitted; stop: it waits for consent, or has ended
+	ends  *result      // of a call that is not admitted; workerDone: it waits for consent, or has ended
 }
 
 // ending returns the admission of a call that is not admitted.

@@ -13,9 +13,9 @@ import (
 
 var errNotStable = errors.New("a rewrite must leave alone what is as it wants it")
 
-// rewrite applies the rewrites of list to the text of arguments and decodes what comes out as
-// strictly as any input. What is not rewritten keeps its text, numbers to the last
-// digit, and what the text leaves out is still left to the defaults.
+// rewrite applies the rewrites of list to the text of arguments and decodes the result as strictly
+// as any input. Members that are not rewritten keep their text, numbers to the last digit, and
+// absent members still get their defaults.
 func (c *call) rewrite(text []byte, of wire.Value, list []runtime.Rewrite) ([]byte, wire.Value, error) {
 	places, err := rewrites.Places(list)
 	if err != nil {
@@ -47,9 +47,8 @@ func same(a, b wire.Value) bool {
 	return err == nil && bytes.Equal(x, y)
 }
 
-// encoded returns a value as JSON, nil when there is none. It does not check the
-// rules: a value that was decoded may have more members than its schema allows,
-// those that come from defaults.
+// encoded returns a value as JSON, nil when there is none. It does not check the rules of the
+// schema, because the defaults of a decoded value may add more members than the schema allows.
 func encoded(v wire.Value) []byte {
 	if v == nil {
 		return nil

@@ -105,8 +105,8 @@ func (p *part) shut(e *Executor, list []*part) []*part {
 	return list
 }
 
-// forEachCall calls f for every call, concurrently, because each may have to wait for a write under its
-// fence. In a simulation, or for a single call, it runs them one after the other.
+// forEachCall calls f for every call, concurrently, because each may have to wait for a write under
+// its fence. In a simulation, or for a single call, it runs them one after the other.
 func (e *Executor) forEachCall(calls []*call, f func(*call)) {
 	if e.sched.Counts() || len(calls) < 2 {
 		for _, c := range calls {

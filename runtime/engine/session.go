@@ -67,14 +67,15 @@ func (s *Session) Run(id string) (*Run, bool) {
 	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, part: p}, true
 }
 
-// addRuleEvent takes every change of the rule state, in order. s.mu is held.
+// addRuleEvent queues a change of the rule state for the next record of the session. Every change
+// passes through it, in order. s.mu is held.
 func (s *Session) addRuleEvent(ev *rules.Event) {
 	if s.exec.onRuleEvent != nil || s.exec.log.On() {
 		s.addRuleEventSlow(ev)
 	}
 }
 
-// addRuleEventSlow is note when there is a journal or an observer of the rule state.
+// addRuleEventSlow is addRuleEvent when there is a journal or an observer of the rule state.
 func (s *Session) addRuleEventSlow(ev *rules.Event) {
 	if s.exec.onRuleEvent != nil {
 		s.exec.onRuleEvent(s.id, *ev)

@@ -10,15 +10,15 @@ import (
 )
 
 // Shutdown ends the work of e in order. From now on calls are denied shutting_down, and requests
-// for consent stay open: a caller that waits for one is told that its call is pending, and with a
-// journal the request can be answered after a restart. Handlers may go on until ctx ends; that is
-// their grace period.
+// for consent stay open: a caller that waits for an answer gets the outcome pending, and with a
+// journal the request can be answered after a restart. Handlers may continue until ctx ends; that
+// is their grace period.
 //
 // Then Shutdown cancels the contexts of the handlers that still run. A handler that returns now
 // determines its outcome; the outcome is cancelled if the handler returns context.Canceled. Five
-// seconds later the callers of the remaining calls are told that the outcome is unknown
-// (interrupted). No outcome is recorded for these calls: recovery finds them as after a crash. The
-// error says how many there are.
+// seconds later the callers of the remaining calls get the outcome unknown (interrupted). No
+// outcome is recorded for these calls: recovery finds them as after a crash. The error says how
+// many there are.
 //
 // What has happened is durable then. The executor records nothing more and no longer uses the
 // journal, which it does not close. Shutdown may be called again, also to end the grace period of

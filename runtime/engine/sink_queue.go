@@ -16,7 +16,7 @@ type sinkQueue struct {
 	failed func(runtime.Sink, *runtime.Event, error)
 }
 
-// open sets up the queue of a sink. report takes the faults of the queue, and failed those of the sink.
+// open sets up the queue of a sink. report takes the faults of the queue, failed those of the sink.
 func (q *sinkQueue) open(s runtime.Sink, on *sched.Scheduler, report func(error), failed func(runtime.Sink, *runtime.Event, error)) {
 	q.sink, q.failed = s, failed
 	q.memory, _ = s.(*runtime.MemorySink)

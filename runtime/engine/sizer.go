@@ -9,15 +9,15 @@ import (
 // maxDepth is how deep an output may be nested: as deep as an input.
 const maxDepth = 128
 
-// What a walk of a value is stopped by, from inside of a visitor.
+// The reasons for which a sizer stops a walk.
 var (
 	errTooDeep  = errors.New("nested too deeply")
 	errTooLarge = errors.New("too large")
 )
 
-// A sizer measures a value before somebody walks it, so that one that is much too
-// large, or contains itself, does not end the process. It counts what the encoding has at least: commas, digits and escapes
-// come on top.
+// A sizer measures a value before the engine walks it, so that a value that is much too large, or
+// contains itself, does not end the process. It counts the least that the encoding can have:
+// commas, digits and escapes come on top.
 type sizer struct {
 	least, most int64
 	depth       int
@@ -50,7 +50,7 @@ func (s *sizer) Visit(t wire.Token) {
 	}
 }
 
-// measure walks v and returns why it was stopped, nil when it was not.
+// measure walks v. It returns why it stopped the walk, nil when it did not.
 func (s *sizer) measure(v wire.Value, limit int64) (err error) {
 	*s = sizer{most: limit}
 	defer func() {

@@ -18,9 +18,10 @@ func (c *call) requestSlot(then func()) {
 	})
 }
 
-// awaitTurn waits until the rest of its batch is admitted, and then for a slot of the tool, until the turn's budget is used up; in a turn without a
-// budget, for the deadline of the tool. The call holds the slot until its handler has returned,
-// even when the call has ended before.
+// awaitTurn waits until the rest of the batch is admitted, and then for a slot of the tool. It
+// waits until the turn's budget is used up; in a turn without a budget, for the deadline of the
+// tool. The call holds the slot until its handler has returned, even when the call has ended
+// before.
 func (c *call) awaitTurn() *result {
 	if c.batch != nil && !c.batch.wait(c) {
 		return workerDone

@@ -8,9 +8,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
-// expire is called by the timer. It ends the call when its phase is over, and returns
-// when the timer should call again, zero when it should not. It abandons an evaluation
-// of the policy that still runs by then, even when the call has its outcome already.
+// expire handles the timer of the call. It ends the call when its phase is over, and returns when
+// the timer should call again, zero when it should not. It abandons an evaluation of the policy
+// that still runs by then, even when the call has its outcome already.
 func (c *call) expire() (again time.Time) {
 	c.mu.Lock()
 	now := c.clock()

@@ -40,10 +40,10 @@ func (t *tool) read(input []byte) (v wire.Value, rest []byte, heartbeat bool, vi
 }
 
 // heartbeatName is the member that an input has beside the arguments if its tool declares
-// heartbeat. It says whether the model wants to go on after the call.
+// heartbeat. It says whether the model wants to continue after the call.
 const heartbeatName = "request_heartbeat"
 
-// place says what the schema of the tool's output says of a place.
+// place returns what the output schema of the tool says about p.
 func (t *tool) place(p jsonedit.Pointer) redact.Place {
 	if s := t.spec.OutputSchema; s == nil || *s == "" { // only the handler knows
 		return redact.PlaceOpen

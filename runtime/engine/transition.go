@@ -84,7 +84,7 @@ func (c *call) operatorText(out *runtime.Outcome, fault *CallError) string {
 	return c.operatorTextSlow(out, fault)
 }
 
-// operatorTextSlow is tells when there is a fault, a violation or a denial.
+// operatorTextSlow is operatorText when there is a fault, a violation or a denial.
 func (c *call) operatorTextSlow(out *runtime.Outcome, fault *CallError) string {
 	switch {
 	case c.dry || !c.exec.emitsEvents():

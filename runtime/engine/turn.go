@@ -76,6 +76,6 @@ func (t *Turn) isBlocked(i int) bool {
 
 // A batch is the state of one call in a batch.
 type batch struct {
-	admitted sched.Event  // happens when the call is admitted
-	open     *sched.Event // happens when all calls of the batch are: they may start
+	admitted sched.Event  // fires when the call is admitted
+	open     *sched.Event // fires when all calls of the batch are: they may start
 }

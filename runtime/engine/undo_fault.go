@@ -18,8 +18,8 @@ type undoFault struct {
 // undoFailed returns the error of an undo that failed.
 func (c *call) undoFailed(fault *undoFault) *ActionError {
 	res := &ActionError{Code: fault.why, Attempted: fault.why != CodeDenied && fault.why != CodeDrift, cause: fault.err}
-	told := c.faulty(runtime.ReasonNone, fault.err)
-	res.Detail = c.redactText(told.text())
+	f := c.faulty(runtime.ReasonNone, fault.err)
+	res.Detail = c.redactText(f.text())
 	if fault.kept {
 		res.Detail += "; what the undo did was not taken back"
 	}
@@ -27,9 +27,9 @@ func (c *call) undoFailed(fault *undoFault) *ActionError {
 	return res
 }
 
-// undoMessage returns what a model may read of an undo that failed; told is the text
-// for operators.
-func (c *call) undoMessage(fault *undoFault, told string) string {
+// undoMessage returns what a model may read of an undo that failed; operators is the text for
+// operators.
+func (c *call) undoMessage(fault *undoFault, operators string) string {
 	if fault.why == CodeHandlerError || fault.why == CodeDrift {
 		if text, _ := public(fault.err); text != "" {
 			return c.redactText(text)
@@ -37,7 +37,7 @@ func (c *call) undoMessage(fault *undoFault, told string) string {
 	}
 	switch {
 	case fault.why == CodeHandlerError && c.tool != nil && c.tool.spec.SafeErrors, fault.expected:
-		return told
+		return operators
 	case fault.why == CodeDrift:
 		return fmt.Sprintf("%q cannot be undone: %v", c.record.tool, runtime.ErrDrift)
 	}

@@ -36,8 +36,8 @@ func (c *call) prepareState() error {
 	return err
 }
 
-// checkStorable returns an error when a prepared state could not be decoded again. Such a call does not
-// start, because it could not be undone. The error names the places and no values, because the
+// checkStorable returns an error when a prepared state could not be decoded again. Such a call does
+// not start, because it could not be undone. The error names the places and no values, because the
 // model may see it too.
 func checkStorable(state wire.Value) error {
 	if state == nil {

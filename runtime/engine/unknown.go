@@ -4,8 +4,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// claimUnknown keeps other goroutines from undoing or resolving an unknown call, until known or
-// releaseClaim. The code says why it cannot; empty: it did.
+// claimUnknown keeps other goroutines from undoing or resolving an unknown call, until
+// resolveUnknown or releaseClaim. It returns why the call cannot be claimed, empty when it was
+// claimed.
 func (s *Session) claimUnknown(r *callRecord) (why Code) {
 	if r == nil {
 		return CodeUnknownCall
@@ -22,7 +23,7 @@ func (s *Session) claimUnknown(r *callRecord) (why Code) {
 	return ""
 }
 
-// resolveUnknown gives an unknown call its outcome, in one step of its session.
+// resolveUnknown gives an unknown call its outcome, under the locks of the call and its session.
 func (c *call) resolveUnknown(out *runtime.Outcome, to runtime.State, by string) {
 	s := c.run.session
 	c.mu.Lock()
@@ -52,8 +53,8 @@ func (c *call) releaseClaim() {
 	c.record.undo.busy = false
 }
 
-// noEffect returns the outcome of a call that is known to have had no effect. who begins its message
-// and names the source, such as "the tool found".
+// noEffect returns the outcome of a call that is known to have had no effect. who begins the
+// message and names the source, such as "the tool found".
 func noEffect(who string) runtime.Outcome {
 	return runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonInterrupted, Message: who + " that the interrupted call had no effect"}
 }

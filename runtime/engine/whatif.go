@@ -27,8 +27,8 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 	return c.verdict()
 }
 
-// keepVerdict copies what the worker of a dry call knows into e, because the worker may still be busy
-// when another goroutine ends the call.
+// keepVerdict copies the decision and the arguments of a dry call into e, because the worker may
+// still use them when another goroutine ends the call.
 func (c *call) keepVerdict(e *result) {
 	if e.verdict == nil {
 		e.verdict = &Verdict{}

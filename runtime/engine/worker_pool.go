@@ -139,7 +139,8 @@ func (w *worker) stop() {
 }
 
 // arm makes sure that the timer fires at due or before. A timer that fires too early is armed
-// again, so it runs on from call to call and most calls need not reset it. The end of the phase is set before.
+// again, so one timer serves many calls and most calls need not reset it. The caller sets the end
+// of the phase before it calls arm.
 func (w *worker) arm(due time.Time) {
 	if due.IsZero() {
 		return

@@ -13,7 +13,7 @@ func (w *Writer) arm() {
 	w.timer.Reset(maxEntryDelay)
 }
 
-// overdue is called by the timer.
+// overdue writes the waiting entries. The timer calls it.
 func (w *Writer) overdue() {
 	w.mu.Lock()
 	w.armed = false

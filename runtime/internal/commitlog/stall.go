@@ -23,7 +23,7 @@ var ErrStalled = fmt.Errorf("%w: it could not be when the call was made", journa
 type stall struct {
 	err   error        // the cause; nil: there is no stall
 	fails int          // writes that were refused in this stall and in earlier ones
-	over  *sched.Event // happens at the end of the stall; nil: no goroutine waits for it
+	over  *sched.Event // fires at the end of the stall; nil: no goroutine waits for it
 	timer runtime.Timer
 	later []afterwards // functions to call when entries are durable, in the order of positions
 }
@@ -34,8 +34,8 @@ type afterwards struct {
 	do       func()
 }
 
-// requeue handles a batch that could not be written. If it can be written later,
-// requeue puts its entries in front of the waiting ones and reports true. w.mu is held.
+// requeue handles a batch that could not be written. If the batch can be written later, requeue
+// puts its entries in front of the waiting ones and reports true. w.mu is held.
 func (w *Writer) requeue(b *batch) bool {
 	if !errors.Is(b.err, journal.ErrUnavailable) || w.failed != nil {
 		return false
@@ -51,7 +51,7 @@ func (w *Writer) requeue(b *batch) bool {
 	return true
 }
 
-// retry is called by the timer.
+// retry tries to write the waiting entries. The timer calls it.
 func (w *Writer) retry() { _ = w.FlushAll() } // which sets the timer again
 
 // ended ends the stall, if there is one, because all entries up to a position were

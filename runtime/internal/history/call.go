@@ -64,7 +64,7 @@ func (c *Call) Asked(b *consent.Book) (consent.Request, bool) {
 	return r, ok && (r.Status == consent.StatusOpen || r.Status == consent.StatusApproved)
 }
 
-// open returns the call that a record opens.
+// open returns the call that a record begins.
 func open(r *journal.Record) *Call {
 	return &Call{
 		Session: r.Session, ID: r.Call, Run: r.Run, Agent: r.Agent, Principal: r.Principal, Tool: r.Tool,
@@ -170,8 +170,8 @@ func (c *Call) addObligations(r *journal.Record) error {
 	return nil
 }
 
-// addOutcome folds the outcome of a record that ends the call, decides its commit, or says what had
-// become of it.
+// addOutcome folds the outcome of a record that ends the call, decides its commit, or reconciles
+// it.
 func (c *Call) addOutcome(r *journal.Record) error {
 	reconciled := r.Kind == runtime.EventReconciled.String()
 	decides := r.Kind == journal.KindCommitting

@@ -127,7 +127,8 @@ func (c *Call) Decide(now time.Time) bool {
 	return true
 }
 
-// HandlerReturned records that the handler is gone, and reports whether it had outlived its call.
+// HandlerReturned records that the handler has returned, and reports whether it had outlived its
+// call.
 func (c *Call) HandlerReturned() (lingered bool) {
 	lingered = c.handler == lingers
 	if lingered {

@@ -23,16 +23,17 @@ const (
 	lingers                // it has not returned, and its call has ended
 )
 
-// An audience is who waits for the outcome.
+// An audience says which caller waits for the outcome.
 type audience uint8
 
 const (
 	attended  audience = iota // a caller
-	triggered                 // no caller: the call was made without one, or its process is gone
+	triggered                 // no caller: StartCall made the call, or an earlier process did
 	detached                  // no caller any more: it has the outcome pending, and the call left its turn
 )
 
-// A reevaluation is how far a call has come whose handler was started by an earlier process.
+// A reevaluation is the state of the policy's evaluation of a call whose handler an earlier process
+// started.
 type reevaluation uint8
 
 const (
@@ -90,11 +91,11 @@ func (c *Call) Aborted() bool { return c.aborted }
 // Committing reports whether the commit was decided, so that only the commit ends the call.
 func (c *Call) Committing() bool { return c.phase == Committing }
 
-// Lingers reports whether the handler has outlived its call and has not departed.
+// Lingers reports whether the call has ended and its handler has not returned.
 func (c *Call) Lingers() bool { return c.handler == lingers }
 
-// Recorded reports whether the journal may hear of the call from now on. A call that a
-// shutdown gave up is left to recovery as it is (SEMANTICS 6.9.6).
+// Recorded reports whether the journal may get further entries of the call. A call that a shutdown
+// abandoned is left to recovery unchanged (SEMANTICS 6.9.6).
 func (c *Call) Recorded() bool { return c.cause != ByAbandon }
 
 // Prepare gives the call to a worker. The phase ends at due; a zero due is never.
@@ -115,8 +116,8 @@ func (c *Call) Restore(attempt int, left bool) bool {
 	return true
 }
 
-// Rerun gives a restored call whose handler was started to a worker. The policy judges
-// it before its handler runs again (SEMANTICS 6.2.5, 6.7.2).
+// Rerun gives a restored call whose handler was started to a worker. The policy evaluates it before
+// its handler runs again (SEMANTICS 6.2.5, 6.7.2).
 func (c *Call) Rerun() bool {
 	if c.attempt == 0 || !c.step(set(Idle), Preparing, time.Time{}) {
 		return false
@@ -125,8 +126,8 @@ func (c *Call) Rerun() bool {
 	return true
 }
 
-// Reevaluating reports whether the call stays what its interruption made it unless the policy
-// lets it run again.
+// Reevaluating reports whether the policy has yet to decide if the handler may run again. If it may
+// not, the call ends as its interruption says.
 func (c *Call) Reevaluating() bool { return c.reevaluation == reevaluating }
 
 // Reevaluated records that the policy lets the handler run again.

@@ -11,7 +11,7 @@ func (c *Call) Ask() bool {
 	return true
 }
 
-// RestoreWait lets a restored call wait on for consent. It may have been approved before
+// RestoreWait lets a restored call continue to wait for consent. It may have been approved before
 // (SEMANTICS 6.7).
 func (c *Call) RestoreWait(approved bool) bool {
 	if c.attempt > 0 || !c.workerLeft || !c.step(set(Idle), Waiting, time.Time{}) {
@@ -27,8 +27,8 @@ func (c *Call) AwaitsConsent() bool { return c.cause == NotEnded && c.phase == W
 // Undecided reports whether the call waits for consent and was not approved.
 func (c *Call) Undecided() bool { return c.AwaitsConsent() && !c.approved }
 
-// MustPark reports whether the worker has a call that waits for consent, or ended while it did, and
-// has to leave it by Park.
+// MustPark reports whether the worker has to leave the call by Park: the call waits for consent, or
+// ended while it did.
 func (c *Call) MustPark() bool { return c.phase == Waiting && !c.workerLeft }
 
 // Park records that the worker has left a call that waits for consent. It reports whether the call
@@ -52,7 +52,7 @@ func (c *Call) Approve() (resume bool) {
 	return c.workerLeft
 }
 
-// Resume gives a call that was approved to a worker, which has it judged again (SEMANTICS 5.7.2).
+// Resume gives an approved call to a worker, which evaluates it again (SEMANTICS 5.7.2).
 func (c *Call) Resume(due time.Time) bool {
 	return c.approved && c.workerLeft && c.step(set(Waiting), Preparing, due)
 }
@@ -81,5 +81,6 @@ func (c *Call) Triggered() bool { return c.audience == triggered }
 // Detached reports whether the call left its turn.
 func (c *Call) Detached() bool { return c.audience == detached }
 
-// Unattended reports whether no caller waits for the outcome, which observers are told of then.
+// Unattended reports whether no caller waits for the outcome. The executor then notifies the
+// observers.
 func (c *Call) Unattended() bool { return c.audience != attended }

@@ -20,7 +20,7 @@ func (c *Call) EnterEffect(attempt int) bool {
 }
 
 // LeaveEffect ends an effect. It reports whether the fence is shut and this effect was the last
-// one, so that the goroutine that waits for it can go on.
+// one, so that the goroutine that waits for it can continue.
 func (c *Call) LeaveEffect() (drained bool) {
 	if c.fence.inside == 0 {
 		return false

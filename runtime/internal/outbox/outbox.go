@@ -180,7 +180,7 @@ func (o *Outbox[T]) take() bool {
 	return true
 }
 
-// Drained returns a signal that fires when all values that were added have been delivered. It is
+// Drained returns an event that fires when all values that were added have been delivered. It is
 // nil when they have been.
 func (o *Outbox[T]) Drained() *sched.Event {
 	o.mu.Lock()

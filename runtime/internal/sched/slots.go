@@ -102,7 +102,7 @@ func (l *Slots) release(s *Scheduler) {
 	}
 }
 
-// CancelWait stops waiting. A slot that the caller got meanwhile is released.
+// CancelWait stops waiting. It releases a slot that the caller got meanwhile.
 func (l *Slots) CancelWait(wait *Event, s *Scheduler) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,7 +113,8 @@ func (l *Slots) CancelWait(wait *Event, s *Scheduler) {
 	l.release(s)
 }
 
-// RetryAfter returns when a place is likely to be free, in whole seconds and at least one.
+// RetryAfter returns after what time a slot is likely to be free, in whole seconds and at least
+// one.
 func (l *Slots) RetryAfter() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,8 +18,8 @@ type Tap interface {
 
 // A Follower follows the decisions of one executor. Its methods are safe for concurrent use.
 type Follower interface {
-	// Decided is given a decision of the policy, after the rules and the consent that it asked for
-	// were judged too. The goroutine of the call calls it, so it must not block. It copies what it
+	// Decided gets a decision of the policy, after the rules and the consent that the policy asked for
+	// were checked too. The goroutine of the call calls it, so it must not block. It copies what it
 	// keeps: the executor uses d again.
 	Decided(d *Decision)
 
