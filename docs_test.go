@@ -41,6 +41,27 @@ func TestScenariosOfTheDocs(t *testing.T) {
 	}
 }
 
+// TestFilesOfTheDocs: the Go files that the pages for contributors name exist, at the root, under their
+// path or in runtime/engine.
+func TestFilesOfTheDocs(t *testing.T) {
+	for _, page := range []string{"docs/architecture.md", "CONTRIBUTING.md"} {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile("`([a-z0-9_/*]+\\.go)`").FindAllStringSubmatch(string(text), -1) {
+			there, err := filepath.Glob(m[1])
+			require.NoError(t, err)
+			in, err := filepath.Glob("runtime/engine/" + m[1])
+			require.NoError(t, err)
+			require.NotEmpty(t, append(there, in...), "%s: %s", page, m[1])
+		}
+	}
+	path, err := os.ReadFile("docs/architecture.md")
+	require.NoError(t, err)
+	_, section, _ := strings.Cut(string(path), "## The path of a call\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	require.Greater(t, strings.Count(section, ".go` |"), 20, "the table of files")
+}
+
 // TestBatteriesAreListed: docs/testing.md names every package that sizes tests with
 // AMBIT_BATTERY.
 func TestBatteriesAreListed(t *testing.T) {
