@@ -57,14 +57,14 @@ func (c *call) result(e *result) {
 			*e = *aborted
 			return
 		}
-		fault := c.faulty(runtime.ReasonHandlerError, err)
+		fault := c.newFault(runtime.ReasonHandlerError, err)
 		message, code := c.handlerMessage(fault)
-		c.failed(e, message, fault)
+		c.setFailed(e, message, fault)
 		e.outcome.Detail.Code = code
 		return
 	}
 	if c.outputs == nil {
-		c.failed(e, "the tool returned no output", c.faulty(runtime.ReasonInvalidOutput,
+		c.setFailed(e, "the tool returned no output", c.newFault(runtime.ReasonInvalidOutput,
 			errors.New("the handler returned neither an output nor an error")))
 		return
 	}
@@ -72,10 +72,10 @@ func (c *call) result(e *result) {
 	out, violations, ok := c.encode(limit)
 	switch {
 	case !ok:
-		c.failed(e, fmt.Sprintf("the output of %q is larger than %d bytes", spec.Name, limit), c.faulty(runtime.ReasonOutputTooLarge,
+		c.setFailed(e, fmt.Sprintf("the output of %q is larger than %d bytes", spec.Name, limit), c.newFault(runtime.ReasonOutputTooLarge,
 			fmt.Errorf("the output is larger than limits.output, %d bytes", limit)))
 	case violations != nil:
-		c.failed(e, "the tool returned an invalid output", c.faulty(runtime.ReasonInvalidOutput,
+		c.setFailed(e, "the tool returned an invalid output", c.newFault(runtime.ReasonInvalidOutput,
 			fmt.Errorf("the output is invalid: %s", violationList(violations))))
 		e.outcome.Violations = withoutValues(violations)
 	default:
@@ -86,7 +86,7 @@ func (c *call) result(e *result) {
 		}
 		var err error
 		if e.outcome.Output, err = c.redact(out); err != nil {
-			e.fault = c.faulty(runtime.ReasonNone, err)
+			e.fault = c.newFault(runtime.ReasonNone, err)
 		}
 	}
 }

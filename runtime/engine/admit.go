@@ -17,17 +17,17 @@ func (c *call) admit() admission {
 	defer s.mu.Unlock()
 	switch {
 	case c.life.Ended():
-		return ending(workerDone)
+		return notAdmitted(workerDone)
 	case s.admitting != c && (s.admitting != nil || !c.worker.view.unchanged()):
 		return admission{again: true, wait: s.admittingDone}
-	case c.run.part.closing:
-		return ending(cancellation(runtime.ReasonRunClosed))
+	case c.run.node.closing:
+		return notAdmitted(cancellation(runtime.ReasonRunClosed))
 	}
 	s.endExclusion(c)
 	c.releaseRestored()
 	switch j := &c.worker.evaluation; {
 	case j.reason != runtime.ReasonNone:
-		return ending(c.refused(c.check(&c.worker.rulesCall), &c.worker.rulesCall, j))
+		return notAdmitted(c.refused(c.check(&c.worker.rulesCall), &c.worker.rulesCall, j))
 	case c.dry:
 		return c.admitDry()
 	case c.resumed():
@@ -60,7 +60,7 @@ func (c *call) admitApproved() admission {
 	}
 	v, ev := resume(c.exec.instant(c.now), &c.worker.rulesCall)
 	if !v.Admitted() {
-		return ending(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
+		return notAdmitted(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
 	}
 	c.consent.noLongerAsked = !c.worker.evaluation.asks
 	c.recordAuthorized(&ev)
@@ -72,14 +72,14 @@ func (c *call) admitDry() admission {
 	v := c.check(&c.worker.rulesCall)
 	switch asked := c.worker.evaluation.asks; {
 	case !v.Admitted():
-		return ending(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
+		return notAdmitted(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
 	case asked && !c.exec.approvals.answers(c):
 		if e := cmp.Or(c.noApprover(), c.exec.approvals.overfull(c)); e != nil {
-			return ending(e)
+			return notAdmitted(e)
 		}
-		return ending(&result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: c.pending()})
+		return notAdmitted(&result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: c.pending()})
 	}
-	return ending(&result{event: runtime.EventAborted, to: runtime.StateAborted, verdict: &Verdict{Runs: true}})
+	return notAdmitted(&result{event: runtime.EventAborted, to: runtime.StateAborted, verdict: &Verdict{Runs: true}})
 }
 
 // setRulesCall prepares the description of the call that the rules check.

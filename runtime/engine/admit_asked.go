@@ -30,17 +30,17 @@ func (c *call) admitAsked() admission {
 		if v := c.check(rc); !v.Admitted() {
 			e = c.refused(v, rc, &c.worker.evaluation)
 		}
-		return ending(e)
+		return notAdmitted(e)
 	}
 	ev, err := d.book.Ask(c.now, rand.Text(), rand.Text(), &c.consent.question)
 	if err != nil {
 		e := denial(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
-		e.fault = c.faulty(runtime.ReasonPolicyError, err)
-		return ending(e)
+		e.fault = c.newFault(runtime.ReasonPolicyError, err)
+		return notAdmitted(e)
 	}
 	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
 	if !v.Admitted() {
-		return ending(c.refused(v, rc, &c.worker.evaluation))
+		return notAdmitted(c.refused(v, rc, &c.worker.evaluation))
 	}
 	c.reservation = reserved
 	s.addRuleEvent(&rule)
@@ -51,5 +51,5 @@ func (c *call) admitAsked() admission {
 	c.life.Ask()
 	c.record.final, c.record.call = sched.NewEvent(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
-	return ending(workerDone)
+	return notAdmitted(workerDone)
 }

@@ -23,8 +23,8 @@ func (c *call) storeArtifact(e *result) {
 	stored, err := c.store(c.running, c.outputs, e.outcome.Output)
 	if err != nil {
 		*e = result{output: e.output}
-		fault := c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err))
-		c.failed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.tool), fault)
+		fault := c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err))
+		c.setFailed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.tool), fault)
 		return
 	}
 	e.outcome.Output, e.outcome.Artifact = nil, stored
@@ -85,7 +85,7 @@ func (c *call) fullOutput(ctx context.Context, known wire.Value) wire.Value {
 		v, err = decodeRecorded(c.tool.hooks.DecodeOutput, data)
 	}
 	if err != nil {
-		c.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("the undo does without the output: %w", err)))
+		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("the undo does without the output: %w", err)))
 		return nil
 	}
 	return v

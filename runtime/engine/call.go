@@ -116,7 +116,7 @@ func (c *call) ends() time.Time {
 	if c.life.Detached() {
 		return time.Time{}
 	}
-	return c.turn.ends
+	return c.turn.budgetEnds
 }
 
 // enter takes the call to phase p, which ends at due, or never when due is zero. It

@@ -26,7 +26,7 @@ func (at *callContext) Part(p runtime.Participant, write bool) (runtime.Part, er
 // part returns the part of an attempt at a participant, and begins it if necessary.
 func (c *call) part(at *callContext, who *participant) (runtime.Part, error) {
 	c.mu.Lock()
-	if !c.life.Passes(at.attempt) {
+	if !c.life.FenceOpen(at.attempt) {
 		c.mu.Unlock()
 		return nil, c.fenced()
 	}
@@ -58,7 +58,7 @@ func (c *call) beginPart(at *callContext, b *attemptPart) (runtime.Part, error) 
 		err = fmt.Errorf("participant %q: %w", b.participant.name, err)
 	}
 	c.mu.Lock()
-	late := !c.life.Passes(at.attempt)
+	late := !c.life.FenceOpen(at.attempt)
 	if b.err = err; err == nil && !late {
 		b.part = part
 	}
@@ -68,7 +68,7 @@ func (c *call) beginPart(at *callContext, b *attemptPart) (runtime.Part, error) 
 		return nil, err
 	case late:
 		if err := usercode.Call(func() error { return part.Rollback(context.WithoutCancel(at)) }); err != nil {
-			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q, which began too late: %w", b.participant.name, err)))
+			c.exec.report(c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("participant %q, which began too late: %w", b.participant.name, err)))
 		}
 		return nil, c.fenced()
 	}

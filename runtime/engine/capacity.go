@@ -11,8 +11,8 @@ import (
 // that exceeds the capacity, nil otherwise.
 func (c *call) enterExecutor() *runtime.Outcome {
 	e := c.exec
-	if e.capacity.inside.Add(1) > e.capacity.limit {
-		e.capacity.inside.Add(-1)
+	if e.capacity.inFlight.Add(1) > e.capacity.limit {
+		e.capacity.inFlight.Add(-1)
 		return c.atCapacity(leastRetry, "the executor is busy: "+plural(e.capacity.limit, "1 call is", "%d calls are")+" in flight")
 	}
 	c.inFlight = true
@@ -38,7 +38,7 @@ func (c *call) finishRefused(out *runtime.Outcome) {
 // reenterExecutor counts c, which was admitted before, regardless of the limits.
 func (c *call) reenterExecutor() {
 	c.inFlight = true
-	c.exec.capacity.inside.Add(1)
+	c.exec.capacity.inFlight.Add(1)
 	c.exec.slots[c.index].Enter()
 }
 
@@ -48,7 +48,7 @@ func (c *call) leaveExecutor() {
 		return
 	}
 	c.inFlight = false
-	c.exec.capacity.inside.Add(-1)
+	c.exec.capacity.inFlight.Add(-1)
 	if c.tool != nil {
 		c.exec.slots[c.index].Leave()
 	}

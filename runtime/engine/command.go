@@ -58,7 +58,7 @@ func (e *Executor) recordCommand(kind, by string, c *journal.Command) error {
 	if !e.log.On() {
 		return nil
 	}
-	r := &journal.Record{Kind: kind, At: plain(e.sched.Now()), By: by, Command: c}
+	r := &journal.Record{Kind: kind, At: recordTime(e.sched.Now()), By: by, Command: c}
 	if err := e.log.FlushThroughStall(e.log.Add(r, nil)); err != nil {
 		return fmt.Errorf("the command cannot be recorded: %w", err)
 	}

@@ -128,7 +128,7 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	c.mu.Unlock()
 	c.worker.arm(due)
 	err := c.awaitDurable()
-	if e.waited = errors.Is(err, journal.ErrUnavailable); e.waited {
+	if e.stalled = errors.Is(err, journal.ErrUnavailable); e.stalled {
 		err = c.awaitDurableThroughStall()
 	}
 	if err != nil { // the journal may have the record: recovery finds out and commits or rolls back
@@ -142,7 +142,7 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 // decision returns the entry of a decision to commit. c.mu is held.
 func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, private []byte) {
 	r := &journal.Record{
-		Kind: journal.KindCommitting, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
+		Kind: journal.KindCommitting, At: recordTime(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
 		Tool: c.record.tool, Attempt: c.life.Attempt(), Revision: c.revision, Sealed: seals,
 	}
 	var p redact.Payloads
@@ -156,7 +156,7 @@ func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, pri
 // for the journal. It records the outcome and reports whether the call is one of these.
 func (c *call) committedLate(e *result) bool {
 	c.mu.Lock()
-	yes, over := c.life.Committing() && e.waited && e.outcome.Kind == runtime.Completed, c.over()
+	yes, over := c.life.Committing() && e.stalled && e.outcome.Kind == runtime.Completed, c.over()
 	c.mu.Unlock()
 	if !yes {
 		return false
@@ -189,7 +189,7 @@ func (c *call) commitAll(parts []*attemptPart) {
 			continue
 		}
 		if err := usercode.Call(func() error { return b.part.Commit(context.WithoutCancel(c.running)) }); err != nil {
-			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q: %w", b.participant.name, err)))
+			c.exec.report(c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("participant %q: %w", b.participant.name, err)))
 		}
 	}
 	c.mu.Lock()
@@ -214,14 +214,14 @@ func (c *call) foreignCommitFailed(e *result, err error) {
 func (c *call) commitFailed(e *result, err error) {
 	output := e.output
 	*e = result{cause: lifecycle.ByReturn}
-	c.failed(e, "what the call did could not be committed", c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
+	c.setFailed(e, "what the call did could not be committed", c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
 	e.output = output
 }
 
 // setUnknown sets e to the result of a call whose effect is not known.
 func (c *call) setUnknown(e *result, r runtime.Reason, err error) {
 	*e = result{
-		cause: lifecycle.ByReturn, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: c.faulty(r, fmt.Errorf("commit: %w", err)),
+		cause: lifecycle.ByReturn, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: c.newFault(r, fmt.Errorf("commit: %w", err)),
 		outcome: runtime.Outcome{Kind: runtime.Unknown, Reason: r, Message: "it is not known whether the call was committed: it may have taken effect"},
 	}
 }
@@ -233,7 +233,7 @@ func (c *call) rollback() bool {
 	parts, sealing := slices.Clone(c.parts), c.sealing
 	c.mu.Unlock()
 	if sealing != nil && !c.exec.sched.WaitFor(sealing, grace) {
-		c.exec.report(c.faulty(runtime.ReasonCommitFailed, errors.New("rollback: a participant does not return from sealing: it is left open")))
+		c.exec.report(c.newFault(runtime.ReasonCommitFailed, errors.New("rollback: a participant does not return from sealing: it is left open")))
 		return false
 	}
 	ok := true
@@ -244,7 +244,7 @@ func (c *call) rollback() bool {
 		}
 		if err := c.exec.runWithTimeout(context.WithoutCancel(c.ctx), grace, c.exec.rollbackOf(b.part)); err != nil {
 			ok = false
-			c.exec.report(c.faulty(runtime.ReasonCommitFailed, fmt.Errorf("participant %q was not rolled back: %w", b.participant.name, err)))
+			c.exec.report(c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("participant %q was not rolled back: %w", b.participant.name, err)))
 		}
 	}
 	return ok

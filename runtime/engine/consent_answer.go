@@ -50,7 +50,7 @@ func (r *Resolution) setCall(c *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.State = c.state
-	if !ended && c.life.Undecided() {
+	if !ended && c.life.AwaitsApproval() {
 		out := c.pending()
 		r.Outcome = &out
 	}
@@ -183,7 +183,7 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 func (c *call) decodeEdit(text []byte) (args wire.Value, violations []wire.Violation, fault *CallError) {
 	defer func() {
 		if v := recover(); v != nil {
-			args, fault = nil, c.panicked(v)
+			args, fault = nil, c.panicFault(v)
 		}
 	}()
 	args, violations = c.tool.Decode(text)

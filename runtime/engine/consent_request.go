@@ -92,14 +92,14 @@ func (c *call) previewFailed(err error) (j evaluation) {
 	}
 	message, code := c.toolMessage(err, whole, fmt.Sprintf("%q could not show what the call would do", c.record.tool))
 	j.refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
-	j.fault = c.faulty(runtime.ReasonPreviewFailed, fmt.Errorf("preview: %w", err))
+	j.fault = c.newFault(runtime.ReasonPreviewFailed, fmt.Errorf("preview: %w", err))
 	return j
 }
 
 // previewLate returns the result of a call whose preview took too long.
 func (c *call) previewLate() *result {
 	return &result{
-		event: runtime.EventFailed, to: runtime.StateFailed, fault: c.faulty(runtime.ReasonPreviewFailed, errPreviewLate),
+		event: runtime.EventFailed, to: runtime.StateFailed, fault: c.newFault(runtime.ReasonPreviewFailed, errPreviewLate),
 		outcome: runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonPreviewFailed, Message: fmt.Sprintf("%q could not show in time what the call would do", c.record.tool)},
 	}
 }

@@ -51,7 +51,7 @@ func (c *call) submitApproved() {
 		c.finish(denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down"))
 		return
 	}
-	if !c.run.part.workers.Enter() {
+	if !c.run.node.workers.Enter() {
 		c.exec.gate.Leave()
 		c.finish(cancellation(runtime.ReasonRunClosed))
 		return
@@ -108,13 +108,13 @@ func (c *call) notify() {
 func notifyApprover(ctx context.Context, a runtime.Approver, r *runtime.ConsentRequest, c *call) (ok bool) {
 	defer func() {
 		if v := recover(); v != nil {
-			fault := c.faulty(runtime.ReasonNone, nil)
+			fault := c.newFault(runtime.ReasonNone, nil)
 			fault.Panic, fault.Stack = v, debug.Stack()
 			c.exec.report(fault)
 		}
 	}()
 	if err := a.Notify(ctx, r); err != nil {
-		c.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("approver %T: %w", a, err)))
+		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("approver %T: %w", a, err)))
 		return false
 	}
 	return true

@@ -80,11 +80,11 @@ func (c *call) snapshot() bool {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.run.part.closing {
+	if c.run.node.closing {
 		return false
 	}
 	if c.position == 0 && !c.dry {
-		p := c.run.part
+		p := c.run.node
 		p.active = append(p.active, c)
 		c.position = len(p.active)
 	}

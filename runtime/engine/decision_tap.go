@@ -26,7 +26,7 @@ func (e *Executor) openTap() {
 		Sched: &e.sched, Tick: e.evaluations.tick, Ticks: e.evaluations.ticks,
 		Record: func(r *journal.Record) {
 			if e.log.On() {
-				r.At = plain(e.sched.Now())
+				r.At = recordTime(e.sched.Now())
 				e.log.Add(r, nil)
 			}
 		},

@@ -11,13 +11,13 @@ import (
 func (c *call) decode() *result {
 	in, violations, fault := c.readInput()
 	if violations != nil || fault != nil {
-		return unreadable(violations, fault)
+		return invalidInputResult(violations, fault)
 	}
 	return c.validated(&in)
 }
 
-// unreadable returns the result of a call whose input is invalid, or could not be read.
-func unreadable(violations []wire.Violation, fault *CallError) *result {
+// invalidInputResult returns the result of a call whose input is invalid, or could not be read.
+func invalidInputResult(violations []wire.Violation, fault *CallError) *result {
 	return &result{
 		event: runtime.EventDenied, to: runtime.StateFailed, fault: fault,
 		outcome: runtime.Outcome{
@@ -50,7 +50,7 @@ func (c *call) validated(in *decodedInput) *result {
 func (c *call) readInput() (in decodedInput, violations []wire.Violation, fault *CallError) {
 	defer func() {
 		if v := recover(); v != nil {
-			fault = c.panicked(v)
+			fault = c.panicFault(v)
 		}
 	}()
 	if c.record.digest {

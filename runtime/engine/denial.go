@@ -112,22 +112,22 @@ func (c *call) violation(v *rules.Violation, of string) string {
 	tool := c.record.tool
 	switch v.Reason {
 	case rules.ReasonOperationNotAllowed:
-		return fmt.Sprintf("%q does not allow this operation; it allows: %s", tool, list(v.Allowed))
+		return fmt.Sprintf("%q does not allow this operation; it allows: %s", tool, joinNames(v.Allowed))
 	case rules.ReasonRunFinished:
 		return "the run is finished: it takes no more calls"
 	case rules.ReasonExiting:
-		return fmt.Sprintf("the run is ending: only %s and what they still need may be called", list(v.PendingExit))
+		return fmt.Sprintf("the run is ending: only %s and what they still need may be called", joinNames(v.PendingExit))
 	case rules.ReasonIdempotencyConflict:
 		return fmt.Sprintf("call %s had the same idempotency key and other arguments", quote(of))
 	case rules.ReasonStartConstraint:
-		return fmt.Sprintf("%s must succeed before anything else", list(v.Missing))
+		return fmt.Sprintf("%s must succeed before anything else", joinNames(v.Missing))
 	case rules.ReasonPrerequisiteMissing:
 		if v.Any {
-			return fmt.Sprintf("one of %s must succeed before %q", list(v.Missing), tool)
+			return fmt.Sprintf("one of %s must succeed before %q", joinNames(v.Missing), tool)
 		}
-		return fmt.Sprintf("%s must succeed before %q", list(v.Missing), tool)
+		return fmt.Sprintf("%s must succeed before %q", joinNames(v.Missing), tool)
 	case rules.ReasonOrderViolation:
-		return fmt.Sprintf("%q must be called before %s, which has succeeded", tool, list(v.Already))
+		return fmt.Sprintf("%q must be called before %s, which has succeeded", tool, joinNames(v.Already))
 	case rules.ReasonExclusiveGroup:
 		return fmt.Sprintf("%q and %q exclude each other (group %q)", tool, v.HeldBy, v.Group)
 	case rules.ReasonMaxCalls:

@@ -53,7 +53,7 @@ func (c *call) reevaluate(d runtime.Decision) (runtime.Decision, bool) {
 		return d, ok
 	}
 	_, again, err := c.rewrite(c.finalText, c.final, d.Rewrites)
-	if err == nil && !same(again, c.final) {
+	if err == nil && !equalValues(again, c.final) {
 		err = errNotStable
 	}
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *call) reevaluate(d runtime.Decision) (runtime.Decision, bool) {
 // failPolicy denies the call because the policy could not be asked or answered with an
 // error. It reports false.
 func (c *call) failPolicy(rule string, err error) bool {
-	return c.failPolicyWith(rule, c.faulty(runtime.ReasonPolicyError, err))
+	return c.failPolicyWith(rule, c.newFault(runtime.ReasonPolicyError, err))
 }
 
 // failPolicyWith is failPolicy for a fault that exists already.

@@ -103,17 +103,17 @@ func (c *call) register(refused *runtime.Outcome) (earlier *callRecord) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c.id == "" {
-		s.made++
-		if id := "call-" + strconv.Itoa(s.made); s.calls.find(id) == nil {
+		s.madeIDs++
+		if id := "call-" + strconv.Itoa(s.madeIDs); s.calls.find(id) == nil {
 			c.id = id
 		}
 	}
 	c.record.id = c.id
 	if refused == nil {
-		s.number++
-		c.record.number = s.number
+		s.lastNumber++
+		c.record.number = s.lastNumber
 		if earlier = s.calls.putIfAbsent(c.record); earlier == nil {
-			c.run.part.calls.add(c.record)
+			c.run.node.calls.add(c.record)
 		}
 		return earlier
 	}

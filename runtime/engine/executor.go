@@ -47,7 +47,7 @@ type Executor struct {
 	engine        *rules.Engine
 	wants         []rules.Wants   // by position in the registry
 	requires      bool            // some tool is required before the end of a run
-	zero          time.Time       // the instant 0
+	instantZero   time.Time       // the instant 0
 	journal       journal.Journal // nil: nothing is recorded
 	inputs        digestKey
 	log           *commitlog.Writer // nil: there is no journal
@@ -57,8 +57,8 @@ type Executor struct {
 	approvals     approvals
 	undos         undoAttempts
 	minimum       time.Duration
-	hooks         *simhooks.Rig // of a simulation; nil: this is not one
-	policyTimeout time.Duration // how long an evaluation of the policy may take
+	hooks         *simhooks.Hooks // of a simulation; nil: this is not one
+	policyTimeout time.Duration   // how long an evaluation of the policy may take
 
 	evaluations evaluations
 	slots       []sched.Slots // by position in the registry
@@ -94,7 +94,7 @@ func (e *Executor) lookup(name string) (t *tool, i int) {
 // instant returns a time as the rules count it. A change of the system's clock while the program
 // runs makes no period longer or shorter.
 func (e *Executor) instant(t time.Time) rules.Instant {
-	return rules.Instant(t.Sub(e.zero))
+	return rules.Instant(t.Sub(e.instantZero))
 }
 
 // report passes a fault to the error handler, once. It does not wait for the error handler.

@@ -13,7 +13,7 @@ func (c *call) checkGates() *result {
 	if !c.exec.gate.Enter() {
 		return denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 	}
-	if !c.run.part.workers.Enter() {
+	if !c.run.node.workers.Enter() {
 		c.exec.gate.Leave()
 		return denial(runtime.ReasonRunFinished, runtime.Detail{}, "the run is finished: it takes no more calls")
 	}

@@ -59,7 +59,7 @@ func (c *call) recordStart(d time.Duration) *result {
 		due = ends
 	}
 	if !ends.IsZero() && !c.now.Before(ends) { // before an approval is used up or the handler is called
-		return denial(runtime.ReasonDeadline, runtime.Detail{}, outOfTime)
+		return denial(runtime.ReasonDeadline, runtime.Detail{}, messageTurnOver)
 	}
 	if c.consent != nil { // the approval may be used up in another call's entry, but within the transaction of this call
 		c.exec.log.HoldBatch()

@@ -13,9 +13,9 @@ import (
 // handler has returned or they wait for consent. A handler that outlives its call
 // counts as long as it runs, so that the count bounds goroutines.
 type capacity struct {
-	limit   int64
-	inside  atomic.Int64
-	refused atomic.Uint64
+	limit    int64
+	inFlight atomic.Int64
+	refused  atomic.Uint64
 }
 
 const (

@@ -19,7 +19,7 @@ import (
 // recordOwner records which process writes the journal from now on, and with what settings.
 func (e *Executor) recordOwner() {
 	e.log.Add(&journal.Record{
-		Kind: journal.KindOwner, At: plain(e.sched.Now()), Epoch: e.lease.Epoch(), Setup: thisProcess(),
+		Kind: journal.KindOwner, At: recordTime(e.sched.Now()), Epoch: e.lease.Epoch(), Setup: thisProcess(),
 		Settings: &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum},
 	}, nil)
 }
@@ -29,7 +29,7 @@ func (s *Session) recordRun(kind, run string) {
 	if !s.exec.log.On() {
 		return
 	}
-	r := &journal.Record{Kind: kind, At: plain(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.ruleEvents}
+	r := &journal.Record{Kind: kind, At: recordTime(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.ruleEvents}
 	s.ruleEvents = nil
 	s.exec.log.Add(r, nil)
 }
@@ -41,7 +41,7 @@ func (s *Session) recordOpened() {
 	}
 	cfg := s.cfg.Load()
 	s.exec.log.Add(&journal.Record{
-		Kind: journal.KindSessionOpened, At: plain(s.exec.sched.Now()), Session: s.id, Principal: cfg.Principal,
+		Kind: journal.KindSessionOpened, At: recordTime(s.exec.sched.Now()), Session: s.id, Principal: cfg.Principal,
 		Setup: &journal.Setup{Behavior: cfg.Behavior, Modes: cfg.Modes, Capabilities: cfg.Capabilities},
 	}, nil)
 }
@@ -52,7 +52,7 @@ func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) err
 	if !e.log.On() {
 		return nil
 	}
-	return flush(e.log.Add(&journal.Record{Kind: journal.KindConsent, At: plain(at), By: by}, nil))
+	return flush(e.log.Add(&journal.Record{Kind: journal.KindConsent, At: recordTime(at), By: by}, nil))
 }
 
 // recordPrepared stores and records the state that the undo of the call needs.
@@ -65,7 +65,7 @@ func (c *call) recordPrepared(state wire.Value) {
 	}
 	var p redact.Payloads
 	r := &journal.Record{
-		Kind: journal.KindPrepared, At: plain(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool,
+		Kind: journal.KindPrepared, At: recordTime(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool,
 	}
 	var err error
 	if state != nil {
@@ -131,7 +131,7 @@ func (c *call) awaitIntent() *result {
 func (c *call) journalUnavailable(err error) *result {
 	e := denial(runtime.ReasonJournalUnavailable, runtime.Detail{}, "the journal cannot be written: nothing is carried out")
 	e.cause = lifecycle.ByJournal
-	e.fault = c.faulty(runtime.ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
+	e.fault = c.newFault(runtime.ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
 	return e
 }
 

@@ -15,7 +15,7 @@ import (
 // and an auditor need in addition.
 func (c *call) transitionEntry(ev *runtime.Event, n *note) (_ *journal.Record, private []byte) {
 	r := &journal.Record{
-		Kind: ev.Kind.String(), At: plain(ev.Time), Session: ev.SessionID, Run: ev.RunID, Agent: ev.Agent, Principal: ev.Principal,
+		Kind: ev.Kind.String(), At: recordTime(ev.Time), Session: ev.SessionID, Run: ev.RunID, Agent: ev.Agent, Principal: ev.Principal,
 		Call: ev.CallID, Tool: ev.Tool, ToolVersion: ev.ToolVersion, From: ev.From.String(), To: ev.To.String(),
 		Attempt: ev.Attempt, Duration: ev.Duration, Revision: ev.Revision, Request: ev.RequestID, By: ev.By,
 		Resolution: ev.Resolution, Rejection: ev.Rejection, Err: ev.Err, Stack: ev.Stack,
@@ -32,15 +32,15 @@ func (c *call) transitionEntry(ev *runtime.Event, n *note) (_ *journal.Record, p
 	return entryOf(r, &p, err)
 }
 
-// plain returns an instant without a monotonic reading and a zone, as it is when it is decoded
+// recordTime returns an instant without a monotonic reading and a zone, as it is when it is decoded
 // again.
-func plain(at time.Time) time.Time { return at.Round(0).UTC() }
+func recordTime(at time.Time) time.Time { return at.Round(0).UTC() }
 
 // addDetail adds to a record the members that belong to the kind of its event.
 func (c *call) addDetail(r *journal.Record, ev *runtime.Event, n *note, p *redact.Payloads) (err error) {
 	switch ev.Kind {
 	case runtime.EventInvoked:
-		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, plain(c.turn.ends), c.exec.inputs.mac(c.record.input)
+		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, recordTime(c.turn.budgetEnds), c.exec.inputs.mac(c.record.input)
 		r.Metadata, r.TurnCap, r.Patience = c.metadata, c.turn.limit, c.turn.consentWait
 		r.Triggered = c.life.Triggered()
 	case runtime.EventValidated:

@@ -23,10 +23,10 @@ func (c *call) leave() {
 	if c.workReturned {
 		return
 	}
-	fault := c.faulty(runtime.ReasonPanic, usercode.ErrExited)
+	fault := c.newFault(runtime.ReasonPanic, usercode.ErrExited)
 	defer func() { c.crashed(fault) }()
 	if v := recover(); v != nil {
-		fault = c.panicked(v)
+		fault = c.panicFault(v)
 	}
 }
 
@@ -39,14 +39,14 @@ func (c *call) crashed(fault *CallError) {
 	}
 	c.mu.Unlock()
 	if unread { // a codec called runtime.Goexit
-		c.finish(unreadable(nil, fault))
+		c.finish(invalidInputResult(nil, fault))
 		return
 	}
 	if running {
 		fault.Reason = runtime.ReasonPanic
 		c.exec.report(fault)
 		var e result
-		c.failed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.tool), fault)
+		c.setFailed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.tool), fault)
 		if c.returnedLate() {
 			c.timeOut(lifecycle.Moment{})
 			c.recordLate(fault, 0)
@@ -76,7 +76,7 @@ func (c *call) releaseResources() {
 	}
 	c.leaveExecutor()
 	if c.inGates {
-		c.run.part.workers.Leave()
+		c.run.node.workers.Leave()
 		c.exec.gate.Leave()
 		c.inGates = false
 	}

@@ -23,7 +23,7 @@ func (c *call) lookup() *result {
 		event: runtime.EventDenied, to: runtime.StateFailed,
 		outcome: runtime.Outcome{
 			Kind: runtime.Denied, Reason: runtime.ReasonUnknownTool, Detail: runtime.Detail{Available: names},
-			Message: fmt.Sprintf("there is no tool %s; there are: %s", quote(c.record.tool), list(names)),
+			Message: fmt.Sprintf("there is no tool %s; there are: %s", quote(c.record.tool), joinNames(names)),
 		},
 	}
 }

@@ -34,7 +34,7 @@ func (c *call) handlerMessage(fault *CallError) (message, code string) {
 // toolMessage returns what a model reads of an error of the tool: the text of a public error, with
 // its code; whole if the tool declares safe_errors; otherwise other.
 func (c *call) toolMessage(err error, whole, other string) (message, code string) {
-	text, code := public(err)
+	text, code := publicError(err)
 	if text == "" && c.tool.spec.SafeErrors {
 		text = whole
 	}
@@ -44,8 +44,8 @@ func (c *call) toolMessage(err error, whole, other string) (message, code string
 	return c.redactText(text), code
 }
 
-// explain returns the cause of a refusal for an operator.
-func explain(out *runtime.Outcome) string {
+// refusalCause returns the cause of a refusal for an operator.
+func refusalCause(out *runtime.Outcome) string {
 	if len(out.Violations) > 0 {
 		return violationList(out.Violations)
 	}

@@ -44,7 +44,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if err := e.compile(); err != nil {
 		return nil, err
 	}
-	e.zero = zeroOf(e.sched.Now())
+	e.instantZero = zeroOf(e.sched.Now())
 	e.openLog()
 	e.approvals.open(e, handleDue)
 	e.workers.execute, e.workers.expire = (*call).execute, (*call).expire

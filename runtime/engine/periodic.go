@@ -29,7 +29,7 @@ func (r *Run) Periodic(ctx context.Context) error {
 		}
 		tools = append(tools, t.spec)
 	}
-	closed := r.part.ended(r.session)
+	closed := r.node.ended(r.session)
 	e.sched.Busy(len(tools))
 	all := sched.NewEvent()
 	var running sync.WaitGroup
@@ -65,7 +65,7 @@ func (r *Run) repeat(ctx context.Context, spec *runtime.Spec, closed *sched.Even
 }
 
 // ended returns an event that fires when p is closed.
-func (p *part) ended(s *Session) *sched.Event {
+func (p *runNode) ended(s *Session) *sched.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.over == nil {

@@ -33,7 +33,7 @@ func (c *call) ask() (runtime.Decision, bool) {
 	d, err := c.exec.policy.Decide(ctx, &c.worker.input)
 	var fault *CallError
 	if err != nil { // its Error method may hang: reading the text is part of the evaluation
-		fault = c.faulty(runtime.ReasonPolicyError, err)
+		fault = c.newFault(runtime.ReasonPolicyError, err)
 	}
 	c.now = c.clock()
 	if !c.evaluated(ctx, d.Revision) {

@@ -110,7 +110,7 @@ func (c *call) reconcile(ctx context.Context) bool {
 		out := noEffect("the tool found")
 		c.resolveUnknown(&out, runtime.StateFailed, "")
 	case err != nil:
-		c.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)))
+		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)))
 		c.releaseClaim()
 	default:
 		c.outputs = a.value

@@ -99,7 +99,7 @@ func (e *Executor) restoreSession(of *history.Session) *Session {
 	})
 	s.state, s.runs = of.State, of.Runs
 	for run := range of.Open {
-		s.openPart(run)
+		s.openNode(run)
 	}
 	return s
 }

@@ -10,11 +10,11 @@ func (c *call) reserve() admission {
 	s := c.run.session
 	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rulesCall)
 	if !v.Admitted() {
-		return ending(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
+		return notAdmitted(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
 	}
 	c.recordAuthorized(&ev)
 	if c.startsNow() {
-		return ending(c.recordStart(c.deadline()))
+		return notAdmitted(c.recordStart(c.deadline()))
 	}
 	return admission{}
 }

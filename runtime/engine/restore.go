@@ -57,7 +57,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 		o.call.settleInterruptedUndo(ctx, o.of.Undo, o.left)
 	}
 	for _, o := range unfinished {
-		if e.hooks != nil && e.hooks.Passes != nil && e.hooks.Passes(o.of.Session, o.of.ID) {
+		if e.hooks != nil && e.hooks.Skip != nil && e.hooks.Skip(o.of.Session, o.of.ID) {
 			continue
 		}
 		o.call.settleInterrupted(ctx, o.of, o.left, stale)
@@ -71,8 +71,8 @@ func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
 	s := e.sessionOf(r.Session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.number++
-	rec := &callRecord{id: r.ID, tool: r.Tool, number: s.number, input: r.Args, restored: &restoredInput{r.InputMAC, r.Heartbeat}}
+	s.lastNumber++
+	rec := &callRecord{id: r.ID, tool: r.Tool, number: s.lastNumber, input: r.Args, restored: &restoredInput{r.InputMAC, r.Heartbeat}}
 	s.calls.putIfAbsent(rec)
 	s.callsOf(r.Run).add(rec)
 	rec.undo.done = r.Undone
@@ -90,10 +90,10 @@ func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
 	}
 	c := e.callOf(s, r, rec)
 	rec.call = c
-	p := c.run.part
+	p := c.run.node
 	p.active = append(p.active, c)
 	c.position = len(p.active)
-	req, waits := r.Asked(e.approvals.book)
+	req, waits := r.OpenRequest(e.approvals.book)
 	if waits {
 		c.consent = &consentState{id: req.ID, preview: req.Preview, since: req.Created}
 	}
@@ -116,15 +116,15 @@ func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
 // Its arguments are nil when they are no longer known, or not valid under the present declaration
 // of the tool.
 func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
-	p := s.parts[r.Run]
+	p := s.nodes[r.Run]
 	if p == nil { // the run is closed and has no part any more
-		p = &part{}
+		p = &runNode{}
 	}
-	run := &Run{session: s, id: r.Run, agent: r.Agent, principal: r.Principal, part: p}
+	run := &Run{session: s, id: r.Run, agent: r.Agent, principal: r.Principal, node: p}
 	ctx := e.contextOf(s.id, r.ID)
 	c := &call{
 		ident: ident{
-			exec: e, run: run, turn: &Turn{run: run, ends: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx,
+			exec: e, run: run, turn: &Turn{run: run, budgetEnds: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx,
 			record: rec, id: r.ID, began: r.Began, size: len(r.Args), metadata: r.Metadata, epoch: r.Epoch,
 		},
 		work:     work{workCtx: ctx, now: e.sched.Now(), heartbeat: r.Heartbeat, obligations: r.Obligations},

@@ -11,7 +11,7 @@ import (
 
 // A result is the end of a call: its outcome, its last event and state, and the cause.
 type result struct {
-	waited    bool             // the commit waited for a journal that could not be written
+	stalled   bool             // the commit waited for a journal that could not be written
 	cause     lifecycle.Cause  // of the end; NotEnded: ByWorker
 	moment    lifecycle.Moment // that the cause saw
 	by        string           // the approver or operator that ended the call
@@ -50,8 +50,8 @@ func cancellation(r runtime.Reason) *result {
 	}
 }
 
-// outOfTime is the message of a call that came too late in its turn.
-const outOfTime = "the turn's time was over before the call could start"
+// messageTurnOver is the message of a call that came too late in its turn.
+const messageTurnOver = "the turn's time was over before the call could start"
 
 // policyFailure returns the result of a call that is denied because the policy could not be
 // evaluated.
@@ -86,5 +86,5 @@ type admission struct {
 	ends  *result      // of a call that is not admitted; workerDone: it waits for consent, or has ended
 }
 
-// ending returns the admission of a call that is not admitted.
-func ending(e *result) admission { return admission{ends: e} }
+// notAdmitted returns the admission of a call that is not admitted.
+func notAdmitted(e *result) admission { return admission{ends: e} }

@@ -37,8 +37,8 @@ func (c *call) rewrite(text []byte, of wire.Value, list []runtime.Rewrite) ([]by
 	return text, args, nil
 }
 
-// same reports whether two values are equal.
-func same(a, b wire.Value) bool {
+// equalValues reports whether two values are equal.
+func equalValues(a, b wire.Value) bool {
 	x, err := wire.AppendCanonical(nil, a)
 	if err != nil {
 		return false

@@ -21,21 +21,21 @@ type Run struct {
 	agent     string // the sub-agent that calls; empty: the run itself
 	principal string
 	facts     factView
-	part      *part
+	node      *runNode
 }
 
-// A part is the unit of a run that can be closed: the whole run, or that of a sub-agent.
-type part struct {
-	above   *part // nil: the whole run
+// A runNode is the unit of a run that can be closed: the whole run, or that of a sub-agent.
+type runNode struct {
+	parent  *runNode // nil: the whole run
 	calls   *runCalls
 	workers sched.Gate // calls whose goroutines have not ended
 
-	active  []*call // without an outcome; guarded by the session, as are the fields below
-	parts   []*part // of sub-agents
-	agents  int     // ids of sub-agents made by Child
-	closing bool
-	over    *sched.Event // fires when the part is closed; nil: no goroutine waits for that
-	final   *RunStatus   // set when the run is closed
+	active   []*call    // without an outcome; guarded by the session, as are the fields below
+	children []*runNode // of sub-agents
+	agents   int        // ids of sub-agents made by Child
+	closing  bool
+	over     *sched.Event // fires when the node is closed; nil: no goroutine waits for that
+	final    *RunStatus   // set when the run is closed
 }
 
 // ID returns the id of r.
@@ -61,7 +61,7 @@ func (r *Run) WithPrincipal(principal string) *Run {
 	if r == nil || r.session == nil {
 		return r
 	}
-	return &Run{session: r.session, id: r.id, agent: r.agent, principal: validUTF8(principal), part: r.part}
+	return &Run{session: r.session, id: r.id, agent: r.agent, principal: validUTF8(principal), node: r.node}
 }
 
 // Child returns r for the calls of a sub-agent, which has the id of cfg. The sub-agent has its own
@@ -76,30 +76,30 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if cfg.ID = validUTF8(cfg.ID); cfg.ID == "" {
-		r.part.agents++
-		cfg.ID = "agent-" + strconv.Itoa(r.part.agents)
+		r.node.agents++
+		cfg.ID = "agent-" + strconv.Itoa(r.node.agents)
 	}
 	if r.agent != "" {
 		cfg.ID = r.agent + "/" + cfg.ID
 	}
-	p := &part{above: r.part, calls: r.part.calls, closing: r.part.closing}
+	p := &runNode{parent: r.node, calls: r.node.calls, closing: r.node.closing}
 	if p.closing {
 		p.workers.Shut()
 	}
-	r.part.parts = append(r.part.parts, p)
-	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, part: p}
+	r.node.children = append(r.node.children, p)
+	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}
 }
 
-// shut closes p and its parts for new calls, and returns them appended to list. The session's lock
+// shut closes p and its children for new calls, and returns them appended to list. The session's lock
 // is held.
-func (p *part) shut(e *Executor, list []*part) []*part {
+func (p *runNode) shut(e *Executor, list []*runNode) []*runNode {
 	p.workers.Shut()
 	if p.over != nil && !p.closing {
 		e.sched.Fire(p.over)
 	}
 	p.closing = true
 	list = append(list, p)
-	for _, q := range p.parts {
+	for _, q := range p.children {
 		list = q.shut(e, list)
 	}
 	return list

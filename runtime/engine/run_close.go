@@ -23,16 +23,16 @@ func (r *Run) Status() RunStatus {
 
 // status is Status. The session's lock is held.
 func (r *Run) status() RunStatus {
-	if r.part.final != nil {
-		return *r.part.final
+	if r.node.final != nil {
+		return *r.node.final
 	}
 	st := RunStatus{ID: r.id, Invocations: map[string]int{}}
 	in := r.session.state.Status(r.id)
 	st.State, st.Waiting, st.PendingExit, st.Reminders = runState(in.State), in.Waiting, in.PendingExit, in.Reminders
-	if r.part.workers.IsShut() {
+	if r.node.workers.IsShut() {
 		st.State = runtime.RunFinished
 	}
-	st.Active = len(r.part.active)
+	st.Active = len(r.node.active)
 	facts := r.currentFacts()
 	for i, t := range r.session.exec.tools {
 		f := facts.Tool(i)
@@ -78,7 +78,7 @@ func (r *Run) Close(ctx context.Context) error {
 	}
 	s := r.session
 	s.mu.Lock()
-	parts := r.part.shut(s.exec, nil)
+	parts := r.node.shut(s.exec, nil)
 	var active []*call
 	for _, p := range parts {
 		active = append(active, p.active...)
@@ -92,7 +92,7 @@ func (r *Run) Close(ctx context.Context) error {
 		c.mu.Unlock()
 		s.exec.sched.Wait(over, nil, nil)
 	})
-	if r.part.above == nil {
+	if r.node.parent == nil {
 		r.end()
 	}
 	var left int64
@@ -113,7 +113,7 @@ func (r *Run) end() {
 	s := r.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.part.final != nil {
+	if r.node.final != nil {
 		return
 	}
 	st := r.status()
@@ -121,10 +121,10 @@ func (r *Run) end() {
 	if s.state.RunState(r.id) == rules.RunIncomplete {
 		st.State = runtime.RunIncomplete
 	}
-	r.part.final = &st
+	r.node.final = &st
 	if _, ev, err := s.state.CloseRun(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
 		s.addRuleEvent(&ev)
 		s.recordRun(journal.KindRunClosed, r.id)
 	}
-	s.closePart(r.id)
+	s.closeNode(r.id)
 }

@@ -10,16 +10,16 @@ func (s *Session) callsOf(run string) *runCalls {
 	return x
 }
 
-// openPart returns the part of a new run. s.mu is held.
-func (s *Session) openPart(run string) *part {
-	p := &part{calls: s.callsOf(run)}
-	s.parts[run] = p
+// openNode returns the node of a new run. s.mu is held.
+func (s *Session) openNode(run string) *runNode {
+	p := &runNode{calls: s.callsOf(run)}
+	s.nodes[run] = p
 	return p
 }
 
-// closePart forgets the part of a run, and the run if no call was made in it. s.mu is held.
-func (s *Session) closePart(run string) {
-	delete(s.parts, run)
+// closeNode forgets the node of a run, and the run if no call was made in it. s.mu is held.
+func (s *Session) closeNode(run string) {
+	delete(s.nodes, run)
 	if x := s.byRun[run]; x != nil && x.last == nil {
 		delete(s.byRun, run)
 	}

@@ -28,10 +28,10 @@ type Session struct {
 	mu            sync.Mutex // guards the session and its runs
 	state         *rules.State
 	calls         callIndex
-	made          int // call ids that the session made
-	number        int // calls of the session
+	madeIDs       int // call ids that the session made
+	lastNumber    int // calls of the session
 	runs          int
-	parts         map[string]*part // of open runs
+	nodes         map[string]*runNode // of open runs
 	byRun         map[string]*runCalls
 	ruleEvents    []rules.Event // changes of the rule state, for the next record of the session
 	admitting     *call         // no other call is admitted while the policy evaluates it
@@ -60,11 +60,11 @@ func (s *Session) Run(id string) (*Run, bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.parts[id]
+	p := s.nodes[id]
 	if p == nil {
 		return nil, false
 	}
-	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, part: p}, true
+	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, node: p}, true
 }
 
 // addRuleEvent queues a change of the rule state for the next record of the session. Every change

@@ -45,7 +45,7 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 
 // newSession returns a session without runs and calls.
 func (e *Executor) newSession(cfg *SessionConfig) *Session {
-	s := &Session{exec: e, id: cfg.ID, parts: map[string]*part{}, byRun: map[string]*runCalls{}}
+	s := &Session{exec: e, id: cfg.ID, nodes: map[string]*runNode{}, byRun: map[string]*runCalls{}}
 	s.cfg.Store(cfg)
 	if e != nil && e.engine != nil {
 		s.state = e.engine.NewState()
@@ -90,5 +90,5 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	}
 	s.addRuleEvent(&ev)
 	s.recordRun(journal.KindRunStarted, cfg.ID)
-	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, part: s.openPart(cfg.ID)}, nil
+	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, node: s.openNode(cfg.ID)}, nil
 }

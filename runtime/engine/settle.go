@@ -33,7 +33,7 @@ func (c *call) settleReservation(out *runtime.Outcome, now time.Time) {
 		c.fillRunStatus(out)
 	}
 	if c.position > 0 {
-		p := c.run.part
+		p := c.run.node
 		last := p.active[len(p.active)-1]
 		p.active[c.position-1] = last
 		last.position = c.position

@@ -35,7 +35,7 @@ func (e *Executor) tamper(session, callID string, input []byte) error {
 
 // simulate lets a simulation control the calls that the executor makes without a context; nil:
 // there is no simulation.
-func (e *Executor) simulate(r *simhooks.Rig) {
+func (e *Executor) simulate(r *simhooks.Hooks) {
 	if e.hooks = r; r == nil {
 		return
 	}

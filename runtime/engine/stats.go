@@ -14,7 +14,7 @@ func (e *Executor) Stats() Stats {
 		return Stats{}
 	}
 	s := Stats{
-		InFlight: int(e.capacity.inside.Load()), Lingering: int(e.lingering.Load()), AtCapacity: e.capacity.refused.Load(),
+		InFlight: int(e.capacity.inFlight.Load()), Lingering: int(e.lingering.Load()), AtCapacity: e.capacity.refused.Load(),
 	}
 	for _, q := range e.sinks {
 		dropped, _ := q.Lost()

@@ -58,8 +58,8 @@ func quote(name string) string {
 	return strconv.Quote(name)
 }
 
-// list joins names, the first maxListed of them.
-func list(names []string) string {
+// joinNames joins names, the first maxListed of them.
+func joinNames(names []string) string {
 	if len(names) <= maxListed {
 		return strings.Join(names, ", ")
 	}

@@ -44,9 +44,9 @@ func (c *call) overdue(at lifecycle.Moment) {
 	switch at.Phase() {
 	case lifecycle.Deciding:
 		e = policyFailure("timeout", "the policy could not judge the call in time, which is denied therefore")
-		e.fault = c.faulty(runtime.ReasonPolicyError, errAbandoned)
+		e.fault = c.newFault(runtime.ReasonPolicyError, errAbandoned)
 	case lifecycle.Admitting, lifecycle.Held:
-		e = denial(runtime.ReasonDeadline, runtime.Detail{}, outOfTime)
+		e = denial(runtime.ReasonDeadline, runtime.Detail{}, messageTurnOver)
 	case lifecycle.Previewing:
 		e = c.previewLate()
 	case lifecycle.Queued:

@@ -31,7 +31,7 @@ type note struct {
 func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	from := c.state
 	if c.invoked == (kind == runtime.EventInvoked) || !kind.Legal(from, to) {
-		c.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("%v is no legal event from %v to %v: this is a bug in the runtime", kind, from, to)))
+		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("%v is no legal event from %v to %v: this is a bug in the runtime", kind, from, to)))
 		return
 	}
 	c.state, c.invoked = to, true
@@ -92,7 +92,7 @@ func (c *call) operatorTextSlow(out *runtime.Outcome, fault *CallError) string {
 	case fault != nil:
 		return c.redactText(fault.text())
 	}
-	return c.redactText(explain(out))
+	return c.redactText(refusalCause(out))
 }
 
 // emitsEvents reports whether there is a sink or a journal for events.

@@ -18,7 +18,7 @@ type TurnConfig struct {
 // A Turn is one message of the model and its calls. The zero value denies them.
 type Turn struct {
 	run         *Run
-	ends        time.Time     // zero: no budget
+	budgetEnds  time.Time     // zero: no budget
 	limit       time.Duration // of an attempt; 0: that of its tool
 	consentWait time.Duration
 	minimum     time.Duration // the part of the budget that a call needs to be admitted
@@ -39,17 +39,17 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 	}
 	t.minimum = r.session.exec.minimum
 	if cfg.Budget != 0 {
-		t.ends = r.session.exec.sched.Now().Add(cfg.Budget)
+		t.budgetEnds = r.session.exec.sched.Now().Add(cfg.Budget)
 	}
 	return t
 }
 
 // left returns how much of the budget is left at now; ok is false when the turn has no budget.
 func (t *Turn) left(now time.Time) (d time.Duration, ok bool) {
-	if t.ends.IsZero() {
+	if t.budgetEnds.IsZero() {
 		return 0, false
 	}
-	return t.ends.Sub(now), true
+	return t.budgetEnds.Sub(now), true
 }
 
 // block keeps the tool at position i from running until the turn ends.

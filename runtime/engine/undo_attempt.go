@@ -192,7 +192,7 @@ func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error 
 	if !l.On() {
 		return nil
 	}
-	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = plain(c.exec.sched.Now()), c.run.session.id, c.run.id, c.id, c.record.tool, a.by
+	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = recordTime(c.exec.sched.Now()), c.run.session.id, c.run.id, c.id, c.record.tool, a.by
 	c.mu.Lock()
 	c.entry = l.Add(r, nil)
 	position := c.entry
@@ -247,9 +247,9 @@ func (a *undoAttempt) finish(done *sched.Event, result <-chan *undoFault) *undoF
 	drained := u.shutFence()
 	u.mu.Unlock()
 	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
-		fault.kept = true
+		fault.notRolledBack = true
 	}
-	fault.kept = !u.rollback() || fault.kept
+	fault.notRolledBack = !u.rollback() || fault.notRolledBack
 	return fault
 }
 

@@ -45,9 +45,9 @@ func (c *call) undoAllowed(ctx context.Context) *undoFault {
 	switch {
 	case err != nil:
 	case len(d.Denials) > 0:
-		denied.expected, denied.err = true, fmt.Errorf("the policy denies the undo: %s", d.Denials[0].Code)
+		denied.byPolicy, denied.err = true, fmt.Errorf("the policy denies the undo: %s", d.Denials[0].Code)
 	case d.Effect == runtime.EffectDeny:
-		denied.expected, denied.err = true, errors.New("no policy allows the undo")
+		denied.byPolicy, denied.err = true, errors.New("no policy allows the undo")
 	default:
 		return nil
 	}

@@ -44,7 +44,7 @@ func (s *Session) addLater(calls []UndoneCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	undone := map[string]bool{}
-	first := s.number
+	first := s.lastNumber
 	for i := range calls {
 		if calls[i].Err == nil {
 			undone[calls[i].CallID] = true

@@ -31,7 +31,7 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left 
 	fault := &undoFault{why: CodeInterrupted}
 	if u.Sealed == nil {
 		fault.err = errors.New("the executor stopped while the undo handler ran: it may have taken effect outside of participants")
-		fault.kept = !c.exec.settleParts(ctx, key, left, false)
+		fault.notRolledBack = !c.exec.settleParts(ctx, key, left, false)
 		c.recordUndoFailed(u.By, fault)
 		return
 	}

@@ -15,12 +15,12 @@ func (c *call) concludeUndo(by string, fault *undoFault) *ActionError {
 	e := c.exec
 	if fault != nil && fault.why == CodeJournalUnavailable && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
 		c.releaseClaim()
-		e.report(c.faulty(runtime.ReasonJournalUnavailable, fault.err))
+		e.report(c.newFault(runtime.ReasonJournalUnavailable, fault.err))
 		return c.undoFailed(fault)
 	}
 	res := c.run.session.recordUndo(c, by, fault)
 	if err := c.awaitDurable(); err != nil {
-		e.report(c.faulty(runtime.ReasonJournalUnavailable, err))
+		e.report(c.newFault(runtime.ReasonJournalUnavailable, err))
 		return c.undoFailed(&undoFault{why: CodeJournalUnavailable, err: err})
 	}
 	return res
@@ -60,8 +60,8 @@ func (c *call) recordUndoFailed(by string, fault *undoFault) *ActionError {
 	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: by, text: res.Detail, undo: res})
 	s.mu.Unlock()
 	c.mu.Unlock()
-	if !fault.expected {
-		s.exec.report(c.faulty(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)))
+	if !fault.byPolicy {
+		s.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)))
 	}
 	return res
 }

@@ -16,7 +16,7 @@ import (
 // the deadline of a handler, the other for the end of the turn, which it read before.
 func TestArmForTheEarlierOfTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &Executor{zero: time.Now()}
+		e := &Executor{instantZero: time.Now()}
 		near, far := time.Now().Add(time.Second), time.Now().Add(time.Hour)
 		for range 200 {
 			w := &worker{exec: e}
@@ -34,7 +34,7 @@ func TestArmForTheEarlierOfTwo(t *testing.T) {
 
 // TestArmForgetsTheWallClock sets the system's clock forward by a day.
 func TestArmForgetsTheWallClock(t *testing.T) {
-	e := &Executor{zero: time.Now()}
+	e := &Executor{instantZero: time.Now()}
 	w := &worker{exec: e}
 	defer w.stop()
 	w.arm(time.Now().Add(time.Minute))
@@ -70,7 +70,7 @@ func TestArmOnAnyClock(t *testing.T) {
 		now, err := time.Parse(time.RFC3339, at)
 		require.NoError(t, err)
 		clock := &stillClock{at: now}
-		e := &Executor{zero: zeroOf(now)}
+		e := &Executor{instantZero: zeroOf(now)}
 		e.sched.Use(clock)
 		w := &worker{exec: e}
 		for _, d := range []time.Duration{2 * time.Second, time.Second, 0} {

@@ -66,7 +66,7 @@ const policyTimeout = 1_000_000 * time.Hour
 // when they are not recorded, which recovers what the processes before have left.
 func (w *world) beginProcess(ctx context.Context, settings *journal.Settings) error {
 	w.process = &process{Memory: w.journal, w: w}
-	w.simulation = &simhooks.Rig{Context: w.contextOf, Passes: w.passes, Evaluations: math.MaxInt32} // which wait here
+	w.simulation = &simhooks.Hooks{Context: w.contextOf, Skip: w.passes, Evaluations: math.MaxInt32} // which wait here
 	options := []engine.Option{
 		engine.WithClock(w.clock), engine.WithJournal(w.process), engine.WithParticipant("recorded", &w.transactional),
 		engine.WithParticipant("unknown", &w.uncertain), engine.WithSink(w.process), engine.WithMaxInFlight(math.MaxInt32),
@@ -90,7 +90,7 @@ func (w *world) beginProcess(ctx context.Context, settings *journal.Settings) er
 func (w *world) contextOf(session, id string) context.Context {
 	c := w.rec.calls[journal.CallKey{Session: session, Call: id}]
 	ctx := context.WithValue(context.Background(), callKey{}, c)
-	return simhooks.With(ctx, &simhooks.Rig{Deadline: func(string) (time.Duration, bool) { return w.deadline(c) }})
+	return simhooks.With(ctx, &simhooks.Hooks{Deadline: func(string) (time.Duration, bool) { return w.deadline(c) }})
 }
 
 // restart kills the process that made the records so far, and starts another one that

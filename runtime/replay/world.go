@@ -37,7 +37,7 @@ type world struct {
 	number        int             // of the present process, as in the recording
 	recovering    *journal.Record // with it the present process has begun; nil: its recovery is over
 	exec          *engine.Executor
-	simulation    *simhooks.Rig // of the present process
+	simulation    *simhooks.Hooks // of the present process
 	sessions      map[string]*engine.Session
 	configs       map[string]engine.SessionConfig
 	runs          map[*run]*engine.Run

@@ -64,7 +64,7 @@ type world struct {
 	of         *Case
 	clock      *simclock.Clock
 	exec       *engine.Executor
-	simulation simhooks.Rig // filled in by Recover
+	simulation simhooks.Hooks // filled in by Recover
 	session    *engine.Session
 	run        *engine.Run
 	policy     *standIn
@@ -201,7 +201,7 @@ func (w *world) as(principal string) *engine.Run {
 
 // context is that of a step: attempts made with it end as the case says.
 func (w *world) context() context.Context {
-	return simhooks.With(context.Background(), &simhooks.Rig{Deadline: w.deadline})
+	return simhooks.With(context.Background(), &simhooks.Hooks{Deadline: w.deadline})
 }
 
 // deadline says when an attempt is given up. Without a deadline of its tool

@@ -93,7 +93,7 @@ func (w *Writer) write(b *batch) error {
 	held := w.stall.err != nil || len(w.stall.later) > 0
 	w.mu.Unlock()
 	if b.err == nil && held {
-		w.ended(b.last)
+		w.endStall(b.last)
 	}
 	w.cfg.Sched.Fire(&b.done)
 	w.cfg.Written(b.err)

@@ -25,11 +25,11 @@ type stall struct {
 	fails int          // writes that were refused in this stall and in earlier ones
 	over  *sched.Event // fires at the end of the stall; nil: no goroutine waits for it
 	timer runtime.Timer
-	later []afterwards // functions to call when entries are durable, in the order of positions
+	later []callback // functions to call when entries are durable, in the order of positions
 }
 
-// An afterwards is a function to call when all entries up to a position are durable.
-type afterwards struct {
+// A callback is a function to call when all entries up to a position are durable.
+type callback struct {
 	position uint64
 	do       func()
 }
@@ -54,10 +54,10 @@ func (w *Writer) requeue(b *batch) bool {
 // retry tries to write the waiting entries. The timer calls it.
 func (w *Writer) retry() { _ = w.FlushAll() } // which sets the timer again
 
-// ended ends the stall, if there is one, because all entries up to a position were
+// endStall ends the stall, if there is one, because all entries up to a position were
 // written. It first calls the functions that waited for these positions, while calls
 // are still denied. w.mu is not held.
-func (w *Writer) ended(durable uint64) {
+func (w *Writer) endStall(durable uint64) {
 	w.mu.Lock()
 	s, n := &w.stall, 0
 	for n < len(s.later) && s.later[n].position <= durable {
@@ -122,7 +122,7 @@ func (w *Writer) WhenDurable(position uint64, f func()) {
 	w.mu.Lock()
 	if w.durable < position {
 		defer w.mu.Unlock()
-		w.stall.later = append(w.stall.later, afterwards{position, f})
+		w.stall.later = append(w.stall.later, callback{position, f})
 		return
 	}
 	w.mu.Unlock()

@@ -54,9 +54,9 @@ type Undo struct {
 	Undoes *rules.Event   // the change of the rule state with that decision; nil: none
 }
 
-// Asked returns the request of the call in b, and reports whether it is open or approved and the
+// OpenRequest returns the request of the call in b, and reports whether it is open or approved and the
 // handler was not started.
-func (c *Call) Asked(b *consent.Book) (consent.Request, bool) {
+func (c *Call) OpenRequest(b *consent.Book) (consent.Request, bool) {
 	if c.Outcome != nil || c.Request == "" || c.State != runtime.StateValidated && c.State != runtime.StateAuthorized {
 		return consent.Request{}, false
 	}
@@ -81,7 +81,7 @@ func (c *Call) add(r *journal.Record) error {
 	}
 	c.addValues(r)
 	c.Heartbeat = c.Heartbeat || r.Heartbeat
-	c.Attempts = max(c.Attempts, attemptsBy(r))
+	c.Attempts = max(c.Attempts, attemptsAfter(r))
 	c.Epoch = max(c.Epoch, r.Epoch)
 	if r.Request != "" {
 		c.Request = r.Request
@@ -128,9 +128,9 @@ func (c *Call) addStart(r *journal.Record) {
 	}
 }
 
-// attemptsBy returns how many attempts the call has had by a record. A retrying record counts the
+// attemptsAfter returns how many attempts the call has had by a record. A retrying record counts the
 // next attempt, because no other record says that it started.
-func attemptsBy(r *journal.Record) int {
+func attemptsAfter(r *journal.Record) int {
 	if r.Kind == runtime.EventRetrying.String() {
 		return r.Attempt + 1
 	}

@@ -249,7 +249,7 @@ func TestAskedIsForCallsThatWait(t *testing.T) {
 		{history.Call{Request: "forgotten", State: runtime.StateValidated}, false},
 		{history.Call{State: runtime.StateValidated}, false},
 	} {
-		_, asked := row.call.Asked(book)
+		_, asked := row.call.OpenRequest(book)
 		assert.Equal(t, row.want, asked, row.call)
 	}
 }

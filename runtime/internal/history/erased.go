@@ -6,8 +6,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// forget clears each payload of r whose secrets were erased, because its value is incomplete.
-func forget(r *journal.Record, private []byte) error {
+// clearErased clears each payload of r whose secrets were erased, because its value is incomplete.
+func clearErased(r *journal.Record, private []byte) error {
 	secrets, err := journal.DecodePrivate(private)
 	if err != nil {
 		return err

@@ -113,7 +113,7 @@ func decode(entry *journal.Entry) (*journal.Record, error) {
 	if field := entry.Disagreement(r); field != "" {
 		return nil, fmt.Errorf("its %s is not that of its record", field)
 	}
-	return r, forget(r, entry.Private)
+	return r, clearErased(r, entry.Private)
 }
 
 // session returns the session of a record, and creates it if the record is its first.

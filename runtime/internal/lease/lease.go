@@ -37,13 +37,13 @@ type Lease struct {
 	epoch  uint64
 	work   sched.Gate // counts goroutines that renew, or call OnLost
 
-	mu     sync.Mutex
-	over   bool // it was lost or given back
-	beat   runtime.Timer
-	stale  runtime.Timer
-	proven time.Time // when the last successful renewal began
-	unhold func()    // undoes Claim; nil: the journal is not claimed
-	stop   func()    // ends the renewal in progress; nil: there is none
+	mu        sync.Mutex
+	over      bool // it was lost or given back
+	heartbeat runtime.Timer
+	stale     runtime.Timer
+	renewed   time.Time // when the last successful renewal began
+	unclaim   func()    // undoes Claim; nil: the journal is not claimed
+	stop      func()    // ends the renewal in progress; nil: there is none
 }
 
 // New returns a Lease of no journal yet.
@@ -62,15 +62,15 @@ func (l *Lease) Claim(ctx context.Context, j journal.Journal) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.owner, l.epoch, l.unhold = owner, owner.Epoch(), release
+	l.owner, l.epoch, l.unclaim = owner, owner.Epoch(), release
 	return nil
 }
 
 // Unclaim undoes Claim. It does nothing when the journal is not claimed.
 func (l *Lease) Unclaim() {
 	l.mu.Lock()
-	release := l.unhold
-	l.unhold = nil
+	release := l.unclaim
+	l.unclaim = nil
 	l.mu.Unlock()
 	if release != nil {
 		release()
@@ -93,8 +93,8 @@ func (l *Lease) Hold() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.proven = l.cfg.Sched.Now()
-	l.beat = l.cfg.Sched.After(l.cfg.Heartbeat, l.renew)
+	l.renewed = l.cfg.Sched.Now()
+	l.heartbeat = l.cfg.Sched.After(l.cfg.Heartbeat, l.renew)
 	l.stale = l.cfg.Sched.After(l.cfg.Stale, l.expire)
 }
 
@@ -152,8 +152,8 @@ func (l *Lease) end() bool {
 		return false
 	}
 	l.over = true
-	if l.beat != nil {
-		l.beat.Stop()
+	if l.heartbeat != nil {
+		l.heartbeat.Stop()
 		l.stale.Stop()
 	}
 	if l.stop != nil {

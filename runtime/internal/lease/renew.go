@@ -33,10 +33,10 @@ func (l *Lease) renew() {
 	l.stop = nil
 	if over = l.over; !over {
 		if err == nil || errors.Is(err, journal.ErrUnavailable) { // ErrUnavailable says that the journal is still ours
-			l.proven = began
+			l.renewed = began
 			l.stale.Reset(l.cfg.Stale - l.cfg.Sched.Now().Sub(began))
 		}
-		l.beat.Reset(l.cfg.Heartbeat)
+		l.heartbeat.Reset(l.cfg.Heartbeat)
 	}
 	l.mu.Unlock()
 	if err != nil && !over {
@@ -51,7 +51,7 @@ func (l *Lease) expire() {
 	}
 	defer l.work.Leave()
 	l.mu.Lock()
-	stale := l.cfg.Sched.Now().Sub(l.proven) >= l.cfg.Stale // it may just have been renewed
+	stale := l.cfg.Sched.Now().Sub(l.renewed) >= l.cfg.Stale // it may just have been renewed
 	l.mu.Unlock()
 	if stale {
 		l.lose(fmt.Errorf("it could not be renewed for %v: %w", l.cfg.Stale, journal.ErrLost))

@@ -2,8 +2,8 @@ package lifecycle
 
 import "time"
 
-// begins are the phases in which the first attempt of this process begins.
-var begins = set(Admitting, Held, Queued)
+// startPhases are the phases in which the first attempt of this process begins.
+var startPhases = set(Admitting, Held, Queued)
 
 // A Release says whether a handler may run.
 type Release uint8
@@ -19,7 +19,7 @@ const (
 // the call has ended or is about to be aborted, when it still waits for a policy, a preview or
 // an approval, and when an effect of the former attempt has not ended.
 func (c *Call) Begin(due time.Time) bool {
-	from := begins
+	from := startPhases
 	if c.attempt > 0 && c.reevaluation != reevaluated {
 		from = set(Backoff) // of the former attempt nothing is left (SEMANTICS 6.2.4)
 	}
@@ -41,7 +41,7 @@ func (c *Call) Release() Release {
 	case c.aborted && !c.released:
 		return ReleaseAborted
 	}
-	c.handler, c.released = runs, true
+	c.handler, c.released = executing, true
 	return Released
 }
 
@@ -54,13 +54,13 @@ func (c *Call) Return(now, ends time.Time, again bool) (late bool) {
 		return true
 	}
 	before := c.handler
-	if before == ready || before == runs { // what comes before the release can fail, too
-		c.handler = back
+	if before == ready || before == executing { // what comes before the release can fail, too
+		c.handler = returned
 	}
 	switch {
 	case c.phase != Running:
 		return c.phase == Grace
-	case before == back: // it was late
+	case before == returned: // it was late
 	case now.Before(c.due):
 		by := now.Add(GracePeriod)
 		if c.due.After(by) {
@@ -93,15 +93,15 @@ func (c *Call) enterGrace(now time.Time) {
 
 // EndAttempt ends an attempt after which a further one begins, and shuts its fence.
 func (c *Call) EndAttempt() bool {
-	if c.handler != back || !c.step(set(Finishing, Grace), Backoff, time.Time{}) {
+	if c.handler != returned || !c.step(set(Finishing, Grace), Backoff, time.Time{}) {
 		return false
 	}
 	c.fence.open = false
 	return true
 }
 
-// Overtime reports whether the result of the handler comes too late to be the outcome.
-func (c *Call) Overtime(now time.Time) bool {
+// IsLate reports whether the result of the handler comes too late to be the outcome.
+func (c *Call) IsLate(now time.Time) bool {
 	return c.phase == Finishing && !now.Before(c.due)
 }
 
@@ -109,7 +109,7 @@ func (c *Call) Overtime(now time.Time) bool {
 // time is counted in ticks from now and ends with the turn at the latest; with no ticks it has no
 // end. Commit reports false when the call has ended, and when the result comes too late.
 func (c *Call) Commit(now time.Time, ticks int, tick time.Duration, ends time.Time) bool {
-	if c.Overtime(now) || !c.step(set(Finishing), Committing, time.Time{}) {
+	if c.IsLate(now) || !c.step(set(Finishing), Committing, time.Time{}) {
 		return false
 	}
 	c.fence.open = false
@@ -120,7 +120,7 @@ func (c *Call) Commit(now time.Time, ticks int, tick time.Duration, ends time.Ti
 // Decide reports whether the result of the handler may become the outcome at now. From then on no
 // timer ends the call (SEMANTICS 6.1.4). TryEnd says whether a different cause came first.
 func (c *Call) Decide(now time.Time) bool {
-	if c.Overtime(now) {
+	if c.IsLate(now) {
 		return false
 	}
 	c.step(set(Finishing), Decided, time.Time{})
@@ -130,9 +130,9 @@ func (c *Call) Decide(now time.Time) bool {
 // HandlerReturned records that the handler has returned, and reports whether it had outlived its
 // call.
 func (c *Call) HandlerReturned() (lingered bool) {
-	lingered = c.handler == lingers
+	lingered = c.handler == lingering
 	if lingered {
-		c.handler = back
+		c.handler = returned
 	}
 	return lingered
 }
@@ -143,6 +143,6 @@ func (c *Call) Undo(attempt int, due time.Time) bool {
 	if *c != (Call{}) || attempt < 1 {
 		return false
 	}
-	c.phase, c.attempt, c.due, c.handler, c.released, c.fence.open = Running, attempt, due, runs, true, true
+	c.phase, c.attempt, c.due, c.handler, c.released, c.fence.open = Running, attempt, due, executing, true, true
 	return true
 }

@@ -6,21 +6,21 @@ import "time"
 type evaluation uint8
 
 const (
-	evaluated  evaluation = iota // nothing, or it has returned
-	evaluating                   // it has not returned
-	abandoned                    // it has not returned, and its time was up
-	useless                      // it has returned after it was abandoned
+	evaluated         evaluation = iota // nothing, or it has returned
+	evaluating                          // it has not returned
+	abandoned                           // it has not returned, and its time was up
+	returnedAbandoned                   // it has returned after it was abandoned
 )
 
 // A handler is what the handler of the present attempt is doing.
 type handler uint8
 
 const (
-	absent  handler = iota // there is none in this process
-	ready                  // its attempt has begun, and it is not released yet
-	runs                   // it was released, and has not returned
-	back                   // it has returned
-	lingers                // it has not returned, and its call has ended
+	absent    handler = iota // there is none in this process
+	ready                    // its attempt has begun, and it is not released yet
+	executing                // it was released, and has not returned
+	returned                 // it has returned
+	lingering                // it has not returned, and its call has ended
 )
 
 // An audience says which caller waits for the outcome.
@@ -92,7 +92,7 @@ func (c *Call) Aborted() bool { return c.aborted }
 func (c *Call) Committing() bool { return c.phase == Committing }
 
 // Lingers reports whether the call has ended and its handler has not returned.
-func (c *Call) Lingers() bool { return c.handler == lingers }
+func (c *Call) Lingers() bool { return c.handler == lingering }
 
 // Recorded reports whether the journal may get further entries of the call. A call that a shutdown
 // abandoned is left to recovery unchanged (SEMANTICS 6.9.6).
@@ -132,7 +132,7 @@ func (c *Call) Reevaluating() bool { return c.reevaluation == reevaluating }
 
 // Reevaluated records that the policy lets the handler run again.
 func (c *Call) Reevaluated() bool {
-	if c.cause != NotEnded || c.reevaluation != reevaluating || !begins.has(c.phase) {
+	if c.cause != NotEnded || c.reevaluation != reevaluating || !startPhases.has(c.phase) {
 		return false
 	}
 	c.reevaluation = reevaluated
@@ -142,7 +142,7 @@ func (c *Call) Reevaluated() bool {
 // Enter takes the call to phase p, which ends at due; a zero due is never. It reports false
 // when the call has ended, and when p does not follow the present phase.
 func (c *Call) Enter(p Phase, due time.Time) bool {
-	return p < phases && c.evaluation == evaluated && c.step(entered[p], p, due)
+	return p < phases && c.evaluation == evaluated && c.step(enterFrom[p], p, due)
 }
 
 // step takes the call from one of several phases to p.
@@ -172,7 +172,7 @@ func (c *Call) Evaluated() (wasAbandoned bool) {
 	case evaluating:
 		c.evaluation = evaluated
 	case abandoned:
-		c.evaluation = useless
+		c.evaluation = returnedAbandoned
 		return true
 	}
 	return false

@@ -108,7 +108,7 @@ func TestReturn(t *testing.T) {
 		assert.Equal(t, x.late, c.Return(after(x.now), ends, x.again), "%+v", x)
 		assert.Equal(t, x.phase, c.Phase(), "%+v", x)
 		assert.Equal(t, after(x.due), c.Due(), "%+v", x)
-		assert.Equal(t, x.phase != Grace, c.Passes(1), "%+v", x)
+		assert.Equal(t, x.phase != Grace, c.FenceOpen(1), "%+v", x)
 	}
 	c := take(t, append(admitted[:3:3], func(c *Call) bool { return c.Begin(after(60)) })...)
 	require.False(t, c.Return(start, time.Time{}, false))
@@ -125,12 +125,12 @@ func TestReturn(t *testing.T) {
 // TestOvertime: a result that came in time has until the end of Finishing to become the outcome.
 func TestOvertime(t *testing.T) {
 	c := at(t, Finishing)
-	assert.False(t, c.Overtime(after(4)))
-	assert.True(t, c.Overtime(after(5)))
+	assert.False(t, c.IsLate(after(4)))
+	assert.True(t, c.IsLate(after(5)))
 	assert.False(t, c.Decide(after(5)) || c.Commit(after(5), 1, time.Second, time.Time{}))
 	assert.True(t, c.Decide(after(4)))
 	assert.Zero(t, c.Expire(after(100)), "no timer ends a call whose outcome is decided")
-	assert.False(t, at(t, Committing).Overtime(after(100)))
+	assert.False(t, at(t, Committing).IsLate(after(100)))
 }
 
 // TestLingering: a handler that runs on is recorded once, after the grace period.
@@ -180,21 +180,21 @@ func TestFence(t *testing.T) {
 	assert.False(t, c.EnterEffect(2))
 	assert.True(t, c.LeaveEffect())
 	for _, p := range []Phase{Grace, Backoff, Committing} {
-		assert.False(t, at(t, p).Passes(1), "%v", p)
+		assert.False(t, at(t, p).FenceOpen(1), "%v", p)
 	}
 }
 
 // TestConsent: of the worker that leaves and the approval that arrives the later one resumes a call.
 func TestConsent(t *testing.T) {
 	c := at(t, Waiting)
-	assert.True(t, c.AwaitsConsent() && c.Undecided())
+	assert.True(t, c.AwaitsConsent() && c.AwaitsApproval())
 	assert.False(t, c.Resume(time.Time{}), "without approval")
 	assert.False(t, c.Park())
 	assert.False(t, c.Park())
 	assert.False(t, c.Resume(time.Time{}))
 	assert.True(t, c.Detach() && c.Detached() && c.Unattended())
 	assert.True(t, c.Approve())
-	assert.False(t, c.Approve() || c.Park() || c.Undecided() || c.Detach())
+	assert.False(t, c.Approve() || c.Park() || c.AwaitsApproval() || c.Detach())
 	assert.True(t, c.AwaitsConsent() && c.Resume(after(1)))
 	assert.Equal(t, Preparing, c.Phase())
 	assert.False(t, c.Resume(time.Time{}) || c.Approve() || c.Park())
@@ -225,13 +225,13 @@ func TestRestored(t *testing.T) {
 	c = restored(0, false)
 	assert.True(t, c.Triggered() && c.Unattended() && !c.Detached())
 	require.True(t, c.RestoreWait(false))
-	assert.True(t, c.Undecided() && c.Approve())
+	assert.True(t, c.AwaitsApproval() && c.Approve())
 	c = restored(0, false)
 	assert.True(t, prepare(c))
 
 	c = restored(2, false)
 	assert.True(t, c.Released())
-	assert.False(t, prepare(c) || c.RestoreWait(true) || c.Passes(2) || c.Reevaluated() || c.Restore(1, false))
+	assert.False(t, prepare(c) || c.RestoreWait(true) || c.FenceOpen(2) || c.Reevaluated() || c.Restore(1, false))
 	require.True(t, c.Rerun() && c.Reevaluating())
 	require.False(t, c.Reevaluated(), "the policy was not asked")
 	require.True(t, evaluate(c) && admit(c))

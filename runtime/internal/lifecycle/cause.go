@@ -99,8 +99,8 @@ func (c *Call) TryEnd(by Cause, during Moment, now time.Time) bool {
 		return false
 	}
 	c.cause = by
-	if (c.handler == ready || c.handler == runs) && (c.phase == Running || c.phase == Grace) {
-		c.handler, c.due = lingers, now.Add(GracePeriod)
+	if (c.handler == ready || c.handler == executing) && (c.phase == Running || c.phase == Grace) {
+		c.handler, c.due = lingering, now.Add(GracePeriod)
 	}
 	c.fence.open = false
 	return true

@@ -24,8 +24,8 @@ func (c *Call) RestoreWait(approved bool) bool {
 // AwaitsConsent reports whether the call waits for consent, approved or not.
 func (c *Call) AwaitsConsent() bool { return c.cause == NotEnded && c.phase == Waiting }
 
-// Undecided reports whether the call waits for consent and was not approved.
-func (c *Call) Undecided() bool { return c.AwaitsConsent() && !c.approved }
+// AwaitsApproval reports whether the call waits for consent and was not approved.
+func (c *Call) AwaitsApproval() bool { return c.AwaitsConsent() && !c.approved }
 
 // MustPark reports whether the worker has to leave the call by Park: the call waits for consent, or
 // ended while it did.
@@ -45,7 +45,7 @@ func (c *Call) Park() (resume bool) {
 // Approve records that the call was approved. It reports whether its worker has left it, so that
 // the approver's goroutine has to Resume it.
 func (c *Call) Approve() (resume bool) {
-	if !c.Undecided() {
+	if !c.AwaitsApproval() {
 		return false
 	}
 	c.approved = true
@@ -68,7 +68,7 @@ func (c *Call) StartTriggered() {
 // reports false when the call does not wait any more: the caller then waits for its outcome. A
 // detached call does not end with the turn that it was made in.
 func (c *Call) Detach() bool {
-	if !c.Undecided() {
+	if !c.AwaitsApproval() {
 		return false
 	}
 	c.audience = detached

@@ -6,13 +6,13 @@ type fence struct {
 	inside int // effects that have begun and not ended
 }
 
-// Passes reports whether effects of an attempt may begin (SEMANTICS 6.1.5).
-func (c *Call) Passes(attempt int) bool { return c.fence.open && attempt == c.attempt }
+// FenceOpen reports whether effects of an attempt may begin (SEMANTICS 6.1.5).
+func (c *Call) FenceOpen(attempt int) bool { return c.fence.open && attempt == c.attempt }
 
 // EnterEffect lets an effect of an attempt in. It is inside until LeaveEffect, also when the call
 // ends meanwhile: the fence is held over the effect and not checked before it (SEMANTICS 6.1.5).
 func (c *Call) EnterEffect(attempt int) bool {
-	if !c.Passes(attempt) {
+	if !c.FenceOpen(attempt) {
 		return false
 	}
 	c.fence.inside++

@@ -61,9 +61,9 @@ var (
 	timed = set(Deciding, Admitting, Previewing, Held, Queued, Running, Grace, Finishing, Committing)
 )
 
-// entered holds the phases from which a worker takes a call on by Enter.
+// enterFrom holds the phases from which a worker takes a call on by Enter.
 // The other phases have methods of their own.
-var entered = [phases]phaseSet{
+var enterFrom = [phases]phaseSet{
 	Admitting:  set(Preparing, Admitting, Deciding, Previewing),
 	Previewing: set(Admitting),
 	Held:       set(Admitting),

@@ -253,7 +253,7 @@ func check(was, now *world, r racer) string {
 		return "the call has ended twice"
 	case b.Ended() != (now.ends == 1):
 		return "the call has ended by itself"
-	case b.Ended() && b.Passes(b.Attempt()):
+	case b.Ended() && b.FenceOpen(b.Attempt()):
 		return "the fence of an ended call is open"
 	case a.Ended() && (b.Attempt() != a.Attempt() || b.Phase() != a.Phase() || b.Cause() != a.Cause() || now.begins != was.begins):
 		return "an ended call goes on"
@@ -267,7 +267,7 @@ func check(was, now *world, r racer) string {
 		return "a decided commit is ended from outside"
 	case a.AwaitsConsent() && b.Ended() && (r == caller || r == shutdown || r == lease || r == timer):
 		return "a call that waits for consent is ended by " + racerNames[r]
-	case !was.inside && was.releases > 0 && a.handler != lingers && b.handler == lingers && now.begins == 0:
+	case !was.inside && was.releases > 0 && a.handler != lingering && b.handler == lingering && now.begins == 0:
 		return "a handler that has returned lingers"
 	case b.Cause() == ByTimer && b.Phase() == Decided:
 		return "a result in time is timed out"
@@ -352,7 +352,7 @@ func TestEveryOrderOfFourEvents(t *testing.T) {
 				x := &race{t: t, of: of, list: list, seen: map[world]bool{}}
 				c := *at(t, p)
 				x.orders = []string{fmt.Sprintf("%s %v", name, p)}
-				x.run(world{call: c, inside: c.handler == runs, inTime: c.handler == back, releases: b(c.released)})
+				x.run(world{call: c, inside: c.handler == executing, inTime: c.handler == returned, releases: b(c.released)})
 				worlds += len(x.seen)
 			}
 		}

@@ -60,7 +60,7 @@ func ops() (list []op) {
 
 // wrong says which guarantee an operation on a call breaks, or the call that it makes.
 func wrong(a, b *Call, o *op, did bool) string {
-	present := b.handler == ready || b.handler == runs
+	present := b.handler == ready || b.handler == executing
 	switch {
 	case o.pure && !did && *a != *b:
 		return "what is refused changes the call"
@@ -71,17 +71,17 @@ func wrong(a, b *Call, o *op, did bool) string {
 	case b.fence.inside > a.fence.inside && !a.fence.open:
 		return "an effect passes a shut fence"
 	case b.attempt > a.attempt && o.name != "restore started" && o.name != "undo" &&
-		(a.aborted || a.fence.inside > 0 || a.handler == ready || a.handler == runs || a.AwaitsConsent() || a.Evaluating()):
+		(a.aborted || a.fence.inside > 0 || a.handler == ready || a.handler == executing || a.AwaitsConsent() || a.Evaluating()):
 		return "an attempt begins too early"
-	case b.handler == runs && a.handler != runs && a.handler != ready && o.name != "undo":
+	case b.handler == executing && a.handler != executing && a.handler != ready && o.name != "undo":
 		return "a handler runs without an attempt"
 	case present && b.attempt == 0:
 		return "a handler has no attempt"
-	case b.handler == lingers && a.handler != lingers && (!b.Ended() || a.handler == back):
+	case b.handler == lingering && a.handler != lingering && (!b.Ended() || a.handler == returned):
 		return "a handler that has returned lingers"
 	case b.phase == Running && a.phase == Waiting, b.phase == Preparing && a.phase == Waiting && !a.approved:
 		return "a call goes on without consent"
-	case b.phase == Finishing && a.phase != Finishing && a.handler == back:
+	case b.phase == Finishing && a.phase != Finishing && a.handler == returned:
 		return "a result comes twice"
 	case !b.Ended() && !b.May(enderOf(b), Moment{}):
 		return "the call can neither go on nor end"

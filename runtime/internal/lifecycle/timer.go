@@ -39,7 +39,7 @@ func (c *Call) Expire(now time.Time) (x Expiry) {
 // its grace period is over (SEMANTICS 2.1.5). Before that, again is when it will be over.
 func (c *Call) Linger(now time.Time) (again time.Time, tell bool) {
 	switch {
-	case c.handler != lingers || c.due.IsZero():
+	case c.handler != lingering || c.due.IsZero():
 		return time.Time{}, false
 	case now.Before(c.due):
 		return c.due, false

@@ -32,19 +32,19 @@ type Outbox[T any] struct {
 	sched *sched.Scheduler
 	to    Receiver[T]
 
-	mu       sync.Mutex
-	waiting  []T
-	spare    []T
-	batch    []T           // being delivered, by the goroutine
-	next     int           // in batch
-	soon     runtime.Timer // timer that starts the goroutine
-	due      bool          // soon is set
-	running  bool          // the goroutine runs
-	dropping uint64        // values dropped since the receiver last took one
-	dropped  uint64        // all values dropped so far
-	added    uint64        // dropped values are not counted
-	taken    uint64        // of added, in batches that were delivered
-	waiters  []waiter
+	mu          sync.Mutex
+	waiting     []T
+	spare       []T
+	batch       []T           // being delivered, by the goroutine
+	next        int           // in batch
+	wakeTimer   runtime.Timer // timer that starts the goroutine
+	wakePending bool          // soon is set
+	running     bool          // the goroutine runs
+	dropping    uint64        // values dropped since the receiver last took one
+	dropped     uint64        // all values dropped so far
+	added       uint64        // dropped values are not counted
+	taken       uint64        // of added, in batches that were delivered
+	waiters     []waiter
 }
 
 // A Receiver says where the values of an Outbox go. Missed and Full are called by the goroutine
@@ -80,7 +80,7 @@ func (o *Outbox[T]) Add(v *T) {
 	}
 	o.waiting = append(o.waiting, *v)
 	o.added++
-	if !o.running && (!o.due || len(o.waiting) == fullBatch) {
+	if !o.running && (!o.wakePending || len(o.waiting) == fullBatch) {
 		o.wakeSoon()
 	}
 	o.mu.Unlock()
@@ -92,12 +92,12 @@ func (o *Outbox[T]) wakeSoon() {
 	switch {
 	case o.sched.Simulated(), len(o.waiting) >= fullBatch:
 		o.start()
-	case o.soon == nil:
-		o.due = true
-		o.soon = time.AfterFunc(pause, o.wake)
+	case o.wakeTimer == nil:
+		o.wakePending = true
+		o.wakeTimer = time.AfterFunc(pause, o.wake)
 	default:
-		o.due = true
-		o.soon.Reset(pause)
+		o.wakePending = true
+		o.wakeTimer.Reset(pause)
 	}
 }
 
@@ -105,7 +105,7 @@ func (o *Outbox[T]) wakeSoon() {
 func (o *Outbox[T]) wake() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.due = false
+	o.wakePending = false
 	if !o.running && len(o.waiting) > 0 {
 		o.start()
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Rig says how the attempts of calls go. Recover fills in what an executor offers to a simulation.
-type Rig struct {
+// Hooks say how the attempts of calls go. Recover fills in what an executor offers to a simulation.
+type Hooks struct {
 	// Deadline returns after what time an attempt of a call is given up, instead of
 	// the deadline that its tool declares; false keeps the declared one.
 	Deadline func(callID string) (time.Duration, bool)
@@ -21,9 +21,9 @@ type Rig struct {
 	// an application.
 	Evaluations int
 
-	// Passes reports whether recovery skips a call that has no outcome, as a recovery
+	// Skip reports whether recovery skips a call that has no outcome, as a recovery
 	// does that ends before it reaches the call; nil: it skips none.
-	Passes func(session, callID string) bool
+	Skip func(session, callID string) bool
 
 	// Tamper is set by Recover. It changes the arguments of a call that waits for
 	// consent, without the checks of an edit, to show that such a call does not run.
@@ -37,13 +37,13 @@ type Rig struct {
 type contextKey struct{}
 
 // With returns a context whose calls follow r.
-func With(ctx context.Context, r *Rig) context.Context {
+func With(ctx context.Context, r *Hooks) context.Context {
 	return context.WithValue(ctx, contextKey{}, r)
 }
 
-// From returns the rig of the calls that are made with ctx, nil when there is none.
-func From(ctx context.Context) *Rig {
-	r, _ := ctx.Value(contextKey{}).(*Rig)
+// From returns the hooks of the calls that are made with ctx, nil when there is none.
+func From(ctx context.Context) *Hooks {
+	r, _ := ctx.Value(contextKey{}).(*Hooks)
 	return r
 }
 
