@@ -107,7 +107,7 @@ func (c *call) recordLate(fault *CallError, output int) {
 }
 
 // encode checks the handler's output and encodes it. It reports false when that exceeds limit.
-func (c *call) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
+func (c *work) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
 	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), maxDepth)
 	if err != nil {
 		c.outputs = nil // it must not be walked again

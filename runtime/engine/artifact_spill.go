@@ -31,13 +31,13 @@ func (c *call) storeArtifact(e *result) {
 }
 
 // tooLong reports whether an output has to be stored.
-func (c *call) tooLong(out wire.Raw) bool {
+func (c *ident) tooLong(out wire.Raw) bool {
 	a := c.tool.spec.Artifact
 	return a != nil && utf8.RuneCount(out) > artifactOver(a)
 }
 
 // store stores an output and returns what the outcome holds instead.
-func (c *call) store(ctx context.Context, v wire.Value, out wire.Raw) (*runtime.StoredOutput, error) {
+func (c *work) store(ctx context.Context, v wire.Value, out wire.Raw) (*runtime.StoredOutput, error) {
 	a := c.tool.spec.Artifact
 	ref := refOf(out, artifactType(a))
 	preview, err := c.artifactPreview(v, artifactOver(a))
@@ -56,7 +56,7 @@ func (c *call) hasEnded() bool {
 
 // artifactPreview returns the preview of an output. It omits sensitive values, because the
 // preview is recorded as it is, and what the policy wants redacted.
-func (c *call) artifactPreview(v wire.Value, characters int) (wire.Raw, error) {
+func (c *work) artifactPreview(v wire.Value, characters int) (wire.Raw, error) {
 	veil := walk.Veil{Hide: func(string, walk.Tokens) (string, error) { return "(sensitive)", nil }}
 	shown, err := veil.Append(nil, walk.Unruled{Of: v})
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *call) artifactPreview(v wire.Value, characters int) (wire.Raw, error) {
 // fullOutput returns the complete output for an undo. After a restart it reads the output from the
 // store when the journal has only the reference. An output that was redacted is not what the
 // handler returned and is not read. The undo runs without the output when it cannot be read.
-func (c *call) fullOutput(ctx context.Context, known wire.Value) wire.Value {
+func (c *ident) fullOutput(ctx context.Context, known wire.Value) wire.Value {
 	was := c.record.outcome()
 	a := was.Artifact
 	if known != nil || a == nil || was.Kind != runtime.Completed || redacts(was.Obligations) {

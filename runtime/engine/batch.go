@@ -21,7 +21,7 @@ func (b *batch) wait(c *call) bool {
 }
 
 // refreshNow updates the time of the call after a wait.
-func (c *call) refreshNow() bool {
+func (c *work) refreshNow() bool {
 	c.now = c.clock()
 	return true
 }

@@ -17,8 +17,7 @@ import (
 // A call is one execution. Two goroutines share it: the caller's, which waits for the outcome, and
 // the worker's. Timers and other goroutines may end it. Its fields are grouped by their owner.
 type call struct {
-	ident // set before a second goroutine has the call
-	work  // of the goroutine that executes the call
+	work // of the goroutine that executes the call
 
 	mu   sync.Mutex     // guards all that follows
 	life lifecycle.Call // phase, attempt and fence, and who may end the call
@@ -61,6 +60,7 @@ type ident struct {
 // A work is the state of a call that its worker owns: values of the steps, and resources that the
 // call holds.
 type work struct {
+	ident
 	worker             *worker
 	workCtx            context.Context // of policy and handler
 	policyCtx          callContext     // of the first evaluation
@@ -100,10 +100,10 @@ type undoState struct {
 
 // clock returns the time, measured by the monotonic clock from the start of the call. That is
 // cheaper than time.Now, and a change of the wall clock does not change how long the call may take.
-func (c *call) clock() time.Time { return c.exec.sched.Since(c.began) }
+func (c *ident) clock() time.Time { return c.exec.sched.Since(c.began) }
 
 // over returns the event that fires when c has its outcome.
-func (c *call) over() *sched.Event {
+func (c *ident) over() *sched.Event {
 	if c.record.final != nil {
 		return c.record.final
 	}
@@ -146,7 +146,7 @@ func (c *call) resumed() bool { return c.consent != nil && c.consent.id != "" }
 
 // deadline returns how long one attempt of c may take, without the budget of its turn: what its
 // tool declares, or less if the turn caps it.
-func (c *call) deadline() time.Duration {
+func (c *ident) deadline() time.Duration {
 	d := deadlineOf(c.tool.spec)
 	if most := c.turn.limit; most > 0 && most < d {
 		return most

@@ -86,11 +86,11 @@ func (e *Executor) participant(p runtime.Participant) *participant {
 }
 
 // key returns the key of the call's transaction.
-func (c *call) key() runtime.CallKey {
+func (c *ident) key() runtime.CallKey {
 	return runtime.CallKey{Session: c.run.session.id, Call: c.id, Undo: c.undoing}
 }
 
 // fenced returns the error of an operation after the outcome, or after the end of the attempt.
-func (c *call) fenced() error {
+func (c *ident) fenced() error {
 	return fmt.Errorf("%s: %w", callName(c.id, c.record.tool), runtime.ErrFenced)
 }

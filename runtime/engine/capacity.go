@@ -9,7 +9,7 @@ import (
 
 // enterExecutor counts c among the calls in flight. It returns the outcome of a call
 // that exceeds the capacity, nil otherwise.
-func (c *call) enterExecutor() *runtime.Outcome {
+func (c *work) enterExecutor() *runtime.Outcome {
 	e := c.exec
 	if e.capacity.inFlight.Add(1) > e.capacity.limit {
 		e.capacity.inFlight.Add(-1)
@@ -36,14 +36,14 @@ func (c *call) finishRefused(out *runtime.Outcome) {
 }
 
 // reenterExecutor counts c, which was admitted before, regardless of the limits.
-func (c *call) reenterExecutor() {
+func (c *work) reenterExecutor() {
 	c.inFlight = true
 	c.exec.capacity.inFlight.Add(1)
 	c.exec.slots[c.index].Enter()
 }
 
 // leaveExecutor undoes enterExecutor.
-func (c *call) leaveExecutor() {
+func (c *work) leaveExecutor() {
 	if !c.inFlight {
 		return
 	}
@@ -56,7 +56,7 @@ func (c *call) leaveExecutor() {
 
 // atCapacity returns the outcome of a call that exceeds the capacity. No event is
 // emitted for it, and its id can be used again.
-func (c *call) atCapacity(retry time.Duration, why string) *runtime.Outcome {
+func (c *ident) atCapacity(retry time.Duration, why string) *runtime.Outcome {
 	c.exec.capacity.refused.Add(1)
 	return &runtime.Outcome{
 		Tool: c.record.tool, Kind: runtime.Denied,

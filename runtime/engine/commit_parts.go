@@ -211,7 +211,7 @@ func (c *call) foreignCommitFailed(e *result, err error) {
 }
 
 // commitFailed sets e to the result of a call that is rolled back.
-func (c *call) commitFailed(e *result, err error) {
+func (c *work) commitFailed(e *result, err error) {
 	output := e.output
 	*e = result{cause: lifecycle.ByReturn}
 	c.setFailed(e, "what the call did could not be committed", c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
@@ -219,7 +219,7 @@ func (c *call) commitFailed(e *result, err error) {
 }
 
 // setUnknown sets e to the result of a call whose effect is not known.
-func (c *call) setUnknown(e *result, r runtime.Reason, err error) {
+func (c *ident) setUnknown(e *result, r runtime.Reason, err error) {
 	*e = result{
 		cause: lifecycle.ByReturn, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: c.newFault(r, fmt.Errorf("commit: %w", err)),
 		outcome: runtime.Outcome{Kind: runtime.Unknown, Reason: r, Message: "it is not known whether the call was committed: it may have taken effect"},

@@ -180,7 +180,7 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 }
 
 // decodeEdit decodes edited arguments as strictly as the input of a call.
-func (c *call) decodeEdit(text []byte) (args wire.Value, violations []wire.Violation, fault *CallError) {
+func (c *ident) decodeEdit(text []byte) (args wire.Value, violations []wire.Violation, fault *CallError) {
 	defer func() {
 		if v := recover(); v != nil {
 			args, fault = nil, c.panicFault(v)
@@ -195,7 +195,7 @@ func (c *call) decodeEdit(text []byte) (args wire.Value, violations []wire.Viola
 
 // evaluateArgs asks the policy about other arguments of a call that waits. It returns the
 // arguments and their text after the rewrites of the policy.
-func (c *call) evaluateArgs(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
+func (c *ident) evaluateArgs(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
 	s := c.run.session
 	s.mu.Lock()
 	facts := c.run.currentFacts().Without(c.index)
@@ -213,7 +213,7 @@ func (c *call) evaluateArgs(ctx context.Context, text []byte, args wire.Value) (
 }
 
 // evaluateDetached evaluates the policy in its own goroutine, because the policy may hang.
-func (c *call) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (runtime.Decision, error) {
+func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (runtime.Decision, error) {
 	e := c.exec
 	v := &e.evaluations
 	if err := v.blocked(c.index); err != nil {
@@ -297,7 +297,7 @@ func (e *Executor) notRecorded(c *call) Resolution {
 // rebind replaces the arguments of a call in the rule state while the call continues to wait. When
 // the rules refuse the new arguments they keep the old ones, and the call is refused after its
 // approval. The locks of the call and its session are held.
-func (c *call) rebind(rc *rules.Call, now time.Time) {
+func (c *ident) rebind(rc *rules.Call, now time.Time) {
 	s := c.run.session
 	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {
 		s.addRuleEvent(&ev)

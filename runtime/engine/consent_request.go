@@ -97,7 +97,7 @@ func (c *call) previewFailed(err error) (j evaluation) {
 }
 
 // previewLate returns the result of a call whose preview took too long.
-func (c *call) previewLate() *result {
+func (c *ident) previewLate() *result {
 	return &result{
 		event: runtime.EventFailed, to: runtime.StateFailed, fault: c.newFault(runtime.ReasonPreviewFailed, errPreviewLate),
 		outcome: runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonPreviewFailed, Message: fmt.Sprintf("%q could not show in time what the call would do", c.record.tool)},
@@ -107,7 +107,7 @@ func (c *call) previewLate() *result {
 var errPreviewLate = errors.New("preview: it did not end within the deadline of the tool and the budget of the turn")
 
 // previewOf calls the preview hook of the tool, if it has one.
-func (c *call) previewOf(ctx context.Context, args wire.Value) (p *consent.Preview, err error) {
+func (c *ident) previewOf(ctx context.Context, args wire.Value) (p *consent.Preview, err error) {
 	declared := c.tool.spec.Consent
 	if c.tool.hooks.Preview == nil || declared == nil || !declared.Preview {
 		return nil, nil
@@ -125,7 +125,7 @@ func (c *call) previewOf(ctx context.Context, args wire.Value) (p *consent.Previ
 
 // questionOf returns the question about the call with some arguments. The error says
 // that no approver could ever agree to the call.
-func (c *call) questionOf(args wire.Value, d *runtime.Decision) (q consent.Question, err error) {
+func (c *ident) questionOf(args wire.Value, d *runtime.Decision) (q consent.Question, err error) {
 	spec := c.tool.spec
 	asks := make([]consent.Ask, 0, len(d.Asks)+1)
 	for _, a := range d.Asks {
@@ -170,7 +170,7 @@ func requirementOf(s *runtime.Spec) *consent.Requirement {
 	}
 }
 
-func (c *call) consentCallWith(args wire.Value, revision string) consent.Call {
+func (c *ident) consentCallWith(args wire.Value, revision string) consent.Call {
 	return consent.Call{
 		ID: c.id, Tool: c.record.tool, Pin: c.tool.spec.Pin,
 		Session: c.run.session.id, Run: c.run.id, Principal: c.run.principal, Agent: c.run.agent,
@@ -182,7 +182,7 @@ var errNoApprover = errors.New("there is nobody to ask")
 
 // noApprover returns the result of a call that needs consent when there is no approver
 // and the application does not poll Requests; nil otherwise.
-func (c *call) noApprover() *result {
+func (c *work) noApprover() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (c *call) decide() *result {
 }
 
 // waitFor waits for an event, if there is one, and reports false when the call has ended.
-func (c *call) waitFor(held *sched.Event) bool {
+func (c *ident) waitFor(held *sched.Event) bool {
 	if held == nil {
 		return !c.over().Fired()
 	}
@@ -94,7 +94,7 @@ func (c *call) snapshot() bool {
 
 // tapDecision returns the decision that the policy has just made about the call, for the tap; nil
 // when there is none to follow.
-func (c *call) tapDecision() *tap.Decision {
+func (c *work) tapDecision() *tap.Decision {
 	if c.exec.follower == nil || c.dry {
 		return nil
 	}

@@ -37,7 +37,7 @@ func (e *Executor) openTap() {
 }
 
 // decisionForTap is tapDecision when there is a tap.
-func (c *call) decisionForTap() *tap.Decision {
+func (c *work) decisionForTap() *tap.Decision {
 	w := c.worker
 	if w.evaluation.detail.Rule == ruleBreaker { // the policy was not evaluated
 		return nil

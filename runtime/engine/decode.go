@@ -47,7 +47,7 @@ func (c *call) validated(in *decodedInput) *result {
 }
 
 // readInput reads the input. A panic is a fault of the tool's codec.
-func (c *call) readInput() (in decodedInput, violations []wire.Violation, fault *CallError) {
+func (c *ident) readInput() (in decodedInput, violations []wire.Violation, fault *CallError) {
 	defer func() {
 		if v := recover(); v != nil {
 			fault = c.panicFault(v)

@@ -77,7 +77,7 @@ func (c *call) tryFillRulesCall(rc *rules.Call, args wire.Value) (ok bool) {
 
 // fillDuplicate sets the outcome of a call that repeats an earlier one, with the output of
 // that call if there is one.
-func (c *call) fillDuplicate(out *runtime.Outcome, of string) {
+func (c *ident) fillDuplicate(out *runtime.Outcome, of string) {
 	out.Kind, out.Of = runtime.Duplicate, of
 	out.Message = "an equal call was made before: " + quote(of)
 	r := c.run.session.calls.find(of)
@@ -89,7 +89,7 @@ func (c *call) fillDuplicate(out *runtime.Outcome, of string) {
 }
 
 // fillViolations sets the reasons, the detail and the message for the violations of rules.
-func (c *call) fillViolations(out *runtime.Outcome, v rules.Verdict) {
+func (c *ident) fillViolations(out *runtime.Outcome, v rules.Verdict) {
 	p := v.Primary()
 	out.Reason = reasonOf[p.Reason]
 	var texts []string
@@ -108,7 +108,7 @@ func (c *call) fillViolations(out *runtime.Outcome, v rules.Verdict) {
 }
 
 // violation returns the message for the model about the rule that refuses its call.
-func (c *call) violation(v *rules.Violation, of string) string {
+func (c *ident) violation(v *rules.Violation, of string) string {
 	tool := c.record.tool
 	switch v.Reason {
 	case rules.ReasonOperationNotAllowed:

@@ -64,12 +64,12 @@ func (c *call) reevaluate(d runtime.Decision) (runtime.Decision, bool) {
 
 // failPolicy denies the call because the policy could not be asked or answered with an
 // error. It reports false.
-func (c *call) failPolicy(rule string, err error) bool {
+func (c *work) failPolicy(rule string, err error) bool {
 	return c.failPolicyWith(rule, c.newFault(runtime.ReasonPolicyError, err))
 }
 
 // failPolicyWith is failPolicy for a fault that exists already.
-func (c *call) failPolicyWith(rule string, fault *CallError) bool {
+func (c *work) failPolicyWith(rule string, fault *CallError) bool {
 	j := &c.worker.evaluation
 	j.refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, "the policy could not judge the call, which is denied therefore")
 	j.fault = fault
@@ -77,7 +77,7 @@ func (c *call) failPolicyWith(rule string, fault *CallError) bool {
 }
 
 // checkObligations refuses the call when it cannot meet the obligations of the policy.
-func (c *call) checkObligations(obligations []runtime.Obligation) {
+func (c *work) checkObligations(obligations []runtime.Obligation) {
 	for _, o := range obligations {
 		switch o.Code {
 		case "notify":

@@ -139,10 +139,12 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	}
 	r := &callRecord{id: in.ID, tool: in.Tool}
 	c := &call{
-		ident: ident{
-			exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, index: index, metadata: in.Metadata,
+		work: work{
+			ident: ident{
+				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, index: index, metadata: in.Metadata,
+			},
+			workCtx: ctx,
 		},
-		work: work{workCtx: ctx},
 	}
 	c.life.Prepare(time.Time{})
 	c.running = &c.handlerCtx
@@ -161,7 +163,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 
 // repeats reports whether c is the same call as an earlier one: the same tool, with
 // arguments that decode to the same value.
-func (c *call) repeats(earlier *callRecord) bool {
+func (c *ident) repeats(earlier *callRecord) bool {
 	if earlier.tool != c.record.tool {
 		return false
 	}

@@ -56,7 +56,7 @@ func (c *call) deniedForGood() *result {
 }
 
 // checkBlocked refuses a tool that timed out in this turn and may not be retried.
-func (c *call) checkBlocked() *result {
+func (c *ident) checkBlocked() *result {
 	if !c.turn.blocks(c.index) {
 		return nil
 	}

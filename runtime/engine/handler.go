@@ -28,7 +28,7 @@ func (c *call) start() *result {
 
 // attemptDeadline returns the deadline of an attempt, which a simulation may replace. The caller
 // holds no lock, because a simulation may wait.
-func (c *call) attemptDeadline() time.Duration {
+func (c *work) attemptDeadline() time.Duration {
 	if c.exec.sched.Counts() {
 		if d, ok := simhooks.Deadline(c.workCtx, c.id); ok {
 			return d

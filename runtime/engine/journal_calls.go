@@ -128,7 +128,7 @@ func (c *call) awaitIntent() *result {
 }
 
 // journalUnavailable returns the result of a call that cannot be recorded and does not run.
-func (c *call) journalUnavailable(err error) *result {
+func (c *ident) journalUnavailable(err error) *result {
 	e := denial(runtime.ReasonJournalUnavailable, runtime.Detail{}, "the journal cannot be written: nothing is carried out")
 	e.cause = lifecycle.ByJournal
 	e.fault = c.newFault(runtime.ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))

@@ -74,7 +74,7 @@ func (c *call) addDetail(r *journal.Record, ev *runtime.Event, n *note, p *redac
 
 // addFinalArgs adds the arguments that the handler will run with, when they are not those of the
 // input.
-func (c *call) addFinalArgs(r *journal.Record, p *redact.Payloads) (err error) {
+func (c *work) addFinalArgs(r *journal.Record, p *redact.Payloads) (err error) {
 	if !bytes.Equal(c.finalText, c.text) {
 		r.Final, err = p.Payload("final_args", c.final)
 	}
@@ -82,13 +82,13 @@ func (c *call) addFinalArgs(r *journal.Record, p *redact.Payloads) (err error) {
 }
 
 // addStoredOutcome adds the outcome, which is in the call's record by now.
-func (c *call) addStoredOutcome(r *journal.Record, p *redact.Payloads) (err error) {
+func (c *work) addStoredOutcome(r *journal.Record, p *redact.Payloads) (err error) {
 	out := c.record.outcome()
 	return c.addOutcome(r, &out, p)
 }
 
 // addOutcome adds an outcome.
-func (c *call) addOutcome(r *journal.Record, out *runtime.Outcome, p *redact.Payloads) (err error) {
+func (c *work) addOutcome(r *journal.Record, out *runtime.Outcome, p *redact.Payloads) (err error) {
 	if len(out.Denials) > 0 {
 		d := runtime.Decision{Denials: out.Denials}
 		if r.Decision, err = history.EncodeDecision(&d); err != nil {

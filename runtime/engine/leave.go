@@ -65,7 +65,7 @@ func (c *call) crashed(fault *CallError) {
 
 // releaseResources releases what the call holds beyond its outcome: its slot and its place in the
 // counts of the executor and the run.
-func (c *call) releaseResources() {
+func (c *work) releaseResources() {
 	if c.slotGranted != nil {
 		c.exec.slots[c.index].CancelWait(c.slotGranted, &c.exec.sched)
 		c.slotGranted = nil

@@ -14,7 +14,7 @@ func (c *call) emitInvoked() {
 }
 
 // lookup checks that the tool of the call exists.
-func (c *call) lookup() *result {
+func (c *ident) lookup() *result {
 	if c.tool != nil {
 		return nil
 	}

@@ -46,12 +46,12 @@ func (c *call) ask() (runtime.Decision, bool) {
 }
 
 // setPolicyInput sets in to the input of the policy for the call.
-func (c *call) setPolicyInput(in *runtime.PolicyInput) {
+func (c *work) setPolicyInput(in *runtime.PolicyInput) {
 	*in = c.policyInputOf(c.final, &c.worker.view, c.now)
 }
 
 // policyInputOf returns the input of a policy that evaluates the call with the arguments args.
-func (c *call) policyInputOf(args wire.Value, of facts.Source, now time.Time) runtime.PolicyInput {
+func (c *ident) policyInputOf(args wire.Value, of facts.Source, now time.Time) runtime.PolicyInput {
 	cfg := c.run.session.cfg.Load()
 	in := runtime.PolicyInput{
 		Tool: c.tool.spec, Index: c.index, Args: args,

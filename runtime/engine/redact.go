@@ -46,7 +46,7 @@ func redactions(o runtime.Obligation) ([]jsonedit.Pointer, error) {
 }
 
 // checkRedaction says why the output of the call cannot be redacted as o wants it.
-func (c *call) checkRedaction(o runtime.Obligation) error {
+func (c *ident) checkRedaction(o runtime.Obligation) error {
 	places, err := redactions(o)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *call) checkRedaction(o runtime.Obligation) error {
 // redact masks the members of the output that the policy wants masked. It withholds the whole
 // output when one of them is absent and the schema does not say that it may be: the value may then
 // be there under another name.
-func (c *call) redact(out wire.Raw) (wire.Raw, error) {
+func (c *work) redact(out wire.Raw) (wire.Raw, error) {
 	masked := out
 	for _, o := range c.obligations {
 		if o.Code != obligationRedact {

@@ -123,11 +123,13 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 	run := &Run{session: s, id: r.Run, agent: r.Agent, principal: r.Principal, node: p}
 	ctx := e.contextOf(s.id, r.ID)
 	c := &call{
-		ident: ident{
-			exec: e, run: run, turn: &Turn{run: run, budgetEnds: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx,
-			record: rec, id: r.ID, began: r.Began, size: len(r.Args), metadata: r.Metadata, epoch: r.Epoch,
+		work: work{
+			ident: ident{
+				exec: e, run: run, turn: &Turn{run: run, budgetEnds: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx,
+				record: rec, id: r.ID, began: r.Began, size: len(r.Args), metadata: r.Metadata, epoch: r.Epoch,
+			},
+			workCtx: ctx, now: e.sched.Now(), heartbeat: r.Heartbeat, obligations: r.Obligations,
 		},
-		work:     work{workCtx: ctx, now: e.sched.Now(), heartbeat: r.Heartbeat, obligations: r.Obligations},
 		revision: r.Revision, state: r.State, invoked: true,
 	}
 	c.life.Restore(r.Attempts, r.Request != "")
@@ -149,7 +151,7 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 
 // restoreArgs decodes recorded arguments. They were valid when they were recorded, but the tool may
 // have changed since.
-func (c *call) restoreArgs(text []byte) (wire.Value, []byte) {
+func (c *ident) restoreArgs(text []byte) (wire.Value, []byte) {
 	v, err := decodeRecorded(c.tool.hooks.Decode, text)
 	if err != nil {
 		return nil, nil
@@ -172,7 +174,7 @@ func (c *call) restoreConsentWait(req *consent.Request) {
 
 // redeclared reports whether the declaration of the tool of a waiting call has changed since the
 // request for consent. The lock of the call's session is held.
-func (c *call) redeclared(req *consent.Request) bool {
+func (c *ident) redeclared(req *consent.Request) bool {
 	return c.tool == nil || c.tool.spec.Pin != req.Pin
 }
 

@@ -105,7 +105,7 @@ func backoff(r *runtime.Retry, attempts int) time.Duration {
 }
 
 // backOff waits.
-func (c *call) backOff(wait time.Duration) *result {
+func (c *ident) backOff(wait time.Duration) *result {
 	late := sched.NewEvent()
 	t := c.exec.sched.After(wait, func() { c.exec.sched.Fire(late) })
 	defer t.Stop()

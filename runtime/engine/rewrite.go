@@ -16,7 +16,7 @@ var errNotStable = errors.New("a rewrite must leave alone what is as it wants it
 // rewrite applies the rewrites of list to the text of arguments and decodes the result as strictly
 // as any input. Members that are not rewritten keep their text, numbers to the last digit, and
 // absent members still get their defaults.
-func (c *call) rewrite(text []byte, of wire.Value, list []runtime.Rewrite) ([]byte, wire.Value, error) {
+func (c *ident) rewrite(text []byte, of wire.Value, list []runtime.Rewrite) ([]byte, wire.Value, error) {
 	places, err := rewrites.Places(list)
 	if err != nil {
 		return nil, nil, err

@@ -6,7 +6,7 @@ import (
 )
 
 // requestSlot queues the call for a slot of its tool, and calls then in the same step.
-func (c *call) requestSlot(then func()) {
+func (c *work) requestSlot(then func()) {
 	slots := &c.exec.slots[c.index]
 	if !slots.Limited() {
 		then()

@@ -23,7 +23,7 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 		e := &Executor{sinks: []*sinkQueue{{}}, onError: func(*CallError) { faults.Add(1) }, engine: new(rules.Engine)}
 		e.openSink(e.sinks[0], &sink)
 		e.openFaults()
-		c := &call{ident: ident{exec: e, run: &Run{session: &Session{exec: e}}, record: &callRecord{}}}
+		c := &call{work: work{ident: ident{exec: e, run: &Run{session: &Session{exec: e}}, record: &callRecord{}}}}
 		state, events, refused := runtime.StateDeclared, 0, 0
 		for range 40 {
 			kind, to := runtime.EventKind(rng.IntN(int(runtime.EventSinkDropped)+1)), runtime.State(rng.IntN(int(runtime.StateRolledBack)+1))

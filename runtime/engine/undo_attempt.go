@@ -52,11 +52,13 @@ func (l *undoAttempts) halt() {
 func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 	now := c.exec.sched.Now()
 	u := &call{
-		ident: ident{
-			exec: c.exec, run: c.run, turn: c.turn, ctx: ctx, record: c.record, id: c.id, began: now,
-			tool: c.tool, index: c.index, metadata: c.metadata, undoing: true,
+		work: work{
+			ident: ident{
+				exec: c.exec, run: c.run, turn: c.turn, ctx: ctx, record: c.record, id: c.id, began: now,
+				tool: c.tool, index: c.index, metadata: c.metadata, undoing: true,
+			},
+			workCtx: ctx, now: now, final: c.final,
 		},
-		work:   work{workCtx: ctx, now: now, final: c.final},
 		effect: c.effect, revision: c.revision, state: runtime.StateExecuting,
 	}
 	u.running = &u.handlerCtx

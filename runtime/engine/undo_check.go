@@ -33,7 +33,7 @@ func (s *Session) undoRefusal(r *callRecord) Code {
 }
 
 // undoAllowed evaluates the policy for the undo of the call.
-func (c *call) undoAllowed(ctx context.Context) *undoFault {
+func (c *work) undoAllowed(ctx context.Context) *undoFault {
 	s := c.run.session
 	s.mu.Lock()
 	facts := c.run.currentFacts()

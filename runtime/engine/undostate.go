@@ -71,7 +71,7 @@ func (c *call) restoreUndo(r *history.Call) {
 }
 
 // undoable reports whether the present declaration of the tool has undo.
-func (c *call) undoable() bool { return c.tool != nil && c.tool.spec.Undo != nil }
+func (c *ident) undoable() bool { return c.tool != nil && c.tool.spec.Undo != nil }
 
 // restoreState decodes the state that was prepared. The error says why the call cannot be undone any
 // more.
@@ -108,7 +108,7 @@ func (c *call) restoreState(r *history.Call) (err error) {
 // restoreOutput decodes the output, unless it differs from what the handler returned: the undo
 // handler works without it. The output of a call whose commit was decided is known before the call
 // has its outcome.
-func (c *call) restoreOutput(r *history.Call) {
+func (c *work) restoreOutput(r *history.Call) {
 	out := r.Outcome
 	if out == nil {
 		out = r.Decided

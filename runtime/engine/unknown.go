@@ -46,7 +46,7 @@ func (c *call) resolveUnknown(out *runtime.Outcome, to runtime.State, by string)
 }
 
 // releaseClaim ends the claim without an outcome.
-func (c *call) releaseClaim() {
+func (c *ident) releaseClaim() {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()

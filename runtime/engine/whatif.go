@@ -29,7 +29,7 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 
 // keepVerdict copies the decision and the arguments of a dry call into e, because the worker may
 // still use them when another goroutine ends the call.
-func (c *call) keepVerdict(e *result) {
+func (c *work) keepVerdict(e *result) {
 	if e.verdict == nil {
 		e.verdict = &Verdict{}
 	}
