@@ -12,11 +12,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// accept makes what the handler returned the outcome of the call. Code that may hang, such as the text
-// of an error, runs before decideInTime, while the deadline of the call still applies.
+// accept makes what the handler returned the outcome of the call. Code that may hang, such as the
+// text of an error, runs before decideInTime, while the deadline of the call still applies.
 func (c *call) accept(late bool) *result {
 	var e result
-	c.result(&e)
+	c.handlerResult(&e)
 	if late {
 		c.timeOut(lifecycle.Moment{})
 		c.recordLate(e.fault, e.output)
@@ -49,8 +49,8 @@ func (c *call) finishInTime(e *result) {
 	}
 }
 
-// result sets e to the result that follows from what the handler returned.
-func (c *call) result(e *result) {
+// handlerResult sets e to the result that follows from what the handler returned.
+func (c *call) handlerResult(e *result) {
 	spec := c.tool.spec
 	if err := c.worker.err; err != nil {
 		if aborted := c.canceledByShutdown(err); aborted != nil {
@@ -97,7 +97,7 @@ func (c *call) recordLate(fault *CallError, output int) {
 	if fault != nil {
 		c.exec.report(fault)
 	}
-	c.exec.sched.Wait(c.over(), nil, nil) // the event that ended the call comes first
+	c.exec.sched.Wait(c.done(), nil, nil) // the event that ended the call comes first
 	now := c.clock()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,10 +27,10 @@ func (c *call) admit() admission {
 	c.releaseRestored()
 	switch j := &c.worker.evaluation; {
 	case j.reason != runtime.ReasonNone:
-		return notAdmitted(c.refused(c.check(&c.worker.rulesCall), &c.worker.rulesCall, j))
+		return notAdmitted(c.denialBy(c.checkRules(&c.worker.rulesCall), &c.worker.rulesCall, j))
 	case c.dry:
 		return c.admitDry()
-	case c.resumed():
+	case c.approved():
 		return c.admitApproved()
 	case j.asks:
 		return c.admitAsked()
@@ -60,7 +60,7 @@ func (c *call) admitApproved() admission {
 	}
 	v, ev := resume(c.exec.instant(c.now), &c.worker.rulesCall)
 	if !v.Admitted() {
-		return notAdmitted(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
+		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
 	}
 	c.consent.noLongerAsked = !c.worker.evaluation.asks
 	c.recordAuthorized(&ev)
@@ -69,12 +69,12 @@ func (c *call) admitApproved() admission {
 
 // admitDry returns what admit would do.
 func (c *call) admitDry() admission {
-	v := c.check(&c.worker.rulesCall)
+	v := c.checkRules(&c.worker.rulesCall)
 	switch asked := c.worker.evaluation.asks; {
 	case !v.Admitted():
-		return notAdmitted(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
-	case asked && !c.exec.approvals.answers(c):
-		if e := cmp.Or(c.noApprover(), c.exec.approvals.overfull(c)); e != nil {
+		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
+	case asked && !c.exec.approvals.needsNoAnswer(c):
+		if e := cmp.Or(c.noApprover(), c.exec.approvals.checkOpenLimit(c)); e != nil {
 			return notAdmitted(e)
 		}
 		return notAdmitted(&result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: c.pending()})

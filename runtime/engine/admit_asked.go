@@ -15,7 +15,7 @@ func (c *call) admitAsked() admission {
 	d := &c.exec.approvals
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	grant, yes := d.answer(c)
+	grant, yes := d.standingConsent(c)
 	declared := c.tool.spec.Consent
 	switch c.consent.grant = grant; {
 	case yes:
@@ -26,9 +26,9 @@ func (c *call) admitAsked() admission {
 	}
 	s := c.run.session
 	rc := &c.worker.rulesCall
-	if e := cmp.Or(c.noApprover(), d.full(c)); e != nil {
-		if v := c.check(rc); !v.Admitted() {
-			e = c.refused(v, rc, &c.worker.evaluation)
+	if e := cmp.Or(c.noApprover(), d.checkOpenLimitLocked(c)); e != nil {
+		if v := c.checkRules(rc); !v.Admitted() {
+			e = c.denialBy(v, rc, &c.worker.evaluation)
 		}
 		return notAdmitted(e)
 	}
@@ -40,7 +40,7 @@ func (c *call) admitAsked() admission {
 	}
 	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
 	if !v.Admitted() {
-		return notAdmitted(c.refused(v, rc, &c.worker.evaluation))
+		return notAdmitted(c.denialBy(v, rc, &c.worker.evaluation))
 	}
 	c.reservation = reserved
 	s.addRuleEvent(&rule)

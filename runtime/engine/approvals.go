@@ -67,7 +67,7 @@ func (d *approvals) arm() {
 		d.due = time.Time{}
 	case d.timer == nil:
 		d.due = next
-		d.timer = d.exec.sched.After(d.exec.sched.Until(next), func() { d.tick() })
+		d.timer = d.exec.sched.After(d.exec.sched.Until(next), func() { d.processDue() })
 	case !d.due.Equal(next):
 		d.due = next
 		d.timer.Reset(d.exec.sched.Until(next))
@@ -80,10 +80,10 @@ type dueEvent struct {
 	expired bool
 }
 
-// tick handles everything that is due: it sends reminders and ends requests that have expired. It
-// returns the calls of the expired requests. It takes the lock for at most consent.AtOnce requests
-// at a time, so that answers and new requests are handled in between.
-func (d *approvals) tick() (expired []*call) {
+// processDue handles everything that is due: it sends reminders and ends requests that have expired.
+// It returns the calls of the expired requests. It takes the lock for at most consent.AtOnce
+// requests at a time, so that answers and new requests are handled in between.
+func (d *approvals) processDue() (expired []*call) {
 	for now := d.exec.sched.Now(); ; {
 		d.mu.Lock()
 		if d.book == nil || d.closed.Fired() {
@@ -107,9 +107,9 @@ func (d *approvals) tick() (expired []*call) {
 	}
 }
 
-// tickOne is tick for one request. An answer to that request then does not wait for the other
-// requests that are due.
-func (d *approvals) tickOne(request string) {
+// processDueOf is processDue for one request. An answer to that request then does not wait for the
+// other requests that are due.
+func (d *approvals) processDueOf(request string) {
 	now := d.exec.sched.Now()
 	d.mu.Lock()
 	var due []dueEvent
@@ -132,17 +132,17 @@ func (d *approvals) applyDue(events []consent.Event) []dueEvent {
 	return due
 }
 
-// answers reports whether the question of c needs no approver's answer.
-func (d *approvals) answers(c *call) bool {
+// needsNoAnswer reports whether the question of c needs no approver's answer.
+func (d *approvals) needsNoAnswer(c *call) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, yes := d.answer(c)
+	_, yes := d.standingConsent(c)
 	return yes
 }
 
-// answer returns the grant that answers the question of c. The grant is empty while
+// standingConsent returns the grant that answers the question of c. The grant is empty while
 // asking is suspended. d.mu is held.
-func (d *approvals) answer(c *call) (grant string, yes bool) {
+func (d *approvals) standingConsent(c *call) (grant string, yes bool) {
 	if _, off := d.book.IsOff(c.now); off {
 		return "", true
 	}

@@ -39,7 +39,7 @@ func (e *Executor) Expire() []string {
 		return nil
 	}
 	var ids []string
-	for _, c := range e.approvals.tick() {
+	for _, c := range e.approvals.processDue() {
 		ids = append(ids, c.id)
 	}
 	return ids

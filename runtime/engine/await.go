@@ -69,7 +69,7 @@ func (c *call) awaitConsent() runtime.Outcome {
 func (c *call) remainingConsentWait() time.Duration {
 	now := c.clock()
 	d := c.turn.consentWait - now.Sub(c.consent.since)
-	if left, bounded := c.turn.left(now); bounded {
+	if left, bounded := c.turn.remainingBudget(now); bounded {
 		d = min(d, left)
 	}
 	return d

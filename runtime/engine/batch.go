@@ -17,7 +17,7 @@ const (
 // wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
 func (b *batch) wait(c *call) bool {
 	c.exec.sched.Fire(&b.admitted)
-	return c.enter(lifecycle.Held, c.ends()) && c.exec.sched.Wait(b.open, c.over(), nil) == sched.First && c.refreshNow()
+	return c.enterPhase(lifecycle.Held, c.budgetEnds()) && c.exec.sched.Wait(b.open, c.done(), nil) == sched.First && c.refreshNow()
 }
 
 // refreshNow updates the time of the call after a wait.

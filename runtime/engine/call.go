@@ -102,26 +102,26 @@ type undoState struct {
 // cheaper than time.Now, and a change of the wall clock does not change how long the call may take.
 func (c *ident) clock() time.Time { return c.exec.sched.Since(c.began) }
 
-// over returns the event that fires when c has its outcome.
-func (c *ident) over() *sched.Event {
+// done returns the event that fires when c has its outcome.
+func (c *ident) done() *sched.Event {
 	if c.record.final != nil {
 		return c.record.final
 	}
 	return &c.record.first
 }
 
-// ends returns when the turn's budget is used up. It returns zero for a call whose
+// budgetEnds returns when the turn's budget is used up. It returns zero for a call whose
 // caller has the outcome pending, because that call no longer belongs to the turn.
-func (c *call) ends() time.Time {
+func (c *call) budgetEnds() time.Time {
 	if c.life.Detached() {
 		return time.Time{}
 	}
 	return c.turn.budgetEnds
 }
 
-// enter takes the call to phase p, which ends at due, or never when due is zero. It
+// enterPhase takes the call to phase p, which ends at due, or never when due is zero. It
 // reports false when the call has ended. Only the worker calls it.
-func (c *call) enter(p lifecycle.Phase, due time.Time) bool {
+func (c *call) enterPhase(p lifecycle.Phase, due time.Time) bool {
 	c.mu.Lock()
 	if !c.life.Enter(p, due) {
 		c.mu.Unlock()
@@ -141,8 +141,8 @@ const (
 	reservedAndInvoked // its handler was started
 )
 
-// resumed reports whether the call has been approved.
-func (c *call) resumed() bool { return c.consent != nil && c.consent.id != "" }
+// approved reports whether the call has been approved.
+func (c *call) approved() bool { return c.consent != nil && c.consent.id != "" }
 
 // deadline returns how long one attempt of c may take, without the budget of its turn: what its
 // tool declares, or less if the turn caps it.

@@ -28,14 +28,14 @@ func (c *call) part(at *callContext, who *participant) (runtime.Part, error) {
 	c.mu.Lock()
 	if !c.life.FenceOpen(at.attempt) {
 		c.mu.Unlock()
-		return nil, c.fenced()
+		return nil, c.fencedError()
 	}
 	i := slices.IndexFunc(c.parts, func(b *attemptPart) bool { return b.participant == who })
 	if i >= 0 {
 		b := c.parts[i]
 		c.mu.Unlock()
 		if c.exec.sched.Wait(&b.ready, nil, at.Done()) == sched.Done {
-			return nil, c.fenced()
+			return nil, c.fencedError()
 		}
 		return b.part, b.err
 	}
@@ -70,7 +70,7 @@ func (c *call) beginPart(at *callContext, b *attemptPart) (runtime.Part, error) 
 		if err := usercode.Call(func() error { return part.Rollback(context.WithoutCancel(at)) }); err != nil {
 			c.exec.report(c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("participant %q, which began too late: %w", b.participant.name, err)))
 		}
-		return nil, c.fenced()
+		return nil, c.fencedError()
 	}
 	return part, nil
 }
@@ -90,7 +90,7 @@ func (c *ident) key() runtime.CallKey {
 	return runtime.CallKey{Session: c.run.session.id, Call: c.id, Undo: c.undoing}
 }
 
-// fenced returns the error of an operation after the outcome, or after the end of the attempt.
-func (c *ident) fenced() error {
+// fencedError returns the error of an operation after the outcome, or after the end of the attempt.
+func (c *ident) fencedError() error {
 	return fmt.Errorf("%s: %w", callName(c.id, c.record.tool), runtime.ErrFenced)
 }

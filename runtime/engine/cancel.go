@@ -35,7 +35,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
 	}
 	if !c.finish(e) {
 		c.mu.Lock()
-		over := c.over()
+		over := c.done()
 		c.mu.Unlock()
 		s.exec.sched.Wait(over, nil, orBackground(ctx).Done())
 		return actionError(CodeAlreadyEnded)

@@ -117,7 +117,7 @@ func (c *call) seal(parts []*attemptPart) (seals []journal.Seal, err error) {
 func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	c.mu.Lock()
 	now := c.clock()
-	if !c.life.Commit(now, int(grace/commitTick), commitTick, c.ends()) {
+	if !c.life.Commit(now, int(grace/commitTick), commitTick, c.budgetEnds()) {
 		c.mu.Unlock()
 		return false
 	}
@@ -147,7 +147,7 @@ func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, pri
 	}
 	var p redact.Payloads
 	out := e.outcome
-	c.complete(&out, c.clock(), true)
+	c.completeOutcome(&out, c.clock(), true)
 	r.Duration = out.Duration
 	return entryOf(r, &p, c.addOutcome(r, &out, &p))
 }
@@ -156,7 +156,7 @@ func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, pri
 // for the journal. It records the outcome and reports whether the call is one of these.
 func (c *call) committedLate(e *result) bool {
 	c.mu.Lock()
-	yes, over := c.life.Committing() && e.stalled && e.outcome.Kind == runtime.Completed, c.over()
+	yes, over := c.life.Committing() && e.stalled && e.outcome.Kind == runtime.Completed, c.done()
 	c.mu.Unlock()
 	if !yes {
 		return false

@@ -62,14 +62,14 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	if e.log.On() && (e.approvals.closed.Fired() || e.log.Stalled()) { // the request can be answered later
 		return e.notRecorded(e.approvals.call(requestID)), nil
 	}
-	e.approvals.tickOne(requestID)
+	e.approvals.processDueOf(requestID)
 	answer := &consent.Answer{
 		By: a.By, Approve: a.Approve, Message: a.Message,
 		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
 	}
 	c := e.approvals.call(requestID)
 	if c == nil {
-		return e.approvals.unknown(requestID, answer), nil
+		return e.approvals.answerUnknown(requestID, answer), nil
 	}
 	if c.declarationChanged { // an edit would bind to another declaration than the request does
 		a.Edit = nil
@@ -106,8 +106,8 @@ func deniedBy(message string) string {
 	return "a person denied the call: " + message
 }
 
-// unknown records an answer to a request that does not exist, or no longer exists.
-func (d *approvals) unknown(request string, a *consent.Answer) Resolution {
+// answerUnknown records an answer to a request that does not exist, or no longer exists.
+func (d *approvals) answerUnknown(request string, a *consent.Answer) Resolution {
 	a.Edit = nil
 	d.mu.Lock()
 	ev := d.book.Decide(d.exec.sched.Now(), request, a)
@@ -219,8 +219,8 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 	if err := v.blocked(c.index); err != nil {
 		return runtime.Decision{}, err
 	}
-	if wait := v.places.Acquire(); wait != nil && e.sched.Wait(wait, nil, ctx.Done()) != sched.First {
-		v.places.CancelWait(wait, &e.sched)
+	if wait := v.slots.Acquire(); wait != nil && e.sched.Wait(wait, nil, ctx.Done()) != sched.First {
+		v.slots.CancelWait(wait, &e.sched)
 		return runtime.Decision{}, context.Cause(ctx)
 	}
 	watch := &callContext{parent: ctx}
@@ -243,7 +243,7 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 		go func() { <-done.Done(); v.returned(c.index) }()
 		return runtime.Decision{}, errAbandoned
 	}
-	v.places.Release(&e.sched)
+	v.slots.Release(&e.sched)
 	watch.cancel(causeCanceled)
 	select {
 	case err := <-result:

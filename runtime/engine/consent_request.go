@@ -30,18 +30,18 @@ func (c *call) prepareQuestion() bool {
 	}
 	if j.asks {
 		q, err := c.questionOf(c.final, &j.decision)
-		if err != nil && !c.resumed() { // an approved one is asked another question now: use finds that
+		if err != nil && !c.approved() { // an approved one is asked another question now: use finds that
 			j.refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
 			return true
 		}
 		c.consent.question = q
 	}
 	hook, declared := c.tool.hooks.Preview, c.tool.spec.Consent
-	if hook == nil || declared == nil || !declared.Preview || !c.resumed() && (c.exec.approvals.answers(c) || c.noApprover() != nil) {
+	if hook == nil || declared == nil || !declared.Preview || !c.approved() && (c.exec.approvals.needsNoAnswer(c) || c.noApprover() != nil) {
 		return true
 	}
 	plain := len(j.decision.Rewrites) == 0
-	if c.consent.preview == nil || c.resumed() || !plain || !c.consent.previewOfInput {
+	if c.consent.preview == nil || c.approved() || !plain || !c.consent.previewOfInput {
 		if !c.makePreview() {
 			return false
 		}
@@ -55,14 +55,14 @@ func (c *call) prepareQuestion() bool {
 // false when the call has ended.
 func (c *call) makePreview() bool {
 	due := c.now.Add(c.deadline())
-	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
+	if ends := c.budgetEnds(); !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
 	ctx := &callContext{parent: c.workCtx, due: due}
 	c.mu.Lock()
 	c.consent.previewCtx = ctx // from now on it ends with the call
 	c.mu.Unlock()
-	if !c.enter(lifecycle.Previewing, due) {
+	if !c.enterPhase(lifecycle.Previewing, due) {
 		return false
 	}
 	p, err := c.previewOf(ctx, c.final)
@@ -72,7 +72,7 @@ func (c *call) makePreview() bool {
 	}
 	ctx.cancel(causeCanceled)
 	c.now = c.clock()
-	if !c.enter(lifecycle.Admitting, c.ends()) {
+	if !c.enterPhase(lifecycle.Admitting, c.budgetEnds()) {
 		return false
 	}
 	if c.consent.preview = p; err != nil {
@@ -190,16 +190,16 @@ func (c *work) noApprover() *result {
 		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
 }
 
-// overfull returns the result of a call that needs consent when its session has as many
+// checkOpenLimit returns the result of a call that needs consent when its session has as many
 // open requests as it may have; nil otherwise.
-func (d *approvals) overfull(c *call) *result {
+func (d *approvals) checkOpenLimit(c *call) *result {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.full(c)
+	return d.checkOpenLimitLocked(c)
 }
 
-// full is overfull while d.mu is held.
-func (d *approvals) full(c *call) *result {
+// checkOpenLimitLocked is checkOpenLimit while d.mu is held.
+func (d *approvals) checkOpenLimitLocked(c *call) *result {
 	if d.book.Waiting(c.run.session.id) < d.maxOpen {
 		return nil
 	}

@@ -57,7 +57,7 @@ func (c *call) submitApproved() {
 		return
 	}
 	c.mu.Lock()
-	c.life.Resume(c.ends())
+	c.life.Resume(c.budgetEnds())
 	c.inGates, c.workReturned = true, false
 	c.reenterExecutor()
 	c.args, c.text, c.now = c.final, c.finalText, c.clock()

@@ -48,9 +48,9 @@ func (c *call) decide() *result {
 // waitFor waits for an event, if there is one, and reports false when the call has ended.
 func (c *ident) waitFor(held *sched.Event) bool {
 	if held == nil {
-		return !c.over().Fired()
+		return !c.done().Fired()
 	}
-	return c.exec.sched.Wait(held, c.over(), nil) == sched.First
+	return c.exec.sched.Wait(held, c.done(), nil) == sched.First
 }
 
 // excludeOtherCalls excludes the other calls of the session from admission until the
@@ -104,7 +104,7 @@ func (c *work) tapDecision() *tap.Decision {
 // prepareConsent prepares what approvers are shown of the call, if it needs consent. It reports
 // false when the call has ended.
 func (c *call) prepareConsent() bool {
-	if j := &c.worker.evaluation; j.reason != runtime.ReasonNone || !j.asks && !c.resumed() {
+	if j := &c.worker.evaluation; j.reason != runtime.ReasonNone || !j.asks && !c.approved() {
 		return true
 	}
 	return c.prepareQuestion()

@@ -13,7 +13,7 @@ func (c *call) decode() *result {
 	if violations != nil || fault != nil {
 		return invalidInputResult(violations, fault)
 	}
-	return c.validated(&in)
+	return c.recordValidated(&in)
 }
 
 // invalidInputResult returns the result of a call whose input is invalid, or could not be read.
@@ -34,8 +34,8 @@ type decodedInput struct {
 	heartbeat bool
 }
 
-// validated stores the decoded input.
-func (c *call) validated(in *decodedInput) *result {
+// recordValidated stores the decoded input.
+func (c *call) recordValidated(in *decodedInput) *result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.life.Ended() {

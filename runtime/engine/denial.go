@@ -26,9 +26,9 @@ var reasonOf = [...]runtime.Reason{
 	rules.ReasonCooldown:            runtime.ReasonCooldown,
 }
 
-// refused returns the result of a call that the rules, the policy or both refuse, or
+// denialBy returns the result of a call that the rules, the policy or both refuse, or
 // that repeats an earlier one. The session's lock is held.
-func (c *call) refused(v rules.Verdict, rc *rules.Call, j *evaluation) *result {
+func (c *call) denialBy(v rules.Verdict, rc *rules.Call, j *evaluation) *result {
 	e := &result{event: runtime.EventDenied, to: runtime.StateDenied}
 	out := &e.outcome
 	switch {
@@ -54,15 +54,15 @@ func (c *call) refused(v rules.Verdict, rc *rules.Call, j *evaluation) *result {
 	return e
 }
 
-// refusedLate returns the outcome of a call that is denied by an evaluation that its
+// denialByEvaluation returns the outcome of a call that is denied by an evaluation that its
 // worker did not make. It adds the violations of the rules.
-func (c *call) refusedLate(j *evaluation) runtime.Outcome {
+func (c *call) denialByEvaluation(j *evaluation) runtime.Outcome {
 	var rc rules.Call
 	v := rules.Verdict{Answer: rules.Admitted}
 	if c.tryFillRulesCall(&rc, c.final) {
-		v = c.check(&rc)
+		v = c.checkRules(&rc)
 	}
-	return c.refused(v, &rc, j).outcome
+	return c.denialBy(v, &rc, j).outcome
 }
 
 // tryFillRulesCall is fillRulesCall for a goroutine that must not panic.
@@ -144,7 +144,7 @@ func (c *ident) violation(v *rules.Violation, of string) string {
 
 // unblock adds to the outcome what would make the rules admit the same call.
 func (c *call) unblock(out *runtime.Outcome, rc *rules.Call) {
-	if c.resumed() || out.Reason == runtime.ReasonIdempotencyConflict || out.Reason == runtime.ReasonRunFinished || out.Reason == runtime.ReasonOperationNotAllowed {
+	if c.approved() || out.Reason == runtime.ReasonIdempotencyConflict || out.Reason == runtime.ReasonRunFinished || out.Reason == runtime.ReasonOperationNotAllowed {
 		return
 	}
 	way := c.run.session.state.Unblock(c.exec.instant(c.clock()), rc)
@@ -169,11 +169,11 @@ func stepList(steps []runtime.Step, between string) string {
 	return strings.Join(texts, between)
 }
 
-// check returns the verdict of the rules about the call. The session's lock is held.
-func (c *call) check(rc *rules.Call) rules.Verdict {
+// checkRules returns the verdict of the rules about the call. The session's lock is held.
+func (c *call) checkRules(rc *rules.Call) rules.Verdict {
 	s := c.run.session
 	at := c.exec.instant(c.clock())
-	if c.resumed() && c.reservation == reserved {
+	if c.approved() && c.reservation == reserved {
 		return s.state.Recheck(at, rc)
 	}
 	return s.state.Check(at, rc)

@@ -8,8 +8,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
-// publicError returns the text and the code of the marked error in err; code is empty if there is none.
-// The caller holds no lock: the methods of err are code of the tool and may hang or panic.
+// publicError returns the text and the code of the marked error in err; code is empty if there is
+// none. The caller holds no lock: the methods of err are code of the tool and may hang or panic.
 func publicError(err error) (text, code string) {
 	var marked *errmark.Public
 	if !errors.As(err, &marked) {

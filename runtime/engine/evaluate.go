@@ -14,7 +14,7 @@ func (c *call) evaluatePolicy() bool {
 	j := &c.worker.evaluation
 	*j = evaluation{}
 	c.final, c.finalText = c.args, c.text
-	d, ok := c.ask()
+	d, ok := c.askPolicy()
 	if ok && len(d.Rewrites) > 0 && len(d.Denials) == 0 && d.Effect != runtime.EffectDeny {
 		d, ok = c.reevaluate(d)
 	}
@@ -48,7 +48,7 @@ func (c *call) reevaluate(d runtime.Decision) (runtime.Decision, bool) {
 		return d, c.failPolicy("rewrite", err)
 	}
 	c.final, c.finalText = args, text
-	d, ok := c.ask()
+	d, ok := c.askPolicy()
 	if !ok || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == runtime.EffectDeny {
 		return d, ok
 	}

@@ -25,9 +25,9 @@ const (
 // tick that comes late, because the process was stopped or the machine is busy, counts
 // once. An evaluation is therefore only charged for time in which it could run.
 type evaluations struct {
-	places sched.Slots   // an abandoned evaluation holds none
-	tick   time.Duration // at most maxTick
-	ticks  int           // the limit of an evaluation
+	slots sched.Slots   // an abandoned evaluation holds none
+	tick  time.Duration // at most maxTick
+	ticks int           // the limit of an evaluation
 
 	abandoned []atomic.Int32 // by position in the registry: abandoned evaluations that still run
 	broken    atomic.Int32   // tools with at least maxAbandoned abandoned evaluations
@@ -35,7 +35,7 @@ type evaluations struct {
 
 // open prepares v for a number of tools.
 func (v *evaluations) open(tools int, limit time.Duration) {
-	v.places.Open(goruntime.GOMAXPROCS(0), 0)
+	v.slots.Open(goruntime.GOMAXPROCS(0), 0)
 	v.tick = min(limit, maxTick)
 	v.ticks = int((limit + v.tick - 1) / v.tick)
 	v.abandoned = make([]atomic.Int32, tools)
@@ -59,7 +59,7 @@ func (v *evaluations) abandon(i int, s *sched.Scheduler) {
 	if v.abandoned[i].Add(1) == maxAbandoned {
 		v.broken.Add(1)
 	}
-	v.places.Release(s)
+	v.slots.Release(s)
 }
 
 // returned counts an abandoned evaluation that has returned.

@@ -96,7 +96,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 }
 
 // register adds c to the calls of its session. When the session has a call with the same
-// id, enroll returns that call's record instead. A call that is refused for lack of
+// id, register returns that call's record instead. A call that is refused for lack of
 // capacity gets its outcome and is not added.
 func (c *call) register(refused *runtime.Outcome) (earlier *callRecord) {
 	s := c.run.session

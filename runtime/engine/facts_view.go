@@ -59,7 +59,7 @@ func (v *view) Facts() *facts.Snapshot {
 	}
 	v.base = c.run.currentFacts()
 	f := v.base
-	if c.resumed() || c.life.Attempt() > 0 || c.needsReadmission {
+	if c.approved() || c.life.Attempt() > 0 || c.needsReadmission {
 		f = f.Without(c.index)
 	}
 	v.snapshot.Store(f)

@@ -7,7 +7,7 @@ func (at *callContext) Commit(effect func() error) error {
 	ok := c.life.EnterEffect(at.attempt)
 	c.mu.Unlock()
 	if !ok {
-		return c.fenced()
+		return c.fencedError()
 	}
 	defer func() {
 		c.mu.Lock()

@@ -60,7 +60,7 @@ func (c *call) conclude(e *result, over **sched.Event) (unattended bool) {
 	if c.life.Lingers() {
 		c.exec.lingering.Add(1)
 	}
-	*over = c.over()
+	*over = c.done()
 	started := c.life.Attempt() > 0
 	c.cancelContexts(e.outcome.Kind, started)
 	out := &e.outcome
@@ -77,7 +77,7 @@ func (c *call) conclude(e *result, over **sched.Event) (unattended bool) {
 		}
 		c.mu.Lock()
 	}
-	c.close(out, e, started)
+	c.closeOutcome(out, e, started)
 	return c.life.Unattended()
 }
 
@@ -88,19 +88,19 @@ func (c *call) ownsParts(out *runtime.Outcome) bool {
 	return len(c.parts) > 0 && out.Kind != runtime.Completed && out.Kind != runtime.Unknown && out.Reason != runtime.ReasonLeaseLost
 }
 
-// close completes the outcome, releases what the call has reserved and takes the call to its last
-// state, in one step of its session. c.mu is held.
-func (c *call) close(out *runtime.Outcome, e *result, started bool) {
+// closeOutcome completes the outcome, releases what the call has reserved and takes the call to its
+// last state, in one step of its session. c.mu is held.
+func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e.evaluated != nil {
-		*out = c.refusedLate(e.evaluated)
+		*out = c.denialByEvaluation(e.evaluated)
 	}
 	now := c.clock()
-	c.complete(out, now, started)
+	c.completeOutcome(out, now, started)
 	c.settleReservation(out, now)
-	if c.resumed() {
+	if c.approved() {
 		c.exec.approvals.drop(c)
 	}
 	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil && !out.RolledBack; c.record.undo.possible {

@@ -24,7 +24,7 @@ func (c *call) checkGates() *result {
 	if c.ctx.Err() != nil {
 		return cancellation(runtime.ReasonCancelled)
 	}
-	if left, bounded := c.turn.left(c.now); bounded && left < max(c.turn.minimum, 1) {
+	if left, bounded := c.turn.remainingBudget(c.now); bounded && left < max(c.turn.minimum, 1) {
 		return denial(runtime.ReasonDeadline, runtime.Detail{Deadline: max(left, 0)}, fmt.Sprintf(
 			"%s of the turn's time is left, a call needs at least %s: it may be made in the next turn",
 			formatLimit(max(left, 0)), formatLimit(c.turn.minimum)))
@@ -49,8 +49,8 @@ func (c *call) deniedForGood() *result {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v := c.check(&rc); v.Answer == rules.Duplicate || !v.Admitted() && v.Primary().Reason < rules.ReasonStartConstraint {
-		return c.refused(v, &rc, &evaluation{})
+	if v := c.checkRules(&rc); v.Answer == rules.Duplicate || !v.Admitted() && v.Primary().Reason < rules.ReasonStartConstraint {
+		return c.denialBy(v, &rc, &evaluation{})
 	}
 	return nil
 }

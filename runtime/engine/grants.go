@@ -16,7 +16,7 @@ func (e *Executor) Requests() []*runtime.ConsentRequest {
 	if e == nil || e.engine == nil {
 		return nil
 	}
-	e.approvals.tick()
+	e.approvals.processDue()
 	e.approvals.mu.Lock()
 	open := e.approvals.book.Open()
 	e.approvals.mu.Unlock()

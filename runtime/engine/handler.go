@@ -50,11 +50,11 @@ func (c *call) tryRecordStart(d time.Duration) *result {
 	return c.recordStart(d)
 }
 
-// recordStart records that the handler starts now with the deadline d. In the same step of the session
-// it uses up an approval or a grant. It returns the result of the call when the call may not start.
-// c.mu and the session's lock are held.
+// recordStart records that the handler starts now with the deadline d. In the same step of the
+// session it uses up an approval or a grant. It returns the result of the call when the call may not
+// start. c.mu and the session's lock are held.
 func (c *call) recordStart(d time.Duration) *result {
-	due, ends := c.now.Add(d), c.ends()
+	due, ends := c.now.Add(d), c.budgetEnds()
 	if !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
@@ -107,7 +107,7 @@ func (c *call) invoke() *result {
 func (c *call) returnedLate() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	late := c.life.Return(c.clock(), c.ends(), c.mayRetryTimeout())
+	late := c.life.Return(c.clock(), c.budgetEnds(), c.mayRetryTimeout())
 	if late && c.life.Phase() == lifecycle.Grace {
 		c.running.cancel(causeDeadline)
 	}

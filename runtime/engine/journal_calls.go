@@ -74,28 +74,28 @@ func (c *call) recordPrepared(state wire.Value) {
 	c.entry = c.exec.log.Add(entryOf(r, &p, err))
 }
 
-// latest returns the position of the latest entry of c.
-func (c *call) latest() uint64 {
+// latestEntry returns the position of the latest entry of c.
+func (c *call) latestEntry() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.entry
 }
 
-// awaitDurable returns when all that was recorded of c would outlive a crash. While the commit log is
-// stalled it returns an error at once.
+// awaitDurable returns when all that was recorded of c would outlive a crash. While the commit log
+// is stalled it returns an error at once.
 func (c *call) awaitDurable() error {
 	if !c.exec.log.On() {
 		return nil
 	}
-	return c.exec.log.Flush(c.latest())
+	return c.exec.log.Flush(c.latestEntry())
 }
 
-// awaitDurableThroughStall is durable, but waits for the end of a stall.
+// awaitDurableThroughStall is awaitDurable, but waits for the end of a stall.
 func (c *call) awaitDurableThroughStall() error {
 	if !c.exec.log.On() {
 		return nil
 	}
-	return c.exec.log.FlushThroughStall(c.latest())
+	return c.exec.log.FlushThroughStall(c.latestEntry())
 }
 
 // flushIntent waits until it is durable that the handler is about to start. A call whose intent
@@ -104,7 +104,7 @@ func (c *call) flushIntent() *result {
 	if c.exec.log.On() {
 		return c.awaitIntent()
 	}
-	if c.over().Fired() {
+	if c.done().Fired() {
 		return workerDone
 	}
 	return nil
@@ -175,7 +175,7 @@ func (c *call) awaitOutcome() {
 		out.Kind, out.Message = runtime.Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is lost"
 	}
 	c.exec.report(e.fault)
-	position := c.latest()
+	position := c.latestEntry()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,14 +24,14 @@ func (c *call) leave() {
 		return
 	}
 	fault := c.newFault(runtime.ReasonPanic, usercode.ErrExited)
-	defer func() { c.crashed(fault) }()
+	defer func() { c.endCrashed(fault) }()
 	if v := recover(); v != nil {
 		fault = c.panicFault(v)
 	}
 }
 
-// crashed ends the call after a panic or runtime.Goexit.
-func (c *call) crashed(fault *CallError) {
+// endCrashed ends the call after a panic or runtime.Goexit.
+func (c *call) endCrashed(fault *CallError) {
 	c.mu.Lock()
 	running, unread := c.life.Attempt() > 0, c.state == runtime.StateDeclared
 	if c.life.Evaluating() {

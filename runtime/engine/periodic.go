@@ -29,7 +29,7 @@ func (r *Run) Periodic(ctx context.Context) error {
 		}
 		tools = append(tools, t.spec)
 	}
-	closed := r.node.ended(r.session)
+	closed := r.node.closedEvent(r.session)
 	e.sched.Busy(len(tools))
 	all := sched.NewEvent()
 	var running sync.WaitGroup
@@ -64,15 +64,15 @@ func (r *Run) repeat(ctx context.Context, spec *runtime.Spec, closed *sched.Even
 	}
 }
 
-// ended returns an event that fires when p is closed.
-func (p *runNode) ended(s *Session) *sched.Event {
+// closedEvent returns an event that fires when p is closed.
+func (p *runNode) closedEvent(s *Session) *sched.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p.over == nil {
-		p.over = sched.NewEvent()
+	if p.closed == nil {
+		p.closed = sched.NewEvent()
 		if p.closing {
-			s.exec.sched.Fire(p.over)
+			s.exec.sched.Fire(p.closed)
 		}
 	}
-	return p.over
+	return p.closed
 }

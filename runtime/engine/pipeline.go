@@ -25,7 +25,7 @@ func (c *call) pipeline() *result {
 		}
 		return c.attempts()
 	}
-	if !c.resumed() { // a call that waited for consent has passed these
+	if !c.approved() { // a call that waited for consent has passed these
 		if !c.needsReadmission {
 			if r := c.decode(); r != nil {
 				return r

@@ -11,13 +11,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// ask evaluates the policy. It reports false when the call has ended, and when the
+// askPolicy evaluates the policy. It reports false when the call has ended, and when the
 // policy could not be asked; the evaluation then holds the reason.
-func (c *call) ask() (runtime.Decision, bool) {
+func (c *call) askPolicy() (runtime.Decision, bool) {
 	if err := c.exec.evaluations.blocked(c.index); err != nil {
 		return runtime.Decision{}, c.failPolicy(ruleBreaker, err)
 	}
-	if !c.awaitPlace() {
+	if !c.awaitEvaluationSlot() {
 		return runtime.Decision{}, false
 	}
 	ctx := &c.policyCtx
@@ -27,7 +27,7 @@ func (c *call) ask() (runtime.Decision, bool) {
 	}
 	ctx.parent = c.workCtx
 	c.setPolicyInput(&c.worker.input)
-	if !c.evaluate(ctx) {
+	if !c.beginEvaluation(ctx) {
 		return runtime.Decision{}, false
 	}
 	d, err := c.exec.policy.Decide(ctx, &c.worker.input)
@@ -36,7 +36,7 @@ func (c *call) ask() (runtime.Decision, bool) {
 		fault = c.newFault(runtime.ReasonPolicyError, err)
 	}
 	c.now = c.clock()
-	if !c.evaluated(ctx, d.Revision) {
+	if !c.finishEvaluation(ctx, d.Revision) {
 		return runtime.Decision{}, false
 	}
 	if err != nil {
@@ -63,13 +63,13 @@ func (c *ident) policyInputOf(args wire.Value, of facts.Source, now time.Time) r
 	return in
 }
 
-// evaluate begins an evaluation that has acquired its place. It reports false, and
+// beginEvaluation begins an evaluation that has acquired its place. It reports false, and
 // releases the place, when the call has ended.
-func (c *call) evaluate(ctx *callContext) bool {
+func (c *call) beginEvaluation(ctx *callContext) bool {
 	c.mu.Lock()
 	if !c.life.Evaluate(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick) {
 		c.mu.Unlock()
-		c.exec.evaluations.places.Release(&c.exec.sched)
+		c.exec.evaluations.slots.Release(&c.exec.sched)
 		return false
 	}
 	c.evaluation = ctx
@@ -79,14 +79,14 @@ func (c *call) evaluate(ctx *callContext) bool {
 	return true
 }
 
-// evaluated records that the policy has returned. It reports false when the policy took
+// finishEvaluation records that the policy has returned. It reports false when the policy took
 // too long or the call has ended meanwhile.
-func (c *call) evaluated(ctx *callContext, revision string) bool {
+func (c *call) finishEvaluation(ctx *callContext, revision string) bool {
 	c.mu.Lock()
 	c.revision = revision
-	inTime := c.endEvaluation() && c.life.Enter(lifecycle.Admitting, c.ends())
+	inTime := c.endEvaluation() && c.life.Enter(lifecycle.Admitting, c.budgetEnds())
 	c.mu.Unlock()
-	c.worker.arm(c.ends())
+	c.worker.arm(c.budgetEnds())
 	ctx.cancel(causeCanceled)
 	return inTime
 }
@@ -98,24 +98,24 @@ func (c *call) endEvaluation() bool {
 	if abandoned {
 		c.exec.evaluations.returned(c.index)
 	} else {
-		c.exec.evaluations.places.Release(&c.exec.sched)
+		c.exec.evaluations.slots.Release(&c.exec.sched)
 	}
 	return !abandoned
 }
 
-// awaitPlace waits until the policy may be asked about c, within the budget of its
+// awaitEvaluationSlot waits until the policy may be asked about c, within the budget of its
 // turn. It reports false when the call has ended meanwhile.
-func (c *call) awaitPlace() bool {
+func (c *call) awaitEvaluationSlot() bool {
 	v := &c.exec.evaluations
-	wait := v.places.Acquire()
+	wait := v.slots.Acquire()
 	if wait == nil {
 		return true
 	}
-	if c.enter(lifecycle.Admitting, c.ends()) && c.exec.sched.Wait(wait, c.over(), nil) == sched.First {
+	if c.enterPhase(lifecycle.Admitting, c.budgetEnds()) && c.exec.sched.Wait(wait, c.done(), nil) == sched.First {
 		c.now = c.clock()
 		return true
 	}
-	v.places.CancelWait(wait, &c.exec.sched)
+	v.slots.CancelWait(wait, &c.exec.sched)
 	return false
 }
 

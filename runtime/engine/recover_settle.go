@@ -191,7 +191,7 @@ func (c *call) evaluateForRerun() *result {
 // worker evaluates it like a new call. The call keeps its reservation until then.
 func (c *call) resubmit() {
 	c.mu.Lock()
-	c.life.Prepare(c.ends())
+	c.life.Prepare(c.budgetEnds())
 	c.reenterExecutor()
 	c.mu.Unlock()
 	c.handlerDone.Store(false)

@@ -69,7 +69,7 @@ func (c *work) redact(out wire.Raw) (wire.Raw, error) {
 			continue
 		}
 		places, err := redactions(o)
-		if err != nil { // bound has refused the call for this
+		if err != nil { // checkObligations has refused the call for this
 			return jsonedit.Pointer{}.Mask(out), err
 		}
 		for _, p := range places {

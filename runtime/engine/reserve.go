@@ -10,7 +10,7 @@ func (c *call) reserve() admission {
 	s := c.run.session
 	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rulesCall)
 	if !v.Admitted() {
-		return notAdmitted(c.refused(v, &c.worker.rulesCall, &c.worker.evaluation))
+		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
 	}
 	c.recordAuthorized(&ev)
 	if c.startsNow() {

@@ -178,8 +178,8 @@ func (c *ident) redeclared(req *consent.Request) bool {
 	return c.tool == nil || c.tool.spec.Pin != req.Pin
 }
 
-// reportRedeclared reports, to the sinks and the error handler, a request that stays open and that no
-// approval under the present declaration can satisfy.
+// reportRedeclared reports, to the sinks and the error handler, a request that stays open and that
+// no approval under the present declaration can satisfy.
 func (e *Executor) reportRedeclared(r *history.Call) {
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.Tool, r.Request, runtime.ReasonBindingMismatch)
 	e.emit(&runtime.Event{

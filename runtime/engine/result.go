@@ -69,8 +69,8 @@ type Verdict struct {
 	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
 }
 
-// withoutValues returns violations of an output without their values. The model must not see what the
-// handler returned; operators may.
+// withoutValues returns violations of an output without their values. The model must not see what
+// the handler returned; operators may.
 func withoutValues(violations []wire.Violation) []wire.Violation {
 	violations = slices.Clone(violations)
 	for i := range violations {

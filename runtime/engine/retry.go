@@ -62,7 +62,7 @@ func (c *call) retryable(late bool) bool {
 
 // hasBudgetFor reports whether enough of the turn's budget is left for another attempt after a wait.
 func (c *call) hasBudgetFor(wait time.Duration) bool {
-	ends := c.ends()
+	ends := c.budgetEnds()
 	return ends.IsZero() || ends.Sub(c.clock()) >= wait+c.turn.minimum
 }
 
@@ -109,7 +109,7 @@ func (c *ident) backOff(wait time.Duration) *result {
 	late := sched.NewEvent()
 	t := c.exec.sched.After(wait, func() { c.exec.sched.Fire(late) })
 	defer t.Stop()
-	if c.exec.sched.Wait(late, c.over(), nil) != sched.First {
+	if c.exec.sched.Wait(late, c.done(), nil) != sched.First {
 		return workerDone
 	}
 	return nil
@@ -125,7 +125,7 @@ func (c *call) restart() *result {
 	c.mu.Lock()
 	c.now = c.clock()
 	due := c.now.Add(d)
-	if ends := c.ends(); !ends.IsZero() && ends.Before(due) {
+	if ends := c.budgetEnds(); !ends.IsZero() && ends.Before(due) {
 		due = ends
 	}
 	if !c.beginAttempt(due) {

@@ -34,7 +34,7 @@ type runNode struct {
 	children []*runNode // of sub-agents
 	agents   int        // ids of sub-agents made by Child
 	closing  bool
-	over     *sched.Event // fires when the node is closed; nil: no goroutine waits for that
+	closed   *sched.Event // fires when the node is closed; nil: no goroutine waits for that
 	final    *RunStatus   // set when the run is closed
 }
 
@@ -90,12 +90,12 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}
 }
 
-// shut closes p and its children for new calls, and returns them appended to list. The session's lock
-// is held.
+// shut closes p and its children for new calls, and returns them appended to list. The session's
+// lock is held.
 func (p *runNode) shut(e *Executor, list []*runNode) []*runNode {
 	p.workers.Shut()
-	if p.over != nil && !p.closing {
-		e.sched.Fire(p.over)
+	if p.closed != nil && !p.closing {
+		e.sched.Fire(p.closed)
 	}
 	p.closing = true
 	list = append(list, p)

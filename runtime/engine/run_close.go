@@ -54,7 +54,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 		return r.Status()
 	}
 	s := r.session
-	s.exec.approvals.tick()
+	s.exec.approvals.processDue()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ev, err := s.state.Stop(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
@@ -88,7 +88,7 @@ func (r *Run) Close(ctx context.Context) error {
 	s.exec.forEachCall(active, func(c *call) {
 		c.finish(cancellation(runtime.ReasonRunClosed))
 		c.mu.Lock()
-		over := c.over() // another goroutine may be about to end the call
+		over := c.done() // another goroutine may be about to end the call
 		c.mu.Unlock()
 		s.exec.sched.Wait(over, nil, nil)
 	})

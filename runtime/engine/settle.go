@@ -92,8 +92,8 @@ func runState(s rules.RunState) runtime.RunState {
 	return runtime.RunState(s)
 }
 
-// complete sets the members that every outcome has. c.mu is held.
-func (c *call) complete(out *runtime.Outcome, now time.Time, started bool) {
+// completeOutcome sets the members that every outcome has. c.mu is held.
+func (c *call) completeOutcome(out *runtime.Outcome, now time.Time, started bool) {
 	out.CallID, out.Tool, out.Revision = c.id, c.record.tool, c.revision
 	out.Duration = now.Sub(c.began)
 	if c.consent != nil {

@@ -55,8 +55,8 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// hasNoLastingEffect reports whether a call whose handler runs is known to have no lasting effect, and
-// the next owner of the journal does not run it again. c.mu is held.
+// hasNoLastingEffect reports whether a call whose handler runs is known to have no lasting effect,
+// and the next owner of the journal does not run it again. c.mu is held.
 func (c *call) hasNoLastingEffect() bool {
 	spec := c.tool.spec
 	return effectsOf(spec) != "" && !c.life.Committing() && !(spec.Idempotent && spec.Retry != nil)
@@ -79,12 +79,12 @@ func (c *call) abandon() {
 	if c.hasNoLastingEffect() {
 		out.Kind, out.Message = runtime.Failed, "the executor was shut down while the handler ran: nothing that it did stands"
 	}
-	c.complete(&out, c.clock(), true)
+	c.completeOutcome(&out, c.clock(), true)
 	s := c.run.session
 	s.mu.Lock()
 	c.record.storeOutcome(&out)
 	s.mu.Unlock()
-	over, unattended := c.over(), c.life.Unattended()
+	over, unattended := c.done(), c.life.Unattended()
 	c.mu.Unlock()
 	c.exec.sched.Fire(over)
 	if unattended {

@@ -27,11 +27,11 @@ func (c *call) awaitTurn() *result {
 		return workerDone
 	}
 	if c.slotGranted != nil {
-		due := c.ends()
+		due := c.budgetEnds()
 		if due.IsZero() {
 			due = c.clock().Add(c.deadline())
 		}
-		if !c.enter(lifecycle.Queued, due) || c.exec.sched.Wait(c.slotGranted, c.over(), nil) == sched.Second {
+		if !c.enterPhase(lifecycle.Queued, due) || c.exec.sched.Wait(c.slotGranted, c.done(), nil) == sched.Second {
 			return workerDone
 		}
 		c.slotGranted, c.slot = nil, true

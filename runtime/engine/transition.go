@@ -40,7 +40,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	}
 	c.exec.emitting.Lock()
 	defer c.exec.emitting.Unlock()
-	e := c.exec.next()
+	e := c.exec.nextEvent()
 	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
 	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.tool, c.id, c.run.session.id, c.run.id
 	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.life.Attempt()
@@ -75,8 +75,8 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	c.exec.deliver()
 }
 
-// operatorText returns the text that the event of an outcome has for operators. It may run code of the
-// tool: no lock is held, and the timer can still end the call.
+// operatorText returns the text that the event of an outcome has for operators. It may run code of
+// the tool: no lock is held, and the timer can still end the call.
 func (c *call) operatorText(out *runtime.Outcome, fault *CallError) string {
 	if fault == nil && len(out.Violations)+len(out.Denials) == 0 {
 		return ""
@@ -98,9 +98,9 @@ func (c *call) operatorTextSlow(out *runtime.Outcome, fault *CallError) string {
 // emitsEvents reports whether there is a sink or a journal for events.
 func (e *Executor) emitsEvents() bool { return len(e.sinks) > 0 || e.log.On() }
 
-// next returns the next event, which has only its number yet. All events share one piece of memory.
-// e.emitting is held.
-func (e *Executor) next() *runtime.Event {
+// nextEvent returns the next event, which has only its number yet. All events share one piece of
+// memory. e.emitting is held.
+func (e *Executor) nextEvent() *runtime.Event {
 	e.event = runtime.Event{Seq: e.event.Seq + 1}
 	return &e.event
 }
@@ -109,7 +109,7 @@ func (e *Executor) next() *runtime.Event {
 func (e *Executor) emit(ev *runtime.Event) {
 	e.emitting.Lock()
 	defer e.emitting.Unlock()
-	next := e.next()
+	next := e.nextEvent()
 	ev.Seq = next.Seq
 	*next = *ev
 	e.deliver()

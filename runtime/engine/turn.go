@@ -44,8 +44,9 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 	return t
 }
 
-// left returns how much of the budget is left at now; ok is false when the turn has no budget.
-func (t *Turn) left(now time.Time) (d time.Duration, ok bool) {
+// remainingBudget returns how much of the budget is left at now; ok is false when the turn has no
+// budget.
+func (t *Turn) remainingBudget(now time.Time) (d time.Duration, ok bool) {
 	if t.budgetEnds.IsZero() {
 		return 0, false
 	}

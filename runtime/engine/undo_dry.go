@@ -63,12 +63,12 @@ func (s *Session) addLater(calls []UndoneCall) {
 			continue
 		}
 		r := s.calls.find(calls[i].CallID)
-		about := s.about(r)
+		about := s.subjectOf(r)
 		for _, other := range later {
 			if other.number < r.number {
 				continue
 			}
-			if shares := about.shared(s.about(other)); len(shares) > 0 {
+			if shares := about.shared(s.subjectOf(other)); len(shares) > 0 {
 				calls[i].Later = append(calls[i].Later, LaterCall{CallID: other.id, Tool: other.tool, Shares: shares})
 			}
 		}
@@ -101,8 +101,8 @@ type argument struct {
 	value         any // string or json.Number
 }
 
-// about returns the subject of a call. s.mu is held.
-func (s *Session) about(r *callRecord) (a subject) {
+// subjectOf returns the subject of a call. s.mu is held.
+func (s *Session) subjectOf(r *callRecord) (a subject) {
 	tool, _ := s.exec.lookup(r.tool)
 	if tool == nil {
 		return a

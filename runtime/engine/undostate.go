@@ -129,9 +129,9 @@ func redacts(list []runtime.Obligation) bool {
 	return slices.ContainsFunc(list, func(o runtime.Obligation) bool { return o.Code == obligationRedact })
 }
 
-// decodeRecorded decodes a recorded value. The value was valid when it was recorded, but the tool may
-// have changed since, and its code may panic. No text is too large: its size was checked before it
-// was stored.
+// decodeRecorded decodes a recorded value. The value was valid when it was recorded, but the tool
+// may have changed since, and its code may panic. No text is too large: its size was checked before
+// it was stored.
 func decodeRecorded(decode bind.Decoder, text []byte) (v wire.Value, err error) {
 	switch {
 	case text == nil:

@@ -32,7 +32,7 @@ func (c *call) resolveUnknown(out *runtime.Outcome, to runtime.State, by string)
 	defer s.mu.Unlock()
 	now := s.exec.sched.Now()
 	was := c.record.outcome()
-	c.complete(out, now, true)
+	c.completeOutcome(out, now, true)
 	out.Duration, out.RequestID = now.Sub(c.began), was.RequestID
 	if ev, err := s.state.Finish(s.exec.instant(now), c.id, statusOf(out)); err == nil {
 		s.addRuleEvent(&ev)
