@@ -2,11 +2,11 @@ package engine
 
 import (
 	"crypto/rand"
-	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -25,7 +25,7 @@ type approvals struct {
 
 	maxOpen int // open requests of a session
 
-	mu     sync.Mutex
+	mu     lockorder.Mutex[lockorder.Approvals]
 	book   *consent.Book
 	calls  map[string]*call // by request
 	timer  runtime.Timer    // runs when something is due

@@ -171,4 +171,38 @@
 //
 // Nothing else needs to be closed. An executor has no goroutine while no call is being made,
 // except that one which owns a journal renews its ownership until Shutdown.
+//
+// # Locks
+//
+// A goroutine that holds a lock acquires only locks further down this list. "Then" names those that
+// it does acquire; any lock may be followed by the last two, which only a simulated clock needs. The
+// executor calls no handler, policy, approver, observer or participant under a lock. The build tag
+// ambitdebug makes the executor check the order (package runtime/internal/lockorder).
+//
+//   - Sessions, sessions.mu: the sessions by id, and the reading of the journal. Then Session, Approvals, CommitLog, Commands.
+//   - Call, call.mu: the phase, attempt, state, fence and parts of one call. Then Session, Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn.
+//   - Session, Session.mu: the rule state, records, runs and reservations of a session. Then Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn.
+//   - Batch, Writer.hold of commitlog: shared, it keeps entries in one write of the journal. Then Approvals, Events, CommitLog, Sink, Faults.
+//   - Approvals, approvals.mu: the book of requests and grants, and its timer. Then Slots, Events, CommitLog, Sink, Faults.
+//   - Slots, Slots.mu of sched: the slots of a tool, or of the policy, and the queue for them. Then Events, CommitLog, Sink, Faults.
+//   - Events, Executor.emitting: the event that is recorded and given to the sinks. Then CommitLog, Sink, Faults.
+//   - CommitLog, Writer.mu of commitlog: the entries that are not durable yet. Then none.
+//   - Sink, Outbox.mu of outbox: the events that wait for one sink. Then Faults.
+//   - Faults, Outbox.mu of outbox: the faults that wait for the error handler. Then none.
+//   - Turn, Turn.mu: the tools that are blocked in a turn. Then none.
+//   - Commands, seenCommands.mu: the nonces of imported commands. Then none.
+//   - Undos, undoAttempts.mu: the undo handlers that run. Then none.
+//   - Workers, workerPool.mu: the workers, and which are free. Then none.
+//   - Worker, worker.mu: the timer of a worker. Then none.
+//   - Lease, Lease.mu of lease: the timers that renew the ownership of the journal. Then none.
+//   - Shadow, follower.mu of shadow: the decisions that wait for a shadow policy. Then ShadowStats.
+//   - ShadowStats, Shadow.mu of shadow: the counts of a shadow policy. Then none.
+//   - Gate, Gate.mu of sched: which goroutine waits until a closed gate is empty. Then none.
+//   - Count, Count.mu of sched: observers that are being called. Then none.
+//   - Scheduler, Scheduler.mu of sched: which goroutine waits for which event. Then Clock.
+//   - Clock, Clock.mu of simclock: the time and the timers of a simulation. Then none.
+//
+// A goroutine holds one lock of each kind at most: never those of two calls or of two sessions. A
+// store, a runtime.MemorySink and the hooks of a simulation have locks of their own, under which no
+// lock of this list is acquired.
 package engine
