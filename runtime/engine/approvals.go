@@ -14,8 +14,7 @@ import (
 // result.
 const endedRequestTTL = 24 * time.Hour
 
-// approvals holds the consent requests and the grants of an executor. Its lock is taken
-// after the locks of a call and its session.
+// approvals holds the consent requests and the grants of an executor.
 type approvals struct {
 	exec           *Executor
 	key            []byte

@@ -1,8 +1,6 @@
 package engine
 
-import (
-	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
-)
+import "github.com/ambit-tools/ambit/runtime/internal/lockorder"
 
 // seenCommands holds the nonces of the commands that were imported.
 type seenCommands struct {

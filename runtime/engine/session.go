@@ -38,7 +38,7 @@ type Session struct {
 	admittingDone *sched.Event  // fires when the holder is released
 }
 
-// sessions has the sessions of a journal by id. Its lock is taken before that of a session.
+// sessions has the sessions of a journal by id.
 type sessions struct {
 	mu   lockorder.Mutex[lockorder.Sessions]
 	byID map[string]*Session
