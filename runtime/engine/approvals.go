@@ -2,11 +2,11 @@ package engine
 
 import (
 	"crypto/rand"
-	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -14,8 +14,7 @@ import (
 // result.
 const endedRequestTTL = 24 * time.Hour
 
-// approvals holds the consent requests and the grants of an executor. Its lock is taken
-// after the locks of a call and its session.
+// approvals holds the consent requests and the grants of an executor.
 type approvals struct {
 	exec           *Executor
 	key            []byte
@@ -25,7 +24,7 @@ type approvals struct {
 
 	maxOpen int // open requests of a session
 
-	mu     sync.Mutex
+	mu     lockorder.Mutex[lockorder.Approvals]
 	book   *consent.Book
 	calls  map[string]*call // by request
 	timer  runtime.Timer    // runs when something is due

@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -19,8 +19,8 @@ import (
 type call struct {
 	work // of the goroutine that executes the call
 
-	mu   sync.Mutex     // guards all that follows
-	life lifecycle.Call // phase, attempt and fence, and who may end the call
+	mu   lockorder.Mutex[lockorder.Call] // guards all that follows
+	life lifecycle.Call                  // phase, attempt and fence, and who may end the call
 	attempt
 	undoState
 	consent      *consentState // the consent that it needs; nil: none yet

@@ -1,7 +1,6 @@
-// Package engine executes the tool calls of a model. For each call the executor looks up the
-// tool, decodes and checks the input, asks a policy, checks the rules that the tools declare,
-// runs the handler with a deadline and behind a fence, checks the output and returns an
-// [runtime.Outcome].
+// Package engine executes the tool calls of a model. For each call the executor looks up the tool,
+// decodes and checks the input, asks a policy, checks the rules that the tools declare, runs the
+// handler with a deadline and behind a fence, checks the output and returns an [runtime.Outcome].
 //
 // [Turn.Execute] never panics and returns no error. Every call ends in one of a closed set of
 // outcomes, including a call that is refused and one whose handler panics.
@@ -40,18 +39,16 @@
 // The executor checks the tool and the input first. The input must have the declared member names
 // exactly, none of them twice and no other. The outcome lists all violations.
 //
-// It then checks that the executor and the run still take calls, that the context is not done,
-// that the turn has the minimum budget left (five seconds, [WithMinimumBudget]), and that the
-// tool is not blocked. The first check that fails is the only answer. There is one exception: a
-// call of a blocked tool that repeats an earlier call, or that no turn would admit, is told that
-// instead.
+// It then checks that the executor and the run still take calls, that the context is not done, that
+// the turn has the minimum budget left (five seconds, [WithMinimumBudget]), and that the tool is
+// not blocked. The first check that fails is the only answer. There is one exception: a call of a
+// blocked tool that repeats an earlier call, or that no turn would admit, is told that instead.
 //
-// It then asks the [runtime.Policy] about the decoded arguments, the same value that the handler gets.
-// The policy may deny, ask, allow, rewrite arguments and attach obligations. A call that the
-// policy does not allow is denied. The executor applies rewrites to the encoded arguments,
-// decodes the result as strictly as any input, and asks the policy once more. Rewrites that
-// contradict each other are an error of the policy, and so is a second evaluation that wants
-// further changes.
+// It then asks the [runtime.Policy] about the decoded arguments, the same value that the handler
+// gets. The policy may deny, ask, allow, rewrite arguments and attach obligations. A call that the
+// policy does not allow is denied. The executor applies rewrites to the encoded arguments, decodes
+// the result as strictly as any input, and asks the policy once more. Rewrites that contradict each
+// other are an error of the policy, and so is a second evaluation that wants further changes.
 //
 // At most GOMAXPROCS evaluations run at once. Each may take one second ([WithPolicyTimeout]).
 // Only time in which the process ran counts; time spent waiting for a place does not. An
@@ -65,9 +62,8 @@
 // never starts.
 //
 // If the facts that the policy saw have changed by the time of admission, the executor evaluates
-// the call again. During the third evaluation it admits no other call of the session. A policy
-// that allows three calls therefore allows exactly three, however many calls are made
-// concurrently.
+// the call again. During the third evaluation it admits no other call of the session. A policy that
+// allows three calls therefore allows exactly three, however many calls are made concurrently.
 //
 // [Turn.WhatIf] makes the same checks up to this point. It changes nothing and returns what would
 // happen, and why. [WithDecisionTap] follows the decisions, as package shadow does with a second
@@ -96,8 +92,7 @@
 //
 // After an approval the policy and the rules evaluate the call once more, without counting the
 // reservation that the call itself holds. Immediately before the handler starts, the executor
-// compares the call with what was approved. Package runtime/consent documents requests and
-// grants.
+// compares the call with what was approved. Package runtime/consent documents requests and grants.
 //
 // # Artifacts
 //
@@ -165,10 +160,38 @@
 // without waiting for its outcome.
 //
 // [Executor.Shutdown] stops admission, lets running calls finish until its context ends, and then
-// cancels the rest. It records no outcome that it does not know. Requests for consent stay open
-// and can be answered after a restart. [ShutdownOn] calls Shutdown when the process receives a
-// signal.
+// cancels the rest. It records no outcome that it does not know. Requests for consent stay open and
+// can be answered after a restart. [ShutdownOn] calls Shutdown when the process receives a signal.
 //
 // Nothing else needs to be closed. An executor has no goroutine while no call is being made,
 // except that one which owns a journal renews its ownership until Shutdown.
+//
+// # Locks
+//
+// A goroutine that holds a lock acquires only locks further down this list: "then" those named. The
+// last two, which only a simulated clock needs, may follow any. The executor calls no handler,
+// policy, approver, observer or participant under a lock. The build tag ambitdebug checks the order.
+//
+//   - Sessions, sessions.mu: the sessions by id, and the reading of the journal; then Session, Approvals, CommitLog, Commands.
+//   - Call, call.mu: the phase, attempt, state, fence and parts of one call; then Session, Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn.
+//   - Session, Session.mu: the rule state, records, runs and reservations of a session; then Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn.
+//   - Batch, Writer.hold of commitlog: shared, it keeps entries in one write of the journal; then Approvals, Events, CommitLog, Sink, Faults.
+//   - Approvals, approvals.mu: the book of requests and grants, and its timer; then Slots, Events, CommitLog, Sink, Faults.
+//   - Slots, Slots.mu of sched: the slots of a tool, or of the policy, and the queue for them; then Events, CommitLog, Sink, Faults.
+//   - Events, Executor.emitting: the event that is recorded and given to the sinks; then CommitLog, Sink, Faults.
+//   - CommitLog, Writer.mu of commitlog: the entries that are not durable yet; a leaf.
+//   - Sink, Outbox.mu of outbox: the events that wait for one sink; then Faults.
+//   - Faults, Outbox.mu of outbox: the faults that wait for the error handler; a leaf.
+//   - Turn, Turn.mu: the tools that are blocked in a turn; a leaf.
+//   - Commands, seenCommands.mu: the nonces of imported commands; a leaf.
+//   - Undos, undoAttempts.mu: the undo handlers that run; a leaf.
+//   - Workers, workerPool.mu: the workers, and which are free; a leaf.
+//   - Worker, worker.mu: the timer of a worker; a leaf.
+//   - Lease, Lease.mu of lease: the timers that renew the ownership of the journal; a leaf.
+//   - Shadow, follower.mu of shadow: the decisions that wait for a shadow policy; then ShadowStats.
+//   - ShadowStats, Shadow.mu of shadow: the counts of a shadow policy; a leaf.
+//   - Gate, Gate.mu of sched: which goroutine waits until a closed gate is empty; a leaf.
+//   - Count, Count.mu of sched: observers that are being called; a leaf.
+//   - Scheduler, Scheduler.mu of sched: which goroutine waits for which event; then Clock.
+//   - Clock, Clock.mu of simclock: the time and the timers of a simulation; a leaf.
 package engine

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
@@ -34,7 +34,7 @@ type Executor struct {
 	sinks        []*sinkQueue
 	observers    []func(runtime.CallInfo, runtime.Outcome)
 	onError      func(*CallError) // nil: there is none
-	faults       outbox.Outbox[*CallError]
+	faults       outbox.Outbox[*CallError, lockorder.Faults]
 	observing    sched.Count // counts the observers that are being called
 	sched        sched.Scheduler
 	approvers    []runtime.Approver
@@ -67,8 +67,8 @@ type Executor struct {
 	gate        sched.Gate
 	workers     workerPool
 
-	emitting sync.Mutex    // sinks get one event at a time, in the order of Seq
-	event    runtime.Event // the latest one
+	emitting lockorder.Mutex[lockorder.Events] // sinks get one event at a time, in the order of Seq
+	event    runtime.Event                     // the latest one
 }
 
 // An Option changes an Executor while NewExecutor makes it.

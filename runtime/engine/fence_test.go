@@ -15,6 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 )
 
 // A ledger knows which call owns it and counts the writes of other calls.
@@ -51,6 +52,9 @@ func TestFenceUnderStress(t *testing.T) {
 		return okRead(ctx, in)
 	}, func(s *runtime.Spec) {
 		s.Deadline = 50 * time.Microsecond
+		if lockorder.Checked {
+			s.Deadline = time.Millisecond // a handler has to start before it
+		}
 		s.Effect, s.Idempotent, s.Retry = runtime.SideEffectWrite, true, &runtime.Retry{OnTimeout: true}
 	}))
 	turn := r.run().Turn(engine.TurnConfig{})

@@ -1,12 +1,10 @@
 package engine
 
-import (
-	"sync"
-)
+import "github.com/ambit-tools/ambit/runtime/internal/lockorder"
 
 // seenCommands holds the nonces of the commands that were imported.
 type seenCommands struct {
-	mu    sync.Mutex
+	mu    lockorder.Mutex[lockorder.Commands]
 	known map[string]bool // by nonce; true: an earlier process began to execute it and recorded no result
 }
 

@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"sync"
 	"sync/atomic"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -25,7 +25,7 @@ type Session struct {
 	id   string
 	cfg  atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued
 
-	mu            sync.Mutex // guards the session and its runs
+	mu            lockorder.Mutex[lockorder.Session] // guards the session and its runs
 	state         *rules.State
 	calls         callIndex
 	madeIDs       int // call ids that the session made
@@ -38,9 +38,9 @@ type Session struct {
 	admittingDone *sched.Event  // fires when the holder is released
 }
 
-// sessions has the sessions of a journal by id. Its lock is taken before that of a session.
+// sessions has the sessions of a journal by id.
 type sessions struct {
-	mu   sync.Mutex
+	mu   lockorder.Mutex[lockorder.Sessions]
 	byID map[string]*Session
 }
 

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // A sinkQueue delivers events to one sink.
 type sinkQueue struct {
-	outbox.Outbox[runtime.Event]
+	outbox.Outbox[runtime.Event, lockorder.Sink]
 	sink   runtime.Sink
 	memory *runtime.MemorySink // takes events directly, without the queue
 	failed func(runtime.Sink, *runtime.Event, error)

@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -24,7 +24,7 @@ type Turn struct {
 	minimum     time.Duration // the part of the budget that a call needs to be admitted
 
 	blocking atomic.Bool // blocked is not empty
-	mu       sync.Mutex
+	mu       lockorder.Mutex[lockorder.Turn]
 	blocked  map[int]struct{} // positions of tools that timed out and must not run again in the turn
 }
 

@@ -224,12 +224,9 @@ func (a *undoAttempt) end(why Code, cause uint32) {
 // a grace period.
 func (a *undoAttempt) finish(done *sched.Event, result <-chan *undoFault) *undoFault {
 	u := a.call
-	u.mu.Lock()
-	ended := u.life.Ended()
-	u.mu.Unlock()
 	var fault *undoFault
 	switch {
-	case ended:
+	case u.hasEnded():
 		fault = a.endFault()
 	case !u.exec.sched.WaitFor(done, grace) && a.detach():
 		return &undoFault{why: CodeUnknown, err: errCommitting, pending: true}
@@ -270,10 +267,7 @@ func (a *undoAttempt) deliver(fault *undoFault, result chan<- *undoFault) bool {
 // receive returns the result from the goroutine of the handler, which has ended or was kept from
 // committing.
 func (a *undoAttempt) receive(result <-chan *undoFault) *undoFault {
-	a.call.mu.Lock()
-	ended := a.call.life.Ended()
-	a.call.mu.Unlock()
-	if ended {
+	if a.call.hasEnded() {
 		return a.endFault()
 	}
 	select {

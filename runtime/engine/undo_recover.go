@@ -43,17 +43,14 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left 
 			return
 		}
 	}
-	s.mu.Lock()
-	if !settled { // the next recovery tries again; until then no other undo may begin
-		c.record.undo.busy = true
-		s.mu.Unlock()
-		return
-	}
-	s.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !settled { // the next recovery tries again; until then no other undo may begin
+		c.record.undo.busy = true
+		return
+	}
 	now := c.exec.sched.Now()
 	if ev := u.Undoes; ev != nil {
 		ev.At = s.exec.instant(now)

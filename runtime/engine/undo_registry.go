@@ -1,8 +1,7 @@
 package engine
 
 import (
-	"sync"
-
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -22,7 +21,7 @@ type undoAttempt struct {
 // undoAttempts are the undo handlers that run. They end with the executor, or with its ownership of
 // the journal.
 type undoAttempts struct {
-	mu      sync.Mutex
+	mu      lockorder.Mutex[lockorder.Undos]
 	running map[*undoAttempt]struct{}
 	halted  bool
 }

@@ -5,11 +5,11 @@ import (
 	"math"
 	goruntime "runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -27,7 +27,7 @@ type workerPool struct {
 	expire  func(*call) time.Time // what its timer does; returns when to call it again, zero: not
 
 	haltCause atomic.Uint32 // why all workers have to stop; 0: they do not
-	mu        sync.Mutex
+	mu        lockorder.Mutex[lockorder.Workers]
 	free      []*worker
 	all       []*worker
 }
@@ -49,7 +49,7 @@ type worker struct {
 	exec  *Executor
 	pool  *workerPool
 	place int // in all; guarded by the pool
-	mu    sync.Mutex
+	mu    lockorder.Mutex[lockorder.Worker]
 	timer runtime.Timer
 }
 

@@ -3,11 +3,11 @@ package shadow
 import (
 	"context"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 )
@@ -24,7 +24,7 @@ type follower struct {
 	shadow *Shadow
 	host   tap.Host
 
-	mu      sync.Mutex
+	mu      lockorder.Mutex[lockorder.Shadow]
 	waiting []tap.Decision
 	spare   []tap.Decision
 	soon    runtime.Timer // timer that starts the goroutine

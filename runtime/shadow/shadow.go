@@ -4,10 +4,10 @@ package shadow
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 )
@@ -25,7 +25,7 @@ type Shadow struct {
 	policy runtime.Policy
 	report func(Difference)
 
-	mu    sync.Mutex
+	mu    lockorder.Mutex[lockorder.ShadowStats]
 	stats Stats
 }
 

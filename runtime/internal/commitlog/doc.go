@@ -12,11 +12,13 @@
 //
 // # Concurrency
 //
-// All methods are safe for concurrent use. The Writer's locks are acquired after every lock of the
-// caller, and under them only the Scheduler's. Add, ConsentChanged, HoldBatch, Health and Stalled may
-// therefore be called under any lock. Flush, FlushAll, FlushThroughStall and Close wait for the disk
-// and must be called under none. The functions of a [Config], and those that are passed to
-// [Writer.WhenDurable], are called without a lock of the Writer.
+// All methods are safe for concurrent use. The Writer's mutex is acquired after every lock of the
+// caller, and under it only the Scheduler's. Add, ConsentChanged, Health and Stalled may therefore be
+// called under any lock. HoldBatch has a lock of its own, which the caller holds until ReleaseBatch:
+// it comes before the lock of the book of requests and grants (section Locks of package engine).
+// Flush, FlushAll, FlushThroughStall and Close wait for the disk and must be called under none. The
+// functions of a [Config], and those that are passed to [Writer.WhenDurable], are called without a
+// lock of the Writer.
 //
 // A nil *Writer is that of an executor without a journal. Nothing is recorded, and nothing waits.
 package commitlog

@@ -3,11 +3,11 @@ package commitlog
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -37,9 +37,9 @@ type Config struct {
 // A Writer queues the entries of an executor and writes them to its journal.
 type Writer struct {
 	cfg  Config
-	hold sync.RWMutex // read-locked by HoldBatch; acquired before mu
+	hold lockorder.RWMutex[lockorder.Batch] // read-locked by HoldBatch; acquired before mu
 
-	mu      sync.Mutex
+	mu      lockorder.Mutex[lockorder.CommitLog]
 	failed  error // sticky
 	next    uint64
 	durable uint64

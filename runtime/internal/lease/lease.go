@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -37,7 +37,7 @@ type Lease struct {
 	epoch  uint64
 	work   sched.Gate // counts goroutines that renew, or call OnLost
 
-	mu        sync.Mutex
+	mu        lockorder.Mutex[lockorder.Lease]
 	over      bool // it was lost or given back
 	heartbeat runtime.Timer
 	stale     runtime.Timer

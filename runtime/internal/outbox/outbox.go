@@ -5,10 +5,10 @@ package outbox
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
@@ -27,12 +27,13 @@ const (
 
 // An Outbox delivers values to a receiver of the application, in the order in which they were
 // added. It uses a goroutine of its own, which ends when no values wait. A receiver that blocks
-// holds up only its outbox. Open sets it up before its first use.
-type Outbox[T any] struct {
+// holds up only its outbox. Open sets it up before its first use. L is the place of its lock in the
+// order: Receiver.Full may add to an outbox that comes later.
+type Outbox[T any, L lockorder.Lock] struct {
 	sched *sched.Scheduler
 	to    Receiver[T]
 
-	mu          sync.Mutex
+	mu          lockorder.Mutex[L]
 	waiting     []T
 	spare       []T
 	batch       []T           // being delivered, by the goroutine
@@ -57,7 +58,7 @@ type Receiver[T any] struct {
 }
 
 // Open sets where values go.
-func (o *Outbox[T]) Open(s *sched.Scheduler, to Receiver[T]) { o.sched, o.to = s, to }
+func (o *Outbox[T, L]) Open(s *sched.Scheduler, to Receiver[T]) { o.sched, o.to = s, to }
 
 // A waiter waits until taken values were delivered.
 type waiter struct {
@@ -66,7 +67,7 @@ type waiter struct {
 }
 
 // Add queues a copy of v. It never waits for the receiver.
-func (o *Outbox[T]) Add(v *T) {
+func (o *Outbox[T, L]) Add(v *T) {
 	o.mu.Lock()
 	if len(o.waiting) >= MaxQueued {
 		o.dropped++
@@ -88,7 +89,7 @@ func (o *Outbox[T]) Add(v *T) {
 
 // wakeSoon starts the goroutine after a pause, or at once when enough values wait or time is
 // simulated. o.mu is held.
-func (o *Outbox[T]) wakeSoon() {
+func (o *Outbox[T, L]) wakeSoon() {
 	switch {
 	case o.sched.Simulated(), len(o.waiting) >= fullBatch:
 		o.start()
@@ -102,7 +103,7 @@ func (o *Outbox[T]) wakeSoon() {
 }
 
 // wake starts the goroutine, if values wait.
-func (o *Outbox[T]) wake() {
+func (o *Outbox[T, L]) wake() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.wakePending = false
@@ -112,7 +113,7 @@ func (o *Outbox[T]) wake() {
 }
 
 // start starts the goroutine. o.mu is held.
-func (o *Outbox[T]) start() {
+func (o *Outbox[T, L]) start() {
 	o.running = true
 	o.sched.Busy(1)
 	go o.run()
@@ -120,7 +121,7 @@ func (o *Outbox[T]) start() {
 
 // run delivers the waiting values until there are none. When the receiver panics or calls
 // runtime.Goexit, another goroutine continues.
-func (o *Outbox[T]) run() {
+func (o *Outbox[T, L]) run() {
 	left := true
 	defer func() {
 		defer o.sched.Busy(-1)
@@ -148,7 +149,7 @@ func (o *Outbox[T]) run() {
 
 // take counts the delivered batch, and makes the waiting values the next batch. It reports false
 // when no values wait; the goroutine then ends.
-func (o *Outbox[T]) take() bool {
+func (o *Outbox[T, L]) take() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.taken += uint64(len(o.batch))
@@ -182,7 +183,7 @@ func (o *Outbox[T]) take() bool {
 
 // Drained returns an event that fires when all values that were added have been delivered. It is
 // nil when they have been.
-func (o *Outbox[T]) Drained() *sched.Event {
+func (o *Outbox[T, L]) Drained() *sched.Event {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.taken == o.added {
@@ -197,7 +198,7 @@ func (o *Outbox[T]) Drained() *sched.Event {
 }
 
 // Lost returns how many values were dropped, and how many wait.
-func (o *Outbox[T]) Lost() (dropped, waiting uint64) {
+func (o *Outbox[T, L]) Lost() (dropped, waiting uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.dropped, o.added - o.taken

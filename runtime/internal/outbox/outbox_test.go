@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
@@ -16,7 +17,7 @@ import (
 func TestOutbox(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s sched.Scheduler
-		var o outbox.Outbox[int]
+		var o outbox.Outbox[int, lockorder.Sink]
 		var got []int
 		faults := map[int]error{}
 		o.Open(&s, outbox.Receiver[int]{
@@ -51,7 +52,7 @@ func TestOutbox(t *testing.T) {
 func TestOutboxIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s sched.Scheduler
-		var o outbox.Outbox[int]
+		var o outbox.Outbox[int, lockorder.Sink]
 		release := make(chan struct{})
 		var last int
 		var began, ended uint64

@@ -1,10 +1,10 @@
 package sched
 
-import "sync"
+import "github.com/ambit-tools/ambit/runtime/internal/lockorder"
 
 // A Count counts goroutines that call code of the application. The zero value counts none.
 type Count struct {
-	mu   sync.Mutex
+	mu   lockorder.Mutex[lockorder.Count]
 	n    int
 	idle []*Event // fired when n falls to 0
 }

@@ -6,6 +6,7 @@
 // when none has. With the clock of the system that costs nothing.
 //
 // All types are safe for concurrent use. No method calls code of the application but the clock's.
-// The mutexes of this package are leaves: the package acquires no other lock while it holds one,
-// except that Slots, Gate and Count fire events, for which the Scheduler takes its own.
+// Slots, Gate and Count fire events while they hold their mutex, for which the Scheduler acquires its
+// own. [Slots.AcquireThen] calls its argument under the mutex of the Slots. Otherwise the package
+// acquires no lock while it holds one. The section Locks of package engine has the whole order.
 package sched

@@ -1,9 +1,10 @@
 package sched
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 )
 
 // A Gate counts goroutines, until it is shut and lets no more in. The zero value is open.
@@ -11,7 +12,7 @@ type Gate struct {
 	inside atomic.Int64
 	closed atomic.Bool
 
-	mu    sync.Mutex
+	mu    lockorder.Mutex[lockorder.Gate]
 	sched *Scheduler // of the goroutine that waits
 	idle  *Event     // fires when the gate is shut and all have left; nil: no goroutine waits
 }

@@ -1,11 +1,11 @@
 package sched
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 )
 
 // A Waiter is a Clock that is told whether the executor has work to do, so that a
@@ -29,7 +29,7 @@ type Scheduler struct {
 	clock  runtime.Clock // nil: that of the system
 	waiter Waiter        // nil: the clock is no Waiter
 	wall   wallClock
-	mu     sync.Mutex // guards which goroutine waits for which event; used only with a Waiter
+	mu     lockorder.Mutex[lockorder.Scheduler] // guards which goroutine waits for which event; used only with a Waiter
 }
 
 // Use sets the clock, before the first use of s.

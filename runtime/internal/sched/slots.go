@@ -2,9 +2,10 @@ package sched
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 )
 
 // Slots limit how many handlers of one tool, or evaluations of the policy, run at once. Goroutines
@@ -14,7 +15,7 @@ type Slots struct {
 	most   int64 // that may be inside
 	inside atomic.Int64
 
-	mu           sync.Mutex
+	mu           lockorder.Mutex[lockorder.Slots]
 	running      int
 	waiting      []*Event      // each fires when its owner gets a slot
 	firstWaiting int           // index of the first event in waiting

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 )
 
 // A Clock stands still while any counted goroutine has work to do, and advances to
@@ -19,7 +20,7 @@ type Clock struct {
 	// before the clock gives it up; 0: for ever.
 	Patience time.Duration
 
-	mu      sync.Mutex
+	mu      lockorder.Mutex[lockorder.Clock]
 	now     time.Time
 	busy    int        // goroutines that have work to do
 	over    bool       // the step has ended
