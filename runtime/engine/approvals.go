@@ -20,9 +20,8 @@ type approvals struct {
 	key            []byte
 	onConsentEvent func(*consent.Event) // gets every change of the book; nil: none is set
 
-	onDue func([]dueEvent, time.Time) (expired []*call) // what the timer does with what is due
-
-	maxOpen int // open requests of a session
+	onDue   func([]dueEvent, time.Time) (expired []*call) // what the timer does with what is due
+	maxOpen int                                           // open requests of a session
 
 	mu     lockorder.Mutex[lockorder.Approvals]
 	book   *consent.Book

@@ -123,13 +123,12 @@ func (c *call) budgetEnds() time.Time {
 // reports false when the call has ended. Only the worker calls it.
 func (c *call) enterPhase(p lifecycle.Phase, due time.Time) bool {
 	c.mu.Lock()
-	if !c.life.Enter(p, due) {
-		c.mu.Unlock()
-		return false
-	}
+	entered := c.life.Enter(p, due)
 	c.mu.Unlock()
-	c.worker.arm(due)
-	return true
+	if entered {
+		c.worker.arm(due)
+	}
+	return entered
 }
 
 // A reservation says what a call holds in the rule state of its session.

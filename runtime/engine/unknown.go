@@ -1,8 +1,6 @@
 package engine
 
-import (
-	"github.com/ambit-tools/ambit/runtime"
-)
+import "github.com/ambit-tools/ambit/runtime"
 
 // claimUnknown keeps other goroutines from undoing or resolving an unknown call, until
 // resolveUnknown or releaseClaim. It returns why the call cannot be claimed, empty when it was
