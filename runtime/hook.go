@@ -84,8 +84,11 @@ func WithPreview[In any, PI typed[In]](preview func(context.Context, *In) (Previ
 	}
 }
 
-// erasePreview returns preview without the type of its result.
+// erasePreview returns preview without the type of its result; nil if it is nil.
 func erasePreview(preview func(context.Context, wire.Value) (Preview, error)) func(context.Context, wire.Value) (string, string, error) {
+	if preview == nil {
+		return nil
+	}
 	return func(ctx context.Context, in wire.Value) (mediaType, text string, err error) {
 		p, err := preview(ctx, in)
 		return p.MediaType, p.Text, err

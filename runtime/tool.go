@@ -126,14 +126,17 @@ func WithDynamicUndo(
 	}
 }
 
-// WithDynamicPreview is WithPreview for a dynamic tool.
+// WithDynamicPreview is WithPreview for a dynamic tool. nil adds no hook.
 func WithDynamicPreview(preview func(ctx context.Context, input wire.Value) (Preview, error)) DynamicOption {
 	return func(h *hooks) { h.Preview = erasePreview(preview) }
 }
 
 // WithDynamicReconcile is WithReconcile for a dynamic tool. The key and the fence are those of
-// call.
+// call. nil adds no hook.
 func WithDynamicReconcile(reconcile func(ctx context.Context, call *CallInfo, input wire.Value) (wire.Value, error)) DynamicOption {
+	if reconcile == nil {
+		return func(*hooks) {}
+	}
 	return func(h *hooks) {
 		h.Reconcile = func(ctx context.Context, i callctx.Info, input wire.Value) (wire.Value, error) {
 			info := CallInfoOf(i)

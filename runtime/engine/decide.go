@@ -38,7 +38,7 @@ func (c *call) decide() *result {
 			continue
 		case adm.ends == nil && c.life.Attempt() > 0:
 			c.worker.arm(c.running.due)
-		case adm.ends != nil && c.dry:
+		case adm.ends != nil && adm.ends != workerDone && c.dry:
 			c.keepVerdict(adm.ends)
 		}
 		return adm.ends

@@ -45,3 +45,6 @@ func (s *Session) RunsWithCalls() int {
 	defer s.mu.Unlock()
 	return len(s.byRun)
 }
+
+// WorkerDoneHolds reports whether the result that all calls share holds something of one.
+func WorkerDoneHolds() bool { return workerDone.verdict != nil || workerDone.outcome.CallID != "" }
