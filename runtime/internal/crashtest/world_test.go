@@ -164,8 +164,11 @@ func (w *world) notify(_ context.Context, r *runtime.ConsentRequest) error {
 	return nil
 }
 
-// perform does a step, with all the time that it takes.
+// perform does a step, with all the time that it takes. An answer waits for a disk that is full, and
+// its write is tried again and again: after an hour there is room.
 func (w *world) perform(f func() error) (err error) {
+	room := w.clock.AfterFunc(time.Hour, w.m.db.Room)
+	defer room.Stop()
 	return errors.Join(w.clock.Perform(func() { err = f() }), err)
 }
 
