@@ -119,6 +119,14 @@ func (c *call) budgetEnds() time.Time {
 	return c.turn.budgetEnds
 }
 
+// bounded returns due, or limit if that is earlier; a zero limit is none.
+func bounded(due, limit time.Time) time.Time {
+	if !limit.IsZero() && limit.Before(due) {
+		return limit
+	}
+	return due
+}
+
 // enterPhase takes the call to phase p, which ends at due, or never when due is zero. It
 // reports false when the call has ended. Only the worker calls it.
 func (c *call) enterPhase(p lifecycle.Phase, due time.Time) bool {

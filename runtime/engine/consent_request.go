@@ -54,10 +54,7 @@ func (c *call) prepareQuestion() bool {
 // makePreview calls the preview hook and stores the preview, or the failure. It reports
 // false when the call has ended.
 func (c *call) makePreview() bool {
-	due := c.now.Add(c.deadline())
-	if ends := c.budgetEnds(); !ends.IsZero() && ends.Before(due) {
-		due = ends
-	}
+	due := bounded(c.now.Add(c.deadline()), c.budgetEnds())
 	ctx := &callContext{parent: c.workCtx, due: due}
 	c.mu.Lock()
 	c.consent.previewCtx = ctx // from now on it ends with the call

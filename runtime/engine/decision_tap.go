@@ -10,7 +10,7 @@ import (
 const ruleBreaker = "breaker_open"
 
 // WithDecisionTap sets what follows the decisions of the policy about calls, such as a
-// shadow.Shadow. It is given each decision after the call was judged, and never delays or changes
+// shadow.Shadow. It is given each decision after the call was evaluated, and never delays or changes
 // a call. It is not given decisions about undos, edited arguments and WhatIf. A call that waited
 // for consent is decided twice.
 func WithDecisionTap(t tap.Tap) Option {

@@ -37,7 +37,7 @@ func (c *work) attemptDeadline() time.Duration {
 	return c.deadline()
 }
 
-// tryRecordStart is commit for a call that may have ended.
+// tryRecordStart is recordStart for a call that may have ended.
 func (c *call) tryRecordStart(d time.Duration) *result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,12 +54,12 @@ func (c *call) tryRecordStart(d time.Duration) *result {
 // session it uses up an approval or a grant. It returns the result of the call when the call may not
 // start. c.mu and the session's lock are held.
 func (c *call) recordStart(d time.Duration) *result {
-	due, ends := c.now.Add(d), c.budgetEnds()
-	if !ends.IsZero() && ends.Before(due) {
-		due = ends
-	}
-	if !ends.IsZero() && !c.now.Before(ends) { // before an approval is used up or the handler is called
+	if ends := c.budgetEnds(); !ends.IsZero() && !c.now.Before(ends) { // before an approval is used up or the handler is called
 		return denial(runtime.ReasonDeadline, runtime.Detail{}, messageTurnOver)
+	}
+	s := c.run.session
+	if c.run.node.closing { // another goroutine is about to end the call
+		return cancellation(runtime.ReasonRunClosed)
 	}
 	if c.consent != nil { // the approval may be used up in another call's entry, but within the transaction of this call
 		c.exec.log.HoldBatch()
@@ -68,12 +68,12 @@ func (c *call) recordStart(d time.Duration) *result {
 			return e
 		}
 	}
-	s := c.run.session
 	ev, err := s.state.Commit(c.exec.instant(c.now), c.id)
 	if err != nil { // the run was closed
 		return cancellation(runtime.ReasonRunClosed)
 	}
 	c.reservation = reservedAndInvoked
+	due := bounded(c.now.Add(d), c.budgetEnds())
 	s.addRuleEvent(&ev)
 	c.beginAttempt(due)
 	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.workCtx, c, c.life.Attempt(), due

@@ -124,11 +124,11 @@ func (c *call) restart() *result {
 	d := c.attemptDeadline()
 	c.mu.Lock()
 	c.now = c.clock()
-	due := c.now.Add(d)
-	if ends := c.budgetEnds(); !ends.IsZero() && ends.Before(due) {
-		due = ends
-	}
-	if !c.beginAttempt(due) {
+	due := bounded(c.now.Add(d), c.budgetEnds())
+	c.run.session.mu.Lock()
+	closing := c.run.node.closing // another goroutine is about to end the call
+	c.run.session.mu.Unlock()
+	if closing || !c.beginAttempt(due) {
 		c.mu.Unlock()
 		return workerDone
 	}

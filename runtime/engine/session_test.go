@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	stdruntime "runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -202,6 +203,30 @@ func TestCloseRun(t *testing.T) {
 		out := turn.Execute(t.Context(), callOf("c2", "file_read", goodInput))
 		assert.Equal(t, runtime.ReasonRunFinished, out.Reason)
 	})
+}
+
+// TestCloseRunStartsNothing has calls wait for a slot while the run is closed: the slot that the
+// cancelled call leaves goes to none of them.
+func TestCloseRunStartsNothing(t *testing.T) {
+	for range 50 {
+		var started atomic.Int32
+		r := newRig(t, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
+			started.Add(1)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, func(s *runtime.Spec) { s.Limits.Concurrency = 1 }))
+		run := r.run()
+		turn := run.Turn(engine.TurnConfig{})
+		for i := range 5 {
+			_, err := turn.StartCall(callOf(fmt.Sprint("c", i), "file_read", goodInput))
+			require.NoError(t, err)
+		}
+		for started.Load() == 0 || run.Status().Active < 5 {
+			stdruntime.Gosched()
+		}
+		require.NoError(t, run.Close(t.Context()))
+		require.EqualValues(t, 1, started.Load(), "handlers that were started")
+	}
 }
 
 func TestShutdown(t *testing.T) {
