@@ -139,10 +139,15 @@ func (w *world) evalLean(t *testing.T, in *runtime.PolicyInput) (any, error) {
 	require.NoError(t, err)
 	facts, release := d.facts(d.names, in.Facts())
 	defer release()
-	term, err := d.eval(t.Context(), d.names.input(in, args, facts))
+	input := d.names.input(in, args, facts)
+	term, err := d.eval(t.Context(), input)
+	planned, noAnswer := d.plan.Eval(t.Context(), input)
 	if err != nil {
+		require.Error(t, noAnswer, "the plan answers what OPA's evaluator refuses")
 		return nil, err
 	}
+	require.NoError(t, noAnswer)
+	require.Zero(t, term.Value.Compare(planned.Value))
 	return ast.JSON(term.Value)
 }
 
@@ -223,8 +228,7 @@ func TestWholeFactsAfterReload(t *testing.T) {
 	kept, release := d.facts(d.names, w.facts)
 	release()
 	assert.NotEqual(t, newPair(d.names, w.facts).counts.Hash(), kept.counts.Hash(), "the hash is as wrong as expected")
-	g := *d.generation
-	g.wholeFacts = true
+	g := &generation{wholeFacts: true}
 	own, release := g.facts(d.names, w.facts)
 	release()
 	assert.Equal(t, newPair(d.names, w.facts).counts.Hash(), own.counts.Hash())
