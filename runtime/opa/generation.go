@@ -3,7 +3,6 @@ package opa
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -28,9 +27,7 @@ type generation struct {
 	plan       *plan.Program // of the same query; nil when OPA's evaluator decides
 	distrusted atomic.Bool   // the plan was wrong once, and is not asked any more
 
-	// wholeFacts says that a policy reads the facts of a run as a whole, not
-	// only single ones; see facts.
-	wholeFacts bool
+	reads reads
 }
 
 // answer is the variable that holds the decision.
@@ -47,7 +44,7 @@ func newGeneration(b *policydir.Bundle, e Evaluator) (*generation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the decision: %w", err)
 	}
-	g := &generation{Bundle: b, store: store, queryCompiler: qc, query: query, wholeFacts: readsWholeFacts(b.Compiler)}
+	g := &generation{Bundle: b, store: store, queryCompiler: qc, query: query, reads: readsOf(b.Compiler)}
 	if e != Reference {
 		g.prepare(ctx)
 	}
@@ -105,35 +102,4 @@ func panicked(t **ast.Term, err *error) {
 	if p := recover(); p != nil {
 		*t, *err = nil, fmt.Errorf("the policy panicked: %v", p)
 	}
-}
-
-// readsWholeFacts says that a reference of the policies ends above a single
-// fact: at input, input.run, input.run.counts or input.run.succeeded, or may.
-func readsWholeFacts(c *ast.Compiler) bool {
-	whole := false
-	for _, m := range c.Modules {
-		ast.WalkRefs(m, func(ref ast.Ref) bool {
-			whole = whole || ref[0].Equal(ast.InputRootDocument) && wholeFactsRef(ref[1:])
-			return whole
-		})
-	}
-	return whole
-}
-
-// wholeFactsRef judges a reference without its leading input.
-func wholeFactsRef(ref ast.Ref) bool {
-	names := [][]string{{"run"}, {"counts", "succeeded"}}
-	for i, allowed := range names {
-		if len(ref) == i {
-			return true
-		}
-		s, ok := ref[i].Value.(ast.String)
-		if !ok {
-			return true
-		}
-		if !slices.Contains(allowed, string(s)) {
-			return false
-		}
-	}
-	return len(ref) == len(names)
 }

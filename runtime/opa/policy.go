@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/policies/lint"
 	"github.com/ambit-tools/ambit/runtime"
@@ -167,13 +169,11 @@ func (p *Policy) evaluate(ctx context.Context, in *runtime.PolicyInput) (a answe
 	if err := d.known(in); err != nil {
 		return a, revision, by, err
 	}
-	args, err := p.builders.args(d.names, in.Args)
+	input, release, err := d.input(&p.builders, in)
 	if err != nil {
 		return a, revision, by, err
 	}
-	facts, release := d.facts(d.names, in.Facts())
 	defer func() { release() }()
-	input := d.names.input(in, args, facts)
 	t, by, err := d.decide(ctx, input)
 	p.count(d.generation, by)
 	if err != nil {
@@ -184,6 +184,17 @@ func (p *Policy) evaluate(ctx context.Context, in *runtime.PolicyInput) (a answe
 		release = func() {}
 	}
 	return a, revision, by, err
+}
+
+// input builds the input of a call. release must be called when the evaluation has ended
+// and its result is read.
+func (d *decider) input(b *builders, in *runtime.PolicyInput) (input ast.Value, release func(), err error) {
+	args, err := b.args(d.names, in.Args)
+	if err != nil {
+		return nil, nil, err
+	}
+	facts, release := d.facts(d.names, in.Facts())
+	return d.names.input(&d.reads, in, args, facts), release, nil
 }
 
 // known checks that a call is one of the registry's tools.

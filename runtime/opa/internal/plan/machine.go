@@ -64,6 +64,8 @@ const checkEvery = 256
 type machine struct {
 	stack  []*ast.Term
 	top    int
+	frames []*frame // of the calls that have not returned, and after them those to be used again
+	depth  int
 	values []*ast.Term // of the functions with once, by index; absent is undefined
 	inWith int         // above 0 the values do not count
 	out    []*ast.Term // the results of the query
@@ -80,6 +82,7 @@ type machine struct {
 
 var (
 	absent    = &ast.Term{Value: ast.Null{}}
+	emptySet  = ast.SetTerm() // a set that is made is this one until it is filled
 	noMetrics = metrics.NoOp()
 )
 
@@ -102,7 +105,21 @@ func (m *machine) clear() {
 	clear(m.values)
 	clear(m.out)
 	clear(m.cache)
-	*m = machine{stack: m.stack, values: m.values, out: m.out[:0], cache: m.cache, find: m.find}
+	for _, f := range m.frames {
+		*f = frame{m: m}
+	}
+	*m = machine{stack: m.stack, frames: m.frames, values: m.values, out: m.out[:0], cache: m.cache, find: m.find}
+}
+
+// enter returns the frame of a call, whose locals are not set.
+func (m *machine) enter(locals int) *frame {
+	if m.depth == len(m.frames) {
+		m.frames = append(m.frames, &frame{m: m})
+	}
+	f := m.frames[m.depth]
+	m.depth++
+	f.locals, f.result = m.alloc(locals), nil
+	return f
 }
 
 // stop ends a built-in function whose context has ended.
@@ -159,11 +176,12 @@ func (m *machine) call(fn *function, from *frame, args []operand) *ast.Term {
 		return nil
 	}
 	stack, before := len(m.stack), m.top
-	f := frame{locals: m.alloc(fn.locals), m: m}
+	f := m.enter(fn.locals)
 	for i, param := range fn.params {
 		f.locals[param] = args[i].of(from)
 	}
-	m.blocks(fn, &f)
+	m.blocks(fn, f)
+	m.depth--
 	if len(m.stack) == stack { // else the locals of the callers are on the old stack
 		m.top = before
 	}

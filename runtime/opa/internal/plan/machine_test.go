@@ -102,6 +102,10 @@ func assertClear(t *testing.T, m *machine) {
 			require.Nil(t, term)
 		}
 	}
+	for _, f := range m.frames {
+		assert.Equal(t, frame{m: m}, *f)
+	}
+	assert.Zero(t, m.depth)
 	assert.Empty(t, m.cache)
 	assert.Nil(t, m.ctx)
 	assert.Nil(t, m.bctx.Context)

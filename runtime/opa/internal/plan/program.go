@@ -110,7 +110,7 @@ func (p *Program) release(m *machine) {
 
 // frame returns the frame of the query.
 func (p *Program) frame(m *machine, input *ast.Term) *frame {
-	f := &frame{locals: m.alloc(p.query.locals), m: m}
+	f := m.enter(p.query.locals)
 	f.locals[ir.Input], f.locals[ir.Data] = input, p.data
 	return f
 }

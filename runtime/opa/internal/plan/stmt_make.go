@@ -17,7 +17,7 @@ func (c *scope) made(s ir.Stmt) op {
 		return func(f *frame) int { f.locals[t] = ast.NewTerm(ast.NewObject()); return next }
 	case *ir.MakeSetStmt:
 		t := c.local(s.Target)
-		return func(f *frame) int { f.locals[t] = ast.NewTerm(ast.NewSet()); return next }
+		return func(f *frame) int { f.locals[t] = emptySet; return next }
 	case *ir.ObjectMergeStmt:
 		a, b, t := c.local(s.A), c.local(s.B), c.local(s.Target)
 		return func(f *frame) int { f.locals[t] = merge(f.locals[a], f.locals[b]); return next }
@@ -36,7 +36,13 @@ func (c *scope) filled(s ir.Stmt) op {
 		}
 	case *ir.SetAddStmt:
 		v, t := c.operand(s.Value), c.local(s.Set)
-		return func(f *frame) int { f.locals[t].Value.(ast.Set).Add(v.of(f)); return next }
+		return func(f *frame) int {
+			if f.locals[t] == emptySet {
+				f.locals[t] = ast.SetTerm()
+			}
+			f.locals[t].Value.(ast.Set).Add(v.of(f))
+			return next
+		}
 	case *ir.ObjectInsertStmt:
 		k, v, t := c.operand(s.Key), c.operand(s.Value), c.local(s.Object)
 		return func(f *frame) int { f.locals[t].Value.(ast.Object).Insert(k.of(f), v.of(f)); return next }
