@@ -31,7 +31,7 @@ func TestReads(t *testing.T) {
 		`count(input) > 3`:                                 all,
 		`helper(input)`:                                    all,
 		`x := [id | id := input.call.id]; count(x) == 1`:   library + " call",
-		`every x in ["no"] { input.call.id != x }`:            library + " call",
+		`every x in ["no"] { input.call.id != x }`:         library + " call",
 		`not input.call.id == "no"`:                        library + " call",
 		`a with input.call.id as "c2"`:                     library + " call",
 		`a with input as {"call": {"id": "c2"}}`:           all,
