@@ -238,3 +238,22 @@ func TestCharges(t *testing.T) {
 	}
 	assert.Equal(t, 18, calls)
 }
+
+// A function that has no result is undefined, whatever the one before it had.
+func TestNoResult(t *testing.T) {
+	c := ast.MustCompileModules(map[string]string{"p.rego": "package p\nx := [[a, b] | a := upper(input.a); b := upper(input.b)]"})
+	p, err := Prepare(t.Context(), Source{Compiler: c, Store: inmem.New(), Replaced: func(string) *topdown.Builtin {
+		return &topdown.Builtin{Decl: ast.Upper, Func: func(_ topdown.BuiltinContext, args []*ast.Term, iter func(*ast.Term) error) error {
+			if args[0].Value.Compare(ast.String("a")) == 0 {
+				return iter(args[0])
+			}
+			return nil
+		}}
+	}}, "data.p.x")
+	require.NoError(t, err)
+	for input, want := range map[string]string{`{"a": "a", "b": "a"}`: `[["a", "a"]]`, `{"a": "a", "b": "b"}`: "[]"} {
+		got, err := p.Eval(t.Context(), value(t, input))
+		require.NoError(t, err)
+		assert.Equal(t, want, got.String())
+	}
+}

@@ -64,40 +64,45 @@ is judged as of now, or with --now at that instant.`,
 			if rule != "" {
 				return printPlan(cmd, args, q.policies, rule)
 			}
-			if q.tool == "" {
-				return cmdutil.Usage("explain needs the name of a tool", "add --tool NAME")
-			}
-			var err error
-			if q.at, err = parseInstant(q.now); err != nil {
-				return err
-			}
-			path, err := project.Locate(args)
-			if err != nil {
-				return err
-			}
-			d, err := project.Load(path)
-			if err != nil {
-				return err
-			}
-			input, err := q.readInput(cmd.InOrStdin())
-			if err != nil {
-				return err
-			}
-			a, err := judge(cmd.Context(), d, &q, input)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(cmd.OutOrStdout())
-			}
-			a.print(cmd.OutOrStdout())
-			return nil
+			return q.explain(cmd, args, asJSON)
 		},
 	}
 	q.flags(cmd)
 	cmd.Flags().StringVar(&rule, "plan", "", "print the plan of the `rule` of this name, as ambit.tools.note_write.deny, and judge no call")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	return cmd
+}
+
+// explain answers the question.
+func (q *question) explain(cmd *cobra.Command, args []string, asJSON bool) error {
+	if q.tool == "" {
+		return cmdutil.Usage("explain needs the name of a tool", "add --tool NAME")
+	}
+	var err error
+	if q.at, err = parseInstant(q.now); err != nil {
+		return err
+	}
+	path, err := project.Locate(args)
+	if err != nil {
+		return err
+	}
+	d, err := project.Load(path)
+	if err != nil {
+		return err
+	}
+	input, err := q.readInput(cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	a, err := judge(cmd.Context(), d, q, input)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(cmd.OutOrStdout())
+	}
+	a.print(cmd.OutOrStdout())
+	return nil
 }
 
 // printPlan prints the plan of one rule of the policies.
