@@ -194,7 +194,7 @@ func printReport(w io.Writer, r *audit.Report) {
 		fmt.Fprintf(w, "bad: %v\n", r.Bad)
 		return
 	}
-	fmt.Fprintf(w, "%s: %s", r.Verdict, entries(r.Entries))
+	fmt.Fprintf(w, "%s: %s", r.Verdict, cmdutil.Entries(r.Entries))
 	if r.Origin != "" {
 		fmt.Fprintf(w, ", signed up to %d", r.Signed)
 	}
@@ -213,14 +213,6 @@ func printReport(w io.Writer, r *audit.Report) {
 	fmt.Fprintln(w)
 }
 
-// entries says "1 entry" or "2 entries".
-func entries(n uint64) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return fmt.Sprintf("%d entries", n)
-}
-
 // verdict is the error that a verification ends with.
 func (v *verification) verdict(r *audit.Report) error {
 	out := &cmdutil.Failure{Code: cmdutil.ExitNotAnchored}
@@ -230,7 +222,7 @@ func (v *verification) verdict(r *audit.Report) error {
 	case audit.VerdictNotAnchored:
 		out.Message, out.Hint = "no anchored checkpoint says what the journal was", "add --anchor FILE, with the checkpoints that were taken elsewhere"
 	case audit.VerdictUnproved:
-		out.Message = "nobody owns the store, and nothing proves its last " + entries(r.Unproved())
+		out.Message = "nobody owns the store, and nothing proves its last " + cmdutil.Entries(r.Unproved())
 		out.Hint = "add --keys FILE, the keys of the store; after a crash the next start signs these entries"
 	case audit.VerdictRestored:
 		out.Message = "the journal was restored from a copy, and what was recorded after that was given up"
