@@ -55,8 +55,8 @@ var fences = map[string][]string{
 	"runtime/wire":          {"runtime/wire/internal/..."},
 	"runtime/rules":         {},
 	"runtime/rules/analyze": {"runtime/rules"},
-	"runtime/consent":       {"runtime/wire/...", "runtime/internal/walk"},
-	"runtime/journal":       {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
+	"runtime/consent":       {"runtime/wire/...", "runtime/internal/enum", "runtime/internal/walk"},
+	"runtime/journal":       {"runtime/internal/enum", "runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
 	"runtime":               {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/bind", "runtime/internal/callctx", "runtime/internal/enum", "runtime/internal/errmark", "runtime/internal/facts", "runtime/internal/walk"},
 	"runtime/engine":        {"runtime", "@runtime", "runtime/internal/commitlog", "runtime/internal/compact", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/lease", "runtime/internal/lifecycle", "runtime/internal/lockorder", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/sched", "runtime/internal/outbox", "runtime/internal/simhooks", "runtime/internal/tap", "runtime/internal/usercode"},
 	"runtime/audit":         {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
@@ -106,7 +106,7 @@ var fences = map[string][]string{
 	"runtime/internal/walk":      {"runtime/wire/..."},
 
 	"runtime/sqlite/internal/chain": {"runtime/journal", "@runtime/journal"},
-	"runtime/sqlite/internal/pages": {"runtime/sqlite/internal/chain", "@runtime/sqlite/internal/chain", "@runtime/internal/simdisk"},
+	"runtime/sqlite/internal/pages": {"runtime/internal/enum", "runtime/sqlite/internal/chain", "@runtime/sqlite/internal/chain", "@runtime/internal/simdisk"},
 	"runtime/sqlite/internal/wal":   {},
 
 	"runtime/wire/internal/format":  {},
