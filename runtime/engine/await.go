@@ -45,7 +45,7 @@ func (c *call) awaitConsent() runtime.Outcome {
 	c.mu.Lock()
 	c.consent.waitOver = late
 	c.mu.Unlock()
-	if d := c.remainingConsentWait(); d > 0 && !c.exec.approvals.closed.Fired() {
+	if d := c.remainingConsentWait(); d > 0 && !c.exec.approvals.Closed().Fired() {
 		t := c.exec.sched.After(d, func() { c.exec.sched.Fire(late) })
 		c.exec.sched.Wait(final, late, gone)
 		t.Stop()
