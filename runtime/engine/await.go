@@ -122,7 +122,7 @@ func (r *callRecord) currentOutcome(*Session) runtime.Outcome {
 // observe tells the observers how the call ended, and waits for them until done is closed. When
 // done is nil it waits until they have returned.
 func (c *call) observe(done <-chan struct{}) {
-	if len(c.exec.observers) > 0 || len(c.obligations) > 0 {
+	if len(c.exec.observers) > 0 || c.record.obliges() {
 		c.notifyObservers(done)
 	}
 }

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -9,9 +11,10 @@ import (
 // first change.
 func (e *Executor) Note(f func(session string, ev rules.Event)) { e.onRuleEvent = f }
 
-// NoteConsent sets a function that gets every change of the book of requests. Call it before the
-// first change.
+// NoteConsent sets a function that gets every change of the book of requests.
 func (e *Executor) NoteConsent(f func(consent.Event)) {
+	asking := e.approvals.Begin(time.Time{}, nil) // which locks the book
+	defer asking.End()
 	e.onConsentEvent = func(ev *consent.Event) { f(*ev) }
 }
 
