@@ -58,7 +58,7 @@ var fences = map[string][]string{
 	"runtime/consent":       {"runtime/wire/...", "runtime/internal/enum", "runtime/internal/walk"},
 	"runtime/journal":       {"runtime/internal/enum", "runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
 	"runtime":               {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/bind", "runtime/internal/callctx", "runtime/internal/enum", "runtime/internal/errmark", "runtime/internal/facts", "runtime/internal/walk"},
-	"runtime/engine":        {"runtime", "@runtime", "runtime/internal/commitlog", "runtime/internal/compact", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/lease", "runtime/internal/lifecycle", "runtime/internal/lockorder", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/sched", "runtime/internal/outbox", "runtime/internal/simhooks", "runtime/internal/tap", "runtime/internal/usercode"},
+	"runtime/engine":        {"runtime", "@runtime", "runtime/internal/approvals", "runtime/internal/commitlog", "runtime/internal/compact", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/lease", "runtime/internal/lifecycle", "runtime/internal/lockorder", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/sched", "runtime/internal/outbox", "runtime/internal/simhooks", "runtime/internal/tap", "runtime/internal/usercode"},
 	"runtime/audit":         {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
 	"runtime/content":       {"runtime/internal/disk"},
 	"runtime/feed":          {"runtime/journal", "@runtime/journal"},
@@ -77,6 +77,7 @@ var fences = map[string][]string{
 	"runtime/terminal":      {"runtime/engine", "@runtime/engine", "golang.org/x/term", "golang.org/x/sys"},
 	"runtime/workspace":     {"runtime", "@runtime", "runtime/content", "@runtime/content", "runtime/internal/takeover", "@runtime/internal/takeover", "github.com/rogpeppe/go-internal"},
 
+	"runtime/internal/approvals": {"runtime", "@runtime", "runtime/internal/lockorder", "runtime/internal/sched"},
 	"runtime/internal/bind":      {"runtime/internal/callctx", "runtime/rules", "runtime/wire/..."},
 	"runtime/internal/callctx":   {"runtime/rules"},
 	"runtime/internal/commitlog": {"runtime", "@runtime", "runtime/internal/lockorder", "runtime/internal/sched"},

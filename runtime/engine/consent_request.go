@@ -37,7 +37,7 @@ func (c *call) prepareQuestion() bool {
 		c.consent.question = q
 	}
 	hook, declared := c.tool.hooks.Preview, c.tool.spec.Consent
-	if hook == nil || declared == nil || !declared.Preview || !c.approved() && (c.exec.approvals.needsNoAnswer(c) || c.noApprover() != nil) {
+	if hook == nil || declared == nil || !declared.Preview || !c.approved() && (c.exec.approvals.Answered(c.now, &c.consent.question) || c.noApprover() != nil) {
 		return true
 	}
 	plain := len(j.decision.Rewrites) == 0
@@ -187,22 +187,16 @@ func (c *work) noApprover() *result {
 		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
 }
 
-// checkOpenLimit returns the result of a call that needs consent when its session has as many
-// open requests as it may have; nil otherwise.
-func (d *approvals) checkOpenLimit(c *call) *result {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.checkOpenLimitLocked(c)
-}
-
-// checkOpenLimitLocked is checkOpenLimit while d.mu is held.
-func (d *approvals) checkOpenLimitLocked(c *call) *result {
-	if d.book.Waiting(c.run.session.id) < d.maxOpen {
+// checkOpenLimit returns the result of a call that needs consent when its session is full: it has as
+// many open requests as it may have; nil otherwise.
+func (c *work) checkOpenLimit(full bool) *result {
+	if !full {
 		return nil
 	}
+	most := c.exec.maxOpenRequests
 	return denial(runtime.ReasonTooManyPending, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
 		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.tool,
-		plural(d.maxOpen, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
+		plural(most, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
 }
 
 // askDetail names the first ask.

@@ -176,7 +176,7 @@
 //   - Call, call.mu: the phase, attempt, state, fence and parts of one call; then Session, Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn.
 //   - Session, Session.mu: the rule state, records, runs and reservations of a session; then Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn.
 //   - Batch, Writer.hold of commitlog: shared, it keeps entries in one write of the journal; then Approvals, Events, CommitLog, Sink, Faults.
-//   - Approvals, approvals.mu: the book of requests and grants, and its timer; then Slots, Events, CommitLog, Sink, Faults.
+//   - Approvals, Approvals.mu of approvals: the book of requests and grants, and its timer; then Slots, Events, CommitLog, Sink, Faults.
 //   - Slots, Slots.mu of sched: the slots of a tool, or of the policy, and the queue for them; then Events, CommitLog, Sink, Faults.
 //   - Events, Executor.emitting: the event that is recorded and given to the sinks; then CommitLog, Sink, Faults.
 //   - CommitLog, Writer.mu of commitlog: the entries that are not durable yet; a leaf.

@@ -101,7 +101,10 @@ func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 	c.completeOutcome(out, now, started)
 	c.settleReservation(out, now)
 	if c.approved() {
-		c.exec.approvals.drop(c)
+		c.exec.approvals.Cancel(c.consent.id)
+		if c.consent.cancelNotify != nil {
+			c.consent.cancelNotify()
+		}
 	}
 	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil && !out.RolledBack; c.record.undo.possible {
 		c.record.undo.ended = now

@@ -28,7 +28,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 		key := runtime.CallKey{Session: r.Session, Call: r.ID}
 		of := left[key]
 		delete(left, key)
-		c, redeclared := e.restoreCall(r)
+		c, redeclared := e.restoreCall(r, h.Book)
 		if redeclared {
 			e.reportRedeclared(r)
 		}
@@ -49,9 +49,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	if err := e.settleUnknownCalls(ctx, left); err != nil { // before the first call runs again
 		return err
 	}
-	e.approvals.mu.Lock()
-	e.approvals.arm()
-	e.approvals.mu.Unlock()
+	e.approvals.Resume()
 	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
 	for _, o := range undos {
 		o.call.settleInterruptedUndo(ctx, o.of.Undo, o.left)
@@ -67,7 +65,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 
 // restoreCall adds a call to its session. It returns the call when recovery has to settle it. It
 // reports whether the call waits for consent and its tool has another declaration now.
-func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
+func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, redeclared bool) {
 	s := e.sessionOf(r.Session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +91,7 @@ func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
 	p := c.run.node
 	p.active = append(p.active, c)
 	c.position = len(p.active)
-	req, waits := r.OpenRequest(e.approvals.book)
+	req, waits := r.OpenRequest(book)
 	if waits {
 		c.consent = &consentState{id: req.ID, preview: req.Preview, since: req.Created}
 	}
@@ -165,10 +163,7 @@ func (c *call) restoreConsentWait(req *consent.Request) {
 	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
 	c.life.RestoreWait(false)
 	c.record.final, c.record.call = sched.NewEvent(), c
-	d := &c.exec.approvals
-	d.mu.Lock()
-	d.calls[req.ID] = c
-	d.mu.Unlock()
+	c.exec.approvals.Attach(req.ID, c)
 	c.exec.sched.Fire(&c.record.first)
 }
 

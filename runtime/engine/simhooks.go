@@ -9,14 +9,7 @@ import (
 
 // tamper is Tamper of a simulation.
 func (e *Executor) tamper(session, callID string, input []byte) error {
-	e.approvals.mu.Lock()
-	var found *call
-	for _, c := range e.approvals.calls {
-		if c.run.session.id == session && c.id == callID {
-			found = c
-		}
-	}
-	e.approvals.mu.Unlock()
+	found := e.approvals.Find(func(c *call) bool { return c.run.session.id == session && c.id == callID })
 	if found == nil {
 		return fmt.Errorf("call %q never waited for consent", callID)
 	}
