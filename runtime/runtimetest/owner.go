@@ -87,7 +87,7 @@ func testSuccessor(t *testing.T, open OwnerOpener) {
 	}
 	appendAll(t, successor, entry(2, "s", "c", journal.MarkEnded))
 	want(t, successor, []journal.Entry{entry(1, "s", "c", journal.MarkOpened), entry(2, "s", "c", journal.MarkEnded)})
-	if err := former.Append(t.Context(), []journal.Entry{entry(3, "s", "lost", journal.MarkOpened)}); !errors.Is(err, journal.ErrLost) {
+	if err := former.Append(t.Context(), []journal.Entry{entry(2, "s", "lost", journal.MarkOpened)}); !errors.Is(err, journal.ErrLost) {
 		t.Fatalf("Append of the former owner: %v", err)
 	}
 }
