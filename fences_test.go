@@ -58,7 +58,7 @@ var fences = map[string][]string{
 	"runtime/consent":       {"runtime/wire/...", "runtime/internal/walk"},
 	"runtime/journal":       {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/internal/walk"},
 	"runtime":               {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/bind", "runtime/internal/callctx", "runtime/internal/enum", "runtime/internal/errmark", "runtime/internal/facts", "runtime/internal/walk"},
-	"runtime/engine":        {"runtime", "@runtime", "runtime/internal/approvals", "runtime/internal/commitlog", "runtime/internal/compact", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/lease", "runtime/internal/lifecycle", "runtime/internal/lockorder", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/sched", "runtime/internal/outbox", "runtime/internal/simhooks", "runtime/internal/tap", "runtime/internal/usercode"},
+	"runtime/engine":        {"runtime", "@runtime", "runtime/internal/approvals", "runtime/internal/commitlog", "runtime/internal/compact", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/lease", "runtime/internal/lifecycle", "runtime/internal/lockorder", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/sched", "runtime/internal/outbox", "runtime/internal/simhooks", "runtime/internal/tap", "runtime/internal/usercode", "runtime/internal/wording"},
 	"runtime/audit":         {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
 	"runtime/content":       {"runtime/internal/disk"},
 	"runtime/host":          {"runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
@@ -105,6 +105,7 @@ var fences = map[string][]string{
 	"runtime/internal/simclock":  {"runtime", "@runtime", "runtime/internal/lockorder"},
 	"runtime/internal/usercode":  {},
 	"runtime/internal/walk":      {"runtime/wire/..."},
+	"runtime/internal/wording":   {"runtime/rules", "runtime/wire/..."},
 
 	"runtime/sqlite/internal/chain": {"runtime/journal", "@runtime/journal"},
 	"runtime/sqlite/internal/pages": {"runtime/sqlite/internal/chain", "@runtime/sqlite/internal/chain", "@runtime/internal/simdisk"},

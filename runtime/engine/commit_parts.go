@@ -13,6 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -292,5 +293,5 @@ type overdueError time.Duration
 
 // Error names the time limit.
 func (d overdueError) Error() string {
-	return fmt.Sprintf("it did not finish within %s", formatLimit(time.Duration(d)))
+	return fmt.Sprintf("it did not finish within %s", wording.Limit(time.Duration(d)))
 }

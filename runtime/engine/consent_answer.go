@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -143,7 +144,7 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 	q := &a.Edit.Question
 	q.Call = c.consentCallWith(args, "")
 	if args == nil {
-		a.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", violationList(violations))
+		a.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", wording.Violations(violations))
 		return e
 	}
 	// Do not evaluate the policy for an approver that may not answer at all.

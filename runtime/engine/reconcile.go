@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -135,7 +136,7 @@ func (c *call) callReconcile(ctx context.Context) (a answer, err error) {
 		return a, fmt.Errorf("the output of the reconcile handler is too large or too deep: %w", err)
 	}
 	if violations != nil {
-		return a, fmt.Errorf("the output of the reconcile handler is invalid: %s", violationList(violations))
+		return a, fmt.Errorf("the output of the reconcile handler is invalid: %s", wording.Violations(violations))
 	}
 	if a.text, err = c.redact(text); err != nil || !c.tooLong(a.text) {
 		return a, err

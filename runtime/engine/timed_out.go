@@ -5,6 +5,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // timeOut ends the call because its handler ran past the deadline.
@@ -16,7 +17,7 @@ func (c *call) timeOut(at lifecycle.Moment) {
 		outcome: runtime.Outcome{
 			Kind: runtime.TimedOut, Reason: runtime.ReasonDeadline, Detail: runtime.Detail{Deadline: had},
 			Retryable: spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout,
-			Message:   fmt.Sprintf("%q did not finish within %s", c.record.tool, formatLimit(had)),
+			Message:   fmt.Sprintf("%q did not finish within %s", c.record.tool, wording.Limit(had)),
 		},
 	})
 }

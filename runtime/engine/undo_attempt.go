@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -303,7 +304,7 @@ func (a *undoAttempt) endFault() *undoFault {
 	fault := &undoFault{why: a.why}
 	switch a.why {
 	case CodeTimedOut:
-		fault.err = fmt.Errorf("the undo handler did not finish within %s", formatLimit(deadlineOf(u.tool.spec)))
+		fault.err = fmt.Errorf("the undo handler did not finish within %s", wording.Limit(deadlineOf(u.tool.spec)))
 	case CodeCancelled:
 		fault.err = errUndoCancelled
 	case CodeCommitFailed:
