@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
@@ -217,7 +218,7 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 		v.slots.CancelWait(wait, &e.sched)
 		return runtime.Decision{}, context.Cause(ctx)
 	}
-	watch := &callContext{parent: ctx}
+	watch := &deadline.Context{Parent: ctx}
 	done := sched.NewEvent()
 	answer := make(chan runtime.Decision, 1)
 	result := make(chan error, 1)
@@ -232,13 +233,13 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 		})
 	}()
 	if v.timesOut(&e.sched, done) {
-		watch.cancel(causeDeadline)
+		watch.Cancel(deadline.Exceeded)
 		v.abandon(c.index, &e.sched)
 		go func() { <-done.Done(); v.returned(c.index) }()
 		return runtime.Decision{}, errAbandoned
 	}
 	v.slots.Release(&e.sched)
-	watch.cancel(causeCanceled)
+	watch.Cancel(deadline.Canceled)
 	select {
 	case err := <-result:
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
@@ -56,7 +57,7 @@ func (c *call) prepareQuestion() bool {
 // false when the call has ended.
 func (c *call) makePreview() bool {
 	due := bounded(c.now.Add(c.deadline()), c.budgetEnds())
-	ctx := &callContext{parent: c.workCtx, due: due}
+	ctx := &deadline.Context{Parent: c.workCtx, Due: due}
 	c.mu.Lock()
 	c.consent.previewCtx = ctx // from now on it ends with the call
 	c.mu.Unlock()
@@ -68,7 +69,7 @@ func (c *call) makePreview() bool {
 	if err != nil {
 		failed = c.previewFailed(err)
 	}
-	ctx.cancel(causeCanceled)
+	ctx.Cancel(deadline.Canceled)
 	c.now = c.clock()
 	if !c.enterPhase(lifecycle.Admitting, c.budgetEnds()) {
 		return false

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -102,7 +103,7 @@ type answer struct {
 // when the handler did not return in time.
 func (c *call) reconcile(ctx context.Context) bool {
 	var a answer // used only if the handler returns in time
-	err := c.exec.runWithTimeout(ctx, deadlineOf(c.tool.spec), func(ctx context.Context) (err error) {
+	err := deadline.Call(&c.exec.sched, ctx, deadlineOf(c.tool.spec), func(ctx context.Context) (err error) {
 		a, err = c.callReconcile(ctx)
 		return err
 	})
@@ -118,7 +119,7 @@ func (c *call) reconcile(ctx context.Context) bool {
 		out := runtime.Outcome{Kind: runtime.Completed, Output: a.text, Artifact: a.stored, Obligations: c.obligations}
 		c.resolveUnknown(&out, runtime.StateCompleted, "")
 	}
-	var late overdueError
+	var late *deadline.OverdueError
 	return !errors.As(err, &late)
 }
 
