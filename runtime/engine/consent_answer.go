@@ -8,9 +8,11 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -143,7 +145,7 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 	q := &a.Edit.Question
 	q.Call = c.consentCallWith(args, "")
 	if args == nil {
-		a.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", violationList(violations))
+		a.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", wording.Violations(violations))
 		return e
 	}
 	// Do not evaluate the policy for an approver that may not answer at all.
@@ -216,7 +218,7 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 		v.slots.CancelWait(wait, &e.sched)
 		return runtime.Decision{}, context.Cause(ctx)
 	}
-	watch := &callContext{parent: ctx}
+	watch := &deadline.Context{Parent: ctx}
 	done := sched.NewEvent()
 	answer := make(chan runtime.Decision, 1)
 	result := make(chan error, 1)
@@ -231,13 +233,13 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 		})
 	}()
 	if v.timesOut(&e.sched, done) {
-		watch.cancel(causeDeadline)
+		watch.Cancel(deadline.Exceeded)
 		v.abandon(c.index, &e.sched)
 		go func() { <-done.Done(); v.returned(c.index) }()
 		return runtime.Decision{}, errAbandoned
 	}
 	v.slots.Release(&e.sched)
-	watch.cancel(causeCanceled)
+	watch.Cancel(deadline.Canceled)
 	select {
 	case err := <-result:
 		if err != nil {

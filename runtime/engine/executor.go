@@ -15,6 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -40,7 +41,7 @@ type Executor struct {
 	observing    sched.Count // counts the observers that are being called
 	sched        sched.Scheduler
 	approvers    []runtime.Approver
-	participants []participant
+	participants transaction.Participants
 	polled       bool // the application polls Requests
 
 	maxOpenRequests int                  // of a session

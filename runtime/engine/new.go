@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 )
 
 // NewExecutor returns an executor of the tools in reg, under policy.
@@ -92,7 +93,9 @@ func WithClock(c runtime.Clock) Option {
 // WithParticipant adds a participant under a name. The journal identifies the participant by the
 // name, which must therefore never change.
 func WithParticipant(name string, p runtime.Participant) Option {
-	return func(e *Executor) { e.participants = append(e.participants, participant{name, p}) }
+	return func(e *Executor) {
+		e.participants = append(e.participants, transaction.Participant{Name: name, Participant: p})
+	}
 }
 
 // WithMaxInFlight sets how many calls the executor works on at once, 1,024 by default. The executor

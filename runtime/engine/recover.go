@@ -32,7 +32,7 @@ func (e *Executor) Recover(ctx context.Context) error {
 	switch {
 	case !e.log.On():
 		e.simulate(simhooks.From(ctx))
-		left, err := e.unsettledParts(ctx)
+		left, err := e.participants.Unsettled(ctx)
 		if err != nil {
 			return err
 		}

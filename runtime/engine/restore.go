@@ -8,20 +8,21 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // restore adds the calls of h to their sessions. It settles their remaining parts at participants,
 // and the calls that have no outcome.
 func (e *Executor) restore(ctx context.Context, h *history.History) error {
-	left, err := e.unsettledParts(ctx)
+	left, err := e.participants.Unsettled(ctx)
 	if err != nil {
 		return err
 	}
 	type open struct {
 		call *call
 		of   *history.Call
-		left []*participant
+		left []*transaction.Participant
 	}
 	var unfinished, undos []open
 	for _, r := range h.Calls {
@@ -132,7 +133,7 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 	}
 	c.life.Restore(r.Attempts, r.Request != "")
 	c.running = &c.handlerCtx
-	c.running.parent, c.running.call, c.running.attempt = c.workCtx, c, r.Attempts
+	c.running.Parent, c.running.call, c.running.attempt = c.workCtx, c, r.Attempts
 	c.handlerDone.Store(true)
 	c.tool, c.index = e.lookup(r.Tool)
 	if c.tool != nil {

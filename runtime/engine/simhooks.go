@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // tamper is Tamper of a simulation.
@@ -15,7 +16,7 @@ func (e *Executor) tamper(session, callID string, input []byte) error {
 	}
 	args, violations := found.tool.Decode(input)
 	if violations != nil {
-		return fmt.Errorf("call %q: %s", callID, violationList(violations))
+		return fmt.Errorf("call %q: %s", callID, wording.Violations(violations))
 	}
 	found.mu.Lock()
 	defer found.mu.Unlock()
