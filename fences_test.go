@@ -63,7 +63,7 @@ var fences = map[string][]string{
 	"runtime/content":       {"runtime/internal/disk"},
 	"runtime/feed":          {"runtime/journal", "@runtime/journal"},
 	"runtime/host":          {"runtime/feed", "runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
-	"runtime/inbox":         {"runtime/engine", "@runtime/engine", "runtime/internal/oslock", "golang.org/x/sys"},
+	"runtime/inbox":         {"runtime/engine", "@runtime/engine", "runtime/internal/oslock", "golang.org/x/sys", "github.com/fsnotify/fsnotify"},
 	"runtime/mutants":       {},
 	"runtime/opa":           {"runtime", "@runtime", "runtime/internal/jsonedit", "runtime/internal/rewrites", "policies/lint", "@policies/lint"},
 	"runtime/replay":        {"runtime/engine", "@runtime/engine", "runtime/internal/simclock", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
