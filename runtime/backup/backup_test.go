@@ -279,7 +279,9 @@ func TestRestoreRefuses(t *testing.T) {
 	require.NoError(t, s.Close())
 	assert.ErrorIs(t, try(file, path, signer), backup.ErrStore)
 	require.NoError(t, os.Remove(other))
-	assert.ErrorIs(t, try(file, other, signer), sqlite.ErrKeys, "the keys are those of another store")
+	err = try(file, other, signer)
+	assert.ErrorIs(t, err, sqlite.ErrKeys)
+	assert.ErrorContains(t, err, "are those of two stores")
 	log := filepath.Join(dir, "log", "ambit.db")
 	require.NoError(t, os.Mkdir(filepath.Dir(log), 0o700))
 	require.NoError(t, os.WriteFile(log+"-wal", []byte("a log"), 0o600))
@@ -299,6 +301,12 @@ func TestRestoreRefuses(t *testing.T) {
 		require.NoError(t, os.WriteFile(bad, text[:n], 0o600))
 		assert.ErrorIs(t, try(bad, empty, signer), backup.ErrDamaged, "cut at %d", n)
 	}
+	verifier, err := os.ReadFile(path + ".audit.pub")
+	require.NoError(t, err)
+	changed := bytes.Replace(text, bytes.TrimSpace(verifier), bytes.ToLower(bytes.TrimSpace(verifier)), 1)
+	require.NotEqual(t, text, changed)
+	require.NoError(t, os.WriteFile(bad, changed, 0o600))
+	assert.ErrorIs(t, try(bad, empty, signer), backup.ErrDamaged, "nothing else says what the verifier is")
 	for at := 700; at < len(text)-2048; at += len(text) / 37 {
 		changed := bytes.Clone(text)
 		changed[at] ^= 1

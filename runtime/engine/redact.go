@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/jsonedit"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -32,7 +33,7 @@ func (v *redaction) ReadMember(r *wire.Reader, _ string) {
 func redactions(o runtime.Obligation) ([]jsonedit.Pointer, error) {
 	args, violations := wire.Decode[redaction](o.Args, wire.Limits{}, redactionRule())
 	if violations != nil {
-		return nil, fmt.Errorf("its args are not {\"pointers\": [...]}: %s", violationList(violations))
+		return nil, fmt.Errorf("its args are not {\"pointers\": [...]}: %s", wording.Violations(violations))
 	}
 	places := make([]jsonedit.Pointer, 0, len(args.pointers))
 	for _, text := range args.pointers {
