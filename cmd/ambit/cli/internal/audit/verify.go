@@ -26,6 +26,7 @@ type verification struct {
 	keys     string
 	anchors  []string
 	restored []uint
+	resume   resuming
 }
 
 func newVerify() *cobra.Command {
@@ -45,7 +46,13 @@ off its end, and who has the key could have written all of it anew; nobody owns 
 store, and nothing proves its last entries; or it was restored from a copy, which
 --restored says that you know of.
 
-With --keys and without --key the store is compared with its keys alone.`,
+With --keys and without --key the store is compared with its keys alone.
+
+With --resume and --auditor verify begins where the last one has ended, and says so. The
+file of --resume says how far that was. It is signed with the key of --auditor, which you make
+with "ambit audit keygen" and which no process that writes the store may be able to
+read: a file that such a process has written is refused. What was verified before is
+not read again, so that a change to it is found by --full, which reads all.`,
 		Example: `  ambit audit verify --store ambit.db --key keys/prod.key.pub --anchor /mnt/worm/anchors --keys ambit.db.keys`,
 		Args:    cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,6 +66,7 @@ With --keys and without --key the store is compared with its keys alone.`,
 	cmd.Flags().StringVar(&v.key, "key", "", "`file` of the verifier")
 	cmd.Flags().StringVar(&v.keys, "keys", "", "`file` of the keys of the store")
 	cmd.Flags().StringArrayVar(&v.anchors, "anchor", nil, "`file` of anchored checkpoints; may be repeated")
+	v.resume.flags(cmd)
 	cmd.Flags().UintSliceVar(&v.restored, "restored", nil, "`entries` that were kept when the store was restored, one number for each time")
 	return cmd
 }
@@ -72,7 +80,7 @@ func (v *verification) missing() error {
 	if v.key == "" && (v.keys == "" || len(v.anchors) > 0) {
 		errs = append(errs, cmdutil.Usage("the verifier is missing", "add --key FILE.pub, which \"ambit audit keygen\" has written, or --keys FILE"))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, v.resume.missing(v.key))...)
 }
 
 // run verifies the store and prints what was found.
@@ -110,7 +118,11 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Repo
 		if err != nil {
 			return nil, err
 		}
-		if *report, err = audit.Verify(cmd.Context(), audit.NewSource(r, r), verifier, notes); err != nil {
+		from, err := v.resume.read()
+		if err != nil {
+			return nil, err
+		}
+		if *report, err = audit.VerifyFrom(cmd.Context(), audit.NewSource(r, r), verifier, notes, from, v.keys != ""); err != nil {
 			return nil, err
 		}
 		restored := make([]uint64, len(v.restored))
@@ -120,13 +132,19 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Repo
 		report.Accept(restored...)
 	}
 	if v.keys != "" {
-		return report, authenticate(cmd.Context(), r, report, v.key == "")
+		if err := authenticate(cmd.Context(), r, report, v.key == ""); err != nil {
+			return nil, err
+		}
+		return report, v.resume.write(report)
 	}
 	owned, err := r.Owned(cmd.Context())
 	if err == nil && !owned {
 		report.Closed()
 	}
-	return report, nil
+	if err != nil {
+		return nil, err
+	}
+	return report, v.resume.write(report)
 }
 
 // authenticate compares a store with its keys, and reads all of it if that was not
@@ -203,6 +221,9 @@ func printReport(w io.Writer, r *audit.Report) {
 	}
 	if r.Authentic > 0 {
 		fmt.Fprintf(w, ", authentic up to %d", r.Authentic)
+	}
+	if r.Resumed > 0 {
+		fmt.Fprintf(w, ", read after %d", r.Resumed)
 	}
 	if len(r.Restored) > 0 {
 		fmt.Fprintf(w, ", restored at %s", strings.Trim(fmt.Sprint(r.Restored), "[]"))
