@@ -33,7 +33,7 @@ func (c *call) prepareQuestion() bool {
 	if j.asks {
 		q, err := c.questionOf(c.final, &j.decision)
 		if err != nil && !c.approved() { // an approved one is asked another question now: use finds that
-			j.refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
+			j.Refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
 			return true
 		}
 		c.consent.question = q
@@ -76,7 +76,7 @@ func (c *call) makePreview() bool {
 	}
 	if c.consent.preview = p; err != nil {
 		j := &c.worker.evaluation
-		j.refuse(failed.reason, failed.detail, failed.message)
+		j.Refuse(failed.Reason, failed.Detail, failed.Message)
 		j.fault = failed.fault
 	}
 	return true
@@ -90,7 +90,7 @@ func (c *call) previewFailed(err error) (j evaluation) {
 		whole = usercode.ErrorText(err)
 	}
 	message, code := c.toolMessage(err, whole, fmt.Sprintf("%q could not show what the call would do", c.record.tool))
-	j.refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
+	j.Refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
 	j.fault = c.newFault(runtime.ReasonPreviewFailed, fmt.Errorf("preview: %w", err))
 	return j
 }

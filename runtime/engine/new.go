@@ -49,7 +49,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.openLog()
 	e.openApprovals()
 	e.workers.execute, e.workers.expire = (*call).execute, (*call).expire
-	e.evaluations.open(reg.Len(), e.policyTimeout)
+	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)
 	e.openTap()
 	e.slots = make([]sched.Slots, reg.Len())
 	for i, t := range e.tools {

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -62,7 +63,7 @@ func (c *call) restoreUndo(r *history.Call) {
 		return
 	}
 	if out := r.Outcome; out != nil {
-		if out.Kind == runtime.Failed || c.undoable() && !c.exec.sched.Now().Before(r.Ended.Add(ruleTool(c.tool.spec).Undo)) {
+		if out.Kind == runtime.Failed || c.undoable() && !c.exec.sched.Now().Before(r.Ended.Add(ruleinput.UndoTTL(c.tool.spec))) {
 			return
 		}
 	}
