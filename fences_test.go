@@ -16,7 +16,8 @@ const module = "github.com/ambit-tools/ambit"
 // An entry ending in /... covers a package and all below it, one that begins
 // with @ what that package may link.
 var fences = map[string][]string{
-	"cmd/ambit/cli/internal/audit":   {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/audit", "@runtime/audit", "cmd/ambit/cli/internal/cmdutil"},
+	"cmd/ambit/cli/internal/audit":   {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/audit", "@runtime/audit", "runtime/backup", "@runtime/backup", "cmd/ambit/cli/internal/cmdutil"},
+	"cmd/ambit/cli/internal/backup":  {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/backup", "@runtime/backup", "cmd/ambit/cli/internal/cmdutil"},
 	"cmd/ambit/cli/internal/author":  {"cmd/ambit/cli/internal/project", "@cmd/ambit/cli/internal/project", "gen/dynamic", "@gen/dynamic", "runtime/opa", "@runtime/opa", "runtime/rules/analyze", "cmd/ambit/cli/internal/cmdutil", "golang.org/x/mod"},
 	"cmd/ambit/cli/internal/cmdutil": {"dsl", "@dsl", "runtime/terminal", "@runtime/terminal", "policies", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cmd/ambit/cli/internal/operate": {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/inbox", "@runtime/inbox", "runtime/content", "@runtime/content", "cmd/ambit/cli/internal/cmdutil"},
@@ -60,6 +61,7 @@ var fences = map[string][]string{
 	"runtime":                         {"runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/internal/bind", "runtime/internal/callctx", "runtime/internal/enum", "runtime/internal/errmark", "runtime/internal/facts", "runtime/internal/walk"},
 	"runtime/engine":                  {"runtime", "@runtime", "runtime/internal/approvals", "runtime/internal/commitlog", "runtime/internal/compact", "runtime/internal/deadline", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/lease", "runtime/internal/lifecycle", "runtime/internal/lockorder", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/sched", "runtime/internal/outbox", "runtime/internal/simhooks", "runtime/internal/tap", "runtime/internal/transaction", "runtime/internal/usercode", "runtime/internal/wording", "runtime/internal/jsonscan", "runtime/internal/artifact", "runtime/internal/evaluations", "runtime/internal/refusal", "runtime/internal/ruleinput", "runtime/internal/overlap", "runtime/internal/process"},
 	"runtime/audit":                   {"runtime/journal", "@runtime/journal", "golang.org/x/mod"},
+	"runtime/backup":                  {"runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/content", "@runtime/content", "runtime/internal/oslock"},
 	"runtime/content":                 {"runtime/internal/disk"},
 	"runtime/feed":                    {"runtime/journal", "@runtime/journal"},
 	"runtime/host":                    {"runtime/feed", "runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
