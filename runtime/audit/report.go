@@ -75,7 +75,7 @@ type Report struct {
 	Resumed     uint64   `json:"resumed,omitempty"`   // entries that an earlier verification has read, and this one has not
 	Bad         *Fault   `json:"bad,omitempty"`
 
-	Resume *Resume `json:"-"` // where the next verification can go on; nil: nowhere
+	Resume *Resume `json:"-"` // where VerifyFrom can go on; nil: nowhere
 
 	accepted, closed, keyed bool
 }

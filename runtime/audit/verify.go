@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -26,22 +25,23 @@ type Source interface {
 // first fault, which the Report names; it writes nothing. A journal that is being
 // written is verified up to where it was at the start. The error is about reading.
 func Verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte) (Report, error) {
-	return verify(ctx, src, v, anchored, new(resumption))
+	return verify(ctx, src, v, anchored, func(*walk) {}, func(*walk) {})
 }
 
-func verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte, resume *resumption) (Report, error) {
+// verify is Verify with functions that say where the walk begins, and that see where it has ended with nothing wrong.
+func verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte, begin, end func(*walk)) (Report, error) {
 	report := Report{Origin: v.Name()}
 	// In this order: a checkpoint is newer than its entries.
 	list, err := src.Checkpoints(ctx)
 	if err != nil {
 		return report, fmt.Errorf("the checkpoints cannot be read: %w", err)
 	}
-	if report.Entries, err = end(ctx, src); err != nil {
+	if report.Entries, err = lastOf(ctx, src); err != nil {
 		return report, err
 	}
 	w := walk{src: src, report: &report}
 	w.targets, report.Restored = targets(list, anchored, v)
-	resume.begin(&w, v)
+	begin(&w)
 	bad, err := w.run(ctx)
 	if err != nil {
 		return report, err
@@ -50,14 +50,14 @@ func verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte,
 		bad = report.unsigned(len(list))
 	}
 	if bad == nil {
-		report.Resume = resume.end(&w, v, time.Now())
+		end(&w)
 	}
 	report.close(bad)
 	return report, nil
 }
 
-// end returns the position of the last entry, by about 2 log n reads.
-func end(ctx context.Context, src Source) (uint64, error) {
+// lastOf returns the position of the last entry, by about 2 log n reads.
+func lastOf(ctx context.Context, src Source) (uint64, error) {
 	beyond := func(at uint64) (bool, error) {
 		e, err := read(ctx, src, at, 1)
 		if _, damaged := damageOf(err); damaged {

@@ -168,4 +168,3 @@ func TestDamagedContentsAreLeftOut(t *testing.T) {
 	}
 	assert.Len(t, m.Files, 4+2, "store, keys, anchor, verifier, two contents")
 }
-

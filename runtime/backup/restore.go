@@ -20,6 +20,9 @@ type Target struct {
 	sqlite.Restoration             // By and Reason are recorded
 	Signer             note.Signer // of the audit log; required when the store has one
 	Anchors            []string    // files of anchored notes, besides Store.anchor
+
+	// Step is told what Restore begins to do. nil: not told.
+	Step func(what string)
 }
 
 var (
@@ -77,11 +80,16 @@ func restore(ctx context.Context, file, store string, t Target) (record *journal
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(staging)) }()
+	if t.Step == nil {
+		t.Step = func(string) {}
+	}
 	staged := filepath.Join(staging, filepath.Base(store))
+	t.Step("unpacking")
 	m, err := unpack(in, staged)
 	if err != nil {
 		return nil, err
 	}
+	t.Step("verifying and signing the store")
 	if record, err = t.record(ctx, m, staged, store); err != nil {
 		return nil, err
 	}

@@ -26,6 +26,8 @@ type Source struct {
 
 	// Report is told of contents that are left out because they are not what their names say. nil: not told.
 	Report func(error)
+	// Step is told what Write begins to do. nil: not told.
+	Step func(what string)
 }
 
 // withDefaults returns the source with the names that it leaves out.
@@ -40,6 +42,9 @@ func (s Source) withDefaults() Source {
 	}
 	if s.Report == nil {
 		s.Report = func(error) {}
+	}
+	if s.Step == nil {
+		s.Step = func(string) {}
 	}
 	return s
 }
@@ -78,6 +83,7 @@ func write(ctx context.Context, file string, s Source) (m *Manifest, err error) 
 	}
 	copied := filepath.Join(part, nameStore)
 	at := time.Now().UTC().Round(0)
+	s.Step("copying and verifying the store")
 	entries, err := r.Backup(ctx, copied)
 	if err != nil {
 		return nil, err
@@ -178,6 +184,7 @@ func copyIfThere(from, to string) (bool, error) {
 
 // fill adds all files.
 func (p *packed) fill(ctx context.Context, copied string, anchored bool, s Source) error {
+	s.Step("packing")
 	if err := p.addPath(nameStore, copied); err != nil {
 		return err
 	}

@@ -109,6 +109,8 @@ func (v *verification) run(cmd *cobra.Command) error {
 // verify verifies a store.
 func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Report, error) {
 	report := &audit.Report{}
+	progress := cmdutil.NewProgress(cmd.ErrOrStderr())
+	defer progress.Close()
 	if v.key != "" {
 		verifier, err := readVerifier(v.key)
 		if err != nil {
@@ -122,7 +124,14 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Repo
 		if err != nil {
 			return nil, err
 		}
-		if *report, err = audit.VerifyFrom(cmd.Context(), audit.NewSource(r, r), verifier, notes, from, v.keys != ""); err != nil {
+		var after uint64
+		if from != nil {
+			after = from.Size
+		}
+		if err := step(cmd.Context(), progress, "verifying", r, after); err != nil {
+			return nil, err
+		}
+		if *report, err = audit.VerifyFrom(cmd.Context(), audit.NewSource(watched{r, progress}, r), verifier, notes, from, v.keys != ""); err != nil {
 			return nil, err
 		}
 		restored := make([]uint64, len(v.restored))
@@ -132,7 +141,7 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Repo
 		report.Accept(restored...)
 	}
 	if v.keys != "" {
-		if err := authenticate(cmd.Context(), r, report, v.key == ""); err != nil {
+		if err := authenticate(cmd.Context(), r, report, v.key == "", progress); err != nil {
 			return nil, err
 		}
 		return report, v.resume.write(report)
@@ -149,10 +158,11 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Repo
 
 // authenticate compares a store with its keys, and reads all of it if that was not
 // done before.
-func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, read bool) error {
+func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, read bool, progress *cmdutil.Progress) error {
 	n, err := r.Authenticate(ctx)
 	if err == nil && read {
-		err = store.EachEntry(ctx, r, 0, func(*journal.Entry) error { return nil })
+		progress.Step("verifying", n)
+		err = store.EachEntry(ctx, r, 0, func(*journal.Entry) error { progress.Add(1); return nil })
 	}
 	if read {
 		report.Entries = n

@@ -35,7 +35,10 @@ Who can read FILE can forge entries of the store. "ambit restore" puts it back.`
 				return store.Missing()
 			}
 			src.Report = func(err error) { fmt.Fprintf(cmd.ErrOrStderr(), "warning: %v\n", err) }
+			progress := cmdutil.NewProgress(cmd.ErrOrStderr())
+			src.Step = func(what string) { progress.Step(what, 0) }
 			m, err := backup.Write(cmd.Context(), args[0], src)
+			progress.Close()
 			if err != nil {
 				return cmdutil.Problem(err.Error(), "")
 			}

@@ -84,7 +84,10 @@ func (v *restore) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	v.to.By = by.Username
+	progress := cmdutil.NewProgress(cmd.ErrOrStderr())
+	v.to.Step = func(what string) { progress.Step(what, 0) }
 	record, err := backup.Restore(cmd.Context(), file, v.store, v.to)
+	progress.Close()
 	switch {
 	case errors.Is(err, backup.ErrSigner):
 		return cmdutil.Usage(err.Error(), "add --key FILE, and --anchor FILE for each anchor that is not beside the store")
