@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -86,8 +87,8 @@ func (c *work) checkObligations(obligations []runtime.Obligation) {
 				c.failPolicy("notify", fmt.Errorf("obligation notify %s: its args are no JSON: %s", rewrites.At(o.At), wording.Violations(violations)))
 				return
 			}
-		case obligationRedact:
-			if err := c.checkRedaction(o); err != nil {
+		case redact.Obligation:
+			if err := redact.Check(c.record.tool, o.Args, c.tool.place); err != nil {
 				c.failPolicy("redact_output", fmt.Errorf("obligation redact_output %s: %w", rewrites.At(o.At), err))
 				return
 			}

@@ -36,7 +36,8 @@ type Executor struct {
 	policy       runtime.Policy
 	tapped       tap.Tap      // nil: there is none
 	follower     tap.Follower // of tapped; nil: there is none
-	sinks        []*sinkQueue
+	sinks        []runtime.Sink
+	queues       []*outbox.Sink // of the sinks
 	observers    []func(runtime.CallInfo, runtime.Outcome)
 	onError      func(*CallError) // nil: there is none
 	faults       outbox.Outbox[*CallError, lockorder.Faults]

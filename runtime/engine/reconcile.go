@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -139,7 +140,7 @@ func (c *call) callReconcile(ctx context.Context) (a answer, err error) {
 	if violations != nil {
 		return a, fmt.Errorf("the output of the reconcile handler is invalid: %s", wording.Violations(violations))
 	}
-	if a.text, err = c.redact(text); err != nil || !c.tooLong(a.text) {
+	if a.text, err = c.redact(text); err != nil || !artifact.Needed(c.tool.spec.Artifact, a.text) {
 		return a, err
 	}
 	a.stored, err = c.store(ctx, a.value, a.text)

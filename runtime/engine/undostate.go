@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -128,7 +129,7 @@ func (c *work) restoreOutput(r *history.Call) {
 
 // redacts reports whether an answered output differs from the one that the handler returned.
 func redacts(list []runtime.Obligation) bool {
-	return slices.ContainsFunc(list, func(o runtime.Obligation) bool { return o.Code == obligationRedact })
+	return slices.ContainsFunc(list, func(o runtime.Obligation) bool { return o.Code == redact.Obligation })
 }
 
 // decodeRecorded decodes a recorded value. The value was valid when it was recorded, but the tool

@@ -1,4 +1,4 @@
-package engine
+package redact
 
 import (
 	"errors"
@@ -6,21 +6,18 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// maxDepth is how deep an output may be nested: as deep as an input.
-const maxDepth = 128
-
 // The reasons for which a sizer stops a walk.
 var (
 	errTooDeep  = errors.New("nested too deeply")
 	errTooLarge = errors.New("too large")
 )
 
-// A sizer measures a value before the engine walks it, so that a value that is much too large, or
+// A sizer measures a value before it is walked, so that a value that is much too large, or
 // contains itself, does not end the process. It counts the least that the encoding can have:
 // commas, digits and escapes come on top.
 type sizer struct {
 	least, most int64
-	depth       int
+	depth, deep int
 	err         error // why the walk was stopped
 }
 
@@ -33,7 +30,7 @@ func (s *sizer) Visit(t wire.Token) {
 		s.least += int64(len(t.Str)) + 3
 	case wire.KindObject, wire.KindArray:
 		s.least++
-		if s.depth++; s.depth > maxDepth {
+		if s.depth++; s.depth > s.deep {
 			s.err = errTooDeep
 		}
 	case wire.KindEnd:
@@ -50,9 +47,10 @@ func (s *sizer) Visit(t wire.Token) {
 	}
 }
 
-// measure walks v. It returns why it stopped the walk, nil when it did not.
-func (s *sizer) measure(v wire.Value, limit int64) (err error) {
-	*s = sizer{most: limit}
+// Measure walks v. It returns why it stopped the walk, nil when it did not: v is larger than limit bytes of
+// JSON, or nested deeper than depth.
+func Measure(v wire.Value, limit int64, depth int) (err error) {
+	s := &sizer{most: limit, deep: depth}
 	defer func() {
 		if v := recover(); v != nil && v != any(s) {
 			panic(v)
