@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -25,6 +26,10 @@ type Source interface {
 // first fault, which the Report names; it writes nothing. A journal that is being
 // written is verified up to where it was at the start. The error is about reading.
 func Verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte) (Report, error) {
+	return verify(ctx, src, v, anchored, new(resumption))
+}
+
+func verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte, resume *resumption) (Report, error) {
 	report := Report{Origin: v.Name()}
 	// In this order: a checkpoint is newer than its entries.
 	list, err := src.Checkpoints(ctx)
@@ -36,12 +41,16 @@ func Verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte)
 	}
 	w := walk{src: src, report: &report}
 	w.targets, report.Restored = targets(list, anchored, v)
+	resume.begin(&w, v)
 	bad, err := w.run(ctx)
 	if err != nil {
 		return report, err
 	}
 	if bad == nil {
 		bad = report.unsigned(len(list))
+	}
+	if bad == nil {
+		report.Resume = resume.end(&w, v, time.Now())
 	}
 	report.close(bad)
 	return report, nil
@@ -102,7 +111,7 @@ func (w *walk) run(ctx context.Context) (*Fault, error) {
 	var bad *Fault
 	var err error
 	var gap *page
-	if e := pages(ctx, w.src, w.report.Entries, w.proved(), func(p *page) bool {
+	if e := pages(ctx, w.src, w.tree.size, w.report.Entries, w.proved(), func(p *page) bool {
 		bad, err = w.page(ctx, p)
 		if p.gap {
 			gap = p
@@ -167,6 +176,12 @@ func (w *walk) meet(ctx context.Context, t *target) (*Fault, error) {
 		return w.clear(t), nil
 	}
 	w.good = w.tree.clone()
+	w.held(t)
+	return nil, nil
+}
+
+// held notes that a target holds.
+func (w *walk) held(t *target) {
 	if t.anchored {
 		w.report.Anchors++
 		w.report.Anchored, w.anchored = t.size, t.size
@@ -174,7 +189,6 @@ func (w *walk) meet(ctx context.Context, t *target) (*Fault, error) {
 		w.report.Checkpoints++
 		w.report.Signed = t.size
 	}
-	return nil, nil
 }
 
 // forged is the fault of a note that says nothing.
