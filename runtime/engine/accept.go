@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -76,8 +77,8 @@ func (c *call) handlerResult(e *result) {
 			fmt.Errorf("the output is larger than limits.output, %d bytes", limit)))
 	case violations != nil:
 		c.setFailed(e, "the tool returned an invalid output", c.newFault(runtime.ReasonInvalidOutput,
-			fmt.Errorf("the output is invalid: %s", violationList(violations))))
-		e.outcome.Violations = withoutValues(violations)
+			fmt.Errorf("the output is invalid: %s", wording.Violations(violations))))
+		e.outcome.Violations = wording.WithoutValues(violations)
 	default:
 		e.event, e.to, e.output = runtime.EventCompleted, runtime.StateCompleted, len(out)
 		e.outcome.Kind, e.outcome.Output, e.outcome.Obligations = runtime.Completed, out, c.obligations

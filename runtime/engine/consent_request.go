@@ -7,16 +7,12 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
-)
-
-// The names of the rules that ask when the policy gives none.
-const (
-	ruleDeclaration = "declaration"
-	rulePolicy      = "policy"
 )
 
 // prepareQuestion prepares the question for the approvers, if one is asked, and the preview of the
@@ -31,13 +27,13 @@ func (c *call) prepareQuestion() bool {
 	if j.asks {
 		q, err := c.questionOf(c.final, &j.decision)
 		if err != nil && !c.approved() { // an approved one is asked another question now: use finds that
-			j.refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
+			j.Refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
 			return true
 		}
 		c.consent.question = q
 	}
 	hook, declared := c.tool.hooks.Preview, c.tool.spec.Consent
-	if hook == nil || declared == nil || !declared.Preview || !c.approved() && (c.exec.approvals.needsNoAnswer(c) || c.noApprover() != nil) {
+	if hook == nil || declared == nil || !declared.Preview || !c.approved() && (c.exec.approvals.Answered(c.now, &c.consent.question) || c.noApprover() != nil) {
 		return true
 	}
 	plain := len(j.decision.Rewrites) == 0
@@ -55,7 +51,7 @@ func (c *call) prepareQuestion() bool {
 // false when the call has ended.
 func (c *call) makePreview() bool {
 	due := bounded(c.now.Add(c.deadline()), c.budgetEnds())
-	ctx := &callContext{parent: c.workCtx, due: due}
+	ctx := &deadline.Context{Parent: c.workCtx, Due: due}
 	c.mu.Lock()
 	c.consent.previewCtx = ctx // from now on it ends with the call
 	c.mu.Unlock()
@@ -67,14 +63,14 @@ func (c *call) makePreview() bool {
 	if err != nil {
 		failed = c.previewFailed(err)
 	}
-	ctx.cancel(causeCanceled)
+	ctx.Cancel(deadline.Canceled)
 	c.now = c.clock()
 	if !c.enterPhase(lifecycle.Admitting, c.budgetEnds()) {
 		return false
 	}
 	if c.consent.preview = p; err != nil {
 		j := &c.worker.evaluation
-		j.refuse(failed.reason, failed.detail, failed.message)
+		j.Refuse(failed.Reason, failed.Detail, failed.Message)
 		j.fault = failed.fault
 	}
 	return true
@@ -88,7 +84,7 @@ func (c *call) previewFailed(err error) (j evaluation) {
 		whole = usercode.ErrorText(err)
 	}
 	message, code := c.toolMessage(err, whole, fmt.Sprintf("%q could not show what the call would do", c.record.tool))
-	j.refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
+	j.Refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
 	j.fault = c.newFault(runtime.ReasonPreviewFailed, fmt.Errorf("preview: %w", err))
 	return j
 }
@@ -122,49 +118,8 @@ func (c *ident) previewOf(ctx context.Context, args wire.Value) (p *consent.Prev
 
 // questionOf returns the question about the call with some arguments. The error says
 // that no approver could ever agree to the call.
-func (c *ident) questionOf(args wire.Value, d *runtime.Decision) (q consent.Question, err error) {
-	spec := c.tool.spec
-	asks := make([]consent.Ask, 0, len(d.Asks)+1)
-	for _, a := range d.Asks {
-		if a.ID == "" {
-			a.ID = rulePolicy
-		}
-		asks = append(asks, consent.Ask(a))
-	}
-	q.Requirement, err = consent.Merge(requirementOf(spec), asks...)
-	if spec.Consent != nil && spec.Consent.Ask == runtime.ConsentAskAlways {
-		asks = append(asks, consent.Ask{ID: ruleDeclaration, Message: spec.Consent.Message})
-	}
-	if len(asks) == 0 && d.Effect == runtime.EffectAsk {
-		asks = append(asks, consent.Ask{ID: rulePolicy})
-	}
-	q.Reasons, q.Obligations = consent.Reasons(asks), consentObligations(d.Obligations)
-	q.Call = c.consentCallWith(args, d.Revision)
-	q.Effect, q.Undoable = spec.Effect.String(), spec.Undo != nil
-	if spec.Consent != nil {
-		q.Message = spec.Consent.Message
-	}
-	return q, err
-}
-
-// consentObligations returns obligations as a request for consent holds them.
-func consentObligations(list []runtime.Obligation) (out []consent.Obligation) {
-	for _, o := range list {
-		out = append(out, consent.Obligation{Code: o.Code, Args: history.JSON(o.Args)}) // args that are no JSON have denied the call already
-	}
-	return out
-}
-
-// requirementOf returns the consent that the declaration requires, nil when it requires none.
-func requirementOf(s *runtime.Spec) *consent.Requirement {
-	if s.Consent == nil {
-		return nil
-	}
-	d := s.Consent
-	return &consent.Requirement{
-		Approvers: d.Approvers, Quorum: d.Quorum, Timeout: d.Timeout, MaxCover: d.MaxCover, MaxFor: d.MaxFor,
-		AllowEdit: d.AllowEdit, AllowSelf: d.AllowSelf,
-	}
+func (c *ident) questionOf(args wire.Value, d *runtime.Decision) (consent.Question, error) {
+	return approvals.Question(c.tool.spec, c.consentCallWith(args, d.Revision), d)
 }
 
 func (c *ident) consentCallWith(args wire.Value, revision string) consent.Call {
@@ -187,22 +142,16 @@ func (c *work) noApprover() *result {
 		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
 }
 
-// checkOpenLimit returns the result of a call that needs consent when its session has as many
-// open requests as it may have; nil otherwise.
-func (d *approvals) checkOpenLimit(c *call) *result {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.checkOpenLimitLocked(c)
-}
-
-// checkOpenLimitLocked is checkOpenLimit while d.mu is held.
-func (d *approvals) checkOpenLimitLocked(c *call) *result {
-	if d.book.Waiting(c.run.session.id) < d.maxOpen {
+// checkOpenLimit returns the result of a call that needs consent when its session is full: it has as
+// many open requests as it may have; nil otherwise.
+func (c *work) checkOpenLimit(full bool) *result {
+	if !full {
 		return nil
 	}
+	most := c.exec.maxOpenRequests
 	return denial(runtime.ReasonTooManyPending, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
 		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.tool,
-		plural(d.maxOpen, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
+		wording.Plural(most, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
 }
 
 // askDetail names the first ask.

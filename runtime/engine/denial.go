@@ -1,30 +1,14 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/refusal"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
-
-// reasonOf maps the reasons of package rules to those of package runtime.
-var reasonOf = [...]runtime.Reason{
-	rules.ReasonUnknownTool:         runtime.ReasonUnknownTool,
-	rules.ReasonCallIDReused:        runtime.ReasonCallIDReused,
-	rules.ReasonOperationNotAllowed: runtime.ReasonOperationNotAllowed,
-	rules.ReasonRunFinished:         runtime.ReasonRunFinished,
-	rules.ReasonExiting:             runtime.ReasonExiting,
-	rules.ReasonIdempotencyConflict: runtime.ReasonIdempotencyConflict,
-	rules.ReasonStartConstraint:     runtime.ReasonStartConstraint,
-	rules.ReasonPrerequisiteMissing: runtime.ReasonPrerequisiteMissing,
-	rules.ReasonOrderViolation:      runtime.ReasonOrderViolation,
-	rules.ReasonExclusiveGroup:      runtime.ReasonExclusiveGroup,
-	rules.ReasonMaxCalls:            runtime.ReasonMaxCalls,
-	rules.ReasonCooldown:            runtime.ReasonCooldown,
-}
 
 // denialBy returns the result of a call that the rules, the policy or both refuse, or
 // that repeats an earlier one. The session's lock is held.
@@ -36,18 +20,18 @@ func (c *call) denialBy(v rules.Verdict, rc *rules.Call, j *evaluation) *result 
 		c.fillDuplicate(out, v.Of)
 		return e
 	case !v.Admitted():
-		c.fillViolations(out, v)
+		refusal.Rules(out, c.record.tool, v)
 		only := v.Primary().Reason < rules.ReasonStartConstraint
-		if only || j.reason == runtime.ReasonNone || j.reason == runtime.ReasonPreviewFailed { // a call that the rules refuse needs no preview
+		if only || j.Reason == runtime.ReasonNone || j.Reason == runtime.ReasonPreviewFailed { // a call that the rules refuse needs no preview
 			c.unblock(out, rc)
 			return e
 		}
-		out.AllReasons = append(out.AllReasons, j.reasons...)
-		out.Message += "; " + j.message
+		out.AllReasons = append(out.AllReasons, j.Reasons...)
+		out.Message += "; " + j.Message
 	default:
-		out.Reason, out.AllReasons, out.Detail, out.Message = j.reason, slices.Clip(j.reasons), j.detail, j.message
+		out.Reason, out.AllReasons, out.Detail, out.Message = j.Reason, slices.Clip(j.Reasons), j.Detail, j.Message
 	}
-	out.Denials, e.fault = j.denials, j.fault
+	out.Denials, e.fault = j.Denials, j.fault
 	if out.Reason == runtime.ReasonPreviewFailed {
 		e.event, e.to, out.Kind = runtime.EventFailed, runtime.StateFailed, runtime.Failed
 	}
@@ -79,7 +63,7 @@ func (c *call) tryFillRulesCall(rc *rules.Call, args wire.Value) (ok bool) {
 // that call if there is one.
 func (c *ident) fillDuplicate(out *runtime.Outcome, of string) {
 	out.Kind, out.Of = runtime.Duplicate, of
-	out.Message = "an equal call was made before: " + quote(of)
+	out.Message = "an equal call was made before: " + wording.Quote(of)
 	r := c.run.session.calls.find(of)
 	if r == nil || !r.first.Fired() || r.final != nil && !r.final.Fired() {
 		return
@@ -88,85 +72,12 @@ func (c *ident) fillDuplicate(out *runtime.Outcome, of string) {
 	out.Output, out.Artifact = earlier.Output, earlier.Artifact
 }
 
-// fillViolations sets the reasons, the detail and the message for the violations of rules.
-func (c *ident) fillViolations(out *runtime.Outcome, v rules.Verdict) {
-	p := v.Primary()
-	out.Reason = reasonOf[p.Reason]
-	var texts []string
-	for _, w := range v.Violations {
-		if r := reasonOf[w.Reason]; !slices.Contains(out.AllReasons, r) {
-			out.AllReasons = append(out.AllReasons, r)
-		}
-		texts = append(texts, c.violation(&w, v.Of))
-	}
-	out.Message = strings.Join(texts, "; ")
-	out.Of = v.Of
-	out.Detail = runtime.Detail{
-		Allowed: p.Allowed, PendingExit: p.PendingExit, Missing: p.Missing, Any: p.Any, Already: p.Already,
-		Group: p.Group, HeldBy: p.HeldBy, Max: p.Max, Used: p.Used, RetryAfter: p.RetryAfter,
-	}
-}
-
-// violation returns the message for the model about the rule that refuses its call.
-func (c *ident) violation(v *rules.Violation, of string) string {
-	tool := c.record.tool
-	switch v.Reason {
-	case rules.ReasonOperationNotAllowed:
-		return fmt.Sprintf("%q does not allow this operation; it allows: %s", tool, joinNames(v.Allowed))
-	case rules.ReasonRunFinished:
-		return "the run is finished: it takes no more calls"
-	case rules.ReasonExiting:
-		return fmt.Sprintf("the run is ending: only %s and what they still need may be called", joinNames(v.PendingExit))
-	case rules.ReasonIdempotencyConflict:
-		return fmt.Sprintf("call %s had the same idempotency key and other arguments", quote(of))
-	case rules.ReasonStartConstraint:
-		return fmt.Sprintf("%s must succeed before anything else", joinNames(v.Missing))
-	case rules.ReasonPrerequisiteMissing:
-		if v.Any {
-			return fmt.Sprintf("one of %s must succeed before %q", joinNames(v.Missing), tool)
-		}
-		return fmt.Sprintf("%s must succeed before %q", joinNames(v.Missing), tool)
-	case rules.ReasonOrderViolation:
-		return fmt.Sprintf("%q must be called before %s, which has succeeded", tool, joinNames(v.Already))
-	case rules.ReasonExclusiveGroup:
-		return fmt.Sprintf("%q and %q exclude each other (group %q)", tool, v.HeldBy, v.Group)
-	case rules.ReasonMaxCalls:
-		who := "all tools together"
-		if !v.Shared {
-			who = fmt.Sprintf("%q", tool)
-		}
-		return who + " may be called " + plural(v.Max, "once", "%d times") + " in a run"
-	case rules.ReasonCooldown:
-		return fmt.Sprintf("%q is cooling down: %s must pass", tool, formatWait(v.RetryAfter))
-	}
-	return v.Reason.String()
-}
-
 // unblock adds to the outcome what would make the rules admit the same call.
 func (c *call) unblock(out *runtime.Outcome, rc *rules.Call) {
 	if c.approved() || out.Reason == runtime.ReasonIdempotencyConflict || out.Reason == runtime.ReasonRunFinished || out.Reason == runtime.ReasonOperationNotAllowed {
 		return
 	}
-	way := c.run.session.state.Unblock(c.exec.instant(c.clock()), rc)
-	switch way.Outlook {
-	case rules.OutlookNever:
-		out.Message += "; it cannot be called any more in this run"
-	case rules.OutlookDrop:
-		drops := slices.DeleteFunc(way.Steps, func(s runtime.Step) bool { return s.Kind != rules.StepDrop })
-		out.Message += "; it cannot be called any more in this run, unless " + stepList(drops, " and ")
-	case rules.OutlookOpen:
-		out.Steps = way.Steps
-		out.Message += "; what would help: " + stepList(way.Steps, ", then ")
-	}
-}
-
-// stepList returns the steps as text.
-func stepList(steps []runtime.Step, between string) string {
-	texts := make([]string, len(steps))
-	for i, step := range steps {
-		texts[i] = step.String()
-	}
-	return strings.Join(texts, between)
+	refusal.Unblock(out, c.run.session.state.Unblock(c.exec.instant(c.clock()), rc))
 }
 
 // checkRules returns the verdict of the rules about the call. The session's lock is held.

@@ -5,14 +5,19 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
+	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -31,36 +36,41 @@ type Executor struct {
 	policy       runtime.Policy
 	tapped       tap.Tap      // nil: there is none
 	follower     tap.Follower // of tapped; nil: there is none
-	sinks        []*sinkQueue
+	sinks        []runtime.Sink
+	queues       []*outbox.Sink // of the sinks
 	observers    []func(runtime.CallInfo, runtime.Outcome)
 	onError      func(*CallError) // nil: there is none
 	faults       outbox.Outbox[*CallError, lockorder.Faults]
 	observing    sched.Count // counts the observers that are being called
 	sched        sched.Scheduler
 	approvers    []runtime.Approver
-	participants []participant
+	participants transaction.Participants
 	polled       bool // the application polls Requests
-	reminders    int
-	artifacts    runtime.ArtifactStore                // nil: no tool declares artifact
-	onRuleEvent  func(session string, ev rules.Event) // gets every change of a rule state; nil: none is set
+
+	maxOpenRequests int                  // of a session
+	onConsentEvent  func(*consent.Event) // gets every change of requests and grants; nil: none is set
+
+	reminders   int
+	artifacts   runtime.ArtifactStore                // nil: no tool declares artifact
+	onRuleEvent func(session string, ev rules.Event) // gets every change of a rule state; nil: none is set
 
 	engine        *rules.Engine
 	wants         []rules.Wants   // by position in the registry
 	requires      bool            // some tool is required before the end of a run
 	instantZero   time.Time       // the instant 0
 	journal       journal.Journal // nil: nothing is recorded
-	inputs        digestKey
+	inputs        ruleinput.Key
 	log           *commitlog.Writer // nil: there is no journal
 	lease         *lease.Lease      // nil: there is no journal
 	sessions      sessions
 	seen          seenCommands
-	approvals     approvals
+	approvals     approvals.Approvals[*call]
 	undos         undoAttempts
 	minimum       time.Duration
 	hooks         *simhooks.Hooks // of a simulation; nil: this is not one
 	policyTimeout time.Duration   // how long an evaluation of the policy may take
 
-	evaluations evaluations
+	evaluations evaluations.Evaluations
 	slots       []sched.Slots // by position in the registry
 	lingering   atomic.Int64  // handlers that still run although their call has ended
 	capacity    capacity

@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"errors"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -14,18 +14,18 @@ import (
 // askPolicy evaluates the policy. It reports false when the call has ended, and when the
 // policy could not be asked; the evaluation then holds the reason.
 func (c *call) askPolicy() (runtime.Decision, bool) {
-	if err := c.exec.evaluations.blocked(c.index); err != nil {
+	if err := c.exec.evaluations.Blocked(c.index); err != nil {
 		return runtime.Decision{}, c.failPolicy(ruleBreaker, err)
 	}
 	if !c.awaitEvaluationSlot() {
 		return runtime.Decision{}, false
 	}
 	ctx := &c.policyCtx
-	if ctx.parent != nil { // not the first evaluation: the first context may still be in use
-		ctx = new(callContext)
+	if ctx.Parent != nil { // not the first evaluation: the first context may still be in use
+		ctx = new(deadline.Context)
 		c.now = c.clock()
 	}
-	ctx.parent = c.workCtx
+	ctx.Parent = c.workCtx
 	c.setPolicyInput(&c.worker.input)
 	if !c.beginEvaluation(ctx) {
 		return runtime.Decision{}, false
@@ -65,11 +65,12 @@ func (c *ident) policyInputOf(args wire.Value, of facts.Source, now time.Time) r
 
 // beginEvaluation begins an evaluation that has acquired its place. It reports false, and
 // releases the place, when the call has ended.
-func (c *call) beginEvaluation(ctx *callContext) bool {
+func (c *call) beginEvaluation(ctx *deadline.Context) bool {
 	c.mu.Lock()
-	if !c.life.Evaluate(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick) {
+	ticks, tick := c.exec.evaluations.Limit()
+	if !c.life.Evaluate(c.now, ticks, tick) {
 		c.mu.Unlock()
-		c.exec.evaluations.slots.Release(&c.exec.sched)
+		c.exec.evaluations.Release()
 		return false
 	}
 	c.evaluation = ctx
@@ -81,13 +82,13 @@ func (c *call) beginEvaluation(ctx *callContext) bool {
 
 // finishEvaluation records that the policy has returned. It reports false when the policy took
 // too long or the call has ended meanwhile.
-func (c *call) finishEvaluation(ctx *callContext, revision string) bool {
+func (c *call) finishEvaluation(ctx *deadline.Context, revision string) bool {
 	c.mu.Lock()
 	c.revision = revision
 	inTime := c.endEvaluation() && c.life.Enter(lifecycle.Admitting, c.budgetEnds())
 	c.mu.Unlock()
 	c.worker.arm(c.budgetEnds())
-	ctx.cancel(causeCanceled)
+	ctx.Cancel(deadline.Canceled)
 	return inTime
 }
 
@@ -96,9 +97,9 @@ func (c *call) finishEvaluation(ctx *callContext, revision string) bool {
 func (c *call) endEvaluation() bool {
 	abandoned := c.life.Evaluated()
 	if abandoned {
-		c.exec.evaluations.returned(c.index)
+		c.exec.evaluations.Returned(c.index)
 	} else {
-		c.exec.evaluations.slots.Release(&c.exec.sched)
+		c.exec.evaluations.Release()
 	}
 	return !abandoned
 }
@@ -107,7 +108,7 @@ func (c *call) endEvaluation() bool {
 // turn. It reports false when the call has ended meanwhile.
 func (c *call) awaitEvaluationSlot() bool {
 	v := &c.exec.evaluations
-	wait := v.slots.Acquire()
+	wait := v.Acquire()
 	if wait == nil {
 		return true
 	}
@@ -115,8 +116,6 @@ func (c *call) awaitEvaluationSlot() bool {
 		c.now = c.clock()
 		return true
 	}
-	v.slots.CancelWait(wait, &c.exec.sched)
+	v.CancelWait(wait)
 	return false
 }
-
-var errAbandoned = errors.New("the evaluation took too long and was abandoned")

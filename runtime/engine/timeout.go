@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // expire handles the timer of the call. It ends the call when its phase is over, and returns when
@@ -16,7 +18,7 @@ func (c *call) expire() (again time.Time) {
 	now := c.clock()
 	x := c.life.Expire(now)
 	if x.Abandon {
-		c.exec.evaluations.abandon(c.index, &c.exec.sched)
+		c.exec.evaluations.Abandon(c.index)
 	}
 	if x.Lingering {
 		c.recordLingering(now)
@@ -44,14 +46,14 @@ func (c *call) overdue(at lifecycle.Moment) {
 	switch at.Phase() {
 	case lifecycle.Deciding:
 		e = policyFailure("timeout", "the policy could not judge the call in time, which is denied therefore")
-		e.fault = c.newFault(runtime.ReasonPolicyError, errAbandoned)
+		e.fault = c.newFault(runtime.ReasonPolicyError, evaluations.ErrAbandoned)
 	case lifecycle.Admitting, lifecycle.Held:
 		e = denial(runtime.ReasonDeadline, runtime.Detail{}, messageTurnOver)
 	case lifecycle.Previewing:
 		e = c.previewLate()
 	case lifecycle.Queued:
 		e = denial(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].RetryAfter()}, fmt.Sprintf("%q is busy: %s in time",
-			c.record.tool, plural(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
+			c.record.tool, wording.Plural(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
 	case lifecycle.Running, lifecycle.Grace, lifecycle.Finishing:
 		c.timeOut(at)
 		return

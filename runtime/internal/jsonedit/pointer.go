@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/internal/jsonscan"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -100,7 +101,7 @@ func (p Pointer) Mask(text []byte) []byte {
 
 // find looks up p in text, which is valid JSON.
 func (p Pointer) find(text []byte) (place, error) {
-	i := space(text, 0)
+	i := jsonscan.Space(text, 0)
 	for depth, token := range p {
 		var s place
 		var ok bool
@@ -118,28 +119,28 @@ func (p Pointer) find(text []byte) (place, error) {
 		}
 		i = s.start
 	}
-	return place{start: i, end: skip(text, i)}, nil
+	return place{start: i, end: jsonscan.Value(text, i)}, nil
 }
 
 // member finds the member called name of the object at i. When there is none
 // the place is where it can be added.
 func member(text []byte, i int, name string) (place, bool) {
 	first := true
-	for i = space(text, i+1); text[i] != '}'; i = space(text, i) {
+	for i = jsonscan.Space(text, i+1); text[i] != '}'; i = jsonscan.Space(text, i) {
 		if text[i] == ',' {
-			i = space(text, i+1)
+			i = jsonscan.Space(text, i+1)
 		}
 		first = false
-		end := skip(text, i)
+		end := jsonscan.Value(text, i)
 		var have string
 		if err := json.Unmarshal(text[i:end], &have); err != nil {
 			return place{}, false
 		}
-		i = space(text, space(text, end)+1) // over the colon
+		i = jsonscan.Space(text, jsonscan.Space(text, end)+1) // over the colon
 		if have == name {
 			return place{start: i}, true
 		}
-		i = skip(text, i)
+		i = jsonscan.Value(text, i)
 	}
 	return place{start: i, end: i, member: name, first: first}, false
 }
@@ -150,53 +151,15 @@ func element(text []byte, i int, token string) (place, bool) {
 	if err != nil || n < 0 || strconv.Itoa(n) != token {
 		return place{}, false
 	}
-	for i = space(text, i+1); text[i] != ']'; i = space(text, i) {
+	for i = jsonscan.Space(text, i+1); text[i] != ']'; i = jsonscan.Space(text, i) {
 		if text[i] == ',' {
-			i = space(text, i+1)
+			i = jsonscan.Space(text, i+1)
 		}
 		if n == 0 {
 			return place{start: i}, true
 		}
 		n--
-		i = skip(text, i)
+		i = jsonscan.Value(text, i)
 	}
 	return place{}, false
-}
-
-// space returns the index of the first byte from i on that is no white space.
-func space(text []byte, i int) int {
-	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-// skip returns the index after the value at i.
-func skip(text []byte, i int) int {
-	depth := 0
-	for ; i < len(text); i++ {
-		switch text[i] {
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			depth--
-		case '"':
-			for i++; text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-		case ',', ':', ' ', '\t', '\n', '\r':
-			continue
-		default:
-			for i+1 < len(text) && !strings.ContainsRune(",:]} \t\n\r", rune(text[i+1])) {
-				i++
-			}
-		}
-		if depth == 0 {
-			return i + 1
-		}
-	}
-	return i
 }

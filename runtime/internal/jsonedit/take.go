@@ -3,6 +3,7 @@ package jsonedit
 import (
 	"bytes"
 
+	"github.com/ambit-tools/ambit/runtime/internal/jsonscan"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -17,27 +18,27 @@ func Take(text []byte, name string, l wire.Limits) (rest, value []byte) {
 	if violations != nil {
 		return text, nil
 	}
-	i := space(raw, 0)
+	i := jsonscan.Space(raw, 0)
 	if raw[i] != '{' {
 		return text, nil
 	}
 	from := i + 1 // where the member begins, with the comma before it
-	for i = space(raw, i+1); raw[i] != '}'; i = space(raw, i) {
+	for i = jsonscan.Space(raw, i+1); raw[i] != '}'; i = jsonscan.Space(raw, i) {
 		first := raw[i] != ','
 		if !first {
 			from = i
-			i = space(raw, i+1)
+			i = jsonscan.Space(raw, i+1)
 		}
-		end := skip(raw, i)
+		end := jsonscan.Value(raw, i)
 		have := unquoted(raw[i:end], l)
-		i = space(raw, space(raw, end)+1) // over the colon
-		end = skip(raw, i)
+		i = jsonscan.Space(raw, jsonscan.Space(raw, end)+1) // over the colon
+		end = jsonscan.Value(raw, i)
 		if have != name {
 			i = end
 			continue
 		}
 		to := end
-		if next := space(raw, end); first && raw[next] == ',' {
+		if next := jsonscan.Space(raw, end); first && raw[next] == ',' {
 			to = next + 1
 		}
 		return append(bytes.Clone(raw[:from]), raw[to:]...), raw[i:end]

@@ -1,0 +1,86 @@
+package dialect
+
+// The limits of OpenAI for the strict schema of one tool.
+const (
+	maxMembers   = 5_000
+	maxLevels    = 10 // of objects in each other
+	maxValues    = 1_000
+	maxNameBytes = 120_000
+)
+
+// The limits of Anthropic for all strict tools of one request.
+const (
+	MaxStrictTools    = 20 // tools
+	MaxStrictOptional = 24 // members that may be left out
+	MaxStrictUnions   = 16 // unions
+)
+
+// limits counts what a provider bounds.
+type limits struct {
+	members, values, names int
+}
+
+// checkLimits refuses a schema that is beyond the limits of the provider.
+func (w *rewriter) checkLimits(out *object) {
+	switch w.d {
+	case OpenAIStrict:
+		w.most("properties", "members", w.size.members, maxMembers)
+		w.most("enum", "listed values", w.size.values, maxValues)
+		w.most("properties", "bytes of names", w.size.names, maxNameBytes)
+		w.most("properties", "levels of objects", w.levels(out, map[string]int{}), maxLevels)
+	case AnthropicStrict:
+		w.most("required", "members that may be left out", w.optional, MaxStrictOptional)
+		w.most("anyOf", "unions", w.unions, MaxStrictUnions)
+	}
+}
+
+func (w *rewriter) most(keyword, what string, n, most int) {
+	if n > most {
+		w.refuse("", keyword, "the schema has %d %s, a strict one may have %d", n, what, most)
+	}
+}
+
+// levels returns how many objects are in each other, each definition counted once: one that refers
+// to itself has no depth. deep holds what was counted.
+func (w *rewriter) levels(node *object, deep map[string]int) int {
+	deepest := 0
+	below := func(v any) {
+		if o, ok := v.(*object); ok {
+			deepest = max(deepest, w.levels(o, deep))
+		}
+	}
+	if ref := node.text("$ref"); ref != "" {
+		if n, ok := deep[ref]; ok {
+			return n
+		}
+		deep[ref] = 0
+		below(w.definition(ref))
+		deep[ref] = deepest
+		return deepest
+	}
+	for _, branch := range node.list("anyOf") {
+		below(branch)
+	}
+	if items, ok := node.get("items"); ok {
+		below(items)
+	}
+	props := node.object("properties")
+	if props == nil {
+		return deepest
+	}
+	for _, m := range props.members {
+		below(m.value)
+	}
+	return deepest + 1
+}
+
+// definition returns what a reference of a rewritten schema leads to.
+func (w *rewriter) definition(ref string) *object {
+	for _, m := range w.defs {
+		if refTo(m.name) == ref {
+			def, _ := m.value.(*object) // nil while it is being rewritten
+			return def
+		}
+	}
+	return nil
+}

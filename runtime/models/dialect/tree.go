@@ -1,0 +1,263 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// An object is a JSON object whose members keep their order: a model writes the members of its
+// arguments in the order of the schema.
+type object struct {
+	members []member
+	at      string // JSON Pointer of where it was read; empty for the root and for what was made
+}
+
+type member struct {
+	name  string
+	value any // *object, []any, string, json.Number, bool or nil
+}
+
+// get returns the member called name. A nil object has none.
+func (o *object) get(name string) (any, bool) {
+	if o == nil {
+		return nil, false
+	}
+	for _, m := range o.members {
+		if m.name == name {
+			return m.value, true
+		}
+	}
+	return nil, false
+}
+
+// has reports whether o has a member called name.
+func (o *object) has(name string) bool {
+	_, ok := o.get(name)
+	return ok
+}
+
+// object returns the member called name if it is an object, else nil.
+func (o *object) object(name string) *object {
+	v, _ := o.get(name)
+	out, _ := v.(*object)
+	return out
+}
+
+// list returns the member called name if it is an array, else nil.
+func (o *object) list(name string) []any {
+	v, _ := o.get(name)
+	out, _ := v.([]any)
+	return out
+}
+
+// text returns the member called name if it is a string.
+func (o *object) text(name string) string {
+	v, _ := o.get(name)
+	out, _ := v.(string)
+	return out
+}
+
+// strings returns the strings of the member called name, an array.
+func (o *object) strings(name string) []string {
+	var out []string
+	for _, v := range o.list(name) {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// set replaces or adds a member.
+func (o *object) set(name string, value any) {
+	for i := range o.members {
+		if o.members[i].name == name {
+			o.members[i].value = value
+			return
+		}
+	}
+	o.members = append(o.members, member{name, value})
+}
+
+// without returns a copy of o that lacks the named members.
+func (o *object) without(names ...string) *object {
+	out := &object{at: o.at}
+members:
+	for _, m := range o.members {
+		for _, name := range names {
+			if m.name == name {
+				continue members
+			}
+		}
+		out.members = append(out.members, m)
+	}
+	return out
+}
+
+// made returns an object of names and values in turn.
+func made(pairs ...any) *object {
+	o := &object{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		o.set(pairs[i].(string), pairs[i+1])
+	}
+	return o
+}
+
+// MarshalJSON returns o with its members in their order.
+func (o *object) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, m := range o.members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, err := encode(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := encode(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(append(b, name...), ':'), value...)
+	}
+	return append(b, '}'), nil
+}
+
+// encode returns v as JSON that keeps <, > and &.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// equal reports whether two values are the same JSON value. The order of members counts.
+func equal(a, b any) bool {
+	x, errX := encode(a)
+	y, errY := encode(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y) || reflect.DeepEqual(a, b)
+}
+
+const (
+	maxSize  = 4 << 20 // bytes of a schema
+	maxDepth = 100     // levels of objects and arrays
+)
+
+// parse reads the schema of an object.
+func parse(text []byte) (*object, error) {
+	if len(text) > maxSize {
+		return nil, fmt.Errorf("the schema has %d bytes, which is more than %d", len(text), maxSize)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	v, err := read(d, "", 0)
+	if err != nil {
+		return nil, fmt.Errorf("the schema is not JSON: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("the schema is not JSON: there is more after its end")
+	}
+	root, ok := v.(*object)
+	if !ok {
+		return nil, errors.New("the schema is not an object")
+	}
+	return root, nil
+}
+
+// read reads the next value, which is at a pointer and in depth arrays and objects.
+func read(d *json.Decoder, at string, depth int) (any, error) {
+	t, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	delim, ok := t.(json.Delim)
+	if !ok {
+		return t, nil
+	}
+	if depth == maxDepth {
+		return nil, fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+	}
+	if delim == '[' {
+		list := []any{}
+		for d.More() {
+			v, err := read(d, at+"/"+strconv.Itoa(len(list)), depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err := d.Token()
+		return list, err
+	}
+	o, seen := &object{at: at}, map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := t.(string)
+		if seen[name] {
+			return nil, fmt.Errorf("%.40q is in an object twice", name)
+		}
+		seen[name] = true
+		v, err := read(d, at+"/"+escape(name), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		o.members = append(o.members, member{name, v})
+	}
+	_, err = d.Token()
+	return o, err
+}
+
+// escape returns name as a token of a JSON Pointer (RFC 6901).
+func escape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// unescape returns the name that a token of a JSON Pointer stands for.
+func unescape(token string) string {
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+}
+
+// resolve returns what a local reference leads to, or nil.
+func (o *object) resolve(ref string) *object {
+	fragment, ok := strings.CutPrefix(ref, "#")
+	if !ok {
+		return nil
+	}
+	pointer, err := url.PathUnescape(fragment)
+	if err != nil || pointer != "" && pointer[0] != '/' {
+		return nil
+	}
+	var v any = o
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		token = unescape(token)
+		switch x := v.(type) {
+		case *object:
+			v, ok = x.get(token)
+		case []any:
+			i, err := strconv.Atoi(token)
+			if ok = err == nil && 0 <= i && i < len(x); ok {
+				v = x[i]
+			}
+		default:
+			ok = false
+		}
+		if !ok {
+			return nil
+		}
+	}
+	out, _ := v.(*object)
+	return out
+}

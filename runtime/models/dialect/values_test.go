@@ -1,0 +1,207 @@
+package dialect_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime/models/dialect"
+	"github.com/ambit-tools/ambit/runtime/models/internal/samples"
+)
+
+// all returns the schemas of the examples, of a public server and made ones.
+func all(t *testing.T) []samples.Sample {
+	t.Helper()
+	examples, err := samples.Examples("../../..")
+	require.NoError(t, err)
+	list, err := samples.Real()
+	require.NoError(t, err)
+	list = append(list, examples...)
+	for seed := range uint64(battery.Count(t, 60, 200)) {
+		list = append(list, samples.Random(seed))
+	}
+	return list
+}
+
+// TestRewritingAgainChangesNothing: a strict schema is in its dialect.
+func TestRewritingAgainChangesNothing(t *testing.T) {
+	strict := map[dialect.Dialect]int{}
+	for _, sample := range all(t) {
+		for _, d := range []dialect.Dialect{dialect.OpenAIStrict, dialect.AnthropicStrict} {
+			s, err := dialect.Rewrite(sample.Schema, d)
+			require.NoError(t, err)
+			if !s.Strict {
+				require.NotEmpty(t, s.Notes, "%s: nothing says why strict mode is off", sample.Name)
+				continue
+			}
+			strict[d]++
+			again, err := dialect.Rewrite(s.JSON, d)
+			require.NoError(t, err)
+			require.Equal(t, string(s.JSON), string(again.JSON), "%s in %v", sample.Name, d)
+			require.True(t, again.Strict)
+			require.Empty(t, again.Notes, "%s in %v", sample.Name, d)
+			require.Empty(t, again.Nullable)
+		}
+	}
+	require.Greater(t, strict[dialect.OpenAIStrict], 60)
+	require.Greater(t, strict[dialect.AnthropicStrict], 50)
+}
+
+func compile(t *testing.T, text []byte) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	c.UseRegexpEngine(func(s string) (jsonschema.Regexp, error) { return pattern(s), nil })
+	c.AssertFormat()
+	require.NoError(t, c.AddResource("tool.json", doc))
+	s, err := c.Compile("tool.json")
+	require.NoError(t, err, string(text))
+	return s
+}
+
+// A pattern of samples.Random. Go has no lookahead.
+type pattern string
+
+func (p pattern) MatchString(s string) bool {
+	if p == "^(?!b)" {
+		return !strings.HasPrefix(s, "b")
+	}
+	return s != "" && strings.Trim(s, "ab") == ""
+}
+
+func (p pattern) String() string { return string(p) }
+
+// A writer writes values as a model does that is held to a schema.
+type writer struct {
+	r    *rand.Rand
+	root map[string]any
+}
+
+func (w *writer) value(v any, depth int) any {
+	s, _ := v.(map[string]any)
+	if ref, ok := s["$ref"].(string); ok {
+		name := strings.NewReplacer("~1", "/", "~0", "~", "%25", "%", "%7E0", "~", "%7E1", "/").Replace(strings.TrimPrefix(ref, "#/$defs/"))
+		return w.value(w.root["$defs"].(map[string]any)[name], depth+1)
+	}
+	if list, ok := s["anyOf"].([]any); ok {
+		return w.value(list[w.r.IntN(len(list))], depth+1)
+	}
+	if c, ok := s["const"]; ok {
+		return c
+	}
+	if list, ok := s["enum"].([]any); ok {
+		return list[w.r.IntN(len(list))]
+	}
+	kind, _ := s["type"].(string)
+	if list, ok := s["type"].([]any); ok {
+		kind = list[w.r.IntN(len(list))].(string)
+	}
+	switch kind {
+	case "object":
+		return w.object(s, depth)
+	case "array":
+		var out []any = make([]any, 0)
+		items, tuple := s["prefixItems"].([]any)
+		for i := range w.r.IntN(4) {
+			if tuple && i < len(items) {
+				out = append(out, w.value(items[i], depth+1))
+			} else if !tuple {
+				out = append(out, w.value(s["items"], depth+1))
+			}
+		}
+		return out
+	case "string":
+		return []string{"", "a", "b", "abba", "zz", "2024-02-30", "2024-02-29", "a@example.com", "a b"}[w.r.IntN(9)]
+	case "integer":
+		return json.Number([]string{"0", "1", "2", "4", "6"}[w.r.IntN(5)])
+	case "number":
+		return json.Number([]string{"0.5", "1.5", "4", "7"}[w.r.IntN(4)])
+	case "boolean":
+		return w.r.IntN(2) == 0
+	}
+	return nil
+}
+
+func (w *writer) object(s map[string]any, depth int) any {
+	out := map[string]any{}
+	required := map[any]bool{}
+	for _, name := range asList(s["required"]) {
+		required[name] = true
+	}
+	props, _ := s["properties"].(map[string]any)
+	for name, schema := range props {
+		if required[name] || depth < 6 && w.r.IntN(2) == 0 {
+			out[name] = w.value(schema, depth+1)
+		}
+	}
+	if s["additionalProperties"] == true && w.r.IntN(4) == 0 {
+		out["more"] = true
+	}
+	return out
+}
+
+func asList(v any) []any { list, _ := v.([]any); return list }
+
+// TestNotesNameWhatIsWider: a value that a dialect allows and the tool refuses breaks a keyword
+// that a note names, at its place or above it.
+func TestNotesNameWhatIsWider(t *testing.T) {
+	tried, wider := 0, 0
+	for i, sample := range all(t) {
+		published := compile(t, sample.Schema)
+		for _, d := range []dialect.Dialect{dialect.OpenAI, dialect.OpenAIStrict, dialect.Anthropic, dialect.AnthropicStrict, dialect.Gemini} {
+			s, err := dialect.Rewrite(sample.Schema, d)
+			require.NoError(t, err)
+			rewritten := compile(t, s.JSON)
+			w := &writer{r: rand.New(rand.NewPCG(uint64(i), uint64(d)))}
+			require.NoError(t, json.Unmarshal(s.JSON, &w.root))
+			for range 16 {
+				text, err := json.Marshal(w.value(w.root, 0))
+				require.NoError(t, err)
+				if rewritten.Validate(parsed(t, text)) != nil {
+					continue
+				}
+				tried++
+				if err := published.Validate(parsed(t, s.Restore(text))); err != nil {
+					wider++
+					require.True(t, named(err.(*jsonschema.ValidationError), s.Notes), "%s in %v allows %s: %v\n%s\n%s\nnotes %v", sample.Name, d, text, err, sample.Schema, s.JSON, s.Notes)
+				}
+			}
+		}
+	}
+	t.Logf("%d values, of which the published schema refuses %d", tried, wider)
+	require.Greater(t, tried, 2_000)
+	require.Greater(t, wider, 100)
+}
+
+func parsed(t *testing.T, text []byte) any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err, string(text))
+	return v
+}
+
+// named reports whether notes name a keyword that a value breaks, where the schema says it, or a
+// change of a schema around it.
+func named(e *jsonschema.ValidationError, notes []dialect.Note) bool {
+	_, at, _ := strings.Cut(e.SchemaURL, "#")
+	at = strings.NewReplacer("%25", "%", "%7E", "~").Replace(at)
+	path := e.ErrorKind.KeywordPath()
+	for _, n := range notes {
+		if n.Effect == dialect.Changed && strings.HasPrefix(at, n.At) || len(path) > 0 && n.Keyword == path[0] && n.At == at {
+			return true
+		}
+	}
+	for _, below := range e.Causes {
+		if named(below, notes) {
+			return true
+		}
+	}
+	return false
+}
