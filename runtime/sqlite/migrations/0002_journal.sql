@@ -46,7 +46,7 @@ CREATE TABLE call (
   UNIQUE (session, call)
 ) STRICT;
 
-CREATE INDEX call_unfinished ON call (opened) WHERE opened IS NOT NULL AND ended IS NULL;
+CREATE INDEX call_unfinished ON call (first) WHERE opened IS NOT NULL AND ended IS NULL;
 
 -- What the entries after that amount to, which are at most 127.
 CREATE VIEW call_news AS SELECT
