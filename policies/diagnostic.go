@@ -12,7 +12,7 @@ type Diagnostic struct {
 	Message   string
 	Hint      string // what to do about it; may be empty
 	Excerpt   string // the line of the file; empty when Line is zero
-	Code      string // of a warning, for programs: unmatchable_ask, foreign_name, optional_member
+	Code      string // of a warning, for programs: unmatchable_ask, foreign_name, optional_member, plan_gives_up
 }
 
 // Error returns file:line:col: message, and the hint in parentheses.

@@ -92,6 +92,9 @@
 //	foreign_name       a name that is not declared here and may be that of another application
 //	optional_member    a denial or an ask does not apply to calls without an optional member
 //
+// Inspect of package opa also warns of a test in which OPA's plan of the policies gives
+// up (plan_gives_up), so that OPA's evaluator decides.
+//
 // A deny or an ask whose body looks at an optional member does not apply to calls
 // without it, and nothing says so. not f(input.args.host) and not input.args.host in
 // list are of that kind, since OPA takes input.args.host out of the negation. The

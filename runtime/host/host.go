@@ -124,6 +124,7 @@ func (h *Host) open(ctx context.Context) ([]engine.Option, error) {
 // watch reloads the policies until the host closes.
 func (h *Host) watch(rules *opa.Policy) {
 	rules.OnReload(func() { h.Executor.RetireGrants(rules.Asks) })
+	rules.OnDifference(func(d opa.Difference) { h.cfg.report(d) })
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

@@ -2,6 +2,7 @@ package opa
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -23,8 +24,8 @@ func WithCheck(n int) Option {
 	return func(p *Policy) { p.checkEvery = uint64(max(0, n)) }
 }
 
-// A Difference is a decision that the two evaluators made differently. It has nothing
-// of the call's arguments.
+// A Difference is a decision that the two evaluators made differently, an error to report.
+// It has nothing of the call's arguments.
 type Difference struct {
 	Time     time.Time
 	Revision string // of the policies
@@ -33,6 +34,11 @@ type Difference struct {
 	RunID    string
 	Session  string
 	Failed   bool // OPA's evaluator refused to decide, and the plan decided
+}
+
+// Error says which decision differs.
+func (d Difference) Error() string {
+	return fmt.Sprintf("call %s of %s in run %s: OPA's plan of the policies %.12s and OPA's evaluator decide differently, and OPA's evaluator decides from now on", d.CallID, d.Tool, d.RunID, d.Revision)
 }
 
 // OnDifference has f called after every difference, in the goroutine of the check.

@@ -99,12 +99,20 @@
 //
 // # How fast it is
 //
-// A decision takes the evaluation of the rules that apply and about two
-// microseconds more: the input is built of terms, without JSON, and the facts of
-// a run are kept between calls. The time does not grow with the number of tools or of
-// earlier calls. It grows with the rules that apply, since the index of rules is
-// off: with it OPA would skip what is an error. A policy that uses input.run,
-// input.run.counts or input.run.succeeded as a whole, as some t, n in
-// input.run.counts does and input.run.counts[t] does not, makes every decision
-// after a change rebuild them, which takes time that grows with the number of tools.
+// A decision is made by OPA's plan of the policies, turned into Go closures when they
+// are loaded, and takes a fifth of the time of OPA's evaluator or less. Where the plan
+// has no answer, at an error of any kind, OPA's evaluator decides with the same input:
+// no decision depends on which of the two made it. WithEvaluator(Reference) sets OPA's
+// evaluator alone, WithCheck how often both decide; Stats counts, and OnDifference
+// tells of decisions that differ.
+//
+// The input is built of terms, without JSON, and only the parts of it that a policy
+// reads; the facts of a run are kept between calls. The time does not grow with the
+// number of tools or of earlier calls. It grows with the rules that apply, since there
+// is no index of rules: with it OPA would skip what is an error. Rules about one tool
+// belong into the package of the tool, which the decisions of other tools do not
+// evaluate. A policy that uses input.run, input.run.counts or input.run.succeeded as a
+// whole, as some t, n in input.run.counts does and input.run.counts[t] does not, makes
+// every decision after a change rebuild them, which takes time that grows with the
+// number of tools.
 package opa

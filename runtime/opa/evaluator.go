@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
 
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
@@ -43,16 +44,16 @@ func (p *Policy) Stats() Stats {
 	return Stats{s.planned.Load(), s.noAnswer.Load(), s.checked.Load(), s.skipped.Load(), s.different.Load()}
 }
 
-// source is what the plan of a generation is made of. It must be made before the calls
-// of the policies are guarded: OPA plans functions by their names.
-func (g *generation) source() plan.Source {
-	return plan.Source{Compiler: g.Compiler, Store: g.store, Builtins: functions.URLBuiltins(), Replaced: functions.Called}
+// sourceOf is what the plan of a bundle is made of. The plan must be made before the
+// calls of the policies are guarded: OPA plans functions by their names.
+func sourceOf(b *policydir.Bundle, store storage.Store) plan.Source {
+	return plan.Source{Compiler: b.Compiler, Store: store, Builtins: functions.URLBuiltins(), Replaced: functions.Called}
 }
 
 // prepare makes the plan. A plan that cannot be made is no error of the policies:
 // OPA's evaluator decides.
 func (g *generation) prepare(ctx context.Context) {
-	program, err := plan.Prepare(ctx, g.source(), policydir.EntryPoint)
+	program, err := plan.Prepare(ctx, sourceOf(g.Bundle, g.store), policydir.EntryPoint)
 	if err == nil {
 		g.plan = program
 	}

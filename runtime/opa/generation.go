@@ -38,7 +38,7 @@ const answer = ast.Var("answer")
 // the first real call.
 func newGeneration(b *policydir.Bundle, e Evaluator) (*generation, error) {
 	ctx := context.Background()
-	store := inmem.NewFromObjectWithOpts(b.Data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
+	store := storeOf(b)
 	qc := b.Compiler.QueryCompiler()
 	query, err := qc.Compile(ast.NewBody(ast.Equality.Expr(ast.NewTerm(answer), ast.NewTerm(ast.MustParseRef(policydir.EntryPoint)))))
 	if err != nil {
@@ -56,6 +56,11 @@ func newGeneration(b *policydir.Bundle, e Evaluator) (*generation, error) {
 		_, _ = g.eval(ctx, warmUp(tools[0]))
 	}
 	return g, nil
+}
+
+// storeOf returns the store of a bundle's data.
+func storeOf(b *policydir.Bundle) storage.Store {
+	return inmem.NewFromObjectWithOpts(b.Data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
 }
 
 // warmUp returns an input that names a tool and nothing else.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/policies"
 )
 
@@ -12,8 +13,9 @@ import (
 type Inspection struct {
 	// Warnings are about asks that would widen what the declaration allows, about
 	// names that are not declared here, in packages that other applications may
-	// share, and about denials and asks that do not apply when an optional member is
-	// absent. Sorted by place; each has a Code.
+	// share, about denials and asks that do not apply when an optional member is
+	// absent, and about tests in which OPA's plan of the policies gives up. Sorted by
+	// place; each has a Code.
 	Warnings policies.Diagnostics
 	// Closed are the tools that no rule can allow and no rule asks about: every
 	// call of them is denied. Sorted.
@@ -35,5 +37,7 @@ func Inspect(ctx context.Context, fsys fs.FS) (*Inspection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Inspection{Warnings: c.Warnings(), Closed: c.Closed()}, c.Src.Show(report.err())
+	warnings := append(policydir.Errors(c.Warnings()), gaps(planTests(ctx, c.Bundle, c.TestModules(), report.Tests))...)
+	shown, _ := c.Src.Show(warnings.Err()).(policies.Diagnostics)
+	return &Inspection{Warnings: shown, Closed: c.Closed()}, c.Src.Show(report.err())
 }

@@ -41,6 +41,12 @@ func TestLibraryTests(t *testing.T) {
 	assert.NoError(t, report.err())
 	assert.Greater(t, len(report.Tests), 20)
 	assert.Equal(t, 100.0, report.Coverage, "%+v", report.Files)
+	planned := planTests(t.Context(), b, modules, report.Tests)
+	assert.Len(t, planned, len(report.Tests))
+	for _, test := range planned {
+		assert.NoError(t, test.err, test.Name)
+		assert.True(t, test.holds, test.Name)
+	}
 }
 
 // assertDocumented checks that the package and every rule have a title.

@@ -137,11 +137,23 @@ func runModules(ctx context.Context, b *policydir.Bundle, modules map[string]*as
 	if err != nil {
 		return nil, fmt.Errorf("running the tests: %w", err)
 	}
+	if compareEvaluators {
+		compareTests(planTests(ctx, b, copies(modules), report.Tests))
+	}
 	slices.SortFunc(report.Tests, func(a, b TestResult) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
 	})
 	reportCoverage(b, report, coverage.Report(modules), covered)
 	return report, nil
+}
+
+// copies returns copies of modules.
+func copies(modules map[string]*ast.Module) map[string]*ast.Module {
+	out := make(map[string]*ast.Module, len(modules))
+	for name, m := range modules {
+		out[name] = m.Copy()
+	}
+	return out
 }
 
 // testResult translates the result of one test.

@@ -10,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/topdown"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -63,6 +64,15 @@ func (s *stopping) Err() error {
 	return nil
 }
 
+// chain returns functions of which each calls the one before twice.
+func chain(n int) string {
+	b := "f0(v) := v\n"
+	for i := range n {
+		b += fmt.Sprintf("f%d(v) := f%d(f%d([v]))\n", i+1, i, i)
+	}
+	return b + fmt.Sprintf("x := f%d(1)\n", n)
+}
+
 // A policy that would not end in any time ends at the next look at the context, which is
 // at most 256 steps away, and leaves nothing in its machine.
 func TestStops(t *testing.T) {
@@ -70,6 +80,7 @@ func TestStops(t *testing.T) {
 		"loops": `x := count([1 | some a in input.n; some b in input.n; some c in input.n; some d in input.n; some e in input.n; a+b+c+d+e == -1])`,
 		"calls": `f(a, b) := 1 if a != b
 x := count([1 | some a in input.n; f(a, 1) == 2; some b in input.n; f(a, b) == 2]) if { every a in input.n { every b in input.n { every c in input.n { every d in input.n { f(a, [b, c, d]) == 1 } } } } }`,
+		"chain": chain(30),
 		"rules": `x := 1 if { every a in input.n { every b in input.n { every c in input.n { every d in input.n { y == 1 with input.m as [a, b, c, d] } } } } }
 y := 1 if input.m[0] < 100`,
 	} {
@@ -85,7 +96,7 @@ y := 1 if input.m[0] < 100`,
 				m := p.machine(ctx)
 				_, err := p.results(m, ast.NewTerm(input))
 				require.ErrorIs(t, err, context.Canceled)
-				assert.EqualValues(t, at*checkEvery, m.steps, "steps until the %dth look", at)
+				assert.EqualValues(t, at*256, m.steps, "steps until the %dth look", at)
 				assert.Equal(t, at, ctx.looks)
 				p.release(m)
 				assertClear(t, m)
@@ -182,8 +193,67 @@ func TestPrepare(t *testing.T) {
 	got, err := p.Eval(t.Context(), value(t, `{"n": 1}`))
 	require.NoError(t, err)
 	assert.Equal(t, "[3, 1]", got.String())
+	query := c.QueryCompiler()
+	body, err := query.Compile(ast.MustParseBody("v = data.names[i]; js = [j | v = data.names[j]]"))
+	require.NoError(t, err)
+	indexed := false
+	ast.WalkTerms(body, func(term *ast.Term) bool { indexed = indexed || query.ComprehensionIndex(term) != nil; return false })
+	assert.True(t, indexed, "OPA still indexes comprehensions")
 	_, err = p.EvalRule(t.Context(), []string{"p", "x"})
 	require.ErrorIs(t, err, errUndefined)
 	_, err = p.EvalRule(t.Context(), []string{"p", "y"})
-	require.ErrorIs(t, err, errNoRule)
+	require.ErrorIs(t, err, ErrNoRule)
+}
+
+// A function that has a replacement is called by it, and what it keeps in the cache of
+// an evaluation ends with that.
+func TestCharges(t *testing.T) {
+	c := ast.MustCompileModules(map[string]string{"p.rego": "package p\nx := [upper(s) | some s in input.list]"})
+	calls := 0
+	counted := &topdown.Builtin{Decl: ast.Upper, Func: func(bctx topdown.BuiltinContext, args []*ast.Term, iter func(*ast.Term) error) error {
+		n := 0
+		if v, ok := bctx.Cache.Get("n"); ok {
+			n = v.(int)
+		}
+		bctx.Cache.Put("n", n+1)
+		calls++
+		return iter(ast.InternedTerm(n))
+	}}
+	p, err := Prepare(t.Context(), Source{Compiler: c, Store: inmem.New(), Replaced: func(name string) *topdown.Builtin {
+		if name == "upper" {
+			return counted
+		}
+		return nil
+	}}, "data.p.x")
+	require.NoError(t, err)
+	for range 3 {
+		m := newMachine(8)
+		for range 2 {
+			m.begin(t.Context())
+			out, err := p.results(m, ast.NewTerm(value(t, `{"list": ["a", "b", "c"]}`)))
+			require.NoError(t, err)
+			assert.Contains(t, out[0].String(), "[0, 1, 2]")
+			m.clear()
+		}
+	}
+	assert.Equal(t, 18, calls)
+}
+
+// A function that has no result is undefined, whatever the one before it had.
+func TestNoResult(t *testing.T) {
+	c := ast.MustCompileModules(map[string]string{"p.rego": "package p\nx := [[a, b] | a := upper(input.a); b := upper(input.b)]"})
+	p, err := Prepare(t.Context(), Source{Compiler: c, Store: inmem.New(), Replaced: func(string) *topdown.Builtin {
+		return &topdown.Builtin{Decl: ast.Upper, Func: func(_ topdown.BuiltinContext, args []*ast.Term, iter func(*ast.Term) error) error {
+			if args[0].Value.Compare(ast.String("a")) == 0 {
+				return iter(args[0])
+			}
+			return nil
+		}}
+	}}, "data.p.x")
+	require.NoError(t, err)
+	for input, want := range map[string]string{`{"a": "a", "b": "a"}`: `[["a", "a"]]`, `{"a": "a", "b": "b"}`: "[]"} {
+		got, err := p.Eval(t.Context(), value(t, input))
+		require.NoError(t, err)
+		assert.Equal(t, want, got.String())
+	}
 }

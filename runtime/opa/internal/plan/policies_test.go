@@ -81,7 +81,7 @@ func (n *tally) agree(t testing.TB, module string, query rego.PreparedEvalQuery,
 func TestPolicies(t *testing.T) {
 	var n tally
 	compiled := 0
-	count := battery.Count(t, 250, 2500)
+	count := battery.Count(t, 250, 1500)
 	for seed := range count {
 		g := &grammar{Rand: rand.New(rand.NewPCG(uint64(seed), 1))}
 		x, module := g.policy()

@@ -16,10 +16,12 @@ const answer = "answer"
 
 var answerTerm = ast.StringTerm(answer)
 
+// ErrNoRule is the error of EvalRule for a rule that the plan does not have.
+var ErrNoRule = errors.New("the plan has no such rule")
+
 var (
 	errUndefined = errors.New("the query is undefined")
 	errSeveral   = errors.New("the query has several values")
-	errNoRule    = errors.New("the plan has no such rule")
 )
 
 // A Program is the plan of one query over one set of policies. It is immutable and safe
@@ -66,7 +68,7 @@ func (p *Program) Eval(ctx context.Context, input ast.Value) (*ast.Term, error) 
 func (p *Program) EvalRule(ctx context.Context, rule []string) (t *ast.Term, err error) {
 	at := p.rules.at(rule)
 	if at == nil || at.function == nil || !at.function.once {
-		return nil, errNoRule
+		return nil, ErrNoRule
 	}
 	m := p.machine(ctx)
 	defer p.release(m)

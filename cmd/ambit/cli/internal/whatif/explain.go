@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/project"
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
 // A question is the one call that "ambit explain" is about, and its surroundings.
@@ -37,16 +38,18 @@ func NewExplain() *cobra.Command {
 	var (
 		q      question
 		asJSON bool
+		rule   string
 	)
 	cmd := &cobra.Command{
-		Use:   "explain [FILE|DIR] --tool TOOL --input JSON",
+		Use:   "explain [FILE|DIR] --tool TOOL --input JSON | --plan RULE",
 		Short: "Say what would happen to one call, and why",
 		Long: `Explain judges one call as the executor would, with the declaration and the
 policies as they stand on disk, whether or not they have been generated. Nothing
 is executed. It prints the decision, every reason for it, the rule that gave each
 reason, what changed the arguments, whose consent the asks come to, and the steps
 after which the same call would be admitted. Why a policy could not judge the call
-is said too. It has 10 seconds here, and in an executor one second unless that says
+is said too, and whether OPA's plan of the policies decided or OPA's evaluator, which
+decides where the plan has no answer. The policy has 10 seconds here, and in an executor one second unless that says
 otherwise. A denial is an answer like any other: the exit code is 0.
 
 Earlier calls (--count) are assumed to have been allowed, agreed to and successful,
@@ -54,42 +57,69 @@ in an order that the rules allow and so long ago that no cooldown is left. The c
 is judged as of now, or with --now at that instant.`,
 		Example: `  ambit explain --tool note_write --input '{"title": "A", "text": "one"}'
   ambit explain --tool web_search --input @call.json --mode web_mode=live --capability network.read
-  ambit explain --tool note_read --input - --count note_read=20 --json`,
+  ambit explain --tool note_read --input - --count note_read=20 --json
+  ambit explain --plan ambit.tools.note_write.deny`,
 		Args: cmdutil.OptionalPath,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if q.tool == "" {
-				return cmdutil.Usage("explain needs the name of a tool", "add --tool NAME")
+			if rule != "" {
+				return printPlan(cmd, args, q.policies, rule)
 			}
-			var err error
-			if q.at, err = parseInstant(q.now); err != nil {
-				return err
-			}
-			path, err := project.Locate(args)
-			if err != nil {
-				return err
-			}
-			d, err := project.Load(path)
-			if err != nil {
-				return err
-			}
-			input, err := q.readInput(cmd.InOrStdin())
-			if err != nil {
-				return err
-			}
-			a, err := judge(cmd.Context(), d, &q, input)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return a.printJSON(cmd.OutOrStdout())
-			}
-			a.print(cmd.OutOrStdout())
-			return nil
+			return q.explain(cmd, args, asJSON)
 		},
 	}
 	q.flags(cmd)
+	cmd.Flags().StringVar(&rule, "plan", "", "print the plan of the `rule` of this name, as ambit.tools.note_write.deny, and judge no call")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	return cmd
+}
+
+// explain answers the question.
+func (q *question) explain(cmd *cobra.Command, args []string, asJSON bool) error {
+	if q.tool == "" {
+		return cmdutil.Usage("explain needs the name of a tool", "add --tool NAME")
+	}
+	var err error
+	if q.at, err = parseInstant(q.now); err != nil {
+		return err
+	}
+	path, err := project.Locate(args)
+	if err != nil {
+		return err
+	}
+	d, err := project.Load(path)
+	if err != nil {
+		return err
+	}
+	input, err := q.readInput(cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	a, err := judge(cmd.Context(), d, q, input)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(cmd.OutOrStdout())
+	}
+	a.print(cmd.OutOrStdout())
+	return nil
+}
+
+// printPlan prints the plan of one rule of the policies.
+func printPlan(cmd *cobra.Command, args, folders []string, rule string) error {
+	path, err := project.Locate(args)
+	if err != nil {
+		return err
+	}
+	d, err := project.Load(path)
+	if err != nil {
+		return err
+	}
+	fsys, err := d.Policies(folders)
+	if err != nil {
+		return err
+	}
+	return opa.PrintPlan(cmd.Context(), cmd.OutOrStdout(), fsys, rule)
 }
 
 // flags adds the flags that the question is asked by.

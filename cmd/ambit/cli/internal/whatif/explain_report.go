@@ -20,6 +20,7 @@ type answer struct {
 	allows   []opa.Allow       // what allows the call
 	rewrites []runtime.Rewrite // what changed its arguments
 	failure  error             // why the policy could not judge it
+	by       opa.Evaluator     // that decided
 	tool     string
 	given    []byte        // the arguments of the call
 	consent  *consentTerms // nil when the call needs no consent
@@ -101,10 +102,16 @@ func (a *answer) print(w io.Writer) {
 	if len(v.Outcome.Steps) > 0 {
 		fmt.Fprintf(w, "  %-10s %s\n", "would run", "after "+stepsText(v.Outcome.Steps))
 	}
+	if name := evaluators[a.by]; name != "" {
+		fmt.Fprintf(w, "  %-10s %s\n", "decided by", name)
+	}
 	if !v.Runs && len(v.Outcome.Violations) == 0 {
 		fmt.Fprintf(w, "  the model is told: %s\n", v.Outcome.Message)
 	}
 }
+
+// evaluators are the evaluators of policies, for people.
+var evaluators = map[opa.Evaluator]string{opa.Plan: "OPA's plan", opa.Reference: "OPA's evaluator"}
 
 // denialHint says what to do about a denial that no rule gave.
 func (a *answer) denialHint(d runtime.Denial) string {
@@ -181,12 +188,13 @@ func (a *answer) printJSON(w io.Writer) error {
 		Consent    *consentTerms    `json:"consent,omitempty"`
 		Steps      []string         `json:"steps,omitempty"` // after these the call would be admitted
 		Revision   string           `json:"revision,omitempty"`
+		Evaluator  opa.Evaluator    `json:"evaluator,omitempty"`
 		Error      string           `json:"error,omitempty"` // why the policy could not judge the call
 		Given      json.RawMessage  `json:"given,omitempty"` // the arguments, when they are changed
 		RunsWith   json.RawMessage  `json:"runs_with,omitempty"`
 	}{
 		Tool: a.tool, Runs: v.Runs, Reasons: append([]runtime.Reason{}, v.Outcome.AllReasons...), Message: v.Outcome.Message,
-		Violations: append([]wire.Violation{}, v.Outcome.Violations...), Rules: a.rules(), Consent: a.consent, Revision: v.Decision.Revision,
+		Violations: append([]wire.Violation{}, v.Outcome.Violations...), Rules: a.rules(), Consent: a.consent, Revision: v.Decision.Revision, Evaluator: a.by,
 	}
 	if !v.Runs {
 		out.Outcome = v.Outcome.Kind.String()

@@ -63,7 +63,7 @@ func judge(ctx context.Context, d *project.Declaration, q *question, input []byt
 	st.rehearsing.Store(false)
 	a := &answer{tool: q.tool, given: input}
 	a.verdict = turn.WhatIf(ctx, runtime.Call{Tool: q.tool, Input: input})
-	a.allows, a.rewrites, a.failure = st.explained()
+	st.explained(a)
 	a.consent = termsOf(d.File, q.tool, a.verdict.Decision.Asks)
 	if tool, _, ok := reg.Lookup(q.tool); ok {
 		a.fillAsks(tool)
@@ -153,23 +153,23 @@ type stage struct {
 	failure error
 }
 
-// explained returns what allows the call in the last judgment, what changed its
-// arguments in any of them, and why the policy could not judge it.
-func (s *stage) explained() (allows []opa.Allow, rewrites []runtime.Rewrite, failure error) {
+// explained adds what allows the call in the last judgment and which evaluator made it,
+// what changed the arguments in any of them, and why the policy could not judge the call.
+func (s *stage) explained(a *answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.said {
-		allows = e.Allows
+		a.allows, a.by = e.Allows, e.Evaluator
 		for _, r := range e.Rewrites {
 			same := func(o runtime.Rewrite) bool {
 				return o.At == r.At && o.Pointer == r.Pointer && bytes.Equal(o.Value, r.Value)
 			}
-			if !slices.ContainsFunc(rewrites, same) {
-				rewrites = append(rewrites, r)
+			if !slices.ContainsFunc(a.rewrites, same) {
+				a.rewrites = append(a.rewrites, r)
 			}
 		}
 	}
-	return allows, rewrites, s.failure
+	a.failure = s.failure
 }
 
 // Decide implements runtime.Policy.
