@@ -60,7 +60,7 @@ var ceilings = []ceiling{
 	{figure: callFields, most: 25, goal: 25},
 	{figure: callMethods, most: 153, goal: 80},
 	{figure: pronouns, most: 3, goal: 3},
-	{figure: warmFiles, most: 35, goal: 16},
+	{figure: warmFiles, most: 33, goal: 16},
 }
 
 // TestHouse holds the figures of how the code is built under their ceilings. With -v

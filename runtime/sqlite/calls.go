@@ -19,6 +19,7 @@ type CallFilter struct {
 	Since      time.Time // opened then or later
 	Before     uint64    // first entry is before this one: to go on after the last row
 	Unfinished bool      // opened and not ended
+	Unsettled  bool      // ended, and the last entry does not say that the outcome is known: among them are all whose outcome is unknown
 	Limit      int       // at most so many; 0: 100
 }
 
@@ -50,6 +51,9 @@ func (f *CallFilter) where() (where string, args []any) {
 	if f.Unfinished {
 		where += " AND " + unfinished
 	}
+	if f.Unsettled {
+		where += " AND " + unsettled
+	}
 	return where, args
 }
 
@@ -65,6 +69,10 @@ type CallRow struct {
 
 // unfinished is the condition of the index call_unfinished.
 const unfinished = "opened IS NOT NULL AND ended IS NULL"
+
+// unsettled is the condition of the index call_unsettled. The last entry of a call whose outcome is unknown
+// is of another kind than these.
+const unsettled = "ended IS NOT NULL AND kind NOT IN ('tool.completed', 'tool.failed', 'tool.denied', 'tool.undone')"
 
 // defaultCalls is how many calls are listed without a limit.
 const defaultCalls = 100

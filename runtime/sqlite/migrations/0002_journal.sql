@@ -46,7 +46,8 @@ CREATE TABLE call (
   UNIQUE (session, call)
 ) STRICT;
 
-CREATE INDEX call_unfinished ON call (opened) WHERE opened IS NOT NULL AND ended IS NULL;
+CREATE INDEX call_unfinished ON call (first) WHERE opened IS NOT NULL AND ended IS NULL;
+CREATE INDEX call_unsettled ON call (first) WHERE ended IS NOT NULL AND kind NOT IN ('tool.completed', 'tool.failed', 'tool.denied', 'tool.undone');
 
 -- What the entries after that amount to, which are at most 127.
 CREATE VIEW call_news AS SELECT
