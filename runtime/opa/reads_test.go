@@ -76,8 +76,8 @@ func built(input ast.Object, all bool) string {
 
 // A decision makes few objects.
 func TestAllocationsOfADecision(t *testing.T) {
-	if raceDetector {
-		t.Skip("the race detector empties pools at random")
+	if raceDetector || compareEvaluators {
+		t.Skip("the race detector empties pools at random, and two evaluators make more objects")
 	}
 	w := newWorld(t, 10)
 	w.calls(t, 10)
