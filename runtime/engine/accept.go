@@ -12,6 +12,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
+// maxDepth is how deep an output may be nested: as deep as an input.
+const maxDepth = 128
+
 // accept makes what the handler returned the outcome of the call. Code that may hang, such as the
 // text of an error, runs before decideInTime, while the deadline of the call still applies.
 func (c *call) accept(late bool) *result {

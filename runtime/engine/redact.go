@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/jsonedit"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -107,7 +108,7 @@ func (c *call) secrets() *redact.Secrets {
 	}
 	if c.outputs != nil {
 		s.Collect(func() wire.Value {
-			if new(sizer).measure(c.outputs, outputLimit(c.tool.spec)) != nil {
+			if !walk.Within(c.outputs, maxDepth, outputLimit(c.tool.spec)) {
 				return nil
 			}
 			return c.outputs

@@ -18,14 +18,8 @@ import (
 // all returns the schemas of the examples, of a public server and made ones.
 func all(t *testing.T) []samples.Sample {
 	t.Helper()
-	examples, err := samples.Examples("../../..")
+	list, err := samples.All("../../..", battery.Count(t, 60, 200))
 	require.NoError(t, err)
-	list, err := samples.Real()
-	require.NoError(t, err)
-	list = append(list, examples...)
-	for seed := range uint64(battery.Count(t, 60, 200)) {
-		list = append(list, samples.Random(seed))
-	}
 	return list
 }
 
