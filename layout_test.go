@@ -138,11 +138,17 @@ func receiverExported(recv *ast.FieldList) bool {
 	return exported
 }
 
+// atStart names the files whose init has to run before the program can do anything else, with the
+// reason.
+var atStart = map[string]string{
+	"runtime/opa/internal/plan/prepare.go": "OPA reads its table of targets, which is one for the process, without a lock",
+}
+
 // TestNoPackageHasInit keeps work out of program start.
 func TestNoPackageHasInit(t *testing.T) {
 	eachGoFile(t, func(path string, file *ast.File, fset *token.FileSet) {
 		for _, decl := range file.Decls {
-			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" && atStart[path] == "" {
 				t.Errorf("%s: init does work at program start", fset.Position(fn.Pos()))
 			}
 		}

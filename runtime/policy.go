@@ -25,8 +25,7 @@ type Policy interface {
 // Offers is a Policy that can say of a tool, before there is a call of it, that it denies each.
 // engine.Turn.Withheld asks it, so that a model is not offered such a tool.
 type Offers interface {
-	// Gates returns the denial of each call of in.Tool, whatever its arguments and whatever has
-	// happened in the run, and false when there may be a call that is not denied. in has no
+	// Gates returns the denial of each call of in.Tool, for any arguments and any earlier calls, and false when there may be a call that is not denied. in has no
 	// arguments, no call id and no facts. It must be fast: it has no time limit.
 	Gates(ctx context.Context, in *PolicyInput) (Denial, bool)
 }

@@ -81,76 +81,8 @@ func newLog(inner journal.Journal, store Checkpoints, signer note.Signer, opts [
 }
 
 // Journal returns the journal to append to from now on; no other writer may append
-// to the inner one. It is a journal.Owner and a journal.Keeper if the inner one is.
-// It has no other methods of the inner one.
-func (l *Log) Journal() journal.Journal {
-	owner, owned := l.inner.(journal.Owner)
-	keeper, keeps := l.inner.(journal.Keeper)
-	switch t := (tap{l}); {
-	case owned && keeps:
-		return owningKeeper{t, owner, keeper}
-	case owned:
-		return owning{t, owner}
-	case keeps:
-		return keeping{t, keeper}
-	default:
-		return t
-	}
-}
-
-// A tap is a journal whose entries go through a Log. The three types that embed it add
-// the optional methods that the inner journal has, for type assertions.
-type (
-	tap struct{ log *Log }
-
-	owning struct {
-		tap
-		journal.Owner
-	}
-	keeping struct {
-		tap
-		journal.Keeper
-	}
-	owningKeeper struct {
-		tap
-		journal.Owner
-		journal.Keeper
-	}
-)
-
-// Fence is that of the inner journal, which may keep no successor out.
-func (o owning) Fence(ctx context.Context, effect func()) error {
-	return fence(ctx, o.Owner, effect)
-}
-
-// Fence is that of the inner journal.
-func (o owningKeeper) Fence(ctx context.Context, effect func()) error {
-	return fence(ctx, o.Owner, effect)
-}
-
-func fence(ctx context.Context, inner journal.Owner, effect func()) error {
-	if f, ok := inner.(journal.Fencer); ok {
-		return f.Fence(ctx, effect)
-	}
-	effect()
-	return nil
-}
-
-func (t tap) Append(ctx context.Context, entries []journal.Entry) error {
-	return t.log.append(ctx, entries)
-}
-
-func (t tap) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
-	return t.log.inner.Read(ctx, after, limit)
-}
-
-func (t tap) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {
-	return t.log.inner.Call(ctx, key)
-}
-
-func (t tap) Unfinished(ctx context.Context) ([]journal.CallKey, error) {
-	return t.log.inner.Unfinished(ctx)
-}
+// to the inner one. See [journal.Wrap].
+func (l *Log) Journal() journal.Journal { return journal.Wrap(l.inner, l.append) }
 
 // append stores entries and then adds them to the tree: what is in the tree is
 // durable. It waits for no checkpoint.

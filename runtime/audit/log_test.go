@@ -264,85 +264,24 @@ func TestAppendKeepsToTheInnerJournal(t *testing.T) {
 	assert.Len(t, open, 1)
 }
 
-type owner struct{ journal.Journal }
+// fencedOwner owns a journal and keeps its successor out.
+type fencedOwner struct{ *journal.Memory }
 
-func (owner) Epoch() uint64               { return 7 }
-func (owner) Renew(context.Context) error { return journal.ErrLost }
+func (fencedOwner) Epoch() uint64                         { return 7 }
+func (fencedOwner) Renew(context.Context) error           { return journal.ErrLost }
+func (fencedOwner) Claim(context.Context) (func(), error) { return func() {}, nil }
+func (fencedOwner) Fence(context.Context, func()) error   { return journal.ErrLost }
 
-func (owner) Claim(context.Context) (func(), error) { return func() {}, nil }
-
-// fencedOwner is an owner that keeps its successor out.
-type fencedOwner struct{ owner }
-
-func (fencedOwner) Fence(context.Context, func()) error { return journal.ErrLost }
-
-// TestFenceIsThatOfTheInnerJournal asks the journal of a log for a fence.
-func TestFenceIsThatOfTheInnerJournal(t *testing.T) {
-	signer, _ := keys(t)
-	m := new(journal.Memory)
-	for inner, want := range map[journal.Journal]error{
-		owner{m}:                               nil,
-		fencedOwner{owner{m}}:                  journal.ErrLost,
-		ownerKeeper{owner{m}, m}:               nil,
-		fencedKeeper{ownerKeeper{owner{m}, m}}: journal.ErrLost,
-	} {
-		l, err := audit.New(t.Context(), inner, new(audit.MemoryCheckpoints), signer)
-		require.NoError(t, err)
-		ran := false
-		assert.Equal(t, want, l.Journal().(journal.Fencer).Fence(t.Context(), func() { ran = true }))
-		assert.Equal(t, want == nil, ran)
-		require.NoError(t, l.Close(t.Context()))
-	}
-}
-
-// fencedKeeper keeps keys and its successor out.
-type fencedKeeper struct{ ownerKeeper }
-
-func (fencedKeeper) Fence(context.Context, func()) error { return journal.ErrLost }
-
-type ownerKeeper struct {
-	owner
-	*journal.Memory
-}
-
-func (o ownerKeeper) Append(ctx context.Context, e []journal.Entry) error {
-	return o.Memory.Append(ctx, e)
-}
-func (o ownerKeeper) Call(ctx context.Context, k journal.CallKey) ([]journal.Entry, error) {
-	return o.Memory.Call(ctx, k)
-}
-func (o ownerKeeper) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
-	return o.Memory.Read(ctx, after, limit)
-}
-func (o ownerKeeper) Unfinished(ctx context.Context) ([]journal.CallKey, error) {
-	return o.Memory.Unfinished(ctx)
-}
-
+// TestJournalIsWhatTheInnerOneIs asks the journal of a log for its owner, fence and keys.
 func TestJournalIsWhatTheInnerOneIs(t *testing.T) {
 	signer, _ := keys(t)
-	m := new(journal.Memory)
-	for name, c := range map[string]struct {
-		inner       journal.Journal
-		owns, keeps bool
-	}{
-		"neither": {readOnly{m, new(store)}, false, false},
-		"owner":   {owner{m}, true, false},
-		"keeper":  {m, false, true},
-		"both":    {ownerKeeper{owner{m}, m}, true, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			l, err := audit.New(t.Context(), c.inner, new(audit.MemoryCheckpoints), signer)
-			require.NoError(t, err)
-			j := l.Journal()
-			o, owns := j.(journal.Owner)
-			_, keeps := j.(journal.Keeper)
-			assert.Equal(t, []bool{c.owns, c.keeps}, []bool{owns, keeps})
-			if owns {
-				assert.EqualValues(t, 7, o.Epoch())
-			}
-			require.NoError(t, l.Close(t.Context()))
-		})
-	}
+	l, err := audit.New(t.Context(), fencedOwner{new(journal.Memory)}, new(audit.MemoryCheckpoints), signer)
+	require.NoError(t, err)
+	j := l.Journal()
+	assert.EqualValues(t, 7, j.(journal.Owner).Epoch())
+	assert.Equal(t, journal.ErrLost, j.(journal.Fencer).Fence(t.Context(), func() {}))
+	assert.Implements(t, (*journal.Keeper)(nil), j)
+	require.NoError(t, l.Close(t.Context()))
 }
 
 // TestReadersBesideTheWriter is for the race detector.

@@ -1,6 +1,6 @@
 package consent
 
-import "fmt"
+import "github.com/ambit-tools/ambit/runtime/internal/enum"
 
 // A GrantCover says how much a standing grant covers.
 type GrantCover uint8
@@ -125,107 +125,88 @@ var (
 	}
 )
 
-// nameOf returns names[i], or kind(i) for a value that has no name.
-func nameOf[T ~uint8](kind string, names []string, i T) string {
-	if int(i) < len(names) {
-		return names[i]
-	}
-	return fmt.Sprintf("%s(%d)", kind, i)
-}
-
-// parseName sets p to the value that text names.
-func parseName[T ~uint8](kind string, names []string, text []byte, p *T) error {
-	for i, name := range names {
-		if name == string(text) {
-			*p = T(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown %s %q: want one of %q", kind, text, names)
-}
-
 // String returns exact, args or tool.
-func (c GrantCover) String() string { return nameOf("cover", coverNames[:], c) }
+func (c GrantCover) String() string { return enum.Name("cover", coverNames[:], c) }
 
 // MarshalText returns the name of c.
 func (c GrantCover) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText sets c to the cover that text names.
 func (c *GrantCover) UnmarshalText(text []byte) error {
-	return parseName("cover", coverNames[:], text, c)
+	return enum.Parse("cover", coverNames[:], text, c)
 }
 
 // String returns once, duration or session.
-func (l GrantLifetime) String() string { return nameOf("grant", lastingNames[:], l) }
+func (l GrantLifetime) String() string { return enum.Name("grant", lastingNames[:], l) }
 
 // MarshalText returns the name of l.
 func (l GrantLifetime) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText sets l to the value that text names.
 func (l *GrantLifetime) UnmarshalText(text []byte) error {
-	return parseName("grant", lastingNames[:], text, l)
+	return enum.Parse("grant", lastingNames[:], text, l)
 }
 
 // String returns rejected, recorded or accepted.
-func (r Resolution) String() string { return nameOf("resolution", resolutionNames[:], r) }
+func (r Resolution) String() string { return enum.Name("resolution", resolutionNames[:], r) }
 
 // MarshalText returns the name of r.
 func (r Resolution) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText sets r to the resolution that text names.
 func (r *Resolution) UnmarshalText(text []byte) error {
-	return parseName("resolution", resolutionNames[:], text, r)
+	return enum.Parse("resolution", resolutionNames[:], text, r)
 }
 
 // String returns the name of r, such as not_permitted; that of NotRejected is empty.
-func (r Rejection) String() string { return nameOf("rejection", rejectionNames[:], r) }
+func (r Rejection) String() string { return enum.Name("rejection", rejectionNames[:], r) }
 
 // MarshalText returns the name of r.
 func (r Rejection) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText sets r to the rejection that text names.
 func (r *Rejection) UnmarshalText(text []byte) error {
-	return parseName("rejection", rejectionNames[:], text, r)
+	return enum.Parse("rejection", rejectionNames[:], text, r)
 }
 
 // String returns the name of s, such as open.
-func (s Status) String() string { return nameOf("status", statusNames[:], s) }
+func (s Status) String() string { return enum.Name("status", statusNames[:], s) }
 
 // MarshalText returns the name of s.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText sets s to the status that text names.
 func (s *Status) UnmarshalText(text []byte) error {
-	return parseName("status", statusNames[:], text, s)
+	return enum.Parse("status", statusNames[:], text, s)
 }
 
 // String returns the name of c, such as question.
-func (c Change) String() string { return nameOf("change", changeNames[:], c) }
+func (c Change) String() string { return enum.Name("change", changeNames[:], c) }
 
 // MarshalText returns the name of c.
 func (c Change) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText sets c to the change that text names.
 func (c *Change) UnmarshalText(text []byte) error {
-	return parseName("change", changeNames[:], text, c)
+	return enum.Parse("change", changeNames[:], text, c)
 }
 
 // String returns eq, prefix or gt.
-func (o Op) String() string { return nameOf("comparison", opNames[:], o) }
+func (o Op) String() string { return enum.Name("comparison", opNames[:], o) }
 
 // MarshalText returns the name of o.
 func (o Op) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // UnmarshalText sets o to the comparison that text names.
-func (o *Op) UnmarshalText(text []byte) error { return parseName("comparison", opNames[:], text, o) }
+func (o *Op) UnmarshalText(text []byte) error { return enum.Parse("comparison", opNames[:], text, o) }
 
 // String returns the name of k, such as answered.
-func (k EventKind) String() string { return nameOf("event", eventNames[:], k) }
+func (k EventKind) String() string { return enum.Name("event", eventNames[:], k) }
 
 // MarshalText returns the name of k.
 func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText sets k to the kind that text names.
 func (k *EventKind) UnmarshalText(text []byte) error {
-	return parseName("event", eventNames[:], text, k)
+	return enum.Parse("event", eventNames[:], text, k)
 }

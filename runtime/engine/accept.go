@@ -9,11 +9,10 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
-
-// maxDepth is how deep an output may be nested: as deep as an input.
-const maxDepth = 128
 
 // accept makes what the handler returned the outcome of the call. Code that may hang, such as the
 // text of an error, runs before decideInTime, while the deadline of the call still applies.
@@ -79,8 +78,8 @@ func (c *call) handlerResult(e *result) {
 			fmt.Errorf("the output is larger than limits.output, %d bytes", limit)))
 	case violations != nil:
 		c.setFailed(e, "the tool returned an invalid output", c.newFault(runtime.ReasonInvalidOutput,
-			fmt.Errorf("the output is invalid: %s", violationList(violations))))
-		e.outcome.Violations = withoutValues(violations)
+			fmt.Errorf("the output is invalid: %s", wording.Violations(violations))))
+		e.outcome.Violations = wording.WithoutValues(violations)
 	default:
 		e.event, e.to, e.output = runtime.EventCompleted, runtime.StateCompleted, len(out)
 		e.outcome.Kind, e.outcome.Output, e.outcome.Obligations = runtime.Completed, out, c.obligations
@@ -111,13 +110,13 @@ func (c *call) recordLate(fault *CallError, output int) {
 
 // encode checks the handler's output and encodes it. It reports false when that exceeds limit.
 func (c *work) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
-	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), maxDepth)
+	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), walk.MaxDepth)
 	if err != nil {
 		c.outputs = nil // it must not be walked again
 	}
 	if err == wire.ErrTooDeep {
 		violations = []wire.Violation{{
-			Keyword: "depth", Expected: "at most " + strconv.Itoa(maxDepth) + " nested objects and arrays", Actual: "more",
+			Keyword: "depth", Expected: "at most " + strconv.Itoa(walk.MaxDepth) + " nested objects and arrays", Actual: "more",
 		}}
 	}
 	return slices.Clip(out), violations, err != wire.ErrTooLarge

@@ -73,8 +73,8 @@ func (c *call) admitDry() admission {
 	switch asked := c.worker.evaluation.asks; {
 	case !v.Admitted():
 		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
-	case asked && !c.exec.approvals.needsNoAnswer(c):
-		if e := cmp.Or(c.noApprover(), c.exec.approvals.checkOpenLimit(c)); e != nil {
+	case asked && !c.exec.approvals.Answered(c.now, &c.consent.question):
+		if e := cmp.Or(c.noApprover(), c.checkOpenLimit(c.exec.approvals.Full(c.run.session.id))); e != nil {
 			return notAdmitted(e)
 		}
 		return notAdmitted(&result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: c.pending()})

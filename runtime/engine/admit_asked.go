@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"crypto/rand"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -12,10 +11,9 @@ import (
 // reserves what the call needs and makes the request. The locks of the call and of its session are
 // held.
 func (c *call) admitAsked() admission {
-	d := &c.exec.approvals
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	grant, yes := d.standingConsent(c)
+	asking := c.exec.approvals.Begin(c.now, &c.consent.question)
+	defer asking.End()
+	grant, yes := asking.Answered()
 	declared := c.tool.spec.Consent
 	switch c.consent.grant = grant; {
 	case yes:
@@ -26,14 +24,13 @@ func (c *call) admitAsked() admission {
 	}
 	s := c.run.session
 	rc := &c.worker.rulesCall
-	if e := cmp.Or(c.noApprover(), d.checkOpenLimitLocked(c)); e != nil {
+	if e := cmp.Or(c.noApprover(), c.checkOpenLimit(asking.Full())); e != nil {
 		if v := c.checkRules(rc); !v.Admitted() {
 			e = c.denialBy(v, rc, &c.worker.evaluation)
 		}
 		return notAdmitted(e)
 	}
-	ev, err := d.book.Ask(c.now, rand.Text(), rand.Text(), &c.consent.question)
-	if err != nil {
+	if err := asking.Prepare(); err != nil {
 		e := denial(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
 		e.fault = c.newFault(runtime.ReasonPolicyError, err)
 		return notAdmitted(e)
@@ -44,10 +41,7 @@ func (c *call) admitAsked() admission {
 	}
 	c.reservation = reserved
 	s.addRuleEvent(&rule)
-	d.prune(c.now)
-	d.apply(&ev)
-	d.calls[ev.Request] = c
-	c.consent.id, c.consent.since = ev.Request, c.now
+	c.consent.id, c.consent.since = asking.Add(c), c.now
 	c.life.Ask()
 	c.record.final, c.record.call = sched.NewEvent(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // WithArtifacts sets the store for outputs that are longer than the artifact declaration of their
@@ -26,7 +27,7 @@ func (e *Executor) checkArtifactStore() error {
 	var names []string
 	for _, t := range e.tools {
 		if t.spec.Artifact != nil {
-			names = append(names, quote(t.spec.Name))
+			names = append(names, wording.Quote(t.spec.Name))
 		}
 	}
 	if names == nil {

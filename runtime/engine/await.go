@@ -45,7 +45,7 @@ func (c *call) awaitConsent() runtime.Outcome {
 	c.mu.Lock()
 	c.consent.waitOver = late
 	c.mu.Unlock()
-	if d := c.remainingConsentWait(); d > 0 && !c.exec.approvals.closed.Fired() {
+	if d := c.remainingConsentWait(); d > 0 && !c.exec.approvals.Closed().Fired() {
 		t := c.exec.sched.After(d, func() { c.exec.sched.Fire(late) })
 		c.exec.sched.Wait(final, late, gone)
 		t.Stop()
@@ -122,7 +122,7 @@ func (r *callRecord) currentOutcome(*Session) runtime.Outcome {
 // observe tells the observers how the call ended, and waits for them until done is closed. When
 // done is nil it waits until they have returned.
 func (c *call) observe(done <-chan struct{}) {
-	if len(c.exec.observers) > 0 || len(c.obligations) > 0 {
+	if len(c.exec.observers) > 0 || c.record.obliges() {
 		c.notifyObservers(done)
 	}
 }

@@ -20,7 +20,7 @@ func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 	e := s.exec
 	saw := e.sched.Wait(&r.first, nil, ctx.Done())
 	if saw != sched.Done && r.final != nil {
-		if saw = e.sched.Wait(r.final, &e.approvals.closed, ctx.Done()); saw == sched.Second {
+		if saw = e.sched.Wait(r.final, e.approvals.Closed(), ctx.Done()); saw == sched.Second {
 			if out, waits := r.call.pendingOutcome(); waits {
 				return out
 			}

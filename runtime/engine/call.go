@@ -7,9 +7,11 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -25,17 +27,17 @@ type call struct {
 	undoState
 	consent      *consentState // the consent that it needs; nil: none yet
 	state        runtime.State
-	evaluation   *callContext // of the policy that is being asked
-	revision     string       // of the policy that evaluated the call
-	effect       rules.Digest // of its idempotency, when its tool declares one; zero before it is admitted
-	position     int          // in the list of active calls, from 1; guarded by the session
-	reservation  reservation  // what it holds in the rule state; guarded by the session
-	entry        uint64       // position of its latest entry in the journal
-	invoked      bool         // its first event was emitted
-	unrecorded   bool         // the journal has no entry of it: the commit log was stalled when it was made
-	idReused     bool         // refused because its id is that of another call
-	interruption *result      // while it is evaluated again after a restart: its result unless it runs again
-	dryVerdict   *Verdict     // dry: the verdict, when the worker ended the call
+	evaluation   *deadline.Context // of the policy that is being asked
+	revision     string            // of the policy that evaluated the call
+	effect       rules.Digest      // of its idempotency, when its tool declares one; zero before it is admitted
+	position     int               // in the list of active calls, from 1; guarded by the session
+	reservation  reservation       // what it holds in the rule state; guarded by the session
+	entry        uint64            // position of its latest entry in the journal
+	invoked      bool              // its first event was emitted
+	unrecorded   bool              // the journal has no entry of it: the commit log was stalled when it was made
+	idReused     bool              // refused because its id is that of another call
+	interruption *result           // while it is evaluated again after a restart: its result unless it runs again
+	dryVerdict   *Verdict          // dry: the verdict, when the worker ended the call
 }
 
 // An ident is the identity of a call. It does not change once a second goroutine has the call.
@@ -62,14 +64,14 @@ type ident struct {
 type work struct {
 	ident
 	worker             *worker
-	workCtx            context.Context // of policy and handler
-	policyCtx          callContext     // of the first evaluation
-	now                time.Time       // of the present step
-	args               wire.Value      // as decoded
-	final              wire.Value      // after rewrites
-	text               []byte          // of args; never changed
-	finalText          []byte          // of final
-	heartbeat          bool            // the model asked to be continued
+	workCtx            context.Context  // of policy and handler
+	policyCtx          deadline.Context // of the first evaluation
+	now                time.Time        // of the present step
+	args               wire.Value       // as decoded
+	final              wire.Value       // after rewrites
+	text               []byte           // of args; never changed
+	finalText          []byte           // of final
+	heartbeat          bool             // the model asked to be continued
 	obligations        []runtime.Obligation
 	outputs            wire.Value
 	slotGranted        *sched.Event // fires when the call has a slot; nil: it does not wait for one
@@ -84,11 +86,10 @@ type work struct {
 
 // An attempt is the state of the present attempt of the handler.
 type attempt struct {
-	running    *callContext   // of the attempt
-	handlerCtx callContext    // of the first attempt
-	parts      []*attemptPart // in the order in which they began
-	sealing    *sched.Event   // fires when no goroutine uses the parts; nil: none is using them
-	drained    *sched.Event   // fires when the fence is shut and no effect is inside; nil: no goroutine waits
+	running    *callContext // of the attempt
+	handlerCtx callContext  // of the first attempt
+	parts      transaction.Transaction
+	drained    *sched.Event // fires when the fence is shut and no effect is inside; nil: no goroutine waits
 }
 
 // An undoState is what the journal holds for the undo of the call. It is prepared once for all
@@ -187,8 +188,8 @@ type consentState struct {
 	noLongerAsked  bool   // the call was approved, and neither policy nor declaration asks any more
 	since          time.Time
 	cancelNotify   context.CancelFunc
-	previewCtx     *callContext // of the preview; guarded by the call
-	waitOver       *sched.Event // fires when ConsentWait is over; guarded by the call
+	previewCtx     *deadline.Context // of the preview; guarded by the call
+	waitOver       *sched.Event      // fires when ConsentWait is over; guarded by the call
 }
 
 // shutFence lets no further effects in. It returns the event that fires when the effects inside

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // A CallError is a fault that is meant for operators, and never for a model.
@@ -35,7 +36,7 @@ func (e *CallError) Error() string {
 
 // callName names a call in a text.
 func callName(id, tool string) string {
-	return "call " + quote(id) + " of " + quote(tool)
+	return "call " + wording.Quote(id) + " of " + wording.Quote(tool)
 }
 
 // Unwrap returns the error that the handler, the policy or the sink returned.

@@ -83,6 +83,11 @@ func (r *callRecord) artifact() *runtime.StoredOutput {
 	return r.stored.more.Artifact
 }
 
+// obliges reports whether the outcome of r has obligations.
+func (r *callRecord) obliges() bool {
+	return r.stored.more != nil && len(r.outcome().Obligations) > 0
+}
+
 // outcome returns the outcome of r. r has ended.
 func (r *callRecord) outcome() (out runtime.Outcome) {
 	r.fillOutcome(&out)

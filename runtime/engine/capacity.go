@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // enterExecutor counts c among the calls in flight. It returns the outcome of a call
@@ -13,7 +14,7 @@ func (c *work) enterExecutor() *runtime.Outcome {
 	e := c.exec
 	if e.capacity.inFlight.Add(1) > e.capacity.limit {
 		e.capacity.inFlight.Add(-1)
-		return c.atCapacity(leastRetry, "the executor is busy: "+plural(e.capacity.limit, "1 call is", "%d calls are")+" in flight")
+		return c.atCapacity(leastRetry, "the executor is busy: "+wording.Plural(e.capacity.limit, "1 call is", "%d calls are")+" in flight")
 	}
 	c.inFlight = true
 	if c.tool == nil {
@@ -62,7 +63,7 @@ func (c *ident) atCapacity(retry time.Duration, why string) *runtime.Outcome {
 		Tool: c.record.tool, Kind: runtime.Denied,
 		Reason: runtime.ReasonAtCapacity, AllReasons: []runtime.Reason{runtime.ReasonAtCapacity},
 		Detail:  runtime.Detail{RetryAfter: retry},
-		Message: fmt.Sprintf("%s; make the call again in %s", why, formatWait(retry)),
+		Message: fmt.Sprintf("%s; make the call again in %s", why, wording.Wait(retry)),
 	}
 }
 

@@ -34,7 +34,7 @@ func (e *Executor) ExecuteOnce(
 	if err := e.log.Health(); err != nil {
 		return res, fmt.Errorf("the command cannot be recorded: %w", err)
 	}
-	if e.approvals.closed.Fired() {
+	if e.approvals.Closed().Fired() {
 		return res, errors.New("the executor is shutting down: it imports no command any more")
 	}
 	done := func() *journal.Command { return &journal.Command{Nonce: c.Nonce, Kind: c.Kind, Result: &res} }

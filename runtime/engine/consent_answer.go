@@ -8,9 +8,11 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -59,17 +61,17 @@ func (r *Resolution) setCall(c *call) {
 // resolve is Decide without waiting for the call. It returns the call, nil when there
 // is none to wait for.
 func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
-	if e.log.On() && (e.approvals.closed.Fired() || e.log.Stalled()) { // the request can be answered later
-		return e.notRecorded(e.approvals.call(requestID)), nil
+	if e.log.On() && (e.approvals.Closed().Fired() || e.log.Stalled()) { // the request can be answered later
+		return e.notRecorded(e.approvals.Call(requestID)), nil
 	}
-	e.approvals.processDueOf(requestID)
+	e.approvals.ProcessDueOf(requestID)
 	answer := &consent.Answer{
 		By: a.By, Approve: a.Approve, Message: a.Message,
 		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
 	}
-	c := e.approvals.call(requestID)
+	c := e.approvals.Call(requestID)
 	if c == nil {
-		return e.approvals.answerUnknown(requestID, answer), nil
+		return e.answerUnknown(requestID, answer), nil
 	}
 	if c.declarationChanged { // an edit would bind to another declaration than the request does
 		a.Edit = nil
@@ -107,16 +109,13 @@ func deniedBy(message string) string {
 }
 
 // answerUnknown records an answer to a request that does not exist, or no longer exists.
-func (d *approvals) answerUnknown(request string, a *consent.Answer) Resolution {
+func (e *Executor) answerUnknown(request string, a *consent.Answer) Resolution {
 	a.Edit = nil
-	d.mu.Lock()
-	ev := d.book.Decide(d.exec.sched.Now(), request, a)
-	d.apply(&ev)
-	d.mu.Unlock()
-	if err := d.exec.recordConsent(ev.At, a.By, d.exec.log.Flush); err != nil {
-		return d.exec.notRecorded(nil)
+	ev := e.approvals.Decide(e.sched.Now(), request, a)
+	if err := e.recordConsent(ev.At, a.By, e.log.Flush); err != nil {
+		return e.notRecorded(nil)
 	}
-	d.exec.emit(&runtime.Event{
+	e.emit(&runtime.Event{
 		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
 		Rejection: ev.Result.Rejection.String(),
 	})
@@ -146,17 +145,13 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 	q := &a.Edit.Question
 	q.Call = c.consentCallWith(args, "")
 	if args == nil {
-		a.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", violationList(violations))
+		a.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", wording.Violations(violations))
 		return e
 	}
 	// Do not evaluate the policy for an approver that may not answer at all.
-	d := &c.exec.approvals
-	d.mu.Lock()
-	was, _ := d.book.Request(request)
-	probe := d.book.Decide(c.clock(), request, &consent.Answer{By: a.By, Approve: true, Offer: a.Offer})
-	d.mu.Unlock()
+	was, rejection := c.exec.approvals.Probe(c.clock(), request, &consent.Answer{By: a.By, Approve: true, Offer: a.Offer})
 	q.Call.Revision = was.Revision
-	if probe.Result.Rejection != consent.NotRejected || !was.Requirement.AllowEdit {
+	if rejection != consent.NotRejected || !was.Requirement.AllowEdit {
 		return e
 	}
 	decision, text, final, err := c.evaluateArgs(ctx, bytes.Clone(text), args)
@@ -223,7 +218,7 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 		v.slots.CancelWait(wait, &e.sched)
 		return runtime.Decision{}, context.Cause(ctx)
 	}
-	watch := &callContext{parent: ctx}
+	watch := &deadline.Context{Parent: ctx}
 	done := sched.NewEvent()
 	answer := make(chan runtime.Decision, 1)
 	result := make(chan error, 1)
@@ -238,13 +233,13 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 		})
 	}()
 	if v.timesOut(&e.sched, done) {
-		watch.cancel(causeDeadline)
+		watch.Cancel(deadline.Exceeded)
 		v.abandon(c.index, &e.sched)
 		go func() { <-done.Done(); v.returned(c.index) }()
 		return runtime.Decision{}, errAbandoned
 	}
 	v.slots.Release(&e.sched)
-	watch.cancel(causeCanceled)
+	watch.Cancel(deadline.Canceled)
 	select {
 	case err := <-result:
 		if err != nil {
@@ -261,11 +256,7 @@ func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consen
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.clock()
-	d := &c.exec.approvals
-	d.mu.Lock()
-	ev := d.book.Decide(now, request, a)
-	d.apply(&ev)
-	d.mu.Unlock()
+	ev := c.exec.approvals.Decide(now, request, a)
 	n := note{at: now, answer: &ev}
 	if ed == nil || ev.Result.Resolution == consent.Rejected || c.life.Ended() {
 		c.transition(runtime.EventApprovalDecided, c.state, &n)

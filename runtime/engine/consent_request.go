@@ -7,9 +7,11 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -37,7 +39,7 @@ func (c *call) prepareQuestion() bool {
 		c.consent.question = q
 	}
 	hook, declared := c.tool.hooks.Preview, c.tool.spec.Consent
-	if hook == nil || declared == nil || !declared.Preview || !c.approved() && (c.exec.approvals.needsNoAnswer(c) || c.noApprover() != nil) {
+	if hook == nil || declared == nil || !declared.Preview || !c.approved() && (c.exec.approvals.Answered(c.now, &c.consent.question) || c.noApprover() != nil) {
 		return true
 	}
 	plain := len(j.decision.Rewrites) == 0
@@ -55,7 +57,7 @@ func (c *call) prepareQuestion() bool {
 // false when the call has ended.
 func (c *call) makePreview() bool {
 	due := bounded(c.now.Add(c.deadline()), c.budgetEnds())
-	ctx := &callContext{parent: c.workCtx, due: due}
+	ctx := &deadline.Context{Parent: c.workCtx, Due: due}
 	c.mu.Lock()
 	c.consent.previewCtx = ctx // from now on it ends with the call
 	c.mu.Unlock()
@@ -67,7 +69,7 @@ func (c *call) makePreview() bool {
 	if err != nil {
 		failed = c.previewFailed(err)
 	}
-	ctx.cancel(causeCanceled)
+	ctx.Cancel(deadline.Canceled)
 	c.now = c.clock()
 	if !c.enterPhase(lifecycle.Admitting, c.budgetEnds()) {
 		return false
@@ -187,22 +189,16 @@ func (c *work) noApprover() *result {
 		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
 }
 
-// checkOpenLimit returns the result of a call that needs consent when its session has as many
-// open requests as it may have; nil otherwise.
-func (d *approvals) checkOpenLimit(c *call) *result {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.checkOpenLimitLocked(c)
-}
-
-// checkOpenLimitLocked is checkOpenLimit while d.mu is held.
-func (d *approvals) checkOpenLimitLocked(c *call) *result {
-	if d.book.Waiting(c.run.session.id) < d.maxOpen {
+// checkOpenLimit returns the result of a call that needs consent when its session is full: it has as
+// many open requests as it may have; nil otherwise.
+func (c *work) checkOpenLimit(full bool) *result {
+	if !full {
 		return nil
 	}
+	most := c.exec.maxOpenRequests
 	return denial(runtime.ReasonTooManyPending, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
 		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.tool,
-		plural(d.maxOpen, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
+		wording.Plural(most, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
 }
 
 // askDetail names the first ask.

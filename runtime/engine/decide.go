@@ -37,7 +37,7 @@ func (c *call) decide() *result {
 			}
 			continue
 		case adm.ends == nil && c.life.Attempt() > 0:
-			c.worker.arm(c.running.due)
+			c.worker.arm(c.running.Due)
 		case adm.ends != nil && adm.ends != workerDone && c.dry:
 			c.keepVerdict(adm.ends)
 		}

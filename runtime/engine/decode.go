@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -22,7 +23,7 @@ func invalidInputResult(violations []wire.Violation, fault *CallError) *result {
 		event: runtime.EventDenied, to: runtime.StateFailed, fault: fault,
 		outcome: runtime.Outcome{
 			Kind: runtime.Denied, Reason: runtime.ReasonInvalidInput, Violations: violations,
-			Message: invalidInput(violations),
+			Message: wording.InvalidInput(violations),
 		},
 	}
 }

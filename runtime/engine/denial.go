@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -79,7 +79,7 @@ func (c *call) tryFillRulesCall(rc *rules.Call, args wire.Value) (ok bool) {
 // that call if there is one.
 func (c *ident) fillDuplicate(out *runtime.Outcome, of string) {
 	out.Kind, out.Of = runtime.Duplicate, of
-	out.Message = "an equal call was made before: " + quote(of)
+	out.Message = "an equal call was made before: " + wording.Quote(of)
 	r := c.run.session.calls.find(of)
 	if r == nil || !r.first.Fired() || r.final != nil && !r.final.Fired() {
 		return
@@ -97,7 +97,7 @@ func (c *ident) fillViolations(out *runtime.Outcome, v rules.Verdict) {
 		if r := reasonOf[w.Reason]; !slices.Contains(out.AllReasons, r) {
 			out.AllReasons = append(out.AllReasons, r)
 		}
-		texts = append(texts, c.violation(&w, v.Of))
+		texts = append(texts, wording.Violation(c.record.tool, &w, v.Of))
 	}
 	out.Message = strings.Join(texts, "; ")
 	out.Of = v.Of
@@ -105,41 +105,6 @@ func (c *ident) fillViolations(out *runtime.Outcome, v rules.Verdict) {
 		Allowed: p.Allowed, PendingExit: p.PendingExit, Missing: p.Missing, Any: p.Any, Already: p.Already,
 		Group: p.Group, HeldBy: p.HeldBy, Max: p.Max, Used: p.Used, RetryAfter: p.RetryAfter,
 	}
-}
-
-// violation returns the message for the model about the rule that refuses its call.
-func (c *ident) violation(v *rules.Violation, of string) string {
-	tool := c.record.tool
-	switch v.Reason {
-	case rules.ReasonOperationNotAllowed:
-		return fmt.Sprintf("%q does not allow this operation; it allows: %s", tool, joinNames(v.Allowed))
-	case rules.ReasonRunFinished:
-		return "the run is finished: it takes no more calls"
-	case rules.ReasonExiting:
-		return fmt.Sprintf("the run is ending: only %s and what they still need may be called", joinNames(v.PendingExit))
-	case rules.ReasonIdempotencyConflict:
-		return fmt.Sprintf("call %s had the same idempotency key and other arguments", quote(of))
-	case rules.ReasonStartConstraint:
-		return fmt.Sprintf("%s must succeed before anything else", joinNames(v.Missing))
-	case rules.ReasonPrerequisiteMissing:
-		if v.Any {
-			return fmt.Sprintf("one of %s must succeed before %q", joinNames(v.Missing), tool)
-		}
-		return fmt.Sprintf("%s must succeed before %q", joinNames(v.Missing), tool)
-	case rules.ReasonOrderViolation:
-		return fmt.Sprintf("%q must be called before %s, which has succeeded", tool, joinNames(v.Already))
-	case rules.ReasonExclusiveGroup:
-		return fmt.Sprintf("%q and %q exclude each other (group %q)", tool, v.HeldBy, v.Group)
-	case rules.ReasonMaxCalls:
-		who := "all tools together"
-		if !v.Shared {
-			who = fmt.Sprintf("%q", tool)
-		}
-		return who + " may be called " + plural(v.Max, "once", "%d times") + " in a run"
-	case rules.ReasonCooldown:
-		return fmt.Sprintf("%q is cooling down: %s must pass", tool, formatWait(v.RetryAfter))
-	}
-	return v.Reason.String()
 }
 
 // unblock adds to the outcome what would make the rules admit the same call.
@@ -153,20 +118,11 @@ func (c *call) unblock(out *runtime.Outcome, rc *rules.Call) {
 		out.Message += "; it cannot be called any more in this run"
 	case rules.OutlookDrop:
 		drops := slices.DeleteFunc(way.Steps, func(s runtime.Step) bool { return s.Kind != rules.StepDrop })
-		out.Message += "; it cannot be called any more in this run, unless " + stepList(drops, " and ")
+		out.Message += "; it cannot be called any more in this run, unless " + wording.Steps(drops, " and ")
 	case rules.OutlookOpen:
 		out.Steps = way.Steps
-		out.Message += "; what would help: " + stepList(way.Steps, ", then ")
+		out.Message += "; what would help: " + wording.Steps(way.Steps, ", then ")
 	}
-}
-
-// stepList returns the steps as text.
-func stepList(steps []runtime.Step, between string) string {
-	texts := make([]string, len(steps))
-	for i, step := range steps {
-		texts[i] = step.String()
-	}
-	return strings.Join(texts, between)
 }
 
 // checkRules returns the verdict of the rules about the call. The session's lock is held.

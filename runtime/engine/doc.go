@@ -173,16 +173,17 @@
 // policy, approver, observer or participant under a lock. The build tag ambitdebug checks the order.
 //
 //   - Sessions, sessions.mu: the sessions by id, and the reading of the journal; then Session, Approvals, CommitLog, Commands.
-//   - Call, call.mu: the phase, attempt, state, fence and parts of one call; then Session, Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn.
+//   - Call, call.mu: the phase, attempt, state, fence and parts of one call; then Session, Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn, Parts.
 //   - Session, Session.mu: the rule state, records, runs and reservations of a session; then Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn.
 //   - Batch, Writer.hold of commitlog: shared, it keeps entries in one write of the journal; then Approvals, Events, CommitLog, Sink, Faults.
-//   - Approvals, approvals.mu: the book of requests and grants, and its timer; then Slots, Events, CommitLog, Sink, Faults.
+//   - Approvals, Approvals.mu of approvals: the book of requests and grants, and its timer; then Slots, Events, CommitLog, Sink, Faults.
 //   - Slots, Slots.mu of sched: the slots of a tool, or of the policy, and the queue for them; then Events, CommitLog, Sink, Faults.
 //   - Events, Executor.emitting: the event that is recorded and given to the sinks; then CommitLog, Sink, Faults.
 //   - CommitLog, Writer.mu of commitlog: the entries that are not durable yet; a leaf.
 //   - Sink, Outbox.mu of outbox: the events that wait for one sink; then Faults.
 //   - Faults, Outbox.mu of outbox: the faults that wait for the error handler; a leaf.
 //   - Turn, Turn.mu: the tools that are blocked in a turn; a leaf.
+//   - Parts, Transaction.mu of transaction: the parts of an attempt at participants; a leaf.
 //   - Commands, seenCommands.mu: the nonces of imported commands; a leaf.
 //   - Undos, undoAttempts.mu: the undo handlers that run; a leaf.
 //   - Workers, workerPool.mu: the workers, and which are free; a leaf.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -82,7 +83,7 @@ func (c *work) checkObligations(obligations []runtime.Obligation) {
 		switch o.Code {
 		case "notify":
 			if _, violations := wire.ParseRaw(o.Args, wire.Limits{}); len(o.Args) > 0 && violations != nil {
-				c.failPolicy("notify", fmt.Errorf("obligation notify %s: its args are no JSON: %s", rewrites.At(o.At), violationList(violations)))
+				c.failPolicy("notify", fmt.Errorf("obligation notify %s: its args are no JSON: %s", rewrites.At(o.At), wording.Violations(violations)))
 				return
 			}
 		case obligationRedact:

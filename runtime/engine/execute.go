@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -86,7 +87,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	c.emitInvoked()
 	r := c.lookup()
 	if r == nil {
-		r = denial(runtime.ReasonCallIDReused, runtime.Detail{}, "the call id "+quote(in.ID)+
+		r = denial(runtime.ReasonCallIDReused, runtime.Detail{}, "the call id "+wording.Quote(in.ID)+
 			" was used for another call: give this one an id of its own")
 	}
 	c.finish(r)
@@ -129,10 +130,10 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 		return nil
 	}
 	run := t.run
-	in.ID, in.Principal = validUTF8(in.ID), validUTF8(in.Principal)
+	in.ID, in.Principal = wording.ValidUTF8(in.ID), wording.ValidUTF8(in.Principal)
 	tool, index := t.run.session.exec.lookup(in.Tool)
 	if tool == nil {
-		in.Tool = validUTF8(in.Tool)
+		in.Tool = wording.ValidUTF8(in.Tool)
 	}
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.WithPrincipal(in.Principal)

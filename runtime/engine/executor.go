@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
@@ -13,6 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -38,11 +41,15 @@ type Executor struct {
 	observing    sched.Count // counts the observers that are being called
 	sched        sched.Scheduler
 	approvers    []runtime.Approver
-	participants []participant
+	participants transaction.Participants
 	polled       bool // the application polls Requests
-	reminders    int
-	artifacts    runtime.ArtifactStore                // nil: no tool declares artifact
-	onRuleEvent  func(session string, ev rules.Event) // gets every change of a rule state; nil: none is set
+
+	maxOpenRequests int                  // of a session
+	onConsentEvent  func(*consent.Event) // gets every change of requests and grants; nil: none is set
+
+	reminders   int
+	artifacts   runtime.ArtifactStore                // nil: no tool declares artifact
+	onRuleEvent func(session string, ev rules.Event) // gets every change of a rule state; nil: none is set
 
 	engine        *rules.Engine
 	wants         []rules.Wants   // by position in the registry
@@ -54,7 +61,7 @@ type Executor struct {
 	lease         *lease.Lease      // nil: there is no journal
 	sessions      sessions
 	seen          seenCommands
-	approvals     approvals
+	approvals     approvals.Approvals[*call]
 	undos         undoAttempts
 	minimum       time.Duration
 	hooks         *simhooks.Hooks // of a simulation; nil: this is not one

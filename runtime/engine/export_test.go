@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -11,16 +13,16 @@ func (e *Executor) Note(f func(session string, ev rules.Event)) { e.onRuleEvent 
 
 // NoteConsent sets a function that gets every change of the book of requests.
 func (e *Executor) NoteConsent(f func(consent.Event)) {
-	e.approvals.mu.Lock()
-	defer e.approvals.mu.Unlock()
-	e.approvals.onConsentEvent = func(ev *consent.Event) { f(*ev) }
+	asking := e.approvals.Begin(time.Time{}, nil) // which locks the book
+	defer asking.End()
+	e.onConsentEvent = func(ev *consent.Event) { f(*ev) }
 }
 
 // Engine returns the rule engine of e.
 func (e *Executor) Engine() *rules.Engine { return e.engine }
 
 // BookKey returns the key of the book of requests.
-func (e *Executor) BookKey() []byte { return e.approvals.key }
+func (e *Executor) BookKey() []byte { return e.approvals.Key() }
 
 // Veiled returns a digest of arguments in the form in which it is recorded.
 func (e *Executor) Veiled(d rules.Digest) rules.Digest {

@@ -7,7 +7,7 @@ func (at *callContext) Commit(effect func() error) error {
 	ok := c.life.EnterEffect(at.attempt)
 	c.mu.Unlock()
 	if !ok {
-		return c.fencedError()
+		return at.Fenced()
 	}
 	defer func() {
 		c.mu.Lock()

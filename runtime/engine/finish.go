@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
@@ -85,7 +86,7 @@ func (c *call) conclude(e *result, over **sched.Event) (unattended bool) {
 // when it was decided to commit, or when the next owner of the journal settles the call. c.mu is
 // held.
 func (c *call) ownsParts(out *runtime.Outcome) bool {
-	return len(c.parts) > 0 && out.Kind != runtime.Completed && out.Kind != runtime.Unknown && out.Reason != runtime.ReasonLeaseLost
+	return len(c.exec.participants) > 0 && c.parts.Begun() && out.Kind != runtime.Completed && out.Kind != runtime.Unknown && out.Reason != runtime.ReasonLeaseLost
 }
 
 // closeOutcome completes the outcome, releases what the call has reserved and takes the call to its
@@ -101,7 +102,10 @@ func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 	c.completeOutcome(out, now, started)
 	c.settleReservation(out, now)
 	if c.approved() {
-		c.exec.approvals.drop(c)
+		c.exec.approvals.Cancel(c.consent.id)
+		if c.consent.cancelNotify != nil {
+			c.consent.cancelNotify()
+		}
 	}
 	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil && !out.RolledBack; c.record.undo.possible {
 		c.record.undo.ended = now
@@ -120,21 +124,21 @@ func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 // cancelContexts cancels the contexts of the handler, the preview and the policy of an ended call.
 // c.mu is held.
 func (c *call) cancelContexts(kind runtime.OutcomeKind, started bool) {
-	why := uint32(causeCanceled)
+	why := deadline.Canceled
 	if kind == runtime.TimedOut || c.life.Evaluating() && kind == runtime.Denied {
-		why = causeDeadline
+		why = deadline.Exceeded
 	}
 	if started {
-		c.running.cancel(why)
+		c.running.Cancel(why)
 	}
 	if c.consent != nil && c.consent.previewCtx != nil {
 		if kind == runtime.Failed {
-			why = causeDeadline
+			why = deadline.Exceeded
 		}
-		c.consent.previewCtx.cancel(why)
+		c.consent.previewCtx.Cancel(why)
 	}
 	if c.life.Evaluating() {
-		c.evaluation.cancel(why)
+		c.evaluation.Cancel(why)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -27,7 +28,7 @@ func (c *call) checkGates() *result {
 	if left, bounded := c.turn.remainingBudget(c.now); bounded && left < max(c.turn.minimum, 1) {
 		return denial(runtime.ReasonDeadline, runtime.Detail{Deadline: max(left, 0)}, fmt.Sprintf(
 			"%s of the turn's time is left, a call needs at least %s: it may be made in the next turn",
-			formatLimit(max(left, 0)), formatLimit(c.turn.minimum)))
+			wording.Limit(max(left, 0)), wording.Limit(c.turn.minimum)))
 	}
 	if !c.turn.blocks(c.index) {
 		return nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // Requests lists the requests that wait for answers, in the order in which they were made.
@@ -16,13 +15,11 @@ func (e *Executor) Requests() []*runtime.ConsentRequest {
 	if e == nil || e.engine == nil {
 		return nil
 	}
-	e.approvals.processDue()
-	e.approvals.mu.Lock()
-	open := e.approvals.book.Open()
-	e.approvals.mu.Unlock()
+	e.approvals.ProcessDue()
+	open := e.approvals.Requests()
 	list := make([]*runtime.ConsentRequest, len(open))
 	for i := range open {
-		list[i] = e.approvals.view(open[i])
+		list[i] = e.viewRequest(open[i])
 	}
 	return list
 }
@@ -32,17 +29,17 @@ func (e *Executor) Request(id string) (*runtime.ConsentRequest, bool) {
 	if e == nil || e.engine == nil {
 		return nil, false
 	}
-	r, ok := e.approvals.request(id)
+	r, ok := e.approvals.Request(id)
 	if !ok {
 		return nil, false
 	}
-	return e.approvals.view(r), true
+	return e.viewRequest(r), true
 }
 
-// view returns a request as an approver sees it.
-func (d *approvals) view(r consent.Request) *runtime.ConsentRequest {
+// viewRequest returns a request as an approver sees it.
+func (e *Executor) viewRequest(r consent.Request) *runtime.ConsentRequest {
 	v := &runtime.ConsentRequest{Request: r, Covers: r.Requirement.Covers()}
-	c := d.call(r.ID)
+	c := e.approvals.Call(r.ID)
 	if c == nil {
 		return v
 	}
@@ -58,16 +55,9 @@ func (d *approvals) view(r consent.Request) *runtime.ConsentRequest {
 	args, over := c.final, c.life.Ended()
 	c.mu.Unlock()
 	if !over {
-		v.Shown = d.shownArgs(args, reveal)
+		v.Shown = e.approvals.Show(args, reveal)
 	}
 	return v
-}
-
-// shownArgs returns arguments as an approver sees them, nil when they cannot be shown.
-func (d *approvals) shownArgs(args wire.Value, reveal []string) (text []byte) {
-	defer func() { _ = recover() }() // the Walk of a value may panic
-	text, _ = consent.Show(d.key, args, reveal...)
-	return text
 }
 
 // Grants lists the grants that match f, in the order in which they were given.
@@ -75,18 +65,12 @@ func (e *Executor) Grants(f GrantFilter) []Grant {
 	if e == nil || e.engine == nil {
 		return nil
 	}
-	e.approvals.mu.Lock()
-	defer e.approvals.mu.Unlock()
 	now := e.sched.Now()
-	var list []Grant
-	for _, g := range e.approvals.book.Grants() {
+	return e.approvals.Grants(func(g *Grant) bool {
 		fits := (f.ID == "" || f.ID == g.ID) && (f.Session == "" || f.Session == g.Session) && (f.Principal == "" || f.Principal == g.Principal) &&
 			(f.Tool == "" || f.Tool == g.Tool)
-		if fits && (!f.Live || g.Live(now)) {
-			list = append(list, g)
-		}
-	}
-	return list
+		return fits && (!f.Live || g.Live(now))
+	})
 }
 
 // Revoke takes a grant back: it answers no request from now on. The id of a grant is that of the
@@ -96,11 +80,7 @@ func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) error {
 	if e == nil || e.engine == nil {
 		return actionError(CodeUnknownRequest)
 	}
-	d := &e.approvals
-	d.mu.Lock()
-	ev := d.book.Revoke(e.sched.Now(), grantID, by, reason)
-	d.apply(&ev)
-	d.mu.Unlock()
+	ev := e.approvals.Revoke(e.sched.Now(), grantID, by, reason)
 	if err := e.recordConsent(ev.At, by, e.log.Flush); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
@@ -114,15 +94,8 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	if e == nil || e.engine == nil {
 		return
 	}
-	d := &e.approvals
-	d.mu.Lock()
 	known := func(r consent.Rule) bool { return r.Code == ruleDeclaration || exists(r.Tool, r.Code) }
-	ev, some := d.book.Retire(e.sched.Now(), known)
-	if some {
-		d.apply(&ev)
-	}
-	d.mu.Unlock()
-	if some {
+	if ev, some := e.approvals.Retire(e.sched.Now(), known); some {
 		_ = e.recordConsent(ev.At, "", e.log.Flush) // the grants are retired again when the policy is loaded after a restart
 	}
 }
@@ -136,13 +109,7 @@ func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason
 	if err := e.log.Health(); err != nil {
 		return fmt.Errorf("that consent is switched off cannot be recorded: %w", err)
 	}
-	d := &e.approvals
-	d.mu.Lock()
-	ev, err := d.book.Off(e.sched.Now(), until, by, reason)
-	if err == nil {
-		d.apply(&ev)
-	}
-	d.mu.Unlock()
+	ev, err := e.approvals.Suspend(e.sched.Now(), until, by, reason)
 	if err == nil {
 		err = e.recordConsent(ev.At, by, e.log.FlushThroughStall)
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
@@ -28,7 +29,7 @@ func (c *call) abort() {
 		c.mu.Lock()
 		what, moment := c.life.Abort()
 		if what == lifecycle.AbortCancel {
-			c.running.cancel(causeCanceled)
+			c.running.Cancel(deadline.Canceled)
 		}
 		c.mu.Unlock()
 		if what != lifecycle.AbortEnd {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 )
@@ -22,7 +23,7 @@ func (c *call) start() *result {
 	if r := c.tryRecordStart(d); r != nil {
 		return r
 	}
-	c.worker.arm(c.running.due)
+	c.worker.arm(c.running.Due)
 	return nil
 }
 
@@ -64,7 +65,7 @@ func (c *call) recordStart(d time.Duration) *result {
 	if c.consent != nil { // the approval may be used up in another call's entry, but within the transaction of this call
 		c.exec.log.HoldBatch()
 		defer c.exec.log.ReleaseBatch()
-		if e := c.exec.approvals.use(c); e != nil {
+		if e := c.useConsent(); e != nil {
 			return e
 		}
 	}
@@ -76,7 +77,7 @@ func (c *call) recordStart(d time.Duration) *result {
 	due := bounded(c.now.Add(d), c.budgetEnds())
 	s.addRuleEvent(&ev)
 	c.beginAttempt(due)
-	c.running.parent, c.running.call, c.running.attempt, c.running.due = c.workCtx, c, c.life.Attempt(), due
+	c.running.Parent, c.running.call, c.running.attempt, c.running.Due = c.workCtx, c, c.life.Attempt(), due
 	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
 	return nil
 }
@@ -109,7 +110,7 @@ func (c *call) returnedLate() bool {
 	defer c.mu.Unlock()
 	late := c.life.Return(c.clock(), c.budgetEnds(), c.mayRetryTimeout())
 	if late && c.life.Phase() == lifecycle.Grace {
-		c.running.cancel(causeDeadline)
+		c.running.Cancel(deadline.Exceeded)
 	}
 	return late
 }
@@ -135,7 +136,7 @@ func (c *call) enterGrace(at lifecycle.Moment, now time.Time) bool {
 	if at.Phase() != lifecycle.Running || !c.mayRetryTimeout() || !c.life.EnterGrace(at, now) {
 		return false
 	}
-	c.running.cancel(causeDeadline)
+	c.running.Cancel(deadline.Exceeded)
 	return true
 }
 

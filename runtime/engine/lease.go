@@ -21,7 +21,7 @@ const (
 func (e *Executor) leaseLost(cause error) {
 	e.log.Fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
 	e.report(&CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.Health()})
-	e.approvals.close()
+	e.closeApprovals()
 	e.workers.halt(haltLost)
 	e.undos.halt()
 	e.forEachCall(e.workers.calls(), (*call).endLeaseLost)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // emitInvoked begins the life cycle of the call. No other goroutine has the call yet: the transition
@@ -23,7 +24,7 @@ func (c *ident) lookup() *result {
 		event: runtime.EventDenied, to: runtime.StateFailed,
 		outcome: runtime.Outcome{
 			Kind: runtime.Denied, Reason: runtime.ReasonUnknownTool, Detail: runtime.Detail{Available: names},
-			Message: fmt.Sprintf("there is no tool %s; there are: %s", quote(c.record.tool), joinNames(names)),
+			Message: fmt.Sprintf("there is no tool %s; there are: %s", wording.Quote(c.record.tool), wording.Names(names)),
 		},
 	}
 }

@@ -6,24 +6,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
-	"github.com/ambit-tools/ambit/runtime/wire"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
-
-// invalidInput returns the message for the model about invalid arguments.
-func invalidInput(violations []wire.Violation) string {
-	if len(violations) == 0 {
-		return "the input could not be checked"
-	}
-	texts := make([]string, 0, min(len(violations), maxListed+1))
-	for i, v := range violations {
-		if i == maxListed {
-			texts = append(texts, fmt.Sprintf("and %d more", len(violations)-maxListed))
-			break
-		}
-		texts = append(texts, v.String())
-	}
-	return "the input is invalid: " + strings.Join(texts, "; ")
-}
 
 // handlerMessage returns what a model reads of a failed handler, and the code of a public error.
 // The text is that of the public error, or that of any error if the tool declares safe_errors.
@@ -47,7 +31,7 @@ func (c *call) toolMessage(err error, whole, other string) (message, code string
 // refusalCause returns the cause of a refusal for an operator.
 func refusalCause(out *runtime.Outcome) string {
 	if len(out.Violations) > 0 {
-		return violationList(out.Violations)
+		return wording.Violations(out.Violations)
 	}
 	texts := make([]string, len(out.Denials))
 	for i, d := range out.Denials {

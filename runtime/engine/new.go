@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 )
 
 // NewExecutor returns an executor of the tools in reg, under policy.
@@ -18,7 +19,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 		return nil, errors.New("the policy is nil: an executor without a policy would deny every call")
 	}
 	e := &Executor{reg: reg, tools: toolsOf(reg), policy: policy, minimum: DefaultMinimumBudget, policyTimeout: runtime.DefaultPolicyTimeout}
-	e.capacity.limit, e.approvals.maxOpen = DefaultMaxInFlight, DefaultMaxOpenRequests
+	e.capacity.limit, e.maxOpenRequests = DefaultMaxInFlight, DefaultMaxOpenRequests
 	for _, opt := range opts {
 		opt(e)
 	}
@@ -28,8 +29,8 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if e.capacity.limit < 1 {
 		return nil, fmt.Errorf("at most %d calls in flight: an executor works on one at least", e.capacity.limit)
 	}
-	if e.approvals.maxOpen < 1 {
-		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.approvals.maxOpen)
+	if e.maxOpenRequests < 1 {
+		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.maxOpenRequests)
 	}
 	for _, q := range e.sinks {
 		if q.sink == nil {
@@ -46,7 +47,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	}
 	e.instantZero = zeroOf(e.sched.Now())
 	e.openLog()
-	e.approvals.open(e, handleDue)
+	e.openApprovals()
 	e.workers.execute, e.workers.expire = (*call).execute, (*call).expire
 	e.evaluations.open(reg.Len(), e.policyTimeout)
 	e.openTap()
@@ -92,7 +93,9 @@ func WithClock(c runtime.Clock) Option {
 // WithParticipant adds a participant under a name. The journal identifies the participant by the
 // name, which must therefore never change.
 func WithParticipant(name string, p runtime.Participant) Option {
-	return func(e *Executor) { e.participants = append(e.participants, participant{name, p}) }
+	return func(e *Executor) {
+		e.participants = append(e.participants, transaction.Participant{Name: name, Participant: p})
+	}
 }
 
 // WithMaxInFlight sets how many calls the executor works on at once, 1,024 by default. The executor
@@ -120,7 +123,7 @@ func WithPendingRequests() Option {
 // wrong when sessions rightly ask for more than their approvers can read at a time,
 // such as in a batch that a program approves.
 func WithMaxOpenRequests(n int) Option {
-	return func(e *Executor) { e.approvals.maxOpen = n }
+	return func(e *Executor) { e.maxOpenRequests = n }
 }
 
 // DefaultMaxOpenRequests is how many requests of a session wait for answers at

@@ -19,7 +19,7 @@ func (c *call) pending() runtime.Outcome {
 	// A dry call has no request: its outcome describes a request made now.
 	q := &c.consent.question
 	reasons, need, life := q.Reasons, q.Requirement, q.Requirement.Timeout
-	if r, ok := c.exec.approvals.request(c.consent.id); ok {
+	if r, ok := c.exec.approvals.Request(c.consent.id); ok {
 		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
 	}
 	if len(reasons) > 0 {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -21,11 +22,11 @@ func (c *call) askPolicy() (runtime.Decision, bool) {
 		return runtime.Decision{}, false
 	}
 	ctx := &c.policyCtx
-	if ctx.parent != nil { // not the first evaluation: the first context may still be in use
-		ctx = new(callContext)
+	if ctx.Parent != nil { // not the first evaluation: the first context may still be in use
+		ctx = new(deadline.Context)
 		c.now = c.clock()
 	}
-	ctx.parent = c.workCtx
+	ctx.Parent = c.workCtx
 	c.setPolicyInput(&c.worker.input)
 	if !c.beginEvaluation(ctx) {
 		return runtime.Decision{}, false
@@ -65,7 +66,7 @@ func (c *ident) policyInputOf(args wire.Value, of facts.Source, now time.Time) r
 
 // beginEvaluation begins an evaluation that has acquired its place. It reports false, and
 // releases the place, when the call has ended.
-func (c *call) beginEvaluation(ctx *callContext) bool {
+func (c *call) beginEvaluation(ctx *deadline.Context) bool {
 	c.mu.Lock()
 	if !c.life.Evaluate(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick) {
 		c.mu.Unlock()
@@ -81,13 +82,13 @@ func (c *call) beginEvaluation(ctx *callContext) bool {
 
 // finishEvaluation records that the policy has returned. It reports false when the policy took
 // too long or the call has ended meanwhile.
-func (c *call) finishEvaluation(ctx *callContext, revision string) bool {
+func (c *call) finishEvaluation(ctx *deadline.Context, revision string) bool {
 	c.mu.Lock()
 	c.revision = revision
 	inTime := c.endEvaluation() && c.life.Enter(lifecycle.Admitting, c.budgetEnds())
 	c.mu.Unlock()
 	c.worker.arm(c.budgetEnds())
-	ctx.cancel(causeCanceled)
+	ctx.Cancel(deadline.Canceled)
 	return inTime
 }
 

@@ -8,7 +8,10 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -101,7 +104,7 @@ type answer struct {
 // when the handler did not return in time.
 func (c *call) reconcile(ctx context.Context) bool {
 	var a answer // used only if the handler returns in time
-	err := c.exec.runWithTimeout(ctx, deadlineOf(c.tool.spec), func(ctx context.Context) (err error) {
+	err := deadline.Call(&c.exec.sched, ctx, deadlineOf(c.tool.spec), func(ctx context.Context) (err error) {
 		a, err = c.callReconcile(ctx)
 		return err
 	})
@@ -117,7 +120,7 @@ func (c *call) reconcile(ctx context.Context) bool {
 		out := runtime.Outcome{Kind: runtime.Completed, Output: a.text, Artifact: a.stored, Obligations: c.obligations}
 		c.resolveUnknown(&out, runtime.StateCompleted, "")
 	}
-	var late overdueError
+	var late *deadline.OverdueError
 	return !errors.As(err, &late)
 }
 
@@ -130,12 +133,12 @@ func (c *call) callReconcile(ctx context.Context) (a answer, err error) {
 	if a.value == nil {
 		return a, errNoAnswer
 	}
-	text, violations, err := wire.AppendWithin(nil, a.value, int(min(outputLimit(c.tool.spec), math.MaxInt)), maxDepth)
+	text, violations, err := wire.AppendWithin(nil, a.value, int(min(outputLimit(c.tool.spec), math.MaxInt)), walk.MaxDepth)
 	if err != nil {
 		return a, fmt.Errorf("the output of the reconcile handler is too large or too deep: %w", err)
 	}
 	if violations != nil {
-		return a, fmt.Errorf("the output of the reconcile handler is invalid: %s", violationList(violations))
+		return a, fmt.Errorf("the output of the reconcile handler is invalid: %s", wording.Violations(violations))
 	}
 	if a.text, err = c.redact(text); err != nil || !c.tooLong(a.text) {
 		return a, err

@@ -32,7 +32,7 @@ func (e *Executor) Recover(ctx context.Context) error {
 	switch {
 	case !e.log.On():
 		e.simulate(simhooks.From(ctx))
-		left, err := e.unsettledParts(ctx)
+		left, err := e.participants.Unsettled(ctx)
 		if err != nil {
 			return err
 		}
@@ -78,13 +78,11 @@ func (e *Executor) readJournal(ctx context.Context) (*history.History, error) {
 	if err := e.readKeys(ctx); err != nil {
 		return nil, err
 	}
-	h, err := history.Read(ctx, e.journal, e.engine, e.approvals.key)
+	h, err := history.Read(ctx, e.journal, e.engine, e.approvals.Key())
 	if err != nil {
 		return nil, err
 	}
-	e.approvals.mu.Lock()
-	e.approvals.book = h.Book
-	e.approvals.mu.Unlock()
+	e.approvals.Restore(h.Book)
 	e.seen.restore(h.Commands)
 	for id, of := range h.Sessions {
 		e.sessions.byID[id] = e.restoreSession(of)
@@ -107,19 +105,18 @@ func (e *Executor) restoreSession(of *history.Session) *Session {
 // readKeys reads the keys that the journal keeps apart from its entries, if it keeps any. A request
 // of an earlier process can be approved only with the key that it was bound with.
 func (e *Executor) readKeys(ctx context.Context) (err error) {
-	d := &e.approvals
 	keeper, ok := e.journal.(journal.Keeper)
 	if !ok {
-		e.inputs = d.key
+		e.inputs = e.approvals.Key()
 		return nil
 	}
 	if e.inputs, err = keeper.Key(ctx, "inputs"); err != nil {
 		return fmt.Errorf("the key of inputs: %w", err)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.key, err = keeper.Key(ctx, "consent"); err != nil {
+	key, err := keeper.Key(ctx, "consent")
+	if err != nil {
 		return fmt.Errorf("the key of requests for consent: %w", err)
 	}
+	e.approvals.SetKey(key)
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -16,39 +16,16 @@ import (
 // rolls back what can be rolled back, finishes decided commits, and runs again what may run again.
 // The other calls are unknown (SEMANTICS section 6.7).
 
-// unsettledParts returns, by call, the participants that hold unsettled parts of it.
-func (e *Executor) unsettledParts(ctx context.Context) (map[runtime.CallKey][]*participant, error) {
-	left := map[runtime.CallKey][]*participant{}
-	for i := range e.participants {
-		p := &e.participants[i]
-		keys, err := p.Unsettled(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("participant %q: %w", p.name, err)
-		}
-		for _, k := range keys {
-			left[k] = append(left[k], p)
-		}
-	}
-	return left, nil
-}
-
 // settleParts commits or rolls back the remaining parts of a call. It reports whether all succeeded.
-func (e *Executor) settleParts(ctx context.Context, key runtime.CallKey, at []*participant, commit bool) bool {
-	ok := true
-	for _, p := range at {
-		err := usercode.Call(func() error { return p.Settle(ctx, key, commit) })
-		if err != nil {
-			ok = false
-			e.report(&CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: fmt.Errorf(
-				"participant %q: what is left of the call cannot be settled: %w", p.name, err)})
-		}
-	}
-	return ok
+func (e *Executor) settleParts(ctx context.Context, key runtime.CallKey, at []*transaction.Participant, commit bool) bool {
+	return transaction.Settle(ctx, key, at, commit, func(err error) {
+		e.report(&CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: err})
+	})
 }
 
 // settleInterrupted settles a call that had no outcome when the former owner of the journal
 // stopped. stale says that this owner had written nothing for longer than DefaultStale.
-func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*participant, stale bool) {
+func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*transaction.Participant, stale bool) {
 	switch {
 	case c.life.AwaitsConsent():
 		c.submitApproved()
@@ -118,7 +95,7 @@ func (c *call) orphan(stale bool) {
 
 // finishCommit finishes a commit that was decided. If a foreign transaction is part of it and the
 // handler may have changed something there, the call is unknown instead.
-func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*participant) {
+func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*transaction.Participant) {
 	reads := r.Effects == journal.EffectsNone
 	for _, s := range r.Sealed {
 		if s.Foreign && !reads {
@@ -202,7 +179,7 @@ var errUnsettled = errors.New("something is left of calls that nothing is known 
 
 // settleUnknownCalls rolls back the remaining parts of calls that are not in the journal. Their
 // start was never recorded, so no caller got an outcome.
-func (e *Executor) settleUnknownCalls(ctx context.Context, left map[runtime.CallKey][]*participant) error {
+func (e *Executor) settleUnknownCalls(ctx context.Context, left map[runtime.CallKey][]*transaction.Participant) error {
 	ok := true
 	for key, at := range left {
 		ok = e.settleParts(ctx, key, at, false) && ok

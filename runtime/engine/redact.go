@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
 	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -33,7 +34,7 @@ func (v *redaction) ReadMember(r *wire.Reader, _ string) {
 func redactions(o runtime.Obligation) ([]jsonedit.Pointer, error) {
 	args, violations := wire.Decode[redaction](o.Args, wire.Limits{}, redactionRule())
 	if violations != nil {
-		return nil, fmt.Errorf("its args are not {\"pointers\": [...]}: %s", violationList(violations))
+		return nil, fmt.Errorf("its args are not {\"pointers\": [...]}: %s", wording.Violations(violations))
 	}
 	places := make([]jsonedit.Pointer, 0, len(args.pointers))
 	for _, text := range args.pointers {
@@ -108,7 +109,7 @@ func (c *call) secrets() *redact.Secrets {
 	}
 	if c.outputs != nil {
 		s.Collect(func() wire.Value {
-			if !walk.Within(c.outputs, maxDepth, outputLimit(c.tool.spec)) {
+			if !walk.Within(c.outputs, walk.MaxDepth, outputLimit(c.tool.spec)) {
 				return nil
 			}
 			return c.outputs

@@ -8,27 +8,28 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // restore adds the calls of h to their sessions. It settles their remaining parts at participants,
 // and the calls that have no outcome.
 func (e *Executor) restore(ctx context.Context, h *history.History) error {
-	left, err := e.unsettledParts(ctx)
+	left, err := e.participants.Unsettled(ctx)
 	if err != nil {
 		return err
 	}
 	type open struct {
 		call *call
 		of   *history.Call
-		left []*participant
+		left []*transaction.Participant
 	}
 	var unfinished, undos []open
 	for _, r := range h.Calls {
 		key := runtime.CallKey{Session: r.Session, Call: r.ID}
 		of := left[key]
 		delete(left, key)
-		c, redeclared := e.restoreCall(r)
+		c, redeclared := e.restoreCall(r, h.Book)
 		if redeclared {
 			e.reportRedeclared(r)
 		}
@@ -49,9 +50,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	if err := e.settleUnknownCalls(ctx, left); err != nil { // before the first call runs again
 		return err
 	}
-	e.approvals.mu.Lock()
-	e.approvals.arm()
-	e.approvals.mu.Unlock()
+	e.approvals.Resume()
 	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
 	for _, o := range undos {
 		o.call.settleInterruptedUndo(ctx, o.of.Undo, o.left)
@@ -67,7 +66,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 
 // restoreCall adds a call to its session. It returns the call when recovery has to settle it. It
 // reports whether the call waits for consent and its tool has another declaration now.
-func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
+func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, redeclared bool) {
 	s := e.sessionOf(r.Session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +92,7 @@ func (e *Executor) restoreCall(r *history.Call) (_ *call, redeclared bool) {
 	p := c.run.node
 	p.active = append(p.active, c)
 	c.position = len(p.active)
-	req, waits := r.OpenRequest(e.approvals.book)
+	req, waits := r.OpenRequest(book)
 	if waits {
 		c.consent = &consentState{id: req.ID, preview: req.Preview, since: req.Created}
 	}
@@ -134,7 +133,7 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 	}
 	c.life.Restore(r.Attempts, r.Request != "")
 	c.running = &c.handlerCtx
-	c.running.parent, c.running.call, c.running.attempt = c.workCtx, c, r.Attempts
+	c.running.Parent, c.running.call, c.running.attempt = c.workCtx, c, r.Attempts
 	c.handlerDone.Store(true)
 	c.tool, c.index = e.lookup(r.Tool)
 	if c.tool != nil {
@@ -165,10 +164,7 @@ func (c *call) restoreConsentWait(req *consent.Request) {
 	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
 	c.life.RestoreWait(false)
 	c.record.final, c.record.call = sched.NewEvent(), c
-	d := &c.exec.approvals
-	d.mu.Lock()
-	d.calls[req.ID] = c
-	d.mu.Unlock()
+	c.exec.approvals.Attach(req.ID, c)
 	c.exec.sched.Fire(&c.record.first)
 }
 

@@ -1,12 +1,9 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A result is the end of a call: its outcome, its last event and state, and the cause.
@@ -67,16 +64,6 @@ type Verdict struct {
 	Outcome  runtime.Outcome  // the refusal, when the handler would not be started
 	Decision runtime.Decision // of the policy; zero when it was not evaluated
 	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
-}
-
-// withoutValues returns violations of an output without their values. The model must not see what
-// the handler returned; operators may.
-func withoutValues(violations []wire.Violation) []wire.Violation {
-	violations = slices.Clone(violations)
-	for i := range violations {
-		violations[i].Actual = "(hidden)"
-	}
-	return violations
 }
 
 // An admission is the result of admit. The zero value admits the call.

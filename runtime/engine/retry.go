@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
@@ -88,7 +89,7 @@ func (c *call) rollBackAttempt() bool {
 	if c.life.Ended() {
 		return false
 	}
-	c.parts = nil
+	c.parts.Forget()
 	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock(), text: text})
 	return true
 }
@@ -132,8 +133,7 @@ func (c *call) restart() *result {
 		c.mu.Unlock()
 		return workerDone
 	}
-	c.sealing = nil
-	c.running = &callContext{parent: c.workCtx, call: c, attempt: c.life.Attempt(), due: due}
+	c.running = &callContext{Context: deadline.Context{Parent: c.workCtx, Due: due}, call: c, attempt: c.life.Attempt()}
 	c.mu.Unlock()
 	c.worker.arm(due)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
 	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -24,7 +25,7 @@ func (c *ident) rewrite(text []byte, of wire.Value, list []runtime.Rewrite) ([]b
 	defaults := encoded(of)
 	for i, rw := range list {
 		if _, violations := wire.ParseRaw(rw.Value, wire.Limits{Size: c.tool.spec.InputLimit()}); violations != nil {
-			return nil, nil, fmt.Errorf("rewrite %s: its value is no JSON: %s", rewrites.Name(&rw), violationList(violations))
+			return nil, nil, fmt.Errorf("rewrite %s: its value is no JSON: %s", rewrites.Name(&rw), wording.Violations(violations))
 		}
 		if text, err = places[i].Put(text, rw.Value, defaults); err != nil {
 			return nil, nil, fmt.Errorf("rewrite %s: %w", rewrites.Name(&rw), err)
@@ -32,7 +33,7 @@ func (c *ident) rewrite(text []byte, of wire.Value, list []runtime.Rewrite) ([]b
 	}
 	args, violations := c.tool.Decode(text)
 	if violations != nil {
-		return nil, nil, fmt.Errorf("the rewritten arguments are invalid: %s", violationList(violations))
+		return nil, nil, fmt.Errorf("the rewritten arguments are invalid: %s", wording.Violations(violations))
 	}
 	return text, args, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // A RunConfig describes a Run, or a part of one.
@@ -61,7 +62,7 @@ func (r *Run) WithPrincipal(principal string) *Run {
 	if r == nil || r.session == nil {
 		return r
 	}
-	return &Run{session: r.session, id: r.id, agent: r.agent, principal: validUTF8(principal), node: r.node}
+	return &Run{session: r.session, id: r.id, agent: r.agent, principal: wording.ValidUTF8(principal), node: r.node}
 }
 
 // Child returns r for the calls of a sub-agent, which has the id of cfg. The sub-agent has its own
@@ -75,7 +76,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	s := r.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cfg.ID = validUTF8(cfg.ID); cfg.ID == "" {
+	if cfg.ID = wording.ValidUTF8(cfg.ID); cfg.ID == "" {
 		r.node.agents++
 		cfg.ID = "agent-" + strconv.Itoa(r.node.agents)
 	}

@@ -54,7 +54,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 		return r.Status()
 	}
 	s := r.session
-	s.exec.approvals.processDue()
+	s.exec.approvals.ProcessDue()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ev, err := s.state.Stop(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -92,5 +93,5 @@ func (s *Session) find(callID string) *callRecord {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.calls.find(validUTF8(callID))
+	return s.calls.find(wording.ValidUTF8(callID))
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -20,7 +21,7 @@ import (
 func (e *Executor) Session(cfg SessionConfig) *Session {
 	cfg.Capabilities = slices.Clone(cfg.Capabilities)
 	cfg.Modes = maps.Clone(cfg.Modes)
-	cfg.ID, cfg.Principal = validUTF8(cfg.ID), validUTF8(cfg.Principal)
+	cfg.ID, cfg.Principal = wording.ValidUTF8(cfg.ID), wording.ValidUTF8(cfg.Principal)
 	if cfg.ID == "" {
 		cfg.ID = rand.Text()
 	}
@@ -68,7 +69,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := orBackground(ctx).Err(); err != nil {
 		return nil, err
 	}
-	cfg.ID = validUTF8(cfg.ID)
+	cfg.ID = wording.ValidUTF8(cfg.ID)
 	if !s.exec.gate.Enter() {
 		return nil, errors.New("the executor is shutting down: it starts no runs")
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -102,7 +103,7 @@ func (c *call) completeOutcome(out *runtime.Outcome, now time.Time, started bool
 	if out.Reason != runtime.ReasonNone && out.AllReasons == nil {
 		out.AllReasons = []runtime.Reason{out.Reason}
 	}
-	out.Message = truncate(out.Message)
+	out.Message = wording.Truncate(out.Message)
 	if !started || out.Kind != runtime.TimedOut && out.Kind != runtime.Cancelled {
 		return
 	}

@@ -29,7 +29,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	}
 	ctx = orBackground(ctx)
 	e.gate.Shut()
-	e.approvals.close()
+	e.closeApprovals()
 	left := e.gate.Wait(&e.sched, nil, ctx.Done())
 	if left > 0 {
 		e.workers.halt(haltShutdown)
@@ -89,27 +89,5 @@ func (c *call) abandon() {
 	c.exec.sched.Fire(over)
 	if unattended {
 		c.observeLater()
-	}
-}
-
-// close leaves the requests open, and answers the callers that wait for them.
-func (d *approvals) close() {
-	d.exec.sched.Fire(&d.closed)
-	d.mu.Lock()
-	if d.timer != nil {
-		d.timer.Stop()
-	}
-	waiting := make([]*call, 0, len(d.calls))
-	for _, c := range d.calls {
-		waiting = append(waiting, c)
-	}
-	d.mu.Unlock()
-	for _, c := range waiting {
-		c.mu.Lock()
-		late := c.consent.waitOver
-		c.mu.Unlock()
-		if late != nil {
-			d.exec.sched.Fire(late)
-		}
 	}
 }

@@ -5,24 +5,18 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // tamper is Tamper of a simulation.
 func (e *Executor) tamper(session, callID string, input []byte) error {
-	e.approvals.mu.Lock()
-	var found *call
-	for _, c := range e.approvals.calls {
-		if c.run.session.id == session && c.id == callID {
-			found = c
-		}
-	}
-	e.approvals.mu.Unlock()
+	found := e.approvals.Find(func(c *call) bool { return c.run.session.id == session && c.id == callID })
 	if found == nil {
 		return fmt.Errorf("call %q never waited for consent", callID)
 	}
 	args, violations := found.tool.Decode(input)
 	if violations != nil {
-		return fmt.Errorf("call %q: %s", callID, violationList(violations))
+		return fmt.Errorf("call %q: %s", callID, wording.Violations(violations))
 	}
 	found.mu.Lock()
 	defer found.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // expire handles the timer of the call. It ends the call when its phase is over, and returns when
@@ -51,7 +52,7 @@ func (c *call) overdue(at lifecycle.Moment) {
 		e = c.previewLate()
 	case lifecycle.Queued:
 		e = denial(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].RetryAfter()}, fmt.Sprintf("%q is busy: %s in time",
-			c.record.tool, plural(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
+			c.record.tool, wording.Plural(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
 	case lifecycle.Running, lifecycle.Grace, lifecycle.Finishing:
 		c.timeOut(at)
 		return

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -32,7 +34,7 @@ func (l *undoAttempts) abort() {
 	for _, a := range l.all() {
 		a.call.mu.Lock()
 		a.call.life.Abort()
-		a.call.running.cancel(causeCanceled)
+		a.call.running.Cancel(deadline.Canceled)
 		a.call.mu.Unlock()
 	}
 }
@@ -43,7 +45,7 @@ func (l *undoAttempts) halt() {
 	l.halted = true
 	l.mu.Unlock()
 	for _, a := range l.all() {
-		a.end(CodeJournalUnavailable, causeCanceled)
+		a.end(CodeJournalUnavailable, deadline.Canceled)
 	}
 }
 
@@ -63,8 +65,8 @@ func (c *call) undoAttempt(ctx context.Context, by string) *undoAttempt {
 	}
 	u.running = &u.handlerCtx
 	u.life.Undo(c.life.Attempt(), now.Add(deadlineOf(c.tool.spec)))
-	u.running.parent, u.running.call, u.running.attempt = ctx, u, u.life.Attempt()
-	u.running.due = u.life.Due()
+	u.running.Parent, u.running.call, u.running.attempt = ctx, u, u.life.Attempt()
+	u.running.Due = u.life.Due()
 	return &undoAttempt{of: c, call: u, by: by, late: sched.NewEvent()}
 }
 
@@ -79,7 +81,7 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 	if err := a.record(&journal.Record{Kind: journal.KindUndoStarted}, e.log.Flush); err != nil {
 		return &undoFault{why: CodeJournalUnavailable, err: err}
 	}
-	timer := e.sched.After(deadlineOf(u.tool.spec), func() { a.end(CodeTimedOut, causeDeadline) })
+	timer := e.sched.After(deadlineOf(u.tool.spec), func() { a.end(CodeTimedOut, deadline.Exceeded) })
 	defer timer.Stop()
 	done := sched.NewEvent()
 	result := make(chan *undoFault, 1)
@@ -92,7 +94,7 @@ func (a *undoAttempt) run(handler func(context.Context) error) *undoFault {
 		}
 	}()
 	if e.sched.Wait(done, a.late, u.ctx.Done()) == sched.Done {
-		a.end(CodeCancelled, causeCanceled)
+		a.end(CodeCancelled, deadline.Canceled)
 	}
 	return a.finish(done, result)
 }
@@ -126,7 +128,7 @@ func (a *undoAttempt) returned() bool {
 	case late:
 		u.life.TryEnd(lifecycle.ByTimer, lifecycle.Moment{}, now)
 		a.why = CodeTimedOut
-		u.running.cancel(causeDeadline)
+		u.running.Cancel(deadline.Exceeded)
 		return false
 	}
 	return u.life.Commit(now, 0, 0, time.Time{})
@@ -136,34 +138,22 @@ func (a *undoAttempt) returned() bool {
 func (a *undoAttempt) commit() *undoFault {
 	u := a.call
 	u.mu.Lock()
-	u.sealing = sched.NewEvent()
+	u.parts.BeginSeal()
 	drained := u.shutFence()
 	u.mu.Unlock()
-	defer u.releaseParts()
-	failed := func(err error) *undoFault { return &undoFault{why: CodeCommitFailed, err: err} }
+	defer u.parts.EndSeal(&u.exec.sched)
 	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
-		return failed(errWriting)
+		return &undoFault{why: CodeCommitFailed, err: errWriting}
 	}
-	u.mu.Lock()
-	parts := slices.DeleteFunc(slices.Clone(u.parts), func(b *attemptPart) bool { return b.part == nil })
-	u.mu.Unlock()
-	seals, err := u.seal(parts)
-	switch {
-	case err != nil:
-		return failed(err)
-	case len(seals) == 0: // nothing was changed: there is no decision to record
-		u.commitAll(parts)
-		return nil
-	}
-	if err := a.decide(seals); err != nil {
+	what, err := u.parts.Commit(u.running, u.partsEnv(), false, a.decide)
+	switch what {
+	case transaction.Undecided:
 		return &undoFault{why: CodeJournalUnavailable, err: err}
-	}
-	if err := u.commitForeign(parts); errors.Is(err, runtime.ErrMaybeCommitted) {
+	case transaction.Unknown:
 		return &undoFault{why: CodeUnknown, err: err}
-	} else if err != nil {
-		return failed(err)
+	case transaction.Failed:
+		return &undoFault{why: CodeCommitFailed, err: err}
 	}
-	u.commitAll(parts)
 	return nil
 }
 
@@ -203,7 +193,7 @@ func (a *undoAttempt) record(r *journal.Record, flush func(uint64) error) error 
 }
 
 // end ends the attempt from outside, unless its handler has returned.
-func (a *undoAttempt) end(why Code, cause uint32) {
+func (a *undoAttempt) end(why Code, cause deadline.Cause) {
 	u := a.call
 	u.mu.Lock()
 	if !u.life.TryEnd(causeOfUndo[why], lifecycle.Moment{}, u.clock()) {
@@ -215,7 +205,7 @@ func (a *undoAttempt) end(why Code, cause uint32) {
 		return
 	}
 	a.why = why
-	u.running.cancel(cause)
+	u.running.Cancel(cause)
 	u.mu.Unlock()
 	u.exec.sched.Fire(a.late)
 }
@@ -242,7 +232,7 @@ func (a *undoAttempt) finish(done *sched.Event, result <-chan *undoFault) *undoF
 		by = lifecycle.ByReturn
 	}
 	u.life.TryEnd(by, lifecycle.Moment{}, u.clock())
-	u.running.cancel(causeCanceled)
+	u.running.Cancel(deadline.Canceled)
 	drained := u.shutFence()
 	u.mu.Unlock()
 	if drained != nil && !u.exec.sched.WaitFor(drained, grace) {
@@ -303,7 +293,7 @@ func (a *undoAttempt) endFault() *undoFault {
 	fault := &undoFault{why: a.why}
 	switch a.why {
 	case CodeTimedOut:
-		fault.err = fmt.Errorf("the undo handler did not finish within %s", formatLimit(deadlineOf(u.tool.spec)))
+		fault.err = fmt.Errorf("the undo handler did not finish within %s", wording.Limit(deadlineOf(u.tool.spec)))
 	case CodeCancelled:
 		fault.err = errUndoCancelled
 	case CodeCommitFailed:

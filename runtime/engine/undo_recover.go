@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -25,7 +26,7 @@ func (e *Executor) undoneCall(r *history.Call) *call {
 // settleInterruptedUndo settles an undo that the former owner of the journal had begun. It commits
 // the undo when that was decided. Otherwise it rolls back what the undo did through participants,
 // and the undo can be tried again.
-func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left []*participant) {
+func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left []*transaction.Participant) {
 	s := c.run.session
 	key := runtime.CallKey{Session: s.id, Call: c.id, Undo: true}
 	fault := &undoFault{why: CodeInterrupted}

@@ -9,6 +9,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -43,12 +45,12 @@ func checkStorable(state wire.Value) error {
 	if state == nil {
 		return nil
 	}
-	_, violations, err := wire.AppendWithin(nil, state, math.MaxInt, maxDepth)
+	_, violations, err := wire.AppendWithin(nil, state, math.MaxInt, walk.MaxDepth)
 	switch {
 	case err != nil:
 		return fmt.Errorf("what was prepared for undo cannot be stored: %w", err)
 	case violations != nil:
-		return fmt.Errorf("what was prepared for undo is invalid: %s", violationList(withoutValues(violations)))
+		return fmt.Errorf("what was prepared for undo is invalid: %s", wording.Violations(wording.WithoutValues(violations)))
 	}
 	return nil
 }
@@ -144,9 +146,9 @@ func decodeRecorded(decode bind.Decoder, text []byte) (v wire.Value, err error) 
 			v, err = nil, fmt.Errorf("panic: %v", p)
 		}
 	}()
-	v, violations := decode(text, wire.Limits{Size: max(len(text), 1), Depth: maxDepth, Number: max(len(text), 1), AnyNumber: true})
+	v, violations := decode(text, wire.Limits{Size: max(len(text), 1), Depth: walk.MaxDepth, Number: max(len(text), 1), AnyNumber: true})
 	if violations != nil {
-		return nil, fmt.Errorf("it does not fit the declaration of now: %s", violationList(violations))
+		return nil, fmt.Errorf("it does not fit the declaration of now: %s", wording.Violations(violations))
 	}
 	return v, nil
 }

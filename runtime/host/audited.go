@@ -5,13 +5,14 @@ import (
 	"context"
 
 	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/feed"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
 // defaultOrigin is Config.Origin when it is empty.
 const defaultOrigin = "ambit.local/host"
 
-// openAudited opens the store and its audit log.
+// openAudited opens the store, its audit log and its feed.
 func (h *Host) openAudited(ctx context.Context) (err error) {
 	if h.Store, err = sqlite.Open(h.cfg.path("")); err != nil {
 		return err
@@ -33,5 +34,10 @@ func (h *Host) openAudited(ctx context.Context) (err error) {
 		return err
 	}
 	h.closing(h.Audit.Close)
+	h.Feed = feed.New(h.Audit.Journal(), h.Store.Health().Head)
+	h.closing(func(context.Context) error {
+		h.Feed.Close()
+		return nil
+	})
 	return nil
 }

@@ -1,5 +1,5 @@
 // Package host opens an executor with all that it needs in production, in one call:
-// a durable store, its audit log, contents, recovery, the inbox of operators' commands, and
+// a durable store, its audit log and its feed, contents, recovery, the inbox of operators' commands, and
 // policies that are reloaded.
 //
 //	h, err := host.Open(ctx, host.Config{
@@ -31,6 +31,6 @@
 //
 // Open checks tools and policies before it touches a file. It recovers before the
 // inbox is served, so that no command is imported for a call that is not known yet. Run and
-// Close stop the inbox, shut the executor down, and close the audit log before the store
-// that it writes to. What Open has opened before an error is closed again.
+// Close stop the inbox, shut the executor down, end the subscriptions of the feed, and close
+// the audit log before the store that it writes to. What Open has opened before an error is closed again.
 package host

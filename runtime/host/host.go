@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
+	"github.com/ambit-tools/ambit/runtime/feed"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/opa"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -22,6 +23,7 @@ type Host struct {
 	Executor  *engine.Executor
 	Store     *sqlite.Store
 	Audit     *audit.Log
+	Feed      *feed.Feed // of the store
 	Workspace *workspace.Workspace
 
 	cfg     Config
@@ -92,7 +94,7 @@ func (h *Host) open(ctx context.Context) ([]engine.Option, error) {
 		if err := h.openAudited(ctx); err != nil {
 			return nil, err
 		}
-		j = h.Audit.Journal()
+		j = h.Feed.Journal()
 	}
 	options := []engine.Option{
 		engine.WithJournal(j), engine.WithPendingRequests(),

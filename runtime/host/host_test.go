@@ -83,7 +83,7 @@ func (f *faults) report(err error) {
 	f.list = append(f.list, err.Error())
 }
 
-func execute(t *testing.T, h *host.Host, id, title string) runtime.Outcome {
+func execute(t testing.TB, h *host.Host, id, title string) runtime.Outcome {
 	t.Helper()
 	run, err := h.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{})
 	require.NoError(t, err)

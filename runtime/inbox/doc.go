@@ -14,11 +14,18 @@
 // No other process writes the store: a second writer would keep the first one
 // waiting. [Put] makes one file for each command, in the directory of the store's
 // name with .inbox behind it; the file gets its name when all of it is on disk, so
-// that no process sees half a command or has to wait for a lock. [Serve] looks
-// into the directory every 10 milliseconds, imports what it finds in the order in
+// that no process sees half a command or has to wait for a lock. [Serve] lets the
+// operating system watch the directory. It imports what it finds in the order in
 // which it was put ([Import]), and removes the file once the
 // result is in the journal, where the process that put the command finds it. A
 // command that takes long does not keep the next ones waiting for more than a second.
+//
+// Serve also looks into the directory every 4 seconds, and every second where the system does not
+// watch it: events of a network file system do not come
+// from other machines, a system that watches too much refuses one more watch, and it drops events
+// that nothing takes. No event is believed to say what has happened. After each, Serve looks at the
+// whole directory, of which it makes sure first that it is the one of that name and not open to
+// all users. A directory that was replaced is served, one that is gone is served when it is there again.
 //
 // While no executor serves the inbox, which [Served] tells, commands wait for the
 // next one. Each is carried out at most once, however often anything crashes: its

@@ -16,14 +16,10 @@ import (
 
 // look begins to carry out the commands that it finds, in the order of their names,
 // which is that in which they were put.
-func (s *Server) look(ctx context.Context) {
+func (s *Server) look(ctx context.Context) error {
 	list, err := os.ReadDir(s.dir)
 	if err != nil {
-		s.once.Do(func() {
-			s.report(fmt.Errorf("the inbox is not served any more: %w; make the directory again and restart", err))
-			close(s.stop)
-		})
-		return
+		return err
 	}
 	there := make(map[string]bool, len(list))
 	for _, entry := range list {
@@ -34,7 +30,7 @@ func (s *Server) look(ctx context.Context) {
 		there[name] = true
 		select {
 		case <-s.stop:
-			return
+			return nil
 		default:
 		}
 		if s.first(name) {
@@ -48,6 +44,7 @@ func (s *Server) look(ctx context.Context) {
 			delete(s.seen, name)
 		}
 	}
+	return nil
 }
 
 // first notes that a file was seen, and reports whether it was not before.

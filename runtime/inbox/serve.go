@@ -11,14 +11,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/fsnotify/fsnotify"
 
-	"github.com/ambit-tools/ambit/runtime/internal/oslock"
+	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
 const (
-	// every is how often the directory is looked into.
-	every = 10 * time.Millisecond
+	// every is how often the directory is looked into when the operating system watches it and reports
+	// nothing. It is shorter than the time for which "ambit" waits for a result.
+	every = 4 * time.Second
+	// unwatched is how often it is looked into when the operating system does not watch it.
+	unwatched = time.Second
+	// soon is the first pause after another process has held the lock.
+	soon = 10 * time.Millisecond
 	// patience is for how long a command keeps the next ones waiting.
 	patience = time.Second
 	// startsNow is how many commands are carried out at the same time.
@@ -39,7 +44,8 @@ type Server struct {
 	abort  context.CancelFunc // of the contexts of commands
 	stop   chan struct{}
 	once   sync.Once
-	served *os.File
+	every  time.Duration
+	folder folder        // of the goroutine that looks into the directory
 	slots  chan struct{} // as many as commands are being carried out
 	work   sync.WaitGroup
 
@@ -70,10 +76,11 @@ func Serve(ctx context.Context, store Store, e *engine.Executor, opts ...Option)
 // serve is Serve with a function that executes the commands.
 func serve(ctx context.Context, store Store, execute func(context.Context, Command) (CommandResult, error), opts ...Option) (*Server, error) {
 	s := &Server{
-		dir: Dir(store), execute: execute, stop: make(chan struct{}), slots: make(chan struct{}, atOnce), seen: map[string]bool{},
+		dir: filepath.Clean(Dir(store)), every: every, execute: execute, stop: make(chan struct{}), slots: make(chan struct{}, atOnce), seen: map[string]bool{},
 		report:   func(err error) { slog.Error("inbox", "error", err) },
 		identity: func(user string) string { return user },
 	}
+	s.folder = folder{dir: s.dir, newWatch: fsnotify.NewWatcher}
 	for _, opt := range opts {
 		opt(s)
 	}
@@ -93,32 +100,52 @@ func (s *Server) open(ctx context.Context, store Store) (err error) {
 	if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := checkDir(s.dir); err != nil {
-		return err
+	s.folder.report = s.report
+	if err := s.folder.hold(); err != nil {
+		return errors.Join(err, s.folder.release())
 	}
-	s.served, err = os.OpenFile(filepath.Join(s.dir, servedName), os.O_RDWR|os.O_CREATE, 0o644)
-	return err
+	return nil
 }
 
-// run looks into the directory until Close.
+// run looks into the directory until Close: when the operating system reports a change, and now and
+// then in any case, because a network file system reports no change of another machine. The watch
+// begins before the first look, so no command comes unnoticed between them.
 func (s *Server) run(ctx context.Context) {
 	s.sweep()
-	t := time.NewTicker(every)
+	t := time.NewTimer(s.every)
 	defer t.Stop()
-	for locked := false; ; {
-		if !locked { // another process may hold the lock for a moment, in Served
-			held, err := oslock.Lock(s.served)
-			if locked = err != nil || !held; err != nil {
-				s.report(fmt.Errorf("others will think that the inbox %q is not served: %w", s.dir, err))
-			}
+	said, retry := "", soon
+	for {
+		err := s.folder.hold()
+		if err == nil {
+			err = s.look(ctx)
 		}
-		s.look(ctx)
-		select {
-		case <-s.stop:
+		said = s.unless(said, err)
+		pause := s.every
+		switch {
+		case err == nil && !s.folder.locked:
+			pause, retry = min(retry, pause), 2*retry
+		case s.folder.watch == nil:
+			pause, retry = min(unwatched, pause), soon
+		default:
+			retry = soon
+		}
+		t.Reset(pause)
+		if !s.folder.wait(s.stop, t.C) {
 			return
-		case <-t.C:
 		}
 	}
+}
+
+// unless reports that the inbox is not served, unless that was said, and returns what is said now.
+func (s *Server) unless(said string, err error) string {
+	if err == nil {
+		return ""
+	}
+	if err.Error() != said {
+		s.report(fmt.Errorf("the inbox %q is not served until this is mended: %w", s.dir, err))
+	}
+	return err.Error()
 }
 
 // sweep removes what is left of processes that ended within Put.
@@ -148,7 +175,7 @@ func (s *Server) Close(ctx context.Context) error {
 		<-done
 	}
 	s.abort()
-	if err := s.served.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+	if err := s.folder.release(); err != nil {
 		return fmt.Errorf("close the inbox %q: %w", s.dir, err)
 	}
 	return nil

@@ -13,41 +13,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// sides are the calls that are measured: one that is allowed, one that is refused.
-var sides = []struct{ name, path string }{{"allow", "/ws/a"}, {"deny", "/etc/passwd"}}
-
-// The lean path, input building included, against the usual one, for which the
-// struct is there already: at least 1.5 times as fast.
-func BenchmarkDecide(b *testing.B) {
-	w := newWorld(b, 100)
-	w.calls(b, 10)
-	for _, side := range sides {
-		in := w.input(42, side.path)
-		ready := naive(w, in)
-		ways := [2]func(){func() { w.eval(b, ready) }, func() { w.lean(b, in) }}
-		for i, name := range []string{"EvalInput", "lean"} {
-			b.Run(side.name+"/"+name, func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					ways[i]()
-				}
-			})
-		}
-		b.Run(side.name+"/ratio", func(b *testing.B) {
-			for b.Loop() {
-				usual, lean := interleaved(ways[0], ways[1])
-				b.ReportMetric(0, "ns/op")
-				b.ReportMetric(float64(usual)/float64(lean), "x-faster")
-			}
-		})
-	}
-}
-
 // Equal answers on the two ways of BenchmarkDecide.
 func TestBenchmarkedWaysAgree(t *testing.T) {
 	w := newWorld(t, 100)
 	w.calls(t, 10)
-	for _, side := range append(sides, struct{ name, path string }{"ask", "/home/a"}) {
+	for _, side := range sides {
 		in := w.input(42, side.path)
 		lean, err := w.evalLean(t, in)
 		require.NoError(t, err)

@@ -31,22 +31,48 @@ type Allow struct {
 	At      string `json:"at,omitempty"` // file:line of the rule
 }
 
+// A contractRule is a rule of the contract with the terms to look its members up by.
+type contractRule struct {
+	name   string
+	term   *ast.Term
+	fields []policydir.Field
+}
+
+// contract has the rules of the contract; members have the terms of all members' names.
+var contract, members = contractTerms()
+
+func contractTerms() (rules []contractRule, members map[string]*ast.Term) {
+	members = map[string]*ast.Term{"at": ast.StringTerm("at")}
+	for _, name := range policydir.ContractRules() {
+		r := contractRule{name, ast.StringTerm(name), policydir.Contract(name)}
+		for _, f := range r.fields {
+			members[f.Name] = ast.StringTerm(f.Name)
+		}
+		rules = append(rules, r)
+	}
+	return rules, members
+}
+
 // decode reads the value of data.ambit.decision, strictly: a value that is not
 // exactly of the contract's shape is an error, since a reason that is not
 // understood might have been a denial.
 func decode(t *ast.Term) (a answers, err error) {
 	object, ok := t.Value.(ast.Object)
-	if !ok || object.Len() != len(policydir.ContractRules()) {
+	if !ok || object.Len() != len(contract) {
 		return a, fmt.Errorf("the decision is not an object of %v", policydir.ContractRules())
 	}
-	for _, rule := range policydir.ContractRules() {
-		member := object.Get(ast.StringTerm(rule))
+	for i := range contract {
+		rule := &contract[i]
+		member := object.Get(rule.term)
 		if member == nil {
-			return a, fmt.Errorf("the decision has no %q", rule)
+			return a, fmt.Errorf("the decision has no %q", rule.name)
 		}
 		set, ok := member.Value.(ast.Set)
 		if !ok {
-			return a, fmt.Errorf("%s is not a set", rule)
+			return a, fmt.Errorf("%s is not a set", rule.name)
+		}
+		if set.Len() == 0 {
+			continue
 		}
 		for _, entry := range set.Slice() {
 			if err := a.add(rule, entry); err != nil {
@@ -58,12 +84,12 @@ func decode(t *ast.Term) (a answers, err error) {
 }
 
 // add decodes one entry of a rule.
-func (a *answers) add(rule string, t *ast.Term) error {
+func (a *answers) add(rule *contractRule, t *ast.Term) error {
 	e := entry{rule: rule}
 	if err := e.open(t); err != nil {
 		return err
 	}
-	switch rule {
+	switch rule.name {
 	case "allow":
 		a.allows = append(a.allows, Allow{e.text("code"), e.text("message"), e.at})
 	case "deny":
@@ -83,37 +109,37 @@ func (a *answers) add(rule string, t *ast.Term) error {
 
 // An entry reads the members of one object, and remembers the first thing that is wrong.
 type entry struct {
-	rule, at string
-	values   map[string]ast.Value
-	err      error
+	rule   *contractRule
+	at     string
+	object ast.Object
+	err    error
+}
+
+// value returns a member, nil when it is absent.
+func (e *entry) value(name string) ast.Value {
+	if t := e.object.Get(members[name]); t != nil {
+		return t.Value
+	}
+	return nil
 }
 
 // open checks that the members are those of the contract.
 func (e *entry) open(t *ast.Term) error {
-	object, ok := t.Value.(ast.Object)
-	if !ok {
-		return fmt.Errorf("%s holds %v, not an object", e.rule, t)
+	var ok bool
+	if e.object, ok = t.Value.(ast.Object); !ok {
+		return fmt.Errorf("%s holds %v, not an object", e.rule.name, t)
 	}
-	e.values = make(map[string]ast.Value, object.Len())
-	object.Foreach(func(k, v *ast.Term) {
+	e.at = e.text("at")
+	e.object.Foreach(func(k, _ *ast.Term) {
 		name, ok := k.Value.(ast.String)
 		if !ok {
 			e.fail("has the member %v", k)
-			return
+		} else if name != "at" && !slices.ContainsFunc(e.rule.fields, func(f policydir.Field) bool { return f.Name == string(name) }) {
+			e.fail("has the unknown member %q", string(name))
 		}
-		e.values[string(name)] = v.Value
 	})
-	if at, ok := e.values["at"].(ast.String); ok {
-		e.at = string(at)
-	}
-	fields := policydir.Contract(e.rule)
-	for name := range e.values {
-		if name != "at" && !slices.ContainsFunc(fields, func(f policydir.Field) bool { return f.Name == name }) {
-			e.fail("has the unknown member %q", name)
-		}
-	}
-	for _, f := range fields {
-		value := e.values[f.Name]
+	for _, f := range e.rule.fields {
+		value := e.value(f.Name)
 		switch {
 		case value == nil && !f.Optional:
 			e.fail("has no %q", f.Name)
@@ -127,12 +153,12 @@ func (e *entry) open(t *ast.Term) error {
 // fail remembers the first thing that is wrong.
 func (e *entry) fail(format string, args ...any) {
 	if e.err == nil {
-		e.err = fmt.Errorf("%s: an entry of %s %s", cmp.Or(e.at, "policy"), e.rule, fmt.Sprintf(format, args...))
+		e.err = fmt.Errorf("%s: an entry of %s %s", cmp.Or(e.at, "policy"), e.rule.name, fmt.Sprintf(format, args...))
 	}
 }
 
 func (e *entry) text(name string) string {
-	s, _ := e.values[name].(ast.String)
+	s, _ := e.value(name).(ast.String)
 	return string(s)
 }
 
@@ -142,7 +168,7 @@ func (e *entry) text(name string) string {
 // declaration cannot have an empty one.
 func (e *entry) approvers() []string {
 	ids := e.texts("approvers")
-	if len(ids) == 0 && e.values["approvers"] != nil && e.text("id") != policydir.DeclaredAsk {
+	if len(ids) == 0 && e.value("approvers") != nil && e.text("id") != policydir.DeclaredAsk {
 		e.fail("has %q that name nobody", "approvers")
 	}
 	return ids
@@ -150,7 +176,7 @@ func (e *entry) approvers() []string {
 
 // texts returns a list of strings, sorted and without repetitions.
 func (e *entry) texts(name string) []string {
-	all, ok := e.values[name].(policydir.Collection)
+	all, ok := e.value(name).(policydir.Collection)
 	if !ok {
 		return nil
 	}
@@ -168,7 +194,7 @@ func (e *entry) texts(name string) []string {
 
 // count returns a number that is not negative; 0, which is not to say, when it is absent.
 func (e *entry) count(name string) int {
-	n, ok := e.values[name].(ast.Number)
+	n, ok := e.value(name).(ast.Number)
 	if !ok {
 		return 0
 	}
@@ -204,7 +230,7 @@ func (e *entry) cover(name string) (c runtime.GrantCover) {
 
 // raw returns a member as JSON; nil when it is absent. Sets become arrays.
 func (e *entry) raw(name string) wire.Raw {
-	value := e.values[name]
+	value := e.value(name)
 	if value == nil {
 		return nil
 	}

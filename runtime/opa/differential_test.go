@@ -139,10 +139,15 @@ func (w *world) evalLean(t *testing.T, in *runtime.PolicyInput) (any, error) {
 	require.NoError(t, err)
 	facts, release := d.facts(d.names, in.Facts())
 	defer release()
-	term, err := d.eval(t.Context(), d.names.input(in, args, facts))
+	input := d.names.input(&d.reads, in, args, facts)
+	term, err := d.eval(t.Context(), input)
+	planned, noAnswer := d.plan.Eval(t.Context(), input)
 	if err != nil {
+		require.Error(t, noAnswer, "the plan answers what OPA's evaluator refuses")
 		return nil, err
 	}
+	require.NoError(t, noAnswer)
+	require.Zero(t, term.Value.Compare(planned.Value))
 	return ast.JSON(term.Value)
 }
 
@@ -155,7 +160,7 @@ func TestLeanPathIsOPA(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t, 5, "everything.rego", test.policy)
 			g := w.policy.current.Load().generation
-			require.Equal(t, test.whole, g.wholeFacts)
+			require.Equal(t, test.whole, g.reads.wholeFacts)
 			query, err := rego.New(rego.Query(policydir.EntryPoint), rego.Compiler(unguarded(t, g.Bundle)), rego.StrictBuiltinErrors(true),
 				rego.Store(inmem.NewFromObject(g.Data))).PrepareForEval(t.Context())
 			require.NoError(t, err)
@@ -223,8 +228,7 @@ func TestWholeFactsAfterReload(t *testing.T) {
 	kept, release := d.facts(d.names, w.facts)
 	release()
 	assert.NotEqual(t, newPair(d.names, w.facts).counts.Hash(), kept.counts.Hash(), "the hash is as wrong as expected")
-	g := *d.generation
-	g.wholeFacts = true
+	g := &generation{reads: reads{wholeFacts: true}}
 	own, release := g.facts(d.names, w.facts)
 	release()
 	assert.Equal(t, newPair(d.names, w.facts).counts.Hash(), own.counts.Hash())

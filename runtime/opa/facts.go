@@ -23,7 +23,7 @@ import (
 // An object of OPA computes its hash when it is built. Changes in place make the
 // hash wrong. A policy observes that only when it uses an object as a whole, as
 // an element of a set or an argument of a function. A generation whose policies
-// do that (generation.wholeFacts) gets new objects for every version.
+// do that (reads.wholeFacts) gets new objects for every version.
 
 // pair is the facts of a run as OPA reads them.
 type pair struct {
@@ -71,7 +71,7 @@ func (g *generation) facts(n *names, f *runtime.Facts) (p *pair, release func())
 	}
 	m, ok := (*facts.Snapshot)(f).Memo(func(base any, changed []int) any { return g.remember(n, f, base, changed) }).(*memo)
 	if ok && m.pair.names == n && m.pair.mu.TryRLock() {
-		if m.pair.version == m.version && !(m.pair.patched && g.wholeFacts) {
+		if m.pair.version == m.version && !(m.pair.patched && g.reads.wholeFacts) {
 			return m.pair, m.pair.mu.RUnlock
 		}
 		m.pair.mu.RUnlock()
@@ -83,7 +83,7 @@ func (g *generation) facts(n *names, f *runtime.Facts) (p *pair, release func())
 // up to date, or a new pair.
 func (g *generation) remember(n *names, f *runtime.Facts, base any, changed []int) *memo {
 	m, ok := base.(*memo)
-	if !ok || g.wholeFacts || m.pair.names != n || !m.pair.mu.TryLock() {
+	if !ok || g.reads.wholeFacts || m.pair.names != n || !m.pair.mu.TryLock() {
 		return &memo{newPair(n, f), f.Version()}
 	}
 	defer m.pair.mu.Unlock()

@@ -3,7 +3,7 @@ package opa
 import (
 	"context"
 	"fmt"
-	"slices"
+	"sync/atomic"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/metrics"
@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/opa/internal/plan"
 )
 
 // A generation is a bundle ready to decide. It is immutable; a reload makes another.
@@ -23,9 +24,10 @@ type generation struct {
 	query         ast.Body // gives the decision to the variable answer
 	queryCompiler ast.QueryCompiler
 
-	// wholeFacts says that a policy reads the facts of a run as a whole, not
-	// only single ones; see facts.
-	wholeFacts bool
+	plan       *plan.Program // of the same query; nil when OPA's evaluator decides
+	distrusted atomic.Bool   // the plan was wrong once, and is not asked any more
+
+	reads reads
 }
 
 // answer is the variable that holds the decision.
@@ -34,8 +36,7 @@ const answer = ast.Var("answer")
 // newGeneration prepares the query of a bundle, whose calls then go through their
 // guards, and runs it once, which makes OPA build what it would otherwise build in
 // the first real call.
-func newGeneration(b *policydir.Bundle) (*generation, error) {
-	functions.GuardCalls(b.Compiler)
+func newGeneration(b *policydir.Bundle, e Evaluator) (*generation, error) {
 	ctx := context.Background()
 	store := inmem.NewFromObjectWithOpts(b.Data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
 	qc := b.Compiler.QueryCompiler()
@@ -43,7 +44,11 @@ func newGeneration(b *policydir.Bundle) (*generation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the decision: %w", err)
 	}
-	g := &generation{Bundle: b, store: store, queryCompiler: qc, query: query, wholeFacts: readsWholeFacts(b.Compiler)}
+	g := &generation{Bundle: b, store: store, queryCompiler: qc, query: query, reads: readsOf(b.Compiler)}
+	if e != Reference {
+		g.prepare(ctx)
+	}
+	functions.GuardCalls(b.Compiler)
 	if tools := b.Tools; len(tools) > 0 {
 		// The answer does not matter: a policy may well refuse so empty a call, fail on it or never end.
 		ctx, stop := context.WithTimeout(ctx, runtime.DefaultPolicyTimeout)
@@ -58,13 +63,9 @@ func warmUp(tool string) ast.Value {
 	return ast.NewObject(ast.Item(ast.StringTerm("tool"), ast.ObjectTerm(ast.Item(ast.StringTerm("name"), ast.StringTerm(tool)))))
 }
 
-// eval evaluates the decision for an input.
+// eval has OPA's evaluator evaluate the decision for an input.
 func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			t, err = nil, fmt.Errorf("the policy panicked: %v", p)
-		}
-	}()
+	defer panicked(&t, &err)
 	err = storage.Txn(ctx, g.store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 		return topdown.NewQuery(g.query).
 			WithCompiler(g.Compiler).
@@ -85,7 +86,7 @@ func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, er
 			})
 	})
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("the policy was stopped: %w", context.Cause(ctx))
+		return nil, stopped(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the policy failed: %w", err)
@@ -96,33 +97,9 @@ func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, er
 	return t, nil
 }
 
-// readsWholeFacts says that a reference of the policies ends above a single
-// fact: at input, input.run, input.run.counts or input.run.succeeded, or may.
-func readsWholeFacts(c *ast.Compiler) bool {
-	whole := false
-	for _, m := range c.Modules {
-		ast.WalkRefs(m, func(ref ast.Ref) bool {
-			whole = whole || ref[0].Equal(ast.InputRootDocument) && wholeFactsRef(ref[1:])
-			return whole
-		})
+// panicked makes an error of a panic.
+func panicked(t **ast.Term, err *error) {
+	if p := recover(); p != nil {
+		*t, *err = nil, fmt.Errorf("the policy panicked: %v", p)
 	}
-	return whole
-}
-
-// wholeFactsRef judges a reference without its leading input.
-func wholeFactsRef(ref ast.Ref) bool {
-	names := [][]string{{"run"}, {"counts", "succeeded"}}
-	for i, allowed := range names {
-		if len(ref) == i {
-			return true
-		}
-		s, ok := ref[i].Value.(ast.String)
-		if !ok {
-			return true
-		}
-		if !slices.Contains(allowed, string(s)) {
-			return false
-		}
-	}
-	return len(ref) == len(names)
 }

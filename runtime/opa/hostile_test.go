@@ -133,6 +133,8 @@ func TestPanicsAreErrors(t *testing.T) {
 	g := p.current.Load().generation
 	_, err := g.eval(panicking{t.Context()}, warmUp("file_read"))
 	assert.ErrorContains(t, err, "the policy panicked: boom")
+	_, _, err = g.decide(panicking{t.Context()}, warmUp("file_read"))
+	assert.ErrorContains(t, err, "the policy panicked: boom")
 }
 
 // panicking panics while a policy is evaluated, as a bug in a built-in function would.

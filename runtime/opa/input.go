@@ -126,23 +126,32 @@ func stringTerm(s string) *ast.Term {
 	return ast.StringTerm(s)
 }
 
-// input builds the input document of one call.
-func (n *names) input(in *runtime.PolicyInput, args *ast.Term, facts *pair) ast.Value {
-	return ast.NewObject(
-		ast.Item(n.tool, n.specs[in.Index]),
-		ast.Item(n.args, args),
-		ast.Item(n.behavior, stringTerm(in.Behavior)),
-		ast.Item(n.keys.modes, n.modesTerm(in.Modes)),
-		ast.Item(n.keys.principal, n.principalTerm(in.Principal, in.Capabilities)),
-		ast.Item(n.session, ast.ObjectTerm(ast.Item(n.id, stringTerm(in.SessionID)))),
-		ast.Item(n.run, ast.ObjectTerm(
-			ast.Item(n.id, stringTerm(in.RunID)),
-			ast.Item(n.counts, facts.counts),
-			ast.Item(n.succeeded, facts.succeeded),
-		)),
-		ast.Item(n.call, ast.ObjectTerm(ast.Item(n.id, stringTerm(in.CallID)))),
-		ast.Item(n.now, ast.NewTerm(intValue(in.Now.UnixNano()))),
-	)
+// input builds the input document of one call, of the parts that are read.
+func (n *names) input(r *reads, in *runtime.PolicyInput, args *ast.Term, facts *pair) ast.Value {
+	items := make([][2]*ast.Term, 0, 9)
+	add := func(read bool, name *ast.Term, value func() *ast.Term) {
+		if read {
+			items = append(items, ast.Item(name, value()))
+		}
+	}
+	items = append(items, ast.Item(n.tool, n.specs[in.Index]), ast.Item(n.args, args))
+	add(r.member("behavior"), n.behavior, func() *ast.Term { return stringTerm(in.Behavior) })
+	add(r.member("modes"), n.keys.modes, func() *ast.Term { return n.modesTerm(in.Modes) })
+	add(r.member("principal"), n.keys.principal, func() *ast.Term { return n.principalTerm(in.Principal, in.Capabilities) })
+	add(r.member("session"), n.session, func() *ast.Term { return ast.ObjectTerm(ast.Item(n.id, stringTerm(in.SessionID))) })
+	add(r.member("run"), n.run, func() *ast.Term { return n.runTerm(r, in, facts) })
+	add(r.member("call"), n.call, func() *ast.Term { return ast.ObjectTerm(ast.Item(n.id, stringTerm(in.CallID))) })
+	add(r.member("now_ns"), n.now, func() *ast.Term { return ast.NewTerm(intValue(in.Now.UnixNano())) })
+	return ast.NewObject(items...)
+}
+
+// runTerm returns input.run.
+func (n *names) runTerm(r *reads, in *runtime.PolicyInput, facts *pair) *ast.Term {
+	counts, succeeded := ast.Item(n.counts, facts.counts), ast.Item(n.succeeded, facts.succeeded)
+	if !r.runID {
+		return ast.ObjectTerm(counts, succeeded)
+	}
+	return ast.ObjectTerm(ast.Item(n.id, stringTerm(in.RunID)), counts, succeeded)
 }
 
 // modesTerm returns input.modes: every declared mode, empty when it is not set.

@@ -28,7 +28,7 @@ func Inspect(ctx context.Context, fsys fs.FS) (*Inspection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := newGeneration(c.Bundle); err != nil {
+	if _, err := newGeneration(c.Bundle, Plan); err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
 	report, err := runTests(ctx, c, TestOptions{})

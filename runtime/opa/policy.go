@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/policies/lint"
 	"github.com/ambit-tools/ambit/runtime"
@@ -22,9 +24,16 @@ type Policy struct {
 	interval time.Duration
 	builders builders
 
-	reload  sync.Mutex // one reload at a time
-	after   []func()   // a reload; guarded by reload
-	current atomic.Pointer[decider]
+	evaluator  Evaluator
+	checkEvery uint64
+	turn       atomic.Uint64 // decisions of the plan since the last check, and all before
+	checking   atomic.Bool
+	stats      counters
+
+	reload    sync.Mutex         // one reload at a time
+	after     []func()           // a reload; guarded by reload
+	different []func(Difference) // guarded by reload
+	current   atomic.Pointer[decider]
 }
 
 // A decider is a generation with the terms that its calls share.
@@ -48,7 +57,7 @@ func WithInterval(d time.Duration) Option {
 // The tests of the directory are not run: a start must not wait for them, and ambit
 // check has run them before.
 func Load(fsys fs.FS, reg *runtime.Registry, opts ...Option) (*Policy, error) {
-	p := &Policy{reg: reg, interval: DefaultInterval}
+	p := &Policy{reg: reg, interval: DefaultInterval, evaluator: Plan, checkEvery: DefaultCheck}
 	for _, opt := range opts {
 		opt(p)
 	}
@@ -70,7 +79,7 @@ func checked(fsys fs.FS) (*lint.Checked, error) {
 
 // use makes a bundle the one that decides.
 func (p *Policy) use(b *policydir.Bundle) error {
-	g, err := newGeneration(b)
+	g, err := newGeneration(b, p.evaluator)
 	if err != nil {
 		return err
 	}
@@ -138,39 +147,54 @@ func (p *Policy) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.D
 // An Explanation is a decision with all entries about the call.
 type Explanation struct {
 	runtime.Decision
-	Allows []Allow
+	Allows    []Allow
+	Evaluator Evaluator // that decided
 }
 
 // Explain judges one call as Decide does, and says why it is allowed too.
 func (p *Policy) Explain(ctx context.Context, in *runtime.PolicyInput) (Explanation, error) {
-	a, revision, err := p.evaluate(ctx, in)
+	a, revision, by, err := p.evaluate(ctx, in)
 	if err != nil {
-		return Explanation{Decision: runtime.Decision{Revision: revision}}, err
+		return Explanation{Decision: runtime.Decision{Revision: revision}, Evaluator: by}, err
 	}
 	d, err := a.decide(revision)
 	d.Revision = revision
-	return Explanation{d, a.allows}, err
+	return Explanation{d, a.allows, by}, err
 }
 
 // evaluate asks the policies about one call.
-func (p *Policy) evaluate(ctx context.Context, in *runtime.PolicyInput) (answers, string, error) {
+func (p *Policy) evaluate(ctx context.Context, in *runtime.PolicyInput) (a answers, revision string, by Evaluator, err error) {
 	d := p.current.Load()
-	revision := d.Src.Revision
+	revision, by = d.Src.Revision, Reference
 	if err := d.known(in); err != nil {
-		return answers{}, revision, err
+		return a, revision, by, err
 	}
-	args, err := p.builders.args(d.names, in.Args)
+	input, release, err := d.input(&p.builders, in)
 	if err != nil {
-		return answers{}, revision, err
+		return a, revision, by, err
+	}
+	defer func() { release() }()
+	t, by, err := d.decide(ctx, input)
+	p.count(d.generation, by)
+	if err != nil {
+		return a, revision, by, err
+	}
+	a, err = decode(t)
+	if by == Plan && p.check(ctx, d, in, input, t, release) {
+		release = func() {}
+	}
+	return a, revision, by, err
+}
+
+// input builds the input of a call. release must be called when the evaluation has ended
+// and its result is read.
+func (d *decider) input(b *builders, in *runtime.PolicyInput) (input ast.Value, release func(), err error) {
+	args, err := b.args(d.names, in.Args)
+	if err != nil {
+		return nil, nil, err
 	}
 	facts, release := d.facts(d.names, in.Facts())
-	defer release()
-	t, err := d.eval(ctx, d.names.input(in, args, facts))
-	if err != nil {
-		return answers{}, revision, err
-	}
-	a, err := decode(t)
-	return a, revision, err
+	return d.names.input(&d.reads, in, args, facts), release, nil
 }
 
 // known checks that a call is one of the registry's tools.

@@ -207,18 +207,19 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// A halfWritten directory is read in full at the first looks, without its last
-// file at the next, when its writer has begun again, and then in full again.
+// A halfWritten directory is read in full at the first two looks, without its last
+// file at the third, when its writer has begun again, and then in full again. Each look opens
+// it twice, for its stamp and for its contents.
 type halfWritten struct {
 	whole, half fs.FS
-	looks       *int
+	opened      *int
 }
 
 func (h halfWritten) Open(name string) (fs.File, error) {
 	if name == "." {
-		*h.looks++
+		*h.opened++
 	}
-	if *h.looks == 3 {
+	if *h.opened == 5 || *h.opened == 6 {
 		return h.half.Open(name)
 	}
 	return h.whole.Open(name)

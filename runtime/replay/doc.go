@@ -82,6 +82,11 @@
 //     runs again: its place in the queue for a slot follows from the later records.
 //   - A call that was interrupted by the end of its process before its handler was
 //     started counts as cancelled.
+//   - An approved call waits for a slot until the end of its turn, or for as long as
+//     its deadline when its caller had been told that it was pending. A recording does
+//     not say which: that such a call waited for too long is no divergence.
+//   - A call that waited to be run again after a restart and did not is cancelled when
+//     its wait ended.
 //
 // All sessions of a recording are played together, since they share the limits of
 // concurrency; a Report can be narrowed down with Report.Only. The whole recording

@@ -124,24 +124,40 @@ func candidate(file string, t *testing.T) *replay.Candidate {
 // they write.
 func TestSameRulesNeverDiverge(t *testing.T) {
 	for range battery.Count(t, 40, 1500) {
-		seed := rand.Uint64()
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 1))
-			text := tools(declared(rng, rng, true))
-			j := played(t, seed, parse(t, text), runtime.PolicyFunc(judge), false)
-			report, err := replay.Run(t.Context(), j, candidate(text, t))
-			require.NoError(t, err)
-			for _, r := range report.Runs {
-				early := slices.ContainsFunc(r.NotReplayable, func(n replay.NotReplayable) bool {
-					return n.Why != "its process ended before its input was recorded"
-				})
-				if !assert.Nil(t, r.Divergence) || !assert.False(t, early) {
-					dump(t, text, j, r)
-				}
-			}
-			require.Equal(t, report.Summary.Calls, report.Summary.Unchanged+report.Summary.NotReplayable)
-		})
+		neverDiverges(t, rand.Uint64())
 	}
+}
+
+// TestSeedsThatDiverged repeats recordings that were replayed wrongly once: a slot went to a call
+// of the run that was being closed; a run was closed while a call waited to be run again after a
+// restart; a process ended while it closed the calls of a sub-agent; an approved call waited for a
+// slot while its caller still waited for the rest of its batch.
+func TestSeedsThatDiverged(t *testing.T) {
+	for _, seed := range []uint64{
+		1176354563195443379, 1064345000307146399, 13256987243924386770, 2112569969986906445, 15711889823072894937, 1004768545792100470,
+	} {
+		neverDiverges(t, seed)
+	}
+}
+
+// neverDiverges replays the recording of a seed against the rules that it was made with.
+func neverDiverges(t *testing.T, seed uint64) {
+	t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		text := tools(declared(rng, rng, true))
+		j := played(t, seed, parse(t, text), runtime.PolicyFunc(judge), false)
+		report, err := replay.Run(t.Context(), j, candidate(text, t))
+		require.NoError(t, err)
+		for _, r := range report.Runs {
+			early := slices.ContainsFunc(r.NotReplayable, func(n replay.NotReplayable) bool {
+				return n.Why != "its process ended before its input was recorded"
+			})
+			if !assert.Nil(t, r.Divergence) || !assert.False(t, early) {
+				dump(t, text, j, r)
+			}
+		}
+		require.Equal(t, report.Summary.Calls, report.Summary.Unchanged+report.Summary.NotReplayable)
+	})
 }
 
 func dump(t *testing.T, text string, j *store, r *replay.RunReport) {

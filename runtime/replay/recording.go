@@ -42,7 +42,7 @@ type run struct {
 	stop   string  // why no call of it can be compared any more
 	found  *Divergence
 
-	closing []*call            // ended by a close that is not recorded so far
+	closing []*call            // ended by a close of it, or of a sub-agent, that is not recorded so far
 	blocked map[blockKey]*call // the latest timeout, as far as the recording was read
 	after   string             // the run of the session that had diverged before this one did
 }
@@ -276,7 +276,7 @@ func (c *call) add(rec *recording, r *journal.Record, private bool) error {
 		c.output = r.Output.Value
 	}
 	c.noteBlock()
-	if c.outcome.Reason == runtime.ReasonRunClosed && c.agent == "" {
+	if c.outcome.Reason == runtime.ReasonRunClosed {
 		c.run.closing = append(c.run.closing, c)
 	}
 	return nil

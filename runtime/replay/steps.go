@@ -98,8 +98,7 @@ func (w *world) end(ctx context.Context, s *step) error {
 		}
 	}
 	if given && !(closes && w.ended(c)) { // after a restart a call belongs to its run, and not to a sub-agent
-		session := w.sessions[c.key.Session]
-		if err := w.do(ctx, func() { session.Cancel(ctx, c.key.Call, s.r.By, "") }); err != nil {
+		if err := w.cancel(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -111,6 +110,12 @@ func (w *world) end(ctx context.Context, s *step) error {
 		return err
 	}
 	recorded, now := c.verdict(), w.now(c)
+	if c.orphaned && o.Reason == runtime.ReasonInterrupted && now.Outcome == running { // it waited to be run again: what ended the wait is not recorded
+		if err := w.cancel(ctx, s); err != nil {
+			return err
+		}
+		now = w.now(c)
+	}
 	for (now.Outcome == running || now.Decision == Asked) && w.clock.Next() { // it was ended by what is due now
 		now = w.now(c)
 	}
@@ -121,6 +126,8 @@ func (w *world) end(ctx context.Context, s *step) error {
 	switch {
 	case c.admitted && !c.started && late(recorded.Reason) && late(now.Reason):
 		now = recorded // which of the two it is depends on what else was called at once
+	case c.admitted && !c.started && c.question != nil && late(now.Reason):
+		now = recorded // how long it may wait depends on whether its caller had been told by then that it was pending
 	case recorded.Decision == Open && recorded.Reason == runtime.ReasonInterrupted.String():
 		now = recorded // its process ended before it could say what was decided
 	case recorded.Reason == closed && now.Reason == closed:
@@ -128,6 +135,12 @@ func (w *world) end(ctx context.Context, s *step) error {
 	}
 	w.compare(s, recorded, now)
 	return nil
+}
+
+// cancel cancels the call of a step.
+func (w *world) cancel(ctx context.Context, s *step) error {
+	key := s.call.key
+	return w.do(ctx, func() { w.sessions[key.Session].Cancel(ctx, key.Call, s.r.By, "") })
 }
 
 // late reports whether a reason says that an admitted call did not get to start in

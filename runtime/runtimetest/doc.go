@@ -13,7 +13,8 @@
 //		})
 //	}
 //
-// One that lasts has TestCrashes too, on a storage that it can make fail.
+// One that lasts has TestCrashes too, on a storage that it can make fail; one that is a
+// journal.Owner, a journal.Fencer or a journal.Keeper has TestOwner, TestFencer or TestKeeper.
 //
 // The suites fail a test by its methods and import nothing but the standard
 // library and what they test.

@@ -13,3 +13,10 @@ func TestMemory(t *testing.T) {
 		return m, func() journal.Journal { return m }
 	})
 }
+
+func TestMemoryKeepsKeys(t *testing.T) {
+	runtimetest.TestKeeper(t, func(*testing.T) (journal.Journal, func() journal.Journal) {
+		m := new(journal.Memory)
+		return m, func() journal.Journal { return m }
+	})
+}

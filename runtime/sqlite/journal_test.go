@@ -1,8 +1,10 @@
 package sqlite_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -24,17 +26,20 @@ func open(t testing.TB, path string, opts ...sqlite.Option) *sqlite.Store {
 	return s
 }
 
-func TestJournal(t *testing.T) {
-	runtimetest.TestJournal(t, func(t *testing.T) (journal.Journal, func() journal.Journal) {
-		path := filepath.Join(t.TempDir(), "store.ambit")
-		s := open(t, path)
-		return s, func() journal.Journal {
-			require.NoError(t, s.Close())
-			s = open(t, path)
-			return s
-		}
-	})
+// reopened opens a store, and opens it again once it is closed.
+func reopened(t *testing.T) (journal.Journal, func() journal.Journal) {
+	path := filepath.Join(t.TempDir(), "store.ambit")
+	s := open(t, path)
+	return s, func() journal.Journal {
+		require.NoError(t, s.Close())
+		s = open(t, path)
+		return s
+	}
 }
+
+func TestJournal(t *testing.T) { runtimetest.TestJournal(t, reopened) }
+
+func TestKeeper(t *testing.T) { runtimetest.TestKeeper(t, reopened) }
 
 func TestJournalCrashes(t *testing.T) {
 	for name, fault := range map[string]simdisk.Fault{
@@ -56,3 +61,20 @@ func TestJournalCrashes(t *testing.T) {
 		})
 	}
 }
+
+// owned opens a store, and a successor that holds its living owner for dead: the lock file of the
+// owner is gone.
+func owned(t *testing.T) (journal.Journal, func() journal.Journal) {
+	path := filepath.Join(t.TempDir(), "store")
+	former, err := sqlite.Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = former.Close() }) // a store that was taken over cannot be closed in order
+	return former, func() journal.Journal {
+		require.NoError(t, os.Remove(path+".lock"))
+		return open(t, path, sqlite.WithWait(time.Hour))
+	}
+}
+
+func TestOwner(t *testing.T) { runtimetest.TestOwner(t, owned) }
+
+func TestFencer(t *testing.T) { runtimetest.TestFencer(t, owned) }

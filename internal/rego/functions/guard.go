@@ -212,3 +212,13 @@ func FindGuardable(x any) (calls GuardableCalls) {
 	}).Walk(x)
 	return calls
 }
+
+// Called returns the function that a decision calls in place of the one that policies
+// name: its guard, or the function of URLs. It is nil for a function of OPA that
+// decisions call as it is.
+func Called(name string) *topdown.Builtin {
+	if b := guardedBuiltins()[guardRef(name).String()]; b != nil {
+		return b
+	}
+	return URLBuiltins()[name]
+}

@@ -18,7 +18,6 @@ const (
 	GeneratedDir = "ambit_gen"  // the folder that ambit generate writes
 	LibraryName  = "ambit:"     // prefix of the library's files in positions
 	maxFile      = 16 << 20     // bytes of one file
-	maxDepth     = 16           // nested directories; also what ends a loop of symbolic links
 	TestSuffix   = "_test.rego" // ends the name of a file of tests
 )
 
@@ -57,7 +56,7 @@ func ReadSource(fsys fs.FS) (*Source, error) {
 	}
 	s := Source{Home: dirs[0]}
 	for i, d := range dirs {
-		if err := s.walk(d, i, ".", 0); err != nil {
+		if err := d.walk(".", 0, func(name string, info fs.FileInfo) error { return s.add(d, i, name, info.Size()) }); err != nil {
 			return nil, err
 		}
 	}
@@ -82,39 +81,6 @@ func ReadSource(fsys fs.FS) (*Source, error) {
 	slices.SortFunc(s.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	s.Revision = s.digest()
 	return &s, nil
-}
-
-// walk adds the files below dir. It follows symbolic links, since a mounted
-// ConfigMap consists of them, and passes over hidden names, since the real
-// files of a ConfigMap hide behind one.
-func (s *Source) walk(in directory, index int, dir string, depth int) error {
-	if depth > maxDepth {
-		return policies.Diagnostics{{File: in.FileName(dir), Message: fmt.Sprintf("directories nest deeper than %d", maxDepth), Hint: "is there a loop of symbolic links?"}}
-	}
-	entries, err := fs.ReadDir(in.FS, dir)
-	if err != nil {
-		return in.failed(err)
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		name := path.Join(dir, e.Name())
-		info, err := fs.Stat(in.FS, name)
-		if err != nil {
-			return in.failed(err)
-		}
-		if info.IsDir() {
-			if err := s.walk(in, index, name, depth+1); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := s.add(in, index, name, info.Size()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // add reads one file, unless its name is that of a README or of a *.md file. A file

@@ -153,8 +153,8 @@ func (w *world) abort(pc *uint8) {
 	*pc = gone
 }
 
-// begin is the worker whose turn has come: it begins an attempt, and releases the handler once the
-// intent is durable.
+// begin is the worker that has got its slot: it begins an attempt, and releases the handler once
+// the intent is durable.
 func (w *world) begin(pc *uint8) bool {
 	c := &w.call
 	if *pc == 0 {

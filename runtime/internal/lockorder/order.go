@@ -41,6 +41,8 @@ type (
 	Faults struct{ ranked }
 	// Turn is the lock of a turn.
 	Turn struct{ ranked }
+	// Parts is the lock of the parts of an attempt at participants.
+	Parts struct{ ranked }
 	// Commands is the lock of the commands that were imported.
 	Commands struct{ ranked }
 	// Undos is the lock of the undo handlers that run.
@@ -69,7 +71,7 @@ type (
 func Order() []Lock {
 	return []Lock{
 		Sessions{}, Call{}, Session{}, Batch{}, Approvals{}, Slots{}, Events{}, CommitLog{}, Sink{}, Faults{},
-		Turn{}, Commands{}, Undos{}, Workers{}, Worker{}, Lease{}, Shadow{}, ShadowStats{},
+		Turn{}, Parts{}, Commands{}, Undos{}, Workers{}, Worker{}, Lease{}, Shadow{}, ShadowStats{},
 		Gate{}, Count{}, Scheduler{}, Clock{},
 	}
 }

@@ -2,6 +2,9 @@ package walk
 
 import "github.com/ambit-tools/ambit/runtime/wire"
 
+// MaxDepth is how deep an output may be nested: as deep as an input.
+const MaxDepth = 128
+
 // A sizer measures a value before it is walked, so that a value that is much too large, or contains
 // itself, does not end the process. It counts the least that the encoding can have:
 // commas, digits and escapes come on top.

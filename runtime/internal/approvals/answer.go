@@ -1,0 +1,68 @@
+package approvals
+
+import (
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+)
+
+// Decide resolves a request by an answer, in one step. The event says how, also when the answer is
+// rejected.
+func (a *Approvals[C]) Decide(at time.Time, request string, answer *consent.Answer) consent.Event {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ev := a.book.Decide(at, request, answer)
+	a.apply(&ev)
+	return ev
+}
+
+// Probe returns a request and why an answer to it would be rejected. It changes nothing.
+func (a *Approvals[C]) Probe(at time.Time, request string, answer *consent.Answer) (consent.Request, consent.Rejection) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r, _ := a.book.Request(request)
+	ev := a.book.Decide(at, request, answer)
+	return r, ev.Result.Rejection
+}
+
+// Grants returns the grants that match reports true for, in the order in which they were given. It
+// calls match under the lock.
+func (a *Approvals[C]) Grants(match func(*consent.Grant) bool) (list []consent.Grant) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, g := range a.book.Grants() {
+		if match(&g) {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// Revoke takes a grant back. The event says whether it could be.
+func (a *Approvals[C]) Revoke(at time.Time, grant, by, reason string) consent.Event {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ev := a.book.Revoke(at, grant, by, reason)
+	a.apply(&ev)
+	return ev
+}
+
+// Retire ends the grants whose rules are not known. It reports false when there are none.
+func (a *Approvals[C]) Retire(at time.Time, known func(consent.Rule) bool) (ev consent.Event, some bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if ev, some = a.book.Retire(at, known); some {
+		a.apply(&ev)
+	}
+	return ev, some
+}
+
+// Suspend answers all questions until an instant. The error says why that is not permitted.
+func (a *Approvals[C]) Suspend(at, until time.Time, by, reason string) (ev consent.Event, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if ev, err = a.book.Off(at, until, by, reason); err == nil {
+		a.apply(&ev)
+	}
+	return ev, err
+}

@@ -1,0 +1,178 @@
+package approvals
+
+import (
+	"crypto/rand"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// endedTTL is how long a request that has ended is retained, so that a late answer gets the result.
+const endedTTL = 24 * time.Hour
+
+// prunedAtOnce is how many old requests and grants are removed when a request is added.
+const prunedAtOnce = 4
+
+// A Config says how Approvals reach the rest of their executor.
+type Config[C any] struct {
+	Sched   *sched.Scheduler
+	MaxOpen int // open requests of a session
+
+	// Changed gets every change of the book, in order, under the lock.
+	Changed func(*consent.Event)
+
+	// Report gets an event that the book refuses, with the id of its call, under the lock. That is a
+	// fault of the engine: the book has not changed since the event was made.
+	Report func(call string, err error)
+
+	// Due gets what has become due at the time now, under no lock.
+	Due func(list []Due[C], now time.Time)
+}
+
+// A Due says that the request of a call has expired, or that its reminder is due.
+type Due[C any] struct {
+	Call    C
+	Expired bool
+}
+
+// Approvals holds requests and grants. C is a call that may wait for consent; its zero value is no
+// call. The zero value of Approvals has nothing to do until Open is called.
+type Approvals[C any] struct {
+	cfg    Config[C]
+	closed sched.Event // fires when requests no longer change
+
+	mu    lockorder.Mutex[lockorder.Approvals]
+	key   []byte
+	book  *consent.Book
+	calls map[string]C  // by request
+	timer runtime.Timer // runs when something is due
+	due   time.Time     // zero: the timer does not run
+}
+
+// Open prepares a for use, with a random key.
+func (a *Approvals[C]) Open(cfg Config[C]) {
+	a.cfg, a.key, a.calls = cfg, make([]byte, 32), map[string]C{}
+	_, _ = rand.Read(a.key) // never fails
+	a.book = consent.NewBook(a.key)
+}
+
+// Key returns the key that requests are bound with.
+func (a *Approvals[C]) Key() []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.key
+}
+
+// SetKey replaces the key by that of the journal. Restore then sets the book that was read with it.
+func (a *Approvals[C]) SetKey(key []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.key = key
+}
+
+// Restore sets the book to one of earlier processes. Nothing becomes due before Resume.
+func (a *Approvals[C]) Restore(book *consent.Book) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.book = book
+}
+
+// Attach says which call waits for a request of an earlier process.
+func (a *Approvals[C]) Attach(request string, c C) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.calls[request] = c
+}
+
+// Resume sets the timer for the requests of earlier processes.
+func (a *Approvals[C]) Resume() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.arm()
+}
+
+// Closed returns the event that fires when the requests no longer change: they can be answered after
+// a restart.
+func (a *Approvals[C]) Closed() *sched.Event { return &a.closed }
+
+// Close stops the timer, leaves the requests open and returns the calls that wait for them.
+func (a *Approvals[C]) Close() []C {
+	a.cfg.Sched.Fire(&a.closed)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+	waiting := make([]C, 0, len(a.calls))
+	for _, c := range a.calls {
+		waiting = append(waiting, c)
+	}
+	return waiting
+}
+
+// apply changes the book. a.mu is held, so that the book has not changed since ev was made.
+func (a *Approvals[C]) apply(ev *consent.Event) {
+	if err := a.book.Apply(ev); err != nil {
+		a.cfg.Report(ev.Call, err)
+		return
+	}
+	a.cfg.Changed(ev)
+	a.arm()
+}
+
+// prune removes some of the old requests and grants. a.mu is held.
+func (a *Approvals[C]) prune(now time.Time) {
+	for _, id := range a.book.Prune(now.Add(-endedTTL), prunedAtOnce) {
+		delete(a.calls, id)
+	}
+}
+
+// Request returns a request. One that has ended is found for as long as it is retained.
+func (a *Approvals[C]) Request(id string) (consent.Request, bool) {
+	if id == "" {
+		return consent.Request{}, false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.book.Request(id)
+}
+
+// Requests returns the open requests, in the order in which they were made.
+func (a *Approvals[C]) Requests() []consent.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.book.Open()
+}
+
+// Call returns the call of a request, zero when there is none.
+func (a *Approvals[C]) Call(request string) C {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.calls[request]
+}
+
+// Find returns a call of a request that match reports true for, zero when there is none. It calls
+// match under the lock.
+func (a *Approvals[C]) Find(match func(C) bool) (found C) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, c := range a.calls {
+		if match(c) {
+			found = c
+		}
+	}
+	return found
+}
+
+// Show returns arguments as an approver sees them: sensitive members that reveal does not name are
+// shown as length and salted digest. It returns nil when the arguments cannot be shown, because their
+// code may panic.
+func (a *Approvals[C]) Show(args wire.Value, reveal []string) (text []byte) {
+	defer func() { _ = recover() }()
+	text, _ = consent.Show(a.Key(), args, reveal...)
+	return text
+}

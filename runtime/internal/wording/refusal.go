@@ -1,0 +1,52 @@
+package wording
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// Violation returns the message for the model about the rule that refuses its call of a tool. of is
+// the earlier call that the rule compares with.
+func Violation(tool string, v *rules.Violation, of string) string {
+	switch v.Reason {
+	case rules.ReasonOperationNotAllowed:
+		return fmt.Sprintf("%q does not allow this operation; it allows: %s", tool, Names(v.Allowed))
+	case rules.ReasonRunFinished:
+		return "the run is finished: it takes no more calls"
+	case rules.ReasonExiting:
+		return fmt.Sprintf("the run is ending: only %s and what they still need may be called", Names(v.PendingExit))
+	case rules.ReasonIdempotencyConflict:
+		return fmt.Sprintf("call %s had the same idempotency key and other arguments", Quote(of))
+	case rules.ReasonStartConstraint:
+		return fmt.Sprintf("%s must succeed before anything else", Names(v.Missing))
+	case rules.ReasonPrerequisiteMissing:
+		if v.Any {
+			return fmt.Sprintf("one of %s must succeed before %q", Names(v.Missing), tool)
+		}
+		return fmt.Sprintf("%s must succeed before %q", Names(v.Missing), tool)
+	case rules.ReasonOrderViolation:
+		return fmt.Sprintf("%q must be called before %s, which has succeeded", tool, Names(v.Already))
+	case rules.ReasonExclusiveGroup:
+		return fmt.Sprintf("%q and %q exclude each other (group %q)", tool, v.HeldBy, v.Group)
+	case rules.ReasonMaxCalls:
+		who := "all tools together"
+		if !v.Shared {
+			who = fmt.Sprintf("%q", tool)
+		}
+		return who + " may be called " + Plural(v.Max, "once", "%d times") + " in a run"
+	case rules.ReasonCooldown:
+		return fmt.Sprintf("%q is cooling down: %s must pass", tool, Wait(v.RetryAfter))
+	}
+	return v.Reason.String()
+}
+
+// Steps returns the steps as text.
+func Steps(steps []rules.Step, between string) string {
+	texts := make([]string, len(steps))
+	for i, step := range steps {
+		texts[i] = step.String()
+	}
+	return strings.Join(texts, between)
+}
