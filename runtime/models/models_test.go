@@ -97,7 +97,9 @@ func TestCallOfAModel(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a":null,"b":null}`: `{"b":null}`, `{"a":9007199254740993}`: `{"a":9007199254740993}`, ` `: `{}`, `{"a":null`: `{"a":null`,
 	} {
-		assert.Equal(t, want, string(tools.Call("1", "t", []byte(in)).Input), in)
+		made := tools.Call("1", "t", []byte(in))
+		assert.Equal(t, want, string(made.Input), in)
+		assert.Equal(t, "1", made.ID)
 	}
 	assert.Equal(t, `{"a":null}`, string(tools.Call("1", "other", []byte(`{"a":null}`)).Input))
 }
@@ -301,4 +303,21 @@ func TestLoopWaitsForWhatIsPending(t *testing.T) {
 		stop()
 		require.NoError(t, exec.Shutdown(t.Context()))
 	})
+}
+
+// TestAllocations: what stands between an SDK and the executor allocates little.
+func TestAllocations(t *testing.T) {
+	reg, err := runtime.NewRegistry(dynamic("t", `{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"},"c":{"type":"string"}},"required":["c"],"additionalProperties":false}`))
+	require.NoError(t, err)
+	tools, err := models.Definitions(reg, dialect.OpenAIStrict)
+	require.NoError(t, err)
+	arguments := []byte(`{"a":null,"b":null,"c":"some text of a model"}`)
+	outcome := runtime.Outcome{CallID: "1", Tool: "t", Kind: runtime.Completed, Output: []byte(`{"receipt":"R-1","lines":[1,2,3]}`)}
+	n := testing.AllocsPerRun(100, func() {
+		_ = tools.Call("1", "t", arguments)
+		r := models.ResultOf(outcome)
+		_ = r.Members()
+	})
+	t.Logf("%v allocations", n)
+	assert.LessOrEqual(t, n, 40.0)
 }
