@@ -224,3 +224,6 @@ func TestDialectIsAFixpointOfTheSDK(t *testing.T) {
 		t.Errorf("only %d schemas are strict", strict)
 	}
 }
+
+// TestLinksOneSDK: a program with one adapter links one SDK.
+func TestLinksOneSDK(t *testing.T) { wiretest.LinksOne(t, "github.com/anthropics/") }

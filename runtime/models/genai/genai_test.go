@@ -156,3 +156,6 @@ func TestIdsAreStable(t *testing.T) {
 		t.Errorf("%d invocations", n)
 	}
 }
+
+// TestLinksOneSDK: a program with one adapter links one SDK.
+func TestLinksOneSDK(t *testing.T) { wiretest.LinksOne(t, "google.golang.org/genai") }

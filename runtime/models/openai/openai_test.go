@@ -208,3 +208,6 @@ func TestBrokenAnswers(t *testing.T) {
 		t.Error("no choice is no error")
 	}
 }
+
+// TestLinksOneSDK: a program with one adapter links one SDK.
+func TestLinksOneSDK(t *testing.T) { wiretest.LinksOne(t, "github.com/openai/") }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -211,6 +212,30 @@ order_find: invoked denied
 reply: invoked validated{"text":"Here you are."} authorized started completed
 case_close: invoked validated{"note":"Order 1017 came broken."} authorized started completed
 `
+
+// LinksOne fails when the package in the working folder links another SDK than that whose import paths
+// begin with own.
+func LinksOne(t testing.TB, own string) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for line := range strings.Lines(string(out)) {
+		for _, sdk := range []string{"github.com/anthropics/", "github.com/openai/", "google.golang.org/genai"} {
+			if strings.HasPrefix(line, sdk) {
+				found = found || sdk == own
+				if sdk != own {
+					t.Errorf("it links %s", strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+	if !found {
+		t.Errorf("it does not link %s", own)
+	}
+}
 
 // Texts returns the bodies that a provider answers Script with, by a function that writes a step in
 // its wire format. n counts the messages.
