@@ -25,10 +25,10 @@ type page struct {
 	err    error
 }
 
-// pages reads and hashes the entries up to head on all processors, and calls f
+// pages reads and hashes the entries after from up to head on all processors, and calls f
 // with the pages in their order until it returns false. The source is read by
 // several goroutines; all have ended when pages returns.
-func pages(ctx context.Context, src Source, head, proved uint64, f func(*page) bool) error {
+func pages(ctx context.Context, src Source, from, head, proved uint64, f func(*page) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	workers := min(goruntime.GOMAXPROCS(0), maxWorkers)
 	type job struct {
@@ -51,7 +51,7 @@ func pages(ctx context.Context, src Source, head, proved uint64, f func(*page) b
 	wg.Go(func() {
 		defer close(todo)
 		defer close(order)
-		for after := uint64(0); after < head; after += pageSize {
+		for after := from; after < head; after += pageSize {
 			j := job{after, make(chan *page, 1)}
 			select {
 			case order <- j.done:

@@ -72,7 +72,10 @@ type Report struct {
 	Anchored    uint64   `json:"anchored"`            // entries that an anchored note proves; 0: not anchored
 	Authentic   uint64   `json:"authentic,omitempty"` // entries that the keys of the store prove; 0: they were not given
 	Restored    []uint64 `json:"restored,omitempty"`  // down to which sizes the journal was restored, in that order
+	Resumed     uint64   `json:"resumed,omitempty"`   // entries that an earlier verification has read, and this one has not
 	Bad         *Fault   `json:"bad,omitempty"`
+
+	Resume *Resume `json:"-"` // where VerifyFrom can go on; nil: nowhere
 
 	accepted, closed, keyed bool
 }

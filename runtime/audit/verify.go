@@ -25,17 +25,23 @@ type Source interface {
 // first fault, which the Report names; it writes nothing. A journal that is being
 // written is verified up to where it was at the start. The error is about reading.
 func Verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte) (Report, error) {
+	return verify(ctx, src, v, anchored, func(*walk) {}, func(*walk) {})
+}
+
+// verify is Verify with functions that say where the walk begins, and that see where it has ended with nothing wrong.
+func verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte, begin, end func(*walk)) (Report, error) {
 	report := Report{Origin: v.Name()}
 	// In this order: a checkpoint is newer than its entries.
 	list, err := src.Checkpoints(ctx)
 	if err != nil {
 		return report, fmt.Errorf("the checkpoints cannot be read: %w", err)
 	}
-	if report.Entries, err = end(ctx, src); err != nil {
+	if report.Entries, err = lastOf(ctx, src); err != nil {
 		return report, err
 	}
 	w := walk{src: src, report: &report}
 	w.targets, report.Restored = targets(list, anchored, v)
+	begin(&w)
 	bad, err := w.run(ctx)
 	if err != nil {
 		return report, err
@@ -43,12 +49,15 @@ func Verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte)
 	if bad == nil {
 		bad = report.unsigned(len(list))
 	}
+	if bad == nil {
+		end(&w)
+	}
 	report.close(bad)
 	return report, nil
 }
 
-// end returns the position of the last entry, by about 2 log n reads.
-func end(ctx context.Context, src Source) (uint64, error) {
+// lastOf returns the position of the last entry, by about 2 log n reads.
+func lastOf(ctx context.Context, src Source) (uint64, error) {
 	beyond := func(at uint64) (bool, error) {
 		e, err := read(ctx, src, at, 1)
 		if _, damaged := damageOf(err); damaged {
@@ -102,7 +111,7 @@ func (w *walk) run(ctx context.Context) (*Fault, error) {
 	var bad *Fault
 	var err error
 	var gap *page
-	if e := pages(ctx, w.src, w.report.Entries, w.proved(), func(p *page) bool {
+	if e := pages(ctx, w.src, w.tree.size, w.report.Entries, w.proved(), func(p *page) bool {
 		bad, err = w.page(ctx, p)
 		if p.gap {
 			gap = p
@@ -167,6 +176,12 @@ func (w *walk) meet(ctx context.Context, t *target) (*Fault, error) {
 		return w.clear(t), nil
 	}
 	w.good = w.tree.clone()
+	w.held(t)
+	return nil, nil
+}
+
+// held notes that a target holds.
+func (w *walk) held(t *target) {
 	if t.anchored {
 		w.report.Anchors++
 		w.report.Anchored, w.anchored = t.size, t.size
@@ -174,7 +189,6 @@ func (w *walk) meet(ctx context.Context, t *target) (*Fault, error) {
 		w.report.Checkpoints++
 		w.report.Signed = t.size
 	}
-	return nil, nil
 }
 
 // forged is the fault of a note that says nothing.

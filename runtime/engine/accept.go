@@ -9,7 +9,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -110,13 +109,13 @@ func (c *call) recordLate(fault *CallError, output int) {
 
 // encode checks the handler's output and encodes it. It reports false when that exceeds limit.
 func (c *work) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
-	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), walk.MaxDepth)
+	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), maxDepth)
 	if err != nil {
 		c.outputs = nil // it must not be walked again
 	}
 	if err == wire.ErrTooDeep {
 		violations = []wire.Violation{{
-			Keyword: "depth", Expected: "at most " + strconv.Itoa(walk.MaxDepth) + " nested objects and arrays", Actual: "more",
+			Keyword: "depth", Expected: "at most " + strconv.Itoa(maxDepth) + " nested objects and arrays", Actual: "more",
 		}}
 	}
 	return slices.Clip(out), violations, err != wire.ErrTooLarge

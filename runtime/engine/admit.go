@@ -26,7 +26,7 @@ func (c *call) admit() admission {
 	s.endExclusion(c)
 	c.releaseRestored()
 	switch j := &c.worker.evaluation; {
-	case j.reason != runtime.ReasonNone:
+	case j.Reason != runtime.ReasonNone:
 		return notAdmitted(c.denialBy(c.checkRules(&c.worker.rulesCall), &c.worker.rulesCall, j))
 	case c.dry:
 		return c.admitDry()

@@ -1,15 +1,12 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
@@ -43,18 +40,7 @@ func (e *Executor) Artifact(ctx context.Context, ref runtime.ArtifactRef) ([]byt
 	if e == nil || e.artifacts == nil {
 		return nil, fmt.Errorf("artifact %q: no store was given with WithArtifacts: %w", ref.SHA256, runtime.ErrNoArtifact)
 	}
-	var data []byte
-	err := usercode.Call(func() (err error) {
-		data, err = e.artifacts.Get(orBackground(ctx), ref)
-		return err
-	})
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("artifact %q: %w", ref.SHA256, err)
-	case refOf(data, ref.Type) != ref:
-		return nil, fmt.Errorf("artifact %q: the store has something else under this name: restore it from a copy", ref.SHA256)
-	}
-	return data, nil
+	return artifact.Get(orBackground(ctx), e.artifacts, ref)
 }
 
 // Artifact is Executor.Artifact for the outputs of the calls of s, by their SHA-256, as
@@ -83,15 +69,3 @@ func (s *Session) artifactOf(sha256 string) (runtime.ArtifactRef, bool) {
 	}
 	return runtime.ArtifactRef{}, false
 }
-
-// refOf returns the reference of data.
-func refOf(data []byte, mediaType string) runtime.ArtifactRef {
-	sum := sha256.Sum256(data)
-	return runtime.ArtifactRef{SHA256: hex.EncodeToString(sum[:]), Type: mediaType, Bytes: int64(len(data))}
-}
-
-// artifactOver returns how many characters an output may have before it is stored.
-func artifactOver(a *runtime.Artifact) int { return cmp.Or(a.Over, runtime.DefaultArtifactOver) }
-
-// artifactType returns the declared media type of the output.
-func artifactType(a *runtime.Artifact) string { return cmp.Or(a.Type, "application/json") }

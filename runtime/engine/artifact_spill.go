@@ -3,12 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/compact"
-	"github.com/ambit-tools/ambit/runtime/internal/usercode"
-	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -17,7 +14,7 @@ import (
 // the call commits and has its outcome. An output that cannot be stored fails the call,
 // and the effects of the call are rolled back where that is possible.
 func (c *call) storeArtifact(e *result) {
-	if e.outcome.Kind != runtime.Completed || !c.tooLong(e.outcome.Output) || c.hasEnded() {
+	if e.outcome.Kind != runtime.Completed || !artifact.Needed(c.tool.spec.Artifact, e.outcome.Output) || c.hasEnded() {
 		return
 	}
 	stored, err := c.store(c.running, c.outputs, e.outcome.Output)
@@ -30,21 +27,9 @@ func (c *call) storeArtifact(e *result) {
 	e.outcome.Output, e.outcome.Artifact = nil, stored
 }
 
-// tooLong reports whether an output has to be stored.
-func (c *ident) tooLong(out wire.Raw) bool {
-	a := c.tool.spec.Artifact
-	return a != nil && utf8.RuneCount(out) > artifactOver(a)
-}
-
 // store stores an output and returns what the outcome holds instead.
 func (c *work) store(ctx context.Context, v wire.Value, out wire.Raw) (*runtime.StoredOutput, error) {
-	a := c.tool.spec.Artifact
-	ref := refOf(out, artifactType(a))
-	preview, err := c.artifactPreview(v, artifactOver(a))
-	if err == nil {
-		err = usercode.Call(func() error { return c.exec.artifacts.Put(ctx, ref, out) })
-	}
-	return &runtime.StoredOutput{ArtifactRef: ref, Preview: preview}, err
+	return artifact.Put(ctx, c.exec.artifacts, c.tool.spec.Artifact, v, out, c.redact)
 }
 
 // hasEnded reports whether the call has its outcome already.
@@ -52,22 +37,6 @@ func (c *call) hasEnded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.life.Ended()
-}
-
-// artifactPreview returns the preview of an output. It omits sensitive values, because the
-// preview is recorded as it is, and what the policy wants redacted.
-func (c *work) artifactPreview(v wire.Value, characters int) (wire.Raw, error) {
-	veil := walk.Veil{Hide: func(string, walk.Tokens) (string, error) { return "(sensitive)", nil }}
-	shown, err := veil.Append(nil, walk.Unruled{Of: v})
-	if err != nil {
-		return nil, err
-	}
-	// An error means that a value to be redacted cannot be found, because Append has
-	// hidden it already. The preview is empty then.
-	masked, _ := c.redact(shown)
-	limits := compact.Default()
-	limits.Total = characters
-	return compact.Text(masked, limits)
 }
 
 // fullOutput returns the complete output for an undo. After a restart it reads the output from the

@@ -170,6 +170,9 @@ func deadlineOf(s *runtime.Spec) time.Duration {
 	return runtime.DefaultDeadline
 }
 
+// maxDepth is how deep an output may be nested: as deep as an input.
+const maxDepth = 128
+
 // outputLimit returns how many bytes an output may have.
 func outputLimit(s *runtime.Spec) int64 {
 	if s.Limits.Output > 0 {

@@ -83,7 +83,7 @@ func (e *Executor) Stats() Stats {
 	s := Stats{
 		InFlight: int(e.capacity.inFlight.Load()), Lingering: int(e.lingering.Load()), AtCapacity: e.capacity.refused.Load(),
 	}
-	for _, q := range e.sinks {
+	for _, q := range e.queues {
 		dropped, _ := q.Lost()
 		s.Dropped += dropped
 	}

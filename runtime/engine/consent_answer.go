@@ -8,10 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -209,46 +206,9 @@ func (c *ident) evaluateArgs(ctx context.Context, text []byte, args wire.Value) 
 
 // evaluateDetached evaluates the policy in its own goroutine, because the policy may hang.
 func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (runtime.Decision, error) {
-	e := c.exec
-	v := &e.evaluations
-	if err := v.blocked(c.index); err != nil {
-		return runtime.Decision{}, err
-	}
-	if wait := v.slots.Acquire(); wait != nil && e.sched.Wait(wait, nil, ctx.Done()) != sched.First {
-		v.slots.CancelWait(wait, &e.sched)
-		return runtime.Decision{}, context.Cause(ctx)
-	}
-	watch := &deadline.Context{Parent: ctx}
-	done := sched.NewEvent()
-	answer := make(chan runtime.Decision, 1)
-	result := make(chan error, 1)
-	e.sched.Busy(1)
-	go func() {
-		defer e.sched.Busy(-1)
-		defer e.sched.Fire(done)
-		result <- usercode.Call(func() error {
-			d, err := e.policy.Decide(watch, &in)
-			answer <- d
-			return err
-		})
-	}()
-	if v.timesOut(&e.sched, done) {
-		watch.Cancel(deadline.Exceeded)
-		v.abandon(c.index, &e.sched)
-		go func() { <-done.Done(); v.returned(c.index) }()
-		return runtime.Decision{}, errAbandoned
-	}
-	v.slots.Release(&e.sched)
-	watch.Cancel(deadline.Canceled)
-	select {
-	case err := <-result:
-		if err != nil {
-			return runtime.Decision{}, err
-		}
-		return <-answer, nil
-	default:
-		return runtime.Decision{}, usercode.ErrExited
-	}
+	return c.exec.evaluations.Detached(ctx, c.index, func(ctx context.Context) (runtime.Decision, error) {
+		return c.exec.policy.Decide(ctx, &in)
+	})
 }
 
 // recordAnswer resolves the request of the call by an answer, in one step.

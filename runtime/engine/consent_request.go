@@ -7,18 +7,12 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
-)
-
-// The names of the rules that ask when the policy gives none.
-const (
-	ruleDeclaration = "declaration"
-	rulePolicy      = "policy"
 )
 
 // prepareQuestion prepares the question for the approvers, if one is asked, and the preview of the
@@ -33,7 +27,7 @@ func (c *call) prepareQuestion() bool {
 	if j.asks {
 		q, err := c.questionOf(c.final, &j.decision)
 		if err != nil && !c.approved() { // an approved one is asked another question now: use finds that
-			j.refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
+			j.Refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
 			return true
 		}
 		c.consent.question = q
@@ -76,7 +70,7 @@ func (c *call) makePreview() bool {
 	}
 	if c.consent.preview = p; err != nil {
 		j := &c.worker.evaluation
-		j.refuse(failed.reason, failed.detail, failed.message)
+		j.Refuse(failed.Reason, failed.Detail, failed.Message)
 		j.fault = failed.fault
 	}
 	return true
@@ -90,7 +84,7 @@ func (c *call) previewFailed(err error) (j evaluation) {
 		whole = usercode.ErrorText(err)
 	}
 	message, code := c.toolMessage(err, whole, fmt.Sprintf("%q could not show what the call would do", c.record.tool))
-	j.refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
+	j.Refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
 	j.fault = c.newFault(runtime.ReasonPreviewFailed, fmt.Errorf("preview: %w", err))
 	return j
 }
@@ -124,49 +118,8 @@ func (c *ident) previewOf(ctx context.Context, args wire.Value) (p *consent.Prev
 
 // questionOf returns the question about the call with some arguments. The error says
 // that no approver could ever agree to the call.
-func (c *ident) questionOf(args wire.Value, d *runtime.Decision) (q consent.Question, err error) {
-	spec := c.tool.spec
-	asks := make([]consent.Ask, 0, len(d.Asks)+1)
-	for _, a := range d.Asks {
-		if a.ID == "" {
-			a.ID = rulePolicy
-		}
-		asks = append(asks, consent.Ask(a))
-	}
-	q.Requirement, err = consent.Merge(requirementOf(spec), asks...)
-	if spec.Consent != nil && spec.Consent.Ask == runtime.ConsentAskAlways {
-		asks = append(asks, consent.Ask{ID: ruleDeclaration, Message: spec.Consent.Message})
-	}
-	if len(asks) == 0 && d.Effect == runtime.EffectAsk {
-		asks = append(asks, consent.Ask{ID: rulePolicy})
-	}
-	q.Reasons, q.Obligations = consent.Reasons(asks), consentObligations(d.Obligations)
-	q.Call = c.consentCallWith(args, d.Revision)
-	q.Effect, q.Undoable = spec.Effect.String(), spec.Undo != nil
-	if spec.Consent != nil {
-		q.Message = spec.Consent.Message
-	}
-	return q, err
-}
-
-// consentObligations returns obligations as a request for consent holds them.
-func consentObligations(list []runtime.Obligation) (out []consent.Obligation) {
-	for _, o := range list {
-		out = append(out, consent.Obligation{Code: o.Code, Args: history.JSON(o.Args)}) // args that are no JSON have denied the call already
-	}
-	return out
-}
-
-// requirementOf returns the consent that the declaration requires, nil when it requires none.
-func requirementOf(s *runtime.Spec) *consent.Requirement {
-	if s.Consent == nil {
-		return nil
-	}
-	d := s.Consent
-	return &consent.Requirement{
-		Approvers: d.Approvers, Quorum: d.Quorum, Timeout: d.Timeout, MaxCover: d.MaxCover, MaxFor: d.MaxFor,
-		AllowEdit: d.AllowEdit, AllowSelf: d.AllowSelf,
-	}
+func (c *ident) questionOf(args wire.Value, d *runtime.Decision) (consent.Question, error) {
+	return approvals.Question(c.tool.spec, c.consentCallWith(args, d.Revision), d)
 }
 
 func (c *ident) consentCallWith(args wire.Value, revision string) consent.Call {

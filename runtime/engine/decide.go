@@ -104,7 +104,7 @@ func (c *work) tapDecision() *tap.Decision {
 // prepareConsent prepares what approvers are shown of the call, if it needs consent. It reports
 // false when the call has ended.
 func (c *call) prepareConsent() bool {
-	if j := &c.worker.evaluation; j.reason != runtime.ReasonNone || !j.asks && !c.approved() {
+	if j := &c.worker.evaluation; j.Reason != runtime.ReasonNone || !j.asks && !c.approved() {
 		return true
 	}
 	return c.prepareQuestion()

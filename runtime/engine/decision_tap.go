@@ -22,8 +22,9 @@ func (e *Executor) openTap() {
 	if e.tapped == nil {
 		return
 	}
+	ticks, tick := e.evaluations.Limit()
 	e.follower = e.tapped.Open(tap.Host{
-		Sched: &e.sched, Tick: e.evaluations.tick, Ticks: e.evaluations.ticks,
+		Sched: &e.sched, Tick: tick, Ticks: ticks,
 		Record: func(r *journal.Record) {
 			if e.log.On() {
 				r.At = recordTime(e.sched.Now())
@@ -39,7 +40,7 @@ func (e *Executor) openTap() {
 // decisionForTap is tapDecision when there is a tap.
 func (c *work) decisionForTap() *tap.Decision {
 	w := c.worker
-	if w.evaluation.detail.Rule == ruleBreaker { // the policy was not evaluated
+	if w.evaluation.Detail.Rule == ruleBreaker { // the policy was not evaluated
 		return nil
 	}
 	if w.tapped == nil {
@@ -49,8 +50,8 @@ func (c *work) decisionForTap() *tap.Decision {
 	*d = tap.Decision{Input: w.input, Text: c.finalText, Tool: c.tool, Agent: c.run.agent, Decision: w.evaluation.decision}
 	d.Input.Args = nil
 	d.Input.SetFacts(w.view.Facts())
-	if w.evaluation.reason == runtime.ReasonPolicyError {
-		d.Failed = w.evaluation.detail.Rule
+	if w.evaluation.Reason == runtime.ReasonPolicyError {
+		d.Failed = w.evaluation.Detail.Rule
 	}
 	return d
 }

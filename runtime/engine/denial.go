@@ -2,29 +2,13 @@ package engine
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/refusal"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
-
-// reasonOf maps the reasons of package rules to those of package runtime.
-var reasonOf = [...]runtime.Reason{
-	rules.ReasonUnknownTool:         runtime.ReasonUnknownTool,
-	rules.ReasonCallIDReused:        runtime.ReasonCallIDReused,
-	rules.ReasonOperationNotAllowed: runtime.ReasonOperationNotAllowed,
-	rules.ReasonRunFinished:         runtime.ReasonRunFinished,
-	rules.ReasonExiting:             runtime.ReasonExiting,
-	rules.ReasonIdempotencyConflict: runtime.ReasonIdempotencyConflict,
-	rules.ReasonStartConstraint:     runtime.ReasonStartConstraint,
-	rules.ReasonPrerequisiteMissing: runtime.ReasonPrerequisiteMissing,
-	rules.ReasonOrderViolation:      runtime.ReasonOrderViolation,
-	rules.ReasonExclusiveGroup:      runtime.ReasonExclusiveGroup,
-	rules.ReasonMaxCalls:            runtime.ReasonMaxCalls,
-	rules.ReasonCooldown:            runtime.ReasonCooldown,
-}
 
 // denialBy returns the result of a call that the rules, the policy or both refuse, or
 // that repeats an earlier one. The session's lock is held.
@@ -36,18 +20,18 @@ func (c *call) denialBy(v rules.Verdict, rc *rules.Call, j *evaluation) *result 
 		c.fillDuplicate(out, v.Of)
 		return e
 	case !v.Admitted():
-		c.fillViolations(out, v)
+		refusal.Rules(out, c.record.tool, v)
 		only := v.Primary().Reason < rules.ReasonStartConstraint
-		if only || j.reason == runtime.ReasonNone || j.reason == runtime.ReasonPreviewFailed { // a call that the rules refuse needs no preview
+		if only || j.Reason == runtime.ReasonNone || j.Reason == runtime.ReasonPreviewFailed { // a call that the rules refuse needs no preview
 			c.unblock(out, rc)
 			return e
 		}
-		out.AllReasons = append(out.AllReasons, j.reasons...)
-		out.Message += "; " + j.message
+		out.AllReasons = append(out.AllReasons, j.Reasons...)
+		out.Message += "; " + j.Message
 	default:
-		out.Reason, out.AllReasons, out.Detail, out.Message = j.reason, slices.Clip(j.reasons), j.detail, j.message
+		out.Reason, out.AllReasons, out.Detail, out.Message = j.Reason, slices.Clip(j.Reasons), j.Detail, j.Message
 	}
-	out.Denials, e.fault = j.denials, j.fault
+	out.Denials, e.fault = j.Denials, j.fault
 	if out.Reason == runtime.ReasonPreviewFailed {
 		e.event, e.to, out.Kind = runtime.EventFailed, runtime.StateFailed, runtime.Failed
 	}
@@ -88,41 +72,12 @@ func (c *ident) fillDuplicate(out *runtime.Outcome, of string) {
 	out.Output, out.Artifact = earlier.Output, earlier.Artifact
 }
 
-// fillViolations sets the reasons, the detail and the message for the violations of rules.
-func (c *ident) fillViolations(out *runtime.Outcome, v rules.Verdict) {
-	p := v.Primary()
-	out.Reason = reasonOf[p.Reason]
-	var texts []string
-	for _, w := range v.Violations {
-		if r := reasonOf[w.Reason]; !slices.Contains(out.AllReasons, r) {
-			out.AllReasons = append(out.AllReasons, r)
-		}
-		texts = append(texts, wording.Violation(c.record.tool, &w, v.Of))
-	}
-	out.Message = strings.Join(texts, "; ")
-	out.Of = v.Of
-	out.Detail = runtime.Detail{
-		Allowed: p.Allowed, PendingExit: p.PendingExit, Missing: p.Missing, Any: p.Any, Already: p.Already,
-		Group: p.Group, HeldBy: p.HeldBy, Max: p.Max, Used: p.Used, RetryAfter: p.RetryAfter,
-	}
-}
-
 // unblock adds to the outcome what would make the rules admit the same call.
 func (c *call) unblock(out *runtime.Outcome, rc *rules.Call) {
 	if c.approved() || out.Reason == runtime.ReasonIdempotencyConflict || out.Reason == runtime.ReasonRunFinished || out.Reason == runtime.ReasonOperationNotAllowed {
 		return
 	}
-	way := c.run.session.state.Unblock(c.exec.instant(c.clock()), rc)
-	switch way.Outlook {
-	case rules.OutlookNever:
-		out.Message += "; it cannot be called any more in this run"
-	case rules.OutlookDrop:
-		drops := slices.DeleteFunc(way.Steps, func(s runtime.Step) bool { return s.Kind != rules.StepDrop })
-		out.Message += "; it cannot be called any more in this run, unless " + wording.Steps(drops, " and ")
-	case rules.OutlookOpen:
-		out.Steps = way.Steps
-		out.Message += "; what would help: " + wording.Steps(way.Steps, ", then ")
-	}
+	refusal.Unblock(out, c.run.session.state.Unblock(c.exec.instant(c.clock()), rc))
 }
 
 // checkRules returns the verdict of the rules about the call. The session's lock is held.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -20,7 +21,7 @@ func (c *call) evaluatePolicy() bool {
 		d, ok = c.reevaluate(d)
 	}
 	if !ok {
-		return j.reason != runtime.ReasonNone
+		return j.Reason != runtime.ReasonNone
 	}
 	j.decision = d
 	c.obligations = d.Obligations
@@ -28,9 +29,9 @@ func (c *call) evaluatePolicy() bool {
 	case d.Effect > runtime.EffectAllow:
 		c.failPolicy("effect", fmt.Errorf("the policy answered %v", d.Effect))
 	case len(d.Denials) > 0:
-		j.deny(d.Denials, c.tool.spec)
+		j.Deny(d.Denials, c.tool.spec)
 	case d.Effect == runtime.EffectDeny:
-		j.refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.record.tool))
+		j.Refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.record.tool))
 	default:
 		if len(d.Obligations) > 0 {
 			c.checkObligations(d.Obligations)
@@ -72,7 +73,7 @@ func (c *work) failPolicy(rule string, err error) bool {
 // failPolicyWith is failPolicy for a fault that exists already.
 func (c *work) failPolicyWith(rule string, fault *CallError) bool {
 	j := &c.worker.evaluation
-	j.refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, "the policy could not judge the call, which is denied therefore")
+	j.Refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, "the policy could not judge the call, which is denied therefore")
 	j.fault = fault
 	return false
 }
@@ -86,13 +87,13 @@ func (c *work) checkObligations(obligations []runtime.Obligation) {
 				c.failPolicy("notify", fmt.Errorf("obligation notify %s: its args are no JSON: %s", rewrites.At(o.At), wording.Violations(violations)))
 				return
 			}
-		case obligationRedact:
-			if err := c.checkRedaction(o); err != nil {
+		case redact.Obligation:
+			if err := redact.Check(c.record.tool, o.Args, c.tool.place); err != nil {
 				c.failPolicy("redact_output", fmt.Errorf("obligation redact_output %s: %w", rewrites.At(o.At), err))
 				return
 			}
 		default:
-			c.worker.evaluation.refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "unknown_obligation", At: o.At}, fmt.Sprintf(
+			c.worker.evaluation.Refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "unknown_obligation", At: o.At}, fmt.Sprintf(
 				"the policy demands %q, which cannot be met here", o.Code))
 			return
 		}

@@ -168,7 +168,7 @@ func (c *ident) repeats(earlier *callRecord) bool {
 	if earlier.tool != c.record.tool {
 		return false
 	}
-	if earlier.restored != nil && c.exec.inputs.matches(earlier.restored.mac, c.record.input) {
+	if earlier.restored != nil && c.exec.inputs.Matches(earlier.restored.mac, c.record.input) {
 		return true
 	}
 	if earlier.digest != c.record.digest {

@@ -8,10 +8,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
+	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
@@ -34,7 +36,8 @@ type Executor struct {
 	policy       runtime.Policy
 	tapped       tap.Tap      // nil: there is none
 	follower     tap.Follower // of tapped; nil: there is none
-	sinks        []*sinkQueue
+	sinks        []runtime.Sink
+	queues       []*outbox.Sink // of the sinks
 	observers    []func(runtime.CallInfo, runtime.Outcome)
 	onError      func(*CallError) // nil: there is none
 	faults       outbox.Outbox[*CallError, lockorder.Faults]
@@ -56,7 +59,7 @@ type Executor struct {
 	requires      bool            // some tool is required before the end of a run
 	instantZero   time.Time       // the instant 0
 	journal       journal.Journal // nil: nothing is recorded
-	inputs        digestKey
+	inputs        ruleinput.Key
 	log           *commitlog.Writer // nil: there is no journal
 	lease         *lease.Lease      // nil: there is no journal
 	sessions      sessions
@@ -67,7 +70,7 @@ type Executor struct {
 	hooks         *simhooks.Hooks // of a simulation; nil: this is not one
 	policyTimeout time.Duration   // how long an evaluation of the policy may take
 
-	evaluations evaluations
+	evaluations evaluations.Evaluations
 	slots       []sched.Slots // by position in the registry
 	lingering   atomic.Int64  // handlers that still run although their call has ended
 	capacity    capacity

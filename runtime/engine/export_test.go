@@ -26,7 +26,7 @@ func (e *Executor) BookKey() []byte { return e.approvals.Key() }
 
 // Veiled returns a digest of arguments in the form in which it is recorded.
 func (e *Executor) Veiled(d rules.Digest) rules.Digest {
-	e.inputs.mask(&d)
+	e.inputs.Mask(&d)
 	return d
 }
 

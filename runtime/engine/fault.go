@@ -40,9 +40,17 @@ func (e *Executor) sinkFault(s runtime.Sink, ev *runtime.Event, err error) {
 
 var errDropped = errors.New("faults were dropped")
 
-// openSink adds a sink.
-func (e *Executor) openSink(q *sinkQueue, s runtime.Sink) {
-	q.open(s, &e.sched, func(err error) { e.report(&CallError{Err: err}) }, e.sinkFault)
+// openSinks sets up the delivery of events to sinks. The error says that one is nil.
+func (e *Executor) openSinks(sinks []runtime.Sink) error {
+	for _, s := range sinks {
+		if s == nil {
+			return errors.New("a sink is nil: leave WithSink out")
+		}
+		q := new(outbox.Sink)
+		q.Open(s, &e.sched, func(err error) { e.report(&CallError{Err: err}) }, e.sinkFault)
+		e.queues = append(e.queues, q)
+	}
+	return nil
 }
 
 // openFaults sets up the queue of the error handler.

@@ -27,7 +27,7 @@ func (e *Executor) flush(late *sched.Event, done <-chan struct{}) bool {
 	if idle := e.observing.Idle(); idle != nil && e.sched.Wait(idle, late, done) != sched.First {
 		return false
 	}
-	for _, q := range e.sinks {
+	for _, q := range e.queues {
 		if drained := q.Drained(); drained != nil && e.sched.Wait(drained, late, done) != sched.First {
 			return false
 		}
@@ -50,7 +50,7 @@ func (e *Executor) drain() error {
 // undelivered returns an error that counts what was not delivered.
 func (e *Executor) undelivered() error {
 	var events uint64
-	for _, q := range e.sinks {
+	for _, q := range e.queues {
 		_, waiting := q.Lost()
 		events += waiting
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 )
 
 // Requests lists the requests that wait for answers, in the order in which they were made.
@@ -94,7 +95,7 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	if e == nil || e.engine == nil {
 		return
 	}
-	known := func(r consent.Rule) bool { return r.Code == ruleDeclaration || exists(r.Tool, r.Code) }
+	known := func(r consent.Rule) bool { return r.Code == approvals.RuleDeclaration || exists(r.Tool, r.Code) }
 	if ev, some := e.approvals.Retire(e.sched.Now(), known); some {
 		_ = e.recordConsent(ev.At, "", e.log.Flush) // the grants are retired again when the policy is loaded after a restart
 	}

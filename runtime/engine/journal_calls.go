@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/process"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -19,7 +20,7 @@ import (
 // recordOwner records which process writes the journal from now on, and with what settings.
 func (e *Executor) recordOwner() {
 	e.log.Add(&journal.Record{
-		Kind: journal.KindOwner, At: recordTime(e.sched.Now()), Epoch: e.lease.Epoch(), Setup: thisProcess(),
+		Kind: journal.KindOwner, At: recordTime(e.sched.Now()), Epoch: e.lease.Epoch(), Setup: process.Setup(),
 		Settings: &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum},
 	}, nil)
 }

@@ -40,7 +40,7 @@ func recordTime(at time.Time) time.Time { return at.Round(0).UTC() }
 func (c *call) addDetail(r *journal.Record, ev *runtime.Event, n *note, p *redact.Payloads) (err error) {
 	switch ev.Kind {
 	case runtime.EventInvoked:
-		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, recordTime(c.turn.budgetEnds), c.exec.inputs.mac(c.record.input)
+		r.Mark, r.TurnEnds, r.InputMAC = journal.MarkOpened, recordTime(c.turn.budgetEnds), c.exec.inputs.MAC(c.record.input)
 		r.Metadata, r.TurnCap, r.Patience = c.metadata, c.turn.limit, c.turn.consentWait
 		r.Triggered = c.life.Triggered()
 	case runtime.EventValidated:

@@ -32,11 +32,8 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if e.maxOpenRequests < 1 {
 		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.maxOpenRequests)
 	}
-	for _, q := range e.sinks {
-		if q.sink == nil {
-			return nil, errors.New("a sink is nil: leave WithSink out")
-		}
-		e.openSink(q, q.sink)
+	if err := e.openSinks(e.sinks); err != nil {
+		return nil, err
 	}
 	e.openFaults()
 	if err := e.checkArtifactStore(); err != nil {
@@ -49,7 +46,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.openLog()
 	e.openApprovals()
 	e.workers.execute, e.workers.expire = (*call).execute, (*call).expire
-	e.evaluations.open(reg.Len(), e.policyTimeout)
+	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)
 	e.openTap()
 	e.slots = make([]sched.Slots, reg.Len())
 	for i, t := range e.tools {
@@ -60,7 +57,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 
 // WithSink adds a sink for events.
 func WithSink(s runtime.Sink) Option {
-	return func(e *Executor) { e.sinks = append(e.sinks, &sinkQueue{sink: s}) }
+	return func(e *Executor) { e.sinks = append(e.sinks, s) }
 }
 
 // WithErrorHandler sets a function for faults that a model must not see: panics with their stacks,

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 )
 
 // An observation is the delivery of one outcome to the observers.
@@ -47,7 +48,7 @@ func (o *observation) report() {
 	}
 	var codes []string
 	for _, one := range o.outcome.Obligations {
-		if one.Code != obligationRedact {
+		if one.Code != redact.Obligation {
 			codes = append(codes, one.Code)
 		}
 	}

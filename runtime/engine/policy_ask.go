@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -15,7 +14,7 @@ import (
 // askPolicy evaluates the policy. It reports false when the call has ended, and when the
 // policy could not be asked; the evaluation then holds the reason.
 func (c *call) askPolicy() (runtime.Decision, bool) {
-	if err := c.exec.evaluations.blocked(c.index); err != nil {
+	if err := c.exec.evaluations.Blocked(c.index); err != nil {
 		return runtime.Decision{}, c.failPolicy(ruleBreaker, err)
 	}
 	if !c.awaitEvaluationSlot() {
@@ -68,9 +67,10 @@ func (c *ident) policyInputOf(args wire.Value, of facts.Source, now time.Time) r
 // releases the place, when the call has ended.
 func (c *call) beginEvaluation(ctx *deadline.Context) bool {
 	c.mu.Lock()
-	if !c.life.Evaluate(c.now, c.exec.evaluations.ticks, c.exec.evaluations.tick) {
+	ticks, tick := c.exec.evaluations.Limit()
+	if !c.life.Evaluate(c.now, ticks, tick) {
 		c.mu.Unlock()
-		c.exec.evaluations.slots.Release(&c.exec.sched)
+		c.exec.evaluations.Release()
 		return false
 	}
 	c.evaluation = ctx
@@ -97,9 +97,9 @@ func (c *call) finishEvaluation(ctx *deadline.Context, revision string) bool {
 func (c *call) endEvaluation() bool {
 	abandoned := c.life.Evaluated()
 	if abandoned {
-		c.exec.evaluations.returned(c.index)
+		c.exec.evaluations.Returned(c.index)
 	} else {
-		c.exec.evaluations.slots.Release(&c.exec.sched)
+		c.exec.evaluations.Release()
 	}
 	return !abandoned
 }
@@ -108,7 +108,7 @@ func (c *call) endEvaluation() bool {
 // turn. It reports false when the call has ended meanwhile.
 func (c *call) awaitEvaluationSlot() bool {
 	v := &c.exec.evaluations
-	wait := v.slots.Acquire()
+	wait := v.Acquire()
 	if wait == nil {
 		return true
 	}
@@ -116,8 +116,6 @@ func (c *call) awaitEvaluationSlot() bool {
 		c.now = c.clock()
 		return true
 	}
-	v.slots.CancelWait(wait, &c.exec.sched)
+	v.CancelWait(wait)
 	return false
 }
-
-var errAbandoned = errors.New("the evaluation took too long and was abandoned")

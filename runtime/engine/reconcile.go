@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
-	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -133,14 +133,14 @@ func (c *call) callReconcile(ctx context.Context) (a answer, err error) {
 	if a.value == nil {
 		return a, errNoAnswer
 	}
-	text, violations, err := wire.AppendWithin(nil, a.value, int(min(outputLimit(c.tool.spec), math.MaxInt)), walk.MaxDepth)
+	text, violations, err := wire.AppendWithin(nil, a.value, int(min(outputLimit(c.tool.spec), math.MaxInt)), maxDepth)
 	if err != nil {
 		return a, fmt.Errorf("the output of the reconcile handler is too large or too deep: %w", err)
 	}
 	if violations != nil {
 		return a, fmt.Errorf("the output of the reconcile handler is invalid: %s", wording.Violations(violations))
 	}
-	if a.text, err = c.redact(text); err != nil || !c.tooLong(a.text) {
+	if a.text, err = c.redact(text); err != nil || !artifact.Needed(c.tool.spec.Artifact, a.text) {
 		return a, err
 	}
 	a.stored, err = c.store(ctx, a.value, a.text)

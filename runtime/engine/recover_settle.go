@@ -148,7 +148,7 @@ func (c *call) evaluateForRerun() *result {
 		return workerDone
 	}
 	j := &c.worker.evaluation
-	if j.reason != runtime.ReasonNone || j.asks || !equalValues(c.final, c.args) {
+	if j.Reason != runtime.ReasonNone || j.asks || !equalValues(c.final, c.args) {
 		return &result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}} // restoreInterruption completes this result
 	}
 	c.requestSlot(func() {})

@@ -54,7 +54,7 @@ const messageTurnOver = "the turn's time was over before the call could start"
 // evaluated.
 func policyFailure(rule, message string) *result {
 	j := &evaluation{}
-	j.refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, message)
+	j.Refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, message)
 	return &result{event: runtime.EventDenied, to: runtime.StateDenied, evaluated: j, outcome: runtime.Outcome{Kind: runtime.Denied}}
 }
 

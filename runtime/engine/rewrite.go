@@ -18,18 +18,9 @@ var errNotStable = errors.New("a rewrite must leave alone what is as it wants it
 // as any input. Members that are not rewritten keep their text, numbers to the last digit, and
 // absent members still get their defaults.
 func (c *ident) rewrite(text []byte, of wire.Value, list []runtime.Rewrite) ([]byte, wire.Value, error) {
-	places, err := rewrites.Places(list)
+	text, err := rewrites.Apply(text, encoded(of), list, c.tool.spec.InputLimit())
 	if err != nil {
 		return nil, nil, err
-	}
-	defaults := encoded(of)
-	for i, rw := range list {
-		if _, violations := wire.ParseRaw(rw.Value, wire.Limits{Size: c.tool.spec.InputLimit()}); violations != nil {
-			return nil, nil, fmt.Errorf("rewrite %s: its value is no JSON: %s", rewrites.Name(&rw), wording.Violations(violations))
-		}
-		if text, err = places[i].Put(text, rw.Value, defaults); err != nil {
-			return nil, nil, fmt.Errorf("rewrite %s: %w", rewrites.Name(&rw), err)
-		}
 	}
 	args, violations := c.tool.Decode(text)
 	if violations != nil {

@@ -35,6 +35,6 @@ func (e *Executor) simulate(r *simhooks.Hooks) {
 	}
 	r.Tamper, r.Sync = e.tamper, e.log.FlushAll
 	if r.Evaluations > 0 {
-		e.evaluations.slots.Open(r.Evaluations, 0)
+		e.evaluations.SetPlaces(r.Evaluations)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
@@ -17,7 +18,7 @@ func (c *call) expire() (again time.Time) {
 	now := c.clock()
 	x := c.life.Expire(now)
 	if x.Abandon {
-		c.exec.evaluations.abandon(c.index, &c.exec.sched)
+		c.exec.evaluations.Abandon(c.index)
 	}
 	if x.Lingering {
 		c.recordLingering(now)
@@ -45,7 +46,7 @@ func (c *call) overdue(at lifecycle.Moment) {
 	switch at.Phase() {
 	case lifecycle.Deciding:
 		e = policyFailure("timeout", "the policy could not judge the call in time, which is denied therefore")
-		e.fault = c.newFault(runtime.ReasonPolicyError, errAbandoned)
+		e.fault = c.newFault(runtime.ReasonPolicyError, evaluations.ErrAbandoned)
 	case lifecycle.Admitting, lifecycle.Held:
 		e = denial(runtime.ReasonDeadline, runtime.Detail{}, messageTurnOver)
 	case lifecycle.Previewing:

@@ -96,7 +96,7 @@ func (c *call) operatorTextSlow(out *runtime.Outcome, fault *CallError) string {
 }
 
 // emitsEvents reports whether there is a sink or a journal for events.
-func (e *Executor) emitsEvents() bool { return len(e.sinks) > 0 || e.log.On() }
+func (e *Executor) emitsEvents() bool { return len(e.queues) > 0 || e.log.On() }
 
 // nextEvent returns the next event, which has only its number yet. All events share one piece of
 // memory. e.emitting is held.
@@ -117,7 +117,7 @@ func (e *Executor) emit(ev *runtime.Event) {
 
 // deliver passes the event to the sinks. e.emitting is held.
 func (e *Executor) deliver() {
-	for _, q := range e.sinks {
-		q.emit(&e.event)
+	for _, q := range e.queues {
+		q.Emit(&e.event)
 	}
 }

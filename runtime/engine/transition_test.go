@@ -20,8 +20,8 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 	for range 2000 {
 		var sink runtime.MemorySink
 		var faults atomic.Int64
-		e := &Executor{sinks: []*sinkQueue{{}}, onError: func(*CallError) { faults.Add(1) }, engine: new(rules.Engine)}
-		e.openSink(e.sinks[0], &sink)
+		e := &Executor{onError: func(*CallError) { faults.Add(1) }, engine: new(rules.Engine)}
+		require.NoError(t, e.openSinks([]runtime.Sink{&sink}))
 		e.openFaults()
 		c := &call{work: work{ident: ident{exec: e, run: &Run{session: &Session{exec: e}}, record: &callRecord{}}}}
 		state, events, refused := runtime.StateDeclared, 0, 0

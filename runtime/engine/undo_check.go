@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 )
 
 // undoRefusal returns why a call cannot be undone, empty when it can. s.mu is held.
@@ -24,7 +25,7 @@ func (s *Session) undoRefusal(r *callRecord) Code {
 		return CodeStillRunning
 	case !r.undo.possible || r.outcome().Kind == runtime.Failed:
 		return CodeNotSuccessful
-	case !now.Before(r.undo.ended.Add(ruleTool(tool.spec).Undo)):
+	case !now.Before(r.undo.ended.Add(ruleinput.UndoTTL(tool.spec))):
 		return CodeExpired
 	case r.undo.busy, r.outcome().Kind != runtime.Completed && !r.call.handlerDone.Load() && now.Before(r.undo.ended.Add(grace)):
 		return CodeStillRunning

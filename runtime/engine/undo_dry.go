@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/overlap"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -68,7 +66,7 @@ func (s *Session) addLater(calls []UndoneCall) {
 			if other.number < r.number {
 				continue
 			}
-			if shares := about.shared(s.subjectOf(other)); len(shares) > 0 {
+			if shares := about.Shared(s.subjectOf(other)); len(shares) > 0 {
 				calls[i].Later = append(calls[i].Later, LaterCall{CallID: other.id, Tool: other.tool, Shares: shares})
 			}
 		}
@@ -89,32 +87,13 @@ func (s *Session) mayHaveChanged(r *callRecord) bool {
 	return !out.RolledBack && (out.Kind == runtime.Completed || out.Kind == runtime.Unknown || out.Kind == runtime.TimedOut || r.undo.possible)
 }
 
-// A subject is what a call is about: its arguments and groups.
-type subject struct {
-	args   []argument
-	groups []string
-}
-
-// An argument is a text or a number in the arguments of a call.
-type argument struct {
-	pointer, name string
-	value         any // string or json.Number
-}
-
 // subjectOf returns the subject of a call. s.mu is held.
-func (s *Session) subjectOf(r *callRecord) (a subject) {
+func (s *Session) subjectOf(r *callRecord) (a overlap.Subject) {
 	tool, _ := s.exec.lookup(r.tool)
 	if tool == nil {
 		return a
 	}
-	a.groups = tool.spec.Rules.ExclusiveGroups
-	d := json.NewDecoder(bytes.NewReader(argumentsOf(tool, r)))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) == nil {
-		a.collect(argument{value: v})
-	}
-	return a
+	return overlap.Of(argumentsOf(tool, r), tool.spec.Rules.ExclusiveGroups)
 }
 
 // argumentsOf returns the arguments of a call as JSON: those that it ran with, if they are still
@@ -137,48 +116,4 @@ func argumentsOf(tool *tool, r *callRecord) (text []byte) {
 		return nil
 	}
 	return text
-}
-
-var pointerTokens = strings.NewReplacer("~", "~0", "/", "~1")
-
-// collect adds the texts and numbers in a value.
-func (a *subject) collect(in argument) {
-	switch v := in.value.(type) {
-	case map[string]any:
-		for name, member := range v {
-			a.collect(argument{in.pointer + "/" + pointerTokens.Replace(name), name, member})
-		}
-	case []any:
-		for _, element := range v {
-			a.collect(argument{in.pointer, in.name, element})
-		}
-	case json.Number:
-		a.args = append(a.args, in)
-	case string:
-		if v != "" {
-			a.args = append(a.args, in)
-		}
-	}
-}
-
-// shared names what a later call shares with a: texts at any place, numbers in members of the same
-// name, and groups.
-func (a *subject) shared(later subject) (shares []string) {
-	for _, l := range later.args {
-		same := func(e argument) bool {
-			_, text := e.value.(string)
-			return e.value == l.value && (text || e.name == l.name)
-		}
-		if slices.ContainsFunc(a.args, same) {
-			shares = append(shares, l.pointer)
-		}
-	}
-	slices.Sort(shares)
-	shares = slices.Compact(shares)
-	for _, g := range later.groups {
-		if slices.Contains(a.groups, g) {
-			shares = append(shares, "group "+g)
-		}
-	}
-	return shares
 }

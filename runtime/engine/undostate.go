@@ -9,7 +9,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
-	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -45,7 +46,7 @@ func checkStorable(state wire.Value) error {
 	if state == nil {
 		return nil
 	}
-	_, violations, err := wire.AppendWithin(nil, state, math.MaxInt, walk.MaxDepth)
+	_, violations, err := wire.AppendWithin(nil, state, math.MaxInt, maxDepth)
 	switch {
 	case err != nil:
 		return fmt.Errorf("what was prepared for undo cannot be stored: %w", err)
@@ -63,7 +64,7 @@ func (c *call) restoreUndo(r *history.Call) {
 		return
 	}
 	if out := r.Outcome; out != nil {
-		if out.Kind == runtime.Failed || c.undoable() && !c.exec.sched.Now().Before(r.Ended.Add(ruleTool(c.tool.spec).Undo)) {
+		if out.Kind == runtime.Failed || c.undoable() && !c.exec.sched.Now().Before(r.Ended.Add(ruleinput.UndoTTL(c.tool.spec))) {
 			return
 		}
 	}
@@ -128,7 +129,7 @@ func (c *work) restoreOutput(r *history.Call) {
 
 // redacts reports whether an answered output differs from the one that the handler returned.
 func redacts(list []runtime.Obligation) bool {
-	return slices.ContainsFunc(list, func(o runtime.Obligation) bool { return o.Code == obligationRedact })
+	return slices.ContainsFunc(list, func(o runtime.Obligation) bool { return o.Code == redact.Obligation })
 }
 
 // decodeRecorded decodes a recorded value. The value was valid when it was recorded, but the tool
@@ -146,7 +147,7 @@ func decodeRecorded(decode bind.Decoder, text []byte) (v wire.Value, err error) 
 			v, err = nil, fmt.Errorf("panic: %v", p)
 		}
 	}()
-	v, violations := decode(text, wire.Limits{Size: max(len(text), 1), Depth: walk.MaxDepth, Number: max(len(text), 1), AnyNumber: true})
+	v, violations := decode(text, wire.Limits{Size: max(len(text), 1), Depth: maxDepth, Number: max(len(text), 1), AnyNumber: true})
 	if violations != nil {
 		return nil, fmt.Errorf("it does not fit the declaration of now: %s", wording.Violations(violations))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/audit"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/author"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/backup"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/operate"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/whatif"
@@ -52,7 +53,7 @@ an application has recorded, and answers and undoes calls while it runs.`,
 	root.AddCommand(whatif.NewExplain(), whatif.NewSimulate(), whatif.NewReplay())
 	root.AddCommand(operate.NewCalls(), operate.NewApprovals(), operate.NewGrants(),
 		operate.NewUndo(), operate.NewCancel(), operate.NewResolve(), operate.NewArtifacts())
-	root.AddCommand(audit.New(), newVersion(), exitCodesTopic())
+	root.AddCommand(backup.NewBackup(), backup.NewRestore(), audit.New(), newVersion(), exitCodesTopic())
 	markWork(root)
 	return root
 }

@@ -1,4 +1,4 @@
-// Package rewrites reads the rewrites of a policy.
+// Package rewrites reads and applies the rewrites of a policy.
 package rewrites
 
 import (
@@ -7,6 +7,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/jsonedit"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // Places parses the pointers of rewrites. It refuses rewrites that contradict each other: two values
@@ -29,6 +31,25 @@ func Places(rewrites []runtime.Rewrite) ([]jsonedit.Pointer, error) {
 		}
 	}
 	return places, nil
+}
+
+// Apply applies rewrites to the text of arguments, and returns the new text. Members that are not
+// rewritten keep their text, numbers to the last digit. defaults is the text of the arguments with
+// their defaults, from which members that a pointer passes through are taken. A value may have limit bytes.
+func Apply(text, defaults []byte, list []runtime.Rewrite, limit int) ([]byte, error) {
+	places, err := Places(list)
+	if err != nil {
+		return nil, err
+	}
+	for i, rw := range list {
+		if _, violations := wire.ParseRaw(rw.Value, wire.Limits{Size: limit}); violations != nil {
+			return nil, fmt.Errorf("rewrite %s: its value is no JSON: %s", Name(&rw), wording.Violations(violations))
+		}
+		if text, err = places[i].Put(text, rw.Value, defaults); err != nil {
+			return nil, fmt.Errorf("rewrite %s: %w", Name(&rw), err)
+		}
+	}
+	return text, nil
 }
 
 // Name says what rw rewrites, and which rule wants it.

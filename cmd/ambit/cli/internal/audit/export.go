@@ -3,6 +3,7 @@ package audit
 import (
 	"bufio"
 	"errors"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -31,11 +32,18 @@ decided, in the form of OPA's decision logs.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return v.With(func(r *sqlite.Reader) error {
 				out := bufio.NewWriter(cmd.OutOrStdout())
-				var err error
-				if decisions {
-					_, err = audit.ExportDecisions(cmd.Context(), out, r, after, labels)
-				} else {
-					_, err = audit.Export(cmd.Context(), out, r, after)
+				var progress *cmdutil.Progress
+				if cmdutil.NewProgress(os.Stdout) == nil { // the lines of the export would be among it
+					progress = cmdutil.NewProgress(cmd.ErrOrStderr())
+				}
+				defer progress.Close()
+				err := step(cmd.Context(), progress, "exporting", r, after)
+				switch {
+				case err != nil:
+				case decisions:
+					_, err = audit.ExportDecisions(cmd.Context(), out, watched{r, progress}, after, labels)
+				default:
+					_, err = audit.Export(cmd.Context(), out, watched{r, progress}, after)
 				}
 				return errors.Join(err, out.Flush())
 			})

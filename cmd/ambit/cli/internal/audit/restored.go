@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/backup"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
@@ -148,7 +149,7 @@ func (v *restoring) older(ctx context.Context, r *sqlite.Reader, signer sumnote.
 		return cmdutil.Usage("the store has an audit, and the signer is missing", "add --key FILE, and --anchor FILE for each anchor")
 	}
 	if _, err = r.Authenticate(ctx); err == nil && signer != nil {
-		err = audit.Compare(ctx, audit.NewSource(r, r), signer, v.options()...)
+		err = audit.Compare(ctx, audit.NewSource(r, r), signer, backup.Anchors(v.anchors)...)
 	}
 	switch {
 	case err == nil:
@@ -176,13 +177,6 @@ func (v *restoring) existed(ctx context.Context, signer sumnote.Signer) (yes boo
 	return yes, nil
 }
 
-func (v *restoring) options() (opts []audit.Option) {
-	for _, name := range v.anchors {
-		opts = append(opts, audit.WithAnchor(audit.FileAnchor{Path: name}))
-	}
-	return opts
-}
-
 // renew records and signs it.
 func (v *restoring) renew(ctx context.Context, signer sumnote.Signer) (*journal.Restored, error) {
 	by, err := user.Current()
@@ -193,12 +187,5 @@ func (v *restoring) renew(ctx context.Context, signer sumnote.Signer) (*journal.
 	if v.begin {
 		do = sqlite.Begin
 	}
-	s, record, err := do(v.path, sqlite.Restoration{By: by.Username, Reason: v.reason})
-	if err != nil {
-		return nil, err
-	}
-	if signer != nil {
-		err = audit.Restore(ctx, s, audit.NewCheckpoints(s), signer, record.Kept, v.options()...)
-	}
-	return record, errors.Join(err, s.Close())
+	return backup.Record(ctx, v.path, do, sqlite.Restoration{By: by.Username, Reason: v.reason}, signer, v.anchors)
 }

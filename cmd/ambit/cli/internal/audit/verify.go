@@ -26,6 +26,7 @@ type verification struct {
 	keys     string
 	anchors  []string
 	restored []uint
+	resume   resuming
 }
 
 func newVerify() *cobra.Command {
@@ -45,7 +46,13 @@ off its end, and who has the key could have written all of it anew; nobody owns 
 store, and nothing proves its last entries; or it was restored from a copy, which
 --restored says that you know of.
 
-With --keys and without --key the store is compared with its keys alone.`,
+With --keys and without --key the store is compared with its keys alone.
+
+With --resume and --auditor verify begins where the last one has ended, and says so. The
+file of --resume says how far that was. It is signed with the key of --auditor, which you make
+with "ambit audit keygen" and which no process that writes the store may be able to
+read: a file that such a process has written is refused. What was verified before is
+not read again, so that a change to it is found by --full, which reads all.`,
 		Example: `  ambit audit verify --store ambit.db --key keys/prod.key.pub --anchor /mnt/worm/anchors --keys ambit.db.keys`,
 		Args:    cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,6 +66,7 @@ With --keys and without --key the store is compared with its keys alone.`,
 	cmd.Flags().StringVar(&v.key, "key", "", "`file` of the verifier")
 	cmd.Flags().StringVar(&v.keys, "keys", "", "`file` of the keys of the store")
 	cmd.Flags().StringArrayVar(&v.anchors, "anchor", nil, "`file` of anchored checkpoints; may be repeated")
+	v.resume.flags(cmd)
 	cmd.Flags().UintSliceVar(&v.restored, "restored", nil, "`entries` that were kept when the store was restored, one number for each time")
 	return cmd
 }
@@ -72,7 +80,7 @@ func (v *verification) missing() error {
 	if v.key == "" && (v.keys == "" || len(v.anchors) > 0) {
 		errs = append(errs, cmdutil.Usage("the verifier is missing", "add --key FILE.pub, which \"ambit audit keygen\" has written, or --keys FILE"))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, v.resume.missing(v.key))...)
 }
 
 // run verifies the store and prints what was found.
@@ -101,6 +109,8 @@ func (v *verification) run(cmd *cobra.Command) error {
 // verify verifies a store.
 func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Report, error) {
 	report := &audit.Report{}
+	progress := cmdutil.NewProgress(cmd.ErrOrStderr())
+	defer progress.Close()
 	if v.key != "" {
 		verifier, err := readVerifier(v.key)
 		if err != nil {
@@ -110,7 +120,18 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Repo
 		if err != nil {
 			return nil, err
 		}
-		if *report, err = audit.Verify(cmd.Context(), audit.NewSource(r, r), verifier, notes); err != nil {
+		from, err := v.resume.read()
+		if err != nil {
+			return nil, err
+		}
+		var after uint64
+		if from != nil {
+			after = from.Size
+		}
+		if err := step(cmd.Context(), progress, "verifying", r, after); err != nil {
+			return nil, err
+		}
+		if *report, err = audit.VerifyFrom(cmd.Context(), audit.NewSource(watched{r, progress}, r), verifier, notes, from, v.keys != ""); err != nil {
 			return nil, err
 		}
 		restored := make([]uint64, len(v.restored))
@@ -120,21 +141,28 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Repo
 		report.Accept(restored...)
 	}
 	if v.keys != "" {
-		return report, authenticate(cmd.Context(), r, report, v.key == "")
+		if err := authenticate(cmd.Context(), r, report, v.key == "", progress); err != nil {
+			return nil, err
+		}
+		return report, v.resume.write(report)
 	}
 	owned, err := r.Owned(cmd.Context())
 	if err == nil && !owned {
 		report.Closed()
 	}
-	return report, nil
+	if err != nil {
+		return nil, err
+	}
+	return report, v.resume.write(report)
 }
 
 // authenticate compares a store with its keys, and reads all of it if that was not
 // done before.
-func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, read bool) error {
+func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, read bool, progress *cmdutil.Progress) error {
 	n, err := r.Authenticate(ctx)
 	if err == nil && read {
-		err = store.EachEntry(ctx, r, 0, func(*journal.Entry) error { return nil })
+		progress.Step("verifying", n)
+		err = store.EachEntry(ctx, r, 0, func(*journal.Entry) error { progress.Add(1); return nil })
 	}
 	if read {
 		report.Entries = n
@@ -194,7 +222,7 @@ func printReport(w io.Writer, r *audit.Report) {
 		fmt.Fprintf(w, "bad: %v\n", r.Bad)
 		return
 	}
-	fmt.Fprintf(w, "%s: %s", r.Verdict, entries(r.Entries))
+	fmt.Fprintf(w, "%s: %s", r.Verdict, cmdutil.Entries(r.Entries))
 	if r.Origin != "" {
 		fmt.Fprintf(w, ", signed up to %d", r.Signed)
 	}
@@ -204,6 +232,9 @@ func printReport(w io.Writer, r *audit.Report) {
 	if r.Authentic > 0 {
 		fmt.Fprintf(w, ", authentic up to %d", r.Authentic)
 	}
+	if r.Resumed > 0 {
+		fmt.Fprintf(w, ", read after %d", r.Resumed)
+	}
 	if len(r.Restored) > 0 {
 		fmt.Fprintf(w, ", restored at %s", strings.Trim(fmt.Sprint(r.Restored), "[]"))
 	}
@@ -211,14 +242,6 @@ func printReport(w io.Writer, r *audit.Report) {
 		fmt.Fprintf(w, "; nothing proves the last %d yet", n)
 	}
 	fmt.Fprintln(w)
-}
-
-// entries says "1 entry" or "2 entries".
-func entries(n uint64) string {
-	if n == 1 {
-		return "1 entry"
-	}
-	return fmt.Sprintf("%d entries", n)
 }
 
 // verdict is the error that a verification ends with.
@@ -230,7 +253,7 @@ func (v *verification) verdict(r *audit.Report) error {
 	case audit.VerdictNotAnchored:
 		out.Message, out.Hint = "no anchored checkpoint says what the journal was", "add --anchor FILE, with the checkpoints that were taken elsewhere"
 	case audit.VerdictUnproved:
-		out.Message = "nobody owns the store, and nothing proves its last " + entries(r.Unproved())
+		out.Message = "nobody owns the store, and nothing proves its last " + cmdutil.Entries(r.Unproved())
 		out.Hint = "add --keys FILE, the keys of the store; after a crash the next start signs these entries"
 	case audit.VerdictRestored:
 		out.Message = "the journal was restored from a copy, and what was recorded after that was given up"

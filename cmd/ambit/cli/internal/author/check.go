@@ -19,17 +19,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
-// NewCheck returns "ambit check".
-func NewCheck() *cobra.Command {
-	var (
-		folders []string
-		in      []string
-		asJSON  bool
-	)
-	cmd := &cobra.Command{
-		Use:   "check [FILE|DIR]",
-		Short: "Check a declaration and its policies",
-		Long: `Check reports every error of a declaration and of the Rego policies in the folder
+// checkHelp is the help of "ambit check".
+var checkHelp = `Check reports every error of a declaration and of the Rego policies in the folder
 policy beside it, or in the folders that --policies names, each with file, line and
 column. Policies are checked against what the declaration says now, whether or not
 it has been generated, and their tests are run: a program that reloads its policies
@@ -48,8 +39,20 @@ Notes name tools that nothing can allow, and declared fields that this version
 carries but does not enforce yet.
 
 With --dialect, notes name what the input schemas of tools lose in what a provider of
-models takes of JSON Schema, and why one cannot be strict: ` + dialectNames() + `.`,
-		Args: cmdutil.OptionalPath,
+models takes of JSON Schema, and why one cannot be strict: ` + dialectNames() + `.`
+
+// NewCheck returns "ambit check".
+func NewCheck() *cobra.Command {
+	var (
+		folders []string
+		in      []string
+		asJSON  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "check [FILE|DIR]",
+		Short: "Check a declaration and its policies",
+		Long:  checkHelp,
+		Args:  cmdutil.OptionalPath,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			providers, err := dialects(in)
 			if err != nil {

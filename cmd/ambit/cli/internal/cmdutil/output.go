@@ -35,6 +35,14 @@ func NonEmpty(list ...string) (out []string) {
 // Distinct returns the texts that are neither empty nor what the one before says.
 func Distinct(list ...string) []string { return slices.Compact(NonEmpty(list...)) }
 
+// Entries says "1 entry" or "2 entries".
+func Entries(n uint64) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", n)
+}
+
 // Count says "1 tool" or "2 tools".
 func Count(n int, what string) string {
 	if n == 1 {

@@ -1,4 +1,4 @@
-package engine
+package process
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestThisProcess(t *testing.T) {
-	p := thisProcess()
+	p := Setup()
 	assert.Equal(t, os.Getpid(), p.PID)
 	if _, err := os.Stat("/proc/self/stat"); err == nil {
 		assert.Regexp(t, `^\d+$`, p.Start)

@@ -1,4 +1,5 @@
-package engine
+// Package process identifies the process that writes a journal.
+package process
 
 import (
 	"bytes"
@@ -8,10 +9,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// thisProcess returns what identifies this process. A pid alone does not, because the system reuses
+// Setup returns what identifies this process. A pid alone does not, because the system reuses
 // it. If the system does not tell when it and the process started, that is omitted (SEMANTICS
 // section 6.10).
-func thisProcess() *journal.Setup {
+func Setup() *journal.Setup {
 	setup := &journal.Setup{PID: os.Getpid()}
 	setup.Host, _ = os.Hostname()
 	if boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {

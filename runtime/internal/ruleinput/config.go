@@ -1,0 +1,67 @@
+// Package ruleinput makes what the rule engine reads: the rules of the tools, from their declarations,
+// and a call, from its arguments. Digests of arguments are keyed where they are recorded.
+package ruleinput
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// DefaultUndoTTL is for how long a call can be undone when its tool does not declare a time.
+const DefaultUndoTTL = time.Hour
+
+// Config returns the configuration of the rule engine for the tools of some declarations. reminders is
+// how often a model that stops is reminded of required tools; 0: the default.
+func Config(specs []*runtime.Spec, reminders int) rules.Config {
+	cfg := rules.Config{Reminders: reminders}
+	for _, s := range specs {
+		cfg.Tools = append(cfg.Tools, ruleTool(s))
+		set := s.Set
+		if set == nil {
+			continue
+		}
+		// Of several sets the strictest limit and the longest cooldown of all tools together hold for all.
+		if n := set.MaxCalls; n > 0 && !set.MaxCallsEach && (cfg.Set.MaxCalls == 0 || n < cfg.Set.MaxCalls) {
+			cfg.Set.MaxCalls = n
+		}
+		if !set.CooldownEach {
+			cfg.Set.Cooldown = max(cfg.Set.Cooldown, set.Cooldown)
+		}
+	}
+	return cfg
+}
+
+// ruleTool returns the rules of the tool, merged with those rules of its set that apply to each
+// tool separately.
+func ruleTool(s *runtime.Spec) rules.Tool {
+	t := rules.Tool{
+		Name: s.Name, Rules: s.Rules, Dedupe: s.Dedupe, Idempotent: s.Idempotent,
+		Consent: s.Consent != nil && s.Consent.Ask == runtime.ConsentAskAlways,
+	}
+	if set := s.Set; set != nil {
+		if set.CooldownEach {
+			t.Rules.Cooldown = max(t.Rules.Cooldown, set.Cooldown)
+		}
+		if n := set.MaxCalls; set.MaxCallsEach && n > 0 && (t.Rules.MaxCalls == 0 || n < t.Rules.MaxCalls) {
+			t.Rules.MaxCalls = n
+		}
+	}
+	if s.Idempotency != nil {
+		t.Idempotency = &rules.Idempotency{Window: s.Idempotency.Window}
+	}
+	if s.Undo != nil {
+		t.Undo = UndoTTL(s)
+	}
+	return t
+}
+
+// UndoTTL returns for how long a call of a tool can be undone, 0 when its declaration has no undo.
+func UndoTTL(s *runtime.Spec) time.Duration {
+	if s.Undo == nil {
+		return 0
+	}
+	return cmp.Or(s.Undo.TTL, DefaultUndoTTL)
+}
