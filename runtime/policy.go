@@ -22,6 +22,14 @@ type Policy interface {
 	Decide(context.Context, *PolicyInput) (Decision, error)
 }
 
+// Offers is a Policy that can say of a tool, before there is a call of it, that it denies each.
+// engine.Turn.Withheld asks it, so that a model is not offered such a tool.
+type Offers interface {
+	// Gates returns the denial of each call of in.Tool, for any arguments and any earlier calls, and false when there may be a call that is not denied. in has no
+	// arguments, no call id and no facts. It must be fast: it has no time limit.
+	Gates(ctx context.Context, in *PolicyInput) (Denial, bool)
+}
+
 // DefaultPolicyTimeout is how long one evaluation may take when no time limit is set.
 const DefaultPolicyTimeout = time.Second
 

@@ -1,5 +1,5 @@
-// Agent_loop is a whole agent: a model that calls tools, and the loop around it
-// that shows the model how its calls went until the run has ended.
+// Agent_loop is a whole agent: a model that calls tools, and the loop of package models
+// around it, which shows the model how its calls went until the run has ended.
 //
 // The model is scripted, so that the output is always the same: package agent is what
 // a program with a real model would keep. The tools are those of a service desk:
@@ -25,6 +25,7 @@ import (
 
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
@@ -118,9 +119,11 @@ func work(ctx context.Context, asked *terminal.Approver, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	loop := agent.Loop{Session: session, Run: job, Model: newScript(), Out: stdout}
-	if err := loop.Do(ctx, "Order 1017 came broken. Please give me my 49.00 back."); err != nil {
+	loop := models.Loop{Run: job, Model: newScript(), Saw: agent.Print(stdout)}
+	status, err := loop.Do(ctx, "Order 1017 came broken. Please give me my 49.00 back.")
+	if err != nil {
 		return err
 	}
+	agent.PrintEnd(stdout, status)
 	return errors.Join(job.Close(ctx), exec.Shutdown(ctx))
 }

@@ -5,26 +5,26 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/models"
 )
 
 // A script is a model that says the same things every time, mistakes included.
 type script struct {
-	lines []agent.Message
+	lines []models.Message
 	calls int
 }
 
 func newScript() *script {
-	say := func(text string) agent.Message { return agent.Message{From: "model", Text: text} }
-	call := func(pairs ...string) agent.Message {
-		m := agent.Message{From: "model"}
+	say := func(text string) models.Message { return models.Message{Text: text} }
+	call := func(pairs ...string) models.Message {
+		m := models.Message{}
 		for i := 0; i+1 < len(pairs); i += 2 {
 			m.Calls = append(m.Calls, runtime.Call{Tool: pairs[i], Input: []byte(pairs[i+1])})
 		}
 		return m
 	}
-	return &script{lines: []agent.Message{
+	return &script{lines: []models.Message{
 		call("refund", `{"order":"1017","cents":4900}`), // too early: no case is open, and order_find has not run
 		call("case_open", `{"customer":"Ida"}`),
 		call("order_find", `{"order":"1017"}`, "refund", `{"order":"1017","cents":4900}`), // the second waits for the first, and then for the manager
@@ -35,10 +35,10 @@ func newScript() *script {
 	}}
 }
 
-// Next implements agent.Model.
-func (s *script) Next(_ context.Context, said []agent.Message) (agent.Message, error) {
+// Next implements models.Model.
+func (s *script) Next(_ context.Context, said []models.Message) (models.Message, error) {
 	if len(s.lines) == 0 {
-		return agent.Message{}, errors.New("the script of the model is over before the run is")
+		return models.Message{}, errors.New("the script of the model is over before the run is")
 	}
 	m := s.lines[0]
 	s.lines = s.lines[1:]

@@ -22,6 +22,22 @@ func (e *Engine) cleansUp(t *tool, met, succeeded func(*tool) bool) bool {
 	return false
 }
 
+// Barred returns run_finished or exiting when no call of a tool is admitted in a run any more,
+// whatever its arguments are, and zero otherwise (SEMANTICS section 4.14).
+func (s *State) Barred(run, agent, principal, name string) Reason {
+	p := s.around(run, agent, principal)
+	p.tool = s.toolOf(name)
+	switch {
+	case p.tool == nil:
+		return ReasonUnknownTool
+	case p.run == nil || p.run.state().Ended():
+		return ReasonRunFinished
+	case p.run.exits > 0 && !s.cleansUp(&p):
+		return ReasonExiting
+	}
+	return 0
+}
+
 // appendUnmet appends the tools whose success t still waits for: of an any list
 // all while none has succeeded.
 func (e *Engine) appendUnmet(list []*tool, t *tool, succeeded func(*tool) bool) []*tool {

@@ -1,11 +1,13 @@
 // Vendors drives the agent loop of the example by a real model: by one of
-// Anthropic when ANTHROPIC_API_KEY is set, else by one of OpenAI when
-// OPENAI_API_KEY is. It is a module of its own, so that ambit depends on neither.
+// Anthropic when ANTHROPIC_API_KEY is set, by one of OpenAI when OPENAI_API_KEY
+// is, by one of Google when GEMINI_API_KEY is. It is a module of its own, so that
+// ambit depends on none of their SDKs.
 //
 // The manager who consents to refunds is asked at the terminal.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -14,13 +16,18 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/responses"
+	"google.golang.org/genai"
 
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/models"
+	ambitanthropic "github.com/ambit-tools/ambit/runtime/models/anthropic"
+	ambitgenai "github.com/ambit-tools/ambit/runtime/models/genai"
+	ambitopenai "github.com/ambit-tools/ambit/runtime/models/openai"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
@@ -49,27 +56,40 @@ func run(ctx context.Context, name string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	model, err := choose(name, exec.Registry())
+	model, err := choose(ctx, name, exec.Registry())
 	if err != nil {
 		return err
 	}
 	go manager.Serve(ctx, exec)
-	session := exec.Session(engine.SessionConfig{Principal: "agent"})
-	job, err := session.StartRun(ctx, engine.RunConfig{})
+	job, err := exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(ctx, engine.RunConfig{})
 	if err != nil {
 		return err
 	}
-	loop := agent.Loop{Session: session, Run: job, Model: model, Out: out}
-	return errors.Join(loop.Do(ctx, request), job.Close(ctx), exec.Shutdown(ctx))
+	loop := models.Loop{Run: job, Model: model, Saw: agent.Print(out)}
+	status, err := loop.Do(ctx, request)
+	agent.PrintEnd(out, status)
+	return errors.Join(err, job.Close(ctx), exec.Shutdown(ctx))
 }
 
 // choose returns the model whose key is there.
-func choose(name string, reg *runtime.Registry) (agent.Model, error) {
+func choose(ctx context.Context, name string, reg *runtime.Registry) (models.Model, error) {
 	switch {
 	case os.Getenv("ANTHROPIC_API_KEY") != "":
-		return newClaude(anthropic.NewClient(), name, reg)
+		return ambitanthropic.New(anthropic.NewClient(), reg, anthropic.MessageNewParams{
+			Model: cmp.Or(name, anthropic.ModelClaudeSonnet4_6), MaxTokens: 4096, System: []anthropic.TextBlockParam{{Text: instructions}},
+		})
 	case os.Getenv("OPENAI_API_KEY") != "":
-		return newGPT(openai.NewClient(), name, reg)
+		return ambitopenai.New(openai.NewClient(), reg, responses.ResponseNewParams{
+			Model: cmp.Or(name, openai.ChatModelGPT5_4), Instructions: openai.String(instructions),
+		})
+	case os.Getenv("GEMINI_API_KEY") != "":
+		client, err := genai.NewClient(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		return ambitgenai.New(client, reg, cmp.Or(name, "gemini-3-pro"), &genai.GenerateContentConfig{
+			SystemInstruction: genai.NewContentFromText(instructions, genai.RoleUser),
+		})
 	}
-	return nil, errors.New("set ANTHROPIC_API_KEY or OPENAI_API_KEY")
+	return nil, errors.New("set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY")
 }

@@ -219,3 +219,16 @@ func (g *maker) reference(depth int) node {
 	g.maybe(n, "description", "What is referred to.")
 	return n
 }
+
+// All returns the examples of a checkout, the tools of a public server and n made schemas.
+func All(checkout string, n int) ([]Sample, error) {
+	list, err := Examples(checkout)
+	if err != nil {
+		return nil, err
+	}
+	real, err := Real()
+	for seed := range n {
+		real = append(real, Random(uint64(seed)))
+	}
+	return append(list, real...), err
+}

@@ -19,16 +19,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
-// NewCheck returns "ambit check".
-func NewCheck() *cobra.Command {
-	var (
-		folders []string
-		asJSON  bool
-	)
-	cmd := &cobra.Command{
-		Use:   "check [FILE|DIR]",
-		Short: "Check a declaration and its policies",
-		Long: `Check reports every error of a declaration and of the Rego policies in the folder
+// checkHelp is the help of "ambit check".
+var checkHelp = `Check reports every error of a declaration and of the Rego policies in the folder
 policy beside it, or in the folders that --policies names, each with file, line and
 column. Policies are checked against what the declaration says now, whether or not
 it has been generated, and their tests are run: a program that reloads its policies
@@ -44,9 +36,28 @@ An error does not hide those of what is whole beside it; a note at the end names
 the checks that had to wait.
 
 Notes name tools that nothing can allow, and declared fields that this version
-carries but does not enforce yet.`,
-		Args: cmdutil.OptionalPath,
+carries but does not enforce yet.
+
+With --dialect, notes name what the input schemas of tools lose in what a provider of
+models takes of JSON Schema, and why one cannot be strict: ` + dialectNames() + `.`
+
+// NewCheck returns "ambit check".
+func NewCheck() *cobra.Command {
+	var (
+		folders []string
+		in      []string
+		asJSON  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "check [FILE|DIR]",
+		Short: "Check a declaration and its policies",
+		Long:  checkHelp,
+		Args:  cmdutil.OptionalPath,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			providers, err := dialects(in)
+			if err != nil {
+				return err
+			}
 			path, err := project.Locate(args)
 			if err != nil {
 				return err
@@ -59,7 +70,9 @@ carries but does not enforce yet.`,
 			d, warnings := x.whole, x.warnings
 			found, policyErr := checkPolicies(cmd.Context(), dirs, d)
 			notes, noteErr := unenforcedNotes(d)
-			err = cmdutil.AsProblems(errors.Join(err, policyErr, noteErr))
+			lost, lostErr := dialectNotes(d, providers)
+			err = cmdutil.AsProblems(errors.Join(err, policyErr, noteErr, lostErr))
+			notes = append(notes, lost...)
 			notes = append(notes, closedNotes(d, found.Closed)...)
 			slices.SortStableFunc(notes, func(a, b finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 			notes = append(notes, x.missedNote(path)...)
@@ -76,6 +89,7 @@ carries but does not enforce yet.`,
 		},
 	}
 	project.PolicyFlag(cmd, &folders)
+	cmd.Flags().StringSliceVar(&in, "dialect", nil, "name what these `dialects` of providers of models lose")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	return cmd
 }

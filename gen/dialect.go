@@ -1,0 +1,119 @@
+package gen
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/gen/internal/ir"
+	"github.com/ambit-tools/ambit/runtime/models/dialect"
+)
+
+// A ToolSchema is the input schema of a tool in a dialect.
+type ToolSchema struct {
+	Tool   *dsl.Tool
+	Schema *dialect.Schema
+
+	// At are where the notes of Schema are in the declaration, in their order.
+	At []dsl.Pos
+}
+
+// Schemas returns the input schemas of all tools in a dialect. The error is a [dsl.Diagnostics]
+// when the declaration cannot be generated.
+func Schemas(f *dsl.File, d dialect.Dialect) ([]ToolSchema, error) {
+	p, err := ir.Build(f)
+	if err != nil {
+		return nil, err
+	}
+	var out []ToolSchema
+	for _, t := range p.Tools {
+		s, err := dialect.Rewrite(t.InputSchema, d)
+		if err != nil {
+			return nil, err
+		}
+		ts := ToolSchema{Tool: t.Decl, Schema: s}
+		for _, n := range s.Notes {
+			ts.At = append(ts.At, place(f, t.Decl, n))
+		}
+		out = append(out, ts)
+	}
+	return out, nil
+}
+
+// place returns where a note about the published input of a tool is in the declaration: at the
+// keyword, else at the schema that has it, else at the tool.
+func place(f *dsl.File, t *dsl.Tool, n dialect.Note) dsl.Pos {
+	at, s := t.Pos, t.Input
+	if s != nil {
+		at = s.Pos
+	}
+	tokens := strings.Split(n.At, "/")[1:]
+	for len(tokens) > 0 && s != nil {
+		for s.Ref != "" && s.Target != nil {
+			s = s.Target.Schema
+		}
+		s, tokens = below(f, t, s, tokens)
+		if s != nil {
+			at = s.Pos
+		}
+	}
+	if s == nil {
+		return at
+	}
+	if pos, ok := s.Keys[n.Keyword]; ok {
+		return pos
+	}
+	return at
+}
+
+// below returns the schema that the first tokens of a pointer lead to from s, nil where that is not
+// in the declaration, and the rest of the pointer.
+func below(f *dsl.File, t *dsl.Tool, s *dsl.Schema, tokens []string) (*dsl.Schema, []string) {
+	keyword, rest := tokens[0], tokens[1:]
+	switch keyword {
+	case "items":
+		return s.Items, rest
+	case "additionalProperties":
+		return s.Additional, rest
+	}
+	if len(rest) == 0 {
+		return nil, nil
+	}
+	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(rest[0])
+	rest = rest[1:]
+	switch keyword {
+	case "properties":
+		for _, p := range s.Properties {
+			if p.Name == name {
+				return p.Schema, rest
+			}
+		}
+	case "$defs":
+		return named(f, t, name), rest
+	case "oneOf", "prefixItems":
+		list := s.OneOf
+		if keyword == "prefixItems" {
+			list = s.PrefixItems
+		}
+		if i, err := strconv.Atoi(name); err == nil && 0 <= i && i < len(list) {
+			return list[i], rest
+		}
+	}
+	return nil, rest
+}
+
+// named returns the schema that is called name under types or in the input of t.
+func named(f *dsl.File, t *dsl.Tool, name string) *dsl.Schema {
+	lists := [][]*dsl.NamedSchema{f.Types}
+	if t.Input != nil {
+		lists = append(lists, t.Input.Defs)
+	}
+	for _, list := range lists {
+		for _, n := range list {
+			if n.Name == name {
+				return n.Schema
+			}
+		}
+	}
+	return nil
+}

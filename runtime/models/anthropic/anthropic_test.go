@@ -1,0 +1,229 @@
+package anthropic_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/models"
+	"github.com/ambit-tools/ambit/runtime/models/anthropic"
+	"github.com/ambit-tools/ambit/runtime/models/dialect"
+	"github.com/ambit-tools/ambit/runtime/models/internal/samples"
+	"github.com/ambit-tools/ambit/runtime/models/internal/wiretest"
+)
+
+var params = sdk.MessageNewParams{Model: "some-model", MaxTokens: 100}
+
+func client(s *wiretest.Server) sdk.Client {
+	return sdk.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey("none"), option.WithMaxRetries(2))
+}
+
+// message writes a message as the API answers with.
+func message(n int, s wiretest.Step) string {
+	blocks, reason := []string{`{"type":"text","text":` + wiretest.Quote(s.Text) + `}`}, "end_turn"
+	for i, c := range s.Calls {
+		blocks, reason = append(blocks, fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d_%d","name":%s,"input":%s}`, n, i, wiretest.Quote(c.Tool), c.Args)), "tool_use"
+	}
+	return fmt.Sprintf(`{"id":"msg_%d","type":"message","role":"assistant","model":"m","stop_reason":%q,"usage":{"input_tokens":1,"output_tokens":1},"content":[%s]}`,
+		n, reason, strings.Join(blocks, ","))
+}
+
+// stream writes a message as a stream, the arguments in parts.
+func stream(n int, s wiretest.Step) string {
+	var b strings.Builder
+	event := func(kind, rest string) { fmt.Fprintf(&b, "event: %s\ndata: {\"type\":%q%s}\n\n", kind, kind, rest) }
+	event("message_start", fmt.Sprintf(`,"message":{"id":"msg_%d","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}`, n))
+	event("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`)
+	event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":`+wiretest.Quote(s.Text)+`}`)
+	event("content_block_stop", `,"index":0`)
+	reason := "end_turn"
+	for i, c := range s.Calls {
+		reason = "tool_use"
+		event("content_block_start", fmt.Sprintf(`,"index":%d,"content_block":{"type":"tool_use","id":"toolu_%d_%d","name":%s,"input":{}}`, i+1, n, i, wiretest.Quote(c.Tool)))
+		for _, part := range []string{c.Args[:len(c.Args)/2], c.Args[len(c.Args)/2:]} {
+			event("content_block_delta", fmt.Sprintf(`,"index":%d,"delta":{"type":"input_json_delta","partial_json":%s}`, i+1, wiretest.Quote(part)))
+		}
+		event("content_block_stop", fmt.Sprintf(`,"index":%d`, i+1))
+	}
+	event("message_delta", fmt.Sprintf(`,"delta":{"stop_reason":%q},"usage":{"output_tokens":1}`, reason))
+	event("message_stop", "")
+	return b.String()
+}
+
+func TestConversation(t *testing.T) {
+	for _, streamed := range []bool{false, true} {
+		for _, d := range []dialect.Dialect{dialect.Anthropic, dialect.AnthropicStrict} {
+			t.Run(fmt.Sprint(d, streamed), func(t *testing.T) {
+				write := message
+				if streamed {
+					write = stream
+				}
+				desk, server := wiretest.NewDesk(t), wiretest.Serve(t, wiretest.Texts(write)...)
+				model, err := anthropic.NewIn(d, client(server), desk.Registry, params)
+				if err != nil {
+					t.Fatal(err)
+				}
+				model.Stream = streamed
+				events := 0
+				model.OnEvent = func(sdk.MessageStreamEventUnion) { events++ }
+				desk.Play(t, model)
+				for n, want := range map[int][]string{
+					0: {`"name":"case_open"`, `"type":"object"`, `"additionalProperties":false`, wiretest.Request},
+					1: {`"tool_use_id":"toolu_0_0","is_error":false,`, `"tool_use_id":"toolu_0_1","is_error":true,`, `\"reason\":\"prerequisite_missing\"`},
+					4: {`the run cannot end yet: call case_close first`},
+				} {
+					for _, text := range want {
+						if !strings.Contains(server.Sent[n], text) {
+							t.Errorf("request %d has no %s:\n%s", n, text, server.Sent[n])
+						}
+					}
+				}
+				if strict := strings.Contains(server.Sent[0], `"strict":true`); strict != (d == dialect.AnthropicStrict) || (events > 0) != streamed {
+					t.Errorf("strict %t, %d events", strict, events)
+				}
+			})
+		}
+	}
+}
+
+// one lets a model answer once, and returns what it said.
+func one(t *testing.T, streamed bool, body string) (models.Message, error) {
+	t.Helper()
+	desk := wiretest.NewDesk(t)
+	model, err := anthropic.New(client(wiretest.Serve(t, body)), desk.Registry, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model.Stream = streamed
+	return model.Next(t.Context(), []models.Message{{Role: models.User, Text: "Help."}})
+}
+
+func TestDigitsStay(t *testing.T) {
+	step := wiretest.Calls("refund", `{"order":"1017","cents":9007199254740993,"cents":1}`)
+	for _, streamed := range []bool{false, true} {
+		write := message
+		if streamed {
+			write = stream
+		}
+		m, err := one(t, streamed, write(0, step))
+		if err != nil || string(m.Calls[0].Input) != step.Calls[0].Args {
+			t.Errorf("the arguments are %s, want %s: %v", m.Calls[0].Input, step.Calls[0].Args, err)
+		}
+	}
+}
+
+// TestBrokenStream: of a stream that ends in the middle, nothing runs.
+func TestBrokenStream(t *testing.T) {
+	whole := stream(0, wiretest.Script[0])
+	for _, mark := range []string{"input_json_delta", "message_delta", "message_stop"} {
+		end := strings.LastIndex(whole[:strings.LastIndex(whole, mark)], "event:")
+		m, err := one(t, true, whole[:end])
+		if err == nil || len(m.Calls) > 0 {
+			t.Errorf("before %s: %v, %v", mark, m, err)
+		}
+	}
+	cut := strings.Replace(message(0, wiretest.Script[0]), `"tool_use","usage"`, `"max_tokens","usage"`, 1)
+	m, err := one(t, false, cut)
+	if err != nil || len(m.Refused) != 2 || !strings.Contains(m.Refused[0].Text, "cut off") {
+		t.Errorf("the answer at the limit of tokens: %v, %v", m, err)
+	}
+}
+
+// TestRetry: a message that comes again, because its results got lost, runs nothing again.
+func TestRetry(t *testing.T) {
+	desk := wiretest.NewDesk(t)
+	step := wiretest.Calls("case_open", `{"customer":"Ida"}`)
+	tools, err := models.Definitions(desk.Registry, dialect.Anthropic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for range 2 {
+		var m sdk.Message
+		if err := json.Unmarshal([]byte(message(0, step)), &m); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, models.Dispatch(t.Context(), desk.Run.Turn(engine.TurnConfig{}), anthropic.Calls(tools, &m))[0].Text)
+	}
+	if n := desk.Run.Status().Invocations["case_open"]; n != 1 || texts[0] != texts[1] {
+		t.Errorf("%d invocations, %q", n, texts)
+	}
+}
+
+func TestToolRunner(t *testing.T) {
+	desk := wiretest.NewDesk(t)
+	tools, err := models.Definitions(desk.Registry, dialect.Anthropic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := []wiretest.Step{
+		wiretest.Calls("case_open", `{"customer":"Ida"}`),
+		wiretest.Calls("order_find", `{"order":"1017"}`, "order_find", `{"order":"1"}`),
+		wiretest.Calls("refund", `{"order":"1017","cents":9007199254740993}`),
+		{Text: "Done."},
+	}
+	var bodies []string
+	for n, s := range steps {
+		bodies = append(bodies, message(n, s))
+	}
+	server := wiretest.Serve(t, bodies...)
+	turn := desk.Run.Turn(engine.TurnConfig{})
+	c := client(server)
+	runner := c.Beta.Messages.NewToolRunner(anthropic.BetaTools(tools, func() *engine.Turn { return turn }), sdk.BetaToolRunnerParams{
+		BetaMessageNewParams: sdk.BetaMessageNewParams{
+			Model: "m", MaxTokens: 100, Messages: []sdk.BetaMessageParam{sdk.NewBetaUserMessage(sdk.NewBetaTextBlock("Help."))},
+		},
+	})
+	if _, err := runner.RunToCompletion(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int][]string{
+		1: {`{\"outcome\":\"completed\",\"output\":{\"case\":1}}`},
+		2: {`{\"paid\":4900,\"refunded\":0}`, `\"reason\":\"invalid_input\"`, `"is_error":true`},
+		3: {`/cents: the number 9007199254740992 may have lost digits`},
+	} {
+		for _, text := range want {
+			if !strings.Contains(server.Sent[n], text) {
+				t.Errorf("request %d has no %s:\n%s", n, text, server.Sent[n])
+			}
+		}
+	}
+}
+
+// TestDialectIsAFixpointOfTheSDK: the transform of the SDK changes nothing of a strict schema.
+func TestDialectIsAFixpointOfTheSDK(t *testing.T) {
+	all, err := samples.All("../../..", 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict := 0
+	for _, sample := range all {
+		s, err := dialect.Rewrite(sample.Schema, dialect.AnthropicStrict)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !s.Strict {
+			continue
+		}
+		strict++
+		var schema map[string]any
+		if err := json.Unmarshal(s.JSON, &schema); err != nil {
+			t.Fatal(err)
+		}
+		if got := sdk.BetaToolInputSchema(schema).ExtraFields; !reflect.DeepEqual(got, schema) {
+			t.Errorf("%s: %v became %v", sample.Name, schema, got)
+		}
+	}
+	if strict < 100 {
+		t.Errorf("only %d schemas are strict", strict)
+	}
+}
+
+// TestLinksOneSDK: a program with one adapter links one SDK.
+func TestLinksOneSDK(t *testing.T) { wiretest.LinksOne(t, "github.com/anthropics/") }

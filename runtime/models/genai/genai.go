@@ -1,0 +1,185 @@
+// Package genai connects package models to the Gen AI SDK of Google, for Gemini.
+//
+//	model, err := genai.New(client, executor.Registry(), "gemini-3-pro", nil)
+//	status, err := (&models.Loop{Run: run, Model: model}).Do(ctx, "Order 1017 came broken.")
+//
+// A program that has a loop of its own uses Tools, Calls and Results with models.Dispatch.
+//
+// The SDK decodes arguments before the program sees them: a call with a number whose digits may be
+// lost is refused with invalid_input, and of a name that is in an object twice the SDK keeps the last
+// one, which the program cannot see. Gemini need not give calls an id: the package makes one of the
+// conversation, the message and the position. A result has its text under the key output, or under
+// error where the call did not do what it was for, or waits for consent.
+package genai
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	sdk "google.golang.org/genai"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/models"
+	"github.com/ambit-tools/ambit/runtime/models/dialect"
+)
+
+// Tools returns the definitions in the form of the SDK.
+func Tools(t *models.Tools) []*sdk.Tool {
+	out := &sdk.Tool{}
+	for _, d := range t.All() {
+		out.FunctionDeclarations = append(out.FunctionDeclarations, &sdk.FunctionDeclaration{Name: d.Name, Description: d.Description, ParametersJsonSchema: d.Schema})
+	}
+	return []*sdk.Tool{out}
+}
+
+// Calls returns the calls of a message, and the results of those whose arguments the SDK could not
+// hand over exactly, which must not be dispatched. A call without an id gets one of message and its
+// position. message must be another one for each message of a session, and the same when the same
+// message is read again: a call that is repeated under its id does not run twice.
+func Calls(t *models.Tools, c *sdk.Content, message string) (calls []runtime.Call, refused []models.Result) {
+	if c == nil {
+		return nil, nil
+	}
+	for _, part := range c.Parts {
+		if part.FunctionCall == nil {
+			continue
+		}
+		f := part.FunctionCall
+		id := f.ID
+		if id == "" {
+			id = fmt.Sprintf("%s-%d", message, len(calls))
+		}
+		input, err := models.Input(f.Args)
+		if err != nil {
+			refused = append(refused, models.Refuse(id, f.Name, err))
+		}
+		calls = append(calls, t.Call(id, f.Name, input))
+	}
+	return calls, refused
+}
+
+// Results returns the message that answers the calls of a message.
+func Results(results []models.Result) *sdk.Content {
+	out := &sdk.Content{Role: sdk.RoleUser}
+	for _, r := range results {
+		key := "output"
+		if r.IsError {
+			key = "error"
+		}
+		out.Parts = append(out.Parts, &sdk.Part{FunctionResponse: &sdk.FunctionResponse{ID: r.ID, Name: r.Tool, Response: map[string]any{key: r.Members()}}})
+	}
+	return out
+}
+
+// A Model is a models.Model. It holds one conversation, and what the model said as it came, with the
+// signatures of its thoughts. It must not be used by several goroutines at once.
+type Model struct {
+	// Stream asks for the answer in parts. A stream that ends before the answer does is an error,
+	// and nothing of it runs.
+	Stream bool
+
+	// OnPart is called with each part of a stream; it may be nil.
+	OnPart func(*sdk.GenerateContentResponse)
+
+	client   *sdk.Client
+	name     string
+	config   sdk.GenerateContentConfig
+	tools    *models.Tools
+	id       string // of the conversation
+	contents []*sdk.Content
+	heard    int // messages of the loop that are in contents
+}
+
+// New returns a model with the tools of a registry, beside those in config, which may be nil.
+func New(client *sdk.Client, reg *runtime.Registry, name string, config *sdk.GenerateContentConfig) (*Model, error) {
+	tools, err := models.Definitions(reg, dialect.Gemini)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{client: client, name: name, tools: tools, id: "gemini-" + rand.Text()}
+	if config != nil {
+		m.config = *config
+	}
+	m.config.Tools = append(m.config.Tools[:len(m.config.Tools):len(m.config.Tools)], Tools(tools)...)
+	return m, nil
+}
+
+// Next implements models.Model.
+func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message, error) {
+	for _, s := range said[m.heard:] {
+		switch s.Role {
+		case models.User:
+			m.contents = append(m.contents, sdk.NewContentFromText(s.Text, sdk.RoleUser))
+		case models.ToolRole:
+			m.contents = append(m.contents, Results(s.Results))
+		}
+	}
+	m.heard = len(said)
+	answer, err := m.ask(ctx)
+	if err != nil {
+		return models.Message{}, err
+	}
+	if answer.Content == nil {
+		answer.Content = &sdk.Content{Role: sdk.RoleModel}
+	}
+	out := models.Message{Role: models.Assistant}
+	out.Calls, out.Refused = Calls(m.tools, answer.Content, fmt.Sprintf("%s-%d", m.id, len(m.contents)))
+	calls := out.Calls
+	for _, part := range answer.Content.Parts {
+		if part.FunctionCall != nil {
+			part.FunctionCall.ID = calls[0].ID // the results answer it
+			calls = calls[1:]
+		} else if !part.Thought {
+			out.Text += part.Text
+		}
+	}
+	m.contents = append(m.contents, answer.Content)
+	if answer.FinishReason != sdk.FinishReasonStop {
+		return out.Cut(), nil
+	}
+	return out, nil
+}
+
+var (
+	errBroken   = errors.New("the stream of the answer broke off: none of its calls was made")
+	errNoAnswer = errors.New("the model gave no answer")
+)
+
+// ask returns the first candidate of the answer.
+func (m *Model) ask(ctx context.Context) (*sdk.Candidate, error) {
+	if !m.Stream {
+		r, err := m.client.Models.GenerateContent(ctx, m.name, m.contents, &m.config)
+		if err != nil {
+			return nil, err
+		}
+		if len(r.Candidates) == 0 {
+			return nil, errNoAnswer
+		}
+		return r.Candidates[0], nil
+	}
+	answer := &sdk.Candidate{Content: &sdk.Content{Role: sdk.RoleModel}}
+	for r, err := range m.client.Models.GenerateContentStream(ctx, m.name, m.contents, &m.config) {
+		if err != nil {
+			return nil, err
+		}
+		if m.OnPart != nil {
+			m.OnPart(r)
+		}
+		if len(r.Candidates) == 0 {
+			continue
+		}
+		c := r.Candidates[0]
+		if c.Content != nil {
+			answer.Content.Parts = append(answer.Content.Parts, c.Content.Parts...)
+		}
+		if c.FinishReason != "" {
+			answer.FinishReason = c.FinishReason
+		}
+	}
+	if answer.FinishReason == "" {
+		return nil, errBroken
+	}
+	return answer, nil
+}

@@ -1,0 +1,174 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
+)
+
+// A Model answers a conversation with its next message.
+type Model interface {
+	// Next returns the answer to the messages so far. Those that are in said stay in it, and it
+	// grows: a Model may keep what it has made of them. After an error it may be called again with
+	// the same messages.
+	Next(ctx context.Context, said []Message) (Message, error)
+}
+
+// A Role says what wrote a Message.
+type Role string
+
+// The roles.
+const (
+	User      Role = "user"  // the user, or the loop on behalf of the program
+	Assistant Role = "model" // the model
+	ToolRole  Role = "tools" // the tools, by their results
+)
+
+// A Message is a part of a conversation.
+type Message struct {
+	Role  Role
+	Text  string         // of the user or the model
+	Calls []runtime.Call // of the model
+
+	// Refused are calls of the model whose arguments could not be read. Each stands among Calls
+	// too, under its id, and is not dispatched.
+	Refused []Result
+
+	Results []Result // of the tools: one for each of Calls of the message before, in their order
+}
+
+// Cut returns m with all its calls refused: the answer of the model ended before it was whole, and
+// what its arguments would have been is not known.
+func (m Message) Cut() Message {
+	m.Refused = nil
+	for _, c := range m.Calls {
+		m.Refused = append(m.Refused, Refuse(c.ID, c.Tool, errCut))
+	}
+	return m
+}
+
+var errCut = errors.New("the answer was cut off before its end, so that none of its calls was made: make shorter calls, or fewer")
+
+// ErrNoEnd says that the model was still calling tools after Loop.MaxTurns messages.
+var ErrNoEnd = errors.New("the model came to no end")
+
+// DefaultMaxTurns is how many messages a model may write when Loop.MaxTurns is zero.
+const DefaultMaxTurns = 50
+
+// A Loop lets a model work on a request until its run is over: it gives the model the messages so
+// far, dispatches the calls of its answer, and goes on as the outcomes say.
+type Loop struct {
+	Run   *engine.Run
+	Model Model
+
+	Turn     engine.TurnConfig // of each message of the model
+	MaxTurns int               // messages of the model; 0: DefaultMaxTurns
+	Wait     time.Duration     // how long a message's calls may wait for consent before the model is told that they are pending; 0: until ctx ends
+
+	// Saw is called with each message as it is added to the conversation, in order; it may be nil.
+	Saw func(Message)
+
+	said    []Message
+	pending []string // calls that the model was told are pending
+}
+
+// Do works on a request and returns the status of the run at the end. It ends when a tool that ends
+// the run has succeeded, or when the model stops and nothing is left to do: no required tool is
+// open that the model has not been reminded of, and no call waits. An error is that of the model,
+// of ctx, or ErrNoEnd. The run stays open: its caller closes it.
+func (l *Loop) Do(ctx context.Context, request string) (engine.RunStatus, error) {
+	l.add(Message{Role: User, Text: request})
+	most := l.MaxTurns
+	if most == 0 {
+		most = DefaultMaxTurns
+	}
+	for range most {
+		next, err := l.Model.Next(ctx, l.said)
+		if err != nil {
+			return l.Run.Status(), err
+		}
+		next.Role = Assistant
+		l.add(next)
+		var over bool
+		if len(next.Calls) > 0 {
+			over = l.dispatch(ctx, next)
+		} else {
+			over = l.stopped(ctx)
+		}
+		if over || ctx.Err() != nil {
+			return l.Run.Status(), ctx.Err()
+		}
+	}
+	return l.Run.Status(), fmt.Errorf("%w in %d messages", ErrNoEnd, most)
+}
+
+func (l *Loop) add(m Message) {
+	l.said = append(l.said, m)
+	if l.Saw != nil {
+		l.Saw(m)
+	}
+}
+
+// dispatch makes the calls of a message. The hint of the last outcome says how to go on.
+func (l *Loop) dispatch(ctx context.Context, m Message) (over bool) {
+	waiting := ctx
+	if l.Wait > 0 {
+		var stop context.CancelFunc
+		waiting, stop = context.WithTimeout(ctx, l.Wait)
+		defer stop()
+	}
+	refused := map[string]Result{}
+	for _, r := range m.Refused {
+		refused[r.ID] = r
+	}
+	var calls []runtime.Call
+	for _, c := range m.Calls {
+		if _, ok := refused[c.ID]; !ok {
+			calls = append(calls, c)
+		}
+	}
+	made := dispatch(ctx, waiting, l.Run.Turn(l.Turn), calls)
+	var results []Result
+	for _, c := range m.Calls {
+		r, ok := refused[c.ID]
+		if !ok {
+			r, made = made[0], made[1:]
+			over = r.Outcome.Loop == runtime.LoopExit
+		}
+		if r.Outcome.Kind == runtime.Pending {
+			l.pending = append(l.pending, r.ID)
+		}
+		results = append(results, r)
+	}
+	l.add(Message{Role: ToolRole, Results: results})
+	return over
+}
+
+// stopped is for a message without calls. The run is over then, unless a call that waits has to end
+// first, or the model is reminded of what it has to do.
+func (l *Loop) stopped(ctx context.Context) (over bool) {
+	if len(l.pending) > 0 {
+		var b strings.Builder
+		for _, id := range l.pending {
+			r := ResultOf(l.Run.Turn(l.Turn).Await(ctx, id))
+			if over = over || r.Outcome.Loop == runtime.LoopExit; r.Outcome.Kind == runtime.Pending {
+				return true // ctx has ended
+			}
+			fmt.Fprintf(&b, "The call %s of %s has ended: %s\n", id, r.Tool, r.Text)
+		}
+		l.pending = nil
+		l.add(Message{Role: User, Text: strings.TrimSpace(b.String())})
+		return over
+	}
+	status := l.Run.ModelStopped(ctx)
+	if status.Reminder == "" {
+		return true
+	}
+	l.add(Message{Role: User, Text: status.Reminder})
+	return false
+}

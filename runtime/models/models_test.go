@@ -1,0 +1,323 @@
+package models_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/models"
+	"github.com/ambit-tools/ambit/runtime/models/dialect"
+	"github.com/ambit-tools/ambit/runtime/terminal"
+)
+
+// start returns a run of the service desk.
+func start(t *testing.T, opts ...engine.Option) *engine.Run {
+	t.Helper()
+	exec, err := agent.Setup(opts...)
+	require.NoError(t, err)
+	run, err := exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{})
+	require.NoError(t, err)
+	return run
+}
+
+func call(id, tool, input string) runtime.Call {
+	return runtime.Call{ID: id, Tool: tool, Input: []byte(input)}
+}
+
+func TestDefinitions(t *testing.T) {
+	exec, err := agent.Setup()
+	require.NoError(t, err)
+	tools, err := models.Definitions(exec.Registry(), dialect.OpenAIStrict)
+	require.NoError(t, err)
+	again, err := models.Definitions(exec.Registry(), dialect.OpenAIStrict)
+	require.NoError(t, err)
+	assert.Same(t, tools, again, "it is rewritten once")
+	plain, err := models.Definitions(exec.Registry(), dialect.OpenAI)
+	require.NoError(t, err)
+	assert.NotSame(t, tools, plain)
+	refund, ok := tools.Lookup("refund")
+	require.True(t, ok)
+	assert.Equal(t, "Give money back to the customer.", refund.Description)
+	assert.True(t, refund.Strict)
+	text, err := json.Marshal(refund.Members())
+	require.NoError(t, err)
+	assert.JSONEq(t, string(refund.Schema), string(text))
+	assert.Contains(t, string(text), `{"order":{"$ref":"#/$defs/Order"},"cents":`, "the order of members stays")
+	assert.Len(t, tools.All(), 5)
+	_, ok = tools.Lookup("nothing")
+	assert.False(t, ok)
+}
+
+func TestBadSchemas(t *testing.T) {
+	reg, err := runtime.NewRegistry(dynamic("good", `{"type":"object"}`), dynamic("bad", `[]`))
+	require.NoError(t, err)
+	_, err = models.Definitions(reg, dialect.Gemini)
+	require.EqualError(t, err, `the input schema of "bad": the schema is not an object`)
+	_, err = models.Definitions(reg, 77)
+	require.Error(t, err)
+}
+
+// TestStrictToolsOfOneRequest: Anthropic compiles the strict tools of a request into one grammar.
+func TestStrictToolsOfOneRequest(t *testing.T) {
+	var all []*runtime.Tool
+	for i := range 30 {
+		all = append(all, dynamic(fmt.Sprintf("t%d", i), `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["a"],"additionalProperties":false}`))
+	}
+	reg, err := runtime.NewRegistry(all...)
+	require.NoError(t, err)
+	tools, err := models.Definitions(reg, dialect.AnthropicStrict)
+	require.NoError(t, err)
+	strict := 0
+	for _, d := range tools.All() {
+		if d.Strict {
+			strict++
+		} else {
+			assert.Contains(t, d.Notes[len(d.Notes)-1].Text, "leave no room")
+		}
+	}
+	assert.Equal(t, dialect.MaxStrictTools, strict)
+}
+
+func TestCallOfAModel(t *testing.T) {
+	reg, err := runtime.NewRegistry(dynamic("t", `{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":["string","null"]}},"additionalProperties":false}`))
+	require.NoError(t, err)
+	tools, err := models.Definitions(reg, dialect.OpenAIStrict)
+	require.NoError(t, err)
+	for in, want := range map[string]string{
+		`{"a":null,"b":null}`: `{"b":null}`, `{"a":9007199254740993}`: `{"a":9007199254740993}`, ` `: `{}`, `{"a":null`: `{"a":null`,
+	} {
+		made := tools.Call("1", "t", []byte(in))
+		assert.Equal(t, want, string(made.Input), in)
+		assert.Equal(t, "1", made.ID)
+	}
+	assert.Equal(t, `{"a":null}`, string(tools.Call("1", "other", []byte(`{"a":null}`)).Input))
+}
+
+func TestDispatch(t *testing.T) {
+	run := start(t)
+	calls := []runtime.Call{
+		call("a", "case_open", `{"customer":"<Ida>"}`), call("b", "refund", `{"order":"1017","cents":100}`),
+		call("c", "order_find", `{"order":"1017"}`), call("d", "nothing", `{}`), call("e", "reply", `{"text":`),
+	}
+	results := models.Dispatch(t.Context(), run.Turn(engine.TurnConfig{}), calls)
+	require.Len(t, results, len(calls))
+	for i, want := range []string{
+		`{"outcome":"completed","output":{"case":1}}`,
+		`{"outcome":"denied","reason":"prerequisite_missing","message":"order_find must succeed before \"refund\"; what would help: call order_find","first":["call order_find"]}`,
+		`{"outcome":"completed","output":{"paid":4900,"refunded":0}}`,
+		`{"outcome":"denied","reason":"unknown_tool","message":"there is no tool \"nothing\"; there are: case_open, order_find, refund, case_close, reply"}`,
+	} {
+		assert.Equal(t, want, results[i].Text)
+	}
+	assert.Contains(t, results[4].Text, `"reason":"invalid_input"`)
+	for i, r := range results {
+		assert.Equal(t, calls[i].ID, r.ID)
+		assert.Equal(t, calls[i].Tool, r.Tool)
+		assert.Equal(t, r.Outcome.Kind != runtime.Completed, r.IsError)
+	}
+	again := models.Dispatch(t.Context(), run.Turn(engine.TurnConfig{}), calls[:1])
+	assert.Equal(t, results[0].Text, again[0].Text, "it did not run twice")
+	status := run.Status()
+	assert.Equal(t, 1, status.Invocations["case_open"])
+	members, err := json.Marshal(results[0].Members())
+	require.NoError(t, err)
+	assert.JSONEq(t, results[0].Text, string(members))
+}
+
+func TestPendingIsNoSuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		approver := terminal.Func(func(ctx context.Context, _ *runtime.ConsentRequest) (engine.Answer, bool) {
+			time.Sleep(time.Minute) // of the bubble
+			return engine.Answer{By: "manager", Approve: true}, true
+		})
+		exec, err := agent.Setup(engine.WithApprover(approver))
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go approver.Serve(ctx, exec) //nolint:errcheck // it ends with ctx
+		run, err := exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(ctx, engine.RunConfig{})
+		require.NoError(t, err)
+		turn := run.Turn(engine.TurnConfig{})
+		models.Dispatch(ctx, turn, []runtime.Call{call("a", "case_open", `{"customer":"Ida"}`), call("b", "order_find", `{"order":"1017"}`)})
+		refund := []runtime.Call{call("c", "refund", `{"order":"1017","cents":4900}`)}
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		r := models.Dispatch(short, turn, refund)[0]
+		assert.True(t, r.IsError)
+		assert.Contains(t, r.Text, `{"outcome":"pending","reason":"consent_required"`)
+		assert.Contains(t, r.Text, `"call":"c"`)
+		r = models.Dispatch(ctx, turn, refund)[0]
+		assert.Equal(t, `{"outcome":"completed","output":{"refunded":4900}}`, r.Text)
+		assert.False(t, r.IsError)
+		stop()
+		require.NoError(t, exec.Shutdown(t.Context()))
+	})
+}
+
+// TestResultsAreSafe: what is for the program stays there.
+func TestResultsAreSafe(t *testing.T) {
+	r := models.ResultOf(runtime.Outcome{
+		CallID: "1", Tool: "t", Kind: runtime.Failed, Reason: runtime.ReasonHandlerError, Message: "it failed", Revision: "secret", Duration: time.Hour,
+		Detail: runtime.Detail{At: "secret"}, Denials: []runtime.Denial{{Message: "secret"}}, RequestID: "secret", Obligations: []runtime.Obligation{{Code: "secret"}},
+	})
+	assert.Equal(t, `{"outcome":"failed","reason":"handler_error","message":"it failed"}`, r.Text)
+	assert.True(t, r.IsError)
+	r = models.ResultOf(runtime.Outcome{Kind: runtime.Completed, Output: []byte(`{`)})
+	assert.Equal(t, `{"outcome":"completed"}`, r.Text, "an output that is not JSON")
+	r = models.ResultOf(runtime.Outcome{Kind: runtime.Completed, Artifact: &runtime.StoredOutput{Preview: []byte(`"<long>"`)}})
+	assert.Contains(t, r.Text, `"artifact":{`)
+	r = models.ResultOf(runtime.Outcome{Kind: runtime.Duplicate, Of: "1", Output: []byte(`{"n":9007199254740993}`)})
+	assert.Equal(t, `{"outcome":"duplicate","output":{"n":9007199254740993},"of":"1"}`, r.Text)
+	assert.False(t, r.IsError)
+}
+
+func TestInput(t *testing.T) {
+	for want, in := range map[string]any{
+		`{}`:                      nil,
+		`{"a":"<&>","b":[1,2.5]}`: map[string]any{"b": []any{1.0, 2.5}, "a": "<&>"},
+		`{"n":9007199254740991}`:  map[string]any{"n": float64(1<<53 - 1)},
+		`{"n":9007199254740993}`:  map[string]any{"n": json.Number("9007199254740993")},
+	} {
+		got, err := models.Input(in)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(got))
+	}
+	var decoded map[string]any
+	require.NoError(t, json.Unmarshal([]byte(`{"order":"1","lines":[{"cents":9007199254740993}]}`), &decoded))
+	_, err := models.Input(decoded)
+	require.ErrorContains(t, err, `/lines/0/cents: the number 9007199254740992 may have lost digits on its way`)
+	r := models.Refuse("1", "refund", err)
+	assert.True(t, r.IsError)
+	assert.True(t, strings.HasPrefix(r.Text, `{"outcome":"denied","reason":"invalid_input","message":"/lines/0/cents: `), r.Text)
+	_, err = models.Input(map[string]any{"f": func() {}})
+	require.Error(t, err)
+}
+
+// A script is a Model that says its lines.
+type script struct {
+	lines []models.Message
+	heard []int // messages that it was given each time
+}
+
+var errOver = errors.New("the script is over")
+
+func (s *script) Next(_ context.Context, said []models.Message) (models.Message, error) {
+	s.heard = append(s.heard, len(said))
+	if len(s.lines) == 0 {
+		return models.Message{}, errOver
+	}
+	m := s.lines[0]
+	s.lines = s.lines[1:]
+	return m, nil
+}
+
+func says(calls ...runtime.Call) models.Message { return models.Message{Calls: calls} }
+
+func TestLoop(t *testing.T) {
+	run := start(t)
+	var saw []models.Message
+	refused := models.Refuse("x", "refund", errors.New("no"))
+	model := &script{lines: []models.Message{
+		{Calls: []runtime.Call{call("1", "case_open", `{"customer":"Ida"}`), call("x", "refund", `{}`), call("2", "order_find", `{"order":"1018"}`)}, Refused: []models.Result{refused}},
+		{Text: "Done."},
+		says(call("3", "reply", `{"text":"Hello."}`)),
+		says(call("4", "case_close", `{"note":"Closed."}`)),
+	}}
+	loop := models.Loop{Run: run, Model: model, Saw: func(m models.Message) { saw = append(saw, m) }}
+	status, err := loop.Do(t.Context(), "Help.")
+	require.NoError(t, err)
+	assert.Equal(t, runtime.RunFinished, status.State)
+	assert.Equal(t, []int{1, 3, 5, 7}, model.heard)
+	require.Len(t, saw, 9)
+	assert.Equal(t, refused, saw[2].Results[1])
+	assert.Equal(t, `{"outcome":"completed","output":{"paid":1250,"refunded":0}}`, saw[2].Results[2].Text)
+	assert.Equal(t, models.Message{Role: models.User, Text: "the run cannot end yet: call case_close first"}, saw[4])
+}
+
+func TestLoopEnds(t *testing.T) {
+	loop := models.Loop{Run: start(t), Model: &script{}}
+	_, err := loop.Do(t.Context(), "Help.")
+	require.ErrorIs(t, err, errOver)
+	forever := &script{lines: make([]models.Message, 9)}
+	for i := range forever.lines {
+		forever.lines[i] = says(call("", "order_find", `{"order":"1018"}`))
+	}
+	loop = models.Loop{Run: start(t), Model: forever, MaxTurns: 3}
+	_, err = loop.Do(t.Context(), "Help.")
+	require.ErrorIs(t, err, models.ErrNoEnd)
+	assert.Len(t, forever.lines, 6)
+	ctx, stop := context.WithCancel(t.Context())
+	loop = models.Loop{Run: start(t), Model: forever, Saw: func(m models.Message) {
+		if m.Role == models.ToolRole {
+			stop()
+		}
+	}}
+	_, err = loop.Do(ctx, "Help.")
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestLoopWaitsForWhatIsPending: a model that was told that a call is pending, and stops, hears how
+// the call ended.
+func TestLoopWaitsForWhatIsPending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		approver := terminal.Func(func(context.Context, *runtime.ConsentRequest) (engine.Answer, bool) {
+			time.Sleep(time.Minute) // of the bubble
+			return engine.Answer{By: "manager", Approve: true}, true
+		})
+		exec, err := agent.Setup(engine.WithApprover(approver))
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go approver.Serve(ctx, exec) //nolint:errcheck // it ends with ctx
+		run, err := exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(ctx, engine.RunConfig{})
+		require.NoError(t, err)
+		model := &script{lines: []models.Message{
+			says(call("1", "case_open", `{"customer":"Ida"}`), call("2", "order_find", `{"order":"1017"}`)),
+			says(call("3", "refund", `{"order":"1017","cents":4900}`)),
+			{Text: "I wait."},
+			says(call("4", "case_close", `{"note":"Closed."}`), call("5", "reply", `{"text":"Hello."}`)),
+		}}
+		var texts []string
+		loop := models.Loop{Run: run, Model: model, Wait: time.Second, Saw: func(m models.Message) {
+			texts = append(texts, m.Text)
+			for _, r := range m.Results {
+				texts = append(texts, r.Outcome.Kind.String())
+			}
+		}}
+		status, err := loop.Do(ctx, "Help.")
+		require.NoError(t, err)
+		assert.Equal(t, runtime.RunFinished, status.State)
+		assert.Contains(t, texts, "pending")
+		assert.Contains(t, texts, `The call 3 of refund has ended: {"outcome":"completed","output":{"refunded":4900}}`)
+		stop()
+		require.NoError(t, exec.Shutdown(t.Context()))
+	})
+}
+
+// TestAllocations: what stands between an SDK and the executor allocates little.
+func TestAllocations(t *testing.T) {
+	reg, err := runtime.NewRegistry(dynamic("t", `{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"},"c":{"type":"string"}},"required":["c"],"additionalProperties":false}`))
+	require.NoError(t, err)
+	tools, err := models.Definitions(reg, dialect.OpenAIStrict)
+	require.NoError(t, err)
+	arguments := []byte(`{"a":null,"b":null,"c":"some text of a model"}`)
+	outcome := runtime.Outcome{CallID: "1", Tool: "t", Kind: runtime.Completed, Output: []byte(`{"receipt":"R-1","lines":[1,2,3]}`)}
+	n := testing.AllocsPerRun(100, func() {
+		_ = tools.Call("1", "t", arguments)
+		r := models.ResultOf(outcome)
+		_ = r.Members()
+	})
+	t.Logf("%v allocations", n)
+	assert.LessOrEqual(t, n, 40.0)
+}

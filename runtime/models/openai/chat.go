@@ -1,0 +1,132 @@
+package openai
+
+import (
+	"context"
+	"errors"
+
+	sdk "github.com/openai/openai-go/v3"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/models"
+	"github.com/ambit-tools/ambit/runtime/models/dialect"
+)
+
+// ChatTools returns the definitions for chat completions.
+func ChatTools(t *models.Tools) []sdk.ChatCompletionToolUnionParam {
+	var out []sdk.ChatCompletionToolUnionParam
+	for _, d := range t.All() {
+		out = append(out, sdk.ChatCompletionFunctionTool(sdk.FunctionDefinitionParam{
+			Name: d.Name, Description: sdk.String(d.Description), Parameters: d.Members(), Strict: sdk.Bool(d.Strict),
+		}))
+	}
+	return out
+}
+
+// ChatCalls returns the calls of a message, which must be whole: see ChatMessage.
+func ChatCalls(t *models.Tools, m *sdk.ChatCompletionMessage) []runtime.Call {
+	var calls []runtime.Call
+	for _, c := range m.ToolCalls {
+		if c.Type == "" || c.Type == "function" {
+			calls = append(calls, t.Call(c.ID, c.Function.Name, []byte(c.Function.Arguments)))
+		}
+	}
+	return calls
+}
+
+// ChatMessage returns the first choice of a completion for a models.Loop. Its calls are refused when
+// it was cut off.
+func ChatMessage(t *models.Tools, c *sdk.ChatCompletion) models.Message {
+	choice := &c.Choices[0]
+	out := models.Message{Role: models.Assistant, Text: choice.Message.Content, Calls: ChatCalls(t, &choice.Message)}
+	if choice.FinishReason != "tool_calls" && choice.FinishReason != "stop" {
+		return out.Cut()
+	}
+	return out
+}
+
+// ChatResults returns the messages that answer the calls of a message.
+func ChatResults(results []models.Result) []sdk.ChatCompletionMessageParamUnion {
+	out := make([]sdk.ChatCompletionMessageParamUnion, 0, len(results))
+	for _, r := range results {
+		out = append(out, sdk.ToolMessage(r.Text, r.ID))
+	}
+	return out
+}
+
+// A ChatModel is a models.Model by chat completions. It holds one conversation. It must not be used
+// by several goroutines at once.
+type ChatModel struct {
+	// Stream asks for the answer in parts. A stream that ends before the message does is an error,
+	// and nothing of it runs.
+	Stream bool
+
+	// OnChunk is called with each part of a stream; it may be nil.
+	OnChunk func(sdk.ChatCompletionChunk)
+
+	client sdk.Client
+	params sdk.ChatCompletionNewParams
+	tools  *models.Tools
+	heard  int // messages of the loop that are in params
+}
+
+// NewChat returns a model with the tools of a registry, beside those in params. params say which
+// model, and hold the messages that come before the conversation, such as instructions.
+func NewChat(client sdk.Client, reg *runtime.Registry, params sdk.ChatCompletionNewParams) (*ChatModel, error) {
+	return NewChatIn(dialect.OpenAIStrict, client, reg, params)
+}
+
+// NewChatIn is NewChat with the definitions in a dialect, such as dialect.OpenAI for a provider
+// without strict mode.
+func NewChatIn(d dialect.Dialect, client sdk.Client, reg *runtime.Registry, params sdk.ChatCompletionNewParams) (*ChatModel, error) {
+	tools, err := models.Definitions(reg, d)
+	if err != nil {
+		return nil, err
+	}
+	params.Tools = append(params.Tools[:len(params.Tools):len(params.Tools)], ChatTools(tools)...)
+	return &ChatModel{client: client, params: params, tools: tools}, nil
+}
+
+// Next implements models.Model.
+func (m *ChatModel) Next(ctx context.Context, said []models.Message) (models.Message, error) {
+	for _, s := range said[m.heard:] {
+		if s.Role == models.User {
+			m.params.Messages = append(m.params.Messages, sdk.UserMessage(s.Text))
+		}
+		m.params.Messages = append(m.params.Messages, ChatResults(s.Results)...)
+	}
+	m.heard = len(said)
+	answer, err := m.ask(ctx)
+	if err != nil {
+		return models.Message{}, err
+	}
+	if len(answer.Choices) == 0 {
+		return models.Message{}, errors.New("the model gave no answer")
+	}
+	m.params.Messages = append(m.params.Messages, answer.Choices[0].Message.ToParam())
+	return ChatMessage(m.tools, answer), nil
+}
+
+func (m *ChatModel) ask(ctx context.Context) (*sdk.ChatCompletion, error) {
+	if !m.Stream {
+		return m.client.Chat.Completions.New(ctx, m.params)
+	}
+	stream := m.client.Chat.Completions.NewStreaming(ctx, m.params)
+	defer stream.Close()
+	var answer sdk.ChatCompletionAccumulator
+	for stream.Next() {
+		chunk := stream.Current()
+		if !answer.AddChunk(chunk) {
+			return nil, errors.New("the parts of the answer do not fit together: none of its calls was made")
+		}
+		if m.OnChunk != nil {
+			m.OnChunk(chunk)
+		}
+	}
+	if err := stream.Err(); err != nil {
+		return nil, err
+	}
+	if len(answer.Choices) == 0 || answer.Choices[0].FinishReason == "" {
+		return nil, errBroken
+	}
+	return &answer.ChatCompletion, nil
+}

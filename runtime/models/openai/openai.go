@@ -1,0 +1,151 @@
+// Package openai connects package models to the SDK of OpenAI: to the Responses API (Model) and to
+// chat completions (ChatModel), which other providers have too.
+//
+//	model, err := openai.New(client, executor.Registry(), responses.ResponseNewParams{Model: "gpt-5.4"})
+//	status, err := (&models.Loop{Run: run, Model: model}).Do(ctx, "Order 1017 came broken.")
+//
+// A program that has a loop of its own uses Tools, Calls and Results, or ChatTools, ChatCalls and
+// ChatResults, with models.Dispatch.
+//
+// Tools are strict where their schemas can be (dialect.OpenAIStrict): then a model writes null for
+// what it leaves out, and Calls takes it out again. Arguments reach the tools as the model wrote
+// them otherwise, to the last digit. OpenAI has no flag for a call that failed: the text of its
+// result says so.
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/responses"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/models"
+	"github.com/ambit-tools/ambit/runtime/models/dialect"
+)
+
+// errBroken says that a stream ended before its message did.
+var errBroken = errors.New("the stream of the answer broke off: none of its calls was made")
+
+// Tools returns the definitions for the Responses API.
+func Tools(t *models.Tools) []responses.ToolUnionParam {
+	var out []responses.ToolUnionParam
+	for _, d := range t.All() {
+		out = append(out, responses.ToolUnionParam{OfFunction: &responses.FunctionToolParam{
+			Name: d.Name, Description: param.NewOpt(d.Description), Parameters: d.Members(), Strict: param.NewOpt(d.Strict),
+		}})
+	}
+	return out
+}
+
+// Calls returns the calls of a response, which must be whole: see Message.
+func Calls(t *models.Tools, r *responses.Response) []runtime.Call {
+	var calls []runtime.Call
+	for _, item := range r.Output {
+		if f, ok := item.AsAny().(responses.ResponseFunctionToolCall); ok {
+			calls = append(calls, t.Call(f.CallID, f.Name, []byte(f.Arguments)))
+		}
+	}
+	return calls
+}
+
+// Message returns a response for a models.Loop. The calls of one that is not complete are refused.
+func Message(t *models.Tools, r *responses.Response) models.Message {
+	out := models.Message{Role: models.Assistant, Text: r.OutputText(), Calls: Calls(t, r)}
+	if r.Status != responses.ResponseStatusCompleted {
+		return out.Cut()
+	}
+	return out
+}
+
+// Results returns the items that answer the calls of a response.
+func Results(results []models.Result) []responses.ResponseInputItemUnionParam {
+	out := make([]responses.ResponseInputItemUnionParam, 0, len(results))
+	for _, r := range results {
+		item := responses.ResponseInputItemParamOfFunctionCallOutput(r.Text)
+		item.OfFunctionCallOutput.CallID = param.NewOpt(r.ID)
+		out = append(out, item)
+	}
+	return out
+}
+
+// A Model is a models.Model by the Responses API. It holds one conversation, and what the model said
+// as it came, reasoning included. It must not be used by several goroutines at once.
+type Model struct {
+	// Stream asks for the answer in parts. A stream that ends before the response is complete is an
+	// error, and nothing of it runs.
+	Stream bool
+
+	// OnEvent is called with each part of a stream; it may be nil.
+	OnEvent func(responses.ResponseStreamEventUnion)
+
+	client sdk.Client
+	params responses.ResponseNewParams
+	tools  *models.Tools
+	heard  int // messages of the loop that are in params
+}
+
+// New returns a model with the tools of a registry, beside those in params. params say which model,
+// and its instructions.
+func New(client sdk.Client, reg *runtime.Registry, params responses.ResponseNewParams) (*Model, error) {
+	return NewIn(dialect.OpenAIStrict, client, reg, params)
+}
+
+// NewIn is New with the definitions in a dialect, such as dialect.OpenAI.
+func NewIn(d dialect.Dialect, client sdk.Client, reg *runtime.Registry, params responses.ResponseNewParams) (*Model, error) {
+	tools, err := models.Definitions(reg, d)
+	if err != nil {
+		return nil, err
+	}
+	params.Tools = append(params.Tools[:len(params.Tools):len(params.Tools)], Tools(tools)...)
+	return &Model{client: client, params: params, tools: tools}, nil
+}
+
+// Next implements models.Model.
+func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message, error) {
+	items := &m.params.Input.OfInputItemList
+	for _, s := range said[m.heard:] {
+		if s.Role == models.User {
+			*items = append(*items, responses.ResponseInputItemParamOfMessage(s.Text, responses.EasyInputMessageRoleUser))
+		}
+		*items = append(*items, Results(s.Results)...)
+	}
+	m.heard = len(said)
+	answer, err := m.ask(ctx)
+	if err != nil {
+		return models.Message{}, err
+	}
+	for _, item := range answer.Output {
+		*items = append(*items, param.Override[responses.ResponseInputItemUnionParam](json.RawMessage(item.RawJSON())))
+	}
+	return Message(m.tools, answer), nil
+}
+
+func (m *Model) ask(ctx context.Context) (*responses.Response, error) {
+	if !m.Stream {
+		return m.client.Responses.New(ctx, m.params)
+	}
+	stream := m.client.Responses.NewStreaming(ctx, m.params)
+	defer stream.Close()
+	var answer *responses.Response
+	for stream.Next() {
+		event := stream.Current()
+		switch event.Type {
+		case "response.completed", "response.incomplete", "response.failed":
+			answer = &event.Response
+		}
+		if m.OnEvent != nil {
+			m.OnEvent(event)
+		}
+	}
+	if err := stream.Err(); err != nil {
+		return nil, err
+	}
+	if answer == nil {
+		return nil, errBroken
+	}
+	return answer, nil
+}
