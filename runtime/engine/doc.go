@@ -161,7 +161,7 @@
 //
 // [Executor.Shutdown] stops admission, lets running calls finish until its context ends, and then
 // cancels the rest. It records no outcome that it does not know. Requests for consent stay open and
-// can be answered after a restart. [ShutdownOn] calls Shutdown when the process receives a signal.
+// can be answered after a restart. Package ossignals calls Shutdown when the process receives a signal.
 //
 // Nothing else needs to be closed. An executor has no goroutine while no call is being made,
 // except that one which owns a journal renews its ownership until Shutdown.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/ossignals"
 )
 
 // signalled names what a child process of the tests does; see asChild.
@@ -51,7 +52,7 @@ func asChild(kind string) int {
 	if kind == "deaf" {
 		grace = time.Hour
 	}
-	wait := engine.ShutdownOn(context.Background(), e, grace)
+	wait := ossignals.ShutdownOn(context.Background(), e, grace)
 	run, err := e.Session(engine.SessionConfig{}).StartRun(context.Background(), engine.RunConfig{})
 	if err != nil {
 		return 2
@@ -130,7 +131,7 @@ func TestShutdownOnContext(t *testing.T) {
 		begun := make(chan string, 1)
 		r := newRig(t, obedient(begun))
 		ctx, cancel := context.WithCancel(t.Context())
-		wait := engine.ShutdownOn(ctx, r.exec, time.Minute, syscall.SIGHUP)
+		wait := ossignals.ShutdownOn(ctx, r.exec, time.Minute, syscall.SIGHUP)
 		out := told(r.turn(), callOf("c1", "file_read", goodInput))
 		<-begun
 		cancel()
@@ -148,7 +149,7 @@ func TestGraceIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sleepy(time.Hour, writes, func(s *runtime.Spec) { s.Deadline = 2 * time.Hour }))
 		ctx, cancel := context.WithCancel(t.Context())
-		wait := engine.ShutdownOn(ctx, r.exec, time.Minute)
+		wait := ossignals.ShutdownOn(ctx, r.exec, time.Minute)
 		out := told(r.turn(), callOf("c1", "file_read", goodInput))
 		synctest.Wait()
 		cancel()

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/ossignals"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
@@ -146,7 +147,7 @@ func (h *Host) Run(ctx context.Context) error {
 	if grace == 0 {
 		grace = defaultGrace
 	}
-	err := engine.ShutdownOn(ctx, h.Executor, grace)()
+	err := ossignals.ShutdownOn(ctx, h.Executor, grace)()
 	return errors.Join(err, h.close(context.WithoutCancel(ctx)))
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
 )
@@ -32,6 +33,7 @@ var hostile = map[string]struct {
 	"every":            {`ask contains {"id": "i", "message": "m"} if every n in input.run.counts { n < 5 }`, true},
 	"numbers":          {`ask contains {"id": "i", "message": sprintf("%v %v", [18446744073709551616 + 1, {1.0, 1, 1e0}])} if 1.0 == 1`, true},
 	"too much memory":  {"list := [format_int(n, 10) | some n in numbers.range(1, 9000)]\nask contains {\"id\": \"i\", \"message\": \"m\"} if count([concat(input.args.path, list) | some n in numbers.range(1, 1000); n > count(input.args.path) - 9]) > 7", false},
+	"odd names":        {"x[\"a.b\"] := 1\nx[\"\\\"q\\\"\"] := 2\nx[\"docs/a\"] := 3\nask contains {\"id\": \"i\", \"message\": sprintf(\"%v\", [object.get(x, input.args.path, 0)])}", true},
 	"wrong shape":      {`modify contains {"code": "c", "pointer": input.args.path, "value": {1, "a"}}`, true},
 }
 
@@ -42,7 +44,11 @@ func TestEvaluatorsDecideTheSame(t *testing.T) {
 			p, reg := load(t, "w.rego", regotest.Tool(test.policy))
 			reference, err := Load(regotest.Dir("w.rego", regotest.Tool(test.policy)), reg, WithEvaluator(Reference))
 			require.NoError(t, err)
-			for _, args := range []string{`{"path":"docs/a"}`, `{"path":7}`, `{}`, `{"path":["docs/a"]}`, `{"path":{"a":null}}`} {
+			inputs := []string{
+				`{"path":"docs/a"}`, `{"path":7}`, `{}`, `{"path":["docs/a"]}`, `{"path":{"a":null}}`, `{"path":"a.b"}`, `{"path":"\"q\""}`,
+				`{"path":"docs/` + strings.Repeat("x", 64<<10-100) + `"}`,
+			}
+			for _, args := range inputs {
 				in := call(t, reg, "file_write", args)
 				got, gotErr := p.Explain(t.Context(), in)
 				want, wantErr := reference.Explain(t.Context(), in)
@@ -55,9 +61,31 @@ func TestEvaluatorsDecideTheSame(t *testing.T) {
 				assert.Equal(t, want, got, args)
 			}
 			s := p.Stats()
-			assert.EqualValues(t, 5, s.Planned+s.NoAnswer)
+			assert.EqualValues(t, len(inputs), s.Planned+s.NoAnswer)
 			assert.Equal(t, Stats{}, reference.Stats())
 		})
+	}
+}
+
+// Both evaluators decide the same about tools that no rule names, with few rules and with many.
+func TestEvaluatorsDecideTheSameAmongManyRules(t *testing.T) {
+	var many strings.Builder
+	for i := range battery.Count(t, 200, 10_000) {
+		fmt.Fprintf(&many, "x[%q] := %d if input.args.path != \"docs/%d\"\n", fmt.Sprint("docs/", i), i, i+1)
+	}
+	many.WriteString(`ask contains {"id": "i", "message": sprintf("%v", [object.get(x, input.args.path, 0)])}`)
+	p, reg := load(t, "w.rego", regotest.Tool(many.String()))
+	reference, err := Load(regotest.Dir("w.rego", regotest.Tool(many.String())), reg, WithEvaluator(Reference))
+	require.NoError(t, err)
+	for _, tool := range reg.All() {
+		for _, path := range []string{"docs/7", "docs/199", "docs/none"} {
+			in := call(t, reg, tool.Spec().Name, fmt.Sprintf(`{"path":%q}`, path))
+			got, gotErr := p.Explain(t.Context(), in)
+			want, wantErr := reference.Explain(t.Context(), in)
+			assert.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(gotErr), tool.Spec().Name)
+			want.Evaluator = got.Evaluator
+			assert.Equal(t, want, got, "%s %s", tool.Spec().Name, path)
+		}
 	}
 }
 
