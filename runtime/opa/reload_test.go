@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -310,6 +311,9 @@ func TestReloadWhileDeciding(t *testing.T) {
 	stop()
 	for range 4 {
 		assert.True(t, <-done)
+	}
+	for p.checking.Load() { // goleak cannot read the stack of a decision that is being checked
+		goruntime.Gosched()
 	}
 }
 
