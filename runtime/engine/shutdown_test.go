@@ -176,7 +176,7 @@ func TestShutdownEndsRetries(t *testing.T) {
 				l := &ledgerOfWrites{}
 				begun := make(chan string, 9)
 				r := transacting(t, new(journal.Memory), l, writeTool(l, run(begun), retried, func(s *runtime.Spec) {
-					s.Retry.Initial, s.Retry.Cap, s.Deadline = time.Hour, time.Hour, 2*time.Hour
+					s.Retry.Initial, s.Retry.Cap, s.Deadline = 30*time.Minute, 30*time.Minute, 2*time.Hour // the wait fits into an hour
 				}))
 				out := told(r.turn(), callOf("c1", "file_read", goodInput))
 				<-begun
