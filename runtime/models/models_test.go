@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
@@ -319,5 +320,9 @@ func TestAllocations(t *testing.T) {
 		_ = r.Members()
 	})
 	t.Logf("%v allocations", n)
-	assert.LessOrEqual(t, n, 40.0)
+	most := 40.0
+	if battery.Race { // the race detector adds some
+		most = 50
+	}
+	assert.LessOrEqual(t, n, most)
 }
