@@ -46,7 +46,11 @@ func TestEvaluatorsDecideTheSame(t *testing.T) {
 			require.NoError(t, err)
 			inputs := []string{
 				`{"path":"docs/a"}`, `{"path":7}`, `{}`, `{"path":["docs/a"]}`, `{"path":{"a":null}}`, `{"path":"a.b"}`, `{"path":"\"q\""}`,
-				`{"path":"docs/` + strings.Repeat("x", 64<<10-100) + `"}`,
+			}
+			if name == "too much memory" { // each takes a third of a second
+				inputs = inputs[:2]
+			} else {
+				inputs = append(inputs, `{"path":"docs/`+strings.Repeat("x", 64<<10-100)+`"}`)
 			}
 			for _, args := range inputs {
 				in := call(t, reg, "file_write", args)
