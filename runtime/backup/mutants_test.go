@@ -1,10 +1,7 @@
 package backup_test
 
 import (
-	"os/exec"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
@@ -13,11 +10,5 @@ import (
 // TestMutants builds the patches of testdata/mutants and wants each to be noticed by the tests that
 // it names.
 func TestMutants(t *testing.T) {
-	mutant.Each(t, "../..", "testdata/mutants", "./runtime/backup", func(t *testing.T, p *mutant.Patch, binary string) {
-		tests := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-test.timeout", "10m")
-		tests.Env = battery.Env("3")
-		out, err := tests.CombinedOutput()
-		require.Error(t, err, "no test notices that %s", p.Breaks)
-		t.Logf("noticed:\n%s", out[:min(len(out), 300)])
-	})
+	mutant.Noticed(t, "../..", "./runtime/backup", "10m", battery.Env("3"))
 }

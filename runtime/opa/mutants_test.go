@@ -1,11 +1,7 @@
 package opa
 
 import (
-	"os"
-	"os/exec"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
@@ -14,11 +10,5 @@ import (
 // TestMutants builds the patches of testdata/mutants and wants each to be noticed by the tests that
 // it names, with batteries of their plain size.
 func TestMutants(t *testing.T) {
-	mutant.Each(t, "../..", "testdata/mutants", "./runtime/opa", func(t *testing.T, p *mutant.Patch, binary string) {
-		cmd := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-test.timeout", "10m")
-		cmd.Env = append(os.Environ(), battery.Variable+"=")
-		out, err := cmd.CombinedOutput()
-		require.Error(t, err, "no test notices that %s", p.Breaks)
-		t.Logf("noticed:\n%s", out[:min(len(out), 300)])
-	})
+	mutant.Noticed(t, "../..", "./runtime/opa", "10m", battery.Env(""))
 }

@@ -1,6 +1,7 @@
 package mutant
 
 import (
+	"os/exec"
 	"testing"
 
 	"github.com/ambit-tools/ambit/internal/battery"
@@ -32,4 +33,20 @@ func Each(t *testing.T, root, dir, pkg string, f func(t *testing.T, p *Patch, bi
 			f(t, p, binary)
 		})
 	}
+}
+
+// Noticed builds the patches of testdata/mutants, as Each does, into the tests of a package, and
+// wants the test that a patch names to fail, or not to end within a time such as 5m. env is the
+// environment of the test, as battery.Env returns it; nil is that of this process.
+func Noticed(t *testing.T, root, pkg, within string, env []string) {
+	t.Helper()
+	Each(t, root, "testdata/mutants", pkg, func(t *testing.T, p *Patch, binary string) {
+		test := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-test.timeout", within)
+		test.Env = env
+		out, err := test.CombinedOutput()
+		if err == nil {
+			t.Fatalf("no test notices that %s", p.Breaks)
+		}
+		t.Logf("noticed:\n%s", out[:min(len(out), 300)])
+	})
 }

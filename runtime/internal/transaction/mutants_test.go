@@ -1,10 +1,7 @@
 package transaction_test
 
 import (
-	"os/exec"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
@@ -15,9 +12,5 @@ func TestMain(m *testing.M) { battery.Main(m) }
 // TestMutants builds the patches of testdata/mutants, one for each guarantee of the package, and
 // wants each to be noticed by the tests that it names.
 func TestMutants(t *testing.T) {
-	mutant.Each(t, "../../..", "testdata/mutants", "./runtime/internal/transaction", func(t *testing.T, p *mutant.Patch, binary string) {
-		out, err := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-test.timeout", "1m").CombinedOutput()
-		require.Error(t, err, "no test notices that %s", p.Breaks)
-		t.Logf("noticed:\n%s", out[:min(len(out), 300)])
-	})
+	mutant.Noticed(t, "../../..", "./runtime/internal/transaction", "1m", nil)
 }
