@@ -16,7 +16,7 @@ var ErrExited = errors.New("the goroutine was left by runtime.Goexit")
 func Call(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			err = Panic(v)
 		}
 	}()
 	if err = f(); err != nil {
@@ -24,6 +24,10 @@ func Call(f func() error) (err error) {
 	}
 	return err
 }
+
+// Panic returns the error for the panic value v, with the stack of the panic. The deferred function
+// that recovered v calls it.
+func Panic(v any) error { return fmt.Errorf("panic: %v\n%s", v, debug.Stack()) }
 
 // An Error is an error that user code returned, with its text.
 type Error struct {

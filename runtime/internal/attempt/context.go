@@ -1,0 +1,83 @@
+package attempt
+
+import (
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/callctx"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
+)
+
+// A Context is the context of a handler, in one attempt. Its methods are safe for concurrent use.
+type Context struct {
+	deadline.Context
+	scope  *Scope
+	number int // of the attempt
+}
+
+var (
+	_ callctx.Handle[runtime.Participant, runtime.Part] = (*Context)(nil)
+	_ transaction.Attempt                               = (*Context)(nil)
+)
+
+// Value returns what the caller's context holds for key, and the attempt for callctx.Key.
+func (at *Context) Value(key any) any {
+	if _, ok := key.(callctx.Key); ok {
+		return at
+	}
+	return at.Context.Value(key)
+}
+
+// Info describes the call of the attempt.
+func (at *Context) Info() callctx.Info { return at.scope.Info() }
+
+// Commit runs an effect under the fence of the attempt, and under the ownership of the journal.
+func (at *Context) Commit(effect func() error) error {
+	s := at.scope
+	s.mu.Lock()
+	ok := s.life.EnterEffect(at.number)
+	s.mu.Unlock()
+	if !ok {
+		return at.Fenced()
+	}
+	defer s.leaveEffect()
+	return s.env.Lease.Fence(at, effect)
+}
+
+// Part returns the part of the attempt at p.
+func (at *Context) Part(p runtime.Participant, write bool) (runtime.Part, error) {
+	s := at.scope
+	spec, who := s.owner.Declaration(), s.env.Participants.Find(p)
+	switch {
+	case who == nil:
+		return nil, fmt.Errorf("%T is no participant of this executor: give it to NewExecutor with WithParticipant", p)
+	case write && spec.Effect == runtime.SideEffectRead:
+		return nil, fmt.Errorf("tool %q cannot write through participant %q: %w", spec.Name, who.Name, runtime.ErrReadOnly)
+	}
+	return s.parts.Part(at, who, s.transactionEnv())
+}
+
+// WhileOpen calls f under the lock of the owner, unless the fence of the attempt is shut.
+func (at *Context) WhileOpen(f func()) bool {
+	at.scope.mu.Lock()
+	defer at.scope.mu.Unlock()
+	if !at.scope.life.FenceOpen(at.number) {
+		return false
+	}
+	f()
+	return true
+}
+
+// Key returns the key of the transaction.
+func (at *Context) Key() runtime.CallKey {
+	i := at.scope.Info()
+	return runtime.CallKey{Session: i.Session, Call: i.ID, Undo: i.Undo}
+}
+
+// Fenced returns the error of an operation after the outcome, or after the end of the attempt.
+func (at *Context) Fenced() error {
+	i := at.scope.Info()
+	return fmt.Errorf("%s: %w", wording.Call(i.ID, i.Tool), runtime.ErrFenced)
+}

@@ -1,0 +1,176 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/callctx"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/lease"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// An Env is what the scopes of an executor share.
+type Env struct {
+	Sched        *sched.Scheduler
+	Lease        *lease.Lease // nil: there is no journal
+	Participants transaction.Participants
+	Grace        time.Duration // for effects, seals and rollbacks that have begun
+}
+
+// An Owner is the call, or the undo, that a scope belongs to.
+type Owner interface {
+	// Info describes the call, without what the scope knows: the attempt, its deadline, the key of
+	// its effect, the fence and the clock. The lock of the owner is held.
+	Info() callctx.Info
+
+	// Declaration returns the spec of the tool.
+	Declaration() *runtime.Spec
+
+	// PartFault takes a fault of a participant that changes no result. No lock is held.
+	PartFault(err error)
+}
+
+// ErrWriting is the error of a commit before which an effect under the fence did not end.
+var ErrWriting = errors.New("an effect under the fence has not ended")
+
+// A Scope is what the attempts of one call, or of one undo, do. Open prepares it.
+type Scope struct {
+	owner Owner
+	env   *Env
+	mu    *lockorder.Mutex[lockorder.Call] // guards all that follows
+	life  *lifecycle.Call
+
+	effect  rules.Digest // key of the effect; zero: none
+	first   Context      // of the first attempt
+	latest  *Context     // nil: no attempt has begun
+	parts   transaction.Transaction
+	drained *sched.Event // fires when the fence is shut and no effect is inside; nil: no goroutine waits
+}
+
+// Open prepares s for an owner, with the lock and the lifecycle of the owner.
+func (s *Scope) Open(owner Owner, env *Env, mu *lockorder.Mutex[lockorder.Call], life *lifecycle.Call) {
+	s.owner, s.env, s.mu, s.life = owner, env, mu, life
+}
+
+// SetEffect sets the key of the effect. The lock is held.
+func (s *Scope) SetEffect(key rules.Digest) { s.effect = key }
+
+// Effect returns the key of the effect, zero when there is none. The lock is held.
+func (s *Scope) Effect() rules.Digest { return s.effect }
+
+// Begin makes the context of the attempt that has begun in the lifecycle. It ends at due, but only
+// when Cancel ends it. The lock is held.
+func (s *Scope) Begin(parent context.Context, due time.Time) {
+	if s.latest == nil {
+		s.latest = &s.first
+	} else {
+		s.latest = new(Context)
+	}
+	at := s.latest
+	at.Parent, at.Due, at.scope, at.number = parent, due, s, s.life.Attempt()
+}
+
+// Context returns the context of the latest attempt, nil before the first.
+func (s *Scope) Context() *Context { return s.latest }
+
+// Due returns when the latest attempt has to end.
+func (s *Scope) Due() time.Time {
+	if s.latest == nil {
+		return time.Time{}
+	}
+	return s.latest.Due
+}
+
+// Cancel ends the context of the latest attempt. There is one.
+func (s *Scope) Cancel(why deadline.Cause) { s.latest.Cancel(why) }
+
+// Info describes the call in its latest attempt.
+func (s *Scope) Info() callctx.Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.owner.Info()
+	i.Attempt, i.Deadline, i.Effect = s.life.Attempt(), s.Due(), s.effect
+	i.Fence, i.Now = s.env.Lease.Epoch(), s.env.Sched.Clock()
+	return i
+}
+
+// Ended reports whether the owner has its result.
+func (s *Scope) Ended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.life.Ended()
+}
+
+// Aborted reports whether a shutdown has canceled the attempt.
+func (s *Scope) Aborted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.life.Aborted()
+}
+
+// ShutFence lets no further effects in. It returns the event that fires when the effects inside have
+// ended, nil when there are none. The lock is held.
+func (s *Scope) ShutFence() *sched.Event {
+	if s.life.ShutFence() && s.drained == nil {
+		s.drained = sched.NewEvent()
+	}
+	return s.drained
+}
+
+// leaveEffect ends an effect under the fence.
+func (s *Scope) leaveEffect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.life.LeaveEffect() && s.drained != nil {
+		s.env.Sched.Fire(s.drained)
+		s.drained = nil
+	}
+}
+
+// Drain waits for the event of ShutFence, at most for the grace period. It reports whether no effect
+// is left.
+func (s *Scope) Drain(drained *sched.Event) bool {
+	return drained == nil || s.env.Sched.WaitFor(drained, s.env.Grace)
+}
+
+// HasParts reports whether a part at a participant has begun, or tried to.
+func (s *Scope) HasParts() bool { return s.parts.Begun() }
+
+// Seal shuts the fence for a commit, which the caller begins with Commit. A rollback waits for it.
+// The lock is held.
+func (s *Scope) Seal() *sched.Event {
+	s.parts.BeginSeal()
+	return s.ShutFence()
+}
+
+// Commit commits the parts, after the effects inside have ended. drained is the event of Seal. The
+// other parameters and the results are those of Transaction.Commit.
+func (s *Scope) Commit(drained *sched.Event, readOnly bool, decide func([]journal.Seal) error) (transaction.Result, error) {
+	defer s.parts.EndSeal(s.env.Sched)
+	if !s.Drain(drained) {
+		return transaction.Failed, ErrWriting
+	}
+	return s.parts.Commit(s.latest, s.transactionEnv(), readOnly, decide)
+}
+
+// Rollback rolls the parts back, and reports whether nothing is left of what the attempt did. The
+// fence is shut, and no other goroutine ends the owner meanwhile.
+func (s *Scope) Rollback(ctx context.Context) bool {
+	return s.parts.Rollback(context.WithoutCancel(ctx), s.transactionEnv())
+}
+
+// Forget forgets the parts: they are settled, or recovery settles them.
+func (s *Scope) Forget() { s.parts.Forget() }
+
+// transactionEnv returns what the transaction needs.
+func (s *Scope) transactionEnv() *transaction.Env {
+	return &transaction.Env{Sched: s.env.Sched, Lease: s.env.Lease, Grace: s.env.Grace, Report: s.owner.PartFault}
+}
