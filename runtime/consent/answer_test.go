@@ -282,3 +282,70 @@ func TestConsentIsOffForAtMostAnHour(t *testing.T) {
 	d.apply(e)
 	assert.False(t, off(30))
 }
+
+func TestMemberOfAGroupIsAnApprover(t *testing.T) {
+	d := newDesk(t)
+	ask := func(m consent.Requirement) string { return d.ask(0, question(`{}`, m)) }
+	answer := func(id, by string, groups ...string) *consent.Result {
+		return d.decide(1, id, consent.Answer{By: by, Groups: groups, Approve: true})
+	}
+	id := ask(approvers("alice", "group:finance"))
+	d.rejected(consent.NotPermitted, answer(id, "bob"))
+	d.rejected(consent.NotPermitted, answer(id, "bob", "sales", "group:finance", ""))
+	d.rejected(consent.NotPermitted, answer(id, "group:finance"))
+	d.rejected(consent.SelfApproval, answer(id, "agent", "finance"))
+	r := answer(id, "bob", "sales", "finance")
+	assert.Equal(t, []any{consent.Accepted, "group:finance"}, []any{r.Resolution, r.Entry})
+
+	d.rejected(consent.NotPermitted, answer(ask(approvers("group:", "finance")), "bob", "", "finance"))
+	d.rejected(consent.NotPermitted, answer(ask(consent.Requirement{}), "group:finance"))
+	r = answer(ask(approvers("alice", "group:finance")), "alice", "finance")
+	assert.Equal(t, []any{consent.Accepted, ""}, []any{r.Resolution, r.Entry}, "her id admits her")
+}
+
+func TestOnePersonIsOneVoteHoweverManyGroups(t *testing.T) {
+	d := newDesk(t)
+	m, err := consent.Merge(&consent.Requirement{Approvers: []string{"group:finance"}, Quorum: 2})
+	require.NoError(t, err, "a group has members enough")
+	id := d.ask(0, question(`{}`, m))
+	vote := func(at float64, by string, groups ...string) *consent.Result {
+		return d.decide(at, id, consent.Answer{By: by, Groups: groups, Approve: true, Offer: session(consent.CoverExact)})
+	}
+	assert.Equal(t, consent.Recorded, vote(1, "alice", "finance").Resolution)
+	assert.Equal(t, 1, vote(2, "alice", "finance", "board").Missing)
+	r := vote(3, "bob", "finance")
+	require.Equal(t, consent.Accepted, r.Resolution)
+	assert.Equal(t, []string{"group:finance", "group:finance"}, r.Granted.Entries)
+	now, _ := d.book.Request(id)
+	assert.Equal(t, "group:finance", now.Votes[0].Entry)
+}
+
+// A grant answers where those who gave it would be admitted by the same entries.
+func TestGrantOfAGroupAnswersItsEntry(t *testing.T) {
+	for name, c := range map[string]struct {
+		approvers []string
+		answers   bool
+	}{
+		"the same group": {[]string{"group:finance"}, true},
+		"the person":     {[]string{"bob"}, true},
+		"all":            {nil, true},
+		"another group":  {[]string{"group:board"}, false},
+		"another person": {[]string{"alice"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			id := d.ask(0, question(`{}`, approvers("group:finance")))
+			d.decide(1, id, consent.Answer{By: "bob", Groups: []string{"board", "finance"}, Approve: true, Offer: session(consent.CoverExact)})
+			_, ok := d.book.Match(after(2), question(`{}`, consent.Requirement{Approvers: c.approvers, Quorum: 1}))
+			assert.Equal(t, c.answers, ok)
+		})
+	}
+}
+
+func TestGroupsAreIntersectedByEntry(t *testing.T) {
+	_, err := consent.Merge(&consent.Requirement{Approvers: []string{"group:finance"}}, consent.Ask{Approvers: []string{"alice"}})
+	require.ErrorIs(t, err, consent.ErrNobody, "whether alice belongs to finance is not known")
+	m, err := consent.Merge(&consent.Requirement{Approvers: []string{"group:finance", "alice"}}, consent.Ask{Approvers: []string{"alice", "group:board"}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"alice"}, m.Approvers)
+}

@@ -96,6 +96,9 @@ func (b *Book) Open() []Request {
 	return plainRequests(slices.Clone(b.open.list))
 }
 
+// Len returns how many requests wait for answers.
+func (b *Book) Len() int { return len(b.open.list) }
+
 // Waiting returns how many requests of a session wait for answers.
 func (b *Book) Waiting(session string) int { return b.waiting[session] }
 
@@ -108,6 +111,15 @@ func (b *Book) Grants() []Grant {
 		list[i] = g.Grant
 	}
 	return list
+}
+
+// Grant returns a grant, live or not.
+func (b *Book) Grant(id string) (Grant, bool) {
+	g := b.grants[id]
+	if g == nil {
+		return Grant{}, false
+	}
+	return g.Grant, true
 }
 
 // granted returns all grants in the order in which they were given.

@@ -8,7 +8,9 @@ import (
 // An Answer is what an approver answers to a request. The zero value denies, and
 // names no approver.
 type Answer struct {
-	By      string // an authenticated id
+	By      string   // an authenticated id
+	Groups  []string // names of its groups, as the component that authenticated it knows them
+	Barred  bool     // the operator policy does not let the approver answer
 	Approve bool
 	Message string
 	Offer   Offer // what is granted beyond this call; for approvals only
@@ -46,10 +48,12 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 	}
 	e.Call = r.CallID
 	e.Result.Status, e.Result.Missing = r.Status, r.Missing()
-	if why := r.refuses(e.At, a); why != NotRejected {
+	entry, why := r.refuses(e.At, a)
+	if why != NotRejected {
 		e.Result.Rejection = why
 		return e
 	}
+	e.Result.Entry = entry
 	if !a.Approve {
 		e.Result.Resolution, e.Result.Status, e.Result.Missing = Accepted, StatusDenied, 0
 		return e
@@ -57,7 +61,7 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 	offer := a.Offer.plain()
 	next := r.Request
 	if a.Edit != nil {
-		if why := b.edit(&next, a); why != NotRejected {
+		if e.Result.Entry, why = b.edit(&next, a); why != NotRejected {
 			e.Result.Rejection = why
 			return e
 		}
@@ -73,28 +77,33 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 	return e
 }
 
-// refuses returns why a is rejected, as far as the present terms are concerned.
-func (r *Request) refuses(at time.Time, a *Answer) Rejection {
+// refuses returns why a is rejected, as far as the present terms are concerned, or the entry of the
+// approvers that admits it.
+func (r *Request) refuses(at time.Time, a *Answer) (entry string, why Rejection) {
 	switch {
 	case r.Status == StatusExpired:
-		return RequestExpired
+		return "", RequestExpired
 	case r.Status != StatusOpen:
-		return AlreadyResolved
+		return "", AlreadyResolved
 	case !at.Before(r.Expires):
-		return RequestExpired
+		return "", RequestExpired
 	}
-	if why := r.Requirement.permits(a.By, r.Principal); why != NotRejected || !a.Approve {
-		return why
+	if entry, why = r.Requirement.admit(a.By, a.Groups, r.Principal); why != NotRejected {
+		return "", why
 	}
 	switch {
+	case a.Barred:
+		return "", NotPermitted
+	case !a.Approve:
+		return entry, NotRejected
 	case !r.Requirement.grants(&a.Offer):
-		return GrantTooWide
+		return "", GrantTooWide
 	case a.Edit != nil && (!r.Requirement.AllowEdit || !r.concerns(&a.Edit.Question.Call)):
-		return EditNotAllowed
+		return "", EditNotAllowed
 	case a.Edit != nil && a.Edit.Err != nil, a.Offer.check(r.Masked) != nil:
-		return InvalidInput
+		return "", InvalidInput
 	}
-	return NotRejected
+	return entry, NotRejected
 }
 
 // concerns reports whether c is the call of r but for what may be edited.
@@ -132,29 +141,29 @@ func (o *Offer) plain() Offer {
 }
 
 // edit gives r the terms that a proposes, with a new binding. The approver that
-// proposes them must be permitted to approve them.
-func (b *Book) edit(r *Request, a *Answer) Rejection {
+// proposes them must be permitted to approve them; entry is that of the new approvers.
+func (b *Book) edit(r *Request, a *Answer) (entry string, why Rejection) {
 	q := a.Edit.Question
 	if len(q.rules()) == 0 { // of the new arguments nothing is asked: what was asked still holds
 		q.Reasons, q.Requirement, q.Obligations, q.Call.Revision = r.Reasons, r.Requirement, r.Obligations, r.Revision
 	}
 	terms, err := b.terms(&q)
 	if err != nil {
-		return InvalidInput
+		return "", InvalidInput
 	}
 	terms.EditedBy = a.By
 	m := &terms.Requirement
-	switch why := m.permits(a.By, r.Principal); {
+	switch entry, why = m.admit(a.By, a.Groups, r.Principal); {
 	case why != NotRejected:
-		return why
+		return "", why
 	case !m.grants(&a.Offer):
-		return GrantTooWide
+		return "", GrantTooWide
 	case a.Offer.check(terms.Masked) != nil:
-		return InvalidInput
+		return "", InvalidInput
 	}
 	r.Terms, r.Votes = terms, nil
 	r.bind()
-	return NotRejected
+	return entry, NotRejected
 }
 
 // vote adds the approval of e to r, unless it repeats one.
@@ -164,5 +173,5 @@ func (r *Request) vote(e *Event) {
 	}
 	votes := make([]Vote, len(r.Votes), len(r.Votes)+1)
 	copy(votes, r.Votes)
-	r.Votes = append(votes, Vote{By: e.By, At: e.At, Message: e.Message, Offer: *e.Result.Offer})
+	r.Votes = append(votes, Vote{By: e.By, Entry: e.Result.Entry, At: e.At, Message: e.Message, Offer: *e.Result.Offer})
 }

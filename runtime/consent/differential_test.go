@@ -38,7 +38,7 @@ func (d *duel) randomCall() modelCall {
 
 func (d *duel) randomNeed() modelNeed {
 	return modelNeed{
-		approvers: pick(d.rnd, nil, nil, []string{"alice", "bob"}, []string{"agent", "alice", "carol"}),
+		approvers: pick(d.rnd, nil, nil, []string{"alice", "bob"}, []string{"agent", "alice", "carol"}, []string{"alice", "group:f"}, []string{"group:f", "group:g"}),
 		quorum:    pick(d.rnd, 1, 1, 1, 2), life: pick(d.rnd, 10, 50, 100), cover: d.rnd.IntN(3),
 		edit: d.rnd.IntN(2) == 0, self: d.rnd.IntN(4) == 0,
 	}
@@ -76,7 +76,7 @@ func questionOf(c modelCall, need modelNeed, rules []string) *consent.Question {
 }
 
 func answerOf(a modelAnswer, r *modelRequest) *consent.Answer {
-	out := &consent.Answer{By: a.by, Approve: a.approve}
+	out := &consent.Answer{By: a.by, Groups: a.groups, Approve: a.approve}
 	out.Offer.Cover = consent.GrantCover(a.offer.cover)
 	out.Offer.For = time.Duration(a.offer.seconds) * time.Second
 	_ = out.Offer.Lasting.UnmarshalText([]byte(a.offer.lasting))
@@ -124,7 +124,7 @@ func (d *duel) someID() string { return fmt.Sprintf("q%d", max(d.asked-d.rnd.Int
 
 func (d *duel) stepDecide() {
 	id := d.someID()
-	a := modelAnswer{by: pick(d.rnd, "alice", "bob", "carol", "agent", "bot", ""), approve: d.rnd.IntN(6) > 0, offer: d.randomOffer()}
+	a := modelAnswer{by: pick(d.rnd, "alice", "bob", "carol", "agent", "bot", "", "group:f"), groups: pick(d.rnd, nil, []string{"f"}, []string{"g", "f"}), approve: d.rnd.IntN(6) > 0, offer: d.randomOffer()}
 	r := d.model.request(id)
 	if d.rnd.IntN(5) == 0 {
 		a.edit = &modelEdit{invalid: d.rnd.IntN(4) == 0, n: d.rnd.IntN(4), need: d.randomNeed()}

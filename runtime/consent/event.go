@@ -36,6 +36,7 @@ type Result struct {
 	Status     Status     `json:"status,omitempty"` // of the request afterwards
 	Missing    int        `json:"missing,omitempty"`
 	Granted    *Grant     `json:"granted,omitempty"` // the grant that it makes; nil: none
+	Entry      string     `json:"entry,omitempty"`   // of the approvers, the group that admitted a valid answer; empty: its id did
 }
 
 // A Rule is a rule that asks about calls of a tool.

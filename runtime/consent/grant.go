@@ -2,6 +2,7 @@ package consent
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -21,10 +22,11 @@ type Grant struct {
 	Created   time.Time   `json:"created"`
 	Expires   time.Time   `json:"expires,omitzero"` // the first instant that is too late; zero: with the session
 	Grantors  []string    `json:"grantors"`
-	Reason    string      `json:"reason,omitempty"` // what they said
-	Rules     []string    `json:"rules"`            // that asked, and still exist; without any the grant has ended
-	Revision  string      `json:"revision"`         // of the policy that asked
-	Uses      int         `json:"uses"`             // calls that were started by it
+	Entries   []string    `json:"entries,omitempty"` // by grantor, the group that admitted it, empty where its id did; nil: all did so by their ids
+	Reason    string      `json:"reason,omitempty"`  // what they said
+	Rules     []string    `json:"rules"`             // that asked, and still exist; without any the grant has ended
+	Revision  string      `json:"revision"`          // of the policy that asked
+	Uses      int         `json:"uses"`              // calls that were started by it
 	Revoked   time.Time   `json:"revoked,omitzero"`
 	RevokedBy string      `json:"revoked_by,omitempty"`
 }
@@ -32,6 +34,17 @@ type Grant struct {
 // Live reports whether g can answer anything at an instant.
 func (g *Grant) Live(at time.Time) bool {
 	return g.Revoked.IsZero() && len(g.Rules) > 0 && (g.Expires.IsZero() || at.Before(g.Expires))
+}
+
+// groupsOf returns the group that admitted a grantor, nil when its id did.
+func (g *Grant) groupsOf(grantor int) []string {
+	if grantor >= len(g.Entries) {
+		return nil
+	}
+	if name, ok := strings.CutPrefix(g.Entries[grantor], groupPrefix); ok {
+		return []string{name}
+	}
+	return nil
 }
 
 // width returns how much g covers.
@@ -114,8 +127,14 @@ func grantOf(r *Request, votes []Vote, at time.Time) *Grant {
 	if o.Lasting == ForDuration {
 		g.Expires = at.Add(o.For)
 	}
-	for _, v := range votes {
+	for i, v := range votes {
 		g.Grantors = append(g.Grantors, v.By)
+		if v.Entry != "" && g.Entries == nil {
+			g.Entries = make([]string, len(votes))
+		}
+		if v.Entry != "" {
+			g.Entries[i] = v.Entry
+		}
 	}
 	return g
 }
@@ -141,8 +160,8 @@ func (a *attempt) answeredBy(g *grant) bool {
 		}
 	}
 	able := 0
-	for _, id := range g.Grantors {
-		if m.permits(id, g.Principal) == NotRejected {
+	for i, id := range g.Grantors {
+		if m.Permits(id, g.groupsOf(i), g.Principal) == NotRejected {
 			able++
 		}
 	}

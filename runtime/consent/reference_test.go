@@ -3,6 +3,7 @@ package consent_test
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
@@ -40,8 +41,8 @@ type modelNeed struct {
 }
 
 type modelVote struct {
-	by    string
-	offer modelOffer
+	by, entry string
+	offer     modelOffer
 }
 
 // A modelOffer covers n itself, n above a bound, or all.
@@ -58,6 +59,7 @@ type modelGrant struct {
 	offer   modelOffer
 	end     int // 0: none
 	by      []string
+	entries []string // by grantor
 	rules   []string
 	uses    int
 	revoked bool
@@ -65,6 +67,7 @@ type modelGrant struct {
 
 type modelAnswer struct {
 	by      string
+	groups  []string
 	approve bool
 	offer   modelOffer
 	edit    *modelEdit
@@ -91,16 +94,28 @@ func (m *model) ask(now int, id string, c modelCall, need modelNeed, rules []str
 	})
 }
 
-// allowed returns why an id may not answer; empty: it may.
-func (need modelNeed) allowed(by, principal string) string {
-	if by == "" {
+// allowed returns why an id with groups may not answer; empty: it may.
+func (need modelNeed) allowed(by string, groups []string, principal string) string {
+	if by == "" || by == "group:f" {
 		return "not_permitted"
 	}
-	if len(need.approvers) > 0 && !slices.Contains(need.approvers, by) {
+	if len(need.approvers) > 0 && !slices.Contains(need.approvers, by) && need.group(groups) == "" {
 		return "not_permitted"
 	}
 	if by == principal && !need.self {
 		return "self_approval"
+	}
+	return ""
+}
+
+// group returns the first approver that is one of the groups.
+func (need modelNeed) group(groups []string) string {
+	for _, entry := range need.approvers {
+		for _, g := range groups {
+			if entry == "group:"+g {
+				return entry
+			}
+		}
 	}
 	return ""
 }
@@ -126,7 +141,7 @@ func (m *model) decide(now int, id string, a modelAnswer) (resolution, reason st
 	if r.state == "expired" || now >= r.end {
 		return "rejected", "expired"
 	}
-	if why := r.need.allowed(a.by, r.call.principal); why != "" {
+	if why := r.need.allowed(a.by, a.groups, r.call.principal); why != "" {
 		return "rejected", why
 	}
 	if !a.approve {
@@ -143,7 +158,7 @@ func (m *model) decide(now int, id string, a modelAnswer) (resolution, reason st
 		return "rejected", "invalid_input"
 	}
 	if a.edit != nil {
-		if why := a.edit.need.allowed(a.by, r.call.principal); why != "" {
+		if why := a.edit.need.allowed(a.by, a.groups, r.call.principal); why != "" {
 			return "rejected", why
 		}
 		if a.offer.wide(a.edit.need.cover) {
@@ -156,7 +171,11 @@ func (m *model) decide(now int, id string, a modelAnswer) (resolution, reason st
 		known = known || v.by == a.by
 	}
 	if !known {
-		r.votes = append(r.votes, modelVote{a.by, a.offer})
+		entry := ""
+		if !slices.Contains(r.need.approvers, a.by) {
+			entry = r.need.group(a.groups)
+		}
+		r.votes = append(r.votes, modelVote{a.by, entry, a.offer})
 	}
 	if len(r.votes) < r.need.quorum {
 		return "recorded", ""
@@ -170,7 +189,7 @@ func (m *model) decide(now int, id string, a modelAnswer) (resolution, reason st
 func (m *model) grant(now int, r *modelRequest) {
 	g := &modelGrant{id: r.id, call: r.call, rules: slices.Clone(r.rules), offer: modelOffer{lasting: "session", cover: 2}}
 	for _, v := range r.votes {
-		g.by = append(g.by, v.by)
+		g.by, g.entries = append(g.by, v.by), append(g.entries, v.entry)
 		if v.offer.lasting == "once" {
 			return
 		}
@@ -208,8 +227,8 @@ func (g *modelGrant) answers(now int, c modelCall, need modelNeed, rules []strin
 		return false
 	}
 	able := 0
-	for _, by := range g.by {
-		if need.allowed(by, c.principal) == "" {
+	for i, by := range g.by {
+		if need.allowed(by, []string{strings.TrimPrefix(g.entries[i], "group:")}, c.principal) == "" {
 			able++
 		}
 	}

@@ -120,6 +120,7 @@ type Terms struct {
 // A Vote is one approval.
 type Vote struct {
 	By      string    `json:"by"`
+	Entry   string    `json:"entry,omitempty"` // of the approvers, the group that admitted it; empty: its id did
 	At      time.Time `json:"at"`
 	Message string    `json:"message,omitempty"`
 	Offer   Offer     `json:"grant"`

@@ -3,6 +3,7 @@ package consent
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,7 +23,7 @@ var (
 
 // A Requirement says who must agree, how soon, and how far the agreement may reach.
 type Requirement struct {
-	Approvers []string      `json:"approvers,omitempty"` // empty: any id but the principal
+	Approvers []string      `json:"approvers,omitempty"` // ids and groups, such as group:finance; empty: any id but the principal
 	Quorum    int           `json:"quorum"`              // distinct ids
 	Timeout   time.Duration `json:"timeout_ns"`
 	MaxCover  GrantCover    `json:"max_cover"`
@@ -78,7 +79,7 @@ func Merge(declared *Requirement, asks ...Ask) (Requirement, error) {
 	switch {
 	case named && len(m.Approvers) == 0:
 		return Requirement{}, ErrNobody
-	case named && m.Quorum > len(m.Approvers):
+	case named && m.Quorum > len(m.Approvers) && !slices.ContainsFunc(m.Approvers, isGroup):
 		return Requirement{}, ErrQuorum
 	}
 	return m, nil
@@ -101,16 +102,41 @@ func (m *Requirement) grants(o *Offer) bool {
 	return o.width() <= m.MaxCover && (o.Lasting != ForDuration || o.For <= m.MaxFor)
 }
 
-// permits returns why an id may not answer for a principal, if it may not.
-func (m *Requirement) permits(id, principal string) Rejection {
-	switch {
-	case id == "", len(m.Approvers) > 0 && !slices.Contains(m.Approvers, id):
-		return NotPermitted
-	case id == principal && !m.AllowSelf:
-		return SelfApproval
-	}
-	return NotRejected
+// Permits returns why an approver may not answer for a principal, NotRejected when it may. groups
+// are the names of the groups of the approver, as the component that authenticated it knows them
+// (SEMANTICS section 5.5).
+func (m *Requirement) Permits(id string, groups []string, principal string) Rejection {
+	_, why := m.admit(id, groups, principal)
+	return why
 }
+
+// admit returns the entry of m.Approvers that lets an approver answer for a principal, or why it may
+// not answer. The entry is empty when it is the id of the approver, or when m names no approvers.
+func (m *Requirement) admit(id string, groups []string, principal string) (entry string, why Rejection) {
+	if id == "" || isGroup(id) {
+		return "", NotPermitted
+	}
+	if len(m.Approvers) > 0 && !slices.Contains(m.Approvers, id) {
+		i := slices.IndexFunc(m.Approvers, func(entry string) bool {
+			name, _ := strings.CutPrefix(entry, groupPrefix)
+			return name != "" && name != entry && slices.Contains(groups, name)
+		})
+		if i < 0 {
+			return "", NotPermitted
+		}
+		entry = m.Approvers[i]
+	}
+	if id == principal && !m.AllowSelf {
+		return "", SelfApproval
+	}
+	return entry, NotRejected
+}
+
+// groupPrefix begins the entries of approvers that name a group. No approver has an id that begins
+// with it.
+const groupPrefix = "group:"
+
+func isGroup(entry string) bool { return strings.HasPrefix(entry, groupPrefix) }
 
 // Covers lists what a standing grant may cover, the narrowest first.
 func (m *Requirement) Covers() []GrantCover {
