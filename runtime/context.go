@@ -18,6 +18,10 @@ type CallInfo struct {
 	Undo                   bool   // the call is being undone
 	Fence                  uint64 // grows with every owner of the journal: a system that has seen a greater one should refuse; 0: no journal
 	Metadata               map[string]string
+	Capabilities           []string // that the tool declares
+	Request                string   // for consent that was approved; empty: none
+	Grant                  string   // the grant that answered instead; empty: none
+	ApprovedBy             []string // who approved the request, or gave the grant
 
 	effect   rules.Digest // of the members that the tool declares; zero: it declares none
 	deadline time.Time
@@ -39,7 +43,8 @@ func FromContext(ctx context.Context) (CallInfo, bool) {
 func CallInfoOf(i callctx.Info) CallInfo {
 	return CallInfo{
 		ID: i.ID, Tool: i.Tool, Session: i.Session, Run: i.Run, Agent: i.Agent, Principal: i.Principal, Behavior: i.Behavior,
-		Attempt: i.Attempt, Undo: i.Undo, Fence: i.Fence, Metadata: i.Metadata, effect: i.Effect, deadline: i.Deadline, now: i.Now,
+		Attempt: i.Attempt, Undo: i.Undo, Fence: i.Fence, Metadata: i.Metadata,
+		Capabilities: i.Capabilities, Request: i.Request, Grant: i.Grant, ApprovedBy: i.ApprovedBy, effect: i.Effect, deadline: i.Deadline, now: i.Now,
 	}
 }
 

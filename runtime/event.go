@@ -105,11 +105,13 @@ type Event struct {
 	Rejection         string // of a rejected answer, or an undo that failed: why
 	Attempt           int    // 0 before the handler was started
 
+	Notes       []string    // of the outcome, when To has ended
 	Outcome     OutcomeKind // when To has ended
 	Reason      Reason
 	AllReasons  []Reason
-	Revision    string // of the policy
-	Duration    time.Duration
+	Revision    string        // of the policy
+	Duration    time.Duration // since the call was made; of an undo since that was asked for
+	Times       Times         // of an outcome, and the Handler of an undo
 	InputBytes  int
 	OutputBytes int
 	Dropped     uint64 // of sink.dropped: how many events the sink has missed

@@ -51,11 +51,13 @@ type Outcome struct {
 	Output      wire.Raw         // JSON; nil unless completed, or when it is in Artifact
 	Artifact    *StoredOutput    // the output, when it is longer than the tool's artifact allows
 	Duration    time.Duration    // from the call to the outcome
+	Times       Times            // what the parts of that took
 	RolledBack  bool             // everything that the call did through participants was rolled back
 	Retryable   bool             // of a timeout: the same call may be repeated
 	Obligations []Obligation     // that the policy attached to a call it allowed
 	Denials     []Denial         // the reasons of the policy against the call
 	Detail      Detail           // of the primary reason
+	Notes       []string         // safe to show to the model: what it should know for its next call, such as what takes the place of a deprecated tool
 	Revision    string           // of the policy that evaluated the call
 
 	Of          string   // duplicate, idempotency_conflict: the earlier call
@@ -101,6 +103,7 @@ type outcomeJSON struct {
 	Output      json.RawMessage  `json:"output,omitempty"`
 	Artifact    *StoredOutput    `json:"artifact,omitempty"`
 	Duration    float64          `json:"duration_ms"`
+	Times       timesJSON        `json:"times_ms,omitzero"`
 	Retryable   bool             `json:"retryable,omitempty"`
 	RolledBack  bool             `json:"rolled_back,omitempty"`
 	Of          string           `json:"of,omitempty"`
@@ -108,15 +111,16 @@ type outcomeJSON struct {
 	Obligations []Obligation     `json:"obligations,omitempty"`
 	Denials     []Denial         `json:"denials,omitempty"`
 	Detail      Detail           `json:"detail,omitzero"`
+	Notes       []string         `json:"notes,omitempty"`
 	Revision    string           `json:"revision,omitempty"`
 }
 
 // MarshalJSON returns o as a JSON object with the members call, tool, outcome, reason, all_reasons,
 // violations, message, output, artifact, duration_ms, retryable, rolled_back, of, request,
-// obligations, denials, detail and revision. Empty members are omitted.
+// obligations, denials, detail, notes and revision. Empty members are omitted.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(outcomeJSON{
 		o.CallID, o.Tool, o.Kind, o.Reason, o.AllReasons, o.Violations, o.Message, json.RawMessage(o.Output), o.Artifact,
-		float64(o.Duration) / float64(time.Millisecond), o.Retryable, o.RolledBack, o.Of, o.RequestID, o.Obligations, o.Denials, o.Detail, o.Revision,
+		float64(o.Duration) / float64(time.Millisecond), jsonOf(o.Times), o.Retryable, o.RolledBack, o.Of, o.RequestID, o.Obligations, o.Denials, o.Detail, o.Notes, o.Revision,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -54,7 +55,8 @@ type PolicyInput struct {
 	Behavior     string // empty: none
 	Modes        map[string]string
 
-	Undo bool // the policy decides whether the call may be undone
+	Undo     bool           // the policy decides whether the call may be undone
+	UndoneBy operator.Actor // who undoes it; zero unless Undo
 
 	Now time.Time
 

@@ -34,13 +34,34 @@ func NewRegistry(tools ...*Tool) (*Registry, error) {
 			}
 		}
 	}
+	errs = append(errs, r.enter()...)
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
 	return r, nil
 }
 
-// Lookup returns the tool with that name and its position.
+// enter adds the other names under which tools are called to the index. A name belongs to one tool.
+func (r *Registry) enter() (errs []error) {
+	for i, t := range r.tools {
+		if t == nil || t.spec == nil {
+			continue
+		}
+		for _, name := range append(slices.Clone(t.spec.RenamedFrom), t.spec.Alias) {
+			if name == "" {
+				continue
+			}
+			if first, taken := r.index[name]; taken {
+				errs = append(errs, fmt.Errorf("tool %q: %q names tool %q already: choose another alias or former name", t.spec.Name, name, r.tools[first].spec.Name))
+				continue
+			}
+			r.index[name] = i
+		}
+	}
+	return errs
+}
+
+// Lookup returns the tool with that name, alias or former name, and its position (SEMANTICS 1.5.1).
 func (r *Registry) Lookup(name string) (t *Tool, i int, ok bool) {
 	if r == nil {
 		return nil, 0, false

@@ -69,6 +69,7 @@ type eventJSON struct {
 	AllReasons  []Reason  `json:"all_reasons,omitempty"`
 	Revision    string    `json:"policy_revision,omitempty"`
 	Duration    float64   `json:"duration_ms"`
+	Times       timesJSON `json:"times_ms,omitzero"`
 	InputBytes  int       `json:"input_bytes"`
 	OutputBytes int       `json:"output_bytes,omitempty"`
 	Dropped     uint64    `json:"dropped,omitempty"`
@@ -85,7 +86,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(eventJSON{
 		e.Seq, e.Time, e.Kind, e.From, e.To, e.Tool, e.ToolVersion, e.CallID, e.SessionID, e.RunID, e.Agent, e.Principal,
 		e.RequestID, e.By, e.Resolution, e.Rejection,
-		e.Attempt, outcome, e.Reason, e.AllReasons, e.Revision, float64(e.Duration) / float64(time.Millisecond),
+		e.Attempt, outcome, e.Reason, e.AllReasons, e.Revision, float64(e.Duration) / float64(time.Millisecond), jsonOf(e.Times),
 		e.InputBytes, e.OutputBytes, e.Dropped, e.Err, e.Stack,
 	})
 }

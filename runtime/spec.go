@@ -1,6 +1,9 @@
 package runtime
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -17,7 +20,9 @@ const IsAtLeastVersion0_1 = true
 // is destructive, a deadline of 0 is DefaultDeadline, limits of 0 are the defaults of Limits.
 // Unenforced lists the fields that this version carries but does not enforce yet.
 type Spec struct {
-	Name        string // [a-z][a-z0-9_]{0,63}
+	Name        string   // [a-z][a-z0-9_]{0,63}
+	Alias       string   // the name under which clients know the tool; empty: Name
+	RenamedFrom []string // earlier names, which calls may still use
 	Version     string
 	Title       string
 	Description string
@@ -129,6 +134,31 @@ type AllowedOperations = rules.AllowedOperations
 // A Deprecation marks a tool that should no longer be used.
 type Deprecation struct {
 	Since, Use, Message string
+	RemoveIn            string // the version without the tool; empty: not said
+}
+
+// Migration returns what the caller of a tool under a name should know: that the name is an earlier
+// one, and what takes the place of a deprecated tool. It is nil for most calls (SEMANTICS 1.5.2).
+func (s *Spec) Migration(name string) (notes []string) {
+	if slices.Contains(s.RenamedFrom, name) {
+		notes = append(notes, fmt.Sprintf("the tool %s is now %s: call it by that name", name, cmp.Or(s.Alias, s.Name)))
+	}
+	if s.Deprecated != nil {
+		notes = append(notes, s.Name+" is "+s.Deprecated.String())
+	}
+	return notes
+}
+
+// String says since when and until when, what to use and what to do.
+func (d *Deprecation) String() string {
+	text := "deprecated since " + d.Since
+	if d.RemoveIn != "" {
+		text += ", and removed in " + d.RemoveIn
+	}
+	if d.Use != "" {
+		text += ": use " + d.Use
+	}
+	return text + ". " + d.Message
 }
 
 // The defaults of a Spec whose fields are zero.

@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A reviewer answers requests for consent. It is a part of the script, as the
@@ -45,7 +46,7 @@ func (r *reviewer) answer(ctx context.Context, req *runtime.ConsentRequest, yes 
 	if err := r.rep.request(req, yes); err != nil {
 		return nil, err
 	}
-	a := engine.Answer{By: reviewerName, Approve: yes}
+	a := engine.Answer{By: operator.Program(reviewerName), Approve: yes}
 	if !yes {
 		a.Message = "the script says no"
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 //go:embed filetools/policy
@@ -148,7 +149,7 @@ func makeCalls(ctx context.Context, session *engine.Session, turn *engine.Turn, 
 		switch c.Do {
 		case doUndo:
 			began := time.Now()
-			_, err = session.Undo(ctx, engine.UndoRequest{CallID: c.ID, By: reviewerName})
+			_, err = session.Undo(ctx, engine.UndoRequest{CallID: c.ID, By: operator.Program(reviewerName)})
 			err = rev.rep.undone(c.ID, now(session, c.ID).Tool, err, time.Since(began))
 		case doApprove, doDeny:
 			err = rev.answerLine(ctx, session, c)

@@ -10,17 +10,10 @@ import (
 // canceledByShutdown returns the result of a call whose handler has stopped because a shutdown
 // canceled it. It is nil when it was not canceled, or returned another error.
 func (c *call) canceledByShutdown(err error) *result {
-	if !c.isAborted() || !errors.Is(err, context.Canceled) {
+	if !c.scope.Aborted() || !errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return shutdownCancellation()
-}
-
-// isAborted reports whether a shutdown canceled the handler.
-func (c *call) isAborted() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.life.Aborted()
 }
 
 // shutdownCancellation returns the result of a call that a shutdown has stopped.

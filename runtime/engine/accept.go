@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -53,7 +54,7 @@ func (c *call) finishInTime(e *result) {
 // handlerResult sets e to the result that follows from what the handler returned.
 func (c *call) handlerResult(e *result) {
 	spec := c.tool.spec
-	if err := c.worker.err; err != nil {
+	if err := c.worker.Scratch.err; err != nil {
 		if aborted := c.canceledByShutdown(err); aborted != nil {
 			*e = *aborted
 			return
@@ -109,13 +110,13 @@ func (c *call) recordLate(fault *CallError, output int) {
 
 // encode checks the handler's output and encodes it. It reports false when that exceeds limit.
 func (c *work) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
-	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), maxDepth)
+	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), entry.MaxDepth)
 	if err != nil {
 		c.outputs = nil // it must not be walked again
 	}
 	if err == wire.ErrTooDeep {
 		violations = []wire.Violation{{
-			Keyword: "depth", Expected: "at most " + strconv.Itoa(maxDepth) + " nested objects and arrays", Actual: "more",
+			Keyword: "depth", Expected: "at most " + strconv.Itoa(entry.MaxDepth) + " nested objects and arrays", Actual: "more",
 		}}
 	}
 	return slices.Clip(out), violations, err != wire.ErrTooLarge

@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestActionError: an error of an action has its code, a text for operators and its cause.
@@ -21,22 +22,22 @@ func TestActionError(t *testing.T) {
 	drift := fmt.Errorf("the page: %w", runtime.ErrDrift)
 	r := undoRig(t, &j, l, nil, restoreTool(l, func(context.Context) error { return drift }))
 	r.puts()
-	_, err := r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"})
+	_, err := r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("alice")})
 	require.EqualError(t, err, "drift: the page: changed since the call")
 	assert.ErrorIs(t, err, drift)
 	assert.Equal(t, engine.CodeDrift, codeOf(err))
 
-	_, err = r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c2"})
+	_, err = r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c2", By: operator.Program("ops")})
 	require.EqualError(t, err, "unknown_call")
 	assert.NoError(t, errors.Unwrap(err))
 
-	res, err := r.sessionAgain().Undo(t.Context(), engine.UndoRequest{RunID: "r"})
+	res, err := r.sessionAgain().Undo(t.Context(), engine.UndoRequest{RunID: "r", By: operator.Program("ops")})
 	require.EqualError(t, err, "failed")
 	assert.Equal(t, []string{"c1"}, res.Failed)
 	assert.Equal(t, engine.CodeDrift, codeOf(res.Calls[0].Err))
 
-	assert.Equal(t, engine.CodeUnknownRequest, codeOf(r.exec.Revoke(t.Context(), "q", "alice", "")))
-	assert.Equal(t, engine.CodeUnknownRequest, codeOf(new(engine.Executor).Revoke(t.Context(), "q", "alice", "")))
+	assert.Equal(t, engine.CodeUnknownRequest, codeOf(r.exec.Revoke(t.Context(), "q", operator.Program("alice"), "")))
+	assert.Equal(t, engine.CodeUnknownRequest, codeOf(new(engine.Executor).Revoke(t.Context(), "q", operator.Program("alice"), "")))
 }
 
 // TestResultOf: the results of actions are those that journals hold.

@@ -18,16 +18,16 @@ func (c *call) admit() admission {
 	switch {
 	case c.life.Ended():
 		return notAdmitted(workerDone)
-	case s.admitting != c && (s.admitting != nil || !c.worker.view.unchanged()):
+	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
 		return admission{again: true, wait: s.admittingDone}
 	case c.run.node.closing:
 		return notAdmitted(cancellation(runtime.ReasonRunClosed))
 	}
 	s.endExclusion(c)
 	c.releaseRestored()
-	switch j := &c.worker.evaluation; {
+	switch j := &c.worker.Scratch.evaluation; {
 	case j.Reason != runtime.ReasonNone:
-		return notAdmitted(c.denialBy(c.checkRules(&c.worker.rulesCall), &c.worker.rulesCall, j))
+		return notAdmitted(c.denialBy(c.checkRules(&c.worker.Scratch.rulesCall), &c.worker.Scratch.rulesCall, j))
 	case c.dry:
 		return c.admitDry()
 	case c.approved():
@@ -58,21 +58,21 @@ func (c *call) admitApproved() admission {
 	if c.reservation == reservedNothing { // it was admitted before a restart
 		resume = s.state.Admit
 	}
-	v, ev := resume(c.exec.instant(c.now), &c.worker.rulesCall)
+	v, ev := resume(c.exec.instant(c.now), &c.worker.Scratch.rulesCall)
 	if !v.Admitted() {
-		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
+		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	}
-	c.consent.noLongerAsked = !c.worker.evaluation.asks
+	c.consent.noLongerAsked = !c.worker.Scratch.evaluation.asks
 	c.recordAuthorized(&ev)
 	return admission{}
 }
 
 // admitDry returns what admit would do.
 func (c *call) admitDry() admission {
-	v := c.checkRules(&c.worker.rulesCall)
-	switch asked := c.worker.evaluation.asks; {
+	v := c.checkRules(&c.worker.Scratch.rulesCall)
+	switch asked := c.worker.Scratch.evaluation.asks; {
 	case !v.Admitted():
-		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
+		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	case asked && !c.exec.approvals.Answered(c.now, &c.consent.question):
 		if e := cmp.Or(c.noApprover(), c.checkOpenLimit(c.exec.approvals.Full(c.run.session.id))); e != nil {
 			return notAdmitted(e)
@@ -85,7 +85,7 @@ func (c *call) admitDry() admission {
 // setRulesCall prepares the description of the call that the rules check.
 func (c *call) setRulesCall() bool {
 	var err error
-	if c.worker.effect, err = c.fillRulesCall(&c.worker.rulesCall, c.final); err != nil {
+	if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.final); err != nil {
 		c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
 	}
 	return true

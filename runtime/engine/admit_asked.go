@@ -5,6 +5,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
 )
 
 // admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
@@ -23,10 +24,10 @@ func (c *call) admitAsked() admission {
 		return admission{again: true} // the grant, or the suspension of asking, has ended meanwhile
 	}
 	s := c.run.session
-	rc := &c.worker.rulesCall
+	rc := &c.worker.Scratch.rulesCall
 	if e := cmp.Or(c.noApprover(), c.checkOpenLimit(asking.Full())); e != nil {
 		if v := c.checkRules(rc); !v.Admitted() {
-			e = c.denialBy(v, rc, &c.worker.evaluation)
+			e = c.denialBy(v, rc, &c.worker.Scratch.evaluation)
 		}
 		return notAdmitted(e)
 	}
@@ -37,12 +38,13 @@ func (c *call) admitAsked() admission {
 	}
 	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
 	if !v.Admitted() {
-		return notAdmitted(c.denialBy(v, rc, &c.worker.evaluation))
+		return notAdmitted(c.denialBy(v, rc, &c.worker.Scratch.evaluation))
 	}
 	c.reservation = reserved
 	s.addRuleEvent(&rule)
 	c.consent.id, c.consent.since = asking.Add(c), c.now
 	c.life.Ask()
+	c.watch.Enter(tally.Consent, c.now)
 	c.record.final, c.record.call = sched.NewEvent(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
 	return notAdmitted(workerDone)

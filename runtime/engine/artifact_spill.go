@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -14,10 +15,10 @@ import (
 // the call commits and has its outcome. An output that cannot be stored fails the call,
 // and the effects of the call are rolled back where that is possible.
 func (c *call) storeArtifact(e *result) {
-	if e.outcome.Kind != runtime.Completed || !artifact.Needed(c.tool.spec.Artifact, e.outcome.Output) || c.hasEnded() {
+	if e.outcome.Kind != runtime.Completed || !artifact.Needed(c.tool.spec.Artifact, e.outcome.Output) || c.scope.Ended() {
 		return
 	}
-	stored, err := c.store(c.running, c.outputs, e.outcome.Output)
+	stored, err := c.store(c.scope.Context(), c.outputs, e.outcome.Output)
 	if err != nil {
 		*e = result{output: e.output}
 		fault := c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err))
@@ -32,26 +33,19 @@ func (c *work) store(ctx context.Context, v wire.Value, out wire.Raw) (*runtime.
 	return artifact.Put(ctx, c.exec.artifacts, c.tool.spec.Artifact, v, out, c.redact)
 }
 
-// hasEnded reports whether the call has its outcome already.
-func (c *call) hasEnded() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.life.Ended()
-}
-
 // fullOutput returns the complete output for an undo. After a restart it reads the output from the
 // store when the journal has only the reference. An output that was redacted is not what the
 // handler returned and is not read. The undo runs without the output when it cannot be read.
 func (c *ident) fullOutput(ctx context.Context, known wire.Value) wire.Value {
 	was := c.record.outcome()
 	a := was.Artifact
-	if known != nil || a == nil || was.Kind != runtime.Completed || redacts(was.Obligations) {
+	if known != nil || a == nil || was.Kind != runtime.Completed || entry.Redacted(&was) {
 		return known
 	}
 	data, err := c.exec.Artifact(ctx, a.ArtifactRef)
 	var v wire.Value
 	if err == nil {
-		v, err = decodeRecorded(c.tool.hooks.DecodeOutput, data)
+		v, err = entry.Decode(c.tool.hooks.DecodeOutput, data)
 	}
 	if err != nil {
 		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("the undo does without the output: %w", err)))

@@ -18,6 +18,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -297,7 +298,7 @@ func TestUndoGetsTheWholeOutput(t *testing.T) {
 			if name != "same process" {
 				r, ses = start()
 			}
-			require.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"})).Kind)
+			require.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("alice")})).Kind)
 			if name == "pruned" {
 				assert.Nil(t, got.Output)
 				require.Len(t, r.allFaults(), 1)

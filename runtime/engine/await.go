@@ -118,14 +118,3 @@ func (r *callRecord) currentOutcome(*Session) runtime.Outcome {
 		Message: "nobody waits for the call here any more; it goes on",
 	}
 }
-
-// observe tells the observers how the call ended, and waits for them until done is closed. When
-// done is nil it waits until they have returned.
-func (c *call) observe(done <-chan struct{}) {
-	if len(c.exec.observers) > 0 || c.record.obliges() {
-		c.notifyObservers(done)
-	}
-}
-
-// observeLater tells the observers about a call whose caller does not wait.
-func (c *call) observeLater() { c.observe(pastDone) }

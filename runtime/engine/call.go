@@ -7,12 +7,12 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/internal/transaction"
-	"github.com/ambit-tools/ambit/runtime/rules"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -21,15 +21,15 @@ import (
 type call struct {
 	work // of the goroutine that executes the call
 
-	mu   lockorder.Mutex[lockorder.Call] // guards all that follows
-	life lifecycle.Call                  // phase, attempt and fence, and who may end the call
-	attempt
+	mu    lockorder.Mutex[lockorder.Call] // guards all that follows
+	life  lifecycle.Call                  // phase, attempt and fence, and who may end the call
+	scope attempt.Scope                   // what its attempts do
 	undoState
 	consent      *consentState // the consent that it needs; nil: none yet
 	state        runtime.State
+	watch        tally.Watch
 	evaluation   *deadline.Context // of the policy that is being asked
 	revision     string            // of the policy that evaluated the call
-	effect       rules.Digest      // of its idempotency, when its tool declares one; zero before it is admitted
 	position     int               // in the list of active calls, from 1; guarded by the session
 	reservation  reservation       // what it holds in the rule state; guarded by the session
 	entry        uint64            // position of its latest entry in the journal
@@ -54,9 +54,11 @@ type ident struct {
 	index    int    // of the tool in the registry
 	size     int    // of the input, in bytes
 	metadata map[string]string
-	epoch    uint64 // of the earlier owner of the journal that started its handler
-	dry      bool   // only evaluated: no events, no reservations, no handler
-	undoing  bool   // it is the undo of another call and shares the record of that call
+	notes    []string    // of the outcome
+	span     *tally.Span // nil: there is no tracer
+	epoch    uint64      // of the earlier owner of the journal that started its handler
+	dry      bool        // only evaluated: no events, no reservations, no handler
+	undoing  bool        // it is the undo of another call and shares the record of that call
 }
 
 // A work is the state of a call that its worker owns: values of the steps, and resources that the
@@ -82,14 +84,6 @@ type work struct {
 	declarationChanged bool         // it waits for consent that was requested under another declaration of its tool
 	workReturned       bool         // the work returned without a panic and without Goexit
 	handlerDone        atomic.Bool  // its handler has returned
-}
-
-// An attempt is the state of the present attempt of the handler.
-type attempt struct {
-	running    *callContext // of the attempt
-	handlerCtx callContext  // of the first attempt
-	parts      transaction.Transaction
-	drained    *sched.Event // fires when the fence is shut and no effect is inside; nil: no goroutine waits
 }
 
 // An undoState is what the journal holds for the undo of the call. It is prepared once for all
@@ -133,9 +127,12 @@ func bounded(due, limit time.Time) time.Time {
 func (c *call) enterPhase(p lifecycle.Phase, due time.Time) bool {
 	c.mu.Lock()
 	entered := c.life.Enter(p, due)
+	if entered && (p == lifecycle.Held || p == lifecycle.Queued) {
+		c.watch.Enter(tally.Queue, c.now)
+	}
 	c.mu.Unlock()
 	if entered {
-		c.worker.arm(due)
+		c.worker.Arm(due)
 	}
 	return entered
 }
@@ -170,9 +167,6 @@ func deadlineOf(s *runtime.Spec) time.Duration {
 	return runtime.DefaultDeadline
 }
 
-// maxDepth is how deep an output may be nested: as deep as an input.
-const maxDepth = 128
-
 // outputLimit returns how many bytes an output may have.
 func outputLimit(s *runtime.Spec) int64 {
 	if s.Limits.Output > 0 {
@@ -189,25 +183,9 @@ type consentState struct {
 	grant          string // the grant that answers the question
 	id             string // of the request, once there is one
 	noLongerAsked  bool   // the call was approved, and neither policy nor declaration asks any more
+	approvedBy     []string
 	since          time.Time
 	cancelNotify   context.CancelFunc
 	previewCtx     *deadline.Context // of the preview; guarded by the call
 	waitOver       *sched.Event      // fires when ConsentWait is over; guarded by the call
-}
-
-// shutFence lets no further effects in. It returns the event that fires when the effects inside
-// have ended, nil when there are none. c.mu is held.
-func (c *call) shutFence() *sched.Event {
-	if c.life.ShutFence() && c.drained == nil {
-		c.drained = sched.NewEvent()
-	}
-	return c.drained
-}
-
-// leaveEffect ends an effect under the fence. c.mu is held.
-func (c *call) leaveEffect() {
-	if c.life.LeaveEffect() && c.drained != nil {
-		c.exec.sched.Fire(c.drained)
-		c.drained = nil
-	}
 }

@@ -28,15 +28,10 @@ func (e *CallError) Error() string {
 	if e.CallID == "" && e.Tool == "" {
 		return text
 	}
-	if of := callName(e.CallID, e.Tool); !strings.Contains(text, of) {
+	if of := wording.Call(e.CallID, e.Tool); !strings.Contains(text, of) {
 		return of + ": " + text
 	}
 	return text
-}
-
-// callName names a call in a text.
-func callName(id, tool string) string {
-	return "call " + wording.Quote(id) + " of " + wording.Quote(tool)
 }
 
 // Unwrap returns the error that the handler, the policy or the sink returned.

@@ -56,6 +56,7 @@ type storedOutcome struct {
 	loop     runtime.Loop
 	run      runtime.RunState
 	duration time.Duration
+	times    runtime.Times
 	output   wire.Raw
 	revision string
 	more     *runtime.Outcome // the whole outcome, when it has other members
@@ -64,7 +65,7 @@ type storedOutcome struct {
 // storeOutcome stores out as the outcome of r.
 func (r *callRecord) storeOutcome(out *runtime.Outcome) {
 	r.stored = storedOutcome{
-		kind: out.Kind, loop: out.Loop, run: out.Run, duration: out.Duration, output: out.Output, revision: out.Revision,
+		kind: out.Kind, loop: out.Loop, run: out.Run, duration: out.Duration, times: out.Times, output: out.Output, revision: out.Revision,
 	}
 	if out.CallID != r.id || out.Tool != r.tool || !history.Plain(out) {
 		more := *out
@@ -108,7 +109,7 @@ func (r *callRecord) fillOutcome(out *runtime.Outcome) {
 		return
 	}
 	out.CallID, out.Tool, out.Kind, out.Output, out.Duration = r.id, r.tool, k.kind, k.output, k.duration
-	out.Revision, out.Loop, out.Run = k.revision, k.loop, k.run
+	out.Times, out.Revision, out.Loop, out.Run = k.times, k.revision, k.loop, k.run
 }
 
 // A runCalls links the records of the calls of one run, in a list through the records. All parts of
@@ -142,7 +143,8 @@ type undoable struct {
 	done     bool // it was undone
 	busy     bool // it is being undone
 	ended    time.Time
-	lost     error // why the journal no longer has what the undo needs
+	asked    time.Time // for the present undo, or the latest one
+	lost     error     // why the journal no longer has what the undo needs
 }
 
 // ended reports whether the call of r has its outcome.

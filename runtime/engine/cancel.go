@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // Cancel ends a call of s in any state: while it is evaluated, waits for a slot or for
@@ -14,9 +15,14 @@ import (
 // after that is a late result. The event names by, and the outcome holds the reason.
 // When Cancel returns nil the outcome is durable. Any other error is an *ActionError. ctx bounds
 // how long Cancel waits for another goroutine that is ending the call.
-func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
+//
+// The operator policy is asked first (operator.Cancel).
+func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, reason string) error {
 	if s == nil || s.exec == nil {
 		return actionError(CodeUnknownCall)
+	}
+	if err := s.exec.authorize(orBackground(ctx), operator.Cancel, by, operator.Target{Session: s.id, Call: callID}, s); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	r := s.calls.find(callID)
@@ -30,7 +36,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
 		return actionError(CodeAlreadyEnded)
 	}
 	e := cancellation(runtime.ReasonCancelled)
-	if e.by, e.cause = by, lifecycle.ByOperator; reason != "" {
+	if e.by, e.cause = by.ID, lifecycle.ByOperator; reason != "" {
 		e.outcome.Message += ": " + reason
 	}
 	if !c.finish(e) {
@@ -48,7 +54,7 @@ func (s *Session) Cancel(ctx context.Context, callID, by, reason string) error {
 
 // Cancel is Session.Cancel for a caller that has only the id of the session. It needs a
 // journal, without which an executor does not know its sessions.
-func (e *Executor) Cancel(ctx context.Context, sessionID, callID, by, reason string) error {
+func (e *Executor) Cancel(ctx context.Context, sessionID, callID string, by operator.Actor, reason string) error {
 	return e.sessionOf(sessionID).Cancel(ctx, callID, by, reason)
 }
 

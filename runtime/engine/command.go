@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -58,7 +59,7 @@ func (e *Executor) recordCommand(kind, by string, c *journal.Command) error {
 	if !e.log.On() {
 		return nil
 	}
-	r := &journal.Record{Kind: kind, At: recordTime(e.sched.Now()), By: by, Command: c}
+	r := &journal.Record{Kind: kind, At: entry.At(e.sched.Now()), By: by, Command: c}
 	if err := e.log.FlushThroughStall(e.log.Add(r, nil)); err != nil {
 		return fmt.Errorf("the command cannot be recorded: %w", err)
 	}

@@ -1,14 +1,13 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -18,7 +17,6 @@ import (
 const commitTick = time.Second
 
 var (
-	errWriting    = errors.New("an effect under the fence has not ended")
 	errCommitting = errors.New("the commit has not ended")
 	errNotDecided = errors.New("the call has its result") // of decideToCommit
 )
@@ -28,20 +26,14 @@ var (
 // effect. When the call has its outcome already, the goroutine that ended it rolls the parts back.
 func (c *call) commitParts(e *result) {
 	c.mu.Lock()
-	if c.life.Ended() || !c.parts.Begun() {
+	if c.life.Ended() || !c.scope.HasParts() {
 		c.mu.Unlock()
 		return
 	}
-	c.parts.BeginSeal()
-	drained := c.shutFence()
+	drained := c.scope.Seal()
 	c.mu.Unlock()
-	defer c.parts.EndSeal(&c.exec.sched)
-	if drained != nil && !c.exec.sched.WaitFor(drained, grace) {
-		c.commitFailed(e, errWriting)
-		return
-	}
 	reads := c.tool.spec.Effect == runtime.SideEffectRead
-	switch what, err := c.parts.Commit(c.running, c.partsEnv(), reads, func(seals []journal.Seal) error {
+	switch what, err := c.scope.Commit(drained, reads, func(seals []journal.Seal) error {
 		if !c.decideToCommit(e, seals) {
 			return errNotDecided
 		}
@@ -51,7 +43,7 @@ func (c *call) commitParts(e *result) {
 		c.commitFailed(e, err)
 	case transaction.Unknown: // whether the other parts stand depends on the foreign one: recovery cannot know either
 		c.setUnknown(e, runtime.ReasonCommitFailed, err)
-		c.parts.Forget()
+		c.scope.Forget()
 	}
 }
 
@@ -70,13 +62,13 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 		c.entry = c.exec.log.Add(c.decision(e, seals))
 	}
 	c.mu.Unlock()
-	c.worker.arm(due)
+	c.worker.Arm(due)
 	err := c.awaitDurable()
 	if e.stalled = errors.Is(err, journal.ErrUnavailable); e.stalled {
 		err = c.awaitDurableThroughStall()
 	}
 	if err != nil { // the journal may have the record: recovery finds out and commits or rolls back
-		c.parts.Forget()
+		c.scope.Forget()
 		c.setUnknown(e, runtime.ReasonJournalUnavailable, err)
 		return false
 	}
@@ -85,15 +77,14 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 
 // decision returns the entry of a decision to commit. c.mu is held.
 func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, private []byte) {
-	r := &journal.Record{
-		Kind: journal.KindCommitting, At: recordTime(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
-		Tool: c.record.tool, Attempt: c.life.Attempt(), Revision: c.revision, Sealed: seals,
-	}
-	var p redact.Payloads
 	out := e.outcome
 	c.completeOutcome(&out, c.clock(), true)
-	r.Duration = out.Duration
-	return entryOf(r, &p, c.addOutcome(r, &out, &p))
+	d := entry.Draft{Record: journal.Record{
+		Kind: journal.KindCommitting, At: entry.At(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
+		Tool: c.record.tool, Attempt: c.life.Attempt(), Duration: out.Duration, Revision: c.revision, Sealed: seals,
+	}}
+	c.addOutcome(&d, &out)
+	return d.Entry()
 }
 
 // committedLate handles a call whose caller has the outcome unknown because its commit had to wait
@@ -129,7 +120,3 @@ func (c *ident) setUnknown(e *result, r runtime.Reason, err error) {
 		outcome: runtime.Outcome{Kind: runtime.Unknown, Reason: r, Message: "it is not known whether the call was committed: it may have taken effect"},
 	}
 }
-
-// rollback rolls back the parts of the present attempt. It reports whether nothing is left of what the
-// attempt did. No other goroutine ends the call meanwhile.
-func (c *call) rollback() bool { return c.parts.Rollback(context.WithoutCancel(c.ctx), c.partsEnv()) }

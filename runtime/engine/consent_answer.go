@@ -63,7 +63,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	}
 	e.approvals.ProcessDueOf(requestID)
 	answer := &consent.Answer{
-		By: a.By, Approve: a.Approve, Message: a.Message,
+		By: a.By.ID, Groups: a.By.Groups, Approve: a.Approve, Message: a.Message,
 		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
 	}
 	c := e.approvals.Call(requestID)
@@ -73,6 +73,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	if c.declarationChanged { // an edit would bind to another declaration than the request does
 		a.Edit = nil
 	}
+	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, c.run.session)
 	edited := c.prepareEdit(ctx, requestID, a.Edit, answer)
 	result := c.recordAnswer(requestID, answer, edited)
 	if err := c.awaitDurableThroughStall(); err != nil {
@@ -112,7 +113,7 @@ func (e *Executor) answerUnknown(request string, a *consent.Answer) Resolution {
 	if err := e.recordConsent(ev.At, a.By, e.log.Flush); err != nil {
 		return e.notRecorded(nil)
 	}
-	e.emit(&runtime.Event{
+	e.delivery.Emit(&runtime.Event{
 		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
 		Rejection: ev.Result.Rejection.String(),
 	})
@@ -146,7 +147,7 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 		return e
 	}
 	// Do not evaluate the policy for an approver that may not answer at all.
-	was, rejection := c.exec.approvals.Probe(c.clock(), request, &consent.Answer{By: a.By, Approve: true, Offer: a.Offer})
+	was, rejection := c.exec.approvals.Probe(c.clock(), request, &consent.Answer{By: a.By, Groups: a.Groups, Barred: a.Barred, Approve: true, Offer: a.Offer})
 	q.Call.Revision = was.Revision
 	if rejection != consent.NotRejected || !was.Requirement.AllowEdit {
 		return e

@@ -18,7 +18,7 @@ import (
 // prepareQuestion prepares the question for the approvers, if one is asked, and the preview of the
 // call. It reports false when the call has ended.
 func (c *call) prepareQuestion() bool {
-	j := &c.worker.evaluation
+	j := &c.worker.Scratch.evaluation
 	if c.consent == nil {
 		c.mu.Lock() // the goroutine that ends the call reads it
 		c.consent = &consentState{}
@@ -69,7 +69,7 @@ func (c *call) makePreview() bool {
 		return false
 	}
 	if c.consent.preview = p; err != nil {
-		j := &c.worker.evaluation
+		j := &c.worker.Scratch.evaluation
 		j.Refuse(failed.Reason, failed.Detail, failed.Message)
 		j.fault = failed.fault
 	}
@@ -138,7 +138,7 @@ func (c *work) noApprover() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}
-	return denial(runtime.ReasonConsentUnavailable, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
+	return denial(runtime.ReasonConsentUnavailable, askDetail(c.worker.Scratch.evaluation.decision.Asks), fmt.Sprintf(
 		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
 }
 
@@ -149,7 +149,7 @@ func (c *work) checkOpenLimit(full bool) *result {
 		return nil
 	}
 	most := c.exec.maxOpenRequests
-	return denial(runtime.ReasonTooManyPending, askDetail(c.worker.evaluation.decision.Asks), fmt.Sprintf(
+	return denial(runtime.ReasonTooManyPending, askDetail(c.worker.Scratch.evaluation.decision.Asks), fmt.Sprintf(
 		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.tool,
 		wording.Plural(most, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -34,7 +36,7 @@ func newInbox(t *testing.T, tools ...*runtime.Tool) *rig {
 	return newRigWith(t, runtime.PolicyFunc(allowAll), tools, engine.WithPendingRequests())
 }
 
-func yes(by string) engine.Answer { return engine.Answer{By: by, Approve: true} }
+func yes(by string) engine.Answer { return engine.Answer{By: operator.Program(by), Approve: true} }
 
 func TestConsentIsGiven(t *testing.T) {
 	r := newInbox(t, readTool(okRead, asking()))
@@ -52,7 +54,7 @@ func TestConsentIsGiven(t *testing.T) {
 	require.Len(t, requests, 1)
 	assert.JSONEq(t, goodInput, string(requests[0].Shown))
 	res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-	assert.Equal(t, engine.AnswerAccepted, res.Kind)
+	assert.Equal(t, consent.Accepted, res.Kind)
 	require.NotNil(t, res.Outcome)
 	assert.Equal(t, runtime.Completed, res.Outcome.Kind, res.Outcome.Message)
 	assert.Equal(t, out.RequestID, res.Outcome.RequestID)
@@ -109,7 +111,9 @@ type waiting struct {
 func waysOut() map[string]func(w *waiting) {
 	approve := func(w *waiting) { w.exec.Decide(context.Background(), w.out.RequestID, yes("alice")) }
 	return map[string]func(w *waiting){
-		"denied":   func(w *waiting) { w.exec.Decide(context.Background(), w.out.RequestID, engine.Answer{By: "alice"}) },
+		"denied": func(w *waiting) {
+			w.exec.Decide(context.Background(), w.out.RequestID, engine.Answer{By: operator.Program("alice")})
+		},
 		"expired":  func(*waiting) { time.Sleep(time.Hour) },
 		"closed":   func(w *waiting) { assert.NoError(w.t, w.run.Close(context.Background())) },
 		"shutdown": func(w *waiting) { assert.NoError(w.t, w.exec.Shutdown(context.Background())); approve(w) },
@@ -236,7 +240,7 @@ func TestChangedArgumentsDoNotRun(t *testing.T) {
 			}
 		}
 		res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-		require.Equal(t, engine.AnswerAccepted, res.Kind)
+		require.Equal(t, consent.Accepted, res.Kind)
 		require.Equal(t, runtime.ReasonBindingMismatch, res.Outcome.Reason)
 		require.Equal(t, []string{"args"}, res.Outcome.Detail.Changed)
 	}
@@ -254,9 +258,9 @@ func TestRacingAnswers(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 10 {
 			wg.Go(func() {
-				a := engine.Answer{By: string(rune('a' + i)), Approve: i%2 == 0}
+				a := engine.Answer{By: operator.Program(string(rune('a' + i))), Approve: i%2 == 0}
 				res := r.exec.Decide(t.Context(), out.RequestID, a)
-				if res.Kind == engine.AnswerAccepted {
+				if res.Kind == consent.Accepted {
 					accepted.Add(1)
 					if a.Approve {
 						approved.Add(1)
@@ -333,16 +337,16 @@ func TestEditIsJudged(t *testing.T) {
 	assert.Equal(t, "invalid_input", edit(`{"path":"b.md"}`).Reason.String())
 	assert.Equal(t, `{"content":"b.md","size":100}`, string(edit(`{"path":"b.md","limit":200}`).Outcome.Output), "rewritten")
 	res = edit(`{"path":"b.md","limit":600}`)
-	assert.Equal(t, engine.AnswerAccepted, res.Kind)
+	assert.Equal(t, consent.Accepted, res.Kind)
 	assert.Equal(t, "too_much", res.Outcome.Detail.Rule)
 }
 
 func TestConsentOff(t *testing.T) {
 	r := newInbox(t, readTool(okRead, asking()))
 	turn := r.run().Turn(engine.TurnConfig{})
-	assert.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(2*time.Hour), "alice", "incident"))
-	assert.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), "", "incident"))
-	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), "alice", "incident"))
+	assert.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(2*time.Hour), operator.Program("alice"), "incident"))
+	assert.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program(""), "incident"))
+	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program("alice"), "incident"))
 	assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
 	assert.Len(t, r.allFaults(), 1, "a warning")
 }

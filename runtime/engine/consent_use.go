@@ -22,6 +22,7 @@ func (c *call) useConsent() *result {
 	}
 	switch {
 	case m == nil: // it may start; asking may be suspended
+		a.approvedBy = c.exec.approvals.ApprovedBy(a.id, a.grant)
 		return nil
 	case m.Expired:
 		return denial(runtime.ReasonConsentExpired, runtime.Detail{}, "the approval is too old: make the call again")

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
 )
 
 // park lets a call wait for consent once its worker has returned, or continues it when
@@ -18,6 +19,7 @@ func (c *call) park() {
 	if err := c.awaitDurable(); err != nil {
 		c.finish(c.journalUnavailable(err))
 	} else {
+		c.span.Consent()
 		c.notify()
 	}
 	c.mu.Lock()
@@ -56,15 +58,17 @@ func (c *call) submitApproved() {
 		c.finish(cancellation(runtime.ReasonRunClosed))
 		return
 	}
+	trace(c)
 	c.mu.Lock()
 	c.life.Resume(c.budgetEnds())
 	c.inGates, c.workReturned = true, false
 	c.reenterExecutor()
 	c.args, c.text, c.now = c.final, c.finalText, c.clock()
+	c.watch.Enter(tally.Other, c.now)
 	c.handlerDone.Store(false)
 	c.workCtx = context.WithoutCancel(c.ctx)
 	c.mu.Unlock()
-	c.exec.workers.take(c)
+	c.exec.workers.Take(c)
 }
 
 // notify notifies the approvers of the request of the call, each in its own goroutine. When no

@@ -37,7 +37,7 @@ func (c *call) decide() *result {
 			}
 			continue
 		case adm.ends == nil && c.life.Attempt() > 0:
-			c.worker.arm(c.running.Due)
+			c.worker.Arm(c.scope.Due())
 		case adm.ends != nil && adm.ends != workerDone && c.dry:
 			c.keepVerdict(adm.ends)
 		}
@@ -88,7 +88,7 @@ func (c *call) snapshot() bool {
 		p.active = append(p.active, c)
 		c.position = len(p.active)
 	}
-	c.worker.view.open(c)
+	c.worker.Scratch.view.open(c)
 	return true
 }
 
@@ -104,7 +104,7 @@ func (c *work) tapDecision() *tap.Decision {
 // prepareConsent prepares what approvers are shown of the call, if it needs consent. It reports
 // false when the call has ended.
 func (c *call) prepareConsent() bool {
-	if j := &c.worker.evaluation; j.Reason != runtime.ReasonNone || !j.asks && !c.approved() {
+	if j := &c.worker.Scratch.evaluation; j.Reason != runtime.ReasonNone || !j.asks && !c.approved() {
 		return true
 	}
 	return c.prepareQuestion()

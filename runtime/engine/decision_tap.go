@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -27,7 +28,7 @@ func (e *Executor) openTap() {
 		Sched: &e.sched, Tick: tick, Ticks: ticks,
 		Record: func(r *journal.Record) {
 			if e.log.On() {
-				r.At = recordTime(e.sched.Now())
+				r.At = entry.At(e.sched.Now())
 				e.log.Add(r, nil)
 			}
 		},
@@ -39,7 +40,7 @@ func (e *Executor) openTap() {
 
 // decisionForTap is tapDecision when there is a tap.
 func (c *work) decisionForTap() *tap.Decision {
-	w := c.worker
+	w := &c.worker.Scratch
 	if w.evaluation.Detail.Rule == ruleBreaker { // the policy was not evaluated
 		return nil
 	}

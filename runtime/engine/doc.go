@@ -178,7 +178,7 @@
 //   - Batch, Writer.hold of commitlog: shared, it keeps entries in one write of the journal; then Approvals, Events, CommitLog, Sink, Faults.
 //   - Approvals, Approvals.mu of approvals: the book of requests and grants, and its timer; then Slots, Events, CommitLog, Sink, Faults.
 //   - Slots, Slots.mu of sched: the slots of a tool, or of the policy, and the queue for them; then Events, CommitLog, Sink, Faults.
-//   - Events, Executor.emitting: the event that is recorded and given to the sinks; then CommitLog, Sink, Faults.
+//   - Events, Delivery.emitting of outbox: the event that is recorded and given to the sinks; then CommitLog, Sink, Faults.
 //   - CommitLog, Writer.mu of commitlog: the entries that are not durable yet; a leaf.
 //   - Sink, Outbox.mu of outbox: the events that wait for one sink; then Faults.
 //   - Faults, Outbox.mu of outbox: the faults that wait for the error handler; a leaf.
@@ -186,8 +186,8 @@
 //   - Parts, Transaction.mu of transaction: the parts of an attempt at participants; a leaf.
 //   - Commands, seenCommands.mu: the nonces of imported commands; a leaf.
 //   - Undos, undoAttempts.mu: the undo handlers that run; a leaf.
-//   - Workers, workerPool.mu: the workers, and which are free; a leaf.
-//   - Worker, worker.mu: the timer of a worker; a leaf.
+//   - Workers, Pool.mu of workers: the workers, and which are free; a leaf.
+//   - Worker, Worker.mu of workers: the timer of a worker; a leaf.
 //   - Lease, Lease.mu of lease: the timers that renew the ownership of the journal; a leaf.
 //   - Shadow, follower.mu of shadow: the decisions that wait for a shadow policy; then ShadowStats.
 //   - ShadowStats, Shadow.mu of shadow: the counts of a shadow policy; a leaf.

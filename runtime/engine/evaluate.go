@@ -13,7 +13,7 @@ import (
 // evaluatePolicy asks the policy about the call and applies its rewrites. It stores the
 // result in the worker's evaluation, and reports false when the call has ended.
 func (c *call) evaluatePolicy() bool {
-	j := &c.worker.evaluation
+	j := &c.worker.Scratch.evaluation
 	*j = evaluation{}
 	c.final, c.finalText = c.args, c.text
 	d, ok := c.askPolicy()
@@ -72,7 +72,7 @@ func (c *work) failPolicy(rule string, err error) bool {
 
 // failPolicyWith is failPolicy for a fault that exists already.
 func (c *work) failPolicyWith(rule string, fault *CallError) bool {
-	j := &c.worker.evaluation
+	j := &c.worker.Scratch.evaluation
 	j.Refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, "the policy could not judge the call, which is denied therefore")
 	j.fault = fault
 	return false
@@ -93,7 +93,7 @@ func (c *work) checkObligations(obligations []runtime.Obligation) {
 				return
 			}
 		default:
-			c.worker.evaluation.Refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "unknown_obligation", At: o.At}, fmt.Sprintf(
+			c.worker.Scratch.evaluation.Refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "unknown_obligation", At: o.At}, fmt.Sprintf(
 				"the policy demands %q, which cannot be met here", o.Code))
 			return
 		}

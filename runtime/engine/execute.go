@@ -49,7 +49,7 @@ func (t *Turn) launch(c *call) {
 		c.releaseResources()
 		return
 	}
-	c.exec.workers.take(c)
+	c.exec.workers.Take(c)
 }
 
 // noRun returns the outcome of a call in a turn that belongs to no run.
@@ -72,6 +72,9 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	}
 	refused := c.enterExecutor()
 	earlier = c.register(refused)
+	if earlier == nil {
+		trace(c)
+	}
 	if earlier == nil && refused == nil {
 		return c, nil
 	}
@@ -84,6 +87,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 		return c, earlier
 	}
 	c.idReused = true
+	trace(c)
 	c.emitInvoked()
 	r := c.lookup()
 	if r == nil {
@@ -132,8 +136,12 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	run := t.run
 	in.ID, in.Principal = wording.ValidUTF8(in.ID), wording.ValidUTF8(in.Principal)
 	tool, index := t.run.session.exec.lookup(in.Tool)
+	var notes []string
 	if tool == nil {
 		in.Tool = wording.ValidUTF8(in.Tool)
+	} else {
+		notes = tool.spec.Migration(in.Tool)
+		in.Tool = tool.spec.Name // the call may have named the alias (SEMANTICS 1.5.1)
 	}
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.WithPrincipal(in.Principal)
@@ -142,13 +150,13 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	c := &call{
 		work: work{
 			ident: ident{
-				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, index: index, metadata: in.Metadata,
+				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, index: index, metadata: in.Metadata, notes: notes,
 			},
 			workCtx: ctx,
 		},
 	}
 	c.life.Prepare(time.Time{})
-	c.running = &c.handlerCtx
+	c.scope.Open(c, &c.exec.attempts, &c.mu, &c.life)
 	r.call = c
 	c.size = len(in.Input)
 	if c.size > inputLimit(tool) {

@@ -7,18 +7,21 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
+	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
+	"github.com/ambit-tools/ambit/runtime/internal/workers"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -34,17 +37,14 @@ type Executor struct {
 	reg          *runtime.Registry
 	tools        []tool // of reg, in its order
 	policy       runtime.Policy
+	operators    operator.Policy
 	tapped       tap.Tap      // nil: there is none
 	follower     tap.Follower // of tapped; nil: there is none
-	sinks        []runtime.Sink
-	queues       []*outbox.Sink // of the sinks
-	observers    []func(runtime.CallInfo, runtime.Outcome)
-	onError      func(*CallError) // nil: there is none
-	faults       outbox.Outbox[*CallError, lockorder.Faults]
-	observing    sched.Count // counts the observers that are being called
+	delivery     outbox.Delivery[*CallError]
 	sched        sched.Scheduler
 	approvers    []runtime.Approver
 	participants transaction.Participants
+	attempts     attempt.Env
 	polled       bool // the application polls Requests
 
 	maxOpenRequests int                  // of a session
@@ -74,11 +74,9 @@ type Executor struct {
 	slots       []sched.Slots // by position in the registry
 	lingering   atomic.Int64  // handlers that still run although their call has ended
 	capacity    capacity
+	tally       tally.Tally
 	gate        sched.Gate
-	workers     workerPool
-
-	emitting lockorder.Mutex[lockorder.Events] // sinks get one event at a time, in the order of Seq
-	event    runtime.Event                     // the latest one
+	workers     workers.Pool[call, scratch]
 }
 
 // An Option changes an Executor while NewExecutor makes it.
@@ -109,9 +107,8 @@ func (e *Executor) instant(t time.Time) rules.Instant {
 
 // report passes a fault to the error handler, once. It does not wait for the error handler.
 func (e *Executor) report(f *CallError) {
-	if e.onError == nil || f.reported {
-		return
+	if !f.reported {
+		f.reported = true
+		e.delivery.Report(f)
 	}
-	f.reported = true
-	e.faults.Add(&f)
 }

@@ -1,12 +1,9 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
 	"runtime/debug"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 )
 
 // newFault returns a fault of c. It reads the text of err at once, because the Error method of user
@@ -28,44 +25,6 @@ func (c *ident) panicFault(v any) *CallError {
 	f.Panic, f.Stack = v, debug.Stack()
 	f.cachedText = f.text()
 	return f
-}
-
-// sinkFault reports the fault of a sink to the error handler.
-func (e *Executor) sinkFault(s runtime.Sink, ev *runtime.Event, err error) {
-	e.report(&CallError{
-		Tool: ev.Tool, CallID: ev.CallID, SessionID: ev.SessionID, RunID: ev.RunID,
-		Err: fmt.Errorf("sink %T, event %d: %w", s, ev.Seq, err),
-	})
-}
-
-var errDropped = errors.New("faults were dropped")
-
-// openSinks sets up the delivery of events to sinks. The error says that one is nil.
-func (e *Executor) openSinks(sinks []runtime.Sink) error {
-	for _, s := range sinks {
-		if s == nil {
-			return errors.New("a sink is nil: leave WithSink out")
-		}
-		q := new(outbox.Sink)
-		q.Open(s, &e.sched, func(err error) { e.report(&CallError{Err: err}) }, e.sinkFault)
-		e.queues = append(e.queues, q)
-	}
-	return nil
-}
-
-// openFaults sets up the queue of the error handler.
-func (e *Executor) openFaults() {
-	e.faults.Open(&e.sched, outbox.Receiver[*CallError]{
-		Deliver: func(f **CallError) error {
-			e.onError(*f)
-			return nil
-		},
-		Failed: func(**CallError, error) {}, // a fault of the error handler has no receiver
-		Missed: func(n uint64) *CallError {
-			return &CallError{Err: fmt.Errorf("%w because the error handler did not return: %d", errDropped, n)}
-		},
-		Full: func(uint64) {},
-	})
 }
 
 // setFailed sets e to the result of a call whose handler failed.

@@ -29,11 +29,12 @@ func (c *call) finish(e *result) (first bool) {
 		return false
 	}
 	c.flushOutcome()
+	endSpan(c)
 	if e.fault != nil {
 		c.exec.report(e.fault)
 	}
 	if unattended {
-		c.observeLater()
+		c.observe(pastDone) // no caller waits
 	}
 	return true
 }
@@ -66,14 +67,14 @@ func (c *call) conclude(e *result, over **sched.Event) (unattended bool) {
 	c.cancelContexts(e.outcome.Kind, started)
 	out := &e.outcome
 	c.dryVerdict = e.verdict
-	if drained := c.shutFence(); drained != nil {
+	if drained := c.scope.ShutFence(); drained != nil {
 		c.mu.Unlock()
-		out.Detail.Writing = !c.exec.sched.WaitFor(drained, grace)
+		out.Detail.Writing = !c.scope.Drain(drained)
 		c.mu.Lock()
 	}
 	if c.ownsParts(out) {
 		c.mu.Unlock()
-		if out.RolledBack = c.rollback() && !out.Detail.Writing; !out.RolledBack {
+		if out.RolledBack = c.scope.Rollback(c.ctx) && !out.Detail.Writing; !out.RolledBack {
 			e.text = strings.TrimPrefix(e.text+"; what the call did was not taken back", "; ")
 		}
 		c.mu.Lock()
@@ -86,7 +87,7 @@ func (c *call) conclude(e *result, over **sched.Event) (unattended bool) {
 // when it was decided to commit, or when the next owner of the journal settles the call. c.mu is
 // held.
 func (c *call) ownsParts(out *runtime.Outcome) bool {
-	return len(c.exec.participants) > 0 && c.parts.Begun() && out.Kind != runtime.Completed && out.Kind != runtime.Unknown && out.Reason != runtime.ReasonLeaseLost
+	return len(c.exec.participants) > 0 && c.scope.HasParts() && out.Kind != runtime.Completed && out.Kind != runtime.Unknown && out.Reason != runtime.ReasonLeaseLost
 }
 
 // closeOutcome completes the outcome, releases what the call has reserved and takes the call to its
@@ -129,7 +130,7 @@ func (c *call) cancelContexts(kind runtime.OutcomeKind, started bool) {
 		why = deadline.Exceeded
 	}
 	if started {
-		c.running.Cancel(why)
+		c.scope.Cancel(why)
 	}
 	if c.consent != nil && c.consent.previewCtx != nil {
 		if kind == runtime.Failed {

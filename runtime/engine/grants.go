@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // Requests lists the requests that wait for answers, in the order in which they were made.
@@ -62,12 +63,12 @@ func (e *Executor) viewRequest(r consent.Request) *runtime.ConsentRequest {
 }
 
 // Grants lists the grants that match f, in the order in which they were given.
-func (e *Executor) Grants(f GrantFilter) []Grant {
+func (e *Executor) Grants(f GrantFilter) []consent.Grant {
 	if e == nil || e.engine == nil {
 		return nil
 	}
 	now := e.sched.Now()
-	return e.approvals.Grants(func(g *Grant) bool {
+	return e.approvals.Grants(func(g *consent.Grant) bool {
 		fits := (f.ID == "" || f.ID == g.ID) && (f.Session == "" || f.Session == g.Session) && (f.Principal == "" || f.Principal == g.Principal) &&
 			(f.Tool == "" || f.Tool == g.Tool)
 		return fits && (!f.Live || g.Live(now))
@@ -75,14 +76,17 @@ func (e *Executor) Grants(f GrantFilter) []Grant {
 }
 
 // Revoke takes a grant back: it answers no request from now on. The id of a grant is that of the
-// request that it comes from. by may be any operator, and must not be empty.
+// request that it comes from. The operator policy is asked first (operator.Revoke).
 // The error is an *ActionError.
-func (e *Executor) Revoke(_ context.Context, grantID, by, reason string) error {
+func (e *Executor) Revoke(ctx context.Context, grantID string, by operator.Actor, reason string) error {
 	if e == nil || e.engine == nil {
 		return actionError(CodeUnknownRequest)
 	}
-	ev := e.approvals.Revoke(e.sched.Now(), grantID, by, reason)
-	if err := e.recordConsent(ev.At, by, e.log.Flush); err != nil {
+	if err := e.authorize(orBackground(ctx), operator.Revoke, by, operator.Target{Grant: grantID}, nil); err != nil {
+		return err
+	}
+	ev := e.approvals.Revoke(e.sched.Now(), grantID, by.ID, reason)
+	if err := e.recordConsent(ev.At, by.ID, e.log.Flush); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	return actionError(Code(ev.Result.Rejection.String()))
@@ -102,22 +106,26 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 }
 
 // SuspendConsent stops requests for consent until an instant, at most an hour away. A call that
-// would have asked runs; a call that is denied stays denied. The error handler is warned.
-func (e *Executor) SuspendConsent(_ context.Context, until time.Time, by, reason string) error {
+// would have asked runs; a call that is denied stays denied. The error handler is warned. The operator
+// policy is asked first (operator.ConsentOff).
+func (e *Executor) SuspendConsent(ctx context.Context, until time.Time, by operator.Actor, reason string) error {
 	if e == nil || e.engine == nil {
 		return errors.New("consent is switched off in an executor made by NewExecutor")
 	}
 	if err := e.log.Health(); err != nil {
 		return fmt.Errorf("that consent is switched off cannot be recorded: %w", err)
 	}
-	ev, err := e.approvals.Suspend(e.sched.Now(), until, by, reason)
+	if err := e.authorize(orBackground(ctx), operator.ConsentOff, by, operator.Target{}, nil); err != nil {
+		return err
+	}
+	ev, err := e.approvals.Suspend(e.sched.Now(), until, by.ID, reason)
 	if err == nil {
-		err = e.recordConsent(ev.At, by, e.log.FlushThroughStall)
+		err = e.recordConsent(ev.At, by.ID, e.log.FlushThroughStall)
 	}
 	if err != nil {
 		return err
 	}
-	e.report(&CallError{Err: fmt.Errorf("%q has switched consent off until %s: %s", by, until.Format(time.RFC3339), reason)})
-	e.emit(&runtime.Event{Time: ev.At, Kind: runtime.EventConsentOff, By: by})
+	e.report(&CallError{Err: fmt.Errorf("%q has switched consent off until %s: %s", by.ID, until.Format(time.RFC3339), reason)})
+	e.delivery.Emit(&runtime.Event{Time: ev.At, Kind: runtime.EventConsentOff, By: by.ID})
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
-// The causes for which a workerPool stops.
+// The causes for which the workers stop.
 const (
 	haltShutdown = iota + 1
 	haltLost     // another process owns the journal
@@ -29,7 +29,7 @@ func (c *call) abort() {
 		c.mu.Lock()
 		what, moment := c.life.Abort()
 		if what == lifecycle.AbortCancel {
-			c.running.Cancel(deadline.Canceled)
+			c.scope.Cancel(deadline.Canceled)
 		}
 		c.mu.Unlock()
 		if what != lifecycle.AbortEnd {

@@ -7,12 +7,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
 )
 
 // start checks the approval and gives the handler its deadline: that of the tool or of the turn, or
 // the end of the turn's budget if that comes first.
 func (c *call) start() *result {
-	if why := c.exec.workers.haltCause.Load(); why != 0 {
+	if why := c.exec.workers.Halted(); why != 0 {
 		c.endHalted(why)
 		return workerDone
 	}
@@ -23,7 +24,7 @@ func (c *call) start() *result {
 	if r := c.tryRecordStart(d); r != nil {
 		return r
 	}
-	c.worker.arm(c.running.Due)
+	c.worker.Arm(c.scope.Due())
 	return nil
 }
 
@@ -77,7 +78,7 @@ func (c *call) recordStart(d time.Duration) *result {
 	due := bounded(c.now.Add(d), c.budgetEnds())
 	s.addRuleEvent(&ev)
 	c.beginAttempt(due)
-	c.running.Parent, c.running.call, c.running.attempt, c.running.Due = c.workCtx, c, c.life.Attempt(), due
+	c.scope.Begin(c.workCtx, due)
 	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
 	return nil
 }
@@ -85,19 +86,32 @@ func (c *call) recordStart(d time.Duration) *result {
 // beginAttempt begins the next attempt. Without a journal there is no intent to make durable, and
 // the handler is released in the same step. It reports false when the call has ended. c.mu is held.
 func (c *call) beginAttempt(due time.Time) bool {
-	return c.life.Begin(due) && (c.exec.log.On() || c.life.Release() == lifecycle.Released)
+	if !c.life.Begin(due) {
+		return false
+	}
+	c.watch.Enter(tally.Other, c.now)
+	if c.exec.log.On() {
+		return true
+	}
+	c.watch.Enter(tally.Handler, c.now)
+	return c.life.Release() == lifecycle.Released
 }
 
 // invoke runs the handler. The handler may not return, return late, panic or call runtime.Goexit;
 // leave handles the last two.
 func (c *call) invoke() *result {
-	if c.worker.err = c.prepareUndo(); c.worker.err != nil {
+	parent, end := c.span.Attempt(c.workCtx, c.life.Attempt())
+	defer end()
+	c.scope.Context().Parent = parent
+	if c.worker.Scratch.err = c.prepareUndo(); c.worker.Scratch.err != nil {
 		return nil
 	}
 	if r := c.flushIntent(); r != nil {
 		return r
 	}
-	c.outputs, c.worker.err = c.tool.hooks.Run(c.running, c.final)
+	c.exec.tally.Running.Add(1)
+	defer c.exec.tally.Running.Add(-1)
+	c.outputs, c.worker.Scratch.err = c.tool.hooks.Run(c.scope.Context(), c.final)
 	return nil
 }
 
@@ -108,9 +122,11 @@ func (c *call) invoke() *result {
 func (c *call) returnedLate() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	late := c.life.Return(c.clock(), c.budgetEnds(), c.mayRetryTimeout())
+	now := c.clock()
+	late := c.life.Return(now, c.budgetEnds(), c.mayRetryTimeout())
+	c.watch.Enter(tally.Other, now)
 	if late && c.life.Phase() == lifecycle.Grace {
-		c.running.Cancel(deadline.Exceeded)
+		c.scope.Cancel(deadline.Exceeded)
 	}
 	return late
 }
@@ -136,7 +152,7 @@ func (c *call) enterGrace(at lifecycle.Moment, now time.Time) bool {
 	if at.Phase() != lifecycle.Running || !c.mayRetryTimeout() || !c.life.EnterGrace(at, now) {
 		return false
 	}
-	c.running.Cancel(deadline.Exceeded)
+	c.scope.Cancel(deadline.Exceeded)
 	return true
 }
 

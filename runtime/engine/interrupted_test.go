@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 func reads(s *runtime.Spec)         { s.Effect = runtime.SideEffectRead }
@@ -196,7 +197,7 @@ func admitted(t *testing.T, j journal.Journal, change func(*runtime.Spec), begin
 	}
 	turn.Execute(t.Context(), callOf("c3", "other", goodInput)) // its entry includes what is known of c2
 	t.Cleanup(func() {
-		r.sessionAgain().Cancel(context.Background(), "c2", "alice", "")
+		r.sessionAgain().Cancel(context.Background(), "c2", operator.Program("alice"), "")
 		close(release)
 		calls.Wait()
 	})

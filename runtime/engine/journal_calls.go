@@ -7,9 +7,10 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/process"
-	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -20,7 +21,7 @@ import (
 // recordOwner records which process writes the journal from now on, and with what settings.
 func (e *Executor) recordOwner() {
 	e.log.Add(&journal.Record{
-		Kind: journal.KindOwner, At: recordTime(e.sched.Now()), Epoch: e.lease.Epoch(), Setup: process.Setup(),
+		Kind: journal.KindOwner, At: entry.At(e.sched.Now()), Epoch: e.lease.Epoch(), Setup: process.Setup(),
 		Settings: &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum},
 	}, nil)
 }
@@ -30,7 +31,7 @@ func (s *Session) recordRun(kind, run string) {
 	if !s.exec.log.On() {
 		return
 	}
-	r := &journal.Record{Kind: kind, At: recordTime(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.ruleEvents}
+	r := &journal.Record{Kind: kind, At: entry.At(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.ruleEvents}
 	s.ruleEvents = nil
 	s.exec.log.Add(r, nil)
 }
@@ -42,7 +43,7 @@ func (s *Session) recordOpened() {
 	}
 	cfg := s.cfg.Load()
 	s.exec.log.Add(&journal.Record{
-		Kind: journal.KindSessionOpened, At: recordTime(s.exec.sched.Now()), Session: s.id, Principal: cfg.Principal,
+		Kind: journal.KindSessionOpened, At: entry.At(s.exec.sched.Now()), Session: s.id, Principal: cfg.Principal,
 		Setup: &journal.Setup{Behavior: cfg.Behavior, Modes: cfg.Modes, Capabilities: cfg.Capabilities},
 	}, nil)
 }
@@ -53,7 +54,7 @@ func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) err
 	if !e.log.On() {
 		return nil
 	}
-	return flush(e.log.Add(&journal.Record{Kind: journal.KindConsent, At: recordTime(at), By: by}, nil))
+	return flush(e.log.Add(&journal.Record{Kind: journal.KindConsent, At: entry.At(at), By: by}, nil))
 }
 
 // recordPrepared stores and records the state that the undo of the call needs.
@@ -64,15 +65,13 @@ func (c *call) recordPrepared(state wire.Value) {
 	if !c.exec.log.On() {
 		return
 	}
-	var p redact.Payloads
-	r := &journal.Record{
-		Kind: journal.KindPrepared, At: recordTime(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool,
-	}
-	var err error
+	d := entry.Draft{Record: journal.Record{
+		Kind: journal.KindPrepared, At: entry.At(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool,
+	}}
 	if state != nil {
-		r.Prepared, err = p.Payload("prepared", state)
+		d.AddPrepared(state)
 	}
-	c.entry = c.exec.log.Add(entryOf(r, &p, err))
+	c.entry = c.exec.log.Add(d.Entry())
 }
 
 // latestEntry returns the position of the latest entry of c.
@@ -118,6 +117,9 @@ func (c *call) awaitIntent() *result {
 	}
 	c.mu.Lock()
 	may := c.life.Release()
+	if may == lifecycle.Released {
+		c.watch.Enter(tally.Handler, c.clock())
+	}
 	c.mu.Unlock()
 	switch may {
 	case lifecycle.Released:
@@ -184,7 +186,7 @@ func (c *call) awaitOutcome() {
 	if stalled && was.Kind != runtime.Unknown { // the caller gets the stored outcome when the stall ends
 		defer c.exec.log.WhenDurable(position, func() { c.record.later.CompareAndSwap(nil, &was) })
 	}
-	out.CallID, out.Tool, out.Revision, out.Duration = was.CallID, was.Tool, was.Revision, was.Duration
+	out.CallID, out.Tool, out.Revision, out.Duration, out.Times = was.CallID, was.Tool, was.Revision, was.Duration, was.Times
 	out.AllReasons, out.RequestID, out.Loop, out.Run = []runtime.Reason{out.Reason}, was.RequestID, was.Loop, was.Run
 	c.record.storeOutcome(&out)
 }

@@ -22,7 +22,7 @@ func (e *Executor) leaseLost(cause error) {
 	e.log.Fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
 	e.report(&CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.Health()})
 	e.closeApprovals()
-	e.workers.halt(haltLost)
+	e.workers.Halt(haltLost)
 	e.undos.halt()
-	e.forEachCall(e.workers.calls(), (*call).endLeaseLost)
+	e.forEachCall(e.workers.Jobs(), (*call).endLeaseLost)
 }

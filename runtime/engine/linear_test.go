@@ -15,6 +15,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -111,14 +112,14 @@ func (r *recorder) answer(client int, in linearStep) {
 	in.kind = "answer"
 	a := yes("alice")
 	if in.tool == "trust" {
-		a.Grant, a.Cover = engine.GrantSession, runtime.CoverTool
+		a.Grant, a.Cover = consent.ForSession, runtime.CoverTool
 	}
 	from := r.clock.Add(1)
 	r.mu.Lock()
 	request := r.requests[in.id]
 	r.mu.Unlock()
 	res := r.exec.Decide(context.Background(), request, a)
-	if res.Kind != engine.AnswerAccepted {
+	if res.Kind != consent.Accepted {
 		r.did(client, in, from, res.Reason.String())
 		return
 	}

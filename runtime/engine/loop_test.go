@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 func ruled(change func(*runtime.Rules)) func(*runtime.Spec) {
@@ -137,7 +139,7 @@ func TestSubAgents(t *testing.T) {
 	assert.Equal(t, runtime.Completed, do(child, "work").Kind)
 	out := do(run, "wire")
 	a := yes("alice")
-	a.Grant, a.Cover = engine.GrantSession, runtime.CoverTool
+	a.Grant, a.Cover = consent.ForSession, runtime.CoverTool
 	require.Equal(t, runtime.Completed, r.exec.Decide(t.Context(), out.RequestID, a).Outcome.Kind)
 	out = do(child, "wire")
 	assert.Equal(t, runtime.Pending, out.Kind, "the grant is the parent's")
@@ -149,7 +151,7 @@ func TestSubAgents(t *testing.T) {
 	assert.Equal(t, runtime.ReasonRunFinished, do(grand, "work").Reason)
 	assert.Equal(t, runtime.Completed, do(run, "wire").Kind, "its parent goes on, with a slot that was given back")
 	assert.Len(t, r.exec.Grants(engine.GrantFilter{Tool: "wire", Live: true}), 1)
-	assert.NoError(t, r.exec.Revoke(t.Context(), r.exec.Grants(engine.GrantFilter{})[0].ID, "bob", ""))
+	assert.NoError(t, r.exec.Revoke(t.Context(), r.exec.Grants(engine.GrantFilter{})[0].ID, operator.Program("bob"), ""))
 	assert.Empty(t, r.exec.Grants(engine.GrantFilter{Live: true}))
 }
 
@@ -188,7 +190,7 @@ func TestUndo(t *testing.T) {
 		turn := run.Turn(engine.TurnConfig{})
 		turn.Execute(t.Context(), callOf("c1", "put", goodInput))
 		undo := func() undoing {
-			return undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"}))
+			return undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
 		}
 		for _, tc := range []struct {
 			how    func() error
@@ -208,8 +210,8 @@ func TestUndo(t *testing.T) {
 			assert.Equal(t, tc.reason, res.Reason)
 		}
 		assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind, "the group is free")
-		assert.Equal(t, engine.CodeNotUndoable, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c2"})).Reason)
-		assert.Equal(t, engine.CodeUnknownCall, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c9"})).Reason)
+		assert.Equal(t, engine.CodeNotUndoable, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c2", By: operator.Program("ops")})).Reason)
+		assert.Equal(t, engine.CodeUnknownCall, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c9", By: operator.Program("ops")})).Reason)
 		time.Sleep(time.Minute)
 	})
 }

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/errmark"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
@@ -26,6 +28,16 @@ func (c *call) toolMessage(err error, whole, other string) (message, code string
 		return other, code
 	}
 	return c.redactText(text), code
+}
+
+// publicError returns the text and the code of the marked error in err; code is empty if there is
+// none. The caller holds no lock: the methods of err are code of the tool and may hang or panic.
+func publicError(err error) (text, code string) {
+	marked := errmark.PublicOf(err)
+	if marked == nil {
+		return "", ""
+	}
+	return usercode.ErrorText(marked.Err), marked.Code
 }
 
 // refusalCause returns the cause of a refusal for an operator.

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // NewExecutor returns an executor of the tools in reg, under policy.
@@ -18,10 +20,13 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if policy == nil {
 		return nil, errors.New("the policy is nil: an executor without a policy would deny every call")
 	}
-	e := &Executor{reg: reg, tools: toolsOf(reg), policy: policy, minimum: DefaultMinimumBudget, policyTimeout: runtime.DefaultPolicyTimeout}
+	e := &Executor{reg: reg, tools: toolsOf(reg), policy: policy, operators: operator.Defaults{}, minimum: DefaultMinimumBudget, policyTimeout: runtime.DefaultPolicyTimeout}
 	e.capacity.limit, e.maxOpenRequests = DefaultMaxInFlight, DefaultMaxOpenRequests
 	for _, opt := range opts {
 		opt(e)
+	}
+	if e.operators == nil {
+		return nil, errors.New("the operator policy is nil: leave WithOperators out for that of operator.Defaults")
 	}
 	if e.minimum < 0 || e.policyTimeout <= 0 {
 		return nil, fmt.Errorf("the minimum budget %v is negative or the policy timeout %v is not positive", e.minimum, e.policyTimeout)
@@ -32,10 +37,9 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if e.maxOpenRequests < 1 {
 		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.maxOpenRequests)
 	}
-	if err := e.openSinks(e.sinks); err != nil {
+	if err := e.openDelivery(); err != nil {
 		return nil, err
 	}
-	e.openFaults()
 	if err := e.checkArtifactStore(); err != nil {
 		return nil, err
 	}
@@ -44,20 +48,22 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	}
 	e.instantZero = zeroOf(e.sched.Now())
 	e.openLog()
+	e.attempts = attempt.Env{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Grace: grace}
 	e.openApprovals()
-	e.workers.execute, e.workers.expire = (*call).execute, (*call).expire
+	e.workers.Open(&e.sched, e.instantZero, (*call).execute, (*call).expire)
 	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)
 	e.openTap()
 	e.slots = make([]sched.Slots, reg.Len())
 	for i, t := range e.tools {
 		openSlots(&e.slots[i], t.spec.Limits)
 	}
+	e.openTally()
 	return e, nil
 }
 
 // WithSink adds a sink for events.
 func WithSink(s runtime.Sink) Option {
-	return func(e *Executor) { e.sinks = append(e.sinks, s) }
+	return func(e *Executor) { e.delivery.Sinks = append(e.delivery.Sinks, s) }
 }
 
 // WithErrorHandler sets a function for faults that a model must not see: panics with their stacks,
@@ -65,7 +71,7 @@ func WithSink(s runtime.Sink) Option {
 // own goroutine, one fault at a time and in order. While f runs 8,192 faults wait; further ones are
 // dropped, and f is told their number when it returns. Flush waits for f.
 func WithErrorHandler(f func(*CallError)) Option {
-	return func(e *Executor) { e.onError = f }
+	return func(e *Executor) { e.delivery.OnFault = f }
 }
 
 // WithMinimumBudget sets how much of the turn's budget must be left for a call to be

@@ -1,9 +1,10 @@
 package engine
 
-// execute runs the pipeline in the goroutine of a worker, because policies and handlers may hang.
-// The timer or the caller then ends the call, and the next step returns workerDone.
-func (c *call) execute() {
-	if why := c.exec.workers.haltCause.Load(); why != 0 {
+// execute runs the pipeline in the goroutine of w, because policies and handlers may hang. The
+// timer or the caller then ends the call, and the next step returns workerDone.
+func (c *call) execute(w *worker) {
+	c.worker = w
+	if why := c.exec.workers.Halted(); why != 0 {
 		c.endHalted(why)
 	}
 	defer c.leave() // slot and gates; a panic or runtime.Goexit becomes a result

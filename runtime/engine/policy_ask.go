@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -25,12 +26,14 @@ func (c *call) askPolicy() (runtime.Decision, bool) {
 		ctx = new(deadline.Context)
 		c.now = c.clock()
 	}
-	ctx.Parent = c.workCtx
-	c.setPolicyInput(&c.worker.input)
+	parent, end := c.span.Policy(c.workCtx)
+	defer end()
+	ctx.Parent = parent
+	c.setPolicyInput(&c.worker.Scratch.input)
 	if !c.beginEvaluation(ctx) {
 		return runtime.Decision{}, false
 	}
-	d, err := c.exec.policy.Decide(ctx, &c.worker.input)
+	d, err := c.exec.policy.Decide(ctx, &c.worker.Scratch.input)
 	var fault *CallError
 	if err != nil { // its Error method may hang: reading the text is part of the evaluation
 		fault = c.newFault(runtime.ReasonPolicyError, err)
@@ -47,7 +50,7 @@ func (c *call) askPolicy() (runtime.Decision, bool) {
 
 // setPolicyInput sets in to the input of the policy for the call.
 func (c *work) setPolicyInput(in *runtime.PolicyInput) {
-	*in = c.policyInputOf(c.final, &c.worker.view, c.now)
+	*in = c.policyInputOf(c.final, &c.worker.Scratch.view, c.now)
 }
 
 // policyInputOf returns the input of a policy that evaluates the call with the arguments args.
@@ -74,9 +77,10 @@ func (c *call) beginEvaluation(ctx *deadline.Context) bool {
 		return false
 	}
 	c.evaluation = ctx
+	c.watch.Enter(tally.Policy, c.now)
 	due := c.life.Due()
 	c.mu.Unlock()
-	c.worker.arm(due)
+	c.worker.Arm(due)
 	return true
 }
 
@@ -85,9 +89,10 @@ func (c *call) beginEvaluation(ctx *deadline.Context) bool {
 func (c *call) finishEvaluation(ctx *deadline.Context, revision string) bool {
 	c.mu.Lock()
 	c.revision = revision
+	c.watch.Enter(tally.Other, c.now)
 	inTime := c.endEvaluation() && c.life.Enter(lifecycle.Admitting, c.budgetEnds())
 	c.mu.Unlock()
-	c.worker.arm(c.budgetEnds())
+	c.worker.Arm(c.budgetEnds())
 	ctx.Cancel(deadline.Canceled)
 	return inTime
 }

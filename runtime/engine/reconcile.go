@@ -10,8 +10,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -23,13 +25,14 @@ var errNoAnswer = errors.New("the reconcile handler returned neither an output n
 
 // A ResolveRequest says what an operator has found out about an unknown call.
 type ResolveRequest struct {
-	TookEffect bool   // the call took effect
-	By         string // the operator
+	TookEffect bool // the call took effect
+	By         operator.Actor
 	Reason     string // for the model, too; may be empty
 }
 
 // Resolve records, on the word of an operator, the outcome of a call whose outcome is unknown: it
-// completed, without an output, or it failed (interrupted). The policy does not evaluate it. When
+// completed, without an output, or it failed (interrupted). The operator policy is asked
+// (operator.Resolve), the policy of calls is not. When
 // Resolve returns nil the outcome is durable. Any other error is an *ActionError.
 func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) error {
 	if s == nil || s.exec == nil {
@@ -37,6 +40,10 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 	}
 	if err := s.exec.log.Health(); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
+	}
+	target := operator.Target{Session: s.id, Call: callID}
+	if err := s.exec.authorize(orBackground(ctx), operator.Resolve, f.By, target, s); err != nil {
+		return err
 	}
 	r := s.find(callID)
 	if why := s.claimUnknown(r); why != "" {
@@ -49,7 +56,7 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 	if f.Reason != "" {
 		out.Message += ": " + f.Reason
 	}
-	r.call.resolveUnknown(&out, to, f.By)
+	r.call.resolveUnknown(&out, to, f.By.ID)
 	if err := r.call.awaitDurable(); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
@@ -126,14 +133,14 @@ func (c *call) reconcile(ctx context.Context) bool {
 
 // callReconcile calls the reconcile handler and checks its output as that of a handler.
 func (c *call) callReconcile(ctx context.Context) (a answer, err error) {
-	a.value, err = c.tool.hooks.Reconcile(ctx, c.info(), c.final)
+	a.value, err = c.tool.hooks.Reconcile(ctx, c.scope.Info(), c.final)
 	if err != nil {
 		return a, err
 	}
 	if a.value == nil {
 		return a, errNoAnswer
 	}
-	text, violations, err := wire.AppendWithin(nil, a.value, int(min(outputLimit(c.tool.spec), math.MaxInt)), maxDepth)
+	text, violations, err := wire.AppendWithin(nil, a.value, int(min(outputLimit(c.tool.spec), math.MaxInt)), entry.MaxDepth)
 	if err != nil {
 		return a, fmt.Errorf("the output of the reconcile handler is too large or too deep: %w", err)
 	}

@@ -133,8 +133,9 @@ func (c *call) rerun() {
 	c.inGates = true
 	c.reenterExecutor()
 	c.handlerDone.Store(false)
+	trace(c)
 	c.life.Rerun()
-	c.exec.workers.take(c)
+	c.exec.workers.Take(c)
 }
 
 // evaluateForRerun evaluates the present policy for a call whose handler an earlier process
@@ -147,7 +148,7 @@ func (c *call) evaluateForRerun() *result {
 	if !c.evaluatePolicy() {
 		return workerDone
 	}
-	j := &c.worker.evaluation
+	j := &c.worker.Scratch.evaluation
 	if j.Reason != runtime.ReasonNone || j.asks || !equalValues(c.final, c.args) {
 		return &result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}} // restoreInterruption completes this result
 	}
@@ -172,7 +173,8 @@ func (c *call) resubmit() {
 	c.reenterExecutor()
 	c.mu.Unlock()
 	c.handlerDone.Store(false)
-	c.exec.workers.take(c)
+	trace(c)
+	c.exec.workers.Take(c)
 }
 
 var errUnsettled = errors.New("something is left of calls that nothing is known of")

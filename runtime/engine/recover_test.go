@@ -15,8 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // recovered returns a rig of tools that continues a journal.
@@ -91,7 +93,7 @@ func TestRequestsOutliveTheProcess(t *testing.T) {
 	require.Len(t, requests, 1)
 	assert.JSONEq(t, goodInput, string(requests[0].Shown))
 	res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-	require.Equal(t, engine.AnswerAccepted, res.Kind)
+	require.Equal(t, consent.Accepted, res.Kind)
 	assert.Equal(t, runtime.Completed, res.Outcome.Kind, res.Outcome.Message)
 	assert.Equal(t, map[string]string{"trace": "7"}, metadata)
 
@@ -107,7 +109,7 @@ func TestDeclarationChangedMeanwhile(t *testing.T) {
 	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	r = recovered(t, &j, readTool(okRead, asking(), func(s *runtime.Spec) { s.Pin = "another" }))
 	res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-	require.Equal(t, engine.AnswerAccepted, res.Kind)
+	require.Equal(t, consent.Accepted, res.Kind)
 	assert.Equal(t, runtime.ReasonBindingMismatch, res.Outcome.Reason)
 }
 
@@ -116,14 +118,14 @@ func TestGrantsOutliveTheProcess(t *testing.T) {
 	r := recovered(t, &j, readTool(okRead, asking()))
 	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	answer := yes("alice")
-	answer.Grant, answer.Cover = engine.GrantSession, runtime.CoverTool
-	require.Equal(t, engine.AnswerAccepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
+	answer.Grant, answer.Cover = consent.ForSession, runtime.CoverTool
+	require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
 
 	r = recovered(t, &j, readTool(okRead, asking()))
 	require.Len(t, r.exec.Grants(engine.GrantFilter{Live: true}), 1)
 	run, _ := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
 	assert.Equal(t, runtime.Completed, run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
-	r.exec.Revoke(t.Context(), out.RequestID, "alice", "enough")
+	r.exec.Revoke(t.Context(), out.RequestID, operator.Program("alice"), "enough")
 
 	r = recovered(t, &j, readTool(okRead, asking()))
 	assert.Empty(t, r.exec.Grants(engine.GrantFilter{Live: true}))
@@ -232,7 +234,7 @@ func TestRequestIsDurableBeforeAnybodyIsTold(t *testing.T) {
 	out = r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	require.Equal(t, runtime.Pending, out.Kind)
 	res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-	assert.Equal(t, engine.AnswerRejected, res.Kind)
+	assert.Equal(t, consent.Rejected, res.Kind)
 	assert.Equal(t, "journal_unavailable", res.Reason.String())
 	assert.Equal(t, runtime.Denied, res.Outcome.Kind)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -68,7 +69,7 @@ func adaUndo(callID string) *undid {
 
 // undoOf undoes a call of the session of r.
 func (r *rig) undoOf(callID string) undoing {
-	return undoingOf(r.sessionAgain().Undo(r.t.Context(), engine.UndoRequest{CallID: callID, By: "alice"}))
+	return undoingOf(r.sessionAgain().Undo(r.t.Context(), engine.UndoRequest{CallID: callID, By: operator.Program("alice")}))
 }
 
 func (r *rig) sessionAgain() *engine.Session {
@@ -168,7 +169,7 @@ func TestUndoOfARunOutlivesTheProcess(t *testing.T) {
 			}
 			r = recovered(t, &j, again.tool(), readTool(okRead), broken)
 			undo := func() undoing {
-				return undoingOf(r.sessionAgain().Undo(t.Context(), engine.UndoRequest{RunID: "r"}))
+				return undoingOf(r.sessionAgain().Undo(t.Context(), engine.UndoRequest{RunID: "r", By: operator.Program("ops")}))
 			}
 			assert.Equal(t, undoing{
 				Kind: undoFailed, Undone: []string{"c4", "c1"}, Failed: []string{"c3"}, Reads: []string{"c5"},

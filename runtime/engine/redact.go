@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -50,7 +51,7 @@ func (c *call) secrets() *redact.Secrets {
 	}
 	if c.outputs != nil {
 		s.Collect(func() wire.Value {
-			if redact.Measure(c.outputs, outputLimit(c.tool.spec), maxDepth) != nil {
+			if redact.Measure(c.outputs, outputLimit(c.tool.spec), entry.MaxDepth) != nil {
 				return nil
 			}
 			return c.outputs

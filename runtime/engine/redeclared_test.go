@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -65,12 +66,12 @@ func TestDeployKeepsRequests(t *testing.T) {
 				if back {
 					require.NoError(t, r.exec.Shutdown(t.Context()))
 					r = recovered(t, &j, was())
-					res := r.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: "alice", Approve: true})
+					res := r.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("alice"), Approve: true})
 					require.Equal(t, consent.Accepted, res.Kind)
 					assert.Equal(t, runtime.Completed, res.Outcome.Kind, "%+v", res.Outcome)
 					return
 				}
-				res := r.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: "alice", Approve: true, Edit: []byte(`{"path":"b"}`)})
+				res := r.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("alice"), Approve: true, Edit: []byte(`{"path":"b"}`)})
 				require.Equal(t, consent.Accepted, res.Kind)
 				require.Equal(t, runtime.ReasonBindingMismatch, res.Outcome.Reason, "%+v", res.Outcome)
 				assert.Equal(t, []string{"declaration"}, res.Outcome.Detail.Changed)

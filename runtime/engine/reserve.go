@@ -8,9 +8,9 @@ import (
 // reserve admits the call and, when it need not wait for anything, starts it.
 func (c *call) reserve() admission {
 	s := c.run.session
-	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.rulesCall)
+	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.Scratch.rulesCall)
 	if !v.Admitted() {
-		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
+		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	}
 	c.recordAuthorized(&ev)
 	if c.startsNow() {
@@ -23,13 +23,13 @@ func (c *call) reserve() admission {
 // Admission and start are then one step.
 func (c *call) startsNow() bool {
 	return c.batch == nil && c.consent == nil && !c.exec.sched.Counts() && !c.exec.slots[c.index].Limited() &&
-		!c.turn.blocks(c.index) && c.exec.workers.haltCause.Load() == 0
+		!c.turn.blocks(c.index) && c.exec.workers.Halted() == 0
 }
 
 // recordAuthorized records that the call is admitted, and queues it for a slot of its tool. Both
 // are one step: calls get slots in the order of their records, which a replay follows.
 func (c *call) recordAuthorized(ev *rules.Event) {
-	c.effect = c.worker.effect
+	c.scope.SetEffect(c.worker.Scratch.effect)
 	c.reservation = reserved
 	c.run.session.addRuleEvent(ev)
 	c.requestSlot(func() {

@@ -3,13 +3,16 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/bind"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // restore adds the calls of h to their sessions. It settles their remaining parts at participants,
@@ -95,6 +98,7 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 	req, waits := r.OpenRequest(book)
 	if waits {
 		c.consent = &consentState{id: req.ID, preview: req.Preview, since: req.Created}
+		c.watch.Enter(tally.Consent, req.Created)
 	}
 	switch {
 	case waits && (c.final != nil || c.redeclared(&req)):
@@ -132,30 +136,30 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 		revision: r.Revision, state: r.State, invoked: true,
 	}
 	c.life.Restore(r.Attempts, r.Request != "")
-	c.running = &c.handlerCtx
-	c.running.Parent, c.running.call, c.running.attempt = c.workCtx, c, r.Attempts
+	c.scope.Open(c, &e.attempts, &c.mu, &c.life)
+	if r.Attempts > 0 {
+		c.scope.Begin(c.workCtx, time.Time{})
+	}
 	c.handlerDone.Store(true)
 	c.tool, c.index = e.lookup(r.Tool)
 	if c.tool != nil {
-		c.args, c.text = c.restoreArgs(r.Args)
-		c.final, c.finalText = c.args, c.text
-		if r.Rewritten {
-			c.final, c.finalText = c.restoreArgs(r.Final)
-		}
+		c.notes = c.tool.spec.Migration(r.Tool)
 	}
-	c.restoreUndo(r)
+	c.restoreValues(r)
 	c.restoreKey()
 	return c
 }
 
-// restoreArgs decodes recorded arguments. They were valid when they were recorded, but the tool may
-// have changed since.
-func (c *ident) restoreArgs(text []byte) (wire.Value, []byte) {
-	v, err := decodeRecorded(c.tool.hooks.Decode, text)
-	if err != nil {
-		return nil, nil
+// restoreValues decodes the arguments of the call, and those of its undo.
+func (c *call) restoreValues(r *history.Call) {
+	var spec *runtime.Spec
+	var hooks *bind.Hooks
+	if c.tool != nil {
+		spec, hooks = c.tool.spec, c.tool.hooks
 	}
-	return v, text
+	v := entry.Restore(r, spec, hooks, c.now)
+	c.args, c.text, c.final, c.finalText = v.Args, v.ArgsText, v.Final, v.FinalText
+	c.prepared, c.isPrepared, c.outputs, c.record.undo.lost = v.State, r.Prepared, v.Output, v.Lost
 }
 
 // restoreConsentWait lets a call continue to wait for consent. The lock of its session is held.
@@ -178,7 +182,7 @@ func (c *ident) redeclared(req *consent.Request) bool {
 // no approval under the present declaration can satisfy.
 func (e *Executor) reportRedeclared(r *history.Call) {
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.Tool, r.Request, runtime.ReasonBindingMismatch)
-	e.emit(&runtime.Event{
+	e.delivery.Emit(&runtime.Event{
 		Time: e.sched.Now(), Kind: runtime.EventStale, From: r.State, To: r.State, Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run,
 		Agent: r.Agent, Principal: r.Principal, RequestID: r.Request, Err: err.Error(),
 	})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/errmark"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
@@ -52,13 +52,13 @@ func (c *call) retry(late bool) (wait time.Duration, again bool) {
 // timeout or a transient error.
 func (c *call) retryable(late bool) bool {
 	spec := c.tool.spec
-	if !spec.Idempotent || c.life.Attempt() > spec.Retry.Max || c.isAborted() {
+	if !spec.Idempotent || c.life.Attempt() > spec.Retry.Max || c.scope.Aborted() {
 		return false
 	}
 	if late {
 		return spec.Retry.OnTimeout
 	}
-	return c.worker.err != nil && isTransient(c.worker.err)
+	return c.worker.Scratch.err != nil && errmark.IsTransient(c.worker.Scratch.err)
 }
 
 // hasBudgetFor reports whether enough of the turn's budget is left for another attempt after a wait.
@@ -71,7 +71,7 @@ func (c *call) hasBudgetFor(wait time.Duration) bool {
 // reports false when the call has ended, or the rollback failed.
 func (c *call) rollBackAttempt() bool {
 	var text string
-	if err := c.worker.err; err != nil && c.exec.emitsEvents() {
+	if err := c.worker.Scratch.err; err != nil && c.exec.emitsEvents() {
 		text = c.redactText(usercode.ErrorText(err))
 	}
 	c.mu.Lock()
@@ -79,9 +79,9 @@ func (c *call) rollBackAttempt() bool {
 		c.mu.Unlock()
 		return false
 	}
-	drained := c.shutFence()
+	drained := c.scope.ShutFence()
 	c.mu.Unlock()
-	if drained != nil && !c.exec.sched.WaitFor(drained, grace) || !c.rollback() {
+	if !c.scope.Drain(drained) || !c.scope.Rollback(c.ctx) {
 		return false
 	}
 	c.mu.Lock()
@@ -89,7 +89,7 @@ func (c *call) rollBackAttempt() bool {
 	if c.life.Ended() {
 		return false
 	}
-	c.parts.Forget()
+	c.scope.Forget()
 	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock(), text: text})
 	return true
 }
@@ -118,7 +118,7 @@ func (c *ident) backOff(wait time.Duration) *result {
 
 // restart begins the next attempt.
 func (c *call) restart() *result {
-	if why := c.exec.workers.haltCause.Load(); why != 0 {
+	if why := c.exec.workers.Halted(); why != 0 {
 		c.endHalted(why)
 		return workerDone
 	}
@@ -133,8 +133,8 @@ func (c *call) restart() *result {
 		c.mu.Unlock()
 		return workerDone
 	}
-	c.running = &callContext{Context: deadline.Context{Parent: c.workCtx, Due: due}, call: c, attempt: c.life.Attempt()}
+	c.scope.Begin(c.workCtx, due)
 	c.mu.Unlock()
-	c.worker.arm(due)
+	c.worker.Arm(due)
 	return nil
 }

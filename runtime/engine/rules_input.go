@@ -61,6 +61,6 @@ func (c *call) restoreKey() {
 		return
 	}
 	if key, err := ruleinput.Effect(c.record.tool, c.run.principal, c.tool.spec, c.final); err == nil {
-		c.effect = key
+		c.scope.SetEffect(key)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestUndoOfARunLooksAtItsCallsAlone removes the index of all calls from the session:
@@ -47,7 +48,7 @@ func TestUndoOfARunLooksAtItsCallsAlone(t *testing.T) {
 			require.Equal(t, undoOK, r.undoOf("a1").Kind)
 			s.HideCalls()
 			undo := func(run string) []string {
-				return undoingOf(s.Undo(t.Context(), engine.UndoRequest{RunID: run})).Undone
+				return undoingOf(s.Undo(t.Context(), engine.UndoRequest{RunID: run, By: operator.Program("ops")})).Undone
 			}
 			assert.Equal(t, []string{"a4", "a3", "a2"}, undo("a"))
 			assert.Equal(t, []string{"b2", "b1"}, undo("b"))

@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 func TestReminderComesBeforeExpiry(t *testing.T) {
@@ -61,8 +62,8 @@ func TestGrantsDieWithTheirRule(t *testing.T) {
 	turn := r.run().Turn(engine.TurnConfig{})
 	out := turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	a := yes("alice")
-	a.Grant = engine.GrantSession
-	require.Equal(t, engine.AnswerAccepted, r.exec.Decide(t.Context(), out.RequestID, a).Kind)
+	a.Grant = consent.ForSession
+	require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), out.RequestID, a).Kind)
 	r.exec.RetireGrants(func(tool, rule string) bool { return tool == "file_read" && rule == "big" })
 	require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
 	r.exec.RetireGrants(func(string, string) bool { return false })
@@ -74,7 +75,7 @@ func TestConsentOffLiftsQuestionsOnlyAndIsRecorded(t *testing.T) {
 	policy := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) { return answer, nil })
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests())
 	turn := r.run().Turn(engine.TurnConfig{})
-	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), "admin", "an incident"))
+	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program("admin"), "an incident"))
 	events := r.sink.Events()
 	require.Len(t, events, 1)
 	assert.Equal(t, runtime.EventConsentOff, events[0].Kind)
@@ -111,13 +112,13 @@ func TestEditIsDecodedAndJudgedLikeAnyInput(t *testing.T) {
 		a := yes("alice")
 		a.Edit = []byte(edit)
 		res := r.exec.Decide(t.Context(), out.RequestID, a)
-		assert.Equal(t, engine.AnswerRejected, res.Kind)
+		assert.Equal(t, consent.Rejected, res.Kind)
 		assert.Equal(t, want, res.Reason.String(), edit)
 	}
 	a := yes("alice")
 	a.Edit = []byte(`{"path":"b.md","limit":3}`)
 	res := r.exec.Decide(t.Context(), out.RequestID, a)
-	require.Equal(t, engine.AnswerAccepted, res.Kind)
+	require.Equal(t, consent.Accepted, res.Kind)
 	assert.Contains(t, string(res.Outcome.Output), "b.md")
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // putTool returns a tool whose undo handler only calls undone.
@@ -41,7 +42,7 @@ func TestUndoIsPolicyCheckedAndAudited(t *testing.T) {
 	run, err := ses.StartRun(t.Context(), engine.RunConfig{ID: "r"})
 	require.NoError(t, err)
 	run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
-	undo := engine.UndoRequest{CallID: "c1", By: "alice"}
+	undo := engine.UndoRequest{CallID: "c1", By: operator.Program("alice")}
 	for _, tc := range []struct {
 		answer runtime.Decision
 		why    string
@@ -78,9 +79,9 @@ func TestUndoHasALifetime(t *testing.T) {
 		turn.Execute(t.Context(), callOf("c1", "put", goodInput))
 		turn.Execute(t.Context(), callOf("c2", "put", goodInput))
 		time.Sleep(time.Hour - 1)
-		assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1"})).Kind)
+		assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Kind)
 		time.Sleep(time.Nanosecond)
-		assert.Equal(t, engine.CodeExpired, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c2"})).Reason)
+		assert.Equal(t, engine.CodeExpired, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c2", By: operator.Program("ops")})).Reason)
 		time.Sleep(time.Minute)
 	})
 }
@@ -98,7 +99,7 @@ func TestTimedOutCallIsUndoneAfterItsGrace(t *testing.T) {
 		require.NoError(t, err)
 		out := run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
 		require.Equal(t, runtime.TimedOut, out.Kind)
-		undo := engine.UndoRequest{CallID: "c1"}
+		undo := engine.UndoRequest{CallID: "c1", By: operator.Program("ops")}
 		assert.Equal(t, engine.CodeStillRunning, undoingOf(ses.Undo(t.Context(), undo)).Reason)
 		time.Sleep(5 * time.Second)
 		assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), undo)).Kind)
@@ -133,7 +134,7 @@ func TestUndoHandlerKnowsItsCall(t *testing.T) {
 		require.NoError(t, err)
 		run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
 		time.Sleep(10 * time.Second)
-		res := undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"}))
+		res := undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
 		assert.Equal(t, undoOK, res.Kind, res.Err)
 		require.True(t, known)
 		assert.Equal(t, time.Second, undone.Remaining())

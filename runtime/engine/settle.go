@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -96,7 +97,8 @@ func runState(s rules.RunState) runtime.RunState {
 // completeOutcome sets the members that every outcome has. c.mu is held.
 func (c *call) completeOutcome(out *runtime.Outcome, now time.Time, started bool) {
 	out.CallID, out.Tool, out.Revision = c.id, c.record.tool, c.revision
-	out.Duration = now.Sub(c.began)
+	c.watch.Enter(tally.Other, now)
+	out.Duration, out.Times, out.Notes = now.Sub(c.began), c.watch.Times(), c.notes
 	if c.consent != nil {
 		out.RequestID = c.consent.id
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
 
@@ -32,12 +33,12 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	e.closeApprovals()
 	left := e.gate.Wait(&e.sched, nil, ctx.Done())
 	if left > 0 {
-		e.workers.halt(haltShutdown)
+		e.workers.Halt(haltShutdown)
 		e.undos.abort()
-		e.forEachCall(e.workers.calls(), (*call).abort)
+		e.forEachCall(e.workers.Jobs(), (*call).abort)
 		if left = e.gate.WaitFor(&e.sched, grace); left > 0 {
 			e.undos.halt()
-			e.forEachCall(e.workers.calls(), (*call).abandon)
+			e.forEachCall(e.workers.Jobs(), (*call).abandon)
 		}
 	}
 	if e.follower != nil {
@@ -48,7 +49,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	if left > 0 {
 		err = errors.Join(fmt.Errorf("%d calls are still running: %w", left, context.Cause(ctx)), err)
 	}
-	err = errors.Join(err, e.drain())
+	err = errors.Join(err, e.delivery.Drain(grace))
 	if err != nil {
 		return fmt.Errorf("shutdown: %w", err)
 	}
@@ -59,7 +60,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 // and the next owner of the journal does not run it again. c.mu is held.
 func (c *call) hasNoLastingEffect() bool {
 	spec := c.tool.spec
-	return effectsOf(spec) != "" && !c.life.Committing() && !(spec.Idempotent && spec.Retry != nil)
+	return entry.Effects(spec) != "" && !c.life.Committing() && !(spec.Idempotent && spec.Retry != nil)
 }
 
 // abandon answers the callers of a call whose handler does not return. What the handler will have
@@ -88,6 +89,6 @@ func (c *call) abandon() {
 	c.mu.Unlock()
 	c.exec.sched.Fire(over)
 	if unattended {
-		c.observeLater()
+		c.observe(pastDone) // no caller waits
 	}
 }

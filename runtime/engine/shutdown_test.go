@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // within returns a context that ends after d.
@@ -94,7 +96,7 @@ func (r *rig) shutAgain(turn *engine.Turn, request string) {
 	require.NoError(t, r.exec.Shutdown(t.Context()), "once more")
 	assert.Equal(t, "tool.started", r.kinds("deaf")[len(r.kinds("deaf"))-1])
 	assert.Equal(t, runtime.ReasonShuttingDown, turn.Execute(t.Context(), callOf("x", "late", goodInput)).Reason)
-	assert.Equal(t, engine.AnswerRejected, r.exec.Decide(t.Context(), request, yes("alice")).Kind)
+	assert.Equal(t, consent.Rejected, r.exec.Decide(t.Context(), request, yes("alice")).Kind)
 	for _, f := range r.allFaults() {
 		assert.NotContains(t, f.Error(), "bug in the runtime")
 	}
@@ -110,7 +112,7 @@ func continued(t *testing.T, next *rig, ended map[string]runtime.Outcome) {
 		}
 	}
 	res := next.exec.Decide(t.Context(), ended["ask"].RequestID, yes("alice"))
-	assert.Equal(t, engine.AnswerAccepted, res.Kind)
+	assert.Equal(t, consent.Accepted, res.Kind)
 	assert.Equal(t, runtime.Completed, res.Outcome.Kind)
 	require.NoError(t, next.exec.Shutdown(t.Context()))
 }
@@ -238,13 +240,15 @@ func TestShutdownWaitsForUndo(t *testing.T) {
 		require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
 		undone := make(chan undoing, 1)
 		ses := r.session()
-		go func() { undone <- undoingOf(ses.Undo(context.Background(), engine.UndoRequest{CallID: "c1"})) }()
+		go func() {
+			undone <- undoingOf(ses.Undo(context.Background(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")}))
+		}()
 		synctest.Wait()
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 		assert.Equal(t, undoOK, (<-undone).Kind)
 		r = recovered(t, j, tool())
-		assert.Equal(t, engine.CodeAlreadyUndone, undoingOf(r.session().Undo(t.Context(), engine.UndoRequest{CallID: "c1"})).Reason)
+		assert.Equal(t, engine.CodeAlreadyUndone, undoingOf(r.session().Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Reason)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
-		assert.Equal(t, engine.CodeJournalUnavailable, undoingOf(r.session().Undo(t.Context(), engine.UndoRequest{CallID: "c1"})).Reason)
+		assert.Equal(t, engine.CodeJournalUnavailable, undoingOf(r.session().Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Reason)
 	})
 }

@@ -14,8 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A fullable is a journal that is full at times. It has owners.
@@ -127,15 +129,15 @@ func TestAnswersWhileThereIsNoRoom(t *testing.T) {
 		go func() { answered <- r.exec.Decide(t.Context(), first.RequestID, yes("alice")) }()
 		time.Sleep(time.Second)
 		res := r.exec.Decide(t.Context(), second.RequestID, yes("alice"))
-		assert.Equal(t, engine.AnswerRejected, res.Kind)
+		assert.Equal(t, consent.Rejected, res.Kind)
 		assert.Equal(t, "journal_unavailable", res.Reason.String())
-		require.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), "alice", "because"))
+		require.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program("alice"), "because"))
 		time.Sleep(time.Minute)
 		assert.Empty(t, answered, "nobody is told what would be gone after a crash")
 		j.full.Store(false)
 		time.Sleep(time.Second)
 		res = <-answered
-		assert.Equal(t, engine.AnswerAccepted, res.Kind)
+		assert.Equal(t, consent.Accepted, res.Kind)
 		assert.Equal(t, runtime.Completed, res.Outcome.Kind)
 		res = r.exec.Decide(t.Context(), second.RequestID, yes("alice"))
 		assert.Equal(t, runtime.Completed, res.Outcome.Kind)
@@ -154,7 +156,7 @@ func TestShutdownWithoutRoom(t *testing.T) {
 		go func() { answered <- r.exec.Decide(t.Context(), out.RequestID, yes("alice")) }()
 		time.Sleep(time.Second)
 		require.ErrorIs(t, r.exec.Shutdown(t.Context()), journal.ErrUnavailable)
-		assert.Equal(t, engine.AnswerRejected, (<-answered).Kind)
+		assert.Equal(t, consent.Rejected, (<-answered).Kind)
 		j.full.Store(false)
 		had := j.size(t)
 		time.Sleep(time.Minute)
@@ -273,7 +275,9 @@ func TestUndoWithoutRoom(t *testing.T) {
 		r := recovered(t, j, tool)
 		require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "put", goodInput)).Kind)
 		s := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
-		undo := func() undoing { return undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: "alice"})) }
+		undo := func() undoing {
+			return undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
+		}
 		j.left.Store(1) // the intent
 		require.Equal(t, engine.CodeJournalUnavailable, undo().Reason)
 		require.Equal(t, engine.CodeJournalUnavailable, undo().Reason)

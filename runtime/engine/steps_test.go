@@ -12,6 +12,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestStepsNameNoCallToGiveUp: a caller cannot withdraw a call, so no step tells it to.
@@ -29,7 +30,7 @@ func TestStepsNameNoCallToGiveUp(t *testing.T) {
 	assert.Equal(t, `"file_read" may be called once in a run; it cannot be called any more in this run, `+
 		`unless f1 (file_read), which has not started, is denied or cancelled`, out.Message)
 
-	r.exec.Decide(t.Context(), first.RequestID, engine.Answer{By: "alice"})
+	r.exec.Decide(t.Context(), first.RequestID, engine.Answer{By: operator.Program("alice")})
 	assert.Equal(t, runtime.Pending, turn.Execute(t.Context(), callOf("f3", "file_read", goodInput)).Kind, "as it was told")
 }
 

@@ -11,7 +11,7 @@ import (
 // timeOut ends the call because its handler ran past the deadline.
 func (c *call) timeOut(at lifecycle.Moment) {
 	spec := c.tool.spec
-	had := c.running.Due.Sub(c.now)
+	had := c.scope.Due().Sub(c.now)
 	c.finish(&result{
 		cause: lifecycle.ByTimer, moment: at, event: runtime.EventAborted, to: runtime.StateAborted,
 		outcome: runtime.Outcome{

@@ -66,7 +66,7 @@ func TestApprovalIsUsedUpWithTheStart(t *testing.T) {
 	for i := range 16 {
 		answers.Go(func() {
 			for n := i; n < len(asked); n += 16 {
-				assert.Equal(t, engine.AnswerAccepted, r.exec.Decide(t.Context(), asked[n], yes("alice")).Kind)
+				assert.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), asked[n], yes("alice")).Kind)
 			}
 		})
 	}

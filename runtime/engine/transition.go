@@ -35,18 +35,26 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		return
 	}
 	c.state, c.invoked = to, true
-	if c.dry || !c.exec.emitsEvents() {
+	if c.dry {
 		return
 	}
-	c.exec.emitting.Lock()
-	defer c.exec.emitting.Unlock()
-	e := c.exec.nextEvent()
+	if c.exec.tally.Notice(kind) {
+		c.exec.tally.Count(counted(c, kind, n))
+	}
+	if !c.exec.emitsEvents() {
+		return
+	}
+	e := c.exec.delivery.Begin()
+	defer c.exec.delivery.End()
 	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
 	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.tool, c.id, c.run.session.id, c.run.id
 	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.life.Attempt()
 	e.Revision, e.Duration = c.revision, n.at.Sub(c.began)
 	e.InputBytes, e.OutputBytes = c.size, n.output
 	e.Outcome, e.Reason, e.AllReasons = n.kind, n.reason, n.reasons
+	if n.ends {
+		e.Notes = c.notes
+	}
 	if c.tool != nil {
 		e.ToolVersion = c.tool.spec.Version
 	}
@@ -55,6 +63,12 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	}
 	if a := n.answer; a != nil {
 		e.By, e.Resolution, e.Rejection = a.By, a.Result.Resolution.String(), a.Result.Rejection.String()
+	}
+	if n.ends {
+		e.Times = c.watch.Times()
+	}
+	if n.undo != nil || kind == runtime.EventUndone {
+		e.Duration = sinceAsked(c, n.at)
 	}
 	if n.undo != nil {
 		result, code := ResultOf(n.undo)
@@ -68,11 +82,9 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		e.Seq = c.entry
 	}
 	if c.unrecorded {
-		last := e.Seq - 1
-		defer func() { c.exec.event.Seq = last }()
 		e.Seq = 0
 	}
-	c.exec.deliver()
+	c.exec.delivery.Deliver()
 }
 
 // operatorText returns the text that the event of an outcome has for operators. It may run code of
@@ -93,31 +105,4 @@ func (c *call) operatorTextSlow(out *runtime.Outcome, fault *CallError) string {
 		return c.redactText(fault.text())
 	}
 	return c.redactText(refusalCause(out))
-}
-
-// emitsEvents reports whether there is a sink or a journal for events.
-func (e *Executor) emitsEvents() bool { return len(e.queues) > 0 || e.log.On() }
-
-// nextEvent returns the next event, which has only its number yet. All events share one piece of
-// memory. e.emitting is held.
-func (e *Executor) nextEvent() *runtime.Event {
-	e.event = runtime.Event{Seq: e.event.Seq + 1}
-	return &e.event
-}
-
-// emit passes an event that is no transition of a call to the sinks.
-func (e *Executor) emit(ev *runtime.Event) {
-	e.emitting.Lock()
-	defer e.emitting.Unlock()
-	next := e.nextEvent()
-	ev.Seq = next.Seq
-	*next = *ev
-	e.deliver()
-}
-
-// deliver passes the event to the sinks. e.emitting is held.
-func (e *Executor) deliver() {
-	for _, q := range e.queues {
-		q.Emit(&e.event)
-	}
 }

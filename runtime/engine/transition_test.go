@@ -20,9 +20,9 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 	for range 2000 {
 		var sink runtime.MemorySink
 		var faults atomic.Int64
-		e := &Executor{onError: func(*CallError) { faults.Add(1) }, engine: new(rules.Engine)}
-		require.NoError(t, e.openSinks([]runtime.Sink{&sink}))
-		e.openFaults()
+		e := &Executor{engine: new(rules.Engine)}
+		e.delivery.Sinks, e.delivery.OnFault = []runtime.Sink{&sink}, func(*CallError) { faults.Add(1) }
+		require.NoError(t, e.openDelivery())
 		c := &call{work: work{ident: ident{exec: e, run: &Run{session: &Session{exec: e}}, record: &callRecord{}}}}
 		state, events, refused := runtime.StateDeclared, 0, 0
 		for range 40 {

@@ -2,16 +2,20 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
+
+var errPreparing = errors.New("what the undo needs is still being prepared")
 
 // An UndoRequest says what is to be undone: one call or all calls of a run.
 type UndoRequest struct {
 	CallID string
 	RunID  string // when CallID is empty
-	By     string
+	By     operator.Actor
 	Reason string
 	DryRun bool // only report what would be undone, and which later calls share something with it
 }
@@ -29,8 +33,9 @@ type UndoResult struct {
 
 // Undo reverses the effects of a call, or of all calls of a run that succeeded, the last first. It
 // calls the tool's undo handler, if it has one, closes again what the call opened, and frees its
-// groups. The slot and the cooldown of the call stay. The policy decides about the undo first, with
-// PolicyInput.Undo.
+// groups. The slot and the cooldown of the call stay. The operator policy decides about the undo of
+// each call first (operator.Undo), and then the policy of calls, with PolicyInput.Undo. Both must
+// allow it.
 //
 // An undo handler runs like the handler of a call: with the deadline of the tool, which ends
 // earlier when ctx ends, under a fence (Commit), and in one transaction over the participants
@@ -58,7 +63,7 @@ func (s *Session) Undo(ctx context.Context, req UndoRequest) (UndoResult, error)
 	var res UndoResult
 	var err *ActionError
 	if req.DryRun {
-		err = s.dryUndo(ctx, r)
+		err = s.dryUndo(ctx, r, req.By)
 		res.Calls = []UndoneCall{undoneCall(r, err)}
 		s.addLater(res.Calls)
 	} else {
@@ -70,6 +75,11 @@ func (s *Session) Undo(ctx context.Context, req UndoRequest) (UndoResult, error)
 	return res, nil
 }
 
+// Undo is Session.Undo for a caller that has only the id of the session.
+func (e *Executor) Undo(ctx context.Context, sessionID string, req UndoRequest) (UndoResult, error) {
+	return e.sessionOf(sessionID).Undo(ctx, req)
+}
+
 // undoRun undoes the calls of a run that succeeded.
 func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult, err error) {
 	all.Complete = true
@@ -78,7 +88,7 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult,
 		switch {
 		case s.exec.onlyReads(r.tool):
 		case req.DryRun:
-			one = s.dryUndo(ctx, r)
+			one = s.dryUndo(ctx, r, req.By)
 		default:
 			one = s.undoCall(ctx, r, req)
 		}
@@ -143,18 +153,26 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 		return &ActionError{Code: CodeJournalUnavailable}
 	}
 	defer s.exec.gate.Leave()
+	if err := s.mayUndo(ctx, r, req.By, false); err != nil {
+		return err
+	}
 	if why := s.beginUndo(r); why != "" {
 		return &ActionError{Code: why, Detail: s.reportLost(r, why)}
 	}
 	c := r.call
-	fault := c.undoAllowed(ctx)
+	fault := c.undoAllowed(ctx, req.By)
 	if fault == nil {
-		fault = c.undo(ctx, req.By)
+		fault = c.undo(ctx, req.By.ID)
 	}
 	if fault != nil && fault.pending {
 		return c.undoFailed(fault)
 	}
-	return c.concludeUndo(req.By, fault)
+	return c.concludeUndo(req.By.ID, fault)
+}
+
+// mayUndo asks the operator policy about the undo of a call.
+func (s *Session) mayUndo(ctx context.Context, r *callRecord, by operator.Actor, dry bool) *ActionError {
+	return s.exec.authorize(ctx, operator.Undo, by, operator.Target{Session: s.id, Run: r.run.id, Call: r.id, DryRun: dry}, s)
 }
 
 // beginUndo returns why a call cannot be undone. If it can, beginUndo keeps other goroutines from
@@ -163,7 +181,9 @@ func (s *Session) beginUndo(r *callRecord) Code {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	why := s.undoRefusal(r)
-	r.undo.busy = r.undo.busy || why == ""
+	if why == "" {
+		r.undo.busy, r.undo.asked = true, s.exec.sched.Now()
+	}
 	return why
 }
 
@@ -187,7 +207,7 @@ func (c *call) undo(ctx context.Context, by string) *undoFault {
 	default:
 		return &undoFault{why: CodeHandlerError, err: errPreparing}
 	}
-	return c.undoAttempt(ctx, by).run(func(ctx context.Context) error {
+	return c.undoAttempt(ctx, by).execute(func(ctx context.Context) error {
 		return hook(ctx, c.id, c.final, state, c.fullOutput(ctx, output))
 	})
 }

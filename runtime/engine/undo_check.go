@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // undoRefusal returns why a call cannot be undone, empty when it can. s.mu is held.
@@ -34,13 +36,13 @@ func (s *Session) undoRefusal(r *callRecord) Code {
 }
 
 // undoAllowed evaluates the policy for the undo of the call.
-func (c *work) undoAllowed(ctx context.Context) *undoFault {
+func (c *work) undoAllowed(ctx context.Context, by operator.Actor) *undoFault {
 	s := c.run.session
 	s.mu.Lock()
 	facts := c.run.currentFacts()
 	s.mu.Unlock()
 	in := c.policyInputOf(c.final, facts, c.clock())
-	in.Undo = true
+	in.Undo, in.UndoneBy = true, by
 	d, err := c.evaluateDetached(ctx, in)
 	denied := &undoFault{why: CodeDenied, err: err}
 	switch {
@@ -60,4 +62,5 @@ type UndoneCall struct {
 	CallID, Tool string
 	Err          error       // an *ActionError; nil: undone. A call that only reads has CodeNothingToUndo
 	Later        []LaterCall // of a dry run: in the order in which they were made
+	Until        time.Time   // of a dry run: the first instant that is too late; zero if Err is set
 }

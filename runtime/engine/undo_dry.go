@@ -6,6 +6,9 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/overlap"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -19,18 +22,21 @@ type LaterCall struct {
 
 // dryUndo returns the result that an undo of a call would have, as far as it is known before the
 // undo handler runs.
-func (s *Session) dryUndo(ctx context.Context, r *callRecord) *ActionError {
+func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor) *ActionError {
 	if !s.exec.enterForUndo() {
 		return &ActionError{Code: CodeJournalUnavailable}
 	}
 	defer s.exec.gate.Leave()
+	if err := s.mayUndo(ctx, r, by, true); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	why := s.undoRefusal(r)
 	s.mu.Unlock()
 	if why != "" {
 		return &ActionError{Code: why}
 	}
-	if fault := r.call.undoAllowed(ctx); fault != nil {
+	if fault := r.call.undoAllowed(ctx, by); fault != nil {
 		return r.call.undoFailed(fault)
 	}
 	return nil
@@ -61,6 +67,8 @@ func (s *Session) addLater(calls []UndoneCall) {
 			continue
 		}
 		r := s.calls.find(calls[i].CallID)
+		tool, _ := s.exec.lookup(r.tool)
+		calls[i].Until = r.undo.ended.Add(ruleinput.UndoTTL(tool.spec))
 		about := s.subjectOf(r)
 		for _, other := range later {
 			if other.number < r.number {
@@ -105,7 +113,7 @@ func argumentsOf(tool *tool, r *callRecord) (text []byte) {
 		}
 	}()
 	if r.call != nil && r.call.final != nil {
-		text, _ = wire.Append(nil, r.call.final)
+		text, _ = wire.Append(nil, walk.Unruled{Of: r.call.final})
 		return text
 	}
 	if r.digest {

@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestUndoHasADeadlineAndAFence: an undo handler that runs past its deadline, or past
@@ -48,7 +49,7 @@ func TestUndoHasADeadlineAndAFence(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), row.patience)
 				defer cancel()
 				start := time.Now()
-				res := undoingOf(r.sessionAgain().Undo(ctx, engine.UndoRequest{CallID: "c1"}))
+				res := undoingOf(r.sessionAgain().Undo(ctx, engine.UndoRequest{CallID: "c1", By: operator.Program("ops")}))
 				assert.Equal(t, row.took, time.Since(start))
 				assert.Equal(t, undoFailed, res.Kind)
 				assert.Equal(t, row.reason, res.Reason)

@@ -1,18 +1,23 @@
 package engine
 
 import (
+	"github.com/ambit-tools/ambit/runtime/internal/attempt"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // An undoAttempt is one run of an undo handler.
 type undoAttempt struct {
-	of   *call // the call that is undone
-	call *call // the call of the handler's context
-	by   string
-	late *sched.Event // fires when the attempt is ended from outside
+	ident       // of the call that is undone, except that it is undoing
+	of    *call // the call that is undone
+	by    string
+	late  *sched.Event // fires when the attempt is ended from outside
 
-	why      Code // of the end from outside; guarded by call.mu, as are the fields below
+	mu       lockorder.Mutex[lockorder.Call] // guards all that follows
+	life     lifecycle.Call
+	scope    attempt.Scope
+	why      Code // of the end from outside
 	decided  bool // to commit
 	ended    bool // the goroutine of the handler has ended
 	detached bool // by its caller, while a decided commit continued

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -69,7 +70,7 @@ func TestUndoOfErasedValues(t *testing.T) {
 				assert.ErrorContains(t, faults[0], tc.fault)
 				assert.ErrorContains(t, faults[0], "erased")
 				assert.Equal(t, "c1", faults[0].CallID)
-				res = undoingOf(r.sessionAgain().Undo(t.Context(), engine.UndoRequest{RunID: "r"}))
+				res = undoingOf(r.sessionAgain().Undo(t.Context(), engine.UndoRequest{RunID: "r", By: operator.Program("ops")}))
 				assert.Equal(t, undoing{Kind: undoOK, NotUndoable: []string{"c1"}, Calls: []undoneCall{
 					{CallID: "c1", Tool: "login", Kind: undoRejected, Reason: engine.CodeNotUndoable, Err: lostUndo.Err},
 				}}, res)

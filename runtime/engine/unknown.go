@@ -31,7 +31,7 @@ func (c *call) resolveUnknown(out *runtime.Outcome, to runtime.State, by string)
 	now := s.exec.sched.Now()
 	was := c.record.outcome()
 	c.completeOutcome(out, now, true)
-	out.Duration, out.RequestID = now.Sub(c.began), was.RequestID
+	out.Duration, out.Times, out.RequestID = now.Sub(c.began), was.Times, was.RequestID
 	if ev, err := s.state.Finish(s.exec.instant(now), c.id, statusOf(out)); err == nil {
 		s.addRuleEvent(&ev)
 	}

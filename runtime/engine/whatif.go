@@ -33,7 +33,7 @@ func (c *work) keepVerdict(e *result) {
 	if e.verdict == nil {
 		e.verdict = &Verdict{}
 	}
-	e.verdict.Decision = c.worker.evaluation.decision
+	e.verdict.Decision = c.worker.Scratch.evaluation.decision
 	e.verdict.Input = encoded(c.final)
 }
 

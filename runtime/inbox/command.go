@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // The kinds of commands.
@@ -40,13 +42,18 @@ type Command struct {
 	Request string `json:"request,omitempty"` // of approve and deny
 	Grant   string `json:"grant,omitempty"`   // of revoke
 
-	Reason   string             `json:"reason,omitempty"`   // of a denial: the model reads it
-	Lasting  string             `json:"lasting,omitempty"`  // of approve: once, duration or session; empty: once
-	For      time.Duration      `json:"for_ns,omitempty"`   // of approve, when it lasts a duration
-	Cover    string             `json:"cover,omitempty"`    // of approve: exact, args or tool; empty: exact
-	Where    []engine.Predicate `json:"where,omitempty"`    // of approve, when it covers args
-	Edit     json.RawMessage    `json:"edit,omitempty"`     // of approve: other arguments to run instead
-	Happened bool               `json:"happened,omitempty"` // of resolve: the call took effect
+	Reason   string              `json:"reason,omitempty"`   // of a denial: the model reads it
+	Lasting  string              `json:"lasting,omitempty"`  // of approve: once, duration or session; empty: once
+	For      time.Duration       `json:"for_ns,omitempty"`   // of approve, when it lasts a duration
+	Cover    string              `json:"cover,omitempty"`    // of approve: exact, args or tool; empty: exact
+	Where    []consent.Predicate `json:"where,omitempty"`    // of approve, when it covers args
+	Edit     json.RawMessage     `json:"edit,omitempty"`     // of approve: other arguments to run instead
+	Happened bool                `json:"happened,omitempty"` // of resolve: the call took effect
+
+	// Groups of By and how By was authenticated are what Serve found. A file cannot set them. The
+	// zero Method may do nothing but answer requests that admit By.
+	Groups []string        `json:"-"`
+	Method operator.Method `json:"-"`
 
 	User string `json:"-"` // the user of the operating system, when it differs from By; recorded
 	MAC  string `json:"-"` // the signature, which is recorded; empty: the command has none
@@ -82,9 +89,14 @@ func (c *Command) incomplete() bool {
 	return false
 }
 
+// actor returns who gave c.
+func (c *Command) actor() operator.Actor {
+	return operator.Actor{ID: c.By, Groups: c.Groups, Method: c.Method}
+}
+
 // answer returns the answer of an approve or deny command.
 func (c *Command) answer() (a engine.Answer, err error) {
-	a = engine.Answer{NoWait: true, By: c.By, Approve: c.Kind == CommandApprove, Message: c.Reason, For: c.For, CoverArgs: c.Where, Edit: c.Edit}
+	a = engine.Answer{NoWait: true, By: c.actor(), Approve: c.Kind == CommandApprove, Message: c.Reason, For: c.For, CoverArgs: c.Where, Edit: c.Edit}
 	if c.Lasting != "" {
 		err = a.Grant.UnmarshalText([]byte(c.Lasting))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/fsnotify/fsnotify"
 )
 
@@ -19,3 +20,9 @@ func WithWatch(f func() (*fsnotify.Watcher, error)) Option {
 func ServeTo(ctx context.Context, store Store, execute func(context.Context, Command) (CommandResult, error), opts ...Option) (*Server, error) {
 	return serve(ctx, store, execute, opts...)
 }
+
+// MethodOf returns how a user acts on a store of an owner.
+func MethodOf(owner, user string) operator.Method { return (&Server{owner: owner}).methodOf(user) }
+
+// CurrentUser is the name of the user of this process.
+var CurrentUser = currentUser

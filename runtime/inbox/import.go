@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -48,9 +49,9 @@ func (c *Command) execute(ctx context.Context, e *engine.Executor) CommandResult
 	case CommandUndo:
 		res = c.undo(ctx, s)
 	case CommandCancel:
-		res = resultOf(s.Cancel(ctx, c.Call, c.By, c.Reason))
+		res = resultOf(s.Cancel(ctx, c.Call, c.actor(), c.Reason))
 	default:
-		res = resultOf(s.Resolve(ctx, c.Call, engine.ResolveRequest{TookEffect: c.Happened, By: c.By, Reason: c.Reason}))
+		res = resultOf(s.Resolve(ctx, c.Call, engine.ResolveRequest{TookEffect: c.Happened, By: c.actor(), Reason: c.Reason}))
 	}
 	res.Session, res.Call = c.Session, c.Call
 	return res
@@ -59,9 +60,9 @@ func (c *Command) execute(ctx context.Context, e *engine.Executor) CommandResult
 // revoke executes a command to revoke a grant. Its result names the call that the grant comes from.
 func (c *Command) revoke(ctx context.Context, e *engine.Executor) CommandResult {
 	grants := e.Grants(engine.GrantFilter{ID: c.Grant})
-	res := resultOf(e.Revoke(ctx, c.Grant, c.By, c.Reason))
+	res := resultOf(e.Revoke(ctx, c.Grant, c.actor(), c.Reason))
 	if res.Done {
-		res.Result = engine.AnswerAccepted.String()
+		res.Result = consent.Accepted.String()
 	}
 	if len(grants) > 0 && res.Reason != string(engine.CodeJournalUnavailable) {
 		res.Call = grants[0].CallID
@@ -71,7 +72,7 @@ func (c *Command) revoke(ctx context.Context, e *engine.Executor) CommandResult 
 
 // undo executes a command to undo.
 func (c *Command) undo(ctx context.Context, s *engine.Session) CommandResult {
-	all, err := s.Undo(ctx, engine.UndoRequest{CallID: c.Call, RunID: c.Run, By: c.By, Reason: c.Reason, DryRun: c.DryRun})
+	all, err := s.Undo(ctx, engine.UndoRequest{CallID: c.Call, RunID: c.Run, By: c.actor(), Reason: c.Reason, DryRun: c.DryRun})
 	res := resultOf(err)
 	res.Error = detailOf(err)
 	res.Undone, res.Failed, res.NotUndoable, res.Reads = all.Undone, all.Failed, all.NotUndoable, all.Reads
@@ -103,7 +104,7 @@ func detailOf(err error) string {
 // answered returns the result of a command that was an answer.
 func answered(res engine.Resolution) CommandResult {
 	out := CommandResult{
-		Done: res.Kind != engine.AnswerRejected, Result: res.Kind.String(), Call: res.Call, Missing: res.Missing,
+		Done: res.Kind != consent.Rejected, Result: res.Kind.String(), Call: res.Call, Missing: res.Missing,
 	}
 	if !out.Done {
 		out.Reason = res.Reason.String()

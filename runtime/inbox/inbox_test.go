@@ -15,7 +15,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,7 +107,7 @@ func TestCommandsArrive(t *testing.T) {
 	s, to := newStore(t), &importer{got: make(chan inbox.Command, 10)}
 	stop := serve(t, s, to)
 	want := inbox.Command{
-		Kind: inbox.CommandApprove, Request: "q", Reason: "fine", Where: []engine.Predicate{{Member: "path", Value: json.RawMessage(`"a"`)}},
+		Kind: inbox.CommandApprove, Request: "q", Reason: "fine", Where: []consent.Predicate{{Member: "path", Value: json.RawMessage(`"a"`)}},
 		Edit: json.RawMessage(`{"a":1}`),
 	}
 	require.NoError(t, inbox.Put(t.Context(), s, &want))
@@ -113,6 +115,7 @@ func TestCommandsArrive(t *testing.T) {
 	assert.NotEmpty(t, got.By)
 	assert.Len(t, got.MAC, 64)
 	got.MAC = ""
+	want.Method = operator.Owner
 	assert.Equal(t, want, got)
 	stop()
 	assert.Empty(t, left(t, s))
@@ -222,14 +225,21 @@ func TestBadLettersAreReportedAndNeverCarriedOut(t *testing.T) {
 	}
 }
 
+// TestUsersWithAccess: a user that was given access to a store is not its owner.
+func TestUsersWithAccess(t *testing.T) {
+	assert.Equal(t, operator.Owner, inbox.MethodOf("app", "app"))
+	assert.Equal(t, operator.User, inbox.MethodOf("app", "ada"))
+	assert.Equal(t, operator.User, inbox.MethodOf("app", ""))
+}
+
 func TestIdentities(t *testing.T) {
 	s, to, said := newStore(t), &importer{got: make(chan inbox.Command, 10)}, newLog()
 	var whose string
 	var mu sync.Mutex
-	stop := serve(t, s, to, inbox.WithReport(said.add), inbox.WithIdentity(func(user string) string {
+	stop := serve(t, s, to, inbox.WithReport(said.add), inbox.WithIdentity(func(string) (string, []string) {
 		mu.Lock()
 		defer mu.Unlock()
-		return whose
+		return whose, []string{"finance"}
 	}))
 	c := inbox.Command{Kind: inbox.CommandDeny, Request: "q"}
 	require.NoError(t, inbox.Put(t.Context(), s, &c))
@@ -241,6 +251,8 @@ func TestIdentities(t *testing.T) {
 	require.NoError(t, inbox.Put(t.Context(), s, &c))
 	got := <-to.got
 	assert.Equal(t, "ada@example.com", got.By)
+	assert.Equal(t, []string{"finance"}, got.Groups)
+	assert.Equal(t, operator.Owner, got.Method)
 	assert.Equal(t, c.By, got.User)
 	stop()
 }

@@ -12,6 +12,9 @@ import (
 	"syscall"
 )
 
+// superuser returns the name of the user that may do everything.
+func superuser() string { return userName(0) }
+
 // currentUser returns the name of the user of this process.
 func currentUser() (string, error) { return userName(uint32(os.Geteuid())), nil }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // look begins to carry out the commands that it finds, in the order of their names,
@@ -123,13 +124,23 @@ func (s *Server) read(name string) (c Command, err error) {
 		return c, err
 	}
 	user := c.By
-	if c.By = s.identity(user); c.By == "" {
+	c.Method = s.methodOf(user)
+	if c.By, c.Groups = s.identity(user); c.By == "" {
 		return c, fmt.Errorf("the user %q is nobody who may give commands", user)
 	}
 	if c.By != user {
 		c.User = user
 	}
 	return c, nil
+}
+
+// methodOf returns how a user of the operating system acts: as the owner of the store, who is the user
+// of this process, or as another user who was given access to it.
+func (s *Server) methodOf(user string) operator.Method {
+	if user == s.owner || user == superuser() {
+		return operator.Owner
+	}
+	return operator.User
 }
 
 // remove takes a file away that needs no other look.

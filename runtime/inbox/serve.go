@@ -39,7 +39,8 @@ type Server struct {
 	key      []byte
 	execute  func(context.Context, Command) (CommandResult, error)
 	report   func(error)
-	identity func(user string) string
+	identity func(user string) (id string, groups []string)
+	owner    string // the user of this process
 
 	abort  context.CancelFunc // of the contexts of commands
 	stop   chan struct{}
@@ -61,10 +62,13 @@ type Option func(*Server)
 // goroutines may call it at once. The default is slog.Error.
 func WithReport(f func(error)) Option { return func(s *Server) { s.report = f } }
 
-// WithIdentity translates the name of a user of the operating system to the id
-// that the person has where approvers are declared. Commands of a user without
-// one, "", are refused. The default is the name itself.
-func WithIdentity(f func(user string) string) Option { return func(s *Server) { s.identity = f } }
+// WithIdentity translates the name of a user of the operating system to the id that the person has
+// where approvers are declared, and says to which groups the person belongs. Commands of a user
+// whose id is empty are refused. The default, the name itself and no groups, is wrong when people
+// have other ids there, or when approvers are groups.
+func WithIdentity(f func(user string) (id string, groups []string)) Option {
+	return func(s *Server) { s.identity = f }
+}
 
 // Serve imports the commands of the inbox of a store, those that are there and
 // those that come, until Close. The executor has recovered before. The values of
@@ -78,7 +82,7 @@ func serve(ctx context.Context, store Store, execute func(context.Context, Comma
 	s := &Server{
 		dir: filepath.Clean(Dir(store)), every: every, execute: execute, stop: make(chan struct{}), slots: make(chan struct{}, atOnce), seen: map[string]bool{},
 		report:   func(err error) { slog.Error("inbox", "error", err) },
-		identity: func(user string) string { return user },
+		identity: func(user string) (string, []string) { return user, nil },
 	}
 	s.folder = folder{dir: s.dir, newWatch: fsnotify.NewWatcher}
 	for _, opt := range opts {
@@ -95,6 +99,9 @@ func serve(ctx context.Context, store Store, execute func(context.Context, Comma
 // open makes the inbox, if there is none yet.
 func (s *Server) open(ctx context.Context, store Store) (err error) {
 	if s.key, err = store.Key(ctx, keyName); err != nil {
+		return err
+	}
+	if s.owner, err = currentUser(); err != nil {
 		return err
 	}
 	if err := os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

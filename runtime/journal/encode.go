@@ -33,6 +33,9 @@ func Encode(r *Record) ([]byte, error) {
 		w.buf = strconv.AppendUint(w.buf, r.Epoch, 10)
 	}
 	w.number("duration_ns", int64(r.Duration))
+	if r.Times != (Times{}) {
+		w.times(&r.Times)
+	}
 	w.text("policy_revision", r.Revision)
 	w.text("request", r.Request)
 	w.text("by", r.By)
@@ -98,6 +101,20 @@ func (w *object) values(r *Record) {
 	if r.Restored != nil {
 		w.other("restored", r.Restored)
 	}
+	if r.Operator != nil {
+		w.other("operator", r.Operator)
+	}
+}
+
+// times writes what the parts of a call took.
+func (w *object) times(t *Times) {
+	w.name("times")
+	w.begin()
+	w.number("policy_ns", int64(t.Policy))
+	w.number("consent_ns", int64(t.Consent))
+	w.number("queue_ns", int64(t.Queue))
+	w.number("handler_ns", int64(t.Handler))
+	w.end()
 }
 
 // payload writes a payload.

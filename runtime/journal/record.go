@@ -24,6 +24,7 @@ const (
 	KindShadow        = "policy.shadow"    // a call that a policy which only looks on would decide otherwise
 	KindOwner         = "owner.changed"    // an executor has taken the journal over
 	KindRestored      = "journal.restored" // on purpose: from a copy, or begun anew
+	KindOperator      = "operator.decided" // the operator policy allowed or denied an act
 )
 
 // What Record.Effects says of a handler that starts. It was declared then, which
@@ -55,6 +56,7 @@ type Record struct {
 	Attempt     int           `json:"attempt,omitempty"`
 	Epoch       uint64        `json:"epoch,omitempty"` // of the owner that the handler belongs to
 	Duration    time.Duration `json:"duration_ns,omitempty"`
+	Times       Times         `json:"times,omitzero"` // of the outcome, or of the undo
 	Revision    string        `json:"policy_revision,omitempty"`
 
 	Request    string `json:"request,omitempty"` // for consent
@@ -84,6 +86,7 @@ type Record struct {
 	Granted   []string          `json:"capabilities,omitempty"`
 	Command   *Command          `json:"command,omitempty"` // of another process
 	Restored  *Restored         `json:"restored,omitempty"`
+	Operator  *OperatorAct      `json:"operator,omitempty"` // the act of By
 
 	Err   string `json:"error,omitempty"`
 	Lost  string `json:"lost,omitempty"` // why values that belong here are missing
@@ -91,6 +94,15 @@ type Record struct {
 
 	Rules   []rules.Event   `json:"rules,omitempty"`   // what changed in the rule state of the session
 	Consent []consent.Event `json:"consent,omitempty"` // what changed in the book of requests and grants
+}
+
+// Times says what the parts of a call took one after the other. The rest of its
+// duration is the executor's own work and the waits for durable entries.
+type Times struct {
+	Policy  time.Duration `json:"policy_ns,omitempty"`  // evaluations of the policy
+	Consent time.Duration `json:"consent_ns,omitempty"` // from the request to the call's return to a worker
+	Queue   time.Duration `json:"queue_ns,omitempty"`   // waiting for the rest of the batch and for a slot of the tool
+	Handler time.Duration `json:"handler_ns,omitempty"` // all attempts of the handler, without the pauses between them
 }
 
 // A Setup is how a session is configured, or who an owner is.
@@ -111,6 +123,21 @@ type Restored struct {
 	Kept   uint64 `json:"kept"`          // entries that the copy had
 	Had    uint64 `json:"had,omitempty"` // at least so many were there before, as its keys say
 	Reason string `json:"reason"`
+}
+
+// An OperatorAct is what an actor wanted to do, and what the operator policy said.
+type OperatorAct struct {
+	Act      string   `json:"act"`
+	Method   string   `json:"method"` // how the actor was authenticated
+	Groups   []string `json:"groups,omitempty"`
+	Session  string   `json:"session,omitempty"` // as the actor named it, like the next four
+	Run      string   `json:"run,omitempty"`
+	Call     string   `json:"call,omitempty"`
+	Request  string   `json:"request,omitempty"`
+	Grant    string   `json:"grant,omitempty"`
+	Allowed  bool     `json:"allowed"`
+	Reason   string   `json:"reason,omitempty"`   // of a denial
+	Revision string   `json:"revision,omitempty"` // of the operator policy
 }
 
 // Settings are the options of an executor that decisions depend on, and that no

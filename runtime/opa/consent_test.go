@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -54,9 +55,9 @@ func TestPolicyAsksWhereTheDeclarationDoesNot(t *testing.T) {
 		{Code: "night", Message: "n", Approvers: []string{"boss", "lead"}, MaxCover: consent.CoverTool, At: "o.rego:3"},
 	}, r.Reasons)
 
-	wide := engine.Answer{By: "lead", Approve: true, Grant: engine.GrantSession, Cover: runtime.CoverTool}
+	wide := engine.Answer{By: operator.Program("lead"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool}
 	assert.Equal(t, consent.GrantTooWide, a.exec.Decide(t.Context(), r.ID, wide).Reason, "a policy cannot widen what is not declared")
-	assert.Equal(t, consent.NotPermitted, a.exec.Decide(t.Context(), r.ID, engine.Answer{By: "owner", Approve: true}).Reason)
+	assert.Equal(t, consent.NotPermitted, a.exec.Decide(t.Context(), r.ID, engine.Answer{By: operator.Program("owner"), Approve: true}).Reason)
 }
 
 // TestPolicyNarrowsWhatIsDeclared asks besides a declaration that asks.

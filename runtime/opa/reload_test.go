@@ -13,7 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -84,8 +86,8 @@ func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 			before := p.Revision()
 			require.NoError(t, p.Reload(regotest.Dir(c.files...)))
 			require.NotEqual(t, before, p.Revision())
-			res := exec.Decide(t.Context(), out.RequestID, engine.Answer{By: "owner", Approve: true})
-			require.Equal(t, engine.AnswerAccepted, res.Kind)
+			res := exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("owner"), Approve: true})
+			require.Equal(t, consent.Accepted, res.Kind)
 			assert.Equal(t, c.voided, res.Outcome.Reason == runtime.ReasonBindingMismatch)
 			assert.Equal(t, c.voided, res.State == runtime.StateDenied, "its handler was started")
 		})
@@ -111,8 +113,8 @@ func TestGrantsEndWithTheirRule(t *testing.T) {
 	}
 	out := write()
 	require.Equal(t, runtime.Pending, out.Kind, out.Message)
-	res := exec.Decide(t.Context(), out.RequestID, engine.Answer{By: "owner", Approve: true, Grant: engine.GrantSession})
-	require.Equal(t, engine.AnswerAccepted, res.Kind, res.Reason)
+	res := exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("owner"), Approve: true, Grant: consent.ForSession})
+	require.Equal(t, consent.Accepted, res.Kind, res.Reason)
 	require.NotEqual(t, runtime.Pending, write().Kind, "the grant answers")
 
 	require.NoError(t, p.Reload(regotest.Dir("w.rego", rule("big"), "c.rego", regotest.Org(regotest.ClosedPolicy))))

@@ -118,6 +118,9 @@ func (w *world) play(ctx context.Context, s *step) error {
 		return nil
 	case journal.KindRunClosed:
 		return w.closeRun(ctx, s.run, "")
+	case journal.KindOperator:
+		w.noteAct(r)
+		return nil
 	}
 	if s.call == nil || s.call.skip != "" || w.runs[s.call.run] == nil {
 		return w.missed(s)
@@ -290,11 +293,11 @@ func (w *world) consents(ctx context.Context, events []consent.Event) error {
 			if c == nil || c.play.request == "" || ev.Result != nil && ev.Result.Resolution == consent.Rejected {
 				continue
 			}
-			if err := w.do(ctx, func() { w.exec.Revoke(ctx, c.play.request, ev.By, ev.Message) }); err != nil {
+			if err := w.do(ctx, func() { w.exec.Revoke(ctx, c.play.request, recorded(ev.By), ev.Message) }); err != nil {
 				return err
 			}
 		case consent.EventOff:
-			if err := w.do(ctx, func() { _ = w.exec.SuspendConsent(ctx, ev.Until, ev.By, ev.Message) }); err != nil {
+			if err := w.do(ctx, func() { _ = w.exec.SuspendConsent(ctx, ev.Until, recorded(ev.By), ev.Message) }); err != nil {
 				return err
 			}
 		}

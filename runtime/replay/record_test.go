@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/require"
 
@@ -270,8 +272,8 @@ func (p *play) step() {
 		in := p.next()
 		p.call(p.run.Child(engine.RunConfig{ID: "helper"}).Turn(engine.TurnConfig{}), in)
 	case n < 20:
-		a := engine.Answer{By: "alice", Approve: p.rng.IntN(4) > 0, Message: "so be it"}
-		if a.Grant = engine.GrantLifetime(p.rng.IntN(3)); a.Grant == engine.GrantDuration {
+		a := engine.Answer{By: operator.Program("alice"), Approve: p.rng.IntN(4) > 0, Message: "so be it"}
+		if a.Grant = consent.GrantLifetime(p.rng.IntN(3)); a.Grant == consent.ForDuration {
 			a.For = 5 * time.Second
 		}
 		if p.rng.IntN(4) == 0 {
@@ -280,12 +282,12 @@ func (p *play) step() {
 		p.answer(p.some(), a)
 	case n < 21:
 		id := p.some()
-		p.begin(func() { p.ses.Undo(context.Background(), engine.UndoRequest{CallID: id, By: "bob"}) })
+		p.begin(func() { p.ses.Undo(context.Background(), engine.UndoRequest{CallID: id, By: operator.Program("bob")}) })
 	case n < 22:
 		if id := p.some(); p.rng.IntN(2) == 0 {
 			p.cancel(id)
 		} else {
-			p.do(func() { p.ses.Cancel(context.Background(), id, "bob", "enough") })
+			p.do(func() { p.ses.Cancel(context.Background(), id, operator.Program("bob"), "enough") })
 		}
 	case n < 23:
 		p.turns++ // no two turns end at one instant
@@ -302,7 +304,7 @@ func (p *play) step() {
 		p.revoke()
 	case n < 27 && p.rng.IntN(6) == 0:
 		until := p.clock.Now().Add(3 * time.Second)
-		p.do(func() { _ = p.exec.SuspendConsent(context.Background(), until, "bob", "a test") })
+		p.do(func() { _ = p.exec.SuspendConsent(context.Background(), until, operator.Program("bob"), "a test") })
 	default:
 		p.advance(time.Duration(p.rng.IntN(3000)) * time.Millisecond)
 	}
@@ -314,7 +316,7 @@ func (p *play) revoke() {
 	p.do(func() {
 		for i, g := range p.exec.Grants(engine.GrantFilter{}) {
 			if i%4 == n {
-				p.exec.Revoke(context.Background(), g.ID, "bob", "enough")
+				p.exec.Revoke(context.Background(), g.ID, operator.Program("bob"), "enough")
 			}
 		}
 	})

@@ -71,7 +71,7 @@ func (w *world) beginProcess(ctx context.Context, settings *journal.Settings) er
 		engine.WithClock(w.clock), engine.WithJournal(w.process), engine.WithParticipant("recorded", &w.transactional),
 		engine.WithParticipant("unknown", &w.uncertain), engine.WithSink(w.process), engine.WithMaxInFlight(math.MaxInt32),
 		engine.WithObserver(w.process.observe), engine.WithApprover(runtime.ApproverFunc(w.notify)),
-		engine.WithPolicyTimeout(policyTimeout), engine.WithArtifacts(&w.artifacts),
+		engine.WithPolicyTimeout(policyTimeout), engine.WithArtifacts(&w.artifacts), engine.WithOperators(admits{}),
 	}
 	if settings != nil {
 		options = append(options, engine.WithReminders(settings.Reminders), engine.WithMinimumBudget(settings.MinimumBudget))
@@ -215,6 +215,6 @@ func (w *world) resolve(ctx context.Context, s *step) error {
 	if err := json.Unmarshal(s.r.Outcome, &o); err != nil {
 		return fmt.Errorf("the outcome of call %q: %w", s.r.Call, err)
 	}
-	found := engine.ResolveRequest{TookEffect: o.Kind == runtime.Completed, By: s.r.By}
+	found := engine.ResolveRequest{TookEffect: o.Kind == runtime.Completed, By: recorded(s.r.By)}
 	return w.do(ctx, func() { w.exec.Resolve(ctx, s.r.Session, s.r.Call, found) })
 }

@@ -51,7 +51,10 @@ func (w *world) answer(s *step) error {
 	case consent.EditNotAllowed, consent.InvalidInput, consent.GrantTooWide, consent.UnknownRequest:
 		return nil // what it said is not recorded
 	}
-	a := engine.Answer{By: ev.By, Approve: ev.Result.Approve, Message: ev.Message}
+	if ev.Result.Rejection == consent.NotPermitted && w.barred[r.Request] {
+		return nil // by the operator policy, which a replay does not ask
+	}
+	a := engine.Answer{By: approver(ev), Approve: ev.Result.Approve, Message: ev.Message}
 	if o := ev.Result.Offer; o != nil {
 		a.Grant, a.For, a.Cover, a.CoverArgs = o.Lasting, o.For, o.Cover, o.Where
 	}
@@ -72,7 +75,9 @@ func (w *world) undo(ctx context.Context, s *step) error {
 	of := context.WithValue(ctx, callKey{}, c)
 	session := w.sessions[c.key.Session]
 	var failed error
-	if err := w.do(ctx, func() { _, failed = session.Undo(of, engine.UndoRequest{CallID: c.key.Call, By: s.r.By}) }); err != nil {
+	if err := w.do(ctx, func() {
+		_, failed = session.Undo(of, engine.UndoRequest{CallID: c.key.Call, By: recorded(s.r.By)})
+	}); err != nil {
 		return err
 	}
 	if c.play.failUndo || failed == nil {
@@ -140,7 +145,7 @@ func (w *world) end(ctx context.Context, s *step) error {
 // cancel cancels the call of a step.
 func (w *world) cancel(ctx context.Context, s *step) error {
 	key := s.call.key
-	return w.do(ctx, func() { w.sessions[key.Session].Cancel(ctx, key.Call, s.r.By, "") })
+	return w.do(ctx, func() { w.sessions[key.Session].Cancel(ctx, key.Call, recorded(s.r.By), "") })
 }
 
 // late reports whether a reason says that an admitted call did not get to start in

@@ -46,7 +46,8 @@ type world struct {
 	transactional transactional
 	uncertain     uncertain
 
-	voted    map[string]int // answers that were given, by the recorded id of the request
+	voted    map[string]int  // answers that were given, by the recorded id of the request
+	barred   map[string]bool // the operator policy kept the latest actor from answering; likewise
 	diverged map[string]*run
 
 	mu sync.Mutex // of what is played of calls
@@ -68,7 +69,7 @@ func newWorld(rec *recording, c *Candidate) (*world, error) {
 	w := &world{
 		rec: rec, clock: simclock.New(), patient: map[string]bool{}, journal: &journal.Memory{},
 		configs: map[string]engine.SessionConfig{}, sessions: map[string]*engine.Session{}, runs: map[*run]*engine.Run{},
-		agents: map[agentKey]*engine.Run{}, turns: map[turnKey]*engine.Turn{}, voted: map[string]int{}, diverged: map[string]*run{},
+		agents: map[agentKey]*engine.Run{}, turns: map[turnKey]*engine.Turn{}, voted: map[string]int{}, barred: map[string]bool{}, diverged: map[string]*run{},
 	}
 	if len(rec.steps) > 0 {
 		w.clock = simclock.At(rec.steps[0].r.At)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -81,7 +82,7 @@ func (s *standIn) source() policySource {
 // Decide implements runtime.Policy.
 func (s *standIn) Decide(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 	src := s.source()
-	text, violations := wire.Append(nil, in.Args)
+	text, violations := wire.Append(nil, walk.Unruled{Of: in.Args})
 	if violations != nil {
 		return runtime.Decision{}, errors.New(violations[0].String())
 	}

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
@@ -154,14 +156,14 @@ func (w *world) decide(call string, a engine.Answer) any {
 }
 
 func (s *approveStep) run(w *world) any {
-	a := engine.Answer{By: s.by, Approve: true, For: s.lasting, CoverArgs: s.where, Edit: s.edit}
+	a := engine.Answer{By: operator.Program(s.by), Approve: true, For: s.lasting, CoverArgs: s.where, Edit: s.edit}
 	w.must(a.Grant.UnmarshalText([]byte(s.grant)))
 	w.must(a.Cover.UnmarshalText([]byte(s.cover)))
 	return w.decide(s.request, a)
 }
 
 func (s *denyStep) run(w *world) any {
-	return w.decide(s.request, engine.Answer{By: s.by, Message: s.message})
+	return w.decide(s.request, engine.Answer{By: operator.Program(s.by), Message: s.message})
 }
 
 // must reports an operation that cannot be done as a failure of the case.
@@ -175,9 +177,9 @@ func (s *revokeStep) run(w *world) any {
 	w.mu.Lock()
 	id := w.requests[s.grant] // a grant has the id of the request that it came from
 	w.mu.Unlock()
-	result, why := engine.ResultOf(w.exec.Revoke(w.context(), id, s.by, ""))
+	result, why := engine.ResultOf(w.exec.Revoke(w.context(), id, operator.Program(s.by), ""))
 	if why == "" {
-		result = engine.AnswerAccepted.String()
+		result = consent.Accepted.String()
 	}
 	return &resolution{Resolution: result, Reason: string(why)}
 }
@@ -220,7 +222,7 @@ func (s *whatIfStep) run(w *world) any {
 }
 
 func (s *undoStep) run(w *world) any {
-	_, err := w.session.Undo(w.context(), engine.UndoRequest{CallID: s.call, By: mainPrincipal})
+	_, err := w.session.Undo(w.context(), engine.UndoRequest{CallID: s.call, By: operator.Program(mainPrincipal)})
 	result, why := engine.ResultOf(err)
 	if refused, ok := errors.AsType[*engine.ActionError](err); ok && refused.Attempted {
 		why = ""
@@ -229,7 +231,7 @@ func (s *undoStep) run(w *world) any {
 }
 
 func (undoRunStep) run(w *world) any {
-	res, _ := w.session.Undo(w.context(), engine.UndoRequest{RunID: w.run.ID(), By: mainPrincipal})
+	res, _ := w.session.Undo(w.context(), engine.UndoRequest{RunID: w.run.ID(), By: operator.Program(mainPrincipal)})
 	return &runUndone{names(res.Undone), names(res.Failed), names(res.NotUndoable), res.Reads, res.Complete}
 }
 

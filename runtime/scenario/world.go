@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -225,7 +226,7 @@ func (w *world) deadline(callID string) (time.Duration, bool) {
 
 // handle is the stand-in handler of every tool.
 func (w *world) handle(ctx context.Context, tool string, in wire.Value) (wire.Value, error) {
-	args, _ := wire.Append(nil, in) // what was decoded can be encoded
+	args, _ := wire.Append(nil, walk.Unruled{Of: in}) // what was decoded can be encoded
 	info, _ := runtime.FromContext(ctx)
 	w.mu.Lock()
 	c := w.calls[info.ID]

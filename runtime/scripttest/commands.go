@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -132,7 +133,7 @@ func (s *script) outcome(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (s *script) deny(ts *testscript.TestScript, neg bool, args []string) {
-	a := engine.Answer{By: args[1]}
+	a := engine.Answer{By: operator.Program(args[1])}
 	if len(args) == 3 {
 		a.Message = args[2]
 	}
@@ -140,7 +141,7 @@ func (s *script) deny(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (s *script) approve(ts *testscript.TestScript, neg bool, args []string) {
-	a := engine.Answer{By: args[1], Approve: true}
+	a := engine.Answer{By: operator.Program(args[1]), Approve: true}
 	for _, arg := range args[2:] {
 		name, value, _ := strings.Cut(arg, "=")
 		var err error
@@ -164,12 +165,12 @@ func (s *script) approve(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // predicate reads MEMBER=VALUE or MEMBER^=PREFIX.
-func predicate(ts *testscript.TestScript, text string) engine.Predicate {
+func predicate(ts *testscript.TestScript, text string) consent.Predicate {
 	member, value, ok := strings.Cut(text, "=")
 	if !ok || !json.Valid([]byte(value)) {
 		ts.Fatalf("approve: where=%s is not where=MEMBER=JSON or where=MEMBER^=JSON", text)
 	}
-	p := engine.Predicate{Member: member, Op: consent.OpEqual, Value: json.RawMessage(value)}
+	p := consent.Predicate{Member: member, Op: consent.OpEqual, Value: json.RawMessage(value)}
 	if name, prefix := strings.CutSuffix(member, "^"); prefix {
 		p.Member, p.Op = name, consent.OpPrefix
 	}
@@ -185,7 +186,7 @@ func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a engi
 	if res.Outcome != nil {
 		s.print(ts, res.Outcome)
 	}
-	if (res.Kind == engine.AnswerRejected) != neg {
+	if (res.Kind == consent.Rejected) != neg {
 		ts.Fatalf("the answer of %q was %s %s", a.By, res.Kind, res.Reason)
 	}
 }
@@ -231,7 +232,7 @@ func list(w io.Writer, first string, rest []string) {
 func (s *script) undo(ts *testscript.TestScript, neg bool, args []string) {
 	var err error
 	s.perform(ts, func() {
-		_, err = s.session.Undo(context.Background(), engine.UndoRequest{CallID: args[0], By: "script"})
+		_, err = s.session.Undo(context.Background(), engine.UndoRequest{CallID: args[0], By: operator.Program("script")})
 	})
 	result, why := engine.ResultOf(err)
 	text := strings.TrimSpace(result + " " + string(why))

@@ -19,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/shadow"
 )
 
@@ -267,7 +268,7 @@ func TestShadowOfConcurrentCalls(t *testing.T) {
 				turn.WhatIf(t.Context(), in)
 				out := turn.Execute(t.Context(), in)
 				if out.Kind == runtime.Pending {
-					r.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: "alice", Approve: true})
+					r.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("alice"), Approve: true})
 				}
 			}
 		})

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
@@ -117,8 +119,8 @@ func (a *app) work(t *testing.T, from, to int, approve bool) {
 		}
 		out := turn.Execute(t.Context(), runtime.Call{ID: fmt.Sprint("c", i), Tool: tool, Input: []byte(`{"text":"some"}`)})
 		if approve && out.Kind == runtime.Pending {
-			res := a.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: "mallory", Approve: true, Grant: engine.GrantSession, Cover: runtime.CoverTool})
-			require.Equal(t, engine.AnswerAccepted, res.Kind, res.Reason)
+			res := a.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("mallory"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool})
+			require.Equal(t, consent.Accepted, res.Kind, res.Reason)
 			continue
 		}
 		if !approve {

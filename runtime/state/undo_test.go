@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -135,13 +136,13 @@ func TestHandlerAndUndoHandlerShareAHelper(t *testing.T) {
 	assert.Equal(t, []string{"done", "done", "done"}, o.stands())
 
 	o.fails = errors.New("mischief")
-	_, err = s.Undo(t.Context(), engine.UndoRequest{CallID: "c1"})
+	_, err = s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")})
 	_, code := engine.ResultOf(err)
 	assert.Equal(t, engine.CodeHandlerError, code, err)
 	assert.Equal(t, []string{"done", "done", "done"}, o.stands(), "it is rolled back")
 
 	o.fails = nil
-	_, err = s.Undo(t.Context(), engine.UndoRequest{CallID: "c1"})
+	_, err = s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"undone", "undone", "undone"}, o.stands())
 	assert.Equal(t, []string{"done", "undone", "undone"}, o.outside, "what is outside of participants nobody takes back")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -161,7 +162,7 @@ func (d *dialogue) menu() {
 
 // take carries out one choice. It is not done when something has to be chosen again.
 func (d *dialogue) take(ctx context.Context, choice string) (a engine.Answer, done bool, err error) {
-	a.By = d.by
+	a.By = operator.Program(d.by)
 	switch {
 	case choice == "y" || choice == "yes":
 		a.Approve = true
@@ -195,28 +196,28 @@ func (d *dialogue) take(ctx context.Context, choice string) (a engine.Answer, do
 }
 
 // lasting asks how long a grant is to last.
-func (d *dialogue) lasting(ctx context.Context) (engine.GrantLifetime, time.Duration, bool, error) {
+func (d *dialogue) lasting(ctx context.Context) (consent.GrantLifetime, time.Duration, bool, error) {
 	line, err := d.read(ctx, "for how long (15m, 2h, or session)")
 	line = strings.TrimSpace(line)
 	switch {
 	case err != nil:
 		return 0, 0, false, err
 	case line == "session":
-		return engine.GrantSession, 0, true, nil
+		return consent.ForSession, 0, true, nil
 	}
 	span, err := time.ParseDuration(line)
 	if err != nil || span <= 0 {
 		d.printf("  %s\n", d.colour.yellow("Write a duration such as 15m, or session."))
 		return 0, 0, false, nil
 	}
-	return engine.GrantDuration, span, true, nil
+	return consent.ForDuration, span, true, nil
 }
 
 // confirm shows what an approval will store, and asks once more when that is
 // more than the approval of this call.
 func (d *dialogue) confirm(ctx context.Context, a engine.Answer) (engine.Answer, bool, error) {
 	d.printf("  %s\n", Escape(d.stored(a)))
-	if a.Grant == engine.GrantOnce {
+	if a.Grant == consent.Once {
 		return a, true, nil
 	}
 	line, err := d.read(ctx, "store this (yes or no)")

@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/terminal"
@@ -34,7 +35,7 @@ func Example() {
 	})
 	approver := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (engine.Answer, bool) {
 		fmt.Printf("asked about %s %s\n", r.Tool, r.Shown)
-		return engine.Answer{By: "alice", Approve: true}, true
+		return engine.Answer{By: operator.Program("alice"), Approve: true}, true
 	})
 	exec, err := engine.NewExecutor(reg, ask, engine.WithApprover(approver))
 	if err != nil {

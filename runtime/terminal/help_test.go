@@ -66,7 +66,7 @@ type desk struct {
 }
 
 func newDesk() *desk {
-	return &desk{answers: make(chan engine.Answer, 10), res: engine.Resolution{Kind: engine.AnswerAccepted}}
+	return &desk{answers: make(chan engine.Answer, 10), res: engine.Resolution{Kind: consent.Accepted}}
 }
 
 func (d *desk) Decide(_ context.Context, _ string, a engine.Answer) engine.Resolution {

@@ -46,7 +46,7 @@ func simple(name string) bool { return identifier.MatchString(name) }
 
 // alike asks by which members a later call is recognized. It returns nil when
 // there is nothing to recognize it by.
-func (d *dialogue) alike(ctx context.Context) ([]engine.Predicate, error) {
+func (d *dialogue) alike(ctx context.Context) ([]consent.Predicate, error) {
 	names, values := d.members()
 	if len(names) == 0 {
 		d.printf("  %s\n", d.colour.yellow("There is no argument that a grant may name."))
@@ -67,8 +67,8 @@ func (d *dialogue) alike(ctx context.Context) ([]engine.Predicate, error) {
 }
 
 // predicates reads "path^=docs/ mode": several are separated by spaces.
-func predicates(line string, values map[string]json.RawMessage) ([]engine.Predicate, error) {
-	var where []engine.Predicate
+func predicates(line string, values map[string]json.RawMessage) ([]consent.Predicate, error) {
+	var where []consent.Predicate
 	for _, word := range strings.Fields(line) {
 		name, prefix, isPrefix := strings.Cut(word, "^=")
 		value, known := values[name]
@@ -84,9 +84,9 @@ func predicates(line string, values map[string]json.RawMessage) ([]engine.Predic
 				return nil, fmt.Errorf("%q of this call does not begin with %q", name, prefix)
 			}
 			begin, _ := json.Marshal(prefix) // a string always has a JSON form
-			where = append(where, engine.Predicate{Member: name, Op: consent.OpPrefix, Value: begin})
+			where = append(where, consent.Predicate{Member: name, Op: consent.OpPrefix, Value: begin})
 		default:
-			where = append(where, engine.Predicate{Member: name, Op: consent.OpEqual, Value: value})
+			where = append(where, consent.Predicate{Member: name, Op: consent.OpEqual, Value: value})
 		}
 	}
 	if len(where) == 0 {
@@ -97,7 +97,7 @@ func predicates(line string, values map[string]json.RawMessage) ([]engine.Predic
 
 // stored says what an approval leaves behind.
 func (d *dialogue) stored(a engine.Answer) string {
-	if a.Grant == engine.GrantOnce {
+	if a.Grant == consent.Once {
 		return "This will be recorded: " + quoteID(d.by) + " approves this call, once."
 	}
 	what := "calls of " + d.r.Tool
@@ -110,7 +110,7 @@ func (d *dialogue) stored(a engine.Answer) string {
 		what = "every call of " + d.r.Tool + ", whatever its arguments,"
 	}
 	howLong := "until the session ends"
-	if a.Grant == engine.GrantDuration {
+	if a.Grant == consent.ForDuration {
 		howLong = "for " + plainDuration(a.For)
 	}
 	return fmt.Sprintf("This will be stored: %s allows %s by %s %s. It answers what %s; it lifts no refusal and no limit.",
@@ -125,7 +125,7 @@ func asks(rules []string) string {
 }
 
 // conditions are predicates in words.
-func conditions(where []engine.Predicate) []string {
+func conditions(where []consent.Predicate) []string {
 	out := make([]string, len(where))
 	for i, p := range where {
 		verb := "is"

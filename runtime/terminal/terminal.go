@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 
 	"golang.org/x/term"
@@ -132,9 +133,9 @@ func (c *console) answer(ctx context.Context, r *runtime.ConsentRequest) (engine
 // told implements answerer.
 func (c *console) told(r *runtime.ConsentRequest, res engine.Resolution) {
 	switch {
-	case res.Kind == engine.AnswerRejected:
+	case res.Kind == consent.Rejected:
 		fmt.Fprintf(c.out, "%s\n", c.colour.red("Not taken: "+res.Reason.String()+"."))
-	case res.Kind == engine.AnswerRecorded:
+	case res.Kind == consent.Recorded:
 		fmt.Fprintf(c.out, "Recorded. %s.\n", wanted(res.Missing))
 	case res.Outcome == nil:
 		fmt.Fprintln(c.out, "Accepted.")

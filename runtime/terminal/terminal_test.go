@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,7 +60,7 @@ func TestWholeDialogue(t *testing.T) {
 	r := request(args)
 	r.Preview = &consent.Preview{Text: diff}
 	a, said := converse(t, r, "y")
-	assert.Equal(t, &engine.Answer{By: "alice", Approve: true}, a)
+	assert.Equal(t, &engine.Answer{By: operator.Program("alice"), Approve: true}, a)
 	assert.Equal(t, shown, said)
 }
 
@@ -71,12 +72,12 @@ func TestAnswers(t *testing.T) {
 	}{
 		"no":                   {[]string{"n", "not on a Sunday"}, engine.Answer{Message: "not on a Sunday"}, ""},
 		"no, without a reason": {[]string{"NO", ""}, engine.Answer{}, ""},
-		"again": {[]string{"e", "15m", "yes"}, engine.Answer{Approve: true, Grant: engine.GrantDuration, For: 15 * time.Minute},
+		"again": {[]string{"e", "15m", "yes"}, engine.Answer{Approve: true, Grant: consent.ForDuration, For: 15 * time.Minute},
 			`This will be stored: "alice" allows calls of file_write with exactly these arguments by "agent" for 15m. It answers what declared asks; it lifts no refusal and no limit.`},
-		"any": {[]string{"t", "session", "y"}, engine.Answer{Approve: true, Grant: engine.GrantSession, Cover: runtime.CoverTool},
+		"any": {[]string{"t", "session", "y"}, engine.Answer{Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool},
 			`"alice" allows every call of file_write, whatever its arguments, by "agent" until the session ends.`},
 		"alike": {[]string{"a", "path^=docs/ mode", "2h", "y"}, engine.Answer{
-			Approve: true, Grant: engine.GrantDuration, For: 2 * time.Hour, Cover: runtime.CoverArgs, CoverArgs: []engine.Predicate{
+			Approve: true, Grant: consent.ForDuration, For: 2 * time.Hour, Cover: runtime.CoverArgs, CoverArgs: []consent.Predicate{
 				{Member: "path", Op: consent.OpPrefix, Value: json.RawMessage(`"docs/"`)},
 				{Member: "mode", Op: consent.OpEqual, Value: json.RawMessage(`3`)},
 			}}, `calls of file_write in which path begins with "docs/" and mode is 3 by "agent" for 2h.`},
@@ -89,7 +90,7 @@ func TestAnswers(t *testing.T) {
 		"nothing alike":                       {[]string{"a", "", "y"}, engine.Answer{Approve: true}, `name at least one argument`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.want.By = "alice"
+			test.want.By = operator.Program("alice")
 			got, said := converse(t, request(args), test.lines...)
 			require.NotNil(t, got, said)
 			assert.Equal(t, test.want, *got)
@@ -102,7 +103,7 @@ func TestOnlyDeclaredCoversAreOffered(t *testing.T) {
 	r := request(args)
 	r.Covers = []runtime.GrantCover{runtime.CoverExact}
 	got, said := converse(t, r, "a", "t", "n", "")
-	assert.Equal(t, &engine.Answer{By: "alice"}, got)
+	assert.Equal(t, &engine.Answer{By: operator.Program("alice")}, got)
 	assert.NotContains(t, said, "a  alike")
 	assert.NotContains(t, said, "t  any")
 	assert.Equal(t, 2, strings.Count(said, "Type one of the letters."))
@@ -219,10 +220,10 @@ func TestTypedAheadAnswersNothing(t *testing.T) {
 
 func TestResolutionsAreTold(t *testing.T) {
 	for want, res := range map[string]engine.Resolution{
-		"Not taken: expired.":                    {Kind: engine.AnswerRejected, Reason: consent.RequestExpired},
-		"Recorded. 2 more approvals are wanted.": {Kind: engine.AnswerRecorded, Missing: 2},
-		"Accepted. file_write: completed.":       {Kind: engine.AnswerAccepted, Outcome: &runtime.Outcome{Kind: runtime.Completed}},
-		"Accepted. file_write: denied, cooldown": {Kind: engine.AnswerAccepted, Outcome: &runtime.Outcome{Kind: runtime.Denied, Reason: runtime.ReasonCooldown}},
+		"Not taken: expired.":                    {Kind: consent.Rejected, Reason: consent.RequestExpired},
+		"Recorded. 2 more approvals are wanted.": {Kind: consent.Recorded, Missing: 2},
+		"Accepted. file_write: completed.":       {Kind: consent.Accepted, Outcome: &runtime.Outcome{Kind: runtime.Completed}},
+		"Accepted. file_write: denied, cooldown": {Kind: consent.Accepted, Outcome: &runtime.Outcome{Kind: runtime.Denied, Reason: runtime.ReasonCooldown}},
 	} {
 		synctest.Test(t, func(t *testing.T) { tells(t, res, want) })
 	}
@@ -248,7 +249,7 @@ func tells(t *testing.T, res engine.Resolution, want string) {
 func TestFunc(t *testing.T) {
 	d := newDesk()
 	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (engine.Answer, bool) {
-		return engine.Answer{By: "code", Approve: r.Tool == "file_write"}, r.CallID != "c2"
+		return engine.Answer{By: operator.Program("code"), Approve: r.Tool == "file_write"}, r.CallID != "c2"
 	})
 	left := request(args)
 	left.CallID = "c2"
@@ -257,7 +258,7 @@ func TestFunc(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(ctx, d) }()
-	assert.Equal(t, engine.Answer{By: "code", Approve: true}, <-d.answers)
+	assert.Equal(t, engine.Answer{By: operator.Program("code"), Approve: true}, <-d.answers)
 	stop()
 	require.NoError(t, <-served)
 	assert.Empty(t, d.answers)

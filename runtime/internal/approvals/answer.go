@@ -25,6 +25,28 @@ func (a *Approvals[C]) Probe(at time.Time, request string, answer *consent.Answe
 	return r, ev.Result.Rejection
 }
 
+// ApprovedBy returns who approved a request, or who gave a grant where there is no request. It is
+// nil for a request or a grant that is not known any more.
+func (a *Approvals[C]) ApprovedBy(request, grant string) (by []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r, ok := a.book.Request(request); ok {
+		for _, v := range r.Votes {
+			by = append(by, v.By)
+		}
+		return by
+	}
+	g, _ := a.book.Grant(grant)
+	return g.Grantors
+}
+
+// Grant returns a grant, live or not.
+func (a *Approvals[C]) Grant(id string) (consent.Grant, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.book.Grant(id)
+}
+
 // Grants returns the grants that match reports true for, in the order in which they were given. It
 // calls match under the lock.
 func (a *Approvals[C]) Grants(match func(*consent.Grant) bool) (list []consent.Grant) {

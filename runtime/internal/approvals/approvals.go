@@ -148,6 +148,13 @@ func (a *Approvals[C]) Requests() []consent.Request {
 	return a.book.Open()
 }
 
+// Len returns how many requests are open.
+func (a *Approvals[C]) Len() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.book.Len()
+}
+
 // Call returns the call of a request, zero when there is none.
 func (a *Approvals[C]) Call(request string) C {
 	a.mu.Lock()

@@ -35,6 +35,9 @@ type Info struct {
 	Undo                       bool
 	Fence                      uint64
 	Metadata                   map[string]string
+	Capabilities               []string
+	Request, Grant             string
+	ApprovedBy                 []string
 
 	Effect   rules.Digest // of the members that the tool declares; zero: it declares none
 	Deadline time.Time

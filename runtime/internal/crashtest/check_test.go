@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
@@ -182,7 +183,7 @@ func (w *world) checkUndo(k *known) error {
 	}
 	var res error
 	err := w.perform(func() error {
-		_, res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: k.id, By: "alice"})
+		_, res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: k.id, By: operator.Program("alice")})
 		return nil
 	})
 	result, code := engine.ResultOf(res)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -168,7 +169,7 @@ func recoverUnder(t *testing.T, history []journal.Entry, told map[string]string,
 	s := exec.Session(session)
 	for _, id := range slices.Sorted(maps.Keys(told)) {
 		if what := told[id]; what == "undone" {
-			_, err := s.Undo(t.Context(), engine.UndoRequest{CallID: id})
+			_, err := s.Undo(t.Context(), engine.UndoRequest{CallID: id, By: operator.Program("ops")})
 			_, code := engine.ResultOf(err)
 			ok = assert.Equal(t, engine.CodeAlreadyUndone, code, id) && ok
 		} else {

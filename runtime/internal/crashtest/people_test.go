@@ -3,7 +3,9 @@ package crashtest
 import (
 	"fmt"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
 )
@@ -29,9 +31,9 @@ func (w *world) decide() error {
 	if w.rng.IntN(6) == 0 {
 		return w.withdraw(id)
 	}
-	answer := engine.Answer{By: "alice", Approve: w.rng.IntN(4) > 0}
+	answer := engine.Answer{By: operator.Program("alice"), Approve: w.rng.IntN(4) > 0}
 	if answer.Approve && w.rng.IntN(4) == 0 {
-		answer.Grant, answer.Cover = engine.GrantSession, runtime.CoverTool
+		answer.Grant, answer.Cover = consent.ForSession, runtime.CoverTool
 	}
 	ctx, cancel := w.ctxFor(w.rng.IntN(2) == 0)
 	defer cancel()
@@ -40,7 +42,7 @@ func (w *world) decide() error {
 		res = w.exec.Decide(ctx, request, answer)
 		w.m.note(func(m *model) {
 			w.aim(3)
-			if k := m.call(id); res.Kind == engine.AnswerAccepted {
+			if k := m.call(id); res.Kind == consent.Accepted {
 				k.yes, k.no = answer.Approve, !answer.Approve
 				if res.Granted != nil {
 					m.grants = append(m.grants, res.Granted.ID)
@@ -53,10 +55,10 @@ func (w *world) decide() error {
 	switch {
 	case err != nil:
 		return err
-	case res.Kind != engine.AnswerAccepted && res.Reason.String() == "journal_unavailable":
+	case res.Kind != consent.Accepted && res.Reason.String() == "journal_unavailable":
 		w.lost = true
 		return nil
-	case res.Kind != engine.AnswerAccepted:
+	case res.Kind != consent.Accepted:
 		return fmt.Errorf("the answer to the request of %s is %v %v", id, res.Kind, res.Reason)
 	}
 	return w.ask(id)
@@ -79,7 +81,7 @@ func (w *world) resolve() error {
 	}
 	var res error
 	err := w.perform(func() error {
-		res = w.exec.Resolve(w.ctx, session.ID, id, engine.ResolveRequest{TookEffect: happened, By: "alice"})
+		res = w.exec.Resolve(w.ctx, session.ID, id, engine.ResolveRequest{TookEffect: happened, By: operator.Program("alice")})
 		return nil
 	})
 	result, code := engine.ResultOf(res)
@@ -104,7 +106,7 @@ func (w *world) resolve() error {
 func (w *world) withdraw(id string) error {
 	var res error
 	err := w.perform(func() error {
-		res = w.exec.Cancel(w.ctx, session.ID, id, "alice", "")
+		res = w.exec.Cancel(w.ctx, session.ID, id, operator.Program("alice"), "")
 		return nil
 	})
 	result, code := engine.ResultOf(res)
@@ -167,7 +169,7 @@ func (w *world) undoCall(id string) error {
 	})
 	var res error
 	err := w.perform(func() error {
-		_, res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: id, By: "alice"})
+		_, res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: id, By: operator.Program("alice")})
 		return nil
 	})
 	result, code := engine.ResultOf(res)

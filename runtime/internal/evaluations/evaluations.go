@@ -38,6 +38,7 @@ type Evaluations struct {
 	ticks int           // the limit of an evaluation
 
 	abandoned []atomic.Int32 // by position in the registry: abandoned evaluations that still run
+	all       atomic.Int64   // of abandoned, the sum
 	broken    atomic.Int32   // tools with at least maxAbandoned abandoned evaluations
 }
 
@@ -82,6 +83,7 @@ func (v *Evaluations) Release() { v.slots.Release(v.sched) }
 // Abandon counts an evaluation about the tool at position i that exceeded its limit, and releases
 // its place.
 func (v *Evaluations) Abandon(i int) {
+	v.all.Add(1)
 	if v.abandoned[i].Add(1) == maxAbandoned {
 		v.broken.Add(1)
 	}
@@ -90,10 +92,14 @@ func (v *Evaluations) Abandon(i int) {
 
 // Returned counts an abandoned evaluation that has returned.
 func (v *Evaluations) Returned(i int) {
+	v.all.Add(-1)
 	if v.abandoned[i].Add(-1) == maxAbandoned-1 {
 		v.broken.Add(-1)
 	}
 }
+
+// Abandoned returns how many abandoned evaluations still run.
+func (v *Evaluations) Abandoned() int { return int(v.all.Load()) }
 
 // Detached evaluates a policy about the tool at position i in a goroutine of its own, because the policy
 // may hang. ask asks the policy. The error is ErrAbandoned when that takes too long, and the cause of

@@ -182,7 +182,7 @@ func (c *Call) addOutcome(r *journal.Record) error {
 	if err != nil {
 		return fmt.Errorf("the outcome of call %q: %w", r.Call, err)
 	}
-	out.CallID, out.Tool, out.Duration, out.Revision = r.Call, r.Tool, r.Duration, r.Revision
+	out.CallID, out.Tool, out.Duration, out.Times, out.Revision = r.Call, r.Tool, r.Duration, r.Times, r.Revision
 	setOutput(&out, r)
 	if decides {
 		c.Sealed, c.Decided = r.Sealed, &out

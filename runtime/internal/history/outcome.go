@@ -28,6 +28,7 @@ type outcome struct {
 	Loop        runtime.Loop        `json:"loop"`
 	Run         runtime.RunState    `json:"run_state"`
 	PendingExit []string            `json:"pending_exit,omitempty"`
+	Notes       []string            `json:"notes,omitempty"`
 }
 
 // A detail is a runtime.Detail with its durations.
@@ -64,7 +65,7 @@ type step struct {
 func Plain(o *runtime.Outcome) bool {
 	switch {
 	case o.RolledBack, o.Artifact != nil, o.Reason != runtime.ReasonNone, o.AllReasons != nil, o.Violations != nil, o.Message != "", o.Retryable,
-		o.Obligations != nil, o.Denials != nil, o.Of != "", o.RequestID != "", o.Steps != nil, o.PendingExit != nil:
+		o.Obligations != nil, o.Denials != nil, o.Of != "", o.RequestID != "", o.Steps != nil, o.PendingExit != nil, o.Notes != nil:
 		return false
 	}
 	return emptyDetail(&o.Detail)
@@ -88,7 +89,7 @@ func EncodeOutcome(o *runtime.Outcome) ([]byte, error) {
 	}
 	r := outcome{
 		Kind: o.Kind, Reason: o.Reason, AllReasons: o.AllReasons, Violations: o.Violations, Message: o.Message,
-		Retryable: o.Retryable, RolledBack: o.RolledBack, Of: o.Of, RequestID: o.RequestID, Loop: o.Loop, Run: o.Run, PendingExit: o.PendingExit,
+		Retryable: o.Retryable, RolledBack: o.RolledBack, Of: o.Of, RequestID: o.RequestID, Loop: o.Loop, Run: o.Run, PendingExit: o.PendingExit, Notes: o.Notes,
 		Obligations: encodeObligations(o.Obligations), Denials: encodeDenials(o.Denials),
 		Detail: detail{o.Detail, o.Detail.RetryAfter, o.Detail.ExpiresIn, o.Detail.Deadline},
 	}
@@ -109,7 +110,7 @@ func DecodeOutcome(text []byte) (runtime.Outcome, error) {
 	}
 	o := runtime.Outcome{
 		Kind: r.Kind, Reason: r.Reason, AllReasons: r.AllReasons, Violations: r.Violations, Message: r.Message,
-		Retryable: r.Retryable, RolledBack: r.RolledBack, Of: r.Of, RequestID: r.RequestID, Loop: r.Loop, Run: r.Run, PendingExit: r.PendingExit,
+		Retryable: r.Retryable, RolledBack: r.RolledBack, Of: r.Of, RequestID: r.RequestID, Loop: r.Loop, Run: r.Run, PendingExit: r.PendingExit, Notes: r.Notes,
 		Detail: r.Detail.Detail,
 	}
 	o.Detail.RetryAfter, o.Detail.ExpiresIn, o.Detail.Deadline = r.Detail.RetryAfter, r.Detail.ExpiresIn, r.Detail.Deadline

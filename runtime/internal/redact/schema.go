@@ -31,6 +31,7 @@ type Schema struct {
 	OneOf      []*Schema          `json:"oneOf"`
 	AnyOf      []*Schema          `json:"anyOf"`
 	AllOf      []*Schema          `json:"allOf"`
+	Patterns   map[string]*Schema `json:"patternProperties"`
 
 	none bool // the schema false
 }
@@ -85,7 +86,7 @@ func (s *Schema) place(root *Schema, p jsonedit.Pointer, steps int) (best Place)
 		if def := root.Defs[name]; def != nil {
 			return def.place(root, p, steps-1)
 		}
-		return PlaceNone
+		return PlaceOpen
 	}
 	branches := append(append(append([]*Schema(nil), s.OneOf...), s.AnyOf...), s.AllOf...)
 	for _, branch := range branches {
@@ -123,6 +124,9 @@ func (s *Schema) is(name string) bool {
 func (s *Schema) member(root *Schema, p jsonedit.Pointer, steps int) Place {
 	if m, ok := s.Properties[p[0]]; ok {
 		return m.place(root, p[1:], steps)
+	}
+	if len(s.Patterns) > 0 {
+		return PlaceOpen
 	}
 	return min(s.Additional.place(root, p[1:], steps), PlaceOpen)
 }

@@ -14,6 +14,7 @@ type Slots struct {
 	limit  int   // 0: no limit
 	most   int64 // that may be inside
 	inside atomic.Int64
+	queued *atomic.Int64 // counts those that wait, together with those of other Slots; nil: none does
 
 	mu           lockorder.Mutex[lockorder.Slots]
 	running      int
@@ -26,6 +27,16 @@ type Slots struct {
 // slot.
 func (l *Slots) Open(limit, queue int) {
 	l.limit, l.most = limit, int64(limit+queue)
+}
+
+// CountIn has those that wait counted in n, before the first use.
+func (l *Slots) CountIn(n *atomic.Int64) { l.queued = n }
+
+// count counts one more or less that waits.
+func (l *Slots) count(change int64) {
+	if l.queued != nil {
+		l.queued.Add(change)
+	}
 }
 
 // Limited reports whether there is a limit.
@@ -67,6 +78,7 @@ func (l *Slots) acquire() (wait *Event) {
 		return nil
 	}
 	wait = NewEvent()
+	l.count(1)
 	l.waiting = append(l.waiting, wait)
 	return wait
 }
@@ -95,6 +107,7 @@ func (l *Slots) release(s *Scheduler) {
 		l.running--
 		return
 	}
+	l.count(-1)
 	s.Fire(l.waiting[l.firstWaiting])
 	l.waiting[l.firstWaiting] = nil
 	if l.firstWaiting++; 2*l.firstWaiting >= len(l.waiting) {
@@ -108,6 +121,7 @@ func (l *Slots) CancelWait(wait *Event, s *Scheduler) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i := slices.Index(l.waiting, wait); i >= 0 {
+		l.count(-1)
 		l.waiting = slices.Delete(l.waiting, i, i+1)
 		return
 	}

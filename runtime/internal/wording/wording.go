@@ -50,6 +50,9 @@ func ValidUTF8(name string) string {
 	return strings.ToValidUTF8(name, "\uFFFD")
 }
 
+// Call names a call in a text for operators.
+func Call(id, tool string) string { return "call " + Quote(id) + " of " + Quote(tool) }
+
 // Quote quotes a name or an id that came from outside, and cuts it when it is too long.
 func Quote(name string) string {
 	n := 0

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
+)
+
+// WithOperators sets the policy that decides who may see, answer, undo, cancel, resolve, revoke and
+// so on (SEMANTICS section 5.10). It is asked for every act, for at most the time of
+// WithPolicyTimeout; an error, a panic and a late answer deny. The default, operator.Defaults, is
+// wrong when operators have different rights.
+func WithOperators(p operator.Policy) Option {
+	return func(e *Executor) { e.operators = p }
+}
+
+// May asks the operator policy whether an actor may do an act. It is for acts that the executor does
+// not do itself, such as showing a request on a page. The error is an *ActionError with
+// CodeNotPermitted. The journal records every act but see and audit, allowed or denied.
+func (e *Executor) May(ctx context.Context, act operator.Act, by operator.Actor, target operator.Target) error {
+	if e == nil || e.engine == nil {
+		return actionError(CodeNotPermitted)
+	}
+	if err := e.authorize(orBackground(ctx), act, by, target, e.sessionOf(target.Session)); err != nil {
+		return err
+	}
+	return nil
+}
+
+// authorize asks the operator policy about an act and records its decision. s is the session of the
+// target, nil when it is not known. The result is nil when the act is allowed.
+func (e *Executor) authorize(ctx context.Context, act operator.Act, by operator.Actor, target operator.Target, s *Session) *ActionError {
+	r := operator.Request{Act: act, Actor: by, Target: target}
+	e.describe(&r, s)
+	answer := make(chan operator.Decision, 1)
+	err := deadline.Call(&e.sched, ctx, e.policyTimeout, func(ctx context.Context) error {
+		d, err := e.operators.Authorize(ctx, &r)
+		answer <- d
+		return err
+	})
+	d := operator.Decision{Reason: "the operator policy has failed"}
+	if err == nil {
+		d = <-answer
+	} else {
+		e.report(&CallError{SessionID: target.Session, CallID: target.Call, Err: fmt.Errorf("the operator policy about %s by %s: %w", act, wording.Quote(by.ID), err)})
+	}
+	if d.Allow {
+		d.Reason = ""
+	}
+	e.recordAct(&r, &d)
+	if d.Allow {
+		return nil
+	}
+	return &ActionError{Code: CodeNotPermitted, Message: d.Reason, Detail: d.Reason, cause: err}
+}
+
+// mayAnswer asks the operator policy about an answer that the request admits. An answer that the
+// request does not admit is refused for that reason.
+func (e *Executor) mayAnswer(ctx context.Context, request string, a *consent.Answer, by operator.Actor, s *Session) bool {
+	asked := consent.Answer{By: a.By, Groups: a.Groups, Approve: a.Approve, Offer: a.Offer}
+	if _, rejection := e.approvals.Probe(e.sched.Now(), request, &asked); rejection != consent.NotRejected {
+		return true
+	}
+	acts := []operator.Act{operator.Decide}
+	if a.Approve && a.Offer.Lasting != consent.Once {
+		acts = append(acts, operator.Grant)
+	}
+	for _, act := range acts {
+		if e.authorize(ctx, act, by, operator.Target{Request: request}, s) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// describe adds to a request what the executor knows of its target. s is the session of the target,
+// nil when it is not known.
+func (e *Executor) describe(r *operator.Request, s *Session) {
+	if r.Request != "" {
+		if of, ok := e.approvals.Request(r.Request); ok {
+			r.Session, r.Run, r.Call, r.Tool, r.Principal = of.Session, of.Run, of.CallID, of.Tool, of.Principal
+			r.Approver = of.Requirement.Permits(r.Actor.ID, r.Actor.Groups, of.Principal) == consent.NotRejected
+		}
+	}
+	if r.Grant != "" {
+		if g, ok := e.approvals.Grant(r.Grant); ok {
+			r.Session, r.Call, r.Tool, r.Principal = g.Session, g.CallID, g.Tool, g.Principal
+		}
+	}
+	if of := e.approvals.Call(r.Request); s == nil && of != nil {
+		s = of.run.session
+	} else if s == nil {
+		s = e.sessionOf(r.Session)
+	}
+	if s != nil {
+		r.SessionPrincipal = s.cfg.Load().Principal
+	}
+	if c := s.find(r.Call); c != nil {
+		r.Tool = c.tool
+		if c.call != nil {
+			r.Run, r.Principal = c.call.run.id, c.call.run.principal
+		}
+	}
+	if tool, _ := e.lookup(r.Tool); tool != nil {
+		r.Effect = tool.spec.Effect.String()
+	}
+}
+
+// recordAct records what the operator policy said of an act that changes something. The entry of the
+// act comes after it, so that it is durable when that is.
+func (e *Executor) recordAct(r *operator.Request, d *operator.Decision) {
+	if !e.log.On() || e.log.Health() != nil || r.Act == operator.See || r.Act == operator.Audit || r.DryRun {
+		return
+	}
+	record := &journal.Record{
+		Kind: journal.KindOperator, At: entry.At(e.sched.Now()), By: r.Actor.ID, Operator: &journal.OperatorAct{
+			Act: string(r.Act), Method: string(r.Actor.Method), Groups: r.Actor.Groups,
+			Session: r.Session, Run: r.Run, Call: r.Call, Request: r.Request, Grant: r.Grant,
+			Allowed: d.Allow, Reason: d.Reason, Revision: d.Revision,
+		},
+	}
+	if e.sessionOf(r.Session) != nil {
+		record.Session = r.Session
+	}
+	e.log.Add(record, nil)
+}

@@ -1,0 +1,170 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+)
+
+// A Delivery gives events to sinks, outcomes to observers and faults to the error handler, none of
+// which holds up the caller. F is a fault as the error handler gets it. The exported fields are set
+// before Open, which is called before the other methods. These are safe for concurrent use.
+type Delivery[F any] struct {
+	Sinks     []runtime.Sink
+	Observers []func(runtime.CallInfo, runtime.Outcome)
+	OnFault   func(F) // the error handler; nil: there is none
+
+	sched     *sched.Scheduler
+	fault     func(*Fault) F
+	queues    []Sink // of Sinks
+	faults    Outbox[F, lockorder.Faults]
+	observing sched.Count // counts the goroutines that call observers
+
+	emitting lockorder.Mutex[lockorder.Events] // sinks get one event at a time, in the order of Seq
+	event    runtime.Event                     // the latest one, in memory that all events share
+	seq      uint64                            // of the latest numbered event
+}
+
+// A Fault is one of a sink, an observer or the queue of faults. It names the call of the event or
+// the outcome.
+type Fault struct {
+	Tool, CallID, SessionID, RunID string
+
+	Err   error
+	Panic any
+	Stack []byte
+}
+
+var errDropped = errors.New("faults were dropped")
+
+// Open opens the queues. fault makes what the error handler gets.
+func (d *Delivery[F]) Open(s *sched.Scheduler, fault func(*Fault) F) {
+	d.sched, d.fault, d.queues = s, fault, make([]Sink, len(d.Sinks))
+	for i, sink := range d.Sinks {
+		d.queues[i].Open(sink, s, func(err error) { d.Report(fault(&Fault{Err: err})) }, d.sinkFailed)
+	}
+	d.faults.Open(s, Receiver[F]{
+		Deliver: func(f *F) error {
+			d.OnFault(*f)
+			return nil
+		},
+		Failed: func(*F, error) {}, // a fault of the error handler has no receiver
+		Missed: func(n uint64) F {
+			return fault(&Fault{Err: fmt.Errorf("%w because the error handler did not return: %d", errDropped, n)})
+		},
+		Full: func(uint64) {},
+	})
+}
+
+// sinkFailed reports the fault of a sink.
+func (d *Delivery[F]) sinkFailed(s runtime.Sink, ev *runtime.Event, err error) {
+	d.Report(d.fault(&Fault{
+		Tool: ev.Tool, CallID: ev.CallID, SessionID: ev.SessionID, RunID: ev.RunID,
+		Err: fmt.Errorf("sink %T, event %d: %w", s, ev.Seq, err),
+	}))
+}
+
+// Report passes a fault to the error handler, if there is one. It does not wait for it.
+func (d *Delivery[F]) Report(f F) {
+	if d.OnFault != nil {
+		d.faults.Add(&f)
+	}
+}
+
+// HasSinks reports whether there is a sink.
+func (d *Delivery[F]) HasSinks() bool { return len(d.queues) > 0 }
+
+// Begin locks the events and returns the next one, which has only its number yet. Deliver gives it
+// to the sinks, End lets the next event begin. The caller may change Seq: the event after it has the
+// next number, and the same number as this one when Seq is 0.
+func (d *Delivery[F]) Begin() *runtime.Event {
+	d.emitting.Lock()
+	d.event = runtime.Event{Seq: d.seq + 1}
+	return &d.event
+}
+
+// Deliver gives the event that has begun to the sinks, which get a copy.
+func (d *Delivery[F]) Deliver() {
+	for i := range d.queues {
+		d.queues[i].Emit(&d.event)
+	}
+}
+
+// End ends what Begin has begun.
+func (d *Delivery[F]) End() {
+	if d.event.Seq != 0 {
+		d.seq = d.event.Seq
+	}
+	d.emitting.Unlock()
+}
+
+// Emit gives ev to the sinks, after it has set its number.
+func (d *Delivery[F]) Emit(ev *runtime.Event) {
+	next := d.Begin()
+	defer d.End()
+	ev.Seq = next.Seq
+	*next = *ev
+	d.Deliver()
+}
+
+// Flush returns when all that happened before is delivered and taken, or when ctx ends. In the
+// second case the error says how much is not.
+func (d *Delivery[F]) Flush(ctx context.Context) error {
+	if d.flush(nil, ctx.Done()) {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", d.undelivered(), context.Cause(ctx))
+}
+
+// Drain is Flush, limited to a time.
+func (d *Delivery[F]) Drain(within time.Duration) error {
+	late := sched.NewEvent()
+	t := d.sched.After(within, func() { d.sched.Fire(late) })
+	defer t.Stop()
+	if d.flush(late, nil) {
+		return nil
+	}
+	return d.undelivered()
+}
+
+// flush waits until all is delivered. It returns false if late fires or done is closed first.
+// Either may be nil.
+func (d *Delivery[F]) flush(late *sched.Event, done <-chan struct{}) bool {
+	if idle := d.observing.Idle(); idle != nil && d.sched.Wait(idle, late, done) != sched.First {
+		return false
+	}
+	for i := range d.queues {
+		if drained := d.queues[i].Drained(); drained != nil && d.sched.Wait(drained, late, done) != sched.First {
+			return false
+		}
+	}
+	drained := d.faults.Drained() // sinks and observers may have added some
+	return drained == nil || d.sched.Wait(drained, late, done) == sched.First
+}
+
+// undelivered returns an error that counts what was not delivered.
+func (d *Delivery[F]) undelivered() error {
+	var events uint64
+	for i := range d.queues {
+		_, waiting := d.queues[i].Lost()
+		events += waiting
+	}
+	_, faults := d.faults.Lost()
+	return fmt.Errorf("%d events and %d faults wait for sinks and the error handler, and %d observers have not returned",
+		events, faults, d.observing.Number())
+}
+
+// Dropped returns how many events and faults were dropped so far because their receivers were slow.
+func (d *Delivery[F]) Dropped() uint64 {
+	sum, _ := d.faults.Lost()
+	for i := range d.queues {
+		n, _ := d.queues[i].Lost()
+		sum += n
+	}
+	return sum
+}
