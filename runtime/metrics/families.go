@@ -1,0 +1,77 @@
+package metrics
+
+import "github.com/ambit-tools/ambit/runtime"
+
+// The names of the labels' values.
+var (
+	kindNames    = names[runtime.EventKind](kinds)
+	outcomeNames = names[runtime.OutcomeKind](outcomes)
+	reasonNames  = names[runtime.Reason](reasons)
+	answerNames  = [answers]string{"approved", "denied", "recorded", "rejected"}
+)
+
+// names returns the names of the first values of a closed set.
+func names[T interface {
+	~uint8
+	String() string
+}](n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = T(i).String()
+	}
+	return list
+}
+
+// limits are the reasons for which a call exceeded a limit, and the names of the limits.
+var limits = [...]struct {
+	reason runtime.Reason
+	name   string
+}{
+	{runtime.ReasonDeadline, "time"},
+	{runtime.ReasonMaxCalls, "calls"},
+	{runtime.ReasonCooldown, "cooldown"},
+	{runtime.ReasonAtCapacity, "concurrency"},
+	{runtime.ReasonTooManyPending, "pending"},
+	{runtime.ReasonOutputTooLarge, "output"},
+}
+
+// A period is the family of a span.
+type period struct{ name, json, help string }
+
+var periods = [spans]period{
+	spanCall:    {"ambit_call_duration_seconds", "call", "Time from a call to its outcome."},
+	spanHandler: {"ambit_handler_duration_seconds", "handler", "Time in the handlers of a call, of all attempts."},
+	spanPolicy:  {"ambit_policy_duration_seconds", "policy", "Time in the policy of calls that it evaluated."},
+	spanQueue:   {"ambit_queue_wait_seconds", "queue", "Time that calls waited for a slot of their tool."},
+	spanConsent: {"ambit_consent_wait_seconds", "consent", "Time that calls waited for consent."},
+	spanUndo:    {"ambit_undo_duration_seconds", "undo", "Time of undos, also of those that failed."},
+}
+
+// A gauge is a figure of the Stats.
+type gauge struct {
+	name, json, kind, help string
+	of                     func(*runtime.Stats) uint64
+}
+
+var gauges = [...]gauge{
+	{"ambit_calls_in_flight", "in_flight", "gauge", "Calls that the executor works on, without those that wait for consent.", func(s *runtime.Stats) uint64 { return positive(s.InFlight) }},
+	{"ambit_handlers_running", "running", "gauge", "Handlers that run.", func(s *runtime.Stats) uint64 { return positive(s.Running) }},
+	{"ambit_calls_queued", "queued", "gauge", "Calls that wait for a slot of their tool.", func(s *runtime.Stats) uint64 { return positive(s.Queued) }},
+	{"ambit_calls_waiting", "waiting", "gauge", "Calls that wait for consent.", func(s *runtime.Stats) uint64 { return positive(s.Waiting) }},
+	{"ambit_handlers_lingering", "lingering", "gauge", "Handlers that still run although their call has ended.", func(s *runtime.Stats) uint64 { return positive(s.Lingering) }},
+	{"ambit_evaluations_abandoned", "abandoned", "gauge", "Evaluations of the policy that still run although their time was over.", func(s *runtime.Stats) uint64 { return positive(s.Abandoned) }},
+	{"ambit_late_results_total", "late_results", "counter", "Results that came after their call had ended.", func(s *runtime.Stats) uint64 { return s.LateResults }},
+	{"ambit_calls_refused_total", "at_capacity", "counter", "Calls refused at_capacity at once, without an event.", func(s *runtime.Stats) uint64 { return s.AtCapacity }},
+	{"ambit_events_dropped_total", "dropped", "counter", "Events and faults that sinks and the error handler did not take in time.", func(s *runtime.Stats) uint64 { return s.Dropped }},
+	{"ambit_journal_up", "journal_up", "gauge", "1 when the journal takes entries, or there is none.", journalUp},
+}
+
+func journalUp(s *runtime.Stats) uint64 {
+	if s.Journal != nil {
+		return 0
+	}
+	return 1
+}
+
+// positive returns n, which several goroutines change one after the other.
+func positive(n int) uint64 { return uint64(max(n, 0)) }

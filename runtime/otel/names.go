@@ -1,0 +1,37 @@
+package otel
+
+// The names of what this package reports, in one file. Those that begin with gen_ai follow the semantic
+// conventions for generative AI, which OpenTelemetry calls "Development": a release may rename them.
+const (
+	operation = "execute_tool" // value of gen_ai.operation.name, and the first word of the span's name
+	function  = "function"     // value of gen_ai.tool.type
+
+	keyOperation = "gen_ai.operation.name"
+	keyTool      = "gen_ai.tool.name"
+	keyToolType  = "gen_ai.tool.type"
+	keyCall      = "gen_ai.tool.call.id"
+	keyError     = "error.type" // the reason of the outcome
+
+	keySession    = "ambit.session.id"
+	keyRun        = "ambit.run.id"
+	keyRequest    = "ambit.request.id"
+	keyAgent      = "ambit.agent"
+	keyOutcome    = "ambit.outcome"
+	keyRevision   = "ambit.policy.revision"
+	keyAttempt    = "ambit.attempt"
+	keyEvent      = "ambit.event"
+	keyRolledBack = "ambit.rolled_back"
+
+	spanPolicy  = "ambit.policy"
+	spanConsent = "ambit.consent"
+	spanAttempt = "ambit.handler"
+
+	metricDuration = "gen_ai.execute_tool.duration"
+	metricHandler  = "ambit.handler.duration"
+	metricPolicy   = "ambit.policy.duration"
+	metricQueue    = "ambit.queue.wait"
+	metricConsent  = "ambit.consent.wait"
+	metricEvents   = "ambit.events"
+
+	unknownTool = "_unknown" // in the place of the names that models invent
+)
