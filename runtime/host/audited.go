@@ -7,6 +7,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/feed"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/webhook"
 )
 
 // defaultOrigin is Config.Origin when it is empty.
@@ -39,5 +40,21 @@ func (h *Host) openAudited(ctx context.Context) (err error) {
 		h.Feed.Close()
 		return nil
 	})
+	return h.startWebhooks()
+}
+
+// startWebhooks starts the senders of the webhooks. They are closed after the executor and before the feed.
+func (h *Host) startWebhooks() error {
+	for i := range h.cfg.Webhooks {
+		to := h.cfg.Webhooks[i]
+		s, err := webhook.Start(h.Feed, to, webhook.FileFor(h.cfg.path(""), &to), h.cfg.report)
+		if err != nil {
+			return err
+		}
+		h.closing(func(context.Context) error {
+			s.Close()
+			return nil
+		})
+	}
 	return nil
 }

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/webhook"
 )
 
 // Config says what a host opens. Tools, Dir and one of Policies and Policy are required.
@@ -49,6 +51,9 @@ type Config struct {
 	// default, which is wrong when the logs of several stores are compared in one place.
 	Origin string
 
+	// Webhooks are told of what waits for people. Each keeps its position beside the store.
+	Webhooks []webhook.Endpoint
+
 	// Grace is how long handlers may go on during a shutdown. The default of 20 seconds is
 	// wrong when handlers take longer, or the process is killed sooner.
 	Grace time.Duration
@@ -56,11 +61,26 @@ type Config struct {
 	// audit log, of commands and of reloads. It may be called from several goroutines at a
 	// time. The default writes to slog.Default.
 	Report func(error)
+	// Operators decides who may undo, cancel, resolve, revoke and see. The default,
+	// operator.Defaults, is wrong when operators have different rights.
+	Operators operator.Policy
+	// Identity returns, for a user of the operating system who gives a command, the id that
+	// approvers in declarations have, and the groups. The default, the name of the user and no
+	// groups, is wrong when people have other ids there, or when approvers are groups.
+	Identity func(user string) (id string, groups []string)
 	// Setup is called when store and workspace are open and the executor is not made yet. It
 	// opens what tools need of them, such as a state.State, and returns options for the executor.
 	Setup func(ctx context.Context, h *Host) ([]engine.Option, error)
 	// Options are applied to the executor after the host's own, and win.
 	Options []engine.Option
+}
+
+// operators returns the policy about acts of operators.
+func (c *Config) operators() operator.Policy {
+	if c.Operators == nil {
+		return operator.Defaults{}
+	}
+	return c.Operators
 }
 
 // defaultStore is Config.Store when it is empty.
@@ -79,6 +99,8 @@ func (c *Config) check() error {
 		return errors.New("host: Config has no policies: set Policies to the folder of the Rego files, or Policy")
 	case c.Policies != nil && c.Policy != nil:
 		return errors.New("host: Config has Policies and Policy: set one of them")
+	case c.Journal != nil && len(c.Webhooks) > 0:
+		return errors.New("host: Config has Webhooks and Journal: webhooks are told of the entries of the host's own store")
 	case c.Grace < 0:
 		return errors.New("host: Config.Grace is negative")
 	}

@@ -75,7 +75,11 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 		return h, err
 	}
 	if h.Store != nil {
-		if h.inbox, err = inbox.Serve(context.WithoutCancel(ctx), h.Store, h.Executor, inbox.WithReport(cfg.report)); err != nil {
+		serving := []inbox.Option{inbox.WithReport(cfg.report)}
+		if cfg.Identity != nil {
+			serving = append(serving, inbox.WithIdentity(cfg.Identity))
+		}
+		if h.inbox, err = inbox.Serve(context.WithoutCancel(ctx), h.Store, h.Executor, serving...); err != nil {
 			return h, err
 		}
 	}
@@ -98,7 +102,7 @@ func (h *Host) open(ctx context.Context) ([]engine.Option, error) {
 		j = h.Feed.Journal()
 	}
 	options := []engine.Option{
-		engine.WithJournal(j), engine.WithPendingRequests(),
+		engine.WithJournal(j), engine.WithPendingRequests(), engine.WithOperators(h.cfg.operators()),
 		engine.WithErrorHandler(func(e *engine.CallError) { h.cfg.report(e) }),
 	}
 	outputs := h.cfg.Artifacts
