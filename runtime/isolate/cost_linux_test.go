@@ -1,0 +1,107 @@
+package isolate_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/internal/buildcache"
+	"github.com/ambit-tools/ambit/runtime/process"
+)
+
+// TestCost measures a cold boxed command beside exec of the same program, from a program that links
+// this package alone, once with a heap of 1 GiB.
+func TestCost(t *testing.T) {
+	if !battery.Full(t) {
+		t.Skip("a measurement needs AMBIT_BATTERY")
+	}
+	forms()[0].open(t)
+	program := filepath.Join(t.TempDir(), "cost")
+	require.NoError(t, buildcache.Copy("./internal/cost", program))
+	small, large := cost(t, program), cost(t, program, "1024")
+	for name, ns := range small {
+		t.Logf("%-24s %8v, %5.1f times exec; from a heap of 1 GiB %8v, %.2f times that", name, time.Duration(ns), ns/small["exec"], time.Duration(large[name]), large[name]/ns)
+	}
+	require.LessOrEqual(t, small["box"]/small["exec"], 20.0)
+	require.LessOrEqual(t, large["box"]/small["box"], 1.3)
+}
+
+func cost(t *testing.T, program string, heap ...string) map[string]float64 {
+	t.Helper()
+	out, err := exec.Command(program, append([]string{"100"}, heap...)...).Output()
+	require.NoError(t, err)
+	var best map[string]float64
+	require.NoError(t, json.Unmarshal(out, &best))
+	return best
+}
+
+// outputCap is what gulp keeps of each stream.
+const outputCap = 1 << 20
+
+// TestFloodIsNotRemembered lets a command write far more than is kept: the memory of the agent
+// grows by the cap and 10 MiB at most. With AMBIT_BATTERY=ci it writes 1 GiB.
+func TestFloodIsNotRemembered(t *testing.T) {
+	size := int64(min(1024, battery.Count(t, 16, 1024))) << 20
+	for _, f := range forms() {
+		t.Run(f.name, func(t *testing.T) {
+			f.open(t)
+			c := exec.Command("/proc/self/exe")
+			c.Env = append(os.Environ(), "AMBIT_ACT=gulp", "AMBIT_FORM="+f.name, fmt.Sprint("AMBIT_BYTES=", size))
+			out, err := c.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			var got struct{ Size, Kept, Passed, Grew int64 }
+			require.NoError(t, json.Unmarshal(out, &got), "%s", out)
+			t.Logf("%d MiB written, the agent grew by %d KiB", got.Size>>20, got.Grew>>10)
+			require.Equal(t, size, got.Size)
+			require.EqualValues(t, outputCap, got.Kept)
+			require.LessOrEqual(t, got.Passed, int64(outputCap))
+			require.LessOrEqual(t, got.Grew, int64(outputCap+10<<20))
+		})
+	}
+}
+
+// gulp runs a flood and says by how much this process has grown at most.
+func gulp() {
+	for _, f := range forms() {
+		if f.name != os.Getenv("AMBIT_FORM") {
+			continue
+		}
+		r := f.open(&testing.T{})
+		r.Host()
+		program, err := process.Find(target{}.Program(), "")
+		if err != nil {
+			panic(err)
+		}
+		limits := process.Limits{Output: outputCap}.Defaults(10 * time.Minute)
+		var passed int64
+		before := highWater()
+		exit, err := r.Run(context.Background(), &process.Job{
+			Spec: &process.Spec{Tier: f.tier, Limits: limits}, Program: program, Argv: []string{"flood"},
+			Env:    []string{"AMBIT_ACT=flood", "AMBIT_BYTES=" + os.Getenv("AMBIT_BYTES")},
+			Output: func(c process.Chunk) { passed += int64(len(c.Data)) },
+		})
+		if err != nil {
+			panic(err)
+		}
+		text, _ := json.Marshal(map[string]int64{"Size": exit.Stdout.Size, "Kept": int64(len(exit.Stdout.Head) + len(exit.Stdout.Tail)),
+			"Passed": passed, "Grew": highWater() - before})
+		fmt.Println(string(text))
+	}
+}
+
+// highWater is the most memory that this process has had.
+func highWater() (kib int64) {
+	text, _ := os.ReadFile("/proc/self/status")
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	_, _ = fmt.Sscan(rest, &kib)
+	return kib << 10
+}

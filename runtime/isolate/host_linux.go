@@ -1,0 +1,73 @@
+package isolate
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ambit-tools/ambit/runtime/process"
+)
+
+const self = "/proc/self/exe"
+
+// readable are what every box may read.
+var readable = []string{
+	"/usr", "/bin", "/lib", "/lib32", "/lib64", "/libx32", "/dev/urandom",
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload",
+	"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/ssl/certs", "/etc/alternatives",
+}
+
+// devices are read and written.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
+
+// describe makes the box of a job.
+func (r *Runner) describe(job *process.Job, levels process.Enforcement, private string) *box {
+	spec, l := job.Spec, job.Spec.Limits
+	b := &box{
+		Argv: job.Argv, Env: job.Environment(private), Dir: job.Dir, Private: private,
+		Sandbox: spec.Tier == process.Sandbox, Namespaces: levels.Namespaces,
+		Loopback: spec.Network == process.Loopback, Shared: l.SharedMemory,
+		Read: slices.Concat(readable, spec.Reads), Write: spec.Caches, Devices: devices,
+		Data: uint64(l.Memory), File: uint64(l.File), Files: uint64(l.Files), CPU: uint64((l.CPU + time.Second - 1) / time.Second),
+		Tree: l.Memory, Scratch: l.Scratch, Processes: l.Processes, TreeCPU: l.CPU,
+	}
+	if spec.Workspace != "" {
+		b.Read = append(b.Read, spec.Workspace)
+	}
+	if b.Dir == "" {
+		b.Dir = private
+	}
+	if b.Namespaces {
+		b.Read = append(b.Read, "/proc")
+		b.Tasks = uint64(l.Processes)
+	}
+	if b.Loopback {
+		b.Read = append(b.Read, "/etc/hosts")
+	}
+	return b
+}
+
+// identify says which process a pid is now.
+func identify(pid int, mark string) (process.ProcessID, error) {
+	id := process.ProcessID{PID: pid, Start: startOf(pid), Mark: mark}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err == nil {
+		id.Boot = strings.TrimSpace(string(boot))
+		id.Namespace, err = os.Readlink("/proc/self/ns/pid")
+	}
+	if err == nil && id.Start == "" {
+		err = unix.ESRCH
+	}
+	if err != nil {
+		return id, fmt.Errorf("isolate: the process %d cannot be identified, so it is not started: %w", pid, err)
+	}
+	return id, nil
+}
+
+func cloexecPair() ([2]int, error) {
+	return unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+}

@@ -1,0 +1,258 @@
+package isolate_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime/process"
+)
+
+// brood is a script that starts children and daemons, which hold its output, and ignores SIGTERM.
+const brood = `trap '' TERM
+i=0; while [ $i -lt 10 ]; do i=$((i+1)); sleep 1000 & setsid sh -c 'trap "" TERM; sleep 1000; sleep 1000' & done
+echo on; wait; sleep 1000`
+
+// alive returns the processes of this host whose environment names a call.
+func alive(mark string) (pids []int) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, d := range dirs {
+		text, err := os.ReadFile(d)
+		if err == nil && slices.Contains(strings.Split(string(text), "\x00"), process.MarkVariable+"="+mark) {
+			pid, _ := strconv.Atoi(strings.Split(d, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func markOf(t *testing.T, i int) string { return fmt.Sprintf("%d-%s-%d", os.Getpid(), t.Name(), i) }
+
+func scriptJob(t *testing.T, f form, script, mark string) *process.Job {
+	t.Helper()
+	return &process.Job{
+		Spec:    &process.Spec{Tier: f.tier, Limits: process.Limits{}.Defaults(10 * time.Minute)},
+		Program: find(t, "sh"), Argv: []string{"sh", "-c", script}, Mark: mark, Grace: 100 * time.Millisecond,
+	}
+}
+
+// TestNothingOutlivesARun ends jobs with children and daemons by their context: when Run returns,
+// none is left.
+func TestNothingOutlivesARun(t *testing.T) {
+	for _, f := range forms() {
+		t.Run(f.name, func(t *testing.T) {
+			r := f.open(t)
+			for i := range battery.Count(t, 1, 10) {
+				job := scriptJob(t, f, brood, markOf(t, i))
+				ctx, cancel := context.WithCancel(t.Context())
+				job.Output = func(process.Chunk) {
+					require.GreaterOrEqual(t, len(alive(job.Mark)), 20)
+					cancel()
+				}
+				exit, err := r.Run(ctx, job)
+				require.NoError(t, err)
+				require.Equal(t, process.Ended, exit.Cause)
+				require.Equal(t, "SIGKILL", exit.Signal)
+				require.Empty(t, alive(job.Mark))
+			}
+		})
+	}
+}
+
+// TestDaemonsEndWithTheirCommand: what a command leaves behind ends when it does.
+func TestDaemonsEndWithTheirCommand(t *testing.T) {
+	for _, f := range forms() {
+		t.Run(f.name, func(t *testing.T) {
+			r := f.open(t)
+			for i := range battery.Count(t, 1, 10) {
+				job := scriptJob(t, f, strings.Replace(brood, "echo on; wait; sleep 1000", "exit 7", 1), markOf(t, i))
+				exit, err := r.Run(t.Context(), job)
+				require.NoError(t, err)
+				require.Equal(t, 7, exit.Code)
+				require.Empty(t, alive(job.Mark))
+			}
+		})
+	}
+}
+
+// TestManyBackgroundProcessesUnderASmallLimit: init is under none of the limits of the box, so the
+// end is reported.
+func TestManyBackgroundProcessesUnderASmallLimit(t *testing.T) {
+	f := forms()[0]
+	r := f.open(t)
+	for i := range battery.Count(t, 1, 10) {
+		job := scriptJob(t, f, "i=0; while [ $i -lt 40 ]; do sleep 100 & i=$((i+1)); done; exit 3", markOf(t, i))
+		job.Spec.Limits.Memory, job.Spec.Limits.Processes = 128<<20, 64
+		exit, err := r.Run(t.Context(), job)
+		require.NoError(t, err)
+		require.Equal(t, 3, exit.Code, "%+v %s", exit, exit.Stderr.Head)
+	}
+}
+
+// TestKilledFromOutside kills the agent, the shim or init, each with SIGKILL. With namespaces nothing
+// is left; without, Kill of the next agent ends the rest.
+func TestKilledFromOutside(t *testing.T) {
+	for _, f := range forms() {
+		victims := []string{"agent", "shim", "init"}
+		if !battery.Full(t) {
+			victims = victims[:1]
+		}
+		for _, victim := range victims {
+			t.Run(f.name+"/"+victim, func(t *testing.T) {
+				r := f.open(t)
+				for i := range battery.Count(t, 1, 5) {
+					mark := markOf(t, i)
+					agent, id := startAgent(t, f, mark)
+					pid := agent.Process.Pid
+					switch victim {
+					case "init":
+						pid = id.PID
+					case "shim":
+						pid = parentOf(t, id.PID)
+						if f.plain {
+							pid = id.PID // the shim is init
+						}
+					}
+					require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+					if f.plain {
+						require.NoError(t, r.Kill(t.Context(), id))
+						require.Empty(t, alive(mark))
+					}
+					for len(alive(mark)) > 0 { // go test -timeout ends what hangs
+						time.Sleep(time.Millisecond)
+					}
+					_ = agent.Process.Kill()
+					_ = agent.Wait()
+				}
+			})
+		}
+	}
+}
+
+// startAgent starts a process of this program that runs a brood, and returns when it runs.
+func startAgent(t *testing.T, f form, mark string) (*exec.Cmd, process.ProcessID) {
+	t.Helper()
+	c := exec.Command("/proc/self/exe")
+	c.Env = append(os.Environ(), "AMBIT_ACT=agent", "AMBIT_FORM="+f.name, "AMBIT_AGENT_MARK="+mark)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	lines := bufio.NewScanner(out)
+	require.True(t, lines.Scan(), "the agent said nothing")
+	var id process.ProcessID
+	require.NoError(t, json.Unmarshal(lines.Bytes(), &id))
+	require.True(t, lines.Scan())
+	require.Equal(t, "on", lines.Text())
+	return c, id
+}
+
+// agent runs a brood and says which process it is, and that it runs.
+func agent() {
+	for _, f := range forms() {
+		if f.name != os.Getenv("AMBIT_FORM") {
+			continue
+		}
+		t := &testing.T{}
+		r := f.open(t)
+		job := scriptJob(t, f, brood, os.Getenv("AMBIT_AGENT_MARK"))
+		job.Started = func(_ context.Context, id process.ProcessID) error {
+			text, err := json.Marshal(id)
+			fmt.Println(string(text))
+			return err
+		}
+		job.Output = func(c process.Chunk) { fmt.Print(string(c.Data)) }
+		_, err := r.Run(context.Background(), job)
+		if !errors.Is(err, process.ErrLost) {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+}
+
+func parentOf(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(text), ") ")
+	parent, err := strconv.Atoi(strings.Fields(rest)[1])
+	require.NoError(t, err)
+	return parent
+}
+
+// TestKillSparesAReusedPID forces the reuse of a pid, in a namespace of pids that the test makes:
+// the process that has the pid now is not killed.
+func TestKillSparesAReusedPID(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("to choose a pid needs a privilege over the namespace of pids")
+	}
+	c := exec.Command("/proc/self/exe")
+	c.Env = append(os.Environ(), "AMBIT_ACT=reuse", fmt.Sprint("AMBIT_ROUNDS=", battery.Count(t, 2, 5)))
+	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS, Unshareflags: syscall.CLONE_NEWNS}
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Regexp(t, `^spared [1-9]\d*\n$`, string(out))
+	t.Logf("rounds in which the pid was reused: %s", out)
+}
+
+// reuse is init of a namespace: it gives the pid of a process that has ended to another one.
+func reuse() error {
+	if err := unix.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+		return err
+	}
+	var rounds int
+	if _, err := fmt.Sscan(os.Getenv("AMBIT_ROUNDS"), &rounds); err != nil {
+		return err
+	}
+	f := forms()[2]
+	t := &testing.T{}
+	r := f.open(t)
+	reused := 0
+	for i := range rounds {
+		var id process.ProcessID
+		job := scriptJob(t, f, "exit 0", fmt.Sprint("reuse-", i))
+		job.Started = func(_ context.Context, p process.ProcessID) error { id = p; return nil }
+		if _, err := r.Run(context.Background(), job); err != nil {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond) // two ticks of the clock in which starts are counted
+		if err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(id.PID-1)), 0); err != nil {
+			return err
+		}
+		innocent := exec.Command("/bin/sleep", "1000")
+		if err := innocent.Start(); err != nil {
+			return err
+		}
+		if innocent.Process.Pid != id.PID {
+			_ = innocent.Process.Kill()
+			_ = innocent.Wait()
+			continue // a thread took the pid
+		}
+		reused++
+		if err := r.Kill(context.Background(), id); err != nil {
+			return err
+		}
+		if err := innocent.Process.Signal(syscall.SIGTERM); err != nil {
+			return fmt.Errorf("round %d: %w", i, err)
+		}
+		if err := innocent.Wait(); err == nil || err.Error() != "signal: terminated" {
+			return fmt.Errorf("round %d: an innocent process was killed: %w", i, err)
+		}
+	}
+	fmt.Println("spared", reused)
+	return nil
+}

@@ -1,0 +1,19 @@
+package isolate_test
+
+import (
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime/internal/mutant"
+)
+
+// TestMutants builds the patches of testdata/mutants and wants each to be noticed by the tests that
+// it names. Where two mechanisms stop an attack, a patch takes both away.
+func TestMutants(t *testing.T) {
+	if battery.Full(t) && (runtime.GOOS != "linux" || os.Getuid() != 0) {
+		t.Skip("as an ordinary user, or without Linux, some of the attacks are stopped by the host")
+	}
+	mutant.Noticed(t, "../..", "./runtime/isolate", "2m", battery.Env("ci"))
+}

@@ -1,0 +1,255 @@
+//go:build linux || darwin
+
+package isolate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/process"
+)
+
+// patience is how long a box may be silent before it counts as stale.
+const patience = time.Minute
+
+// A run is one box, seen by the agent.
+type run struct {
+	runner  *Runner
+	job     *process.Job
+	levels  process.Enforcement
+	control *net.UnixConn
+	reports chan report
+	exit    *process.Exit
+	started bool
+	errOut  error
+}
+
+// Run implements process.Runner.
+func (r *Runner) Run(ctx context.Context, job *process.Job) (*process.Exit, error) {
+	levels, err := r.Enforces(job.Spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.lacks(job.Spec, levels); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("isolate: %w", context.Cause(ctx))
+	}
+	program, err := job.Program.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer program.Close()
+	return r.run(ctx, job, program, levels)
+}
+
+// run builds a box without asking whether its limits hold: the self-test uses it, too.
+func (r *Runner) run(ctx context.Context, job *process.Job, program *os.File, levels process.Enforcement) (_ *process.Exit, err error) {
+	private, err := os.MkdirTemp(r.folder, "ambit-box-")
+	if err != nil {
+		return nil, fmt.Errorf("isolate: private folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, removePrivate(private)) }()
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, fmt.Errorf("isolate: %w", err)
+	}
+	defer ours.Close()
+
+	u := &run{runner: r, job: job, levels: levels, control: ours, reports: make(chan report, 8), exit: &process.Exit{Levels: levels}}
+	cmd, streams := u.command(program, theirs)
+	defer streams.Close()
+	err = cmd.Start()
+	theirs.Close()
+	if err != nil {
+		return nil, fmt.Errorf("isolate: the shim: %w", err)
+	}
+	go u.listen()
+	err = u.follow(ctx, r.describe(job, levels, private), cmd.Process.Pid)
+	ours.Close() // what is left in the box ends with it
+	u.settle(ctx, cmd)
+	u.exit.Stdout, u.exit.Stderr = streams.Kept()
+	if err != nil {
+		return nil, err
+	}
+	return u.exit, u.errOut
+}
+
+// command is the shim.
+func (u *run) command(program, control *os.File) (*exec.Cmd, *process.Streams) {
+	s := process.NewStreams(u.job.Spec.Limits.Output, u.job.Output)
+	cmd := exec.Command(self)
+	cmd.Args = []string{rolePlain}
+	if u.levels.Namespaces {
+		cmd.Args = []string{roleShim}
+	}
+	cmd.Env, cmd.Stdin, cmd.ExtraFiles = []string{}, u.job.Stdin, []*os.File{control, program}
+	cmd.Stdout, cmd.Stderr = s.Writer(process.Stdout), s.Writer(process.Stderr)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Setsid would be a scheduling group of its own
+	cmd.WaitDelay = 2 * time.Second
+	return cmd, s
+}
+
+// listen reads the reports of a box until its end.
+func (u *run) listen() {
+	defer close(u.reports)
+	for from := json.NewDecoder(u.control); ; {
+		var rep report
+		if from.Decode(&rep) != nil {
+			return
+		}
+		u.reports <- rep
+	}
+}
+
+// follow takes a box from its start to its end. An error means that the program did not run,
+// but for ErrLost.
+func (u *run) follow(ctx context.Context, b *box, shim int) error {
+	done := ctx.Done()
+	var grace, hard <-chan time.Time
+	end := func() { // init ends everything, and reports
+		_ = u.control.CloseWrite()
+		grace, hard = nil, time.After(patience/12)
+	}
+	stale := time.NewTimer(patience)
+	defer stale.Stop()
+	for {
+		select {
+		case rep, more := <-u.reports:
+			if !more {
+				return u.silent(shim)
+			}
+			stale.Reset(patience)
+			if last, err := u.hear(ctx, rep, b, shim); last || err != nil {
+				return err
+			}
+		case <-done:
+			u.exit.Cause, done = process.Ended, nil
+			if !u.started || context.Cause(ctx) == process.ErrNow || u.job.Grace <= 0 {
+				end()
+				continue
+			}
+			grace = time.After(u.job.Grace)
+			say(u.control, order{Term: true})
+		case <-grace:
+			end()
+		case <-hard:
+			u.control.Close()
+		case <-stale.C:
+			u.exit.Cause, u.exit.Code, u.exit.Signal = process.Stale, -1, "SIGKILL"
+			return nil
+		}
+	}
+}
+
+// hear takes a report, and says whether it is the last one.
+func (u *run) hear(ctx context.Context, rep report, b *box, shim int) (last bool, err error) {
+	switch rep.Event {
+	case eventReady:
+		if u.exit.ID, err = identify(rep.PID, u.job.Mark); err != nil {
+			return true, err
+		}
+		if u.job.Started != nil {
+			if err := u.job.Started(ctx, u.exit.ID); err != nil {
+				return true, fmt.Errorf("%w: %w", process.ErrStarted, err)
+			}
+		}
+		if ctx.Err() != nil {
+			return true, fmt.Errorf("isolate: %w", context.Cause(ctx))
+		}
+		say(u.control, order{Box: b})
+		u.started = true
+	case eventFailed:
+		return true, fmt.Errorf("isolate: the program did not run: %s", rep.Why)
+	case eventBeat:
+		if u.job.Beat != nil {
+			u.job.Beat(rep.Usage)
+		}
+	case eventExited:
+		u.exit.Code, u.exit.Signal, u.exit.Usage = rep.Code, rep.Signal, rep.Usage
+		if rep.Limit != "" && u.exit.Cause == process.Exited {
+			u.exit.Cause, u.exit.Limit = process.LimitReached, rep.Limit
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// silent is the end of a box that did not report one.
+func (u *run) silent(shim int) error {
+	switch {
+	case u.exit.Cause == process.Ended && u.started:
+		u.exit.Code, u.exit.Signal = -1, "SIGKILL"
+		return nil
+	case u.exit.Cause == process.Ended:
+		return fmt.Errorf("isolate: ended before the program ran: %w", context.Canceled)
+	case !u.started:
+		return fmt.Errorf("isolate: the shim %d ended before the program ran", shim)
+	}
+	u.errOut = fmt.Errorf("%w: init or its shim was killed", process.ErrLost)
+	u.exit.Code = -1
+	return nil
+}
+
+// settle returns when the shim has ended, and with it the box.
+func (u *run) settle(ctx context.Context, cmd *exec.Cmd) {
+	var over atomic.Bool
+	hang := time.AfterFunc(5*time.Second, func() { // it does not listen any more
+		if !over.Load() {
+			_ = u.runner.Kill(context.WithoutCancel(ctx), u.exit.ID)
+			_ = cmd.Process.Kill()
+		}
+	})
+	_ = cmd.Wait() // its exit code says nothing that the reports do not
+	over.Store(true)
+	hang.Stop()
+	if u.errOut != nil && !u.levels.Namespaces { // the shim was killed: what it watched may live on
+		u.errOut = errors.Join(u.errOut, u.runner.Kill(context.WithoutCancel(ctx), u.exit.ID))
+	}
+}
+
+func socketPair() (*net.UnixConn, *os.File, error) {
+	fds, err := cloexecPair()
+	if err != nil {
+		return nil, nil, fmt.Errorf("socket: %w", err)
+	}
+	ours, theirs := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
+	defer ours.Close()
+	conn, err := net.FileConn(ours)
+	if err != nil {
+		theirs.Close()
+		return nil, nil, err
+	}
+	return conn.(*net.UnixConn), theirs, nil
+}
+
+// removePrivate removes a folder that a hostile program may have filled.
+func removePrivate(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	var walk func(string)
+	walk = func(dir string) { // folders that were made unreadable
+		_ = os.Chmod(dir, 0o700)
+		list, _ := os.ReadDir(dir)
+		for _, d := range list {
+			if d.IsDir() {
+				walk(dir + "/" + d.Name())
+			}
+		}
+	}
+	walk(dir)
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("isolate: private folder: %w", err)
+	}
+	return nil
+}

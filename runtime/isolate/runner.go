@@ -1,0 +1,169 @@
+package isolate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime/process"
+)
+
+// Options configure a Runner. The zero value is fit for use.
+type Options struct {
+	// Folder is where the private folders of processes are made, os.TempDir when empty. No
+	// command may reach it.
+	Folder string
+
+	// WithoutNamespaces builds every box as on a host that gives none.
+	WithoutNamespaces bool
+}
+
+// A Runner starts processes in boxes of this program. It is safe for concurrent use.
+type Runner struct {
+	folder string
+	plain  bool
+	host   func() *Host // what this host can build, found by the first call
+}
+
+var _ process.Runner = (*Runner)(nil)
+
+// New returns a runner. It fails in a program that did not begin with Enter.
+func New(o Options) (*Runner, error) {
+	if err := checkEntered(); err != nil {
+		return nil, err
+	}
+	folder := o.Folder
+	if folder == "" {
+		folder = os.TempDir()
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, fmt.Errorf("isolate: %w", err)
+	}
+	if folder, err = filepath.EvalSymlinks(folder); err != nil {
+		return nil, fmt.Errorf("isolate: the folder for private folders: %w", err)
+	}
+	r := &Runner{folder: folder, plain: o.WithoutNamespaces}
+	r.host = sync.OnceValue(r.examine)
+	return r, nil
+}
+
+// A Host is what a self-test found out about a host. The self-test builds a box and attacks
+// from inside it: it reads and writes a file, connects, and signals the agent.
+type Host struct {
+	System     string `json:"system"`
+	Landlock   int    `json:"landlock"` // its version; 0: none
+	Root       bool   `json:"root"`
+	Sandbox    bool   `json:"sandbox"`
+	Namespaces bool   `json:"namespaces"`
+	// WhyNot says what a sandbox, or its namespaces, failed by.
+	WhyNot string `json:"why_not,omitempty"`
+}
+
+// Host returns what this host can build. The first call runs the self-test, some 30 ms.
+func (r *Runner) Host() Host { return *r.host() }
+
+// Enforces implements process.Runner.
+func (r *Runner) Enforces(spec *process.Spec) (process.Enforcement, error) {
+	if err := spec.Check(); err != nil {
+		return process.Enforcement{}, err
+	}
+	host := r.host()
+	if spec.Tier == process.Sandbox && !host.Sandbox {
+		return Levels(*host, spec), fmt.Errorf("isolate: this host cannot build the tier sandbox: %s: use another host, or `isolation: process` for a tool that needs no box", host.WhyNot)
+	}
+	levels := Levels(*host, spec)
+	if spec.Network == process.Loopback {
+		if l := levels.Of(process.LoopbackOnly); l.Level == process.Refused {
+			return levels, fmt.Errorf("isolate: network: loopback is refused here: %s", l.Note)
+		}
+	}
+	return levels, levels.Holds(spec)
+}
+
+// Levels says what a host makes of each limit of a spec.
+func Levels(h Host, spec *process.Spec) process.Enforcement {
+	e := process.Enforcement{Tier: spec.Tier, Namespaces: spec.Tier == process.Sandbox && h.Namespaces}
+	for _, name := range process.LimitNames() {
+		level, note := levelOf(h, spec, name)
+		e.Limits = append(e.Limits, process.LimitLevel{Name: name, Level: level, Note: note})
+	}
+	return e
+}
+
+// The reasons why a level is not a stronger one.
+const (
+	noteTree    = "RLIMIT_DATA holds each process; the sum of the tree is looked at 20 times a second"
+	noteTreeCPU = "RLIMIT_CPU holds each process; the sum of the tree is looked at 20 times a second"
+	noteRoot    = "the kernel does not limit the processes of root: they are counted 20 times a second"
+	noteNoSpace = "needs user namespaces, which this host does not give"
+	noteNoBox   = "the tier process has no box"
+	noteNoLinux = "only Linux can"
+)
+
+func levelOf(h Host, spec *process.Spec, name process.LimitName) (process.Level, string) {
+	if h.System != "linux" {
+		return elsewhere(h, spec, name)
+	}
+	box := spec.Tier == process.Sandbox
+	spaces := box && h.Namespaces
+	switch name {
+	case process.Memory:
+		return process.Watched, noteTree
+	case process.CPU:
+		return process.Watched, noteTreeCPU
+	case process.Processes:
+		switch {
+		case !spaces:
+			return process.Watched, "RLIMIT_NPROC would count all processes of the user: those of the tree are counted 20 times a second"
+		case h.Root:
+			return process.Watched, noteRoot
+		}
+	case process.Scratch:
+		if !spaces {
+			return process.Watched, "the private folder is on a disk: it is looked at once a second"
+		}
+	case process.TreeKill:
+		if !spaces {
+			return process.Advisory, "a descendant that cleared its environment outlives a kill -9 of the shim"
+		}
+	case process.File, process.Files, process.OutputCap:
+	case process.LoopbackOnly:
+		switch {
+		case !box:
+			return process.Refused, noteNoBox
+		case !spaces:
+			return process.Refused, noteNoSpace
+		}
+	default:
+		if !box {
+			return process.Advisory, noteNoBox
+		}
+		if !h.Sandbox {
+			return process.Refused, h.WhyNot
+		}
+	}
+	return process.Enforced, ""
+}
+
+// elsewhere is levelOf on systems that are not Linux.
+func elsewhere(h Host, spec *process.Spec, name process.LimitName) (process.Level, string) {
+	if spec.Tier == process.Sandbox || h.System != "darwin" {
+		return process.Refused, noteNoLinux
+	}
+	switch name {
+	case process.CPU:
+		return process.Advisory, "RLIMIT_CPU holds each process, and the tree has no bound"
+	case process.File, process.Files, process.OutputCap:
+		return process.Enforced, ""
+	case process.TreeKill:
+		return process.Advisory, "the process group is ended; a process that left it lives on"
+	case process.LoopbackOnly:
+		return process.Refused, noteNoLinux
+	}
+	return process.Advisory, noteNoBox
+}
+
+func thisHost() *Host { return &Host{System: runtime.GOOS, Root: os.Getuid() == 0} }

@@ -1,0 +1,70 @@
+//go:build unix
+
+package isolate_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime/isolate"
+	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/runtimetest"
+)
+
+// TestSuite holds the runner to the suite in each form of the box that the host can build; a plain run
+// takes the weakest box alone, which every host builds that builds one.
+func TestSuite(t *testing.T) {
+	list := forms()
+	if !battery.Full(t) {
+		list = list[1:2]
+	}
+	for _, f := range list {
+		t.Run(f.name, func(t *testing.T) {
+			r := f.open(t)
+			sh := find(t, "sh")
+			runtimetest.TestRunner(t, func(*testing.T) (process.Runner, func(runtimetest.Act) *process.Job) {
+				return r, func(a runtimetest.Act) *process.Job {
+					spec := &process.Spec{Tier: f.tier, Limits: process.Limits{}.Defaults(time.Minute)}
+					return &process.Job{Spec: spec, Program: sh, Argv: []string{"sh", "-c", a.Script()}}
+				}
+			})
+		})
+	}
+}
+
+// A form is a way to run a process.
+type form struct {
+	name  string
+	tier  process.Tier
+	plain bool
+}
+
+func forms() []form {
+	return []form{{"box", process.Sandbox, false}, {"box without namespaces", process.Sandbox, true}, {"process", process.ProcessTier, true}}
+}
+
+// open makes the runner of a form, or skips the test by the name of what the host lacks.
+func (f form) open(t *testing.T) *isolate.Runner {
+	t.Helper()
+	r, err := isolate.New(isolate.Options{WithoutNamespaces: f.plain})
+	require.NoError(t, err)
+	h := r.Host()
+	require.NotContains(t, h.WhyNot, "got out", "the self-test finds a hole: that is no reason to skip")
+	if f.tier == process.Sandbox && !h.Sandbox {
+		t.Skip("this host builds no sandbox: " + h.WhyNot)
+	}
+	if f.tier == process.Sandbox && !f.plain && !h.Namespaces {
+		t.Skip("this host gives no namespaces: " + h.WhyNot)
+	}
+	return r
+}
+
+func find(t *testing.T, name string) *process.Program {
+	t.Helper()
+	p, err := process.Find(name, "/usr/bin:/bin")
+	require.NoError(t, err)
+	return p
+}

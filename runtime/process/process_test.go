@@ -1,0 +1,194 @@
+package process_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/process"
+)
+
+// TestKeeper writes random texts in random pieces: what is kept is their head and tail.
+func TestKeeper(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for seed := range 300 {
+		most := r.IntN(40)
+		k := process.NewKeeper(int64(most))
+		var all []byte
+		for range r.IntN(12) {
+			piece := bytes.Repeat([]byte{byte('a' + r.IntN(26)), '\n'}[:1+r.IntN(2)], r.IntN(15))
+			n, err := k.Write(piece)
+			require.NoError(t, err)
+			require.Equal(t, len(piece), n)
+			all = append(all, piece...)
+		}
+		o := k.Output()
+		require.Equal(t, int64(len(all)), o.Size, seed)
+		require.Equal(t, sha256.Sum256(all), o.SHA256, seed)
+		rows := bytes.Count(all, []byte("\n"))
+		if len(all) > 0 && all[len(all)-1] != '\n' {
+			rows++
+		}
+		require.EqualValues(t, rows, o.Lines, seed)
+		if len(all) <= most {
+			require.Equal(t, string(all), string(o.Head)+string(o.Tail), seed)
+			require.False(t, o.Truncated, seed)
+			continue
+		}
+		require.True(t, o.Truncated, seed)
+		require.Equal(t, string(all[:most-most/2]), string(o.Head), seed)
+		require.Equal(t, string(all[len(all)-most/2:]), string(o.Tail), seed)
+		require.EqualValues(t, len(all)-most, o.Dropped(), seed)
+	}
+}
+
+func keep(most int64, text string) *process.Output {
+	k := process.NewKeeper(most)
+	_, _ = k.Write([]byte(text))
+	o := k.Output()
+	return &o
+}
+
+func TestLines(t *testing.T) {
+	var text strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&text, "line %d\n", i)
+	}
+	for _, most := range []int64{0, 1, 7, 8, 50, 64, 100, 101, 10_000} {
+		lines, dropped := process.Lines(keep(most, text.String()))
+		require.EqualValues(t, 100, int64(len(lines))+dropped, "%d", most)
+		for _, l := range lines {
+			require.Contains(t, text.String(), l+"\n", most) // whole ones
+			require.True(t, strings.HasPrefix(l, "line "), "%d: %q", most, l)
+		}
+	}
+	lines, dropped := process.Lines(keep(100, "a\r\n\nb"))
+	require.Equal(t, []string{"a", "", "b"}, lines)
+	require.Zero(t, dropped)
+	lines, dropped = process.Lines(keep(100, ""))
+	require.Empty(t, lines)
+	require.Zero(t, dropped)
+}
+
+func TestJSONLines(t *testing.T) {
+	values, dropped, err := process.JSONLines(keep(100, "{\"a\":1}\n\n[2]\r\n"))
+	require.NoError(t, err)
+	require.Zero(t, dropped)
+	require.Len(t, values, 2)
+	require.JSONEq(t, "[2]", string(values[1]))
+	_, _, err = process.JSONLines(keep(100, "{}\nno\n"))
+	require.ErrorContains(t, err, "line 2")
+	values, dropped, err = process.JSONLines(keep(20, strings.Repeat("[1,2]\n", 10)))
+	require.NoError(t, err)
+	require.EqualValues(t, 10, int64(len(values))+dropped)
+}
+
+func TestText(t *testing.T) {
+	exit := &process.Exit{Code: 3, Stdout: *keep(100, "a\xffb"), Stderr: *keep(8, "ééééééé")}
+	out := process.Text(exit)
+	require.Equal(t, "a\uFFFDb", out.Stdout)
+	require.True(t, out.Binary && out.Truncated)
+	require.Equal(t, "éé\n[6 bytes left out]\néé", out.Stderr)
+	out = process.Text(&process.Exit{Stderr: *keep(7, "ééééééé")}) // the cut is within a character
+	require.False(t, out.Binary, "%q", out.Stderr)
+}
+
+func TestExits(t *testing.T) {
+	x := process.Exits{1: process.OK, 2: process.PermissionDenied, 0: process.SystemError}
+	require.NoError(t, x.Check())
+	for _, c := range []struct {
+		exit process.Exit
+		want process.Category
+	}{
+		{process.Exit{Code: 0}, process.SystemError}, {process.Exit{Code: 1}, process.OK}, {process.Exit{Code: 2}, process.PermissionDenied},
+		{process.Exit{Code: 7}, process.SystemError}, {process.Exit{Code: -1, Signal: "SIGSEGV"}, process.ProcessKilled},
+		{process.Exit{Cause: process.Ended}, process.Timeout}, {process.Exit{Cause: process.LimitReached}, process.ResourceExhausted},
+		{process.Exit{Cause: process.Stale}, process.ProcessKilled},
+	} {
+		require.Equal(t, c.want, x.Of(&c.exit), "%+v", c.exit)
+	}
+	require.Equal(t, process.OK, process.Exits(nil).Of(&process.Exit{}))
+	require.ErrorContains(t, process.Exits{256: process.OK}.Check(), "256")
+	require.ErrorContains(t, process.Exits{1: "fine"}.Check(), "fine")
+}
+
+func TestPrograms(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "tool")
+	require.NoError(t, os.WriteFile(file, []byte("\x7fELF one"), 0o755))
+	p, err := process.Find("tool", "relative:"+dir)
+	require.NoError(t, err)
+	f, err := p.Open()
+	require.NoError(t, err)
+	f.Close()
+
+	require.NoError(t, os.Chtimes(file, time.Unix(1, 0), time.Unix(1, 0))) // another identity, the same bytes
+	f, err = p.Open()
+	require.NoError(t, err)
+	f.Close()
+	require.NoError(t, os.WriteFile(file+".new", []byte("\x7fELF two"), 0o755))
+	require.NoError(t, os.Rename(file+".new", file))
+	_, err = p.Open()
+	require.ErrorIs(t, err, process.ErrProgramChanged)
+	require.NoError(t, os.Remove(file))
+	_, err = p.Open()
+	require.ErrorIs(t, err, process.ErrProgramChanged)
+
+	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"), 0o755))
+	_, err = process.Find("tool", dir)
+	require.ErrorContains(t, err, "interpreter")
+	for _, name := range []string{"", "nowhere", "./tool", "../tool"} {
+		_, err = process.Find(name, dir)
+		require.ErrorContains(t, err, "command_not_found", name)
+	}
+}
+
+func TestSpecCheck(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(dir, link))
+	for _, s := range []process.Spec{
+		{Reads: []string{"relative"}}, {Reads: []string{dir + "/../x"}}, {Tier: 9}, {Network: 9}, {Limits: process.Limits{Memory: -1}},
+		{Workspace: dir, Protected: []string{dir + "/store"}}, {Caches: []string{link}, Protected: []string{dir + "/a/b"}},
+		{Reads: []string{dir}, Protected: []string{link + "/store"}},
+	} {
+		require.Error(t, s.Check(), "%+v", s)
+	}
+	ok := process.Spec{Workspace: dir, Protected: []string{dir + "-store", filepath.Dir(dir)}}
+	require.NoError(t, ok.Check())
+}
+
+// TestStreamsWait: a chunk that is small waits 100 ms for more.
+func TestStreamsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var got []process.Chunk
+		var at []time.Duration
+		s := process.NewStreams(100, func(c process.Chunk) {
+			got, at = append(got, c), append(at, time.Since(began))
+		})
+		_, _ = s.Writer(process.Stdout).Write([]byte("a"))
+		time.Sleep(time.Millisecond)
+		_, _ = s.Writer(process.Stdout).Write([]byte("b"))
+		time.Sleep(time.Second)
+		s.Close()
+		require.Len(t, got, 1)
+		require.Equal(t, "ab", string(got[0].Data))
+		require.Equal(t, 100*time.Millisecond, at[0])
+	})
+}
+
+func TestEnvironment(t *testing.T) {
+	env := (&process.Job{Env: []string{"PATH=/x", "TZ="}, Mark: "m"}).Environment("/private")
+	require.ElementsMatch(t, []string{"PATH=/x", "TZ=", "AMBIT_CALL=m", "HOME=/private", "TMPDIR=/private", "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1"}, env)
+}
