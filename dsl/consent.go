@@ -1,7 +1,9 @@
 package dsl
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +13,7 @@ func consentLevel() level[Consent] {
 			read: func(p *parser, n *node, c *Consent) { c.Ask = p.choice(n, "consent.ask", asks...) }},
 		{name: "message", is: wordProse, doc: "What approvers read; {member} stands for a member of the input.", without: "none", rules: "5.7",
 			read: func(p *parser, n *node, c *Consent) { c.Message, _ = p.prose(n, "consent.message") }},
-		{name: "approvers", is: wordNames, doc: "Ids of the approvers that may answer.", without: "any approver but the principal", rules: "5.5",
+		{name: "approvers", is: wordNames, doc: "Ids of the approvers that may answer, and groups of them, such as group:finance.", without: "any approver but the principal", rules: "5.5",
 			read: func(p *parser, n *node, c *Consent) { c.Approvers = p.filled(n, "consent.approvers", nil) }},
 		{name: "timeout", is: wordDuration, doc: "How long a request waits for an answer.", without: "5m", rules: "5.4",
 			read: func(p *parser, n *node, c *Consent) { c.Timeout = p.duration(n, "consent.timeout") }},
@@ -34,11 +36,18 @@ func consentLevel() level[Consent] {
 	}}
 }
 
+// groupPrefix begins an approver that is a group (SEMANTICS section 5.5).
+const groupPrefix = "group:"
+
 func (p *parser) parseConsent(n *node, t *Tool) {
 	c := &Consent{Timeout: p.defaults.ConsentTimeout, Quorum: defaultQuorum, MaxCover: defaultCover, MaxFor: DefaultMaxFor, Pos: n.pos}
 	t.Consent = c
 	places := walk(p, n, p.levels.consent, "consent", n.pos, c)
-	if len(c.Approvers) > 0 && c.Quorum > len(c.Approvers) {
+	group := func(approver string) bool { return strings.HasPrefix(approver, groupPrefix) }
+	if i := slices.Index(c.Approvers, groupPrefix); i >= 0 {
+		p.report(places["approvers"], "write group:NAME, such as group:finance", "consent.approvers: entry %d names no group", i+1)
+	}
+	if len(c.Approvers) > 0 && c.Quorum > len(c.Approvers) && !slices.ContainsFunc(c.Approvers, group) {
 		p.report(places["quorum"], "name more approvers or lower the quorum",
 			"consent.quorum: %d answers are wanted of %d approvers", c.Quorum, len(c.Approvers))
 	}
@@ -118,6 +127,8 @@ func deprecatedLevel() level[Deprecated] {
 			read: func(p *parser, n *node, d *Deprecated) { d.Since = p.semver(n, "deprecated.since") }},
 		{name: "use", is: wordName, doc: "The tool to use instead.", without: "none",
 			read: func(p *parser, n *node, d *Deprecated) { d.Use, _ = p.text(n, "deprecated.use") }},
+		{name: "remove_in", is: wordSemver, doc: "The version that has the tool no more, of a later major than the tool's.", without: "not said",
+			read: func(p *parser, n *node, d *Deprecated) { d.RemoveIn = p.semver(n, "deprecated.remove_in") }},
 		{name: "message", required: true, is: wordProse, doc: "What to do instead.",
 			read: func(p *parser, n *node, d *Deprecated) { d.Message, _ = p.prose(n, "deprecated.message") }},
 	}}
@@ -128,6 +139,9 @@ func (p *parser) parseDeprecated(n *node, t *Tool) {
 	t.Deprecated = d
 	places := walk(p, n, p.levels.deprecated, "deprecated", n.pos, d)
 	p.later(func() {
+		if version.MatchString(d.RemoveIn) && version.MatchString(t.Version) && !laterMajor(d.RemoveIn, t.Version) {
+			p.report(places["remove_in"], "name a version whose first number is higher", "deprecated.remove_in: %s is no later major version than %s", d.RemoveIn, t.Version)
+		}
 		switch {
 		case d.Use == "":
 		case d.Use == t.Name:
@@ -136,4 +150,11 @@ func (p *parser) parseDeprecated(n *node, t *Tool) {
 			p.knownTool(places["use"], "deprecated.use", d.Use)
 		}
 	})
+}
+
+// laterMajor reports whether version a has a higher first number than b.
+func laterMajor(a, b string) bool {
+	a, _, _ = strings.Cut(a, ".")
+	b, _, _ = strings.Cut(b, ".")
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) > 0
 }

@@ -36,26 +36,24 @@
 //
 // # Schemas
 //
-// Inputs, outputs and undo states are objects, written in JSON Schema 2020-12.
-// A keyword that cannot be enforced yet is an error that says what to use
-// instead; none is ignored, and neither is one that does not apply to the type of
-// its schema. Further:
+// Inputs, outputs and undo states are objects, written in JSON Schema 2020-12. Every
+// keyword of it is read; any other is an error that says what to use instead. A schema is
+// typed where Go has a type for its values, and checked where it has none: docs/schemas.md
+// says which is which. Of typed schemas:
 //
-//   - Every schema has a type, a $ref or a oneOf; every property has a description
-//     (a $ref may leave it to its target).
+//   - Every property has a description (a $ref may leave it to its target).
 //   - Objects are closed unless additionalProperties says otherwise. An object
 //     has at most 256 properties. A required property has no default.
 //   - A reference is "#/types/NAME" or, to the $defs at the root of the same
 //     schema, "#/$defs/NAME". A schema with a $ref has only annotations besides: title,
 //     description, deprecated, x-sensitive, examples, default. A type may contain
 //     itself where a value can end: in an optional or nullable member or an array.
-//   - The branches of a oneOf are objects with a required member of one name,
-//     whose const string differs in each. [Schema.Tag] is that member.
-//   - A nullable type is [T, "null"]; its enum, if any, lists null too. Enum and
-//     const are for strings, numbers and booleans.
+//   - The branches of a oneOf that is typed are objects with a required member of one
+//     name, whose const string differs in each. [Schema.Tag] is that member.
+//   - A nullable type is [T, "null"], or anyOf of T and null; the enum of the first
+//     lists null too.
 //   - A tuple is prefixItems with items: false; all its elements are required.
-//   - Integers fit 64 bits. minimum and exclusiveMinimum exclude each other, and
-//     so do maximum and exclusiveMaximum.
+//   - Integers fit 64 bits.
 //   - default, examples, enum, const and args are checked against the schema, and
 //     the message of consent against the members of the input.
 //

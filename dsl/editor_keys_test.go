@@ -13,7 +13,7 @@ import (
 // values are tried as the value of every key.
 var values = []string{
 	`null`, `true`, `false`, `0`, `1`, `2`, `-1`, `1.5`, `1e2`, `12000`, `""`, `" "`, `x`, `a.b`, `A-1`, `"0"`, `0s`, `5m`, `1h30m`, `64KiB`, `4 KiB`,
-	`read`, `destructive`, `always`, `never`, `policy`, `exact`, `tool`, `v1`, `1.0.0`, `1.0.0-rc.1`, `text/plain`, `filetools`, `object`, `string`, `date`, `email`,
+	`annotate`, `read`, `destructive`, `always`, `never`, `policy`, `exact`, `tool`, `v1`, `1.0.0`, `1.0.0-rc.1`, `text/plain`, `filetools`, `object`, `string`, `date`, `email`,
 	`"^a$"`, `"#/types/Meta"`, `https://json-schema.org/draft/2020-12/schema`, `"http://json-schema.org/draft-07/schema#"`,
 	`[]`, `[a]`, `[a, b]`, `[a, a]`, `[1]`, `[1, a, true, null]`, `[[a]]`, `[object]`, `[object, "null"]`, `[{type: object}]`,
 	`{}`, `{a: b}`, `{a: [b]}`, `{a: {type: string, description: One.}}`, `{type: object}`, `{type: string}`, `{max: 1}`, `{max: 1, each: true}`, `{for: 0}`, `{for: 5s}`,
@@ -71,7 +71,8 @@ func agree[T any](t *testing.T, c *jsonschema.Compiler, l level[T]) {
 			dst := new(T)
 			switch dst := any(dst).(type) {
 			case *schemaWork:
-				*dst = schemaWork{Schema: new(Schema), root: new(schemaRoot), top: true, owner: "x"}
+				*dst = schemaWork{Schema: new(Schema), root: new(schemaRoot), top: true, owner: "x", node: &node{kind: nodeMap}}
+				dst.Composed = true
 			case *Tool:
 				dst.Idempotent = true // which retry needs
 			}

@@ -37,6 +37,10 @@ type NamedSchema struct {
 	Name   string
 	Pos    Pos // of the name
 	Schema *Schema
+	// Document is the text of an entry of types; nil when no schema of the file is checked.
+	Document *Document
+
+	node *node
 }
 
 // A Reason is a denial code that policies of this set may use.
@@ -50,7 +54,9 @@ type Reason struct {
 // the defaults of SEMANTICS section 8.
 type Tool struct {
 	Name          string
-	Pos           Pos // of the name
+	Pos           Pos    // of the name
+	Alias         string // the name under which clients know the tool; empty: none
+	RenamedFrom   []string
 	Version       string
 	Title         string
 	Description   string
@@ -149,6 +155,7 @@ type Artifact struct {
 // Deprecated marks a tool that should not be used any more.
 type Deprecated struct {
 	Since, Use, Message string
+	RemoveIn            string // the version without the tool; empty: not said
 }
 
 // Rules are the rules of one tool or of the whole set (SEMANTICS section 4).

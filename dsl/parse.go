@@ -22,6 +22,7 @@ func Parse(path string, src []byte, opts ...Option) (*File, error) {
 	}
 	root := p.load(src)
 	if root != nil {
+		p.root = root
 		p.parseFile(root)
 		p.resolveRefs()
 		p.cutLoops()
@@ -29,6 +30,7 @@ func Parse(path string, src []byte, opts ...Option) (*File, error) {
 			p.findTag(s)
 		}
 		p.checkFinite()
+		p.documents()
 		for _, check := range p.checks {
 			check()
 		}
@@ -57,6 +59,8 @@ func fileLevel() level[File] {
 			read: (*parser).parseTypes},
 		{name: "reasons", is: wordReasons, doc: "Denial codes that the policies of this set use, each with its description.", rules: "2.3",
 			read: (*parser).parseReasons},
+		{name: "formats", is: wordFormats, doc: "What a format is that is not enforced: an annotation with a warning, or an error.", without: "annotate",
+			read: func(p *parser, n *node, _ *File) { p.choice(n, "formats", formatPolicies...) }},
 		{name: "rules", is: mapping("setRules"), doc: "Rules of the whole set.", rules: "4",
 			read: (*parser).parseSetRules},
 		{name: "defaults", is: mapping("defaults"), doc: "Values for the tools that have none of their own.", rules: "8",
@@ -133,4 +137,5 @@ func (p *parser) parseTools(n *node, f *File) {
 		f.Tools = append(f.Tools, t)
 		p.tools[e.name] = t
 	}
+	p.later(func() { p.checkCalled(f.Tools) })
 }

@@ -16,6 +16,8 @@ type parser struct {
 	guesses  int // suggestions looked for
 	enums    map[*Schema]map[string]bool
 	unions   []*Schema
+	root     *node         // the whole file
+	checked  []*schemaWork // checked and composed schemas
 	types    map[string]*NamedSchema
 	tools    map[string]*Tool
 	places   map[string]Pos                    // of the keys of the file

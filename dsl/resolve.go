@@ -57,89 +57,21 @@ func (p *parser) cutLoops() {
 // findTag finds the member that tells the branches of a oneOf apart: required in
 // each, with a const string that no other branch has.
 func (p *parser) findTag(s *Schema) {
-	var first *Schema
-	for _, branch := range s.OneOf {
-		b := branch.base()
-		if b == nil {
-			return // refused already
-		}
-		if b.Type == "" && b.OneOf == nil {
-			return
-		}
-		if b.Type != TypeObject || b.Nullable {
-			p.report(branch.Pos, "use objects as branches, told apart by a required const member", "oneOf: a branch that is not an object is not supported yet")
-			return
-		}
-		if first == nil {
-			first = b
-		}
-	}
-	if first == nil {
+	if len(s.OneOf) == 0 {
 		return
 	}
-	for _, candidate := range first.Properties {
+	for _, branch := range s.OneOf {
+		if b := branch.base(); b == nil || b.Type != TypeObject {
+			return // refused already
+		}
+	}
+	for _, candidate := range s.OneOf[0].base().Properties {
 		if tells(s, candidate.Name) {
 			s.Tag = candidate.Name
 			return
 		}
 	}
-	p.reportTag(s)
-}
-
-// reportTag says of every branch what keeps the member that was most likely meant
-// from telling it apart.
-func (p *parser) reportTag(s *Schema) {
-	name := likelyTag(s)
-	if name == "" {
-		p.report(s.Keys["oneOf"], "give every branch the same required member, such as kind, of type string with a const of its own",
-			"oneOf: branches without a member that tells them apart are not supported yet")
-		return
-	}
-	first := make(map[string]int)
-	for i, branch := range s.OneOf {
-		b := branch.base()
-		m := b.property(name)
-		fixed := fixedText(m)
-		switch {
-		case m == nil:
-			p.report(branch.Pos, "give it a required member "+quote(name)+" of type string with a const of its own", "oneOf: branch %d has no member %s", i+1, quote(name))
-		case fixed == nil:
-			p.report(branch.Pos, "give it a const of its own, of type string", "oneOf: member %s of branch %d has no const", quote(name), i+1)
-		case !b.requires(name):
-			p.report(branch.Pos, "add "+quote(name)+" to required of the branch", "oneOf: member %s is not required in branch %d", quote(name), i+1)
-		}
-		if fixed == nil {
-			continue
-		}
-		if other, ok := first[fixed.Text]; ok {
-			p.report(branch.Pos, "give each of them a const of its own", "oneOf: member %s has the const %s in branch %d and in branch %d",
-				quote(name), quote(fixed.Text), other, i+1)
-			continue
-		}
-		first[fixed.Text] = i + 1
-	}
-}
-
-// likelyTag is the member that has a const string in the most branches, where
-// being required counts too; empty when none has one.
-func likelyTag(s *Schema) string {
-	best, points := "", make(map[string]int)
-	for _, branch := range s.OneOf {
-		b := branch.base()
-		for _, m := range b.Properties {
-			if fixedText(m) == nil {
-				continue
-			}
-			points[m.Name] += 2
-			if b.requires(m.Name) {
-				points[m.Name]++
-			}
-			if points[m.Name] > points[best] {
-				best = m.Name
-			}
-		}
-	}
-	return best
+	p.report(s.Keys["oneOf"], "give every branch a required member of type string with a const of its own", "oneOf: no member tells the branches apart")
 }
 
 // fixedText is the const string of a member, or nil.

@@ -14,7 +14,7 @@ const (
 )
 
 // A Schema is a JSON Schema (draft 2020-12) as declared, with the order and the
-// place of everything. Exactly one of Type, Ref and OneOf is set.
+// place of everything. Exactly one of Type, Ref, OneOf, OrNull, Any and Checked is set.
 type Schema struct {
 	Pos         Pos
 	Keys        map[string]Pos // where each keyword stands
@@ -24,12 +24,33 @@ type Schema struct {
 	Sensitive   bool // x-sensitive
 	Examples    []*Value
 
+	// Any is set where a schema says nothing of the value.
+	Any bool
+	// Checked is set where no Go type says what the values are: Source does. An object
+	// inside it is open unless it says otherwise, as in JSON Schema.
+	Checked bool
+	// Composed is set where Source says more of an object than its properties do.
+	Composed bool
+	Source   *Value    // of a checked or composed schema: all of it
+	Document *Document // what Source is a part of
+	// OrNull is what a value is that is not null, where Union has two branches and the
+	// other is null: the first of them with NullFirst.
+	OrNull    *Schema
+	NullFirst bool
+	// Union is the keyword of OrNull and of branches by type: anyOf or oneOf.
+	Union string
+	// Notes are the annotations that have no field: $comment, readOnly and the like.
+	Notes []*ValueMember
+
 	Type     Type
 	Nullable bool // type: [T, "null"]
 	Ref      string
 	// Target is what Ref names, resolved: an entry of File.Types or of a $defs.
 	Target *NamedSchema
+	// OneOf are the branches of a union: of one that Tag tells apart, or with ByType of
+	// one whose branches have a type each.
 	OneOf  []*Schema
+	ByType bool
 	// Tag is the member whose const tells the branches of OneOf apart.
 	Tag string
 
@@ -57,6 +78,13 @@ type Schema struct {
 	UniqueItems                                                            bool
 	Pattern                                                                string // ECMA-262; empty when absent
 	Format                                                                 string
+}
+
+// A Document is the text of a schema with all that it holds: an entry of types, an input,
+// an output or a state. References inside checked schemas lead to its parts.
+type Document struct {
+	Root *Value
+	Type string // the entry of types; empty for the others
 }
 
 // A Property is a named member of an object schema.

@@ -7,18 +7,18 @@ import (
 )
 
 func schemaLevel() level[schemaWork] {
-	return level[schemaWork]{def: "schema", what: "a schema", unknown: unsupported, conditions: schemaConditions, keys: slices.Concat(schemaKeys(), schemaBoundKeys())}
+	return level[schemaWork]{def: "schema", what: "a schema", unknown: unsupported, keys: slices.Concat(schemaKeys(), schemaBoundKeys(), checkedLevelKeys())}
 }
 
 func schemaKeys() keys[schemaWork] {
 	return keys[schemaWork]{
 		{name: "$schema", is: wordDialect, doc: "Dialect, at the root only; draft-07 where it reads the same.", without: "draft 2020-12",
 			read: (*parser).parseDialect},
-		{name: "$ref", is: wordRef, doc: "Another schema: \"#/types/NAME\" or \"#/$defs/NAME\".",
+		{name: "$ref", is: wordRef, doc: "Another schema: \"#/types/NAME\", \"#/$defs/NAME\", or another part of the same schema.",
 			read: (*parser).parseRef},
 		{name: "$defs", is: wordTypes, doc: "Schemas for references, at the root only.",
 			read: (*parser).parseDefs},
-		{name: "type", is: wordType, doc: "A type, or [T, \"null\"].",
+		{name: "type", is: wordType, doc: "A type, or a list of types; none: any value.",
 			read: (*parser).parseType},
 		{name: "title", is: wordProse, doc: "Name for people.",
 			read: func(p *parser, n *node, w *schemaWork) { w.Title, _ = p.prose(n, "title") }},
@@ -32,11 +32,11 @@ func schemaKeys() keys[schemaWork] {
 			read: func(p *parser, n *node, w *schemaWork) { w.Examples = p.values(n, "examples") }},
 		{name: "default", is: wordValue, doc: "What an absent optional member means.", rules: "7.4",
 			read: func(p *parser, n *node, w *schemaWork) { w.Default = p.value(n) }},
-		{name: "enum", is: wordValues, doc: "The allowed strings, numbers or booleans; with null when the type allows it.", without: "any",
+		{name: "enum", is: wordValues, doc: "The allowed values; with null when the type allows it.", without: "any",
 			read: (*parser).parseEnum},
-		{name: "const", is: wordValue, doc: "The only allowed string, number or boolean.",
+		{name: "const", is: wordValue, doc: "The only allowed value.",
 			read: func(p *parser, n *node, w *schemaWork) { w.Const = p.value(n) }},
-		{name: "oneOf", is: wordBranches, doc: "Objects told apart by a required member with a const string.",
+		{name: "oneOf", is: wordBranches, doc: "Schemas of which exactly one fits; objects told apart by a required member with a const string have a type each.",
 			read: (*parser).parseOneOf},
 		{name: "properties", is: wordProperties, doc: "Members of an object.", without: "none",
 			read: (*parser).parseProperties},
@@ -53,9 +53,9 @@ func schemaBoundKeys() keys[schemaWork] {
 	return keys[schemaWork]{
 		{name: "maxProperties", is: wordBound, doc: "Most members.",
 			read: func(p *parser, n *node, w *schemaWork) { w.MaxProperties = p.bound(n, "maxProperties") }},
-		{name: "items", is: wordItems, doc: "Schema of every element; false beside prefixItems.",
+		{name: "items", is: wordItems, doc: "Schema of every element, behind those of prefixItems.",
 			read: (*parser).parseItems},
-		{name: "prefixItems", is: wordBranches, doc: "Schemas of the elements of a tuple, all of them required; needs items: false.",
+		{name: "prefixItems", is: wordBranches, doc: "Schemas of the first elements; with items: false all of them are required, and are a tuple.",
 			read: (*parser).parsePrefixItems},
 		{name: "minItems", is: wordBound, doc: "Fewest elements.",
 			read: func(p *parser, n *node, w *schemaWork) { w.MinItems = p.bound(n, "minItems") }},
@@ -69,7 +69,7 @@ func schemaBoundKeys() keys[schemaWork] {
 			read: func(p *parser, n *node, w *schemaWork) { w.MaxLength = p.bound(n, "maxLength") }},
 		{name: "pattern", is: wordText, doc: "ECMA-262 regular expression that must match somewhere.",
 			read: (*parser).parsePattern},
-		{name: "format", is: wordFormat, doc: "Format, enforced.",
+		{name: "format", is: wordFormat, doc: "Format; others than those listed are published and not enforced.",
 			read: (*parser).parseFormat},
 		{name: "minimum", is: wordNumber, doc: "Lowest number.",
 			read: func(p *parser, n *node, w *schemaWork) { w.Minimum = p.number(n, "minimum") }},
@@ -92,25 +92,51 @@ func (p *parser) rootSchema(n *node, key string) *Schema {
 	s := p.schema(n, key, &schemaRoot{call: true}, true)
 	p.later(func() {
 		b := s.base()
-		if b != nil && (b.Type != TypeObject || b.Nullable) && (b.Type != "" || b.OneOf != nil) {
+		switch {
+		case b == nil:
+		case b.Any && s == b:
+			p.report(s.Pos, "add type: object", "%s must be an object", key)
+		case b.Any, b.Checked, (b.Type != TypeObject || b.Nullable) && (b.Type != "" || b.OneOf != nil):
 			p.report(s.Pos, "wrap the value in an object with one property", "%s must be an object", key)
 		}
 	})
 	return s
 }
 
-// schema reads one schema. The result is nil when it is not even a mapping.
+// schema reads one schema. The result is nil when it is not even a mapping or a boolean.
 func (p *parser) schema(n *node, owner string, root *schemaRoot, top bool) *Schema {
-	if n.kind == nodeBool {
-		p.report(n.pos, "give it a type", "%s: the schema %s is not supported yet", owner, n.text)
+	if n.kind != nodeBool && !p.isMap(n, owner) {
 		return nil
 	}
-	if !p.isMap(n, owner) {
-		return nil
+	if top {
+		root.node = n
 	}
-	w := &schemaWork{Schema: &Schema{Pos: n.pos, Closed: true}, root: root, top: top, owner: owner}
+	w := &schemaWork{Schema: &Schema{Pos: n.pos, Closed: true}, root: root, top: top, owner: owner, node: n}
+	if p.isChecked(n, root, top) {
+		p.checkedSchema(w)
+		return w.Schema
+	}
+	if branch, union, nullFirst := p.orNull(n, root); branch != nil && !(top && root.call) {
+		w.union = true
+		w.Keys = walk(p, n, p.levels.schema, owner, n.pos, w)
+		p.readOrNull(w, branch, union, nullFirst)
+		p.later(func() { p.checkValues(w.Schema) })
+		return w.Schema
+	}
+	if branches, union := p.byType(n, root); branches != nil && !(top && root.call) {
+		w.union = true
+		w.Keys = walk(p, n, p.levels.schema, owner, n.pos, w)
+		p.readByType(w, branches, union)
+		p.later(func() { p.checkValues(w.Schema) })
+		return w.Schema
+	}
+	w.Composed = isComposed(n, top && root.call)
 	w.Keys = walk(p, n, p.levels.schema, owner, n.pos, w)
 	p.checkShape(w)
+	if w.Composed {
+		p.composed(w)
+	}
+	p.sayImplied(w)
 	p.later(func() { p.checkValues(w.Schema) })
 	return w.Schema
 }
@@ -128,10 +154,10 @@ func (p *parser) namedSchemas(n *node, key string, root *schemaRoot) []*NamedSch
 		}
 		own := root
 		if own == nil {
-			own = &schemaRoot{}
+			own = &schemaRoot{name: e.name}
 		}
 		if s := p.schema(e.val, "type "+quote(e.name), own, root == nil); s != nil {
-			out = append(out, &NamedSchema{Name: e.name, Pos: e.key, Schema: s})
+			out = append(out, &NamedSchema{Name: e.name, Pos: e.key, Schema: s, node: e.val})
 		}
 	}
 	return out
@@ -158,7 +184,7 @@ func (p *parser) parseDefs(n *node, w *schemaWork) {
 	}
 }
 
-// parseType reads T or [T, "null"].
+// parseType reads T or [T, "null"]: a schema of several types is checked.
 func (p *parser) parseType(n *node, w *schemaWork) {
 	if n.kind != nodeList {
 		w.Type = p.oneType(n)
@@ -170,7 +196,7 @@ func (p *parser) parseType(n *node, w *schemaWork) {
 		case item.kind == nodeNull:
 			p.report(item.pos, `write "null" in quotes`, "type: null is not a text here")
 			w.Nullable = true
-		case item.kind == nodeString && item.text == "null":
+		case item.isText("null"):
 			w.Nullable = true
 		default:
 			types = append(types, p.oneType(item))
@@ -180,18 +206,22 @@ func (p *parser) parseType(n *node, w *schemaWork) {
 		w.Type = types[0]
 		return
 	}
-	p.report(n.pos, `write one type, or [T, "null"]; use oneOf with a const member for alternatives`, "type: a list of several types is not supported yet")
+	p.report(n.pos, `write one type, or [T, "null"]`, "type: a list of several types is not supported here")
 }
 
 func (p *parser) oneType(n *node) Type {
-	if n.kind == nodeNull || n.kind == nodeString && n.text == "null" {
-		p.report(n.pos, `write [T, "null"] for a value that may be null`, "type: null alone is not supported yet")
+	if n.kind == nodeNull || n.isText("null") {
+		p.report(n.pos, `write [T, "null"] for a value that may be null`, "type: null alone is not supported here")
 		return ""
 	}
 	return Type(p.choice(n, "type", typeNames...))
 }
 
 func (p *parser) parseOneOf(n *node, w *schemaWork) {
+	if w.union || w.Composed {
+		parts("oneOf")(p, n, w)
+		return
+	}
 	p.unions = append(p.unions, w.Schema)
 	for i, item := range p.entries(n, "oneOf") {
 		if s := p.schema(item, w.owner+" branch "+ordinal(i), w.root, false); s != nil {
@@ -247,7 +277,7 @@ func (p *parser) parseProperties(n *node, w *schemaWork) {
 		}
 		w.Properties = append(w.Properties, &Property{Name: e.name, Pos: e.key, Schema: s})
 		p.later(func() {
-			if s.describedBy() == "" && s.Keys["description"] == (Pos{}) && (s.Ref == "" || s.base() != nil) {
+			if s.describedBy() == "" && s.Keys["description"] == (Pos{}) && !(s.Checked && s.Keys["$ref"] != Pos{}) && (s.Ref == "" || s.base() != nil) {
 				p.report(e.key, "say in a sentence what the value means", "property %s has no description", quote(e.name))
 			}
 		})
@@ -264,8 +294,8 @@ func (p *parser) parseAdditional(n *node, w *schemaWork) {
 }
 
 func (p *parser) parseItems(n *node, w *schemaWork) {
-	if n.kind == nodeBool && n.text == "false" {
-		w.noItems = true
+	if n.kind == nodeBool {
+		w.noItems = n.text == "false"
 		return
 	}
 	if n.kind == nodeList {
@@ -286,11 +316,8 @@ func (p *parser) parsePrefixItems(n *node, w *schemaWork) {
 func (p *parser) parseFormat(n *node, w *schemaWork) {
 	text, ok := p.text(n, "format")
 	if ok && !slices.Contains(formats, text) {
-		hint := "use a pattern, or one of " + oneOf(formats)
-		if name := p.closest(text, formats); name != "" {
-			hint = "did you mean " + quote(name) + "?"
-		}
-		p.report(n.pos, hint, "format %s is not supported yet", quote(text))
+		p.noteFormat(n)
+		w.Notes = append(w.Notes, &ValueMember{Name: "format", Value: p.value(n)})
 		return
 	}
 	w.Format = text

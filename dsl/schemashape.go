@@ -12,10 +12,14 @@ func (p *parser) checkShape(w *schemaWork) {
 	switch {
 	case has("$ref"):
 		p.checkAlone(w, "$ref", "declare a type of its own for the narrower value")
-	case has("oneOf"):
+	case has("oneOf") && !w.Composed:
 		p.checkAlone(w, "oneOf", "write it into the branches")
-	case !has("type"):
+	case !has("type") && w.top && w.root.call:
 		p.report(w.Pos, p.typeHint(w), "%s has no type", w.owner)
+	case !has("type") && (has("enum") || has("const")):
+		w.Type = TypeString // isChecked has seen it
+	case !has("type"):
+		w.Any = true
 	case w.Type != "":
 		for _, key := range sortedKeys(w.Keys) {
 			if types := appliesTo(key); types != nil && !slices.Contains(types, w.Type) {
@@ -28,22 +32,14 @@ func (p *parser) checkShape(w *schemaWork) {
 		}
 	}
 	p.checkBounds(w)
-	if has("$ref") || has("oneOf") {
+	if has("$ref") || has("oneOf") && !w.Composed {
 		return
 	}
 	switch w.Type {
 	case TypeObject:
 		p.checkObject(w)
 	case TypeArray:
-		p.checkArray(w)
-	case TypeInteger:
-		p.checkIntegerBounds(w)
-	}
-	if has("const") && has("enum") {
-		p.report(w.Keys["enum"], "keep const", "%s: enum beside const", w.owner)
-	}
-	if has("const") && w.Nullable {
-		p.report(w.Keys["const"], `remove "null" from the type, or use enum`, "%s: const allows one value and cannot be null too", w.owner)
+		p.checkTuple(w)
 	}
 }
 
@@ -114,7 +110,9 @@ func (p *parser) checkAlone(w *schemaWork, key, hint string) {
 func (p *parser) checkObject(w *schemaWork) {
 	for _, name := range w.Required {
 		prop := w.property(name)
-		if prop == nil {
+		if prop == nil && !w.Closed {
+			w.Composed = true // no field says that the member is there
+		} else if prop == nil {
 			p.report(w.requiredAt[name], p.didYouMean(name, w.propertyNames()), "required: %s is not a property", quote(name))
 		} else if at, ok := prop.Schema.Keys["default"]; ok {
 			p.report(at, "remove the default, or remove the name from required", "property %s is required and has a default", quote(name))
@@ -145,20 +143,9 @@ func (p *parser) warnEmpty(w *schemaWork) {
 		"%s: an object of which no members are declared has none: only {} fits", w.owner)
 }
 
-func (p *parser) checkArray(w *schemaWork) {
-	at, hasItems := w.Keys["items"]
-	prefix, tuple := w.Keys["prefixItems"]
-	switch {
-	case !hasItems && !tuple:
-		p.report(w.Pos, "add items with the schema of one element", "%s: an array needs items", w.owner)
-	case tuple && !hasItems:
-		p.report(prefix, "add items: false", "%s: prefixItems without items: false is not supported yet", w.owner)
-	case tuple && w.Items != nil:
-		p.report(at, "write items: false", "%s: items with a schema beside prefixItems is not supported yet", w.owner)
-	case !tuple && w.noItems:
-		p.report(at, "give the schema of one element", "%s: items: false needs prefixItems", w.owner)
-	}
-	if !tuple {
+// checkTuple refuses counts that differ from that of a tuple.
+func (p *parser) checkTuple(w *schemaWork) {
+	if _, tuple := w.Keys["prefixItems"]; !tuple {
 		return
 	}
 	for key, bound := range map[string]*int{"minItems": w.MinItems, "maxItems": w.MaxItems} {
@@ -179,12 +166,6 @@ func (p *parser) checkBounds(w *schemaWork) {
 	counts("minItems", "maxItems", w.MinItems, w.MaxItems)
 	counts("minProperties", "maxProperties", w.MinProperties, w.MaxProperties)
 
-	if w.Minimum != "" && w.ExclusiveMinimum != "" {
-		p.report(w.Keys["exclusiveMinimum"], "keep the narrower one", "%s: exclusiveMinimum beside minimum", w.owner)
-	}
-	if w.Maximum != "" && w.ExclusiveMaximum != "" {
-		p.report(w.Keys["exclusiveMaximum"], "keep the narrower one", "%s: exclusiveMaximum beside maximum", w.owner)
-	}
 	limits := func(low, high, a, b string, equal bool) {
 		if a == "" || b == "" {
 			return
@@ -199,21 +180,5 @@ func (p *parser) checkBounds(w *schemaWork) {
 	limits("exclusiveMinimum", "exclusiveMaximum", w.ExclusiveMinimum, w.ExclusiveMaximum, false)
 	if w.MultipleOf != "" && rat(w.MultipleOf).Sign() <= 0 {
 		p.report(w.Keys["multipleOf"], "write the step between two values, such as 0.01", "%s: multipleOf must be above 0, not %s", w.owner, w.MultipleOf)
-	}
-}
-
-// checkIntegerBounds refuses bounds that an int64 cannot hold.
-func (p *parser) checkIntegerBounds(w *schemaWork) {
-	for key, literal := range map[string]string{
-		"minimum": w.Minimum, "maximum": w.Maximum, "exclusiveMinimum": w.ExclusiveMinimum,
-		"exclusiveMaximum": w.ExclusiveMaximum, "multipleOf": w.MultipleOf,
-	} {
-		switch {
-		case literal == "":
-		case !isInteger(literal):
-			p.report(w.Keys[key], "write a whole number, or use type: number", "%s: %s of an integer must be whole, not %s", w.owner, key, literal)
-		case !inInt64(literal):
-			p.report(w.Keys[key], "leave it out: integers have 64 bits", "%s: %s %s does not fit 64 bits", w.owner, key, literal)
-		}
 	}
 }

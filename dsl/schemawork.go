@@ -9,6 +9,10 @@ type schemaRoot struct {
 	// otherwise: one is an error beside the other.
 	draft07 Pos
 	differs []fault
+
+	node     *node  // the schema itself
+	name     string // of the entry of types
+	document *Document
 }
 
 // schemaWork is one schema while its keywords are read.
@@ -19,6 +23,8 @@ type schemaWork struct {
 	owner string // how messages name it
 	// requiredAt says where each name of required stands.
 	requiredAt map[string]Pos
+	node       *node
+	union      bool // its branches are read by what they are, not by their keyword
 	// noItems is items: false, which only a tuple may say.
 	noItems bool
 }

@@ -14,6 +14,10 @@ func toolKeys() keys[Tool] {
 	return keys[Tool]{
 		{name: "version", required: true, is: wordSemver, doc: "Semantic version of the tool.",
 			read: func(p *parser, n *node, t *Tool) { t.Version = p.semver(n, "version") }},
+		{name: "alias", is: wordAlias, doc: "The name under which clients know the tool: calls may use it, rules and policies may not.", without: "none", rules: "1.5",
+			read: (*parser).parseAlias},
+		{name: "renamed_from", is: wordFormer, doc: "Earlier names of the tool, which calls may still use.", without: "none", rules: "1.5",
+			read: (*parser).parseRenamedFrom},
 		{name: "title", is: wordProse, doc: "Name for people.", without: "none",
 			read: func(p *parser, n *node, t *Tool) { t.Title, _ = p.prose(n, "title") }},
 		{name: "description", required: true, is: wordProse, doc: "What the tool does, for the model.",

@@ -114,7 +114,17 @@ func (p *parser) checkValues(s *Schema) {
 // left to the generator, which has their engine.
 func (p *parser) fits(v *Value, s *Schema, key string) {
 	s = s.base()
-	if s == nil || v.refused || v.Kind == ValueNull && s.Nullable {
+	if s != nil && s.OrNull != nil {
+		if v.Kind != ValueNull {
+			p.fits(v, s.OrNull, key)
+		}
+		return
+	}
+	if s == nil || s.Any || s.Checked || v.refused || v.Kind == ValueNull && s.Nullable {
+		return
+	}
+	if s.ByType {
+		p.fitsByType(v, s, key)
 		return
 	}
 	if s.OneOf != nil {

@@ -9,6 +9,7 @@ const maxName = 64
 var (
 	lowerName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 	typeName  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
+	refText   = regexp.MustCompile(`^#/(types|\$defs)/([A-Za-z][A-Za-z0-9_]{0,63})$`)
 	labelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$`)
 )
 
@@ -62,5 +63,7 @@ func appliesTo(key string) []Type {
 var (
 	effects = []string{"read", "write", "destructive"}
 	asks    = []string{"always", "policy"}
-	covers  = []string{"exact", "args", "tool"}
+	// formatPolicies are what a file may say of formats that are not enforced.
+	formatPolicies = []string{"annotate", "strict"}
+	covers         = []string{"exact", "args", "tool"}
 )

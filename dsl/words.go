@@ -16,6 +16,12 @@ type word struct {
 	of     *word // of a list that is written out
 }
 
+// maxAlias is how long an alias may be: as the name of a tool in the Model Context Protocol.
+const maxAlias = 128
+
+// aliasName matches an alias as the editor schema can say it: what prints, on one line.
+const aliasPattern = `^\S(.{0,126}\S)?$`
+
 // The words of the grammar.
 var (
 	wordVersion    = word{def: "version", words: "`v1`", schema: versionSchema}
@@ -26,6 +32,7 @@ var (
 	wordAsk        = word{def: "ask", words: choiceWords(asks), schema: askSchema}
 	wordCover      = word{def: "cover", words: choiceWords(covers), schema: coverSchema}
 	wordLabel      = word{def: "label", words: "label", schema: labelSchema}
+	wordAlias      = word{def: "alias", words: "text", schema: aliasSchema}
 	wordName       = word{def: "name", words: "name", schema: nameSchema}
 	wordMedia      = word{def: "media", words: "media type", schema: mediaSchema}
 	wordDuration   = word{def: "duration", words: "duration", schema: durationSchema}
@@ -34,8 +41,9 @@ var (
 	wordDedupe     = word{def: "dedupe", words: "duration, `true`, `always` or `never`", schema: dedupeSchema}
 	wordDialect    = word{def: "dialect", words: "text", schema: dialectSchema}
 	wordRef        = word{def: "ref", words: "text", schema: refSchema}
-	wordType       = word{def: "type", words: codeWords(typeNames) + ", or a list of one of them and `\"null\"`", schema: typeSchema}
-	wordFormat     = word{def: "format", words: codeWords(formats), schema: formatSchema}
+	wordType       = word{def: "type", words: codeWords(typeNames) + ", `\"null\"`, or a list of them", schema: typeSchema}
+	wordFormat     = word{def: "format", words: codeWords(formats) + ", or another text", schema: formatSchema}
+	wordFormats    = word{def: "formats", words: choiceWords(formatPolicies), schema: func() *jsonschema.Schema { return oneWord(list(formatPolicies)...) }}
 	wordCount      = word{def: "count", words: "whole number from 1", schema: countSchema}
 	wordBound      = word{def: "bound", words: "whole number from 0", schema: boundSchema}
 	wordMultipleOf = word{def: "multipleOf", words: "number", schema: multipleOfSchema}
@@ -55,7 +63,9 @@ var (
 	wordCooldown   = word{def: "cooldown", words: "delay, or long form", schema: cooldownSchema}
 	wordRoot       = word{def: "root", words: "schema", schema: rootSchema}
 	wordAdditional = word{def: "additional", words: "boolean or schema", schema: additionalSchema}
-	wordItems      = word{def: "items", words: "schema or `false`", schema: itemsSchema}
+	wordNeeds      = word{def: "needs", words: "member to list of texts", schema: needsSchema}
+	wordParts      = word{def: "parts", words: "name or pattern to schema", schema: partsSchema}
+	wordItems      = word{def: "items", words: "boolean or schema", schema: itemsSchema}
 
 	wordFlag    = word{words: "boolean", schema: func() *jsonschema.Schema { return &jsonschema.Schema{Type: "boolean"} }}
 	wordNumber  = word{words: "number", schema: func() *jsonschema.Schema { return &jsonschema.Schema{Type: "number"} }}
@@ -63,7 +73,10 @@ var (
 	wordValue   = word{words: "value", schema: func() *jsonschema.Schema { return &jsonschema.Schema{} }}
 	wordList    = word{words: "list of values", schema: func() *jsonschema.Schema { return &jsonschema.Schema{Type: "array", Items: jsonschema.TrueSchema} }}
 	wordMembers = word{words: "member to value", schema: func() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }}
-	wordLabels  = word{words: "list of labels", of: &wordLabel, schema: func() *jsonschema.Schema {
+	wordFormer  = word{words: "list of names", of: &wordName, schema: func() *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "array", MinItems: new(uint64(1)), Items: refTo(wordName.def)}
+	}}
+	wordLabels = word{words: "list of labels", of: &wordLabel, schema: func() *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "array", Items: refTo(wordLabel.def)}
 	}}
 )
@@ -83,7 +96,6 @@ func choiceWords(words []string) string {
 const (
 	semverPattern   = `^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`
 	durationPattern = `^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*$`
-	refPattern      = `^#/(types|\$defs)/[A-Za-z][A-Za-z0-9_]{0,63}$`
 )
 
 func oneWord(values ...any) *jsonschema.Schema { return &jsonschema.Schema{Enum: values} }
@@ -139,6 +151,7 @@ func askSchema() *jsonschema.Schema    { return oneWord(list(asks)...) }
 func coverSchema() *jsonschema.Schema  { return oneWord(list(covers)...) }
 func labelSchema() *jsonschema.Schema  { return textLike(labelName.String()) }
 func nameSchema() *jsonschema.Schema   { return textLike(lowerName.String()) }
+func aliasSchema() *jsonschema.Schema  { return textLike(aliasPattern) }
 func mediaSchema() *jsonschema.Schema  { return textLike(mediaType.String()) }
 
 func durationSchema() *jsonschema.Schema { return textLike(durationPattern) }
@@ -159,15 +172,11 @@ func dialectSchema() *jsonschema.Schema {
 	}
 	return oneWord(all...)
 }
-func refSchema() *jsonschema.Schema    { return textLike(refPattern) }
-func formatSchema() *jsonschema.Schema { return oneWord(list(formats)...) }
+func refSchema() *jsonschema.Schema    { return textLike(".") }
+func formatSchema() *jsonschema.Schema { return anyOf(oneWord(list(formats)...), textLike(".")) }
 func typeSchema() *jsonschema.Schema {
-	one, two := uint64(1), uint64(2)
-	single := listOf(oneWord(list(typeNames)...))
-	single.MaxItems = &one
-	pair := listOf(oneWord(append(list(typeNames), "null")...))
-	pair.MinItems, pair.MaxItems, pair.Contains = &two, &two, oneWord("null")
-	return anyOf(oneWord(list(typeNames)...), single, pair)
+	name := oneWord(append(list(typeNames), "null")...)
+	return anyOf(name, listOf(name))
 }
 
 func countSchema() *jsonschema.Schema { return wholeFrom("1") }
@@ -187,18 +196,19 @@ func groupSchema() *jsonschema.Schema {
 	return anyOf(textLike(labelName.String()), listOf(textLike(labelName.String())))
 }
 func valuesSchema() *jsonschema.Schema {
-	return listOf(anyOf(&jsonschema.Schema{Type: "string"}, &jsonschema.Schema{Type: "number"},
-		&jsonschema.Schema{Type: "boolean"}, &jsonschema.Schema{Type: "null"}))
+	return listOf(jsonschema.TrueSchema)
 }
 func branchesSchema() *jsonschema.Schema {
-	s := listOf(refTo("schema"))
+	s := listOf(additionalSchema())
 	s.UniqueItems = false
 	return s
 }
 
 func typesSchema() *jsonschema.Schema {
-	return mapOf(typeName.String(), refTo("schema"))
+	return mapOf(typeName.String(), additionalSchema())
 }
+func partsSchema() *jsonschema.Schema { return mapOf("", additionalSchema()) }
+func needsSchema() *jsonschema.Schema { return mapOf("", uniqueSchema()) }
 func toolsSchema() *jsonschema.Schema {
 	one := uint64(1)
 	s := mapOf(lowerName.String(), refTo("tool"))
@@ -212,18 +222,8 @@ func modesSchema() *jsonschema.Schema {
 	return mapOf(lowerName.String(), listOf(textLike(labelName.String())))
 }
 
-// A property needs a description, unless its target may have one.
-func propertiesSchema() *jsonschema.Schema {
-	most := uint64(maxProperties)
-	s := mapOf("", &jsonschema.Schema{
-		AllOf: []*jsonschema.Schema{refTo("schema")},
-		AnyOf: []*jsonschema.Schema{{Required: []string{"description"}}, {Required: []string{"$ref"}}},
-	})
-	s.MaxProperties = &most
-	s.PropertyNames = &jsonschema.Schema{MinLength: new(uint64)}
-	*s.PropertyNames.MinLength = 1
-	return s
-}
+// That a property needs a description is for Parse: not so inside a checked schema.
+func propertiesSchema() *jsonschema.Schema { return mapOf("", additionalSchema()) }
 
 func precedingSchema() *jsonschema.Schema {
 	return anyOf(listOf(textLike(lowerName.String())), refTo("precedingMap"))
@@ -252,44 +252,7 @@ func objectType() *jsonschema.Schema {
 func additionalSchema() *jsonschema.Schema {
 	return anyOf(oneWord(true, false), refTo("schema"))
 }
-func itemsSchema() *jsonschema.Schema { return anyOf(oneWord(false), refTo("schema")) }
-
-// schemaConditions says that a schema is a type, a reference or a oneOf, and that
-// a keyword needs a type that it says something about.
-func schemaConditions(s *jsonschema.Schema) {
-	s.OneOf = []*jsonschema.Schema{{Required: []string{"type"}}, {Required: []string{"$ref"}}, {Required: []string{"oneOf"}}}
-	s.DependentSchemas = make(map[string]*jsonschema.Schema)
-	for key := s.Properties.Oldest(); key != nil; key = key.Next() {
-		types := appliesTo(key.Key)
-		if types == nil {
-			continue
-		}
-		var names []any
-		for _, t := range types {
-			names = append(names, string(t))
-		}
-		pair := &jsonschema.Schema{Type: "array", Contains: oneWord(names...)}
-		s.DependentSchemas[key.Key] = with("type", anyOf(oneWord(names...), pair))
-	}
-	s.AllOf = []*jsonschema.Schema{integersAreWhole(), branchesAreObjects()}
-}
-
-// integersAreWhole says that the bounds of an integer are.
-func integersAreWhole() *jsonschema.Schema {
-	bounds := jsonschema.NewProperties()
-	for _, key := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"} {
-		bounds.Set(key, &jsonschema.Schema{Type: "integer"})
-	}
-	return &jsonschema.Schema{If: with("type", oneWord("integer")), Then: &jsonschema.Schema{Properties: bounds}}
-}
-
-// branchesAreObjects says so of the branches of a oneOf.
-func branchesAreObjects() *jsonschema.Schema {
-	branch, key := jsonschema.NewProperties(), jsonschema.NewProperties()
-	branch.Set("type", objectType())
-	key.Set("oneOf", &jsonschema.Schema{Items: &jsonschema.Schema{Properties: branch}})
-	return &jsonschema.Schema{Properties: key}
-}
+func itemsSchema() *jsonschema.Schema { return additionalSchema() }
 
 // toolConditions says that only what may run twice is tried again, what the
 // engine needs to run a tool, and what a heartbeat adds to the input.

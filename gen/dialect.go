@@ -1,6 +1,8 @@
 package gen
 
 import (
+	"bytes"
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -38,6 +40,25 @@ func Schemas(f *dsl.File, d dialect.Dialect) ([]ToolSchema, error) {
 		out = append(out, ts)
 	}
 	return out, nil
+}
+
+// DialectFiles returns the input schemas of all tools in a dialect as files, below schemas and the
+// name of the dialect. The error is that of [Schemas].
+func DialectFiles(f *dsl.File, d dialect.Dialect) ([]OutputFile, error) {
+	tools, err := Schemas(f, d)
+	if err != nil {
+		return nil, err
+	}
+	var files []OutputFile
+	for _, t := range tools {
+		var content bytes.Buffer
+		if err := json.Indent(&content, t.Schema.JSON, "", "  "); err != nil {
+			return nil, err
+		}
+		content.WriteByte('\n')
+		files = append(files, OutputFile{"schemas/" + d.String() + "/" + t.Tool.Name + ".input.json", content.Bytes()})
+	}
+	return files, nil
 }
 
 // place returns where a note about the published input of a tool is in the declaration: at the

@@ -83,12 +83,32 @@ func read(r *wire.Reader, v *value, t *ir.Type) {
 	case ir.KindPointer:
 		wire.ReadPointer(r, &v.inner, read, t.Elem)
 	case ir.KindUnion:
+		if rule.Union.Types != 0 {
+			readByType(r, v, t)
+			return
+		}
 		tag := wire.ReadTag(r, rule.Union)
 		for _, variant := range t.Variants {
 			if variant.Tag == tag {
 				wire.ReadPointer(r, &v.inner, read, variant.Type)
 			}
 		}
+	}
+}
+
+// readByType reads a union whose variants have a type of JSON each.
+func readByType(r *wire.Reader, v *value, t *ir.Type) {
+	kind := wire.ReadType(r, check(t).Union)
+	for _, variant := range t.Variants {
+		if variant.JSON != kind {
+			continue
+		}
+		of := variant.Type
+		if of.Kind == ir.KindBox {
+			of = of.Elem
+		}
+		v.inner = new(value)
+		read(r, v.inner, of)
 	}
 }
 
@@ -144,14 +164,20 @@ func walk(w wire.Visitor, v *value, t *ir.Type) {
 	}
 }
 
-// Walk visits the members of a struct in declaration order, or the elements of a tuple.
+// Walk visits the members of a struct in declaration order, the elements of a tuple, or a
+// variant that is neither.
 func (v *value) Walk(w wire.Visitor) {
-	if v.t.Kind == ir.KindTuple {
+	switch v.t.Kind {
+	case ir.KindStruct:
+	case ir.KindTuple:
 		wire.BeginArray(w, len(v.items), check(v.t).Array)
 		for i := range v.items {
 			walk(w, &v.items[i], v.t.Items[i])
 		}
 		wire.End(w)
+		return
+	default: // a variant of a union
+		walk(w, v, v.t)
 		return
 	}
 	wire.BeginObject(w, check(v.t).Object)

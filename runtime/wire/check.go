@@ -189,7 +189,13 @@ func (o *ObjectRule) checkCount(n *notes, at, count int) {
 }
 
 // check is asked when no variant was chosen.
-func (u *UnionRule) check(n *notes, at int, t Token) { noteNull(n, at, t, "object") }
+func (u *UnionRule) check(n *notes, at int, t Token) {
+	want := "object"
+	if u != nil && u.Types != 0 {
+		want = u.Types.String()
+	}
+	noteNull(n, at, t, want)
+}
 
 // checkCount notes a wrong number of elements or members.
 func checkCount(n *notes, at int, has Bounds, atLeast, atMost, count int, keyword, noun string) {

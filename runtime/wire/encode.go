@@ -222,6 +222,9 @@ func (e *encoder) end() {
 		e.buf = append(e.buf, '}')
 		if f.members != nil {
 			f.members.checkCount(&e.notes, f.at, f.count)
+			if f.members.Schema != nil && e.count() == 0 {
+				f.members.Schema.check(&e.notes, f.at, e.buf[f.at:])
+			}
 		}
 	} else {
 		e.buf = append(e.buf, ']')

@@ -34,9 +34,13 @@ func ReadRaw(r *Reader, p *Raw, rule *RawRule) {
 		r.veil(at)
 	}
 	r.raw = !r.lim.AnyNumber
+	bad := r.count()
 	r.skip()
 	if r.raw = false; !r.dead {
 		*p = append(Raw(nil), r.b[at:r.i]...)
+		if rule != nil && rule.Schema != nil && r.count() == bad {
+			rule.Schema.check(&r.notes, at, *p)
+		}
 	}
 	if secret {
 		r.unveil()
@@ -65,7 +69,34 @@ func (v Raw) Walk(w Visitor) {
 
 // WalkRaw visits any value.
 func WalkRaw(w Visitor, p *Raw, rule *RawRule) {
-	p.Walk(visitorFor(w, rule != nil && rule.Sensitive))
+	w = visitorFor(w, rule != nil && rule.Sensitive)
+	e := encoderOf(w)
+	if e == nil || rule == nil || rule.Schema == nil {
+		p.Walk(w)
+		return
+	}
+	bad, at := e.count(), len(e.buf)
+	if !e.fresh {
+		at++ // behind a comma
+	}
+	p.Walk(w)
+	if e.count() != bad {
+		return
+	}
+	if rule.Sensitive {
+		e.veil(at)
+		defer e.unveil()
+	}
+	rule.Schema.check(&e.notes, at, e.buf[at:])
+}
+
+// encoderOf returns the encoder that a Visitor is, or nil.
+func encoderOf(w Visitor) *encoder {
+	if s, ok := w.(secretly); ok {
+		w = s.Visitor
+	}
+	e, _ := w.(*encoder)
+	return e
 }
 
 // visit gives the value at the cursor, which is known to be valid, to w.

@@ -54,7 +54,7 @@ func (r *Reader) object(m Members, rule *ObjectRule) {
 
 // members reads the members of the object at the cursor.
 func (r *Reader) members(m Members, rule *ObjectRule) {
-	at := r.i
+	at, bad := r.i, r.count()
 	if !r.open() {
 		return
 	}
@@ -83,10 +83,14 @@ func (r *Reader) members(m Members, rule *ObjectRule) {
 	if r.dead {
 		return
 	}
+	end := r.i
 	if found < len(rule.Names) {
 		r.absent(m, rule, at, &seen)
 	}
 	rule.checkCount(&r.notes, at, n)
+	if rule.Schema != nil && r.count() == bad {
+		rule.Schema.check(&r.notes, at, r.b[at:end])
+	}
 }
 
 // into lets m read the named member at the cursor.

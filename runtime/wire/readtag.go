@@ -28,6 +28,20 @@ func ReadTag(r *Reader, rule *UnionRule) string {
 	return ""
 }
 
+// ReadType returns the type in the rule that the value at the cursor has. When it has
+// none of them ReadType records that, skips the value and returns 0.
+func ReadType(r *Reader, rule *UnionRule) Types {
+	kind, _ := ParseType(typeOf(r.ws()))
+	if kind == TypeNumber && rule.Types&TypeInteger != 0 {
+		kind = TypeInteger
+	}
+	if kind&rule.Types == 0 {
+		r.mismatch(rule.Types.String(), rule.Sensitive)
+		return 0
+	}
+	return kind
+}
+
 // A tag is what findTag finds.
 type tag struct {
 	value  string // from the rule

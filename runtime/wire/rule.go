@@ -70,6 +70,7 @@ type ObjectRule struct {
 	Has       Bounds
 	Min, Max  int // number of members
 	Sensitive bool
+	Schema    Check // what else is said of the object as a whole; nil: nothing
 }
 
 // A Default is what an absent member means.
@@ -78,14 +79,24 @@ type Default struct {
 	JSON string // its value
 }
 
-// A UnionRule is what a schema says of a oneOf that is told apart by a member.
+// A UnionRule is what a schema says of a union whose branches are told apart by a member,
+// or by their types.
 type UnionRule struct {
-	Tag       string   // name of the discriminating member
+	Tag       string   // name of the discriminating member; empty: Types tell
 	Values    []string // its values, in declaration order
+	Types     Types
 	Sensitive bool
 }
 
-// A RawRule is what is said of a value that has no schema.
+// A RawRule is what is said of a value that has no type in Go.
 type RawRule struct {
 	Sensitive bool
+	Schema    Check // nil: any value
+}
+
+// A Check is what a schema says of a value for which Go has no type: a *[Schema].
+type Check interface {
+	// check notes what is wrong with the value that a valid text holds, which begins
+	// at an offset.
+	check(n *notes, at int, text []byte)
 }

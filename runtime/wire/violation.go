@@ -62,6 +62,9 @@ func (n *notes) reset() {
 	*n = notes{bad: n.bad[:0]}
 }
 
+// count is how many problems were met.
+func (n *notes) count() int { return len(n.bad) + n.more }
+
 // full reports whether further problems are only counted.
 func (n *notes) full() bool { return len(n.bad) == maxViolations }
 

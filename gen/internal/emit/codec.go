@@ -31,6 +31,8 @@ func declaration(g *jen.Group, t *ir.Type) {
 		union(g, t)
 	case ir.KindTuple:
 		tuple(g, t)
+	case ir.KindBox:
+		box(g, t)
 	default:
 		object(g, t)
 	}
@@ -149,6 +151,24 @@ func union(g *jen.Group, t *ir.Type) {
 	if t.Read != "" {
 		readUnion(g, t)
 	}
+}
+
+// box prints a variant that is no struct of its own:
+//
+//	type FindInputAmountString struct{ V string }
+//
+//	// Walk visits v.
+//	func (v *FindInputAmountString) Walk(w wire.Visitor) { wire.WalkString(w, &v.V, nil) }
+func box(g *jen.Group, t *ir.Type) {
+	doc(g, t.Doc)
+	g.Type().Add(id(t.Name)).Struct(jen.Id("V").Add(goType(t.Elem)))
+	g.Line()
+	ruleBlock(g, t.Rules)
+	docLine(g, "Walk visits v.")
+	g.Func().Params(receiver(t)).Id("Walk").Params(jen.Id("w").Add(fromWire("Visitor"))).Block(
+		walkFunc(t.Elem).Call(jen.Id("w"), address(field("v", "V")), ruleRef(t.Elem.Check())),
+	)
+	g.Line()
 }
 
 // fieldType is the Go type of a struct field.

@@ -71,6 +71,10 @@ func readItem(g *jen.Group, t *ir.Type) {
 //		}
 //	}
 func readUnion(g *jen.Group, t *ir.Type) {
+	if t.Variants[0].JSON != 0 {
+		readByType(g, t)
+		return
+	}
 	g.Func().Add(id(t.Read)).Params(readerParam(), jen.Id("p").Op("*").Add(id(t.Name)), jen.Id("rule").Op("*").Add(fromWire("UnionRule"))).Block(
 		jen.Switch(fromWire("ReadTag").Call(jen.Id("r"), jen.Id("rule"))).BlockFunc(func(g *jen.Group) {
 			for _, v := range t.Variants {
@@ -79,6 +83,31 @@ func readUnion(g *jen.Group, t *ir.Type) {
 					fromWire("ReadStruct").Call(jen.Id("r"), jen.Id("v"), ruleRef(v.Type.Rule)),
 					jen.Op("*").Id("p").Op("=").Id("v"),
 				)
+			}
+		}),
+	)
+	g.Line()
+}
+
+// readByType prints the decoder of a union that is told apart by types:
+//
+//	func readFindInputAmount(r *wire.Reader, p *FindInputAmount, rule *wire.UnionRule) {
+//		switch wire.ReadType(r, rule) {
+//		case wire.TypeString:
+//			v := new(FindInputAmountString)
+//			wire.ReadString(r, &v.V, nil)
+//			*p = v
+//		}
+//	}
+func readByType(g *jen.Group, t *ir.Type) {
+	g.Func().Add(id(t.Read)).Params(readerParam(), jen.Id("p").Op("*").Add(id(t.Name)), jen.Id("rule").Op("*").Add(fromWire("UnionRule"))).Block(
+		jen.Switch(fromWire("ReadType").Call(jen.Id("r"), jen.Id("rule"))).BlockFunc(func(g *jen.Group) {
+			for _, v := range t.Variants {
+				read := readCall(v.Type, jen.Id("v"))
+				if v.Type.Kind == ir.KindBox {
+					read = readCall(v.Type.Elem, address(field("v", "V")))
+				}
+				g.Case(typeSet(v.JSON)).Block(jen.Id("v").Op(":=").New(id(v.Type.Name)), read, jen.Op("*").Id("p").Op("=").Id("v"))
 			}
 		}),
 	)

@@ -106,6 +106,9 @@ func structureValue(r *ir.Rule) *jen.Statement {
 	switch {
 	case r.Raw != nil:
 		t.flag(r.Raw.Sensitive, "Sensitive")
+		if r.Raw.Schema != nil {
+			t.add(true, "Schema", schemaTable(r))
+		}
 		return fromWire("RawRule").Add(inline(t))
 	case r.Array != nil:
 		bounds(&t, r.Array.Has, jen.Lit(r.Array.Min), jen.Lit(r.Array.Max))
@@ -113,8 +116,9 @@ func structureValue(r *ir.Rule) *jen.Statement {
 		t.flag(r.Array.Sensitive, "Sensitive")
 		return fromWire("ArrayRule").Add(inline(t))
 	case r.Union != nil:
-		t.add(true, "Tag", text(r.Union.Tag))
-		t.add(true, "Values", texts(r.Union.Values))
+		t.add(r.Union.Types == 0, "Tag", text(r.Union.Tag))
+		t.add(r.Union.Types == 0, "Values", texts(r.Union.Values))
+		t.add(r.Union.Types != 0, "Types", typeSet(r.Union.Types))
 		t.flag(r.Union.Sensitive, "Sensitive")
 		return fromWire("UnionRule").Add(inline(t))
 	}
@@ -127,6 +131,9 @@ func structureValue(r *ir.Rule) *jen.Statement {
 	t.flag(v.Open, "Open")
 	bounds(&t, v.Has, jen.Lit(v.Min), jen.Lit(v.Max))
 	t.flag(v.Sensitive, "Sensitive")
+	if v.Schema != nil {
+		t.add(true, "Schema", schemaTable(r))
+	}
 	return fromWire("ObjectRule").Add(inline(t))
 }
 

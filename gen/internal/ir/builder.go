@@ -15,6 +15,7 @@ type builder struct {
 	busy     map[*dsl.NamedSchema]bool   // being lowered, and without a Go name
 	types    map[string]*Type            // the declared Go types
 	patterns map[string]*Pattern         // by source
+	library  *library                    // of what checked schemas refer to; nil before the first
 	fixups   []func()                    // wait until every Type is complete
 }
 

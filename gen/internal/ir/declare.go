@@ -74,6 +74,9 @@ func (b *builder) addRule(t *Type, at place, r *Rule) {
 	if r.String != nil && r.String.Pattern != nil {
 		r.Pattern = b.patterns[r.String.Pattern.Source]
 	}
+	if schema := r.Schema(); schema != nil {
+		r.Patterns = b.patternsOf(schema)
+	}
 	r.Var = b.scope.unique(at.rule)
 	t.Rule = r
 	if at.owner != nil {

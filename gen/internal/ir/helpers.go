@@ -21,6 +21,9 @@ func (b *builder) assignHelpers() {
 	used := map[*Pattern]bool{}
 	for r := range u.rules {
 		used[r.Pattern] = true
+		for _, p := range r.Patterns {
+			used[p] = true
+		}
 	}
 	b.pkg.Patterns = slices.DeleteFunc(b.pkg.Patterns, func(p *Pattern) bool { return !used[p] })
 }
@@ -52,8 +55,12 @@ func (u *usage) declared(t *Type) {
 		}
 	case KindUnion:
 		for _, v := range t.Variants {
-			u.rules[v.Type.Rule] = true
+			if v.Type.Rule != nil {
+				u.rules[v.Type.Rule] = true
+			}
 		}
+	case KindBox:
+		u.use(t.Elem)
 	}
 	for _, f := range t.Fields {
 		u.use(f.Type)

@@ -116,6 +116,7 @@ const (
 	KindNull         // wire.Null[Elem]
 	KindPointer      // *Elem, where a struct would hold itself
 	KindUnion        // a named interface that the variants' pointers implement
+	KindBox          // a named struct with the field V: a variant of a union that is told apart by types
 )
 
 // A Type is one schema node as Go sees it. Nodes that refer to the same
@@ -214,8 +215,9 @@ func (f *Field) Default() *dsl.Value {
 
 // A Variant is a branch of a union.
 type Variant struct {
-	Tag  string // the value of the discriminating member
-	Type *Type  // KindStruct
+	Tag  string     // the value of the discriminating member; empty where JSON tells
+	JSON wire.Types // the one type that its values have; 0 where Tag tells
+	Type *Type      // KindStruct, or KindBox where JSON tells
 }
 
 // An EnumValue is a constant of an enum.
@@ -238,6 +240,21 @@ type Rule struct {
 	Object  *wire.ObjectRule
 	Union   *wire.UnionRule
 	Pattern *Pattern
+	// Patterns are those that the nodes of a [wire.Schema] name.
+	Patterns []*Pattern
+}
+
+// Schema is the table of a rule that has one, or nil.
+func (r *Rule) Schema() *wire.Schema {
+	var check wire.Check
+	switch {
+	case r.Raw != nil:
+		check = r.Raw.Schema
+	case r.Object != nil:
+		check = r.Object.Schema
+	}
+	schema, _ := check.(*wire.Schema)
+	return schema
 }
 
 // A Literal is a Go value as it stands in generated code. Exactly one form is used.

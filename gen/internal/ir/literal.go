@@ -41,7 +41,9 @@ func (b *builder) literal(t *Type, v *dsl.Value, what string) {
 			b.arrayLiteral(t, v, what)
 		}
 	case KindUnion:
-		if b.isKind(v, dsl.ValueObject, "object", what) {
+		if t.Rule.Union.Types != 0 {
+			b.byTypeLiteral(t, v, what)
+		} else if b.isKind(v, dsl.ValueObject, "object", what) {
 			b.unionLiteral(t, v, what)
 		}
 	default:
@@ -78,6 +80,9 @@ func (b *builder) objectLiteral(t *Type, v *dsl.Value, what string) {
 		}
 	}
 	b.countLiteral(v, len(v.Members), rule.Has, rule.Min, rule.Max, what, "members")
+	if rule.Schema != nil {
+		b.wireLiteral(v, what, func(r *wire.Reader) { wire.ReadRaw(r, new(wire.Raw), &wire.RawRule{Schema: rule.Schema}) })
+	}
 }
 
 func (b *builder) arrayLiteral(t *Type, v *dsl.Value, what string) {
@@ -122,6 +127,24 @@ func (b *builder) unionLiteral(t *Type, v *dsl.Value, what string) {
 		}
 	}
 	b.errorf(v.Pos, "use one of these, or declare a branch for it", "%s: %s is none of %q", what, tag, t.Rule.Union.Values)
+}
+
+// byTypeLiteral judges a value by the variant that has its type.
+func (b *builder) byTypeLiteral(t *Type, v *dsl.Value, what string) {
+	kinds := map[wire.Types]dsl.ValueKind{wire.TypeString: dsl.ValueString, wire.TypeInteger: dsl.ValueNumber, wire.TypeNumber: dsl.ValueNumber,
+		wire.TypeBoolean: dsl.ValueBool, wire.TypeArray: dsl.ValueArray, wire.TypeObject: dsl.ValueObject}
+	for _, variant := range t.Variants {
+		if kinds[variant.JSON] != v.Kind {
+			continue
+		}
+		of := variant.Type
+		if of.Kind == KindBox {
+			of = of.Elem
+		}
+		b.literal(of, v, what)
+		return
+	}
+	b.errorf(v.Pos, "give such a value, or change the schema", "%s: want %s, have %s", what, t.Rule.Union.Types, clip(v.JSON()))
 }
 
 func (b *builder) scalarLiteral(t *Type, v *dsl.Value, what string) {

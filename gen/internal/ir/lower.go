@@ -5,14 +5,15 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// kind chooses what a schema is in Go. This is the only place that chooses:
-// a second lowering, for schemas that no Go type expresses, is a further Kind
-// here (and what reads and walks it) in place of the error.
+// kind chooses what a schema is in Go. This is the only place that chooses. A schema
+// that no Go type expresses is KindRaw, whose rule holds the value against it.
 func (b *builder) kind(s *dsl.Schema) Kind {
 	switch {
 	case s.Ref != "":
 		return KindInvalid // what it leads to decides
-	case len(s.OneOf) > 0:
+	case s.Any, s.Checked:
+		return KindRaw
+	case len(s.OneOf) > 0 && !s.Composed:
 		return KindUnion
 	}
 	switch s.Type {
@@ -52,6 +53,9 @@ func (b *builder) lower(s *dsl.Schema, at place) *Type {
 		return b.ref(s, at)
 	}
 	b.define(s, at)
+	if s.OrNull != nil {
+		return b.orNull(s, at)
+	}
 	t := &Type{Kind: b.kind(s), Schema: s}
 	if !b.nullable(s) {
 		b.fill(t, s, at)
@@ -60,6 +64,15 @@ func (b *builder) lower(s *dsl.Schema, at place) *Type {
 	null := &Type{Kind: KindNull, Elem: t, Schema: s, base: at.name}
 	b.fill(t, s, at)
 	return null
+}
+
+// orNull makes the Type of a union of a type and null.
+func (b *builder) orNull(s *dsl.Schema, at place) *Type {
+	t := b.lower(s.OrNull, at)
+	if t.Nullable() {
+		return t
+	}
+	return &Type{Kind: KindNull, Elem: t, Schema: s, base: at.name}
 }
 
 // nullable reports whether null is a value of s: a const of another value
@@ -94,7 +107,7 @@ func (b *builder) fill(t *Type, s *dsl.Schema, at place) {
 	case KindBool:
 		b.addRule(t, at, &Rule{Bool: b.boolRule(s)})
 	case KindRaw:
-		b.addRule(t, at, &Rule{Raw: rawRule(s)})
+		b.addRule(t, at, &Rule{Raw: b.rawRule(s, at)})
 	case KindArray:
 		b.addRule(t, at, &Rule{Array: b.arrayRule(s)})
 		t.Elem = b.element(s.Items, at.member("Item", "one element of "+at.called()))
@@ -168,6 +181,9 @@ func (b *builder) makeSensitive(own, shared *Type, at place) {
 	case KindStruct, KindMap:
 		r.Object = sensitive(r.Object, func(r *wire.ObjectRule) *bool { return &r.Sensitive })
 	case KindUnion:
+		if len(own.Variants) > 0 && own.Variants[0].JSON != 0 {
+			b.errorf(own.Schema.Pos, "mark the type itself with x-sensitive", "x-sensitive beside a $ref to %s, whose branches are told apart by their types", own.Name)
+		}
 		r.Union = sensitive(r.Union, func(r *wire.UnionRule) *bool { return &r.Sensitive })
 	}
 	b.addRule(own, at, r)
@@ -194,17 +210,21 @@ func (b *builder) resolve(n *dsl.NamedSchema) *Type {
 	}
 	at := place{name: name, rule: lower(name) + "Rule", self: "the type " + n.Name}
 	s := n.Schema
-	if s.Ref != "" {
+	if s.Ref != "" || s.OrNull != nil && s.OrNull.Ref != "" {
 		b.busy[n] = true
-		t := b.ref(s, at)
+		t := b.lower(s, at)
 		delete(b.busy, n)
 		b.named[n] = t
 		return t
 	}
 	b.define(s, at)
+	null := b.nullable(s)
+	if s.OrNull != nil {
+		s, null = s.OrNull, true
+	}
 	t := &Type{Kind: b.kind(s), Schema: s}
 	outer := t
-	if b.nullable(s) {
+	if null {
 		outer = &Type{Kind: KindNull, Elem: t, Schema: s, base: name}
 	}
 	switch t.Kind {

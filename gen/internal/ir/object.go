@@ -61,15 +61,57 @@ func (b *builder) object(t *Type, s *dsl.Schema, at place) {
 	}
 	t.Beside = besides(t.Fields)
 	b.members(t, rule)
+	if s.Composed {
+		b.compose(t, s, rule, in)
+	}
 	for _, name := range s.Required {
-		if !slices.Contains(rule.Names[:rule.Required], name) {
+		if !s.Composed && !slices.Contains(rule.Names[:rule.Required], name) {
 			b.errorf(s.Pos, "declare it under properties", "%q is required but not declared", name)
 		}
 	}
-	if rule.Open {
+	if rule.Open && t.Extra == nil {
 		t.Extra = b.element(s.Additional, in.member("Extra", "one undeclared member of "+in.called()))
+	}
+	if t.Extra != nil {
 		t.ExtraName = fields.unique("Extra")
 	}
+}
+
+// compose adds what the schema says of the object besides its members. Where it may have
+// members of which the type knows nothing, they stay JSON.
+func (b *builder) compose(t *Type, s *dsl.Schema, rule *wire.ObjectRule, at place) {
+	table, sensitive := b.table(s, at)
+	if sensitive {
+		b.errorf(s.Pos, "mark the member under properties", "a part of the schema is x-sensitive, which a type in Go cannot say")
+	}
+	table.Hidden = b.holdsSecrets(s)
+	rule.Schema = table
+	t.Rule.Patterns = b.patternsOf(table)
+	if get(s.Source, "patternProperties") != nil || get(s.Source, "unevaluatedProperties") != nil {
+		rule.Open, t.Extra = true, &Type{Kind: KindRaw}
+	}
+}
+
+// holdsSecrets reports whether a member of an object is sensitive, or something inside it
+// that the declaration shows.
+func (b *builder) holdsSecrets(s *dsl.Schema) bool {
+	seen := map[*dsl.Schema]bool{}
+	var holds func(s *dsl.Schema) bool
+	holds = func(s *dsl.Schema) bool {
+		if s == nil || seen[s] {
+			return false
+		}
+		seen[s] = true
+		parts := append(append([]*dsl.Schema{s.Items, s.Additional, s.OrNull}, s.PrefixItems...), s.OneOf...)
+		if s.Target != nil {
+			parts = append(parts, s.Target.Schema)
+		}
+		for _, p := range s.Properties {
+			parts = append(parts, p.Schema)
+		}
+		return s.Sensitive || slices.ContainsFunc(parts, holds)
+	}
+	return holds(s)
 }
 
 // besides reports whether the comments of all fields are short enough to stand
@@ -169,6 +211,10 @@ func (b *builder) tuple(t *Type, s *dsl.Schema, at place) {
 
 // union completes an interface with a variant per branch.
 func (b *builder) union(t *Type, s *dsl.Schema, at place) {
+	if s.ByType {
+		b.unionByType(t, s, at)
+		return
+	}
 	b.announce(t, s, at)
 	rule := &wire.UnionRule{Tag: s.Tag, Sensitive: s.Sensitive}
 	b.addRule(t, place{owner: at.inside(t).owner, rule: lower(t.Name) + "Rule"}, &Rule{Union: rule})

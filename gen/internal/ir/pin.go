@@ -15,17 +15,17 @@ func (b *builder) publish() {
 		if t.Decl.Heartbeat {
 			b.refuseHeartbeat(t)
 		}
-		t.InputSchema = published(t.Decl.Input, t.Decl.Heartbeat)
-		t.OutputSchema = published(t.Decl.Output, false)
+		t.InputSchema = published(b.file, t.Decl.Input, t.Decl.Heartbeat)
+		t.OutputSchema = published(b.file, t.Decl.Output, false)
 		if t.State != nil {
-			t.StateSchema = published(t.Decl.Undo.State, false)
+			t.StateSchema = published(b.file, t.Decl.Undo.State, false)
 		}
-		t.PolicySchema = policySchema(n, t.Decl.Input)
+		t.PolicySchema = policySchema(b.file, n, t.Decl.Input)
 		t.Pin = pin(t)
 	}
 	b.pkg.Envelope = pretty(inputSchema(n, object{}))
 	b.pkg.Declared = declaredData(b.pkg, b.file, n)
-	b.pkg.Schemas = publishedSchemas(b.pkg)
+	b.pkg.Schemas = publishedSchemas(b.pkg, b.file)
 }
 
 func (b *builder) refuseHeartbeat(t *Tool) {
@@ -85,6 +85,15 @@ func pin(t *Tool) string {
 	}
 	if x := d.Deprecated; x != nil {
 		o.set("deprecated", list([]string{x.Since, x.Use, x.Message}))
+		if x.RemoveIn != "" {
+			o.set("remove_in", x.RemoveIn)
+		}
+	}
+	if d.Alias != "" {
+		o.set("alias", d.Alias)
+	}
+	if len(d.RenamedFrom) > 0 {
+		o.set("renamed_from", list(d.RenamedFrom))
 	}
 	sum := sha256.Sum256(compact(o))
 	return hex.EncodeToString(sum[:])

@@ -13,6 +13,7 @@ import (
 //     members of all its branches;
 //   - a type array is known by its first entry: ["string", "null"] is a plain
 //     string to it, so a policy finds out about null by is_null;
+//   - a union of which the branches have no tag is anyOf, and what no type says is any value;
 //   - $ref is resolved at the root of the document, so $defs stand there;
 //   - prefixItems is unknown, so a tuple is written as draft 7 did;
 //   - the members of a map are not looked at.
@@ -81,8 +82,8 @@ func inputSchema(n setNames, args object) object {
 }
 
 // policySchema describes the input document of one tool's policies.
-func policySchema(n setNames, input *dsl.Schema) []byte {
-	d := newDocument((*document).visible)
+func policySchema(f *dsl.File, n setNames, input *dsl.Schema) []byte {
+	d := newDocument(f, input, (*document).visible)
 	if input == nil {
 		input = &dsl.Schema{Type: dsl.TypeObject, Closed: true}
 	}
@@ -96,7 +97,20 @@ func (d *document) visible(s *dsl.Schema) object {
 	if s.Ref != "" {
 		return object{{"$ref", "#/$defs/" + escapePointer(d.define(s.Target))}}
 	}
-	if len(s.OneOf) > 0 {
+	switch {
+	case s.Any:
+		return object{}
+	case s.OrNull != nil:
+		return object{{"anyOf", withNull(s, d.visible(s.OrNull))}}
+	case s.Checked:
+		return roughly(s.Source)
+	case s.ByType:
+		branches := make([]any, len(s.OneOf))
+		for i, branch := range s.OneOf {
+			branches[i] = d.visible(branch)
+		}
+		return object{{"anyOf", branches}}
+	case len(s.OneOf) > 0 && !s.Composed:
 		return d.merged(s)
 	}
 	var o object
@@ -113,7 +127,7 @@ func (d *document) visible(s *dsl.Schema) object {
 		}
 		o.setIf(len(properties) > 0, "properties", properties)
 		o.set("required", list(present(s))) // for the lints of runtime/opa: the checker passes over it
-		o.setIf(s.Closed, "additionalProperties", false)
+		o.setIf(s.Closed && get(s.Source, "patternProperties") == nil, "additionalProperties", false)
 		if s.Additional != nil && len(properties) == 0 {
 			o.set("additionalProperties", d.visible(s.Additional))
 		}
@@ -225,10 +239,15 @@ func declaredTool(t *Tool) object {
 
 // publishedSchemas are the schemas of all tools with every constraint. The checks of
 // policies hold constants against them: what OPA's type checker is told is simpler.
-func publishedSchemas(p *Package) []byte {
+func publishedSchemas(p *Package, f *dsl.File) []byte {
+	rough := func(s *dsl.Schema) object {
+		d := newDocument(f, s, (*document).schema)
+		d.rough = true
+		return publishedObject(d, false)
+	}
 	var tools object
 	for _, t := range p.Tools {
-		tools.set(t.Decl.Name, object{{"input", publishedObject(t.Decl.Input, false)}, {"output", publishedObject(t.Decl.Output, false)}})
+		tools.set(t.Decl.Name, object{{"input", rough(t.Decl.Input)}, {"output", rough(t.Decl.Output)}})
 	}
 	return pretty(tools)
 }

@@ -145,11 +145,17 @@ func (b *builder) boolRule(s *dsl.Schema) *wire.BoolRule {
 	return r
 }
 
-func rawRule(s *dsl.Schema) *wire.RawRule {
-	if !s.Sensitive {
+func (b *builder) rawRule(s *dsl.Schema, at place) *wire.RawRule {
+	r := &wire.RawRule{Sensitive: s.Sensitive}
+	if s.Checked {
+		table, sensitive := b.table(s, at)
+		r.Schema = table
+		r.Sensitive = r.Sensitive || sensitive
+	}
+	if *r == (wire.RawRule{}) {
 		return nil
 	}
-	return &wire.RawRule{Sensitive: true}
+	return r
 }
 
 func (b *builder) arrayRule(s *dsl.Schema) *wire.ArrayRule {

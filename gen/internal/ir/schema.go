@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 
@@ -15,27 +16,32 @@ type document struct {
 	names  map[*dsl.NamedSchema]string
 	taken  map[string]bool
 	defs   object
+
+	file *dsl.File
+	root *dsl.Schema // what the document describes
+	// rough says that the document is for package internal/rego/schema, which follows no $id.
+	rough bool
 }
 
-func newDocument(render func(*document, *dsl.Schema) object) *document {
-	return &document{render: render, names: map[*dsl.NamedSchema]string{}, taken: map[string]bool{}}
+func newDocument(f *dsl.File, root *dsl.Schema, render func(*document, *dsl.Schema) object) *document {
+	return &document{file: f, root: root, render: render, names: map[*dsl.NamedSchema]string{}, taken: map[string]bool{}}
 }
 
 // published is the JSON Schema of an input, an output or an undo state, which
 // says everything that is enforced, also what the declaration leaves implied.
-func published(s *dsl.Schema, heartbeat bool) []byte {
+func published(f *dsl.File, s *dsl.Schema, heartbeat bool) []byte {
 	root := object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}}
-	return pretty(append(root, publishedObject(s, heartbeat)...))
+	return pretty(append(root, publishedObject(newDocument(f, s, (*document).schema), heartbeat)...))
 }
 
-func publishedObject(s *dsl.Schema, heartbeat bool) object {
+func publishedObject(d *document, heartbeat bool) object {
+	s := d.root
 	if s == nil {
 		s = &dsl.Schema{Type: dsl.TypeObject, Closed: true}
 	}
 	for s.Ref != "" { // a root is an object in its own right: providers expect type there
 		s = s.Target.Schema
 	}
-	d := newDocument((*document).schema)
 	root := d.schema(s)
 	if heartbeat {
 		root = withHeartbeat(root)
@@ -70,20 +76,29 @@ func withHeartbeat(root object) object {
 
 // schema renders one node.
 func (d *document) schema(s *dsl.Schema) object {
+	if s.Checked {
+		return d.source(s)
+	}
 	var o object
 	o.setIf(s.Title != "", "title", s.Title)
 	o.setIf(s.Description != "", "description", s.Description)
 	o.setIf(s.Deprecated, "deprecated", true)
 	o.setIf(s.Sensitive, "x-sensitive", true)
+	for _, note := range s.Notes {
+		o.set(note.Name, note.Value)
+	}
 	switch {
+	case s.Any:
+	case s.OrNull != nil:
+		o.set(s.Union, withNull(s, d.schema(s.OrNull)))
 	case s.Ref != "":
 		o.set("$ref", "#/$defs/"+escapePointer(d.define(s.Target)))
-	case len(s.OneOf) > 0:
+	case len(s.OneOf) > 0 && !s.Composed:
 		branches := make([]any, len(s.OneOf))
 		for i, branch := range s.OneOf {
 			branches[i] = d.schema(branch)
 		}
-		o.set("oneOf", branches)
+		o.set(cmp.Or(s.Union, "oneOf"), branches)
 	case s.Nullable:
 		o.set("type", []any{string(s.Type), "null"})
 	default:
@@ -92,10 +107,21 @@ func (d *document) schema(s *dsl.Schema) object {
 	d.values(&o, s)
 	d.members(&o, s)
 	d.elements(&o, s)
+	if s.Composed {
+		d.besides(&o, s)
+	}
 	if len(s.Examples) > 0 {
 		o.set("examples", values(s.Examples))
 	}
 	return o
+}
+
+// withNull lists the branches of a union of a type and null.
+func withNull(s *dsl.Schema, branch object) []any {
+	if s.NullFirst {
+		return []any{typed("null"), branch}
+	}
+	return []any{branch, typed("null")}
 }
 
 func (d *document) values(o *object, s *dsl.Schema) {
@@ -128,6 +154,7 @@ func (d *document) members(o *object, s *dsl.Schema) {
 	switch {
 	case s.Closed:
 		o.set("additionalProperties", false)
+	case s.Composed && get(s.Source, "additionalProperties") == nil:
 	case s.Additional != nil:
 		o.set("additionalProperties", d.schema(s.Additional))
 	default:

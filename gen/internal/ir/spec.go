@@ -129,6 +129,8 @@ func spec(t *Tool, set *Literal) *Literal {
 	d := t.Decl
 	c := newComposite("Spec")
 	c.add("Name", &Literal{Ident: t.Const})
+	c.text("Alias", d.Alias)
+	c.texts("RenamedFrom", d.RenamedFrom)
 	c.text("Version", d.Version)
 	c.text("Title", d.Title)
 	c.text("Description", d.Description)
@@ -201,6 +203,7 @@ func later(c composite, t *Tool) {
 		p := newComposite("Deprecation").pointer()
 		p.text("Since", x.Since)
 		p.text("Use", x.Use)
+		p.text("RemoveIn", x.RemoveIn)
 		p.text("Message", x.Message)
 		c.nested("Deprecated", p)
 	}

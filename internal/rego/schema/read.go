@@ -86,8 +86,14 @@ func (s Schema) ReadItem(r *wire.Reader, i int) {
 func (s Schema) readArray(r *wire.Reader) {
 	rule := &wire.ArrayRule{Unique: s.Node["uniqueItems"] == true}
 	rule.Has, rule.Min, rule.Max = s.counts("Items")
-	if prefix, ok := s.Node["prefixItems"].([]any); ok {
+	prefix, ok := s.Node["prefixItems"].([]any)
+	least, _ := s.Node["minItems"].(json.Number)
+	switch closed := s.Node["items"] == false; {
+	case ok && closed && least.String() == strconv.Itoa(len(prefix)):
 		wire.ReadTuple(r, s, rule, len(prefix))
+		return
+	case ok: // the elements differ
+		wire.ReadArray(r, new([]wire.Raw), rule, wire.ReadRaw, nil)
 		return
 	}
 	item := s.child(s.Node["items"])

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -43,7 +44,7 @@ func Undo(tools func(Tell) []*runtime.Tool, input []byte) (Undone, error) {
 	if session, err = start(ctx, all, &kept); err != nil {
 		return u, err
 	}
-	_, err = session.Undo(ctx, engine.UndoRequest{CallID: "c"})
+	_, err = session.Undo(ctx, engine.UndoRequest{CallID: "c", By: operator.Program("ops")})
 	result, why := engine.ResultOf(err)
 	u.Undo = result + " " + string(why)
 	return u, nil

@@ -1,0 +1,345 @@
+package dsl
+
+import (
+	"slices"
+	"strings"
+)
+
+// A schema is typed or checked. Go has a type for a typed one; the value of a
+// checked one stays JSON, and generated code holds it against the schema. A
+// composed schema is typed, and has keywords of the second kind besides.
+//
+// This file chooses, by what a schema says and before it is read.
+
+// checkedKeys are the keywords for which Go has no type.
+var checkedKeys = []string{
+	"anyOf", "allOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "patternProperties", "propertyNames",
+	"contains", "minContains", "maxContains", "unevaluatedProperties", "unevaluatedItems",
+	"$anchor", "$dynamicAnchor", "$dynamicRef", "$id", "$vocabulary",
+}
+
+// composedKeys are those of checkedKeys that say something of an object beside what its
+// type in Go says.
+var composedKeys = []string{
+	"anyOf", "allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "patternProperties",
+	"propertyNames", "unevaluatedProperties",
+}
+
+// get returns the value of a key, nil for none.
+func (n *node) get(name string) *node {
+	if n == nil {
+		return nil
+	}
+	for _, e := range n.pairs {
+		if e.name == name && !e.twin {
+			return e.val
+		}
+	}
+	return nil
+}
+
+func (n *node) isText(text string) bool { return n != nil && n.kind == nodeString && n.text == text }
+
+func (n *node) isFalse() bool { return n != nil && n.kind == nodeBool && n.text == "false" }
+
+// oneType returns the type that a schema names, and whether it names exactly
+// one, with or without null.
+func (n *node) oneType() (name string, ok bool) {
+	t := n.get("type")
+	if t == nil || t.kind == nodeString {
+		return t.word(), t != nil && t.text != "null"
+	}
+	if t.kind != nodeList {
+		return "", true // refused where it is read
+	}
+	var names []string
+	for _, item := range t.items {
+		if !item.isText("null") && item.kind != nodeNull {
+			names = append(names, item.text)
+		}
+	}
+	if len(names) != 1 || len(t.items) > 2 {
+		return "", false
+	}
+	return names[0], true
+}
+
+func (n *node) word() string {
+	if n == nil {
+		return ""
+	}
+	return n.text
+}
+
+// isChecked reports whether no type in Go says what the values of a schema are. A
+// root is always read by its type.
+func (p *parser) isChecked(n *node, root *schemaRoot, top bool) bool {
+	if n.kind == nodeBool {
+		return true
+	}
+	if top && root.call {
+		return false
+	}
+	if branch, _, _ := p.orNull(n, root); branch != nil {
+		return false
+	}
+	if branches, _ := p.byType(n, root); branches != nil {
+		return false
+	}
+	says := func(key string) bool { return n.get(key) != nil }
+	advanced := slices.ContainsFunc(checkedKeys, says)
+	switch {
+	case says("$ref"):
+		return advanced || !refText.MatchString(n.get("$ref").text) && n.get("$ref").kind == nodeString || says("oneOf") || says("type") || constrains(n)
+	case isComposed(n, false):
+		return !p.declaresAll(n)
+	case advanced, says("$defs") && !top, oddNames(n), top && isForeign(n.get("$schema")):
+		return true
+	case says("oneOf"):
+		return says("type") || constrains(n) || !p.isTagged(n, root)
+	}
+	name, one := n.oneType()
+	switch {
+	case !says("type"):
+		return constrains(n) && !isTexts(n)
+	case !one:
+		return !slices.ContainsFunc(n.get("type").items, func(item *node) bool { return item.kind != nodeString }) || n.get("type").isText("null")
+	}
+	return p.hasNoType(n, Type(name))
+}
+
+// constrains reports whether a schema has a keyword that says something of a type.
+func constrains(n *node) bool {
+	return slices.ContainsFunc(n.pairs, func(e pair) bool { return appliesTo(e.name) != nil })
+}
+
+// isTexts reports whether a schema lists texts and says nothing else of its values.
+func isTexts(n *node) bool {
+	for _, e := range n.pairs {
+		if appliesTo(e.name) != nil && e.name != "enum" && e.name != "const" {
+			return false
+		}
+	}
+	enum, fixed := n.get("enum"), n.get("const")
+	if enum == nil {
+		return fixed.kind == nodeString
+	}
+	return fixed == nil && len(enum.items) > 0 && !slices.ContainsFunc(enum.items, func(item *node) bool { return item.kind != nodeString })
+}
+
+// oddNames reports whether $defs have names that no type in Go can be named after.
+func oddNames(n *node) bool {
+	defs := n.get("$defs")
+	return defs != nil && slices.ContainsFunc(defs.pairs, func(e pair) bool { return !typeName.MatchString(e.name) })
+}
+
+// isForeign reports whether a dialect is none that is read by types.
+func isForeign(n *node) bool {
+	if n == nil || n.kind != nodeString {
+		return false
+	}
+	name := strings.TrimSuffix(n.text, "#")
+	return name != dialect && !slices.Contains(draft07, name)
+}
+
+// hasNoType is isChecked for a schema of one type.
+func (p *parser) hasNoType(n *node, t Type) bool {
+	structured := func(v *node) bool { return v.kind == nodeList || v.kind == nodeMap }
+	enum, fixed := n.get("enum"), n.get("const")
+	if enum != nil && (fixed != nil || len(enum.items) == 0 && enum.kind == nodeList || slices.ContainsFunc(enum.items, structured)) || fixed != nil && structured(fixed) {
+		return true
+	}
+	if fixed != nil && n.get("type").kind == nodeList && len(n.get("type").items) > 1 {
+		return true
+	}
+	switch t {
+	case TypeArray:
+		prefix, items := n.get("prefixItems"), n.get("items")
+		if prefix == nil {
+			return items.isFalse()
+		}
+		if !items.isFalse() {
+			return prefix.kind == nodeList && (items == nil || items.kind != nodeList)
+		}
+		return false
+	case TypeObject:
+		return enum != nil || fixed != nil
+	}
+	return false
+}
+
+// isComposed reports whether a schema is an object whose members have types, with
+// keywords besides for which there is none.
+func isComposed(n *node, top bool) bool {
+	if t := n.get("type"); t == nil || !t.isText("object") && (t.kind != nodeList || len(t.items) != 1 || !t.items[0].isText("object")) {
+		return false
+	}
+	if properties := n.get("properties"); !top && (properties == nil || len(properties.pairs) == 0) {
+		return false
+	}
+	found := false
+	for _, e := range n.pairs {
+		if slices.Contains(composedKeys, e.name) {
+			found = true
+		} else if !top && slices.Contains(checkedKeys, e.name) || e.name == "$ref" || e.name == "enum" || e.name == "const" {
+			return false
+		}
+	}
+	return found
+}
+
+// declaresAll reports whether every member that a part of a composed schema names is
+// one of its properties, so that its type in Go has a field for each.
+func (p *parser) declaresAll(n *node) bool {
+	if n.get("patternProperties") != nil || n.get("unevaluatedProperties") != nil {
+		return false
+	}
+	return p.undeclared(n) == nil
+}
+
+// undeclared returns the first place where a part of a composed schema names a
+// member that is none of its properties, or leads to where that cannot be seen.
+func (p *parser) undeclared(n *node) *node {
+	declared := make(map[string]bool)
+	if properties := n.get("properties"); properties != nil {
+		for _, e := range properties.pairs {
+			declared[e.name] = true
+		}
+	}
+	for _, e := range n.pairs {
+		if !slices.Contains(composedKeys, e.name) || e.name == "propertyNames" {
+			continue
+		}
+		if e.name == "dependentRequired" || e.name == "dependencies" {
+			for _, d := range e.val.pairs {
+				if d.val.kind != nodeList {
+					continue
+				}
+				if at := strangers(d.val, declared); at != nil {
+					return at
+				}
+			}
+		}
+		if at := strangerIn(e.val, strings.HasPrefix(e.name, "depend"), declared); at != nil {
+			return at
+		}
+	}
+	return nil
+}
+
+// strangers returns the first name of a list that is not declared.
+func strangers(list *node, declared map[string]bool) *node {
+	for _, item := range list.items {
+		if !declared[item.text] {
+			return item
+		}
+	}
+	return nil
+}
+
+// strangerIn is undeclared for a part: a schema, a list of schemas or, when named, a
+// mapping to schemas.
+func strangerIn(n *node, named bool, declared map[string]bool) *node {
+	for _, item := range n.items {
+		if at := strangerIn(item, false, declared); at != nil {
+			return at
+		}
+	}
+	for _, e := range n.pairs {
+		switch {
+		case named, slices.Contains([]string{"anyOf", "allOf", "oneOf", "not", "if", "then", "else"}, e.name), strings.HasPrefix(e.name, "depend"):
+			if at := strangerIn(e.val, !named && strings.HasPrefix(e.name, "depend"), declared); at != nil {
+				return at
+			}
+		case e.name == "required":
+			if at := strangers(e.val, declared); at != nil {
+				return at
+			}
+		case e.name == "properties":
+			for _, m := range e.val.pairs {
+				if !declared[m.name] {
+					return m.val
+				}
+			}
+		case e.name == "$ref", e.name == "$dynamicRef", e.name == "patternProperties", e.name == "unevaluatedProperties":
+			return e.val
+		}
+	}
+	return nil
+}
+
+// isTagged reports whether a member tells the branches of a oneOf apart, or a
+// reference in it is wrong, which is reported where it is read.
+func (p *parser) isTagged(n *node, root *schemaRoot) bool {
+	branches := n.get("oneOf")
+	if branches.kind != nodeList {
+		return true
+	}
+	var all []*node
+	for _, b := range branches.items {
+		switch b = p.follow(b, root); {
+		case b == nil:
+			return true
+		case b.kind == nodeMap && b.get("type") == nil && b.get("oneOf") == nil && b.get("properties") != nil && len(b.get("properties").pairs) > 0:
+			return false
+		case b.kind != nodeMap:
+			return false
+		}
+		if name, ok := b.oneType(); !ok || name != "object" || b.get("type").kind == nodeList && len(b.get("type").items) > 1 || p.isChecked(b, root, false) {
+			return false
+		}
+		all = append(all, b)
+	}
+	if len(all) == 0 || all[0].get("properties") == nil {
+		return len(all) == 0
+	}
+	return slices.ContainsFunc(all[0].get("properties").pairs, func(e pair) bool { return p.isTag(e.name, all, root) })
+}
+
+// isTag reports whether a required member has a const string of its own in each branch.
+func (p *parser) isTag(name string, branches []*node, root *schemaRoot) bool {
+	seen := make(map[string]bool)
+	for _, b := range branches {
+		value := p.follow(b.get("properties").get(name), root).get("const")
+		required := b.get("required")
+		if value == nil || value.kind != nodeString || seen[value.text] || required == nil ||
+			!slices.ContainsFunc(required.items, func(item *node) bool { return item.isText(name) }) {
+			return false
+		}
+		seen[value.text] = true
+	}
+	return true
+}
+
+// follow returns what a schema refers to; nil where a reference leads nowhere.
+func (p *parser) follow(n *node, root *schemaRoot) *node {
+	for range maxHops {
+		ref := n.get("$ref")
+		if ref == nil {
+			return n
+		}
+		m := refText.FindStringSubmatch(ref.text)
+		switch {
+		case m == nil:
+			return nil
+		case m[1] == "types":
+			n = p.root.get("types").get(m[2])
+		default:
+			n = root.node.get("$defs").get(m[2])
+		}
+	}
+	return nil
+}
+
+// maxHops bounds a chain of references, which may be a loop.
+const maxHops = 100
+
+// holdsSensitive reports whether a schema or a part of it is x-sensitive.
+func (n *node) holdsSensitive() bool {
+	if n.kind == nodeMap {
+		if mark := n.get("x-sensitive"); mark != nil && mark.kind == nodeBool && mark.text == "true" {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.items, (*node).holdsSensitive) || slices.ContainsFunc(n.pairs, func(e pair) bool { return e.val.holdsSensitive() })
+}

@@ -1,0 +1,187 @@
+package wire
+
+// A checker holds a value against a Schema.
+type checker struct {
+	schema *Schema
+	tape   tape
+	notes  *notes
+	base   int // the offset of the value in the text of notes
+
+	// A trial is the schema of a branch: that it fails is no violation yet.
+	trials int
+	why    failure // the first failure of the trial
+	last   failure // that of the trial before
+}
+
+// check notes what is wrong with the value that text holds, which begins at an
+// offset and is valid JSON.
+func (s *Schema) check(n *notes, at int, text []byte) {
+	s.prepare()
+	c := checker{schema: s, notes: n, base: at}
+	c.tape.b = text
+	r := Reader{b: text, lim: rawLimits(len(text))}
+	c.tape.cells = make([]cell, 0, 1+len(text)/8)
+	c.tape.read(&r, "")
+	if s.Hidden {
+		n.veil(at)
+		defer n.unveil()
+	}
+	c.node(1, 0, nil, nil)
+}
+
+// A scope is a schema resource that is being applied, and those around it.
+type scope struct {
+	resource int
+	up       *scope
+}
+
+// node reports whether a value fits a node. What of the value was looked at is added
+// to seen, unless that is nil.
+func (c *checker) node(id, v int, in *scope, seen *evaluated) bool {
+	n := &c.schema.Nodes[id-1]
+	if n.Never {
+		return c.fail(failure{what: failNever, node: id, value: v})
+	}
+	if n.Resource > 0 && (in == nil || in.resource != n.Resource) {
+		in = &scope{n.Resource, in}
+	}
+	own := seen
+	if n.UnevaluatedMembers > 0 || n.UnevaluatedItems > 0 {
+		own = c.evaluated(v)
+	}
+	ok := c.itself(id, v)
+	if !ok && c.trials > 0 {
+		return false
+	}
+	switch c.tape.cells[v].kind {
+	case TypeObject:
+		ok = c.object(id, v, in, own) && ok
+	case TypeArray:
+		ok = c.array(id, v, in, own) && ok
+	}
+	if !ok && c.trials > 0 {
+		return false
+	}
+	ok = c.sameValue(id, v, in, own) && ok
+	if !ok || own == nil {
+		return ok // what is left over is not judged beside other violations
+	}
+	if own != seen {
+		ok = c.unevaluated(n, v, in, own)
+		seen.merge(own)
+	}
+	return ok
+}
+
+// trial reports whether a value fits a node, without noting why not.
+func (c *checker) trial(id, v int, in *scope, seen *evaluated) bool {
+	around := c.why
+	c.trials++
+	c.why = failure{}
+	ok := c.node(id, v, in, seen)
+	c.trials--
+	c.last, c.why = c.why, around
+	return ok
+}
+
+// branch is a trial that leaves seen as it was when the value does not fit.
+func (c *checker) branch(id, v int, in *scope, seen *evaluated) bool {
+	if seen == nil {
+		return c.trial(id, v, in, nil)
+	}
+	own := c.evaluated(v)
+	ok := c.trial(id, v, in, own)
+	if ok {
+		seen.merge(own)
+	}
+	return ok
+}
+
+// sameValue applies the schemas of the same value.
+func (c *checker) sameValue(id, v int, in *scope, seen *evaluated) bool {
+	n := &c.schema.Nodes[id-1]
+	ok := true
+	if n.Ref > 0 {
+		ok = c.node(c.target(n, in), v, in, seen)
+	}
+	for _, part := range n.All {
+		if ok = ok || c.trials == 0; !ok {
+			return false
+		}
+		ok = c.node(part, v, in, seen) && ok
+	}
+	if !ok && c.trials > 0 {
+		return false
+	}
+	if n.Any != nil {
+		ok = c.any(id, v, in, seen) && ok
+	}
+	if n.One != nil && (ok || c.trials == 0) {
+		ok = c.one(id, v, in, seen) && ok
+	}
+	if n.Not > 0 && (ok || c.trials == 0) && c.trial(n.Not, v, in, nil) {
+		ok = c.fail(failure{what: failNot, node: id, value: v})
+	}
+	if n.If > 0 && (ok || c.trials == 0) {
+		then := n.Then
+		if !c.branch(n.If, v, in, seen) {
+			then = n.Else
+		}
+		ok = (then == 0 || c.node(then, v, in, seen)) && ok
+	}
+	return ok
+}
+
+// target is the node that a reference leads to: of a dynamic anchor, the one in
+// the outermost resource that has it.
+func (c *checker) target(n *Node, in *scope) int {
+	to := n.Ref
+	if n.Anchor == "" {
+		return to
+	}
+	for ; in != nil; in = in.up {
+		for _, a := range c.schema.Resources[in.resource-1] {
+			if a.Name == n.Anchor {
+				to = a.Node
+			}
+		}
+	}
+	return to
+}
+
+// any reports whether a value fits one of the branches at least.
+func (c *checker) any(id, v int, in *scope, seen *evaluated) bool {
+	n := &c.schema.Nodes[id-1]
+	found := false
+	var why []failure
+	for _, b := range n.Any {
+		if c.branch(b, v, in, seen) {
+			if found = true; seen == nil {
+				return true
+			}
+		} else if c.trials == 0 && !found {
+			why = append(why, c.last)
+		}
+	}
+	return found || c.failUnion(failAny, id, v, why)
+}
+
+// one reports whether a value fits exactly one of the branches.
+func (c *checker) one(id, v int, in *scope, seen *evaluated) bool {
+	n := &c.schema.Nodes[id-1]
+	first := -1
+	var why []failure
+	for i, b := range n.One {
+		switch {
+		case !c.branch(b, v, in, seen):
+			if c.trials == 0 && first < 0 {
+				why = append(why, c.last)
+			}
+		case first >= 0:
+			return c.fail(failure{what: failTwo, node: id, value: v, arg: first, other: i})
+		default:
+			first = i
+		}
+	}
+	return first >= 0 || c.failUnion(failOne, id, v, why)
+}
