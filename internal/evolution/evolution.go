@@ -1,0 +1,199 @@
+// Package evolution says what a change of a declaration breaks, and for whom.
+package evolution
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ambit-tools/ambit/dsl"
+)
+
+// Who is concerned by a change.
+const (
+	Callers   = "callers"   // models and programs that call the tool
+	Handlers  = "handlers"  // the application's code
+	Policies  = "policies"  // Rego that names the tool or its members
+	Approvals = "approvals" // requests that wait for an answer, and grants
+	Undo      = "undo"      // earlier calls that may still be undone
+	Journals  = "journals"  // recorded calls, for replay
+)
+
+// A Break is one change that breaks something.
+type Break struct {
+	Tool string  // its name in the old declaration
+	Pos  dsl.Pos // in the new declaration
+	For  []string
+	Text string
+	Hint string
+	// Allowed: the versions of the tool announce the change.
+	Allowed bool
+}
+
+// Compare returns what is broken for those who know the old declaration, in the order of
+// the new one; removed tools come last.
+func Compare(old, now *dsl.File) []Break {
+	c := &comparison{now: now}
+	reached := map[string]bool{}
+	for _, t := range now.Tools {
+		was := find(old, t)
+		if was == nil {
+			continue
+		}
+		reached[was.Name] = true
+		c.tool(was, t)
+	}
+	for _, t := range old.Tools {
+		if !reached[t.Name] {
+			c.removed(t)
+		}
+	}
+	c.reasons(old)
+	return c.breaks
+}
+
+// find is the tool of old that t was.
+func find(old *dsl.File, t *dsl.Tool) *dsl.Tool {
+	for _, names := range [][]string{{t.Name}, t.RenamedFrom} {
+		for _, was := range old.Tools {
+			if slices.Contains(names, was.Name) {
+				return was
+			}
+		}
+	}
+	return nil
+}
+
+type comparison struct {
+	now    *dsl.File
+	breaks []Break
+}
+
+// tool compares one tool. A breaking change is allowed where the first number of the
+// version grows; below 1.0.0 the second number does.
+func (c *comparison) tool(was, t *dsl.Tool) {
+	from := len(c.breaks)
+	add := func(pos dsl.Pos, whom []string, format string, args ...any) {
+		c.breaks = append(c.breaks, Break{Tool: was.Name, Pos: pos, For: whom, Text: fmt.Sprintf(format, args...)})
+	}
+	key := func(name string) dsl.Pos {
+		if p, ok := t.Keys[name]; ok {
+			return p
+		}
+		return t.Pos
+	}
+	if was.Name != t.Name {
+		add(key("renamed_from"), []string{Policies, Handlers}, "tool %q is now %q: policies of its package and the method of its handler have another name", was.Name, t.Name)
+	}
+	if was.Alias != "" && was.Alias != t.Alias && was.Alias != t.Name && !slices.Contains(t.RenamedFrom, was.Alias) {
+		add(key("alias"), []string{Callers}, "the alias %q names no tool any more", was.Alias)
+	}
+	for _, d := range differences(was.Input, t.Input) {
+		var whom []string
+		if d.narrows {
+			whom = append(whom, Callers, Approvals, Journals)
+		}
+		if d.gone {
+			whom = append(whom, Handlers, Policies)
+		}
+		if whom != nil {
+			add(d.at(key("input")), whom, "input: %s", d.text)
+		}
+	}
+	for _, d := range differences(was.Output, t.Output) {
+		if d.widens {
+			add(d.at(key("output")), []string{Callers}, "output: %s", d.text)
+		}
+		if d.narrows {
+			add(d.at(key("output")), []string{Handlers, Undo}, "output: %s", d.text)
+		}
+	}
+	c.undo(was, t, add, key)
+	if was.Effect != t.Effect && rank(t.Effect) > rank(was.Effect) {
+		add(key("effect"), []string{Policies, Callers}, "the effect was %s and is %s: nothing allows it unless a policy does", was.Effect, t.Effect)
+	}
+	if was.Idempotent && !t.Idempotent {
+		add(key("idempotent"), []string{Callers}, "the tool was idempotent and is not: a call that is made again takes effect again")
+	}
+	for i := range c.breaks[from:] {
+		b := &c.breaks[from+i]
+		b.Allowed = newMajor(was.Version, t.Version)
+		b.Hint = fmt.Sprintf("raise version to %s, or take the change back", nextMajor(was.Version))
+	}
+}
+
+func (c *comparison) undo(was, t *dsl.Tool, add func(dsl.Pos, []string, string, ...any), key func(string) dsl.Pos) {
+	switch {
+	case was.Undo == nil:
+	case t.Undo == nil:
+		add(t.Pos, []string{Undo}, "earlier calls cannot be undone any more")
+	default:
+		for _, d := range differences(was.Undo.State, t.Undo.State) {
+			if d.narrows {
+				add(d.at(key("undo")), []string{Undo}, "undo.state: %s", d.text)
+			}
+		}
+	}
+}
+
+// removed judges a tool that is not there any more.
+func (c *comparison) removed(t *dsl.Tool) {
+	b := Break{Tool: t.Name, Pos: dsl.Pos{File: c.now.Path, Line: 1, Col: 1}, For: []string{Callers, Handlers, Policies, Approvals, Undo, Journals}}
+	if len(c.now.Tools) > 0 {
+		b.Pos = c.now.Tools[0].Pos
+	}
+	switch d := t.Deprecated; {
+	case d == nil:
+		b.Text = fmt.Sprintf("tool %q is removed, and was not deprecated", t.Name)
+		b.Hint = "declare it deprecated for two minor versions first, or name it in renamed_from of the tool that takes its place"
+	case !twoMinors(d.Since, t.Version):
+		b.Text = fmt.Sprintf("tool %q is removed at version %s, and is deprecated since %s", t.Name, t.Version, d.Since)
+		b.Hint = "remove it two minor versions after deprecated.since"
+	default:
+		b.Text, b.Allowed = fmt.Sprintf("tool %q is removed, which was deprecated since %s", t.Name, d.Since), true
+	}
+	c.breaks = append(c.breaks, b)
+}
+
+// reasons finds the denial codes that policies may not use any more.
+func (c *comparison) reasons(old *dsl.File) {
+	for _, r := range old.Reasons {
+		if !slices.ContainsFunc(c.now.Reasons, func(n *dsl.Reason) bool { return n.Code == r.Code }) {
+			c.breaks = append(c.breaks, Break{Pos: c.now.PackagePos, For: []string{Policies, Callers},
+				Text: fmt.Sprintf("the reason %q is removed", r.Code), Hint: "keep it until no policy uses it"})
+		}
+	}
+}
+
+func rank(effect string) int { return slices.Index([]string{"read", "write", "destructive"}, effect) }
+
+// numbers are the first two of a version.
+func numbers(version string) (major, minor int) {
+	parts := strings.SplitN(version, ".", 3)
+	major, _ = strconv.Atoi(parts[0])
+	if len(parts) > 1 {
+		minor, _ = strconv.Atoi(parts[1])
+	}
+	return major, minor
+}
+
+func newMajor(was, now string) bool {
+	a, x := numbers(was)
+	b, y := numbers(now)
+	return b > a || a == 0 && b == 0 && y > x
+}
+
+func nextMajor(version string) string {
+	major, minor := numbers(version)
+	if major == 0 {
+		return fmt.Sprintf("0.%d.0", minor+1)
+	}
+	return fmt.Sprintf("%d.0.0", major+1)
+}
+
+func twoMinors(since, version string) bool {
+	a, x := numbers(since)
+	b, y := numbers(version)
+	return b > a || b == a && y >= x+2
+}

@@ -1,0 +1,140 @@
+package evolution_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/internal/evolution"
+)
+
+const frame = `ambit: v1
+package: shop
+tools:
+  buy:
+    version: %s
+    description: Buy something.
+    input: {type: object, properties: {a: {description: A., %s}, z: {type: string, description: Z.}}}
+    output: {type: object, properties: {a: {description: A., %s}}}
+`
+
+func parse(t *testing.T, version, schema string) *dsl.File {
+	t.Helper()
+	f, err := dsl.Parse("tools.yaml", fmt.Appendf(nil, frame, version, schema, schema))
+	require.NoError(t, err, schema)
+	return f
+}
+
+// TestNarrowerAndWider: a narrower input breaks callers and a wider output does, whatever
+// says so; the way back does the opposite.
+func TestNarrowerAndWider(t *testing.T) {
+	for _, c := range []struct{ wide, narrow string }{
+		{`type: string`, `type: string, maxLength: 3`},
+		{`type: string, minLength: 1`, `type: string, minLength: 2`},
+		{`type: string`, `type: string, pattern: a`},
+		{`type: string`, `type: string, format: date`},
+		{`type: string`, `type: string, enum: [x]`},
+		{`type: string, enum: [x, y]`, `type: string, const: x`},
+		{`type: [string, "null"]`, `type: string`},
+		{`type: number`, `type: integer`},
+		{`type: number, minimum: 1`, `type: number, minimum: 1.5`},
+		{`type: number, exclusiveMaximum: 2`, `type: number, exclusiveMaximum: 1`},
+		{`type: number`, `type: number, multipleOf: 2`},
+		{`type: array, items: {type: string}`, `type: array, items: {type: string}, uniqueItems: true`},
+		{`type: array, items: {type: string}, maxItems: 4`, `type: array, items: {type: string}, maxItems: 3`},
+		{`type: array, items: {type: string}`, `type: array, items: {type: string, minLength: 1}`},
+		{`type: object, properties: {b: {type: string, description: B.}}`, `type: object, properties: {b: {type: string, description: B.}}, required: [b]`},
+		{`type: object, additionalProperties: true`, `type: object, properties: {}`},
+		{`type: object, additionalProperties: true`, `type: object, additionalProperties: {type: string}`},
+		{`type: object, properties: {b: {type: string, description: B.}}`, `type: object, properties: {}`},
+		{`type: object, additionalProperties: {type: string}`, `type: object, additionalProperties: {type: string, minLength: 1}`},
+	} {
+		t.Run(c.narrow, func(t *testing.T) {
+			wide, narrow := parse(t, "1.2.0", c.wide), parse(t, "1.3.0", c.narrow)
+			narrowed := said(evolution.Compare(wide, narrow))
+			assert.Contains(t, narrowed, "callers: input")
+			assert.Contains(t, narrowed, "handlers: output")
+			assert.NotContains(t, narrowed, "callers: output")
+			widened := said(evolution.Compare(narrow, wide))
+			assert.Contains(t, widened, "callers: output")
+			assert.NotContains(t, widened, "callers: input")
+			assert.Empty(t, evolution.Compare(wide, wide))
+			assert.Empty(t, evolution.Compare(narrow, narrow))
+			for _, b := range evolution.Compare(wide, parse(t, "2.0.0", c.narrow)) {
+				assert.True(t, b.Allowed, "%+v", b)
+			}
+			for _, b := range evolution.Compare(wide, narrow) {
+				assert.False(t, b.Allowed, "%+v", b)
+				assert.Contains(t, b.Hint, "2.0.0")
+			}
+		})
+	}
+}
+
+// said is who is concerned, with the part of the tool.
+func said(breaks []evolution.Break) string {
+	var b strings.Builder
+	for _, x := range breaks {
+		part, _, _ := strings.Cut(x.Text, ":")
+		for _, who := range x.For {
+			fmt.Fprintf(&b, "%s: %s\n", who, part)
+		}
+	}
+	return b.String()
+}
+
+// TestUnions compares branches by their tag, and recursive schemas without end.
+func TestUnions(t *testing.T) {
+	branch := func(tag, member string) string {
+		return `{type: object, required: [kind], properties: {kind: {type: string, const: ` + tag + `, description: K.}` + member + `}}`
+	}
+	was := parse(t, "1.0.0", `oneOf: [`+branch("x", "")+`, `+branch("y", "")+`]`)
+	more := parse(t, "1.0.0", `oneOf: [`+branch("y", `, m: {type: string, description: M.}`)+`, `+branch("x", "")+`, `+branch("z", "")+`]`)
+	assert.NotContains(t, said(evolution.Compare(was, more)), "callers: input")
+	assert.Contains(t, said(evolution.Compare(was, more)), "callers: output")
+	assert.Contains(t, said(evolution.Compare(more, was)), "callers: input")
+	assert.Contains(t, said(evolution.Compare(was, parse(t, "1.0.0", `type: string`))), "callers: input")
+
+	tree := func(max int) *dsl.File {
+		f, err := dsl.Parse("tools.yaml", fmt.Appendf(nil, `ambit: v1
+package: shop
+types:
+  Tree: {type: object, description: T., properties: {name: {type: string, maxLength: %d, description: N.}, down: {type: array, description: D., items: {$ref: "#/types/Tree"}}}}
+tools:
+  buy: {version: 1.0.0, description: Buy., input: {$ref: "#/types/Tree"}, output: {type: object, properties: {}}}
+`, max))
+		require.NoError(t, err)
+		return f
+	}
+	assert.Empty(t, evolution.Compare(tree(8), tree(8)))
+	breaks := evolution.Compare(tree(8), tree(7))
+	require.Len(t, breaks, 1)
+	assert.Equal(t, "input: /name: maxLength was 8 and is 7", breaks[0].Text)
+	assert.Equal(t, 4, breaks[0].Pos.Line)
+}
+
+// TestRemoval: a tool goes two minor versions after it was deprecated, or under another name.
+func TestRemoval(t *testing.T) {
+	file := func(tools string) *dsl.File {
+		f, err := dsl.Parse("tools.yaml", []byte("ambit: v1\npackage: shop\ntools:\n"+tools), nil...)
+		require.NoError(t, err)
+		return f
+	}
+	const end = ", description: D., input: {type: object, properties: {}}, output: {type: object, properties: {}}}\n"
+	left := file("  other: {version: 1.0.0" + end)
+	for version, allowed := range map[string]bool{"1.2.0": false, "1.3.0": false, "1.4.0": true, "2.0.0": true} {
+		breaks := evolution.Compare(file("  other: {version: 1.0.0"+end+"  old: {version: "+version+", deprecated: {since: 1.2.0, message: Use other.}"+end), left)
+		require.Len(t, breaks, 1)
+		assert.Equal(t, allowed, breaks[0].Allowed, version)
+		assert.Equal(t, 4, breaks[0].Pos.Line)
+	}
+	breaks := evolution.Compare(file("  old: {version: 1.0.0"+end), left)
+	require.Len(t, breaks, 1)
+	assert.False(t, breaks[0].Allowed)
+	renamed := evolution.Compare(file("  old: {version: 1.0.0, alias: Old"+end), file("  other: {version: 2.0.0, renamed_from: [old]"+end))
+	assert.Equal(t, "policies: tool \"old\" is now \"other\"\nhandlers: tool \"old\" is now \"other\"\ncallers: the alias \"Old\" names no tool any more\n", said(renamed))
+}

@@ -1,0 +1,140 @@
+package evolution
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ambit-tools/ambit/dsl"
+)
+
+func member(s *dsl.Schema, name string) *dsl.Property {
+	for _, p := range s.Properties {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+func token(name string) string { return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+
+// object compares the members of objects.
+func (w *walk) object(was, now *dsl.Schema, at string) {
+	if now.Type != dsl.TypeObject {
+		return
+	}
+	for _, p := range was.Properties {
+		n := member(now, p.Name)
+		if n != nil {
+			w.compare(p.Schema, n.Schema, at+token(p.Name))
+			w.absent(p.Schema, n.Schema, at+token(p.Name))
+			continue
+		}
+		// What an open object takes in its place is compared below.
+		d := w.add(now, "properties", at+token(p.Name), now.Closed || now.Additional != nil, !now.Closed, "the member is not declared any more")
+		d.gone = true
+	}
+	for _, n := range now.Properties {
+		if member(was, n.Name) == nil {
+			w.add(n.Schema, "", at+token(n.Name), !was.Closed, was.Closed || was.Additional != nil, "the member is new")
+		}
+	}
+	for _, name := range now.Required {
+		if !slices.Contains(was.Required, name) {
+			w.add(now, "required", at+token(name), true, false, "the member is required now")
+		}
+	}
+	for _, name := range was.Required {
+		if !slices.Contains(now.Required, name) {
+			w.add(now, "required", at+token(name), false, true, "the member may be absent now")
+		}
+	}
+	w.others(was, now, at)
+}
+
+// absent compares what an absent member means.
+func (w *walk) absent(was, now *dsl.Schema, at string) {
+	a, b := "", ""
+	if was.Default != nil {
+		a = was.Default.JSON()
+	}
+	if now.Default != nil {
+		b = now.Default.JSON()
+	}
+	if a != "" && a != b {
+		w.add(now, "default", at, true, false, "the default was %s and is %s", or(a), or(b))
+	}
+}
+
+// others compares what objects take besides their members.
+func (w *walk) others(was, now *dsl.Schema, at string) {
+	switch {
+	case was.Closed && now.Closed:
+	case was.Closed:
+		w.add(now, "additionalProperties", at, false, true, "other members are taken now")
+	case now.Closed:
+		w.add(now, "additionalProperties", at, true, false, "other members are refused now")
+	case was.Additional == nil && now.Additional == nil:
+	case was.Additional == nil:
+		w.add(now, "additionalProperties", at, true, false, "other members have a schema now")
+	case now.Additional == nil:
+		w.add(now, "additionalProperties", at, false, true, "other members have no schema any more")
+	default:
+		w.compare(was.Additional, now.Additional, at+"/*")
+	}
+}
+
+// array compares the elements of arrays.
+func (w *walk) array(was, now *dsl.Schema, at string) {
+	if now.Type != dsl.TypeArray {
+		return
+	}
+	if len(was.PrefixItems) != len(now.PrefixItems) || (was.Items == nil) != (now.Items == nil) {
+		w.add(now, "prefixItems", at, true, true, "the array has other elements")
+		return
+	}
+	for i := range was.PrefixItems {
+		w.compare(was.PrefixItems[i], now.PrefixItems[i], at+"/*")
+	}
+	w.compare(was.Items, now.Items, at+"/*")
+}
+
+// union compares the branches of unions by their tags.
+func (w *walk) union(was, now *dsl.Schema, at string) {
+	if was.OneOf == nil || now.OneOf == nil || was.Tag != now.Tag || was.Tag == "" {
+		if printed(was) != printed(now) {
+			w.add(now, "oneOf", at, true, true, "the union has changed as a whole").gone = true
+		}
+		return
+	}
+	a, b := branches(was), branches(now)
+	for tag, branch := range a {
+		if b[tag] == nil {
+			w.add(now, "oneOf", at, true, false, "the branch %s is gone", tag).gone = true
+		} else {
+			w.compare(branch, b[tag], at)
+		}
+	}
+	for tag, branch := range b {
+		if a[tag] == nil {
+			w.add(branch, "", at, false, true, "the branch %s is new", tag)
+		}
+	}
+}
+
+// branches are the branches of a union by the text of their tag.
+func branches(s *dsl.Schema) map[string]*dsl.Schema {
+	out := map[string]*dsl.Schema{}
+	for _, branch := range s.OneOf {
+		b := resolved(branch)
+		if b == nil {
+			continue
+		}
+		if p := member(b, s.Tag); p != nil {
+			if values, _ := listed(resolved(p.Schema)); len(values) > 0 {
+				out[values[0]] = b
+			}
+		}
+	}
+	return out
+}

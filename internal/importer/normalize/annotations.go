@@ -1,0 +1,210 @@
+package normalize
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+)
+
+// vocabulary are the keywords of draft 2020-12 that a declaration reads or refuses, by
+// what they constrain; those of "" hold for every type.
+var vocabulary = map[string]string{
+	"$ref": "", "$defs": "", "$dynamicRef": "", "$dynamicAnchor": "", "$vocabulary": "", "$schema": "", "$id": "", "$anchor": "",
+	"title": "", "description": "", "deprecated": "", "examples": "", "default": "", "x-sensitive": "",
+	"type": "", "enum": "", "const": "", "allOf": "", "anyOf": "", "oneOf": "", "not": "", "if": "", "then": "", "else": "",
+	"properties": "object", "required": "object", "additionalProperties": "object", "minProperties": "object", "maxProperties": "object",
+	"patternProperties": "object", "propertyNames": "object", "dependentRequired": "object", "dependentSchemas": "object",
+	"dependencies": "object", "unevaluatedProperties": "object",
+	"items": "array", "prefixItems": "array", "uniqueItems": "array", "minItems": "array", "maxItems": "array",
+	"contains": "array", "minContains": "array", "maxContains": "array", "unevaluatedItems": "array",
+	"pattern": "string", "format": "string", "minLength": "string", "maxLength": "string",
+	"minimum": "number", "maximum": "number", "exclusiveMinimum": "number", "exclusiveMaximum": "number", "multipleOf": "number",
+}
+
+// annotations removes what says nothing about values, and puts texts right.
+func (w *work) annotations(s *jsontree.Value) {
+	if ex := s.Get("example"); ex != nil && !s.Has("examples") {
+		s.Rename("example", "examples")
+		s.Set("examples", jsontree.NewArray(ex, ex))
+		w.note(ExamplesChanged, ex, "example became examples")
+	}
+	types := typesOf(s)
+	for _, name := range s.Names() {
+		at := s.Get(name)
+		of, known := vocabulary[name]
+		switch {
+		case !known:
+			s.Delete(name)
+			w.note(KeywordDropped, at, "%s removed: it says nothing about values", shown(name))
+		case of != "" && len(types) > 0 && !slices.Contains(types, of):
+			s.Delete(name)
+			w.note(NoEffect, at, "%s removed: it says nothing about type %s", name, typeText(s))
+		}
+	}
+	for _, name := range []string{"title", "description"} {
+		w.text(s, name)
+	}
+	for _, name := range []string{"deprecated", "x-sensitive"} {
+		if at := s.Get(name); at != nil && !at.Is(jsontree.Bool) {
+			s.Delete(name)
+			w.note(KeywordDropped, at, "%s removed: it is no boolean", name)
+		}
+	}
+	if ex := s.Get("examples"); ex != nil && (!ex.Is(jsontree.Array) || len(ex.Items) == 0) {
+		s.Delete("examples")
+		w.note(ExamplesChanged, ex, "examples removed: they are no list of values")
+	}
+	w.format(s)
+}
+
+// formats are those that a declaration enforces.
+var formats = []string{"date-time", "date", "time", "duration", "uuid", "ipv4", "ipv6", "uri", "email", "hostname"}
+
+// format removes a format that is no check, and says of the others that they become one.
+func (w *work) format(s *jsontree.Value) {
+	f := s.Get("format")
+	switch {
+	case f == nil:
+	case !slices.Contains(formats, f.Text) || w.exact[s]:
+		s.Delete("format")
+		w.note(FormatDropped, f, "format %s removed", shown(f.Text))
+	default:
+		w.note(FormatEnforced, f, "format %s is enforced", f.Text)
+	}
+}
+
+// text cleans a text for people.
+func (w *work) text(s *jsontree.Value, name string) {
+	at := s.Get(name)
+	if at == nil {
+		return
+	}
+	if !at.Is(jsontree.String) {
+		s.Delete(name)
+		w.note(KeywordDropped, at, "%s removed: it is no text", name)
+		return
+	}
+	switch clean := Clean(at.Text); {
+	case clean == at.Text:
+	case clean == "":
+		s.Delete(name)
+		w.note(TextCleaned, at, "%s removed: it is blank", name)
+	default:
+		s.Set(name, jsontree.NewString(clean, at))
+		if clean != strings.TrimSpace(at.Text) {
+			w.note(TextCleaned, at, "control characters removed from %s", name)
+		}
+	}
+}
+
+// Clean is a text for people without characters that a declaration refuses or that make it
+// look like another text, and without blanks around it.
+func Clean(text string) string {
+	return strings.TrimSpace(strings.Map(func(c rune) rune {
+		switch {
+		case c == '\n' || c == '\t':
+			return c
+		case c == '\r', unicode.IsControl(c), c == 0xfeff, c == 0x200e, c == 0x200f, c >= 0x202a && c <= 0x202e, c >= 0x2066 && c <= 0x2069:
+			return -1
+		case c == 0x2028, c == 0x2029:
+			return '\n'
+		}
+		return c
+	}, text))
+}
+
+// describe fills in the descriptions that members lack. A reference may leave its own to
+// what it leads to.
+func (w *work) describe(s *jsontree.Value) {
+	for _, m := range members(s, "properties") {
+		p := m.Value
+		if p.Is(jsontree.Bool) && p.Bool {
+			m.Value = jsontree.NewObject(p)
+			p = m.Value
+		}
+		if !p.Is(jsontree.Object) || p.Has("description") || w.target(p).Has("description") {
+			continue
+		}
+		text := jsontree.NewString(describing(m.Name, p), p)
+		text.Comment = Filled
+		p.Members = slices.Insert(p.Members, min(1, len(p.Members)), &jsontree.Member{Name: "description", Value: text})
+		w.note(DescriptionFilled, p, "member %s has no description: %q filled in", shown(m.Name), text.Text)
+	}
+	for _, sub := range subschemas(s) {
+		w.describe(sub)
+	}
+}
+
+// Filled is the comment behind a description that the import wrote.
+const Filled = "filled in by ambit import"
+
+// describing is the title of a member, or the words of its name.
+func describing(name string, s *jsontree.Value) string {
+	if title := s.Get("title"); title.Is(jsontree.String) {
+		return title.Text
+	}
+	var b strings.Builder
+	lower := false
+	for _, c := range name {
+		switch {
+		case !unicode.IsLetter(c) && !unicode.IsDigit(c):
+			c = ' '
+		case unicode.IsUpper(c) && lower:
+			b.WriteByte(' ')
+		}
+		lower = unicode.IsLower(c)
+		b.WriteRune(unicode.ToLower(c))
+	}
+	if words := strings.Join(strings.Fields(b.String()), " "); words != "" {
+		return words
+	}
+	return "member " + Clean(name)
+}
+
+// typesOf are the types that a schema lists, integer as number as well.
+func typesOf(s *jsontree.Value) []string {
+	var out []string
+	add := func(v *jsontree.Value) {
+		if !v.Is(jsontree.String) {
+			return
+		}
+		out = append(out, v.Text)
+		if v.Text == "integer" {
+			out = append(out, "number")
+		}
+	}
+	t := s.Get("type")
+	add(t)
+	if t.Is(jsontree.Array) {
+		for _, item := range t.Items {
+			add(item)
+		}
+	}
+	return out
+}
+
+// typeText are the types that a schema lists, for people.
+func typeText(s *jsontree.Value) string {
+	t := s.Get("type")
+	if !t.Is(jsontree.Array) {
+		return t.Text
+	}
+	var out []string
+	for _, item := range t.Items {
+		out = append(out, item.Text)
+	}
+	return strings.Join(out, ", ")
+}
+
+// shown is a name of the source in a message: hostile text in quotes, and not too long.
+func shown(name string) string {
+	if len(name) > 64 {
+		name = strings.ToValidUTF8(name[:64], "") + "..."
+	}
+	if strings.ContainsFunc(name, func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) }) || name == "" {
+		return quote(name)
+	}
+	return name
+}

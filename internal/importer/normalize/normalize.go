@@ -1,0 +1,134 @@
+// Package normalize writes a JSON Schema as a declaration takes it. A change keeps the set
+// of accepted values or narrows it, and is named: [Schema] guesses nothing.
+package normalize
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+)
+
+// Options say how far a schema may be changed.
+type Options struct {
+	// Open keeps objects open that say nothing about other members.
+	Open bool
+	// Arguments: the schema is of the input of a tool.
+	Arguments bool
+}
+
+// A Change is one change of a schema.
+type Change struct {
+	Kind    Kind
+	At      *jsontree.Value // the node of the source
+	Text    string
+	Narrows bool
+}
+
+// A Fault is why a schema cannot be taken.
+type Fault struct {
+	At            *jsontree.Value
+	Message, Hint string
+}
+
+// Schema rewrites the schema root in place and returns what it changed, in the order of
+// the source. The fault is nil unless the schema refers to what is not in it, or is of a
+// draft that is not known.
+func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
+	w := &work{Options: o, root: root, exact: map[*jsontree.Value]bool{}}
+	if !root.Is(jsontree.Object) {
+		return nil, &Fault{root, "the schema of a tool must be an object", "write {\"type\": \"object\"}"}
+	}
+	if f := w.dialect(); f != nil {
+		return nil, f
+	}
+	w.translate(root)
+	if f := w.references(); f != nil {
+		return nil, f
+	}
+	if o.Arguments || root.Has("properties") {
+		w.rootType()
+	}
+	w.places(root, false)
+	for _, def := range members(root, "$defs") {
+		w.node(def.Value)
+	}
+	w.node(root)
+	w.describe(root)
+	return ordered(w.changes), nil
+}
+
+type work struct {
+	Options
+	root    *jsontree.Value
+	draft   draft
+	exact   map[*jsontree.Value]bool // see places
+	changes []Change
+}
+
+func (w *work) note(kind Kind, at *jsontree.Value, format string, args ...any) {
+	narrows := kind == Closed || kind == FormatEnforced
+	w.changes = append(w.changes, Change{Kind: kind, At: at, Text: fmt.Sprintf(format, args...), Narrows: narrows})
+}
+
+// ordered are changes by their place, those of one place as they were made. What changed in
+// a copy of a schema as well is named once.
+func ordered(changes []Change) []Change {
+	type said struct {
+		kind          Kind
+		pointer, text string
+	}
+	seen := map[said]bool{}
+	changes = slices.DeleteFunc(changes, func(c Change) bool {
+		key := said{c.Kind, c.At.Pointer, c.Text}
+		twice := seen[key]
+		seen[key] = true
+		return twice
+	})
+	slices.SortStableFunc(changes, func(a, b Change) int {
+		if d := a.At.Pos.Line - b.At.Pos.Line; d != 0 {
+			return d
+		}
+		return a.At.Pos.Col - b.At.Pos.Col
+	})
+	return changes
+}
+
+// members are the members of an object inside of s; none when s has no such object.
+func members(s *jsontree.Value, key string) []*jsontree.Member {
+	if v := s.Get(key); v.Is(jsontree.Object) {
+		return v.Members
+	}
+	return nil
+}
+
+// rootType writes the type of arguments, which are always an object.
+func (w *work) rootType() {
+	for _, key := range []string{"type", "$ref", "anyOf", "oneOf", "allOf"} {
+		if w.root.Has(key) {
+			return
+		}
+	}
+	w.root.Members = slices.Insert(w.root.Members, 0, &jsontree.Member{Name: "type", Value: jsontree.NewString("object", w.root)})
+	w.note(TypeAdded, w.root, "type: object: arguments are an object")
+}
+
+// node rewrites a schema after those inside of it, but for the $defs.
+func (w *work) node(s *jsontree.Value) {
+	if !s.Is(jsontree.Object) {
+		return
+	}
+	for key, sub := range subschemas(s) {
+		if key != "$defs" {
+			w.node(sub)
+		}
+	}
+	w.annotations(s)
+	for w.spelling(s) {
+	}
+	w.values(s)
+	w.arrays(s)
+	w.bounds(s)
+	w.object(s)
+	w.tags(s)
+}

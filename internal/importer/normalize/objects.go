@@ -1,0 +1,186 @@
+package normalize
+
+import (
+	"slices"
+
+	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+)
+
+// object says what an object takes besides its members.
+func (w *work) object(s *jsontree.Value) {
+	w.required(s)
+	if v := s.Get("additionalProperties"); v.Is(jsontree.Object) && len(v.Members) == 0 {
+		s.Set("additionalProperties", jsontree.NewBool(true, v))
+	}
+	if v := s.Get("unevaluatedProperties"); v.Is(jsontree.Bool) && !v.Bool && !s.Has("additionalProperties") && !applies(s) {
+		s.Rename("unevaluatedProperties", "additionalProperties")
+		w.note(Additional, v, "unevaluatedProperties: false became additionalProperties: false")
+	}
+	if !slices.Contains(typesOf(s), "object") && !s.Has("properties") || s.Has("additionalProperties") || s.Has("unevaluatedProperties") || s.Has("$ref") {
+		return
+	}
+	props := members(s, "properties")
+	switch {
+	case w.Arguments && s == w.root && len(props) == 0 && s.Has("properties") && !applies(s) && !w.Open:
+		w.note(Closed, s, "no arguments are declared, and none are taken")
+	case len(props) == 0 && !applies(s):
+		s.Delete("properties")
+		s.Set("additionalProperties", jsontree.NewBool(true, s))
+		w.note(Opened, s, "an object without members takes any")
+	case w.Open || w.exact[s]:
+		if !w.evaluated(s) {
+			s.Set("additionalProperties", jsontree.NewBool(true, s))
+		}
+	default:
+		w.note(Closed, s, "other members are refused, which the source accepts")
+	}
+}
+
+// applies reports whether a schema holds others for the same value.
+func applies(s *jsontree.Value) bool {
+	return slices.ContainsFunc([]string{"allOf", "anyOf", "oneOf", "not", "if", "$ref", "dependentSchemas", "patternProperties", "enum", "const"}, s.Has)
+}
+
+// evaluated reports whether a schema around s looks at the members that s takes.
+func (w *work) evaluated(s *jsontree.Value) bool {
+	return w.exact[s] && mentions(w.root, "unevaluatedProperties")
+}
+
+func mentions(s *jsontree.Value, key string) bool {
+	if s.Has(key) {
+		return true
+	}
+	for _, sub := range subschemas(s) {
+		if mentions(sub, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// required removes repetitions, and declares the members that are only required.
+func (w *work) required(s *jsontree.Value) {
+	list := s.Get("required")
+	if !list.Is(jsontree.Array) {
+		return
+	}
+	if len(list.Items) == 0 || repeats(list.Items) {
+		seen := map[string]bool{}
+		kept := slices.DeleteFunc(slices.Clone(list.Items), func(v *jsontree.Value) bool {
+			twice := seen[v.Text]
+			seen[v.Text] = true
+			return twice
+		})
+		s.Delete("required")
+		if len(kept) > 0 {
+			s.Set("required", jsontree.NewArray(list, kept...))
+		}
+		w.note(Required, list, "repeated or empty required put right")
+		list = s.Get("required")
+	}
+	if list == nil || !slices.Contains(typesOf(s), "object") || applies(s) {
+		return
+	}
+	rest := s.Get("additionalProperties")
+	if rest.Is(jsontree.Bool) && !rest.Bool {
+		return // no object fits: the declaration says so
+	}
+	for _, name := range list.Items {
+		if !name.Is(jsontree.String) || s.Get("properties").Has(name.Text) {
+			continue
+		}
+		if !s.Has("properties") {
+			s.Set("properties", jsontree.NewObject(list))
+		}
+		member := jsontree.NewObject(name)
+		if rest.Is(jsontree.Object) {
+			member = rest.Clone()
+		}
+		s.Get("properties").Set(name.Text, member)
+		w.note(Required, name, "member %s is required only: declared with any value", shown(name.Text))
+	}
+}
+
+// tags writes unions of objects that a constant member tells apart as a declaration does.
+func (w *work) tags(s *jsontree.Value) {
+	key := "oneOf"
+	list := s.Get(key)
+	if list == nil && !s.Has("oneOf") {
+		key = "anyOf"
+		list = s.Get(key)
+	}
+	if !list.Is(jsontree.Array) || !w.toldApart(list.Items) {
+		return
+	}
+	for _, b := range list.Items {
+		w.tagConst(b)
+	}
+	if key == "anyOf" {
+		s.Rename("anyOf", "oneOf")
+		w.note(Tagged, list, "anyOf of objects told apart by a member became oneOf")
+	}
+	if t := s.Get("type"); t.IsText("object") {
+		s.Delete("type")
+		w.note(NoEffect, t, "type removed: every branch says it")
+	}
+}
+
+// tagConst writes enums of one text as const in a branch.
+func (w *work) tagConst(b *jsontree.Value) {
+	if target := w.target(b); target != nil {
+		b = target
+	}
+	for _, m := range members(b, "properties") {
+		if e := m.Value.Get("enum"); e.Is(jsontree.Array) && len(e.Items) == 1 && e.Items[0].Is(jsontree.String) && !m.Value.Has("const") {
+			m.Value.Rename("enum", "const")
+			m.Value.Set("const", e.Items[0])
+			w.note(Constants, e, "enum of one text became const")
+		}
+	}
+}
+
+// toldApart reports whether all branches are objects with a required member of one name
+// that has a constant text of its own in each.
+func (w *work) toldApart(branches []*jsontree.Value) bool {
+	if len(branches) < 2 {
+		return false
+	}
+	found := map[string]map[string]bool{}
+	for _, b := range branches {
+		if target := w.target(b); target != nil {
+			b = target
+		}
+		if !b.Get("type").IsText("object") {
+			return false
+		}
+		list := b.Get("required")
+		for _, m := range members(b, "properties") {
+			text := constant(m.Value)
+			if text == nil || !list.Is(jsontree.Array) || !slices.ContainsFunc(list.Items, func(v *jsontree.Value) bool { return v.IsText(m.Name) }) {
+				continue
+			}
+			if found[m.Name] == nil {
+				found[m.Name] = map[string]bool{}
+			}
+			found[m.Name][text.Text] = true
+		}
+	}
+	for _, texts := range found {
+		if len(texts) == len(branches) {
+			return true
+		}
+	}
+	return false
+}
+
+// constant is the only text that a schema takes; nil when there is none.
+func constant(s *jsontree.Value) *jsontree.Value {
+	c := s.Get("const")
+	if e := s.Get("enum"); c == nil && e.Is(jsontree.Array) && len(e.Items) == 1 {
+		c = e.Items[0]
+	}
+	if !c.Is(jsontree.String) {
+		return nil
+	}
+	return c
+}

@@ -1,0 +1,268 @@
+package importer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/gen"
+	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/importer/normalize"
+	"github.com/ambit-tools/ambit/internal/importer/write"
+)
+
+// run is one import.
+type run struct {
+	Options
+	over   *write.Existing
+	tools  []write.Tool
+	of     []sourceTool // of tools, by index
+	result *Result
+}
+
+// nameOf is the name of a tool in the declaration. One that has the tool already, under
+// its alias or its name, keeps its own.
+func (r *run) nameOf(t sourceTool) string {
+	name := Name(t.name)
+	if r.over == nil {
+		return name
+	}
+	names := r.over.Names()
+	for _, n := range names {
+		if r.over.Alias(n) == t.name {
+			return n
+		}
+	}
+	if slices.Contains(names, t.name) && r.over.Alias(t.name) == "" {
+		return t.name
+	}
+	return name
+}
+
+// leave leaves a tool out.
+func (r *run) leave(t sourceTool, at *jsontree.Value, reason, hint string) {
+	at = cmp.Or(at, t.at)
+	r.result.Left = append(r.result.Left, Left{Tool: t.name, Pointer: at.Pointer, Reason: reason, Hint: hint, Pos: at.Pos})
+}
+
+func (r *run) note(t sourceTool, at *jsontree.Value, kind normalize.Kind, format string, args ...any) {
+	r.result.Changes = append(r.result.Changes, Change{Tool: t.name, Pointer: at.Pointer, Kind: kind, Text: fmt.Sprintf(format, args...), Pos: at.Pos})
+}
+
+// tool reads one tool, or leaves it out.
+func (r *run) tool(t sourceTool) {
+	u := write.Tool{Name: r.nameOf(t), At: t.at, Effect: effect(t.at, r.TrustHints), Hints: claims(t.at)}
+	exists := false
+	if r.over != nil && slices.Contains(r.over.Names(), u.Name) {
+		if alias := r.over.Alias(u.Name); alias != "" && alias != t.name {
+			r.leave(t, t.at.Get("name"), fmt.Sprintf("the declaration has another tool %s, with the alias %q", u.Name, alias), "rename that tool")
+			return
+		}
+		if !r.over.Editable(u.Name) {
+			r.leave(t, nil, fmt.Sprintf("tool %s of the declaration stands in braces, where the import edits nothing", u.Name), "write its keys in lines of their own")
+			return
+		}
+		exists = true
+	} else if u.Name != t.name {
+		u.Alias = t.name
+		r.note(t, t.at.Get("name"), Named, "%q became %s, with the alias", t.name, u.Name)
+	}
+	before := len(r.result.Changes)
+	u.Input = t.input.Clone()
+	if !r.schema(t, u.Input, true) {
+		r.result.Changes = r.result.Changes[:before]
+		return
+	}
+	r.texts(t, &u)
+	u.Output = t.at.Get("outputSchema").Clone()
+	if u.Output.Is(jsontree.Null) {
+		u.Output = nil
+	}
+	if u.Output == nil && !exists {
+		u.Output = anyObject(t.at)
+		r.note(t, t.at, Output, "the source says nothing about the output: any members")
+	} else if u.Output != nil && !r.schema(t, u.Output, false) {
+		r.result.Changes = r.result.Changes[:before]
+		return
+	}
+	if r.over != nil {
+		kept := r.over.Keep(&u)
+		r.result.Changes = slices.DeleteFunc(r.result.Changes, func(c Change) bool {
+			return c.Tool == t.name && c.Kind == normalize.DescriptionFilled && slices.Contains(kept, c.Pointer)
+		})
+	}
+	r.tools = append(r.tools, u)
+	r.of = append(r.of, t)
+}
+
+func anyObject(at *jsontree.Value) *jsontree.Value {
+	v := jsontree.NewObject(at)
+	v.Set("type", jsontree.NewString("object", at))
+	v.Set("additionalProperties", jsontree.NewBool(true, at))
+	return v
+}
+
+// schema writes a schema as a declaration takes it, or leaves the tool out.
+func (r *run) schema(t sourceTool, s *jsontree.Value, arguments bool) bool {
+	changes, fault := normalize.Schema(s, normalize.Options{Open: r.Open, Arguments: arguments})
+	if fault != nil {
+		r.leave(t, fault.At, fault.Message, fault.Hint)
+		return false
+	}
+	for _, c := range changes {
+		r.result.Changes = append(r.result.Changes, Change{Tool: t.name, Pointer: c.At.Pointer, Kind: c.Kind, Text: c.Text, Narrows: c.Narrows, Pos: c.At.Pos})
+	}
+	return true
+}
+
+// texts reads title and description.
+func (r *run) texts(t sourceTool, u *write.Tool) {
+	for _, at := range []*jsontree.Value{t.at.Get("title"), t.at.Get("annotations").Get("title")} {
+		if u.Title == "" && at.Is(jsontree.String) {
+			u.Title = strings.ReplaceAll(normalize.Clean(at.Text), "\n", " ")
+		}
+	}
+	d := t.at.Get("description")
+	if d.Is(jsontree.String) {
+		if u.Description = normalize.Clean(d.Text); u.Description != strings.TrimSpace(d.Text) {
+			r.note(t, d, normalize.TextCleaned, "control characters removed from description")
+		}
+	}
+	if u.Description == "" {
+		u.Description, u.Filled = cmp.Or(u.Title, strings.ReplaceAll(u.Name, "_", " ")), true
+		r.note(t, t.at, normalize.DescriptionFilled, "the tool has no description: %q filled in", u.Description)
+	}
+	for _, m := range extra(t.at) {
+		r.note(t, m.Value, Member, "%q has no place in a declaration", shortened(m.Name))
+	}
+}
+
+// maxSource is how large a declaration may be.
+const maxSource = 1 << 20
+
+// check reads the declaration as every command does, and generates its code in memory.
+// Annotations that it refuses are dropped, and tools that it refuses are left out, until
+// it refuses nothing.
+func (r *run) check() error {
+	for len(r.tools) > 0 {
+		text := r.text()
+		src := text.Bytes()
+		if len(src) > maxSource && r.leaveLarge() {
+			continue
+		}
+		err := parse(r.Path, src)
+		if err == nil {
+			r.result.Text = src
+			return nil
+		}
+		found, ok := errors.AsType[dsl.Diagnostics](err)
+		if !ok || !r.heed(text, found) {
+			return err
+		}
+	}
+	return nil
+}
+
+func parse(path string, src []byte) error {
+	file, err := dsl.Parse(path, src, dsl.WithPatterns(gen.PatternFault))
+	if err != nil {
+		return err
+	}
+	_, err = gen.Generate(file, gen.Options{})
+	return err
+}
+
+func (r *run) text() *write.Text {
+	if r.over != nil {
+		return r.over.Over(r.tools)
+	}
+	return write.Declaration(r.Package, r.tools)
+}
+
+// leaveLarge leaves out the tools that no declaration can hold, and reports whether there
+// are any.
+func (r *run) leaveLarge() bool {
+	large := map[int]bool{}
+	for i := range r.tools {
+		if n := len(write.Declaration(r.Package, r.tools[i:i+1]).Bytes()); n > maxSource {
+			large[i] = true
+			r.leave(r.of[i], nil, fmt.Sprintf("the tool alone has %d bytes, and a declaration at most %d", n, maxSource), "shorten it in the source")
+		}
+	}
+	r.drop(large)
+	return len(large) > 0
+}
+
+// dropped are the keywords without which a schema takes the same values.
+var dropped = map[string]normalize.Kind{
+	"default": normalize.DefaultDropped, "examples": normalize.ExamplesChanged, "format": normalize.FormatDropped,
+}
+
+// heed drops what the diagnostics of a declaration refuse, and reports whether there was
+// anything to drop.
+func (r *run) heed(text *write.Text, found dsl.Diagnostics) bool {
+	out := map[int]bool{}
+	progress := false
+	for _, d := range found {
+		p := text.Place(d.Pos.Line)
+		if p.Tool < 0 {
+			continue
+		}
+		progress = true
+		t := r.of[p.Tool]
+		if kind, ok := dropped[p.Key]; ok && p.Schema != nil {
+			if p.Schema.Has(p.Key) {
+				p.Schema.Delete(p.Key)
+				r.note(t, p.At, kind, "%s removed: %s", p.Key, d.Message)
+			}
+			continue
+		}
+		if !out[p.Tool] {
+			out[p.Tool] = true
+			r.leave(t, p.At, d.Message, d.Hint)
+		}
+	}
+	r.drop(out)
+	return progress
+}
+
+// drop removes tools by index.
+func (r *run) drop(out map[int]bool) {
+	var tools []write.Tool
+	var of []sourceTool
+	for i := range r.tools {
+		if !out[i] {
+			tools, of = append(tools, r.tools[i]), append(of, r.of[i])
+		}
+	}
+	r.tools, r.of = tools, of
+}
+
+// finish puts the result in order, without the changes of tools that are left out.
+func (r *run) finish() {
+	kept := map[string]bool{}
+	for i := range r.tools {
+		kept[r.of[i].name] = true
+		r.result.Tools = append(r.result.Tools, r.tools[i].Name)
+	}
+	if r.over != nil {
+		for _, name := range r.over.Names() {
+			if !slices.Contains(r.result.Tools, name) {
+				r.result.Stay = append(r.result.Stay, name)
+			}
+		}
+	}
+	if len(r.tools) == 0 {
+		r.result.Text = nil
+	}
+	r.result.Changes = slices.DeleteFunc(r.result.Changes, func(c Change) bool { return !kept[c.Tool] })
+	slices.SortStableFunc(r.result.Changes, func(a, b Change) int { return before(a.Pos, b.Pos) })
+	slices.SortStableFunc(r.result.Left, func(a, b Left) int { return before(a.Pos, b.Pos) })
+}
+
+func before(a, b jsontree.Pos) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+}
