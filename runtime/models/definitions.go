@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	goruntime "runtime"
 	"slices"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 // A Definition is a tool as a model is told of it. It must not be changed.
 type Definition struct {
+	// Name is the alias of the tool where the provider takes it, and its name otherwise.
 	Name, Description string
 
 	// Schema is the input schema in the dialect.
@@ -26,6 +28,7 @@ type Definition struct {
 	// Notes name what the dialect cannot say. The decoder of the tool still checks it.
 	Notes []dialect.Note
 
+	tool      string // its name in the registry
 	rewritten *dialect.Schema
 }
 
@@ -61,7 +64,7 @@ type cacheKey struct {
 var cached sync.Map // of cacheKey to *Tools
 
 // Definitions returns the tools of a registry in a dialect. It rewrites their schemas once per
-// registry and dialect. The error names a tool whose schema is none of an object.
+// registry and dialect. The error names a tool whose schema is not that of an object.
 func Definitions(reg *runtime.Registry, d dialect.Dialect) (*Tools, error) {
 	key := cacheKey{weak.Make(reg), d}
 	if have, ok := cached.Load(key); ok {
@@ -97,13 +100,32 @@ func define(reg *runtime.Registry, d dialect.Dialect) (*Tools, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the input schema of %q: %w", spec.Name, err)
 		}
-		t.add(Definition{spec.Name, spec.Description, s.JSON, s.Strict, s.Notes, s})
+		t.add(Definition{offered(spec, d), described(spec), s.JSON, s.Strict, s.Notes, spec.Name, s})
 	}
 	return t, nil
 }
 
+// providerName matches the names of tools that every provider takes.
+var providerName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`)
+
+// offered is the name under which a model is told of a tool.
+func offered(spec *runtime.Spec, d dialect.Dialect) string {
+	if spec.Alias != "" && (d == dialect.JSONSchema || providerName.MatchString(spec.Alias)) {
+		return spec.Alias
+	}
+	return spec.Name
+}
+
+// described is the description of a tool, which says when it is deprecated.
+func described(spec *runtime.Spec) string {
+	if spec.Deprecated == nil {
+		return spec.Description
+	}
+	return spec.Description + "\n\nThis tool is " + spec.Deprecated.String()
+}
+
 func (t *Tools) add(d Definition) {
-	t.index[d.Name] = len(t.definitions)
+	t.index[d.Name], t.index[d.tool] = len(t.definitions), len(t.definitions)
 	t.definitions = append(t.definitions, d)
 }
 
@@ -132,7 +154,7 @@ func (a *allowance) admit(s *dialect.Schema, schema []byte) (*dialect.Schema, er
 // All returns the definitions, in the order of the registry.
 func (t *Tools) All() []Definition { return slices.Clone(t.definitions) }
 
-// Lookup returns the definition of a tool.
+// Lookup returns the definition of a tool, by the name in it or the name of the tool.
 func (t *Tools) Lookup(name string) (Definition, bool) {
 	i, ok := t.index[name]
 	if !ok {

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// maxExact is the first whole number that a float64 may stand for another one in place of.
+// maxExact is 2^53. A float64 of this size or more may be the rounded form of another whole number.
 const maxExact = 1 << 53
 
 // Input returns the text of arguments that an SDK has decoded before the program sees them, as
 // those that give a map[string]any do. Such an SDK has rounded large numbers: a number whose digits
-// may have been others is an error, which Refuse makes a result of. Of a name that was in an object
-// twice the SDK has kept one, which Input cannot see.
+// may have been others, which is one from 2^53 on, is an error, which Refuse makes a result of. Input
+// cannot see that a fraction has lost digits, such as 0.12345678901234567890, and of a name that was in
+// an object twice the SDK has kept one, which it cannot see either.
 func Input(arguments any) ([]byte, error) {
 	if at, n, ok := inexact(arguments, ""); ok {
 		return nil, fmt.Errorf("%s: the number %s may have lost digits on its way: write it as text if the tool takes one, or use a number below 9007199254740992",
@@ -33,6 +35,9 @@ func Input(arguments any) ([]byte, error) {
 	}
 	return []byte("{}"), nil
 }
+
+// pointerToken escapes a name for a JSON Pointer (RFC 6901).
+var pointerToken = strings.NewReplacer("~", "~0", "/", "~1")
 
 // inexact returns the first number that may have been another one, and where it is.
 func inexact(v any, at string) (where string, n float64, found bool) {
@@ -52,7 +57,7 @@ func inexact(v any, at string) (where string, n float64, found bool) {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			if where, n, found = inexact(v[name], at+"/"+name); found {
+			if where, n, found = inexact(v[name], at+"/"+pointerToken.Replace(name)); found {
 				return where, n, true
 			}
 		}

@@ -14,8 +14,9 @@ import (
 // A Model answers a conversation with its next message.
 type Model interface {
 	// Next returns the answer to the messages so far. Those that are in said stay in it, and it
-	// grows: a Model may keep what it has made of them. After an error it may be called again with
-	// the same messages.
+	// grows: a Model may keep what it has made of them. It may be called again with the same
+	// messages, after an error or because its answer got lost: the model is asked the same again, and
+	// calls to which the module gives ids have the same ids.
 	Next(ctx context.Context, said []Message) (Message, error)
 }
 
@@ -39,12 +40,17 @@ type Message struct {
 	// too, under its id, and is not dispatched.
 	Refused []Result
 
+	// Truncated says that the answer of the model was cut off at a limit of tokens, so that Text is
+	// its beginning.
+	Truncated bool
+
 	Results []Result // of the tools: one for each of Calls of the message before, in their order
 }
 
-// Cut returns m with all its calls refused: the answer of the model ended before it was whole, and
-// what its arguments would have been is not known.
+// Cut returns m as truncated, with all its calls refused: the answer of the model ended before it was
+// whole, and what its arguments would have been is not known.
 func (m Message) Cut() Message {
+	m.Truncated = true
 	m.Refused = nil
 	for _, c := range m.Calls {
 		m.Refused = append(m.Refused, Refuse(c.ID, c.Tool, errCut))
@@ -53,6 +59,13 @@ func (m Message) Cut() Message {
 }
 
 var errCut = errors.New("the answer was cut off before its end, so that none of its calls was made: make shorter calls, or fewer")
+
+// tellCut is what the model is told of an answer without calls that was cut off.
+const tellCut = "Your answer was cut off at its limit of tokens before its end. Go on, and make it shorter."
+
+// ErrTruncated says that two answers in succession, without calls, were cut off at the limit of
+// tokens: the limit is too low for the request.
+var ErrTruncated = errors.New("the answer of the model was cut off at its limit of tokens, and so was the next one: raise the limit")
 
 // ErrNoEnd says that the model was still calling tools after Loop.MaxTurns messages.
 var ErrNoEnd = errors.New("the model came to no end")
@@ -74,19 +87,20 @@ type Loop struct {
 	Saw func(Message)
 
 	said    []Message
-	pending []string // calls that the model was told are pending
+	pending []Result // of calls that the model was told are pending
 }
 
 // Do works on a request and returns the status of the run at the end. It ends when a tool that ends
 // the run has succeeded, or when the model stops and nothing is left to do: no required tool is
 // open that the model has not been reminded of, and no call waits. An error is that of the model,
-// of ctx, or ErrNoEnd. The run stays open: its caller closes it.
+// of ctx, ErrTruncated or ErrNoEnd. The run stays open: its caller closes it.
 func (l *Loop) Do(ctx context.Context, request string) (engine.RunStatus, error) {
 	l.add(Message{Role: User, Text: request})
 	most := l.MaxTurns
 	if most == 0 {
 		most = DefaultMaxTurns
 	}
+	truncated := false // the message before, which had no calls
 	for range most {
 		next, err := l.Model.Next(ctx, l.said)
 		if err != nil {
@@ -94,6 +108,15 @@ func (l *Loop) Do(ctx context.Context, request string) (engine.RunStatus, error)
 		}
 		next.Role = Assistant
 		l.add(next)
+		if next.Truncated && len(next.Calls) == 0 {
+			if truncated {
+				return l.Run.Status(), ErrTruncated
+			}
+			truncated = true
+			l.add(Message{Role: User, Text: tellCut})
+			continue
+		}
+		truncated = false
 		var over bool
 		if len(next.Calls) > 0 {
 			over = l.dispatch(ctx, next)
@@ -141,7 +164,7 @@ func (l *Loop) dispatch(ctx context.Context, m Message) (over bool) {
 			over = r.Outcome.Loop == runtime.LoopExit
 		}
 		if r.Outcome.Kind == runtime.Pending {
-			l.pending = append(l.pending, r.ID)
+			l.pending = append(l.pending, r)
 		}
 		results = append(results, r)
 	}
@@ -154,12 +177,12 @@ func (l *Loop) dispatch(ctx context.Context, m Message) (over bool) {
 func (l *Loop) stopped(ctx context.Context) (over bool) {
 	if len(l.pending) > 0 {
 		var b strings.Builder
-		for _, id := range l.pending {
-			r := ResultOf(l.Run.Turn(l.Turn).Await(ctx, id))
+		for _, p := range l.pending {
+			r := ResultOf(l.Run.Turn(l.Turn).Await(ctx, p.ID))
 			if over = over || r.Outcome.Loop == runtime.LoopExit; r.Outcome.Kind == runtime.Pending {
 				return true // ctx has ended
 			}
-			fmt.Fprintf(&b, "The call %s of %s has ended: %s\n", id, r.Tool, r.Text)
+			fmt.Fprintf(&b, "The call %s of %s has ended: %s\n", p.ID, p.Tool, r.Text)
 		}
 		l.pending = nil
 		l.add(Message{Role: User, Text: strings.TrimSpace(b.String())})

@@ -19,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
@@ -55,9 +56,49 @@ func TestDefinitions(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, string(refund.Schema), string(text))
 	assert.Contains(t, string(text), `{"order":{"$ref":"#/$defs/Order"},"cents":`, "the order of members stays")
-	assert.Len(t, tools.All(), 5)
+	assert.Len(t, tools.All(), 6)
 	_, ok = tools.Lookup("nothing")
 	assert.False(t, ok)
+}
+
+// TestAliases: a model is told of a tool by its alias where the provider takes such a name.
+func TestAliases(t *testing.T) {
+	aliased := func(name, alias string) *runtime.Tool {
+		tool := dynamic(name, `{"type":"object"}`)
+		tool.Spec().Alias = alias
+		return tool
+	}
+	reg, err := runtime.NewRegistry(aliased("create_issue", "createIssue"), aliased("get_it", "get it"), aliased("plain", ""))
+	require.NoError(t, err)
+	for d, want := range map[dialect.Dialect][]string{
+		dialect.OpenAI: {"createIssue", "get_it", "plain"}, dialect.JSONSchema: {"createIssue", "get it", "plain"},
+	} {
+		tools, err := models.Definitions(reg, d)
+		require.NoError(t, err)
+		var names []string
+		for _, one := range tools.All() {
+			names = append(names, one.Name)
+		}
+		assert.Equal(t, want, names)
+		one, ok := tools.Lookup("create_issue")
+		require.True(t, ok)
+		assert.Equal(t, "createIssue", one.Name)
+	}
+}
+
+// TestDeprecatedToolsAreMarked: the description says what to do instead, and so does the result.
+func TestDeprecatedToolsAreMarked(t *testing.T) {
+	old := dynamic("old", `{"type":"object"}`)
+	old.Spec().Description = "Old."
+	old.Spec().Deprecated = &runtime.Deprecation{Since: "1.1.0", Message: "Call new."}
+	reg, err := runtime.NewRegistry(old)
+	require.NoError(t, err)
+	tools, err := models.Definitions(reg, dialect.OpenAI)
+	require.NoError(t, err)
+	one, _ := tools.Lookup("old")
+	assert.Equal(t, "Old.\n\nThis tool is deprecated since 1.1.0. Call new.", one.Description)
+	r := models.ResultOf(runtime.Outcome{Kind: runtime.Completed, Notes: []string{"Call new."}})
+	assert.JSONEq(t, `{"outcome":"completed","notes":["Call new."]}`, r.Text)
 }
 
 func TestBadSchemas(t *testing.T) {
@@ -117,7 +158,7 @@ func TestDispatch(t *testing.T) {
 		`{"outcome":"completed","output":{"case":1}}`,
 		`{"outcome":"denied","reason":"prerequisite_missing","message":"order_find must succeed before \"refund\"; what would help: call order_find","first":["call order_find"]}`,
 		`{"outcome":"completed","output":{"paid":4900,"refunded":0}}`,
-		`{"outcome":"denied","reason":"unknown_tool","message":"there is no tool \"nothing\"; there are: case_open, order_find, refund, case_close, reply"}`,
+		`{"outcome":"denied","reason":"unknown_tool","message":"there is no tool \"nothing\"; there are: case_open, order_find, order_history, refund, case_close, reply"}`,
 	} {
 		assert.Equal(t, want, results[i].Text)
 	}
@@ -140,7 +181,7 @@ func TestPendingIsNoSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		approver := terminal.Func(func(ctx context.Context, _ *runtime.ConsentRequest) (engine.Answer, bool) {
 			time.Sleep(time.Minute) // of the bubble
-			return engine.Answer{By: "manager", Approve: true}, true
+			return engine.Answer{By: operator.Program("manager"), Approve: true}, true
 		})
 		exec, err := agent.Setup(engine.WithApprover(approver))
 		require.NoError(t, err)
@@ -274,7 +315,7 @@ func TestLoopWaitsForWhatIsPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		approver := terminal.Func(func(context.Context, *runtime.ConsentRequest) (engine.Answer, bool) {
 			time.Sleep(time.Minute) // of the bubble
-			return engine.Answer{By: "manager", Approve: true}, true
+			return engine.Answer{By: operator.Program("manager"), Approve: true}, true
 		})
 		exec, err := agent.Setup(engine.WithApprover(approver))
 		require.NoError(t, err)

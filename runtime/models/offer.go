@@ -20,7 +20,7 @@ func Offer(ctx context.Context, turn *engine.Turn, tools *Tools) (*Tools, map[st
 	}
 	out := &Tools{dialect: tools.dialect, index: map[string]int{}}
 	for _, d := range tools.definitions {
-		if _, left := withheld[d.Name]; !left {
+		if _, left := withheld[d.tool]; !left {
 			out.add(d)
 		}
 	}

@@ -11,12 +11,14 @@ import (
 
 // A Result is what a model is told of one call.
 type Result struct {
+	// ID and Tool are those under which the model made the call: Tool may be an alias.
 	ID, Tool string
 
 	// Text is a JSON object: the outcome, and of these what there is: reason, message, output,
 	// artifact, first (the steps after which the same call would be admitted), of (the earlier call
-	// that this one repeats), call (of a call that waits for consent) and retryable. It has nothing
-	// of the host: no times, revisions, causes of errors or violations of an output.
+	// that this one repeats), call (of a call that waits for consent), retryable and notes (of a
+	// deprecated tool). It has nothing of the host: no times, revisions, causes of errors or violations
+	// of an output.
 	Text string
 
 	// IsError says that the tool did not do, or not yet do, what it was called for.
@@ -40,13 +42,15 @@ type text struct {
 	Of        string                `json:"of,omitempty"`
 	Call      string                `json:"call,omitempty"`
 	Retryable bool                  `json:"retryable,omitempty"`
+	Notes     []string              `json:"notes,omitempty"`
 }
 
-// ResultOf returns what a model is told of a call with that outcome.
+// ResultOf returns what a model is told of a call with that outcome. Its Tool is the name of the tool
+// in the registry: set it for a model that called the tool by an alias.
 func ResultOf(o runtime.Outcome) Result {
 	t := text{
 		Outcome: o.Kind.String(), Reason: o.Reason.String(), Output: json.RawMessage(o.Output), Message: o.Message,
-		Artifact: o.Artifact, Of: o.Of, Retryable: o.Retryable,
+		Artifact: o.Artifact, Of: o.Of, Retryable: o.Retryable, Notes: o.Notes,
 	}
 	for _, step := range o.Steps {
 		t.First = append(t.First, step.String())
@@ -90,7 +94,8 @@ func dispatch(ctx, waiting context.Context, turn *engine.Turn, calls []runtime.C
 			o = turn.Await(waiting, o.CallID)
 		}
 		results[i] = ResultOf(o)
-		if calls[i].ID != "" { // that of the model, which the result answers
+		results[i].Tool = calls[i].Tool // the name that the model called, which may be an alias
+		if calls[i].ID != "" {          // that of the model, which the result answers
 			results[i].ID = calls[i].ID
 		}
 	}

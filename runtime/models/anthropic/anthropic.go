@@ -38,7 +38,9 @@ func Tools(t *models.Tools) []sdk.ToolUnionParam {
 	return out
 }
 
-// Calls returns the calls of a message. The message must be whole: see Message.
+// Calls returns the calls of a message. The message must be whole: see Message. Of a streamed call
+// whose arguments are not JSON, sdk.Message.Accumulate makes one with the arguments {}: a program that
+// accumulates a stream itself has to look at the parts, as Model does.
 func Calls(t *models.Tools, m *sdk.Message) []runtime.Call {
 	var calls []runtime.Call
 	for _, block := range m.Content {
@@ -50,18 +52,23 @@ func Calls(t *models.Tools, m *sdk.Message) []runtime.Call {
 }
 
 // Message returns a message of the model for a models.Loop. The calls of a message that was cut off
-// at the limit of tokens are refused.
-func Message(t *models.Tools, m *sdk.Message) models.Message {
+// at the limit of tokens are refused. The error says why the model ended the message otherwise than it
+// meant to. A message whose turn is paused is sent back for the model to go on, as Model does.
+func Message(t *models.Tools, m *sdk.Message) (models.Message, error) {
+	cut, err := ended(m)
+	if err != nil {
+		return models.Message{}, err
+	}
 	out := models.Message{Role: models.Assistant, Calls: Calls(t, m)}
 	for _, block := range m.Content {
 		if text, ok := block.AsAny().(sdk.TextBlock); ok {
 			out.Text += text.Text
 		}
 	}
-	if m.StopReason != sdk.StopReasonToolUse && m.StopReason != sdk.StopReasonEndTurn {
-		return out.Cut()
+	if cut {
+		return out.Cut(), nil
 	}
-	return out
+	return out, nil
 }
 
 // Results returns the message that answers the calls of a message.
@@ -87,6 +94,7 @@ type Model struct {
 	params sdk.MessageNewParams
 	tools  *models.Tools
 	heard  int // messages of the loop that are in params
+	asked  int // messages of params in the last request
 }
 
 // New returns a model with the tools of a registry, beside those in params. params say which model,
@@ -107,6 +115,9 @@ func NewIn(d dialect.Dialect, client sdk.Client, reg *runtime.Registry, params s
 
 // Next implements models.Model.
 func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message, error) {
+	if m.heard > 0 && m.heard == len(said) { // the answer got lost
+		m.params.Messages = m.params.Messages[:m.asked]
+	}
 	for _, s := range said[m.heard:] {
 		switch s.Role {
 		case models.User:
@@ -115,30 +126,56 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 			m.params.Messages = append(m.params.Messages, Results(s.Results))
 		}
 	}
-	m.heard = len(said)
-	answer, err := m.ask(ctx)
-	if err != nil {
-		return models.Message{}, err
+	m.heard, m.asked = len(said), len(m.params.Messages)
+	var before string // the text of the pauses
+	for range maxPauses + 1 {
+		answer, broken, err := m.ask(ctx)
+		if err != nil {
+			return models.Message{}, err
+		}
+		out, err := Message(m.tools, answer)
+		if err != nil {
+			return models.Message{}, err
+		}
+		if len(answer.Content) > 0 { // the API refuses a message without content
+			m.params.Messages = append(m.params.Messages, answer.ToParam())
+		}
+		out.Text = before + out.Text
+		if !paused(answer) {
+			for i, c := range out.Calls {
+				if text, ok := broken[c.ID]; ok {
+					out.Calls[i] = m.tools.Call(c.ID, c.Tool, []byte(text))
+				}
+			}
+			return out, nil
+		}
+		before = out.Text
 	}
-	m.params.Messages = append(m.params.Messages, answer.ToParam())
-	return Message(m.tools, answer), nil
+	return models.Message{}, errPaused
 }
 
 // errBroken says that a stream ended before its message did.
 var errBroken = errors.New("the stream of the answer broke off: none of its calls was made")
 
-func (m *Model) ask(ctx context.Context) (*sdk.Message, error) {
+// ask returns the answer, and the texts of the arguments in it that are not JSON, by the ids of their
+// calls: the SDK puts an empty object in their place, with which a call must not run.
+func (m *Model) ask(ctx context.Context) (*sdk.Message, map[string]string, error) {
 	if !m.Stream {
-		return m.client.Messages.New(ctx, m.params)
+		answer, err := m.client.Messages.New(ctx, m.params)
+		return answer, nil, err
 	}
 	stream := m.client.Messages.NewStreaming(ctx, m.params)
 	defer stream.Close()
 	var answer sdk.Message
 	whole := false
+	written := map[int64]string{} // arguments by the position of their block
 	for stream.Next() {
 		event := stream.Current()
 		if err := answer.Accumulate(event); err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if event.Delta.Type == "input_json_delta" {
+			written[event.Index] += event.Delta.PartialJSON
 		}
 		whole = whole || event.Type == "message_stop"
 		if m.OnEvent != nil {
@@ -146,12 +183,18 @@ func (m *Model) ask(ctx context.Context) (*sdk.Message, error) {
 		}
 	}
 	if err := stream.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !whole {
-		return nil, errBroken
+		return nil, nil, errBroken
 	}
-	return &answer, nil
+	broken := map[string]string{}
+	for at, text := range written {
+		if text != "" && !json.Valid([]byte(text)) {
+			broken[answer.Content[at].ID] = text
+		}
+	}
+	return &answer, broken, nil
 }
 
 // BetaTools returns the tools for the tool runner of the SDK, which makes the calls of a message

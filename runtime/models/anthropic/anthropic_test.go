@@ -10,18 +10,19 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 
+	"github.com/ambit-tools/ambit/internal/wiretest"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/models/anthropic"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
 	"github.com/ambit-tools/ambit/runtime/models/internal/samples"
-	"github.com/ambit-tools/ambit/runtime/models/internal/wiretest"
 )
 
 var params = sdk.MessageNewParams{Model: "some-model", MaxTokens: 100}
 
 func client(s *wiretest.Server) sdk.Client {
-	return sdk.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey("none"), option.WithMaxRetries(2))
+	return sdk.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey("none"), option.WithMaxRetries(0)) // the tests repeat requests themselves
 }
 
 // message writes a message as the API answers with.
@@ -76,6 +77,7 @@ func TestConversation(t *testing.T) {
 				for n, want := range map[int][]string{
 					0: {`"name":"case_open"`, `"type":"object"`, `"additionalProperties":false`, wiretest.Request},
 					1: {`"tool_use_id":"toolu_0_0","is_error":false,`, `"tool_use_id":"toolu_0_1","is_error":true,`, `\"reason\":\"prerequisite_missing\"`},
+					3: {`\"artifact\":{\"sha256\":\"`},
 					4: {`the run cannot end yet: call case_close first`},
 				} {
 					for _, text := range want {
@@ -104,14 +106,35 @@ func one(t *testing.T, streamed bool, body string) (models.Message, error) {
 	return model.Next(t.Context(), []models.Message{{Role: models.User, Text: "Help."}})
 }
 
-func TestDigitsStay(t *testing.T) {
+// adapter is the adapter by messages, or by streams.
+func adapter(streamed bool) wiretest.Adapter {
+	write := message
+	if streamed {
+		write = stream
+	}
+	return wiretest.Adapter{
+		Write: write, Decoded: !streamed, Failed: `"is_error":true`,
+		Model: func(t testing.TB, s *wiretest.Server, reg *runtime.Registry) models.Model {
+			model, err := anthropic.New(client(s), reg, params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			model.Stream = streamed
+			return model
+		},
+	}
+}
+
+func TestExchanges(t *testing.T) {
+	t.Run("messages", adapter(false).Exchanges)
+	t.Run("streamed", adapter(true).Exchanges)
+}
+
+// TestDuplicateNames: a name that is there twice reaches the decoder.
+func TestDuplicateNames(t *testing.T) {
 	step := wiretest.Calls("refund", `{"order":"1017","cents":9007199254740993,"cents":1}`)
 	for _, streamed := range []bool{false, true} {
-		write := message
-		if streamed {
-			write = stream
-		}
-		m, err := one(t, streamed, write(0, step))
+		m, err := one(t, streamed, adapter(streamed).Write(0, step))
 		if err != nil || string(m.Calls[0].Input) != step.Calls[0].Args {
 			t.Errorf("the arguments are %s, want %s: %v", m.Calls[0].Input, step.Calls[0].Args, err)
 		}
@@ -227,3 +250,25 @@ func TestDialectIsAFixpointOfTheSDK(t *testing.T) {
 
 // TestLinksOneSDK: a program with one adapter links one SDK.
 func TestLinksOneSDK(t *testing.T) { wiretest.LinksOne(t, "github.com/anthropics/") }
+
+// TestNewcomer: a new application has a program in which a model of this provider works.
+func TestNewcomer(t *testing.T) {
+	wiretest.Start(t, "anthropic", message, "ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL=SERVER")
+}
+
+// TestAllocations: of a call, from the message that the SDK has decoded to what the SDK sends.
+func TestAllocations(t *testing.T) {
+	tools, err := models.Definitions(wiretest.NewDesk(t).Registry, dialect.Anthropic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m sdk.Message
+	if err := json.Unmarshal([]byte(message(0, wiretest.Calls("refund", `{"order":"1017","cents":4900}`))), &m); err != nil {
+		t.Fatal(err)
+	}
+	wiretest.Allocations(t, func(r models.Result) {
+		if len(anthropic.Calls(tools, &m)) != 1 || len(anthropic.Results([]models.Result{models.ResultOf(r.Outcome)}).Content) != 1 {
+			t.Error("the call is lost")
+		}
+	}, func() { _ = m.Content[1].AsAny() })
+}

@@ -118,7 +118,7 @@ type Schema struct {
 // object, or that d is no dialect.
 func Rewrite(schema []byte, d Dialect) (*Schema, error) {
 	if int(d) >= len(names) {
-		return nil, fmt.Errorf("%v is no dialect", d)
+		return nil, fmt.Errorf("%v is no dialect: there are %s", d, strings.Join(names[:], ", "))
 	}
 	root, err := parse(schema)
 	if err != nil {

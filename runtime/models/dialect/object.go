@@ -120,8 +120,18 @@ func (w *rewriter) leaveOut(node, in *object, properties, name string) *object {
 // admitsNull reports whether a rewritten schema allows null.
 func (w *rewriter) admitsNull(node *object, seen []string) bool {
 	if ref := node.text("$ref"); ref != "" {
-		def := w.definition(ref)
-		return def != nil && !slices.Contains(seen, ref) && w.admitsNull(def, append(seen, ref))
+		if slices.Contains(seen, ref) {
+			return false
+		}
+		if def := w.definition(ref); def != nil {
+			return w.admitsNull(def, append(seen, ref))
+		}
+		for target, name := range w.defined { // it is being rewritten: its source says
+			if refTo(name) == ref {
+				return w.sourceAdmitsNull(target, 0)
+			}
+		}
+		return false
 	}
 	if node.text("type") == "null" || slices.Contains(node.strings("type"), "null") {
 		return true

@@ -194,14 +194,41 @@ func (r *restorer) contradicts(e entry, props *object) bool {
 		return false
 	}
 	values, ok := node.literals()
+	if !ok && node.text("type") == "null" { // as the rewriting writes the constant null
+		values, ok = []any{nil}, true
+	}
 	if !ok {
 		return false
 	}
-	var text string
-	if json.Unmarshal(r.text[e.value:e.next], &text) != nil {
-		return false // only texts tell branches apart
+	value, ok := scalar(r.text[e.value:e.next])
+	return ok && !slices.ContainsFunc(values, func(v any) bool { return sameScalar(v, value) })
+}
+
+// scalar returns the value of a text that is neither an object nor an array, a number with its digits.
+func scalar(text []byte) (value any, ok bool) {
+	if text[0] == '{' || text[0] == '[' {
+		return nil, false
 	}
-	return !slices.Contains(values, any(text))
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return value, d.Decode(&value) == nil
+}
+
+// sameScalar reports whether a listed value and that of a member may be the same. Numbers are the same
+// by value, 1.0 and 1 too; what no float64 tells apart may be the same.
+func sameScalar(listed, value any) bool {
+	a, isNumber := listed.(json.Number)
+	b, both := value.(json.Number)
+	if !isNumber || !both {
+		switch listed.(type) {
+		case nil, bool, string:
+			return listed == value
+		}
+		return false
+	}
+	x, errX := a.Float64()
+	y, errY := b.Float64()
+	return errX != nil || errY != nil || x == y
 }
 
 // admitsNull reports whether one of schemas allows null.

@@ -7,9 +7,11 @@
 //
 // The SDK decodes arguments before the program sees them: a call with a number whose digits may be
 // lost is refused with invalid_input, and of a name that is in an object twice the SDK keeps the last
-// one, which the program cannot see. Gemini need not give calls an id: the package makes one of the
-// conversation, the message and the position. A result has its text under the key output, or under
-// error where the call did not do what it was for, or waits for consent.
+// one, which the program cannot see, nor that a long fraction has lost digits. Gemini need not give
+// calls an id: the package makes one of the conversation, the message and the position. It is stable
+// within a Model, not across a restart of the program, after which a repeated call is another call. A
+// result has its text under the key output, or under error where the call did not do what it was for,
+// or waits for consent.
 package genai
 
 import (
@@ -52,6 +54,9 @@ func Calls(t *models.Tools, c *sdk.Content, message string) (calls []runtime.Cal
 			id = fmt.Sprintf("%s-%d", message, len(calls))
 		}
 		input, err := models.Input(f.Args)
+		if len(f.PartialArgs) > 0 || f.WillContinue != nil {
+			err = errParts
+		}
 		if err != nil {
 			refused = append(refused, models.Refuse(id, f.Name, err))
 		}
@@ -90,6 +95,7 @@ type Model struct {
 	id       string // of the conversation
 	contents []*sdk.Content
 	heard    int // messages of the loop that are in contents
+	asked    int // of contents in the last request
 }
 
 // New returns a model with the tools of a registry, beside those in config, which may be nil.
@@ -108,6 +114,9 @@ func New(client *sdk.Client, reg *runtime.Registry, name string, config *sdk.Gen
 
 // Next implements models.Model.
 func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message, error) {
+	if m.heard > 0 && m.heard == len(said) { // the answer got lost
+		m.contents = m.contents[:m.asked]
+	}
 	for _, s := range said[m.heard:] {
 		switch s.Role {
 		case models.User:
@@ -116,13 +125,17 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 			m.contents = append(m.contents, Results(s.Results))
 		}
 	}
-	m.heard = len(said)
+	m.heard, m.asked = len(said), len(m.contents)
 	answer, err := m.ask(ctx)
 	if err != nil {
 		return models.Message{}, err
 	}
+	switch answer.FinishReason {
+	case sdk.FinishReasonMalformedFunctionCall, sdk.FinishReasonUnexpectedToolCall:
+		return models.Message{}, fmt.Errorf("the model wrote a call that Gemini could not read (%s): none of its calls was made, ask again", answer.FinishReason)
+	}
 	if answer.Content == nil {
-		answer.Content = &sdk.Content{Role: sdk.RoleModel}
+		answer.Content = &sdk.Content{}
 	}
 	out := models.Message{Role: models.Assistant}
 	out.Calls, out.Refused = Calls(m.tools, answer.Content, fmt.Sprintf("%s-%d", m.id, len(m.contents)))
@@ -135,8 +148,14 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 			out.Text += part.Text
 		}
 	}
-	m.contents = append(m.contents, answer.Content)
-	if answer.FinishReason != sdk.FinishReasonStop {
+	cut, err := ended(answer)
+	if err != nil {
+		return models.Message{}, err
+	}
+	if len(answer.Content.Parts) > 0 { // Gemini refuses a history with a message that has no parts
+		m.contents = append(m.contents, answer.Content)
+	}
+	if cut {
 		return out.Cut(), nil
 	}
 	return out, nil
@@ -145,6 +164,7 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 var (
 	errBroken   = errors.New("the stream of the answer broke off: none of its calls was made")
 	errNoAnswer = errors.New("the model gave no answer")
+	errParts    = errors.New("the arguments came in parts, which are not put together: set streamFunctionCallArguments to false")
 )
 
 // ask returns the first candidate of the answer.
@@ -155,17 +175,21 @@ func (m *Model) ask(ctx context.Context) (*sdk.Candidate, error) {
 			return nil, err
 		}
 		if len(r.Candidates) == 0 {
-			return nil, errNoAnswer
+			return nil, unanswered(r.PromptFeedback)
 		}
 		return r.Candidates[0], nil
 	}
 	answer := &sdk.Candidate{Content: &sdk.Content{Role: sdk.RoleModel}}
+	var feedback *sdk.GenerateContentResponsePromptFeedback
 	for r, err := range m.client.Models.GenerateContentStream(ctx, m.name, m.contents, &m.config) {
 		if err != nil {
 			return nil, err
 		}
 		if m.OnPart != nil {
 			m.OnPart(r)
+		}
+		if r.PromptFeedback != nil {
+			feedback = r.PromptFeedback
 		}
 		if len(r.Candidates) == 0 {
 			continue
@@ -175,10 +199,13 @@ func (m *Model) ask(ctx context.Context) (*sdk.Candidate, error) {
 			answer.Content.Parts = append(answer.Content.Parts, c.Content.Parts...)
 		}
 		if c.FinishReason != "" {
-			answer.FinishReason = c.FinishReason
+			answer.FinishReason, answer.FinishMessage = c.FinishReason, c.FinishMessage
 		}
 	}
 	if answer.FinishReason == "" {
+		if feedback != nil && feedback.BlockReason != "" {
+			return nil, unanswered(feedback)
+		}
 		return nil, errBroken
 	}
 	return answer, nil

@@ -8,14 +8,15 @@ import (
 
 	sdk "google.golang.org/genai"
 
+	"github.com/ambit-tools/ambit/internal/wiretest"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
 	"github.com/ambit-tools/ambit/runtime/models/genai"
-	"github.com/ambit-tools/ambit/runtime/models/internal/wiretest"
 )
 
-func client(t *testing.T, s *wiretest.Server) *sdk.Client {
+func client(t testing.TB, s *wiretest.Server) *sdk.Client {
 	t.Helper()
 	c, err := sdk.NewClient(t.Context(), &sdk.ClientConfig{APIKey: "none", Backend: sdk.BackendGeminiAPI, HTTPOptions: sdk.HTTPOptions{BaseURL: s.URL}})
 	if err != nil {
@@ -79,6 +80,7 @@ func TestConversation(t *testing.T) {
 		for n, want := range map[int][]string{
 			0: {`"parametersJsonSchema":{"additionalProperties":false`, `"case_open"`, wiretest.Request},
 			1: {`"response":{"output":{`, `"response":{"error":{`, `"reason":"prerequisite_missing"`, `"thoughtSignature":"c2ln"`, `"id":"` + results[1].ID + `"`},
+			3: {`"artifact":{`, `"sha256":"`, `"preview":{`},
 			4: {`the run cannot end yet: call case_close first`},
 		} {
 			for _, text := range want {
@@ -87,6 +89,20 @@ func TestConversation(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestExchanges(t *testing.T) {
+	for name, write := range map[string]func(int, wiretest.Step) string{"contents": answer, "streamed": stream} {
+		model := func(t testing.TB, s *wiretest.Server, reg *runtime.Registry) models.Model {
+			m, err := genai.New(client(t, s), reg, "m", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Stream = name == "streamed"
+			return m
+		}
+		t.Run(name, wiretest.Adapter{Write: write, Model: model, Decoded: true, Rounds: true, Failed: `"response":{"error":{`}.Exchanges)
 	}
 }
 
@@ -134,6 +150,48 @@ func TestBrokenStream(t *testing.T) {
 	}
 }
 
+// TestUnreadableCalls: a call that Gemini could not read is an error that says so, and a call whose
+// arguments come in parts is refused. Neither runs with the arguments that are there.
+func TestUnreadableCalls(t *testing.T) {
+	desk := wiretest.NewDesk(t)
+	malformed := candidate(`,"finishReason":"MALFORMED_FUNCTION_CALL"`)
+	opened := `{"functionCall":{"name":"case_open","args":{"customer":"Ida"}}}`
+	inParts := candidate(stop, `{"functionCall":{"name":"case_open","args":{"customer":"Ida"},"willContinue":true}}`, `{"functionCall":{"name":"case_open","partialArgs":[{"jsonPath":"$.customer","stringValue":"Ida"}]}}`)
+	for _, streamed := range []bool{false, true} {
+		ask := func(body string) ([]models.Result, error) {
+			if streamed {
+				body = "data: " + body + "\n\n"
+			}
+			model, err := genai.New(client(t, wiretest.Serve(t, body)), desk.Registry, "m", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			model.Stream = streamed
+			var results []models.Result
+			loop := models.Loop{Run: desk.Run, Model: model, MaxTurns: 1, Saw: func(m models.Message) { results = append(results, m.Results...) }}
+			_, err = loop.Do(t.Context(), wiretest.Request)
+			return results, err
+		}
+		for _, body := range []string{malformed, strings.Replace(malformed, `"parts":[]`, `"parts":[`+opened+`]`, 1)} {
+			if _, err := ask(body); err == nil || !strings.Contains(err.Error(), "could not read (MALFORMED_FUNCTION_CALL)") {
+				t.Errorf("%v", err)
+			}
+		}
+		results, err := ask(inParts)
+		if !errors.Is(err, models.ErrNoEnd) || len(results) != 2 {
+			t.Fatalf("%v, %v", results, err)
+		}
+		for _, r := range results {
+			if !strings.Contains(r.Text, `"reason":"invalid_input","message":"the arguments came in parts`) {
+				t.Error(r.Text)
+			}
+		}
+	}
+	if got := desk.Journal(t); got != "" {
+		t.Errorf("calls were made:\n%s", got)
+	}
+}
+
 // TestIdsAreStable: the same message read again has the same ids, so that it does not run twice.
 func TestIdsAreStable(t *testing.T) {
 	desk := wiretest.NewDesk(t)
@@ -159,3 +217,23 @@ func TestIdsAreStable(t *testing.T) {
 
 // TestLinksOneSDK: a program with one adapter links one SDK.
 func TestLinksOneSDK(t *testing.T) { wiretest.LinksOne(t, "google.golang.org/genai") }
+
+// TestNewcomer: a new application has a program in which a model of this provider works.
+func TestNewcomer(t *testing.T) {
+	wiretest.Start(t, "genai", answer, "GEMINI_API_KEY=none", "GOOGLE_API_KEY=", "GOOGLE_GEMINI_BASE_URL=SERVER")
+}
+
+// TestAllocations: of a call, from the message that the SDK has decoded to what the SDK sends.
+func TestAllocations(t *testing.T) {
+	tools, err := models.Definitions(wiretest.NewDesk(t).Registry, dialect.Gemini)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := &sdk.Content{Parts: []*sdk.Part{{FunctionCall: &sdk.FunctionCall{Name: "refund", Args: map[string]any{"order": "1017", "cents": 4900.0}}}}}
+	wiretest.Allocations(t, func(r models.Result) {
+		calls, refused := genai.Calls(tools, content, "conversation-7")
+		if len(calls) != 1 || len(refused) > 0 || len(genai.Results([]models.Result{models.ResultOf(r.Outcome)}).Parts) != 1 {
+			t.Error("the call is lost")
+		}
+	}, nil)
+}

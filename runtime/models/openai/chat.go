@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	sdk "github.com/openai/openai-go/v3"
 
@@ -22,26 +23,44 @@ func ChatTools(t *models.Tools) []sdk.ChatCompletionToolUnionParam {
 	return out
 }
 
-// ChatCalls returns the calls of a message, which must be whole: see ChatMessage.
+// errCustom refuses a call with a free text in the place of arguments: declared tools are functions.
+var errCustom = errors.New("the call is of a custom tool: call a function, with arguments")
+
+// ChatCalls returns the calls of a message, which must be whole: see ChatMessage. A call of a custom
+// tool is among them, since each call needs a result; ChatMessage refuses it.
 func ChatCalls(t *models.Tools, m *sdk.ChatCompletionMessage) []runtime.Call {
 	var calls []runtime.Call
 	for _, c := range m.ToolCalls {
-		if c.Type == "" || c.Type == "function" {
-			calls = append(calls, t.Call(c.ID, c.Function.Name, []byte(c.Function.Arguments)))
+		if c.Type == "custom" {
+			calls = append(calls, runtime.Call{ID: c.ID, Tool: c.Custom.Name, Input: []byte(c.Custom.Input)})
+			continue
 		}
+		calls = append(calls, t.Call(c.ID, c.Function.Name, []byte(c.Function.Arguments)))
 	}
 	return calls
 }
 
 // ChatMessage returns the first choice of a completion for a models.Loop. Its calls are refused when
-// it was cut off.
-func ChatMessage(t *models.Tools, c *sdk.ChatCompletion) models.Message {
+// it was cut off at the limit of tokens. The error says that there is no choice, or why the choice
+// ended otherwise than the model meant it to.
+func ChatMessage(t *models.Tools, c *sdk.ChatCompletion) (models.Message, error) {
+	if len(c.Choices) == 0 {
+		return models.Message{}, errors.New("the model gave no answer")
+	}
 	choice := &c.Choices[0]
 	out := models.Message{Role: models.Assistant, Text: choice.Message.Content, Calls: ChatCalls(t, &choice.Message)}
-	if choice.FinishReason != "tool_calls" && choice.FinishReason != "stop" {
-		return out.Cut()
+	for _, c := range choice.Message.ToolCalls {
+		if c.Type == "custom" {
+			out.Refused = append(out.Refused, models.Refuse(c.ID, c.Custom.Name, errCustom))
+		}
 	}
-	return out
+	switch choice.FinishReason {
+	case "tool_calls", "stop":
+		return out, nil
+	case "length":
+		return out.Cut(), nil
+	}
+	return models.Message{}, fmt.Errorf("the model ended its answer abnormally, and none of its calls was made: %s", choice.FinishReason)
 }
 
 // ChatResults returns the messages that answer the calls of a message.
@@ -67,6 +86,7 @@ type ChatModel struct {
 	params sdk.ChatCompletionNewParams
 	tools  *models.Tools
 	heard  int // messages of the loop that are in params
+	asked  int // messages of params in the last request
 }
 
 // NewChat returns a model with the tools of a registry, beside those in params. params say which
@@ -88,22 +108,26 @@ func NewChatIn(d dialect.Dialect, client sdk.Client, reg *runtime.Registry, para
 
 // Next implements models.Model.
 func (m *ChatModel) Next(ctx context.Context, said []models.Message) (models.Message, error) {
+	if m.heard > 0 && m.heard == len(said) { // the answer got lost
+		m.params.Messages = m.params.Messages[:m.asked]
+	}
 	for _, s := range said[m.heard:] {
 		if s.Role == models.User {
 			m.params.Messages = append(m.params.Messages, sdk.UserMessage(s.Text))
 		}
 		m.params.Messages = append(m.params.Messages, ChatResults(s.Results)...)
 	}
-	m.heard = len(said)
+	m.heard, m.asked = len(said), len(m.params.Messages)
 	answer, err := m.ask(ctx)
 	if err != nil {
 		return models.Message{}, err
 	}
-	if len(answer.Choices) == 0 {
-		return models.Message{}, errors.New("the model gave no answer")
+	out, err := ChatMessage(m.tools, answer)
+	if err != nil {
+		return models.Message{}, err
 	}
 	m.params.Messages = append(m.params.Messages, answer.Choices[0].Message.ToParam())
-	return ChatMessage(m.tools, answer), nil
+	return out, nil
 }
 
 func (m *ChatModel) ask(ctx context.Context) (*sdk.ChatCompletion, error) {

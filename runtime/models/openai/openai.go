@@ -52,13 +52,18 @@ func Calls(t *models.Tools, r *responses.Response) []runtime.Call {
 	return calls
 }
 
-// Message returns a response for a models.Loop. The calls of one that is not complete are refused.
-func Message(t *models.Tools, r *responses.Response) models.Message {
-	out := models.Message{Role: models.Assistant, Text: r.OutputText(), Calls: Calls(t, r)}
-	if r.Status != responses.ResponseStatusCompleted {
-		return out.Cut()
+// Message returns a response for a models.Loop. The calls of one that was cut off at the limit of tokens
+// are refused. The error says why a response failed, or ended otherwise than the model meant it to.
+func Message(t *models.Tools, r *responses.Response) (models.Message, error) {
+	cut, err := ended(r)
+	if err != nil {
+		return models.Message{}, err
 	}
-	return out
+	out := models.Message{Role: models.Assistant, Text: r.OutputText(), Calls: Calls(t, r)}
+	if cut {
+		return out.Cut(), nil
+	}
+	return out, nil
 }
 
 // Results returns the items that answer the calls of a response.
@@ -86,6 +91,7 @@ type Model struct {
 	params responses.ResponseNewParams
 	tools  *models.Tools
 	heard  int // messages of the loop that are in params
+	asked  int // items of params in the last request
 }
 
 // New returns a model with the tools of a registry, beside those in params. params say which model,
@@ -107,21 +113,28 @@ func NewIn(d dialect.Dialect, client sdk.Client, reg *runtime.Registry, params r
 // Next implements models.Model.
 func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message, error) {
 	items := &m.params.Input.OfInputItemList
+	if m.heard > 0 && m.heard == len(said) { // the answer got lost
+		*items = (*items)[:m.asked]
+	}
 	for _, s := range said[m.heard:] {
 		if s.Role == models.User {
 			*items = append(*items, responses.ResponseInputItemParamOfMessage(s.Text, responses.EasyInputMessageRoleUser))
 		}
 		*items = append(*items, Results(s.Results)...)
 	}
-	m.heard = len(said)
+	m.heard, m.asked = len(said), len(*items)
 	answer, err := m.ask(ctx)
+	if err != nil {
+		return models.Message{}, err
+	}
+	out, err := Message(m.tools, answer)
 	if err != nil {
 		return models.Message{}, err
 	}
 	for _, item := range answer.Output {
 		*items = append(*items, param.Override[responses.ResponseInputItemUnionParam](json.RawMessage(item.RawJSON())))
 	}
-	return Message(m.tools, answer), nil
+	return out, nil
 }
 
 func (m *Model) ask(ctx context.Context) (*responses.Response, error) {
@@ -136,6 +149,8 @@ func (m *Model) ask(ctx context.Context) (*responses.Response, error) {
 		switch event.Type {
 		case "response.completed", "response.incomplete", "response.failed":
 			answer = &event.Response
+		case "error":
+			return nil, failed(event.Code, event.Message)
 		}
 		if m.OnEvent != nil {
 			m.OnEvent(event)

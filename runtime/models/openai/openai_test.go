@@ -1,6 +1,8 @@
 package openai_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,11 +11,11 @@ import (
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/responses"
 
+	"github.com/ambit-tools/ambit/internal/wiretest"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
-	"github.com/ambit-tools/ambit/runtime/models/internal/wiretest"
 	"github.com/ambit-tools/ambit/runtime/models/openai"
 )
 
@@ -126,6 +128,7 @@ func TestConversation(t *testing.T) {
 				for n, want := range map[int][]string{
 					0: {`"name":"case_open"`, `"additionalProperties":false`, wiretest.Request, fmt.Sprintf(`"strict":%t`, d == dialect.OpenAIStrict)},
 					1: {`"call_0_0"`, `"call_0_1"`, `\"reason\":\"prerequisite_missing\"`},
+					3: {`\"artifact\":{\"sha256\":\"`},
 					4: {`the run cannot end yet: call case_close first`},
 				} {
 					for _, text := range want {
@@ -170,16 +173,17 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestStrictNulls: null stands for what is left out, where the dialect makes the model write it.
-func TestStrictNulls(t *testing.T) {
-	reg, err := wiretest.Optional()
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestExchanges(t *testing.T) {
 	for _, a := range apis {
-		m, err := a.ask(t, reg, a.write(0, wiretest.Calls("note", `{"text":"a","tag":null,"also":null}`)))
-		if err != nil || string(m.Calls[0].Input) != `{"text":"a","also":null}` {
-			t.Errorf("%s: %v, %v", a.name, m, err)
+		for _, d := range []dialect.Dialect{dialect.OpenAI, dialect.OpenAIStrict} {
+			model := func(t testing.TB, s *wiretest.Server, reg *runtime.Registry) models.Model {
+				m, err := a.model(d, client(s), reg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return m
+			}
+			t.Run(fmt.Sprint(a.name, d), wiretest.Adapter{Write: a.write, Model: model, Nulls: d == dialect.OpenAIStrict}.Exchanges)
 		}
 	}
 }
@@ -211,3 +215,32 @@ func TestBrokenAnswers(t *testing.T) {
 
 // TestLinksOneSDK: a program with one adapter links one SDK.
 func TestLinksOneSDK(t *testing.T) { wiretest.LinksOne(t, "github.com/openai/") }
+
+// TestNewcomer: a new application has a program in which a model of this provider works.
+func TestNewcomer(t *testing.T) {
+	wiretest.Start(t, "openai", response, "OPENAI_API_KEY=none", "OPENAI_BASE_URL=SERVER")
+}
+
+// TestAllocations: of a call, from the response that the SDK has decoded to what the SDK sends.
+func TestAllocations(t *testing.T) {
+	tools, err := models.Definitions(wiretest.NewDesk(t).Registry, dialect.OpenAIStrict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := wiretest.Calls("refund", `{"order":"1017","cents":4900}`)
+	var r responses.Response
+	var c sdk.ChatCompletion
+	if err := errors.Join(json.Unmarshal([]byte(response(0, step)), &r), json.Unmarshal([]byte(completion(0, step)), &c)); err != nil {
+		t.Fatal(err)
+	}
+	wiretest.Allocations(t, func(of models.Result) {
+		if len(openai.Calls(tools, &r)) != 1 || len(openai.Results([]models.Result{models.ResultOf(of.Outcome)})) != 1 {
+			t.Error("the call is lost")
+		}
+	}, func() { _ = r.Output[1].AsAny() })
+	wiretest.Allocations(t, func(of models.Result) {
+		if len(openai.ChatCalls(tools, &c.Choices[0].Message)) != 1 || len(openai.ChatResults([]models.Result{models.ResultOf(of.Outcome)})) != 1 {
+			t.Error("the call is lost")
+		}
+	}, nil)
+}

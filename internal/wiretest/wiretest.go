@@ -14,12 +14,13 @@ import (
 	"testing"
 
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/models"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/terminal"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A Call is a call of the scripted model.
@@ -44,18 +45,19 @@ func Calls(pairs ...string) Step {
 const Request = "Ida writes: order 1017 came broken."
 
 // Script is the conversation: two calls in one message of which one is refused, a call that waits
-// for consent and is approved, an unknown tool, arguments that break the schema, a reminder, the end.
+// for consent and is approved, an unknown tool, an artifact, arguments that break the schema, a
+// reminder, the end.
 var Script = []Step{
 	{Calls: []Call{{"case_open", `{"customer":"Ida <ida@example.com>"}`}, {"refund", `{"order":"1017","cents":4900}`}}},
 	{Calls: []Call{{"order_find", `{"order":"1017"}`}, {"refund", `{"order":"1017","cents":4900}`}}},
-	{Calls: []Call{{"coffee_make", `{}`}, {"order_find", `{"order":"17","more":true}`}}},
+	{Calls: []Call{{"coffee_make", `{}`}, {"order_history", `{"order":"1017"}`}, {"order_find", `{"order":"17","more":true}`}}},
 	{Text: "Done."},
 	{Calls: []Call{{"reply", `{"text":"Here you are."}`}}},
 	{Calls: []Call{{"case_close", `{"note":"Order 1017 came broken."}`}}},
 }
 
 // results are the outcomes of the calls of Script, in their order.
-const results = "completed, denied prerequisite_missing, completed, completed, denied unknown_tool, denied invalid_input, completed, completed"
+const results = "completed, denied prerequisite_missing, completed, completed, denied unknown_tool, completed, denied invalid_input, completed, completed"
 
 // A Server plays the part of a provider.
 type Server struct {
@@ -63,15 +65,18 @@ type Server struct {
 	Sent []string // the bodies of the requests, in their order
 }
 
+// Cut at the end of a body breaks the connection there, before the response is whole.
+const Cut = "\x00cut"
+
 // Serve returns a server that answers the requests with bodies, one after the other. A body that
-// begins with "event:" or "data:" is a stream.
+// begins with "event:" or "data:" is a stream. The connection breaks where a body ends with Cut.
 func Serve(t testing.TB, bodies ...string) *Server {
 	t.Helper()
 	s := &Server{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
+		asked, _ := io.ReadAll(r.Body)
 		n := len(s.Sent)
-		s.Sent = append(s.Sent, string(body))
+		s.Sent = append(s.Sent, string(asked))
 		if n >= len(bodies) {
 			http.Error(w, "the script is over", http.StatusBadRequest)
 			return
@@ -80,67 +85,81 @@ func Serve(t testing.TB, bodies ...string) *Server {
 		if strings.HasPrefix(bodies[n], "event:") || strings.HasPrefix(bodies[n], "data:") {
 			w.Header().Set("Content-Type", "text/event-stream")
 		}
-		io.WriteString(w, bodies[n]) //nolint:errcheck // the client says what it got
+		body, broken := strings.CutSuffix(bodies[n], Cut)
+		io.WriteString(w, body) //nolint:errcheck // the client says what it got
+		if broken {
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL
 	return s
 }
 
-// A Desk is the service desk of examples/agent_loop with a run, a journal and a manager who approves.
+// A Desk is the service desk of examples/agent_loop with a run and a journal.
 type Desk struct {
+	Executor *engine.Executor
 	Registry *runtime.Registry
 	Run      *engine.Run
 	journal  journal.Memory
 }
 
-// NewDesk returns a desk whose run is open.
+// NewDesk returns a desk whose run is open, with a manager who approves.
 func NewDesk(t testing.TB) *Desk {
 	t.Helper()
 	manager := terminal.Func(func(context.Context, *runtime.ConsentRequest) (engine.Answer, bool) {
-		return engine.Answer{By: "manager", Approve: true}, true
+		return engine.Answer{By: operator.Program("manager"), Approve: true}, true
 	})
-	d := &Desk{}
-	exec, err := agent.Setup(engine.WithApprover(manager), engine.WithJournal(&d.journal))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := exec.Recover(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	d := open(t, engine.WithApprover(manager))
 	serving, stop := context.WithCancel(context.Background())
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		_ = manager.Serve(serving, exec) // it ends with serving
+		_ = manager.Serve(serving, d.Executor) // it ends with serving
 	}()
 	t.Cleanup(func() {
 		stop()
 		<-over
+	})
+	return d
+}
+
+// NewPolledDesk returns a desk whose run is open. The test answers the requests for consent by
+// Executor.Decide.
+func NewPolledDesk(t testing.TB) *Desk {
+	t.Helper()
+	return open(t, engine.WithPendingRequests())
+}
+
+// open returns a desk with an open run.
+func open(t testing.TB, consent engine.Option) *Desk {
+	t.Helper()
+	d := &Desk{}
+	exec, err := agent.Setup(consent, engine.WithJournal(&d.journal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.begin(t, exec)
+	return d
+}
+
+// begin opens a run of an executor. The executor is shut down when the test is over.
+func (d *Desk) begin(t testing.TB, exec *engine.Executor) {
+	t.Helper()
+	err := exec.Recover(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
 		if err := exec.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
-	d.Registry = exec.Registry()
+	d.Executor, d.Registry = exec, exec.Registry()
 	if d.Run, err = exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{}); err != nil {
 		t.Fatal(err)
 	}
-	return d
-}
-
-// Optional returns a registry with the tool note, whose member tag may be left out and whose member
-// also may be null.
-func Optional() (*runtime.Registry, error) {
-	schema := `{"type":"object","properties":{"text":{"type":"string"},"tag":{"type":"string"},"also":{"type":["string","null"]}},"required":["text","also"],"additionalProperties":false}`
-	return runtime.NewRegistry(runtime.NewDynamicTool(&runtime.Spec{Name: "note", InputSchema: &schema}, anything{},
-		func(context.Context, wire.Value) (wire.Value, error) { return wire.Raw(`{}`), nil }))
-}
-
-// anything decodes any JSON.
-type anything struct{}
-
-func (anything) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
-	return wire.ParseRaw(b, l)
 }
 
 // Play lets a model work at the desk on Script, and checks the results and the journal.
@@ -152,9 +171,7 @@ func (d *Desk) Play(t testing.TB, model models.Model) []models.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status.State != runtime.RunFinished {
-		t.Errorf("the run is %v", status.State)
-	}
+	d.CheckEnd(t, status)
 	var outcomes []string
 	for _, r := range all {
 		outcomes = append(outcomes, strings.TrimSpace(fmt.Sprint(r.Outcome.Kind, " ", r.Outcome.Reason)))
@@ -162,14 +179,22 @@ func (d *Desk) Play(t testing.TB, model models.Model) []models.Result {
 	if got := strings.Join(outcomes, ", "); got != results {
 		t.Errorf("the results are %s\nwant %s", got, results)
 	}
-	if got := d.Journal(t); got != Journal {
-		t.Errorf("the journal has\n%swant\n%s", got, Journal)
-	}
 	return all
 }
 
-// Journal returns what the journal has of each call, by tool: its events, and the arguments that the
-// handler ran with.
+// CheckEnd checks that a run is finished, and that the journal is that of Script.
+func (d *Desk) CheckEnd(t testing.TB, status engine.RunStatus) {
+	t.Helper()
+	if status.State != runtime.RunFinished {
+		t.Errorf("the run is %v", status.State)
+	}
+	if got := d.Journal(t); got != Journal {
+		t.Errorf("the journal has\n%swant\n%s", got, Journal)
+	}
+}
+
+// Journal returns what the journal has of each call, by tool: its events, the arguments that the handler
+// ran with, why the call was denied, and the output that is no artifact.
 func (d *Desk) Journal(t testing.TB) string {
 	t.Helper()
 	entries, err := d.journal.Read(t.Context(), 0, 10_000)
@@ -194,6 +219,18 @@ func (d *Desk) Journal(t testing.TB) string {
 		if r.Args != nil {
 			lines[r.Call] += string(r.Args.Value)
 		}
+		var outcome struct{ Reason string }
+		if r.Outcome != nil {
+			if err := json.Unmarshal(r.Outcome, &outcome); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if outcome.Reason != "" {
+			lines[r.Call] += " " + outcome.Reason
+		}
+		if r.Output != nil && r.Artifact == nil {
+			lines[r.Call] += string(r.Output.Value)
+		}
 	}
 	var b strings.Builder
 	for _, id := range order {
@@ -203,14 +240,15 @@ func (d *Desk) Journal(t testing.TB) string {
 }
 
 // Journal is what the journal has after Script.
-const Journal = `case_open: invoked validated{"customer":"Ida <ida@example.com>"} authorized started completed
-refund: invoked validated{"order":"1017","cents":4900} denied
-order_find: invoked validated{"order":"1017"} authorized started completed
-refund: invoked validated{"order":"1017","cents":4900} approval.requested approval.decided authorized started completed
-coffee_make: invoked denied
-order_find: invoked denied
-reply: invoked validated{"text":"Here you are."} authorized started completed
-case_close: invoked validated{"note":"Order 1017 came broken."} authorized started completed
+const Journal = `case_open: invoked validated{"customer":"Ida <ida@example.com>"} authorized started completed{"case":1}
+refund: invoked validated{"order":"1017","cents":4900} denied prerequisite_missing
+order_find: invoked validated{"order":"1017"} authorized started completed{"paid":4900,"refunded":0}
+refund: invoked validated{"order":"1017","cents":4900} approval.requested approval.decided authorized started completed{"refunded":4900}
+coffee_make: invoked denied unknown_tool
+order_history: invoked validated{"order":"1017"} authorized started completed
+order_find: invoked denied invalid_input
+reply: invoked validated{"text":"Here you are."} authorized started completed{}
+case_close: invoked validated{"note":"Order 1017 came broken."} authorized started completed{}
 `
 
 // LinksOne fails when the package in the working folder links another SDK than that whose import paths
@@ -251,4 +289,24 @@ func Texts(write func(n int, s Step) string) []string {
 func Quote(s string) string {
 	b, _ := json.Marshal(s) // a text has a JSON form
 	return string(b)
+}
+
+// Allocations fails when what an adapter does for one call allocates more than 40 times beyond the SDK:
+// once is what it does with the call and with its result, own is what the SDK does of that, nil for
+// nothing. The race detector adds some.
+func Allocations(t *testing.T, once func(models.Result), own func()) {
+	t.Helper()
+	result := models.ResultOf(runtime.Outcome{CallID: "1", Tool: "refund", Kind: runtime.Completed, Output: []byte(`{"refunded":4900}`)})
+	n := testing.AllocsPerRun(100, func() { once(result) })
+	if own != nil {
+		n -= testing.AllocsPerRun(100, own)
+	}
+	t.Logf("%v allocations", n)
+	most := 40.0
+	if battery.Race {
+		most = 50
+	}
+	if n > most {
+		t.Errorf("%v allocations a call, want at most %v", n, most)
+	}
 }
