@@ -22,6 +22,7 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime"
@@ -77,9 +78,9 @@ func approver(how string, stdin io.Reader, stdout, stderr io.Writer) (*terminal.
 	}
 	switch how {
 	case "yes":
-		return answer(engine.Answer{By: manager, Approve: true}), nil
+		return answer(engine.Answer{By: operator.Program(manager), Approve: true}), nil
 	case "no":
-		return answer(engine.Answer{By: manager, Message: "offer a voucher instead"}), nil
+		return answer(engine.Answer{By: operator.Program(manager), Message: "offer a voucher instead"}), nil
 	case "ask":
 		asked, err := terminal.New(manager, stdin, stderr)
 		if errors.Is(err, terminal.ErrNoTerminal) {

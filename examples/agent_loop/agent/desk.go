@@ -91,6 +91,21 @@ func (d *desk) Refund(ctx context.Context, in *refunds.RefundInput) (*refunds.Re
 	return out, err
 }
 
+// OrderHistory implements refunds.Handler.
+func (d *desk) OrderHistory(_ context.Context, in *refunds.OrderHistoryInput) (*refunds.OrderHistoryOutput, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o, err := d.find(in.Order)
+	if err != nil {
+		return nil, err
+	}
+	events := []string{fmt.Sprintf("paid: %d cents", o.paid)}
+	for day := 1; day <= 20; day++ {
+		events = append(events, fmt.Sprintf("day %d: the parcel was at station %d", day, 100+day))
+	}
+	return &refunds.OrderHistoryOutput{Events: append(events, "delivered")}, nil
+}
+
 // CaseClose implements refunds.Handler.
 func (d *desk) CaseClose(context.Context, *refunds.CaseCloseInput) (*refunds.CaseCloseOutput, error) {
 	return &refunds.CaseCloseOutput{}, nil

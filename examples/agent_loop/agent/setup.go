@@ -26,5 +26,6 @@ func Setup(opts ...engine.Option) (*engine.Executor, error) {
 	}
 	// Models take seconds to answer: a policy on a busy machine may take a part of that.
 	patient := engine.WithPolicyTimeout(2 * time.Second)
-	return engine.NewExecutor(reg, policy, append([]engine.Option{patient}, opts...)...)
+	long := engine.WithArtifacts(new(runtime.MemoryArtifacts))
+	return engine.NewExecutor(reg, policy, append([]engine.Option{patient, long}, opts...)...)
 }

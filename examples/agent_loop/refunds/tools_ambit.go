@@ -18,11 +18,12 @@ const _ = runtime.IsAtLeastVersion0_1
 
 // The names by which models and policies call the tools.
 const (
-	CaseOpenName  = "case_open"
-	OrderFindName = "order_find"
-	RefundName    = "refund"
-	CaseCloseName = "case_close"
-	ReplyName     = "reply"
+	CaseOpenName     = "case_open"
+	OrderFindName    = "order_find"
+	OrderHistoryName = "order_history"
+	RefundName       = "refund"
+	CaseCloseName    = "case_close"
+	ReplyName        = "reply"
 )
 
 // A Handler carries out the tools. Its methods may be called concurrently,
@@ -35,6 +36,9 @@ type Handler interface {
 
 	// OrderFind returns what an order cost and what was refunded already.
 	OrderFind(context.Context, *OrderFindInput) (*OrderFindOutput, error)
+
+	// OrderHistory returns everything that happened to an order.
+	OrderHistory(context.Context, *OrderHistoryInput) (*OrderHistoryOutput, error)
 
 	// Refund gives money back to the customer.
 	Refund(context.Context, *RefundInput) (*RefundOutput, error)
@@ -66,6 +70,11 @@ func (UnimplementedHandler) OrderFind(context.Context, *OrderFindInput) (*OrderF
 	return nil, runtime.NotImplemented(OrderFindName)
 }
 
+// OrderHistory is not implemented.
+func (UnimplementedHandler) OrderHistory(context.Context, *OrderHistoryInput) (*OrderHistoryOutput, error) {
+	return nil, runtime.NotImplemented(OrderHistoryName)
+}
+
 // Refund is not implemented.
 func (UnimplementedHandler) Refund(context.Context, *RefundInput) (*RefundOutput, error) {
 	return nil, runtime.NotImplemented(RefundName)
@@ -86,6 +95,7 @@ func Tools(h Handler) []*runtime.Tool {
 	return []*runtime.Tool{
 		runtime.NewTool(&caseOpenSpec, &caseOpenInputRule, h.CaseOpen),
 		runtime.NewTool(&orderFindSpec, &orderFindInputRule, h.OrderFind),
+		runtime.NewTool(&orderHistorySpec, &orderHistoryInputRule, h.OrderHistory),
 		runtime.NewTool(&refundSpec, &refundInputRule, h.Refund, runtime.WithPreview(h.PreviewRefund)),
 		runtime.NewTool(&caseCloseSpec, &caseCloseInputRule, h.CaseClose),
 		runtime.NewTool(&replySpec, &replyInputRule, h.Reply),
@@ -138,6 +148,30 @@ var orderFindSpec = runtime.Spec{
 	Set:          &setRules,
 	InputSchema:  &orderFindInputSchema,
 	OutputSchema: &orderFindOutputSchema,
+}
+
+var (
+	//go:embed schemas/order_history.input.json
+	orderHistoryInputSchema string
+	//go:embed schemas/order_history.output.json
+	orderHistoryOutputSchema string
+)
+
+var orderHistorySpec = runtime.Spec{
+	Name:         OrderHistoryName,
+	Version:      "1.0.0",
+	Title:        "Order history",
+	Description:  "Return everything that happened to an order.",
+	Pin:          "c748db0a56cf4bb326f01edb36b508274bb15d58ae75eabecf5fbc7abdc29b69",
+	Effect:       runtime.SideEffectRead,
+	Idempotent:   true,
+	Deadline:     45 * time.Second,
+	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20},
+	SafeErrors:   true,
+	Artifact:     &runtime.Artifact{Over: 300, Type: "application/json"},
+	Set:          &setRules,
+	InputSchema:  &orderHistoryInputSchema,
+	OutputSchema: &orderHistoryOutputSchema,
 }
 
 var (

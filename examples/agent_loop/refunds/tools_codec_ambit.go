@@ -111,6 +111,52 @@ func (v *OrderFindOutput) Walk(w wire.Visitor) {
 	wire.End(w)
 }
 
+// OrderHistoryInput is the input of the order_history tool.
+type OrderHistoryInput struct {
+	Order string // Number of the order.
+}
+
+var orderHistoryInputRule = wire.ObjectRule{Names: []string{"order"}, Required: 1}
+
+// ReadMember reads one member of v.
+func (v *OrderHistoryInput) ReadMember(r *wire.Reader, name string) {
+	if name == "order" {
+		wire.ReadString(r, &v.Order, &orderRule)
+	}
+}
+
+// Walk visits v in declaration order.
+func (v *OrderHistoryInput) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &orderHistoryInputRule)
+	wire.StringMember(w, "order", &v.Order, &orderRule)
+	wire.End(w)
+}
+
+// OrderHistoryOutput is the output of the order_history tool.
+type OrderHistoryOutput struct {
+	Events []string // What happened, the oldest first.
+}
+
+var orderHistoryOutputRule = wire.ObjectRule{Names: []string{"events"}, Required: 1}
+
+// ReadMember reads one member of v.
+func (v *OrderHistoryOutput) ReadMember(r *wire.Reader, name string) {
+	if name == "events" {
+		wire.ReadArray(r, &v.Events, nil, wire.ReadString, nil)
+	}
+}
+
+// Walk visits v in declaration order.
+func (v *OrderHistoryOutput) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &orderHistoryOutputRule)
+	wire.Member(w, "events", &v.Events, walkStringList, nil)
+	wire.End(w)
+}
+
+func walkStringList(w wire.Visitor, p *[]string, rule *wire.ArrayRule) {
+	wire.WalkArray(w, p, rule, wire.WalkString, nil)
+}
+
 // RefundInput is the input of the refund tool.
 type RefundInput struct {
 	Order string // Number of the order.

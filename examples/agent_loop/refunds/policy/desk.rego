@@ -4,5 +4,5 @@
 package ambit.policies.desk
 
 allow contains {"code": "desk", "message": "the desk works on cases"} if {
-	input.tool.name in {"case_open", "case_close", "reply"}
+	input.tool.name in {"case_open", "case_close", "order_history", "reply"}
 }
