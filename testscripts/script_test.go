@@ -19,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli"
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/internal/buildcache"
+	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/testscripts/clerk"
 	"github.com/ambit-tools/ambit/testscripts/probe"
 )
@@ -26,6 +27,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output inside the scripts")
 
 func TestMain(m *testing.M) {
+	isolate.Enter()
 	testscript.Main(m, map[string]func(){
 		"ambit": func() { os.Exit(cli.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"probe": func() { os.Exit(probe.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },

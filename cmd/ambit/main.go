@@ -4,8 +4,10 @@ import (
 	"os"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli"
+	"github.com/ambit-tools/ambit/runtime/isolate"
 )
 
 func main() {
+	isolate.Enter()
 	os.Exit(cli.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

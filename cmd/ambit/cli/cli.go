@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/author"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/backup"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/doctor"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/operate"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/whatif"
 )
@@ -49,11 +50,11 @@ an application has recorded, and answers and undoes calls while it runs.`,
 	root.SetVersionTemplate("ambit {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(author.NewInit(), author.NewGenerate(), author.NewCheck(), author.NewSchema(), author.NewPolicy())
+	root.AddCommand(author.NewInit(), author.NewGenerate(), author.NewCheck(), author.NewSchema(), author.NewPolicy(), author.NewImport())
 	root.AddCommand(whatif.NewExplain(), whatif.NewSimulate(), whatif.NewReplay())
 	root.AddCommand(operate.NewCalls(), operate.NewApprovals(), operate.NewGrants(),
 		operate.NewUndo(), operate.NewCancel(), operate.NewResolve(), operate.NewArtifacts())
-	root.AddCommand(backup.NewBackup(), backup.NewRestore(), audit.New(), newVersion(), exitCodesTopic())
+	root.AddCommand(backup.NewBackup(), backup.NewRestore(), audit.New(), doctor.New(), newVersion(), exitCodesTopic())
 	markWork(root)
 	return root
 }

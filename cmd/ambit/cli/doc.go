@@ -2,10 +2,12 @@
 // that scripts can run it inside a test binary. This package is the root command; the
 // verbs are in a package for each group of users:
 //
-//	internal/author   init, generate, check, schema, policy
+//	internal/author   init, generate, check, schema, policy, import
 //	internal/whatif   explain, simulate, replay
 //	internal/operate  calls, approvals, grants, undo, cancel, resolve, artifacts
 //	internal/audit    audit
+//	internal/backup   backup, restore
+//	internal/doctor   doctor
 //
 // A group imports no other one. What groups share is in internal/cmdutil,
 // internal/project and internal/store.

@@ -39,13 +39,18 @@ Notes name tools that nothing can allow, and declared fields that this version
 carries but does not enforce yet.
 
 With --dialect, notes name what the input schemas of tools lose in what a provider of
-models takes of JSON Schema, and why one cannot be strict: ` + dialectNames() + `.`
+models takes of JSON Schema, and why one cannot be strict: ` + dialectNames() + `.
+
+With --against, a change that breaks callers, handlers, policies, waiting approvals,
+undo or recorded calls is an error, unless the tool has a new major version: then it
+is a note. A tool is removed two minor versions after it was deprecated.`
 
 // NewCheck returns "ambit check".
 func NewCheck() *cobra.Command {
 	var (
 		folders []string
 		in      []string
+		against string
 		asJSON  bool
 	)
 	cmd := &cobra.Command{
@@ -71,8 +76,9 @@ func NewCheck() *cobra.Command {
 			found, policyErr := checkPolicies(cmd.Context(), dirs, d)
 			notes, noteErr := unenforcedNotes(d)
 			lost, lostErr := dialectNotes(d, providers)
-			err = cmdutil.AsProblems(errors.Join(err, policyErr, noteErr, lostErr))
-			notes = append(notes, lost...)
+			changed, againstErr := compared(d, against)
+			err = cmdutil.AsProblems(errors.Join(err, policyErr, noteErr, lostErr, againstErr))
+			notes = slices.Concat(notes, lost, changed)
 			notes = append(notes, closedNotes(d, found.Closed)...)
 			slices.SortStableFunc(notes, func(a, b finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 			notes = append(notes, x.missedNote(path)...)
@@ -90,6 +96,7 @@ func NewCheck() *cobra.Command {
 	}
 	project.PolicyFlag(cmd, &folders)
 	cmd.Flags().StringSliceVar(&in, "dialect", nil, "name what these `dialects` of providers of models lose")
+	cmd.Flags().StringVar(&against, "against", "", "name what breaks for those who know an `earlier` declaration: a file, or git:REF")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	return cmd
 }

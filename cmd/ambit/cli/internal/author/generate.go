@@ -12,6 +12,8 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/project"
+	"github.com/ambit-tools/ambit/gen"
+	"github.com/ambit-tools/ambit/runtime/models/dialect"
 )
 
 // uninterrupted puts an interrupt off until work is done: between two files it
@@ -23,13 +25,9 @@ func uninterrupted(work func() error) error {
 	return work()
 }
 
-// NewGenerate returns "ambit generate".
-func NewGenerate() *cobra.Command {
-	var check, asJSON bool
-	cmd := &cobra.Command{
-		Use:   "generate [FILE|DIR]",
-		Short: "Write the Go code, schemas and policy data of a declaration",
-		Long: `Generate writes the files of a declaration beside it: Go code, JSON Schemas, and
+// generateHelp is the help text of "ambit generate".
+func generateHelp() string {
+	return `Generate writes the files of a declaration beside it: Go code, JSON Schemas, and
 the declarations and type headers that its policies are checked against; and the
 schema for editors that its first line names, see "ambit schema". Without an
 argument it takes ./tools.yaml, or the only */tools.yaml.
@@ -42,12 +40,32 @@ file that ambit did not write is never touched.
 With -check it also names files among the generated policies that were not
 generated: the policies would not load.
 
+With --dialect it also writes the input schemas in what a provider of models takes of
+JSON Schema, below schemas and the name of the dialect: ` + dialectNames() + `.
+Programs in Go need no such files: runtime/models rewrites the schemas itself. Every
+run, also with -check, needs the same dialects: the files of others are removed.
+"ambit check --dialect" notes what a dialect cannot say.
+
 Changed files are listed on standard output. Put this line into a Go file of the
 package to run it by "go generate":
 
-  //go:generate go tool ambit generate`,
-		Args: cmdutil.OptionalPath,
+  //go:generate go tool ambit generate`
+}
+
+// NewGenerate returns "ambit generate".
+func NewGenerate() *cobra.Command {
+	var check, asJSON bool
+	var names []string
+	cmd := &cobra.Command{
+		Use:   "generate [FILE|DIR]",
+		Short: "Write the Go code, schemas and policy data of a declaration",
+		Long:  generateHelp(),
+		Args:  cmdutil.OptionalPath,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := dialects(names)
+			if err != nil {
+				return err
+			}
 			path, err := project.Locate(args)
 			if err != nil {
 				return err
@@ -57,6 +75,9 @@ package to run it by "go generate":
 				return err
 			}
 			if err := refusePackage(d); err != nil {
+				return err
+			}
+			if err := addDialects(d, in); err != nil {
 				return err
 			}
 			changes, err := generate(d, check)
@@ -75,7 +96,20 @@ package to run it by "go generate":
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing; list what differs and end with code 3 if anything does")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	cmd.Flags().StringSliceVar(&names, "dialect", nil, "also write the input schemas in these `dialects`")
 	return cmd
+}
+
+// addDialects adds the inputs of d in dialects to its files.
+func addDialects(d *project.Declaration, in []dialect.Dialect) error {
+	for _, name := range in {
+		files, err := gen.DialectFiles(d.File, name)
+		if err != nil {
+			return err
+		}
+		d.Out = append(d.Out, files...)
+	}
+	return nil
 }
 
 // generate brings the files on disk in line with d, or with check only says

@@ -17,7 +17,7 @@ import (
 )
 
 // initFlags are the flags of init.
-type initFlags struct{ local, module, pkg string }
+type initFlags struct{ local, module, pkg, model string }
 
 // NewInit returns "ambit init".
 func NewInit() *cobra.Command {
@@ -34,6 +34,9 @@ LICENSE: those stay as they are. Anything else in it is refused.
 
 Its module is example.com/NAME after the folder, or that of --module; its tools
 are package notetools, or that of --package. What could not be built is refused.
+
+With --model it has a program, too, in which a model of a provider works with the
+tools: anthropic, openai or genai.
 
 Until ambit is published, --local CHECKOUT makes the application build against a
 checkout of it, without a network, by a replace line in its go.mod.`,
@@ -74,10 +77,16 @@ checkout of it, without a network, by a replace line in its go.mod.`,
 			return nil
 		},
 	}
+	f.add(cmd)
+	return cmd
+}
+
+// add gives a command the flags.
+func (f *initFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.local, "local", "", "build against the checkout of ambit at `CHECKOUT`")
 	cmd.Flags().StringVar(&f.module, "module", "", "`PATH` of the Go module (default example.com/NAME)")
+	cmd.Flags().StringVar(&f.model, "model", "", "add a program that asks a model by the SDK of `PROVIDER`: anthropic, openai or genai")
 	cmd.Flags().StringVar(&f.pkg, "package", starterPackage, "`NAME` of the package of the tools, and of its folder")
-	return cmd
 }
 
 // refuseEmpty refuses flags that are given without a value.
@@ -85,6 +94,7 @@ func (f *initFlags) refuseEmpty(cmd *cobra.Command) error {
 	for _, flag := range []struct{ name, value, hint string }{
 		{"local", f.local, "it takes the folder that holds the go.mod of a checkout of " + module},
 		{"module", f.module, "it takes the path of a Go module, such as github.com/you/notes"},
+		{"model", f.model, "it takes anthropic, openai or genai"},
 		{"package", f.pkg, "it takes the name of a Go package, such as " + starterPackage},
 	} {
 		if flag.value == "" && cmd.Flags().Changed(flag.name) {

@@ -101,11 +101,15 @@ func (a *application) refusePackage() error {
 	case a.Package == "main" || reserved.MatchString(strings.ToLower(a.Package)):
 		return bad("means something else to Go", hint)
 	}
-	for _, file := range []string{"main.go", "main_test.go"} {
+	files := []string{"starter/main.go.tmpl", "starter/main_test.go.tmpl"}
+	if a.Model != nil {
+		files = append(files, agentTemplate)
+	}
+	for _, file := range files {
 		if taken, err := a.uses(file); err != nil {
 			return err
 		} else if taken {
-			return bad("is the name of something else in "+file, hint)
+			return bad("is the name of something else in "+strings.TrimSuffix(path.Base(file), ".tmpl"), hint)
 		}
 	}
 	return nil
@@ -113,16 +117,16 @@ func (a *application) refusePackage() error {
 
 // uses reports whether a Go file of the starter has an identifier that is the package
 // of the tools, but for the package itself.
-func (a *application) uses(file string) (bool, error) {
+func (a *application) uses(starterPath string) (bool, error) {
 	other := *a
 	other.Package = "ambit_placeholder"
 	var text bytes.Buffer
-	if err := executeStarter(&text, "starter/"+file+".tmpl", &other); err != nil {
+	if err := executeStarter(&text, starterPath, &other); err != nil {
 		return false, err
 	}
 	var s scanner.Scanner
 	files := token.NewFileSet()
-	s.Init(files.AddFile(file, -1, text.Len()), text.Bytes(), nil, 0)
+	s.Init(files.AddFile(starterPath, -1, text.Len()), text.Bytes(), nil, 0)
 	for {
 		switch _, tok, word := s.Scan(); {
 		case tok == token.EOF:

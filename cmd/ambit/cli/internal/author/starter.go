@@ -19,8 +19,11 @@ import (
 // starter holds the files of a new application as templates. The suffix .tmpl
 // keeps the go command from taking them for parts of this module.
 //
-//go:embed all:starter
+//go:embed all:starter starter_agent
 var starter embed.FS
+
+// agentTemplate is the program with a model.
+const agentTemplate = "starter_agent/main.go.tmpl"
 
 // starterPackage is the folder of the starter's tools, and their package by default.
 const starterPackage = "notetools"
@@ -41,6 +44,8 @@ type application struct {
 	Ambit    string // version of this module to require; empty when not known
 	Replace  string // checkout that stands in for it, as go.mod spells it
 	Requires []string
+	Model    *provider // whose model it asks; nil: none
+	checkout string    // the folder of Replace
 	sums     []byte
 }
 
@@ -58,6 +63,11 @@ func newApplication(dir, base string, f *initFlags) (*application, error) {
 	} else if a.Ambit = published(); a.Ambit == "" {
 		return nil, cmdutil.Problem("this build of ambit has no published version that go.mod could require, so that the application would not build",
 			"name a checkout of ambit: ambit init --local CHECKOUT "+shellWord(dir))
+	}
+	if f.model != "" {
+		if err := a.useModel(f.model); err != nil {
+			return nil, err
+		}
 	}
 	if f.module != "" {
 		if err := a.refuseModule(); err != nil {
@@ -115,7 +125,7 @@ func (a *application) useCheckout(local string) error {
 	if a.sums, err = os.ReadFile(filepath.Join(dir, "go.sum")); err != nil {
 		return cmdutil.Problem(err.Error(), "")
 	}
-	a.Ambit, a.Replace = "v0.0.0", modString(dir)
+	a.Ambit, a.Replace, a.checkout = "v0.0.0", modString(dir), dir
 	a.Requires = requirements(string(mod))
 	return nil
 }
@@ -136,14 +146,19 @@ func requirements(mod string) []string {
 }
 
 // Direct lists the required modules that the application imports itself.
-func (a *application) Direct() []string { return slices.DeleteFunc(slices.Clone(a.Requires), indirect) }
+func (a *application) Direct() []string {
+	return slices.DeleteFunc(slices.Clone(a.Requires), a.indirect)
+}
 
 // Indirect lists the remaining required modules.
 func (a *application) Indirect() []string {
-	return slices.DeleteFunc(slices.Clone(a.Requires), func(r string) bool { return !indirect(r) })
+	return slices.DeleteFunc(slices.Clone(a.Requires), func(r string) bool { return !a.indirect(r) })
 }
 
-func indirect(requirement string) bool { return !strings.HasPrefix(requirement, scripts+" ") }
+func (a *application) indirect(requirement string) bool {
+	path, _, _ := strings.Cut(requirement, " ")
+	return path != scripts && (a.Model == nil || path != a.Model.sdk)
+}
 
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9/._-]+$`)
 
@@ -167,6 +182,9 @@ func (a *application) render(stage string) error {
 		}
 		return writeRendered(filepath.Join(stage, filepath.FromSlash(name)), path, a)
 	})
+	if err == nil && a.Model != nil {
+		err = writeRendered(filepath.Join(stage, agentFolder, "main.go"), agentTemplate, a)
+	}
 	if err != nil || len(a.sums) == 0 {
 		return err
 	}
@@ -207,7 +225,10 @@ func (a *application) nextSteps(dir string) []string {
 	if filepath.Clean(dir) != "." {
 		enter = "cd " + shellWord(dir) + " && "
 	}
-	const run = "go run . && go test ./..."
+	run := "go run . && go test ./..."
+	if a.Model != nil {
+		run += " && " + a.Model.Key + "=KEY go run ./" + agentFolder + " Note that we need bread."
+	}
 	var steps []string
 	if a.workspace != "" {
 		steps = append(steps, enter+"go work use . # its workspace is "+shellWord(a.workspace))

@@ -1,6 +1,9 @@
 package author
 
 import (
+	"bytes"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,4 +33,25 @@ require g.h/i v0.1.0
 
 replace a.b/c => ../c
 `))
+}
+
+// TestModelPage: the programs of docs/models.md are what init writes, in 20 lines.
+func TestModelPage(t *testing.T) {
+	page, err := os.ReadFile("../../../../../docs/models.md")
+	require.NoError(t, err)
+	for _, p := range providers {
+		a := &application{Name: "notes", Module: "example.com/notes", Package: starterPackage, Model: p}
+		var text bytes.Buffer
+		require.NoError(t, executeStarter(&text, agentTemplate, a))
+		_, body, _ := strings.Cut(text.String(), "\nfunc converse(")
+		body, _, _ = strings.Cut(body, "\n}\n")
+		program := "func converse(" + body + "\n}\n"
+		require.LessOrEqual(t, strings.Count(program, "\n"), 20, program)
+		require.Contains(t, string(page), "```go\n"+program+"```\n", p.Name)
+	}
+}
+
+func TestNewest(t *testing.T) {
+	require.Equal(t, []string{"a v1.10.0", "b v1.0.0", "c v0.1.0"}, newest([]string{"a v1.9.0", "b v1.0.0"}, []string{"a v1.10.0", "c v0.1.0"}))
+	require.Equal(t, "a 1\nb 2\n", string(mergeSums([]byte("b 2\na 1\n"), []byte("a 1\n"))))
 }

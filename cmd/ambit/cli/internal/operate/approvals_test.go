@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 )
 
@@ -35,7 +34,7 @@ func TestOnlyOpenRequestsWait(t *testing.T) {
 func TestTermsOfApprovals(t *testing.T) {
 	v := commandVerb{Command: inbox.Command{Lasting: "duration", For: time.Hour, Cover: "args"}}
 	require.NoError(t, v.terms([]string{`path prefix "a b/"`, `n gt 3`}, `{"a":1}`))
-	assert.Equal(t, []engine.Predicate{
+	assert.Equal(t, []consent.Predicate{
 		{Member: "path", Op: consent.OpPrefix, Value: []byte(`"a b/"`)}, {Member: "n", Op: consent.OpGreater, Value: []byte(`3`)},
 	}, v.Where)
 	assert.JSONEq(t, `{"a":1}`, string(v.Edit))

@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -86,7 +85,7 @@ func (v *commandVerb) terms(where []string, edit string) error {
 }
 
 // predicate reads one of --where.
-func predicate(text string) (p engine.Predicate, err error) {
+func predicate(text string) (p consent.Predicate, err error) {
 	const hint = `for example --where 'path prefix "docs/"'`
 	parts := strings.SplitN(text, " ", 3)
 	if len(parts) != 3 || !json.Valid([]byte(parts[2])) {

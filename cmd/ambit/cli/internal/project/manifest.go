@@ -12,6 +12,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/runtime/models/dialect"
 )
 
 // A Manifest is the set of files that the last run of "ambit generate" wrote.
@@ -63,16 +64,17 @@ func generatable(name string) bool {
 	if path.Clean(name) != name || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return false
 	}
-	dir, base := path.Split(name)
-	switch dir {
-	case "schemas/", "policy/ambit_gen/":
-		return base != ""
-	case "":
-		if strings.HasSuffix(base, "_ambit.go") {
-			return true
-		}
+	dir, base := path.Dir(name), path.Base(name)
+	if generatedOnly(dir) || dir == "." && strings.HasSuffix(base, "_ambit.go") {
+		return true
 	}
 	return path.Ext(name) == ".json" // that the modeline names, see Wrote
+}
+
+// generatedOnly says whether dir is a folder that only generated files are in.
+func generatedOnly(dir string) bool {
+	in, below := strings.CutPrefix(dir, "schemas/")
+	return dir == "schemas" || dir == "policy/ambit_gen" || below && slices.Contains(dialect.Names(), in)
 }
 
 // Wrote says whether the file called name with this content is one of ours. A
@@ -82,7 +84,7 @@ func (m Manifest) Wrote(name string, content []byte) bool {
 	switch dir := path.Dir(name); {
 	case strings.HasSuffix(name, ".go"):
 		return HasHeader(content)
-	case dir != "schemas" && dir != "policy/ambit_gen" && path.Ext(name) == ".json":
+	case !generatedOnly(dir) && path.Ext(name) == ".json":
 		return dsl.IsEditorSchema(content)
 	}
 	return m[name]

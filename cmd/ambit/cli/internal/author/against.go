@@ -1,0 +1,76 @@
+package author
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/project"
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/gen"
+	"github.com/ambit-tools/ambit/internal/evolution"
+)
+
+// codeBreaking is the code of a change that breaks something.
+const codeBreaking = "breaking"
+
+// compared holds a declaration against an earlier one: an error for each change that breaks
+// something without a version that says so, and a note for one with it.
+func compared(d *project.Declaration, against string) ([]finding, error) {
+	if against == "" || d == nil {
+		return nil, nil
+	}
+	old, err := earlier(d.Path, against)
+	if err != nil {
+		return nil, err
+	}
+	var notes []finding
+	var broken cmdutil.CodedErrors
+	for _, b := range evolution.Compare(old, d.File) {
+		text := fmt.Sprintf("breaks %s: %s", strings.Join(b.For, ", "), b.Text)
+		if b.Tool != "" {
+			text = fmt.Sprintf("tool %q: %s", b.Tool, text)
+		}
+		if b.Allowed {
+			n := note(b.Pos, text)
+			n.Code = codeBreaking
+			notes = append(notes, n)
+			continue
+		}
+		broken = append(broken, cmdutil.CodedError{Code: codeBreaking, At: d.File.Diagnostic(b.Pos, b.Hint, "%s", text)})
+	}
+	if len(broken) > 0 {
+		return notes, broken
+	}
+	return notes, nil
+}
+
+// earlier reads the declaration to compare with: a file, or git:REF, the file at path as it
+// is in that revision.
+func earlier(path, against string) (*dsl.File, error) {
+	ref, ok := strings.CutPrefix(against, "git:")
+	if !ok {
+		return project.Parse(against)
+	}
+	if ref == "" || strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, ":\n\x00") {
+		return nil, cmdutil.Usage("--against "+cmdutil.Quote(against)+" names no revision", "write git:main, or git:v1.2.0")
+	}
+	cmd := exec.Command("git", "show", "--end-of-options", ref+":./"+filepath.ToSlash(filepath.Base(path)))
+	cmd.Dir = filepath.Dir(path)
+	var out, told bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &told
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	if err := cmd.Run(); err != nil {
+		why, _, _ := strings.Cut(strings.TrimSpace(told.String()), "\n")
+		if _, ok := errors.AsType[*exec.ExitError](err); !ok {
+			why = err.Error()
+		}
+		return nil, cmdutil.Problem("git knows no "+cmdutil.Quote(path)+" at "+cmdutil.Quote(ref)+": "+why, "name a revision that has the declaration, or a file")
+	}
+	return dsl.Parse(against+":"+filepath.Base(path), out.Bytes(), dsl.WithPatterns(gen.PatternFault))
+}
