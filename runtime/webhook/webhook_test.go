@@ -222,12 +222,12 @@ func TestPositionMovesOnceAcknowledged(t *testing.T) {
 func TestRestartsLoseNothing(t *testing.T) {
 	for seed := range battery.Count(t, 30, 1000) {
 		synctest.Test(t, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(uint64(seed), 5))
+			rng, answers := rand.New(rand.NewPCG(uint64(seed), 5)), rand.New(rand.NewPCG(uint64(seed), 6))
 			r, told, inner := &receiver{}, &reports{}, new(journal.Memory)
 			var acknowledged []string
 			r.answer = func(ctx context.Context, n int) (*http.Response, error) {
-				time.Sleep(time.Duration(rng.IntN(1000)) * time.Millisecond)
-				if rng.IntN(4) == 0 {
+				time.Sleep(time.Duration(answers.IntN(1000)) * time.Millisecond)
+				if answers.IntN(4) == 0 {
 					return status(http.StatusBadGateway), nil
 				}
 				r.mu.Lock()
