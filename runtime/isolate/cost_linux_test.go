@@ -64,7 +64,9 @@ func TestFloodIsNotRemembered(t *testing.T) {
 			require.Equal(t, size, got.Size)
 			require.EqualValues(t, outputCap, got.Kept)
 			require.LessOrEqual(t, got.Passed, int64(outputCap))
-			require.LessOrEqual(t, got.Grew, int64(outputCap+10<<20))
+			if !battery.Race { // whose shadow of the memory grows too
+				require.LessOrEqual(t, got.Grew, int64(outputCap+10<<20))
+			}
 		})
 	}
 }
