@@ -20,6 +20,7 @@ func member(t *testing.T, schema string) *dynamic.Tool {
 package: checked
 types:
   Short: {type: string, maxLength: 3}
+  Hushed: {type: string, maxLength: 8, x-sensitive: true}
   Closed: {type: object, properties: {a: {type: integer, description: A.}}}
   Deep: {anyOf: [{type: integer}, {type: array, items: {$ref: "#"}}]}
   X: `+schema+`
@@ -108,6 +109,7 @@ var checks = []struct{ schema, values string }{
 		{"n":1,"nx":3}
 		[]
 		{"nx":2} => /x/nx: minimum: want at least 3, have 2
+		{"nx":"a"} => /x/nx: type: want integer, have string
 		{"n":"a"} => /x/n: type: want integer, have string
 		{"m":1} => /x/m: additionalProperties: want only "nx" and names that match ^n, have "m"`},
 	{`{propertyNames: {maxLength: 2}, minProperties: 1, maxProperties: 2}`, `
@@ -221,6 +223,7 @@ func TestCheckedSecrets(t *testing.T) {
 		`{anyOf: [{type: string, minLength: 9, x-sensitive: true}, {type: "null"}]}`:                                                             {`"SECRET"`, `"SECRETSECRET"`},
 		`{anyOf: [{$ref: "#/$defs/S"}, {type: "null"}], $defs: {S: {type: string, minLength: 9, x-sensitive: true}}}`:                            {`"SECRET"`, `"SECRETSECRET"`},
 		`{not: {$ref: "#/types/X/$defs/S"}, type: string, $defs: {S: {maxLength: 8, x-sensitive: true}}}`:                                        {`"SECRET"`, `"SECRETSECRET"`},
+		`{not: {$ref: "#/types/Hushed"}, type: string}`:                                                                                          {`"SECRET"`, `"SECRETSECRET"`},
 		`{type: object, properties: {a: {type: string, x-sensitive: true, description: A.}}, not: {properties: {a: {pattern: "^SECRET$"}}}}`:     {`{"a":"SECRET"}`, `{"a":"SECRETSECRET"}`},
 		`{type: object, properties: {a: {type: string, x-sensitive: true, description: A.}}, anyOf: [{properties: {a: {const: SECRETSECRET}}}]}`: {`{"a":"SECRET"}`, `{"a":"SECRETSECRET"}`},
 	} {

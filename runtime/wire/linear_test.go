@@ -137,12 +137,12 @@ var growing = map[string]struct {
 	"a wide recursion through a dynamic reference": {1_000, true, func(size int) (*wire.Schema, string) {
 		return lists(), "[" + repeat(size, func(int) string { return nested(8, "") }) + "]"
 	}},
-	"a recursion in both branches of anyOf, at the end of which no branch fits": {12, false, func(size int) (*wire.Schema, string) {
+	"a recursion in both branches of anyOf, at the end of which no branch fits": {9, false, func(size int) (*wire.Schema, string) {
 		return forks(anyOf), nested(size, "1")
 	}},
-	"a recursion in both branches of oneOf": {12, false, func(size int) (*wire.Schema, string) { return forks(oneOf), nested(size, "[]") }},
-	"a recursion in both branches of allOf": {12, true, func(size int) (*wire.Schema, string) { return forks(allOf), nested(size, "") }},
-	"references in both branches of allOf, one below another": {12, true, func(size int) (*wire.Schema, string) {
+	"a recursion in both branches of oneOf": {9, false, func(size int) (*wire.Schema, string) { return forks(oneOf), nested(size, "[]") }},
+	"a recursion in both branches of allOf": {9, true, func(size int) (*wire.Schema, string) { return forks(allOf), nested(size, "") }},
+	"references in both branches of allOf, one below another": {9, true, func(size int) (*wire.Schema, string) {
 		s := &wire.Schema{Nodes: make([]wire.Node, size)}
 		for i := range size - 1 {
 			s.Nodes[i].All = []int{i + 2, i + 2}
