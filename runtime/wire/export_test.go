@@ -42,3 +42,12 @@ func Remember(t *testing.T) {
 	patience = 0
 	t.Cleanup(func() { patience = before })
 }
+
+// Decoded returns what holds a valid text against a schema once more, without reading it.
+func (s *Schema) Decoded(text []byte) (fits func() bool) {
+	c := s.checker(new(notes), 0, text)
+	return func() bool {
+		c.visits, c.canonized = 0, 0
+		return c.node(1, 0, nil, nil)
+	}
+}
