@@ -1,0 +1,42 @@
+package dynamic_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/gen/dynamic/internal/answer"
+)
+
+// TestViolationTexts pins what a model reads of a value that may be null, and of a union.
+// Every input is one of the corpus, so that TestAgree holds generated code to the same texts.
+func TestViolationTexts(t *testing.T) {
+	tools, err := dynamic.Tools(parse(t, "agree.yaml"), nil)
+	require.NoError(t, err)
+	inputs := corpus(t)
+	for _, c := range []struct{ tool, text, want string }{
+		{"presence", `{"must":"","must_null":"x"}`, "/must_null: type: want integer or null, have string"},
+		{"presence", `{"must":"","must_null":1.5}`, "/must_null: type: want integer or null, have 1.5"},
+		{"presence", `{"must":"","must_null":1,"may_null":7}`, "/may_null: type: want string or null, have number"},
+		{"presence", `{"must":"","must_null":1,"shared_null":[]}`, "/shared_null: type: want string or null, have array"},
+		{"presence", `{"must":"","must_null":1,"null_choice":true}`, "/null_choice: type: want number or null, have boolean"},
+		{"presence", `{"must":"","must_null":1,"null_object":"a"}`, "/null_object: type: want object or null, have string"},
+		{"presence", `{"must":"","must_null":1,"null_array":{}}`, "/null_array: type: want array or null, have object"},
+		{"presence", `{"must":"","must_null":1,"null_array":[1]}`, "/null_array/0: type: want boolean or null, have number"},
+		{"many", `{"nullable":{"a":"b"}}`, "/nullable/a: type: want integer or null, have string"},
+		{"recursive", `{"tree":{"value":1,"maybe":7}}`, "/tree/maybe: type: want object or null, have number"},
+		{"checked", `{"count":"a"}`, "/count: type: want integer or null, have (sensitive)"},
+		{"checked", `{"mix":null}`, "/mix: type: want boolean or number or string or array or object, have null"},
+		{"checked", `{"either":{}}`, `/either/n: required: want a member "n", have nothing`}, // the first byte tells the branch
+		{"checked", `{"wide":0}`, "/wide: anyOf: want 10; or 200; or 3000; or 40000; or 500000; or 2 more, have 0"},
+	} {
+		assert.True(t, slices.ContainsFunc(inputs, func(in answer.Input) bool { return in.Tool == c.tool && string(in.Text) == c.text }), "%s is not in the corpus", c.text)
+		got := answer.To(tools, c.tool, []byte(c.text))
+		if assert.Len(t, got.Violations, 1, c.text) {
+			assert.Equal(t, c.want, got.Violations[0].String())
+		}
+	}
+}
