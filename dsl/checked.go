@@ -171,7 +171,7 @@ func (p *parser) hasNoType(n *node, t Type) bool {
 // isComposed reports whether a schema is an object whose members have types, with
 // keywords besides for which there is none.
 func isComposed(n *node, top bool) bool {
-	if t := n.get("type"); t == nil || !t.isText("object") && (t.kind != nodeList || len(t.items) != 1 || !t.items[0].isText("object")) {
+	if !isObject(n, top) {
 		return false
 	}
 	if properties := n.get("properties"); !top && (properties == nil || len(properties.pairs) == 0) {
@@ -179,7 +179,7 @@ func isComposed(n *node, top bool) bool {
 	}
 	found := false
 	for _, e := range n.pairs {
-		if slices.Contains(composedKeys, e.name) {
+		if slices.Contains(composedKeys, e.name) || e.name == "$dynamicRef" && top {
 			found = true
 		} else if !top && slices.Contains(checkedKeys, e.name) || e.name == "$ref" || e.name == "enum" || e.name == "const" {
 			return false
@@ -207,6 +207,9 @@ func (p *parser) undeclared(n *node) *node {
 		}
 	}
 	for _, e := range n.pairs {
+		if e.name == "$ref" || e.name == "$dynamicRef" {
+			return e.val
+		}
 		if !slices.Contains(composedKeys, e.name) || e.name == "propertyNames" {
 			continue
 		}

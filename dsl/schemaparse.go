@@ -87,22 +87,6 @@ func schemaBoundKeys() keys[schemaWork] {
 // ordinal names an entry of a list for people.
 func ordinal(i int) string { return strconv.Itoa(i + 1) }
 
-// rootSchema reads an input, an output or a state, which must be an object.
-func (p *parser) rootSchema(n *node, key string) *Schema {
-	s := p.schema(n, key, &schemaRoot{call: true}, true)
-	p.later(func() {
-		b := s.base()
-		switch {
-		case b == nil:
-		case b.Any && s == b:
-			p.report(s.Pos, "add type: object", "%s must be an object", key)
-		case b.Any, b.Checked, (b.Type != TypeObject || b.Nullable) && (b.Type != "" || b.OneOf != nil):
-			p.report(s.Pos, "wrap the value in an object with one property", "%s must be an object", key)
-		}
-	})
-	return s
-}
-
 // schema reads one schema. The result is nil when it is not even a mapping or a boolean.
 func (p *parser) schema(n *node, owner string, root *schemaRoot, top bool) *Schema {
 	if n.kind != nodeBool && !p.isMap(n, owner) {
@@ -130,7 +114,7 @@ func (p *parser) schema(n *node, owner string, root *schemaRoot, top bool) *Sche
 		p.later(func() { p.checkValues(w.Schema) })
 		return w.Schema
 	}
-	w.Composed = isComposed(n, top && root.call)
+	w.Composed = p.isComposedRoot(w)
 	w.Keys = walk(p, n, p.levels.schema, owner, n.pos, w)
 	p.checkShape(w)
 	if w.Composed {
@@ -165,7 +149,7 @@ func (p *parser) namedSchemas(n *node, key string, root *schemaRoot) []*NamedSch
 
 func (p *parser) parseRef(n *node, w *schemaWork) {
 	text, ok := p.text(n, "$ref")
-	if !ok {
+	if !ok || w.Composed {
 		return
 	}
 	w.Ref = text

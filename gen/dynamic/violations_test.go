@@ -32,6 +32,11 @@ func TestViolationTexts(t *testing.T) {
 		{"checked", `{"mix":null}`, "/mix: type: want boolean or number or string or array or object, have null"},
 		{"checked", `{"either":{}}`, `/either/n: required: want a member "n", have nothing`}, // the first byte tells the branch
 		{"checked", `{"wide":0}`, "/wide: anyOf: want 10; or 200; or 3000; or 40000; or 500000; or 2 more, have 0"},
+		{"root_any", `[]`, "(root): type: want object, have array"},
+		{"root_required", `{"b":2}`, `/a: required: want a member "a", have nothing`},
+		{"root_ref", `{"s":"a","t":1}`, `(root): anyOf: want a member "n"; or in "t" only "s", have object`},
+		{"root_parts", `{"a":1,"name":"n","c":3}`, "/c: type: want boolean, have number"},
+		{"required_default", `{}`, `/a: required: want a member "a", have nothing`},
 	} {
 		assert.True(t, slices.ContainsFunc(inputs, func(in answer.Input) bool { return in.Tool == c.tool && string(in.Text) == c.text }), "%s is not in the corpus", c.text)
 		got := answer.To(tools, c.tool, []byte(c.text))
