@@ -83,7 +83,7 @@ func (p *parser) isChecked(n *node, root *schemaRoot, top bool) bool {
 	if branch, _, _ := p.orNull(n, root); branch != nil {
 		return false
 	}
-	if branches, _ := p.byType(n, root); branches != nil {
+	if p.byType(n, root) != nil {
 		return false
 	}
 	says := func(key string) bool { return n.get(key) != nil }

@@ -100,17 +100,15 @@ func (p *parser) schema(n *node, owner string, root *schemaRoot, top bool) *Sche
 		p.checkedSchema(w)
 		return w.Schema
 	}
-	if branch, union, nullFirst := p.orNull(n, root); branch != nil && !(top && root.call) {
+	if branch, union, nullFirst := p.orNull(n, root); branch != nil && !w.isCall() {
 		w.union = true
 		w.Keys = walk(p, n, p.levels.schema, owner, n.pos, w)
 		p.readOrNull(w, branch, union, nullFirst)
 		p.later(func() { p.checkValues(w.Schema) })
 		return w.Schema
 	}
-	if branches, union := p.byType(n, root); branches != nil && !(top && root.call) {
-		w.union = true
-		w.Keys = walk(p, n, p.levels.schema, owner, n.pos, w)
-		p.readByType(w, branches, union)
+	if u := p.byType(n, root); u != nil && !w.isCall() {
+		p.readByType(w, u)
 		p.later(func() { p.checkValues(w.Schema) })
 		return w.Schema
 	}
@@ -170,6 +168,9 @@ func (p *parser) parseDefs(n *node, w *schemaWork) {
 
 // parseType reads T or [T, "null"]: a schema of several types is checked.
 func (p *parser) parseType(n *node, w *schemaWork) {
+	if w.union {
+		return // readByType reads it
+	}
 	if n.kind != nodeList {
 		w.Type = p.oneType(n)
 		return

@@ -32,6 +32,8 @@ func TestViolationTexts(t *testing.T) {
 		{"checked", `{"mix":null}`, "/mix: type: want boolean or number or string or array or object, have null"},
 		{"checked", `{"either":{}}`, `/either/n: required: want a member "n", have nothing`}, // the first byte tells the branch
 		{"checked", `{"wide":0}`, "/wide: anyOf: want 10; or 200; or 3000; or 40000; or 500000; or 2 more, have 0"},
+		{"checked", `{"queries":7}`, "/queries: type: want string or array or null, have number"},
+		{"checked", `{"amount":null}`, "/amount: type: want number or string, have null"},
 		{"root_any", `[]`, "(root): type: want object, have array"},
 		{"root_required", `{"b":2}`, `/a: required: want a member "a", have nothing`},
 		{"root_ref", `{"s":"a","t":1}`, `(root): anyOf: want a member "n"; or in "t" only "s", have object`},
