@@ -2,6 +2,7 @@ package dynamic_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,6 +35,8 @@ func TestViolationTexts(t *testing.T) {
 		{"checked", `{"wide":0}`, "/wide: anyOf: want 10; or 200; or 3000; or 40000; or 500000; or 2 more, have 0"},
 		{"checked", `{"queries":7}`, "/queries: type: want string or array or null, have number"},
 		{"checked", `{"amount":null}`, "/amount: type: want number or string, have null"},
+		{"secrets", `{"hidden_cell":true}`, "/hidden_cell: type: want number or string or null, have (sensitive)"},
+		{"secrets", `{"hidden_safe":"abc"}`, "/hidden_safe: minLength: want at least 4 characters, have (sensitive)"},
 		{"root_any", `[]`, "(root): type: want object, have array"},
 		{"root_required", `{"b":2}`, `/a: required: want a member "a", have nothing`},
 		{"root_ref", `{"s":"a","t":1}`, `(root): anyOf: want a member "n"; or in "t" only "s", have object`},
@@ -46,4 +49,29 @@ func TestViolationTexts(t *testing.T) {
 			assert.Equal(t, c.want, got.Violations[0].String())
 		}
 	}
+}
+
+// TestSecretUnionShowsNothing: nothing that a secret union holds is in a violation, in a
+// token that is not marked, or in a pointer.
+func TestSecretUnionShowsNothing(t *testing.T) {
+	tools, err := dynamic.Tools(parse(t, "agree.yaml"), nil)
+	require.NoError(t, err)
+	seen := 0
+	for _, in := range corpus(t) {
+		if in.Tool != "secrets" || !strings.Contains(string(in.Text), `"hidden_mixed":`) && !strings.Contains(string(in.Text), `"hidden_safe":`) && !strings.Contains(string(in.Text), `"hidden_mixes":`) {
+			continue
+		}
+		seen++
+		got := answer.To(tools, in.Tool, in.Text)
+		for _, bad := range got.Violations {
+			assert.NotContains(t, bad.String(), "hunter2")
+			assert.NotContains(t, bad.String(), "topsecret")
+		}
+		for _, token := range got.Walk {
+			if strings.Contains(token, "topsecret") || strings.Contains(token, "1234") {
+				assert.Contains(t, token, "sensitive")
+			}
+		}
+	}
+	assert.Greater(t, seen, 6)
 }

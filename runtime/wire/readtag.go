@@ -32,6 +32,9 @@ func ReadTag(r *Reader, rule *UnionRule) string {
 // none of them ReadType records that, skips the value and returns 0.
 func ReadType(r *Reader, rule *UnionRule) Types {
 	kind, _ := ParseType(typeOf(r.ws()))
+	if rule.Sensitive {
+		r.conceal()
+	}
 	if kind == TypeNumber && rule.Types&TypeInteger != 0 {
 		kind = TypeInteger
 	}
@@ -40,6 +43,19 @@ func ReadType(r *Reader, rule *UnionRule) Types {
 		return 0
 	}
 	return kind
+}
+
+// conceal makes what is wrong inside the value at the cursor be said of the whole value,
+// which is not shown.
+func (r *Reader) conceal() {
+	if r.dflt != nil || r.i < r.to {
+		return // its surroundings are concealed
+	}
+	i, depth, quiet := r.i, r.depth, r.quiet
+	r.quiet = true
+	r.skip()
+	r.from, r.to = i, r.i
+	r.i, r.depth, r.quiet, r.dead = i, depth, quiet, false
 }
 
 // A tag is what findTag finds.
