@@ -27,7 +27,7 @@ func (p *parser) byType(n *node, root *schemaRoot) *byType {
 			return nil
 		}
 		name := to.get("type").word()
-		if to.get("type") == nil && isTexts(to) {
+		if to.get("type") == nil && constrains(to) && isTexts(to) {
 			name = string(TypeString)
 		}
 		if name == "integer" {

@@ -122,7 +122,7 @@ func isTexts(n *node) bool {
 	}
 	enum, fixed := n.get("enum"), n.get("const")
 	if enum == nil {
-		return fixed.kind == nodeString
+		return fixed != nil && fixed.kind == nodeString
 	}
 	return fixed == nil && len(enum.items) > 0 && !slices.ContainsFunc(enum.items, func(item *node) bool { return item.kind != nodeString })
 }
