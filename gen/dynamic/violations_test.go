@@ -37,6 +37,7 @@ func TestViolationTexts(t *testing.T) {
 		{"checked", `{"amount":null}`, "/amount: type: want number or string, have null"},
 		{"secrets", `{"hidden_cell":true}`, "/hidden_cell: type: want number or string or null, have (sensitive)"},
 		{"secrets", `{"hidden_safe":"abc"}`, "/hidden_safe: minLength: want at least 4 characters, have (sensitive)"},
+		{"root_merged", `{"size":1,"other":2}`, `/other: additionalProperties: want only "size", "day", "zone", "of", have "other"`},
 		{"root_any", `[]`, "(root): type: want object, have array"},
 		{"root_required", `{"b":2}`, `/a: required: want a member "a", have nothing`},
 		{"root_ref", `{"s":"a","t":1}`, `(root): anyOf: want a member "n"; or in "t" only "s", have object`},
