@@ -51,19 +51,8 @@ func (m *merger) walk(n, root *node, call bool) {
 		return
 	}
 	m.done[n] = true
-	for _, e := range n.pairs {
-		switch e.name {
-		case "allOf", "anyOf", "oneOf", "prefixItems":
-			for _, item := range e.val.items {
-				m.walk(item, root, false)
-			}
-		case "properties", "patternProperties", "dependentSchemas", "$defs":
-			for _, part := range e.val.pairs {
-				m.walk(part.val, root, false)
-			}
-		case "not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties":
-			m.walk(e.val, root, false)
-		}
+	for _, part := range schemasIn(n) {
+		m.walk(part, root, false)
 	}
 	if n.get("allOf") == nil {
 		return
