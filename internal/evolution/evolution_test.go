@@ -75,6 +75,45 @@ func TestNarrowerAndWider(t *testing.T) {
 	}
 }
 
+// TestCheckedKeywords: keywords for which Go has no type are compared where that can be decided;
+// where it cannot, the change is both narrower and wider, and says so.
+func TestCheckedKeywords(t *testing.T) {
+	for _, c := range []struct{ wide, narrow string }{
+		{`enum: [1, a, [x]]`, `enum: [1, a]`},
+		{`anyOf: [{type: string}, {type: string, maxLength: 3}]`, `anyOf: [{type: string, maxLength: 2}, {type: string, maxLength: 3}]`},
+		{`anyOf: [{type: string}, {type: integer}]`, `type: string`},
+		{`anyOf: [{type: string}, {type: integer}, {type: boolean}]`, `anyOf: [{type: string}, {type: integer}]`},
+		{`anyOf: [{type: string}, {type: integer}]`, `anyOf: [{type: string}, {type: integer, minimum: 1}]`},
+		{`anyOf: [{type: string}, {type: "null"}]`, `type: string`},
+		{`anyOf: [{type: string}, {type: "null"}]`, `anyOf: [{type: string, minLength: 1}, {type: "null"}]`},
+		{`type: [string, integer]`, `type: [string]`},
+		{`not: {const: 1}`, `not: {enum: [1, 2]}`},
+		{`title: Any`, `type: string`},
+		{`type: object, additionalProperties: true, patternProperties: {"^x": {type: number}}`, `type: object, additionalProperties: true, patternProperties: {"^x": {type: integer}}`},
+		{`type: array, items: {type: string}, contains: {minLength: 1}`, `type: array, items: {type: string}, contains: {minLength: 2}`},
+		{`type: object, properties: {b: {type: string, description: B.}, c: {type: string, description: C.}}`, `type: object, properties: {b: {type: string, description: B.}, c: {type: string, description: C.}}, dependentRequired: {b: [c]}`},
+		{`type: object, properties: {b: {type: string, description: B.}}, unevaluatedProperties: {type: number}`, `type: object, properties: {b: {type: string, description: B.}}, unevaluatedProperties: false`},
+	} {
+		t.Run(c.narrow, func(t *testing.T) {
+			wide, narrow := parse(t, "1.2.0", c.wide), parse(t, "1.3.0", c.narrow)
+			narrowed, widened := said(evolution.Compare(wide, narrow)), said(evolution.Compare(narrow, wide))
+			assert.Contains(t, narrowed, "callers: input")
+			assert.NotContains(t, narrowed, "callers: output")
+			assert.Contains(t, widened, "callers: output")
+			assert.NotContains(t, widened, "callers: input")
+			assert.Empty(t, evolution.Compare(wide, wide))
+			assert.Empty(t, evolution.Compare(narrow, narrow))
+		})
+	}
+	breaks := evolution.Compare(parse(t, "1.0.0", `anyOf: [{pattern: a}, {type: integer}]`), parse(t, "1.0.0", `anyOf: [{pattern: b}, {type: integer}]`))
+	text := said(breaks)
+	assert.Contains(t, text, "callers: input")
+	assert.Contains(t, text, "callers: output")
+	assert.Equal(t, "input: /a: whether the same values are taken cannot be told from pattern: treated as breaking", breaks[0].Text)
+	assert.Equal(t, 7, breaks[0].Pos.Line)
+	assert.Contains(t, said(evolution.Compare(parse(t, "1.0.0", `type: string`), parse(t, "1.0.0", `anyOf: [{type: string}, {type: integer}]`))), "handlers: input", "the type in Go is another")
+}
+
 // said is who is concerned, with the part of the tool.
 func said(breaks []evolution.Break) string {
 	var b strings.Builder
