@@ -28,7 +28,7 @@ func TestRunsTwice(t *testing.T) {
 			case "refused":
 				out = runtime.Outcome{Kind: runtime.Denied, Reason: runtime.ReasonUnknownTool}
 			case "artifact":
-				out.Artifact = &runtime.StoredOutput{SHA256: fmt.Sprint(n)}
+				out.Artifact = &runtime.StoredOutput{ArtifactRef: runtime.ArtifactRef{SHA256: fmt.Sprint(n)}}
 			}
 			return out
 		}, func() []byte { return []byte(state) }
