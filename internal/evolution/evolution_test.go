@@ -177,3 +177,59 @@ func TestRemoval(t *testing.T) {
 	renamed := evolution.Compare(file("  old: {version: 1.0.0, alias: Old"+end), file("  other: {version: 2.0.0, renamed_from: [old]"+end))
 	assert.Equal(t, "policies: tool \"old\" is now \"other\"\nhandlers: tool \"old\" is now \"other\"\ncallers: the alias \"Old\" names no tool any more\n", said(renamed))
 }
+
+// TestForWhom: who is concerned by each kind of change.
+func TestForWhom(t *testing.T) {
+	const tool = `ambit: v1
+package: shop
+%s
+tools:
+  buy:
+    version: 1.0.0
+    description: Buy something.
+    effect: %s
+%s
+    input: {type: object, properties: {a: {type: string, description: A.%s}%s}}
+    output: {type: object, properties: {b: {type: string, description: B.%s}}}
+    undo: {state: {type: object, properties: {c: {type: string, description: C.%s}}}}
+`
+	file := func(reasons, effect, keys, a, more, b, c string) *dsl.File {
+		f, err := dsl.Parse("tools.yaml", fmt.Appendf(nil, tool, reasons, effect, keys, a, more, b, c))
+		require.NoError(t, err)
+		return f
+	}
+	const reasons, keys, member = "reasons: {dear: Too dear.}", "    idempotent: true\n    alias: Buy", ", z: {type: integer, description: Z.}"
+	was := file(reasons, "write", keys, "", member, "", "")
+	for _, c := range []struct {
+		what string
+		now  *dsl.File
+		want []string
+	}{
+		{"the input takes fewer values", file(reasons, "write", keys, ", maxLength: 3", member, "", ""), []string{evolution.Callers, evolution.Approvals, evolution.Journals}},
+		{"a member is gone", file(reasons, "write", keys, "", "", "", ""), []string{evolution.Callers, evolution.Approvals, evolution.Journals, evolution.Handlers, evolution.Policies}},
+		{"the output takes fewer values", file(reasons, "write", keys, "", member, ", maxLength: 3", ""), []string{evolution.Handlers, evolution.Undo}},
+		{"the state takes fewer values", file(reasons, "write", keys, "", member, "", ", maxLength: 3"), []string{evolution.Undo}},
+		{"the effect is worse", file(reasons, "destructive", keys, "", member, "", ""), []string{evolution.Policies, evolution.Callers}},
+		{"a call may not be made again", file(reasons, "write", "    alias: Buy", "", member, "", ""), []string{evolution.Callers}},
+		{"the alias is gone", file(reasons, "write", "    idempotent: true", "", member, "", ""), []string{evolution.Callers}},
+		{"a reason is gone", file("", "write", keys, "", member, "", ""), []string{evolution.Policies, evolution.Callers}},
+		{"the input takes more values", file(reasons, "write", keys, "", member+", y: {type: integer, description: Y.}", "", ""), nil},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			var whom []string
+			for _, b := range evolution.Compare(was, c.now) {
+				whom = append(whom, b.For...)
+			}
+			assert.Equal(t, c.want, whom)
+		})
+	}
+	wider := evolution.Compare(file(reasons, "write", keys, "", member, ", maxLength: 3", ""), was)
+	require.Len(t, wider, 1)
+	assert.Equal(t, []string{evolution.Callers}, wider[0].For, "the output takes more values")
+	without, err := dsl.Parse("tools.yaml", []byte("ambit: v1\npackage: shop\nreasons: {dear: Too dear.}\ntools:\n  buy:\n    version: 1.0.0\n    description: Buy something.\n    effect: write\n"+keys+
+		"\n    input: {type: object, properties: {a: {type: string, description: A.}"+member+"}}\n    output: {type: object, properties: {b: {type: string, description: B.}}}\n"))
+	require.NoError(t, err)
+	gone := evolution.Compare(was, without)
+	require.Len(t, gone, 1)
+	assert.Equal(t, []string{evolution.Undo}, gone[0].For, "undo is gone")
+}

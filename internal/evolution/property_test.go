@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -183,7 +184,12 @@ func (r schemas) near(s any, depth int) any {
 	if len(keys) == 0 {
 		return r.schema(depth)
 	}
+	slices.Sort(keys)
 	key := keys[r.IntN(len(keys))]
+	if key == "const" {
+		out[key] = r.value(1)
+		return out
+	}
 	switch v := m[key].(type) {
 	case object:
 		out[key] = r.near(v, depth-1)
