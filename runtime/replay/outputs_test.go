@@ -82,7 +82,7 @@ func TestCompareOutputs(t *testing.T) {
 		})
 	}
 	for name, c := range map[string]struct {
-		second               []string
+		second              []string
 		compared, differing int
 	}{
 		"equal":                         {whole("c2", `{"a":1}`, `{"x":1}`), 1, 0},
