@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/internal/evolution/inclusion"
 )
 
 // Who is concerned by a change.
@@ -34,7 +35,7 @@ type Break struct {
 // Compare returns what is broken for those who know the old declaration, in the order of
 // the new one; removed tools come last.
 func Compare(old, now *dsl.File) []Break {
-	c := &comparison{now: now}
+	c := &comparison{now: now, oldSide: inclusion.Of(old), nowSide: inclusion.Of(now)}
 	reached := map[string]bool{}
 	for _, t := range now.Tools {
 		was := find(old, t)
@@ -66,8 +67,9 @@ func find(old *dsl.File, t *dsl.Tool) *dsl.Tool {
 }
 
 type comparison struct {
-	now    *dsl.File
-	breaks []Break
+	now              *dsl.File
+	oldSide, nowSide *inclusion.Side
+	breaks           []Break
 }
 
 // tool compares one tool. A breaking change is allowed where the first number of the
@@ -89,7 +91,7 @@ func (c *comparison) tool(was, t *dsl.Tool) {
 	if was.Alias != "" && was.Alias != t.Alias && was.Alias != t.Name && !slices.Contains(t.RenamedFrom, was.Alias) {
 		add(key("alias"), []string{Callers}, "the alias %q names no tool any more", was.Alias)
 	}
-	for _, d := range differences(was.Input, t.Input) {
+	for _, d := range c.differences(was.Input, t.Input) {
 		var whom []string
 		if d.narrows {
 			whom = append(whom, Callers, Approvals, Journals)
@@ -101,7 +103,7 @@ func (c *comparison) tool(was, t *dsl.Tool) {
 			add(d.at(key("input")), whom, "input: %s", d.text)
 		}
 	}
-	for _, d := range differences(was.Output, t.Output) {
+	for _, d := range c.differences(was.Output, t.Output) {
 		if d.widens {
 			add(d.at(key("output")), []string{Callers}, "output: %s", d.text)
 		}
@@ -129,7 +131,7 @@ func (c *comparison) undo(was, t *dsl.Tool, add func(dsl.Pos, []string, string, 
 	case t.Undo == nil:
 		add(t.Pos, []string{Undo}, "earlier calls cannot be undone any more")
 	default:
-		for _, d := range differences(was.Undo.State, t.Undo.State) {
+		for _, d := range c.differences(was.Undo.State, t.Undo.State) {
 			if d.narrows {
 				add(d.at(key("undo")), []string{Undo}, "undo.state: %s", d.text)
 			}

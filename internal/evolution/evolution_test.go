@@ -75,6 +75,45 @@ func TestNarrowerAndWider(t *testing.T) {
 	}
 }
 
+// TestCheckedKeywords: keywords for which Go has no type are compared where that can be decided;
+// where it cannot, the change is both narrower and wider, and says so.
+func TestCheckedKeywords(t *testing.T) {
+	for _, c := range []struct{ wide, narrow string }{
+		{`enum: [1, a, [x]]`, `enum: [1, a]`},
+		{`anyOf: [{type: string}, {type: string, maxLength: 3}]`, `anyOf: [{type: string, maxLength: 2}, {type: string, maxLength: 3}]`},
+		{`anyOf: [{type: string}, {type: integer}]`, `type: string`},
+		{`anyOf: [{type: string}, {type: integer}, {type: boolean}]`, `anyOf: [{type: string}, {type: integer}]`},
+		{`anyOf: [{type: string}, {type: integer}]`, `anyOf: [{type: string}, {type: integer, minimum: 1}]`},
+		{`anyOf: [{type: string}, {type: "null"}]`, `type: string`},
+		{`anyOf: [{type: string}, {type: "null"}]`, `anyOf: [{type: string, minLength: 1}, {type: "null"}]`},
+		{`type: [string, integer]`, `type: [string]`},
+		{`not: {const: 1}`, `not: {enum: [1, 2]}`},
+		{`title: Any`, `type: string`},
+		{`type: object, additionalProperties: true, patternProperties: {"^x": {type: number}}`, `type: object, additionalProperties: true, patternProperties: {"^x": {type: integer}}`},
+		{`type: array, items: {type: string}, contains: {minLength: 1}`, `type: array, items: {type: string}, contains: {minLength: 2}`},
+		{`type: object, properties: {b: {type: string, description: B.}, c: {type: string, description: C.}}`, `type: object, properties: {b: {type: string, description: B.}, c: {type: string, description: C.}}, dependentRequired: {b: [c]}`},
+		{`type: object, properties: {b: {type: string, description: B.}}, unevaluatedProperties: {type: number}`, `type: object, properties: {b: {type: string, description: B.}}, unevaluatedProperties: false`},
+	} {
+		t.Run(c.narrow, func(t *testing.T) {
+			wide, narrow := parse(t, "1.2.0", c.wide), parse(t, "1.3.0", c.narrow)
+			narrowed, widened := said(evolution.Compare(wide, narrow)), said(evolution.Compare(narrow, wide))
+			assert.Contains(t, narrowed, "callers: input")
+			assert.NotContains(t, narrowed, "callers: output")
+			assert.Contains(t, widened, "callers: output")
+			assert.NotContains(t, widened, "callers: input")
+			assert.Empty(t, evolution.Compare(wide, wide))
+			assert.Empty(t, evolution.Compare(narrow, narrow))
+		})
+	}
+	breaks := evolution.Compare(parse(t, "1.0.0", `anyOf: [{pattern: a}, {type: integer}]`), parse(t, "1.0.0", `anyOf: [{pattern: b}, {type: integer}]`))
+	text := said(breaks)
+	assert.Contains(t, text, "callers: input")
+	assert.Contains(t, text, "callers: output")
+	assert.Equal(t, "input: /a: whether the same values are taken cannot be told from pattern: treated as breaking", breaks[0].Text)
+	assert.Equal(t, 7, breaks[0].Pos.Line)
+	assert.Contains(t, said(evolution.Compare(parse(t, "1.0.0", `type: string`), parse(t, "1.0.0", `anyOf: [{type: string}, {type: integer}]`))), "handlers: input", "the type in Go is another")
+}
+
 // said is who is concerned, with the part of the tool.
 func said(breaks []evolution.Break) string {
 	var b strings.Builder
@@ -137,4 +176,60 @@ func TestRemoval(t *testing.T) {
 	assert.False(t, breaks[0].Allowed)
 	renamed := evolution.Compare(file("  old: {version: 1.0.0, alias: Old"+end), file("  other: {version: 2.0.0, renamed_from: [old]"+end))
 	assert.Equal(t, "policies: tool \"old\" is now \"other\"\nhandlers: tool \"old\" is now \"other\"\ncallers: the alias \"Old\" names no tool any more\n", said(renamed))
+}
+
+// TestForWhom: who is concerned by each kind of change.
+func TestForWhom(t *testing.T) {
+	const tool = `ambit: v1
+package: shop
+%s
+tools:
+  buy:
+    version: 1.0.0
+    description: Buy something.
+    effect: %s
+%s
+    input: {type: object, properties: {a: {type: string, description: A.%s}%s}}
+    output: {type: object, properties: {b: {type: string, description: B.%s}}}
+    undo: {state: {type: object, properties: {c: {type: string, description: C.%s}}}}
+`
+	file := func(reasons, effect, keys, a, more, b, c string) *dsl.File {
+		f, err := dsl.Parse("tools.yaml", fmt.Appendf(nil, tool, reasons, effect, keys, a, more, b, c))
+		require.NoError(t, err)
+		return f
+	}
+	const reasons, keys, member = "reasons: {dear: Too dear.}", "    idempotent: true\n    alias: Buy", ", z: {type: integer, description: Z.}"
+	was := file(reasons, "write", keys, "", member, "", "")
+	for _, c := range []struct {
+		what string
+		now  *dsl.File
+		want []string
+	}{
+		{"the input takes fewer values", file(reasons, "write", keys, ", maxLength: 3", member, "", ""), []string{evolution.Callers, evolution.Approvals, evolution.Journals}},
+		{"a member is gone", file(reasons, "write", keys, "", "", "", ""), []string{evolution.Callers, evolution.Approvals, evolution.Journals, evolution.Handlers, evolution.Policies}},
+		{"the output takes fewer values", file(reasons, "write", keys, "", member, ", maxLength: 3", ""), []string{evolution.Handlers, evolution.Undo}},
+		{"the state takes fewer values", file(reasons, "write", keys, "", member, "", ", maxLength: 3"), []string{evolution.Undo}},
+		{"the effect is worse", file(reasons, "destructive", keys, "", member, "", ""), []string{evolution.Policies, evolution.Callers}},
+		{"a call may not be made again", file(reasons, "write", "    alias: Buy", "", member, "", ""), []string{evolution.Callers}},
+		{"the alias is gone", file(reasons, "write", "    idempotent: true", "", member, "", ""), []string{evolution.Callers}},
+		{"a reason is gone", file("", "write", keys, "", member, "", ""), []string{evolution.Policies, evolution.Callers}},
+		{"the input takes more values", file(reasons, "write", keys, "", member+", y: {type: integer, description: Y.}", "", ""), nil},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			var whom []string
+			for _, b := range evolution.Compare(was, c.now) {
+				whom = append(whom, b.For...)
+			}
+			assert.Equal(t, c.want, whom)
+		})
+	}
+	wider := evolution.Compare(file(reasons, "write", keys, "", member, ", maxLength: 3", ""), was)
+	require.Len(t, wider, 1)
+	assert.Equal(t, []string{evolution.Callers}, wider[0].For, "the output takes more values")
+	without, err := dsl.Parse("tools.yaml", []byte("ambit: v1\npackage: shop\nreasons: {dear: Too dear.}\ntools:\n  buy:\n    version: 1.0.0\n    description: Buy something.\n    effect: write\n"+keys+
+		"\n    input: {type: object, properties: {a: {type: string, description: A.}"+member+"}}\n    output: {type: object, properties: {b: {type: string, description: B.}}}\n"))
+	require.NoError(t, err)
+	gone := evolution.Compare(was, without)
+	require.Len(t, gone, 1)
+	assert.Equal(t, []string{evolution.Undo}, gone[0].For, "undo is gone")
 }

@@ -102,9 +102,7 @@ func (w *walk) array(was, now *dsl.Schema, at string) {
 // union compares the branches of unions by their tags.
 func (w *walk) union(was, now *dsl.Schema, at string) {
 	if was.OneOf == nil || now.OneOf == nil || was.Tag != now.Tag || was.Tag == "" {
-		if printed(was) != printed(now) {
-			w.add(now, "oneOf", at, true, true, "the union has changed as a whole").gone = true
-		}
+		w.add(now, "oneOf", at, true, true, "the union has changed as a whole").gone = true
 		return
 	}
 	a, b := branches(was), branches(now)
@@ -120,6 +118,47 @@ func (w *walk) union(was, now *dsl.Schema, at string) {
 			w.add(branch, "", at, false, true, "the branch %s is new", tag)
 		}
 	}
+}
+
+// byType compares the branches of unions that have a type each.
+func (w *walk) byType(was, now *dsl.Schema, at string) {
+	a, b := typesOf(was), typesOf(now)
+	for _, kind := range []dsl.Type{dsl.TypeBoolean, dsl.TypeNumber, dsl.TypeString, dsl.TypeArray, dsl.TypeObject} {
+		switch x, y := a[kind], b[kind]; {
+		case x == nil && y == nil:
+		case x == nil:
+			w.add(now, now.Union, at, false, true, "%s is taken now", y.Type).gone = true
+		case y == nil:
+			w.add(now, now.Union, at, true, false, "%s is refused now", x.Type).gone = true
+		default:
+			w.compare(x, y, at)
+		}
+	}
+	if was.ByType != now.ByType && len(a) == len(b) {
+		w.add(now, now.Union, at, false, false, "the value has another type in Go").gone = true
+	}
+}
+
+// typesOf are the branches of a union by their types, or of what has one type.
+func typesOf(s *dsl.Schema) map[dsl.Type]*dsl.Schema {
+	whole := *s
+	whole.Nullable = false // null is not of the branch
+	branches := []*dsl.Schema{&whole}
+	if s.ByType {
+		branches = s.OneOf
+	}
+	all := map[dsl.Type]*dsl.Schema{}
+	for _, branch := range branches {
+		kind := dsl.TypeObject // of a union by tag
+		if b, _ := notNull(branch); b != nil && b.Type != "" {
+			kind = b.Type
+		}
+		if kind == dsl.TypeInteger {
+			kind = dsl.TypeNumber
+		}
+		all[kind] = branch
+	}
+	return all
 }
 
 // branches are the branches of a union by the text of their tag.

@@ -3,11 +3,11 @@ package evolution
 import (
 	"fmt"
 	"math/big"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/internal/evolution/inclusion"
 )
 
 // A difference of two schemas.
@@ -26,17 +26,18 @@ func (d *difference) at(other dsl.Pos) dsl.Pos {
 	return other
 }
 
-// differences compares schemas node by node. What it cannot tell is both narrower and wider:
-// it may name a change that breaks nothing, and misses none.
-func differences(was, now *dsl.Schema) []difference {
-	w := &walk{seen: map[[2]*dsl.Schema]bool{}}
+// differences compares schemas of two declarations node by node. What it cannot tell is both
+// narrower and wider: it may name a change that breaks nothing, and misses none.
+func (c *comparison) differences(was, now *dsl.Schema) []difference {
+	w := &walk{seen: map[[2]*dsl.Schema]bool{}, old: c.oldSide, new: c.nowSide}
 	w.compare(was, now, "")
 	return w.found
 }
 
 type walk struct {
-	found []difference
-	seen  map[[2]*dsl.Schema]bool
+	found    []difference
+	seen     map[[2]*dsl.Schema]bool
+	old, new *inclusion.Side
 }
 
 func (w *walk) add(s *dsl.Schema, key, at string, narrows, widens bool, format string, args ...any) *difference {
@@ -60,21 +61,49 @@ func resolved(s *dsl.Schema) *dsl.Schema {
 }
 
 func (w *walk) compare(was, now *dsl.Schema, at string) {
-	w.beside(was, now, at)
-	was, now = resolved(was), resolved(now)
-	pair := [2]*dsl.Schema{was, now}
-	if was == nil || now == nil || w.seen[pair] {
+	a, hadNull := notNull(was)
+	b, hasNull := notNull(now)
+	pair := [2]*dsl.Schema{resolved(was), resolved(now)}
+	if a == nil || b == nil || w.seen[pair] {
 		return
 	}
 	w.seen[pair] = true
-	if w.unknown(was, now, at) {
+	if isRaw(a) || isRaw(b) {
+		w.whole(resolved(was), resolved(now), at, len(w.found)).gone = isRaw(a) != isRaw(b)
 		return
 	}
-	if was.OneOf != nil || now.OneOf != nil {
+	before := len(w.found)
+	if hadNull != hasNull {
+		w.add(now, "type", at, hadNull, hasNull, "null was %s and is %s", taken(hadNull), taken(hasNull))
+	}
+	w.typed(a, b, at)
+	if a.Composed || b.Composed {
+		w.whole(a, b, at, before)
+	}
+}
+
+// notNull is what the values are that are not null, and whether null is one.
+func notNull(s *dsl.Schema) (typed *dsl.Schema, null bool) {
+	s = resolved(s)
+	for s != nil && s.OrNull != nil {
+		s, null = resolved(s.OrNull), true
+	}
+	return s, s != nil && (null || s.Nullable)
+}
+
+// isRaw reports whether the values of a schema have no type in Go.
+func isRaw(s *dsl.Schema) bool { return s.Any || s.Checked }
+
+// typed compares what has a type in Go.
+func (w *walk) typed(was, now *dsl.Schema, at string) {
+	switch {
+	case was.ByType || now.ByType:
+		w.byType(was, now, at)
+		return
+	case was.OneOf != nil || now.OneOf != nil:
 		w.union(was, now, at)
 		return
-	}
-	if !w.types(was, now, at) {
+	case !w.types(was, now, at):
 		return
 	}
 	w.values(was, now, at)
@@ -83,82 +112,29 @@ func (w *walk) compare(was, now *dsl.Schema, at string) {
 	w.array(was, now, at)
 }
 
-// beside compares what stands beside references.
-func (w *walk) beside(was, now *dsl.Schema, at string) {
-	narrower := func(s *dsl.Schema) bool {
-		for key := range s.Keys {
-			if !slices.Contains([]string{"$ref", "title", "description", "deprecated", "x-sensitive", "examples", "default"}, key) {
-				return true
-			}
-		}
-		return false
+// whole compares what schemas take, where keywords say it for which Go has no type, and adds
+// a difference that is not among those found since before.
+func (w *walk) whole(was, now *dsl.Schema, at string, before int) *difference {
+	var d difference
+	for _, found := range w.found[before:] {
+		d.narrows, d.widens = d.narrows || found.narrows, d.widens || found.widens
 	}
-	if was == nil || now == nil || was.Target == nil && now.Target == nil || was.Target == nil && !narrower(now) || now.Target == nil && !narrower(was) {
-		return
-	}
-	if (was.Target == nil || narrower(was) || now.Target == nil || narrower(now)) && printed(was) != printed(now) {
-		w.add(now, "$ref", at, true, true, "what stands beside the reference is not compared")
-	}
-}
-
-// known are the keywords that are compared, or that say nothing about values.
-var known = strings.Fields(`$schema $ref $defs type title description deprecated x-sensitive examples default enum const oneOf
-properties required additionalProperties minProperties maxProperties items prefixItems minItems maxItems uniqueItems
-minLength maxLength pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf`)
-
-// unknown compares schemas with other keywords as a whole, and reports whether it did.
-func (w *walk) unknown(was, now *dsl.Schema, at string) bool {
-	for _, s := range []*dsl.Schema{was, now} {
-		for key := range s.Keys {
-			if slices.Contains(known, key) {
-				continue
-			}
-			if printed(was) != printed(now) {
-				w.add(now, key, at, true, true, "the schema has changed, and %s is not compared", key)
-			}
-			return true
-		}
-	}
-	return false
-}
-
-// printed is everything that a schema says, without the places.
-func printed(s *dsl.Schema) string {
-	var b strings.Builder
-	printValue(&b, reflect.ValueOf(s), 0)
-	return b.String()
-}
-
-func printValue(b *strings.Builder, v reflect.Value, depth int) {
+	kept, lost := w.old.Included(was, w.new, now)
+	same, more := w.new.Included(now, w.old, was)
+	narrows, widens := !kept && !d.narrows, !same && !d.widens
 	switch {
-	case depth > 200:
-	case v.Kind() == reflect.Pointer && !v.IsNil():
-		printValue(b, v.Elem(), depth+1)
-	case v.Kind() == reflect.Struct:
-		for i := range v.NumField() {
-			switch name := v.Type().Field(i).Name; name {
-			case "Pos", "Keys", "Target", "Title", "Description":
-			default:
-				fmt.Fprintf(b, "%s{", name)
-				printValue(b, v.Field(i), depth+1)
-				b.WriteByte('}')
-			}
-		}
-	case v.Kind() == reflect.Slice:
-		for i := range v.Len() {
-			printValue(b, v.Index(i), depth+1)
-			b.WriteByte(',')
-		}
-	default:
-		fmt.Fprintf(b, "%#v", v)
+	case narrows && widens:
+		return w.add(now, lost, at, true, true, "whether the same values are taken cannot be told from %s: treated as breaking", lost)
+	case narrows:
+		return w.add(now, lost, at, true, false, "whether all values are taken that were cannot be told from %s: treated as breaking", lost)
+	case widens:
+		return w.add(now, more, at, false, true, "whether values are taken that were not cannot be told from %s: treated as breaking", more)
 	}
+	return &d
 }
 
 // types compares the types, and reports whether the rest can be compared.
 func (w *walk) types(was, now *dsl.Schema, at string) bool {
-	if was.Nullable != now.Nullable {
-		w.add(now, "type", at, was.Nullable, now.Nullable, "null was %s and is %s", taken(was.Nullable), taken(now.Nullable))
-	}
 	switch {
 	case was.Type == now.Type:
 		return true

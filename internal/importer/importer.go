@@ -88,7 +88,7 @@ func MCP(src []byte, o Options) (*Result, error) {
 		r.result.More = more.Pos
 	}
 	if o.Over != nil {
-		if _, err := dsl.Parse(o.Path, o.Over, dsl.WithPatterns(gen.PatternFault)); err != nil {
+		if r.declared, err = dsl.Parse(o.Path, o.Over, dsl.WithPatterns(gen.PatternFault)); err != nil {
 			return nil, err
 		}
 		if r.over, err = write.Read(o.Over); err != nil {

@@ -17,10 +17,12 @@ import (
 // run is one import.
 type run struct {
 	Options
-	over   *write.Existing
-	tools  []write.Tool
-	of     []sourceTool // of tools, by index
-	result *Result
+	over *write.Existing
+	// declared is what over says; nil without it.
+	declared *dsl.File
+	tools    []write.Tool
+	of       []sourceTool // of tools, by index
+	result   *Result
 }
 
 // nameOf is the name of a tool in the declaration. One that has the tool already, under
@@ -40,6 +42,21 @@ func (r *run) nameOf(t sourceTool) string {
 		return t.name
 	}
 	return name
+}
+
+// holder is the tool of the declaration that calls and code know by a name of a new one; empty:
+// there is none.
+func (r *run) holder(name, alias string) string {
+	if r.declared == nil {
+		return ""
+	}
+	for _, d := range r.declared.Tools {
+		known := append([]string{d.Name, d.Alias}, d.RenamedFrom...)
+		if dsl.GoName(d.Name) == dsl.GoName(name) || slices.Contains(known, name) || slices.Contains(known, alias) {
+			return d.Name
+		}
+	}
+	return ""
 }
 
 // leave leaves a tool out.
@@ -66,6 +83,9 @@ func (r *run) tool(t sourceTool) {
 			return
 		}
 		exists = true
+	} else if other := r.holder(u.Name, t.name); other != "" {
+		r.leave(t, t.at.Get("name"), fmt.Sprintf("it becomes %s, and tool %s of the declaration has a name that is the same", u.Name, other), "rename one of them")
+		return
 	} else if u.Name != t.name {
 		u.Alias = t.name
 		r.note(t, t.at.Get("name"), Named, "%q became %s, with the alias", t.name, u.Name)

@@ -15,7 +15,7 @@
 //
 // One that lasts has TestCrashes too, on a storage that it can make fail; one that is a
 // journal.Owner, a journal.Fencer or a journal.Keeper has TestOwner, TestFencer or TestKeeper.
-// A process.Runner has TestRunner. FakeRunner is one for the tests of what uses runners.
+// A process.Runner has TestRunner, and tools that are declared deterministic have TestDeterministic. FakeRunner is one for the tests of what uses runners.
 //
 // The suites fail a test by its methods and import nothing but the standard
 // library and what they test.

@@ -37,6 +37,7 @@ func commands() map[string]command {
 		"advance": {"advance DURATION", 1, 1, false, (*script).advance},
 		"now":     {"now INSTANT", 1, 1, false, (*script).now},
 		"stop":    {"stop [STATE]", 0, 1, false, (*script).stop},
+		"twice":   {"twice TOOL [ARGS]", 1, 2, true, (*script).twice},
 		"undo":    {"undo ID", 1, 1, true, (*script).undo},
 	}
 	cmds := make(map[string]command, len(verbs))

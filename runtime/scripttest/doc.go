@@ -23,10 +23,16 @@
 //	now INSTANT                 time passes until an instant, such as 2026-03-01T09:30:00Z
 //	stop [STATE]                the model answers without a call; the run must then be in STATE, such as finished
 //	undo ID                     take the effects of a call back; with ! this must not succeed
+//	twice TOOL [ARGS]           make a call twice on equal state, and require the same; with ! a difference
 //
 // The keys of approve are grant (once, duration, session), for (a duration),
 // cover (exact, args, tool), edit (JSON or @FILE) and, for cover=args, where:
 // MEMBER=VALUE or MEMBER^=PREFIX with the value as JSON.
+//
+// The command twice checks a tool that is declared deterministic. Each time the
+// application is made anew, in the folder as it is, and everything is allowed. What
+// is compared is the outcome, the output, and the files of the folder, which is
+// afterwards as before: effects elsewhere are not seen.
 //
 // Commands write what came of them to standard output, which the commands
 // stdout and cmp look at: for a call its id, kind, reason and message or output.

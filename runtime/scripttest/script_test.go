@@ -3,8 +3,11 @@ package scripttest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
@@ -32,8 +35,38 @@ func notes(dir string) ([]*runtime.Tool, error) {
 	}
 	return dynamic.Tools(file, func(ctx context.Context, tool string, in wire.Value) (wire.Value, error) {
 		text, _ := wire.Append(nil, in)
+		if tool == "note_count" {
+			return count(dir, string(text))
+		}
 		return wire.Raw(`{"ok":true}`), os.WriteFile(filepath.Join(dir, tool), text, 0o600)
 	})
+}
+
+// counted grows with each call of note_count: a state that is in no folder.
+var counted atomic.Int64
+
+// count counts the files in a folder. Its input says in what it is not deterministic.
+func count(dir, how string) (wire.Value, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	n := counted.Add(1)
+	switch {
+	case strings.Contains(how, "output"):
+		return wire.Raw(fmt.Sprintf(`{"n":%d}`, n)), nil
+	case strings.Contains(how, "effect"):
+		return wire.Raw(`{}`), os.WriteFile(filepath.Join(dir, "counted"), fmt.Append(nil, n), 0o600)
+	case strings.Contains(how, "sometimes"):
+		if n%2 == 0 {
+			return nil, errors.New("not now")
+		}
+		return wire.Raw(`{}`), nil
+	}
+	if err := os.Remove(filepath.Join(dir, "sub", "b")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return wire.Raw(fmt.Sprintf(`{"n":%d}`, len(files))), os.WriteFile(filepath.Join(dir, "a"), nil, 0o600)
 }
 
 // ask allows every call and asks about those that the declaration says.

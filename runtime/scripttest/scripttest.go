@@ -58,6 +58,8 @@ type key struct{}
 
 // A script is what belongs to one script.
 type script struct {
+	app     *App
+	dir     string
 	clock   *simclock.Clock
 	exec    *engine.Executor
 	session *engine.Session
@@ -82,7 +84,7 @@ func (a *App) start(dir string) (*script, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &script{clock: simclock.New(), requests: map[string]string{}}
+	s := &script{app: a, dir: dir, clock: simclock.New(), requests: map[string]string{}}
 	if !a.Now.IsZero() {
 		s.clock = simclock.At(a.Now)
 	}

@@ -24,6 +24,7 @@ type rerun struct {
 	simulation
 	store, journal string
 	session, run   string
+	deterministic  bool
 }
 
 // NewReplay returns "ambit replay".
@@ -43,12 +44,19 @@ What comes after a divergence in its run is not judged: the run would have gone
 another way. Calls of which too little is recorded, such as those whose sensitive
 arguments were erased, are listed as not replayable.
 
+With --deterministic the recorded outputs of tools that are declared deterministic
+are compared instead: a call of the same input, after which no call ran that writes,
+has to have the same output. It ends with exit code 3 when one has not.
+
 The recording is the store of an executor, or an export of its journal as JSON
 lines ("-": standard input).`,
 		Example: `  ambit replay --store ambit.db --declaration tools.yaml --policies candidate
   ambit replay --journal audit.jsonl --session s1 --run s1/1 --json`,
 		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if r.deterministic {
+				return r.outputs(cmd)
+			}
 			report, err := r.report(cmd.Context(), cmd.InOrStdin())
 			if err != nil {
 				return err
@@ -67,26 +75,35 @@ lines ("-": standard input).`,
 	flags.StringVar(&r.journal, "journal", "", "the recording is in this `file`, an export as JSON lines")
 	flags.StringVar(&r.declaration, "declaration", "", "run it against the tools of this `file`; without it that in this folder")
 	project.PolicyFlag(cmd, &r.policies)
+	flags.BoolVar(&r.deterministic, "deterministic", false, "compare recorded outputs of deterministic tools, and judge nothing")
 	flags.StringVar(&r.session, "session", "", "`id` of the only session to tell of")
 	flags.StringVar(&r.run, "run", "", "`id` of the only run to tell of")
 	flags.BoolVar(&r.asJSON, "json", false, "print the report as JSON")
 	return cmd
 }
 
-// report replays the recording.
-func (r *rerun) report(ctx context.Context, stdin io.Reader) (*replay.Report, error) {
+// named finds what was not named, and requires one recording.
+func (r *rerun) named() error {
 	switch {
 	case r.store == "" && r.journal == "":
-		return nil, cmdutil.Usage("replay needs a recording", "add either --store FILE or --journal FILE")
+		return cmdutil.Usage("replay needs a recording", "add either --store FILE or --journal FILE")
 	case r.store != "" && r.journal != "":
-		return nil, cmdutil.Usage("replay takes one recording, and --store and --journal name one each", "leave out one of the two")
+		return cmdutil.Usage("replay takes one recording, and --store and --journal name one each", "leave out one of the two")
 	}
 	if r.declaration == "" {
 		path, err := project.Locate(nil)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.declaration = path
+	}
+	return nil
+}
+
+// report replays the recording.
+func (r *rerun) report(ctx context.Context, stdin io.Reader) (*replay.Report, error) {
+	if err := r.named(); err != nil {
+		return nil, err
 	}
 	setup, err := r.setup()
 	if err != nil {
