@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -138,6 +139,10 @@ func (p *parser) checkedParts(n *node, key, owner string) {
 			p.memberNames(e.val, key)
 			continue
 		}
+		if key == "properties" && e.name == "required" && e.val.kind == nodeList {
+			p.report(e.key, "move it out of properties, beside them", "%s: properties holds required, a list of names", owner)
+			continue
+		}
 		p.checkedPart(e.val, owner+" "+strings.TrimPrefix(key, "$")+" "+quote(e.name))
 	}
 }
@@ -198,9 +203,17 @@ func (p *parser) checkContradictions(n *node, owner string) {
 		}
 		exclusive := strings.HasPrefix(pair[0], "exclusive") || strings.HasPrefix(pair[1], "exclusive")
 		if c := rat(lo.text).Cmp(rat(hi.text)); c > 0 || c == 0 && exclusive {
-			p.report(lo.pos, "widen the bounds", "%s: no value is between %s %s and %s %s", owner, pair[0], lo.text, pair[1], hi.text)
+			p.report(lo.pos, "widen the bounds", "%s: no value is between %s %s and %s %s%s", owner, pair[0], lo.text, pair[1], hi.text, inLine(hi.pos, lo.pos))
 		}
 	}
+}
+
+// inLine says where another place is, if that is another line.
+func inLine(other, at Pos) string {
+	if other.Line == at.Line {
+		return ""
+	}
+	return " in line " + strconv.Itoa(other.Line)
 }
 
 // noteFormat warns of a format that is not enforced.
