@@ -2,7 +2,6 @@ package dsl
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -203,17 +202,9 @@ func (p *parser) checkContradictions(n *node, owner string) {
 		}
 		exclusive := strings.HasPrefix(pair[0], "exclusive") || strings.HasPrefix(pair[1], "exclusive")
 		if c := rat(lo.text).Cmp(rat(hi.text)); c > 0 || c == 0 && exclusive {
-			p.report(lo.pos, "widen the bounds", "%s: no value is between %s %s and %s %s%s", owner, pair[0], lo.text, pair[1], hi.text, inLine(hi.pos, lo.pos))
+			p.report(lo.pos, "widen the bounds", "%s: no value is between %s %s and %s %s", owner, pair[0], lo.text, pair[1], hi.text)
 		}
 	}
-}
-
-// inLine says where another place is, if that is another line.
-func inLine(other, at Pos) string {
-	if other.Line == at.Line {
-		return ""
-	}
-	return " in line " + strconv.Itoa(other.Line)
 }
 
 // noteFormat warns of a format that is not enforced.

@@ -108,7 +108,7 @@ func (p *parser) checkTuple(w *schemaWork) {
 func (p *parser) checkBounds(w *schemaWork) {
 	counts := func(low, high string, a, b *int) {
 		if a != nil && b != nil && *a > *b {
-			p.report(w.Keys[low], "swap them", "%s: %s %d is above %s %d%s", w.owner, low, *a, high, *b, inLine(w.Keys[high], w.Keys[low]))
+			p.report(w.Keys[low], "swap them", "%s: %s %d is above %s %d", w.owner, low, *a, high, *b)
 		}
 	}
 	counts("minLength", "maxLength", w.MinLength, w.MaxLength)
@@ -120,7 +120,7 @@ func (p *parser) checkBounds(w *schemaWork) {
 			return
 		}
 		if c := rat(a).Cmp(rat(b)); c > 0 || c == 0 && !equal {
-			p.report(w.Keys[low], "widen the bounds", "%s: no value is between %s %s and %s %s%s", w.owner, low, a, high, b, inLine(w.Keys[high], w.Keys[low]))
+			p.report(w.Keys[low], "widen the bounds", "%s: no value is between %s %s and %s %s", w.owner, low, a, high, b)
 		}
 	}
 	limits("minimum", "maximum", w.Minimum, w.Maximum, true)
