@@ -47,7 +47,7 @@ func forms() []form {
 }
 
 // open makes the runner of a form, or skips the test by the name of what the host lacks.
-func (f form) open(t *testing.T) *isolate.Runner {
+func (f form) open(t testing.TB) *isolate.Runner {
 	t.Helper()
 	r, err := isolate.New(isolate.Options{WithoutNamespaces: f.plain})
 	require.NoError(t, err)
