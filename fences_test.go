@@ -74,7 +74,7 @@ var fences = map[string][]string{
 	"runtime/content":                       {"runtime/internal/disk"},
 	"runtime/feed":                          {"runtime/journal", "@runtime/journal"},
 	"runtime/internal/httpguard":            {"runtime/operator"},
-	"runtime/stream":                        {"runtime/internal/httpguard", "runtime/feed", "runtime/engine", "@runtime/engine", "github.com/coder/websocket"},
+	"runtime/stream":                        {"runtime/view", "runtime/internal/httpguard", "runtime/feed", "runtime/engine", "@runtime/engine", "github.com/coder/websocket"},
 	"runtime/host":                          {"runtime/stream", "@runtime/stream", "runtime/metrics", "runtime/ossignals", "runtime/feed", "runtime/webhook", "runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
 	"runtime/tokens":                        {"runtime/operator", "runtime/internal/oslock", "golang.org/x/sys"},
 	"runtime/inbox":                         {"runtime/tokens", "runtime/engine", "@runtime/engine", "runtime/internal/oslock", "golang.org/x/sys", "github.com/fsnotify/fsnotify"},

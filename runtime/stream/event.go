@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/view"
 )
 
 // source is that of all events. With their id it names an event of a store; subjects name calls.
@@ -52,7 +53,7 @@ type callData struct {
 	Arguments json.RawMessage      `json:"arguments,omitempty"` // compacted
 	Output    json.RawMessage      `json:"output,omitempty"`    // compacted
 	Artifact  *journal.ArtifactRef `json:"artifact,omitempty"`
-	Approval  *approvalData        `json:"approval,omitempty"` // of approval.requested, while the question is open
+	Approval  *view.Request        `json:"approval,omitempty"` // of approval.requested, as the reader may see it
 }
 
 // A positionData is the data of an event about the stream itself.

@@ -182,7 +182,7 @@ type event struct {
 		Arguments, Output                                 json.RawMessage
 		Approval                                          *struct {
 			Title            string
-			Approvers        []string
+			Requirement      struct{ Approvers []string }
 			Arguments, Shown json.RawMessage
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // allowed lets everybody in and do everything.
@@ -31,6 +32,11 @@ func (allowed) Authenticate(*http.Request) (Caller, error) {
 func (allowed) Authorize(context.Context, *operator.Request) (operator.Decision, error) {
 	return operator.Decision{Allow: true}, nil
 }
+
+// noCodec decodes nothing: no call is made.
+type noCodec struct{}
+
+func (noCodec) Decode([]byte, wire.Limits) (wire.Value, []wire.Violation) { return nil, nil }
 
 // A stuck reader takes the first message, and the next ones when it is let go.
 type stuck struct {
@@ -57,8 +63,8 @@ func (s *stuck) Write(b []byte) (int, error) {
 // it missed and after which to resume. Its stream ends, and nothing but that waits for it.
 func TestLag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := feed.New(journal.NewMemory(), 0)
-		registry, err := runtime.NewRegistry()
+		f := feed.New(new(journal.Memory), 0)
+		registry, err := runtime.NewRegistry(runtime.NewDynamicTool(&runtime.Spec{Name: "note"}, noCodec{}, func(_ context.Context, in wire.Value) (wire.Value, error) { return in, nil }))
 		require.NoError(t, err)
 		exec, err := engine.NewExecutor(registry, runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 			return runtime.Decision{}, nil

@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -13,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 var ofACall = []string{"tool.invoked", "tool.validated", "tool.authorized", "tool.started", "tool.completed"}
@@ -114,7 +117,7 @@ func TestWhoSeesWhat(t *testing.T) {
 	for _, token := range []string{approver, member} {
 		seen, all = read(token)
 		require.Equal(t, []string{"approval.requested"}, types(seen), "an approver sees the request, and no event of calls")
-		assert.Equal(t, []string{"alice", "group:finance"}, seen[0].Data.Approval.Approvers)
+		assert.Equal(t, []string{"alice", "group:finance"}, seen[0].Data.Approval.Requirement.Approvers)
 		assert.Equal(t, "Send a letter", seen[0].Data.Approval.Title)
 		assert.Contains(t, string(seen[0].Data.Approval.Shown), secret, "it is revealed to who may decide")
 		assert.NotContains(t, strings.Replace(all, string(seen[0].Data.Approval.Shown), "", 1), secret)
@@ -233,4 +236,23 @@ func TestProblems(t *testing.T) {
 	}
 	assert.Empty(t, program.ask(`{"type":"subscribe"}`).Problem.Code)
 	assert.Equal(t, "bad_request", program.ask(`{"type":"subscribe"}`).Problem.Code, "one subscription for each socket")
+}
+
+// seeing lets eve see requests, which she may not answer.
+type seeing struct{}
+
+func (seeing) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+	return operator.Decision{Allow: r.Act == operator.See}, nil
+}
+
+// TestShownIsForThoseWhoMayDecide: who may see a request and not answer it gets no revealed arguments.
+func TestShownIsForThoseWhoMayDecide(t *testing.T) {
+	r := start(t, func(c *host.Config) { c.Operators = seeing{} })
+	_, token := r.token("eve")
+	require.Equal(t, runtime.Pending, r.call("send", "ada").Kind)
+	seen := r.events("?after=0", token).until("approval.requested")
+	last := seen[len(seen)-1]
+	assert.Equal(t, "Send a letter", last.Data.Approval.Title)
+	assert.Empty(t, last.Data.Approval.Shown)
+	assert.NotContains(t, last.text, secret)
 }

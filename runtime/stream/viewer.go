@@ -3,14 +3,13 @@ package stream
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/compact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/view"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -19,22 +18,6 @@ import (
 type viewer struct {
 	exec *engine.Executor
 	by   operator.Actor
-}
-
-// An approvalData is a question to approvers, as a viewer may see it.
-type approvalData struct {
-	Title     string               `json:"title,omitempty"`
-	Message   string               `json:"message,omitempty"`
-	Effect    string               `json:"effect,omitempty"`
-	Undoable  bool                 `json:"undoable,omitempty"`
-	Reasons   []consent.Reason     `json:"reasons,omitempty"`
-	Approvers []string             `json:"approvers,omitempty"`
-	Quorum    int                  `json:"quorum,omitempty"`
-	Covers    []runtime.GrantCover `json:"covers,omitempty"`
-	Expires   time.Time            `json:"expires,omitzero"`
-	Preview   *consent.Preview     `json:"preview,omitempty"`
-	Arguments json.RawMessage      `json:"arguments,omitempty"` // sensitive values are masked
-	Shown     json.RawMessage      `json:"shown,omitempty"`     // what the declaration reveals is in clear: for those who may decide
 }
 
 // frame returns what an entry tells the viewer; ok is false when he may not know of it.
@@ -56,7 +39,9 @@ func (v viewer) frame(ctx context.Context, e *journal.Entry) (f frame, ok bool, 
 		data.Arguments, data.Output, data.Artifact = short(r.Args), short(r.Output), r.Artifact
 	}
 	if e.Kind == runtime.EventApprovalRequested.String() {
-		data.Approval = v.approval(ctx, r.Request)
+		if q, err := view.Of(ctx, v.exec, r.Request, v.by); err == nil { // it is not kept any more, or not for him
+			data.Approval = q
+		}
 	}
 	f, err = frameOf(e, data)
 	return f, err == nil, err
@@ -68,23 +53,6 @@ func isApproval(kind string) bool {
 		return true
 	}
 	return false
-}
-
-// approval returns a question that the viewer may see; nil when it is not kept any more.
-func (v viewer) approval(ctx context.Context, id string) *approvalData {
-	q, ok := v.exec.Request(id)
-	if !ok {
-		return nil
-	}
-	d := &approvalData{
-		Title: q.Title, Message: q.Message, Effect: q.Effect, Undoable: q.Undoable, Reasons: q.Reasons, Approvers: q.Requirement.Approvers,
-		Quorum: q.Requirement.Quorum, Covers: q.Covers, Expires: q.Expires, Preview: q.Preview, Arguments: compacted(q.Args),
-	}
-	// A dry run: to look at a question is no answer to it, and the journal records none.
-	if v.exec.May(ctx, operator.Decide, v.by, operator.Target{Request: id, DryRun: true}) == nil {
-		d.Shown = q.Shown
-	}
-	return d
 }
 
 // short returns a recorded value, compacted; nil when there is none. Commitments are in the place of
