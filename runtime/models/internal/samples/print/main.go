@@ -1,5 +1,5 @@
 // Print writes the strict schemas of the examples, of a public server and of made tools, one a line,
-// for .ci/referee. It runs in a checkout.
+// for .ci/referee, and those of a corpus where AMBIT_IMPORTED_SCHEMAS names its file. It runs in a checkout.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 }
 
 func run() error {
-	all, err := samples.All(".", 200)
+	all, err := samples.Everything(".", 200)
 	if err != nil {
 		return err
 	}
