@@ -10,5 +10,5 @@ import (
 // TestMutants builds the patches of testdata/mutants and wants each to be noticed
 // by the tests that it names.
 func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../..", "./runtime/stream", "5m", battery.Env(""))
+	mutant.Noticed(t, "../..", "./runtime/stream", "1m", battery.Env(""))
 }

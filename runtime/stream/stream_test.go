@@ -256,3 +256,18 @@ func TestShownIsForThoseWhoMayDecide(t *testing.T) {
 	assert.Empty(t, last.Data.Approval.Shown)
 	assert.NotContains(t, last.text, secret)
 }
+
+// TestApproversSeeNoCalls: who may see a request gets its events, and none of its call, before or after
+// the answer.
+func TestApproversSeeNoCalls(t *testing.T) {
+	r := start(t)
+	_, token := r.token("alice")
+	program := r.socket(token)
+	first := r.call("send", "ada")
+	require.Equal(t, "accepted", program.ask(`{"type":"approval.decide","request":"`+first.RequestID+`","approve":true}`).Resolution)
+	require.Equal(t, runtime.Completed, r.Executor.Await(t.Context(), "s", first.CallID).Kind)
+	require.Equal(t, runtime.Pending, r.call("send", "bob").Kind)
+	program.ask(`{"type":"subscribe","after":0}`)
+	seen := append(program.until("approval.decided"), program.until("approval.requested")...)
+	assert.Equal(t, []string{"approval.requested", "approval.decided", "approval.requested"}, types(seen))
+}
