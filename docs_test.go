@@ -130,3 +130,23 @@ func testNames(t *testing.T) map[string]bool {
 	}
 	return known
 }
+
+// TestEveryThreatHasATest: each row of docs/security.md names a test. TestTestsOfTheDocs sees that it exists.
+func TestEveryThreatHasATest(t *testing.T) {
+	text, err := os.ReadFile("docs/security.md")
+	require.NoError(t, err)
+	rows := 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || strings.HasPrefix(cells[1], "---") || strings.TrimSpace(cells[1]) == "threat" {
+			require.False(t, strings.HasPrefix(line, "| ") && len(cells) != 5, line)
+			continue
+		}
+		rows++
+		require.Regexp(t, "`([a-z/]+\\.)?(Test|Fuzz)[A-Z]", cells[3], line)
+	}
+	require.Greater(t, rows, 20)
+	about, err := os.ReadFile("SECURITY.md")
+	require.NoError(t, err)
+	require.Contains(t, string(about), "(docs/security.md)")
+}

@@ -55,6 +55,10 @@ type Config struct {
 	// Webhooks are told of what waits for people. Each keeps its position beside the store.
 	Webhooks []webhook.Endpoint
 
+	// Serve shows the events of calls over HTTP, and takes answers. Then the host counts with
+	// engine.WithCounter.
+	Serve Serve
+
 	// Grace is how long handlers may go on during a shutdown. The default of 20 seconds is
 	// wrong when handlers take longer, or the process is killed sooner.
 	Grace time.Duration
@@ -105,10 +109,12 @@ func (c *Config) check() error {
 		return errors.New("host: Config has Policies and Policy: set one of them")
 	case c.Journal != nil && len(c.Webhooks) > 0:
 		return errors.New("host: Config has Webhooks and Journal: webhooks are told of the entries of the host's own store")
+	case c.Journal != nil && c.Serve.Addr != "":
+		return errors.New("host: Config has Serve and Journal: the stream shows the entries of the host's own store")
 	case c.Grace < 0:
 		return errors.New("host: Config.Grace is negative")
 	}
-	return nil
+	return c.Serve.check()
 }
 
 // path returns the path of the store's file with a suffix. The command line expects the other

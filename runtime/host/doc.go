@@ -19,6 +19,7 @@
 //	var/ambit.db.audit      signs the audit log; ambit.db.audit.pub verifies it
 //	var/ambit.db.anchor     the notes that were signed
 //	var/ambit.db.objects    outputs that are too long for the journal, and what files were before a call
+//	var/ambit.db.tokens     hashes of the bearer tokens of those who reach it over HTTP
 //	var/ambit.db.undo       the logs of the workspace
 //
 // Config.Store gives them another name than ambit.db. The command line takes
@@ -30,7 +31,7 @@
 // # Order
 //
 // Open checks tools and policies before it touches a file. It recovers before the
-// inbox is served, so that no command is imported for a call that is not known yet. Run and
-// Close stop the inbox, shut the executor down, end the subscriptions of the feed, and close
+// inbox is served, so that no command is imported for a call that is not known yet, and serves HTTP
+// last (Config.Serve). Run and Close stop the inbox and the streams, shut the executor down, end the subscriptions of the feed, and close
 // the audit log before the store that it writes to. What Open has opened before an error is closed again.
 package host

@@ -3,7 +3,9 @@ package host
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
+	"sync"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/ossignals"
@@ -13,9 +15,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/feed"
 	"github.com/ambit-tools/ambit/runtime/inbox"
+	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
+	"github.com/ambit-tools/ambit/runtime/metrics"
 	"github.com/ambit-tools/ambit/runtime/opa"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/tokens"
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
 
@@ -25,10 +30,16 @@ type Host struct {
 	Executor  *engine.Executor
 	Store     *sqlite.Store
 	Audit     *audit.Log
-	Feed      *feed.Feed // of the store
+	Feed      *feed.Feed   // of the store
+	Tokens    *tokens.File // of the store
 	Workspace *workspace.Workspace
 
-	cfg     Config
+	cfg      Config
+	addr     net.Addr
+	metrics  *metrics.Metrics // nil: nothing is served
+	sessions httpguard.Sessions
+	sockets  sync.WaitGroup
+
 	inbox   *inbox.Server
 	closers []func(context.Context) error // in the order of opening
 }
@@ -61,6 +72,10 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if err != nil {
 		return h, err
 	}
+	if cfg.Serve.Addr != "" {
+		h.metrics = metrics.New(registry)
+		options = append(options, engine.WithCounter(h.metrics))
+	}
 	if cfg.Setup != nil {
 		more, err := cfg.Setup(ctx, h)
 		if err != nil {
@@ -76,7 +91,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 		return h, err
 	}
 	if h.Store != nil {
-		serving := []inbox.Option{inbox.WithReport(cfg.report)}
+		serving := []inbox.Option{inbox.WithReport(cfg.report), inbox.WithTokens(h.Tokens)}
 		if cfg.Identity != nil {
 			serving = append(serving, inbox.WithIdentity(cfg.Identity))
 		}
@@ -87,7 +102,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if rules != nil {
 		h.watch(rules)
 	}
-	return h, nil
+	return h, h.serve()
 }
 
 // open opens what an executor stores in, and returns its options, with the operator policy among them.
@@ -100,6 +115,7 @@ func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Op
 		if err := h.openAudited(ctx); err != nil {
 			return nil, err
 		}
+		h.openTokens()
 		j = h.Feed.Journal()
 	}
 	options := []engine.Option{

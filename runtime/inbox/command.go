@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/tokens"
 )
 
 // The kinds of commands.
@@ -18,6 +19,9 @@ const (
 	CommandCancel  = "cancel"  // a call of a session: Session.Cancel
 	CommandResolve = "resolve" // a call of a session: Session.Resolve
 	CommandRevoke  = "revoke"  // a grant: Executor.Revoke
+
+	CommandTokenCreate = "token.create" // Tokens.Add
+	CommandTokenRevoke = "token.revoke" // Tokens.Revoke
 )
 
 // Reasons for which a command is rejected before the method that executes it is called.
@@ -25,7 +29,9 @@ const (
 	RejectedUnknownKind    = "unknown_command"
 	RejectedUnknownSession = "unknown_session"
 	RejectedIncomplete     = "incomplete_command" // By, or the object of the command, is missing
-	RejectedBadArguments   = "invalid_input"      // a duration or a cover is invalid
+	RejectedBadArguments   = "invalid_input"      // a duration, a cover or a token is invalid
+	RejectedUnknownToken   = "unknown_token"
+	RejectedTokens         = "tokens_unavailable" // their file cannot be read or written
 )
 
 // A Command is a request from another process that has no executor.
@@ -50,6 +56,10 @@ type Command struct {
 	Edit     json.RawMessage     `json:"edit,omitempty"`     // of approve: other arguments to run instead
 	Happened bool                `json:"happened,omitempty"` // of resolve: the call took effect
 
+	// Token is of token.create, all of it, and of token.revoke, its name. Only the user who owns the
+	// store may give these commands.
+	Token *tokens.Token `json:"token,omitempty"`
+
 	// Groups of By and how By was authenticated are what Serve found. A file cannot set them. The
 	// zero Method may do nothing but answer requests that admit By.
 	Groups []string        `json:"-"`
@@ -57,6 +67,8 @@ type Command struct {
 
 	User string `json:"-"` // the user of the operating system, when it differs from By; recorded
 	MAC  string `json:"-"` // the signature, which is recorded; empty: the command has none
+
+	tokens Tokens // of the Server; nil: it has none
 }
 
 // A CommandResult is the result of a command. Its Result and Reason are what the method that
@@ -65,10 +77,14 @@ type CommandResult = journal.CommandResult
 
 // recorded returns the record of c for the journal.
 func (c *Command) recorded() *journal.Command {
-	return &journal.Command{
+	r := &journal.Command{
 		Nonce: c.Nonce, Kind: c.Kind, Session: c.Session, Run: c.Run, Call: c.Call, Request: c.Request, Grant: c.Grant,
 		DryRun: c.DryRun, Reason: c.Reason, User: c.User, MAC: c.MAC,
 	}
+	if c.Token != nil {
+		r.Token = &journal.CommandToken{Name: c.Token.Name, ID: c.Token.ID, Groups: c.Token.Groups}
+	}
+	return r
 }
 
 // incomplete reports whether c lacks a field that a command of its kind needs.
@@ -85,6 +101,8 @@ func (c *Command) incomplete() bool {
 		return c.Session == "" || c.Call == ""
 	case CommandRevoke:
 		return c.Grant == ""
+	case CommandTokenCreate, CommandTokenRevoke:
+		return c.Token == nil
 	}
 	return false
 }

@@ -36,6 +36,8 @@ func (c *Command) execute(ctx context.Context, e *engine.Executor) CommandResult
 		return answered(e.Decide(ctx, c.Request, a))
 	case CommandRevoke:
 		return c.revoke(ctx, e)
+	case CommandTokenCreate, CommandTokenRevoke:
+		return c.changeTokens(ctx)
 	case CommandUndo, CommandCancel, CommandResolve:
 	default:
 		return rejected(RejectedUnknownKind)

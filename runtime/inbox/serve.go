@@ -41,6 +41,7 @@ type Server struct {
 	report   func(error)
 	identity func(user string) (id string, groups []string)
 	owner    string // the user of this process
+	tokens   Tokens // nil: none
 
 	abort  context.CancelFunc // of the contexts of commands
 	stop   chan struct{}

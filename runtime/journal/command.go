@@ -10,7 +10,7 @@ const (
 // what became of it. It holds no arguments: those of an edit may be sensitive.
 type Command struct {
 	Nonce string `json:"nonce"` // no command is carried out twice under one
-	Kind  string `json:"kind"`  // approve, deny, undo, cancel, resolve or revoke
+	Kind  string `json:"kind"`  // approve, deny, undo, cancel, resolve, revoke, token.create or token.revoke
 
 	Session string `json:"session,omitempty"`
 	Run     string `json:"run,omitempty"`
@@ -22,7 +22,16 @@ type Command struct {
 	User    string `json:"user,omitempty"`    // of the operating system, where the record's By is another name
 	MAC     string `json:"mac,omitempty"`     // the signature, of all that the command said
 
+	Token *CommandToken `json:"token,omitempty"` // of token.create and token.revoke
+
 	Result *CommandResult `json:"result,omitempty"`
+}
+
+// A CommandToken says whose token was made, or which one was revoked.
+type CommandToken struct {
+	Name   string   `json:"name"`
+	ID     string   `json:"id,omitempty"` // of its holder, when it was made
+	Groups []string `json:"groups,omitempty"`
 }
 
 // A CommandResult says what became of a command.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/inbox"
+	"github.com/ambit-tools/ambit/runtime/tokens"
 )
 
 // config is what the flags say.
@@ -128,7 +129,7 @@ func run(ctx context.Context, cfg *config, stdin io.Reader, stdout, stderr io.Wr
 		return lines.Err()
 	}
 	// Calls were made before the inbox is served, so that who waits for that can look at them.
-	in, err := inbox.Serve(ctx, a.store, a.exec, inbox.WithReport(func(err error) { fmt.Fprintf(stderr, "inbox: %v\n", err) }))
+	in, err := inbox.Serve(ctx, a.store, a.exec, inbox.WithTokens(tokens.Open(tokens.FileOf(a.store.Path()))), inbox.WithReport(func(err error) { fmt.Fprintf(stderr, "inbox: %v\n", err) }))
 	if err != nil {
 		return err
 	}

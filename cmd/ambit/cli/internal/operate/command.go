@@ -29,6 +29,7 @@ type commandVerb struct {
 	widest consent.GrantCover // that a grant may have, of the request that is answered
 	// longest is for how long that grant may last.
 	longest time.Duration
+	token   tokenView // of the verbs about tokens
 	inbox.Command
 }
 
@@ -52,7 +53,8 @@ type sent struct {
 	By     string               `json:"by"`
 	State  string               `json:"state"` // done, rejected, imported or waiting
 	Result *inbox.CommandResult `json:"result,omitempty"`
-	Call   *callView            `json:"call,omitempty"` // that goes on after an approval, as it is now
+	Call   *callView            `json:"call,omitempty"`  // that goes on after an approval, as it is now
+	Token  string               `json:"token,omitempty"` // that was made: what its holder sends
 }
 
 // The states of a command.
@@ -87,7 +89,7 @@ func (v *commandVerb) send(cmd *cobra.Command, r *sqlite.Reader, about *journal.
 	if err != nil {
 		return err
 	}
-	out := &sent{Nonce: v.Nonce, Kind: v.Kind, By: v.By, State: sentWaiting}
+	out := &sent{Nonce: v.Nonce, Kind: v.Kind, By: v.By, State: sentWaiting, Token: v.token.Text}
 	if served {
 		if err := out.await(ctx, r, head); err != nil {
 			return err
@@ -258,6 +260,8 @@ func (v *commandVerb) success(out *sent) string {
 		return fmt.Sprintf("denied: call %q", res.Call)
 	case inbox.CommandRevoke:
 		return "revoked: grant " + v.Grant
+	case inbox.CommandTokenCreate, inbox.CommandTokenRevoke:
+		return v.tokenDone()
 	case inbox.CommandCancel:
 		return fmt.Sprintf("cancelled: call %q of session %q", v.Call, v.Session)
 	case inbox.CommandResolve:
@@ -305,7 +309,12 @@ func (v *commandVerb) remedy(reason string) string {
 		return "\"ambit grants list --all\" lists the grants, also those that have ended"
 	}
 	switch reason {
+	case inbox.RejectedUnknownToken:
+		return unknownToken
 	case "not_permitted":
+		if v.Token != nil {
+			return "the user who owns the store makes and revokes tokens"
+		}
 		return "the declaration names other approvers than " + cmdutil.Quote(v.By)
 	case "self_approval":
 		return "the call is made on behalf of " + cmdutil.Quote(v.By) + ", who cannot approve it: somebody else has to"

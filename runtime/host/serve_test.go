@@ -1,0 +1,155 @@
+package host_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/stream"
+	"github.com/ambit-tools/ambit/runtime/tokens"
+)
+
+// proxied is what only a proxy on another machine could use.
+var proxied = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
+
+// TestServeIsRefused: what would show calls to a network in clear, or to nobody, does not start, and the
+// error names what would allow it.
+func TestServeIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		serve host.Serve
+		says  string
+	}{
+		"all interfaces":     {host.Serve{Addr: ":0"}, "Serve.TrustedProxies"},
+		"another machine's":  {host.Serve{Addr: "192.0.2.7:80"}, "set Serve.TLS"},
+		"any":                {host.Serve{Addr: "0.0.0.0:0", Hosts: []string{"ambit.example"}}, "set Serve.TLS"},
+		"any of IPv6":        {host.Serve{Addr: "[::]:0"}, "set Serve.TLS"},
+		"a name":             {host.Serve{Addr: "ambit.example:80"}, "set Serve.TLS"},
+		"TLS without a name": {host.Serve{Addr: ":0", TLS: &tls.Config{}}, "set Serve.Hosts"},
+		"proxy, no name":     {host.Serve{Addr: ":0", TrustedProxies: proxied}, "set Serve.Hosts"},
+		"no port":            {host.Serve{Addr: "127.0.0.1"}, "Serve.Addr"},
+		"no address":         {host.Serve{TLS: &tls.Config{}}, "no Addr"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := host.Open(t.Context(), host.Config{Tools: noteTools(nil), Policies: policies(), Dir: t.TempDir(), Serve: c.serve})
+			assert.ErrorContains(t, err, c.says)
+		})
+	}
+	taken := serving(t, host.Serve{})
+	_, err := host.Open(t.Context(), host.Config{Tools: noteTools(nil), Policies: policies(), Dir: t.TempDir(), Serve: host.Serve{Addr: taken.Addr().String()}})
+	assert.ErrorContains(t, err, "Serve")
+}
+
+// serving opens a host that serves on loopback.
+func serving(t *testing.T, s host.Serve) *host.Host {
+	t.Helper()
+	s.Addr = "127.0.0.1:0"
+	h, err := host.Open(t.Context(), host.Config{Tools: noteTools(nil), Policies: policies(), Dir: t.TempDir(), Report: func(error) {}, Serve: s})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, h.Close(context.Background())) })
+	return h
+}
+
+// ask asks a host for a path, and returns the status and the body.
+func ask(t *testing.T, client *http.Client, h *host.Host, path string, headers ...string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+h.Addr().String()+path, nil)
+	require.NoError(t, err)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := client.Do(req)
+	require.NoError(t, err)
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	return res.StatusCode, string(body)
+}
+
+func noKeepAlive() *http.Client {
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+}
+
+// TestServe: metrics and what is mounted are for those who are known, and health is for anybody.
+func TestServe(t *testing.T) {
+	var mounted *host.Host
+	h := serving(t, host.Serve{Mount: []func(*host.Host) (string, http.Handler){func(h *host.Host) (string, http.Handler) {
+		mounted = h
+		return "GET /whoami", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			caller, _ := stream.CallerOf(r)
+			_ = json.NewEncoder(w).Encode(caller.Actor)
+		})
+	}}})
+	assert.Same(t, h, mounted)
+	token, text, err := tokens.New("alice", []string{"finance"})
+	require.NoError(t, err)
+	require.NoError(t, h.Tokens.Add(t.Context(), token))
+	client := noKeepAlive()
+	status, body := ask(t, client, h, "/health")
+	assert.Equal(t, []any{200, "{\"status\":\"ok\"}\n"}, []any{status, body})
+	execute(t, h, "c1", "Shopping")
+	for _, path := range []string{"/metrics", "/whoami"} {
+		status, _ = ask(t, client, h, path)
+		assert.Equal(t, http.StatusUnauthorized, status, path)
+	}
+	status, body = ask(t, client, h, "/metrics", "Authorization", "Bearer "+text)
+	assert.Equal(t, http.StatusOK, status)
+	assert.Contains(t, body, `tool="note_write"`)
+	_, body = ask(t, client, h, "/whoami", "Authorization", "bearer "+text)
+	assert.JSONEq(t, `{"id":"alice","groups":["finance"],"method":"token"}`, body)
+	status, _ = ask(t, client, h, "/whoami", "Authorization", "Bearer "+text, "Origin", "http://evil.example")
+	assert.Equal(t, http.StatusForbidden, status)
+}
+
+// TestLogin: a ticket is for one browser, once, and its cookie lets that one in.
+func TestLogin(t *testing.T) {
+	h := serving(t, host.Serve{Mount: []func(*host.Host) (string, http.Handler){func(*host.Host) (string, http.Handler) {
+		return "GET /{$}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			caller, _ := stream.CallerOf(r)
+			_ = json.NewEncoder(w).Encode(caller.Actor)
+		})
+	}}})
+	path := h.LoginURL("root", "admins")[len("http://"+h.Addr().String()):]
+	browser, other := noKeepAlive(), noKeepAlive()
+	var err error
+	browser.Jar, err = cookiejar.New(nil)
+	require.NoError(t, err)
+	status, body := ask(t, browser, h, path)
+	assert.Equal(t, http.StatusOK, status, "it is sent on to the first page")
+	assert.JSONEq(t, `{"id":"root","groups":["admins"],"method":"`+string(operator.Owner)+`"}`, body)
+	status, _ = ask(t, other, h, path)
+	assert.Equal(t, http.StatusUnauthorized, status, "the ticket was used")
+	status, _ = ask(t, other, h, "/")
+	assert.Equal(t, http.StatusUnauthorized, status)
+	status, _ = ask(t, other, h, "/login")
+	assert.Equal(t, http.StatusUnauthorized, status)
+}
+
+// group is an authenticator that takes everybody for a group.
+type group struct{}
+
+func (group) Authenticate(*http.Request) (stream.Caller, error) {
+	return stream.Caller{Actor: operator.Actor{ID: "group:finance", Method: "own"}}, nil
+}
+
+// TestNobodyIsAGroup: an id that reads as a group is refused, whoever authenticated it; so is what does
+// not come from the proxy.
+func TestNobodyIsAGroup(t *testing.T) {
+	client := noKeepAlive()
+	h := serving(t, host.Serve{Auth: group{}})
+	status, _ := ask(t, client, h, "/metrics")
+	assert.Equal(t, http.StatusUnauthorized, status)
+	assert.Empty(t, h.LoginURL("root"), "another one authenticates")
+	status, body := ask(t, client, serving(t, host.Serve{TrustedProxies: proxied}), "/health")
+	assert.Equal(t, http.StatusForbidden, status)
+	assert.Contains(t, body, `"not_permitted"`)
+}

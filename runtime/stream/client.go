@@ -1,0 +1,125 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
+)
+
+// A client is a program at a socket.
+type client struct {
+	stream *Stream
+	viewer viewer
+	conn   *websocket.Conn
+	queue  *queue
+	cancel context.CancelCauseFunc // of the connection
+
+	subscribed bool
+	following  sync.WaitGroup
+}
+
+// subscribe begins the events of a client, once.
+func (c *client) subscribe(ctx context.Context, want subscription) (*uint64, *httpguard.Problem) {
+	if c.subscribed {
+		return nil, httpguard.ProblemOf(httpguard.BadRequest, "the socket has a subscription: open another one")
+	}
+	after, filter, problem := want.check(c.stream.feed)
+	if problem != nil {
+		return nil, problem
+	}
+	c.subscribed = true
+	c.queue.begin(after)
+	c.following.Go(func() {
+		if err := c.stream.follow(ctx, c.queue, c.viewer, after, filter); !errors.Is(err, errStalled) {
+			c.cancel(err)
+		}
+	})
+	return &after, nil
+}
+
+// A decision is an answer to a request for consent. Who answers is known from the connection.
+type decision struct {
+	Request string              `json:"request"`
+	Approve *bool               `json:"approve"` // no value approves by default
+	Message string              `json:"message"` // of a denial: the model reads it
+	Grant   string              `json:"grant"`   // once, duration or session; empty: once
+	For     string              `json:"for"`     // of a grant that lasts a duration, such as 1h
+	Cover   string              `json:"cover"`   // exact, args or tool; empty: exact
+	Where   []consent.Predicate `json:"where"`   // of a grant that covers args
+	Edit    json.RawMessage     `json:"edit"`    // other arguments to run instead
+}
+
+// answered says what became of an answer, as [engine.Executor.Decide] does.
+type answered struct {
+	Resolution string `json:"resolution"` // accepted, recorded or rejected
+	Call       string `json:"call,omitempty"`
+	State      string `json:"state,omitempty"`   // of the call
+	Missing    int    `json:"missing,omitempty"` // approvals that are still wanted
+	Grant      string `json:"grant,omitempty"`   // that the answer leaves behind
+}
+
+// decide answers a request for consent in the name of the client.
+func (c *client) decide(ctx context.Context, d decision) (*answered, *httpguard.Problem) {
+	a, err := d.answer()
+	if err != nil {
+		return nil, httpguard.ProblemOf(httpguard.BadRequest, "request and approve are wanted; grant, for and cover have the values of docs/stream.md")
+	}
+	a.By = c.viewer.by
+	res := c.viewer.exec.Decide(ctx, d.Request, a)
+	out := &answered{Resolution: res.Kind.String(), Call: res.Call, Missing: res.Missing}
+	if res.Call != "" {
+		out.State = res.State.String()
+	}
+	if res.Granted != nil {
+		out.Grant = res.Granted.ID
+	}
+	if res.Kind != consent.Rejected {
+		return out, nil
+	}
+	return out, rejectionProblem(res.Reason)
+}
+
+func (d *decision) answer() (a engine.Answer, err error) {
+	if d.Request == "" || d.Approve == nil {
+		return a, errors.New("an answer lacks its request, or what it says")
+	}
+	a = engine.Answer{NoWait: true, Approve: *d.Approve, Message: d.Message, CoverArgs: d.Where, Edit: d.Edit}
+	if d.Grant != "" {
+		err = a.Grant.UnmarshalText([]byte(d.Grant))
+	}
+	if d.Cover != "" && err == nil {
+		err = a.Cover.UnmarshalText([]byte(d.Cover))
+	}
+	if d.For != "" && err == nil {
+		a.For, err = time.ParseDuration(d.For)
+	}
+	return a, err
+}
+
+// rejectionProblem returns what an answer is told that was rejected.
+func rejectionProblem(why consent.Rejection) *httpguard.Problem {
+	code := httpguard.BadRequest
+	switch why {
+	case consent.UnknownRequest:
+		code = httpguard.UnknownRequest
+	case consent.AlreadyResolved:
+		code = httpguard.AlreadyResolved
+	case consent.RequestExpired:
+		code = httpguard.Expired
+	case consent.NotPermitted, consent.SelfApproval:
+		code = httpguard.NotPermitted
+	case consent.NotRecorded:
+		code = httpguard.JournalUnavailable
+	}
+	p := httpguard.ProblemOf(code, "")
+	p.Reason = why.String()
+	return p
+}

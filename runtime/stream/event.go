@@ -1,0 +1,107 @@
+package stream
+
+import (
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/view"
+)
+
+// source is that of all events. With their id it names an event of a store; subjects name calls.
+const source = "/ambit"
+
+// A cloudEvent is an event in the JSON format of CloudEvents 1.0.
+type cloudEvent struct {
+	SpecVersion     string    `json:"specversion"`
+	ID              string    `json:"id"`
+	Source          string    `json:"source"`
+	Type            string    `json:"type"`
+	Subject         string    `json:"subject,omitempty"`
+	Time            time.Time `json:"time"`
+	DataContentType string    `json:"datacontenttype"`
+	Data            any       `json:"data"`
+}
+
+// A callData is the data of an event about a call. It has no field for texts that are for the operator
+// of the machine alone, such as raw errors and stacks.
+type callData struct {
+	Position  uint64            `json:"position"`
+	Session   string            `json:"session,omitempty"`
+	Run       string            `json:"run,omitempty"`
+	Call      string            `json:"call,omitempty"`
+	Tool      string            `json:"tool,omitempty"`
+	Version   string            `json:"tool_version,omitempty"`
+	Agent     string            `json:"agent,omitempty"`
+	Principal string            `json:"principal,omitempty"`
+	From      string            `json:"from,omitempty"`
+	To        string            `json:"to,omitempty"`
+	Attempt   int               `json:"attempt,omitempty"`
+	Duration  float64           `json:"duration_ms,omitempty"`
+	Outcome   string            `json:"outcome,omitempty"`
+	Reason    string            `json:"reason,omitempty"`
+	Message   string            `json:"message,omitempty"` // as the model reads it
+	By        string            `json:"by,omitempty"`
+	Metadata  map[string]string `json:"metadata,omitempty"`
+
+	Request    string `json:"request,omitempty"` // for consent
+	Resolution string `json:"resolution,omitempty"`
+	Rejection  string `json:"rejection,omitempty"`
+
+	Arguments json.RawMessage      `json:"arguments,omitempty"` // compacted
+	Output    json.RawMessage      `json:"output,omitempty"`    // compacted
+	Artifact  *journal.ArtifactRef `json:"artifact,omitempty"`
+	Approval  *view.Request        `json:"approval,omitempty"` // of approval.requested, as the reader may see it
+}
+
+// A positionData is the data of an event about the stream itself.
+type positionData struct {
+	Position uint64 `json:"position"`         // where to resume
+	Missed   uint64 `json:"missed,omitempty"` // entries of the journal after it, of all kinds
+}
+
+// Events about the stream itself.
+const (
+	opened = "stream.opened"
+	lagged = "stream.lagged"
+)
+
+// frameOf returns the frame of an entry.
+func frameOf(e *journal.Entry, data *callData) (frame, error) {
+	text, err := json.Marshal(cloudEvent{
+		SpecVersion: "1.0", ID: strconv.FormatUint(e.Seq, 10), Source: source, Type: e.Kind,
+		Subject: "sessions/" + url.PathEscape(e.Session) + "/calls/" + url.PathEscape(e.Call), Time: e.At.UTC(),
+		DataContentType: "application/json", Data: data,
+	})
+	return frame{e.Seq, e.Kind, text}, err
+}
+
+// frameAbout returns the frame of an event about the stream itself.
+func frameAbout(kind string, now time.Time, data positionData) frame {
+	text, err := json.Marshal(cloudEvent{
+		SpecVersion: "1.0", ID: kind + "-" + strconv.FormatUint(data.Position, 10), Source: source, Type: kind, Time: now.UTC(),
+		DataContentType: "application/json", Data: data,
+	})
+	if err != nil { // it has no value that JSON lacks
+		panic(err)
+	}
+	return frame{data.Position, kind, text}
+}
+
+// dataOf returns what an entry tells, without arguments and output.
+func dataOf(e *journal.Entry, r *journal.Record) *callData {
+	d := &callData{
+		Position: e.Seq, Session: r.Session, Run: r.Run, Call: r.Call, Tool: r.Tool, Version: r.ToolVersion, Agent: r.Agent, Principal: r.Principal,
+		From: r.From, To: r.To, Attempt: r.Attempt, Duration: float64(r.Duration) / float64(time.Millisecond), By: r.By,
+		Request: r.Request, Resolution: r.Resolution, Rejection: r.Rejection, Metadata: r.Metadata,
+	}
+	var out struct {
+		Outcome, Reason, Message string
+	}
+	if len(r.Outcome) > 0 && json.Unmarshal(r.Outcome, &out) == nil {
+		d.Outcome, d.Reason, d.Message = out.Outcome, out.Reason, out.Message
+	}
+	return d
+}

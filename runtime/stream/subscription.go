@@ -1,0 +1,100 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/feed"
+	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// errRevoked says that what authenticated the reader was revoked.
+var errRevoked = errors.New("the token was revoked")
+
+// oldest is the first position that a journal keeps: it has every entry from 1 on, without gaps.
+const oldest = 1
+
+// A subscription says what a reader wants.
+type subscription struct {
+	After *uint64 `json:"after"` // nil: from now on
+
+	Session string   `json:"session"`
+	Run     string   `json:"run"`
+	Call    string   `json:"call"`
+	Kinds   []string `json:"kinds"`
+}
+
+// check returns the position that a subscription begins after, and its filter.
+func (s *subscription) check(f *feed.Feed) (after uint64, filter feed.Filter, p *httpguard.Problem) {
+	head := f.Head()
+	after, filter = head, feed.Filter{Session: s.Session, Run: s.Run, Call: s.Call, Kinds: s.Kinds}
+	if s.After != nil {
+		after = *s.After
+	}
+	if len(filter.Kinds) == 0 {
+		filter.Kinds = kinds
+	}
+	for _, k := range filter.Kinds {
+		if !slices.Contains(kinds, k) {
+			return 0, filter, httpguard.ProblemOf(httpguard.BadRequest, "kinds: there are events of tool and approval, by their whole names")
+		}
+	}
+	if after > head {
+		return 0, filter, badPosition(head)
+	}
+	return after, filter, nil
+}
+
+// badPosition says that the journal has no such position, and which ones it has.
+func badPosition(head uint64) *httpguard.Problem {
+	p := httpguard.ProblemOf(httpguard.BadPosition, "resume after a position from 0 to head")
+	p.Oldest, p.Head = min(oldest, head), head
+	return p
+}
+
+// follow pushes to a queue what the journal tells a viewer, until ctx ends, the feed is closed or the
+// reader stalls. It pushes nothing after it has returned.
+func (s *Stream) follow(ctx context.Context, q *queue, v viewer, after uint64, filter feed.Filter) error {
+	for e, err := range s.feed.Subscribe(ctx, after, filter) {
+		if err != nil {
+			return err
+		}
+		f, ok, err := v.frame(ctx, &e)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if err := q.push(ctx, f); errors.Is(err, errStalled) {
+			q.finish(s.missed)
+			return err
+		} else if err != nil {
+			return err
+		}
+	}
+	return journal.ErrClosed
+}
+
+// missed returns what a reader is told that has got to a position and no further.
+func (s *Stream) missed(taken uint64) frame {
+	return frameAbout(lagged, time.Now(), positionData{Position: taken, Missed: s.feed.Head() - taken})
+}
+
+// untilRevoked returns a context that ends with a request, or when its caller is revoked.
+func untilRevoked(ctx context.Context, c httpguard.Caller) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if c.Ended != nil {
+		go func() {
+			select {
+			case <-c.Ended:
+				cancel(errRevoked)
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
+}
