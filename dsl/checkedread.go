@@ -138,6 +138,10 @@ func (p *parser) checkedParts(n *node, key, owner string) {
 			p.memberNames(e.val, key)
 			continue
 		}
+		if key == "properties" && e.name == "required" && e.val.kind == nodeList {
+			p.report(e.key, "move it out of properties, beside them", "%s: properties holds required, a list of names", owner)
+			continue
+		}
 		p.checkedPart(e.val, owner+" "+strings.TrimPrefix(key, "$")+" "+quote(e.name))
 	}
 }

@@ -50,10 +50,16 @@
 //     schema, "#/$defs/NAME". A schema with a $ref has only annotations besides: title,
 //     description, deprecated, x-sensitive, examples, default. A type may contain
 //     itself where a value can end: in an optional or nullable member or an array.
+//   - A reference to a file below the declaration makes an entry of types of what it
+//     leads to, if [WithFiles] says where that is.
+//   - allOf of objects of which no two describe the same member is one object, closed as a
+//     whole, where each member has a description.
 //   - The branches of a oneOf that is typed are objects with a required member of one
 //     name, whose const string differs in each. [Schema.Tag] is that member.
 //   - A nullable type is [T, "null"], or anyOf of T and null; the enum of the first
 //     lists null too.
+//   - A list of types, and anyOf or oneOf of a type each, is [Schema.ByType]; null may be
+//     one of them.
 //   - A tuple is prefixItems with items: false; all its elements are required.
 //   - Integers fit 64 bits.
 //   - default, examples, enum, const and args are checked against the schema, and

@@ -130,14 +130,14 @@ func (w *merge) addTarget(ref *node) bool {
 		to = w.m.p.root.get("types").get(match[2])
 		root = to
 	}
-	if to == nil || to.kind != nodeMap {
-		return false
+	if to == nil || to.kind != nodeMap || to.get("allOf") != nil && w.m.done[to] {
+		return false // it is not there, or is no type, or leads back to itself
 	}
 	w.m.walk(to, root, false)
 	if root != w.root && to.refersElsewhere() {
 		return false
 	}
-	return to.get("$defs") == nil && w.add(to.clone(), false)
+	return to.get("$defs") == nil && to.get("allOf") == nil && w.add(to.clone(), false)
 }
 
 // refersElsewhere reports whether a schema refers to what is no entry of types.

@@ -124,5 +124,6 @@ type Value struct {
 // A ValueMember is one member of an object Value.
 type ValueMember struct {
 	Name  string
+	Pos   Pos // of the name
 	Value *Value
 }

@@ -256,6 +256,10 @@ func (p *parser) parseProperties(n *node, w *schemaWork) {
 		default:
 			p.unique(taken, e.name, e.key, "property")
 		}
+		if e.name == "required" && e.val.kind == nodeList {
+			p.report(e.key, "move it out of properties, beside them", "%s: properties holds required, a list of names", w.owner)
+			continue
+		}
 		s := p.schema(e.val, "property "+quote(e.name), w.root, false)
 		if s == nil {
 			continue

@@ -28,7 +28,7 @@ func (p *parser) value(n *node) *Value {
 			if e.twin {
 				continue
 			}
-			v.Members = append(v.Members, &ValueMember{Name: e.name, Value: p.value(e.val)})
+			v.Members = append(v.Members, &ValueMember{Name: e.name, Pos: e.key, Value: p.value(e.val)})
 		}
 	default:
 		v.Text = ""

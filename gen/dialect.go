@@ -3,6 +3,7 @@ package gen
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,9 +73,13 @@ func place(f *dsl.File, t *dsl.Tool, n dialect.Note) dsl.Pos {
 	for len(tokens) > 0 && s != nil {
 		for s.Ref != "" && s.Target != nil {
 			s = s.Target.Schema
+			at = s.Pos
 		}
-		s, tokens = below(f, t, s, tokens)
-		if s != nil {
+		next, rest := below(f, t, s, tokens)
+		if next == nil && s.Source != nil {
+			return inside(s.Source, s.Pos, tokens, n.Keyword)
+		}
+		if s, tokens = next, rest; s != nil {
 			at = s.Pos
 		}
 	}
@@ -83,6 +88,28 @@ func place(f *dsl.File, t *dsl.Tool, n dialect.Note) dsl.Pos {
 	}
 	if pos, ok := s.Keys[n.Keyword]; ok {
 		return pos
+	}
+	if s.Source != nil {
+		return inside(s.Source, at, nil, n.Keyword)
+	}
+	return at
+}
+
+// inside returns where the keyword is of what the tokens of a pointer lead to from v, which is at
+// a place; as far as they lead.
+func inside(v *dsl.Value, at dsl.Pos, tokens []string, keyword string) dsl.Pos {
+	for _, token := range append(slices.Clone(tokens), keyword) {
+		name := strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		i := slices.IndexFunc(v.Members, func(m *dsl.ValueMember) bool { return m.Name == name })
+		n, err := strconv.Atoi(name)
+		switch {
+		case i >= 0:
+			at, v = v.Members[i].Pos, v.Members[i].Value
+		case err == nil && 0 <= n && n < len(v.Items):
+			at, v = v.Items[n].Pos, v.Items[n]
+		default:
+			return at
+		}
 	}
 	return at
 }
@@ -111,8 +138,11 @@ func below(f *dsl.File, t *dsl.Tool, s *dsl.Schema, tokens []string) (*dsl.Schem
 		}
 	case "$defs":
 		return named(f, t, name), rest
-	case "oneOf", "prefixItems":
+	case "oneOf", "anyOf", "prefixItems":
 		list := s.OneOf
+		if s.OrNull != nil && keyword != "prefixItems" { // null has no keywords
+			return s.OrNull, rest
+		}
 		if keyword == "prefixItems" {
 			list = s.PrefixItems
 		}

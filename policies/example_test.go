@@ -23,4 +23,6 @@ func Example() {
 	// consent_test.rego
 	// gating.rego
 	// gating_test.rego
+	// operators.rego
+	// operators_test.rego
 }

@@ -31,16 +31,25 @@ func TestSuiteValues(t *testing.T) {
 	for _, file := range glob(t, folder, "tests", "draft2020-12", "*.json") {
 		s.add(t, file)
 	}
+	each := 5 // values of a schema
+	if battery.Full(t) {
+		each = 600
+	}
+	for round := range battery.Count(t, 1, 1) {
+		values := s.compare(t, uint64(round), each)
+		require.True(t, !battery.Full(t) || values >= 200_000)
+	}
+}
+
+// compare judges so many values of each schema, and returns how many these are.
+func (s *suite) compare(t *testing.T, round uint64, each int) int {
+	t.Helper()
 	var inputs []answer.Input
 	var wanted []error
-	enforces := map[string]bool{}
 	for i, g := range s.groups {
-		schema := independent(t, remotes, g)
-		whole, err := json.Marshal(s.types[strings.ToUpper(g.tool)])
-		require.NoError(t, err)
-		enforces[g.tool] = bytes.Contains(whole, []byte(`"format":`))
-		m := newMixer(t, uint64(i), g)
-		for range battery.Count(t, 5, 600) {
+		schema := independent(t, s.remotes, g)
+		m := newMixer(t, round<<32|uint64(i), g)
+		for range each {
 			text, err := json.Marshal(m.value())
 			require.NoError(t, err)
 			doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -61,7 +70,7 @@ func TestSuiteValues(t *testing.T) {
 			both++
 		case !fits && wanted[i] != nil:
 			neither++
-		case !fits && enforces[in.Tool]: // a declaration enforces formats
+		case !fits && s.enforces(t, in.Tool):
 			narrower++
 		default:
 			assert.Fail(t, "another verdict", "%s %s: %.300s, and the other says %v", in.Tool, in.Text, out.Text(), wanted[i])
@@ -70,9 +79,15 @@ func TestSuiteValues(t *testing.T) {
 	t.Logf("%d values of %d schemas: %d fit by both, %d by neither, %d by format only", len(inputs), len(s.groups), both, neither, narrower)
 	require.Greater(t, both, len(inputs)/10)
 	require.Greater(t, neither, len(inputs)/10)
-	if battery.Full(t) {
-		require.GreaterOrEqual(t, len(inputs), 200_000)
-	}
+	return len(inputs)
+}
+
+// enforces reports whether the schema of a tool has a format, which a declaration enforces.
+func (s *suite) enforces(t *testing.T, tool string) bool {
+	t.Helper()
+	whole, err := json.Marshal(s.types[strings.ToUpper(tool)])
+	require.NoError(t, err)
+	return bytes.Contains(whole, []byte(`"format":`))
 }
 
 // A loader has the documents that schemas of the suite refer to.

@@ -74,7 +74,7 @@ func (c *Checked) lintPackage(m *ast.Module, errs *policydir.Errors) {
 	switch {
 	case kind == policydir.ForeignPackage:
 		errs.Add(m.Package.Location, fmt.Sprintf("package %s belongs to the library", policydir.PackageName(m)),
-			"write package ambit.tools.<tool> or ambit.policies.<name>")
+			"write package ambit.tools.<tool>, ambit.policies.<name> or ambit.operators")
 	case kind == policydir.ToolPackage && !c.IsTool(name):
 		hint := toolHint(name, c.Tools)
 		if tested, isTest := strings.CutSuffix(name, "_test"); isTest && c.IsTool(tested) {
@@ -85,9 +85,25 @@ func (c *Checked) lintPackage(m *ast.Module, errs *policydir.Errors) {
 	c.stray[m.Package.Location.File] = len(*errs) > before
 }
 
+// lintOperatorRule checks that allow of the operator policy is true or undefined, and that the library's
+// rule of the defaults has no more rules.
+func lintOperatorRule(name string, r *ast.Rule, errs *policydir.Errors) {
+	yes := r.Head.Value != nil && r.Head.Value.Equal(ast.BooleanTerm(true)) || r.Default && r.Head.Value.Equal(ast.BooleanTerm(false))
+	switch {
+	case name == "by_default":
+		errs.Add(r.Location, "by_default belongs to the library", "give the rule another name")
+	case name == "allow" && (len(r.Head.Args) > 0 || len(r.Head.Ref()) != 1 || r.Head.RuleKind() == ast.MultiValue || !yes):
+		errs.Add(r.Location, "allow of package ambit.operators is neither true nor undefined", "write allow if { ... }")
+	}
+}
+
 // lintRule checks a rule of the contract: its package and its members.
 func (c *Checked) lintRule(m *ast.Module, r *ast.Rule, errs *policydir.Errors) {
 	name := policydir.RuleName(r)
+	if kind, _ := policydir.ContractPackage(m.Package.Path); kind == policydir.OperatorPackage {
+		lintOperatorRule(name, r, errs)
+		return
+	}
 	fields := policydir.Contract(name)
 	if fields == nil {
 		return

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -12,7 +13,8 @@ import (
 // lintUnreached refuses rules that nothing reaches from the decision: they were meant to
 // be part of it.
 func (c *Checked) lintUnreached(errs *policydir.Errors) {
-	reached := reachable(c.Compiler, c.Compiler.GetRulesExact(ast.MustParseRef(policydir.EntryPoint)))
+	reached := reachable(c.Compiler, slices.Concat(c.Compiler.GetRulesExact(ast.MustParseRef(policydir.EntryPoint)),
+		c.Compiler.GetRulesExact(ast.MustParseRef(policydir.OperatorEntryPoint))))
 	for _, m := range c.HandWritten(c.Compiler.Modules) {
 		reported := map[string]bool{}
 		for _, r := range m.Rules {
@@ -29,10 +31,15 @@ func unreachedHint(m *ast.Module, name string) string {
 	if strings.HasPrefix(name, "test_") {
 		return testFileHint(m.Package.Location.File)
 	}
-	if policydir.Contributes(m.Package.Path) {
-		if hint := policydir.DidYouMean(name, policydir.ContractRules()); hint != "" {
-			return hint
-		}
+	contract := []string{}
+	switch kind, _ := policydir.ContractPackage(m.Package.Path); {
+	case kind == policydir.OperatorPackage:
+		contract = []string{"allow"}
+	case policydir.Contributes(m.Package.Path):
+		contract = policydir.ContractRules()
+	}
+	if hint := policydir.DidYouMean(name, contract); hint != "" {
+		return hint
 	}
 	return "use it, or delete it"
 }

@@ -110,13 +110,12 @@ func deniedBy(message string) string {
 func (e *Executor) answerUnknown(request string, a *consent.Answer) Resolution {
 	a.Edit = nil
 	ev := e.approvals.Decide(e.sched.Now(), request, a)
-	if err := e.recordConsent(ev.At, a.By, e.log.Flush); err != nil {
-		return e.notRecorded(nil)
-	}
-	e.delivery.Emit(&runtime.Event{
+	if err := e.recordConsent(ev.At, a.By, e.log.Flush, &runtime.Event{
 		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
 		Rejection: ev.Result.Rejection.String(),
-	})
+	}); err != nil {
+		return e.notRecorded(nil)
+	}
 	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection}
 }
 

@@ -49,12 +49,15 @@ func (s *Session) recordOpened() {
 }
 
 // recordConsent records a change of grants or requests that belongs to no call, and returns when
-// flush has made it durable.
-func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) error) error {
+// flush has made it durable. ev, unless it is nil, is its event, with the position of the entry.
+func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) error, ev *runtime.Event) error {
 	if !e.log.On() {
+		e.delivery.Emit(ev)
 		return nil
 	}
-	return flush(e.log.Add(&journal.Record{Kind: journal.KindConsent, At: entry.At(at), By: by}, nil))
+	return flush(e.delivery.EmitAs(ev, func() uint64 {
+		return e.log.Add(&journal.Record{Kind: journal.KindConsent, At: entry.At(at), By: by}, nil)
+	}))
 }
 
 // recordPrepared stores and records the state that the undo of the call needs.

@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
@@ -128,4 +129,31 @@ func TestConsentIsAskedLastThoughNobodyCanBeAsked(t *testing.T) {
 	})))
 	out := r.turn().Execute(t.Context(), callOf("c1", "wire", goodInput))
 	assert.Equal(t, []runtime.Reason{runtime.ReasonPrerequisiteMissing}, out.AllReasons)
+}
+
+// TestEventsOfNoCallHaveTheirPosition: an event that belongs to no call has the position of its entry, and
+// the numbers of the events around it are those of their entries, too.
+func TestEventsOfNoCallHaveTheirPosition(t *testing.T) {
+	j := new(journal.Memory)
+	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests(), engine.WithJournal(j))
+	r.recover()
+	turn := r.run().Turn(engine.TurnConfig{})
+	turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
+	r.exec.Decide(t.Context(), "nonsense", engine.Answer{By: operator.Program("admin"), Approve: true})
+	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program("admin"), "an incident"))
+	turn.Execute(t.Context(), callOf("c2", "file_read", goodInput))
+	entries, err := j.Read(t.Context(), 0, 1000)
+	require.NoError(t, err)
+	kinds, met := map[uint64]string{}, map[string]bool{}
+	for _, e := range entries {
+		kinds[e.Seq] = e.Kind
+	}
+	for _, ev := range r.sink.Events() {
+		want := ev.Kind.String()
+		if ev.CallID == "" {
+			want, met[want] = journal.KindConsent, true
+		}
+		assert.Equal(t, want, kinds[ev.Seq], "%v at %d", ev.Kind, ev.Seq)
+	}
+	assert.Equal(t, map[string]bool{"consent.off": true, "approval.decided": true}, met)
 }

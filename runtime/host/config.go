@@ -18,6 +18,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/opa"
 	"github.com/ambit-tools/ambit/runtime/webhook"
 )
 
@@ -61,8 +62,8 @@ type Config struct {
 	// audit log, of commands and of reloads. It may be called from several goroutines at a
 	// time. The default writes to slog.Default.
 	Report func(error)
-	// Operators decides who may undo, cancel, resolve, revoke and see. The default,
-	// operator.Defaults, is wrong when operators have different rights.
+	// Operators decides who may undo, cancel, resolve, revoke and see. The default is package
+	// ambit.operators of Policies, or operator.Defaults where there is no such package.
 	Operators operator.Policy
 	// Identity returns, for a user of the operating system who gives a command, the id that
 	// approvers in declarations have, and the groups. The default, the name of the user and no
@@ -75,12 +76,15 @@ type Config struct {
 	Options []engine.Option
 }
 
-// operators returns the policy about acts of operators.
-func (c *Config) operators() operator.Policy {
-	if c.Operators == nil {
-		return operator.Defaults{}
+// operators returns the policy about acts of operators. rules is nil when Policy decides about calls.
+func (c *Config) operators(rules *opa.Policy) operator.Policy {
+	switch {
+	case c.Operators != nil:
+		return c.Operators
+	case rules != nil:
+		return rules
 	}
-	return c.Operators
+	return operator.Defaults{}
 }
 
 // defaultStore is Config.Store when it is empty.

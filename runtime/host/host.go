@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/feed"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/opa"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
@@ -56,7 +57,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 			h = nil
 		}
 	}()
-	options, err := h.open(ctx)
+	options, err := h.open(ctx, cfg.operators(rules))
 	if err != nil {
 		return h, err
 	}
@@ -89,8 +90,8 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	return h, nil
 }
 
-// open opens what an executor stores in, and returns its options.
-func (h *Host) open(ctx context.Context) ([]engine.Option, error) {
+// open opens what an executor stores in, and returns its options, with the operator policy among them.
+func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Option, error) {
 	if err := os.MkdirAll(h.cfg.Dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (h *Host) open(ctx context.Context) ([]engine.Option, error) {
 		j = h.Feed.Journal()
 	}
 	options := []engine.Option{
-		engine.WithJournal(j), engine.WithPendingRequests(), engine.WithOperators(h.cfg.operators()),
+		engine.WithJournal(j), engine.WithPendingRequests(), engine.WithOperators(operators),
 		engine.WithErrorHandler(func(e *engine.CallError) { h.cfg.report(e) }),
 	}
 	outputs := h.cfg.Artifacts

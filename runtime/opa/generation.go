@@ -23,6 +23,7 @@ type generation struct {
 	store         storage.Store
 	query         ast.Body // gives the decision to the variable answer
 	queryCompiler ast.QueryCompiler
+	operators     ast.Body // gives the answer about an act of an operator
 
 	plan       *plan.Program // of the same query; nil when OPA's evaluator decides
 	distrusted atomic.Bool   // the plan was wrong once, and is not asked any more
@@ -40,11 +41,16 @@ func newGeneration(b *policydir.Bundle, e Evaluator) (*generation, error) {
 	ctx := context.Background()
 	store := storeOf(b)
 	qc := b.Compiler.QueryCompiler()
-	query, err := qc.Compile(ast.NewBody(ast.Equality.Expr(ast.NewTerm(answer), ast.NewTerm(ast.MustParseRef(policydir.EntryPoint)))))
+	query, err := queryOf(qc, policydir.EntryPoint)
 	if err != nil {
 		return nil, fmt.Errorf("preparing the decision: %w", err)
 	}
 	g := &generation{Bundle: b, store: store, queryCompiler: qc, query: query, reads: readsOf(b.Compiler)}
+	if b.HasOperators() {
+		if g.operators, err = queryOf(qc, policydir.OperatorEntryPoint); err != nil {
+			return nil, fmt.Errorf("preparing the operator policy: %w", err)
+		}
+	}
 	if e != Reference {
 		g.prepare(ctx)
 	}
@@ -58,6 +64,11 @@ func newGeneration(b *policydir.Bundle, e Evaluator) (*generation, error) {
 	return g, nil
 }
 
+// queryOf returns the query that gives the value of a rule to the variable answer.
+func queryOf(qc ast.QueryCompiler, rule string) (ast.Body, error) {
+	return qc.Compile(ast.NewBody(ast.Equality.Expr(ast.NewTerm(answer), ast.NewTerm(ast.MustParseRef(rule)))))
+}
+
 // storeOf returns the store of a bundle's data.
 func storeOf(b *policydir.Bundle) storage.Store {
 	return inmem.NewFromObjectWithOpts(b.Data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
@@ -69,10 +80,19 @@ func warmUp(tool string) ast.Value {
 }
 
 // eval has OPA's evaluator evaluate the decision for an input.
-func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, err error) {
+func (g *generation) eval(ctx context.Context, input ast.Value) (*ast.Term, error) {
+	t, err := g.evalQuery(ctx, g.query, input)
+	if err == nil && t == nil {
+		return nil, fmt.Errorf("%s is undefined: is the tool declared?", policydir.EntryPoint)
+	}
+	return t, err
+}
+
+// evalQuery has OPA's evaluator evaluate a query for an input. The result is nil where it is undefined.
+func (g *generation) evalQuery(ctx context.Context, query ast.Body, input ast.Value) (t *ast.Term, err error) {
 	defer panicked(&t, &err)
 	err = storage.Txn(ctx, g.store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-		return topdown.NewQuery(g.query).
+		return topdown.NewQuery(query).
 			WithCompiler(g.Compiler).
 			WithQueryCompiler(g.queryCompiler).
 			WithStore(g.store).
@@ -95,9 +115,6 @@ func (g *generation) eval(ctx context.Context, input ast.Value) (t *ast.Term, er
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the policy failed: %w", err)
-	}
-	if t == nil {
-		return nil, fmt.Errorf("%s is undefined: is the tool declared?", policydir.EntryPoint)
 	}
 	return t, nil
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/ambit-tools/ambit/internal/rego/policydir"
 )
 
 // reads says which parts of the input the policies of a generation read. A part that
@@ -21,10 +23,25 @@ type reads struct {
 // member says that a member of the input is read.
 func (r *reads) member(name string) bool { return r.all || r.members[name] }
 
-// readsOf returns what compiled policies read.
+// readsOf returns what compiled policies read of a call. The operator policy is about another input,
+// unless a policy about calls uses it.
 func readsOf(c *ast.Compiler) reads {
-	r := reads{members: map[string]bool{}}
+	r, used := reads{members: map[string]bool{}}, false
 	for _, m := range c.Modules {
+		if operatorPackage(m) {
+			continue
+		}
+		for _, rule := range m.Rules { // and not the name of the package, which is a reference too
+			ast.WalkRefs(rule, func(ref ast.Ref) bool {
+				used = used || mayBeOperators(ref)
+				return false
+			})
+		}
+	}
+	for _, m := range c.Modules {
+		if operatorPackage(m) && !used {
+			continue
+		}
 		ast.WalkRefs(m, func(ref ast.Ref) bool {
 			if ref[0].Equal(ast.InputRootDocument) {
 				r.add(ref[1:])
@@ -33,6 +50,27 @@ func readsOf(c *ast.Compiler) reads {
 		})
 	}
 	return r
+}
+
+func operatorPackage(m *ast.Module) bool {
+	kind, _ := policydir.ContractPackage(m.Package.Path)
+	return kind == policydir.OperatorPackage
+}
+
+// mayBeOperators reports whether a reference can lead to package ambit.operators.
+func mayBeOperators(ref ast.Ref) bool {
+	if !ref[0].Equal(ast.DefaultRootDocument) {
+		return false
+	}
+	for i, name := range []string{"ambit", "operators"} {
+		if len(ref) <= i+1 {
+			return true
+		}
+		if s, ok := ref[i+1].Value.(ast.String); ok && string(s) != name {
+			return false
+		}
+	}
+	return true
 }
 
 // add adds a reference without its leading input.

@@ -35,6 +35,7 @@ func TestReads(t *testing.T) {
 		`not input.call.id == "no"`:                        library + " call",
 		`a with input.call.id as "c2"`:                     library + " call",
 		`a with input as {"call": {"id": "c2"}}`:           all,
+		`not data.ambit.operators.by_default`:              library + " session",
 	} {
 		policy := regotest.Tool("helper(x) if x.call.id == \"c1\"\n\na if 1 == 1\n\nallow contains {\"code\": \"x\", \"message\": \"m\"} if {\n\t" + strings.ReplaceAll(condition, "; ", "\n\t") + "\n\tstartswith(input.args.path, \"docs/\")\n}")
 		if !strings.Contains(condition, "helper") {

@@ -38,6 +38,7 @@ func (b *builder) table(s *dsl.Schema, at place) (table *wire.Schema, sensitive 
 	}
 	c.bindAnchors()
 	c.refuseLoops()
+	c.refuseNever(s)
 	return c.out, c.sensitive
 }
 

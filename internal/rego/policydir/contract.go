@@ -59,10 +59,11 @@ func ObligationCodes() []string { return []string{"notify", "redact_output"} }
 type packageKind uint8
 
 const (
-	otherPackage   packageKind = iota // helpers, outside ambit
-	ToolPackage                       // ambit.tools.<tool> and below
-	OrgPackage                        // ambit.policies.<name> and below
-	ForeignPackage                    // anything else below ambit: the library's
+	otherPackage    packageKind = iota // helpers, outside ambit
+	ToolPackage                        // ambit.tools.<tool> and below
+	OrgPackage                         // ambit.policies.<name> and below
+	OperatorPackage                    // ambit.operators: it decides about operators, and no call
+	ForeignPackage                     // anything else below ambit: the library's
 )
 
 // ContractPackage tells what a package is, and the tool or the name in it.
@@ -81,6 +82,8 @@ func ContractPackage(pkg ast.Ref) (packageKind, string) {
 		return ToolPackage, part(3)
 	case part(2) == "policies" && part(3) != "":
 		return OrgPackage, part(3)
+	case part(2) == "operators" && len(pkg) == 3:
+		return OperatorPackage, ""
 	}
 	return ForeignPackage, ""
 }

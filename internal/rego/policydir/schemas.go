@@ -16,6 +16,7 @@ const SchemaSuffix = ".schema.json"
 func (b *Bundle) readSchemas(errs *Errors) {
 	b.Schemas = map[string]schema.Schema{}
 	b.schemaSet = ast.NewSchemaSet()
+	b.addOperators()
 	for _, f := range b.Src.Files {
 		if !f.Generated() || !strings.HasSuffix(f.Path, SchemaSuffix) {
 			continue
@@ -33,10 +34,13 @@ func (b *Bundle) readSchemas(errs *Errors) {
 }
 
 // SchemaOf returns the schema of the input as a package sees it: its own for a
-// tool, the common one for the organization's packages and for helpers.
+// tool, that of acts for the operator policy, the common one for the organization's packages and for helpers.
 func (b *Bundle) SchemaOf(pkg ast.Ref) schema.Schema {
-	if kind, name := ContractPackage(pkg); kind == ToolPackage {
+	switch kind, name := ContractPackage(pkg); kind {
+	case ToolPackage:
 		return b.Schemas[name]
+	case OperatorPackage:
+		return b.Schemas[operatorSchema]
 	}
 	return b.Schemas["ambit"]
 }

@@ -103,13 +103,30 @@ func (d *Delivery[F]) End() {
 	d.emitting.Unlock()
 }
 
-// Emit gives ev to the sinks, after it has set its number.
+// Emit gives ev to the sinks, after it has set its number. It does nothing when ev is nil.
 func (d *Delivery[F]) Emit(ev *runtime.Event) {
+	if ev == nil {
+		return
+	}
 	next := d.Begin()
 	defer d.End()
 	ev.Seq = next.Seq
 	*next = *ev
 	d.Deliver()
+}
+
+// EmitAs gives ev, unless it is nil, to the sinks with the number that number returns. number adds the entry
+// of the event to the journal, so that entries and events of several goroutines have one order.
+func (d *Delivery[F]) EmitAs(ev *runtime.Event, number func() uint64) uint64 {
+	if ev == nil {
+		return number()
+	}
+	next := d.Begin()
+	defer d.End()
+	*next = *ev
+	next.Seq = number()
+	d.Deliver()
+	return next.Seq
 }
 
 // Flush returns when all that happened before is delivered and taken, or when ctx ends. In the
