@@ -88,7 +88,7 @@ var fences = map[string][]string{
 	"runtime/process/argv":                     {},
 	"runtime/isolate":                          {"runtime/process", "golang.org/x/sys"},
 	"runtime/isolate/internal/cost":            {"runtime/isolate", "@runtime/isolate"},
-	"runtime/runtimetest":                      {"runtime/journal", "@runtime/journal", "runtime/process"},
+	"runtime/runtimetest":                      {"runtime", "@runtime", "runtime/journal", "@runtime/journal", "runtime/process"},
 	"runtime/scenario":                         {"runtime/engine", "@runtime/engine", "runtime/internal/simclock", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
 	"runtime/scripttest":                       {"runtime/engine", "@runtime/engine", "runtime/internal/simclock", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},
 	"runtime/shadow":                           {"runtime/engine", "@runtime/engine"},
