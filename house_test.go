@@ -54,11 +54,11 @@ const (
 
 var ceilings = []ceiling{
 	{figure: "runtime" + lines, most: 3_000, goal: 3_000},
-	{figure: "runtime/engine" + lines, most: 8_760, goal: 6_000},
+	{figure: "runtime/engine" + lines, most: 8_550, goal: 6_000},
 	{figure: "runtime" + exports, most: 150, goal: 150, grows: true},
 	{figure: "runtime/engine" + exports, most: 110, goal: 110, grows: true},
 	{figure: callFields, most: 25, goal: 25},
-	{figure: callMethods, most: 145, goal: 80},
+	{figure: callMethods, most: 142, goal: 80},
 	{figure: pronouns, most: 3, goal: 3},
 	{figure: warmFiles, most: 33, goal: 16},
 }

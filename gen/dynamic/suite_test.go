@@ -31,6 +31,13 @@ type suiteCase struct {
 	valid bool
 }
 
+// A suiteGroup is a schema of the suite, with the tool that has it and its values.
+type suiteGroup struct {
+	tool   string
+	schema []byte
+	values []json.RawMessage
+}
+
 // TestOfficialSuite holds generated code, and package dynamic, to the official suite of JSON
 // Schema: every schema of it is an entry of types, and a member of the input of one tool.
 func TestOfficialSuite(t *testing.T) {
@@ -126,6 +133,7 @@ type suite struct {
 	types, tools, remotes map[string]any
 	inputs                []answer.Input
 	cases                 []suiteCase
+	groups                []suiteGroup
 	result
 }
 
@@ -171,10 +179,13 @@ func (s *suite) add(t *testing.T, file string) {
 			}
 			continue
 		}
+		group := suiteGroup{tool: tool, schema: text}
 		for _, c := range g.Tests {
+			group.values = append(group.values, c.Data)
 			s.inputs = append(s.inputs, answer.Input{Tool: tool, Text: []byte(`{"x":` + string(c.Data) + `}`)})
 			s.cases = append(s.cases, suiteCase{filepath.Base(file) + ": " + g.Description + ": " + c.Description, c.Valid})
 		}
+		s.groups = append(s.groups, group)
 	}
 }
 

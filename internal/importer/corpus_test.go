@@ -92,8 +92,8 @@ func answer(t testing.TB, tools []listed) []byte {
 	return out
 }
 
-// TestCorpus imports every server of the corpus, and compares what is left out with
-// testdata/corpus_left.txt.
+// TestCorpus imports every server of the corpus, generates what is imported, and compares what
+// is left out with testdata/corpus_left.txt.
 func TestCorpus(t *testing.T) {
 	servers, tools := corpus(t)
 	var left []string
@@ -103,7 +103,9 @@ func TestCorpus(t *testing.T) {
 		for _, list := range answers(tools[server]) {
 			r, err := importer.MCP(answer(t, list), options)
 			require.NoError(t, err, server)
-			imported += len(r.Tools)
+			if imported += len(r.Tools); r.Text != nil {
+				generated(t, r)
+			}
 			for _, l := range r.Left {
 				left = append(left, fmt.Sprintf("%s\t%s\t%s\t%s", server, l.Tool, l.Pointer, l.Reason))
 			}

@@ -50,6 +50,9 @@ func TestNothingWiderInTheCorpus(t *testing.T) {
 	}
 	t.Logf("%+v", sum)
 	require.Greater(t, sum.both, sum.values/20)
+	if battery.Full(t) {
+		require.GreaterOrEqual(t, sum.values, 200_000)
+	}
 }
 
 // compare imports an answer and judges so many values of each of its tools.

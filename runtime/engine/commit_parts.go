@@ -16,10 +16,7 @@ import (
 // time may exceed the deadline of its attempt by the grace, but not the turn.
 const commitTick = time.Second
 
-var (
-	errCommitting = errors.New("the commit has not ended")
-	errNotDecided = errors.New("the call has its result") // of decideToCommit
-)
+var errNotDecided = errors.New("the call has its result") // of decideToCommit
 
 // commitParts commits what the participants did for a call whose output was accepted (SEMANTICS
 // section 6.8). It changes the result when the commit fails, or when it is not known whether it took

@@ -185,7 +185,7 @@
 //   - Turn, Turn.mu: the tools that are blocked in a turn; a leaf.
 //   - Parts, Transaction.mu of transaction: the parts of an attempt at participants; a leaf.
 //   - Commands, seenCommands.mu: the nonces of imported commands; a leaf.
-//   - Undos, undoAttempts.mu: the undo handlers that run; a leaf.
+//   - Undos, Handlers.mu of undo: the undo handlers that run; a leaf.
 //   - Workers, Pool.mu of workers: the workers, and which are free; a leaf.
 //   - Worker, Worker.mu of workers: the timer of a worker; a leaf.
 //   - Lease, Lease.mu of lease: the timers that renew the ownership of the journal; a leaf.

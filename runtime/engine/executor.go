@@ -19,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
+	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/internal/workers"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -65,7 +66,7 @@ type Executor struct {
 	sessions      sessions
 	seen          seenCommands
 	approvals     approvals.Approvals[*call]
-	undos         undoAttempts
+	undos         undo.Handlers
 	minimum       time.Duration
 	hooks         *simhooks.Hooks // of a simulation; nil: this is not one
 	policyTimeout time.Duration   // how long an evaluation of the policy may take

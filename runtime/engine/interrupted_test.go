@@ -147,6 +147,46 @@ func TestInterruptedCallThatDoesNotRunAgain(t *testing.T) {
 	}
 }
 
+// TestFactsOfARerun: a call that is run again by another process is evaluated again when its facts
+// changed meanwhile.
+func TestFactsOfARerun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal.Memory
+		never := make(chan struct{})
+		change := func(s *runtime.Spec) { reads(s); retried(s) }
+		turn := recovered(t, &j, readTool(func(context.Context, *readInput) (*readOutput, error) {
+			<-never
+			return nil, context.Canceled
+		}, change)).turn()
+		go turn.Execute(context.Background(), callOf("c1", "file_read", goodInput))
+		synctest.Wait()
+
+		var seen []uint32
+		r := recoveredWith(t, &j, runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+			if in.CallID != "c1" {
+				return runtime.Decision{Effect: runtime.EffectAllow}, nil
+			}
+			successes := in.Facts().Tool(0).Successes
+			seen = append(seen, successes)
+			time.Sleep(100 * time.Millisecond)
+			if successes > 0 {
+				return runtime.Decision{Effect: runtime.EffectDeny}, nil
+			}
+			return runtime.Decision{Effect: runtime.EffectAllow}, nil
+		}), readTool(okRead, change))
+		synctest.Wait() // the policy evaluates c1
+		again, open := r.session().Run("r")
+		require.True(t, open)
+		assert.Equal(t, runtime.Completed, again.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
+		out := r.exec.Await(t.Context(), "s", "c1")
+		assert.Equal(t, runtime.Failed, out.Kind, out.Message)
+		assert.Contains(t, out.Message, "; it was not run again: the policy does not let it run as it was")
+		assert.Equal(t, []uint32{0, 1}, seen)
+		close(never)
+		synctest.Wait()
+	})
+}
+
 // TestShutdownKnowsWhatIsLeft: the caller of a handler that does not return is told
 // that the call has failed if no effect of it can last.
 func TestShutdownKnowsWhatIsLeft(t *testing.T) {

@@ -23,6 +23,6 @@ func (e *Executor) leaseLost(cause error) {
 	e.report(&CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.Health()})
 	e.closeApprovals()
 	e.workers.Halt(haltLost)
-	e.undos.halt()
+	e.undos.Halt()
 	e.forEachCall(e.workers.Jobs(), (*call).endLeaseLost)
 }

@@ -18,7 +18,7 @@ func (c *call) execute(w *worker) {
 // result with which it ends the call, or workerDone.
 func (c *call) pipeline() *result {
 	if c.life.Reevaluating() { // an earlier process had started its handler
-		if r := c.evaluateForRerun(); r != nil {
+		if r := (rerun{c}).evaluate(); r != nil {
 			return r
 		}
 		if r := c.restart(); r != nil {

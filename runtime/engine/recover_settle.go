@@ -51,9 +51,9 @@ func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*t
 			e = unknownInterrupted("what it did could not be taken back")
 		}
 		c.finish(e)
-	case c.mayRerun():
+	case rerun{c}.allowed():
 		c.interruption = e
-		c.rerun()
+		rerun{c}.begin()
 	default:
 		c.finish(e)
 	}
@@ -109,60 +109,6 @@ func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*transa
 		return
 	}
 	c.finish(&result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.Decided})
-}
-
-// mayRerun reports whether the handler may be run again. The budget of the turn, which bounds
-// all attempts of the call together, must allow it too.
-func (c *call) mayRerun() bool {
-	spec := c.tool
-	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.life.Attempt() <= spec.spec.Retry.Max && c.final != nil && c.hasBudgetFor(0)
-}
-
-// rerun passes the call to a worker, which evaluates the policy again and runs the handler again.
-// The call keeps its reservation.
-func (c *call) rerun() {
-	if !c.exec.gate.Enter() {
-		c.finish(c.interruption)
-		return
-	}
-	if !c.run.node.workers.Enter() {
-		c.exec.gate.Leave()
-		c.finish(c.interruption)
-		return
-	}
-	c.inGates = true
-	c.reenterExecutor()
-	c.handlerDone.Store(false)
-	trace(c)
-	c.life.Rerun()
-	c.exec.workers.Take(c)
-}
-
-// evaluateForRerun evaluates the present policy for a call whose handler an earlier process
-// started. The call stays unknown if the policy does not allow it, or asks for consent.
-func (c *call) evaluateForRerun() *result {
-	if !c.snapshot() {
-		return cancellation(runtime.ReasonRunClosed)
-	}
-	c.args, c.text = c.final, c.finalText
-	if !c.evaluatePolicy() {
-		return workerDone
-	}
-	j := &c.worker.Scratch.evaluation
-	if j.Reason != runtime.ReasonNone || j.asks || !equalValues(c.final, c.args) {
-		return &result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}} // restoreInterruption completes this result
-	}
-	c.requestSlot(func() {})
-	if r := c.awaitTurn(); r != nil {
-		return r
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.life.Reevaluated() {
-		return workerDone
-	}
-	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock()})
-	return nil
 }
 
 // resubmit passes a call that was admitted, and whose handler was not started, to a worker. The

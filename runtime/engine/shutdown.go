@@ -34,10 +34,10 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	left := e.gate.Wait(&e.sched, nil, ctx.Done())
 	if left > 0 {
 		e.workers.Halt(haltShutdown)
-		e.undos.abort()
+		e.undos.Cancel()
 		e.forEachCall(e.workers.Jobs(), (*call).abort)
 		if left = e.gate.WaitFor(&e.sched, grace); left > 0 {
-			e.undos.halt()
+			e.undos.Halt()
 			e.forEachCall(e.workers.Jobs(), (*call).abandon)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -59,7 +60,7 @@ func (c *call) overdue(at lifecycle.Moment) {
 		return
 	case lifecycle.Committing:
 		e = &result{}
-		c.setUnknown(e, runtime.ReasonCommitFailed, errCommitting)
+		c.setUnknown(e, runtime.ReasonCommitFailed, attempt.ErrCommitting)
 	default:
 		return
 	}

@@ -207,7 +207,7 @@ func (c *call) undo(ctx context.Context, by string) *undoFault {
 	default:
 		return &undoFault{why: CodeHandlerError, err: errPreparing}
 	}
-	return c.undoAttempt(ctx, by).execute(func(ctx context.Context) error {
+	return c.runUndoHandler(ctx, by, func(ctx context.Context) error {
 		return hook(ctx, c.id, c.final, state, c.fullOutput(ctx, output))
 	})
 }

@@ -3,6 +3,7 @@ package metrics
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -48,6 +49,7 @@ type documentJSON struct {
 
 type toolJSON struct {
 	Tool          string                `json:"tool"`
+	Deprecated    bool                  `json:"deprecated,omitempty"`
 	Calls         []callsJSON           `json:"calls,omitempty"`
 	Events        map[string]uint64     `json:"events,omitempty"`
 	Answers       map[string]uint64     `json:"answers,omitempty"`
@@ -81,6 +83,7 @@ func (m *Metrics) JSON(stats runtime.Stats) ([]byte, error) {
 	}
 	for i := range m.tools {
 		if t, counted := m.tools[i].document(m.names[i]); counted {
+			t.Deprecated = slices.Contains(m.old, i)
 			doc.Tools = append(doc.Tools, t)
 		}
 	}

@@ -22,6 +22,7 @@ const (
 type Metrics struct {
 	names []string // of the tools, by their position in the registry, and Unknown
 	tools []tool
+	old   []int        // positions of the deprecated tools
 	size  atomic.Int64 // of the text that was served last, in bytes
 }
 
@@ -65,7 +66,13 @@ const (
 // New returns the metrics of an executor of the tools in reg.
 func New(reg *runtime.Registry) *Metrics {
 	names := append(reg.Names(), Unknown)
-	return &Metrics{names: names, tools: make([]tool, len(names))}
+	m := &Metrics{names: names, tools: make([]tool, len(names))}
+	for i, t := range reg.All() {
+		if t.Spec().Deprecated != nil {
+			m.old = append(m.old, i)
+		}
+	}
+	return m
 }
 
 // Count implements runtime.Counter.

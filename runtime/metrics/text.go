@@ -60,6 +60,12 @@ func (m *Metrics) appendCalls(p *page) {
 			}
 		}
 	}
+	p.family("ambit_deprecated_calls_total", "counter", "Calls of deprecated tools that have their outcome.")
+	for _, i := range m.old {
+		if n := m.tools[i].total(); n > 0 {
+			p.series("ambit_deprecated_calls_total", n, "tool", m.names[i])
+		}
+	}
 	p.family("ambit_limit_violations_total", "counter", "Calls that exceeded a limit.")
 	for i := range m.tools {
 		for _, l := range limits {
@@ -68,6 +74,14 @@ func (m *Metrics) appendCalls(p *page) {
 			}
 		}
 	}
+}
+
+// total returns how many calls have ended.
+func (of *tool) total() (n uint64) {
+	for reason := range reasons {
+		n += of.exceeded(runtime.Reason(reason))
+	}
+	return n
 }
 
 // exceeded returns how many calls ended for a reason.

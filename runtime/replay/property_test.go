@@ -135,6 +135,7 @@ func TestSameRulesNeverDiverge(t *testing.T) {
 func TestSeedsThatDiverged(t *testing.T) {
 	for _, seed := range []uint64{
 		1176354563195443379, 1064345000307146399, 13256987243924386770, 2112569969986906445, 15711889823072894937, 1004768545792100470,
+		2817525291151876004,
 	} {
 		neverDiverges(t, seed)
 	}

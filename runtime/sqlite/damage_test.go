@@ -2,6 +2,8 @@ package sqlite_test
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -75,11 +77,18 @@ func filled(t *testing.T, n int) string {
 	return path
 }
 
-// scribble writes over a part of a file.
+// scribble turns the bits of a part of a file over. What is behind its end is zero.
 func scribble(t *testing.T, path string, off int64, n int) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
-	_, err = f.WriteAt(bytes.Repeat([]byte{0xa5}, n), off)
+	part := make([]byte, n)
+	if _, err = f.ReadAt(part, off); !errors.Is(err, io.EOF) {
+		require.NoError(t, err)
+	}
+	for i := range part {
+		part[i] = ^part[i]
+	}
+	_, err = f.WriteAt(part, off)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 }

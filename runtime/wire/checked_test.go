@@ -20,6 +20,7 @@ func member(t *testing.T, schema string) *dynamic.Tool {
 package: checked
 types:
   Short: {type: string, maxLength: 3}
+  Hushed: {type: string, maxLength: 8, x-sensitive: true}
   Closed: {type: object, properties: {a: {type: integer, description: A.}}}
   Deep: {anyOf: [{type: integer}, {type: array, items: {$ref: "#"}}]}
   X: `+schema+`
@@ -108,6 +109,7 @@ var checks = []struct{ schema, values string }{
 		{"n":1,"nx":3}
 		[]
 		{"nx":2} => /x/nx: minimum: want at least 3, have 2
+		{"nx":"a"} => /x/nx: type: want integer, have string
 		{"n":"a"} => /x/n: type: want integer, have string
 		{"m":1} => /x/m: additionalProperties: want only "nx" and names that match ^n, have "m"`},
 	{`{propertyNames: {maxLength: 2}, minProperties: 1, maxProperties: 2}`, `
@@ -161,6 +163,18 @@ var checks = []struct{ schema, values string }{
 	{`{$id: "https://example.com/tree", $dynamicAnchor: node, type: object, properties: {next: {$dynamicRef: "#node"}, v: {type: integer}}}`, `
 		{"next":{"next":{"v":1}}}
 		{"next":{"v":"a"}} => /x/next/v: type: want integer, have string`},
+	{`{$id: "https://example.com/strict", $dynamicAnchor: node, $ref: loose, unevaluatedProperties: false, $defs: {loose: {$id: loose, $dynamicAnchor: node, properties: {v: {}, all: {items: {$dynamicRef: "#node"}}}}}}`, `
+		{"all":[{"v":1},{"all":[{"v":2}]}]}
+		{"all":[{"w":1}]} => /x/all/0/w: unevaluatedProperties: want nothing that no other keyword describes, have "w"`},
+	{`{anyOf: [{allOf: [{$ref: "#/$defs/A"}, false]}, {$ref: "#/$defs/A"}], unevaluatedProperties: false, $defs: {A: {properties: {a: {}}}}}`, `
+		{"a":1}
+		{"b":1} => /x/b: unevaluatedProperties: want nothing that no other keyword describes, have "b"`},
+	{`{anyOf: [{$ref: "#/$defs/S"}, {allOf: [{$ref: "#/$defs/S"}]}], $defs: {S: {minLength: 2}}}`, `
+		"ab"
+		"a" => /x: anyOf: want at least 2 characters, have "a"`},
+	{`{properties: {a: {enum: [1, 2]}, b: {enum: [2, 1]}}}`, `
+		{"a":1,"b":2}
+		{"a":1,"b":3} => /x/b: enum: want one of 2, 1, have 3`},
 	{`{type: object, properties: {a: {type: integer, description: A.}, b: {type: string, description: B.}}, anyOf: [{required: [a]}, {required: [b]}]}`, `
 		{"a":1}
 		{} => /x: anyOf: want a member "a"; or a member "b", have object
@@ -174,7 +188,16 @@ var checks = []struct{ schema, values string }{
 
 // TestChecked holds values against schemas for which Go has no type, and writes those that
 // fit again.
-func TestChecked(t *testing.T) {
+func TestChecked(t *testing.T) { checked(t) }
+
+// TestCheckedFromMemory is the same with a checker that remembers from the start.
+func TestCheckedFromMemory(t *testing.T) {
+	wire.Remember(t)
+	checked(t)
+}
+
+func checked(t *testing.T) {
+	t.Helper()
 	for _, c := range checks {
 		tool := member(t, c.schema)
 		for line := range strings.Lines(strings.TrimSpace(c.values)) {
@@ -200,6 +223,7 @@ func TestCheckedSecrets(t *testing.T) {
 		`{anyOf: [{type: string, minLength: 9, x-sensitive: true}, {type: "null"}]}`:                                                             {`"SECRET"`, `"SECRETSECRET"`},
 		`{anyOf: [{$ref: "#/$defs/S"}, {type: "null"}], $defs: {S: {type: string, minLength: 9, x-sensitive: true}}}`:                            {`"SECRET"`, `"SECRETSECRET"`},
 		`{not: {$ref: "#/types/X/$defs/S"}, type: string, $defs: {S: {maxLength: 8, x-sensitive: true}}}`:                                        {`"SECRET"`, `"SECRETSECRET"`},
+		`{not: {$ref: "#/types/Hushed"}, type: string}`:                                                                                          {`"SECRET"`, `"SECRETSECRET"`},
 		`{type: object, properties: {a: {type: string, x-sensitive: true, description: A.}}, not: {properties: {a: {pattern: "^SECRET$"}}}}`:     {`{"a":"SECRET"}`, `{"a":"SECRETSECRET"}`},
 		`{type: object, properties: {a: {type: string, x-sensitive: true, description: A.}}, anyOf: [{properties: {a: {const: SECRETSECRET}}}]}`: {`{"a":"SECRET"}`, `{"a":"SECRETSECRET"}`},
 	} {

@@ -11,17 +11,19 @@ type checker struct {
 	trials int
 	why    failure // the first failure of the trial
 	last   failure // that of the trial before
+
+	visits int // of nodes
+	memos  map[memoKey]memo
+	outer  []*scope
+
+	canonized int // the value of which canon is the canonical form, counted from 1
+	canon     []byte
 }
 
 // check notes what is wrong with the value that text holds, which begins at an
 // offset and is valid JSON.
 func (s *Schema) check(n *notes, at int, text []byte) {
-	s.prepare()
-	c := checker{schema: s, notes: n, base: at}
-	c.tape.b = text
-	r := Reader{b: text, lim: rawLimits(len(text))}
-	c.tape.cells = make([]cell, 0, 1+len(text)/8)
-	c.tape.read(&r, "")
+	c := s.checker(n, at, text)
 	if s.Hidden {
 		n.veil(at)
 		defer n.unveil()
@@ -29,21 +31,25 @@ func (s *Schema) check(n *notes, at int, text []byte) {
 	c.node(1, 0, nil, nil)
 }
 
-// A scope is a schema resource that is being applied, and those around it.
-type scope struct {
-	resource int
-	up       *scope
+// checker returns a checker of the value that text holds.
+func (s *Schema) checker(n *notes, at int, text []byte) *checker {
+	s.prepare()
+	c := &checker{schema: s, notes: n, base: at}
+	c.tape.b = text
+	r := Reader{b: text, lim: rawLimits(len(text))}
+	c.tape.cells = make([]cell, 0, 1+len(text)/8)
+	c.tape.read(&r, "")
+	return c
 }
 
-// node reports whether a value fits a node. What of the value was looked at is added
-// to seen, unless that is nil.
-func (c *checker) node(id, v int, in *scope, seen *evaluated) bool {
+// apply is node without a memory.
+func (c *checker) apply(id, v int, in *scope, seen *evaluated) bool {
 	n := &c.schema.Nodes[id-1]
 	if n.Never {
 		return c.fail(failure{what: failNever, node: id, value: v})
 	}
-	if n.Resource > 0 && (in == nil || in.resource != n.Resource) {
-		in = &scope{n.Resource, in}
+	if n.Resource > 0 {
+		in = c.enter(in, n.Resource)
 	}
 	own := seen
 	if n.UnevaluatedMembers > 0 || n.UnevaluatedItems > 0 {
@@ -160,7 +166,7 @@ func (c *checker) any(id, v int, in *scope, seen *evaluated) bool {
 				return true
 			}
 		} else if c.trials == 0 && !found {
-			why = append(why, c.last)
+			why = c.because(why, len(n.Any))
 		}
 	}
 	return found || c.failUnion(failAny, id, v, why)
@@ -175,7 +181,7 @@ func (c *checker) one(id, v int, in *scope, seen *evaluated) bool {
 		switch {
 		case !c.branch(b, v, in, seen):
 			if c.trials == 0 && first < 0 {
-				why = append(why, c.last)
+				why = c.because(why, len(n.One))
 			}
 		case first >= 0:
 			return c.fail(failure{what: failTwo, node: id, value: v, arg: first, other: i})
@@ -184,4 +190,12 @@ func (c *checker) one(id, v int, in *scope, seen *evaluated) bool {
 		}
 	}
 	return first >= 0 || c.failUnion(failOne, id, v, why)
+}
+
+// because adds the failure of the last trial to those of so many branches.
+func (c *checker) because(why []failure, branches int) []failure {
+	if why == nil {
+		why = make([]failure, 0, branches)
+	}
+	return append(why, c.last)
 }

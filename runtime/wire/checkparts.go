@@ -186,7 +186,7 @@ func (e *evaluated) add(i int) {
 func (e *evaluated) has(i int) bool { return e.bits[i/64]&(1<<(i%64)) != 0 }
 
 func (e *evaluated) merge(of *evaluated) {
-	if e != nil {
+	if e != nil && of != nil {
 		for i, word := range of.bits {
 			e.bits[i] |= word
 		}

@@ -13,7 +13,7 @@ func (c *checker) itself(id, v int) bool {
 	if n.Types != 0 && n.Types&kind == 0 {
 		return c.fail(failure{what: failType, node: id, value: v})
 	}
-	if n.Enum != nil && !c.schema.prepared[id-1].enum[alias(canonicalText(c.tape.text(v)))] {
+	if n.Enum != nil && !c.schema.prepared[id-1].enum[alias(c.canonical(v))] {
 		ok = c.fail(failure{what: failEnum, node: id, value: v})
 	}
 	if !ok && c.trials > 0 {
@@ -35,6 +35,14 @@ func (c *checker) itself(id, v int) bool {
 		ok = c.counts(id, v, n.Members, failMinProperties) && ok
 	}
 	return ok
+}
+
+// canonical returns the form of a value that equal values share.
+func (c *checker) canonical(v int) []byte {
+	if c.canonized != v+1 {
+		c.canonized, c.canon = v+1, canonicalText(c.tape.text(v))
+	}
+	return c.canon
 }
 
 // counts checks a number of elements or members; what is the failure of the lower bound.

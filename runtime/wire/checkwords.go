@@ -67,6 +67,8 @@ func (c *checker) fail(f failure) bool {
 		if c.why.what == failNone {
 			c.why = f
 		}
+	case c.notes.full():
+		c.notes.add(problem{}, false) // which counts it
 	case f.what == failRequired:
 		c.notes.noteMember(c.at(f.value), c.node0(f).Required[f.arg], "required", c.expected(f), "nothing")
 	case f.what == failNeed:
@@ -81,7 +83,7 @@ func (c *checker) fail(f failure) bool {
 // first, five at most.
 func (c *checker) failUnion(what failureKind, id, v int, why []failure) bool {
 	const most = 5
-	if c.trials > 0 {
+	if c.trials > 0 || c.notes.full() {
 		return c.fail(failure{what: what, node: id, value: v})
 	}
 	wants := make([]string, len(why))

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"regexp"
+	"testing"
 
 	"github.com/ambit-tools/ambit/runtime/wire/internal/pattern"
 )
@@ -25,3 +26,28 @@ func (p *Pattern) Match(s string) bool { return p.match(s) }
 
 // Match reports whether a string has a format.
 func (f Format) Match(s string) bool { return f.match(s) }
+
+// Work holds a valid text against a schema and returns how often a node was held against
+// a value, and whether the text fits.
+func (s *Schema) Work(text []byte) (visits int, fits bool) {
+	var n notes
+	c := s.checker(&n, 0, text)
+	fits = c.node(1, 0, nil, nil)
+	return c.visits, fits
+}
+
+// Remember has every checker remember from the start until the test ends.
+func Remember(t *testing.T) {
+	before := patience
+	patience = 0
+	t.Cleanup(func() { patience = before })
+}
+
+// Decoded returns what holds a valid text against a schema once more, without reading it.
+func (s *Schema) Decoded(text []byte) (fits func() bool) {
+	c := s.checker(new(notes), 0, text)
+	return func() bool {
+		c.visits, c.canonized = 0, 0
+		return c.node(1, 0, nil, nil)
+	}
+}

@@ -196,12 +196,18 @@ func (r *Reader) standIn(m Members, at int, name, text string) {
 
 // ReadExtra reads a member that is not declared into the map of an open object.
 func ReadExtra[T, R any](r *Reader, p *map[string]T, name string, read func(*Reader, *T, *R), value *R) {
+	readExtra(r, p, name, new(T), read, value)
+}
+
+// readExtra is ReadExtra by way of v.
+func readExtra[T, R any](r *Reader, p *map[string]T, name string, v *T, read func(*Reader, *T, *R), value *R) {
 	if _, dup := (*p)[name]; dup {
 		r.noteDuplicate([]byte(name))
 		r.skip()
 		return
 	}
-	v := new(T)
+	var zero T
+	*v = zero
 	read(r, v, value)
 	if *p == nil {
 		*p = make(map[string]T)
@@ -225,12 +231,13 @@ func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*
 	}
 	*p = make(map[string]T)
 	n := 0
+	v := new(T)
 	for ; ; n++ {
 		name, ok := r.member(n)
 		if !ok {
 			break
 		}
-		ReadExtra(r, p, string(name), read, value)
+		readExtra(r, p, string(name), v, read, value)
 	}
 	if rule != nil && !r.dead {
 		rule.checkCount(&r.notes, at, n)

@@ -31,9 +31,22 @@ func ReadTag(r *Reader, rule *UnionRule) string {
 // ReadType returns the type in the rule that the value at the cursor has. When it has
 // none of them ReadType records that, skips the value and returns 0.
 func ReadType(r *Reader, rule *UnionRule) Types {
-	kind, _ := ParseType(typeOf(r.ws()))
-	if kind == TypeNumber && rule.Types&TypeInteger != 0 {
-		kind = TypeInteger
+	kind := TypeNull
+	switch c := r.ws(); {
+	case c == '"':
+		kind = TypeString
+	case c == '{':
+		kind = TypeObject
+	case c == '[':
+		kind = TypeArray
+	case c == 't' || c == 'f':
+		kind = TypeBoolean
+	case c == '-' || c-'0' <= 9:
+		if kind = TypeNumber; rule.Types&TypeInteger != 0 {
+			kind = TypeInteger
+		}
+	case c != 'n':
+		kind = 0
 	}
 	if kind&rule.Types == 0 {
 		r.mismatch(rule.Types.String(), rule.Sensitive)

@@ -96,6 +96,7 @@ type prepared struct {
 	min, max, above, below, step *decimal
 	enum                         map[string]bool // canonical forms
 	index                        map[string]int  // of Properties
+	shared                       bool            // several nodes lead to it
 }
 
 // prepare computes what all uses of s share.
@@ -117,6 +118,7 @@ func (s *Schema) prepare() {
 				p.index[m.Name] = m.Node
 			}
 		}
+		s.share()
 	})
 }
 

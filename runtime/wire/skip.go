@@ -8,22 +8,22 @@ import (
 
 // skip checks the value at the cursor and moves behind it.
 func (r *Reader) skip() {
-	switch typeOf(r.ws()) {
-	case "string":
+	switch c := r.ws(); {
+	case c == '"':
 		r.str()
-	case "object":
+	case c == '{':
 		r.skipObject()
-	case "array":
+	case c == '[':
 		if r.open() {
 			for n := 0; r.element(n); n++ {
 				r.skip()
 			}
 		}
-	case "boolean":
+	case c == 't' || c == 'f':
 		r.boolean()
-	case "null":
+	case c == 'n':
 		r.literal("null")
-	case "number":
+	case c == '-' || c-'0' <= 9:
 		r.skipNumber()
 	default:
 		r.syntax("a value")
@@ -41,7 +41,7 @@ func (r *Reader) skipNumber() {
 	at := r.i
 	lit, plain, ok := r.number()
 	const alwaysFinite = 308 // digits
-	if !ok || !r.literalFits(at, lit, false) || plain && len(lit) <= maxDigits {
+	if !ok || !r.literalFits(at, lit, false) || short(lit) {
 		return
 	}
 	if r.raw && !boundedNumber(lit) {
@@ -62,6 +62,20 @@ const (
 	maxDigits   = 19
 	maxExponent = 308
 )
+
+// short reports whether a literal is inside of the bounds by its length alone: at most
+// maxDigits bytes with an exponent of one or two digits, or none.
+func short(lit []byte) bool {
+	if len(lit) > maxDigits {
+		return false
+	}
+	for i, c := range lit {
+		if c|0x20 == 'e' {
+			return len(lit)-i <= len("e99") || len(lit)-i == len("e-99") && lit[i+1]-'0' > 9
+		}
+	}
+	return true
+}
 
 // boundedNumber says that a literal is inside of maxDigits and maxExponent. Zeros
 // that change nothing do not count: 1.000 has one digit.

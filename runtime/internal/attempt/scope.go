@@ -38,8 +38,11 @@ type Owner interface {
 	PartFault(err error)
 }
 
-// ErrWriting is the error of a commit before which an effect under the fence did not end.
-var ErrWriting = errors.New("an effect under the fence has not ended")
+// Errors of commits that did not end in time.
+var (
+	ErrWriting    = errors.New("an effect under the fence has not ended") // before the commit
+	ErrCommitting = errors.New("the commit has not ended")
+)
 
 // A Scope is what the attempts of one call, or of one undo, do. Open prepares it.
 type Scope struct {

@@ -26,9 +26,12 @@ type Sample struct {
 }
 
 // Real returns the tools of a public server.
-func Real() ([]Sample, error) {
+func Real() ([]Sample, error) { return read(github) }
+
+// read reads a sample a line.
+func read(text []byte) ([]Sample, error) {
 	var out []Sample
-	for line := range bytes.Lines(github) {
+	for line := range bytes.Lines(text) {
 		var s Sample
 		if err := json.Unmarshal(line, &s); err != nil {
 			return nil, err
@@ -231,4 +234,21 @@ func All(checkout string, n int) ([]Sample, error) {
 		real = append(real, Random(uint64(seed)))
 	}
 	return append(list, real...), err
+}
+
+// ImportedVariable names a file of schemas, a [Sample] a line, that the program imported writes.
+const ImportedVariable = "AMBIT_IMPORTED_SCHEMAS"
+
+// Everything returns All, and what is in the file that ImportedVariable names.
+func Everything(checkout string, n int) ([]Sample, error) {
+	list, err := All(checkout, n)
+	if path := os.Getenv(ImportedVariable); err == nil && path != "" {
+		var text []byte
+		if text, err = os.ReadFile(path); err == nil {
+			var imported []Sample
+			imported, err = read(text)
+			list = append(list, imported...)
+		}
+	}
+	return list, err
 }

@@ -1,5 +1,6 @@
 // Print writes the strict schemas of the examples, of a public server and of made tools, one a line,
-// for .ci/referee, and before them the examples' schemas as published. It runs in a checkout.
+// for .ci/referee, before them the examples' schemas as published, and after them those of a corpus where
+// AMBIT_IMPORTED_SCHEMAS names its file. It runs in a checkout.
 package main
 
 import (
@@ -13,7 +14,7 @@ import (
 )
 
 func main() {
-	text, err := lines(".")
+	text, err := lines(".", samples.Everything)
 	if err == nil {
 		_, err = os.Stdout.Write(text)
 	}
@@ -26,13 +27,14 @@ func main() {
 // made is how many made tools there are.
 const made = 200
 
-// lines returns what the vendors' own transforms judge, by the folder of a checkout.
-func lines(checkout string) ([]byte, error) {
+// lines returns what the vendors' own transforms judge, by the folder of a checkout and a function that lists
+// the samples.
+func lines(checkout string, list func(checkout string, made int) ([]samples.Sample, error)) ([]byte, error) {
 	published, err := samples.Examples(checkout)
 	if err != nil {
 		return nil, err
 	}
-	all, err := samples.All(checkout, made)
+	all, err := list(checkout, made)
 	if err != nil {
 		return nil, err
 	}

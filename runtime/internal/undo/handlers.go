@@ -1,0 +1,106 @@
+package undo
+
+import (
+	"context"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/attempt"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// A Recorder records what an undo handler does.
+type Recorder interface {
+	// Started returns when the intent to run the handler is durable.
+	Started() error
+
+	// Decided returns when the decision to commit, made at a time, is durable. From then on recovery
+	// commits what the handler did.
+	Decided(at time.Time, seals []journal.Seal) error
+
+	// Concluded takes the result of an undo after Run has returned a pending fault.
+	Concluded(*Fault)
+}
+
+// A Request says which handler runs, and for which call.
+type Request struct {
+	Owner    attempt.Owner // the undo, not the call that is undone
+	Number   int           // of the attempts of the call
+	Effect   rules.Digest  // key of the effect of the call
+	Deadline time.Duration
+	Handler  func(context.Context) error
+	Recorder Recorder
+}
+
+// Handlers are the undo handlers of an executor that run. The zero value has none. Its methods are
+// safe for concurrent use.
+type Handlers struct {
+	mu      lockorder.Mutex[lockorder.Undos]
+	running map[*run]struct{}
+	halted  bool
+}
+
+// Run runs an undo handler and commits what it did. It returns nil when both succeeded. The handler
+// ends with its deadline, which ends earlier when ctx ends.
+func (h *Handlers) Run(ctx context.Context, env *attempt.Env, req Request) *Fault {
+	r := newRun(ctx, env, req)
+	if !h.add(r) {
+		return &Fault{Reason: JournalUnavailable, Err: errHalted}
+	}
+	defer h.remove(r)
+	if err := req.Recorder.Started(); err != nil {
+		return &Fault{Reason: JournalUnavailable, Err: err}
+	}
+	return r.execute()
+}
+
+// Cancel cancels the contexts of all handlers that run, because the executor is shutting down.
+func (h *Handlers) Cancel() {
+	for _, r := range h.all() {
+		r.abort()
+	}
+}
+
+// Halt ends all runs without recording them, and lets no other begin. The next recovery settles what
+// they did.
+func (h *Handlers) Halt() {
+	h.mu.Lock()
+	h.halted = true
+	h.mu.Unlock()
+	for _, r := range h.all() {
+		r.end(JournalUnavailable, deadline.Canceled)
+	}
+}
+
+// add adds a run. It reports false when none may begin any more.
+func (h *Handlers) add(r *run) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.halted {
+		return false
+	}
+	if h.running == nil {
+		h.running = map[*run]struct{}{}
+	}
+	h.running[r] = struct{}{}
+	return true
+}
+
+// remove removes a run that has ended.
+func (h *Handlers) remove(r *run) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.running, r)
+}
+
+// all returns the runs.
+func (h *Handlers) all() (list []*run) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for r := range h.running {
+		list = append(list, r)
+	}
+	return list
+}

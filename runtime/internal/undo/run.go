@@ -1,0 +1,252 @@
+package undo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/attempt"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// causeOf has the causes that end an undo handler from outside.
+var causeOf = map[Reason]lifecycle.Cause{
+	TimedOut: lifecycle.ByTimer, Cancelled: lifecycle.ByCaller, JournalUnavailable: lifecycle.ByLease,
+}
+
+// A run is one run of an undo handler. Two goroutines share it: that of the caller, and that of the
+// handler, which commits. A timer, the caller and the executor may end it.
+type run struct {
+	Request
+	ctx    context.Context // of the caller
+	sched  *sched.Scheduler
+	grace  time.Duration // for a commit
+	began  time.Time
+	late   *sched.Event // fires when the run is ended from outside
+	result chan *Fault  // of the goroutine of the handler
+
+	mu       lockorder.Mutex[lockorder.Call] // guards all that follows
+	life     lifecycle.Call
+	scope    attempt.Scope
+	reason   Reason // of the end from outside
+	decided  bool   // to commit
+	ended    bool   // the goroutine of the handler has ended
+	detached bool   // by its caller, while a decided commit continued
+}
+
+func newRun(ctx context.Context, env *attempt.Env, req Request) *run {
+	r := &run{Request: req, ctx: ctx, sched: env.Sched, grace: env.Grace, late: sched.NewEvent(), result: make(chan *Fault, 1)}
+	r.began = r.sched.Now()
+	r.life.Undo(req.Number, r.began.Add(req.Deadline))
+	r.scope.Open(req.Owner, env, &r.mu, &r.life)
+	r.scope.SetEffect(req.Effect)
+	r.scope.Begin(ctx, r.life.Due())
+	return r
+}
+
+// clock returns the time, by the monotonic clock from the start of the run.
+func (r *run) clock() time.Time { return r.sched.Since(r.began) }
+
+// execute runs the handler, and returns when it has ended or was ended from outside.
+func (r *run) execute() *Fault {
+	timer := r.sched.After(r.Deadline, func() { r.end(TimedOut, deadline.Exceeded) })
+	defer timer.Stop()
+	done := sched.NewEvent()
+	r.sched.Busy(1)
+	go func() {
+		defer r.sched.Busy(-1)
+		defer r.sched.Fire(done)
+		if fault := r.handle(); !r.deliver(fault) {
+			r.Recorder.Concluded(fault)
+		}
+	}()
+	if r.sched.Wait(done, r.late, r.ctx.Done()) == sched.Done {
+		r.end(Cancelled, deadline.Canceled)
+	}
+	return r.finish(done)
+}
+
+// handle calls the handler and commits.
+func (r *run) handle() *Fault {
+	err := usercode.Call(func() error { return r.Handler(r.scope.Context()) })
+	switch in := r.returned(); {
+	case !in:
+		return nil // finish returns the fault
+	case err == nil:
+		return r.commit()
+	case errors.Is(err, runtime.ErrDrift):
+		return &Fault{Reason: Drift, Err: err}
+	case r.scope.Aborted() && errors.Is(err, context.Canceled):
+		return &Fault{Reason: Cancelled, Err: err}
+	}
+	return &Fault{Reason: HandlerError, Err: err}
+}
+
+// returned records that the handler has returned. It reports whether the handler returned in time,
+// by the clock. If so, the run can no longer be ended from outside.
+func (r *run) returned() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock()
+	switch late := r.life.Return(now, time.Time{}, false); {
+	case r.life.Ended():
+		return false
+	case late:
+		r.life.TryEnd(lifecycle.ByTimer, lifecycle.Moment{}, now)
+		r.reason = TimedOut
+		r.scope.Cancel(deadline.Exceeded)
+		return false
+	}
+	return r.life.Commit(now, 0, 0, time.Time{})
+}
+
+// commit commits what the handler did through participants.
+func (r *run) commit() *Fault {
+	r.mu.Lock()
+	drained := r.scope.Seal()
+	r.mu.Unlock()
+	what, err := r.scope.Commit(drained, false, r.decide)
+	switch what {
+	case transaction.Undecided:
+		return &Fault{Reason: JournalUnavailable, Err: err}
+	case transaction.Unknown:
+		return &Fault{Reason: Unknown, Err: err}
+	case transaction.Failed:
+		return &Fault{Reason: CommitFailed, Err: err}
+	}
+	return nil
+}
+
+// decide records the decision to commit.
+func (r *run) decide(seals []journal.Seal) error {
+	r.mu.Lock()
+	ended := r.life.Ended()
+	r.decided = !ended
+	r.mu.Unlock()
+	if ended {
+		return attempt.ErrCommitting
+	}
+	return r.Recorder.Decided(r.clock(), seals)
+}
+
+// abort cancels the context of the handler. The run ends with the handler.
+func (r *run) abort() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.life.Abort()
+	r.scope.Cancel(deadline.Canceled)
+}
+
+// end ends the run from outside, unless its handler has returned.
+func (r *run) end(why Reason, cause deadline.Cause) {
+	r.mu.Lock()
+	if !r.life.TryEnd(causeOf[why], lifecycle.Moment{}, r.clock()) {
+		ended := r.life.Ended()
+		r.mu.Unlock()
+		if !ended { // the handler has returned, and the commit has a grace period: the journal may be full
+			r.sched.Fire(r.late)
+		}
+		return
+	}
+	r.reason = why
+	r.scope.Cancel(cause)
+	r.mu.Unlock()
+	r.sched.Fire(r.late)
+}
+
+// finish returns the result, and rolls back what must not be committed. A commit has a grace period.
+func (r *run) finish(done *sched.Event) *Fault {
+	var fault *Fault
+	switch {
+	case r.scope.Ended():
+		fault = r.endFault()
+	case !r.sched.WaitFor(done, r.grace) && r.detach():
+		return &Fault{Reason: Unknown, Err: attempt.ErrCommitting, Pending: true}
+	default:
+		fault = r.receive()
+	}
+	if fault == nil || fault.Reason == Unknown || fault.Reason == JournalUnavailable { // recovery settles the last two
+		return fault
+	}
+	r.mu.Lock()
+	by := lifecycle.ByWorker
+	if r.life.Committing() {
+		by = lifecycle.ByReturn
+	}
+	r.life.TryEnd(by, lifecycle.Moment{}, r.clock())
+	r.scope.Cancel(deadline.Canceled)
+	drained := r.scope.ShutFence()
+	r.mu.Unlock()
+	written := r.scope.Drain(drained)
+	fault.NotRolledBack = !r.scope.Rollback(r.ctx) || !written
+	return fault
+}
+
+// deliver passes the result to the caller. It reports false when the caller has left; the goroutine
+// of the handler then concludes the undo.
+func (r *run) deliver(fault *Fault) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	if !r.detached {
+		r.result <- fault
+	}
+	return !r.detached
+}
+
+// receive returns the result of the goroutine of the handler, which has ended or was kept from
+// committing.
+func (r *run) receive() *Fault {
+	if r.scope.Ended() {
+		return r.endFault()
+	}
+	select {
+	case fault := <-r.result:
+		return fault
+	default:
+		return &Fault{Reason: HandlerError, Err: usercode.ErrExited}
+	}
+}
+
+// detach reports whether the caller leaves a commit that has not ended in time, because it was
+// decided. It prevents a commit that was not decided.
+func (r *run) detach() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.ended: // it has ended just now
+	case r.decided:
+		r.detached = true
+	default:
+		r.life.TryEnd(lifecycle.ByTimer, r.life.Moment(), r.clock())
+		r.reason = CommitFailed
+	}
+	return r.detached
+}
+
+// endFault returns why the run was ended from outside.
+func (r *run) endFault() *Fault {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fault := &Fault{Reason: r.reason}
+	switch r.reason {
+	case TimedOut:
+		fault.Err = fmt.Errorf("the undo handler did not finish within %s", wording.Limit(r.Deadline))
+	case Cancelled:
+		fault.Err = errCancelled
+	case CommitFailed:
+		fault.Err = attempt.ErrCommitting
+	default:
+		fault.Err = errHalted
+	}
+	return fault
+}

@@ -1,0 +1,257 @@
+package undo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/attempt"
+	"github.com/ambit-tools/ambit/runtime/internal/callctx"
+	"github.com/ambit-tools/ambit/runtime/internal/mutant"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
+	"github.com/ambit-tools/ambit/runtime/internal/undo"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+func TestMain(m *testing.M) { battery.Main(m) }
+
+// TestMutants builds the patches of testdata/mutants, one for each guarantee of the package, and
+// wants each to be noticed by the tests that it names.
+func TestMutants(t *testing.T) {
+	mutant.Noticed(t, "../../..", "./runtime/internal/undo", "1m", nil)
+}
+
+const (
+	limit = time.Minute // of a handler
+	grace = time.Second // of a commit
+)
+
+// A world is the owner of an undo, the participant that its handler writes through, and the recorder.
+// Each notes what happens.
+type world struct {
+	handlers undo.Handlers
+	env      attempt.Env
+	sched    sched.Scheduler
+	spec     runtime.Spec
+	did      []string
+	started  error
+	decided  func() error
+	seal     func()
+	commit   func() error
+	last     *undo.Fault // given to Concluded
+}
+
+func newWorld() *world {
+	w := &world{spec: runtime.Spec{Name: "put", Effect: runtime.SideEffectWrite}}
+	w.env = attempt.Env{Sched: &w.sched, Participants: transaction.Participants{{Name: "here", Participant: w}}, Grace: grace}
+	return w
+}
+
+func (w *world) Info() callctx.Info {
+	return callctx.Info{ID: "c1", Tool: "put", Session: "s", Undo: true}
+}
+func (w *world) Declaration() *runtime.Spec { return &w.spec }
+func (w *world) PartFault(err error)        { w.note("fault: " + err.Error()) }
+
+func (w *world) Started() error { w.note("started"); return w.started }
+func (w *world) Decided(_ time.Time, seals []journal.Seal) error {
+	w.note(fmt.Sprintf("decided %d", len(seals)))
+	if w.decided == nil {
+		return nil
+	}
+	return w.decided()
+}
+func (w *world) Concluded(f *undo.Fault) { w.note("concluded"); w.last = f }
+
+func (w *world) Begin(context.Context, runtime.CallKey) (runtime.Part, error) { return part{w}, nil }
+func (w *world) Unsettled(context.Context) ([]runtime.CallKey, error)         { return nil, nil }
+func (w *world) Settle(context.Context, runtime.CallKey, bool) error          { return nil }
+
+type part struct{ *world }
+
+func (p part) Seal(context.Context) ([]byte, error) {
+	p.note("seal")
+	if p.seal != nil {
+		p.seal()
+	}
+	return []byte{1}, nil
+}
+func (p part) Commit(context.Context) error {
+	p.note("commit")
+	if p.commit == nil {
+		return nil
+	}
+	return p.commit()
+}
+func (p part) Rollback(context.Context) error { p.note("rollback"); return nil }
+
+func (w *world) note(what string) { w.did = append(w.did, what) }
+
+// run runs a handler that writes through the participant and returns what f does.
+func (w *world) run(ctx context.Context, f func(context.Context) error) *undo.Fault {
+	return w.handlers.Run(ctx, &w.env, undo.Request{
+		Owner: w, Number: 3, Effect: rules.Digest{7}, Deadline: limit, Recorder: w,
+		Handler: func(ctx context.Context) error {
+			at := ctx.Value(callctx.Key{}).(*attempt.Context)
+			if info := at.Info(); info.Attempt != 3 || info.Effect != (rules.Digest{7}) || !info.Undo {
+				return fmt.Errorf("the handler is told %+v", info)
+			}
+			if _, err := at.Part(w, true); err != nil {
+				return err
+			}
+			return f(ctx)
+		},
+	})
+}
+
+func succeed(context.Context) error { return nil }
+
+// untilDone returns when the context of the handler ends.
+func untilDone(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestResults: what a handler did is committed only when it returned nil in time, and is rolled back
+// otherwise.
+func TestResults(t *testing.T) {
+	errDisk := errors.New("the disk is full")
+	for name, row := range map[string]struct {
+		handler func(context.Context) error
+		want    *undo.Fault
+		text    string
+		did     []string
+	}{
+		"succeeds":   {handler: succeed, did: []string{"started", "seal", "decided 1", "commit"}},
+		"fails":      {func(context.Context) error { return errDisk }, &undo.Fault{}, errDisk.Error(), []string{"started", "rollback"}},
+		"panics":     {func(context.Context) error { panic("no") }, &undo.Fault{}, "no", []string{"started", "rollback"}},
+		"exits":      {func(context.Context) error { goruntime.Goexit(); return nil }, &undo.Fault{}, "runtime.Goexit", []string{"started", "rollback"}},
+		"sees drift": {func(context.Context) error { return runtime.ErrDrift }, &undo.Fault{Reason: undo.Drift}, runtime.ErrDrift.Error(), []string{"started", "rollback"}},
+		"stays":      {untilDone, &undo.Fault{Reason: undo.TimedOut}, "did not finish within 60s", []string{"started", "rollback"}},
+		"is late": {func(context.Context) error { time.Sleep(limit); return nil }, &undo.Fault{Reason: undo.TimedOut}, "did not finish within 60s",
+			[]string{"started", "rollback"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				fault := w.run(t.Context(), row.handler)
+				synctest.Wait()
+				assert.Equal(t, row.did, w.did)
+				if row.want == nil {
+					require.Nil(t, fault)
+					return
+				}
+				require.NotNil(t, fault)
+				require.ErrorContains(t, fault.Err, row.text)
+				fault.Err = nil
+				assert.Equal(t, row.want, fault)
+			})
+		})
+	}
+}
+
+// TestLateByTheClock: a handler that returns when its time is over is late, whether its timer has
+// fired or not.
+func TestLateByTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 50 {
+			w := newWorld()
+			fault := w.run(t.Context(), func(context.Context) error { time.Sleep(limit); return nil })
+			require.NotNil(t, fault)
+			require.Equal(t, undo.TimedOut, fault.Reason)
+		}
+	})
+}
+
+// TestEndsFromOutside: the caller, the shutdown and the loss of the journal end a handler.
+func TestEndsFromOutside(t *testing.T) {
+	for name, row := range map[string]struct {
+		end  func(w *world, cancel context.CancelFunc)
+		want undo.Reason
+	}{
+		"caller":   {func(_ *world, cancel context.CancelFunc) { cancel() }, undo.Cancelled},
+		"shutdown": {func(w *world, _ context.CancelFunc) { w.handlers.Cancel() }, undo.Cancelled},
+		"journal":  {func(w *world, _ context.CancelFunc) { w.handlers.Halt() }, undo.JournalUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				go func() {
+					time.Sleep(time.Second)
+					row.end(w, cancel)
+				}()
+				fault := w.run(ctx, untilDone)
+				require.NotNil(t, fault)
+				assert.Equal(t, row.want, fault.Reason)
+				require.Error(t, fault.Err)
+				if row.want == undo.JournalUnavailable {
+					assert.Equal(t, []string{"started"}, w.did, "recovery settles it")
+					assert.Equal(t, undo.JournalUnavailable, w.run(t.Context(), succeed).Reason, "none may begin")
+					assert.Equal(t, []string{"started"}, w.did)
+					return
+				}
+				assert.Equal(t, []string{"started", "rollback"}, w.did)
+			})
+		})
+	}
+}
+
+// TestRecordsFirst: no handler runs before its intent is durable, and nothing is committed before the
+// decision is.
+func TestRecordsFirst(t *testing.T) {
+	errJournal := errors.New("no journal")
+	w := newWorld()
+	w.started = errJournal
+	assert.Equal(t, &undo.Fault{Reason: undo.JournalUnavailable, Err: errJournal}, w.run(t.Context(), succeed))
+	assert.Equal(t, []string{"started"}, w.did)
+
+	w = newWorld()
+	w.decided = func() error { return errJournal }
+	assert.Equal(t, &undo.Fault{Reason: undo.JournalUnavailable, Err: errJournal}, w.run(t.Context(), succeed))
+	assert.Equal(t, []string{"started", "seal", "decided 1"}, w.did)
+}
+
+// TestCommitThatLasts: a decided commit is not taken back when it outlives the grace period.
+func TestCommitThatLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.commit = func() error { time.Sleep(time.Hour); return nil }
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute/2, cancel)
+		start := time.Now()
+		assert.Equal(t, &undo.Fault{Reason: undo.Unknown, Err: attempt.ErrCommitting, Pending: true}, w.run(ctx, succeed))
+		assert.Equal(t, time.Minute/2+grace, time.Since(start))
+		time.Sleep(2 * time.Hour)
+		assert.Equal(t, []string{"started", "seal", "decided 1", "commit", "concluded"}, w.did)
+		assert.Nil(t, w.last)
+	})
+}
+
+// TestCommitThatWasNotDecided in its grace period is prevented, whatever its seal does then.
+func TestCommitThatWasNotDecided(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.seal = func() { time.Sleep(2 * limit) }
+		fault := w.run(t.Context(), succeed)
+		require.NotNil(t, fault)
+		assert.Equal(t, undo.CommitFailed, fault.Reason)
+		require.ErrorIs(t, fault.Err, attempt.ErrCommitting)
+		time.Sleep(time.Hour)
+		assert.NotContains(t, w.did, "decided 1")
+		assert.NotContains(t, w.did, "commit")
+		assert.True(t, fault.NotRolledBack, "its participant is still sealing")
+	})
+}
