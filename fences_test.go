@@ -92,6 +92,7 @@ var fences = map[string][]string{
 	"runtime/sqltx":                            {"runtime", "@runtime"},
 	"runtime/state":                            {"runtime", "@runtime"},
 	"runtime/terminal":                         {"runtime/engine", "@runtime/engine", "golang.org/x/term", "golang.org/x/sys"},
+	"runtime/view":                             {"runtime/engine", "@runtime/engine"},
 	"runtime/webhook":                          {"runtime/feed", "@runtime/feed"},
 	"runtime/workspace":                        {"runtime", "@runtime", "runtime/content", "@runtime/content", "runtime/internal/takeover", "@runtime/internal/takeover", "github.com/rogpeppe/go-internal"},
 	"runtime/opa/internal/plan":                {"@policies/lint"},

@@ -83,7 +83,7 @@ func (p *parser) isChecked(n *node, root *schemaRoot, top bool) bool {
 	if branch, _, _ := p.orNull(n, root); branch != nil {
 		return false
 	}
-	if branches, _ := p.byType(n, root); branches != nil {
+	if p.byType(n, root) != nil {
 		return false
 	}
 	says := func(key string) bool { return n.get(key) != nil }
@@ -122,7 +122,7 @@ func isTexts(n *node) bool {
 	}
 	enum, fixed := n.get("enum"), n.get("const")
 	if enum == nil {
-		return fixed.kind == nodeString
+		return fixed != nil && fixed.kind == nodeString
 	}
 	return fixed == nil && len(enum.items) > 0 && !slices.ContainsFunc(enum.items, func(item *node) bool { return item.kind != nodeString })
 }
@@ -171,7 +171,7 @@ func (p *parser) hasNoType(n *node, t Type) bool {
 // isComposed reports whether a schema is an object whose members have types, with
 // keywords besides for which there is none.
 func isComposed(n *node, top bool) bool {
-	if t := n.get("type"); t == nil || !t.isText("object") && (t.kind != nodeList || len(t.items) != 1 || !t.items[0].isText("object")) {
+	if !isObject(n, top) {
 		return false
 	}
 	if properties := n.get("properties"); !top && (properties == nil || len(properties.pairs) == 0) {
@@ -179,7 +179,7 @@ func isComposed(n *node, top bool) bool {
 	}
 	found := false
 	for _, e := range n.pairs {
-		if slices.Contains(composedKeys, e.name) {
+		if slices.Contains(composedKeys, e.name) || e.name == "$dynamicRef" && top {
 			found = true
 		} else if !top && slices.Contains(checkedKeys, e.name) || e.name == "$ref" || e.name == "enum" || e.name == "const" {
 			return false
@@ -207,6 +207,9 @@ func (p *parser) undeclared(n *node) *node {
 		}
 	}
 	for _, e := range n.pairs {
+		if e.name == "$ref" || e.name == "$dynamicRef" {
+			return e.val
+		}
 		if !slices.Contains(composedKeys, e.name) || e.name == "propertyNames" {
 			continue
 		}

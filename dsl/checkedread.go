@@ -228,7 +228,7 @@ func (p *parser) composed(w *schemaWork) {
 		}
 	}
 	said := func(key string) bool { _, ok := w.Keys[key]; return ok }
-	if said("additionalProperties") || said("unevaluatedProperties") {
+	if !w.Closed || said("additionalProperties") || said("unevaluatedProperties") {
 		return
 	}
 	if at := p.undeclared(w.node); at != nil {

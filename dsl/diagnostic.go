@@ -154,7 +154,8 @@ func (f *File) Diagnostic(pos Pos, hint, format string, args ...any) *Diagnostic
 type source struct {
 	path   string
 	lines  []string
-	widths []int // of the lines, in code points
+	widths []int             // of the lines, in code points
+	others map[string]source // files that references lead to, by their paths
 }
 
 // newSource cuts text where yaml.v3 counts lines: it counts more line breaks than most editors.
@@ -183,6 +184,9 @@ func newSource(path, text string) source {
 
 // diagnostic makes a fault at pos. It moves a pos outside of the file into it.
 func (s source) diagnostic(pos Pos, hint, format string, args ...any) *Diagnostic {
+	if other, ok := s.others[pos.File]; ok {
+		s = other
+	}
 	d := &Diagnostic{Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint}
 	d.Pos.File = s.path
 	d.Pos.Line = min(max(pos.Line, 1), max(len(s.lines), 1))

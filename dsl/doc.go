@@ -43,7 +43,9 @@
 //
 //   - Every property has a description (a $ref may leave it to its target).
 //   - Objects are closed unless additionalProperties says otherwise. An object
-//     has at most 256 properties. A required property has no default.
+//     has at most 256 properties. The default of a required property is an annotation.
+//   - An input, an output or a state needs no type. One that says nothing of its members
+//     may have any.
 //   - A reference is "#/types/NAME" or, to the $defs at the root of the same
 //     schema, "#/$defs/NAME". A schema with a $ref has only annotations besides: title,
 //     description, deprecated, x-sensitive, examples, default. A type may contain

@@ -23,6 +23,8 @@ func Parse(path string, src []byte, opts ...Option) (*File, error) {
 	root := p.load(src)
 	if root != nil {
 		p.root = root
+		p.includeAll()
+		p.mergeAll()
 		p.parseFile(root)
 		p.resolveRefs()
 		p.cutLoops()

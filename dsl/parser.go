@@ -1,5 +1,7 @@
 package dsl
 
+import "io/fs"
+
 // An Option adds to what Parse checks.
 type Option func(*parser)
 
@@ -22,6 +24,7 @@ type parser struct {
 	tools    map[string]*Tool
 	places   map[string]Pos                    // of the keys of the file
 	pattern  func(string) (fault, hint string) // nil: anything is one
+	files    fs.FS                             // nil: references lead to no files
 	part     func(Part)                        // nil: the caller does not want it
 	// checks need the whole file and run last.
 	checks []func()

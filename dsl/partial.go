@@ -27,6 +27,11 @@ func (p *parser) handPart(root *node, found Diagnostics) {
 	if root == nil || root.kind != nodeMap || len(p.found) > maxFaults {
 		return // not all faults are known
 	}
+	for _, d := range found {
+		if d.Pos.File != p.src.path {
+			return // it is of no single tool
+		}
+	}
 	p.file.source = p.src
 	rules, tools := *p.file, *p.file
 	rules.Tools, tools.Tools = nil, nil

@@ -147,6 +147,9 @@ func (s *Schema) finite(known map[*NamedSchema]bool) bool {
 	if s.Ref != "" {
 		return s.Target == nil || known[s.Target]
 	}
+	if s.Nullable {
+		return true
+	}
 	if s.OneOf != nil {
 		for _, branch := range s.OneOf {
 			if branch.finite(known) {
@@ -175,6 +178,9 @@ func (s *Schema) needs(t *NamedSchema, known, seen map[*NamedSchema]bool) bool {
 		seen[s.Target] = true
 		return s.Target.Schema.needs(t, known, seen)
 	}
+	if s.Nullable {
+		return false
+	}
 	for _, part := range append(s.parts(), s.OneOf...) {
 		if part.needs(t, known, seen) {
 			return true
@@ -185,9 +191,6 @@ func (s *Schema) needs(t *NamedSchema, known, seen map[*NamedSchema]bool) bool {
 
 // parts are the schemas of the values that every value of s contains.
 func (s *Schema) parts() []*Schema {
-	if s.Nullable {
-		return nil
-	}
 	out := append([]*Schema(nil), s.PrefixItems...)
 	if s.Items != nil && s.MinItems != nil && *s.MinItems > 0 {
 		out = append(out, s.Items)

@@ -37,8 +37,10 @@ type Schema struct {
 	// other is null: the first of them with NullFirst.
 	OrNull    *Schema
 	NullFirst bool
-	// Union is the keyword of OrNull and of branches by type: anyOf or oneOf.
-	Union string
+	// Union is the keyword of OrNull and of branches by type: anyOf, oneOf, or type for a
+	// list of types. NullAt is the place of null among branches by type that are Nullable.
+	Union  string
+	NullAt int
 	// Notes are the annotations that have no field: $comment, readOnly and the like.
 	Notes []*ValueMember
 

@@ -87,22 +87,6 @@ func schemaBoundKeys() keys[schemaWork] {
 // ordinal names an entry of a list for people.
 func ordinal(i int) string { return strconv.Itoa(i + 1) }
 
-// rootSchema reads an input, an output or a state, which must be an object.
-func (p *parser) rootSchema(n *node, key string) *Schema {
-	s := p.schema(n, key, &schemaRoot{call: true}, true)
-	p.later(func() {
-		b := s.base()
-		switch {
-		case b == nil:
-		case b.Any && s == b:
-			p.report(s.Pos, "add type: object", "%s must be an object", key)
-		case b.Any, b.Checked, (b.Type != TypeObject || b.Nullable) && (b.Type != "" || b.OneOf != nil):
-			p.report(s.Pos, "wrap the value in an object with one property", "%s must be an object", key)
-		}
-	})
-	return s
-}
-
 // schema reads one schema. The result is nil when it is not even a mapping or a boolean.
 func (p *parser) schema(n *node, owner string, root *schemaRoot, top bool) *Schema {
 	if n.kind != nodeBool && !p.isMap(n, owner) {
@@ -116,21 +100,19 @@ func (p *parser) schema(n *node, owner string, root *schemaRoot, top bool) *Sche
 		p.checkedSchema(w)
 		return w.Schema
 	}
-	if branch, union, nullFirst := p.orNull(n, root); branch != nil && !(top && root.call) {
+	if branch, union, nullFirst := p.orNull(n, root); branch != nil && !w.isCall() {
 		w.union = true
 		w.Keys = walk(p, n, p.levels.schema, owner, n.pos, w)
 		p.readOrNull(w, branch, union, nullFirst)
 		p.later(func() { p.checkValues(w.Schema) })
 		return w.Schema
 	}
-	if branches, union := p.byType(n, root); branches != nil && !(top && root.call) {
-		w.union = true
-		w.Keys = walk(p, n, p.levels.schema, owner, n.pos, w)
-		p.readByType(w, branches, union)
+	if u := p.byType(n, root); u != nil && !w.isCall() {
+		p.readByType(w, u)
 		p.later(func() { p.checkValues(w.Schema) })
 		return w.Schema
 	}
-	w.Composed = isComposed(n, top && root.call)
+	w.Composed = p.isComposedRoot(w)
 	w.Keys = walk(p, n, p.levels.schema, owner, n.pos, w)
 	p.checkShape(w)
 	if w.Composed {
@@ -165,7 +147,7 @@ func (p *parser) namedSchemas(n *node, key string, root *schemaRoot) []*NamedSch
 
 func (p *parser) parseRef(n *node, w *schemaWork) {
 	text, ok := p.text(n, "$ref")
-	if !ok {
+	if !ok || w.Composed {
 		return
 	}
 	w.Ref = text
@@ -186,6 +168,9 @@ func (p *parser) parseDefs(n *node, w *schemaWork) {
 
 // parseType reads T or [T, "null"]: a schema of several types is checked.
 func (p *parser) parseType(n *node, w *schemaWork) {
+	if w.union {
+		return // readByType reads it
+	}
 	if n.kind != nodeList {
 		w.Type = p.oneType(n)
 		return

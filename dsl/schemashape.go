@@ -2,20 +2,20 @@ package dsl
 
 import (
 	"slices"
-	"strings"
 )
 
 // checkShape checks what one schema says without looking beyond it.
 func (p *parser) checkShape(w *schemaWork) {
 	has := func(key string) bool { _, ok := w.Keys[key]; return ok }
 	p.draft07Differs(w)
+	p.openRoot(w)
 	switch {
-	case has("$ref"):
+	case has("$ref") && !w.Composed:
 		p.checkAlone(w, "$ref", "declare a type of its own for the narrower value")
 	case has("oneOf") && !w.Composed:
 		p.checkAlone(w, "oneOf", "write it into the branches")
-	case !has("type") && w.top && w.root.call:
-		p.report(w.Pos, p.typeHint(w), "%s has no type", w.owner)
+	case !has("type") && w.isCall():
+		w.Type = TypeObject // what models send and handlers return is one
 	case !has("type") && (has("enum") || has("const")):
 		w.Type = TypeString // isChecked has seen it
 	case !has("type"):
@@ -32,7 +32,7 @@ func (p *parser) checkShape(w *schemaWork) {
 		}
 	}
 	p.checkBounds(w)
-	if has("$ref") || has("oneOf") && !w.Composed {
+	if (has("$ref") || has("oneOf")) && !w.Composed {
 		return
 	}
 	switch w.Type {
@@ -43,62 +43,13 @@ func (p *parser) checkShape(w *schemaWork) {
 	}
 }
 
-// typeOf is the type of the values that a schema lists, as the schema would say
-// it; empty when there are none, or of several types. A value may be nil.
-func typeOf(values []*Value) string {
-	var found Type
-	nullable := false
-	for _, v := range values {
-		t := Type("")
-		switch {
-		case v == nil:
-			continue
-		case v.refused:
-			return ""
-		case v.Kind == ValueNull:
-			nullable = true
-			continue
-		case v.Kind == ValueString:
-			t = TypeString
-		case v.Kind == ValueBool:
-			t = TypeBoolean
-		case v.Kind == ValueNumber && isInteger(v.Text) && found != TypeNumber:
-			t = TypeInteger
-		case v.Kind == ValueNumber:
-			t = TypeNumber
-		}
-		if found == TypeInteger && t == TypeNumber {
-			found = TypeNumber
-		}
-		if t == "" || found != "" && found != t {
-			return ""
-		}
-		found = t
-	}
-	if nullable && found != "" {
-		return "[" + string(found) + `, "null"]`
-	}
-	return string(found)
-}
-
-// typeHint guesses the type from the other keywords.
-func (p *parser) typeHint(w *schemaWork) string {
-	for _, key := range sortedKeys(w.Keys) {
-		if types := appliesTo(key); len(types) > 0 && len(types) <= 2 {
-			return "add type: " + string(types[0])
-		}
-	}
-	if t := typeOf(append(slices.Clone(w.Enum), w.Const, w.Default)); t != "" {
-		return "add type: " + t
-	}
-	return "add type: " + strings.Join(typeNames[:len(typeNames)-1], ", ") + " or boolean"
-}
-
 // checkAlone refuses constraints beside $ref and oneOf.
 func (p *parser) checkAlone(w *schemaWork, key, hint string) {
 	for _, other := range sortedKeys(w.Keys) {
 		switch {
 		case other == key:
+		case other == "type" && w.isCall() && w.Type == TypeObject:
+			w.Type = "" // a root is an object anyway
 		case other == "type", other == "$ref", other == "oneOf":
 			p.report(w.Keys[other], "remove it: "+key+" says it already", "%s: %s beside %s is not supported yet", w.owner, other, key)
 		case appliesTo(other) != nil:
@@ -114,8 +65,6 @@ func (p *parser) checkObject(w *schemaWork) {
 			w.Composed = true // no field says that the member is there
 		} else if prop == nil {
 			p.report(w.requiredAt[name], p.didYouMean(name, w.propertyNames()), "required: %s is not a property", quote(name))
-		} else if at, ok := prop.Schema.Keys["default"]; ok {
-			p.report(at, "remove the default, or remove the name from required", "property %s is required and has a default", quote(name))
 		}
 	}
 	p.warnEmpty(w)
@@ -136,7 +85,7 @@ func (p *parser) warnEmpty(w *schemaWork) {
 			return
 		}
 	}
-	if _, pasted := w.Keys["$schema"]; !pasted && w.top && w.root.call {
+	if _, pasted := w.Keys["$schema"]; !w.Closed || !pasted && w.isCall() {
 		return
 	}
 	p.warn("empty_object", w.Pos, "write additionalProperties: true for any members, or properties: {} for none",

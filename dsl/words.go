@@ -239,10 +239,7 @@ func cooldownSchema() *jsonschema.Schema {
 func rootSchema() *jsonschema.Schema {
 	object := jsonschema.NewProperties()
 	object.Set("type", objectType())
-	return &jsonschema.Schema{
-		AllOf: []*jsonschema.Schema{refTo("schema"), {Properties: object}},
-		AnyOf: []*jsonschema.Schema{{Required: []string{"type"}}, {Required: []string{"$ref"}}},
-	}
+	return anyOf(oneWord(true), &jsonschema.Schema{AllOf: []*jsonschema.Schema{refTo("schema"), {Properties: object}}})
 }
 
 // objectType is the type of an object, alone or as the only one of a list.

@@ -31,9 +31,10 @@ type ConsentRequest struct {
 
 	// Shown holds the arguments with which the handler will run, as an approver may
 	// see them. Values that the declaration reveals are not masked: do not store
-	// Shown. It is nil when the call is over.
-	Shown       json.RawMessage
-	Title       string
-	Description string       // of the tool
-	Covers      []GrantCover // what a standing grant may cover, the narrowest first
+	// Shown. It is nil when the call is over. It is no part of the JSON form: package
+	// view makes what a viewer may see.
+	Shown       json.RawMessage `json:"-"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"` // of the tool
+	Covers      []GrantCover    `json:"covers,omitempty"`      // what a standing grant may cover, the narrowest first
 }

@@ -59,6 +59,10 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 		_, err = r.Calls(ctx, f)
 		require.NoError(t, err)
 	}
+	_, err = r.Sessions(ctx, "s1", 50)
+	require.NoError(t, err)
+	_, err = r.Runs(ctx, "s1", 9, 50)
+	require.NoError(t, err)
 	_, err = r.Call(ctx, journal.CallKey{Session: "s1", Call: "c1"})
 	require.NoError(t, err)
 	_, err = r.Unfinished(ctx)
@@ -162,6 +166,9 @@ func plan(t *testing.T, db *sql.DB, query string) (lines []string) {
 		if strings.Contains(query, "?2") {
 			args = make([]any, 2)
 		}
+		if strings.Contains(query, "?3") {
+			args = make([]any, 3)
+		}
 	}
 	rows, err := db.QueryContext(context.Background(), "EXPLAIN QUERY PLAN "+query, args...)
 	require.NoError(t, err, query)
@@ -174,4 +181,26 @@ func plan(t *testing.T, db *sql.DB, query string) (lines []string) {
 	}
 	require.NoError(t, rows.Err())
 	return lines
+}
+
+// TestAPageReadsAnIndex: a page of all calls steps through the table in its order and ends at the limit; a
+// page of the calls of a session, of its runs and of all sessions reads an index.
+func TestAPageReadsAnIndex(t *testing.T) {
+	s, r := used(t, filepath.Join(t.TempDir(), "store"))
+	for part, want := range map[string]string{
+		"call_settled WHERE true ORDER BY first DESC":                 "SCAN call",
+		"call_settled WHERE true AND first < ? ORDER BY first DESC":   "SEARCH call USING INTEGER PRIMARY KEY (rowid<?)",
+		"call_settled WHERE true AND session = ? ORDER BY first DESC": "SEARCH call USING INDEX sqlite_autoindex_call_1 (session=?)",
+		"call_settled WHERE true AND " + unfinished + " ORDER BY":     "SCAN call USING INDEX call_unfinished",
+		"call_settled WHERE true AND " + unsettled + " ORDER BY":      "SCAN call USING INDEX call_unsettled",
+		"WITH RECURSIVE s(id)":     "SEARCH call USING COVERING INDEX sqlite_autoindex_call_1 (session>?)",
+		"SELECT ?1, '', count(*)":  "SEARCH call USING COVERING INDEX sqlite_autoindex_call_1 (session=?)",
+		"SELECT ?1, run, count(*)": "SEARCH call USING INDEX sqlite_autoindex_call_1 (session=?)",
+	} {
+		queries := slices.DeleteFunc(slices.Collect(maps.Keys(r.stmts)), func(q string) bool { return !strings.Contains(q, part) })
+		require.Len(t, queries, 1, part)
+		assert.Contains(t, plan(t, r.db, queries[0]), want, part)
+	}
+	require.NoError(t, r.Close())
+	require.NoError(t, s.Close())
 }

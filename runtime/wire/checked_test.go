@@ -40,7 +40,7 @@ tools:
 
 // checks is a schema, a value on each line, and behind a value what is wrong with it.
 var checks = []struct{ schema, values string }{
-	{`{type: [string, integer]}`, `
+	{`{type: [string, integer], not: false}`, `
 		"a"
 		1.0
 		1.5 => /x: type: want integer or string, have number

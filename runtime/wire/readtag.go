@@ -48,11 +48,27 @@ func ReadType(r *Reader, rule *UnionRule) Types {
 	case c != 'n':
 		kind = 0
 	}
+	if rule.Sensitive {
+		r.conceal()
+	}
 	if kind&rule.Types == 0 {
 		r.mismatch(rule.Types.String(), rule.Sensitive)
 		return 0
 	}
 	return kind
+}
+
+// conceal makes what is wrong inside the value at the cursor be said of the whole value,
+// which is not shown.
+func (r *Reader) conceal() {
+	if r.dflt != nil || r.i < r.to {
+		return // its surroundings are concealed
+	}
+	i, depth, quiet := r.i, r.depth, r.quiet
+	r.quiet = true
+	r.skip()
+	r.from, r.to = i, r.i
+	r.i, r.depth, r.quiet, r.dead = i, depth, quiet, false
 }
 
 // A tag is what findTag finds.

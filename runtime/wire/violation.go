@@ -53,6 +53,8 @@ type notes struct {
 	secret int   // how many sensitive values enclose the cursor
 	veils  int   // how many of them have names that the text gives
 	veilAt int   // where the outermost of those begins
+	from   int   // where a sensitive value of several types begins
+	to     int   // and ends
 	quiet  bool  // looking ahead: nothing is noted
 	dflt   *site // not nil while a default is read
 }
@@ -84,6 +86,9 @@ func (n *notes) add(p problem, secret bool) {
 	}
 	if n.dflt != nil {
 		p.at, p.member, p.sub = n.dflt.at, n.dflt.member, true
+	}
+	if p.at >= n.from && p.at < n.to {
+		p.at, p.sub, p.actual = n.from, false, hidden
 	}
 	n.bad = append(n.bad, p)
 }

@@ -181,9 +181,6 @@ func (b *builder) makeSensitive(own, shared *Type, at place) {
 	case KindStruct, KindMap:
 		r.Object = sensitive(r.Object, func(r *wire.ObjectRule) *bool { return &r.Sensitive })
 	case KindUnion:
-		if len(own.Variants) > 0 && own.Variants[0].JSON != 0 {
-			b.errorf(own.Schema.Pos, "mark the type itself with x-sensitive", "x-sensitive beside a $ref to %s, whose branches are told apart by their types", own.Name)
-		}
 		r.Union = sensitive(r.Union, func(r *wire.UnionRule) *bool { return &r.Sensitive })
 	}
 	b.addRule(own, at, r)

@@ -105,11 +105,11 @@ func (d *document) visible(s *dsl.Schema) object {
 	case s.Checked:
 		return roughly(s.Source)
 	case s.ByType:
-		branches := make([]any, len(s.OneOf))
+		branches := make([]object, len(s.OneOf))
 		for i, branch := range s.OneOf {
 			branches[i] = d.visible(branch)
 		}
-		return object{{"anyOf", branches}}
+		return object{{"anyOf", withNullAt(s, branches)}}
 	case len(s.OneOf) > 0 && !s.Composed:
 		return d.merged(s)
 	}

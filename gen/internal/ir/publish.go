@@ -31,7 +31,7 @@ func holdsID(v *dsl.Value) bool {
 func (d *document) besides(o *object, s *dsl.Schema) {
 	for _, m := range s.Source.Members {
 		switch m.Name {
-		case "anyOf", "allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies",
+		case "$ref", "$dynamicRef", "anyOf", "allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies",
 			"patternProperties", "propertyNames", "unevaluatedProperties":
 			o.set(m.Name, d.keyword(s.Document, m))
 		}

@@ -3,6 +3,7 @@ package ir
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -94,11 +95,7 @@ func (d *document) schema(s *dsl.Schema) object {
 	case s.Ref != "":
 		o.set("$ref", "#/$defs/"+escapePointer(d.define(s.Target)))
 	case len(s.OneOf) > 0 && !s.Composed:
-		branches := make([]any, len(s.OneOf))
-		for i, branch := range s.OneOf {
-			branches[i] = d.schema(branch)
-		}
-		o.set(cmp.Or(s.Union, "oneOf"), branches)
+		d.union(&o, s)
 	case s.Nullable:
 		o.set("type", []any{string(s.Type), "null"})
 	default:
@@ -114,6 +111,48 @@ func (d *document) schema(s *dsl.Schema) object {
 		o.set("examples", values(s.Examples))
 	}
 	return o
+}
+
+// union adds the branches of a union: as a list, or as what each says of its type.
+func (d *document) union(o *object, s *dsl.Schema) {
+	branches := make([]object, len(s.OneOf))
+	for i, branch := range s.OneOf {
+		branches[i] = d.schema(branch)
+	}
+	if s.Union != "type" {
+		o.set(cmp.Or(s.Union, "oneOf"), withNullAt(s, branches))
+		return
+	}
+	var types []any
+	var rest object
+	for _, branch := range branches {
+		for _, m := range branch {
+			switch m.name {
+			case "x-sensitive": // said of the union
+			case "type":
+				types = append(types, m.value)
+			default:
+				rest = append(rest, m)
+			}
+		}
+	}
+	if s.Nullable {
+		types = slices.Insert(types, s.NullAt, any("null"))
+	}
+	o.set("type", types)
+	*o = append(*o, rest...)
+}
+
+// withNullAt lists the branches of a union, null at its place.
+func withNullAt(s *dsl.Schema, branches []object) []any {
+	all := make([]any, len(branches), len(branches)+1)
+	for i, branch := range branches {
+		all[i] = branch
+	}
+	if s.Nullable {
+		all = slices.Insert(all, s.NullAt, any(typed("null")))
+	}
+	return all
 }
 
 // withNull lists the branches of a union of a type and null.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,8 +61,26 @@ func earlier(path, against string) (*dsl.File, error) {
 	if ref == "" || strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, ":\n\x00") {
 		return nil, cmdutil.Usage("--against "+cmdutil.Quote(against)+" names no revision", "write git:main, or git:v1.2.0")
 	}
-	cmd := exec.Command("git", "show", "--end-of-options", ref+":./"+filepath.ToSlash(filepath.Base(path)))
-	cmd.Dir = filepath.Dir(path)
+	files := revision{ref: ref, dir: filepath.Dir(path)}
+	src, err := files.ReadFile(filepath.Base(path))
+	if err != nil {
+		return nil, cmdutil.Problem("git knows no "+cmdutil.Quote(path)+" at "+cmdutil.Quote(ref)+": "+err.Error(), "name a revision that has the declaration, or a file")
+	}
+	return dsl.Parse(against+":"+filepath.Base(path), src, dsl.WithPatterns(gen.PatternFault), dsl.WithFiles(files))
+}
+
+// A revision is a folder as git knows it.
+type revision struct{ ref, dir string }
+
+// Open is not needed: references read whole files.
+func (r revision) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: errors.ErrUnsupported}
+}
+
+// ReadFile returns a file of the folder.
+func (r revision) ReadFile(name string) ([]byte, error) {
+	cmd := exec.Command("git", "show", "--end-of-options", r.ref+":./"+name)
+	cmd.Dir = r.dir
 	var out, told bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &told
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
@@ -70,7 +89,7 @@ func earlier(path, against string) (*dsl.File, error) {
 		if _, ok := errors.AsType[*exec.ExitError](err); !ok {
 			why = err.Error()
 		}
-		return nil, cmdutil.Problem("git knows no "+cmdutil.Quote(path)+" at "+cmdutil.Quote(ref)+": "+why, "name a revision that has the declaration, or a file")
+		return nil, errors.New(why)
 	}
-	return dsl.Parse(against+":"+filepath.Base(path), out.Bytes(), dsl.WithPatterns(gen.PatternFault))
+	return out.Bytes(), nil
 }

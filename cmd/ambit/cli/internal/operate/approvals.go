@@ -24,31 +24,64 @@ func NewApprovals() *cobra.Command {
 }
 
 func newApprovalsList() *cobra.Command {
-	var v store.Options
+	var (
+		v     store.Options
+		ended bool
+		limit int
+	)
 	cmd := &cobra.Command{
 		Use:   "list --store FILE",
 		Short: "List the requests that wait for answers, the oldest first",
-		Args:  cmdutil.NoArguments,
+		Long: `List prints the requests that wait for answers, the oldest first, or with --ended
+those that need no answer any more, the newest first, with what became of them.`,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkLimit(limit, "requests"); err != nil {
+				return err
+			}
 			return v.With(func(r *sqlite.Reader) error {
 				book, err := store.Book(cmd.Context(), r)
 				if err != nil {
 					return err
 				}
-				open := waiting(book, time.Now())
-				var cells [][]string
-				for i := range open {
-					q := &open[i]
-					fill(q)
-					cells = append(cells, []string{q.ID, q.Session, q.CallID, q.Tool, q.Principal, strings.Join(q.Requirement.Approvers, ", "), cmdutil.Instant(q.Expires)})
+				now := time.Now()
+				list, last := waiting(book, now), "EXPIRES"
+				if ended {
+					list, last = over(book, now, limit), "STATUS"
 				}
-				return v.List(cmd.OutOrStdout(), "requests", open,
-					[]string{"REQUEST", "SESSION", "CALL", "TOOL", "PRINCIPAL", "APPROVERS", "EXPIRES"}, cells)
+				var cells [][]string
+				for i := range list {
+					q := &list[i]
+					fill(q)
+					cell := cmdutil.Instant(q.Expires)
+					if ended {
+						cell = q.Status.String()
+					}
+					cells = append(cells, []string{q.ID, q.Session, q.CallID, q.Tool, q.Principal, strings.Join(q.Requirement.Approvers, ", "), cell})
+				}
+				return v.List(cmd.OutOrStdout(), "requests", list,
+					[]string{"REQUEST", "SESSION", "CALL", "TOOL", "PRINCIPAL", "APPROVERS", last}, cells)
 			})
 		},
 	}
 	v.AddFlags(cmd)
+	cmd.Flags().BoolVar(&ended, "ended", false, "list the requests that have ended")
+	cmd.Flags().IntVar(&limit, "limit", 100, "with --ended, list at most this `number` of requests")
 	return cmd
+}
+
+// over returns the newest requests that need no answer any more, the newest first. One whose time is over
+// has expired, whether or not its executor has recorded that.
+func over(book *consent.Book, now time.Time, limit int) []consent.Request {
+	list := slices.DeleteFunc(book.Requests(), func(q consent.Request) bool { return q.Status == consent.StatusOpen && now.Before(q.Expires) })
+	slices.Reverse(list)
+	list = append([]consent.Request{}, list[:min(limit, len(list))]...)
+	for i := range list {
+		if list[i].Status == consent.StatusOpen {
+			list[i].Status = consent.StatusExpired
+		}
+	}
+	return list
 }
 
 // waiting returns the requests that can still be answered.

@@ -9,5 +9,5 @@ import (
 // NewCalls returns "ambit calls".
 func NewCalls() *cobra.Command {
 	return cmdutil.NewGroup("calls", "Look at the calls that an application has made",
-		newCallsList(), newCallsShow())
+		newCallsList(), newCallsShow(), newCallsSessions(), newCallsRuns())
 }

@@ -17,6 +17,7 @@ import (
 
 // A callItem is a call as a list shows it.
 type callItem struct {
+	Entry    uint64  `json:"entry"` // its first
 	Session  string  `json:"session"`
 	Run      string  `json:"run"`
 	Call     string  `json:"call"`
@@ -79,14 +80,15 @@ undo or the tool's reconcile handler has said what became of them.`,
 	f.StringVar(&q.since, "since", "", "only calls that began since this `time`: 2h, 2026-11-20 or 2026-11-20T11:11:45Z")
 	f.BoolVar(&q.Unfinished, "unfinished", false, "only calls that have no outcome")
 	f.BoolVar(&q.unresolved, "unresolved", false, "only calls whose outcome is unknown")
+	f.Uint64Var(&q.Before, "before", 0, "only calls whose first entry is before this `entry`: the next page begins at that of the last call")
 	f.IntVar(&q.Limit, "limit", 100, "list at most this `number` of calls")
 	return cmd
 }
 
 // read reads what was typed.
 func (q *callQuery) read(now time.Time) error {
-	if q.Limit <= 0 {
-		return cmdutil.Usage(fmt.Sprintf("--limit: %d is no number of calls", q.Limit), "for example --limit 20")
+	if err := checkLimit(q.Limit, "calls"); err != nil {
+		return err
 	}
 	if q.outcome != "" && new(runtime.OutcomeKind).UnmarshalText([]byte(q.outcome)) != nil {
 		var kinds []string
@@ -157,7 +159,7 @@ func (q *callQuery) exactly(ctx context.Context, r *sqlite.Reader) error {
 // item returns a call as it is listed, and whether it is wanted.
 func (q *callQuery) item(ctx context.Context, r *sqlite.Reader, row *sqlite.CallRow) (item callItem, wanted bool, err error) {
 	item = callItem{
-		Session: row.Session, Run: row.Run, Call: row.Call, Tool: row.Tool, Last: row.Kind, Began: cmdutil.Instant(row.OpenedAt), Ended: cmdutil.Instant(row.EndedAt),
+		Entry: row.First, Session: row.Session, Run: row.Run, Call: row.Call, Tool: row.Tool, Last: row.Kind, Began: cmdutil.Instant(row.OpenedAt), Ended: cmdutil.Instant(row.EndedAt),
 	}
 	unresolved := false
 	switch {

@@ -86,7 +86,12 @@ func Parse(path string, opts ...dsl.Option) (*dsl.File, error) {
 	if err != nil {
 		return nil, cmdutil.FileProblem(path, err, "name a declaration that you may read")
 	}
-	return dsl.Parse(path, source, append(opts, dsl.WithPatterns(gen.PatternFault))...)
+	root, err := os.OpenRoot(filepath.Dir(path)) // which no link leads out of
+	if err != nil {
+		return nil, cmdutil.FileProblem(filepath.Dir(path), err, "name a declaration in a folder that you may read")
+	}
+	defer root.Close()
+	return dsl.Parse(path, source, append(opts, dsl.WithPatterns(gen.PatternFault), dsl.WithFiles(root.FS()))...)
 }
 
 // Generate generates the files of a declaration that was read from path.

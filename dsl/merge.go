@@ -1,0 +1,198 @@
+package dsl
+
+import (
+	"slices"
+	"strings"
+)
+
+// An object that allOf puts together of others is one type in Go where no two of them
+// describe the same member: its schema is then written as one. Elsewhere the
+// parts are held against the value one by one.
+
+// mergeAll writes the schemas of the file anew that allOf puts together.
+func (p *parser) mergeAll() {
+	m := &merger{p: p, done: make(map[*node]bool)}
+	if p.root.refersInto("/allOf/") {
+		return // what is written anew has no such parts
+	}
+	if types := p.root.get("types"); types != nil {
+		for _, e := range types.pairs {
+			m.walk(e.val, e.val, false)
+		}
+	}
+	if tools := p.root.get("tools"); tools != nil {
+		for _, e := range tools.pairs {
+			for _, s := range []*node{e.val.get("input"), e.val.get("output"), e.val.get("undo").get("state")} {
+				if s != nil {
+					m.walk(s, s, true)
+				}
+			}
+		}
+	}
+}
+
+// refersInto reports whether a reference in a value has a text in it.
+func (n *node) refersInto(text string) bool {
+	return slices.ContainsFunc(n.items, func(item *node) bool { return item.refersInto(text) }) ||
+		slices.ContainsFunc(n.pairs, func(e pair) bool {
+			return e.name == "$ref" && strings.Contains(e.val.text, text) || e.val.refersInto(text)
+		})
+}
+
+type merger struct {
+	p    *parser
+	done map[*node]bool // begun: a schema that leads back to itself is left as it is
+}
+
+// walk merges a schema and those inside it; root is what # means in it, call says that it
+// is a root that is an object anyway.
+func (m *merger) walk(n, root *node, call bool) {
+	if n.kind != nodeMap || m.done[n] {
+		return
+	}
+	m.done[n] = true
+	for _, part := range schemasIn(n) {
+		m.walk(part, root, false)
+	}
+	if n.get("allOf") == nil {
+		return
+	}
+	w := &merge{m: m, root: root, members: &node{kind: nodeMap, pos: n.pos}, required: &node{kind: nodeList, pos: n.pos}, taken: make(map[string]bool), object: call}
+	if w.add(n, true) && w.whole() {
+		n.pairs = append(w.kept, pair{name: "type", key: n.pos, val: &node{kind: nodeString, pos: n.pos, text: "object"}},
+			pair{name: "properties", key: n.pos, val: w.members})
+		if len(w.required.items) > 0 {
+			n.pairs = append(n.pairs, pair{name: "required", key: n.pos, val: w.required})
+		}
+	}
+}
+
+// A merge is one schema that is being written anew.
+type merge struct {
+	m                 *merger
+	root              *node
+	kept              []pair
+	members, required *node
+	taken             map[string]bool // by their names in Go
+	object, open      bool
+}
+
+// add adds a schema, or the part of one; it reports false where that says more than
+// what its members are.
+func (w *merge) add(n *node, outer bool) bool {
+	if n.kind != nodeMap {
+		return false
+	}
+	for _, e := range n.pairs {
+		ok := !e.twin
+		switch e.name {
+		case "type":
+			w.object = true
+			ok = ok && isObject(n, false)
+		case "properties":
+			ok = ok && w.addMembers(e.val)
+		case "required":
+			w.addRequired(e.val)
+		case "allOf":
+			ok = ok && e.val.kind == nodeList && !slices.ContainsFunc(e.val.items, func(part *node) bool { return !w.add(part, false) })
+		case "additionalProperties":
+			w.open = true
+			ok = ok && e.val.kind == nodeBool && e.val.text == "true"
+		case "unevaluatedProperties":
+			ok = ok && outer && n.get("additionalProperties") == nil
+			w.kept = append(w.kept, pair{name: "additionalProperties", key: e.key, val: e.val})
+		case "$ref":
+			ok = ok && !outer && w.addTarget(e.val)
+		case "title", "description", "$comment":
+			if outer {
+				w.kept = append(w.kept, e)
+			}
+		default:
+			ok = ok && outer && (slices.Contains(annotations, e.name) || e.name == "$schema" || e.name == "$defs")
+			w.kept = append(w.kept, e)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// addTarget adds a copy of what a part refers to, which says the same in every place.
+func (w *merge) addTarget(ref *node) bool {
+	match := refText.FindStringSubmatch(ref.text)
+	if match == nil {
+		return false
+	}
+	root := w.root
+	to := root.get("$defs").get(match[2])
+	if match[1] == "types" {
+		to = w.m.p.root.get("types").get(match[2])
+		root = to
+	}
+	if to == nil || to.kind != nodeMap {
+		return false
+	}
+	w.m.walk(to, root, false)
+	if root != w.root && to.refersElsewhere() {
+		return false
+	}
+	return to.get("$defs") == nil && w.add(to.clone(), false)
+}
+
+// refersElsewhere reports whether a schema refers to what is no entry of types.
+func (n *node) refersElsewhere() bool {
+	return slices.ContainsFunc(n.items, (*node).refersElsewhere) || slices.ContainsFunc(n.pairs, func(e pair) bool {
+		match := refText.FindStringSubmatch(e.val.text)
+		return e.name == "$ref" && (match == nil || match[1] != "types") || e.val.refersElsewhere()
+	})
+}
+
+func (n *node) clone() *node {
+	own := *n
+	own.items, own.pairs = slices.Clone(n.items), slices.Clone(n.pairs)
+	for i := range own.items {
+		own.items[i] = own.items[i].clone()
+	}
+	for i := range own.pairs {
+		own.pairs[i].val = own.pairs[i].val.clone()
+	}
+	return &own
+}
+
+// addMembers adds members; it reports false where one is there already, or says too
+// little for a field.
+func (w *merge) addMembers(properties *node) bool {
+	for _, e := range properties.pairs {
+		name := GoName(e.name)
+		if e.twin || w.taken[name] || e.val.kind != nodeMap || e.val.get("description") == nil && e.val.get("$ref") == nil || len(w.members.pairs) == maxProperties {
+			return false
+		}
+		w.taken[name] = true
+		w.members.pairs = append(w.members.pairs, e)
+	}
+	return true
+}
+
+func (w *merge) addRequired(list *node) {
+	for _, item := range list.items {
+		if !slices.ContainsFunc(w.required.items, func(other *node) bool { return other.text == item.text }) {
+			w.required.items = append(w.required.items, item)
+		}
+	}
+}
+
+// whole reports whether what was added is an object with members, of which those that are
+// required are declared.
+func (w *merge) whole() bool {
+	if !w.object || len(w.members.pairs) == 0 {
+		return false
+	}
+	if w.open {
+		if slices.ContainsFunc(w.kept, func(e pair) bool { return e.name == "additionalProperties" }) {
+			return false // unevaluatedProperties, of which nothing is left
+		}
+		w.kept = append(w.kept, pair{name: "additionalProperties", key: w.members.pos, val: &node{kind: nodeBool, pos: w.members.pos, text: "true"}})
+	}
+	return !slices.ContainsFunc(w.required.items, func(item *node) bool { return w.members.get(item.text) == nil })
+}

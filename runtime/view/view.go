@@ -1,0 +1,81 @@
+// Package view makes what a viewer may see of requests for consent. A console, a stream or an MCP server
+// shows people requests through it and in no other way: an engine's runtime.ConsentRequest holds the
+// arguments with revealed secrets in clear, and a [Request] holds them only for a viewer who may answer
+// (SEMANTICS 5.10.6).
+//
+//	r, err := view.Of(ctx, exec, id, actor)
+//	err = json.NewEncoder(w).Encode(r)
+package view
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
+)
+
+// A Request is a request for consent as one viewer may see it. Its JSON form may be sent to that viewer,
+// and to no other.
+type Request struct {
+	consent.Request // as it is recorded: sensitive values are masked
+
+	Title       string               `json:"title,omitempty"`
+	Description string               `json:"description,omitempty"` // of the tool
+	Covers      []consent.GrantCover `json:"covers,omitempty"`      // what a standing grant may cover, the narrowest first
+	Missing     int                  `json:"missing"`               // how many approvals are still required
+
+	// MayDecide says that the viewer may answer the request while it is open.
+	MayDecide bool `json:"may_decide"`
+	// Shown holds the arguments with which the handler will run. Values that the declaration reveals are
+	// in clear. It is nil for a viewer who may not decide, and when the call is over.
+	Shown json.RawMessage `json:"shown,omitempty"`
+}
+
+// Of returns a request as a viewer may see it: the operator policy must allow the viewer to see it. The
+// error is an *engine.ActionError. A viewer who may not see the request is not told whether there is one.
+func Of(ctx context.Context, exec *engine.Executor, id string, viewer operator.Actor) (*Request, error) {
+	if err := exec.May(ctx, operator.See, viewer, operator.Target{Request: id}); err != nil {
+		return nil, err
+	}
+	r, ok := exec.Request(id)
+	if !ok {
+		return nil, &engine.ActionError{Code: engine.CodeUnknownRequest}
+	}
+	return of(ctx, exec, r, viewer), nil
+}
+
+// Open returns the requests that wait for answers and that a viewer may see, in the order in which they
+// were made.
+func Open(ctx context.Context, exec *engine.Executor, viewer operator.Actor) []*Request {
+	list := []*Request{}
+	for _, r := range exec.Requests() {
+		if exec.May(ctx, operator.See, viewer, operator.Target{Request: r.ID}) == nil {
+			list = append(list, of(ctx, exec, r, viewer))
+		}
+	}
+	return list
+}
+
+// of makes the view of a request for a viewer who may see it.
+func of(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) *Request {
+	v := &Request{
+		Request: r.Request, Title: r.Title, Description: r.Description, Covers: r.Covers, Missing: r.Missing(),
+		MayDecide: mayDecide(ctx, exec, r, viewer),
+	}
+	if v.MayDecide {
+		v.Shown = r.Shown
+	}
+	return v
+}
+
+// mayDecide reports whether an answer of the viewer would be taken: the request and the operator policy
+// must both admit it. The question is not recorded, since the viewer has not answered.
+func mayDecide(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) bool {
+	if r.Requirement.Permits(viewer.ID, viewer.Groups, r.Principal) != consent.NotRejected {
+		return false
+	}
+	return exec.May(ctx, operator.Decide, viewer, operator.Target{Request: r.ID, DryRun: true}) == nil
+}

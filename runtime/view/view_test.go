@@ -1,0 +1,166 @@
+package view_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/view"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// secret is the value of a member that is marked x-sensitive and that approvers may see.
+const secret = "hunter2-hunter2"
+
+// A login is the input and the output of the tool.
+type login struct{ Password string }
+
+var (
+	loginRule    = wire.ObjectRule{Names: []string{"password"}, Required: 1}
+	passwordRule = wire.StringRule{Sensitive: true}
+)
+
+func (l *login) Walk(w wire.Visitor) {
+	wire.BeginObject(w, &loginRule)
+	wire.Member(w, "password", &l.Password, wire.WalkString, &passwordRule)
+	wire.End(w)
+}
+
+func (l *login) ReadMember(r *wire.Reader, name string) {
+	if name == "password" {
+		wire.ReadString(r, &l.Password, &passwordRule)
+	}
+}
+
+// open returns an executor with a call of the principal agent that waits for consent, and its request.
+func open(t *testing.T, options ...engine.Option) (exec *engine.Executor, id string) {
+	t.Helper()
+	spec := &runtime.Spec{Name: "login", Title: "Log in", Description: "Logs in.", Consent: &runtime.Consent{
+		Ask: runtime.ConsentAskAlways, Reveal: []string{"password"}, Approvers: []string{"alice", "group:finance"},
+	}}
+	registry, err := runtime.NewRegistry(runtime.NewTool(spec, &loginRule, func(_ context.Context, in *login) (*login, error) { return in, nil }))
+	require.NoError(t, err)
+	allow := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+		return runtime.Decision{Effect: runtime.EffectAllow}, nil
+	})
+	exec, err = engine.NewExecutor(registry, allow, append(options, engine.WithPendingRequests())...)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = exec.Shutdown(ctx)
+	})
+	run, err := exec.Session(engine.SessionConfig{ID: "s", Principal: "pat"}).StartRun(t.Context(), engine.RunConfig{ID: "r"})
+	require.NoError(t, err)
+	out := run.WithPrincipal("agent").Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c1", Tool: "login", Input: []byte(`{"password":"` + secret + `"}`)})
+	require.Equal(t, runtime.Pending, out.Kind)
+	return exec, out.RequestID
+}
+
+// text returns the JSON form of a value.
+func text(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(b)
+}
+
+// TestShownIsForThoseWhoMayDecide: a value that the declaration reveals to approvers is in the view of a
+// viewer whose answer would be taken, and in no other.
+func TestShownIsForThoseWhoMayDecide(t *testing.T) {
+	everyone := operatorFunc(func(*operator.Request) bool { return true })
+	nobodyDecides := operatorFunc(func(r *operator.Request) bool { return r.Act != operator.Decide })
+	for name, c := range map[string]struct {
+		policy          operator.Policy
+		viewer          operator.Actor
+		sees, mayDecide bool
+	}{
+		"approver":                        {operator.Defaults{}, operator.Actor{ID: "alice", Method: "token"}, true, true},
+		"member of a group":               {operator.Defaults{}, operator.Actor{ID: "bob", Groups: []string{"finance"}, Method: "token"}, true, true},
+		"agent":                           {operator.Defaults{}, operator.Actor{ID: "agent", Groups: []string{"finance"}, Method: "token"}, false, false},
+		"principal of the session":        {operator.Defaults{}, operator.Actor{ID: "pat", Method: "token"}, false, false},
+		"other person":                    {operator.Defaults{}, operator.Actor{ID: "mallory", Method: "token"}, false, false},
+		"nobody":                          {operator.Defaults{}, operator.Actor{}, false, false},
+		"code":                            {operator.Defaults{}, operator.Program("job"), true, false},
+		"owner of the store":              {operator.Defaults{}, operator.Actor{ID: "root", Method: operator.Owner}, true, false},
+		"allowed, and not an approver":    {everyone, operator.Actor{ID: "mallory", Method: "token"}, true, false},
+		"approver whom the policy denies": {nobodyDecides, operator.Actor{ID: "alice", Method: "token"}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			exec, id := open(t, engine.WithOperators(c.policy))
+			r, err := view.Of(t.Context(), exec, id, c.viewer)
+			list := view.Open(t.Context(), exec, c.viewer)
+			if !c.sees {
+				require.ErrorContains(t, err, "not_permitted")
+				assert.Nil(t, r)
+				assert.Empty(t, list)
+				return
+			}
+			require.NoError(t, err)
+			require.Len(t, list, 1)
+			for _, form := range []string{text(t, r), text(t, list[0])} {
+				if c.mayDecide {
+					assert.Contains(t, form, `"shown":{"password":"`+secret+`"}`)
+				} else {
+					assert.NotContains(t, form, secret)
+					assert.NotContains(t, form, `"shown"`)
+				}
+			}
+			assert.Equal(t, c.mayDecide, r.MayDecide)
+		})
+	}
+}
+
+// TestView holds the JSON form of a request, before and after its end.
+func TestView(t *testing.T) {
+	exec, id := open(t)
+	alice := operator.Actor{ID: "alice", Method: "token"}
+	r, err := view.Of(t.Context(), exec, id, alice)
+	require.NoError(t, err)
+	var form map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text(t, r)), &form))
+	for member, want := range map[string]any{
+		"id": id, "call": "c1", "tool": "login", "title": "Log in", "description": "Logs in.", "status": "open",
+		"missing": 1.0, "may_decide": true, "covers": []any{"exact"},
+	} {
+		assert.Equal(t, want, form[member], member)
+	}
+	assert.Regexp(t, `\(sensitive: 15 characters, [0-9a-f]{16}\)`, form["args"].(map[string]any)["password"])
+
+	require.Equal(t, consent.Accepted, exec.Decide(t.Context(), id, engine.Answer{By: alice, Approve: true}).Kind)
+	r, err = view.Of(t.Context(), exec, id, alice)
+	require.NoError(t, err)
+	assert.NotContains(t, text(t, r), secret, "the call is over")
+	assert.Empty(t, view.Open(t.Context(), exec, alice))
+
+	_, err = view.Of(t.Context(), exec, "nonsense", operator.Program("job"))
+	var why *engine.ActionError
+	require.True(t, errors.As(err, &why))
+	assert.Equal(t, engine.CodeUnknownRequest, why.Code)
+	_, err = view.Of(t.Context(), exec, "nonsense", alice)
+	require.ErrorContains(t, err, "not_permitted", "it is not told whether there is such a request")
+}
+
+// TestARequestOfTheEngineHoldsNoSecretAsJSON: a program that writes it by mistake shows nothing.
+func TestARequestOfTheEngineHoldsNoSecretAsJSON(t *testing.T) {
+	exec, id := open(t)
+	r, ok := exec.Request(id)
+	require.True(t, ok)
+	require.Contains(t, string(r.Shown), secret)
+	assert.NotContains(t, text(t, r), secret)
+}
+
+// An operatorFunc is an operator policy that says yes or no.
+type operatorFunc func(*operator.Request) bool
+
+func (f operatorFunc) Authorize(_ context.Context, r *operator.Request) (operator.Decision, error) {
+	return operator.Decision{Allow: f(r)}, nil
+}
