@@ -38,7 +38,7 @@ func (a Adapter) Exchanges(t *testing.T) {
 	}
 	t.Run("bad JSON", a.badJSON)
 	t.Run("digits", a.digits)
-	t.Run("nulls", a.nulls)
+	t.Run("nulls and aliases", a.nulls)
 }
 
 // bodies are the responses to steps.
@@ -220,7 +220,7 @@ func (a Adapter) broken(t *testing.T) {
 // one lets a model make one call, and returns its result and the last request.
 func (n *Notes) one(t *testing.T, a Adapter, args string) (models.Result, string, error) {
 	t.Helper()
-	server := Serve(t, a.bodies(Calls("note", args), Step{Text: "Done."})...)
+	server := Serve(t, a.bodies(Calls("takeNote", args), Step{Text: "Done."})...)
 	var results []models.Result
 	loop := models.Loop{Run: n.Run, Model: a.Model(t, server, n.Registry), Saw: func(m models.Message) { results = append(results, m.Results...) }}
 	if _, err := loop.Do(t.Context(), Request); err != nil {
@@ -277,22 +277,32 @@ func (a Adapter) digits(t *testing.T) {
 	}
 }
 
-// nulls: null stands for what is left out only where the model has to write it.
+// nulls: null stands for what is left out only where the model has to write it, in the branches of a
+// union too. The model calls the tool by its alias, and is told of it by that.
 func (a Adapter) nulls(t *testing.T) {
-	n := NewNotes(t)
-	want := `{"text":"a","count":1,"tag":null,"also":null}`
-	r, _, err := n.one(t, a, want)
-	if a.Nulls {
-		want = `{"text":"a","count":1,"also":null}`
-	}
-	if err != nil || r.IsError || len(n.Got) != 1 {
-		t.Fatalf("%v, %v, %v", r, n.Got, err)
-	}
-	var got, wanted any
-	if err := errors.Join(json.Unmarshal([]byte(n.Got[0]), &got), json.Unmarshal([]byte(want), &wanted)); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, wanted) {
-		t.Errorf("the tool ran with %s, want %s", n.Got[0], want)
+	for written, restored := range map[string]string{
+		`{"text":"a","count":1,"tag":null,"also":null}`:                                  `{"text":"a","count":1,"also":null}`,
+		`{"text":"a","count":1,"tag":"b","also":null,"edit":{"kind":"put","with":null}}`: `{"text":"a","count":1,"tag":"b","also":null,"edit":{"kind":"put"}}`,
+		`{"text":"a","count":1,"tag":null,"also":"b","edit":{"kind":"cut","with":null}}`: `{"text":"a","count":1,"also":"b","edit":{"kind":"cut","with":null}}`,
+	} {
+		n := NewNotes(t)
+		want := written
+		if a.Nulls {
+			want = restored
+		}
+		r, sent, err := n.one(t, a, written)
+		if err != nil || r.IsError || len(n.Got) != 1 {
+			t.Fatalf("%v, %v, %v", r, n.Got, err)
+		}
+		if !strings.Contains(sent, `"name":"takeNote"`) || strings.Contains(sent, `"name":"note"`) {
+			t.Errorf("the tool is not called by its alias:\n%s", sent)
+		}
+		var got, wanted any
+		if err := errors.Join(json.Unmarshal([]byte(n.Got[0]), &got), json.Unmarshal([]byte(want), &wanted)); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, wanted) {
+			t.Errorf("the tool ran with %s, want %s", n.Got[0], want)
+		}
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// Notes is a desk with one tool, note. Its member tag may be left out, and its member also may be null.
-// The tool takes any JSON, {} included, and keeps it.
+// Notes is a desk with one tool, note, whose alias is takeNote. Its members tag and edit may be left out, and
+// its member also may be null. In edit, with may be left out where kind is put, and may be null where it is
+// cut. The tool takes any JSON, {} included, and keeps it.
 type Notes struct {
 	*Desk
 	Got []string // the arguments that the handler ran with
@@ -20,8 +21,9 @@ type Notes struct {
 func NewNotes(t testing.TB) *Notes {
 	t.Helper()
 	n := &Notes{Desk: &Desk{}}
-	schema := `{"type":"object","properties":{"text":{"type":"string"},"count":{"type":"integer"},"tag":{"type":"string"},"also":{"type":["string","null"]}},"required":["text","count","also"],"additionalProperties":false}`
-	note := runtime.NewDynamicTool(&runtime.Spec{Name: "note", InputSchema: &schema}, anything{},
+	schema := `{"type":"object","properties":{"text":{"type":"string"},"count":{"type":"integer"},"tag":{"type":"string"},"also":{"type":["string","null"]},"edit":{"oneOf":[` +
+		edit("put", `"string"`, `"kind"`) + `,` + edit("cut", `["string","null"]`, `"kind","with"`) + `]}},"required":["text","count","also"],"additionalProperties":false}`
+	note := runtime.NewDynamicTool(&runtime.Spec{Name: "note", Alias: "takeNote", InputSchema: &schema}, anything{},
 		func(_ context.Context, in wire.Value) (wire.Value, error) {
 			n.Got = append(n.Got, string(in.(wire.Raw)))
 			return wire.Raw(`{}`), nil
@@ -39,6 +41,11 @@ func NewNotes(t testing.TB) *Notes {
 	}
 	n.begin(t, exec)
 	return n
+}
+
+// edit returns a branch of the member edit.
+func edit(kind, with, required string) string {
+	return `{"type":"object","properties":{"kind":{"type":"string","const":"` + kind + `"},"with":{"type":` + with + `}},"required":[` + required + `],"additionalProperties":false}`
 }
 
 // anything decodes any JSON.

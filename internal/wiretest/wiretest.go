@@ -239,7 +239,8 @@ func (d *Desk) Journal(t testing.TB) string {
 	return b.String()
 }
 
-// Journal is what the journal has after Script.
+// Journal is what the journal has after Script, by whichever adapter and in each exchange: Desk.CheckEnd
+// compares it. The modules of the providers and the examples with frameworks all play Script.
 const Journal = `case_open: invoked validated{"customer":"Ida <ida@example.com>"} authorized started completed{"case":1}
 refund: invoked validated{"order":"1017","cents":4900} denied prerequisite_missing
 order_find: invoked validated{"order":"1017"} authorized started completed{"paid":4900,"refunded":0}

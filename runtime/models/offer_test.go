@@ -4,11 +4,17 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/gen"
+	declared "github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
@@ -40,86 +46,146 @@ func spec(s *runtime.Spec, hangs bool) *runtime.Tool {
 	})
 }
 
-// gates is the policy of the model: it allows what the library of package opa would.
-type gates struct{ opa.Policy }
-
-func (g *gates) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
-	if d, denied := g.Gates(ctx, in); denied {
-		return runtime.Decision{Effect: runtime.EffectDeny, Denials: []runtime.Denial{d}}, nil
-	}
-	return runtime.Decision{Effect: runtime.EffectAllow}, nil
-}
-
-// desk returns the tools of the model, at random.
-func desk(r *rand.Rand) []*runtime.Tool {
-	var tools []*runtime.Tool
+// desk returns a declaration at random.
+func desk(t *testing.T, r *rand.Rand) *dsl.File {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("ambit: v1\npackage: desk\ntools:\n")
+	ends := r.IntN(2) == 0 // by a tool, while another one has to succeed
 	for i := range 6 {
-		s := &runtime.Spec{Name: fmt.Sprintf("t%d", i), Effect: runtime.SideEffectRead}
-		switch r.IntN(10) {
-		case 0:
-			s.Behaviors = []string{"work"}
-		case 1:
-			s.Capabilities = []string{"net"}
-		case 2:
-			s.Modes = []runtime.Mode{{Name: "plan", Values: []string{"off", ""}}}
-		case 3:
-			s.Rules.ExitLoop = true
-		case 4:
-			s.Rules.RequiredBeforeExit = true
-		case 5:
-			s.Rules.RequiresPreceding = []string{fmt.Sprintf("t%d", (i+1)%6)}
-		case 6:
-			s.Rules.MaxCalls = 1
+		more := []string{
+			"behaviors: [work]", "capabilities: [net]", "modes: {plan: ['off']}", "rules: {exit_loop: true}", "rules: {required_before_exit: true}",
+			fmt.Sprintf("rules: {requires_preceding: [t%d]}", (i+1)%6), "rules: {max_calls: 1}", "", "", "",
+		}[r.IntN(10)]
+		if ends && i < 2 {
+			more = []string{"rules: {exit_loop: true}", "rules: {required_before_exit: true}"}[i]
 		}
-		tools = append(tools, spec(s, false))
+		fmt.Fprintf(&b, `  t%d:
+    version: 1.0.0
+    description: Does it.
+    effect: read
+    %s
+    input: {type: object, properties: {n: {type: integer, description: A number.}}, required: [n]}
+    output: {type: object}
+`, i, more)
 	}
-	return tools
+	f, err := dsl.Parse("tools.yaml", []byte(b.String()), dsl.WithPatterns(gen.PatternFault))
+	if err != nil {
+		require.ErrorContains(t, err, "cycle", b.String()) // of prerequisites
+		return nil
+	}
+	return f
 }
 
-// TestOfferLeavesOutNoToolThatWouldRun makes random runs. Whatever Offer leaves out is called next,
-// and must be refused for the reason that Offer gave.
+// library returns policies in Rego that allow small numbers: beside them the library decides by
+// behavior, capabilities and modes.
+func library(t *testing.T, f *dsl.File, reg *runtime.Registry) runtime.Policy {
+	t.Helper()
+	generated, err := gen.Generate(f, gen.Options{})
+	require.NoError(t, err)
+	files := fstest.MapFS{}
+	for _, file := range generated {
+		if name, ok := strings.CutPrefix(file.Name, "policy/"); ok {
+			files[name] = &fstest.MapFile{Data: file.Content}
+		}
+	}
+	for _, name := range reg.Names() {
+		text := "package ambit.tools." + name + "\nallow contains {\"code\": \"small\", \"message\": \"a small number\"} if input.args.n <= 3\n"
+		files[name+".rego"] = &fstest.MapFile{Data: []byte(text)}
+	}
+	p, err := opa.Load(files, reg)
+	require.NoError(t, err)
+	require.Implements(t, (*runtime.Offers)(nil), p)
+	return p
+}
+
+// anyCall allows each call: the rules of the engine alone decide.
+func anyCall(*testing.T, *dsl.File, *runtime.Registry) runtime.Policy {
+	return runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+		return runtime.Decision{Effect: runtime.EffectAllow}, nil
+	})
+}
+
+// withheldCodes are the reasons for which Offer leaves out tools of a run.
+var withheldCodes = []string{"behavior_not_allowed", "capability_missing", "mode_off", "exiting", "run_finished"}
+
+// TestOfferLeavesOutNoToolThatWouldRun makes random runs. Whatever Offer leaves out is called next, with
+// arguments that the policies allow and with others, and must be refused for the reason that Offer gave.
+// A call that is refused for such a reason must be of a tool that Offer has left out.
 func TestOfferLeavesOutNoToolThatWouldRun(t *testing.T) {
-	left := map[string]int{}
-	for seed := range uint64(battery.Count(t, 300, 5000)) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		reg, err := runtime.NewRegistry(desk(r)...)
-		if err != nil {
-			continue // a cycle of prerequisites
-		}
-		exec, err := engine.NewExecutor(reg, &gates{})
-		if err != nil {
-			continue
-		}
-		cfg := engine.SessionConfig{Principal: "p", Behavior: []string{"", "work", "rest"}[r.IntN(3)], Modes: map[string]string{"plan": []string{"on", "off"}[r.IntN(2)]}}
-		if r.IntN(2) == 0 {
-			cfg.Capabilities = []string{"net"}
-		}
-		run, err := exec.Session(cfg).StartRun(t.Context(), engine.RunConfig{})
-		require.NoError(t, err)
-		tools, err := models.Definitions(reg, dialect.JSONSchema)
-		require.NoError(t, err)
-		turn := run.Turn(engine.TurnConfig{})
-		for range 8 {
-			offered, withheld := models.Offer(t.Context(), turn, tools)
-			require.Len(t, offered.All(), reg.Len()-len(withheld))
-			for name, why := range withheld {
-				left[why.Code]++
-				_, ok := offered.Lookup(name)
-				require.False(t, ok)
-				out := turn.Execute(t.Context(), runtime.Call{Tool: name, Input: []byte(`{}`)})
+	for name, policy := range map[string]func(*testing.T, *dsl.File, *runtime.Registry) runtime.Policy{"library": library, "engine": anyCall} {
+		t.Run(name, func(t *testing.T) {
+			left, ran := map[string]int{}, 0
+			for seed := range uint64(battery.Count(t, 6, 60)) {
+				r := rand.New(rand.NewPCG(seed, 3))
+				f := desk(t, r)
+				if f == nil {
+					continue
+				}
+				tools, err := declared.Tools(f, func(context.Context, string, wire.Value) (wire.Value, error) { return wire.Raw(`{}`), nil })
+				require.NoError(t, err)
+				reg, err := runtime.NewRegistry(tools...)
+				require.NoError(t, err)
+				exec, err := engine.NewExecutor(reg, policy(t, f, reg))
+				require.NoError(t, err)
+				for range 30 {
+					ran += wander(t, seed, r, exec, left)
+				}
+			}
+			for _, code := range withheldCodes {
+				assert.True(t, left[code] > 0 == (name == "library" || code == "exiting" || code == "run_finished"), "%s: %d", code, left[code])
+			}
+			assert.Positive(t, ran)
+		})
+	}
+}
+
+// wander makes a random run. It counts what Offer left out by the reason, and returns how many calls ran.
+func wander(t *testing.T, seed uint64, r *rand.Rand, exec *engine.Executor, left map[string]int) (ran int) {
+	t.Helper()
+	reg := exec.Registry()
+	cfg := engine.SessionConfig{Principal: "p", Behavior: []string{"", "work", "rest"}[r.IntN(3)], Modes: map[string]string{"plan": []string{"on", "off"}[r.IntN(2)]}}
+	if r.IntN(2) == 0 {
+		cfg.Capabilities = []string{"net"}
+	}
+	run, err := exec.Session(cfg).StartRun(t.Context(), engine.RunConfig{})
+	require.NoError(t, err)
+	tools, err := models.Definitions(reg, dialect.JSONSchema)
+	require.NoError(t, err)
+	turn := run.Turn(engine.TurnConfig{})
+	for range 8 {
+		offered, withheld := models.Offer(t.Context(), turn, tools)
+		require.Len(t, offered.All(), reg.Len()-len(withheld))
+		for name, why := range withheld {
+			left[why.Code]++
+			_, ok := offered.Lookup(name)
+			require.False(t, ok)
+			for n := range 5 {
+				out := turn.Execute(t.Context(), runtime.Call{Tool: name, Input: fmt.Appendf(nil, `{"n":%d}`, n)})
 				require.Equal(t, runtime.Denied, out.Kind, "seed %d: %s was left out: %v", seed, name, why)
-				require.Equal(t, why.Code, out.Reason.String(), "seed %d: %s", seed, name)
-			}
-			name := reg.Names()[r.IntN(reg.Len())]
-			turn.Execute(t.Context(), runtime.Call{Tool: name, Input: []byte(`{}`)})
-			if r.IntN(20) == 0 {
-				require.NoError(t, run.Close(t.Context()))
+				require.True(t, deniedFor(out, why.Code), "seed %d: %s was left out: %v: %v", seed, name, why, out)
 			}
 		}
+		name := reg.Names()[r.IntN(reg.Len())]
+		out := turn.Execute(t.Context(), runtime.Call{Tool: name, Input: fmt.Appendf(nil, `{"n":%d}`, r.IntN(5))})
+		if out.Kind == runtime.Completed {
+			ran++
+		}
+		for _, code := range withheldCodes {
+			if _, gone := withheld[name]; deniedFor(out, code) {
+				require.True(t, gone, "seed %d: %s was offered: %v", seed, name, out)
+			}
+		}
+		if r.IntN(20) == 0 {
+			require.NoError(t, run.Close(t.Context()))
+		}
 	}
-	for _, code := range []string{"behavior_not_allowed", "capability_missing", "mode_off", "exiting", "run_finished"} {
-		assert.Positive(t, left[code], code)
-	}
+	return ran
+}
+
+// deniedFor reports whether a call was denied for a reason, among others.
+func deniedFor(out runtime.Outcome, code string) bool {
+	return out.Reason.String() == code || slices.ContainsFunc(out.Denials, func(d runtime.Denial) bool { return d.Code == code })
 }
 
 // TestOfferWithoutWhatTimedOut: a tool that timed out in the turn is left out until the next.

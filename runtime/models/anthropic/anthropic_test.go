@@ -94,6 +94,29 @@ func TestConversation(t *testing.T) {
 	}
 }
 
+// TestStrictIsAskedFor: New does not ask for strict mode, NewIn does with its dialect.
+func TestStrictIsAskedFor(t *testing.T) {
+	desk := wiretest.NewDesk(t)
+	for want, open := range map[bool]func(sdk.Client) (*anthropic.Model, error){
+		false: func(c sdk.Client) (*anthropic.Model, error) { return anthropic.New(c, desk.Registry, params) },
+		true: func(c sdk.Client) (*anthropic.Model, error) {
+			return anthropic.NewIn(dialect.AnthropicStrict, c, desk.Registry, params)
+		},
+	} {
+		server := wiretest.Serve(t, message(0, wiretest.Step{Text: "Done."}))
+		model, err := open(client(server))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := model.Next(t.Context(), []models.Message{{Role: models.User, Text: "Help."}}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(server.Sent[0], `"strict"`) != want {
+			t.Errorf("strict mode is to be asked for: %t\n%s", want, server.Sent[0])
+		}
+	}
+}
+
 // one lets a model answer once, and returns what it said.
 func one(t *testing.T, streamed bool, body string) (models.Message, error) {
 	t.Helper()

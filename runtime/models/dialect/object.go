@@ -186,6 +186,9 @@ func (w *rewriter) tuple(s, out *object, tuple []any) {
 	}
 	w.note(s.at, "prefixItems", Changed, "each element may be what any of the %d may be", len(tuple))
 	out.set("items", w.unite(made(), nodes))
+	if w.d == AnthropicStrict {
+		w.note(s.at, "items", Dropped, "there may be more than %d elements", len(tuple))
+	}
 	if w.d == OpenAIStrict {
 		least, ok := s.get("minItems")
 		if !ok {

@@ -56,6 +56,11 @@ func TestRestore(t *testing.T) {
 	} {
 		assert.Equal(t, same, string(s.Restore([]byte(same))), same)
 	}
+	anyValue, _ := rewrite(t, `{"type":"object","properties":{"any":{},"limit":{"type":"integer"}},"required":["any"],"additionalProperties":false}`, dialect.OpenAIStrict)
+	assert.False(t, anyValue.Strict)
+	for _, same := range []string{`{"any":null}`, `{"any":{"limit":null},"limit":null}`} {
+		assert.Equal(t, same, string(anyValue.Restore([]byte(same))), "a model that is not held to the schema leaves out what it leaves out")
+	}
 	plain, _ := rewrite(t, edits, dialect.OpenAI)
 	assert.Equal(t, `{"limit":null}`, string(plain.Restore([]byte(`{"limit":null}`))))
 }

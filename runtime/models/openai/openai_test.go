@@ -145,6 +145,31 @@ func TestConversation(t *testing.T) {
 	}
 }
 
+// TestStrictIsAskedFor: New and NewChat ask for strict mode.
+func TestStrictIsAskedFor(t *testing.T) {
+	desk := wiretest.NewDesk(t)
+	for body, open := range map[string]func(sdk.Client) (models.Model, error){
+		response(0, wiretest.Step{Text: "Done."}): func(c sdk.Client) (models.Model, error) {
+			return openai.New(c, desk.Registry, responses.ResponseNewParams{Model: "m"})
+		},
+		completion(0, wiretest.Step{Text: "Done."}): func(c sdk.Client) (models.Model, error) {
+			return openai.NewChat(c, desk.Registry, sdk.ChatCompletionNewParams{Model: "m"})
+		},
+	} {
+		server := wiretest.Serve(t, body)
+		model, err := open(client(server))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := model.Next(t.Context(), []models.Message{{Role: models.User, Text: "Help."}}); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(server.Sent[0], `"strict":true`); n != desk.Registry.Len() {
+			t.Errorf("%d tools are strict:\n%s", n, server.Sent[0])
+		}
+	}
+}
+
 // ask lets a model answer once.
 func (a api) ask(t *testing.T, reg *runtime.Registry, body string) (models.Message, error) {
 	t.Helper()
