@@ -179,7 +179,7 @@ func isComposed(n *node, top bool) bool {
 	}
 	found := false
 	for _, e := range n.pairs {
-		if slices.Contains(composedKeys, e.name) || e.name == "$dynamicRef" && top {
+		if slices.Contains(composedKeys, e.name) || top && slices.Contains([]string{"$dynamicRef", "enum", "const"}, e.name) {
 			found = true
 		} else if !top && slices.Contains(checkedKeys, e.name) || e.name == "$ref" || e.name == "enum" || e.name == "const" {
 			return false

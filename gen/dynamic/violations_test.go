@@ -39,6 +39,8 @@ func TestViolationTexts(t *testing.T) {
 		{"secrets", `{"hidden_safe":"abc"}`, "/hidden_safe: minLength: want at least 4 characters, have (sensitive)"},
 		{"root_merged", `{"size":1,"other":2}`, `/other: additionalProperties: want only "size", "day", "zone", "of", have "other"`},
 		{"root_any", `[]`, "(root): type: want object, have array"},
+		{"root_enum", `{"a":2}`, "(root): enum: want one of {\"a\":1}, {\"a\":2,\"b\":[true]}, have object"},
+		{"root_const", `{"a":2}`, "(root): const: want {\"a\":1}, have object"},
 		{"root_required", `{"b":2}`, `/a: required: want a member "a", have nothing`},
 		{"root_ref", `{"s":"a","t":1}`, `(root): anyOf: want a member "n"; or in "t" only "s", have object`},
 		{"root_parts", `{"a":1,"name":"n","c":3}`, "/c: type: want boolean, have number"},

@@ -36,8 +36,8 @@ func (b *builder) refuseMisplaced(kind Kind, s *dsl.Schema) {
 		{"uniqueItems", s.UniqueItems, array},
 		{"minProperties", s.MinProperties != nil, object},
 		{"maxProperties", s.MaxProperties != nil, object},
-		{"enum", s.Enum != nil, scalar},
-		{"const", s.Const != nil, scalar},
+		{"enum", s.Enum != nil && !s.Composed, scalar},
+		{"const", s.Const != nil && !s.Composed, scalar},
 	} {
 		if k.set && !containsKind(k.kinds, kind) {
 			b.errorf(b.at(s, k.name), "leave it out", "%s cannot be enforced on %s", k.name, describe(s))
