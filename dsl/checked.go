@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -161,11 +162,16 @@ func (p *parser) hasNoType(n *node, t Type) bool {
 		if !items.isFalse() {
 			return prefix.kind == nodeList && (items == nil || items.kind != nodeList)
 		}
-		return false
+		return prefix.countsOtherwise(n.get("minItems")) || prefix.countsOtherwise(n.get("maxItems"))
 	case TypeObject:
 		return enum != nil || fixed != nil
 	}
 	return false
+}
+
+// countsOtherwise reports whether a bound, if there is one, is not the length of a list.
+func (n *node) countsOtherwise(bound *node) bool {
+	return bound != nil && bound.kind == nodeNumber && n.kind == nodeList && bound.text != strconv.Itoa(len(n.items))
 }
 
 // isComposed reports whether a schema is an object whose members have types, with

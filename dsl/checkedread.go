@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -194,6 +195,11 @@ func (p *parser) checkedType(n *node) {
 
 // checkContradictions refuses bounds that leave no value.
 func (p *parser) checkContradictions(n *node, owner string) {
+	if low, tuple := n.get("minItems"), n.get("prefixItems"); low != nil && low.kind == nodeNumber && tuple != nil && n.get("items").isFalse() {
+		if rat(low.text).Cmp(rat(strconv.Itoa(len(tuple.items)))) > 0 {
+			p.report(low.pos, "lower it, or let more items follow", "%s: no array has %s items and only the %d of prefixItems", owner, low.text, len(tuple.items))
+		}
+	}
 	for _, pair := range [][2]string{{"minLength", "maxLength"}, {"minItems", "maxItems"}, {"minProperties", "maxProperties"},
 		{"minimum", "maximum"}, {"exclusiveMinimum", "maximum"}, {"minimum", "exclusiveMaximum"}, {"exclusiveMinimum", "exclusiveMaximum"}} {
 		lo, hi := n.get(pair[0]), n.get(pair[1])

@@ -27,6 +27,7 @@ func Parse(path string, src []byte, opts ...Option) (*File, error) {
 		p.mergeAll()
 		p.parseFile(root)
 		p.resolveRefs()
+		p.resolveChecked()
 		p.cutLoops()
 		for _, s := range p.unions {
 			p.findTag(s)

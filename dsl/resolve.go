@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -29,6 +30,33 @@ func (p *parser) resolveRefs() {
 				hint = "declare it under " + kind
 			}
 			p.report(ref.at, hint, "$ref: %s is not declared", quote(ref.schema.Ref))
+		}
+	}
+}
+
+// resolveChecked reports references of checked schemas to types that are not declared. Where $id
+// makes a schema a resource of its own, and for all other references, package gen resolves them.
+func (p *parser) resolveChecked() {
+	seen := make(map[*node]bool)
+	var visit func(n *node)
+	visit = func(n *node) {
+		if n.kind != nodeMap || seen[n] || n.get("$id") != nil {
+			return
+		}
+		seen[n] = true
+		if ref := n.get("$ref"); ref != nil && ref.kind == nodeString {
+			m := refText.FindStringSubmatch(ref.text)
+			if m != nil && m[1] == "types" && p.types[m[2]] == nil {
+				p.report(ref.pos, cmp.Or(guess(p, m[2], p.types), "declare it under types"), "$ref: %s is not declared", quote(ref.text))
+			}
+		}
+		for _, part := range schemasIn(n) {
+			visit(part)
+		}
+	}
+	for _, w := range p.checked {
+		if w.root.node.get("$id") == nil {
+			visit(w.node)
 		}
 	}
 }

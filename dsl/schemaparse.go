@@ -55,7 +55,7 @@ func schemaBoundKeys() keys[schemaWork] {
 			read: func(p *parser, n *node, w *schemaWork) { w.MaxProperties = p.bound(n, "maxProperties") }},
 		{name: "items", is: wordItems, doc: "Schema of every element, behind those of prefixItems.",
 			read: (*parser).parseItems},
-		{name: "prefixItems", is: wordBranches, doc: "Schemas of the first elements; with items: false all of them are required, and are a tuple.",
+		{name: "prefixItems", is: wordBranches, doc: "Schemas of the first elements; with items: false and no other minItems or maxItems all of them are required, and are a tuple.",
 			read: (*parser).parsePrefixItems},
 		{name: "minItems", is: wordBound, doc: "Fewest elements.",
 			read: func(p *parser, n *node, w *schemaWork) { w.MinItems = p.bound(n, "minItems") }},

@@ -35,11 +35,8 @@ func (p *parser) checkShape(w *schemaWork) {
 	if (has("$ref") || has("oneOf")) && !w.Composed {
 		return
 	}
-	switch w.Type {
-	case TypeObject:
+	if w.Type == TypeObject {
 		p.checkObject(w)
-	case TypeArray:
-		p.checkTuple(w)
 	}
 }
 
@@ -93,17 +90,6 @@ func (p *parser) warnEmpty(w *schemaWork) {
 }
 
 // checkTuple refuses counts that differ from that of a tuple.
-func (p *parser) checkTuple(w *schemaWork) {
-	if _, tuple := w.Keys["prefixItems"]; !tuple {
-		return
-	}
-	for key, bound := range map[string]*int{"minItems": w.MinItems, "maxItems": w.MaxItems} {
-		if bound != nil && *bound != len(w.PrefixItems) {
-			p.report(w.Keys[key], "remove it", "%s: %s differs from the %d elements of prefixItems, which are all required", w.owner, key, len(w.PrefixItems))
-		}
-	}
-}
-
 // checkBounds compares the lower with the upper bounds.
 func (p *parser) checkBounds(w *schemaWork) {
 	counts := func(low, high string, a, b *int) {

@@ -45,6 +45,11 @@ func NewString(text string, at *Value) *Value {
 	return &Value{Kind: String, Text: text, Pos: at.Pos, Pointer: at.Pointer}
 }
 
+// NewNumber returns a number that stands where at stands.
+func NewNumber(text string, at *Value) *Value {
+	return &Value{Kind: Number, Text: text, Pos: at.Pos, Pointer: at.Pointer}
+}
+
 // NewBool returns a boolean that stands where at stands.
 func NewBool(b bool, at *Value) *Value {
 	return &Value{Kind: Bool, Bool: b, Pos: at.Pos, Pointer: at.Pointer}

@@ -60,7 +60,7 @@ func Kinds() []KindInfo {
 		{Tagged, "`anyOf` of objects that a constant member tells apart is written as `oneOf`", false},
 		{TypeAdded, "the type is written that the values imply", false},
 		{ValuesDropped, "values of an `enum` that are repeated or that the type excludes are removed", false},
-		{Tuple, "a tuple of fixed length is written with `items: false`", false},
+		{Tuple, "a tuple of fixed length is written with `items: false`, and one that may be shorter with `minItems: 0`", false},
 		{Bound, "a bound that another one implies, or that 64 bits imply, is removed", false},
 		{Required, "`required` is written without repetitions, and each of its names is a property", false},
 		{Additional, "`unevaluatedProperties: false` is written as `additionalProperties: false` where both mean the same", false},

@@ -79,7 +79,8 @@ func (w *work) addType(s *jsontree.Value) {
 	w.note(TypeAdded, s, "type %s added: the listed values have it", t)
 }
 
-// arrays closes tuples whose length their bounds fix, and opens items: {}.
+// arrays closes tuples whose length their bounds fix, and says of the others that they may be
+// shorter, which a declaration takes of no tuple that says nothing.
 func (w *work) arrays(s *jsontree.Value) {
 	tuple := s.Get("prefixItems")
 	if !tuple.Is(jsontree.Array) {
@@ -93,6 +94,9 @@ func (w *work) arrays(s *jsontree.Value) {
 		s.Delete("minItems")
 		s.Delete("maxItems")
 		w.note(Tuple, tuple, "tuple of fixed length written with items: false")
+	} else if closed && low == nil {
+		s.Set("minItems", jsontree.NewNumber("0", tuple))
+		w.note(Tuple, tuple, "minItems: 0 added: the list may be shorter")
 	}
 }
 
