@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	goruntime "runtime"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,6 +46,7 @@ type world struct {
 	env      attempt.Env
 	sched    sched.Scheduler
 	spec     runtime.Spec
+	mu       sync.Mutex
 	did      []string
 	started  error
 	decided  func() error
@@ -96,7 +99,18 @@ func (p part) Commit(context.Context) error {
 }
 func (p part) Rollback(context.Context) error { p.note("rollback"); return nil }
 
-func (w *world) note(what string) { w.did = append(w.did, what) }
+func (w *world) note(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.did = append(w.did, what)
+}
+
+// notes returns what has happened so far.
+func (w *world) notes() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.did)
+}
 
 // run runs a handler that writes through the participant and returns what f does.
 func (w *world) run(ctx context.Context, f func(context.Context) error) *undo.Fault {
@@ -147,7 +161,7 @@ func TestResults(t *testing.T) {
 				w := newWorld()
 				fault := w.run(t.Context(), row.handler)
 				synctest.Wait()
-				assert.Equal(t, row.did, w.did)
+				assert.Equal(t, row.did, w.notes())
 				if row.want == nil {
 					require.Nil(t, fault)
 					return
@@ -198,12 +212,12 @@ func TestEndsFromOutside(t *testing.T) {
 				assert.Equal(t, row.want, fault.Reason)
 				require.Error(t, fault.Err)
 				if row.want == undo.JournalUnavailable {
-					assert.Equal(t, []string{"started"}, w.did, "recovery settles it")
+					assert.Equal(t, []string{"started"}, w.notes(), "recovery settles it")
 					assert.Equal(t, undo.JournalUnavailable, w.run(t.Context(), succeed).Reason, "none may begin")
-					assert.Equal(t, []string{"started"}, w.did)
+					assert.Equal(t, []string{"started"}, w.notes())
 					return
 				}
-				assert.Equal(t, []string{"started", "rollback"}, w.did)
+				assert.Equal(t, []string{"started", "rollback"}, w.notes())
 			})
 		})
 	}
@@ -216,12 +230,12 @@ func TestRecordsFirst(t *testing.T) {
 	w := newWorld()
 	w.started = errJournal
 	assert.Equal(t, &undo.Fault{Reason: undo.JournalUnavailable, Err: errJournal}, w.run(t.Context(), succeed))
-	assert.Equal(t, []string{"started"}, w.did)
+	assert.Equal(t, []string{"started"}, w.notes())
 
 	w = newWorld()
 	w.decided = func() error { return errJournal }
 	assert.Equal(t, &undo.Fault{Reason: undo.JournalUnavailable, Err: errJournal}, w.run(t.Context(), succeed))
-	assert.Equal(t, []string{"started", "seal", "decided 1"}, w.did)
+	assert.Equal(t, []string{"started", "seal", "decided 1"}, w.notes())
 }
 
 // TestCommitThatLasts: a decided commit is not taken back when it outlives the grace period.
@@ -235,7 +249,8 @@ func TestCommitThatLasts(t *testing.T) {
 		assert.Equal(t, &undo.Fault{Reason: undo.Unknown, Err: attempt.ErrCommitting, Pending: true}, w.run(ctx, succeed))
 		assert.Equal(t, time.Minute/2+grace, time.Since(start))
 		time.Sleep(2 * time.Hour)
-		assert.Equal(t, []string{"started", "seal", "decided 1", "commit", "concluded"}, w.did)
+		synctest.Wait()
+		assert.Equal(t, []string{"started", "seal", "decided 1", "commit", "concluded"}, w.notes())
 		assert.Nil(t, w.last)
 	})
 }
@@ -250,8 +265,9 @@ func TestCommitThatWasNotDecided(t *testing.T) {
 		assert.Equal(t, undo.CommitFailed, fault.Reason)
 		require.ErrorIs(t, fault.Err, attempt.ErrCommitting)
 		time.Sleep(time.Hour)
-		assert.NotContains(t, w.did, "decided 1")
-		assert.NotContains(t, w.did, "commit")
+		synctest.Wait()
+		assert.NotContains(t, w.notes(), "decided 1")
+		assert.NotContains(t, w.notes(), "commit")
 		assert.True(t, fault.NotRolledBack, "its participant is still sealing")
 	})
 }
