@@ -103,8 +103,11 @@ func (e *Executor) describe(r *operator.Request, s *Session) {
 	}
 	if c := s.find(r.Call); c != nil {
 		r.Tool = c.tool
-		if c.call != nil {
-			r.Run, r.Principal = c.call.run.id, c.call.run.principal
+		s.mu.Lock()
+		of := c.call
+		s.mu.Unlock()
+		if of != nil {
+			r.Run, r.Principal = of.run.id, of.run.principal
 		}
 	}
 	if tool, _ := e.lookup(r.Tool); tool != nil {

@@ -26,23 +26,25 @@ type client struct {
 	following  sync.WaitGroup
 }
 
-// subscribe begins the events of a client, once.
-func (c *client) subscribe(ctx context.Context, want subscription) (*uint64, *httpguard.Problem) {
+// subscribe returns the position after which the events of a client come, and the function that begins
+// them. A client subscribes once.
+func (c *client) subscribe(ctx context.Context, want subscription) (*uint64, func(), *httpguard.Problem) {
 	if c.subscribed {
-		return nil, httpguard.ProblemOf(httpguard.BadRequest, "the socket has a subscription: open another one")
+		return nil, nil, httpguard.ProblemOf(httpguard.BadRequest, "the socket has a subscription: open another one")
 	}
 	after, filter, problem := want.check(c.stream.feed)
 	if problem != nil {
-		return nil, problem
+		return nil, nil, problem
 	}
 	c.subscribed = true
 	c.queue.begin(after)
-	c.following.Go(func() {
-		if err := c.stream.follow(ctx, c.queue, c.viewer, after, filter); !errors.Is(err, errStalled) {
-			c.cancel(err)
-		}
-	})
-	return &after, nil
+	return &after, func() {
+		c.following.Go(func() {
+			if err := c.stream.follow(ctx, c.queue, c.viewer, after, filter); !errors.Is(err, errStalled) {
+				c.cancel(err)
+			}
+		})
+	}, nil
 }
 
 // A decision is an answer to a request for consent. Who answers is known from the connection.

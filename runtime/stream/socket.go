@@ -72,7 +72,11 @@ func (c *client) read(ctx context.Context) error {
 			c.reply(ctx, reply{ID: m.ID, Problem: httpguard.ProblemOf(httpguard.BadRequest, "it is no message of this protocol")})
 			continue
 		}
-		c.reply(ctx, c.handle(ctx, m))
+		out, then := c.handle(ctx, m)
+		c.reply(ctx, out)
+		if then != nil {
+			then()
+		}
 	}
 }
 
@@ -158,16 +162,17 @@ func (c *client) reply(ctx context.Context, r reply) {
 	}
 }
 
-// handle does what a message wants.
-func (c *client) handle(ctx context.Context, m message) reply {
-	out := reply{ID: m.ID}
+// handle does what a message wants, except then, which follows the reply: the reply to a subscription
+// comes before its events.
+func (c *client) handle(ctx context.Context, m message) (out reply, then func()) {
+	out.ID = m.ID
 	switch m.Type {
 	case "subscribe":
-		out.Position, out.Problem = c.subscribe(ctx, m.subscription)
+		out.Position, then, out.Problem = c.subscribe(ctx, m.subscription)
 	case "approval.decide":
 		out.answered, out.Problem = c.decide(ctx, m.decision)
 	default:
 		out.Problem = httpguard.ProblemOf(httpguard.BadRequest, "type: subscribe or approval.decide")
 	}
-	return out
+	return out, then
 }
