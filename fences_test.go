@@ -47,7 +47,7 @@ var fences = map[string][]string{
 
 	"internal/importer":           {"internal/importer/...", "dsl", "@dsl", "gen", "@gen"},
 	"internal/importer/jsontree":  {},
-	"internal/importer/normalize": {"internal/importer/jsontree", "dsl", "@dsl"},
+	"internal/importer/normalize": {"internal/importer/jsontree", "dsl", "@dsl", "runtime/wire/..."},
 	"internal/importer/write":     {"internal/importer/jsontree", "dsl/yamldoc", "gopkg.in/yaml.v3"},
 
 	"internal/rego/functions": {"*"},

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An object that allOf puts together of others is one type in Go where no two of them
+// An object that allOf puts together of parts is one type in Go where no two parts
 // describe the same member: its schema is then written as one. Elsewhere the
 // parts are held against the value one by one.
 

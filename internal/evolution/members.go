@@ -49,7 +49,7 @@ func (w *walk) object(was, now *dsl.Schema, at string) {
 			w.add(now, "required", at+token(name), false, true, "the member may be absent now")
 		}
 	}
-	w.others(was, now, at)
+	w.undeclared(was, now, at)
 }
 
 // absent compares what an absent member means.
@@ -66,8 +66,8 @@ func (w *walk) absent(was, now *dsl.Schema, at string) {
 	}
 }
 
-// others compares what objects take besides their members.
-func (w *walk) others(was, now *dsl.Schema, at string) {
+// undeclared compares which members objects take that they do not declare.
+func (w *walk) undeclared(was, now *dsl.Schema, at string) {
 	switch {
 	case was.Closed && now.Closed:
 	case was.Closed:

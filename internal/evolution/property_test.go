@@ -21,7 +21,7 @@ import (
 // object is a JSON object of a test.
 type object = map[string]any
 
-// schemas makes random schemas, and others that are near them.
+// schemas makes random schemas, and near ones of a schema.
 type schemas struct{ *rand.Rand }
 
 func (r schemas) chance(n int) bool { return r.IntN(n) == 0 }

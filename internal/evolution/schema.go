@@ -156,7 +156,7 @@ func taken(yes bool) string {
 	return "refused"
 }
 
-// listed are the values that a schema lists; ok is false when it takes others.
+// listed are the values that a schema lists; ok is false when it lists none.
 func listed(s *dsl.Schema) (values []string, ok bool) {
 	if s.Const != nil {
 		return []string{s.Const.JSON()}, true

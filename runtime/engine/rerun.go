@@ -48,21 +48,22 @@ func (c rerun) evaluate() *result {
 			return workerDone
 		}
 		j := &c.worker.Scratch.evaluation
-		adm, released := c.admitAgain(j.Reason == runtime.ReasonNone && !j.asks && equalValues(c.final, c.args))
+		adm := c.admitAgain(j.Reason == runtime.ReasonNone && !j.asks && equalValues(c.final, c.args))
 		switch {
-		case adm.ends != nil || released:
-			return adm.ends
-		case !adm.again:
-			return c.awaitSlot()
-		case !c.waitFor(adm.wait):
+		case adm.again && !c.waitFor(adm.wait):
 			return workerDone
+		case adm.again:
+			continue
+		case adm.ends == nil && c.life.Reevaluating(): // it has to wait for a slot
+			return c.awaitSlot()
 		}
+		return adm.ends
 	}
 }
 
 // admitAgain lets the handler of a call run again, or wait for a slot of its tool, if the policy
 // allows it and the facts that the policy saw still hold.
-func (c rerun) admitAgain(allowed bool) (adm admission, released bool) {
+func (c rerun) admitAgain(allowed bool) admission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.run.session
@@ -70,20 +71,20 @@ func (c rerun) admitAgain(allowed bool) (adm admission, released bool) {
 	defer s.mu.Unlock()
 	switch {
 	case c.life.Ended():
-		return notAdmitted(workerDone), false
+		return notAdmitted(workerDone)
 	case s.admitting != c.call && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
-		return admission{again: true, wait: s.admittingDone}, false
+		return admission{again: true, wait: s.admittingDone}
 	}
 	s.endExclusion(c.call)
 	if !allowed {
 		// restoreInterruption completes this result
-		return notAdmitted(&result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}}), false
+		return notAdmitted(&result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}})
 	}
 	c.requestSlot(func() {})
 	if c.slotGranted != nil || c.turn.blocks(c.index) {
-		return admission{}, false
+		return admission{}
 	}
-	return notAdmitted(c.startAgain(true)), true
+	return admission{ends: c.startAgain(true)}
 }
 
 // awaitSlot waits for a slot before the handler of a call runs again.

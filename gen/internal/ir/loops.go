@@ -7,8 +7,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// bindAnchors adds the schemas that dynamic references can lead to. Each of them may
-// bring others.
+// bindAnchors adds the schemas that dynamic references can lead to. Each schema may
+// bring more of them.
 func (c *compiler) bindAnchors() {
 	if len(c.anchors) == 0 {
 		for i := range c.out.Nodes {

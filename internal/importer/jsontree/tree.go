@@ -98,7 +98,7 @@ func (v *Value) Member(name string) *Member {
 // Has reports whether an object has a member.
 func (v *Value) Has(name string) bool { return v.Member(name) != nil }
 
-// Set replaces a member, or adds it behind the others.
+// Set replaces a member, or adds it as the last.
 func (v *Value) Set(name string, to *Value) {
 	if m := v.Member(name); m != nil {
 		m.Value = to

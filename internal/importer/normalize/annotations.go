@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // vocabulary are the keywords of draft 2020-12 that a declaration reads or refuses, by
@@ -59,15 +60,15 @@ func (w *work) annotations(s *jsontree.Value) {
 	w.format(s)
 }
 
-// formats are those that a declaration enforces.
-var formats = []string{"date-time", "date", "time", "duration", "uuid", "ipv4", "ipv6", "uri", "email", "hostname"}
-
-// format removes a format that is no check, and says of the others that they become one.
+// format removes a format that is no check, and notes of a format that a declaration enforces that
+// it becomes one.
 func (w *work) format(s *jsontree.Value) {
 	f := s.Get("format")
-	switch {
-	case f == nil:
-	case !slices.Contains(formats, f.Text) || w.exact[s]:
+	if f == nil {
+		return
+	}
+	switch _, enforced := wire.ParseFormat(f.Text); {
+	case !enforced || w.exact[s]:
 		s.Delete("format")
 		w.note(FormatDropped, f, "format %s removed", shown(f.Text))
 	default:

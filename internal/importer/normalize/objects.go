@@ -36,7 +36,7 @@ func (w *work) object(s *jsontree.Value) {
 	}
 }
 
-// applies reports whether a schema holds others for the same value.
+// applies reports whether a schema applies parts of it to the same value.
 func applies(s *jsontree.Value) bool {
 	return slices.ContainsFunc([]string{"allOf", "anyOf", "oneOf", "not", "if", "$ref", "dependentSchemas", "patternProperties", "enum", "const"}, s.Has)
 }

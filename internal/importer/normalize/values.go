@@ -79,8 +79,8 @@ func (w *work) addType(s *jsontree.Value) {
 	w.note(TypeAdded, s, "type %s added: the listed values have it", t)
 }
 
-// arrays closes tuples whose length their bounds fix, and says of the others that they may be
-// shorter, which a declaration takes of no tuple that says nothing.
+// arrays closes tuples whose length their bounds fix, and writes minItems: 0 for a closed tuple
+// without it, since a declaration would want all of its items.
 func (w *work) arrays(s *jsontree.Value) {
 	tuple := s.Get("prefixItems")
 	if !tuple.Is(jsontree.Array) {
