@@ -108,14 +108,30 @@ func (r *run) tool(t sourceTool) {
 		r.result.Changes = r.result.Changes[:before]
 		return
 	}
-	if r.over != nil {
-		kept := r.over.Keep(&u)
-		r.result.Changes = slices.DeleteFunc(r.result.Changes, func(c Change) bool {
-			return c.Tool == t.name && c.Kind == normalize.DescriptionFilled && slices.Contains(kept, c.Pointer)
-		})
+	if exists && !r.keep(t, &u) {
+		r.result.Changes = r.result.Changes[:before]
+		return
 	}
 	r.tools = append(r.tools, u)
 	r.of = append(r.of, t)
+}
+
+// keep takes over what people wrote in the tool, or leaves it out where what is secret would be
+// so no longer.
+func (r *run) keep(t sourceTool, u *write.Tool) bool {
+	kept := r.over.Keep(u)
+	if len(kept.Lost) > 0 {
+		r.leave(t, t.at, fmt.Sprintf("x-sensitive in line %d of the declaration has no place in the new schema", kept.Lost[0]),
+			"mark the value where the source has it now, or remove the mark, and import again")
+		return false
+	}
+	for _, line := range kept.Gone {
+		r.note(t, t.at, Unmarked, "x-sensitive in line %d of the declaration is gone: the source has no such member", line)
+	}
+	r.result.Changes = slices.DeleteFunc(r.result.Changes, func(c Change) bool {
+		return c.Tool == t.name && c.Kind == normalize.DescriptionFilled && slices.Contains(kept.Descriptions, c.Pointer)
+	})
+	return true
 }
 
 func anyObject(at *jsontree.Value) *jsontree.Value {
@@ -269,8 +285,12 @@ func (r *run) finish() {
 		r.result.Tools = append(r.result.Tools, r.tools[i].Name)
 	}
 	if r.over != nil {
+		listed := slices.Clone(r.result.Tools)
+		for _, l := range r.result.Left {
+			listed = append(listed, r.nameOf(sourceTool{name: l.Tool}))
+		}
 		for _, name := range r.over.Names() {
-			if !slices.Contains(r.result.Tools, name) {
+			if !slices.Contains(listed, name) {
 				r.result.Stay = append(r.result.Stay, name)
 			}
 		}
