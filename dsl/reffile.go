@@ -183,6 +183,9 @@ func (in *includer) read(ref *node, file string) *node {
 		return refuse("write a schema into it", "is empty")
 	}
 	in.files[file] = in.p.loadOther(path.Join(path.Dir(strings.ReplaceAll(in.p.src.path, `\`, "/")), file), src)
+	if n := in.files[file]; n != nil {
+		in.p.checkOtherDraft(n)
+	}
 	return in.files[file]
 }
 

@@ -7,7 +7,6 @@ import (
 // checkShape checks what one schema says without looking beyond it.
 func (p *parser) checkShape(w *schemaWork) {
 	has := func(key string) bool { _, ok := w.Keys[key]; return ok }
-	p.draft07Differs(w)
 	p.openRoot(w)
 	switch {
 	case has("$ref") && !w.Composed:

@@ -38,7 +38,7 @@ var sizeText = regexp.MustCompile(`^([0-9]{1,15})(B|KiB|MiB|GiB)$`)
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
 // draft07 are the spellings of draft-07. Of the keywords of a declaration it
-// reads the same, but for what draft07Differs finds.
+// reads the same, but for what checkDrafts finds.
 var draft07 = []string{"http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-07/schema"}
 
 // appliesTo says which types a keyword constrains; nil for the keywords that
