@@ -31,12 +31,13 @@ func DraftOf(uri string) (Draft, bool) {
 
 // spans are the first and the last draft of the keywords that limit values or lead to
 // schemas and that not every draft has. "definitions" and "$defs" are not among them: they hold
-// what references lead to in any draft.
+// what references lead to in any draft. Nor is "dependencies": draft 2019-09 replaced it, and readers
+// of later drafts, this one among them, still enforce it.
 var spans = map[string][2]Draft{
 	"id": {Draft04, Draft04}, "$id": {Draft06, Draft2020},
 	"const": {Draft06, Draft2020}, "contains": {Draft06, Draft2020}, "propertyNames": {Draft06, Draft2020},
 	"if": {Draft07, Draft2020}, "then": {Draft07, Draft2020}, "else": {Draft07, Draft2020},
-	"dependencies": {Draft04, Draft07}, "dependentRequired": {Draft2019, Draft2020}, "dependentSchemas": {Draft2019, Draft2020},
+	"dependentRequired": {Draft2019, Draft2020}, "dependentSchemas": {Draft2019, Draft2020},
 	"minContains": {Draft2019, Draft2020}, "maxContains": {Draft2019, Draft2020},
 	"unevaluatedProperties": {Draft2019, Draft2020}, "unevaluatedItems": {Draft2019, Draft2020},
 	"$anchor": {Draft2019, Draft2020}, "$vocabulary": {Draft2019, Draft2020},

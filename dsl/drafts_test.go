@@ -12,7 +12,7 @@ import (
 func TestDraftsHaveKeywords(t *testing.T) {
 	for keyword, want := range map[string]string{
 		"type": "4 6 7 19 20", "description": "4 6 7 19 20", "definitions": "4 6 7 19 20", "$defs": "4 6 7 19 20",
-		"id": "4", "$id": "6 7 19 20", "const": "6 7 19 20", "if": "7 19 20", "dependencies": "4 6 7", "dependentRequired": "19 20",
+		"id": "4", "$id": "6 7 19 20", "const": "6 7 19 20", "if": "7 19 20", "dependencies": "4 6 7 19 20", "dependentRequired": "19 20",
 		"$recursiveRef": "19", "additionalItems": "4 6 7 19", "prefixItems": "20", "unevaluatedItems": "19 20",
 	} {
 		var has []string

@@ -375,3 +375,11 @@ func (m *maker) spoil(v any, depth int) any {
 	}
 	return m.any()
 }
+
+// decoded is a value as the independent validator reads it.
+func decoded(t *testing.T, text string) any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	require.NoError(t, err)
+	return v
+}

@@ -7,6 +7,8 @@ type Kind string
 const (
 	Dialect           Kind = "dialect"
 	Draft             Kind = "draft"
+	DraftUnknown      Kind = "draft_unknown"
+	OlderKeyword      Kind = "older_keyword"
 	KeywordDropped    Kind = "keyword_dropped"
 	ExamplesChanged   Kind = "examples"
 	TextCleaned       Kind = "text_cleaned"
@@ -44,6 +46,8 @@ func Kinds() []KindInfo {
 	return []KindInfo{
 		{Dialect, "`$schema` is removed: a declaration is written in draft 2020-12", false},
 		{Draft, "a keyword of an older draft is translated", false},
+		{DraftUnknown, "a keyword that the draft in `$schema` does not have is removed", false},
+		{OlderKeyword, "a keyword of an older draft than that of the schema is read as the older draft reads it", true},
 		{Reference, "a `$ref` leads to a name in `$defs` of its own schema, or loses keywords beside it that its draft ignores", false},
 		{Definition, "a definition is moved to `$defs` of its schema, or dropped because nothing refers to it", false},
 		{KeywordDropped, "a keyword that says nothing about values is removed", false},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/internal/importer/jsontree"
 )
 
@@ -43,13 +44,16 @@ func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
 		return nil, f
 	}
 	w.translate(root)
+	if f := w.recursion(); f != nil {
+		return nil, f
+	}
 	if f := w.references(); f != nil {
 		return nil, f
 	}
 	if o.Arguments || root.Has("properties") {
 		w.rootType()
 	}
-	w.places(root, false)
+	w.places(root, w.dynamic)
 	for _, def := range members(root, "$defs") {
 		w.node(def.Value)
 	}
@@ -61,13 +65,15 @@ func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
 type work struct {
 	Options
 	root    *jsontree.Value
-	draft   draft
+	draft   dsl.Draft
+	says    bool                     // the schema names its draft
+	dynamic bool                     // it has $dynamicRef
 	exact   map[*jsontree.Value]bool // see places
 	changes []Change
 }
 
 func (w *work) note(kind Kind, at *jsontree.Value, format string, args ...any) {
-	narrows := kind == Closed || kind == FormatEnforced
+	narrows := slices.ContainsFunc(Kinds(), func(k KindInfo) bool { return k.Kind == kind && k.Narrows })
 	w.changes = append(w.changes, Change{Kind: kind, At: at, Text: fmt.Sprintf(format, args...), Narrows: narrows})
 }
 

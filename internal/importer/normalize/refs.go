@@ -22,7 +22,6 @@ type resolver struct {
 	names   map[*jsontree.Value]string          // of a target: its name in $defs
 	taken   map[string]bool
 	defs    []*jsontree.Member
-	dynamic bool
 }
 
 // references makes every $ref lead to a name in the $defs of the root.

@@ -53,7 +53,7 @@ func (w *work) places(s *jsontree.Value, exact bool) {
 		w.places(target, exact)
 	}
 	for key, sub := range subschemas(s) {
-		if key == "$defs" {
+		if key == "$defs" && !w.dynamic {
 			continue // by the references that lead there
 		}
 		inner := exact
@@ -73,8 +73,8 @@ func (w *work) places(s *jsontree.Value, exact bool) {
 // target is what the reference of a schema leads to in $defs; nil without one.
 func (w *work) target(s *jsontree.Value) *jsontree.Value {
 	ref := s.Get("$ref")
-	if !ref.Is(jsontree.String) {
-		return nil
+	if !ref.Is(jsontree.String) || w.dynamic {
+		return nil // of a schema with $dynamicRef the references stay as they are
 	}
 	const prefix = "#/$defs/"
 	if len(ref.Text) <= len(prefix) || ref.Text[:len(prefix)] != prefix {
