@@ -26,23 +26,6 @@ var composedKeys = []string{
 	"propertyNames", "unevaluatedProperties",
 }
 
-// get returns the value of a key, nil for none.
-func (n *node) get(name string) *node {
-	if n == nil {
-		return nil
-	}
-	for _, e := range n.pairs {
-		if e.name == name && !e.twin {
-			return e.val
-		}
-	}
-	return nil
-}
-
-func (n *node) isText(text string) bool { return n != nil && n.kind == nodeString && n.text == text }
-
-func (n *node) isFalse() bool { return n != nil && n.kind == nodeBool && n.text == "false" }
-
 // oneType returns the type that a schema names, and whether it names exactly
 // one, with or without null.
 func (n *node) oneType() (name string, ok bool) {
@@ -63,13 +46,6 @@ func (n *node) oneType() (name string, ok bool) {
 		return "", false
 	}
 	return names[0], true
-}
-
-func (n *node) word() string {
-	if n == nil {
-		return ""
-	}
-	return n.text
 }
 
 // isChecked reports whether no type in Go says what the values of a schema are. A
