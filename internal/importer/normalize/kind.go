@@ -30,6 +30,7 @@ const (
 	Required          Kind = "required"
 	Closed            Kind = "closed"
 	Opened            Kind = "opened"
+	Part              Kind = "part"
 	Additional        Kind = "additional"
 )
 
@@ -69,6 +70,7 @@ func Kinds() []KindInfo {
 		{Required, "`required` is written without repetitions, and each of its names is a property", false},
 		{Additional, "`unevaluatedProperties: false` is written as `additionalProperties: false` where both mean the same", false},
 		{Opened, "an object without members takes any: written out, since it would take none here", false},
+		{Part, "an object in `$defs` that is a part of another says with `patternProperties: {}` that it leaves other members to that one", false},
 		{Closed, "an object says nothing about other members, and takes none here; `--open` keeps it open", true},
 	}
 }

@@ -36,7 +36,7 @@ type Fault struct {
 // the source. The fault is nil unless the schema refers to what is not in it, or is of a
 // draft that is not known.
 func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
-	w := &work{Options: o, root: root, exact: map[*jsontree.Value]bool{}}
+	w := &work{Options: o, root: root, exact: map[*jsontree.Value]bool{}, part: map[*jsontree.Value]bool{}, closing: map[*jsontree.Value]closing{}}
 	if !root.Is(jsontree.Object) {
 		return nil, &Fault{root, "the schema of a tool must be an object", "write {\"type\": \"object\"}"}
 	}
@@ -53,6 +53,9 @@ func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
 	if o.Arguments || root.Has("properties") {
 		w.rootType()
 	}
+	if w.dynamic && isObject(root) && mentions(root, "unevaluatedProperties") {
+		return nil, &Fault{root, "unevaluatedProperties may count what the root says, which $dynamicRef leads to", "say additionalProperties or unevaluatedProperties at the root"}
+	}
 	w.places(root, w.dynamic)
 	for _, def := range members(root, "$defs") {
 		w.node(def.Value)
@@ -66,9 +69,11 @@ type work struct {
 	Options
 	root    *jsontree.Value
 	draft   dsl.Draft
-	says    bool                     // the schema names its draft
-	dynamic bool                     // it has $dynamicRef
-	exact   map[*jsontree.Value]bool // see places
+	says    bool                        // the schema names its draft
+	dynamic bool                        // it has $dynamicRef
+	exact   map[*jsontree.Value]bool    // see places
+	part    map[*jsontree.Value]bool    // see partOf: whether a reference leads there
+	closing map[*jsontree.Value]closing // see close
 	changes []Change
 }
 
