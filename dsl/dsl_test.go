@@ -96,3 +96,12 @@ func TestSuggestions(t *testing.T) {
 	assert.Equal(t, "", closest("zzz", []string{"effect"}))
 	assert.Equal(t, 1, distance("tpye", "type"))
 }
+
+// TestMembersThatNothingFits: a member that must not be there needs no description.
+func TestMembersThatNothingFits(t *testing.T) {
+	f, err := Parse("tools.yaml", declaring("false"))
+	require.NoError(t, err)
+	assert.True(t, f.Tools[0].Input.Properties[0].Schema.Checked)
+	_, err = Parse("tools.yaml", declaring("true"))
+	assert.ErrorContains(t, err, "has no description")
+}

@@ -102,11 +102,11 @@ func (c *comparison) judge(t *testing.T, j *judged, value any) {
 		c.both++
 	case refused != nil && violations == nil:
 		assert.Fail(t, "wider", "%s takes %s: %v", j.name, text, refused)
-	case refused == nil:
+	case refused == nil && violations != nil:
 		c.narrower++
 	}
-	if refused != nil {
-		return
+	if _, object := value.(map[string]any); refused != nil || !object {
+		return // arguments are an object, whatever the source says of other values
 	}
 	if j.narrowed != nil {
 		c.exactly++

@@ -121,8 +121,11 @@ func Clean(text string) string {
 func (w *work) describe(s *jsontree.Value) {
 	for _, m := range members(s, "properties") {
 		p := m.Value
-		if p.Is(jsontree.Bool) && p.Bool {
+		if p.Is(jsontree.Bool) {
 			m.Value = jsontree.NewObject(p)
+			if !p.Bool {
+				m.Value.Set("not", jsontree.NewObject(p))
+			}
 			p = m.Value
 		}
 		if !p.Is(jsontree.Object) || p.Has("description") || w.target(p).Has("description") {

@@ -56,11 +56,13 @@ func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
 	if w.dynamic && isObject(root) && mentions(root, "unevaluatedProperties") {
 		return nil, &Fault{root, "unevaluatedProperties may count what the root says, which $dynamicRef leads to", "say additionalProperties or unevaluatedProperties at the root"}
 	}
+	w.onlyObject()
 	w.places(root, w.dynamic)
 	for _, def := range members(root, "$defs") {
 		w.node(def.Value)
 	}
 	w.node(root)
+	w.onlyObject()
 	w.describe(root)
 	return ordered(w.changes), nil
 }
@@ -115,13 +117,30 @@ func members(s *jsontree.Value, key string) []*jsontree.Member {
 
 // rootType writes the type of arguments, which are always an object.
 func (w *work) rootType() {
-	for _, key := range []string{"type", "$ref", "anyOf", "oneOf", "allOf"} {
+	for _, key := range []string{"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"} {
 		if w.root.Has(key) {
 			return
 		}
 	}
 	w.root.Members = slices.Insert(w.root.Members, 0, &jsontree.Member{Name: "type", Value: jsontree.NewString("object", w.root)})
 	w.note(TypeAdded, w.root, "type: object: arguments are an object")
+}
+
+// onlyObject leaves object of a list of types at the root: what tools take and return is one. Beside
+// values that are listed a declaration has no type of objects.
+func (w *work) onlyObject() {
+	t := w.root.Get("type")
+	if t.IsText("object") && (w.root.Has("enum") || w.root.Has("const")) {
+		w.root.Delete("type")
+		w.note(NoEffect, t, "type removed: what a tool takes and returns is an object")
+	}
+	if !t.Is(jsontree.Array) {
+		return
+	}
+	if i := slices.IndexFunc(t.Items, func(v *jsontree.Value) bool { return v.IsText("object") }); i >= 0 {
+		w.root.Set("type", t.Items[i])
+		w.note(TypeAdded, t, "type: object: what a tool takes and returns is an object")
+	}
 }
 
 // node rewrites a schema after those inside of it, but for the $defs.
