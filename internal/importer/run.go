@@ -176,17 +176,16 @@ func (r *run) texts(t sourceTool, u *write.Tool) {
 	}
 }
 
-// maxSource is how large a declaration may be.
-const maxSource = 1 << 20
-
 // check reads the declaration as every command does, and generates its code in memory.
 // Annotations that it refuses are dropped, and tools that it refuses are left out, until
 // it refuses nothing.
 func (r *run) check() error {
 	for len(r.tools) > 0 {
-		text := r.text()
+		text := r.text(r.tools)
 		src := text.Bytes()
-		if len(src) > maxSource && r.leaveLarge() {
+		if len(src) > maxSource {
+			r.leaveLarge()
+			r.leaveRest()
 			continue
 		}
 		err := parse(r.Path, src)
@@ -211,25 +210,11 @@ func parse(path string, src []byte) error {
 	return err
 }
 
-func (r *run) text() *write.Text {
+func (r *run) text(tools []write.Tool) *write.Text {
 	if r.over != nil {
-		return r.over.Over(r.tools)
+		return r.over.Over(tools)
 	}
-	return write.Declaration(r.Package, r.tools)
-}
-
-// leaveLarge leaves out the tools that no declaration can hold, and reports whether there
-// are any.
-func (r *run) leaveLarge() bool {
-	large := map[int]bool{}
-	for i := range r.tools {
-		if n := len(write.Declaration(r.Package, r.tools[i:i+1]).Bytes()); n > maxSource {
-			large[i] = true
-			r.leave(r.of[i], nil, fmt.Sprintf("the tool alone has %d bytes, and a declaration at most %d", n, maxSource), "shorten it in the source")
-		}
-	}
-	r.drop(large)
-	return len(large) > 0
+	return write.Declaration(r.Package, tools)
 }
 
 // dropped are the keywords without which a schema takes the same values.
@@ -263,18 +248,6 @@ func (r *run) heed(text *write.Text, found dsl.Diagnostics) bool {
 	}
 	r.drop(out)
 	return progress
-}
-
-// drop removes tools by index.
-func (r *run) drop(out map[int]bool) {
-	var tools []write.Tool
-	var of []sourceTool
-	for i := range r.tools {
-		if !out[i] {
-			tools, of = append(tools, r.tools[i]), append(of, r.of[i])
-		}
-	}
-	r.tools, r.of = tools, of
 }
 
 // finish puts the result in order, without the changes of tools that are left out.
