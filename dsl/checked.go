@@ -51,12 +51,17 @@ func (n *node) oneType() (name string, ok bool) {
 // isChecked reports whether no type in Go says what the values of a schema are. A
 // root is always read by its type.
 func (p *parser) isChecked(n *node, root *schemaRoot, top bool) bool {
-	if n.kind == nodeBool {
-		return true
+	if n.kind == nodeBool || p.asking[n] {
+		return true // a union that leads back to itself has no type: package gen refuses it
 	}
 	if top && root.call {
 		return false
 	}
+	if p.asking == nil {
+		p.asking = make(map[*node]bool)
+	}
+	p.asking[n] = true
+	defer delete(p.asking, n)
 	if branch, _, _ := p.orNull(n, root); branch != nil {
 		return false
 	}

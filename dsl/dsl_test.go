@@ -105,3 +105,17 @@ func TestMembersThatNothingFits(t *testing.T) {
 	_, err = Parse("tools.yaml", declaring("true"))
 	assert.ErrorContains(t, err, "has no description")
 }
+
+// TestUnionsThatLeadBack: reading ends where a branch of a union is the union itself. No value can be
+// held against such a schema, which package gen says.
+func TestUnionsThatLeadBack(t *testing.T) {
+	for _, x := range []string{
+		`{anyOf: [{$ref: "#/types/X"}, {type: string}]}`, `{oneOf: [{$ref: "#/types/Y"}, {type: string}]}`, `{anyOf: [{$ref: "#/types/Y"}, {type: "null"}]}`,
+	} {
+		src := strings.Replace(string(declaring(`{description: X., $ref: "#/types/X"}`)), "tools:",
+			"types:\n  X: "+x+"\n  Y: {oneOf: [{$ref: \"#/types/X\"}, {type: integer}]}\ntools:", 1)
+		f, err := Parse("tools.yaml", []byte(src))
+		require.NoError(t, err, x)
+		assert.True(t, f.Types[0].Schema.Checked, x)
+	}
+}

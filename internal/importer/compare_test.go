@@ -65,7 +65,8 @@ func (c *comparison) compare(t *testing.T, source string, src []byte, count int)
 			continue
 		}
 		j := &judged{name: source + ": " + name, tool: tool, original: original, said: map[normalize.Kind]bool{}}
-		var closed, wanted []string
+		var closed []string
+		var wanted [][2]string
 		for _, change := range r.Changes {
 			if change.Tool != name || strings.HasPrefix(change.Pointer, "/outputSchema") {
 				continue
@@ -75,7 +76,7 @@ func (c *comparison) compare(t *testing.T, source string, src []byte, count int)
 			case normalize.Closed:
 				closed = append(closed, pointer)
 			case normalize.Required:
-				wanted = append(wanted, pointer)
+				wanted = append(wanted, [2]string{pointer, change.Text})
 			}
 		}
 		j.narrowed = narrowed(entries[name], closed, wanted)
@@ -129,7 +130,7 @@ func (c *comparison) judge(t *testing.T, j *judged, value any) {
 // narrowed is a schema of a source in which the objects at closed take no other members than they and
 // their parts name, and those that are required at wanted; nil where the draft of the source has no
 // keyword for that.
-func narrowed(schema []byte, closed, wanted []string) *jsonschema.Schema {
+func narrowed(schema []byte, closed []string, wanted [][2]string) *jsonschema.Schema {
 	var root map[string]any
 	if json.Unmarshal(schema, &root) != nil {
 		return nil
@@ -147,13 +148,14 @@ func narrowed(schema []byte, closed, wanted []string) *jsonschema.Schema {
 		s["unevaluatedProperties"] = false
 		objects[pointer] = s
 	}
-	for _, pointer := range wanted {
-		name, ok := m.follow("#" + pointer).(string)
-		at := pointer
-		for objects[at] == nil && at != "" {
-			at = at[:strings.LastIndexByte(at, '/')]
+	for _, w := range wanted {
+		var name string
+		_, err := fmt.Sscanf(w[1], "member %s is required only", &name)
+		at := w[0]
+		if i := strings.LastIndex(at, "/required/"); i >= 0 && objects[at] == nil {
+			at = at[:i]
 		}
-		if s := objects[at]; ok && s != nil {
+		if s := objects[at]; err == nil && s != nil {
 			named, _ := s["properties"].(map[string]any)
 			named = maps.Clone(named)
 			if named == nil {

@@ -57,6 +57,7 @@ func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
 		return nil, &Fault{root, "unevaluatedProperties may count what the root says, which $dynamicRef leads to", "say additionalProperties or unevaluatedProperties at the root"}
 	}
 	w.onlyObject()
+	w.seen(root)
 	w.places(root, w.dynamic)
 	for _, def := range members(root, "$defs") {
 		w.node(def.Value)

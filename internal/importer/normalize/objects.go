@@ -98,6 +98,9 @@ func (w *work) required(s *jsontree.Value) {
 		return
 	}
 	rest := s.Get("additionalProperties")
+	if _, part := w.part[s]; part || s.Has("unevaluatedProperties") {
+		return // what a part names counts for the object that it is a part of
+	}
 	if rest.Is(jsontree.Bool) && !rest.Bool {
 		return // no object fits: the declaration says so
 	}

@@ -101,6 +101,18 @@ func isObject(s *jsontree.Value) bool {
 	return (slices.Contains(typesOf(s), "object") || s.Has("properties")) && !s.Has("additionalProperties") && !s.Has("unevaluatedProperties")
 }
 
+// seen notes the parts of the objects that say unevaluatedProperties themselves.
+func (w *work) seen(s *jsontree.Value) {
+	if s.Has("unevaluatedProperties") {
+		for p, referred := range w.parts(s) {
+			w.partOf(p, referred)
+		}
+	}
+	for _, sub := range subschemas(s) {
+		w.seen(sub)
+	}
+}
+
 // close decides how an object is closed that says nothing about other members. Members that are only
 // required somewhere become properties: closed without them it would take no value.
 func (w *work) close(s *jsontree.Value) closing {
@@ -114,6 +126,22 @@ func (w *work) close(s *jsontree.Value) closing {
 	if n.others || s.Has("enum") || s.Has("const") {
 		return asSaid
 	}
+	if _, part := w.part[s]; !part {
+		w.declare(s, n)
+	}
+	if n.patterns {
+		return evaluated
+	}
+	for name := range n.names {
+		if !s.Get("properties").Has(name) {
+			return evaluated
+		}
+	}
+	return declared
+}
+
+// declare makes properties of the members that are only required.
+func (w *work) declare(s *jsontree.Value, n *naming) {
 	own := s.Get("required")
 	if own.Is(jsontree.Array) {
 		n.required = append(slices.Clone(own.Items), n.required...)
@@ -127,17 +155,8 @@ func (w *work) close(s *jsontree.Value) closing {
 			s.Set("properties", jsontree.NewObject(s))
 		}
 		s.Get("properties").Set(name.Text, jsontree.NewObject(name))
-		w.note(Required, name, "member %s is required only: declared with any value", shown(name.Text))
+		w.note(Required, s, "member %s is required only: declared with any value", shown(name.Text))
 	}
-	if n.patterns {
-		return evaluated
-	}
-	for name := range n.names {
-		if !s.Get("properties").Has(name) {
-			return evaluated
-		}
-	}
-	return declared
 }
 
 func cmpOr(a, b *jsontree.Value) *jsontree.Value {

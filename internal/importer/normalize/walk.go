@@ -53,8 +53,9 @@ func (w *work) places(s *jsontree.Value, exact bool) {
 	if _, known := w.closing[s]; !known {
 		w.closing[s] = w.close(s)
 	}
-	seen := s.Has("unevaluatedProperties") || w.closing[s] == evaluated && !exact && !w.Open
-	if seen {
+	seen := s.Has("unevaluatedProperties")
+	if w.closing[s] == evaluated && !exact && !w.Open {
+		seen = true
 		for p, referred := range w.parts(s) {
 			w.partOf(p, referred)
 		}
