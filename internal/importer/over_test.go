@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/importer"
+	"github.com/ambit-tools/ambit/internal/importer/normalize"
 )
 
 // over imports arguments, marks in the declaration what edit says, and imports others over it.
@@ -138,4 +139,19 @@ func TestOverMovesMarks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOverStrictFormats: a format that is an annotation is dropped where the declaration takes none.
+func TestOverStrictFormats(t *testing.T) {
+	schema := member(`{"type":"string","description":"A.","format":"regex"}`)
+	edited, r := over(t, schema, schema, func(text string) string {
+		return strings.Replace(strings.Replace(text, "package: imported\n", "package: imported\nformats: strict\n", 1), "          format: \"regex\"\n", "", 1)
+	})
+	require.Empty(t, r.Left)
+	assert.Equal(t, edited, string(r.Text))
+	dropped := false
+	for _, c := range r.Changes {
+		dropped = dropped || c.Kind == normalize.FormatDropped
+	}
+	assert.True(t, dropped)
 }

@@ -48,6 +48,9 @@ func (w *work) ignored(s *jsontree.Value) {
 	for _, name := range s.Names() {
 		at := s.Get(name)
 		switch {
+		case name == "contentSchema":
+			s.Delete(name)
+			w.note(KeywordDropped, at, "contentSchema removed: it says nothing about values")
 		case w.says && !w.draft.Has(name):
 			s.Delete(name)
 			w.note(DraftUnknown, at, "%s removed: the draft that $schema names does not have it", name)

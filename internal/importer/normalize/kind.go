@@ -57,7 +57,7 @@ func Kinds() []KindInfo {
 		{DescriptionFilled, "a missing description is filled in with the title or the name, and marked by a comment", false},
 		{DefaultDropped, "a default that does not fit its schema, or that never applies, is removed", false},
 		{ExamplesChanged, "`example` becomes `examples`, or examples that do not fit are removed", false},
-		{FormatDropped, "a format that a declaration does not enforce is removed: it is an annotation", false},
+		{FormatDropped, "a format is removed: it would be enforced where nothing may be narrowed, or the declaration says `formats: strict`", false},
 		{FormatEnforced, "a format is an annotation in the source, and enforced here", true},
 		{Nullable, "a union with null is written as `[T, \"null\"]`, or a null that cannot occur is removed", false},
 		{Unwrapped, "a list, a union or an intersection of one entry is written as that entry", false},
