@@ -135,17 +135,23 @@ func narrowed(schema []byte, closed []string, wanted [][2]string) *jsonschema.Sc
 	if json.Unmarshal(schema, &root) != nil {
 		return nil
 	}
-	if draft, said := root["$schema"].(string); said && !strings.Contains(draft, "/draft/20") {
-		return nil
-	}
-	m := &maker{root: root}
+	draft, said := root["$schema"].(string)
+	old := said && !strings.Contains(draft, "/draft/20")
+	m := &maker{r: rand.New(rand.NewPCG(1, 1)), root: root}
 	objects := map[string]map[string]any{}
 	for _, pointer := range closed {
 		s, ok := m.follow("#" + pointer).(map[string]any)
 		if !ok {
 			return nil
 		}
-		s["unevaluatedProperties"] = false
+		switch {
+		case !old:
+			s["unevaluatedProperties"] = false
+		case len(m.parts(s)) > 0:
+			return nil
+		default:
+			s["additionalProperties"] = false
+		}
 		objects[pointer] = s
 	}
 	for _, w := range wanted {
@@ -162,7 +168,7 @@ func narrowed(schema []byte, closed []string, wanted [][2]string) *jsonschema.Sc
 				named = map[string]any{}
 			}
 			if named[name] == nil {
-				named[name] = true
+				named[name] = map[string]any{}
 			}
 			s["properties"] = named
 		}
