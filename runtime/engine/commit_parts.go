@@ -29,7 +29,7 @@ func (c *call) commitParts(e *result) {
 	}
 	drained := c.scope.Seal()
 	c.mu.Unlock()
-	reads := c.tool.spec.Effect == runtime.SideEffectRead
+	reads := c.tool.Spec.Effect == runtime.SideEffectRead
 	switch what, err := c.scope.Commit(drained, reads, func(seals []journal.Seal) error {
 		if !c.decideToCommit(e, seals) {
 			return errNotDecided

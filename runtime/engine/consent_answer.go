@@ -135,9 +135,9 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 		return nil
 	}
 	e, a.Edit = &edit{}, &consent.Edit{}
-	args, violations, fault := c.decodeEdit(text)
-	if fault != nil {
-		c.exec.report(fault)
+	args, violations, panicked := c.tool.ReadArgs(text)
+	if panicked != nil {
+		c.exec.report(c.panicFault(panicked))
 	}
 	q := &a.Edit.Question
 	q.Call = c.consentCallWith(args, "")
@@ -162,7 +162,7 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 		return e
 	}
 	*q = asked
-	if e.preview, err = c.previewOf(ctx, final); err != nil {
+	if e.preview, err = c.tool.Preview(ctx, final); err != nil {
 		a.Edit.Err = fmt.Errorf("what the edited call would do cannot be shown: %w", err)
 	}
 	q.Call.Preview = e.preview
@@ -171,32 +171,18 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 	return e
 }
 
-// decodeEdit decodes edited arguments as strictly as the input of a call.
-func (c *ident) decodeEdit(text []byte) (args wire.Value, violations []wire.Violation, fault *CallError) {
-	defer func() {
-		if v := recover(); v != nil {
-			args, fault = nil, c.panicFault(v)
-		}
-	}()
-	args, violations = c.tool.Decode(text)
-	if violations != nil {
-		args = nil
-	}
-	return args, violations, nil
-}
-
 // evaluateArgs asks the policy about other arguments of a call that waits. It returns the
 // arguments and their text after the rewrites of the policy.
 func (c *ident) evaluateArgs(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
 	s := c.run.session
 	s.mu.Lock()
-	facts := c.run.currentFacts().Without(c.index)
+	facts := c.run.currentFacts().Without(c.tool.Index)
 	s.mu.Unlock()
 	d, err = c.evaluateDetached(ctx, c.policyInputOf(args, facts, c.clock()))
 	if err != nil || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == runtime.EffectDeny {
 		return d, text, args, err
 	}
-	rewritten, final, err := c.rewrite(text, args, d.Rewrites)
+	rewritten, final, err := c.tool.Rewrite(text, args, d.Rewrites)
 	if err != nil {
 		return d, text, args, err
 	}
@@ -206,7 +192,7 @@ func (c *ident) evaluateArgs(ctx context.Context, text []byte, args wire.Value) 
 
 // evaluateDetached evaluates the policy in its own goroutine, because the policy may hang.
 func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (runtime.Decision, error) {
-	return c.exec.evaluations.Detached(ctx, c.index, func(ctx context.Context) (runtime.Decision, error) {
+	return c.exec.evaluations.Detached(ctx, c.tool.Index, func(ctx context.Context) (runtime.Decision, error) {
 		return c.exec.policy.Decide(ctx, &in)
 	})
 }
@@ -223,7 +209,7 @@ func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consen
 		return ev.Result
 	}
 	n.edited = true
-	c.final, c.finalText, c.consent.preview = ed.args, ed.text, ed.preview
+	c.values.Final, c.values.FinalText, c.consent.preview = ed.args, ed.text, ed.preview
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()

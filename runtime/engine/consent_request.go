@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,15 +26,14 @@ func (c *call) prepareQuestion() bool {
 		c.mu.Unlock()
 	}
 	if j.asks {
-		q, err := c.questionOf(c.final, &j.decision)
+		q, err := c.questionOf(c.values.Final, &j.decision)
 		if err != nil && !c.approved() { // an approved one is asked another question now: use finds that
 			j.Refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
 			return true
 		}
 		c.consent.question = q
 	}
-	hook, declared := c.tool.hooks.Preview, c.tool.spec.Consent
-	if hook == nil || declared == nil || !declared.Preview || !c.approved() && (c.exec.approvals.Answered(c.now, &c.consent.question) || c.noApprover() != nil) {
+	if !c.tool.Previews() || !c.approved() && (c.exec.approvals.Answered(c.now, &c.consent.question) || c.noApprover() != nil) {
 		return true
 	}
 	plain := len(j.decision.Rewrites) == 0
@@ -59,7 +58,7 @@ func (c *call) makePreview() bool {
 	if !c.enterPhase(lifecycle.Previewing, due) {
 		return false
 	}
-	p, err := c.previewOf(ctx, c.final)
+	p, err := c.tool.Preview(ctx, c.values.Final)
 	var failed evaluation
 	if err != nil {
 		failed = c.previewFailed(err)
@@ -77,23 +76,6 @@ func (c *call) makePreview() bool {
 	return true
 }
 
-// previewOf calls the preview hook of the tool, if it has one.
-func (c *ident) previewOf(ctx context.Context, args wire.Value) (p *consent.Preview, err error) {
-	declared := c.tool.spec.Consent
-	if c.tool.hooks.Preview == nil || declared == nil || !declared.Preview {
-		return nil, nil
-	}
-	err = usercode.Call(func() error {
-		mediaType, text, err := c.tool.hooks.Preview(ctx, args)
-		p = &consent.Preview{MediaType: mediaType, Text: text}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
 var errPreviewLate = errors.New("preview: it did not end within the deadline of the tool and the budget of the turn")
 
 // previewFailed returns the evaluation of a call whose preview failed. It reads the
@@ -103,7 +85,8 @@ func (c *call) previewFailed(err error) (j evaluation) {
 	if _, returned := errors.AsType[*usercode.Error](err); returned {
 		whole = usercode.ErrorText(err)
 	}
-	message, code := c.toolMessage(err, whole, fmt.Sprintf("%q could not show what the call would do", c.record.tool))
+	text, code := c.tool.ErrorText(err, whole)
+	message := cmp.Or(c.redactText(text), fmt.Sprintf("%q could not show what the call would do", c.record.tool))
 	j.Refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
 	j.fault = c.newFault(runtime.ReasonPreviewFailed, fmt.Errorf("preview: %w", err))
 	return j
@@ -120,12 +103,12 @@ func (c *ident) previewLate() *result {
 // questionOf returns the question about the call with some arguments. The error says
 // that no approver could ever agree to the call.
 func (c *ident) questionOf(args wire.Value, d *runtime.Decision) (consent.Question, error) {
-	return approvals.Question(c.tool.spec, c.consentCallWith(args, d.Revision), d)
+	return approvals.Question(c.tool.Spec, c.consentCallWith(args, d.Revision), d)
 }
 
 func (c *ident) consentCallWith(args wire.Value, revision string) consent.Call {
 	return consent.Call{
-		ID: c.id, Tool: c.record.tool, Pin: c.tool.spec.Pin,
+		ID: c.id, Tool: c.record.tool, Pin: c.tool.Spec.Pin,
 		Session: c.run.session.id, Run: c.run.id, Principal: c.run.principal, Agent: c.run.agent,
 		Args: args, Revision: revision,
 	}
@@ -172,7 +155,7 @@ func (c *call) useConsent() *result {
 	switch {
 	case a.id != "":
 		now := a.question
-		now.Call = c.consentCallWith(c.final, c.revision)
+		now.Call = c.consentCallWith(c.values.Final, c.revision)
 		now.Call.Preview = a.preview
 		m = c.exec.approvals.Use(c.now, a.id, &now, a.noLongerAsked)
 	case a.grant != "":

@@ -63,7 +63,7 @@ func (c *call) submitApproved() {
 	c.life.Resume(c.budgetEnds())
 	c.inGates, c.workReturned = true, false
 	c.reenterExecutor()
-	c.args, c.text, c.now = c.final, c.finalText, c.clock()
+	c.values.Args, c.values.Text, c.now = c.values.Final, c.values.FinalText, c.clock()
 	c.watch.Enter(tally.Other, c.now)
 	c.handlerDone.Store(false)
 	c.workCtx = context.WithoutCancel(c.ctx)

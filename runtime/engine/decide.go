@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -146,12 +147,12 @@ func (c *call) admitAsked() admission {
 	asking := c.exec.approvals.Begin(c.now, &c.consent.question)
 	defer asking.End()
 	grant, yes := asking.Answered()
-	declared := c.tool.spec.Consent
+	declared := c.tool.Spec.Consent
 	switch c.consent.grant = grant; {
 	case yes:
 		return c.reserve()
 	case c.noApprover() != nil:
-	case c.tool.hooks.Preview != nil && declared != nil && declared.Preview && c.consent.preview == nil:
+	case c.tool.Hooks.Preview != nil && declared != nil && declared.Preview && c.consent.preview == nil:
 		return admission{again: true} // the grant, or the suspension of asking, has ended meanwhile
 	}
 	s := c.run.session
@@ -215,7 +216,7 @@ func (c *call) admitApproved() admission {
 // setRulesCall prepares the description of the call that the rules check.
 func (c *call) setRulesCall() bool {
 	var err error
-	if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.final); err != nil {
+	if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.values.Final); err != nil {
 		c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
 	}
 	return true
@@ -251,8 +252,8 @@ func (c *call) reserve() admission {
 // startsNow reports whether an admitted call need not wait for anything before it starts.
 // Admission and start are then one step.
 func (c *call) startsNow() bool {
-	return c.batch == nil && c.consent == nil && !c.exec.sched.Counts() && !c.exec.slots[c.index].Limited() &&
-		!c.turn.blocks(c.index) && c.exec.workers.Halted() == 0
+	return c.batch == nil && c.consent == nil && !c.exec.sched.Counts() && !c.exec.slots[c.tool.Index].Limited() &&
+		!c.turn.blocks(c.tool.Index) && c.exec.workers.Halted() == 0
 }
 
 // recordAuthorized records that the call is admitted, and queues it for a slot of its tool. Both
@@ -273,12 +274,12 @@ func (c *work) keepVerdict(e *result) {
 		e.verdict = &Verdict{}
 	}
 	e.verdict.Decision = c.worker.Scratch.evaluation.decision
-	e.verdict.Input = encoded(c.final)
+	e.verdict.Input = tools.JSON(c.values.Final)
 }
 
 // checkBlocked refuses a tool that timed out in this turn and may not be retried.
 func (c *ident) checkBlocked() *result {
-	if !c.turn.blocks(c.index) {
+	if !c.turn.blocks(c.tool.Index) {
 		return nil
 	}
 	return denial(runtime.ReasonBlockedAfterTimeout, runtime.Detail{}, fmt.Sprintf(
@@ -309,7 +310,7 @@ func (c *call) awaitTurn() *result {
 
 // requestSlot queues the call for a slot of its tool, and calls then in the same step.
 func (c *work) requestSlot(then func()) {
-	slots := &c.exec.slots[c.index]
+	slots := &c.exec.slots[c.tool.Index]
 	if !slots.Limited() {
 		then()
 		return

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -53,7 +54,7 @@ func (c *call) checkGates() *result {
 			"%s of the turn's time is left, a call needs at least %s: it may be made in the next turn",
 			wording.Limit(max(left, 0)), wording.Limit(c.turn.minimum)))
 	}
-	if !c.turn.blocks(c.index) {
+	if !c.turn.blocks(c.tool.Index) {
 		return nil
 	}
 	if r := c.deniedForGood(); r != nil {
@@ -67,7 +68,7 @@ func (c *call) checkGates() *result {
 // arguments are those of the input. It allocates, so it is called for such tools only.
 func (c *call) deniedForGood() *result {
 	var rc rules.Call
-	if !c.tryFillRulesCall(&rc, c.args) {
+	if !c.tryFillRulesCall(&rc, c.values.Args) {
 		return nil
 	}
 	s := c.run.session
@@ -81,45 +82,27 @@ func (c *call) deniedForGood() *result {
 
 // decode decodes and checks the input, strictly and once.
 func (c *call) decode() *result {
-	in, violations, fault := c.readInput()
-	if violations != nil || fault != nil {
-		return invalidInputResult(violations, fault)
+	if c.record.digest {
+		return invalidInputResult(c.tool.TooLarge(c.size), nil)
+	}
+	in, violations, panicked := c.tool.Read(c.record.input)
+	switch {
+	case panicked != nil:
+		return invalidInputResult(nil, c.panicFault(panicked))
+	case violations != nil:
+		return invalidInputResult(violations, nil)
 	}
 	return c.recordValidated(&in)
 }
 
-// A decodedInput holds the decoded input of a call.
-type decodedInput struct {
-	args      wire.Value
-	text      []byte // of args
-	heartbeat bool
-}
-
-// readInput reads the input. A panic is a fault of the tool's codec.
-func (c *ident) readInput() (in decodedInput, violations []wire.Violation, fault *CallError) {
-	defer func() {
-		if v := recover(); v != nil {
-			fault = c.panicFault(v)
-		}
-	}()
-	if c.record.digest {
-		return in, []wire.Violation{{
-			Keyword:  "size",
-			Expected: fmt.Sprintf("at most %d bytes", c.tool.spec.InputLimit()), Actual: fmt.Sprintf("%d bytes", c.size),
-		}}, nil
-	}
-	in.args, in.text, in.heartbeat, violations = c.tool.read(c.record.input)
-	return in, violations, nil
-}
-
 // recordValidated stores the decoded input.
-func (c *call) recordValidated(in *decodedInput) *result {
+func (c *call) recordValidated(in *tools.Input) *result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.life.Ended() {
 		return workerDone
 	}
-	c.args, c.text, c.heartbeat = in.args, in.text, in.heartbeat
+	c.values.Args, c.values.Text, c.heartbeat = in.Args, in.Text, in.Heartbeat
 	c.transition(runtime.EventValidated, runtime.StateValidated, &note{at: c.now})
 	return nil
 }

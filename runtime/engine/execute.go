@@ -11,7 +11,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // Execute carries out a call and returns its outcome. It never panics. It returns when the outcome
@@ -135,13 +134,13 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	}
 	run := t.run
 	in.ID, in.Principal = wording.ValidUTF8(in.ID), wording.ValidUTF8(in.Principal)
-	tool, index := t.run.session.exec.lookup(in.Tool)
+	tool := t.run.session.exec.lookup(in.Tool)
 	var notes []string
 	if tool == nil {
 		in.Tool = wording.ValidUTF8(in.Tool)
 	} else {
-		notes = tool.spec.Migration(in.Tool)
-		in.Tool = tool.spec.Name // the call may have named the alias (SEMANTICS 1.5.1)
+		notes = tool.Spec.Migration(in.Tool)
+		in.Tool = tool.Spec.Name // the call may have named the alias (SEMANTICS 1.5.1)
 	}
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.WithPrincipal(in.Principal)
@@ -150,7 +149,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	c := &call{
 		work: work{
 			ident: ident{
-				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, index: index, metadata: in.Metadata, notes: notes,
+				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, metadata: in.Metadata, notes: notes,
 			},
 			workCtx: ctx,
 		},
@@ -159,7 +158,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	c.scope.Open(c, &c.exec.attempts, &c.mu, &c.life)
 	r.call = c
 	c.size = len(in.Input)
-	if c.size > inputLimit(tool) {
+	if c.size > tool.InputLimit() {
 		sum := sha256.Sum256(in.Input)
 		r.input, r.digest = append(r.room[:0], sum[:]...), true
 	} else {
@@ -231,27 +230,9 @@ func (c *ident) repeats(earlier *callRecord) bool {
 	if c.tool == nil || earlier.digest {
 		return false
 	}
-	a, b := canonical(c.tool, earlier.input, earlier.restored), canonical(c.tool, c.record.input, nil)
+	heartbeat := earlier.restored != nil && earlier.restored.heartbeat // of which input has nothing
+	a, b := c.tool.Canonical(earlier.input, heartbeat), c.tool.Canonical(c.record.input, false)
 	return a != nil && bytes.Equal(a, b)
-}
-
-// canonical returns the arguments in input in canonical form, which is the same for
-// equal arguments. It returns nil when they are invalid.
-func canonical(t *tool, input []byte, old *restoredInput) (b []byte) {
-	defer func() {
-		if recover() != nil { // a fault of the codec: the call itself will report it
-			b = nil
-		}
-	}()
-	v, _, heartbeat, violations := t.read(input)
-	if violations != nil {
-		return nil
-	}
-	b, err := wire.AppendCanonical(nil, v)
-	if err != nil {
-		return nil
-	}
-	return strconv.AppendBool(b, heartbeat || old != nil && old.heartbeat)
 }
 
 // launch passes a new call to a worker, unless the call ends before.

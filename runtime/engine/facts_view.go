@@ -60,7 +60,7 @@ func (v *view) Facts() *facts.Snapshot {
 	v.base = c.run.currentFacts()
 	f := v.base
 	if c.approved() || c.life.Attempt() > 0 || c.needsReadmission {
-		f = f.Without(c.index)
+		f = f.Without(c.tool.Index)
 	}
 	v.snapshot.Store(f)
 	return f

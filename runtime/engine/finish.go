@@ -127,7 +127,7 @@ func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 			c.consent.cancelNotify()
 		}
 	}
-	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil && !out.RolledBack; c.record.undo.possible {
+	if c.record.undo.possible = started && c.tool != nil && c.tool.Spec.Undo != nil && !out.RolledBack; c.record.undo.possible {
 		c.record.undo.ended = now
 	} else if c.record.final == nil && out.Kind != runtime.Unknown {
 		c.record.call = nil // no undo or reconciliation needs it
@@ -188,11 +188,11 @@ func (c *call) completeOutcome(out *runtime.Outcome, now time.Time, started bool
 	switch {
 	case out.Detail.Writing:
 		out.Message += "; a write that it had begun has not ended"
-	case c.tool.spec.Effect != runtime.SideEffectRead:
+	case c.tool.Spec.Effect != runtime.SideEffectRead:
 		out.Message += "; it may still have taken effect"
 	}
 	if out.Kind == runtime.TimedOut && !out.Retryable && !c.dry {
-		c.turn.block(c.index)
+		c.turn.block(c.tool.Index)
 	}
 }
 

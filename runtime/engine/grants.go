@@ -79,14 +79,14 @@ func (e *Executor) viewRequest(r consent.Request) *runtime.ConsentRequest {
 	}
 	var reveal []string
 	if c.tool != nil { // a tool that is no longer declared has no title
-		spec := c.tool.spec
+		spec := c.tool.Spec
 		v.Title, v.Description = spec.Title, spec.Description
 		if spec.Consent != nil {
 			reveal = spec.Consent.Reveal
 		}
 	}
 	c.mu.Lock()
-	args, over := c.final, c.life.Ended()
+	args, over := c.values.Final, c.life.Ended()
 	c.mu.Unlock()
 	if !over {
 		v.Shown = e.approvals.Show(args, reveal)

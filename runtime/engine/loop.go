@@ -32,8 +32,8 @@ func (t *Turn) ExecuteRequired(ctx context.Context) []runtime.Outcome {
 	s.mu.Unlock()
 	var outcomes []runtime.Outcome
 	for _, name := range names {
-		if tool, _ := s.exec.lookup(name); tool.spec.Args != "" {
-			outcomes = append(outcomes, t.Execute(ctx, runtime.Call{Tool: name, Input: []byte(tool.spec.Args)}))
+		if tool := s.exec.lookup(name); tool.Spec.Args != "" {
+			outcomes = append(outcomes, t.Execute(ctx, runtime.Call{Tool: name, Input: []byte(tool.Spec.Args)}))
 		}
 	}
 	return outcomes
@@ -49,22 +49,22 @@ func (r *Run) Periodic(ctx context.Context) error {
 		return nil
 	}
 	e := r.session.exec
-	var tools []*runtime.Spec
+	var specs []*runtime.Spec
 	for _, t := range e.tools {
-		if t.spec.Every <= 0 {
+		if t.Spec.Every <= 0 {
 			continue
 		}
-		if t.spec.Args == "" {
-			return fmt.Errorf("tool %q is periodic and declares no args: add the arguments of its calls", t.spec.Name)
+		if t.Spec.Args == "" {
+			return fmt.Errorf("tool %q is periodic and declares no args: add the arguments of its calls", t.Spec.Name)
 		}
-		tools = append(tools, t.spec)
+		specs = append(specs, t.Spec)
 	}
 	closed := r.node.closedEvent(r.session)
-	e.sched.Busy(len(tools))
+	e.sched.Busy(len(specs))
 	all := sched.NewEvent()
 	var running sync.WaitGroup
-	running.Add(len(tools))
-	for _, spec := range tools {
+	running.Add(len(specs))
+	for _, spec := range specs {
 		go func() {
 			defer e.sched.Busy(-1)
 			defer running.Done()

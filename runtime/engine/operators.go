@@ -102,8 +102,8 @@ func (e *Executor) describe(r *operator.Request, s *Session) {
 			r.Run, r.Principal = of.run.id, of.run.principal
 		}
 	}
-	if tool, _ := e.lookup(r.Tool); tool != nil {
-		r.Effect = tool.spec.Effect.String()
+	if tool := e.lookup(r.Tool); tool != nil {
+		r.Effect = tool.Spec.Effect.String()
 	}
 }
 

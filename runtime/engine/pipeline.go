@@ -76,7 +76,7 @@ func (c *call) leave() {
 	fault := c.newFault(runtime.ReasonPanic, usercode.ErrExited)
 	defer func() { c.endCrashed(fault) }()
 	if v := recover(); v != nil {
-		fault = c.panicFault(v)
+		fault = c.panicFault(usercode.Recovered(v))
 	}
 }
 

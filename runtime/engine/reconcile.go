@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -78,8 +76,8 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 		s.mu.Lock()
 		c := s.calls.find(r.ID).call
 		s.mu.Unlock()
-		if c != nil && c.tool != nil && c.tool.hooks.Reconcile != nil && c.final != nil {
-			byTool[c.index] = append(byTool[c.index], c)
+		if c != nil && c.tool != nil && c.tool.Hooks.Reconcile != nil && c.values.Final != nil {
+			byTool[c.tool.Index] = append(byTool[c.tool.Index], c)
 		}
 	}
 	var done sync.WaitGroup
@@ -111,7 +109,7 @@ type answer struct {
 // when the handler did not return in time.
 func (c *call) reconcile(ctx context.Context) bool {
 	var a answer // used only if the handler returns in time
-	err := deadline.Call(&c.exec.sched, ctx, deadlineOf(c.tool.spec), func(ctx context.Context) (err error) {
+	err := deadline.Call(&c.exec.sched, ctx, c.tool.Deadline(), func(ctx context.Context) (err error) {
 		a, err = c.callReconcile(ctx)
 		return err
 	})
@@ -123,7 +121,7 @@ func (c *call) reconcile(ctx context.Context) bool {
 		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)))
 		c.releaseClaim()
 	default:
-		c.outputs = a.value
+		c.values.Outputs = a.value
 		out := runtime.Outcome{Kind: runtime.Completed, Output: a.text, Artifact: a.stored, Obligations: c.obligations}
 		c.resolveUnknown(&out, runtime.StateCompleted, "")
 	}
@@ -133,21 +131,21 @@ func (c *call) reconcile(ctx context.Context) bool {
 
 // callReconcile calls the reconcile handler and checks its output as that of a handler.
 func (c *call) callReconcile(ctx context.Context) (a answer, err error) {
-	a.value, err = c.tool.hooks.Reconcile(ctx, c.scope.Info(), c.final)
+	a.value, err = c.tool.Hooks.Reconcile(ctx, c.scope.Info(), c.values.Final)
 	if err != nil {
 		return a, err
 	}
 	if a.value == nil {
 		return a, errNoAnswer
 	}
-	text, violations, err := wire.AppendWithin(nil, a.value, int(min(outputLimit(c.tool.spec), math.MaxInt)), entry.MaxDepth)
+	text, violations, err := c.tool.Encode(nil, a.value)
 	if err != nil {
 		return a, fmt.Errorf("the output of the reconcile handler is too large or too deep: %w", err)
 	}
 	if violations != nil {
 		return a, fmt.Errorf("the output of the reconcile handler is invalid: %s", wording.Violations(violations))
 	}
-	if a.text, err = c.redact(text); err != nil || !artifact.Needed(c.tool.spec.Artifact, a.text) {
+	if a.text, err = c.redact(text); err != nil || !artifact.Needed(c.tool.Spec.Artifact, a.text) {
 		return a, err
 	}
 	a.stored, err = c.store(ctx, a.value, a.text)

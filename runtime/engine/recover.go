@@ -198,7 +198,7 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 		if r.Attempts > 0 && !r.Undone && !r.Outcome.RolledBack {
 			rec.undo.ended = r.Ended
 			c := e.callOf(s, r, rec)
-			if rec.undo.possible = c.undoable(); rec.undo.possible || r.Outcome.Kind == runtime.Unknown {
+			if rec.undo.possible = c.tool.Undoable(); rec.undo.possible || r.Outcome.Kind == runtime.Unknown {
 				rec.call = c
 			}
 		}
@@ -215,7 +215,7 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 		c.watch.Enter(tally.Consent, req.Created)
 	}
 	switch {
-	case waits && (c.final != nil || c.redeclared(&req)):
+	case waits && (c.values.Final != nil || c.redeclared(&req)):
 		c.declarationChanged = c.redeclared(&req)
 		c.reservation, c.needsReadmission = reserved, c.state == runtime.StateAuthorized
 		c.restoreConsentWait(&req)
@@ -224,7 +224,7 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 		c.reservation = reservedAndInvoked
 	case c.state == runtime.StateAuthorized || r.Request != "":
 		c.reservation = reserved
-		c.needsReadmission = r.Triggered && c.state == runtime.StateAuthorized && c.args != nil
+		c.needsReadmission = r.Triggered && c.state == runtime.StateAuthorized && c.values.Args != nil
 	}
 	return c, false
 }
@@ -255,9 +255,9 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 		c.scope.Begin(c.workCtx, time.Time{})
 	}
 	c.handlerDone.Store(true)
-	c.tool, c.index = e.lookup(r.Tool)
+	c.tool = e.lookup(r.Tool)
 	if c.tool != nil {
-		c.notes = c.tool.spec.Migration(r.Tool)
+		c.notes = c.tool.Spec.Migration(r.Tool)
 	}
 	c.restoreValues(r)
 	c.restoreKey()
@@ -269,11 +269,11 @@ func (c *call) restoreValues(r *history.Call) {
 	var spec *runtime.Spec
 	var hooks *bind.Hooks
 	if c.tool != nil {
-		spec, hooks = c.tool.spec, c.tool.hooks
+		spec, hooks = c.tool.Spec, c.tool.Hooks
 	}
 	v := entry.Restore(r, spec, hooks, c.now)
-	c.args, c.text, c.final, c.finalText = v.Args, v.ArgsText, v.Final, v.FinalText
-	c.prepared, c.isPrepared, c.outputs, c.record.undo.lost = v.State, r.Prepared, v.Output, v.Lost
+	c.values.Args, c.values.Text, c.values.Final, c.values.FinalText = v.Args, v.ArgsText, v.Final, v.FinalText
+	c.prepared, c.isPrepared, c.values.Outputs, c.record.undo.lost = v.State, r.Prepared, v.Output, v.Lost
 }
 
 // restoreConsentWait lets a call continue to wait for consent. The lock of its session is held.
@@ -289,7 +289,7 @@ func (c *call) restoreConsentWait(req *consent.Request) {
 // redeclared reports whether the declaration of the tool of a waiting call has changed since the
 // request for consent. The lock of the call's session is held.
 func (c *ident) redeclared(req *consent.Request) bool {
-	return c.tool == nil || c.tool.spec.Pin != req.Pin
+	return c.tool == nil || c.tool.Spec.Pin != req.Pin
 }
 
 // reportRedeclared reports, to the sinks and the error handler, a request that stays open and that

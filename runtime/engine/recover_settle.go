@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -145,8 +146,7 @@ type rerun struct{ *call }
 // allowed reports whether the handler may be run again. The budget of the turn, which bounds
 // all attempts of the call together, must allow it too.
 func (c rerun) allowed() bool {
-	spec := c.tool
-	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.life.Attempt() <= spec.spec.Retry.Max && c.final != nil && c.hasBudgetFor(0)
+	return c.tool.MayRerun(c.life.Attempt()) && c.values.Final != nil && c.hasBudgetFor(0)
 }
 
 // begin passes the call to a worker, which evaluates the policy again and runs the handler again.
@@ -173,7 +173,7 @@ func (c rerun) begin() {
 // started. The call stays unknown if the policy does not allow it, or asks for consent. Like those
 // of decide, the facts of the evaluation still hold when the call runs again (SEMANTICS section 3.5).
 func (c rerun) evaluate() *result {
-	c.args, c.text = c.final, c.finalText
+	c.values.Args, c.values.Text = c.values.Final, c.values.FinalText
 	for try := 1; ; try++ {
 		if try == maxTries && !c.excludeOtherCalls() {
 			return workerDone
@@ -185,7 +185,7 @@ func (c rerun) evaluate() *result {
 			return workerDone
 		}
 		j := &c.worker.Scratch.evaluation
-		adm := c.admitAgain(j.Reason == runtime.ReasonNone && !j.asks && equalValues(c.final, c.args))
+		adm := c.admitAgain(j.Reason == runtime.ReasonNone && !j.asks && tools.Equal(c.values.Final, c.values.Args))
 		switch {
 		case adm.again && !c.waitFor(adm.wait):
 			return workerDone
@@ -218,7 +218,7 @@ func (c rerun) admitAgain(allowed bool) admission {
 		return notAdmitted(&result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}})
 	}
 	c.requestSlot(func() {})
-	if c.slotGranted != nil || c.turn.blocks(c.index) {
+	if c.slotGranted != nil || c.turn.blocks(c.tool.Index) {
 		return admission{}
 	}
 	return admission{ends: c.startAgain(true)}

@@ -26,19 +26,19 @@ func (c *call) tryFillRulesCall(rc *rules.Call, args wire.Value) (ok bool) {
 // handler would get. It returns the digest that the idempotency key is derived from.
 func (c *work) fillRulesCall(rc *rules.Call, args wire.Value) (effect rules.Digest, err error) {
 	*rc = rules.Call{ID: c.id, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal, Tool: c.record.tool}
-	wants := &c.exec.wants[c.index]
+	wants := &c.exec.wants[c.tool.Index]
 	ruleinput.Operation(rc, wants, args)
-	return ruleinput.Digests(rc, c.tool.spec, wants, args, c.exec.inputs)
+	return ruleinput.Digests(rc, c.tool.Spec, wants, args, c.exec.inputs)
 }
 
 // restoreKey sets the key of a call of an earlier process. The code of the tool walks the arguments,
 // and may panic.
 func (c *call) restoreKey() {
 	defer func() { _ = recover() }() // the key is then derived from the ids of the session and the call
-	if c.final == nil || c.tool.spec.Idempotency == nil {
+	if c.values.Final == nil || c.tool.Spec.Idempotency == nil {
 		return
 	}
-	if key, err := ruleinput.Effect(c.record.tool, c.run.principal, c.tool.spec, c.final); err == nil {
+	if key, err := ruleinput.Effect(c.record.tool, c.run.principal, c.tool.Spec, c.values.Final); err == nil {
 		c.scope.SetEffect(key)
 	}
 }
@@ -86,7 +86,7 @@ func (c *call) denialBy(v rules.Verdict, rc *rules.Call, j *evaluation) *result 
 func (c *call) denialByEvaluation(j *evaluation) runtime.Outcome {
 	var rc rules.Call
 	v := rules.Verdict{Answer: rules.Admitted}
-	if c.tryFillRulesCall(&rc, c.final) {
+	if c.tryFillRulesCall(&rc, c.values.Final) {
 		v = c.checkRules(&rc)
 	}
 	return c.denialBy(v, &rc, j).outcome

@@ -36,10 +36,10 @@ func (r *Run) status() RunStatus {
 	for i, t := range r.session.exec.tools {
 		f := facts.Tool(i)
 		if f.Invocations > 0 {
-			st.Invocations[t.spec.Name] = int(f.Invocations)
+			st.Invocations[t.Spec.Name] = int(f.Invocations)
 		}
 		if f.Successes > 0 {
-			st.Succeeded = append(st.Succeeded, t.spec.Name)
+			st.Succeeded = append(st.Succeeded, t.Spec.Name)
 		}
 	}
 	return st

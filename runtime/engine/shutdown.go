@@ -85,7 +85,7 @@ func (c *call) abort() {
 // hasNoLastingEffect reports whether a call whose handler runs is known to have no lasting effect,
 // and the next owner of the journal does not run it again. c.mu is held.
 func (c *call) hasNoLastingEffect() bool {
-	spec := c.tool.spec
+	spec := c.tool.Spec
 	return entry.Effects(spec) != "" && !c.life.Committing() && !(spec.Idempotent && spec.Retry != nil)
 }
 

@@ -13,7 +13,7 @@ import (
 
 // timeOut ends the call because its handler ran past the deadline.
 func (c *call) timeOut(at lifecycle.Moment) {
-	spec := c.tool.spec
+	spec := c.tool.Spec
 	had := c.scope.Due().Sub(c.now)
 	c.finish(&result{
 		cause: lifecycle.ByTimer, moment: at, event: runtime.EventAborted, to: runtime.StateAborted,
@@ -33,7 +33,7 @@ func (c *call) expire() (again time.Time) {
 	now := c.clock()
 	x := c.life.Expire(now)
 	if x.Abandon {
-		c.exec.evaluations.Abandon(c.index)
+		c.exec.evaluations.Abandon(c.tool.Index)
 	}
 	if x.Lingering {
 		c.recordLingering(now)
@@ -67,8 +67,8 @@ func (c *call) overdue(at lifecycle.Moment) {
 	case lifecycle.Previewing:
 		e = c.previewLate()
 	case lifecycle.Queued:
-		e = denial(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].RetryAfter()}, fmt.Sprintf("%q is busy: %s in time",
-			c.record.tool, wording.Plural(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
+		e = denial(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.tool.Index].RetryAfter()}, fmt.Sprintf("%q is busy: %s in time",
+			c.record.tool, wording.Plural(c.tool.Spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
 	case lifecycle.Running, lifecycle.Grace, lifecycle.Finishing:
 		c.timeOut(at)
 		return

@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/overlap"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
-	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -108,7 +107,7 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult,
 	for _, r := range s.succeeded(req.RunID) {
 		one := &ActionError{Code: CodeNothingToUndo}
 		switch {
-		case s.exec.onlyReads(r.tool):
+		case s.exec.lookup(r.tool).OnlyReads():
 		case req.DryRun:
 			one = s.dryUndo(ctx, r, req.By)
 		default:
@@ -136,12 +135,6 @@ func (s *Session) succeeded(run string) (list []*callRecord) {
 		}
 	}
 	return list
-}
-
-// onlyReads reports whether the calls of a tool have no effect that could be undone.
-func (e *Executor) onlyReads(name string) bool {
-	tool, _ := e.lookup(name)
-	return tool != nil && tool.spec.Effect == runtime.SideEffectRead && tool.spec.Undo == nil
 }
 
 // undoneCall returns the result for r, which was not undone because of err; nil: it was undone.
@@ -211,13 +204,13 @@ func (s *Session) beginUndo(r *callRecord) Code {
 
 // undoRefusal returns why a call cannot be undone, empty when it can. s.mu is held.
 func (s *Session) undoRefusal(r *callRecord) Code {
-	tool, _ := s.exec.lookup(r.tool)
+	tool := s.exec.lookup(r.tool)
 	now := s.exec.sched.Now()
 	ended := r.first.Fired() && r.final == nil || r.final != nil && r.final.Fired()
 	switch {
 	case r.undo.done:
 		return CodeAlreadyUndone
-	case tool == nil || tool.spec.Undo == nil || r.undo.possible && r.undo.lost != nil:
+	case !tool.Undoable() || r.undo.possible && r.undo.lost != nil:
 		return CodeNotUndoable
 	case !ended && r.final != nil && r.call.reservation != reservedAndInvoked:
 		return CodeNotSuccessful
@@ -225,7 +218,7 @@ func (s *Session) undoRefusal(r *callRecord) Code {
 		return CodeStillRunning
 	case !r.undo.possible || r.outcome().Kind == runtime.Failed:
 		return CodeNotSuccessful
-	case !now.Before(r.undo.ended.Add(ruleinput.UndoTTL(tool.spec))):
+	case !now.Before(r.undo.ended.Add(ruleinput.UndoTTL(tool.Spec))):
 		return CodeExpired
 	case r.undo.busy, r.outcome().Kind != runtime.Completed && !r.call.handlerDone.Load() && now.Before(r.undo.ended.Add(grace)):
 		return CodeStillRunning
@@ -235,26 +228,26 @@ func (s *Session) undoRefusal(r *callRecord) Code {
 
 // undo calls the undo handler, if there is one.
 func (c *call) undo(ctx context.Context, by string) *undoFault {
-	hook := c.tool.hooks.Undo
+	hook := c.tool.Hooks.Undo
 	if hook == nil {
 		return nil
 	}
 	var output wire.Value
 	if c.record.outcome().Kind == runtime.Completed {
-		output = c.outputs
+		output = c.values.Outputs
 	}
 	c.mu.Lock()
 	state, isPrepared := c.prepared, c.isPrepared
 	c.mu.Unlock()
 	switch {
-	case c.tool.hooks.Prepare == nil || isPrepared:
+	case c.tool.Hooks.Prepare == nil || isPrepared:
 	case c.handlerDone.Load():
 		return nil // the call ended before its handler was released: it had no effect
 	default:
 		return &undoFault{why: CodeHandlerError, err: errPreparing}
 	}
 	return c.runUndoHandler(ctx, by, func(ctx context.Context) error {
-		return hook(ctx, c.id, c.final, state, c.fullOutput(ctx, output))
+		return hook(ctx, c.id, c.values.Final, state, c.fullOutput(ctx, output))
 	})
 }
 
@@ -264,7 +257,7 @@ func (c *work) undoAllowed(ctx context.Context, by operator.Actor) *undoFault {
 	s.mu.Lock()
 	facts := c.run.currentFacts()
 	s.mu.Unlock()
-	in := c.policyInputOf(c.final, facts, c.clock())
+	in := c.policyInputOf(c.values.Final, facts, c.clock())
 	in.Undo, in.UndoneBy = true, by
 	d, err := c.evaluateDetached(ctx, in)
 	denied := &undoFault{why: CodeDenied, err: err}
@@ -327,8 +320,8 @@ func (s *Session) addLater(calls []UndoneCall) {
 			continue
 		}
 		r := s.calls.find(calls[i].CallID)
-		tool, _ := s.exec.lookup(r.tool)
-		calls[i].Until = r.undo.ended.Add(ruleinput.UndoTTL(tool.spec))
+		tool := s.exec.lookup(r.tool)
+		calls[i].Until = r.undo.ended.Add(ruleinput.UndoTTL(tool.Spec))
 		about := s.subjectOf(r)
 		for _, other := range later {
 			if other.number < r.number {
@@ -344,9 +337,9 @@ func (s *Session) addLater(calls []UndoneCall) {
 // mayHaveChanged reports whether a call may have changed something that was not undone. s.mu is
 // held.
 func (s *Session) mayHaveChanged(r *callRecord) bool {
-	tool, _ := s.exec.lookup(r.tool)
+	tool := s.exec.lookup(r.tool)
 	switch {
-	case tool != nil && tool.spec.Effect == runtime.SideEffectRead, r.undo.done:
+	case tool != nil && tool.Spec.Effect == runtime.SideEffectRead, r.undo.done:
 		return false
 	case !r.ended():
 		return r.call != nil && r.call.reservation == reservedAndInvoked
@@ -357,31 +350,16 @@ func (s *Session) mayHaveChanged(r *callRecord) bool {
 
 // subjectOf returns the subject of a call. s.mu is held.
 func (s *Session) subjectOf(r *callRecord) (a overlap.Subject) {
-	tool, _ := s.exec.lookup(r.tool)
+	tool := s.exec.lookup(r.tool)
 	if tool == nil {
 		return a
 	}
-	return overlap.Of(argumentsOf(tool, r), tool.spec.Rules.ExclusiveGroups)
-}
-
-// argumentsOf returns the arguments of a call as JSON: those that it ran with, if they are still
-// known, otherwise those of its input. It is nil when neither is known.
-func argumentsOf(tool *tool, r *callRecord) (text []byte) {
-	defer func() {
-		if recover() != nil { // a fault of the codec
-			text = nil
-		}
-	}()
-	if r.call != nil && r.call.final != nil {
-		text, _ = wire.Append(nil, walk.Unruled{Of: r.call.final})
-		return text
+	var args []byte
+	switch ran := r.call != nil && r.call.values.Final != nil; {
+	case ran:
+		args = tool.Arguments(r.call.values.Final, nil)
+	case !r.digest:
+		args = tool.Arguments(nil, r.input)
 	}
-	if r.digest {
-		return nil
-	}
-	v, text, _, violations := tool.read(r.input)
-	if v == nil || violations != nil {
-		return nil
-	}
-	return text
+	return overlap.Of(args, tool.Spec.Rules.ExclusiveGroups)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -36,7 +37,7 @@ func (c *call) runUndoHandler(ctx context.Context, by string, handler func(conte
 	u.ctx, u.began, u.undoing = ctx, c.exec.sched.Now(), true
 	return undoFaultOf(c.exec.undos.Run(ctx, &c.exec.attempts, undo.Request{
 		Owner: &u.ident, Number: c.life.Attempt(), Effect: c.scope.Effect(),
-		Deadline: deadlineOf(c.tool.spec), Handler: handler, Recorder: u,
+		Deadline: c.tool.Deadline(), Handler: handler, Recorder: u,
 	}))
 }
 
@@ -161,12 +162,12 @@ func (c *call) undoFailed(fault *undoFault) *ActionError {
 // operators.
 func (c *call) undoMessage(fault *undoFault, operators string) string {
 	if fault.why == CodeHandlerError || fault.why == CodeDrift {
-		if text, _ := publicError(fault.err); text != "" {
+		if text, _ := tools.PublicError(fault.err); text != "" {
 			return c.redactText(text)
 		}
 	}
 	switch {
-	case fault.why == CodeHandlerError && c.tool != nil && c.tool.spec.SafeErrors, fault.byPolicy:
+	case fault.why == CodeHandlerError && c.tool != nil && c.tool.Spec.SafeErrors, fault.byPolicy:
 		return operators
 	case fault.why == CodeDrift:
 		return fmt.Sprintf("%q cannot be undone: %v", c.record.tool, runtime.ErrDrift)
@@ -180,7 +181,7 @@ func (c *call) undoMessage(fault *undoFault, operators string) string {
 
 // prepareState is prepareUndo for a tool with a prepare handler.
 func (c *call) prepareState() error {
-	state, err := c.tool.hooks.Prepare(c.scope.Context(), c.final)
+	state, err := c.tool.Hooks.Prepare(c.scope.Context(), c.values.Final)
 	if err == nil {
 		err = entry.CheckPrepared(state)
 	}
@@ -189,9 +190,6 @@ func (c *call) prepareState() error {
 	}
 	return err
 }
-
-// undoable reports whether the present declaration of the tool has undo.
-func (c *ident) undoable() bool { return c.tool != nil && c.tool.spec.Undo != nil }
 
 // reportLost reports to the error handler why a call cannot be undone any more, if why is
 // CodeNotUndoable for that reason. It returns a text without values.

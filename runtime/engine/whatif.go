@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
@@ -30,7 +31,7 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 
 // verdict returns the Verdict of an ended dry call.
 func (c *call) verdict() Verdict {
-	v := Verdict{Input: encoded(c.args)} // the evaluation was abandoned, or had not begun
+	v := Verdict{Input: tools.JSON(c.values.Args)} // the evaluation was abandoned, or had not begun
 	if c.dryVerdict != nil {
 		v = *c.dryVerdict
 	}
@@ -55,7 +56,7 @@ func (t *Turn) Withheld(ctx context.Context) map[string]runtime.Denial {
 	}
 	s, r := t.run.session, t.run
 	for i, tool := range s.exec.tools {
-		name := tool.spec.Name
+		name := tool.Spec.Name
 		s.mu.Lock()
 		barred := s.state.Barred(r.id, r.agent, r.principal, name)
 		s.mu.Unlock()
@@ -66,7 +67,7 @@ func (t *Turn) Withheld(ctx context.Context) map[string]runtime.Denial {
 		} else if t.blocks(i) {
 			out[name] = runtime.Denial{Code: runtime.ReasonBlockedAfterTimeout.String(), Message: "the tool timed out in this turn"}
 		} else if policy, ok := s.exec.policy.(runtime.Offers); ok {
-			c := ident{run: r, tool: &s.exec.tools[i], index: i}
+			c := ident{run: r, tool: &s.exec.tools[i]}
 			in := c.policyInputOf(nil, nil, s.exec.sched.Now())
 			_ = usercode.Call(func() error { // where the policy panics the tool is offered, and denied when it is called
 				if d, denied := policy.Gates(orBackground(ctx), &in); denied {
