@@ -45,7 +45,7 @@ func (c *call) handlerResult(e *result) {
 		}
 		fault := c.newFault(runtime.ReasonHandlerError, err)
 		text, code := c.tool.ErrorText(err, fault.text())
-		c.setFailed(e, cmp.Or(c.redactText(text), fmt.Sprintf("%q failed", c.record.tool)), fault)
+		c.setFailed(e, cmp.Or(c.redactText(text), fmt.Sprintf("%q failed", c.record.Tool)), fault)
 		e.outcome.Detail.Code = code
 		return
 	}
@@ -54,7 +54,7 @@ func (c *call) handlerResult(e *result) {
 			errors.New("the handler returned neither an output nor an error")))
 		return
 	}
-	out, violations, err := c.tool.Encode(c.record.spare(), c.values.Outputs)
+	out, violations, err := c.tool.Encode(c.record.Spare(), c.values.Outputs)
 	if err != nil {
 		c.values.Outputs = nil // it must not be walked again
 	}
@@ -121,7 +121,7 @@ func (c *call) storeArtifact(e *result) {
 	if err != nil {
 		*e = result{output: e.output}
 		fault := c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err))
-		c.setFailed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.tool), fault)
+		c.setFailed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.Tool), fault)
 		return
 	}
 	e.outcome.Output, e.outcome.Artifact = nil, stored
@@ -136,7 +136,7 @@ func (c *work) store(ctx context.Context, v wire.Value, out wire.Raw) (*runtime.
 // store when the journal has only the reference. An output that was redacted is not what the
 // handler returned and is not read. The undo runs without the output when it cannot be read.
 func (c *ident) fullOutput(ctx context.Context, known wire.Value) wire.Value {
-	was := c.record.outcome()
+	was := c.record.Outcome()
 	a := was.Artifact
 	if known != nil || a == nil || was.Kind != runtime.Completed || entry.Redacted(&was) {
 		return known

@@ -40,7 +40,6 @@ type call struct {
 	evaluation   *deadline.Context // of the policy that is being asked
 	revision     string            // of the policy that evaluated the call
 	position     int               // in the list of active calls, from 1; guarded by the session
-	reservation  reservation       // what it holds in the rule state; guarded by the session
 	entry        uint64            // position of its latest entry in the journal
 	invoked      bool              // its first event was emitted
 	unrecorded   bool              // the journal has no entry of it: the commit log was stalled when it was made
@@ -105,15 +104,6 @@ type consentState struct {
 	waitOver       *sched.Event      // fires when ConsentWait is over; guarded by the call
 }
 
-// A reservation says what a call holds in the rule state of its session.
-type reservation uint8
-
-const (
-	reservedNothing reservation = iota
-	reserved
-	reservedAndInvoked // its handler was started
-)
-
 // An evaluation is the result of the policy about a call. The rules are checked separately.
 type evaluation struct {
 	refusal.Refusal
@@ -141,12 +131,7 @@ type scratch struct {
 func (c *ident) clock() time.Time { return c.exec.sched.Since(c.began) }
 
 // done returns the event that fires when c has its outcome.
-func (c *ident) done() *sched.Event {
-	if c.record.final != nil {
-		return c.record.final
-	}
-	return &c.record.first
-}
+func (c *ident) done() *sched.Event { return c.record.Done() }
 
 // key returns the key of the call's transaction.
 func (c *ident) key() runtime.CallKey { return runtime.CallKey{Session: c.run.session.id, Call: c.id} }
@@ -218,7 +203,7 @@ func (c *work) enterExecutor() *runtime.Outcome {
 	slot := &e.slots[c.tool.Index]
 	if !slot.Enter() {
 		c.leaveExecutor()
-		return c.atCapacity(slot.RetryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.tool, slot.Most()))
+		return c.atCapacity(slot.RetryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.Tool, slot.Most()))
 	}
 	return nil
 }
@@ -247,7 +232,7 @@ func (c *work) leaveExecutor() {
 func (c *ident) atCapacity(retry time.Duration, why string) *runtime.Outcome {
 	c.exec.capacity.refused.Add(1)
 	return &runtime.Outcome{
-		Tool: c.record.tool, Kind: runtime.Denied,
+		Tool: c.record.Tool, Kind: runtime.Denied,
 		Reason: runtime.ReasonAtCapacity, AllReasons: []runtime.Reason{runtime.ReasonAtCapacity},
 		Detail:  runtime.Detail{RetryAfter: retry},
 		Message: fmt.Sprintf("%s; make the call again in %s", why, wording.Wait(retry)),
@@ -267,7 +252,7 @@ func (c *work) releaseResources() {
 	}
 	c.leaveExecutor()
 	if c.inGates {
-		c.run.node.workers.Leave()
+		c.run.node.Workers.Leave()
 		c.exec.gate.Leave()
 		c.inGates = false
 	}
@@ -293,7 +278,7 @@ func (c *call) Info() callctx.Info {
 func (c *ident) Info() callctx.Info {
 	cfg := c.run.session.cfg.Load()
 	info := callctx.Info{
-		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
+		ID: c.id, Tool: c.record.Tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
 		Principal: c.run.principal, Behavior: cfg.Behavior, Undo: c.undoing, Metadata: c.metadata,
 	}
 	if c.tool != nil {

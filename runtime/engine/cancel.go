@@ -23,12 +23,12 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 		return err
 	}
 	s.mu.Lock()
-	r := s.calls.find(callID)
+	r := s.memory.Find(callID)
 	if r == nil {
 		s.mu.Unlock()
 		return actionError(CodeUnknownCall)
 	}
-	c, ended := r.call, r.ended()
+	c, ended := r.Live, r.Ended()
 	s.mu.Unlock()
 	if ended || c == nil {
 		return actionError(CodeAlreadyEnded)

@@ -78,7 +78,7 @@ func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, pri
 	c.completeOutcome(&out, c.clock(), true)
 	d := entry.Draft{Record: journal.Record{
 		Kind: journal.KindCommitting, At: entry.At(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
-		Tool: c.record.tool, Attempt: c.life.Attempt(), Duration: out.Duration, Revision: c.revision, Sealed: seals,
+		Tool: c.record.Tool, Attempt: c.life.Attempt(), Duration: out.Duration, Revision: c.revision, Sealed: seals,
 	}}
 	c.addOutcome(&d, &out)
 	return d.Entry()

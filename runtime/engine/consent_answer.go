@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -32,7 +31,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 		return res
 	}
 	if res.Kind == consent.Accepted && !a.NoWait {
-		e.sched.Wait(c.record.final, nil, ctx.Done())
+		e.sched.Wait(c.record.Final, nil, ctx.Done())
 	}
 	res.setCall(c)
 	return res
@@ -41,9 +40,9 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 // setCall sets the fields about the call of the request.
 func (r *Resolution) setCall(c *call) {
 	r.Call = c.id
-	ended := c.record.final == nil || c.record.final.Fired()
+	ended := c.record.Final == nil || c.record.Final.Fired()
 	if ended {
-		out := c.record.outcome()
+		out := c.record.Outcome()
 		r.Outcome = &out
 	}
 	c.mu.Lock()
@@ -214,7 +213,7 @@ func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consen
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ev.Result.Resolution == consent.Recorded {
-		c.rebind(&ed.rule, now)
+		s.memory.Rebind(c.exec.instant(now), &ed.rule)
 	}
 	n.session = true
 	c.transition(runtime.EventApprovalDecided, c.state, &n)
@@ -229,14 +228,4 @@ func (e *Executor) notRecorded(c *call) Resolution {
 		res.setCall(c)
 	}
 	return res
-}
-
-// rebind replaces the arguments of a call in the rule state while the call continues to wait. When
-// the rules refuse the new arguments they keep the old ones, and the call is refused after its
-// approval. The locks of the call and its session are held.
-func (c *ident) rebind(rc *rules.Call, now time.Time) {
-	s := c.run.session
-	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {
-		s.addRuleEvent(&ev)
-	}
 }

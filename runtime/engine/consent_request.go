@@ -28,7 +28,7 @@ func (c *call) prepareQuestion() bool {
 	if j.asks {
 		q, err := c.questionOf(c.values.Final, &j.decision)
 		if err != nil && !c.approved() { // an approved one is asked another question now: use finds that
-			j.Refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
+			j.Refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.Tool, err))
 			return true
 		}
 		c.consent.question = q
@@ -86,7 +86,7 @@ func (c *call) previewFailed(err error) (j evaluation) {
 		whole = usercode.ErrorText(err)
 	}
 	text, code := c.tool.ErrorText(err, whole)
-	message := cmp.Or(c.redactText(text), fmt.Sprintf("%q could not show what the call would do", c.record.tool))
+	message := cmp.Or(c.redactText(text), fmt.Sprintf("%q could not show what the call would do", c.record.Tool))
 	j.Refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
 	j.fault = c.newFault(runtime.ReasonPreviewFailed, fmt.Errorf("preview: %w", err))
 	return j
@@ -96,7 +96,7 @@ func (c *call) previewFailed(err error) (j evaluation) {
 func (c *ident) previewLate() *result {
 	return &result{
 		event: runtime.EventFailed, to: runtime.StateFailed, fault: c.newFault(runtime.ReasonPreviewFailed, errPreviewLate),
-		outcome: runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonPreviewFailed, Message: fmt.Sprintf("%q could not show in time what the call would do", c.record.tool)},
+		outcome: runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonPreviewFailed, Message: fmt.Sprintf("%q could not show in time what the call would do", c.record.Tool)},
 	}
 }
 
@@ -108,7 +108,7 @@ func (c *ident) questionOf(args wire.Value, d *runtime.Decision) (consent.Questi
 
 func (c *ident) consentCallWith(args wire.Value, revision string) consent.Call {
 	return consent.Call{
-		ID: c.id, Tool: c.record.tool, Pin: c.tool.Spec.Pin,
+		ID: c.id, Tool: c.record.Tool, Pin: c.tool.Spec.Pin,
 		Session: c.run.session.id, Run: c.run.id, Principal: c.run.principal, Agent: c.run.agent,
 		Args: args, Revision: revision,
 	}
@@ -123,7 +123,7 @@ func (c *work) noApprover() *result {
 		return nil
 	}
 	return denial(runtime.ReasonConsentUnavailable, askDetail(c.worker.Scratch.evaluation.decision.Asks), fmt.Sprintf(
-		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
+		"%q needs somebody's consent and %v", c.record.Tool, errNoApprover))
 }
 
 // checkOpenLimit returns the result of a call that needs consent when its session is full: it has as
@@ -134,7 +134,7 @@ func (c *work) checkOpenLimit(full bool) *result {
 	}
 	most := c.exec.maxOpenRequests
 	return denial(runtime.ReasonTooManyPending, askDetail(c.worker.Scratch.evaluation.decision.Asks), fmt.Sprintf(
-		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.tool,
+		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.Tool,
 		wording.Plural(most, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
 }
 
@@ -174,7 +174,7 @@ func (c *call) useConsent() *result {
 // pending returns the outcome of a call that waits for consent. c.mu is held.
 func (c *call) pending() runtime.Outcome {
 	out := runtime.Outcome{
-		CallID: c.id, Tool: c.record.tool, Kind: runtime.Pending, Reason: runtime.ReasonConsentRequired,
+		CallID: c.id, Tool: c.record.Tool, Kind: runtime.Pending, Reason: runtime.ReasonConsentRequired,
 		AllReasons: []runtime.Reason{runtime.ReasonConsentRequired}, RequestID: c.consent.id, Revision: c.revision, Loop: runtime.LoopWait,
 	}
 	now := c.clock()
@@ -192,7 +192,7 @@ func (c *call) pending() runtime.Outcome {
 			who = strings.Join(need.Approvers, " or ")
 		}
 	}
-	out.Message = fmt.Sprintf("%q waits for the consent of %s", c.record.tool, who)
+	out.Message = fmt.Sprintf("%q waits for the consent of %s", c.record.Tool, who)
 	if c.dry {
 		return out
 	}

@@ -25,7 +25,7 @@ func (c *call) park() {
 	c.mu.Lock()
 	goOn := c.life.Park()
 	c.mu.Unlock()
-	c.exec.sched.Fire(&c.record.first)
+	c.exec.sched.Fire(&c.record.First)
 	if goOn {
 		c.submitApproved()
 	}
@@ -53,7 +53,7 @@ func (c *call) submitApproved() {
 		c.finish(denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down"))
 		return
 	}
-	if !c.run.node.workers.Enter() {
+	if !c.run.node.Workers.Enter() {
 		c.exec.gate.Leave()
 		c.finish(cancellation(runtime.ReasonRunClosed))
 		return
@@ -100,7 +100,7 @@ func (c *call) notify() {
 				return
 			}
 			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
-				over := denial(runtime.ReasonConsentUnavailable, runtime.Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.tool))
+				over := denial(runtime.ReasonConsentUnavailable, runtime.Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.Tool))
 				over.cause = lifecycle.ByConsent
 				c.finish(over)
 			}

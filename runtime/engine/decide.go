@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // maxTries is how often a call is evaluated when other calls change the facts
@@ -29,7 +28,14 @@ func (c *call) decide() *result {
 		if !c.snapshot() {
 			return cancellation(runtime.ReasonRunClosed)
 		}
-		if !c.evaluatePolicy() || !c.setRulesCall() || !c.prepareConsent() {
+		if !c.evaluatePolicy() {
+			return workerDone
+		}
+		var err error
+		if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.values.Final); err != nil {
+			c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
+		}
+		if !c.prepareConsent() {
 			return workerDone
 		}
 		tapped := c.tapDecision()
@@ -79,13 +85,11 @@ func (c *call) snapshot() bool {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.run.node.closing {
+	if c.run.node.Closing() {
 		return false
 	}
 	if c.position == 0 && !c.dry {
-		p := c.run.node
-		p.active = append(p.active, c)
-		c.position = len(p.active)
+		c.position = c.run.node.Enter(c)
 	}
 	c.worker.Scratch.view.open(c)
 	return true
@@ -122,7 +126,7 @@ func (c *call) admit() admission {
 		return notAdmitted(workerDone)
 	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
 		return admission{again: true, wait: s.admittingDone}
-	case c.run.node.closing:
+	case c.run.node.Closing():
 		return notAdmitted(cancellation(runtime.ReasonRunClosed))
 	}
 	s.endExclusion(c)
@@ -168,16 +172,13 @@ func (c *call) admitAsked() admission {
 		e.fault = c.newFault(runtime.ReasonPolicyError, err)
 		return notAdmitted(e)
 	}
-	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
-	if !v.Admitted() {
+	if v := s.memory.Ask(c.exec.instant(c.now), rc, c.record); !v.Admitted() {
 		return notAdmitted(c.denialBy(v, rc, &c.worker.Scratch.evaluation))
 	}
-	c.reservation = reserved
-	s.addRuleEvent(&rule)
 	c.consent.id, c.consent.since = asking.Add(c), c.now
 	c.life.Ask()
 	c.watch.Enter(tally.Consent, c.now)
-	c.record.final, c.record.call = sched.NewEvent(), c
+	c.record.Final, c.record.Live = sched.NewEvent(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
 	return notAdmitted(workerDone)
 }
@@ -199,27 +200,13 @@ func (c *call) admitDry() admission {
 
 // admitApproved admits a call that waited for consent, without counting its own reservation.
 func (c *call) admitApproved() admission {
-	s := c.run.session
-	resume := s.state.Resume
-	if c.reservation == reservedNothing { // it was admitted before a restart
-		resume = s.state.Admit
-	}
-	v, ev := resume(c.exec.instant(c.now), &c.worker.Scratch.rulesCall)
+	v := c.run.session.memory.Resume(c.exec.instant(c.now), &c.worker.Scratch.rulesCall, c.record)
 	if !v.Admitted() {
 		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	}
 	c.consent.noLongerAsked = !c.worker.Scratch.evaluation.asks
-	c.recordAuthorized(&ev)
+	c.recordAuthorized()
 	return admission{}
-}
-
-// setRulesCall prepares the description of the call that the rules check.
-func (c *call) setRulesCall() bool {
-	var err error
-	if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.values.Final); err != nil {
-		c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
-	}
-	return true
 }
 
 // releaseRestored releases the reservation of a call that was admitted before a restart and is
@@ -228,21 +215,17 @@ func (c *call) releaseRestored() {
 	if !c.needsReadmission {
 		return
 	}
-	c.needsReadmission, c.reservation = false, reservedNothing
-	s := c.run.session
-	if ev, err := s.state.Release(c.exec.instant(c.now), c.id); err == nil {
-		s.addRuleEvent(&ev)
-	}
+	c.needsReadmission = false
+	c.run.session.memory.Release(c.exec.instant(c.now), c.record)
 }
 
 // reserve admits the call and, when it need not wait for anything, starts it.
 func (c *call) reserve() admission {
-	s := c.run.session
-	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.Scratch.rulesCall)
+	v := c.run.session.memory.Admit(c.exec.instant(c.now), &c.worker.Scratch.rulesCall, c.record)
 	if !v.Admitted() {
 		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	}
-	c.recordAuthorized(&ev)
+	c.recordAuthorized()
 	if c.startsNow() {
 		return notAdmitted(c.recordStart(c.deadline()))
 	}
@@ -258,10 +241,8 @@ func (c *call) startsNow() bool {
 
 // recordAuthorized records that the call is admitted, and queues it for a slot of its tool. Both
 // are one step: calls get slots in the order of their records, which a replay follows.
-func (c *call) recordAuthorized(ev *rules.Event) {
+func (c *call) recordAuthorized() {
 	c.scope.SetEffect(c.worker.Scratch.effect)
-	c.reservation = reserved
-	c.run.session.addRuleEvent(ev)
 	c.requestSlot(func() {
 		c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{at: c.now, session: true})
 	})
@@ -283,7 +264,7 @@ func (c *ident) checkBlocked() *result {
 		return nil
 	}
 	return denial(runtime.ReasonBlockedAfterTimeout, runtime.Detail{}, fmt.Sprintf(
-		"%q timed out in this turn and is not retryable: it may be called again in the next turn", c.record.tool))
+		"%q timed out in this turn and is not retryable: it may be called again in the next turn", c.record.Tool))
 }
 
 // awaitTurn waits until the rest of the batch is admitted, and then for a slot of the tool. It

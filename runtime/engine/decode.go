@@ -27,7 +27,7 @@ func (c *ident) lookup() *result {
 		event: runtime.EventDenied, to: runtime.StateFailed,
 		outcome: runtime.Outcome{
 			Kind: runtime.Denied, Reason: runtime.ReasonUnknownTool, Detail: runtime.Detail{Available: names},
-			Message: fmt.Sprintf("there is no tool %s; there are: %s", wording.Quote(c.record.tool), wording.Names(names)),
+			Message: fmt.Sprintf("there is no tool %s; there are: %s", wording.Quote(c.record.Tool), wording.Names(names)),
 		},
 	}
 }
@@ -38,7 +38,7 @@ func (c *call) checkGates() *result {
 	if !c.exec.gate.Enter() {
 		return denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 	}
-	if !c.run.node.workers.Enter() {
+	if !c.run.node.Workers.Enter() {
 		c.exec.gate.Leave()
 		return denial(runtime.ReasonRunFinished, runtime.Detail{}, "the run is finished: it takes no more calls")
 	}
@@ -82,10 +82,10 @@ func (c *call) deniedForGood() *result {
 
 // decode decodes and checks the input, strictly and once.
 func (c *call) decode() *result {
-	if c.record.digest {
+	if c.record.Digest {
 		return invalidInputResult(c.tool.TooLarge(c.size), nil)
 	}
-	in, violations, panicked := c.tool.Read(c.record.input)
+	in, violations, panicked := c.tool.Read(c.record.Input)
 	switch {
 	case panicked != nil:
 		return invalidInputResult(nil, c.panicFault(panicked))

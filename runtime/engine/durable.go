@@ -31,8 +31,7 @@ func (s *Session) recordRun(kind, run string) {
 	if !s.exec.log.On() {
 		return
 	}
-	r := &journal.Record{Kind: kind, At: entry.At(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.ruleEvents}
-	s.ruleEvents = nil
+	r := &journal.Record{Kind: kind, At: entry.At(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.memory.Take()}
 	s.exec.log.Add(r, nil)
 }
 
@@ -69,7 +68,7 @@ func (c *call) recordPrepared(state wire.Value) {
 		return
 	}
 	d := entry.Draft{Record: journal.Record{
-		Kind: journal.KindPrepared, At: entry.At(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool,
+		Kind: journal.KindPrepared, At: entry.At(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.Tool,
 	}}
 	if state != nil {
 		d.AddPrepared(state)
@@ -161,7 +160,7 @@ func (c *call) awaitOutcome() {
 	case err == nil,
 		errors.Is(err, commitlog.ErrClosed) && !c.life.Released(): // it had no effect, and is refused after a restart too
 		return
-	case c.record.outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
+	case c.record.Outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
 		return
 	}
 	e := c.journalUnavailable(err)
@@ -178,11 +177,11 @@ func (c *call) awaitOutcome() {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was := c.record.outcome()
+	was := c.record.Outcome()
 	if stalled && was.Kind != runtime.Unknown { // the caller gets the stored outcome when the stall ends
-		defer c.exec.log.WhenDurable(position, func() { c.record.later.CompareAndSwap(nil, &was) })
+		defer c.exec.log.WhenDurable(position, func() { c.record.ReplaceOnce(&was) })
 	}
 	out.CallID, out.Tool, out.Revision, out.Duration, out.Times = was.CallID, was.Tool, was.Revision, was.Duration, was.Times
 	out.AllReasons, out.RequestID, out.Loop, out.Run = []runtime.Reason{out.Reason}, was.RequestID, was.Loop, was.Run
-	c.record.storeOutcome(&out)
+	c.record.Store(&out)
 }

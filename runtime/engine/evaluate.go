@@ -39,7 +39,7 @@ func (c *call) evaluatePolicy() bool {
 	case len(d.Denials) > 0:
 		j.Deny(d.Denials, c.tool.Spec)
 	case d.Effect == runtime.EffectDeny:
-		j.Refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.record.tool))
+		j.Refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.record.Tool))
 	default:
 		if len(d.Obligations) > 0 {
 			c.checkObligations(d.Obligations)
@@ -96,7 +96,7 @@ func (c *work) checkObligations(obligations []runtime.Obligation) {
 				return
 			}
 		case redact.Obligation:
-			if err := redact.Check(c.record.tool, o.Args, c.tool.Place); err != nil {
+			if err := redact.Check(c.record.Tool, o.Args, c.tool.Place); err != nil {
 				c.failPolicy("redact_output", fmt.Errorf("obligation redact_output %s: %w", rewrites.At(o.At), err))
 				return
 			}

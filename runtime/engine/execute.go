@@ -1,12 +1,9 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -25,7 +22,7 @@ func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcom
 	case c != nil:
 		c.await(&out)
 	case earlier != nil:
-		out = earlier.await(ctx, t.run.session)
+		out = t.run.session.awaitOther(ctx, earlier)
 	default:
 		out = noRun(in)
 	}
@@ -49,12 +46,13 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	switch {
 	case c == nil && r == nil:
 		return "", errors.New("a call is made in a turn of a run: there is none")
-	case c == nil && r.stored.more != nil && r.stored.more.Reason == runtime.ReasonAtCapacity:
-		return "", errors.New(r.stored.more.Message)
 	case c == nil:
-		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.id)
+		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity {
+			return "", errors.New(message)
+		}
+		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.ID)
 	case r != nil:
-		return r.id, nil
+		return r.ID, nil
 	}
 	c.life.StartTriggered()
 	t.launch(c)
@@ -65,8 +63,8 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 func (c *call) finishRefused(out *runtime.Outcome) {
 	out.CallID = c.id
 	c.fillRunStatus(out)
-	c.record.storeOutcome(out)
-	c.exec.sched.Fire(&c.record.first)
+	c.record.Store(out)
+	c.exec.sched.Fire(&c.record.First)
 }
 
 // open returns a new call and, when it repeats an earlier call, the record of that one.
@@ -91,7 +89,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	case earlier == nil:
 		c.observe(done)
 		return nil, c.record
-	case c.repeats(earlier):
+	case c.record.Repeats(earlier, c.tool, c.exec.inputs):
 		return c, earlier
 	}
 	c.idReused = true
@@ -145,7 +143,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.WithPrincipal(in.Principal)
 	}
-	r := &callRecord{id: in.ID, tool: in.Tool}
+	r := &callRecord{ID: in.ID, Tool: in.Tool}
 	c := &call{
 		work: work{
 			ident: ident{
@@ -156,14 +154,9 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	}
 	c.life.Prepare(time.Time{})
 	c.scope.Open(c, &c.exec.attempts, &c.mu, &c.life)
-	r.call = c
+	r.Live = c
 	c.size = len(in.Input)
-	if c.size > tool.InputLimit() {
-		sum := sha256.Sum256(in.Input)
-		r.input, r.digest = append(r.room[:0], sum[:]...), true
-	} else {
-		r.input = append(r.room[:0], in.Input...)
-	}
+	r.SetInput(in.Input, tool.InputLimit())
 	c.began = c.exec.sched.Now()
 	c.now = c.began
 	return c
@@ -191,48 +184,15 @@ func (c *call) register(refused *runtime.Outcome) (earlier *callRecord) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for c.id == "" {
-		s.madeIDs++
-		if id := "call-" + strconv.Itoa(s.madeIDs); s.calls.find(id) == nil {
-			c.id = id
-		}
-	}
-	c.record.id = c.id
+	s.memory.Name(c.record)
+	c.id = c.record.ID
 	if refused == nil {
-		s.lastNumber++
-		c.record.number = s.lastNumber
-		if earlier = s.calls.putIfAbsent(c.record); earlier == nil {
-			c.run.node.calls.add(c.record)
-		}
-		return earlier
+		return s.memory.Add(c.record, c.run.node.Calls())
 	}
-	if earlier = s.calls.find(c.id); earlier == nil {
+	if earlier = s.memory.Find(c.id); earlier == nil {
 		c.finishRefused(refused)
 	}
 	return earlier
-}
-
-// repeats reports whether c is the same call as an earlier one: the same tool, with
-// arguments that decode to the same value.
-func (c *ident) repeats(earlier *callRecord) bool {
-	if earlier.tool != c.record.tool {
-		return false
-	}
-	if earlier.restored != nil && c.exec.inputs.Matches(earlier.restored.mac, c.record.input) {
-		return true
-	}
-	if earlier.digest != c.record.digest {
-		return false
-	}
-	if bytes.Equal(earlier.input, c.record.input) {
-		return true
-	}
-	if c.tool == nil || earlier.digest {
-		return false
-	}
-	heartbeat := earlier.restored != nil && earlier.restored.heartbeat // of which input has nothing
-	a, b := c.tool.Canonical(earlier.input, heartbeat), c.tool.Canonical(c.record.input, false)
-	return a != nil && bytes.Equal(a, b)
 }
 
 // launch passes a new call to a worker, unless the call ends before.

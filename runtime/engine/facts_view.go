@@ -18,7 +18,7 @@ type factView struct {
 // them has changed. The session's lock is held.
 func (r *Run) currentFacts() *facts.Snapshot {
 	v := &r.facts
-	state := r.session.state
+	state := r.session.memory.Rules()
 	if v.last != nil && v.state == state.Version() {
 		return v.last
 	}

@@ -51,8 +51,7 @@ func (c *call) recordStart(d time.Duration) *result {
 	if ends := c.budgetEnds(); !ends.IsZero() && !c.now.Before(ends) { // before an approval is used up or the handler is called
 		return denial(runtime.ReasonDeadline, runtime.Detail{}, messageTurnOver)
 	}
-	s := c.run.session
-	if c.run.node.closing { // another goroutine is about to end the call
+	if c.run.node.Closing() { // another goroutine is about to end the call
 		return cancellation(runtime.ReasonRunClosed)
 	}
 	if c.consent != nil { // the approval may be used up in another call's entry, but within the transaction of this call
@@ -62,13 +61,10 @@ func (c *call) recordStart(d time.Duration) *result {
 			return e
 		}
 	}
-	ev, err := s.state.Commit(c.exec.instant(c.now), c.id)
-	if err != nil { // the run was closed
+	if err := c.run.session.memory.Start(c.exec.instant(c.now), c.record); err != nil { // the run was closed
 		return cancellation(runtime.ReasonRunClosed)
 	}
-	c.reservation = reservedAndInvoked
 	due := bounded(c.now.Add(d), c.budgetEnds())
-	s.addRuleEvent(&ev)
 	c.beginAttempt(due)
 	c.scope.Begin(c.workCtx, due)
 	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
@@ -247,7 +243,7 @@ func (c *call) restart() *result {
 	c.now = c.clock()
 	due := bounded(c.now.Add(d), c.budgetEnds())
 	c.run.session.mu.Lock()
-	closing := c.run.node.closing // another goroutine is about to end the call
+	closing := c.run.node.Closing() // another goroutine is about to end the call
 	c.run.session.mu.Unlock()
 	if closing || !c.beginAttempt(due) {
 		c.mu.Unlock()

@@ -94,9 +94,9 @@ func (e *Executor) describe(r *operator.Request, s *Session) {
 		r.SessionPrincipal = s.cfg.Load().Principal
 	}
 	if c := s.find(r.Call); c != nil {
-		r.Tool = c.tool
+		r.Tool = c.Tool
 		s.mu.Lock()
-		of := c.call
+		of := c.Live
 		s.mu.Unlock()
 		if of != nil {
 			r.Run, r.Principal = of.run.id, of.run.principal

@@ -54,8 +54,8 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 	if f.Reason != "" {
 		out.Message += ": " + f.Reason
 	}
-	r.call.resolveUnknown(&out, to, f.By.ID)
-	if err := r.call.awaitDurable(); err != nil {
+	r.Live.resolveUnknown(&out, to, f.By.ID)
+	if err := r.Live.awaitDurable(); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	return nil
@@ -74,7 +74,7 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 	for _, r := range h.Calls {
 		s := e.sessionOf(r.Session)
 		s.mu.Lock()
-		c := s.calls.find(r.ID).call
+		c := s.memory.Find(r.ID).Live
 		s.mu.Unlock()
 		if c != nil && c.tool != nil && c.tool.Hooks.Reconcile != nil && c.values.Final != nil {
 			byTool[c.tool.Index] = append(byTool[c.tool.Index], c)
@@ -163,12 +163,12 @@ func (s *Session) claimUnknown(r *callRecord) (why Code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case !r.ended() || r.outcome().Kind != runtime.Unknown || r.undo.done || r.call == nil:
+	case !r.Ended() || r.Kind() != runtime.Unknown || r.Undo.Done || r.Live == nil:
 		return CodeNotUnknown
-	case r.undo.busy:
+	case r.Undo.Busy:
 		return CodeBusy
 	}
-	r.undo.busy = true
+	r.Undo.Busy = true
 	return ""
 }
 
@@ -180,15 +180,13 @@ func (c *call) resolveUnknown(out *runtime.Outcome, to runtime.State, by string)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.exec.sched.Now()
-	was := c.record.outcome()
+	was := c.record.Outcome()
 	c.completeOutcome(out, now, true)
 	out.Duration, out.Times, out.RequestID = now.Sub(c.began), was.Times, was.RequestID
-	if ev, err := s.state.Finish(s.exec.instant(now), c.id, statusOf(out)); err == nil {
-		s.addRuleEvent(&ev)
-	}
+	s.memory.Resolve(s.exec.instant(now), c.record, out)
 	c.fillRunStatus(out)
-	c.record.later.Store(out)
-	c.record.undo.busy, c.record.undo.ended = false, now
+	c.record.Replace(out)
+	c.record.Undo.Busy, c.record.Undo.Ended = false, now
 	c.transition(runtime.EventReconciled, to, &note{
 		at: now, by: by, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, session: true, output: len(out.Output),
 	})
@@ -199,7 +197,7 @@ func (c *ident) releaseClaim() {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.record.undo.busy = false
+	c.record.Undo.Busy = false
 }
 
 // noEffect returns the outcome of a call that is known to have had no effect. who begins the

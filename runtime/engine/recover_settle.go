@@ -11,7 +11,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // Recovery settles what the calls of a former process have left, at participants and elsewhere. It
@@ -156,7 +155,7 @@ func (c rerun) begin() {
 		c.finish(c.interruption)
 		return
 	}
-	if !c.run.node.workers.Enter() {
+	if !c.run.node.Workers.Enter() {
 		c.exec.gate.Leave()
 		c.finish(c.interruption)
 		return
@@ -248,9 +247,9 @@ func (e *Executor) undoneCall(r *history.Call) *call {
 	s := e.sessionOf(r.Session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rec := s.calls.find(r.ID)
-	if rec.call != nil {
-		return rec.call
+	rec := s.memory.Find(r.ID)
+	if rec.Live != nil {
+		return rec.Live
 	}
 	return e.callOf(s, r, rec)
 }
@@ -281,18 +280,12 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !settled { // the next recovery tries again; until then no other undo may begin
-		c.record.undo.busy = true
+		c.record.Undo.Busy = true
 		return
 	}
 	now := c.exec.sched.Now()
 	if ev := u.Undoes; ev != nil {
-		ev.At = s.exec.instant(now)
-		if s.state.RunState(ev.Run) == rules.RunClosed { // closed after the decision
-			ev.Run, ev.Status, ev.State = "", 0, rules.RunRunning
-		}
-		if err := s.state.Apply(ev); err == nil {
-			s.addRuleEvent(ev)
-		}
+		s.memory.Apply(s.exec.instant(now), ev)
 	}
 	c.undone(now, u.By)
 }

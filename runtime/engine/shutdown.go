@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // Shutdown ends the work of e in order. From now on calls are denied shutting_down, and requests
@@ -37,10 +38,10 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	if left > 0 {
 		e.workers.Halt(haltShutdown)
 		e.undos.Cancel()
-		e.forEachCall(e.workers.Jobs(), (*call).abort)
+		sched.Each(&e.sched, e.workers.Jobs(), (*call).abort)
 		if left = e.gate.WaitFor(&e.sched, grace); left > 0 {
 			e.undos.Halt()
-			e.forEachCall(e.workers.Jobs(), (*call).abandon)
+			sched.Each(&e.sched, e.workers.Jobs(), (*call).abandon)
 		}
 	}
 	if e.follower != nil {
@@ -109,7 +110,7 @@ func (c *call) abandon() {
 	c.completeOutcome(&out, c.clock(), true)
 	s := c.run.session
 	s.mu.Lock()
-	c.record.storeOutcome(&out)
+	c.record.Store(&out)
 	s.mu.Unlock()
 	over, unattended := c.done(), c.life.Unattended()
 	c.mu.Unlock()
@@ -225,5 +226,5 @@ func (e *Executor) leaseLost(cause error) {
 	e.closeApprovals()
 	e.workers.Halt(haltLost)
 	e.undos.Halt()
-	e.forEachCall(e.workers.Jobs(), (*call).endLeaseLost)
+	sched.Each(&e.sched, e.workers.Jobs(), (*call).endLeaseLost)
 }

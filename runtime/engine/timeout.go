@@ -20,7 +20,7 @@ func (c *call) timeOut(at lifecycle.Moment) {
 		outcome: runtime.Outcome{
 			Kind: runtime.TimedOut, Reason: runtime.ReasonDeadline, Detail: runtime.Detail{Deadline: had},
 			Retryable: spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout,
-			Message:   fmt.Sprintf("%q did not finish within %s", c.record.tool, wording.Limit(had)),
+			Message:   fmt.Sprintf("%q did not finish within %s", c.record.Tool, wording.Limit(had)),
 		},
 	})
 }
@@ -68,7 +68,7 @@ func (c *call) overdue(at lifecycle.Moment) {
 		e = c.previewLate()
 	case lifecycle.Queued:
 		e = denial(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.tool.Index].RetryAfter()}, fmt.Sprintf("%q is busy: %s in time",
-			c.record.tool, wording.Plural(c.tool.Spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
+			c.record.Tool, wording.Plural(c.tool.Spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
 	case lifecycle.Running, lifecycle.Grace, lifecycle.Finishing:
 		c.timeOut(at)
 		return

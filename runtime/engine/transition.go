@@ -55,7 +55,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	e := c.exec.delivery.Begin()
 	defer c.exec.delivery.End()
 	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
-	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.tool, c.id, c.run.session.id, c.run.id
+	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.Tool, c.id, c.run.session.id, c.run.id
 	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.life.Attempt()
 	e.Revision, e.Duration = c.revision, n.at.Sub(c.began)
 	e.InputBytes, e.OutputBytes = c.size, n.output
@@ -130,7 +130,7 @@ func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 	switch {
 	case n.ends:
 		t.Times, t.Attempts = c.watch.Times(), c.life.Attempt()
-		if a := c.record.artifact(); a != nil {
+		if a := c.record.Artifact(); a != nil {
 			t.Artifact = int64(a.Bytes)
 		}
 	case n.answer != nil:
@@ -146,10 +146,10 @@ func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 // sinceAsked returns how long ago the undo of c was asked for, 0 when an earlier process was asked.
 // The lock of the session is held.
 func sinceAsked(c *call, now time.Time) time.Duration {
-	if c.record.undo.asked.IsZero() {
+	if c.record.Undo.Asked.IsZero() {
 		return 0
 	}
-	return now.Sub(c.record.undo.asked)
+	return now.Sub(c.record.Undo.Asked)
 }
 
 // transitionEntry returns the entry of a transition: the members of its event, and what recovery
@@ -157,8 +157,7 @@ func sinceAsked(c *call, now time.Time) time.Duration {
 func (c *call) transitionEntry(ev *runtime.Event, n *note) (_ *journal.Record, private []byte) {
 	d := entry.OfEvent(ev)
 	if n.session {
-		s := c.run.session
-		d.Rules, s.ruleEvents = s.ruleEvents, nil
+		d.Rules = c.run.session.memory.Take()
 	}
 	c.addDetail(d, ev, n)
 	if c.idReused {
@@ -171,7 +170,7 @@ func (c *call) transitionEntry(ev *runtime.Event, n *note) (_ *journal.Record, p
 func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 	switch ev.Kind {
 	case runtime.EventInvoked:
-		d.Mark, d.TurnEnds, d.InputMAC = journal.MarkOpened, entry.At(c.turn.budgetEnds), c.exec.inputs.MAC(c.record.input)
+		d.Mark, d.TurnEnds, d.InputMAC = journal.MarkOpened, entry.At(c.turn.budgetEnds), c.exec.inputs.MAC(c.record.Input)
 		d.Metadata, d.TurnCap, d.Patience = c.metadata, c.turn.limit, c.turn.consentWait
 		d.Triggered = c.life.Triggered()
 	case runtime.EventValidated:
@@ -205,7 +204,7 @@ func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 
 // addStoredOutcome adds the outcome, which is in the call's record by now.
 func (c *work) addStoredOutcome(d *entry.Draft) {
-	out := c.record.outcome()
+	out := c.record.Outcome()
 	c.addOutcome(d, &out)
 }
 
@@ -226,7 +225,7 @@ func (c *work) addOutcome(d *entry.Draft, out *runtime.Outcome) {
 // code may hang. The caller therefore holds no lock, unless err is an error of the engine.
 func (c *ident) newFault(r runtime.Reason, err error) *CallError {
 	f := &CallError{
-		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
+		Tool: c.record.Tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
 	}
 	if err != nil {
 		f.cachedText = f.text()
@@ -273,5 +272,5 @@ func (c *call) redactText(text string) string {
 	c.mu.Lock()
 	prepared := c.prepared
 	c.mu.Unlock()
-	return c.values.Secrets(c.tool, c.record.input, prepared).Redact(text)
+	return c.values.Secrets(c.tool, c.record.Input, prepared).Redact(text)
 }

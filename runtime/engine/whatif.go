@@ -38,7 +38,7 @@ func (c *call) verdict() Verdict {
 	if v.Runs {
 		return v
 	}
-	v.Outcome = c.record.outcome()
+	v.Outcome = c.record.Outcome()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,9 +58,9 @@ func (t *Turn) Withheld(ctx context.Context) map[string]runtime.Denial {
 	for i, tool := range s.exec.tools {
 		name := tool.Spec.Name
 		s.mu.Lock()
-		barred := s.state.Barred(r.id, r.agent, r.principal, name)
+		barred := s.memory.Rules().Barred(r.id, r.agent, r.principal, name)
 		s.mu.Unlock()
-		if r.node.workers.IsShut() {
+		if r.node.Workers.IsShut() {
 			out[name] = runtime.Denial{Code: runtime.ReasonRunFinished.String(), Message: "the run is finished"}
 		} else if barred != 0 {
 			out[name] = runtime.Denial{Code: barred.String(), Message: "the run has ended, or its end does not need the tool"}
