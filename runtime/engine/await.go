@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -31,7 +32,7 @@ func (c *call) await(out *runtime.Outcome) {
 
 // cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
 func (c *call) cancelByCaller() {
-	e := cancellation(runtime.ReasonCancelled)
+	e := aborted(outcomes.Cancelled())
 	e.cause = lifecycle.ByCaller
 	c.finish(e)
 }
@@ -145,8 +146,5 @@ func currentOutcome(r *callRecord) runtime.Outcome {
 			return out
 		}
 	}
-	return runtime.Outcome{
-		CallID: r.ID, Tool: r.Tool, Kind: runtime.Cancelled, Reason: runtime.ReasonCancelled, AllReasons: []runtime.Reason{runtime.ReasonCancelled},
-		Message: "nobody waits for the call here any more; it goes on",
-	}
+	return outcomes.StillRuns(r.ID, r.Tool)
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -13,12 +12,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/refusal"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/internal/workers"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -189,12 +188,15 @@ func (c *call) latestEntry() uint64 {
 }
 
 // enterExecutor counts c among the calls in flight. It returns the outcome of a call
-// that exceeds the capacity, nil otherwise.
+// that exceeds the capacity, nil otherwise. No event is emitted for such a call, and its id can be
+// used again.
 func (c *work) enterExecutor() *runtime.Outcome {
 	e := c.exec
 	if e.capacity.inFlight.Add(1) > e.capacity.limit {
 		e.capacity.inFlight.Add(-1)
-		return c.atCapacity(leastRetry, "the executor is busy: "+wording.Plural(e.capacity.limit, "1 call is", "%d calls are")+" in flight")
+		e.capacity.refused.Add(1)
+		out := outcomes.ExecutorBusy(c.record.Tool, e.capacity.limit, leastRetry)
+		return &out
 	}
 	c.inFlight = true
 	if c.tool == nil {
@@ -203,7 +205,9 @@ func (c *work) enterExecutor() *runtime.Outcome {
 	slot := &e.slots[c.tool.Index]
 	if !slot.Enter() {
 		c.leaveExecutor()
-		return c.atCapacity(slot.RetryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.Tool, slot.Most()))
+		e.capacity.refused.Add(1)
+		out := outcomes.ToolBusy(c.record.Tool, slot.Most(), slot.RetryAfter())
+		return &out
 	}
 	return nil
 }
@@ -224,18 +228,6 @@ func (c *work) leaveExecutor() {
 	c.exec.capacity.inFlight.Add(-1)
 	if c.tool != nil {
 		c.exec.slots[c.tool.Index].Leave()
-	}
-}
-
-// atCapacity returns the outcome of a call that exceeds the capacity. No event is
-// emitted for it, and its id can be used again.
-func (c *ident) atCapacity(retry time.Duration, why string) *runtime.Outcome {
-	c.exec.capacity.refused.Add(1)
-	return &runtime.Outcome{
-		Tool: c.record.Tool, Kind: runtime.Denied,
-		Reason: runtime.ReasonAtCapacity, AllReasons: []runtime.Reason{runtime.ReasonAtCapacity},
-		Detail:  runtime.Detail{RetryAfter: retry},
-		Message: fmt.Sprintf("%s; make the call again in %s", why, wording.Wait(retry)),
 	}
 }
 

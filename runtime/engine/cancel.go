@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
@@ -33,7 +33,7 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 	if ended || c == nil {
 		return actionError(CodeAlreadyEnded)
 	}
-	e := cancellation(runtime.ReasonCancelled)
+	e := aborted(outcomes.Cancelled())
 	if e.by, e.cause = by.ID, lifecycle.ByOperator; reason != "" {
 		e.outcome.Message += ": " + reason
 	}

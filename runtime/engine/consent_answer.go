@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -88,21 +89,12 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 		if result.Status == consent.StatusApproved {
 			c.resume()
 		} else {
-			detail := runtime.Detail{Rule: "person", Message: a.Message}
-			e := denial(runtime.ReasonConsentDenied, detail, deniedBy(a.Message))
+			e := denied(outcomes.DeniedByPerson(a.Message))
 			e.cause = lifecycle.ByConsent
 			c.finish(e)
 		}
 	}
 	return res, c
-}
-
-// deniedBy returns the message for the model that a person denied the call.
-func deniedBy(message string) string {
-	if message == "" {
-		return "a person denied the call"
-	}
-	return "a person denied the call: " + message
 }
 
 // answerUnknown records an answer to a request that does not exist, or no longer exists.

@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -28,7 +27,7 @@ func (c *call) prepareQuestion() bool {
 	if j.asks {
 		q, err := c.questionOf(c.values.Final, &j.decision)
 		if err != nil && !c.approved() { // an approved one is asked another question now: use finds that
-			j.Refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.Tool, err))
+			j.Refuse(runtime.ReasonConsentUnavailable, outcomes.AskDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.Tool, err))
 			return true
 		}
 		c.consent.question = q
@@ -96,7 +95,7 @@ func (c *call) previewFailed(err error) (j evaluation) {
 func (c *ident) previewLate() *result {
 	return &result{
 		event: runtime.EventFailed, to: runtime.StateFailed, fault: c.newFault(runtime.ReasonPreviewFailed, errPreviewLate),
-		outcome: runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonPreviewFailed, Message: fmt.Sprintf("%q could not show in time what the call would do", c.record.Tool)},
+		outcome: outcomes.PreviewLate(c.record.Tool),
 	}
 }
 
@@ -114,16 +113,13 @@ func (c *ident) consentCallWith(args wire.Value, revision string) consent.Call {
 	}
 }
 
-var errNoApprover = errors.New("there is nobody to ask")
-
 // noApprover returns the result of a call that needs consent when there is no approver
 // and the application does not poll Requests; nil otherwise.
 func (c *work) noApprover() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}
-	return denial(runtime.ReasonConsentUnavailable, askDetail(c.worker.Scratch.evaluation.decision.Asks), fmt.Sprintf(
-		"%q needs somebody's consent and %v", c.record.Tool, errNoApprover))
+	return denied(outcomes.NoApprover(c.record.Tool, c.worker.Scratch.evaluation.decision.Asks))
 }
 
 // checkOpenLimit returns the result of a call that needs consent when its session is full: it has as
@@ -132,18 +128,7 @@ func (c *work) checkOpenLimit(full bool) *result {
 	if !full {
 		return nil
 	}
-	most := c.exec.maxOpenRequests
-	return denial(runtime.ReasonTooManyPending, askDetail(c.worker.Scratch.evaluation.decision.Asks), fmt.Sprintf(
-		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.Tool,
-		wording.Plural(most, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
-}
-
-// askDetail names the first ask.
-func askDetail(asks []runtime.Ask) runtime.Detail {
-	if len(asks) == 0 {
-		return runtime.Detail{}
-	}
-	return runtime.Detail{Rule: asks[0].ID, At: asks[0].At}
+	return denied(outcomes.TooManyPending(c.record.Tool, c.exec.maxOpenRequests, c.worker.Scratch.evaluation.decision.Asks))
 }
 
 // useConsent uses up the approval or the grant that allows the call to start, and checks that the
@@ -166,33 +151,22 @@ func (c *call) useConsent() *result {
 		a.approvedBy = c.exec.approvals.ApprovedBy(a.id, a.grant)
 		return nil
 	case m.Expired:
-		return denial(runtime.ReasonConsentExpired, runtime.Detail{}, "the approval is too old: make the call again")
+		return denied(outcomes.TooOld())
 	}
-	return denial(runtime.ReasonBindingMismatch, runtime.Detail{Changed: m.Changed}, "the call is not what was approved any more: make it again")
+	return denied(outcomes.Mismatch(m.Changed))
 }
 
 // pending returns the outcome of a call that waits for consent. c.mu is held.
 func (c *call) pending() runtime.Outcome {
-	out := runtime.Outcome{
-		CallID: c.id, Tool: c.record.Tool, Kind: runtime.Pending, Reason: runtime.ReasonConsentRequired,
-		AllReasons: []runtime.Reason{runtime.ReasonConsentRequired}, RequestID: c.consent.id, Revision: c.revision, Loop: runtime.LoopWait,
-	}
 	now := c.clock()
-	out.Duration = now.Sub(c.began)
-	who := "somebody"
 	// A dry call has no request: its outcome describes a request made now.
 	q := &c.consent.question
 	reasons, need, life := q.Reasons, q.Requirement, q.Requirement.Timeout
 	if r, ok := c.exec.approvals.Request(c.consent.id); ok {
 		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
 	}
-	if len(reasons) > 0 {
-		out.Detail = runtime.Detail{Rule: reasons[0].Code, At: reasons[0].At, Message: reasons[0].Message, ExpiresIn: life}
-		if len(need.Approvers) > 0 {
-			who = strings.Join(need.Approvers, " or ")
-		}
-	}
-	out.Message = fmt.Sprintf("%q waits for the consent of %s", c.record.Tool, who)
+	out := outcomes.Pending(c.record.Tool, reasons, need, life)
+	out.CallID, out.RequestID, out.Revision, out.Duration = c.id, c.consent.id, c.revision, now.Sub(c.began)
 	if c.dry {
 		return out
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
@@ -26,7 +27,7 @@ func (c *call) decide() *result {
 			return workerDone
 		}
 		if !c.snapshot() {
-			return cancellation(runtime.ReasonRunClosed)
+			return aborted(outcomes.RunClosed())
 		}
 		if !c.evaluatePolicy() {
 			return workerDone
@@ -127,7 +128,7 @@ func (c *call) admit() admission {
 	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
 		return admission{again: true, wait: s.admittingDone}
 	case c.run.node.Closing():
-		return notAdmitted(cancellation(runtime.ReasonRunClosed))
+		return notAdmitted(aborted(outcomes.RunClosed()))
 	}
 	s.endExclusion(c)
 	c.releaseRestored()
@@ -168,7 +169,7 @@ func (c *call) admitAsked() admission {
 		return notAdmitted(e)
 	}
 	if err := asking.Prepare(); err != nil {
-		e := denial(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
+		e := denied(outcomes.Unaskable())
 		e.fault = c.newFault(runtime.ReasonPolicyError, err)
 		return notAdmitted(e)
 	}
@@ -193,7 +194,7 @@ func (c *call) admitDry() admission {
 		if e := cmp.Or(c.noApprover(), c.checkOpenLimit(c.exec.approvals.Full(c.run.session.id))); e != nil {
 			return notAdmitted(e)
 		}
-		return notAdmitted(&result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: c.pending()})
+		return notAdmitted(aborted(c.pending()))
 	}
 	return notAdmitted(&result{event: runtime.EventAborted, to: runtime.StateAborted, verdict: &Verdict{Runs: true}})
 }
@@ -263,8 +264,7 @@ func (c *ident) checkBlocked() *result {
 	if !c.turn.blocks(c.tool.Index) {
 		return nil
 	}
-	return denial(runtime.ReasonBlockedAfterTimeout, runtime.Detail{}, fmt.Sprintf(
-		"%q timed out in this turn and is not retryable: it may be called again in the next turn", c.record.Tool))
+	return denied(outcomes.Blocked(c.record.Tool))
 }
 
 // awaitTurn waits until the rest of the batch is admitted, and then for a slot of the tool. It

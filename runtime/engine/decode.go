@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -22,37 +20,30 @@ func (c *ident) lookup() *result {
 	if c.tool != nil {
 		return nil
 	}
-	names := c.exec.reg.Names()
-	return &result{
-		event: runtime.EventDenied, to: runtime.StateFailed,
-		outcome: runtime.Outcome{
-			Kind: runtime.Denied, Reason: runtime.ReasonUnknownTool, Detail: runtime.Detail{Available: names},
-			Message: fmt.Sprintf("there is no tool %s; there are: %s", wording.Quote(c.record.Tool), wording.Names(names)),
-		},
-	}
+	r := denied(outcomes.UnknownTool(c.record.Tool, c.exec.reg.Names()))
+	r.to = runtime.StateFailed
+	return r
 }
 
 // checkGates counts the call in the executor and the run, and checks that the journal can be
 // written, that the context is not done, and that the turn has the minimum budget left.
 func (c *call) checkGates() *result {
 	if !c.exec.gate.Enter() {
-		return denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		return denied(outcomes.ShuttingDown())
 	}
 	if !c.run.node.Workers.Enter() {
 		c.exec.gate.Leave()
-		return denial(runtime.ReasonRunFinished, runtime.Detail{}, "the run is finished: it takes no more calls")
+		return denied(outcomes.RunFinished())
 	}
 	c.inGates = true
 	if r := c.checkJournal(); r != nil {
 		return r
 	}
 	if c.ctx.Err() != nil {
-		return cancellation(runtime.ReasonCancelled)
+		return aborted(outcomes.Cancelled())
 	}
 	if left, bounded := c.turn.remainingBudget(c.now); bounded && left < max(c.turn.minimum, 1) {
-		return denial(runtime.ReasonDeadline, runtime.Detail{Deadline: max(left, 0)}, fmt.Sprintf(
-			"%s of the turn's time is left, a call needs at least %s: it may be made in the next turn",
-			wording.Limit(max(left, 0)), wording.Limit(c.turn.minimum)))
+		return denied(outcomes.BudgetLeft(left, c.turn.minimum))
 	}
 	if !c.turn.blocks(c.tool.Index) {
 		return nil
@@ -109,11 +100,7 @@ func (c *call) recordValidated(in *tools.Input) *result {
 
 // invalidInputResult returns the result of a call whose input is invalid, or could not be read.
 func invalidInputResult(violations []wire.Violation, fault *CallError) *result {
-	return &result{
-		event: runtime.EventDenied, to: runtime.StateFailed, fault: fault,
-		outcome: runtime.Outcome{
-			Kind: runtime.Denied, Reason: runtime.ReasonInvalidInput, Violations: violations,
-			Message: wording.InvalidInput(violations),
-		},
-	}
+	r := denied(outcomes.InvalidInput(violations))
+	r.to, r.fault = runtime.StateFailed, fault
+	return r
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/process"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -120,14 +121,14 @@ func (c *call) awaitIntent() *result {
 	case lifecycle.Released:
 		return nil
 	case lifecycle.ReleaseAborted:
-		return denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		return denied(outcomes.ShuttingDown())
 	}
 	return workerDone // the deadline may be over
 }
 
 // journalUnavailable returns the result of a call that cannot be recorded and does not run.
 func (c *ident) journalUnavailable(err error) *result {
-	e := denial(runtime.ReasonJournalUnavailable, runtime.Detail{}, "the journal cannot be written: nothing is carried out")
+	e := denied(outcomes.JournalUnavailable())
 	e.cause = lifecycle.ByJournal
 	e.fault = c.newFault(runtime.ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
 	return e
@@ -166,11 +167,8 @@ func (c *call) awaitOutcome() {
 	e := c.journalUnavailable(err)
 	out := e.outcome
 	stalled := errors.Is(err, journal.ErrUnavailable)
-	switch {
-	case c.life.Released() && stalled:
-		out.Kind, out.Message = runtime.Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is known when it can be written again"
-	case c.life.Released():
-		out.Kind, out.Message = runtime.Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is lost"
+	if c.life.Released() {
+		out = outcomes.NotRecorded(stalled)
 	}
 	c.exec.report(e.fault)
 	position := c.latestEntry()

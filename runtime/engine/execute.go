@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
@@ -24,7 +25,7 @@ func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcom
 	case earlier != nil:
 		out = t.run.session.awaitOther(ctx, earlier)
 	default:
-		out = noRun(in)
+		out = outcomes.NoRun(in)
 	}
 	return out
 }
@@ -97,22 +98,12 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	c.emitInvoked()
 	r := c.lookup()
 	if r == nil {
-		r = denial(runtime.ReasonCallIDReused, runtime.Detail{}, "the call id "+wording.Quote(in.ID)+
-			" was used for another call: give this one an id of its own")
+		r = denied(outcomes.IDReused(in.ID))
 	}
 	c.finish(r)
 	c.releaseResources()
 	c.observe(done)
 	return nil, c.record
-}
-
-// noRun returns the outcome of a call in a turn that belongs to no run.
-func noRun(in runtime.Call) runtime.Outcome {
-	return runtime.Outcome{
-		CallID: in.ID, Tool: in.Tool, Kind: runtime.Denied,
-		Reason: runtime.ReasonShuttingDown, AllReasons: []runtime.Reason{runtime.ReasonShuttingDown},
-		Message: "no executor is running: calls are made in a turn of a run",
-	}
 }
 
 // begin passes a call to a worker, unless it ends before or repeats an earlier call.

@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
@@ -182,15 +183,10 @@ func (c *call) completeOutcome(out *runtime.Outcome, now time.Time, started bool
 		out.AllReasons = []runtime.Reason{out.Reason}
 	}
 	out.Message = wording.Truncate(out.Message)
-	if !started || out.Kind != runtime.TimedOut && out.Kind != runtime.Cancelled {
+	if !started || c.tool == nil { // recovery ends calls whose tool is not declared any more
 		return
 	}
-	switch {
-	case out.Detail.Writing:
-		out.Message += "; a write that it had begun has not ended"
-	case c.tool.Spec.Effect != runtime.SideEffectRead:
-		out.Message += "; it may still have taken effect"
-	}
+	outcomes.AddEffect(out, c.tool.Spec.Effect == runtime.SideEffectRead)
 	if out.Kind == runtime.TimedOut && !out.Retryable && !c.dry {
 		c.turn.block(c.tool.Index)
 	}

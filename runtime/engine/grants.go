@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
@@ -182,7 +183,7 @@ func handleDue(list []approvals.Due[*call], now time.Time) {
 			due.Call.remind(now)
 			continue
 		}
-		e := denial(runtime.ReasonConsentExpired, runtime.Detail{}, "nobody agreed to the call in time")
+		e := denied(outcomes.Expired())
 		e.cause = lifecycle.ByConsent
 		due.Call.finish(e)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
@@ -49,10 +50,10 @@ func (c *call) tryRecordStart(d time.Duration) *result {
 // start. c.mu and the session's lock are held.
 func (c *call) recordStart(d time.Duration) *result {
 	if ends := c.budgetEnds(); !ends.IsZero() && !c.now.Before(ends) { // before an approval is used up or the handler is called
-		return denial(runtime.ReasonDeadline, runtime.Detail{}, messageTurnOver)
+		return denied(outcomes.TurnOver())
 	}
 	if c.run.node.Closing() { // another goroutine is about to end the call
-		return cancellation(runtime.ReasonRunClosed)
+		return aborted(outcomes.RunClosed())
 	}
 	if c.consent != nil { // the approval may be used up in another call's entry, but within the transaction of this call
 		c.exec.log.HoldBatch()
@@ -62,7 +63,7 @@ func (c *call) recordStart(d time.Duration) *result {
 		}
 	}
 	if err := c.run.session.memory.Start(c.exec.instant(c.now), c.record); err != nil { // the run was closed
-		return cancellation(runtime.ReasonRunClosed)
+		return aborted(outcomes.RunClosed())
 	}
 	due := bounded(c.now.Add(d), c.budgetEnds())
 	c.beginAttempt(due)

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -47,12 +48,9 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 	if why := s.claimUnknown(r); why != "" {
 		return actionError(why)
 	}
-	out, to := noEffect("a person found"), runtime.StateFailed
+	out, to := outcomes.Found(f.TookEffect, f.Reason), runtime.StateFailed
 	if f.TookEffect {
-		out, to = runtime.Outcome{Kind: runtime.Completed, Message: "a person found that the interrupted call took effect"}, runtime.StateCompleted
-	}
-	if f.Reason != "" {
-		out.Message += ": " + f.Reason
+		to = runtime.StateCompleted
 	}
 	r.Live.resolveUnknown(&out, to, f.By.ID)
 	if err := r.Live.awaitDurable(); err != nil {
@@ -115,7 +113,7 @@ func (c *call) reconcile(ctx context.Context) bool {
 	})
 	switch {
 	case errors.Is(err, ErrNothingHappened):
-		out := noEffect("the tool found")
+		out := outcomes.NoEffect("the tool found")
 		c.resolveUnknown(&out, runtime.StateFailed, "")
 	case err != nil:
 		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)))
@@ -198,10 +196,4 @@ func (c *ident) releaseClaim() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.record.Undo.Busy = false
-}
-
-// noEffect returns the outcome of a call that is known to have had no effect. who begins the
-// message and names the source, such as "the tool found".
-func noEffect(who string) runtime.Outcome {
-	return runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonInterrupted, Message: who + " that the interrupted call had no effect"}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -35,9 +36,7 @@ func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*t
 		c.resubmit()
 		return
 	case c.state != runtime.StateExecuting:
-		c.finish(&result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: runtime.Outcome{
-			Kind: runtime.Failed, Reason: runtime.ReasonInterrupted, Message: "the executor stopped before the handler was started: nothing was done",
-		}})
+		c.finish(interrupted(outcomes.NotStarted()))
 		return
 	}
 	c.orphan(stale)
@@ -45,11 +44,11 @@ func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*t
 		c.finishCommit(ctx, r, left)
 		return
 	}
-	e := interruptedResult(r.Effects, len(left) > 0)
+	e := interrupted(outcomes.Interrupted(r.Effects, len(left) > 0))
 	switch {
 	case len(left) > 0 && !c.exec.settleParts(ctx, c.key(), left, false):
 		if r.Effects != journal.EffectsNone {
-			e = unknownInterrupted("what it did could not be taken back")
+			e = interrupted(outcomes.EffectUnknown("what it did could not be taken back"))
 		}
 		c.finish(e)
 	case rerun{c}.allowed():
@@ -60,27 +59,14 @@ func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*t
 	}
 }
 
-// interruptedResult returns the result of a call whose handler was running, with no commit decided
-// (SEMANTICS section 6.7). The call failed if it has no lasting effect, as its declaration said
-// when it started or as its participants say. Otherwise it is unknown.
-func interruptedResult(effects string, atParticipants bool) *result {
-	failed := runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonInterrupted}
-	switch {
-	case effects == journal.EffectsNone:
-		failed.Message = "the executor stopped while the handler ran, which only reads: nothing was changed"
-	case effects == journal.EffectsInParts || atParticipants:
-		failed.Message, failed.RolledBack = "the executor stopped while the handler ran: what it did was taken back", true
-	default:
-		return unknownInterrupted("the call may have taken effect")
+// interrupted returns the result of a call that a restart has interrupted.
+func interrupted(out runtime.Outcome) *result {
+	r := aborted(out)
+	r.cause = lifecycle.ByRecovery
+	if out.Kind == runtime.Unknown {
+		r.event, r.to = runtime.EventUnknown, runtime.StateExecuting
 	}
-	return &result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: failed}
-}
-
-// unknownInterrupted returns the result of a call whose effects are not known.
-func unknownInterrupted(why string) *result {
-	return &result{cause: lifecycle.ByRecovery, event: runtime.EventUnknown, to: runtime.StateExecuting, outcome: runtime.Outcome{
-		Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted, Message: "the executor stopped while the handler ran: " + why,
-	}}
+	return r
 }
 
 // orphan records that the process that ran the handler is gone.
@@ -101,12 +87,12 @@ func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*transa
 	for _, s := range r.Sealed {
 		if s.Foreign && !reads {
 			c.exec.settleParts(ctx, c.key(), left, true)
-			c.finish(unknownInterrupted(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant)))
+			c.finish(interrupted(outcomes.EffectUnknown(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant))))
 			return
 		}
 	}
 	if !c.exec.settleParts(ctx, c.key(), left, true) && !reads {
-		c.finish(unknownInterrupted("what it did could not be committed"))
+		c.finish(interrupted(outcomes.EffectUnknown("what it did could not be committed")))
 		return
 	}
 	c.finish(&result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.Decided})
@@ -178,7 +164,7 @@ func (c rerun) evaluate() *result {
 			return workerDone
 		}
 		if !c.snapshot() {
-			return cancellation(runtime.ReasonRunClosed)
+			return aborted(outcomes.RunClosed())
 		}
 		if !c.evaluatePolicy() {
 			return workerDone

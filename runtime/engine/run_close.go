@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -65,7 +66,7 @@ func (r *Run) Close(ctx context.Context) error {
 	s.mu.Unlock()
 	slices.SortFunc(active, func(a, b *call) int { return a.record.Number - b.record.Number })
 	sched.Each(&s.exec.sched, active, func(c *call) {
-		c.finish(cancellation(runtime.ReasonRunClosed))
+		c.finish(aborted(outcomes.RunClosed()))
 		c.mu.Lock()
 		over := c.done() // another goroutine may be about to end the call
 		c.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -72,9 +73,9 @@ func (c *call) abort() {
 		if what != lifecycle.AbortEnd {
 			return
 		}
-		e := denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		e := denied(outcomes.ShuttingDown())
 		if moment.Phase() == lifecycle.Backoff { // what the earlier attempts did was rolled back
-			e = shutdownCancellation()
+			e = aborted(outcomes.ShutDown())
 		}
 		e.cause, e.moment = lifecycle.ByShutdown, moment
 		if c.finish(e) {
@@ -101,12 +102,7 @@ func (c *call) abandon() {
 	if c.life.Lingers() {
 		c.exec.lingering.Add(1)
 	}
-	out := runtime.Outcome{
-		Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted, Message: "the executor was shut down while the handler ran: the call may have taken effect",
-	}
-	if c.hasNoLastingEffect() {
-		out.Kind, out.Message = runtime.Failed, "the executor was shut down while the handler ran: nothing that it did stands"
-	}
+	out := outcomes.Abandoned(!c.hasNoLastingEffect())
 	c.completeOutcome(&out, c.clock(), true)
 	s := c.run.session
 	s.mu.Lock()
@@ -136,14 +132,7 @@ func (c *call) canceledByShutdown(err error) *result {
 	if !c.scope.Aborted() || !errors.Is(err, context.Canceled) {
 		return nil
 	}
-	return shutdownCancellation()
-}
-
-// shutdownCancellation returns the result of a call that a shutdown has stopped.
-func shutdownCancellation() *result {
-	e := cancellation(runtime.ReasonCancelled)
-	e.outcome.Message = "the executor was shut down"
-	return e
+	return aborted(outcomes.ShutDown())
 }
 
 // enterForUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo
@@ -203,9 +192,8 @@ func (c *call) endLeaseLost() {
 	if c.finish(e) {
 		return
 	}
-	e = cancellation(runtime.ReasonLeaseLost)
+	e = aborted(outcomes.LeaseLost())
 	e.cause = lifecycle.ByLease
-	e.outcome.Message = "the executor does not own the journal any more: what became of the call, the next owner will say"
 	c.finish(e)
 }
 

@@ -3,15 +3,13 @@ package engine
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
-	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
+	"github.com/ambit-tools/ambit/runtime/internal/refusal"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -115,7 +113,7 @@ func (c *call) operatorTextSlow(out *runtime.Outcome, fault *CallError) string {
 	case fault != nil:
 		return c.redactText(fault.text())
 	}
-	return c.redactText(refusalCause(out))
+	return c.redactText(refusal.Cause(out))
 }
 
 // counted returns a transition of c for the counter. c.mu is held once other goroutines know c.
@@ -246,18 +244,6 @@ func (c *work) setFailed(e *result, message string, fault *CallError) {
 	e.event, e.to, e.fault = runtime.EventFailed, runtime.StateFailed, fault
 	e.outcome.Kind, e.outcome.Reason, e.outcome.Message = runtime.Failed, fault.Reason, message
 	e.outcome.Obligations = c.obligations
-}
-
-// refusalCause returns the cause of a refusal for an operator.
-func refusalCause(out *runtime.Outcome) string {
-	if len(out.Violations) > 0 {
-		return wording.Violations(out.Violations)
-	}
-	texts := make([]string, len(out.Denials))
-	for i, d := range out.Denials {
-		texts[i] = strings.TrimSpace(fmt.Sprintf("%s %s %s", d.Code, rewrites.At(d.At), d.Message))
-	}
-	return strings.Join(texts, "; ")
 }
 
 // redact masks the members of the output that the policy wants masked.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
@@ -14,7 +15,7 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 	ctx = orBackground(ctx)
 	c := t.newCall(ctx, in)
 	if c == nil {
-		return Verdict{Outcome: noRun(in)}
+		return Verdict{Outcome: outcomes.NoRun(in)}
 	}
 	c.dry = true
 	if refused := c.enterExecutor(); refused != nil {
