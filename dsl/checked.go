@@ -26,23 +26,6 @@ var composedKeys = []string{
 	"propertyNames", "unevaluatedProperties",
 }
 
-// get returns the value of a key, nil for none.
-func (n *node) get(name string) *node {
-	if n == nil {
-		return nil
-	}
-	for _, e := range n.pairs {
-		if e.name == name && !e.twin {
-			return e.val
-		}
-	}
-	return nil
-}
-
-func (n *node) isText(text string) bool { return n != nil && n.kind == nodeString && n.text == text }
-
-func (n *node) isFalse() bool { return n != nil && n.kind == nodeBool && n.text == "false" }
-
 // oneType returns the type that a schema names, and whether it names exactly
 // one, with or without null.
 func (n *node) oneType() (name string, ok bool) {
@@ -94,7 +77,7 @@ func (p *parser) isChecked(n *node, root *schemaRoot, top bool) bool {
 		return advanced || !refText.MatchString(n.get("$ref").text) && n.get("$ref").kind == nodeString || says("oneOf") || says("type") || constrains(n)
 	case isComposed(n, false):
 		return !p.declaresAll(n)
-	case advanced, says("$defs") && !top, oddNames(n), top && isForeign(n.get("$schema")):
+	case advanced, says("$defs") && !top, oddNames(n), top && isForeign(n):
 		return true
 	case says("oneOf"):
 		return says("type") || constrains(n) || !p.isTagged(n, root)
@@ -134,13 +117,28 @@ func oddNames(n *node) bool {
 	return defs != nil && slices.ContainsFunc(defs.pairs, func(e pair) bool { return !typeName.MatchString(e.name) })
 }
 
-// isForeign reports whether a dialect is none that is read by types.
-func isForeign(n *node) bool {
-	if n == nil || n.kind != nodeString {
+// isForeign reports whether the dialect of a root is none that is read by types: its own
+// $defs hold the meta-schema, or it is not known.
+func isForeign(root *node) bool {
+	text := root.get("$schema")
+	if text == nil || text.kind != nodeString {
 		return false
 	}
-	name := strings.TrimSuffix(n.text, "#")
-	return name != dialect && !slices.Contains(draft07, name)
+	name := strings.TrimSuffix(text.text, "#")
+	return name != dialect && !slices.Contains(draft07, name) || name == dialect && metaSchema(root, name) != nil
+}
+
+// metaSchema returns the schema inside a schema that has an $id; nil where there is none.
+func metaSchema(n *node, id string) *node {
+	if own := n.get("$id"); own != nil && strings.TrimSuffix(own.text, "#") == id {
+		return n
+	}
+	for _, part := range schemasIn(n) {
+		if found := metaSchema(part, id); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // hasNoType is isChecked for a schema of one type.

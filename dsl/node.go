@@ -44,3 +44,20 @@ func (n *node) shown() string {
 	}
 	return n.text
 }
+
+// get returns the value of a key, nil for none.
+func (n *node) get(name string) *node {
+	if n == nil {
+		return nil
+	}
+	for _, e := range n.pairs {
+		if e.name == name && !e.twin {
+			return e.val
+		}
+	}
+	return nil
+}
+
+func (n *node) isText(text string) bool { return n != nil && n.kind == nodeString && n.text == text }
+
+func (n *node) isFalse() bool { return n != nil && n.kind == nodeBool && n.text == "false" }

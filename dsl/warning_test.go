@@ -48,3 +48,41 @@ tools.yaml:16:58: items: an object of which no members are declared has none: on
 tools.yaml:23:12: input: an object of which no members are declared has none: only {} fits
 `, out.String())
 }
+
+// TestAnnotatedFormats holds that a format which a meta-schema makes an annotation is named,
+// as any other that is not enforced.
+func TestAnnotatedFormats(t *testing.T) {
+	const text = `ambit: v1
+package: shop
+types:
+  Free:
+    $schema: https://shop.test/free
+    format: email
+    items: {$id: inner, format: date}
+    not: {$id: own, $schema: https://shop.test/strict, format: uri}
+    $defs:
+      free: {$id: https://shop.test/free, $vocabulary: {https://json-schema.org/draft/2020-12/vocab/validation: true}}
+      strict: {$id: https://shop.test/strict, $vocabulary: {https://json-schema.org/draft/2020-12/vocab/format-assertion: true}}
+  Usual: {$schema: https://json-schema.org/draft/2020-12/schema, format: email}
+  Whole:
+    $schema: https://json-schema.org/draft/2020-12/schema
+    type: string
+    format: email
+    $defs: {meta: {$id: https://json-schema.org/draft/2020-12/schema, $vocabulary: {https://json-schema.org/draft/2020-12/vocab/format-annotation: true}}}
+tools:
+  buy: {version: 1.0.0, description: Buy something., effect: read, input: {}, output: {}}
+`
+	f, err := Parse("tools.yaml", []byte(text))
+	require.NoError(t, err)
+	var out bytes.Buffer
+	for _, w := range f.Warnings {
+		require.Equal(t, "format", w.Code)
+		out.WriteString(w.Error() + "\n")
+	}
+	assert.Equal(t, `tools.yaml:6:13: format "email" is published and not enforced
+tools.yaml:7:33: format "date" is published and not enforced
+tools.yaml:16:13: format "email" is published and not enforced
+`, out.String())
+	_, err = Parse("tools.yaml", []byte("formats: strict\n"+text))
+	require.ErrorContains(t, err, `tools.yaml:7:13: format "email" is not enforced, and the file says formats: strict`)
+}

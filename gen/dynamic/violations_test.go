@@ -47,6 +47,8 @@ func TestViolationTexts(t *testing.T) {
 		{"root_required", `{"b":2}`, `/a: required: want a member "a", have nothing`},
 		{"root_ref", `{"s":"a","t":1}`, `(root): anyOf: want a member "n"; or in "t" only "s", have object`},
 		{"root_parts", `{"a":1,"name":"n","c":3}`, "/c: type: want boolean, have number"},
+		{"formats_by_dialect", `{"note":"text"}`, "/note: not: want another value than the schema of not describes, have \"text\""},
+		{"formats_by_dialect", `{"limit":"no date"}`, "/limit: format: want date, have \"no date\""},
 		{"required_default", `{}`, `/a: required: want a member "a", have nothing`},
 	} {
 		assert.True(t, slices.ContainsFunc(inputs, func(in answer.Input) bool { return in.Tool == c.tool && string(in.Text) == c.text }), "%s is not in the corpus", c.text)

@@ -112,7 +112,7 @@ func (c *compiler) fill(id int, d *dsl.Document, v *dsl.Value, keywords []*dsl.V
 		if m.Name == "x-sensitive" && m.Value.Bool {
 			c.sensitive = true
 		}
-		if in != nil && in.plain && limits(m.Name) {
+		if in != nil && (in.plain && limits(m.Name) || in.annotates && m.Name == "format") {
 			continue
 		}
 		c.keyword(id, d, v, m)
