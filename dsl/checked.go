@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // A schema is typed or checked. Go has a type for a typed one; the value of a
@@ -64,6 +65,9 @@ func (p *parser) isChecked(n *node, root *schemaRoot, top bool) bool {
 	if top && root.call {
 		return false
 	}
+	if p.isEndless(n, root) {
+		return true
+	}
 	if branch, _, _ := p.orNull(n, root); branch != nil {
 		return false
 	}
@@ -76,7 +80,7 @@ func (p *parser) isChecked(n *node, root *schemaRoot, top bool) bool {
 	case says("$ref"):
 		return advanced || !refText.MatchString(n.get("$ref").text) && n.get("$ref").kind == nodeString || says("oneOf") || says("type") || constrains(n)
 	case isComposed(n, false):
-		return !p.declaresAll(n)
+		return !p.declaresAll(n) || hasOddMembers(n.get("properties"))
 	case advanced, says("$defs") && !top, oddNames(n), top && isForeign(n):
 		return true
 	case says("oneOf"):
@@ -162,9 +166,31 @@ func (p *parser) hasNoType(n *node, t Type) bool {
 		}
 		return prefix.countsOtherwise(n.get("minItems")) || prefix.countsOtherwise(n.get("maxItems"))
 	case TypeObject:
-		return enum != nil || fixed != nil
+		return enum != nil || fixed != nil || hasOddMembers(n.get("properties"))
+	case TypeInteger:
+		all := []*node{fixed, n.get("multipleOf")}
+		if enum != nil {
+			all = append(all, enum.items...)
+		}
+		return slices.ContainsFunc(all, func(v *node) bool { return v != nil && v.kind == nodeNumber && isInteger(v.text) && !inInt64(v.text) })
 	}
 	return false
+}
+
+// hasOddMembers reports whether properties are more than a struct keeps apart, or one has a
+// name that no comment of generated code can show.
+func hasOddMembers(properties *node) bool {
+	return properties != nil && (len(properties.pairs) > maxProperties || slices.ContainsFunc(properties.pairs, func(e pair) bool {
+		return e.name == "" || strings.ContainsFunc(e.name, unicode.IsControl) && !strings.ContainsFunc(e.name, isBidi)
+	}))
+}
+
+// closesOdd reports whether a schema is left to a table for the names or the number of its
+// members alone: like other objects of a declaration it is closed unless it says otherwise.
+func closesOdd(n *node) bool {
+	name, _ := n.oneType()
+	return name == string(TypeObject) && hasOddMembers(n.get("properties")) && n.get("additionalProperties") == nil &&
+		!slices.ContainsFunc(checkedKeys, func(key string) bool { return n.get(key) != nil })
 }
 
 // countsOtherwise reports whether a bound, if there is one, is not the length of a list.

@@ -12,6 +12,9 @@ func (p *parser) checkedSchema(w *schemaWork) {
 	w.Checked, w.Closed = true, false
 	p.checked = append(p.checked, w)
 	w.Sensitive = w.node.holdsSensitive()
+	if closesOdd(w.node) {
+		w.node.pairs = append(w.node.pairs, pair{name: "additionalProperties", key: w.Pos, val: &node{kind: nodeBool, pos: w.Pos, text: "false"}})
+	}
 	p.checkedPart(w.node, w.owner)
 	if w.top {
 		p.noteAnnotated(w.node)

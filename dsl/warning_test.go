@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -85,4 +86,20 @@ tools.yaml:16:13: format "email" is published and not enforced
 `, out.String())
 	_, err = Parse("tools.yaml", []byte("formats: strict\n"+text))
 	require.ErrorContains(t, err, `tools.yaml:7:13: format "email" is not enforced, and the file says formats: strict`)
+}
+
+// TestOddMembersStayClosed: an object whose members have names that no struct has is JSON to
+// the handler, and takes no others than it declares, as any object of a declaration.
+func TestOddMembersStayClosed(t *testing.T) {
+	f, err := Parse("odd-members.yaml", read(t, "testdata/good/odd-members.yaml"))
+	require.NoError(t, err)
+	for name, closed := range map[string]bool{"y": true, "i": false, "list": false} {
+		s := f.Tools[0].Input.property(name).Schema
+		if s.Ref != "" {
+			s = s.Target.Schema
+		}
+		require.True(t, s.Checked, name)
+		assert.Equal(t, closed, strings.Contains(s.Source.JSON(), `"additionalProperties":false`), name)
+	}
+	assert.False(t, f.Tools[0].Input.property("x").Schema.Checked)
 }

@@ -20,6 +20,7 @@ func Build(f *dsl.File) (*Package, error) {
 		methods:  newMethodScope(),
 		named:    map[*dsl.NamedSchema]*Type{},
 		names:    map[*dsl.NamedSchema]string{},
+		given:    map[string]bool{},
 		busy:     map[*dsl.NamedSchema]bool{},
 		types:    map[string]*Type{},
 		patterns: map[string]*Pattern{},
@@ -36,9 +37,7 @@ func (b *builder) build() {
 	if !token.IsIdentifier(b.file.Package) || b.file.Package == "_" {
 		b.errorf(top, "use a lower-case word", "package %q is not a Go package name", b.file.Package)
 	}
-	for _, n := range b.file.Types {
-		b.names[n] = dsl.GoName(n.Name)
-	}
+	b.giveNames()
 	for _, n := range b.file.Types {
 		b.resolve(n)
 	}
@@ -61,6 +60,29 @@ func (b *builder) build() {
 	b.checkLiterals()
 	b.publish()
 	b.specs()
+}
+
+// giveNames notes the names in Go that types, reasons and tools have of their own.
+func (b *builder) giveNames() {
+	for _, n := range b.file.Types {
+		b.names[n] = dsl.GoName(n.Name)
+		s := n.Schema
+		if s.OrNull != nil {
+			s = s.OrNull
+		}
+		switch b.kind(s) {
+		case KindStruct, KindTuple, KindUnion, KindEnum, KindIntEnum:
+			b.given[b.names[n]] = true
+		}
+	}
+	for _, r := range b.file.Reasons {
+		b.given["Reason"+dsl.GoName(r.Code)] = true
+	}
+	for _, t := range b.file.Tools {
+		for _, part := range []string{"Name", "Input", "Output", "Undo"} {
+			b.given[dsl.GoName(t.Name)+part] = true
+		}
+	}
 }
 
 func (b *builder) reason(r *dsl.Reason) {

@@ -12,6 +12,7 @@ type builder struct {
 
 	named    map[*dsl.NamedSchema]*Type  // what a declared schema became
 	names    map[*dsl.NamedSchema]string // the Go name that it has or would have
+	given    map[string]bool             // the Go names that the declaration gives
 	busy     map[*dsl.NamedSchema]bool   // being lowered, and without a Go name
 	types    map[string]*Type            // the declared Go types
 	patterns map[string]*Pattern         // by source
