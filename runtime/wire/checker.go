@@ -12,9 +12,12 @@ type checker struct {
 	why    failure // the first failure of the trial
 	last   failure // that of the trial before
 
-	visits int // of nodes
-	memos  map[memoKey]memo
-	outer  []*scope
+	visits  int // of nodes
+	scanned int // members that were looked at for their names
+	steps   int // all members, elements and bytes that were looked at; a test counts them
+	memos   map[memoKey]memo
+	names   map[int]map[string]named // of the members of objects
+	outer   []*scope
 
 	canonized int // the value of which canon is the canonical form, counted from 1
 	canon     []byte
