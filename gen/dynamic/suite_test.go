@@ -169,7 +169,8 @@ func (s *suite) add(t *testing.T, file string) {
 		tool := fmt.Sprintf("g%d", n)
 		s.tools[tool] = map[string]any{
 			"version": "1.0.0", "description": "Any.", "effect": "read",
-			"input":  map[string]any{"type": "object", "properties": map[string]any{"x": member}, "required": []string{"x"}},
+			// No member is required, since some schemas of the suite take no value; each case gives it.
+			"input":  map[string]any{"type": "object", "properties": map[string]any{"x": member}},
 			"output": map[string]any{"type": "object", "properties": map[string]any{}},
 		}
 		if _, err := declare(map[string]any{name: s.types[name]}, map[string]any{tool: s.tools[tool]}); err != nil {

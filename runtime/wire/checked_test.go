@@ -31,7 +31,7 @@ tools:
     version: 1.0.0
     description: Try.
     effect: read
-    input: {type: object, properties: {x: {$ref: "#/types/X", description: X.}}, required: [x]}
+    input: {type: object, properties: {x: {$ref: "#/types/X", description: X.}}}
     output: {type: object, properties: {}}
 `), dsl.WithPatterns(gen.PatternFault))
 	require.NoError(t, err, schema)

@@ -34,6 +34,16 @@ func (s *Schema) check(n *notes, at int, text []byte) {
 	c.node(1, 0, nil, nil)
 }
 
+// Refusal returns which node, of those that node number id leads to, a valid JSON text does
+// not fit, and by which keyword; 0 where it fits. The generator asks it of constants.
+func (s *Schema) Refusal(id int, text []byte) (node int, keyword string) {
+	c := s.checker(new(notes), 0, text)
+	if c.trial(id, 0, nil, nil) {
+		return 0, ""
+	}
+	return max(c.last.node, 1), c.keyword(c.last)
+}
+
 // checker returns a checker of the value that text holds.
 func (s *Schema) checker(n *notes, at int, text []byte) *checker {
 	s.prepare()

@@ -8,12 +8,22 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // Build decides everything about the Go code of f. The error is a
 // [dsl.Diagnostics] with all that stands against it.
 func Build(f *dsl.File) (*Package, error) {
-	b := &builder{
+	b := newBuilder(f)
+	b.build()
+	if err := b.errs.Err(); err != nil {
+		return nil, err
+	}
+	return b.pkg, nil
+}
+
+func newBuilder(f *dsl.File) *builder {
+	return &builder{
 		file:     f,
 		pkg:      &Package{Name: f.Package, Source: path.Base(strings.ReplaceAll(f.Path, `\`, "/"))},
 		scope:    newPackageScope(),
@@ -21,15 +31,11 @@ func Build(f *dsl.File) (*Package, error) {
 		named:    map[*dsl.NamedSchema]*Type{},
 		names:    map[*dsl.NamedSchema]string{},
 		given:    map[string]bool{},
+		nevers:   map[*wire.Schema]*conflict{},
 		busy:     map[*dsl.NamedSchema]bool{},
 		types:    map[string]*Type{},
 		patterns: map[string]*Pattern{},
 	}
-	b.build()
-	if err := b.errs.Err(); err != nil {
-		return nil, err
-	}
-	return b.pkg, nil
 }
 
 func (b *builder) build() {

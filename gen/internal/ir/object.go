@@ -182,7 +182,20 @@ func (b *builder) field(p *dsl.Property, required bool, fields *scope, in place)
 	}
 	f.GoName = fields.field(p.Name)
 	f.Type = b.lower(s, in.member(f.GoName, called))
+	if required {
+		b.fixups = append(b.fixups, func() { b.refuseRequired(p, f.Type) })
+	}
 	return f
+}
+
+// refuseRequired reports a member that has to be there and that no value fits.
+func (b *builder) refuseRequired(p *dsl.Property, t *Type) {
+	if t.Kind != KindRaw || t.Rule == nil {
+		return
+	}
+	if why := b.nevers[t.Rule.Schema()]; why != nil && why.outright {
+		b.errorf(p.Pos, "let a value of the member fit, or do not require it", "no value fits: %q is required here, and %s in line %d", p.Name, why.here, why.line)
+	}
 }
 
 // newFieldScope returns the fields of a struct, which has generated methods.
