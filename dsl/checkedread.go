@@ -214,7 +214,7 @@ func (p *parser) checkContradictions(n *node, owner string) {
 		}
 		exclusive := strings.HasPrefix(pair[0], "exclusive") || strings.HasPrefix(pair[1], "exclusive")
 		if c := rat(lo.text).Cmp(rat(hi.text)); c > 0 || c == 0 && exclusive {
-			p.report(lo.pos, "widen the bounds", "%s: no value is between %s %s and %s %s in line %d", owner, pair[0], lo.text, pair[1], hi.text, hi.pos.Line)
+			p.report(lo.pos, "widen the bounds", "%s: no value is between %s %s and %s %s", owner, pair[0], lo.text, pair[1], hi.text)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func (p *parser) warnEmpty(w *schemaWork) {
 func (p *parser) checkBounds(w *schemaWork) {
 	counts := func(low, high string, a, b *int) {
 		if a != nil && b != nil && *a > *b {
-			p.report(w.Keys[low], "swap them", "%s: %s %d is above %s %d in line %d", w.owner, low, *a, high, *b, w.Keys[high].Line)
+			p.report(w.Keys[low], "swap them", "%s: %s %d is above %s %d", w.owner, low, *a, high, *b)
 		}
 	}
 	counts("minLength", "maxLength", w.MinLength, w.MaxLength)
@@ -106,7 +106,7 @@ func (p *parser) checkBounds(w *schemaWork) {
 			return
 		}
 		if c := rat(a).Cmp(rat(b)); c > 0 || c == 0 && !equal {
-			p.report(w.Keys[low], "widen the bounds", "%s: no value is between %s %s and %s %s in line %d", w.owner, low, a, high, b, w.Keys[high].Line)
+			p.report(w.Keys[low], "widen the bounds", "%s: no value is between %s %s and %s %s", w.owner, low, a, high, b)
 		}
 	}
 	limits("minimum", "maximum", w.Minimum, w.Maximum, true)

@@ -138,8 +138,8 @@ func (b *builder) gap(s *dsl.Schema, lo, hi limit, unit decimal) {
 		if s.MultipleOf != "" {
 			what = "multiple of " + s.MultipleOf
 		}
-		b.errorf(b.at(s, lo.key), "widen one of them", "no value fits: %s %s here, and %s %s in line %d, with no %s between them",
-			lo.key, literal(s, lo.key), hi.key, literal(s, hi.key), b.at(s, hi.key).Line, what)
+		b.errorf(b.at(s, lo.key), "widen one of them", "no value fits: %s %s and %s %s have no %s between them",
+			lo.key, literal(s, lo.key), hi.key, literal(s, hi.key), what)
 	}
 }
 
