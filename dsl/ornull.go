@@ -63,12 +63,18 @@ func (p *parser) readOrNull(w *schemaWork, branch *node, union string, nullFirst
 // no value, which is reported where it is read by its type.
 func (p *parser) isEndless(n *node, root *schemaRoot) bool {
 	type passed struct{ elements, ends int } // on the way to a schema, and of these those that may not be there
-	seen, now := make(map[*node]passed), passed{}
+	var seen map[*node]passed                // references: each loop has one
+	now := passed{}
 	for n != nil && n.kind == nodeMap {
-		if before, again := seen[n]; again {
-			return now.elements > before.elements && now.ends > before.ends
+		if n.get("$ref") != nil {
+			if before, again := seen[n]; again {
+				return now.elements > before.elements && now.ends > before.ends
+			}
+			if seen == nil {
+				seen = make(map[*node]passed)
+			}
+			seen[n] = now
 		}
-		seen[n] = now
 		switch to, branch := p.follow(n, root), nullBranch(n); {
 		case to != n:
 			n = to

@@ -212,7 +212,7 @@ func (p *parser) convert(y *yaml.Node, depth int, in place) *node {
 func (p *parser) convertPairs(n *node, content []*yaml.Node, depth int, in place) {
 	alike := fold
 	if in != ofKeys {
-		alike = strings.Clone
+		alike = func(name string) string { return name }
 	}
 	seen := make(map[string]pair, len(content)/2)
 	for i := 0; i+1 < len(content); i += 2 {

@@ -210,12 +210,15 @@ func (s *scope) field(member string) string {
 	if name == "Walk" || name == "ReadMember" {
 		name += "Value"
 	}
+	if _, taken := s.taken[name]; !taken {
+		return s.unique(name)
+	}
 	for _, other := range valueNames(member) {
-		if _, taken := s.taken[name]; !taken {
-			break
-		}
 		if name = other; !unicode.IsUpper([]rune(name)[0]) {
 			name = "X" + name
+		}
+		if _, taken := s.taken[name]; !taken {
+			break
 		}
 	}
 	return s.unique(name)
