@@ -1,5 +1,7 @@
 package dsl
 
+import "math/big"
+
 // A node is a YAML node after everything that the declaration does not allow
 // has been refused and every scalar has been resolved.
 type node struct {
@@ -87,4 +89,17 @@ func schemasIn(n *node) []*node {
 		}
 	}
 	return all
+}
+
+// kindOf is the kind of a node, nodeBad for none.
+func (n *node) kindOf() nodeKind {
+	if n == nil {
+		return nodeBad
+	}
+	return n.kind
+}
+
+// atMost reports whether a bound is not there or allows a count.
+func (n *node) atMost(count int64) bool {
+	return n == nil || n.kind == nodeNumber && rat(n.text).Cmp(new(big.Rat).SetInt64(count)) <= 0
 }
