@@ -92,7 +92,7 @@ var members = []struct {
 		name: "tuple", schema: `{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"items":false,"minItems":2}`,
 		openai:    `{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"integer"}]},"maxItems":2,"minItems":2}`,
 		anthropic: `{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"integer"}]},"description":"{minItems: 2}"}`,
-		gemini:    `{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"minItems":2}`, notes: 3,
+		gemini:    `{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"minItems":2,"maxItems":2}`, notes: 3,
 	},
 	{
 		name: "several types", schema: `{"type":["string","integer"],"minimum":1,"maxLength":2}`,
@@ -104,7 +104,7 @@ var members = []struct {
 		name: "intersection", schema: `{"allOf":[{"type":"object","properties":{"b":{"type":"string"}},"required":["b"]},{"properties":{"c":{"type":"boolean"}},"required":["c"]}]}`,
 		openai:    `{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"boolean"}},"required":["b","c"],` + closed + `}`,
 		anthropic: `{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"boolean"}},"required":["b","c"],` + closed + `}`,
-		gemini:    `{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"boolean"}},"required":["b","c"]}`,
+		gemini:    `{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"boolean"}},"required":["b","c"]}`, notes: 1,
 	},
 	{
 		name: "beside a union", schema: `{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"string"}},"anyOf":[{"required":["b"]},{"required":["b","c"]}]}`,
@@ -113,7 +113,7 @@ var members = []struct {
 		anthropic: `{"anyOf":[{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"string"}},"required":["b"],` + closed + `},` +
 			`{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"string"}},"required":["b","c"],` + closed + `}]}`,
 		gemini: `{"anyOf":[{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"string"}},"required":["b"]},` +
-			`{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"string"}},"required":["b","c"]}]}`,
+			`{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"string"}},"required":["b","c"]}]}`, notes: 2,
 	},
 }
 
