@@ -20,8 +20,9 @@ func (w *rewriter) flatten(s *object, root bool) *object {
 			return s
 		}
 		w.inlining = append(w.inlining, target)
-		inner := target.without("$defs", "definitions")
+		inner, settled := settle(target.without("$defs", "definitions"))
 		merged, ok := w.apply(own, inner, own)
+		ok = ok && (settled || !slices.ContainsFunc(own.members, func(m member) bool { return !annotates(m.name) }))
 		if !ok {
 			w.leave(own, "it contradicts what it stands beside, or cannot be merged with it")
 			merged = inner
@@ -68,8 +69,9 @@ func (w *rewriter) conjoin(s *object) *object {
 			left = append(left, b.list("allOf")...)
 			b = b.without("allOf")
 		}
+		b, settled := settle(b)
 		both, ok := w.apply(merged, b, merged)
-		if !ok || b.has("$ref") {
+		if !ok || !settled || b.has("$ref") {
 			left = append(left, branch)
 			continue
 		}
@@ -106,6 +108,32 @@ func (w *rewriter) apply(outer, inner, first *object) (*object, bool) {
 		}
 	}
 	return merged, true
+}
+
+// applicators are the keywords besides those of members and elements that the unevaluated keywords see into.
+var applicators = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "$ref", "$dynamicRef", "$recursiveRef", "contains"}
+
+// settle returns s with its unevaluated keywords as those that mean the same where s is merged into
+// another schema, in whose place they would see more. It reports false where there are none.
+func settle(s *object) (*object, bool) {
+	for _, keywords := range [][2]string{{"unevaluatedProperties", "additionalProperties"}, {"unevaluatedItems", "items"}} {
+		i := slices.IndexFunc(s.members, func(m member) bool { return m.name == keywords[0] })
+		if i < 0 {
+			continue
+		}
+		m := s.members[i]
+		m.name = keywords[1]
+		rest := s.without(keywords[0])
+		switch {
+		case s.has(keywords[1]) || m.value == true: // nothing is left that was not evaluated
+		case slices.ContainsFunc(applicators, s.has):
+			return s, false
+		default:
+			rest.members = append(rest.members, m)
+		}
+		s = rest
+	}
+	return s, true
 }
 
 // together are keywords that say one thing: those of two schemas are not merged.
@@ -146,7 +174,7 @@ func (w *rewriter) merge(a, b *object) (*object, bool) {
 			if !ok {
 				return nil, false
 			}
-			out.set("type", types)
+			out.combine("type", types, b)
 		case m.name == "required":
 			all := slices.Clone(a.list("required"))
 			for _, name := range b.list("required") {
@@ -154,7 +182,7 @@ func (w *rewriter) merge(a, b *object) (*object, bool) {
 					all = append(all, name)
 				}
 			}
-			out.set("required", all)
+			out.combine("required", all, b)
 		case m.name == "properties":
 			props, ok := w.mergeProperties(a.object("properties"), b.object("properties"))
 			if !ok {

@@ -90,7 +90,7 @@ func (w *rewriter) open(s, out *object) (left []string) {
 	case s.has("patternProperties"): // without them the others would forbid more
 		return []string{"patternProperties", keyword}
 	case !ok:
-	case keyword == "unevaluatedProperties" && slices.ContainsFunc([]string{"if", "allOf", "dependentSchemas", "$ref", "$dynamicRef"}, s.has):
+	case keyword == "unevaluatedProperties" && slices.ContainsFunc(applicators, s.has):
 		return []string{keyword}
 	case isSchema:
 		out.set("additionalProperties", w.node(schema, schema.at))

@@ -41,7 +41,9 @@ func newRewriter(source *object, d Dialect) *rewriter {
 
 // note notes what became of a keyword of s.
 func (w *rewriter) note(s *object, keyword string, e Effect, format string, args ...any) {
-	w.noteAt(s.origin(keyword).at, keyword, e, format, args...)
+	for _, at := range s.places(keyword) {
+		w.noteAt(at, keyword, e, format, args...)
+	}
 }
 
 func (w *rewriter) noteAt(at, keyword string, e Effect, format string, args ...any) {
@@ -121,7 +123,10 @@ func (w *rewriter) node(v any, at string) *object {
 	}
 	s, ok := v.(*object)
 	if !ok {
-		if w.d.strict() {
+		switch {
+		case v == false:
+			w.noteAt(at, "false", w.atWorst(Dropped), "no value is allowed here")
+		case w.d.strict():
 			w.noteAt(at, "true", Refused, "any value is allowed here: say which")
 		}
 		return made()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,8 +22,9 @@ type object struct {
 
 type member struct {
 	name  string
-	value any     // *object, []any, string, json.Number, bool or nil
-	in    *object // that it was read in, which a merged schema is not; nil for what was made
+	value any       // *object, []any, string, json.Number, bool or nil
+	in    *object   // that it was read in, which a merged schema is not; nil for what was made
+	also  []*object // those of which it was merged besides
 }
 
 // get returns the member called name. A nil object has none.
@@ -110,6 +112,34 @@ func (o *object) origin(name string) *object {
 		}
 	}
 	return o
+}
+
+// combine replaces a member by what it and that of another schema became together.
+func (o *object) combine(name string, value any, other *object) {
+	for i, m := range o.members {
+		if m.name == name {
+			also := append(slices.Clone(m.also), other.origin(name))
+			for _, n := range other.members {
+				if n.name == name {
+					also = append(also, n.also...)
+				}
+			}
+			o.members[i] = member{name: name, value: value, in: m.in, also: also}
+		}
+	}
+}
+
+// places returns the places of the objects in which the member called name was read: a note is about each.
+func (o *object) places(name string) []string {
+	out := []string{o.origin(name).at}
+	for _, m := range o.members {
+		if m.name == name {
+			for _, in := range m.also {
+				out = append(out, in.at)
+			}
+		}
+	}
+	return out
 }
 
 // place returns the JSON Pointer of the member called name.
