@@ -26,9 +26,6 @@ func all(t *testing.T) []samples.Sample {
 	t.Helper()
 	list, err := samples.Everything("../../..", battery.Count(t, 60, 200))
 	require.NoError(t, err)
-	for seed := range battery.Count(t, 150, 600) {
-		list = append(list, samples.Complete(uint64(seed)))
-	}
 	return list
 }
 
