@@ -83,11 +83,7 @@ func TestNotesNameWhatTheDecoderRefuses(t *testing.T) {
 			s, err := dialect.Rewrite(text, d)
 			require.NoError(t, err)
 			rewritten := compile(t, s.JSON)
-			w := &writer{r: rand.New(rand.NewPCG(uint64(i), uint64(d)))}
-			require.NoError(t, json.Unmarshal(s.JSON, &w.root))
-			for range 16 {
-				input, err := json.Marshal(w.value(w.root, 0))
-				require.NoError(t, err)
+			for _, input := range written(t, s, rand.New(rand.NewPCG(uint64(i), uint64(d)))) {
 				if rewritten.Validate(parsed(t, input)) != nil {
 					continue
 				}

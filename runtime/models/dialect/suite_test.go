@@ -60,13 +60,7 @@ func TestNotesOverTheSuite(t *testing.T) {
 				for _, v := range g.Tests {
 					inputs = append(inputs, []byte(`{"e":`+string(v.Data)+`}`))
 				}
-				w := &writer{r: rand.New(rand.NewPCG(uint64(i), uint64(d)))}
-				require.NoError(t, json.Unmarshal(s.JSON, &w.root))
-				for range 16 {
-					text, err := json.Marshal(w.value(w.root, 0))
-					require.NoError(t, err)
-					inputs = append(inputs, text)
-				}
+				inputs = append(inputs, written(t, s, rand.New(rand.NewPCG(uint64(i), uint64(d))))...)
 				for _, input := range inputs {
 					if rewritten.Validate(parsed(t, input)) != nil {
 						continue

@@ -87,6 +87,19 @@ type writer struct {
 	root map[string]any
 }
 
+// written returns values as a model writes them that is held to a schema.
+func written(t *testing.T, s *dialect.Schema, r *rand.Rand) (out [][]byte) {
+	t.Helper()
+	w := &writer{r: r}
+	require.NoError(t, json.Unmarshal(s.JSON, &w.root))
+	for range 16 {
+		text, err := json.Marshal(w.value(w.root, 0))
+		require.NoError(t, err)
+		out = append(out, text)
+	}
+	return out
+}
+
 func (w *writer) value(v any, depth int) any {
 	s, _ := v.(map[string]any)
 	if depth > 12 {
@@ -190,11 +203,7 @@ func TestNotesNameWhatIsWider(t *testing.T) {
 			s, err := dialect.Rewrite(sample.Schema, d)
 			require.NoError(t, err)
 			rewritten := compile(t, s.JSON)
-			w := &writer{r: rand.New(rand.NewPCG(uint64(i), uint64(d)))}
-			require.NoError(t, json.Unmarshal(s.JSON, &w.root))
-			for range 16 {
-				text, err := json.Marshal(w.value(w.root, 0))
-				require.NoError(t, err)
+			for _, text := range written(t, s, rand.New(rand.NewPCG(uint64(i), uint64(d)))) {
 				if rewritten.Validate(parsed(t, text)) != nil {
 					continue
 				}
