@@ -39,6 +39,7 @@ func (a Adapter) Exchanges(t *testing.T) {
 	t.Run("bad JSON", a.badJSON)
 	t.Run("digits", a.digits)
 	t.Run("nulls and aliases", a.nulls)
+	t.Run("offered tools", a.offered)
 }
 
 // bodies are the responses to steps.
