@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
+	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
@@ -39,7 +40,7 @@ type call struct {
 	evaluation   *deadline.Context // of the policy that is being asked
 	revision     string            // of the policy that evaluated the call
 	position     int               // in the list of active calls, from 1; guarded by the session
-	entry        uint64            // position of its latest entry in the journal
+	trail        commitlog.Trail   // its entries in the journal
 	invoked      bool              // its first event was emitted
 	unrecorded   bool              // the journal has no entry of it: the commit log was stalled when it was made
 	idReused     bool              // refused because its id is that of another call
@@ -178,13 +179,6 @@ func (c *call) enterPhase(p lifecycle.Phase, due time.Time) bool {
 		c.worker.Arm(due)
 	}
 	return entered
-}
-
-// latestEntry returns the position of the latest entry of c.
-func (c *call) latestEntry() uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.entry
 }
 
 // enterExecutor counts c among the calls in flight. It returns the outcome of a call
