@@ -91,7 +91,7 @@ func (e *Executor) readJournal(ctx context.Context) (*history.History, error) {
 		return nil, err
 	}
 	e.approvals.Restore(h.Book)
-	e.seen.restore(h.Commands)
+	e.seen.Restore(h.Commands)
 	for id, of := range h.Sessions {
 		e.sessions.byID[id] = e.restoreSession(of)
 	}
