@@ -56,7 +56,7 @@ const (
 
 var ceilings = []ceiling{
 	{figure: "runtime" + lines, most: 3_000, goal: 3_000},
-	{figure: "runtime/engine" + lines, most: 7_110, goal: 6_000},
+	{figure: "runtime/engine" + lines, most: 7_098, goal: 6_000},
 	{figure: "runtime" + exports, most: 150, goal: 150, grows: true},
 	{figure: "runtime/engine" + exports, most: 110, goal: 110, grows: true},
 	{figure: callFields, most: 25, goal: 25},
@@ -64,7 +64,7 @@ var ceilings = []ceiling{
 	{figure: fieldsInReach, most: 50, goal: 45},
 	{figure: methodsInReach, most: 183, goal: 130},
 	{figure: pronouns, most: 3, goal: 3},
-	{figure: warmFiles, most: 18, goal: 16},
+	{figure: warmFiles, most: 16, goal: 16},
 }
 
 // TestHouse holds the figures of how the code is built under their ceilings. With -v
