@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ambit-tools/ambit/runtime/isolate/internal/proc"
+	"github.com/ambit-tools/ambit/runtime/isolate/internal/room"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -51,9 +53,17 @@ func (r *Runner) describe(job *process.Job, levels process.Enforcement, private 
 	return b
 }
 
+// lacks is an error where the host has too little left for the limits of a spec.
+func (r *Runner) lacks(spec *process.Spec, levels process.Enforcement) error {
+	if levels.Namespaces { // the private folder is in memory
+		return room.Lacks(spec, "")
+	}
+	return room.Lacks(spec, r.folder)
+}
+
 // identify says which process a pid is now.
 func identify(pid int, mark string) (process.ProcessID, error) {
-	id := process.ProcessID{PID: pid, Start: startOf(pid), Mark: mark}
+	id := process.ProcessID{PID: pid, Start: proc.StartOf(pid), Mark: mark}
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err == nil {
 		id.Boot = strings.TrimSpace(string(boot))

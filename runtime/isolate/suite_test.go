@@ -3,6 +3,8 @@
 package isolate_test
 
 import (
+	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -67,4 +69,37 @@ func find(t *testing.T, name string) *process.Program {
 	p, err := process.Find(name, "/usr/bin:/bin")
 	require.NoError(t, err)
 	return p
+}
+
+// TestMissingFolder: a job whose folder or cache is gone ends as one that the host lacks something
+// for, before anything runs.
+func TestMissingFolder(t *testing.T) {
+	f := forms()[2]
+	r := f.open(t)
+	missing := filepath.Join(t.TempDir(), "missing")
+	for _, job := range []process.Job{
+		{Spec: &process.Spec{Tier: f.tier}, Dir: missing}, {Spec: &process.Spec{Tier: f.tier, Caches: []string{missing}}},
+	} {
+		job.Program, job.Argv = find(t, "sh"), []string{"sh", "-c", "echo ran"}
+		exit, err := r.Run(t.Context(), &job)
+		require.ErrorIs(t, err, process.ErrResources)
+		require.ErrorContains(t, err, missing)
+		require.Nil(t, exit)
+	}
+}
+
+// TestReachOfTheRunner: the private folders of others and what each box reads are no places for a
+// store, a cache or the folder of the runner.
+func TestReachOfTheRunner(t *testing.T) {
+	dir := t.TempDir()
+	r, err := isolate.New(isolate.Options{Folder: dir})
+	require.NoError(t, err)
+	_, err = r.Enforces(&process.Spec{Tier: process.ProcessTier, Reads: []string{filepath.Dir(dir)}})
+	require.ErrorContains(t, err, dir)
+	if runtime.GOOS == "linux" {
+		for _, spec := range []process.Spec{{Protected: []string{"/usr/share/store.db"}}, {Caches: []string{"/usr/share/cache"}}} {
+			_, err = r.Enforces(&spec)
+			require.ErrorContains(t, err, "/usr/share/")
+		}
+	}
 }

@@ -63,6 +63,13 @@ func (r *FakeRunner) Run(ctx context.Context, job *process.Job) (*process.Exit, 
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("runtimetest: %w", context.Cause(ctx))
 	}
+	var act Act
+	if r.Script != nil {
+		act = r.Script(job)
+	}
+	if act.Fail != nil {
+		return nil, act.Fail
+	}
 	p := r.begin(job.Mark)
 	defer r.end(p)
 	if job.Started != nil {
@@ -76,17 +83,18 @@ func (r *FakeRunner) Run(ctx context.Context, job *process.Job) (*process.Exit, 
 	r.mu.Lock()
 	r.started = append(r.started, p.id)
 	r.mu.Unlock()
-	var act Act
-	if r.Script != nil {
-		act = r.Script(job)
-	}
 	return r.play(ctx, job, act, p, levels)
 }
 
 // play writes what an act writes and waits as it does.
 func (r *FakeRunner) play(ctx context.Context, job *process.Job, act Act, p *fakeProcess, levels process.Enforcement) (*process.Exit, error) {
 	streams := process.NewStreams(job.Spec.Limits.Output, job.Output)
-	exit := &process.Exit{Code: act.Code, ID: p.id, Levels: levels}
+	exit := &process.Exit{Code: act.Code, ID: p.id, Levels: levels, Usage: act.Usage}
+	for range act.Beats {
+		if job.Beat != nil {
+			job.Beat(act.Usage)
+		}
+	}
 	_, _ = io.WriteString(streams.Writer(process.Stdout), act.text(act.Out))
 	_, _ = io.WriteString(streams.Writer(process.Stderr), act.text(act.Err))
 	if act.Echo && job.Stdin != nil {
@@ -109,9 +117,9 @@ func wait(ctx context.Context, act Act, took, grace time.Duration, p *fakeProces
 	for {
 		select {
 		case <-over:
-			return nil
+			return act.end(exit)
 		case <-p.kill:
-			exit.Code, exit.Signal = -1, "SIGKILL"
+			exit.Cause, exit.Code = process.Lost, -1
 			return fmt.Errorf("%w: it was killed", process.ErrLost)
 		case <-done:
 			done, exit.Cause = nil, process.Ended

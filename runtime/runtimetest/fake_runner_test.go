@@ -2,6 +2,7 @@ package runtimetest_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -43,4 +44,38 @@ func TestFakeRunnerUnderAVirtualClock(t *testing.T) {
 			t.Fatal(r.Started())
 		}
 	})
+}
+
+// TestFakeRunnerEnds: what a host may do to a process can be scripted.
+func TestFakeRunnerEnds(t *testing.T) {
+	used := process.Usage{Memory: 7}
+	for _, c := range []struct {
+		act      runtimetest.Act
+		err      error
+		category process.Category
+		killed   bool
+	}{
+		{runtimetest.Act{Signal: "SIGSEGV"}, nil, process.ProcessKilled, true},
+		{runtimetest.Act{Limit: process.Memory}, nil, process.ResourceExhausted, true},
+		{runtimetest.Act{Stale: true}, nil, process.ProcessKilled, true},
+		{runtimetest.Act{Lost: true}, process.ErrLost, process.ProcessKilled, true},
+		{runtimetest.Act{Code: 3, Usage: used, Beats: 2}, nil, process.SystemError, false},
+	} {
+		r := &runtimetest.FakeRunner{Script: func(*process.Job) runtimetest.Act { return c.act }}
+		var beats []process.Usage
+		exit, err := r.Run(t.Context(), &process.Job{Spec: &process.Spec{}, Beat: func(u process.Usage) { beats = append(beats, u) }})
+		if !errors.Is(err, c.err) || exit == nil || process.Exits(nil).Of(exit) != c.category || exit.Killed() != c.killed {
+			t.Errorf("%+v: %+v, %v", c.act, exit, err)
+		}
+		if exit.Usage != c.act.Usage || len(beats) != c.act.Beats || len(beats) > 0 && beats[0] != used {
+			t.Errorf("%+v: %+v and beats %v", c.act, exit.Usage, beats)
+		}
+	}
+	lack := &process.LackError{What: process.Memory, Need: 2, Have: 1}
+	for _, fail := range []error{lack, process.ErrResources, process.ErrProgramChanged} {
+		r := &runtimetest.FakeRunner{Script: func(*process.Job) runtimetest.Act { return runtimetest.Act{Fail: fail} }}
+		if exit, err := r.Run(t.Context(), &process.Job{Spec: &process.Spec{}}); exit != nil || !errors.Is(err, fail) || len(r.Started()) != 0 {
+			t.Errorf("%v: %+v, %v", fail, exit, err)
+		}
+	}
 }

@@ -217,8 +217,10 @@ func testKill(t *testing.T, open RunnerOpener) {
 	j.Started = func(_ context.Context, id process.ProcessID) error { ids <- id; return nil }
 	j.Output = func(process.Chunk) { on <- struct{}{} }
 	lost := make(chan error, 1)
+	var exit *process.Exit
 	go func() {
-		_, err := r.Run(context.WithoutCancel(t.Context()), j)
+		var err error
+		exit, err = r.Run(context.WithoutCancel(t.Context()), j)
 		lost <- err
 	}()
 	id := <-ids
@@ -230,6 +232,9 @@ func testKill(t *testing.T, open RunnerOpener) {
 	}
 	if err := <-lost; !errors.Is(err, process.ErrLost) {
 		t.Fatalf("%v, want ErrLost", err)
+	}
+	if exit == nil || exit.Cause != process.Lost || !exit.Killed() || string(exit.Stdout.Head) != "on\n" {
+		t.Fatalf("%+v: with ErrLost comes what is known of the end", exit)
 	}
 }
 

@@ -191,6 +191,25 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestExpand(t *testing.T) {
+	template := argv.Template{
+		{Literal: "tool"}, {Text: []argv.Part{{Literal: "--n="}, {Member: "n"}}}, {When: "on", Add: "-v"},
+		{Literal: "--", Terminator: true}, {Arg: "a"}, {Each: "list"},
+	}
+	for _, c := range []struct {
+		members map[string]any
+		want    []string
+	}{
+		{map[string]any{"n": int64(3), "on": true, "a": "-x", "list": []any{"b c", true}}, []string{"tool", "--n=3", "-v", "--", "-x", "b c", "true"}},
+		{map[string]any{"n": nil, "on": false, "list": []any{}}, []string{"tool", "--"}},
+		{nil, []string{"tool", "--"}},
+	} {
+		got, err := template.Expand(c.members)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+	}
+}
+
 func TestExpandRefuses(t *testing.T) {
 	for _, c := range []struct {
 		element argv.Element
