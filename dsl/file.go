@@ -19,6 +19,9 @@ type File struct {
 	Reasons []*Reason
 	Rules   *Rules // of the whole set; nil when none are declared
 	Tools   []*Tool
+	// Isolation is the tier of the commands that declare none; empty where the file says nothing.
+	Isolation string
+	Unboxed   bool // the file may hold commands of the tier process
 	// Warnings name what keeps nothing from working and may not be meant, in the
 	// order of their places.
 	Warnings []Warning
@@ -66,6 +69,8 @@ type Tool struct {
 	Capabilities  []string
 	Behaviors     []string
 	Input, Output *Schema
+	Isolation     string   // the tier that the tool declares; empty: none
+	Command       *Command // what the tool runs; nil: it has a handler
 	Deadline      time.Duration
 	Limits        Limits
 	Retry         *Retry
@@ -92,6 +97,7 @@ type Limits struct {
 	Input, Output, Memory int64
 	Concurrency           int
 	Queue                 int // 0: not declared; NoQueue: none
+	Process               ProcessLimits
 }
 
 // NoQueue is Limits.Queue of a tool whose calls never wait for a slot.
