@@ -35,6 +35,7 @@ type Tool struct {
 	SpecVar string   // fileReadSpec
 	Spec    *Literal // a runtime.Spec
 	Hooks   []*Hook
+	Command *Command // what it runs; nil: it has a method of Handler
 
 	Input, Output *Type // KindStruct
 	State         *Type // what undo remembers, KindStruct; nil when the tool has no undo
@@ -259,6 +260,7 @@ func (r *Rule) Schema() *wire.Schema {
 
 // A Literal is a Go value as it stands in generated code. Exactly one form is used.
 type Literal struct {
+	Pkg    string // of Type and Const: process; empty: runtime
 	Type   string // composite: a type of package runtime, Spec
 	Ptr    bool   // composite or Ident: its address
 	Fields []*LiteralField

@@ -89,6 +89,9 @@ func pin(t *Tool) string {
 			o.set("remove_in", x.RemoveIn)
 		}
 	}
+	if d.Command != nil {
+		o.set("command", commandObject(d))
+	}
 	if d.Alias != "" {
 		o.set("alias", d.Alias)
 	}

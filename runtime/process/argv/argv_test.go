@@ -167,7 +167,7 @@ func TestCheck(t *testing.T) {
 		{"before the terminator", argv.Template{git, {Each: "paths"}, end}, "option"},
 		{"a literal that is no terminator", argv.Template{git, {Literal: "--"}, {Arg: "any"}}, "option"},
 		{"an unknown member", argv.Template{git, {Arg: "nowhere"}}, "no member"},
-		{"a sensitive member", argv.Template{git, end, {Arg: "key"}}, "stdin"},
+		{"a sensitive member", argv.Template{git, end, {Arg: "key"}}, "x-sensitive"},
 		{"an object", argv.Template{git, end, {Arg: "object"}}, "is a string"},
 		{"arrays in an array", argv.Template{git, end, {Each: "lists"}}, "is a string"},
 		{"an array as one", argv.Template{git, end, {Arg: "paths"}}, "each"},
