@@ -2,95 +2,9 @@ package dsl
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-)
-
-// A Command is what a tool runs in place of a handler. Exactly one of Run and Shell is set.
-type Command struct {
-	Pos     Pos
-	Tier    string // sandbox or process
-	Run     []*Element
-	Shell   *Shell
-	Env     []*Variable
-	Dir     string // below the workspace; empty: the workspace itself
-	Stdin   string // a member of the input; empty: none
-	Reads   []string
-	Caches  []*Variable // a variable for each, and the name of its folder
-	Network string      // none or loopback
-	Output  string      // text, lines, json or json_lines
-	Exits   []*Exit
-	Keys    map[string]Pos
-}
-
-// An Element is a part of the arguments. Exactly one of Text, Literal, Arg, Each and When is set.
-type Element struct {
-	Pos        Pos
-	Text       string // a literal that may hold {member}
-	Literal    string
-	Terminator bool // of Literal
-	Arg, Each  string
-	When, Add  string
-}
-
-// A Shell runs a member of the input as a script.
-type Shell struct {
-	Script string
-	With   string // the program, sh unless the declaration says otherwise
-}
-
-// A Variable is a name with its value.
-type Variable struct {
-	Name, Value string
-	Pos         Pos
-}
-
-// An Exit says what an exit code means.
-type Exit struct {
-	Code      int
-	Category  string // ok, or the category of the failure
-	Retryable bool
-	Pos       Pos
-}
-
-// A Bound is a limit of the processes of a command.
-type Bound struct {
-	Max         int64  // 0: not declared
-	Enforcement string // the weakest level that is taken; empty: watched
-}
-
-// ProcessLimits are the limits of the processes of a command, beside those of every tool.
-type ProcessLimits struct {
-	MemoryEnforcement      string // as of a Bound
-	SharedMemory           bool
-	Processes, File, Files Bound
-	Scratch                Bound
-	CPU                    Bound // Max in nanoseconds
-	StopGrace              time.Duration
-}
-
-var (
-	tiers       = []string{"sandbox", "process"}
-	networks    = []string{"none", "loopback"}
-	outputForms = []string{"text", "lines", "json", "json_lines"}
-	levelNames  = []string{"enforced", "watched", "advisory"}
-	categories  = []string{"ok", "timeout", "permission_denied", "command_not_found", "resource_exhausted", "process_killed", "system_error"}
-
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	hostVariable = regexp.MustCompile(`^\$[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	folderName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
-	exitCode     = regexp.MustCompile(`^([0-9]{1,2}|1[0-9]{2}|2[0-4][0-9]|25[0-5])$`)
-)
-
-// The defaults of commands.
-const (
-	defaultTier        = "sandbox"
-	defaultShell       = "sh"
-	defaultConcurrency = 5
-	maxStopGrace       = 4 * time.Second // a late handler is given up after 5 s
 )
 
 func commandLevel() level[Command] {

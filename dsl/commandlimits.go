@@ -1,8 +1,6 @@
 package dsl
 
-import (
-	"time"
-)
+import ()
 
 // A boundKind is a kind of limit: its short form, and its long form.
 type boundKind struct {
@@ -24,13 +22,6 @@ func boundLevel(k boundKind) level[Bound] {
 		{name: "enforcement", is: wordEnforcement, doc: "The weakest way in which a host may hold the limit.", without: "watched",
 			read: func(p *parser, n *node, b *Bound) { b.Enforcement = p.choice(n, "enforcement", levelNames...) }},
 	}}
-}
-
-// A memoryBound is the long form of limits.memory.
-type memoryBound struct {
-	Bound
-
-	shared bool
 }
 
 func memoryBoundLevel() level[memoryBound] {
@@ -79,7 +70,7 @@ func commandLimits() keys[Limits] {
 func (p *parser) parseStopGrace(n *node, l *Limits) {
 	l.Process.StopGrace = p.duration(n, "limits.stop_grace")
 	if l.Process.StopGrace > maxStopGrace {
-		p.report(n.pos, "write 4s or less", "limits.stop_grace must be at most %s, not %s", maxStopGrace, time.Duration(l.Process.StopGrace))
+		p.report(n.pos, "write 4s or less", "limits.stop_grace must be at most %s, not %s", maxStopGrace, l.Process.StopGrace)
 	}
 }
 
