@@ -181,5 +181,6 @@ func (s *Spec) Unenforced() []string {
 		}
 	}
 	add(s.Limits.Memory > 0 && s.Command == nil, "limits.memory")
+	add(s.Command != nil, "command")
 	return names
 }

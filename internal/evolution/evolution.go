@@ -112,6 +112,7 @@ func (c *comparison) tool(was, t *dsl.Tool) {
 		}
 	}
 	c.undo(was, t, add, key)
+	command(was, t, add, key)
 	if was.Effect != t.Effect && rank(t.Effect) > rank(was.Effect) {
 		add(key("effect"), []string{Policies, Callers}, "the effect was %s and is %s: nothing allows it unless a policy does", was.Effect, t.Effect)
 	}

@@ -2,7 +2,10 @@
 
 package isolate
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
 // CountSeconds makes a runner count its patience with a box by the ticks of a channel.
 func (r *Runner) CountSeconds(ticks <-chan time.Time) {
@@ -11,3 +14,15 @@ func (r *Runner) CountSeconds(ticks <-chan time.Time) {
 
 // Patience is how many ticks a box may be silent.
 const Patience = patience
+
+// WithoutEnter calls a function in a program that has not called Enter and was started by a name.
+func WithoutEnter(name string, f func()) {
+	was := os.Args[0]
+	os.Args[0] = name
+	entered.Store(false)
+	defer func() {
+		os.Args[0] = was
+		entered.Store(true)
+	}()
+	f()
+}

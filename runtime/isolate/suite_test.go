@@ -3,6 +3,7 @@
 package isolate_test
 
 import (
+	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -101,5 +102,51 @@ func TestReachOfTheRunner(t *testing.T) {
 			_, err = r.Enforces(&spec)
 			require.ErrorContains(t, err, "/usr/share/")
 		}
+	}
+}
+
+// TestCaches: a cache is written and kept, and nothing beside it is.
+func TestCaches(t *testing.T) {
+	for _, f := range forms() {
+		t.Run(f.name, func(t *testing.T) {
+			r := f.open(t)
+			dir := t.TempDir()
+			cache := filepath.Join(dir, "cache")
+			require.NoError(t, os.Mkdir(cache, 0o700))
+			for _, want := range []string{"", "once\n"} {
+				exit, err := r.Run(t.Context(), &process.Job{
+					Spec:    &process.Spec{Tier: f.tier, Caches: []string{cache}, Limits: process.Limits{}.Defaults(time.Minute)},
+					Program: find(t, "sh"), Env: []string{"CACHE=" + cache},
+					Argv: []string{"sh", "-c", "cat $CACHE/note 2>/dev/null; echo once > $CACHE/note; echo x > $CACHE/../beside 2>/dev/null; true"},
+				})
+				require.NoError(t, err)
+				require.Equal(t, want, string(exit.Stdout.Head), "%s", exit.Stderr.Head)
+			}
+			_, err := os.Stat(filepath.Join(dir, "beside"))
+			require.Equal(t, f.tier == process.Sandbox, os.IsNotExist(err), "only a box holds it")
+		})
+	}
+}
+
+// TestLoopbackIsRefusedWithoutNamespaces: what needs them is refused, not weakened.
+func TestLoopbackIsRefusedWithoutNamespaces(t *testing.T) {
+	f := forms()[1]
+	r := f.open(t)
+	spec := &process.Spec{Network: process.Loopback}
+	_, err := r.Enforces(spec)
+	require.ErrorContains(t, err, "loopback")
+	exit, err := r.Run(t.Context(), &process.Job{Spec: spec, Program: find(t, "sh"), Argv: []string{"sh", "-c", "echo ran"}})
+	require.Nil(t, exit)
+	require.ErrorContains(t, err, "loopback")
+}
+
+// TestEnter: a program that does not begin with Enter gets no runner, and neither does one of its
+// shims that has come to the application: it would start the application again for each process.
+func TestEnter(t *testing.T) {
+	for name, want := range map[string]string{"app": "call isolate.Enter() in the first line of main, and of TestMain", "ambit-shim": "this process is a shim"} {
+		isolate.WithoutEnter(name, func() {
+			_, err := isolate.New(isolate.Options{})
+			require.ErrorContains(t, err, want)
+		})
 	}
 }
