@@ -70,7 +70,7 @@ func argumentViolation(err error) wire.Violation {
 	v := wire.Violation{Keyword: "argument", Expected: "a value that can be an argument of a program", Actual: err.Error()}
 	var bad *argv.ValueError
 	if errors.As(err, &bad) {
-		v.Pointer, v.Expected, v.Actual = "/" + wire.EscapePointer(bad.Member), "no NUL", "one"
+		v.Pointer, v.Expected, v.Actual = "/"+wire.EscapePointer(bad.Member), "no NUL", "one"
 		if bad.Index >= 0 {
 			v.Pointer += "/" + strconv.Itoa(bad.Index)
 		}

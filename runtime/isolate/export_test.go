@@ -3,6 +3,7 @@
 package isolate
 
 import (
+	"context"
 	"os"
 	"time"
 )
@@ -25,4 +26,11 @@ func WithoutEnter(name string, f func()) {
 		entered.Store(true)
 	}()
 	f()
+}
+
+// Failed is what an agent makes of an error that kept a program from running, in init and in itself.
+func Failed(err error) (reported, own error) {
+	u := &run{}
+	_, reported = u.hear(context.Background(), failed(err), nil, 0)
+	return reported, cannot("step", err)
 }

@@ -58,11 +58,12 @@ func TestPatience(t *testing.T) {
 	job.Stdin = input
 	job.Beat = func(process.Usage) {
 		heard++
+		last := heard == 2
 		go func() { // the run has heard this report before it takes a tick
 			for range isolate.Patience - 1 {
 				ticks <- time.Time{}
 			}
-			if heard == 2 {
+			if last {
 				feed.Close()
 			}
 		}()

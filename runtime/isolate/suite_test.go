@@ -3,9 +3,12 @@
 package isolate_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
@@ -148,5 +151,19 @@ func TestEnter(t *testing.T) {
 			_, err := isolate.New(isolate.Options{})
 			require.ErrorContains(t, err, want)
 		})
+	}
+}
+
+// TestWhatTheHostRanOutOf: a full disk, and no more processes, memory or descriptors are told from
+// other errors, across the socket too.
+func TestWhatTheHostRanOutOf(t *testing.T) {
+	for errno, lacks := range map[syscall.Errno]bool{
+		syscall.ENOSPC: true, syscall.EDQUOT: true, syscall.EAGAIN: true, syscall.ENOMEM: true, syscall.EMFILE: true, syscall.ENFILE: true,
+		syscall.EACCES: false, syscall.EPERM: false, syscall.ENOENT: false, syscall.EINVAL: false,
+	} {
+		reported, own := isolate.Failed(fmt.Errorf("stage: %w", errno))
+		require.Equal(t, lacks, errors.Is(reported, process.ErrResources), "%v", reported)
+		require.Equal(t, lacks, errors.Is(own, process.ErrResources), "%v", own)
+		require.ErrorContains(t, reported, errno.Error())
 	}
 }

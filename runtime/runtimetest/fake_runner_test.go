@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 )
@@ -77,5 +78,28 @@ func TestFakeRunnerEnds(t *testing.T) {
 		if exit, err := r.Run(t.Context(), &process.Job{Spec: &process.Spec{}}); exit != nil || !errors.Is(err, fail) || len(r.Started()) != 0 {
 			t.Errorf("%v: %+v, %v", fail, exit, err)
 		}
+	}
+}
+
+// instant is a clock in which every wait is over at once.
+type instant struct{ waited []time.Duration }
+
+func (c *instant) Now() time.Time { return time.Unix(0, 0) }
+
+func (c *instant) AfterFunc(d time.Duration, f func()) runtime.Timer {
+	c.waited = append(c.waited, d)
+	f()
+	return time.NewTimer(0)
+}
+
+// TestFakeRunnerWaitsByItsClock: an act that takes an hour of a clock takes no time of another.
+func TestFakeRunnerWaitsByItsClock(t *testing.T) {
+	clock := &instant{}
+	r := &runtimetest.FakeRunner{Clock: clock, Took: time.Hour}
+	if exit, err := r.Run(t.Context(), &process.Job{Spec: &process.Spec{}}); err != nil || exit.Code != 0 {
+		t.Fatalf("%+v, %v", exit, err)
+	}
+	if len(clock.waited) != 1 || clock.waited[0] != time.Hour {
+		t.Fatal(clock.waited)
 	}
 }
