@@ -87,7 +87,7 @@ var fences = map[string][]string{
 	"runtime/process":                          {},
 	"runtime/process/argv":                     {},
 	"runtime/isolate":                          {"runtime/process", "runtime/isolate/internal/proc", "runtime/isolate/internal/room", "runtime/isolate/internal/scratch", "golang.org/x/sys"},
-	"runtime/isolate/internal/proc":            {"golang.org/x/sys"},
+	"runtime/isolate/internal/proc":            {"runtime/process", "golang.org/x/sys"},
 	"runtime/isolate/internal/room":            {"runtime/process", "golang.org/x/sys"},
 	"runtime/isolate/internal/scratch":         {},
 	"runtime/isolate/internal/cost":            {"runtime/isolate", "@runtime/isolate"},

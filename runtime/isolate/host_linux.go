@@ -1,10 +1,7 @@
 package isolate
 
 import (
-	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -61,22 +58,7 @@ func (r *Runner) lacks(spec *process.Spec, levels process.Enforcement) error {
 	return room.Lacks(spec, r.folder)
 }
 
-// identify says which process a pid is now.
-func identify(pid int, mark string) (process.ProcessID, error) {
-	id := process.ProcessID{PID: pid, Start: proc.StartOf(pid), Mark: mark}
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err == nil {
-		id.Boot = strings.TrimSpace(string(boot))
-		id.Namespace, err = os.Readlink("/proc/self/ns/pid")
-	}
-	if err == nil && id.Start == "" {
-		err = unix.ESRCH
-	}
-	if err != nil {
-		return id, fmt.Errorf("isolate: the process %d cannot be identified, so it is not started: %w", pid, err)
-	}
-	return id, nil
-}
+func identify(pid int, mark string) (process.ProcessID, error) { return proc.Identify(pid, mark) }
 
 func cloexecPair() ([2]int, error) {
 	return unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

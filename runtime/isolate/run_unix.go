@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -71,10 +72,16 @@ func (r *Runner) run(ctx context.Context, job *process.Job, program *os.File, le
 	defer ours.Close()
 
 	u := &run{runner: r, job: job, levels: levels, control: ours, reports: make(chan report, 8), exit: &process.Exit{Levels: levels}}
-	cmd, streams := u.command(program, theirs)
+	input, err := feed(job.Stdin)
+	if err != nil {
+		theirs.Close()
+		return nil, cannot("input", err)
+	}
+	cmd, streams := u.command(input, program, theirs)
 	defer streams.Close()
 	err = cmd.Start()
 	theirs.Close()
+	input.Close()
 	if err != nil {
 		return nil, cannot("shim", err)
 	}
@@ -109,15 +116,32 @@ func cannot(what string, err error) error {
 	return fmt.Errorf("isolate: %s: %w", what, err)
 }
 
+// feed returns the file that a program reads its input from. Its end does not wait for a reader
+// that blocks, as that of exec.Cmd would.
+func feed(input io.Reader) (*os.File, error) {
+	if input == nil {
+		return os.Open(os.DevNull)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		_, _ = io.Copy(write, input) // fails when the program has ended
+		write.Close()
+	}()
+	return read, nil
+}
+
 // command is the shim.
-func (u *run) command(program, control *os.File) (*exec.Cmd, *process.Streams) {
+func (u *run) command(input, program, control *os.File) (*exec.Cmd, *process.Streams) {
 	s := process.NewStreams(u.job.Spec.Limits.Output, u.job.Output)
 	cmd := exec.Command(self)
 	cmd.Args = []string{rolePlain}
 	if u.levels.Namespaces {
 		cmd.Args = []string{roleShim}
 	}
-	cmd.Env, cmd.Stdin, cmd.ExtraFiles = []string{}, u.job.Stdin, []*os.File{control, program}
+	cmd.Env, cmd.Stdin, cmd.ExtraFiles = []string{}, input, []*os.File{control, program}
 	cmd.Stdout, cmd.Stderr = s.Writer(process.Stdout), s.Writer(process.Stderr)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Setsid would be a scheduling group of its own
 	cmd.WaitDelay = 2 * time.Second

@@ -51,10 +51,10 @@ var ErrStarted = errors.New("process: the start was not recorded, so the program
 type Job struct {
 	Spec    *Spec
 	Program *Program
-	Argv    []string // with the name of the program as the first element
-	Env     []string // complete, as NAME=value: nothing is inherited
-	Dir     string   // absolute; empty: the private folder
-	Stdin   io.Reader
+	Argv    []string      // with the name of the program as the first element
+	Env     []string      // complete, as NAME=value: nothing is inherited
+	Dir     string        // absolute; empty: the private folder
+	Stdin   io.Reader     // Run does not wait for one that blocks
 	Mark    string        // names the call, for Kill; it reaches the process as AMBIT_CALL
 	Grace   time.Duration // between SIGTERM and SIGKILL
 
