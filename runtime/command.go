@@ -49,6 +49,15 @@ func NewDynamicCommandTool(spec *Spec, in, out Codec, args func(wire.Value) ([]s
 	return t
 }
 
+// withoutCommand is the error of a tool that declares a command and would run a handler: what the
+// declaration says of the process would not hold.
+func (t *Tool) withoutCommand() error {
+	if t.spec.Command != nil && t.hooks.Command == nil {
+		return errors.New("it declares a command and has a handler: make it with NewCommandTool")
+	}
+	return nil
+}
+
 // setCommand makes a tool of a command. An input of which no arguments can be made is refused when
 // it is decoded: each path to a process decodes.
 func (h *hooks) setCommand(c *bind.Command, decode bind.Decoder) {
