@@ -8,31 +8,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A Command is what a tool runs in place of a method of Handler.
-type Command struct {
-	Func     string // gitDiffArgv: the function from the input to the arguments
-	Elements []*Element
-	Template argv.Template // the same, for members by their names
-
-	Stdin     *Field // what the process reads; nil: nothing
-	StdinFunc string // textFindStdin
-}
-
-// An Element is a part of the arguments. Exactly one of Literal, Parts, Each and When is set.
-type Element struct {
-	Literal string
-	Parts   []Part // of one argument, which there is only when all members are present
-	Each    *Field // one argument for each of its elements
-	When    *Field // adds Add where it is true
-	Add     string
-}
-
-// A Part is literal text, or the value of a member.
-type Part struct {
-	Literal string
-	Field   *Field
-}
-
 // commands makes the arguments of every command, and refuses those in which the value of a member
 // could become an option.
 func (b *builder) commands() {
