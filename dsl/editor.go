@@ -31,6 +31,14 @@ func EditorSchema() ([]byte, error) {
 	describe(d, l.preceding)
 	describe(d, l.operations)
 	describe(d, l.schema)
+	describe(d, l.command)
+	describe(d, l.element)
+	describe(d, l.shell)
+	describe(d, l.exit)
+	describe(d, l.memoryBound)
+	describe(d, l.sizeBound)
+	describe(d, l.countBound)
+	describe(d, l.timeBound)
 	s.Version, s.Definitions = jsonschema.Version, jsonschema.Definitions(d)
 	s.Title = editorTitle
 	s.Description = "Tools and their rules; see docs/declaration.md."

@@ -12,12 +12,13 @@ import (
 
 // values are tried as the value of every key.
 var values = []string{
-	`null`, `true`, `false`, `0`, `1`, `2`, `-1`, `1.5`, `1e2`, `12000`, `""`, `" "`, `x`, `a.b`, `A-1`, `"0"`, `0s`, `5m`, `1h30m`, `64KiB`, `4 KiB`,
+	`null`, `true`, `false`, `0`, `1`, `2`, `-1`, `1.5`, `1e2`, `12000`, `""`, `" "`, `x`, `a.b`, `A-1`, `"0"`, `0s`, `2s`, `5m`, `1h30m`, `64KiB`, `4 KiB`,
 	`annotate`, `read`, `destructive`, `always`, `never`, `policy`, `exact`, `tool`, `v1`, `1.0.0`, `1.0.0-rc.1`, `text/plain`, `filetools`, `object`, `string`, `date`, `email`,
 	`"^a$"`, `"#/types/Meta"`, `https://json-schema.org/draft/2020-12/schema`, `"http://json-schema.org/draft-07/schema#"`,
 	`[]`, `[a]`, `[a, b]`, `[a, a]`, `[1]`, `[1, a, true, null]`, `[[a]]`, `[object]`, `[object, "null"]`, `[{type: object}]`,
 	`{}`, `{a: b}`, `{a: [b]}`, `{a: {type: string, description: One.}}`, `{type: object}`, `{type: string}`, `{max: 1}`, `{max: 1, each: true}`, `{for: 0}`, `{for: 5s}`,
 	`{tools: [a]}`, `{any: true, tools: [a, b]}`, `{ask: always}`, `{since: 1.0.0, message: Use b.}`, `{state: {type: object}}`, `{arg: a, values: [b]}`,
+	`sandbox`, `process`, `loopback`, `json_lines`, `resource_exhausted`, `advisory`, `[/usr, $HOME]`, `{"1": ok}`, `{script: a}`, `{run: [a, {arg: b}, {literal: --, terminator: true}]}`,
 	`{a: {version: 1.0.0, description: One., input: {type: object}, output: {type: object}}}`, `{key: [a], window: 1h}`, `{queue: 0, concurrency: 1}`, `{initial: 0}`, `{timeout: 5m}`, `{type: text/plain}`,
 }
 
@@ -49,6 +50,14 @@ func TestEditorSchemaAcceptsWhatIsRead(t *testing.T) {
 	agree(t, c, l.preceding)
 	agree(t, c, l.operations)
 	agree(t, c, l.schema)
+	agree(t, c, l.command)
+	agree(t, c, l.element)
+	agree(t, c, l.shell)
+	agree(t, c, l.exit)
+	agree(t, c, l.memoryBound)
+	agree(t, c, l.sizeBound)
+	agree(t, c, l.countBound)
+	agree(t, c, l.timeBound)
 }
 
 // later are keys of which Parse checks the value once the whole mapping, or the file, is
@@ -74,7 +83,7 @@ func agree[T any](t *testing.T, c *jsonschema.Compiler, l level[T]) {
 				*dst = schemaWork{Schema: new(Schema), root: new(schemaRoot), top: true, owner: "x", node: &node{kind: nodeMap}}
 				dst.Composed = true
 			case *Tool:
-				dst.Idempotent = true // which retry needs
+				dst.Idempotent, dst.Command = true, new(Command) // which retry and isolation need
 			}
 			k.read(p, n, dst)
 			if l.def == "" && k.name == "defaults" { // which is read before the others

@@ -30,6 +30,8 @@ type level[T any] struct {
 	only map[string]string
 	// unknown, when set, explains a key that is known but refused.
 	unknown func(key string) (message, hint string)
+	// exempt, when set, names required keys that need not be there in a mapping.
+	exempt func(n *node) []string
 	// conditions, when set, adds to the editor schema what several keys say together.
 	conditions func(*jsonschema.Schema)
 }
@@ -87,6 +89,14 @@ type levels struct {
 	preceding      level[Rules]
 	operations     level[AllowedOperations]
 	schema         level[schemaWork]
+	command        level[Command]
+	element        level[Element]
+	shell          level[Shell]
+	exit           level[Exit]
+	memoryBound    level[memoryBound]
+	sizeBound      level[Bound]
+	countBound     level[Bound]
+	timeBound      level[Bound]
 	// homes names for every key the levels that have it.
 	homes map[string][]string
 }

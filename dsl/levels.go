@@ -5,7 +5,8 @@ func newLevels() *levels {
 		file: fileLevel(), tool: toolLevel(), limits: limitsLevel(), defaults: defaultsLevel(), defaultConsent: defaultConsentLevel(), retry: retryLevel(), idempotency: idempotencyLevel(),
 		consent: consentLevel(), undo: undoLevel(), artifact: artifactLevel(), deprecated: deprecatedLevel(),
 		setRules: setRulesLevel(), rules: rulesLevel(), maxCalls: maxCallsLevel(), cooldown: cooldownLevel(), preceding: precedingLevel(), operations: operationsLevel(),
-		schema: schemaLevel(), homes: make(map[string][]string),
+		schema: schemaLevel(), command: commandLevel(), element: elementLevel(), shell: shellLevel(), exit: exitLevel(),
+		memoryBound: memoryBoundLevel(), sizeBound: boundLevel(sizeBound), countBound: boundLevel(countBound), timeBound: boundLevel(timeBound), homes: make(map[string][]string),
 	}
 	home(l, l.file)
 	home(l, l.tool)
@@ -25,6 +26,14 @@ func newLevels() *levels {
 	home(l, l.preceding)
 	home(l, l.operations)
 	home(l, l.schema)
+	home(l, l.command)
+	home(l, l.element)
+	home(l, l.shell)
+	home(l, l.exit)
+	home(l, l.memoryBound)
+	home(l, l.sizeBound)
+	home(l, l.countBound)
+	home(l, l.timeBound)
 	return l
 }
 

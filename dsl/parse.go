@@ -69,6 +69,10 @@ func fileLevel() level[File] {
 			read: (*parser).parseSetRules},
 		{name: "defaults", is: mapping("defaults"), doc: "Values for the tools that have none of their own.", rules: "8",
 			read: func(*parser, *node, *File) {}},
+		{name: "isolation", is: wordTier, doc: "The tier of the command tools that declare none.", without: "sandbox",
+			read: func(p *parser, n *node, f *File) { f.Isolation = p.choice(n, "isolation", tiers...) }},
+		{name: "unboxed", is: wordFlag, doc: "The file may hold command tools of the tier process, which have no box.", without: "false",
+			read: func(p *parser, n *node, f *File) { f.Unboxed = p.flag(n, "unboxed") }},
 		{name: "tools", required: true, is: wordTools, doc: "The tools by name.",
 			read: (*parser).parseTools},
 	}}

@@ -7,7 +7,15 @@ import (
 )
 
 func toolLevel() level[Tool] {
-	return level[Tool]{def: "tool", what: "a tool", conditions: toolConditions, keys: slices.Concat(toolKeys(), toolCallKeys())}
+	return level[Tool]{def: "tool", what: "a tool", conditions: toolConditions, exempt: madeByCommand, keys: slices.Concat(toolKeys(), toolCallKeys())}
+}
+
+// madeByCommand are the keys that a command makes unnecessary.
+func madeByCommand(n *node) []string {
+	if n.get("command") != nil {
+		return []string{"output"}
+	}
+	return nil
 }
 
 func toolKeys() keys[Tool] {
@@ -34,8 +42,12 @@ func toolKeys() keys[Tool] {
 			read: func(p *parser, n *node, t *Tool) { t.Behaviors = p.labels(n, "behaviors", labelName) }},
 		{name: "input", required: true, is: wordRoot, doc: "Schema of the arguments, an object.", rules: "7",
 			read: func(p *parser, n *node, t *Tool) { t.Input = p.rootSchema(n, "input") }},
-		{name: "output", required: true, is: wordRoot, doc: "Schema of the result, an object.", rules: "6.8",
+		{name: "output", required: true, is: wordRoot, doc: "Schema of the result, an object. A command needs it with the output json; with json_lines it is that of a line.", rules: "6.8",
 			read: func(p *parser, n *node, t *Tool) { t.Output = p.rootSchema(n, "output") }},
+		{name: "isolation", is: wordTier, doc: "The tier of a command tool: a box, or a process group of its own.", without: "that of the file",
+			read: (*parser).parseIsolation},
+		{name: "command", is: mapping("command"), doc: "What the tool runs in place of a handler.", without: "the tool has a handler",
+			read: (*parser).parseCommand},
 		{name: "deadline", is: wordDuration, doc: "Longest time of one attempt.", without: "45s", rules: "6.1",
 			read: func(p *parser, n *node, t *Tool) { t.Deadline = p.duration(n, "deadline") }},
 		{name: "limits", is: mapping("limits"), doc: "What one call may use.", rules: "6.3",
@@ -85,6 +97,10 @@ func (p *parser) parseTool(e pair) *Tool {
 		Deadline: p.defaults.Deadline, Limits: p.defaults.Limits, Dedupe: p.defaults.Dedupe,
 	}
 	t.Keys = walk(p, e.val, p.levels.tool, "tool "+quote(e.name), e.key, t)
+	if t.Command != nil {
+		p.commandOutput(t)
+		t.Limits.Concurrency = cmp.Or(t.Limits.Concurrency, defaultConcurrency)
+	}
 	if _, own := t.Keys["limits"]; !own && t.Limits.Concurrency == 0 {
 		t.Limits.Queue = 0 // of the defaults: there is nothing to wait for
 	}
@@ -92,23 +108,28 @@ func (p *parser) parseTool(e pair) *Tool {
 }
 
 func limitsLevel() level[Limits] {
-	return level[Limits]{def: "limits", what: "limits", keys: keys[Limits]{
+	return level[Limits]{def: "limits", what: "limits", keys: slices.Concat(toolLimits(), commandLimits())}
+}
+
+func toolLimits() keys[Limits] {
+	return keys[Limits]{
 		{name: "input", is: wordSize, doc: "Largest input.", without: "64KiB", rules: "7.2",
 			read: func(p *parser, n *node, l *Limits) { l.Input = p.size(n, "limits.input") }},
 		{name: "output", is: wordSize, doc: "Largest output.", without: "1MiB", rules: "8",
 			read: func(p *parser, n *node, l *Limits) { l.Output = p.size(n, "limits.output") }},
-		{name: "memory", is: wordSize, doc: "Most memory of a process.", without: "no limit",
-			read: func(p *parser, n *node, l *Limits) { l.Memory = p.size(n, "limits.memory") }},
-		{name: "concurrency", is: wordCount, doc: "Most calls at once in one executor.", without: "no limit", rules: "6.3",
+		{name: "memory", is: wordMemory, doc: "Most memory of a process; of a command, of all its processes together.", without: "no limit; 512MiB for a command",
+			read: (*parser).parseMemory},
+		{name: "concurrency", is: wordCount, doc: "Most calls at once in one executor.", without: "no limit; 5 for a command", rules: "6.3",
 			read: func(p *parser, n *node, l *Limits) { l.Concurrency = p.count(n, "limits.concurrency", 1) }},
 		{name: "queue", is: wordBound, doc: "Most calls that wait for one of these; more are at_capacity at once.", without: "4 times concurrency", rules: "6.3",
 			read: func(p *parser, n *node, l *Limits) { l.Queue = cmp.Or(p.count(n, "limits.queue", 0), NoQueue) }},
-	}}
+	}
 }
 
 func (p *parser) parseLimits(n *node, t *Tool) {
 	places := walk(p, n, p.levels.limits, "limits", n.pos, &t.Limits)
 	p.later(func() {
+		p.checkProcessLimits(t, n, places)
 		at, own := places["queue"]
 		switch {
 		case t.Limits.Concurrency != 0:

@@ -27,9 +27,13 @@ func walk[T any](p *parser, n *node, l level[T], owner string, at Pos, dst *T) m
 		p.unknownKey(e, owner, l.names(), l.unknown)
 		meant = append(meant, p.closest(e.name, l.required()))
 	}
+	var exempt []string
+	if l.exempt != nil {
+		exempt = l.exempt(n)
+	}
 	missing := slices.DeleteFunc(l.required(), func(key string) bool {
 		_, ok := places[key]
-		return ok || slices.Contains(meant, key) // the misspelt key is one fault, not two
+		return ok || slices.Contains(exempt, key) || slices.Contains(meant, key) // the misspelt key is one fault, not two
 	})
 	if len(missing) > 0 {
 		add := make([]string, len(missing))

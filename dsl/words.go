@@ -3,6 +3,7 @@ package dsl
 import (
 	"encoding/json"
 	"go/token"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -256,6 +257,8 @@ func itemsSchema() *jsonschema.Schema { return additionalSchema() }
 // engine needs to run a tool, and what a heartbeat adds to the input.
 func toolConditions(s *jsonschema.Schema) {
 	one := uint64(1)
+	s.Required = slices.DeleteFunc(s.Required, func(key string) bool { return key == "output" })
+	s.AnyOf = []*jsonschema.Schema{{Required: []string{"output"}}, {Required: []string{"command"}}}
 	s.DependentSchemas = map[string]*jsonschema.Schema{
 		"retry": with("idempotent", oneWord(true)),
 		"transactional": {
@@ -266,6 +269,7 @@ func toolConditions(s *jsonschema.Schema) {
 			If:   with("input", with("required", &jsonschema.Schema{MinItems: &one})),
 			Then: &jsonschema.Schema{Required: []string{"args"}},
 		},
+		"isolation": {Required: []string{"command"}},
 		"heartbeat": {
 			If:   with("input", with("properties", with("request_heartbeat", jsonschema.TrueSchema))),
 			Then: with("heartbeat", oneWord(false)),

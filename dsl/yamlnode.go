@@ -217,7 +217,9 @@ func (p *parser) convertPairs(n *node, content []*yaml.Node, depth int, in place
 	seen := make(map[string]pair, len(content)/2)
 	for i := 0; i+1 < len(content); i += 2 {
 		key := content[i]
+		p.under = append(p.under, key.Value)
 		entry := pair{name: key.Value, key: p.at(key), val: p.convert(content[i+1], depth+1, in.below(key.Value))}
+		p.under = p.under[:len(p.under)-1]
 		if !p.isName(key, entry.key) {
 			continue
 		}
@@ -251,11 +253,17 @@ func (p *parser) isName(key *yaml.Node, pos Pos) bool {
 	case key.Style == 0 && key.Value == "<<":
 		p.report(pos, `write the keys out, or declare a schema under types and use $ref: "#/types/NAME"`, "merge key %s is not allowed", quote("<<"))
 		return false
+	case key.Style == 0 && scalarKind(key.Value) == nodeNumber && p.isExits():
 	case key.Style == 0 && scalarKind(key.Value) != nodeString:
 		p.report(pos, "quote it: "+strconv.Quote(key.Value), "key %s is not a text", key.Value)
 		return false
 	}
 	return true
+}
+
+// isExits says whether the mapping that is read is tools.NAME.command.exits, whose keys are numbers.
+func (p *parser) isExits() bool {
+	return len(p.under) == 4 && p.under[0] == "tools" && p.under[2] == "command" && p.under[3] == "exits"
 }
 
 func (p *parser) at(y *yaml.Node) Pos {

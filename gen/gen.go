@@ -40,12 +40,13 @@ func Generate(f *dsl.File, opts Options) ([]OutputFile, error) {
 	if p.Source == "" || base == "" {
 		base = "tools"
 	}
-	var registry, codec []byte
-	var errs [2]error
-	var both sync.WaitGroup
-	both.Go(func() { registry, errs[0] = emit.Registry(p) })
-	both.Go(func() { codec, errs[1] = emit.Codec(p) })
-	both.Wait()
+	var registry, codec, commands []byte
+	var errs [3]error
+	var all sync.WaitGroup
+	all.Go(func() { registry, errs[0] = emit.Registry(p) })
+	all.Go(func() { codec, errs[1] = emit.Codec(p) })
+	all.Go(func() { commands, errs[2] = emit.Commands(p) })
+	all.Wait()
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
@@ -54,6 +55,9 @@ func Generate(f *dsl.File, opts Options) ([]OutputFile, error) {
 	files := []OutputFile{
 		{base + "_ambit.go", registry},
 		{base + "_codec_ambit.go", codec},
+	}
+	if commands != nil {
+		files = append(files, OutputFile{base + "_commands_ambit.go", commands})
 	}
 	files = append(files, schemas(p)...)
 	files = append(files, policies(p)...)

@@ -28,7 +28,7 @@ func NewRegistry(tools ...*Tool) (*Registry, error) {
 			continue
 		}
 		r.index[t.spec.Name] = i
-		for _, err := range append(t.spec.problems(), t.err) {
+		for _, err := range append(t.spec.problems(), t.err, t.withoutCommand()) {
 			if err != nil {
 				errs = append(errs, fmt.Errorf("tool %q: %w", t.spec.Name, err))
 			}

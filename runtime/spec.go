@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -52,6 +53,7 @@ type Spec struct {
 	Rules         Rules
 	Set           *Rules // of the whole set of tools that the tool belongs to; nil: none
 	Deprecated    *Deprecation
+	Command       *process.Command // what the tool runs; nil: it has a handler
 
 	// The published JSON Schemas (2020-12); nil when there are none. They are pointers so that the
 	// Spec of a generated tool, whose schemas are embedded files, is static data: no code runs at
@@ -178,6 +180,7 @@ func (s *Spec) Unenforced() []string {
 			names = append(names, name)
 		}
 	}
-	add(s.Limits.Memory > 0, "limits.memory")
+	add(s.Limits.Memory > 0 && s.Command == nil, "limits.memory")
+	add(s.Command != nil, "command")
 	return names
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/gen/internal/ir"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // variables makes what the variables of the generated package hold that
@@ -47,13 +48,21 @@ type literal struct {
 	err      error             // the first
 }
 
-// constants are those of package runtime that specifications use.
+// constants are those of the packages runtime and process that specifications use.
 func constants() map[string]any {
 	return map[string]any{
 		"SideEffectDestructive": runtime.SideEffectDestructive, "SideEffectWrite": runtime.SideEffectWrite, "SideEffectRead": runtime.SideEffectRead,
 		"DedupeNever": runtime.DedupeNever, "DedupeWindow": runtime.DedupeWindow, "DedupeAlways": runtime.DedupeAlways,
 		"ConsentAskPolicy": runtime.ConsentAskPolicy, "ConsentAskAlways": runtime.ConsentAskAlways,
 		"CoverExact": runtime.CoverExact, "CoverArgs": runtime.CoverArgs, "CoverTool": runtime.CoverTool,
+
+		"process.ProcessTier": process.ProcessTier, "process.Loopback": process.Loopback,
+		"process.FormLines": process.FormLines, "process.FormJSON": process.FormJSON, "process.FormJSONLines": process.FormJSONLines,
+		"process.Timeout": process.Timeout, "process.PermissionDenied": process.PermissionDenied, "process.CommandNotFound": process.CommandNotFound,
+		"process.ResourceExhausted": process.ResourceExhausted, "process.ProcessKilled": process.ProcessKilled, "process.SystemError": process.SystemError,
+		"process.Memory": process.Memory, "process.Processes": process.Processes, "process.CPU": process.CPU,
+		"process.File": process.File, "process.Scratch": process.Scratch, "process.Files": process.Files,
+		"process.Enforced": process.Enforced, "process.Watched": process.Watched, "process.Advisory": process.Advisory,
 	}
 }
 
@@ -85,9 +94,13 @@ func (l *literal) set(dst reflect.Value, v *ir.Literal) {
 	case v.Int != nil:
 		dst.SetInt(*v.Int << v.Shift)
 	case v.Const != "":
-		c, ok := constants()[v.Const]
+		name := v.Const
+		if v.Pkg != "" {
+			name = v.Pkg + "." + name
+		}
+		c, ok := constants()[name]
 		if !ok {
-			l.unknown("constant", v.Const)
+			l.unknown("constant", name)
 			return
 		}
 		dst.Set(reflect.ValueOf(c))

@@ -16,6 +16,8 @@ type Tool struct {
 	Input  *Type
 	Output *Type
 	State  *Type // what undo remembers; nil when nothing is declared
+
+	command *ir.Command
 }
 
 // Load returns the tools of a declaration in its order. The error is a
@@ -35,7 +37,7 @@ func Load(f *dsl.File) ([]*Tool, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tool %q: %w", t.Decl.Name, err)
 		}
-		tools[i] = &Tool{Spec: spec, Input: &Type{t.Input}, Output: &Type{t.Output}}
+		tools[i] = &Tool{Spec: spec, Input: &Type{t.Input}, Output: &Type{t.Output}, command: t.Command}
 		if t.State != nil {
 			tools[i].State = &Type{t.State}
 		}
@@ -45,7 +47,8 @@ func Load(f *dsl.File) ([]*Tool, error) {
 
 // Tools returns the tools of a declaration, all of them carried out by one
 // handler. Without a handler every call fails: such tools are for deciding and
-// explaining calls, not for running them.
+// explaining calls, not for running them. A command has no handler: runtime.NewRegistry refuses it
+// while this version runs none.
 func Tools(f *dsl.File, handle func(ctx context.Context, tool string, in wire.Value) (wire.Value, error)) ([]*runtime.Tool, error) {
 	if handle == nil {
 		handle = func(_ context.Context, tool string, _ wire.Value) (wire.Value, error) {
@@ -58,6 +61,10 @@ func Tools(f *dsl.File, handle func(ctx context.Context, tool string, in wire.Va
 	}
 	tools := make([]*runtime.Tool, len(loaded))
 	for i, t := range loaded {
+		if t.command != nil {
+			tools[i] = t.newCommand()
+			continue
+		}
 		name := t.Spec.Name
 		tools[i] = runtime.NewDynamicTool(t.Spec, t.Input, func(ctx context.Context, in wire.Value) (wire.Value, error) {
 			return handle(ctx, name, in)

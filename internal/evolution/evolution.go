@@ -132,6 +132,7 @@ func (c *comparison) tool(was, t *dsl.Tool) {
 		}
 	}
 	c.undo(was, t, add, key)
+	command(was, t, add, key)
 	keys(was, t, func(name string, whom []string, format string, args ...any) { add(key(name), whom, format, args...) })
 	for i := range c.breaks[from:] {
 		b := &c.breaks[from+i]

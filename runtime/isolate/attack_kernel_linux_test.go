@@ -184,6 +184,55 @@ var attacksOnMemory = []attack{
 		linger()
 		return nil
 	}},
+	{name: "1 GiB of shared memory that its toucher left", unboxed: never, do: func(target) error {
+		b, err := unix.Mmap(-1, 0, 1<<30, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS)
+		if err != nil {
+			return err
+		}
+		for i := 0; i < len(b); i += 64 << 20 {
+			touch(b[i : i+64<<20]) // the kernel keeps what this process no longer maps to itself
+			if err := unix.Madvise(b[i:i+64<<20], unix.MADV_DONTNEED); err != nil {
+				return err
+			}
+		}
+		linger()
+		return nil
+	}},
+	{name: "500 MiB in detached segments", unboxed: never, do: func(target) error {
+		for range 5 {
+			id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 100<<20, unix.IPC_CREAT|0o600)
+			if err != nil {
+				return err
+			}
+			b, err := unix.SysvShmAttach(id, 0, 0)
+			if err != nil {
+				return err
+			}
+			touch(b)
+			if err := unix.SysvShmDetach(b); err != nil {
+				return err
+			}
+		}
+		linger()
+		return nil
+	}},
+	{name: "500 MiB in descriptors of a hidden process", unboxed: never, do: func(target) error {
+		if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+			return err
+		}
+		text := make([]byte, 1<<20)
+		for range 34 { // each below the limit of a file
+			fd, err := unix.MemfdCreate("x", 0)
+			for i := 0; i < 15 && err == nil; i++ {
+				_, err = unix.Write(fd, text)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		linger()
+		return nil
+	}},
 	{name: "memory of a tree, 8 times 100 MiB", unboxed: never, do: func(target) error { return family(8, "hold") }},
 }
 

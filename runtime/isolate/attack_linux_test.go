@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -81,7 +82,12 @@ func act() {
 		for _, a := range attacks() {
 			report(a)
 		}
+	case "hide":
+		hide()
 	default:
+		if key, ok := strings.CutPrefix(what, "segment "); ok {
+			leaveSegment(key)
+		}
 		for _, a := range slices.Concat(attacksOnMemory, attacksOnCPU, attacksByNumber, attacksOnLimits) {
 			if a.name == what {
 				report(a)
@@ -89,6 +95,23 @@ func act() {
 		}
 	}
 	syscall.Exit(0) // not os.Exit: a build that measures coverage would write a warning to stderr
+}
+
+// hide makes this process one that cannot be dumped, and says whether it is.
+func hide() {
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	if on, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err == nil && on == 0 {
+		fmt.Println("hidden")
+		return
+	}
+	fmt.Println("seen")
+}
+
+func leaveSegment(key string) {
+	n, _ := strconv.Atoi(key)
+	if _, err := unix.SysvShmGet(n, 4096, unix.IPC_CREAT|0o600); err == nil {
+		fmt.Println("made")
+	}
 }
 
 // report runs an attack, unless it is not for this box, and prints LEAK or STOP.

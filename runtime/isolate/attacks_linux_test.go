@@ -24,7 +24,7 @@ import (
 // work.
 func TestAttacks(t *testing.T) {
 	e := newTarget(t)
-	for _, f := range boxes() {
+	for _, f := range boxes()[:3] {
 		t.Run(f.name, func(t *testing.T) {
 			r := f.open(t)
 			exit := f.attack(t, r, e, "attacks", attackLimits)
@@ -36,32 +36,32 @@ func TestAttacks(t *testing.T) {
 }
 
 // TestAttacksOnLimits tries to get more descriptors, longer files, a larger folder and other calls.
-func TestAttacksOnLimits(t *testing.T) { useUp(t, attacksOnLimits, time.Minute) }
+func TestAttacksOnLimits(t *testing.T) { useUp(t, boxes()[:2], attacksOnLimits, time.Minute) }
 
 // TestAttacksOnMemory, which uses 1 GiB where nothing stops it, runs with AMBIT_BATTERY=ci only.
-func TestAttacksOnMemory(t *testing.T) { useUpInBattery(t, attacksOnMemory, time.Minute) }
+func TestAttacksOnMemory(t *testing.T) { useUpInBattery(t, boxes(), attacksOnMemory, time.Minute) }
 
 // TestAttacksOnCPU takes seconds of CPU: with AMBIT_BATTERY=ci only.
-func TestAttacksOnCPU(t *testing.T) { useUpInBattery(t, attacksOnCPU, 2*time.Second) }
+func TestAttacksOnCPU(t *testing.T) { useUpInBattery(t, boxes()[:2], attacksOnCPU, 2*time.Second) }
 
 // TestAttacksByNumber starts hundreds of processes: with AMBIT_BATTERY=ci only.
-func TestAttacksByNumber(t *testing.T) { useUpInBattery(t, attacksByNumber, time.Minute) }
+func TestAttacksByNumber(t *testing.T) { useUpInBattery(t, boxes()[:2], attacksByNumber, time.Minute) }
 
-func useUpInBattery(t *testing.T, list []attack, cpu time.Duration) {
+func useUpInBattery(t *testing.T, boxes []boxForm, list []attack, cpu time.Duration) {
 	t.Helper()
 	if !battery.Full(t) {
 		t.Skip("it uses up what it can: with AMBIT_BATTERY only")
 	}
-	useUp(t, list, cpu)
+	useUp(t, boxes, list, cpu)
 }
 
 // useUp gives each attack a box of its own, in each kind of box.
-func useUp(t *testing.T, list []attack, cpu time.Duration) {
+func useUp(t *testing.T, boxes []boxForm, list []attack, cpu time.Duration) {
 	t.Helper()
 	limits := useLimits
 	limits.CPU = cpu
 	e := newTarget(t)
-	for _, f := range boxes()[:2] {
+	for _, f := range boxes {
 		t.Run(f.name, func(t *testing.T) {
 			r := f.open(t)
 			for _, a := range list {
@@ -134,6 +134,31 @@ func TestAttacksWork(t *testing.T) {
 	require.Greater(t, strings.Count(string(out), "LEAK"), 35)
 }
 
+// TestSegmentsEndWithTheBox: a System V segment that a command leaves behind is not on the host.
+func TestSegmentsEndWithTheBox(t *testing.T) {
+	key := 1<<30 + os.Getpid()
+	f := boxes()[3]
+	r := f.open(t)
+	exit := f.attack(t, r, newTarget(t), fmt.Sprint("segment ", key), attackLimits)
+	require.Equal(t, "made\n", string(exit.Stdout.Head), "%s", exit.Stderr.Head)
+	id, err := unix.SysvShmGet(key, 4096, 0)
+	if err == nil {
+		_, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+	}
+	require.ErrorIs(t, err, unix.ENOENT)
+}
+
+// TestHiddenProcess: a process that makes itself one that cannot be dumped can still be looked into
+// by its watcher.
+func TestHiddenProcess(t *testing.T) {
+	e := newTarget(t)
+	for _, f := range boxes()[:2] {
+		r := f.open(t)
+		exit := f.attack(t, r, e, "hide", attackLimits)
+		require.Equal(t, "seen\n", string(exit.Stdout.Head), "%s", exit.Stderr.Head)
+	}
+}
+
 // judge reads what attacks printed and counts them. Controls have to work, and in a box nothing
 // else may.
 func judge(t *testing.T, text string, boxed bool) (tried int) {
@@ -167,7 +192,12 @@ func boxes() []boxForm {
 	full, plain := forms()[0], forms()[1]
 	wired := full
 	wired.name = "box with loopback"
-	return []boxForm{{full, process.NoNetwork, false}, {plain, process.NoNetwork, false}, {wired, process.Loopback, false}}
+	shared, sharedPlain := full, plain
+	shared.name, sharedPlain.name = "box with shared memory", "box with shared memory and without namespaces"
+	return []boxForm{
+		{full, process.NoNetwork, false}, {plain, process.NoNetwork, false}, {wired, process.Loopback, false},
+		{shared, process.NoNetwork, true}, {sharedPlain, process.NoNetwork, true},
+	}
 }
 
 var (

@@ -2,7 +2,10 @@ package isolate
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/process"
@@ -35,6 +38,7 @@ type report struct {
 	Event  event
 	PID    int               `json:",omitempty"` // of init, where the shim sees it
 	Why    string            `json:",omitempty"` // of failed
+	Lacks  bool              `json:",omitempty"` // of failed: the host has too little of something
 	Code   int               `json:",omitempty"`
 	Signal string            `json:",omitempty"`
 	Limit  process.LimitName `json:",omitempty"` // that the watcher saw exceeded
@@ -50,6 +54,18 @@ const (
 	eventExited // and nothing is left in the box
 	eventFailed // the program did not run
 )
+
+// failed is the report of a program that did not run.
+func failed(err error) report {
+	return report{Event: eventFailed, Why: err.Error(), Lacks: exhausted(err)}
+}
+
+// exhausted says whether an error means that the host has too little of something.
+func exhausted(err error) bool {
+	var e syscall.Errno
+	return errors.As(err, &e) && slices.Contains([]syscall.Errno{
+		syscall.EAGAIN, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE}, e)
+}
 
 // An order is what the agent says: the box first, then SIGTERM when it asks for the end.
 type order struct {

@@ -15,6 +15,8 @@ import (
 
 var self, _ = os.Executable()
 
+var readable []string // there is no box
+
 func (r *Runner) examine() *Host {
 	h := thisHost()
 	h.WhyNot = "the system is macOS, not Linux"

@@ -1,14 +1,13 @@
 package isolate
 
 import (
-	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ambit-tools/ambit/runtime/isolate/internal/proc"
+	"github.com/ambit-tools/ambit/runtime/isolate/internal/room"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -51,22 +50,15 @@ func (r *Runner) describe(job *process.Job, levels process.Enforcement, private 
 	return b
 }
 
-// identify says which process a pid is now.
-func identify(pid int, mark string) (process.ProcessID, error) {
-	id := process.ProcessID{PID: pid, Start: startOf(pid), Mark: mark}
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err == nil {
-		id.Boot = strings.TrimSpace(string(boot))
-		id.Namespace, err = os.Readlink("/proc/self/ns/pid")
+// lacks is an error where the host has too little left for the limits of a spec.
+func (r *Runner) lacks(spec *process.Spec, levels process.Enforcement) error {
+	if levels.Namespaces { // the private folder is in memory
+		return room.Lacks(spec, "")
 	}
-	if err == nil && id.Start == "" {
-		err = unix.ESRCH
-	}
-	if err != nil {
-		return id, fmt.Errorf("isolate: the process %d cannot be identified, so it is not started: %w", pid, err)
-	}
-	return id, nil
+	return room.Lacks(spec, r.folder)
 }
+
+func identify(pid int, mark string) (process.ProcessID, error) { return proc.Identify(pid, mark) }
 
 func cloexecPair() ([2]int, error) {
 	return unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

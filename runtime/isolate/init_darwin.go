@@ -41,7 +41,7 @@ func initialize() int {
 	}
 	pid, err := startStage(first.Box)
 	if err != nil {
-		say(control, report{Event: eventFailed, Why: err.Error()})
+		say(control, failed(err))
 		return failure
 	}
 	say(control, report{Event: eventStarted})

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ambit-tools/ambit/runtime/isolate/internal/proc"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -48,7 +49,7 @@ func initialize(namespaces bool) int {
 	}
 	p.box = *first.Box
 	if err := p.begin(); err != nil {
-		say(p.control, report{Event: eventFailed, Why: err.Error()})
+		say(p.control, failed(err))
 		return failure
 	}
 	say(p.control, report{Event: eventStarted})
@@ -210,7 +211,7 @@ func (p *initProcess) signal(sig syscall.Signal) {
 		_ = syscall.Kill(-1, sig) // all that are in the namespace
 		return
 	}
-	for _, pid := range descendants(os.Getpid()) {
+	for _, pid := range proc.Descendants(os.Getpid()) {
 		_ = syscall.Kill(pid, sig)
 	}
 }

@@ -144,6 +144,53 @@ func TestKilledFromOutside(t *testing.T) {
 	}
 }
 
+// TestUnmarkedDescendant kills the shim above a daemon that cleared its environment. Where the level
+// of tree_kill is enforced, the daemon ends. Where it is advisory it may live on: the test ends it.
+func TestUnmarkedDescendant(t *testing.T) {
+	for _, f := range forms() {
+		t.Run(f.name, func(t *testing.T) {
+			r := f.open(t)
+			seconds := fmt.Sprintf("1000.%d", os.Getpid())
+			job := scriptJob(t, f, "setsid env -i sleep "+seconds+" & echo on; sleep 1000", markOf(t, 0))
+			job.Output = func(process.Chunk) {
+				for len(asleep(seconds)) == 0 { // it has not cleared its environment yet
+					time.Sleep(time.Millisecond)
+				}
+				id := alive(job.Mark)[0]
+				for id != 0 && parentOf(t, id) != os.Getpid() {
+					id = parentOf(t, id)
+				}
+				require.NoError(t, syscall.Kill(id, syscall.SIGKILL))
+			}
+			exit, err := r.Run(t.Context(), job)
+			require.ErrorIs(t, err, process.ErrLost)
+			require.Equal(t, process.Lost, exit.Cause)
+			left := asleep(seconds)
+			for _, pid := range left {
+				require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+			}
+			if exit.Levels.Of(process.TreeKill).Level == process.Enforced {
+				require.Empty(t, left)
+			} else {
+				t.Logf("tree_kill is advisory here: %d left", len(left))
+			}
+		})
+	}
+}
+
+// asleep returns the processes of this host that sleep for so many seconds.
+func asleep(seconds string) (pids []int) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, d := range dirs {
+		text, err := os.ReadFile(d)
+		if err == nil && string(text) == "sleep\x00"+seconds+"\x00" {
+			pid, _ := strconv.Atoi(strings.Split(d, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 // startAgent starts a process of this program that runs a brood, and returns when it runs.
 func startAgent(t *testing.T, f form, mark string) (*exec.Cmd, process.ProcessID) {
 	t.Helper()

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -14,11 +15,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/isolate/internal/scratch"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
-// patience is how long a box may be silent before it counts as stale.
-const patience = time.Minute
+// patience is how many seconds a box may be silent before it counts as stale, as the agent counts
+// them: it counts none while it is stopped itself.
+const patience = 60
 
 // A run is one box, seen by the agent.
 type run struct {
@@ -54,27 +57,38 @@ func (r *Runner) Run(ctx context.Context, job *process.Job) (*process.Exit, erro
 
 // run builds a box without asking whether its limits hold: the self-test uses it, too.
 func (r *Runner) run(ctx context.Context, job *process.Job, program *os.File, levels process.Enforcement) (_ *process.Exit, err error) {
+	if err := present(job); err != nil {
+		return nil, err
+	}
 	private, err := os.MkdirTemp(r.folder, "ambit-box-")
 	if err != nil {
-		return nil, fmt.Errorf("isolate: private folder: %w", err)
+		return nil, cannot("private folder", err)
 	}
-	defer func() { err = errors.Join(err, removePrivate(private)) }()
+	defer func() { err = errors.Join(err, scratch.Remove(private)) }()
 	ours, theirs, err := socketPair()
 	if err != nil {
-		return nil, fmt.Errorf("isolate: %w", err)
+		return nil, cannot("socket", err)
 	}
 	defer ours.Close()
 
 	u := &run{runner: r, job: job, levels: levels, control: ours, reports: make(chan report, 8), exit: &process.Exit{Levels: levels}}
-	cmd, streams := u.command(program, theirs)
+	input, err := feed(job.Stdin)
+	if err != nil {
+		theirs.Close()
+		return nil, cannot("input", err)
+	}
+	cmd, streams := u.command(input, program, theirs)
 	defer streams.Close()
 	err = cmd.Start()
 	theirs.Close()
+	input.Close()
 	if err != nil {
-		return nil, fmt.Errorf("isolate: the shim: %w", err)
+		return nil, cannot("shim", err)
 	}
 	go u.listen()
-	err = u.follow(ctx, r.describe(job, levels, private), cmd.Process.Pid)
+	seconds, stop := r.seconds()
+	err = u.follow(ctx, r.describe(job, levels, private), cmd.Process.Pid, seconds)
+	stop()
 	ours.Close() // what is left in the box ends with it
 	u.settle(ctx, cmd)
 	u.exit.Stdout, u.exit.Stderr = streams.Kept()
@@ -84,15 +98,50 @@ func (r *Runner) run(ctx context.Context, job *process.Job, program *os.File, le
 	return u.exit, u.errOut
 }
 
+// present is an error where a folder of a job is missing.
+func present(job *process.Job) error {
+	for _, dir := range append([]string{job.Dir}, job.Spec.Caches...) {
+		if info, err := os.Stat(dir); dir != "" && (err != nil || !info.IsDir()) {
+			return fmt.Errorf("isolate: %w: the folder %s is missing", process.ErrResources, dir)
+		}
+	}
+	return nil
+}
+
+// cannot is the error of a step before the program runs.
+func cannot(what string, err error) error {
+	if exhausted(err) {
+		return fmt.Errorf("isolate: %w: %s: %w", process.ErrResources, what, err)
+	}
+	return fmt.Errorf("isolate: %s: %w", what, err)
+}
+
+// feed returns the file that a program reads its input from. Its end does not wait for a reader
+// that blocks, as that of exec.Cmd would.
+func feed(input io.Reader) (*os.File, error) {
+	if input == nil {
+		return os.Open(os.DevNull)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		_, _ = io.Copy(write, input) // fails when the program has ended
+		write.Close()
+	}()
+	return read, nil
+}
+
 // command is the shim.
-func (u *run) command(program, control *os.File) (*exec.Cmd, *process.Streams) {
+func (u *run) command(input, program, control *os.File) (*exec.Cmd, *process.Streams) {
 	s := process.NewStreams(u.job.Spec.Limits.Output, u.job.Output)
 	cmd := exec.Command(self)
 	cmd.Args = []string{rolePlain}
 	if u.levels.Namespaces {
 		cmd.Args = []string{roleShim}
 	}
-	cmd.Env, cmd.Stdin, cmd.ExtraFiles = []string{}, u.job.Stdin, []*os.File{control, program}
+	cmd.Env, cmd.Stdin, cmd.ExtraFiles = []string{}, input, []*os.File{control, program}
 	cmd.Stdout, cmd.Stderr = s.Writer(process.Stdout), s.Writer(process.Stderr)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Setsid would be a scheduling group of its own
 	cmd.WaitDelay = 2 * time.Second
@@ -113,22 +162,21 @@ func (u *run) listen() {
 
 // follow takes a box from its start to its end. An error means that the program did not run,
 // but for ErrLost.
-func (u *run) follow(ctx context.Context, b *box, shim int) error {
+func (u *run) follow(ctx context.Context, b *box, shim int, seconds <-chan time.Time) error {
 	done := ctx.Done()
 	var grace, hard <-chan time.Time
 	end := func() { // init ends everything, and reports
 		_ = u.control.CloseWrite()
-		grace, hard = nil, time.After(patience/12)
+		grace, hard = nil, time.After(5*time.Second)
 	}
-	stale := time.NewTimer(patience)
-	defer stale.Stop()
+	silence := 0 // seconds
 	for {
 		select {
 		case rep, more := <-u.reports:
 			if !more {
 				return u.silent(shim)
 			}
-			stale.Reset(patience)
+			silence = 0
 			if last, err := u.hear(ctx, rep, b, shim); last || err != nil {
 				return err
 			}
@@ -144,7 +192,13 @@ func (u *run) follow(ctx context.Context, b *box, shim int) error {
 			end()
 		case <-hard:
 			u.control.Close()
-		case <-stale.C:
+		case <-seconds:
+			if silence++; silence < patience {
+				continue
+			}
+			if !u.started {
+				return fmt.Errorf("isolate: the shim %d was silent for a minute before the program ran", shim)
+			}
 			u.exit.Cause, u.exit.Code, u.exit.Signal = process.Stale, -1, "SIGKILL"
 			return nil
 		}
@@ -169,6 +223,9 @@ func (u *run) hear(ctx context.Context, rep report, b *box, shim int) (last bool
 		say(u.control, order{Box: b})
 		u.started = true
 	case eventFailed:
+		if rep.Lacks {
+			return true, fmt.Errorf("isolate: %w: %s", process.ErrResources, rep.Why)
+		}
 		return true, fmt.Errorf("isolate: the program did not run: %s", rep.Why)
 	case eventBeat:
 		if u.job.Beat != nil {
@@ -196,14 +253,18 @@ func (u *run) silent(shim int) error {
 		return fmt.Errorf("isolate: the shim %d ended before the program ran", shim)
 	}
 	u.errOut = fmt.Errorf("%w: init or its shim was killed", process.ErrLost)
-	u.exit.Code = -1
+	u.exit.Cause, u.exit.Code = process.Lost, -1
 	return nil
 }
 
 // settle returns when the shim has ended, and with it the box.
 func (u *run) settle(ctx context.Context, cmd *exec.Cmd) {
 	var over atomic.Bool
-	hang := time.AfterFunc(5*time.Second, func() { // it does not listen any more
+	patience := 5 * time.Second
+	if u.exit.Cause == process.Stale {
+		patience = 0
+	}
+	hang := time.AfterFunc(patience, func() { // it does not listen any more
 		if !over.Load() {
 			_ = u.runner.Kill(context.WithoutCancel(ctx), u.exit.ID)
 			_ = cmd.Process.Kill()
@@ -220,7 +281,7 @@ func (u *run) settle(ctx context.Context, cmd *exec.Cmd) {
 func socketPair() (*net.UnixConn, *os.File, error) {
 	fds, err := cloexecPair()
 	if err != nil {
-		return nil, nil, fmt.Errorf("socket: %w", err)
+		return nil, nil, err
 	}
 	ours, theirs := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
 	defer ours.Close()
@@ -230,26 +291,4 @@ func socketPair() (*net.UnixConn, *os.File, error) {
 		return nil, nil, err
 	}
 	return conn.(*net.UnixConn), theirs, nil
-}
-
-// removePrivate removes a folder that a hostile program may have filled.
-func removePrivate(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	var walk func(string)
-	walk = func(dir string) { // folders that were made unreadable
-		_ = os.Chmod(dir, 0o700)
-		list, _ := os.ReadDir(dir)
-		for _, d := range list {
-			if d.IsDir() {
-				walk(dir + "/" + d.Name())
-			}
-		}
-	}
-	walk(dir)
-	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("isolate: private folder: %w", err)
-	}
-	return nil
 }

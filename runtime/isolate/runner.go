@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -25,6 +27,9 @@ type Runner struct {
 	folder string
 	plain  bool
 	host   func() *Host // what this host can build, found by the first call
+
+	// seconds counts the patience with a box; its second result ends it.
+	seconds func() (<-chan time.Time, func())
 }
 
 var _ process.Runner = (*Runner)(nil)
@@ -45,9 +50,15 @@ func New(o Options) (*Runner, error) {
 	if folder, err = filepath.EvalSymlinks(folder); err != nil {
 		return nil, fmt.Errorf("isolate: the folder for private folders: %w", err)
 	}
-	r := &Runner{folder: folder, plain: o.WithoutNamespaces}
+	r := &Runner{folder: folder, plain: o.WithoutNamespaces, seconds: wallSeconds}
 	r.host = sync.OnceValue(r.examine)
 	return r, nil
+}
+
+// wallSeconds ticks once a second. A tick that comes late comes once.
+func wallSeconds() (<-chan time.Time, func()) {
+	t := time.NewTicker(time.Second)
+	return t.C, t.Stop
 }
 
 // A Host is what a self-test found out about a host. The self-test builds a box and attacks
@@ -67,7 +78,7 @@ func (r *Runner) Host() Host { return *r.host() }
 
 // Enforces implements process.Runner.
 func (r *Runner) Enforces(spec *process.Spec) (process.Enforcement, error) {
-	if err := spec.Check(); err != nil {
+	if err := r.reach(spec).Check(); err != nil {
 		return process.Enforcement{}, err
 	}
 	host := r.host()
@@ -83,6 +94,17 @@ func (r *Runner) Enforces(spec *process.Spec) (process.Enforcement, error) {
 	return levels, levels.Holds(spec)
 }
 
+// reach is a spec with what every box of its tier reads, and with the folder of the private folders
+// of others, which none may reach.
+func (r *Runner) reach(spec *process.Spec) *process.Spec {
+	s := *spec
+	s.Protected = append(slices.Clone(spec.Protected), r.folder)
+	if spec.Tier == process.Sandbox {
+		s.Reads = slices.Concat(spec.Reads, readable)
+	}
+	return &s
+}
+
 // Levels says what a host makes of each limit of a spec.
 func Levels(h Host, spec *process.Spec) process.Enforcement {
 	e := process.Enforcement{Tier: spec.Tier, Namespaces: spec.Tier == process.Sandbox && h.Namespaces}
@@ -96,6 +118,7 @@ func Levels(h Host, spec *process.Spec) process.Enforcement {
 // The reasons why a level is not a stronger one.
 const (
 	noteTree    = "RLIMIT_DATA holds each process; the sum of the tree is looked at 20 times a second"
+	noteShared  = noteTree + "; memory whose descriptor waits in a socket is not seen"
 	noteTreeCPU = "RLIMIT_CPU holds each process; the sum of the tree is looked at 20 times a second"
 	noteRoot    = "the kernel does not limit the processes of root: they are counted 20 times a second"
 	noteNoSpace = "needs user namespaces, which this host does not give"
@@ -111,6 +134,9 @@ func levelOf(h Host, spec *process.Spec, name process.LimitName) (process.Level,
 	spaces := box && h.Namespaces
 	switch name {
 	case process.Memory:
+		if spec.Limits.SharedMemory {
+			return process.Watched, noteShared
+		}
 		return process.Watched, noteTree
 	case process.CPU:
 		return process.Watched, noteTreeCPU

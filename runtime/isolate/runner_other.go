@@ -10,7 +10,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
-var roles map[string]func() int
+var (
+	roles    map[string]func() int
+	readable []string
+)
 
 var errSystem = errors.New("isolate: there is no runner of processes for " + runtime.GOOS)
 

@@ -119,6 +119,8 @@ func filter(b *box) []unix.SockFilter {
 	p = append(p, when(unix.SYS_CLONE3, ret(unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)))...)
 	// What a terminal would take for the typing of its user.
 	p = append(p, when(unix.SYS_IOCTL, load(argument+8), ifEqual(tiocsti, 1, 0), ifEqual(tioclinux, 0, 1), ret(retEPERM), ret(retAllow))...)
+	// A process that cannot be dumped hides its memory from the watcher. It is told that it can not.
+	p = append(p, when(unix.SYS_PRCTL, load(argument), ifEqual(unix.PR_SET_DUMPABLE, 0, 1), ret(unix.SECCOMP_RET_ERRNO), ret(retAllow))...)
 	p = append(p, sockets(b)...)
 	// A process of the same user may set the limits of another.
 	p = append(p, onlyZero(unix.SYS_PRLIMIT64, 0)...)

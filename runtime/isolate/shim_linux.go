@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"syscall"
@@ -44,7 +45,7 @@ func shim() int {
 		},
 	})
 	if err != nil {
-		say(control, report{Event: eventFailed, Why: "namespaces: " + err.Error()})
+		say(control, failed(fmt.Errorf("namespaces: %w", err)))
 		return failure
 	}
 	say(control, report{Event: eventReady, PID: pid})

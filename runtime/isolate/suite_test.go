@@ -3,6 +3,12 @@
 package isolate_test
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
@@ -67,4 +73,97 @@ func find(t *testing.T, name string) *process.Program {
 	p, err := process.Find(name, "/usr/bin:/bin")
 	require.NoError(t, err)
 	return p
+}
+
+// TestMissingFolder: a job whose folder or cache is gone ends as one that the host lacks something
+// for, before anything runs.
+func TestMissingFolder(t *testing.T) {
+	f := forms()[2]
+	r := f.open(t)
+	missing := filepath.Join(t.TempDir(), "missing")
+	for _, job := range []process.Job{
+		{Spec: &process.Spec{Tier: f.tier}, Dir: missing}, {Spec: &process.Spec{Tier: f.tier, Caches: []string{missing}}},
+	} {
+		job.Program, job.Argv = find(t, "sh"), []string{"sh", "-c", "echo ran"}
+		exit, err := r.Run(t.Context(), &job)
+		require.ErrorIs(t, err, process.ErrResources)
+		require.ErrorContains(t, err, missing)
+		require.Nil(t, exit)
+	}
+}
+
+// TestReachOfTheRunner: the private folders of others and what each box reads are no places for a
+// store, a cache or the folder of the runner.
+func TestReachOfTheRunner(t *testing.T) {
+	dir := t.TempDir()
+	r, err := isolate.New(isolate.Options{Folder: dir})
+	require.NoError(t, err)
+	_, err = r.Enforces(&process.Spec{Tier: process.ProcessTier, Reads: []string{filepath.Dir(dir)}})
+	require.ErrorContains(t, err, dir)
+	if runtime.GOOS == "linux" {
+		for _, spec := range []process.Spec{{Protected: []string{"/usr/share/store.db"}}, {Caches: []string{"/usr/share/cache"}}} {
+			_, err = r.Enforces(&spec)
+			require.ErrorContains(t, err, "/usr/share/")
+		}
+	}
+}
+
+// TestCaches: a cache is written and kept, and nothing beside it is.
+func TestCaches(t *testing.T) {
+	for _, f := range forms() {
+		t.Run(f.name, func(t *testing.T) {
+			r := f.open(t)
+			dir := t.TempDir()
+			cache := filepath.Join(dir, "cache")
+			require.NoError(t, os.Mkdir(cache, 0o700))
+			for _, want := range []string{"", "once\n"} {
+				exit, err := r.Run(t.Context(), &process.Job{
+					Spec:    &process.Spec{Tier: f.tier, Caches: []string{cache}, Limits: process.Limits{}.Defaults(time.Minute)},
+					Program: find(t, "sh"), Env: []string{"CACHE=" + cache},
+					Argv: []string{"sh", "-c", "cat $CACHE/note 2>/dev/null; echo once > $CACHE/note; echo x > $CACHE/../beside 2>/dev/null; true"},
+				})
+				require.NoError(t, err)
+				require.Equal(t, want, string(exit.Stdout.Head), "%s", exit.Stderr.Head)
+			}
+			_, err := os.Stat(filepath.Join(dir, "beside"))
+			require.Equal(t, f.tier == process.Sandbox, os.IsNotExist(err), "only a box holds it")
+		})
+	}
+}
+
+// TestLoopbackIsRefusedWithoutNamespaces: what needs them is refused, not weakened.
+func TestLoopbackIsRefusedWithoutNamespaces(t *testing.T) {
+	f := forms()[1]
+	r := f.open(t)
+	spec := &process.Spec{Network: process.Loopback}
+	_, err := r.Enforces(spec)
+	require.ErrorContains(t, err, "loopback")
+	exit, err := r.Run(t.Context(), &process.Job{Spec: spec, Program: find(t, "sh"), Argv: []string{"sh", "-c", "echo ran"}})
+	require.Nil(t, exit)
+	require.ErrorContains(t, err, "loopback")
+}
+
+// TestEnter: a program that does not begin with Enter gets no runner, and neither does one of its
+// shims that has come to the application: it would start the application again for each process.
+func TestEnter(t *testing.T) {
+	for name, want := range map[string]string{"app": "call isolate.Enter() in the first line of main, and of TestMain", "ambit-shim": "this process is a shim"} {
+		isolate.WithoutEnter(name, func() {
+			_, err := isolate.New(isolate.Options{})
+			require.ErrorContains(t, err, want)
+		})
+	}
+}
+
+// TestWhatTheHostRanOutOf: a full disk, and no more processes, memory or descriptors are told from
+// other errors, across the socket too.
+func TestWhatTheHostRanOutOf(t *testing.T) {
+	for errno, lacks := range map[syscall.Errno]bool{
+		syscall.ENOSPC: true, syscall.EDQUOT: true, syscall.EAGAIN: true, syscall.ENOMEM: true, syscall.EMFILE: true, syscall.ENFILE: true,
+		syscall.EACCES: false, syscall.EPERM: false, syscall.ENOENT: false, syscall.EINVAL: false,
+	} {
+		reported, own := isolate.Failed(fmt.Errorf("stage: %w", errno))
+		require.Equal(t, lacks, errors.Is(reported, process.ErrResources), "%v", reported)
+		require.Equal(t, lacks, errors.Is(own, process.ErrResources), "%v", own)
+		require.ErrorContains(t, reported, errno.Error())
+	}
 }

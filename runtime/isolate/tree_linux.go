@@ -2,14 +2,13 @@ package isolate
 
 import (
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ambit-tools/ambit/runtime/isolate/internal/proc"
+	"github.com/ambit-tools/ambit/runtime/isolate/internal/scratch"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -17,6 +16,7 @@ import (
 type tree struct {
 	done, live process.Usage
 	scratch    int64 // bytes in the private folder, where no file system bounds it
+	shared     int64 // bytes of memory that processes share, with what none of them has touched
 }
 
 // add adds a reaped process and its reaped children.
@@ -39,13 +39,16 @@ func (t *tree) total() process.Usage {
 // look sees memory, processes and CPU of the tree, and returns the limit that they exceed.
 func (p *initProcess) look() process.LimitName {
 	var now process.Usage
+	var shared int64
 	for _, pid := range p.processes() {
-		s := statusOf(pid)
-		now.Memory += s.memory
-		now.Processes += s.tasks
-		now.User += s.user
-		now.System += s.system
+		s := proc.StatusOf(pid)
+		now.Memory += s.Private
+		shared += s.Shared
+		now.Processes += s.Tasks
+		now.User += s.User
+		now.System += s.System
 	}
+	now.Memory += max(shared, p.tree.shared)
 	if p.box.Namespaces && p.box.Sandbox {
 		var fs unix.Statfs_t
 		if unix.Statfs(p.box.Private, &fs) == nil {
@@ -68,101 +71,20 @@ func (p *initProcess) look() process.LimitName {
 	return ""
 }
 
-// slowLook sees what costs more to look at: the private folder, where it is on a disk.
+// slowLook sees what costs more to look at: memory that processes share, and the private folder,
+// where it is on a disk.
 func (p *initProcess) slowLook() {
+	p.tree.shared = proc.SharedMemory(p.processes(), p.box.Shared && p.box.Namespaces)
 	if p.box.Namespaces || p.box.Scratch == 0 {
 		return
 	}
-	var sum int64
-	_ = filepath.WalkDir(p.box.Private, func(_ string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				sum += info.Size()
-			}
-		}
-		return nil
-	})
-	p.tree.scratch = sum
+	p.tree.scratch = scratch.Size(p.box.Private)
 }
 
 // processes returns all processes of the box but init.
-func (p *initProcess) processes() (all []int) {
+func (p *initProcess) processes() []int {
 	if !p.box.Namespaces {
-		return descendants(os.Getpid())
+		return proc.Descendants(os.Getpid())
 	}
-	dirs, _ := os.ReadDir("/proc")
-	for _, d := range dirs {
-		if pid, err := strconv.Atoi(d.Name()); err == nil && pid != 1 {
-			all = append(all, pid)
-		}
-	}
-	return all
-}
-
-// descendants returns the processes below one.
-func descendants(pid int) (all []int) {
-	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
-		tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(queue[0]) + "/task/*/children")
-		for _, t := range tasks {
-			text, _ := os.ReadFile(t)
-			for _, f := range strings.Fields(string(text)) {
-				if child, err := strconv.Atoi(f); err == nil {
-					all, queue = append(all, child), append(queue, child)
-				}
-			}
-		}
-	}
-	return all
-}
-
-// A status is what /proc says of a process that lives.
-type status struct {
-	memory       int64 // bytes that no file backs
-	tasks        int
-	user, system time.Duration
-}
-
-func statusOf(pid int) (s status) {
-	dir := "/proc/" + strconv.Itoa(pid)
-	text, _ := os.ReadFile(dir + "/status")
-	for line := range strings.Lines(string(text)) {
-		name, value, _ := strings.Cut(line, ":")
-		switch name {
-		case "RssAnon", "RssShmem":
-			n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			s.memory += n << 10
-		case "Threads":
-			s.tasks, _ = strconv.Atoi(strings.TrimSpace(value))
-		}
-	}
-	fields := statFields(pid)
-	if len(fields) > 14 { // the fields 14 to 17 of proc(5): of the process and of its reaped children
-		ticks := func(i int) time.Duration {
-			n, _ := strconv.ParseInt(fields[i], 10, 64)
-			return time.Duration(n) * (time.Second / 100)
-		}
-		s.user, s.system = ticks(11)+ticks(13), ticks(12)+ticks(14)
-	}
-	return s
-}
-
-// statFields returns the fields of /proc/PID/stat from the third on.
-func statFields(pid int) []string {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return nil
-	}
-	name := strings.LastIndex(string(text), ") ") // the name before it may hold any bytes
-	if name < 0 {
-		return nil
-	}
-	return strings.Fields(string(text[name+2:]))
-}
-
-// startOf returns when a process started, in ticks since the boot; empty when it is gone.
-func startOf(pid int) string {
-	if fields := statFields(pid); len(fields) > 19 {
-		return fields[19]
-	}
-	return ""
+	return proc.All()
 }

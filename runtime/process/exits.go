@@ -49,7 +49,7 @@ func (x Exits) Of(e *Exit) Category {
 		return Timeout
 	case LimitReached:
 		return ResourceExhausted
-	case Stale:
+	case Stale, Lost:
 		return ProcessKilled
 	}
 	if e.Signal != "" {

@@ -112,13 +112,24 @@ func TestExits(t *testing.T) {
 		{process.Exit{Code: 0}, process.SystemError}, {process.Exit{Code: 1}, process.OK}, {process.Exit{Code: 2}, process.PermissionDenied},
 		{process.Exit{Code: 7}, process.SystemError}, {process.Exit{Code: -1, Signal: "SIGSEGV"}, process.ProcessKilled},
 		{process.Exit{Cause: process.Ended}, process.Timeout}, {process.Exit{Cause: process.LimitReached}, process.ResourceExhausted},
-		{process.Exit{Cause: process.Stale}, process.ProcessKilled},
+		{process.Exit{Cause: process.Stale}, process.ProcessKilled}, {process.Exit{Cause: process.Lost, Code: -1}, process.ProcessKilled},
 	} {
 		require.Equal(t, c.want, x.Of(&c.exit), "%+v", c.exit)
 	}
 	require.Equal(t, process.OK, process.Exits(nil).Of(&process.Exit{}))
 	require.ErrorContains(t, process.Exits{256: process.OK}.Check(), "256")
 	require.ErrorContains(t, process.Exits{1: "fine"}.Check(), "fine")
+}
+
+func TestHolds(t *testing.T) {
+	e := process.Enforcement{Limits: []process.LimitLevel{{Name: process.Memory, Level: process.Watched, Note: "why"}}}
+	for level, ok := range []bool{false, true, true} {
+		err := e.Holds(&process.Spec{Accepts: map[process.LimitName]process.Level{process.Memory: process.Level(level)}})
+		require.Equal(t, ok, err == nil, "%s: %v", process.Level(level), err)
+	}
+	err := e.Holds(&process.Spec{Accepts: map[process.LimitName]process.Level{process.CPU: process.Advisory}})
+	require.ErrorContains(t, err, "refused", "a limit that the runner does not know")
+	require.NoError(t, e.Holds(&process.Spec{}))
 }
 
 func TestPrograms(t *testing.T) {
@@ -161,10 +172,11 @@ func TestSpecCheck(t *testing.T) {
 		{Reads: []string{"relative"}}, {Reads: []string{dir + "/../x"}}, {Tier: 9}, {Network: 9}, {Limits: process.Limits{Memory: -1}},
 		{Workspace: dir, Protected: []string{dir + "/store"}}, {Caches: []string{link}, Protected: []string{dir + "/a/b"}},
 		{Reads: []string{dir}, Protected: []string{link + "/store"}},
+		{Workspace: dir, Caches: []string{link + "/cache"}}, {Reads: []string{dir + "/a"}, Caches: []string{dir}},
 	} {
 		require.Error(t, s.Check(), "%+v", s)
 	}
-	ok := process.Spec{Workspace: dir, Protected: []string{dir + "-store", filepath.Dir(dir)}}
+	ok := process.Spec{Workspace: dir, Caches: []string{dir + "-cache"}, Protected: []string{dir + "-store", filepath.Dir(dir)}}
 	require.NoError(t, ok.Check())
 }
 

@@ -21,8 +21,10 @@ type Runner interface {
 	// With the cause ErrNow they get SIGKILL at once. That is an end as any other: Run returns
 	// an Exit that says so, and no error.
 	//
-	// An error means that the program did not run, unless it is an ErrLost. It is a
-	// *LackError where the host has not enough memory, processes or disk left.
+	// An error means that the program did not run, unless it is an ErrLost, with which an Exit
+	// comes that has what is known. It is a *LackError where the host has not enough memory,
+	// processes or disk left for the limits of the spec, and an ErrResources where a folder of
+	// the job is missing or the host ran out of something while the job was started.
 	Run(ctx context.Context, job *Job) (*Exit, error)
 
 	// Kill ends what an earlier process of the executor started and recorded. It is nil when
@@ -38,6 +40,10 @@ var ErrNow = errors.New("process: ended at once")
 // something else ended the processes that watched it.
 var ErrLost = errors.New("process: the end of the process is not known")
 
+// ErrResources is the error of a job that could not be started with what the host has. The program
+// did not run.
+var ErrResources = errors.New("process: the host has not what the start of the process needs")
+
 // ErrStarted is the error of a job whose Started failed. The program did not run.
 var ErrStarted = errors.New("process: the start was not recorded, so the program did not run")
 
@@ -45,10 +51,10 @@ var ErrStarted = errors.New("process: the start was not recorded, so the program
 type Job struct {
 	Spec    *Spec
 	Program *Program
-	Argv    []string // with the name of the program as the first element
-	Env     []string // complete, as NAME=value: nothing is inherited
-	Dir     string   // absolute; empty: the private folder
-	Stdin   io.Reader
+	Argv    []string      // with the name of the program as the first element
+	Env     []string      // complete, as NAME=value: nothing is inherited
+	Dir     string        // absolute; empty: the private folder
+	Stdin   io.Reader     // Run does not wait for one that blocks
 	Mark    string        // names the call, for Kill; it reaches the process as AMBIT_CALL
 	Grace   time.Duration // between SIGTERM and SIGKILL
 
@@ -132,6 +138,7 @@ const (
 	Ended                     // the end of the context of Run
 	LimitReached              // Exit.Limit
 	Stale                     // the watcher of the box was silent for a minute
+	Lost                      // the processes that watched it were killed
 )
 
 // String returns the name of a cause.
@@ -142,7 +149,7 @@ func (c Cause) String() string {
 	return fmt.Sprintf("Cause(%d)", c)
 }
 
-var causes = []string{"exited", "ended", "limit_reached", "stale"}
+var causes = []string{"exited", "ended", "limit_reached", "stale", "lost"}
 
 // A LackError says what the host has too little of to start a job. Nothing ran.
 type LackError struct {

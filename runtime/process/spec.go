@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -85,23 +86,7 @@ func fill[T int | int64 | time.Duration](p *T, value T) {
 
 // Check says what is wrong with a spec before any host is asked.
 func (s *Spec) Check() error {
-	var all []error
-	reach := append(append([]string{}, s.Reads...), s.Caches...)
-	if s.Workspace != "" {
-		reach = append(reach, s.Workspace)
-	}
-	for _, p := range reach {
-		if !filepath.IsAbs(p) || filepath.Clean(p) != p {
-			all = append(all, fmt.Errorf("process: %q is no clean absolute path", p))
-		}
-	}
-	for _, p := range s.Protected {
-		for _, r := range reach {
-			if within(resolve(p), resolve(r)) {
-				all = append(all, fmt.Errorf("process: %s lies in %s, which the command may reach: move it", p, r))
-			}
-		}
-	}
+	all := s.checkPaths()
 	if s.Tier > ProcessTier || s.Network > Loopback {
 		all = append(all, fmt.Errorf("process: unknown tier %s or network %d", s.Tier, s.Network))
 	}
@@ -110,6 +95,43 @@ func (s *Spec) Check() error {
 		all = append(all, errors.New("process: a limit is negative"))
 	}
 	return errors.Join(all...)
+}
+
+// checkPaths says which paths a command may reach and must not, or may write and must only read.
+func (s *Spec) checkPaths() (all []error) {
+	read := slices.Clone(s.Reads)
+	if s.Workspace != "" {
+		read = append(read, s.Workspace)
+	}
+	for _, p := range slices.Concat(read, s.Caches) {
+		if !filepath.IsAbs(p) || filepath.Clean(p) != p {
+			all = append(all, fmt.Errorf("process: %q is no clean absolute path", p))
+		}
+	}
+	reads, caches := resolveAll(read), resolveAll(s.Caches)
+	for i, p := range resolveAll(s.Protected) {
+		for _, r := range slices.Concat(reads, caches) {
+			if within(p, r) {
+				all = append(all, fmt.Errorf("process: %s lies in %s, which the command may reach: move it", s.Protected[i], r))
+			}
+		}
+	}
+	for i, c := range caches {
+		for _, r := range reads {
+			if within(c, r) || within(r, c) {
+				all = append(all, fmt.Errorf("process: the cache %s and %s, which the command may only read, lie in one another: move the cache", s.Caches[i], r))
+			}
+		}
+	}
+	return all
+}
+
+func resolveAll(paths []string) []string {
+	list := make([]string, len(paths))
+	for i, p := range paths {
+		list[i] = resolve(p)
+	}
+	return list
 }
 
 // within says whether a path is dir or below it.

@@ -3,6 +3,8 @@ package runtimetest
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // An Act is what a process of a test does: it writes Out and Err, Times times, echoes its input
@@ -14,6 +16,32 @@ type Act struct {
 	Hang     bool
 	Stubborn bool // ignores SIGTERM
 	Code     int
+
+	// What follows is for a FakeRunner, which does to an act what a host may do to a process.
+
+	Fail   error             // Run returns it before Started: the program does not run
+	Signal string            // ends the process, in place of Code
+	Limit  process.LimitName // that it exceeds, which ends it with SIGKILL
+	Stale  bool              // its watcher falls silent
+	Lost   bool              // its watcher is killed, and Run returns ErrLost
+	Usage  process.Usage     // of its exit, and of its beats
+	Beats  int               // how often Job.Beat is called
+}
+
+// end is how an act ends that nothing ends before.
+func (a Act) end(exit *process.Exit) error {
+	switch {
+	case a.Lost:
+		exit.Cause, exit.Code = process.Lost, -1
+		return fmt.Errorf("%w: the act says so", process.ErrLost)
+	case a.Stale:
+		exit.Cause, exit.Code, exit.Signal = process.Stale, -1, "SIGKILL"
+	case a.Limit != "":
+		exit.Cause, exit.Limit, exit.Code, exit.Signal = process.LimitReached, a.Limit, -1, "SIGKILL"
+	case a.Signal != "":
+		exit.Code, exit.Signal = -1, a.Signal
+	}
+	return nil
 }
 
 // Script is the act as a script of the POSIX shell, for runners of real processes. Out and Err

@@ -8,15 +8,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
-// A FakeRunner is a [process.Runner] that starts nothing: a process is an Act. It waits with the
-// clock of package time, which is virtual in a bubble of testing/synctest. The zero value runs
-// an empty Act for every job. It is safe for concurrent use.
+// A FakeRunner is a [process.Runner] that starts nothing: a process is an Act. Without a
+// Clock it waits with that of package time, which is virtual in a bubble of testing/synctest. The
+// zero value runs an empty Act for every job. It is safe for concurrent use.
 type FakeRunner struct {
 	// Script returns what a job does. Nil: it ends with code 0.
 	Script func(*process.Job) Act
+
+	// Clock is what the runner waits with; nil is that of package time.
+	Clock runtime.Clock
 
 	// Took is how long an act takes that does not hang.
 	Took time.Duration
@@ -63,6 +67,13 @@ func (r *FakeRunner) Run(ctx context.Context, job *process.Job) (*process.Exit, 
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("runtimetest: %w", context.Cause(ctx))
 	}
+	var act Act
+	if r.Script != nil {
+		act = r.Script(job)
+	}
+	if act.Fail != nil {
+		return nil, act.Fail
+	}
 	p := r.begin(job.Mark)
 	defer r.end(p)
 	if job.Started != nil {
@@ -76,42 +87,43 @@ func (r *FakeRunner) Run(ctx context.Context, job *process.Job) (*process.Exit, 
 	r.mu.Lock()
 	r.started = append(r.started, p.id)
 	r.mu.Unlock()
-	var act Act
-	if r.Script != nil {
-		act = r.Script(job)
-	}
 	return r.play(ctx, job, act, p, levels)
 }
 
 // play writes what an act writes and waits as it does.
 func (r *FakeRunner) play(ctx context.Context, job *process.Job, act Act, p *fakeProcess, levels process.Enforcement) (*process.Exit, error) {
 	streams := process.NewStreams(job.Spec.Limits.Output, job.Output)
-	exit := &process.Exit{Code: act.Code, ID: p.id, Levels: levels}
+	exit := &process.Exit{Code: act.Code, ID: p.id, Levels: levels, Usage: act.Usage}
+	for range act.Beats {
+		if job.Beat != nil {
+			job.Beat(act.Usage)
+		}
+	}
 	_, _ = io.WriteString(streams.Writer(process.Stdout), act.text(act.Out))
 	_, _ = io.WriteString(streams.Writer(process.Stderr), act.text(act.Err))
 	if act.Echo && job.Stdin != nil {
 		_, _ = io.Copy(streams.Writer(process.Stdout), job.Stdin)
 	}
-	err := wait(ctx, act, r.Took, job.Grace, p, exit)
+	err := r.wait(ctx, act, job.Grace, p, exit)
 	streams.Close()
 	exit.Stdout, exit.Stderr = streams.Kept()
 	return exit, err
 }
 
 // wait returns when an act has ended, by itself or as it is made to.
-func wait(ctx context.Context, act Act, took, grace time.Duration, p *fakeProcess, exit *process.Exit) error {
+func (r *FakeRunner) wait(ctx context.Context, act Act, grace time.Duration, p *fakeProcess, exit *process.Exit) error {
 	var over <-chan time.Time
 	if !act.Hang {
-		over = time.After(took)
+		over = r.after(r.Took)
 	}
 	done := ctx.Done()
 	var hard <-chan time.Time
 	for {
 		select {
 		case <-over:
-			return nil
+			return act.end(exit)
 		case <-p.kill:
-			exit.Code, exit.Signal = -1, "SIGKILL"
+			exit.Cause, exit.Code = process.Lost, -1
 			return fmt.Errorf("%w: it was killed", process.ErrLost)
 		case <-done:
 			done, exit.Cause = nil, process.Ended
@@ -123,12 +135,22 @@ func wait(ctx context.Context, act Act, took, grace time.Duration, p *fakeProces
 			if now {
 				grace = 0
 			}
-			hard = time.After(grace)
+			hard = r.after(grace)
 		case <-hard:
 			exit.Code, exit.Signal = -1, "SIGKILL"
 			return nil
 		}
 	}
+}
+
+// after is time.After by the clock of the runner.
+func (r *FakeRunner) after(d time.Duration) <-chan time.Time {
+	if r.Clock == nil {
+		return time.After(d)
+	}
+	c := make(chan time.Time, 1)
+	r.Clock.AfterFunc(d, func() { c <- r.Clock.Now() })
+	return c
 }
 
 // Kill implements process.Runner.

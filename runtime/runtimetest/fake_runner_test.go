@@ -2,11 +2,13 @@ package runtimetest_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 )
@@ -43,4 +45,61 @@ func TestFakeRunnerUnderAVirtualClock(t *testing.T) {
 			t.Fatal(r.Started())
 		}
 	})
+}
+
+// TestFakeRunnerEnds: what a host may do to a process can be scripted.
+func TestFakeRunnerEnds(t *testing.T) {
+	used := process.Usage{Memory: 7}
+	for _, c := range []struct {
+		act      runtimetest.Act
+		err      error
+		category process.Category
+		killed   bool
+	}{
+		{runtimetest.Act{Signal: "SIGSEGV"}, nil, process.ProcessKilled, true},
+		{runtimetest.Act{Limit: process.Memory}, nil, process.ResourceExhausted, true},
+		{runtimetest.Act{Stale: true}, nil, process.ProcessKilled, true},
+		{runtimetest.Act{Lost: true}, process.ErrLost, process.ProcessKilled, true},
+		{runtimetest.Act{Code: 3, Usage: used, Beats: 2}, nil, process.SystemError, false},
+	} {
+		r := &runtimetest.FakeRunner{Script: func(*process.Job) runtimetest.Act { return c.act }}
+		var beats []process.Usage
+		exit, err := r.Run(t.Context(), &process.Job{Spec: &process.Spec{}, Beat: func(u process.Usage) { beats = append(beats, u) }})
+		if !errors.Is(err, c.err) || exit == nil || process.Exits(nil).Of(exit) != c.category || exit.Killed() != c.killed {
+			t.Errorf("%+v: %+v, %v", c.act, exit, err)
+		}
+		if exit.Usage != c.act.Usage || len(beats) != c.act.Beats || len(beats) > 0 && beats[0] != used {
+			t.Errorf("%+v: %+v and beats %v", c.act, exit.Usage, beats)
+		}
+	}
+	lack := &process.LackError{What: process.Memory, Need: 2, Have: 1}
+	for _, fail := range []error{lack, process.ErrResources, process.ErrProgramChanged} {
+		r := &runtimetest.FakeRunner{Script: func(*process.Job) runtimetest.Act { return runtimetest.Act{Fail: fail} }}
+		if exit, err := r.Run(t.Context(), &process.Job{Spec: &process.Spec{}}); exit != nil || !errors.Is(err, fail) || len(r.Started()) != 0 {
+			t.Errorf("%v: %+v, %v", fail, exit, err)
+		}
+	}
+}
+
+// instant is a clock in which every wait is over at once.
+type instant struct{ waited []time.Duration }
+
+func (c *instant) Now() time.Time { return time.Unix(0, 0) }
+
+func (c *instant) AfterFunc(d time.Duration, f func()) runtime.Timer {
+	c.waited = append(c.waited, d)
+	f()
+	return time.NewTimer(0)
+}
+
+// TestFakeRunnerWaitsByItsClock: an act that takes an hour of a clock takes no time of another.
+func TestFakeRunnerWaitsByItsClock(t *testing.T) {
+	clock := &instant{}
+	r := &runtimetest.FakeRunner{Clock: clock, Took: time.Hour}
+	if exit, err := r.Run(t.Context(), &process.Job{Spec: &process.Spec{}}); err != nil || exit.Code != 0 {
+		t.Fatalf("%+v, %v", exit, err)
+	}
+	if len(clock.waited) != 1 || clock.waited[0] != time.Hour {
+		t.Fatal(clock.waited)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestRunner(t *testing.T, open RunnerOpener) {
 		name string
 		test func(t *testing.T, open RunnerOpener)
 	}{
-		{"exit", testExit}, {"input", testInput}, {"kept output", testKept}, {"chunks", testChunks}, {"a slow receiver", testSlow},
+		{"exit", testExit}, {"input", testInput}, {"input without an end", testOpenInput}, {"kept output", testKept}, {"chunks", testChunks}, {"a slow receiver", testSlow},
 		{"recorded before it runs", testRecorded}, {"not recorded", testNotRecorded}, {"grace", testGrace}, {"stubborn", testStubborn},
 		{"at once", testNow}, {"ended before", testEndedBefore}, {"kill", testKill}, {"kill of another", testKillOther},
 		{"accepted levels", testAccepts}, {"protected", testProtected}, {"many at once", testMany},
@@ -66,6 +67,18 @@ func testInput(t *testing.T, open RunnerOpener) {
 	j.Stdin = strings.NewReader("from a test")
 	if exit := start(t, r, j); string(exit.Stdout.Head) != "from a test" {
 		t.Fatalf("%q came back", exit.Stdout.Head)
+	}
+}
+
+// testOpenInput has an input that never comes: the end of the process is the end of the run.
+func testOpenInput(t *testing.T, open RunnerOpener) {
+	r, job := open(t)
+	input, feed := io.Pipe()
+	defer feed.Close()
+	j := job(Act{Code: 3})
+	j.Stdin = input
+	if exit := start(t, r, j); exit.Code != 3 {
+		t.Fatalf("%+v", exit)
 	}
 }
 
@@ -217,8 +230,10 @@ func testKill(t *testing.T, open RunnerOpener) {
 	j.Started = func(_ context.Context, id process.ProcessID) error { ids <- id; return nil }
 	j.Output = func(process.Chunk) { on <- struct{}{} }
 	lost := make(chan error, 1)
+	var exit *process.Exit
 	go func() {
-		_, err := r.Run(context.WithoutCancel(t.Context()), j)
+		var err error
+		exit, err = r.Run(context.WithoutCancel(t.Context()), j)
 		lost <- err
 	}()
 	id := <-ids
@@ -230,6 +245,9 @@ func testKill(t *testing.T, open RunnerOpener) {
 	}
 	if err := <-lost; !errors.Is(err, process.ErrLost) {
 		t.Fatalf("%v, want ErrLost", err)
+	}
+	if exit == nil || exit.Cause != process.Lost || !exit.Killed() || string(exit.Stdout.Head) != "on\n" {
+		t.Fatalf("%+v: with ErrLost comes what is known of the end", exit)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // A Violation is one way in which a JSON text breaks its schema.
 type Violation struct {
 	Pointer  string `json:"pointer"`  // JSON Pointer of the value; empty is the whole text
-	Keyword  string `json:"keyword"`  // of JSON Schema, or json, duplicate, size, depth, number, utf8, violations
+	Keyword  string `json:"keyword"`  // of JSON Schema, or json, duplicate, size, depth, number, utf8, argument, violations
 	Expected string `json:"expected"` // what the schema wants
 	Actual   string `json:"actual"`   // what the text has; "(sensitive)" when that must not be shown
 }

@@ -10,8 +10,12 @@ import (
 // Handler, Tools and the declarations.
 func Registry(p *ir.Package) ([]byte, error) {
 	standard := []string{}
+	handled := withMethod(p)
+	if len(handled) > 0 {
+		standard = append(standard, "context")
+	}
 	if len(p.Tools) > 0 {
-		standard = append(standard, "context", "_ embed")
+		standard = append(standard, "_ embed")
 	}
 	if p.UsesTime {
 		standard = append(standard, "time")
@@ -21,12 +25,26 @@ func Registry(p *ir.Package) ([]byte, error) {
 		func(g *jen.Group) { handler(g, p) },
 	}
 	fragments = append(fragments, func(g *jen.Group) { unimplemented(g) })
-	fragments = append(fragments, chunks(len(p.Tools), 64, func(g *jen.Group, i int) { unimplementedMethod(g, p.Tools[i]) })...)
+	fragments = append(fragments, chunks(len(handled), 64, func(g *jen.Group, i int) { unimplementedMethod(g, handled[i]) })...)
 	fragments = append(fragments, func(g *jen.Group) { tools(g, p) })
 	fragments = append(fragments, func(g *jen.Group) { setRules(g, p) })
 	fragments = append(fragments, chunks(len(p.Tools), 16, func(g *jen.Group, i int) { specification(g, p.Tools[i]) })...)
 	comment := []string{"Package " + p.Name + " holds the tools that " + p.Source + " declares."}
-	return file(p, comment, [][]string{standard, {runtimePath}}, fragments)
+	own := []string{runtimePath}
+	if len(handled) < len(p.Tools) {
+		own = append(own, processPath)
+	}
+	return file(p, comment, [][]string{standard, own}, fragments)
+}
+
+// withMethod are the tools that Handler has a method of.
+func withMethod(p *ir.Package) (all []*ir.Tool) {
+	for _, t := range p.Tools {
+		if t.Command == nil {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // constants prints the handshake with the runtime and the names:
@@ -76,7 +94,7 @@ func handler(g *jen.Group, p *ir.Package) {
 	docLine(g, "A Handler carries out the tools. Its methods may be called concurrently, and return soon after their context is done. "+
 		"The model does not see the text of an error, unless the tool declares safe_errors or [runtime.Public] marks the error.")
 	g.Type().Id("Handler").InterfaceFunc(func(g *jen.Group) {
-		for i, t := range p.Tools {
+		for i, t := range withMethod(p) {
 			if i > 0 {
 				g.Line()
 			}
@@ -149,6 +167,10 @@ func tools(g *jen.Group, p *ir.Package) {
 	g.Func().Id("Tools").Params(jen.Id("h").Id("Handler")).Index().Op("*").Add(fromRuntime("Tool")).BlockFunc(func(g *jen.Group) {
 		all := make([]jen.Code, len(p.Tools))
 		for i, t := range p.Tools {
+			if t.Command != nil {
+				all[i] = commandTool(t)
+				continue
+			}
 			args := []jen.Code{address(id(t.SpecVar)), ruleRef(t.Input.Rule), field("h", t.GoName)}
 			all[i] = fromRuntime("NewTool").Call(append(args, options(t)...)...)
 		}

@@ -64,6 +64,7 @@ func (b *builder) build() {
 		return // schemas, defaults and arguments are judged by complete types only
 	}
 	b.checkLiterals()
+	b.commands()
 	b.publish()
 	b.specs()
 }
@@ -117,7 +118,9 @@ func (b *builder) tool(d *dsl.Tool) *Tool {
 	t := &Tool{Decl: d, GoName: dsl.GoName(d.Name)}
 	t.Const = b.declare(b.scope, t.GoName+"Name", what, d.Pos)
 	t.SpecVar = b.scope.unique(lower(t.GoName) + "Spec")
-	b.declare(b.methods, t.GoName, what, d.Pos)
+	if d.Command == nil {
+		b.declare(b.methods, t.GoName, what, d.Pos)
+	}
 	t.Doc = Doc{Text: []string{methodDoc(t.GoName, d)}, Deprecated: deprecation(d)}
 	if d.Transactional {
 		t.Doc.Text = append(t.Doc.Text, "All its effects go through participants ([runtime.PartOf]): when it is interrupted they are rolled back, and the call failed.")

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/runtime/process/argv"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -35,6 +36,7 @@ type Tool struct {
 	SpecVar string   // fileReadSpec
 	Spec    *Literal // a runtime.Spec
 	Hooks   []*Hook
+	Command *Command // what it runs; nil: it has a method of Handler
 
 	Input, Output *Type // KindStruct
 	State         *Type // what undo remembers, KindStruct; nil when the tool has no undo
@@ -259,6 +261,7 @@ func (r *Rule) Schema() *wire.Schema {
 
 // A Literal is a Go value as it stands in generated code. Exactly one form is used.
 type Literal struct {
+	Pkg    string // of Type and Const: process; empty: runtime
 	Type   string // composite: a type of package runtime, Spec
 	Ptr    bool   // composite or Ident: its address
 	Fields []*LiteralField
@@ -279,4 +282,29 @@ type Literal struct {
 type LiteralField struct {
 	Name  string
 	Value *Literal
+}
+
+// A Command is what a tool runs in place of a method of Handler.
+type Command struct {
+	Func     string // gitDiffArgv: the function from the input to the arguments
+	Elements []*Element
+	Template argv.Template // the same, for members by their names
+
+	Stdin     *Field // what the process reads; nil: nothing
+	StdinFunc string // textFindStdin
+}
+
+// An Element is a part of the arguments. Exactly one of Literal, Parts, Each and When is set.
+type Element struct {
+	Literal string
+	Parts   []Part // of one argument, which there is only when all members are present
+	Each    *Field // one argument for each of its elements
+	When    *Field // adds Add where it is true
+	Add     string
+}
+
+// A Part is literal text, or the value of a member.
+type Part struct {
+	Literal string
+	Field   *Field
 }

@@ -89,14 +89,22 @@ func pin(t *Tool) string {
 			o.set("remove_in", x.RemoveIn)
 		}
 	}
+	if d.Command != nil {
+		o.set("command", commandObject(d))
+	}
+	pinNames(&o, d)
+	sum := sha256.Sum256(compact(o))
+	return hex.EncodeToString(sum[:])
+}
+
+// pinNames adds the other names of a tool.
+func pinNames(o *object, d *dsl.Tool) {
 	if d.Alias != "" {
 		o.set("alias", d.Alias)
 	}
 	if len(d.RenamedFrom) > 0 {
 		o.set("renamed_from", list(d.RenamedFrom))
 	}
-	sum := sha256.Sum256(compact(o))
-	return hex.EncodeToString(sum[:])
 }
 
 func rulesObject(r *dsl.Rules) object {

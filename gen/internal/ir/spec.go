@@ -196,6 +196,9 @@ func later(c composite, t *Tool) {
 		p.text("Type", a.Type)
 		c.nested("Artifact", p)
 	}
+	if d.Command != nil {
+		c.nested("Command", commandLiteral(d))
+	}
 	if d.Rules != nil {
 		c.nested("Rules", composite{rulesLiteral(d.Rules)})
 	}

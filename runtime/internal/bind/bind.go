@@ -27,4 +27,13 @@ type Hooks struct {
 	Reconcile func(context.Context, callctx.Info, wire.Value) (wire.Value, error)
 
 	DecodeState, DecodeOutput Decoder // of what the journal stores for undo
+
+	Command *Command // what runs in place of Run; nil: Run does
+}
+
+// A Command is how a process is started for an input, and how its output is read.
+type Command struct {
+	Argv   func(wire.Value) ([]string, error)
+	Stdin  func(wire.Value) string // nil: the process has no input
+	Output Decoder
 }

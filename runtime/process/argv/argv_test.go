@@ -167,7 +167,7 @@ func TestCheck(t *testing.T) {
 		{"before the terminator", argv.Template{git, {Each: "paths"}, end}, "option"},
 		{"a literal that is no terminator", argv.Template{git, {Literal: "--"}, {Arg: "any"}}, "option"},
 		{"an unknown member", argv.Template{git, {Arg: "nowhere"}}, "no member"},
-		{"a sensitive member", argv.Template{git, end, {Arg: "key"}}, "stdin"},
+		{"a sensitive member", argv.Template{git, end, {Arg: "key"}}, "x-sensitive"},
 		{"an object", argv.Template{git, end, {Arg: "object"}}, "is a string"},
 		{"arrays in an array", argv.Template{git, end, {Each: "lists"}}, "is a string"},
 		{"an array as one", argv.Template{git, end, {Arg: "paths"}}, "each"},
@@ -188,6 +188,25 @@ func TestCheck(t *testing.T) {
 			require.NotEmpty(t, problems)
 			require.ErrorContains(t, problems[0], c.problem)
 		})
+	}
+}
+
+func TestExpand(t *testing.T) {
+	template := argv.Template{
+		{Literal: "tool"}, {Text: []argv.Part{{Literal: "--n="}, {Member: "n"}}}, {When: "on", Add: "-v"},
+		{Literal: "--", Terminator: true}, {Arg: "a"}, {Each: "list"},
+	}
+	for _, c := range []struct {
+		members map[string]any
+		want    []string
+	}{
+		{map[string]any{"n": int64(3), "on": true, "a": "-x", "list": []any{"b c", true}}, []string{"tool", "--n=3", "-v", "--", "-x", "b c", "true"}},
+		{map[string]any{"n": nil, "on": false, "list": []any{}}, []string{"tool", "--"}},
+		{nil, []string{"tool", "--"}},
+	} {
+		got, err := template.Expand(c.members)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
 	}
 }
 

@@ -43,7 +43,22 @@ func (p *Problem) Error() string { return fmt.Sprintf("argv: element %d: %v", p.
 func (p *Problem) Unwrap() error { return p.Err }
 
 // ErrOption is the error of a value that the program could take for an option.
-var ErrOption = errors.New("could be taken for an option: put a literal with `terminator: true` before it, or give it a schema that cannot begin with - and cannot be empty (enum, minimum: 0, or a pattern such as ^[A-Za-z0-9])")
+var ErrOption = errors.New("could be taken for an option")
+
+var errSensitive = errors.New("is x-sensitive, and other processes can read arguments")
+
+// Hint says how to mend a problem.
+func (p *Problem) Hint() string {
+	switch {
+	case errors.Is(p.Err, ErrOption):
+		return optionRemedy
+	case errors.Is(p.Err, errSensitive):
+		return "take it as stdin"
+	}
+	return "name a member of the input that fits there"
+}
+
+const optionRemedy = "put {literal: --, terminator: true} before it, if the program takes what follows for operands; or give it a schema that cannot begin with - and cannot be empty: enum, minimum: 0, or a pattern such as ^[A-Za-z0-9]"
 
 // Check finds what is wrong with a template, given the schemas of the members that it may name.
 func (t Template) Check(members map[string]Schema) (problems []*Problem) {
@@ -104,7 +119,7 @@ func use(members map[string]Schema, name string, array, begins bool) error {
 		return fmt.Errorf("%s is no member of the input", name)
 	}
 	if s.Sensitive {
-		return fmt.Errorf("%s is x-sensitive, and other processes can read arguments: take it as stdin", name)
+		return fmt.Errorf("%s %w", name, errSensitive)
 	}
 	if array != (s.Type == Array) {
 		return fmt.Errorf("%s: `each` takes an array, and `arg` and {member} what is none", name)

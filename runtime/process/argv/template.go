@@ -66,9 +66,9 @@ func (t Template) Expand(members map[string]any) (argv []string, err error) {
 		case e.Text != nil:
 			add, err = e.text(members)
 		case e.Arg != "":
-			add, err = one(members[e.Arg])
+			add, err = one(e.Arg, -1, members[e.Arg])
 		case e.Each != "":
-			add, err = each(members[e.Each])
+			add, err = each(e.Each, members[e.Each])
 		case e.When != "":
 			add, err = e.when(members[e.When])
 		default:
@@ -89,7 +89,7 @@ func (e Element) text(members map[string]any) ([]string, error) {
 			b.WriteString(p.Literal)
 			continue
 		}
-		value, err := one(members[p.Member])
+		value, err := one(p.Member, -1, members[p.Member])
 		if err != nil || value == nil {
 			return nil, err
 		}
@@ -114,13 +114,13 @@ func (e Element) when(value any) ([]string, error) {
 var errNUL = errors.New("a value holds a NUL, which no argument can")
 
 // one returns the argument of a value; nil for one that is absent.
-func one(value any) ([]string, error) {
+func one(member string, index int, value any) ([]string, error) {
 	switch v := value.(type) {
 	case nil:
 		return nil, nil
 	case string:
 		if strings.ContainsRune(v, 0) {
-			return nil, errNUL
+			return nil, &ValueError{member, index}
 		}
 		return []string{v}, nil
 	case int64:
@@ -131,7 +131,7 @@ func one(value any) ([]string, error) {
 	return nil, fmt.Errorf("a %T is no argument: only strings, integers, booleans and arrays of them are", value)
 }
 
-func each(value any) (argv []string, err error) {
+func each(member string, value any) (argv []string, err error) {
 	if value == nil {
 		return nil, nil
 	}
@@ -139,8 +139,8 @@ func each(value any) (argv []string, err error) {
 	if !ok {
 		return nil, fmt.Errorf("a %T is no array", value)
 	}
-	for _, v := range list {
-		add, err := one(v)
+	for i, v := range list {
+		add, err := one(member, i, v)
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,8 @@ type Answer struct {
 	Walk       []string         `json:"walk,omitempty"`     // a token each
 	Encoding   string           `json:"encoding,omitempty"` // of the decoded value
 	Again      []wire.Violation `json:"again,omitempty"`    // by which the encoding is refused
+	Argv       []string         `json:"argv,omitempty"`     // of a command
+	Refused    string           `json:"refused,omitempty"`  // why it has none
 }
 
 // To asks one of the tools.
@@ -39,7 +41,12 @@ func To(tools []*runtime.Tool, name string, text []byte) Answer {
 		var walk tokens
 		v.Walk(&walk)
 		encoding, again := wire.Append(nil, v)
-		return Answer{Walk: walk, Encoding: string(encoding), Again: again}
+		answer := Answer{Walk: walk, Encoding: string(encoding), Again: again}
+		argv, err := t.Argv(v)
+		if answer.Argv = argv; err != nil {
+			answer.Refused = err.Error()
+		}
+		return answer
 	}
 	return Answer{Encoding: "no tool " + name}
 }

@@ -1,4 +1,4 @@
-package isolate
+package room
 
 import (
 	"math"
@@ -12,27 +12,25 @@ import (
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
-// lacks says whether the host has too little left for the limits that a declaration gives.
-func (r *Runner) lacks(spec *process.Spec, levels process.Enforcement) error {
-	declared := func(name process.LimitName) bool { _, ok := spec.Accepts[name]; return ok }
-	check := func(what process.LimitName, need, have int64) error {
-		if declared(what) && need > have {
-			return &process.LackError{What: what, Need: need, Have: have}
+// Lacks is a *process.LackError where the host has too little left for a limit that a declaration
+// gives. A limit on which the declaration is silent is not looked at, and neither is the disk of a
+// private folder, scratch, where that is empty.
+func Lacks(spec *process.Spec, scratch string) error {
+	for _, c := range []struct {
+		what process.LimitName
+		need int64
+		left func() int64
+	}{
+		{process.Memory, spec.Limits.Memory, freeMemory},
+		{process.Processes, int64(spec.Limits.Processes), freeProcesses},
+		{process.Scratch, spec.Limits.Scratch, func() int64 { return freeDisk(scratch) }},
+	} {
+		if _, declared := spec.Accepts[c.what]; !declared || c.what == process.Scratch && scratch == "" {
+			continue
 		}
-		return nil
-	}
-	if declared(process.Memory) {
-		if err := check(process.Memory, spec.Limits.Memory, freeMemory()); err != nil {
-			return err
+		if have := c.left(); c.need > have {
+			return &process.LackError{What: c.what, Need: c.need, Have: have}
 		}
-	}
-	if declared(process.Processes) {
-		if err := check(process.Processes, int64(spec.Limits.Processes), freeProcesses()); err != nil {
-			return err
-		}
-	}
-	if declared(process.Scratch) && !levels.Namespaces {
-		return check(process.Scratch, spec.Limits.Scratch, freeDisk(r.folder))
 	}
 	return nil
 }

@@ -1,0 +1,2 @@
+// Package room asks what memory, processes and disk a host has left for a process.
+package room

@@ -1,0 +1,13 @@
+package process_test
+
+import (
+	"testing"
+
+	"github.com/ambit-tools/ambit/runtime/internal/mutant"
+)
+
+// TestMutants builds the patches of testdata/mutants and wants each to be noticed by the test that
+// it names.
+func TestMutants(t *testing.T) {
+	mutant.Noticed(t, "../..", "./runtime/process", "2m", nil)
+}
