@@ -25,7 +25,7 @@ import (
 // (server-sent events), /metrics, /health, and what Mount adds. The zero value serves nothing.
 //
 // Every request passes the list of host names, the check of its origin, a deadline of 30 seconds, and
-// authentication. /health and /login need no authentication.
+// authentication. /health, /login and /logout need no authentication.
 type Serve struct {
 	Addr string // to listen on, such as 127.0.0.1:7411
 	// TLS is required for an address that is not loopback, unless TrustedProxies is set.
@@ -157,11 +157,12 @@ func (h *Host) handler() http.Handler {
 	mux.Handle("GET /metrics", guard.Known(h.metrics.Handler(h.Executor)))
 	mux.HandleFunc("GET /health", h.health)
 	mux.Handle("GET "+httpguard.LoginPath, &h.sessions)
+	mux.HandleFunc("POST "+httpguard.LogoutPath, h.sessions.Logout)
 	for _, mount := range s.Mount {
 		pattern, handler := mount(h)
 		mux.Handle(pattern, guard.Known(handler))
 	}
-	return guard.Anyone(mux)
+	return guard.Anyone(httpguard.Mux{ServeMux: mux})
 }
 
 // counted lets the host wait for handlers of connections that the server does not know any more.
@@ -205,6 +206,10 @@ func (h *Host) LoginURL(id string, groups ...string) string {
 	}
 	return u.String()
 }
+
+// EndSessions revokes what LoginURL gave in the name id: URLs that no browser has used, and the cookies
+// of those that did. The streams that these opened end. It returns how many there were.
+func (h *Host) EndSessions(id string) int { return h.sessions.EndAll(id) }
 
 // openTokens opens the bearer tokens of the store.
 func (h *Host) openTokens() { h.Tokens = tokens.Open(tokens.FileOf(h.cfg.path(""))) }

@@ -84,9 +84,15 @@ func (s *Stream) missed(taken uint64) frame {
 	return frameAbout(lagged, time.Now(), positionData{Position: taken, Missed: s.feed.Head() - taken})
 }
 
-// untilRevoked returns a context that ends with a request, or when its caller is revoked.
+// untilRevoked returns a context that ends with a request, or when what authenticated its caller is
+// revoked or good no longer.
 func untilRevoked(ctx context.Context, c httpguard.Caller) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	if !c.Until.IsZero() {
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadlineCause(ctx, c.Until, errRevoked)
+		context.AfterFunc(ctx, stop)
+	}
 	if c.Ended != nil {
 		go func() {
 			select {

@@ -16,6 +16,8 @@ const (
 	NotPermitted       Code = "not_permitted"
 	BadPosition        Code = "bad_position"
 	BadRequest         Code = "bad_request"
+	NotFound           Code = "not_found"
+	MethodNotAllowed   Code = "method_not_allowed"
 	AlreadyResolved    Code = "already_resolved"
 	Expired            Code = "expired"
 	UnknownRequest     Code = "unknown_request"
@@ -32,6 +34,8 @@ var known = map[Code]struct {
 	ForeignOrigin:      {http.StatusForbidden, "A page of another site sends the request"},
 	NotPermitted:       {http.StatusForbidden, "The operator policy does not allow it"},
 	BadPosition:        {http.StatusBadRequest, "The journal has no such position"},
+	NotFound:           {http.StatusNotFound, "Nothing is served at this path"},
+	MethodNotAllowed:   {http.StatusMethodNotAllowed, "What is served at this path takes other methods"},
 	BadRequest:         {http.StatusBadRequest, "The request cannot be understood"},
 	AlreadyResolved:    {http.StatusConflict, "The request for consent was answered before"},
 	Expired:            {http.StatusGone, "The request for consent has expired"},
