@@ -90,8 +90,12 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if err := h.Executor.Recover(ctx); err != nil {
 		return h, err
 	}
+	listener, err := h.listen()
+	if err != nil {
+		return h, err
+	}
 	if h.Store != nil {
-		serving := []inbox.Option{inbox.WithReport(cfg.report), inbox.WithTokens(h.Tokens)}
+		serving := []inbox.Option{inbox.WithReport(cfg.report), inbox.WithTokens(h.Tokens), inbox.WithLogins(logins{h})}
 		if cfg.Identity != nil {
 			serving = append(serving, inbox.WithIdentity(cfg.Identity))
 		}
@@ -102,7 +106,10 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if rules != nil {
 		h.watch(rules)
 	}
-	return h, h.serve()
+	if listener != nil {
+		h.serve(listener)
+	}
+	return h, nil
 }
 
 // open opens what an executor stores in, and returns its options, with the operator policy among them.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -100,17 +101,26 @@ func (s *Serve) hosts() []string {
 	return list
 }
 
-// serve begins to serve. The server is closed before anything that it reads.
-func (h *Host) serve() error {
-	s := &h.cfg.Serve
-	if s.Addr == "" {
-		return nil
+// listen begins to listen; commands of the inbox ask for the address.
+func (h *Host) listen() (net.Listener, error) {
+	if h.cfg.Serve.Addr == "" {
+		return nil, nil
 	}
-	listener, err := net.Listen("tcp", s.Addr)
+	listener, err := net.Listen("tcp", h.cfg.Serve.Addr)
 	if err != nil {
-		return fmt.Errorf("host: Serve: %w", err)
+		return nil, fmt.Errorf("host: Serve: %w", err)
 	}
 	h.addr = listener.Addr()
+	h.closing(func(context.Context) error {
+		_ = listener.Close() // the server has closed it, unless Open failed before there was one
+		return nil
+	})
+	return listener, nil
+}
+
+// serve begins to serve. The server is closed before anything that it reads.
+func (h *Host) serve(listener net.Listener) {
+	s := &h.cfg.Serve
 	if s.TLS != nil {
 		listener = tls.NewListener(listener, s.TLS.Clone())
 	}
@@ -139,7 +149,6 @@ func (h *Host) serve() error {
 		h.sockets.Wait()
 		return err
 	})
-	return nil
 }
 
 // handler returns all that is served, behind the guard.
@@ -192,6 +201,31 @@ func (h *Host) Addr() net.Addr { return h.addr }
 // user who owns the store, in the name id and with groups. It is empty when the host serves
 // nothing, or not on loopback, or has an Auth of its own.
 func (h *Host) LoginURL(id string, groups ...string) string {
+	base := h.loginBase()
+	if base == "" {
+		return ""
+	}
+	ticket := h.sessions.Ticket(operator.Actor{ID: id, Groups: slices.Clone(groups), Method: operator.Owner}, "/")
+	return base + "?ticket=" + ticket
+}
+
+// OwnLoginURL is LoginURL for the user of the operating system that this process runs as, with the id
+// and the groups that Config.Identity gives. It leads to a path of this host, such as that of a console.
+// It is empty when the host has no store of its own, too.
+func (h *Host) OwnLoginURL(path string) string {
+	base := h.loginBase()
+	if base == "" || h.inbox == nil {
+		return ""
+	}
+	id, groups := h.inbox.Owner()
+	if id == "" {
+		return ""
+	}
+	return base + "?ticket=" + h.sessions.Ticket(operator.Actor{ID: id, Groups: groups, Method: operator.Owner}, path)
+}
+
+// loginBase returns where tickets are taken; nothing when none are.
+func (h *Host) loginBase() string {
 	s := &h.cfg.Serve
 	if h.addr == nil || s.Auth != nil {
 		return ""
@@ -199,12 +233,23 @@ func (h *Host) LoginURL(id string, groups ...string) string {
 	if name, _, err := net.SplitHostPort(s.Addr); err != nil || !loopback(name) {
 		return ""
 	}
-	ticket := h.sessions.Ticket(operator.Actor{ID: id, Groups: slices.Clone(groups), Method: operator.Owner})
-	u := url.URL{Scheme: "http", Host: h.addr.String(), Path: httpguard.LoginPath, RawQuery: url.Values{"ticket": {ticket}}.Encode()}
+	u := url.URL{Scheme: "http", Host: h.addr.String(), Path: httpguard.LoginPath}
 	if s.TLS != nil {
 		u.Scheme = "https"
 	}
 	return u.String()
+}
+
+// logins lets commands of the inbox open the browser of who gives them.
+type logins struct{ *Host }
+
+// Enter implements inbox.Logins.
+func (l logins) Enter(sum [sha256.Size]byte, who operator.Actor, path string) string {
+	base := l.loginBase()
+	if base != "" {
+		l.sessions.Enter(sum, who, path)
+	}
+	return base
 }
 
 // EndSessions revokes what LoginURL gave in the name id: URLs that no browser has used, and the cookies

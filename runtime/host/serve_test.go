@@ -142,6 +142,37 @@ func TestLogin(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, status)
 }
 
+// TestOwnLogin: the user of this process signs in under the id and with the groups of Config.Identity, and
+// comes to the page that was asked for.
+func TestOwnLogin(t *testing.T) {
+	h, err := host.Open(t.Context(), host.Config{
+		Tools: noteTools(nil), Policies: policies(), Dir: t.TempDir(), Report: func(error) {},
+		Identity: func(string) (string, []string) { return "ada", []string{"finance"} },
+		Serve: host.Serve{Addr: "127.0.0.1:0", Mount: []func(*host.Host) (string, http.Handler){func(*host.Host) (string, http.Handler) {
+			return "GET /page/{id}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				caller, _ := stream.CallerOf(r)
+				_ = json.NewEncoder(w).Encode(caller.Actor)
+			})
+		}}},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, h.Close(context.Background())) })
+	browser := noKeepAlive()
+	browser.Jar, err = cookiejar.New(nil)
+	require.NoError(t, err)
+	status, body := ask(t, browser, h, h.OwnLoginURL("/page/1")[len("http://"+h.Addr().String()):])
+	assert.Equal(t, http.StatusOK, status)
+	assert.JSONEq(t, `{"id":"ada","groups":["finance"],"method":"`+string(operator.Owner)+`"}`, body)
+	assert.Empty(t, serving(t, host.Serve{Auth: nobodyKnown{}}).OwnLoginURL("/"), "people have accounts elsewhere")
+}
+
+// nobodyKnown knows nobody.
+type nobodyKnown struct{}
+
+func (nobodyKnown) Authenticate(*http.Request) (stream.Caller, error) {
+	return stream.Caller{}, stream.ErrUnknown
+}
+
 // TestEndOfSessionsEndsStreams: a form of this host logs a browser out, and the host ends all of an id:
 // the streams that their cookies opened end. A form of another site logs nobody out.
 func TestEndOfSessionsEndsStreams(t *testing.T) {

@@ -22,6 +22,8 @@ const (
 
 	CommandTokenCreate = "token.create" // Tokens.Add
 	CommandTokenRevoke = "token.revoke" // Tokens.Revoke
+
+	CommandConsoleOpen = "console.open" // Logins.Enter
 )
 
 // Reasons for which a command is rejected before the method that executes it is called.
@@ -32,6 +34,7 @@ const (
 	RejectedBadArguments   = "invalid_input"      // a duration, a cover or a token is invalid
 	RejectedUnknownToken   = "unknown_token"
 	RejectedTokens         = "tokens_unavailable" // their file cannot be read or written
+	RejectedNotServed      = "not_served"         // the executor's process serves no pages on this machine
 )
 
 // A Command is a request from another process that has no executor.
@@ -59,6 +62,7 @@ type Command struct {
 	// Token is of token.create, all of it, and of token.revoke, its name. Only the user who owns the
 	// store may give these commands.
 	Token *tokens.Token `json:"token,omitempty"`
+	Login *Login        `json:"login,omitempty"` // of console.open
 
 	// Groups of By and how By was authenticated are what Serve found. A file cannot set them. The
 	// zero Method may do nothing but answer requests that admit By.
@@ -69,6 +73,7 @@ type Command struct {
 	MAC  string `json:"-"` // the signature, which is recorded; empty: the command has none
 
 	tokens Tokens // of the Server; nil: it has none
+	logins Logins // of the Server; nil: it has none
 }
 
 // A CommandResult is the result of a command. Its Result and Reason are what the method that
@@ -103,6 +108,8 @@ func (c *Command) incomplete() bool {
 		return c.Grant == ""
 	case CommandTokenCreate, CommandTokenRevoke:
 		return c.Token == nil
+	case CommandConsoleOpen:
+		return c.Login == nil
 	}
 	return false
 }

@@ -124,7 +124,7 @@ func (s *Server) read(name string) (c Command, err error) {
 		return c, err
 	}
 	user := c.By
-	c.Method, c.tokens = s.methodOf(user), s.tokens
+	c.Method, c.tokens, c.logins = s.methodOf(user), s.tokens, s.logins
 	if c.By, c.Groups = s.identity(user); c.By == "" {
 		return c, fmt.Errorf("the user %q is nobody who may give commands", user)
 	}

@@ -73,20 +73,49 @@ type hash [sha256.Size]byte
 
 type session struct {
 	who   operator.Actor
+	path  string // of a ticket: where the browser goes then
 	ends  time.Time
 	ended chan struct{} // closed when it is revoked
 }
 
-// Ticket returns a text that lets one browser act as who, within five minutes.
-func (s *Sessions) Ticket(who operator.Actor) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return put(&s.tickets, who, ticketLife)
+// Ticket returns a text that lets one browser act as who, within five minutes, and sends it to a path
+// of this host.
+func (s *Sessions) Ticket(who operator.Actor, path string) string {
+	text := newSecret()
+	s.Enter(sha256.Sum256([]byte(text)), who, path)
+	return text
 }
 
-// put keeps a session under a new secret, of 256 bits or more. Of too many it ends the one that
-// would end first.
-func put(in *map[hash]*session, who operator.Actor, life time.Duration) string {
+// Enter makes a ticket of a text that another process has made, of which only the hash comes here.
+func (s *Sessions) Enter(sum [sha256.Size]byte, who operator.Actor, path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	put(&s.tickets, sum, &session{who: who, path: path, ends: time.Now().Add(ticketLife)})
+}
+
+// newSecret returns a text of 256 bits or more.
+func newSecret() string { return rand.Text() + rand.Text() }
+
+// IsPath reports whether a browser may be sent to a path: it is on this host, whatever the browser
+// makes of it.
+func IsPath(path string) bool {
+	const most = 1 << 10
+	if !strings.HasPrefix(path, "/") || len(path) > most || strings.HasPrefix(path[1:], "/") {
+		return false
+	}
+	return !strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' })
+}
+
+// local returns a path if a browser may be sent there, and the first page otherwise.
+func local(path string) string {
+	if IsPath(path) {
+		return path
+	}
+	return "/"
+}
+
+// put keeps a session. Of too many it ends the one that would end first.
+func put(in *map[hash]*session, key hash, of *session) {
 	now := time.Now()
 	end(*in, func(_ hash, old *session) bool { return !now.Before(old.ends) })
 	if len(*in) >= maxSessions {
@@ -101,9 +130,8 @@ func put(in *map[hash]*session, who operator.Actor, life time.Duration) string {
 	if *in == nil {
 		*in = map[hash]*session{}
 	}
-	text := rand.Text() + rand.Text()
-	(*in)[sha256.Sum256([]byte(text))] = &session{who, now.Add(life), make(chan struct{})}
-	return text
+	of.ended = make(chan struct{})
+	(*in)[key] = of
 }
 
 // end revokes the sessions that match, and returns how many these are.
@@ -126,8 +154,8 @@ func (s *Sessions) EndAll(id string) int {
 	return end(s.tickets, of) + end(s.cookies, of)
 }
 
-// Logout revokes the cookie of a request, and sends the browser to the first page. A request without a
-// cookie has nothing to end.
+// Logout revokes the cookie of a request, and sends the browser to the path of the field "to", or the
+// first page. A request without a cookie has nothing to end.
 func (s *Sessions) Logout(w http.ResponseWriter, r *http.Request) {
 	if cookie, err := r.Cookie(cookieName); err == nil {
 		key := hash(sha256.Sum256([]byte(cookie.Value)))
@@ -137,7 +165,8 @@ func (s *Sessions) Logout(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	setCookie(w, r, "", -1)
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
+	http.Redirect(w, r, local(r.PostFormValue("to")), http.StatusSeeOther)
 }
 
 // setCookie gives a browser a cookie. A negative life takes it away.
@@ -161,7 +190,8 @@ func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	delete(s.tickets, key)
 	var text string
 	if ok = ok && time.Now().Before(ticket.ends); ok {
-		text = put(&s.cookies, ticket.who, cookieLife)
+		text = newSecret()
+		put(&s.cookies, sha256.Sum256([]byte(text)), &session{who: ticket.who, ends: time.Now().Add(cookieLife)})
 	}
 	s.mu.Unlock()
 	if !ok {
@@ -169,7 +199,7 @@ func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	setCookie(w, r, text, int(cookieLife.Seconds()))
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, local(ticket.path), http.StatusSeeOther)
 }
 
 // Authenticate implements Authenticator.

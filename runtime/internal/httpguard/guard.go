@@ -51,7 +51,14 @@ func CallerOf(ctx context.Context) (Caller, bool) {
 	return c, ok
 }
 
-// Known lets the requests through of callers who are known. They have passed Anyone.
+// A Refuser is a handler with a page of its own for a request that does not say who sends it.
+type Refuser interface {
+	http.Handler
+	Refuse(w http.ResponseWriter, r *http.Request)
+}
+
+// Known lets the requests through of callers who are known. They have passed Anyone. A [Refuser]
+// answers the others itself.
 func (g *Guard) Known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := g.Auth.Authenticate(r)
@@ -61,6 +68,10 @@ func (g *Guard) Known(next http.Handler) http.Handler {
 		if err != nil {
 			if !errors.Is(err, ErrUnknown) {
 				g.Report(err)
+			}
+			if of, ok := next.(Refuser); ok {
+				of.Refuse(w, r)
+				return
 			}
 			ProblemOf(NotAuthenticated, "").Write(w)
 			return

@@ -153,10 +153,10 @@ func TestTickets(t *testing.T) {
 			s.ServeHTTP(w, r)
 			return w
 		}
-		late := s.Ticket(operator.Actor{ID: "root"})
+		late := s.Ticket(operator.Actor{ID: "root"}, "/")
 		time.Sleep(5 * time.Minute) // of the clock of the bubble
 		assert.Equal(t, http.StatusUnauthorized, take(late, "127.0.0.1:9").Code)
-		ticket := s.Ticket(operator.Actor{ID: "root"})
+		ticket := s.Ticket(operator.Actor{ID: "root"}, "/")
 		assert.Equal(t, http.StatusForbidden, take(ticket, "10.0.0.9:9").Code)
 		w := take(ticket, net.JoinHostPort("::1", "9"))
 		require.Equal(t, http.StatusSeeOther, w.Code)
@@ -174,6 +174,40 @@ func TestTickets(t *testing.T) {
 		_, err = s.Authenticate(r)
 		assert.ErrorIs(t, err, httpguard.ErrUnknown)
 	})
+}
+
+// TestWhereLoginLeads: a ticket leads to a path of this host, and to nothing that a browser would take
+// for another one; so does logging out.
+func TestWhereLoginLeads(t *testing.T) {
+	for path, want := range map[string]string{
+		"/approvals/x": "/approvals/x", "/approvals/%2E%2E?a=b": "/approvals/%2E%2E?a=b", "": "/", "/": "/", "//evil.example": "/", "/\\evil.example": "/", "\\\\evil": "/",
+		"https://evil.example/": "/", "javascript:alert(1)": "/", "/a\nb": "/", "/\u202e": "/", "/a b": "/", "/" + strings.Repeat("a", 1<<10): "/",
+	} {
+		var s httpguard.Sessions
+		r := httptest.NewRequest(http.MethodGet, httpguard.LoginPath+"?ticket="+s.Ticket(operator.Actor{ID: "root"}, path), nil)
+		r.RemoteAddr = "127.0.0.1:9"
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		assert.Equal(t, want, w.Header().Get("Location"), path)
+		out := httptest.NewRequest(http.MethodPost, httpguard.LogoutPath, strings.NewReader(url.Values{"to": {path}}.Encode()))
+		out.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w = httptest.NewRecorder()
+		s.Logout(w, out)
+		assert.Equal(t, want, w.Header().Get("Location"), path)
+	}
+}
+
+// refuser is a handler with a page for who is not known.
+type refuser struct{ http.Handler }
+
+func (refuser) Refuse(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
+
+// TestRefuser: a handler that has a page for who is not known answers in its own way, and is not reached.
+func TestRefuser(t *testing.T) {
+	g := &httpguard.Guard{Auth: answer{err: httpguard.ErrUnknown}}
+	w := httptest.NewRecorder()
+	g.Known(refuser{http.NotFoundHandler()}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	assert.Equal(t, http.StatusTeapot, w.Code)
 }
 
 // TestDeadlines: a request whose body never comes does not hold its handler for longer than the deadline.
@@ -225,7 +259,7 @@ func TestEndOfSessions(t *testing.T) {
 			<-ended
 		}
 		ada, bob := operator.Actor{ID: "ada"}, operator.Actor{ID: "bob"}
-		one, two, other := login(s.Ticket(ada)), login(s.Ticket(ada)), login(s.Ticket(bob))
+		one, two, other := login(s.Ticket(ada, "/")), login(s.Ticket(ada, "/")), login(s.Ticket(bob, "/"))
 		ofOne, ofTwo, ofOther := known(one), known(two), known(other)
 		w := httptest.NewRecorder()
 		s.Logout(w, one)
@@ -235,21 +269,21 @@ func TestEndOfSessions(t *testing.T) {
 		known(two)
 		s.Logout(httptest.NewRecorder(), one)
 		s.Logout(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, httpguard.LogoutPath, nil))
-		unused := s.Ticket(ada)
+		unused := s.Ticket(ada, "/")
 		require.Equal(t, 2, s.EndAll("ada"))
 		unknown(two, ofTwo)
 		require.Empty(t, login(unused).Cookies())
 		known(other)
-		next := login(s.Ticket(ada))
+		next := login(s.Ticket(ada, "/"))
 		for range most - 2 {
-			login(s.Ticket(ada))
+			login(s.Ticket(ada, "/"))
 		}
 		known(other)
 		ofNext := known(next)
-		login(s.Ticket(ada))
+		login(s.Ticket(ada, "/"))
 		unknown(other, ofOther)
 		known(next)
-		login(s.Ticket(ada))
+		login(s.Ticket(ada, "/"))
 		unknown(next, ofNext)
 	})
 }
