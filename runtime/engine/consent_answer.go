@@ -63,7 +63,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	}
 	e.approvals.ProcessDueOf(requestID)
 	answer := &consent.Answer{
-		By: a.By.ID, Groups: a.By.Groups, Approve: a.Approve, Message: a.Message,
+		By: a.By.ID, Groups: a.By.Groups, Approve: a.Approve, Message: a.Message, Binding: a.Binding,
 		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
 	}
 	c := e.approvals.Call(requestID)
@@ -135,6 +135,10 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 		return nil
 	}
 	e, a.Edit = &edit{}, &consent.Edit{}
+	c.mu.Lock()
+	present := c.final
+	c.mu.Unlock()
+	text = c.exec.approvals.Unmask(request, text, present)
 	args, violations, fault := c.decodeEdit(text)
 	if fault != nil {
 		c.exec.report(fault)
@@ -146,7 +150,7 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 		return e
 	}
 	// Do not evaluate the policy for an approver that may not answer at all.
-	was, rejection := c.exec.approvals.Probe(c.clock(), request, &consent.Answer{By: a.By, Groups: a.Groups, Barred: a.Barred, Approve: true, Offer: a.Offer})
+	was, rejection := c.exec.approvals.Probe(c.clock(), request, &consent.Answer{By: a.By, Groups: a.Groups, Barred: a.Barred, Approve: true, Binding: a.Binding, Offer: a.Offer})
 	q.Call.Revision = was.Revision
 	if rejection != consent.NotRejected || !was.Requirement.AllowEdit {
 		return e

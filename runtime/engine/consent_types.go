@@ -10,9 +10,12 @@ import (
 
 // An Answer is an approver's answer to a request. The zero value denies, without a name.
 type Answer struct {
-	By        operator.Actor // as the component that authenticated it says
-	Approve   bool
-	Message   string
+	By      operator.Actor // as the component that authenticated it says
+	Approve bool
+	Message string
+	// Binding is that of the request as the approver was shown it. An approval is rejected when an edit has
+	// replaced the terms since. The zero one approves what was asked, and no edit of another approver.
+	Binding   consent.Digest
 	Grant     consent.GrantLifetime // what is granted beyond this call
 	For       time.Duration         // consent.ForDuration: from the approval
 	Cover     runtime.GrantCover    // without effect for consent.Once

@@ -57,6 +57,7 @@ type Command struct {
 	Cover    string              `json:"cover,omitempty"`    // of approve: exact, args or tool; empty: exact
 	Where    []consent.Predicate `json:"where,omitempty"`    // of approve, when it covers args
 	Edit     json.RawMessage     `json:"edit,omitempty"`     // of approve: other arguments to run instead
+	Binding  consent.Digest      `json:"binding,omitzero"`   // of approve: the request as it was shown
 	Happened bool                `json:"happened,omitempty"` // of resolve: the call took effect
 
 	// Token is of token.create, all of it, and of token.revoke, its name. Only the user who owns the
@@ -121,7 +122,7 @@ func (c *Command) actor() operator.Actor {
 
 // answer returns the answer of an approve or deny command.
 func (c *Command) answer() (a engine.Answer, err error) {
-	a = engine.Answer{NoWait: true, By: c.actor(), Approve: c.Kind == CommandApprove, Message: c.Reason, For: c.For, CoverArgs: c.Where, Edit: c.Edit}
+	a = engine.Answer{NoWait: true, By: c.actor(), Approve: c.Kind == CommandApprove, Message: c.Reason, For: c.For, CoverArgs: c.Where, Edit: c.Edit, Binding: c.Binding}
 	if c.Lasting != "" {
 		err = a.Grant.UnmarshalText([]byte(c.Lasting))
 	}

@@ -19,6 +19,7 @@ const (
 	NotFound           Code = "not_found"
 	MethodNotAllowed   Code = "method_not_allowed"
 	AlreadyResolved    Code = "already_resolved"
+	Changed            Code = "changed"
 	Expired            Code = "expired"
 	UnknownRequest     Code = "unknown_request"
 	JournalUnavailable Code = "journal_unavailable"
@@ -38,6 +39,7 @@ var known = map[Code]struct {
 	MethodNotAllowed:   {http.StatusMethodNotAllowed, "What is served at this path takes other methods"},
 	BadRequest:         {http.StatusBadRequest, "The request cannot be understood"},
 	AlreadyResolved:    {http.StatusConflict, "The request for consent was answered before"},
+	Changed:            {http.StatusConflict, "Another approver has edited what the approval is for"},
 	Expired:            {http.StatusGone, "The request for consent has expired"},
 	UnknownRequest:     {http.StatusNotFound, "There is no such request for consent"},
 	JournalUnavailable: {http.StatusServiceUnavailable, "The journal cannot be read or written now"},

@@ -186,6 +186,9 @@ func printRequest(w io.Writer, asked *consent.Request) {
 	for _, vote := range q.Votes {
 		line("approved", "by "+vote.By+" at "+cmdutil.Instant(vote.At))
 	}
+	if q.EditedBy != "" {
+		line("edited", "by "+q.EditedBy+": approve with --binding "+q.Binding.String()[:16])
+	}
 	line("widest", fmt.Sprintf("%s, for %s at most", q.Requirement.MaxCover, q.Requirement.MaxFor))
 	line("expires", cmdutil.Instant(q.Expires))
 	if q.Preview != nil {

@@ -30,6 +30,7 @@ type commandVerb struct {
 	// longest is for how long that grant may last.
 	longest time.Duration
 	token   tokenView // of the verbs about tokens
+	shown   string    // of an approval, how the binding of the request begins that its approver was shown
 	inbox.Command
 }
 
@@ -320,6 +321,8 @@ func (v *commandVerb) remedy(reason string) string {
 		return "the call is made on behalf of " + cmdutil.Quote(v.By) + ", who cannot approve it: somebody else has to"
 	case "already_resolved", "request_expired", "unknown_request":
 		return "\"ambit approvals list\" lists the requests that wait for answers"
+	case consent.TermsChanged.String():
+		return editedRemedy
 	case consent.GrantTooWide.String():
 		return v.narrower()
 	case consent.EditNotAllowed.String():
