@@ -23,6 +23,12 @@ const (
 	Expired            Code = "expired"
 	UnknownRequest     Code = "unknown_request"
 	JournalUnavailable Code = "journal_unavailable"
+	NoDecision         Code = "no_decision"
+	GrantTooWide       Code = "grant_too_wide"
+	TooManyRequests    Code = "too_many_requests"
+	TooLarge           Code = "too_large"
+	UnknownCall        Code = "unknown_call"
+	Failed             Code = "failed"
 )
 
 // known says what a code means, with words that say nothing of the host.
@@ -43,6 +49,12 @@ var known = map[Code]struct {
 	Expired:            {http.StatusGone, "The request for consent has expired"},
 	UnknownRequest:     {http.StatusNotFound, "There is no such request for consent"},
 	JournalUnavailable: {http.StatusServiceUnavailable, "The journal cannot be read or written now"},
+	NoDecision:         {http.StatusBadRequest, "The answer says neither yes nor no"},
+	GrantTooWide:       {http.StatusUnprocessableEntity, "The declaration does not let a grant reach so far"},
+	TooManyRequests:    {http.StatusTooManyRequests, "Too many answers in a short time"},
+	TooLarge:           {http.StatusRequestEntityTooLarge, "The request is too large"},
+	UnknownCall:        {http.StatusNotFound, "There is no such call"},
+	Failed:             {http.StatusInternalServerError, "The page cannot be made"},
 }
 
 // A Problem is what a refused request is told (RFC 9457).
