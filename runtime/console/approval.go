@@ -26,7 +26,7 @@ type approvalPage struct {
 	Rules                                   []ruleItem
 	Votes                                   []voteItem
 	Given                                   int
-	Open, MayGrant, Destructive             bool
+	Open, MayGrant, MayAudit, Destructive   bool
 	MayEdit                                 bool
 	Covers                                  []coverItem
 	Members                                 []row // that a grant may name
@@ -83,6 +83,7 @@ func (p *pages) approvalOf(q *request, v *view.Request) *approvalPage {
 		Created: momentOf(v.Request.Created), Expires: momentOf(v.Request.Expires),
 		Arguments: tableOf(arguments), ArgumentsLink: p.link.Arguments(v.ID), Hidden: v.Shown == nil && len(v.Masked) > 0, Preview: previewOf(v.Preview),
 		Given: len(v.Request.Votes), Open: v.Status == consent.StatusOpen, MayGrant: p.mayGrant(q, v),
+		MayAudit:    p.mayAudit(q, operator.Target{Session: v.Session, Run: v.Run, Call: v.CallID}),
 		Destructive: v.Effect != "read" && v.Effect != "write", MayEdit: v.Requirement.AllowEdit, MaxFor: span(v.Requirement.MaxFor),
 		Members: membersOf(v), Denied: v.Status == consent.StatusDenied,
 	}
@@ -161,9 +162,4 @@ func (p *pages) arguments(q *request) error {
 	}
 	writeText(q.w, string(text))
 	return nil
-}
-
-// auditsRequest reports whether the viewer may read what became of the call of a request.
-func (p *pages) auditsRequest(q *request, v *view.Request) bool {
-	return p.mayAudit(q, operator.Target{Session: v.Session, Run: v.Run, Call: v.CallID})
 }

@@ -24,7 +24,7 @@ func TestEveryPageHasTheHeaders(t *testing.T) {
 	id := r.ask("send", "ada", "x")
 	alice, mallory, nobody := r.as("alice"), r.as("mallory"), r.browser("")
 	for status, list := range map[int][]*page{
-		200: {alice.get("/"), alice.get("/approvals/" + id), alice.get("/approvals/" + id + "/arguments"), alice.get("/", "Accept", "application/json")},
+		200: {alice.get("/calls"), alice.get("/grants"), alice.get("/tools"), alice.get("/tools/send"), alice.get("/"), alice.get("/approvals/" + id), alice.get("/approvals/" + id + "/arguments"), alice.get("/", "Accept", "application/json")},
 		400: {alice.get("/?after=x"), alice.post("/approvals/"+id, url.Values{})},
 		401: {nobody.get("/"), nobody.get("/approvals/" + id), nobody.post("/approvals/"+id, url.Values{}), nobody.get("/nothing", "Accept", "*/*")},
 		403: {mallory.get("/approvals/" + id), mallory.post("/approvals/"+id, url.Values{"decision": {"deny"}})},
@@ -53,11 +53,15 @@ func TestEveryPageHasTheHeaders(t *testing.T) {
 func TestNothingChangesByGet(t *testing.T) {
 	r := start(t)
 	id := r.ask("send", "ada", "x")
-	alice := r.as("alice")
+	r.callAs("c1", "file", "ada", "x")
+	alice := r.as("alice", "operators")
 	before, err := r.Store.Head(t.Context())
 	require.NoError(t, err)
 	all := "?decision=approve&grant=session&cover=tool&reviewed=x&binding=" + hidden(alice.get("/approvals/"+id).text).Get("binding")
-	for _, path := range []string{"/", "/approvals/" + id, "/approvals/" + id + "/arguments"} {
+	for _, path := range []string{
+		"/", "/approvals/" + id, "/approvals/" + id + "/arguments", "/calls", "/calls/s/c1", "/calls/s/c1/undo", "/calls/s/c1/cancel", "/calls/s/c1/resolve", "/calls/s/c1/artifact",
+		"/grants", "/grants/" + id + "/revoke", "/tools", "/tools/file",
+	} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			alice.do(method, path+all, nil)
 			alice.do(method, path+"?decision=deny", nil)
@@ -122,8 +126,11 @@ func TestWhoAnswers(t *testing.T) {
 func TestRevealedStaysInside(t *testing.T) {
 	r := start(t)
 	id := r.ask("send", "ada", "x")
-	require.Equal(t, runtime.Completed, r.call("note", "ada", "x").Kind)
-	paths := []string{"/", "/approvals/" + id, "/approvals/" + id + "/arguments"}
+	require.Equal(t, runtime.Completed, r.callAs("c1", "note", "ada", "x").Kind)
+	q, _ := r.Executor.Request(id)
+	paths := []string{
+		"/", "/approvals/" + id, "/approvals/" + id + "/arguments", "/calls", "/calls/s/c1", "/calls/s/c1/arguments", "/calls/s/" + q.CallID, "/grants", "/tools/send",
+	}
 	for _, b := range []*browser{r.as("eve", "audit"), r.as("mallory"), r.as("agent"), r.browser("")} {
 		for _, path := range paths {
 			for _, accept := range []string{"text/html", "application/json", "*/*"} {

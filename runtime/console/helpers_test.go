@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -66,7 +67,8 @@ func (codec) Decode(b []byte, _ wire.Limits) (wire.Value, []wire.Violation) {
 
 // tools are send and burn, which alice, bob and the group finance are asked about, pair, which wants two
 // approvals and lets approvers edit, exact, whose grants are narrow,
-// brief, whose requests expire at once, and note.
+// brief, whose requests expire at once, note,
+// seal, which comes after another, and file, whose calls can be undone.
 func tools() []*runtime.Tool {
 	answer := func(_ context.Context, in wire.Value) (wire.Value, error) { return in, nil }
 	asked := func(edit func(*runtime.Consent)) *runtime.Consent {
@@ -84,6 +86,13 @@ func tools() []*runtime.Tool {
 			Name: name, Title: title, Effect: effect, Consent: c, Limits: runtime.Limits{Input: 8 << 20, Output: 8 << 20},
 		}, codec{}, answer)
 	}
+	undo := func(_ context.Context, _ string, in, _, _ wire.Value) error {
+		if in.(*letter).Text == "drifts" {
+			return runtime.ErrDrift
+		}
+		return nil
+	}
+	none := func(context.Context, wire.Value) (wire.Value, error) { return nil, nil }
 	return []*runtime.Tool{
 		tool("send", "Send a letter", runtime.SideEffectWrite, asked(nil)),
 		tool("burn", "Burn the letters", runtime.SideEffectDestructive, asked(nil)),
@@ -91,15 +100,26 @@ func tools() []*runtime.Tool {
 		tool("exact", "", runtime.SideEffectWrite, asked(func(c *runtime.Consent) { c.MaxCover = runtime.CoverExact })),
 		tool("brief", "", runtime.SideEffectWrite, asked(func(c *runtime.Consent) { c.Timeout = 1 })),
 		tool("note", "", runtime.SideEffectWrite, nil),
+		runtime.NewDynamicTool(&runtime.Spec{
+			Name: "seal", Effect: runtime.SideEffectWrite, Rules: runtime.Rules{MaxCalls: 1000, RequiresPreceding: []string{"note", "send"}, AnyPreceding: true},
+		}, codec{}, answer),
+		runtime.NewDynamicTool(&runtime.Spec{
+			Name: "file", Title: "File <b>a</b> letter", Description: "Puts \u202eit away", Effect: runtime.SideEffectWrite, Undo: &runtime.UndoSpec{TTL: 90 * time.Minute},
+			Limits:     runtime.Limits{Memory: 1 << 20, Concurrency: 2},
+			Deprecated: &runtime.Deprecation{Since: "1.2", Use: "note", Message: "It is slow."}, InputSchema: &schema, Artifact: &runtime.Artifact{Over: 1000},
+		}, codec{}, answer, runtime.WithDynamicUndo(codec{}, codec{}, none, undo)),
 	}
 }
 
-// auditors lets actors of the group audit see everything, beside what operator.Defaults allows.
+var schema = `{"type":"object","title":"</pre><script>alert(1)</script>"}`
+
+// auditors lets actors of the group audit see everything, and those of operators do everything, beside what
+// operator.Defaults allows.
 type auditors struct{}
 
 func (auditors) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
 	for _, g := range r.Actor.Groups {
-		if g == "audit" && (r.Act == operator.Audit || r.Act == operator.See) {
+		if g == "audit" && (r.Act == operator.Audit || r.Act == operator.See) || g == "operators" {
 			return operator.Decision{Allow: true}, nil
 		}
 	}
@@ -166,11 +186,16 @@ func (r *rig) ask(tool, to, text string) string {
 // call makes a call of a tool, in a run of its own.
 func (r *rig) call(tool, to, text string) runtime.Outcome {
 	r.Helper()
+	return r.callAs(rand.Text(), tool, to, text)
+}
+
+func (r *rig) callAs(id, tool, to, text string) runtime.Outcome {
+	r.Helper()
 	run, err := r.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(r.Context(), engine.RunConfig{})
 	require.NoError(r, err)
 	input, err := json.Marshal(letter{to, text, secret})
 	require.NoError(r, err)
-	return run.Turn(engine.TurnConfig{}).Execute(r.Context(), runtime.Call{ID: rand.Text(), Tool: tool, Input: input})
+	return run.Turn(engine.TurnConfig{}).Execute(r.Context(), runtime.Call{ID: id, Tool: tool, Input: input})
 }
 
 // status is where a request stands.

@@ -3,6 +3,7 @@ package console_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -44,6 +45,18 @@ func TestHostileText(t *testing.T) {
 		require.Equal(t, http.StatusSeeOther, one.answer(id, "decision", "deny", "message", text[:min(len(text), 1000)]).StatusCode)
 		legible(t, alice.get("/approvals/"+id))
 	}
+	eve := r.as("eve", "audit")
+	for _, path := range []string{"/calls", "/grants", "/calls?tool=%3Cscript%3E"} {
+		legible(t, eve.get(path))
+	}
+	for i, text := range hostile {
+		r.callAs(fmt.Sprint("hostile", i), "note", text, text)
+		legible(t, eve.get(fmt.Sprint("/calls/s/hostile", i)))
+		legible(t, eve.get(fmt.Sprint("/calls/s/hostile", i, "/arguments")))
+	}
+	r.callAs("../\u202e<b>", "note", "x", "y")
+	legible(t, eve.get("/calls"))
+	legible(t, eve.get("/calls/s/"+url.PathEscape("../\u202e<b>")))
 	for _, path := range []string{"/?tool=%3Cscript%3E%E2%80%AE", "/%E2%80%AE<b>", "/?after=%E2%80%AE", "/approvals/%E2%80%AE%3Cb%3E"} {
 		legible(t, alice.get(path))
 		legible(t, r.browser("").get(path))

@@ -18,6 +18,47 @@ func (l links) Approval(id string) string { return l.prefix + "/approvals/" + pa
 // Arguments is all of the arguments of a request, as text.
 func (l links) Arguments(id string) string { return l.Approval(id) + "/arguments" }
 
+// Grants is the list of grants.
+func (l links) Grants() string { return l.prefix + "/grants" }
+
+// Revoke takes a grant back.
+func (l links) Revoke(id string) string { return l.Grants() + "/" + part(id) + "/revoke" }
+
+// Tools is the catalog.
+func (l links) Tools() string { return l.prefix + "/tools" }
+
+// Tool is the page of a tool.
+func (l links) Tool(name string) string { return l.Tools() + "/" + part(name) }
+
+// Calls is the list of calls.
+func (l links) Calls() string { return l.prefix + "/calls" }
+
+// Call is the page of a call.
+func (l links) Call(session, id string) string {
+	return l.Calls() + "/" + part(session) + "/" + part(id)
+}
+
+// Act is what is done about a call, such as undo.
+func (l links) Act(session, id, act string) string { return l.Call(session, id) + "/" + act }
+
+// Artifact is the output of a call that is stored aside.
+func (l links) Artifact(session, id string) string { return l.Act(session, id, "artifact") }
+
+// CallsOf is the list of the calls of a tool.
+func (l links) CallsOf(tool string) string {
+	return l.Calls() + "?" + url.Values{"tool": {tool}}.Encode()
+}
+
+// GrantsAfter is the list of the grants that were given before one.
+func (l links) GrantsAfter(id string) string {
+	return l.Grants() + "?" + url.Values{"after": {id}}.Encode()
+}
+
+// Run is the list of the calls of a run.
+func (l links) Run(session, run string) string {
+	return l.Calls() + "?" + url.Values{"session": {session}, "run": {run}}.Encode()
+}
+
 // Style is the style sheet.
 func (l links) Style() string { return l.prefix + styleSheet.path }
 

@@ -28,6 +28,7 @@ var remedies = map[httpguard.Code]string{
 	httpguard.NotPermitted:       "The operator policy decides who sees and answers what. The page may also be about something that there is not.",
 	httpguard.NotFound:           "Begin at the list of approvals.",
 	httpguard.MethodNotAllowed:   "Go back, and use the buttons of the page.",
+	httpguard.UnknownCall:        "Begin at the list of calls.",
 	httpguard.UnknownRequest:     "A request that has ended is kept for a day: the journal has its call.",
 	httpguard.AlreadyResolved:    "The page below says how it ended.",
 	httpguard.Expired:            "The call was refused when the time was over. The agent has to make it again.",
@@ -46,7 +47,9 @@ func (p *pages) refusalOf(err error) refusal {
 		return r
 	}
 	if a, ok := errors.AsType[*engine.ActionError](err); ok {
-		return refusal{httpguard.ProblemOf(codeOf(a.Code), "")}
+		told := httpguard.ProblemOf(codeOf(a.Code), "")
+		told.Reason = string(a.Code)
+		return refusal{told}
 	}
 	p.report(err)
 	return refusal{httpguard.ProblemOf(httpguard.Failed, "")}
@@ -59,16 +62,33 @@ func codeOf(code engine.Code) httpguard.Code {
 		return httpguard.NotPermitted
 	case engine.CodeUnknownRequest:
 		return httpguard.UnknownRequest
-	case engine.CodeAlreadyResolved:
-		return httpguard.AlreadyResolved
-	case engine.CodeExpired:
-		return httpguard.Expired
 	case engine.CodeUnknownCall:
 		return httpguard.UnknownCall
 	case engine.CodeJournalUnavailable:
 		return httpguard.JournalUnavailable
 	}
-	return httpguard.BadRequest
+	return httpguard.NotDone
+}
+
+// acts say what to know about an act that was not done.
+var acts = map[engine.Code]string{
+	engine.CodeExpired:         "The time for it is over.",
+	engine.CodeAlreadyEnded:    "The call has its outcome.",
+	engine.CodeNotUnknown:      "The outcome of the call is known, or the call is still running.",
+	engine.CodeBusy:            "The call is being undone or reconciled. Try again later.",
+	engine.CodeAlreadyUndone:   "The call was undone before.",
+	engine.CodeAlreadyResolved: "The grant was revoked before.",
+	engine.CodeNotUndoable:     "The tool declares no undo, or what the undo needs is lost.",
+	engine.CodeNotSuccessful:   "The call had no effect.",
+	engine.CodeStillRunning:    "The call, its handler or another undo of it is still running. Try again later.",
+	engine.CodeDenied:          "The policy of the tools does not allow the undo.",
+	engine.CodeDrift:           "What the call has changed was changed again since: an undo would take that back too.",
+	engine.CodeHandlerError:    "The undo handler failed. The journal says why.",
+	engine.CodeTimedOut:        "The undo handler ran past the deadline of the tool.",
+	engine.CodeCancelled:       "The undo was cancelled.",
+	engine.CodeCommitFailed:    "What the undo did could not be committed.",
+	engine.CodeUnknown:         "It is not known whether what the undo did was committed. Look at what the tool changes.",
+	engine.CodeNothingToUndo:   "The tool only reads: there is nothing to undo.",
 }
 
 // rejected returns the refusal of an answer; nil when it was taken.
@@ -112,7 +132,12 @@ type notice struct {
 	Remedy string
 }
 
-func noticeOf(r refusal) *notice { return &notice{r.Problem, remedies[r.Code]} }
+func noticeOf(r refusal) *notice {
+	if r.Code == httpguard.NotDone {
+		return &notice{r.Problem, acts[engine.Code(r.Reason)]}
+	}
+	return &notice{r.Problem, remedies[r.Code]}
+}
 
 // refuse answers a request that failed: a person with a page, a program with a problem.
 func (p *pages) refuse(q *request, err error) {

@@ -18,6 +18,18 @@ var routes = []route{
 	{http.MethodGet, "/approvals/{id}", (*pages).approval},
 	{http.MethodGet, "/approvals/{id}/arguments", (*pages).arguments},
 	{http.MethodPost, "/approvals/{id}", (*pages).answer},
+	{http.MethodGet, "/calls", (*pages).calls},
+	{http.MethodGet, "/calls/{session}/{call}", (*pages).call},
+	{http.MethodGet, "/calls/{session}/{call}/arguments", (*pages).callArguments},
+	{http.MethodGet, "/calls/{session}/{call}/undo", (*pages).undoReview},
+	{http.MethodPost, "/calls/{session}/{call}/undo", (*pages).undo},
+	{http.MethodPost, "/calls/{session}/{call}/cancel", (*pages).cancel},
+	{http.MethodPost, "/calls/{session}/{call}/resolve", (*pages).resolve},
+	{http.MethodGet, "/calls/{session}/{call}/artifact", (*pages).artifact},
+	{http.MethodGet, "/grants", (*pages).grants},
+	{http.MethodPost, "/grants/{id}/revoke", (*pages).revoke},
+	{http.MethodGet, "/tools", (*pages).tools},
+	{http.MethodGet, "/tools/{name}", (*pages).tool},
 }
 
 // newMux returns the handler of all routes.

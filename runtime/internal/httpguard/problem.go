@@ -28,6 +28,7 @@ const (
 	TooManyRequests    Code = "too_many_requests"
 	TooLarge           Code = "too_large"
 	UnknownCall        Code = "unknown_call"
+	NotDone            Code = "not_done"
 	Failed             Code = "failed"
 )
 
@@ -53,6 +54,7 @@ var known = map[Code]struct {
 	GrantTooWide:       {http.StatusUnprocessableEntity, "The declaration does not let a grant reach so far"},
 	TooManyRequests:    {http.StatusTooManyRequests, "Too many answers in a short time"},
 	TooLarge:           {http.StatusRequestEntityTooLarge, "The request is too large"},
+	NotDone:            {http.StatusConflict, "It was not done"},
 	UnknownCall:        {http.StatusNotFound, "There is no such call"},
 	Failed:             {http.StatusInternalServerError, "The page cannot be made"},
 }
