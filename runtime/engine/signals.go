@@ -6,9 +6,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 )
 
-// WithCounter sets what counts the transitions of calls, such as metrics.Metrics.
+// WithCounter adds what counts the transitions of calls, such as metrics.Metrics. Several count beside
+// each other.
 func WithCounter(c runtime.Counter) Option {
-	return func(e *Executor) { e.tally.Counter = c }
+	return func(e *Executor) { e.tally.Add(c) }
 }
 
 // WithTracer sets what makes a span of every call.
