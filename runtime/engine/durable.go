@@ -77,13 +77,6 @@ func (c *call) recordPrepared(state wire.Value) {
 	c.entry = c.exec.log.Add(d.Entry())
 }
 
-// latestEntry returns the position of the latest entry of c.
-func (c *call) latestEntry() uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.entry
-}
-
 // awaitDurable returns when all that was recorded of c would outlive a crash. While the commit log
 // is stalled it returns an error at once.
 func (c *call) awaitDurable() error {
