@@ -32,7 +32,7 @@ func (e *Executor) authorize(ctx context.Context, act operator.Act, by operator.
 	e.describe(&r, s)
 	answer := make(chan operator.Decision, 1)
 	err := deadline.Call(&e.sched, ctx, e.policyTimeout, func(ctx context.Context) error {
-		d, err := e.operators.Authorize(ctx, &r)
+		d, err := operator.Ask(ctx, e.operators, &r)
 		answer <- d
 		return err
 	})

@@ -136,9 +136,10 @@ func WithReminders(n int) Option {
 	}
 }
 
-// WithCounter sets what counts the transitions of calls, such as metrics.Metrics.
+// WithCounter adds what counts the transitions of calls, such as metrics.Metrics. Several count beside
+// each other.
 func WithCounter(c runtime.Counter) Option {
-	return func(e *Executor) { e.tally.Counter = c }
+	return func(e *Executor) { e.tally.Add(c) }
 }
 
 // WithTracer sets what makes a span of every call.

@@ -246,6 +246,13 @@ func TestIdentities(t *testing.T) {
 	<-said.more
 	assert.Contains(t, said.String(), "is nobody who may give commands")
 	mu.Lock()
+	whose = "group:finance"
+	mu.Unlock()
+	require.NoError(t, inbox.Put(t.Context(), s, &c))
+	<-said.more
+	assert.Equal(t, 2, strings.Count(said.String(), "is nobody who may give commands"))
+	assert.Empty(t, to.got)
+	mu.Lock()
 	whose = "ada@example.com"
 	mu.Unlock()
 	require.NoError(t, inbox.Put(t.Context(), s, &c))

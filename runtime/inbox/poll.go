@@ -125,7 +125,7 @@ func (s *Server) read(name string) (c Command, err error) {
 	}
 	user := c.By
 	c.Method, c.tokens, c.logins = s.methodOf(user), s.tokens, s.logins
-	if c.By, c.Groups = s.identity(user); c.By == "" {
+	if c.By, c.Groups = s.identity(user); c.By == "" || strings.HasPrefix(c.By, "group:") {
 		return c, fmt.Errorf("the user %q is nobody who may give commands", user)
 	}
 	if c.By != user {

@@ -133,5 +133,6 @@ func TestKinds(t *testing.T) {
 	assert.Contains(t, kinds, "tool.lingering")
 	assert.Contains(t, kinds, "approval.expiring")
 	assert.NotContains(t, kinds, "consent.off")
-	assert.Len(t, kinds, 22, fmt.Sprint(kinds))
+	assert.Contains(t, kinds, "approval.ended")
+	assert.Len(t, kinds, 23, fmt.Sprint(kinds))
 }

@@ -58,11 +58,15 @@ func badPosition(head uint64) *httpguard.Problem {
 // follow pushes to a queue what the journal tells a viewer, until ctx ends, the feed is closed or the
 // reader stalls. It pushes nothing after it has returned.
 func (s *Stream) follow(ctx context.Context, q *queue, v viewer, after uint64, filter feed.Filter) error {
+	want := filter.Kinds
+	if slices.Contains(want, ended) {
+		filter.Kinds = nil
+	}
 	for e, err := range s.feed.Subscribe(ctx, after, filter) {
 		if err != nil {
 			return err
 		}
-		f, ok, err := v.frame(ctx, &e)
+		f, ok, err := v.frame(ctx, &e, want)
 		if err != nil {
 			return err
 		}
