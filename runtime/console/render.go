@@ -78,6 +78,3 @@ func writeText(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte(legible.Block(text))) // the client is gone otherwise
 }
-
-var _ http.Handler = (*console)(nil)
-var _ httpguard.Refuser = (*console)(nil)

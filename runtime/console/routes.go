@@ -52,6 +52,8 @@ func newMux(p *pages) *http.ServeMux {
 	return mux
 }
 
+var _ httpguard.Refuser = (*console)(nil)
+
 // A console is the handler of all that is below the prefix.
 type console struct {
 	pages *pages
