@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
@@ -113,10 +114,12 @@ func (p *pages) callItem(q *request, row sqlite.CallRow) (item callItem, err err
 		item.Began = momentOf(row.OpenedAt)
 	}
 	switch {
-	case row.Ended == 0 && (row.Kind == runtime.EventApprovalRequested.String() || row.Kind == runtime.EventApprovalExpiring.String()):
+	case row.Ended == 0 && row.Started > 0:
+		item.Outcome = "running"
+	case row.Ended == 0 && strings.HasPrefix(row.Kind, "approval."):
 		item.Outcome = runtime.Pending.String()
 	case row.Ended == 0:
-		item.Outcome = "running"
+		item.Outcome = "waiting"
 	default:
 		c, err := p.endOf(q, &row)
 		if err != nil {
