@@ -53,12 +53,25 @@ func (e *Executor) Requests() []*runtime.ConsentRequest {
 		return nil
 	}
 	e.approvals.ProcessDue()
-	open := e.approvals.Requests()
-	list := make([]*runtime.ConsentRequest, len(open))
-	for i := range open {
-		list[i] = e.viewRequest(open[i])
+	return e.viewRequests(e.approvals.Requests())
+}
+
+// EndedRequests lists at most limit requests that need no answer any more, the newest first, as long as
+// the executor retains them. before is the id of the last one of the page before; empty: from the newest.
+func (e *Executor) EndedRequests(before string, limit int) []*runtime.ConsentRequest {
+	if e == nil || e.engine == nil {
+		return nil
 	}
-	return list
+	return e.viewRequests(e.approvals.Ended(e.sched.Now(), before, limit))
+}
+
+// viewRequests returns requests as approvers see them.
+func (e *Executor) viewRequests(list []consent.Request) []*runtime.ConsentRequest {
+	views := make([]*runtime.ConsentRequest, len(list))
+	for i := range list {
+		views[i] = e.viewRequest(list[i])
+	}
+	return views
 }
 
 // Request returns a request. One that has ended is found for as long as the executor retains it.
