@@ -76,9 +76,8 @@ func workOn(ctx context.Context, cfg *config, at *place, source func(start uint6
 		Workspace: at.dir,
 		Anchor:    audit.FileAnchor{Path: at.anchor},
 		Origin:    origin,
-		Report:    rep.operator,
-		Setup:     rev.setup,
 		Serve:     pagesAt(cfg.serve, rep.errs),
+		Report:    rep.operator, Setup: rev.setup,
 	})
 	if err != nil {
 		return err
