@@ -139,6 +139,34 @@ func itemOf(v *view.Request, now time.Time) waitingItem {
 	}
 }
 
+// ended serves the list of the requests that need no answer any more, the newest first, as long as the
+// executor retains them.
+func (p *pages) ended(q *request) error {
+	list := view.Ended(q.Context(), p.exec, q.URL.Query().Get("before"), perPage, q.by)
+	if wantsJSON(q.Request) {
+		return writeJSON(q.w, map[string]any{"approvals": list})
+	}
+	var data struct {
+		Items []endedItem
+		Next  string
+	}
+	for _, v := range list {
+		data.Items = append(data.Items, endedItem{itemOf(v, time.Time{}), statuses[v.Status], momentOf(v.Request.Created)})
+	}
+	if len(list) == perPage {
+		data.Next = list[perPage-1].ID
+	}
+	p.render(q, http.StatusOK, "ended", "Answered, expired and cancelled", data)
+	return nil
+}
+
+// An endedItem is a request that has ended, as the list shows it.
+type endedItem struct {
+	waitingItem
+	StatusWords string
+	Asked       moment
+}
+
 // request returns a request for consent as the viewer may see it.
 func (p *pages) request(q *request) (*view.Request, error) {
 	return view.Of(q.Context(), p.exec, q.id("id"), q.by)

@@ -3,6 +3,7 @@ package console_test
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,6 +49,27 @@ func TestApprovals(t *testing.T) {
 	assert.Contains(t, out.Message, "not today")
 	assert.Contains(t, alice.get("/approvals/"+id).text, "<strong>denied</strong>")
 	assert.Empty(t, r.reported.String())
+}
+
+// TestEnded: a request that was answered is listed with how it ended, to who may see it.
+func TestEnded(t *testing.T) {
+	r := start(t)
+	alice := r.as("alice")
+	assert.Contains(t, alice.get("/ended").text, "There are none")
+	var ids []string
+	for i := range 52 {
+		ids = append(ids, r.ask("send", "ada", "x"))
+		b := r.as("dora"+strconv.Itoa(i/25), "finance")
+		require.Equal(t, http.StatusSeeOther, b.answer(ids[i], "decision", "deny").StatusCode)
+	}
+	first := alice.get("/ended").text
+	assert.Equal(t, 50, strings.Count(first, "<strong>denied</strong>"))
+	assert.Contains(t, first, ids[51])
+	assert.NotContains(t, first, `/approvals/`+ids[1]+`"`)
+	second := alice.get("/ended?before=" + ids[2]).text
+	assert.Equal(t, 2, strings.Count(second, "<strong>denied</strong>"))
+	assert.NotContains(t, r.as("mallory").get("/ended").text, "denied")
+	assert.Contains(t, alice.get("/ended", "Accept", "application/json").text, `"status":"denied"`)
 }
 
 // TestFilters: the list has what its URL asks for, those that expire first before the others, and a page of

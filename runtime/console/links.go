@@ -12,6 +12,14 @@ type links struct{ prefix string }
 // Home is the list of what waits.
 func (l links) Home() string { return l.prefix + "/" }
 
+// Ended is the list of the requests that need no answer any more.
+func (l links) Ended() string { return l.prefix + "/ended" }
+
+// EndedBefore is that list after one of them.
+func (l links) EndedBefore(id string) string {
+	return l.Ended() + "?" + url.Values{"before": {id}}.Encode()
+}
+
 // Approval is the page of a request for consent.
 func (l links) Approval(id string) string { return l.prefix + "/approvals/" + part(id) }
 

@@ -39,7 +39,9 @@ type menuItem struct {
 // menu lists the pages. Each shows the viewer what the operator policy lets the viewer see, which may be nothing.
 func (p *pages) menu(q *request) []menuItem {
 	here := func(name, path string) menuItem { return menuItem{name, path, q.URL.Path == path} }
-	return []menuItem{here("Approvals", p.link.Home()), here("Calls", p.link.Calls()), here("Grants", p.link.Grants()), here("Tools", p.link.Tools())}
+	return []menuItem{
+		here("Approvals", p.link.Home()), here("Ended", p.link.Ended()), here("Calls", p.link.Calls()), here("Grants", p.link.Grants()), here("Tools", p.link.Tools()),
+	}
 }
 
 // render sends a page. The page is made before anything is sent, so that a template that fails is an

@@ -15,6 +15,7 @@ type route struct {
 
 var routes = []route{
 	{http.MethodGet, "/{$}", (*pages).approvals},
+	{http.MethodGet, "/ended", (*pages).ended},
 	{http.MethodGet, "/approvals/{id}", (*pages).approval},
 	{http.MethodGet, "/approvals/{id}/arguments", (*pages).arguments},
 	{http.MethodPost, "/approvals/{id}", (*pages).answer},
