@@ -82,28 +82,18 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 		c.finish(r)
 		return e.notRecorded(c), nil
 	}
-	res := Resolution{
-		Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted,
-	}
+	res := Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
 			c.resume()
 		} else {
 			detail := runtime.Detail{Rule: "person", Message: a.Message}
-			e := denial(runtime.ReasonConsentDenied, detail, deniedBy(a.Message))
+			e := denial(runtime.ReasonConsentDenied, detail, wording.DeniedByPerson(a.Message))
 			e.cause = lifecycle.ByConsent
 			c.finish(e)
 		}
 	}
 	return res, c
-}
-
-// deniedBy returns the message for the model that a person denied the call.
-func deniedBy(message string) string {
-	if message == "" {
-		return "a person denied the call"
-	}
-	return "a person denied the call: " + message
 }
 
 // answerUnknown records an answer to a request that does not exist, or no longer exists.

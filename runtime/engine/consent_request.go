@@ -131,16 +131,13 @@ func (c *ident) consentCallWith(args wire.Value, revision string) consent.Call {
 	}
 }
 
-var errNoApprover = errors.New("there is nobody to ask")
-
 // noApprover returns the result of a call that needs consent when there is no approver
 // and the application does not poll Requests; nil otherwise.
 func (c *work) noApprover() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}
-	return denial(runtime.ReasonConsentUnavailable, askDetail(c.worker.Scratch.evaluation.decision.Asks), fmt.Sprintf(
-		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
+	return denial(runtime.ReasonConsentUnavailable, askDetail(c.worker.Scratch.evaluation.decision.Asks), fmt.Sprintf("%q needs somebody's consent and there is nobody to ask", c.record.tool))
 }
 
 // checkOpenLimit returns the result of a call that needs consent when its session is full: it has as
