@@ -82,9 +82,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 		c.finish(r)
 		return e.notRecorded(c), nil
 	}
-	res := Resolution{
-		Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted,
-	}
+	res := Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
 			c.resume()

@@ -137,8 +137,7 @@ func WithReminders(n int) Option {
 	}
 }
 
-// WithCounter adds what counts the transitions of calls, such as metrics.Metrics. Several count beside
-// each other.
+// WithCounter adds a counter of the transitions of calls, such as metrics.Metrics, to those there are.
 func WithCounter(c runtime.Counter) Option {
 	return func(e *Executor) { e.tally.Add(c) }
 }

@@ -176,7 +176,7 @@ func TestEnded(t *testing.T) {
 	turn := run.WithPrincipal("agent").Turn(engine.TurnConfig{})
 	ids := []string{id}
 	for range 6 {
-		ids = append(ids, turn.Execute(t.Context(), runtime.Call{Tool: "login", Input: []byte(`{"password":"`+secret+`"}`)}).RequestID)
+		ids = append(ids, turn.Execute(t.Context(), runtime.Call{Tool: "login", Input: []byte(`{"password":"` + secret + `"}`)}).RequestID)
 	}
 	alice, eve := operator.Actor{ID: "alice", Method: "token"}, operator.Actor{ID: "eve", Method: "token"}
 	assert.Empty(t, view.Ended(t.Context(), exec, "", 3, alice))
