@@ -16,12 +16,10 @@ import (
 
 // An Answer is an approver's answer to a request. The zero value denies, without a name.
 type Answer struct {
-	By      operator.Actor // as the component that authenticated it says
-	Approve bool
-	Message string
-	// Binding is that of the request as the approver was shown it. An approval is rejected when an edit has
-	// replaced the terms since. The zero one approves what was asked, and no edit of another approver.
-	Binding   consent.Digest
+	By        operator.Actor // as the component that authenticated it says
+	Approve   bool
+	Message   string
+	Binding   consent.Digest        // of the request as it was shown: an edit since rejects the approval. Zero: approves no edit of another approver
 	Grant     consent.GrantLifetime // what is granted beyond this call
 	For       time.Duration         // consent.ForDuration: from the approval
 	Cover     runtime.GrantCover    // without effect for consent.Once
@@ -54,7 +52,7 @@ func (e *Executor) Requests() []*runtime.ConsentRequest {
 		return nil
 	}
 	e.approvals.ProcessDue()
-	return e.viewRequests(e.approvals.Requests())
+	return approvals.Each(e.approvals.Requests(), e.viewRequest)
 }
 
 // EndedRequests lists at most limit requests that need no answer any more, the newest first, as long as
@@ -63,16 +61,7 @@ func (e *Executor) EndedRequests(before string, limit int) []*runtime.ConsentReq
 	if e == nil || e.engine == nil {
 		return nil
 	}
-	return e.viewRequests(e.approvals.Ended(e.sched.Now(), before, limit))
-}
-
-// viewRequests returns requests as approvers see them.
-func (e *Executor) viewRequests(list []consent.Request) []*runtime.ConsentRequest {
-	views := make([]*runtime.ConsentRequest, len(list))
-	for i := range list {
-		views[i] = e.viewRequest(list[i])
-	}
-	return views
+	return approvals.Each(e.approvals.Ended(e.sched.Now(), before, limit), e.viewRequest)
 }
 
 // Request returns a request. One that has ended is found for as long as the executor retains it.
