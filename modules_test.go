@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/modfile"
 	modpath "golang.org/x/mod/module"
 	modzip "golang.org/x/mod/zip"
 
@@ -18,6 +19,23 @@ import (
 
 // published is the version that the modules of this tree require of each other.
 const published = "v0.1.0"
+
+// TestModuleOfOpenTelemetry: a program that links runtime/otel gets the API of OpenTelemetry, in one version,
+// and none of its SDK.
+func TestModuleOfOpenTelemetry(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("runtime", "otel", "go.mod"))
+	require.NoError(t, err)
+	file, err := modfile.Parse("go.mod", text, nil)
+	require.NoError(t, err)
+	versions := map[string]string{}
+	for _, r := range file.Require {
+		versions[r.Mod.Path] = r.Mod.Version
+	}
+	const otel = "go.opentelemetry.io/otel"
+	require.Equal(t, map[string]string{
+		module: published, otel: "v1.47.0", otel + "/metric": "v1.47.0", otel + "/trace": "v1.47.0", "github.com/cespare/xxhash/v2": "v2.3.0",
+	}, versions)
+}
 
 // TestModulesBuildFromOutside serves all modules of the tree from a module proxy, and builds each
 // nested one in a module that is elsewhere: replace directives do not count there. It compiles the SDKs

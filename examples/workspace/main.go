@@ -16,7 +16,8 @@
 //
 // A line of a calls file may also be {"undo": ID}, which takes a call back, and
 // {"approve": ID} or {"deny": ID}, which answers a call that waits for consent.
-// -approve says what a scripted reviewer answers before that.
+// -approve says what a scripted reviewer answers before that. -serve has people answer
+// on the pages of a console, whose URL it prints on standard error.
 //
 // A line that cannot be read is named on standard error, and the next one is read.
 // The exit code is 0 when every call was answered, 1 when a line could not be
@@ -47,7 +48,7 @@ func main() {
 // config is what the command line says.
 type config struct {
 	dir, calls, behavior, webMode string
-	store, anchor, approve        string
+	store, anchor, approve, serve string
 	json, crash                   bool
 }
 
@@ -88,7 +89,8 @@ func parseArgs(args []string, stdout, stderr io.Writer) (config, error) {
 	flags.BoolVar(&cfg.json, "json", false, "print one JSON object a line and no summary: \"call\", \"tool\", \"outcome\", \"reason\",\n\"violations\", \"message\", \"duration_ms\"; of an undo \"undo\" in the place of \"outcome\"")
 	flags.StringVar(&cfg.store, "store", "", "keep the journal in this `file`, and what belongs to it beside it, instead of in a temporary one;\na later start goes on with it, and makes no call again that has an outcome")
 	flags.StringVar(&cfg.anchor, "anchor", "", "append the signed notes of the audit to this `file` (default: that of the store with .anchor behind it)")
-	flags.StringVar(&cfg.approve, "approve", "", "what the scripted reviewer answers to requests for consent: yes, no or later (default yes; later with -crash and -store)")
+	flags.StringVar(&cfg.approve, "approve", "", "what the scripted reviewer answers to requests for consent: yes, no or later (default yes; later with -serve, and with -crash and -store)")
+	flags.StringVar(&cfg.serve, "serve", "", "when the calls are made, stay and serve the console at this `address`, such as 127.0.0.1:7411, until an interrupt:\nwho opens it answers what waits (implies -approve later)")
 	flags.BoolVar(&cfg.crash, "crash", false, "show a recovery: have a first start on the same store killed half way through a write; with -store, kill this one")
 	err := flags.Parse(args)
 	switch {
@@ -138,7 +140,7 @@ func (cfg *config) check(flags *flag.FlagSet) error {
 	}
 	if cfg.approve == "" {
 		cfg.approve = "yes"
-		if cfg.crash && cfg.store != "" {
+		if cfg.crash && cfg.store != "" || cfg.serve != "" {
 			cfg.approve = "later"
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/examples/workspace/filetools"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/console"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -74,18 +76,30 @@ func workOn(ctx context.Context, cfg *config, at *place, source func(start uint6
 		Workspace: at.dir,
 		Anchor:    audit.FileAnchor{Path: at.anchor},
 		Origin:    origin,
-		Report:    rep.operator,
-		Setup:     rev.setup,
+		Serve:     pagesAt(cfg.serve, rep.errs),
+		Report:    rep.operator, Setup: rev.setup,
 	})
 	if err != nil {
 		return err
 	}
 	err = execute(ctx, cfg, at, source(h.Store.Epoch()), rev)
+	if cfg.serve != "" && ctx.Err() != nil {
+		err = nil // an interrupt is how it ends
+	}
 	closing, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer stop()
 	err = errors.Join(err, h.Close(closing)) // now it is known what became of late writes
 	verdict, bad := at.verdict(closing)
 	return errors.Join(err, bad, rep.summary(&handler.late, verdict), rep.unread())
+}
+
+// pagesAt says that the console is served at an address; without one nothing is.
+func pagesAt(addr string, out io.Writer) host.Serve {
+	if addr == "" {
+		return host.Serve{}
+	}
+	mount := console.Mount(console.Options{Title: "Workspace", Out: out})
+	return host.Serve{Addr: addr, Mount: []func(*host.Host) (string, http.Handler){mount}}
 }
 
 // policies holds the Rego policies of the tools.
@@ -129,6 +143,9 @@ func execute(ctx context.Context, cfg *config, at *place, source callSeq, rev *r
 	}
 	if err := makeCalls(ctx, session(), job.Turn(turn), source, rev); err != nil {
 		return err
+	}
+	if cfg.serve != "" {
+		<-ctx.Done()
 	}
 	if cfg.approve == "later" {
 		return nil // the run goes on when an approver answers

@@ -96,6 +96,7 @@ var saying = []string{
 	regotest.When(`input.args.to == "x"`), regotest.When(`input.args.tries > 2`), regotest.When(`input.args.card.brand == "visa"`), regotest.When(`some l in input.args.lines; l == "tax"`),
 	regotest.When(`input.args.way.kind == "bank"; input.args.way.iban == "x"`), regotest.When(`input.args.way.iban == "x"`), regotest.When(`input.args.way.number == "x"`),
 	regotest.When(`some i in object.get(input.args, "items", []); i.name == "x"`), regotest.When(`some i in object.get(input.args, "items", []); object.get(i, "price", 0) > 5`),
+	regotest.When(`input.undo; not "oncall" in input.undo.by.groups`), regotest.When(`input.undo.by.id == "x"`),
 	regotest.When(`input.run.counts.pay > 3`), regotest.When(`input.modes.till == "closed"`), regotest.When(`input.principal.capabilities.money`), regotest.When(`data.acme.users[input.principal.id].limit > 3`),
 	regotest.When(`input.args.to == "x"; not input.args.note`), regotest.When(`count(input.args) > 3`), regotest.When(`walk(input.args, [_, v]); v == "bad"`),
 	regotest.When(`some k, v in input.args; v == "bad"; startswith(k, "h")`), regotest.When(`input.args == {}`), regotest.When(`json.filter(input.args, ["host"]) != {}`),

@@ -33,6 +33,8 @@ var lints = []struct{ name, file, text, want string }{
 		`w.rego:1:1: package ambit.gating belongs to the library (write package ambit.tools.<tool>, ambit.policies.<name> or ambit.operators)`},
 	{"misspelt member of an act", "o.rego", "package ambit.operators\n\nallow if input.actor.group == \"x\"",
 		`o.rego:3:22: input.actor has no member "group" (did you mean "groups"?)`},
+	{"misspelt member of an undo", "w.rego", regotest.Org(`deny contains ` + entryM + ` if input.undo.by.group == "x"`),
+		`w.rego:3:68: input.undo.by has no member "group" (did you mean "groups"?)`},
 	{"act that there is not", "o.rego", "package ambit.operators\n\nallow if input.act == \"delete\"",
 		`o.rego:3:23: input.act is never "delete" (it is one of "see", "decide", "grant", "revoke", "undo", "cancel", "resolve", "consent_off", "audit")`},
 	{"arguments of a call in the operator policy", "o.rego", "package ambit.operators\n\nallow if input.args.path == \"x\"",
@@ -168,6 +170,7 @@ func TestLintsPass(t *testing.T) {
 		`input.args.extra.x > "0.1"`, `input.args.extra.x == 1`, `input.args.extra.x.y.z`, `is_null(input.args.note)`, `input.args.path > "a"`, `input.args.limit > 3`,
 		`input.args.shape.kind == "square"`, `input.args.shape.size > 3`, `regex.match("^a[b-z]$", input.args.path)`, `input.args.tags == ["a"]`,
 		`object.get(input.args, "limit", 3) == 3`, `some t in input.args.tags; t == "a"`, `input.run.counts[input.tool.name] > 2`,
+		`input.undo; not "oncall" in input.undo.by.groups`, `not input.undo`, `input.undo.by.id == "x"`,
 	} {
 		assert.NoError(t, checkDir(regotest.Dir("w.rego", regotest.Org("deny contains "+entryM+" if {\n\t"+condition+"\n}"))), condition)
 	}

@@ -33,6 +33,9 @@ func TestRejectionsAreLookedForInOrder(t *testing.T) {
 	id := d.ask(0, q)
 	d.rejected(consent.NotPermitted, d.decide(1, id, all("mallory")))
 	d.rejected(consent.SelfApproval, d.decide(1, id, all("agent")))
+	stale := all("alice")
+	stale.Binding = consent.Digest{1}
+	d.rejected(consent.TermsChanged, d.decide(1, id, stale))
 	d.rejected(consent.GrantTooWide, d.decide(1, id, all("alice")))
 	a := all("alice")
 	a.Offer = session(consent.CoverExact)
@@ -49,7 +52,7 @@ func TestRejectionsAreLookedForInOrder(t *testing.T) {
 		names = append(names, (r + 1).String())
 	}
 	assert.Equal(t, []string{
-		"unknown_request", "already_resolved", "expired", "not_permitted", "self_approval", "grant_too_wide", "edit_not_allowed", "invalid_input",
+		"unknown_request", "already_resolved", "expired", "not_permitted", "self_approval", "changed", "grant_too_wide", "edit_not_allowed", "invalid_input",
 	}, names)
 }
 

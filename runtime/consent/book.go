@@ -96,6 +96,34 @@ func (b *Book) Open() []Request {
 	return plainRequests(slices.Clone(b.open.list))
 }
 
+// Ended lists at most n requests that need no answer any more, the newest first: those made before the
+// request whose id is before, which is the last one of the page before; empty: from the newest. One whose
+// time is over has expired, whether or not Due has made the event. When before is not known any more
+// there are none.
+func (b *Book) Ended(at time.Time, before string, n int) []Request {
+	limit := b.seq + 1
+	if before != "" {
+		limit = 0
+		if r := b.requests[before]; r != nil {
+			limit = r.number
+		}
+	}
+	var list []*request
+	for _, r := range b.requests {
+		if r.number < limit && (r.Status != StatusOpen || !at.Before(r.Expires)) {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(x, y *request) int { return cmp.Compare(y.number, x.number) })
+	ended := make([]Request, min(max(n, 0), len(list)))
+	for i := range ended {
+		if ended[i] = list[i].Request; ended[i].Status == StatusOpen {
+			ended[i].Status = StatusExpired
+		}
+	}
+	return ended
+}
+
 // Len returns how many requests wait for answers.
 func (b *Book) Len() int { return len(b.open.list) }
 

@@ -13,6 +13,9 @@ type Answer struct {
 	Barred  bool     // the operator policy does not let the approver answer
 	Approve bool
 	Message string
+	// Binding is that of the terms which the approver was shown. An approval of other terms is
+	// rejected. The zero one stands for the terms that were asked: it approves no other approver's edit.
+	Binding Digest
 	Offer   Offer // what is granted beyond this call; for approvals only
 	Edit    *Edit // other arguments to run instead; for approvals only
 }
@@ -96,6 +99,8 @@ func (r *Request) refuses(at time.Time, a *Answer) (entry string, why Rejection)
 		return "", NotPermitted
 	case !a.Approve:
 		return entry, NotRejected
+	case r.unseen(a):
+		return "", TermsChanged
 	case !r.Requirement.grants(&a.Offer):
 		return "", GrantTooWide
 	case a.Edit != nil && (!r.Requirement.AllowEdit || !r.concerns(&a.Edit.Question.Call)):
@@ -104,6 +109,14 @@ func (r *Request) refuses(at time.Time, a *Answer) (entry string, why Rejection)
 		return "", InvalidInput
 	}
 	return entry, NotRejected
+}
+
+// unseen reports whether a approves terms that its approver was not shown (SEMANTICS 5.2.9).
+func (r *Request) unseen(a *Answer) bool {
+	if a.Binding != (Digest{}) {
+		return a.Binding != r.Binding
+	}
+	return r.EditedBy != "" && r.EditedBy != a.By
 }
 
 // concerns reports whether c is the call of r but for what may be edited.
@@ -144,6 +157,9 @@ func (o *Offer) plain() Offer {
 // proposes them must be permitted to approve them; entry is that of the new approvers.
 func (b *Book) edit(r *Request, a *Answer) (entry string, why Rejection) {
 	q := a.Edit.Question
+	if holdsMask(q.Call.Args) {
+		return "", InvalidInput
+	}
 	if len(q.rules()) == 0 { // of the new arguments nothing is asked: what was asked still holds
 		q.Reasons, q.Requirement, q.Obligations, q.Call.Revision = r.Reasons, r.Requirement, r.Obligations, r.Revision
 	}

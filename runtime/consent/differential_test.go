@@ -129,7 +129,15 @@ func (d *duel) stepDecide() {
 	if d.rnd.IntN(5) == 0 {
 		a.edit = &modelEdit{invalid: d.rnd.IntN(4) == 0, n: d.rnd.IntN(4), need: d.randomNeed()}
 	}
+	a.saw = pick(d.rnd, "current", "current", "current", "", "", "other")
 	answer := answerOf(a, r)
+	switch of, _ := d.book.Request(id); a.saw {
+	case "current":
+		answer.Binding = of.Binding
+	case "other":
+		answer.Binding = of.Binding
+		answer.Binding[d.rnd.IntN(len(answer.Binding))]++
+	}
 	resolution, reason := d.model.decide(d.now, id, a)
 	got := d.decide(float64(d.now), id, *answer)
 	require.Equal(d.t, []string{resolution, reason}, []string{got.Resolution.String(), got.Rejection.String()}, "%s %+v", id, a)
@@ -239,7 +247,7 @@ func TestBookAnswersLikeTheSlowModel(t *testing.T) {
 			count[name]++
 		}
 	}
-	require.Len(t, count, 23, "every kind of event was played")
+	require.Len(t, count, 24, "every kind of event was played")
 	for name, n := range count {
 		require.Greater(t, n, 100, name)
 	}

@@ -43,6 +43,7 @@ const (
 	RequestExpired
 	NotPermitted
 	SelfApproval
+	TermsChanged // an edit proposes other terms than those that the approval is for
 	GrantTooWide
 	EditNotAllowed
 	InvalidInput // the edited arguments, or the terms of the grant, make no sense
@@ -113,7 +114,7 @@ var (
 	resolutionNames = [...]string{"rejected", "recorded", "accepted"}
 	rejectionNames  = [...]string{
 		"", "unknown_request", "already_resolved", "expired", "not_permitted", "self_approval",
-		"grant_too_wide", "edit_not_allowed", "invalid_input", "journal_unavailable",
+		"changed", "grant_too_wide", "edit_not_allowed", "invalid_input", "journal_unavailable",
 	}
 	statusNames = [...]string{"open", "approved", "used", "mismatch", "denied", "expired", "cancelled"}
 	changeNames = [...]string{

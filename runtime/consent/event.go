@@ -26,6 +26,20 @@ type Event struct {
 	Until    time.Time `json:"until,omitzero"`    // EventOff
 }
 
+// Ends returns how the event ends the wait of a request for answers; false when it does not. A request
+// that is approved is used, or ends otherwise, later.
+func (e *Event) Ends() (Status, bool) {
+	switch {
+	case e.Kind == EventAnswered && e.Result != nil && e.Result.Resolution == Accepted:
+		return e.Result.Status, true
+	case e.Kind == EventExpired:
+		return StatusExpired, true
+	case e.Kind == EventCancelled:
+		return StatusCancelled, true
+	}
+	return StatusOpen, false
+}
+
 // A Result says what an answer does.
 type Result struct {
 	Resolution Resolution `json:"resolution"`

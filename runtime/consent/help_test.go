@@ -72,7 +72,8 @@ func (d *desk) decide(at float64, id string, a consent.Answer) *consent.Result {
 
 func (d *desk) approve(at float64, id, by string) *consent.Result {
 	d.t.Helper()
-	return d.decide(at, id, consent.Answer{By: by, Approve: true})
+	r, _ := d.book.Request(id) // the approver looks first
+	return d.decide(at, id, consent.Answer{By: by, Approve: true, Binding: r.Binding})
 }
 
 // use uses a request up by a call about which the policy asks what it has asked.

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"unicode/utf8"
 
@@ -40,6 +41,23 @@ func mask(key []byte, args wire.Value, reveal []string) (json.RawMessage, []stri
 		return nil, nil, fmt.Errorf("the arguments cannot be shown: %w", err)
 	}
 	return text, pointers, nil
+}
+
+// maskForm is that of what mask puts in the place of a value.
+var maskForm = regexp.MustCompile(`^\(sensitive: .+, [0-9a-f]{16}\)$`)
+
+// holdsMask reports whether a sensitive value is what an approver was shown in the place of one. To
+// run the call with that would replace a secret by a text (SEMANTICS 5.2.10).
+func holdsMask(args wire.Value) (found bool) {
+	if args == nil {
+		return false
+	}
+	veil := walk.Veil{Hide: func(_ string, v walk.Tokens) (string, error) {
+		found = found || v[0].Kind == wire.KindString && maskForm.MatchString(v[0].Str)
+		return "", nil
+	}}
+	_, _ = veil.Append(nil, args) // terms says what is wrong with it
+	return found
 }
 
 // size says how long a value is.

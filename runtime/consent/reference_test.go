@@ -30,6 +30,7 @@ type modelRequest struct {
 	state    string // open, approved, used, mismatch, denied, expired, cancelled
 	reminded bool
 	votes    []modelVote
+	editor   string // of the terms
 }
 
 type modelNeed struct {
@@ -69,6 +70,7 @@ type modelAnswer struct {
 	by      string
 	groups  []string
 	approve bool
+	saw     string // the terms: current, other, or none that it names
 	offer   modelOffer
 	edit    *modelEdit
 }
@@ -148,6 +150,9 @@ func (m *model) decide(now int, id string, a modelAnswer) (resolution, reason st
 		r.state = "denied"
 		return "accepted", ""
 	}
+	if a.saw == "other" || a.saw == "" && r.editor != "" && r.editor != a.by {
+		return "rejected", "changed"
+	}
 	if a.offer.wide(r.need.cover) {
 		return "rejected", "grant_too_wide"
 	}
@@ -164,7 +169,7 @@ func (m *model) decide(now int, id string, a modelAnswer) (resolution, reason st
 		if a.offer.wide(a.edit.need.cover) {
 			return "rejected", "grant_too_wide"
 		}
-		r.call.n, r.need, r.votes = a.edit.n, a.edit.need, nil
+		r.call.n, r.need, r.votes, r.editor = a.edit.n, a.edit.need, nil, a.by
 	}
 	known := false
 	for _, v := range r.votes {

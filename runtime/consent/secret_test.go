@@ -113,7 +113,8 @@ func TestSensitiveValuesNeverEnterEvents(t *testing.T) {
 	next.Call.Args = edit
 	offer := session(consent.CoverExact)
 	d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: offer, Edit: &consent.Edit{Question: next}})
-	d.decide(2, id, consent.Answer{By: "bob", Approve: true, Offer: offer})
+	edited, _ := d.book.Request(id)
+	d.decide(2, id, consent.Answer{By: "bob", Approve: true, Offer: offer, Binding: edited.Binding})
 	d.use(3, id, next.Call)
 	text, err := json.Marshal(d.events)
 	require.NoError(t, err)

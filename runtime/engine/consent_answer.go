@@ -63,7 +63,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	}
 	e.approvals.ProcessDueOf(requestID)
 	answer := &consent.Answer{
-		By: a.By.ID, Groups: a.By.Groups, Approve: a.Approve, Message: a.Message,
+		By: a.By.ID, Groups: a.By.Groups, Approve: a.Approve, Message: a.Message, Binding: a.Binding,
 		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
 	}
 	c := e.approvals.Call(requestID)
@@ -82,9 +82,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 		c.finish(r)
 		return e.notRecorded(c), nil
 	}
-	res := Resolution{
-		Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted,
-	}
+	res := Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
 			c.resume()
@@ -126,6 +124,10 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 		return nil
 	}
 	e, a.Edit = &edit{}, &consent.Edit{}
+	c.mu.Lock()
+	present := c.values.Final
+	c.mu.Unlock()
+	text = c.exec.approvals.Unmask(request, text, present)
 	args, violations, panicked := c.tool.ReadArgs(text)
 	if panicked != nil {
 		c.exec.report(c.panicFault(panicked))
@@ -137,7 +139,7 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 		return e
 	}
 	// Do not evaluate the policy for an approver that may not answer at all.
-	was, rejection := c.exec.approvals.Probe(c.clock(), request, &consent.Answer{By: a.By, Groups: a.Groups, Barred: a.Barred, Approve: true, Offer: a.Offer})
+	was, rejection := c.exec.approvals.Probe(c.clock(), request, &consent.Answer{By: a.By, Groups: a.Groups, Barred: a.Barred, Approve: true, Binding: a.Binding, Offer: a.Offer})
 	q.Call.Revision = was.Revision
 	if rejection != consent.NotRejected || !was.Requirement.AllowEdit {
 		return e

@@ -173,7 +173,10 @@ func TestEditAfterAReload(t *testing.T) {
 	require.Equal(t, consent.Recorded, res.Kind)
 	policy.now = askedBy("v3")
 	policy.now.Asks[0].Quorum = 2
-	res = r.exec.Decide(t.Context(), res.Outcome.RequestID, yes("bob"))
+	bob := yes("bob")
+	shown, _ := r.exec.Request(res.Outcome.RequestID)
+	bob.Binding = shown.Binding
+	res = r.exec.Decide(t.Context(), res.Outcome.RequestID, bob)
 	require.Equal(t, consent.Accepted, res.Kind)
 	assert.Equal(t, []string{"question"}, res.Outcome.Detail.Changed, "bob saw another one")
 }

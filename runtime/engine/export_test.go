@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -36,3 +38,21 @@ func (t *Turn) Block(i int) { t.block(i) }
 
 // WorkerDoneHolds reports whether the result that all calls share holds something of one.
 func WorkerDoneHolds() bool { return workerDone.verdict != nil || workerDone.outcome.CallID != "" }
+
+// AllocsOfUnsetHooks returns how many allocations the hooks of a call make without a tracer and a counter.
+func (e *Executor) AllocsOfUnsetHooks() float64 {
+	c := &call{}
+	c.exec = e
+	return testing.AllocsPerRun(100, func() {
+		trace(c)
+		ctx, end := c.span.Policy(c.ctx)
+		end()
+		_, end = c.span.Attempt(ctx, 1)
+		end()
+		c.span.Consent()
+		endSpan(c)
+		if e.tally.Notice(runtime.EventStarted) {
+			panic("there is a counter")
+		}
+	})
+}

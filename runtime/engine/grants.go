@@ -19,6 +19,7 @@ type Answer struct {
 	By        operator.Actor // as the component that authenticated it says
 	Approve   bool
 	Message   string
+	Binding   consent.Digest        // of the request as it was shown: an edit since rejects the approval. Zero: approves no edit of another approver
 	Grant     consent.GrantLifetime // what is granted beyond this call
 	For       time.Duration         // consent.ForDuration: from the approval
 	Cover     runtime.GrantCover    // without effect for consent.Once
@@ -51,12 +52,16 @@ func (e *Executor) Requests() []*runtime.ConsentRequest {
 		return nil
 	}
 	e.approvals.ProcessDue()
-	open := e.approvals.Requests()
-	list := make([]*runtime.ConsentRequest, len(open))
-	for i := range open {
-		list[i] = e.viewRequest(open[i])
+	return approvals.Each(e.approvals.Requests(), e.viewRequest)
+}
+
+// EndedRequests lists at most limit requests that need no answer any more, the newest first, as long as
+// the executor retains them. before is the id of the last one of the page before; empty: from the newest.
+func (e *Executor) EndedRequests(before string, limit int) []*runtime.ConsentRequest {
+	if e == nil || e.engine == nil {
+		return nil
 	}
-	return list
+	return approvals.Each(e.approvals.Ended(e.sched.Now(), before, limit), e.viewRequest)
 }
 
 // Request returns a request. One that has ended is found for as long as the executor retains it.

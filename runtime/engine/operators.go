@@ -8,7 +8,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
-	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
@@ -32,7 +31,7 @@ func (e *Executor) authorize(ctx context.Context, act operator.Act, by operator.
 	e.describe(&r, s)
 	answer := make(chan operator.Decision, 1)
 	err := deadline.Call(&e.sched, ctx, e.policyTimeout, func(ctx context.Context) error {
-		d, err := e.operators.Authorize(ctx, &r)
+		d, err := operator.Ask(ctx, e.operators, &r)
 		answer <- d
 		return err
 	})
@@ -113,13 +112,7 @@ func (e *Executor) recordAct(r *operator.Request, d *operator.Decision) {
 	if !e.log.On() || e.log.Health() != nil || r.Act == operator.See || r.Act == operator.Audit || r.DryRun {
 		return
 	}
-	record := &journal.Record{
-		Kind: journal.KindOperator, At: entry.At(e.sched.Now()), By: r.Actor.ID, Operator: &journal.OperatorAct{
-			Act: string(r.Act), Method: string(r.Actor.Method), Groups: r.Actor.Groups,
-			Session: r.Session, Run: r.Run, Call: r.Call, Request: r.Request, Grant: r.Grant,
-			Allowed: d.Allow, Reason: d.Reason, Revision: d.Revision,
-		},
-	}
+	record := entry.OfAct(e.sched.Now(), r, d)
 	if e.sessionOf(r.Session) != nil {
 		record.Session = r.Session
 	}

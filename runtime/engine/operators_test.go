@@ -145,6 +145,7 @@ func TestWhoMayAct(t *testing.T) {
 		"other person":        {operator.Actor{ID: "mallory", Groups: []string{"sales"}, Method: "token"}, nil},
 		"not authenticated":   {operator.Actor{ID: "alice"}, allActs[:3]},
 		"nothing":             {operator.Actor{}, nil},
+		"a group's name":      {operator.Actor{ID: "group:finance", Groups: []string{"finance"}, Method: operator.Owner}, nil},
 		"code":                {operator.Program("job"), slices.Concat(allActs[:1], allActs[3:])},
 		"owner of the store":  {operator.Actor{ID: "root", Method: operator.Owner}, slices.Concat(allActs[:1], allActs[3:])},
 		"owner who may agree": {operator.Actor{ID: "alice", Method: operator.Owner}, allActs},

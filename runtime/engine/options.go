@@ -137,9 +137,9 @@ func WithReminders(n int) Option {
 	}
 }
 
-// WithCounter sets what counts the transitions of calls, such as metrics.Metrics.
+// WithCounter adds a counter of the transitions of calls, such as metrics.Metrics, to those there are.
 func WithCounter(c runtime.Counter) Option {
-	return func(e *Executor) { e.tally.Counter = c }
+	return func(e *Executor) { e.tally.Add(c) }
 }
 
 // WithTracer sets what makes a span of every call.

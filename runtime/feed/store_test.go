@@ -33,5 +33,19 @@ func stored(t *testing.T) (journal.Journal, func() journal.Journal) {
 // TestFeedOfAStore runs the suites of what the store of the feed is.
 func TestFeedOfAStore(t *testing.T) {
 	t.Run("owner", func(t *testing.T) { runtimetest.TestOwner(t, stored) })
+	t.Run("keeper", func(t *testing.T) {
+		runtimetest.TestKeeper(t, func(t *testing.T) (journal.Journal, func() journal.Journal) {
+			path := filepath.Join(t.TempDir(), "store")
+			s, err := sqlite.Open(path)
+			require.NoError(t, err)
+			return feed.New(s, 0).Journal(), func() journal.Journal {
+				require.NoError(t, s.Close())
+				s, err = sqlite.Open(path)
+				require.NoError(t, err)
+				t.Cleanup(func() { _ = s.Close() })
+				return feed.New(s, s.Health().Head).Journal()
+			}
+		})
+	})
 	t.Run("fencer", func(t *testing.T) { runtimetest.TestFencer(t, stored) })
 }

@@ -55,8 +55,8 @@ type Config struct {
 	// Webhooks are told of what waits for people. Each keeps its position beside the store.
 	Webhooks []webhook.Endpoint
 
-	// Serve shows the events of calls over HTTP, and takes answers. Then the host counts with
-	// engine.WithCounter.
+	// Serve shows the events of calls over HTTP, and takes answers. Then the host counts for /metrics,
+	// beside the counters that Setup and Options add.
 	Serve Serve
 
 	// Grace is how long handlers may go on during a shutdown. The default of 20 seconds is

@@ -90,19 +90,33 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if err := h.Executor.Recover(ctx); err != nil {
 		return h, err
 	}
-	if h.Store != nil {
-		serving := []inbox.Option{inbox.WithReport(cfg.report), inbox.WithTokens(h.Tokens)}
-		if cfg.Identity != nil {
-			serving = append(serving, inbox.WithIdentity(cfg.Identity))
-		}
-		if h.inbox, err = inbox.Serve(context.WithoutCancel(ctx), h.Store, h.Executor, serving...); err != nil {
-			return h, err
-		}
+	listener, err := h.listen()
+	if err != nil {
+		return h, err
+	}
+	if err := h.serveInbox(ctx); err != nil {
+		return h, err
 	}
 	if rules != nil {
 		h.watch(rules)
 	}
-	return h, h.serve()
+	if listener != nil {
+		h.serve(listener)
+	}
+	return h, nil
+}
+
+// serveInbox begins to execute the commands of the store, if it is the host's own.
+func (h *Host) serveInbox(ctx context.Context) (err error) {
+	if h.Store == nil {
+		return nil
+	}
+	options := []inbox.Option{inbox.WithReport(h.cfg.report), inbox.WithTokens(h.Tokens), inbox.WithLogins(logins{h})}
+	if h.cfg.Identity != nil {
+		options = append(options, inbox.WithIdentity(h.cfg.Identity))
+	}
+	h.inbox, err = inbox.Serve(context.WithoutCancel(ctx), h.Store, h.Executor, options...)
+	return err
 }
 
 // open opens what an executor stores in, and returns its options, with the operator policy among them.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -25,7 +26,7 @@ import (
 // (server-sent events), /metrics, /health, and what Mount adds. The zero value serves nothing.
 //
 // Every request passes the list of host names, the check of its origin, a deadline of 30 seconds, and
-// authentication. /health and /login need no authentication.
+// authentication. /health, /login and /logout need no authentication.
 type Serve struct {
 	Addr string // to listen on, such as 127.0.0.1:7411
 	// TLS is required for an address that is not loopback, unless TrustedProxies is set.
@@ -100,17 +101,26 @@ func (s *Serve) hosts() []string {
 	return list
 }
 
-// serve begins to serve. The server is closed before anything that it reads.
-func (h *Host) serve() error {
-	s := &h.cfg.Serve
-	if s.Addr == "" {
-		return nil
+// listen begins to listen; commands of the inbox ask for the address.
+func (h *Host) listen() (net.Listener, error) {
+	if h.cfg.Serve.Addr == "" {
+		return nil, nil
 	}
-	listener, err := net.Listen("tcp", s.Addr)
+	listener, err := net.Listen("tcp", h.cfg.Serve.Addr)
 	if err != nil {
-		return fmt.Errorf("host: Serve: %w", err)
+		return nil, fmt.Errorf("host: Serve: %w", err)
 	}
 	h.addr = listener.Addr()
+	h.closing(func(context.Context) error {
+		_ = listener.Close() // the server has closed it, unless Open failed before there was one
+		return nil
+	})
+	return listener, nil
+}
+
+// serve begins to serve. The server is closed before anything that it reads.
+func (h *Host) serve(listener net.Listener) {
+	s := &h.cfg.Serve
 	if s.TLS != nil {
 		listener = tls.NewListener(listener, s.TLS.Clone())
 	}
@@ -139,7 +149,6 @@ func (h *Host) serve() error {
 		h.sockets.Wait()
 		return err
 	})
-	return nil
 }
 
 // handler returns all that is served, behind the guard.
@@ -157,11 +166,12 @@ func (h *Host) handler() http.Handler {
 	mux.Handle("GET /metrics", guard.Known(h.metrics.Handler(h.Executor)))
 	mux.HandleFunc("GET /health", h.health)
 	mux.Handle("GET "+httpguard.LoginPath, &h.sessions)
+	mux.HandleFunc("POST "+httpguard.LogoutPath, h.sessions.Logout)
 	for _, mount := range s.Mount {
 		pattern, handler := mount(h)
 		mux.Handle(pattern, guard.Known(handler))
 	}
-	return guard.Anyone(mux)
+	return guard.Anyone(httpguard.Mux{ServeMux: mux})
 }
 
 // counted lets the host wait for handlers of connections that the server does not know any more.
@@ -191,6 +201,31 @@ func (h *Host) Addr() net.Addr { return h.addr }
 // user who owns the store, in the name id and with groups. It is empty when the host serves
 // nothing, or not on loopback, or has an Auth of its own.
 func (h *Host) LoginURL(id string, groups ...string) string {
+	base := h.loginBase()
+	if base == "" {
+		return ""
+	}
+	ticket := h.sessions.Ticket(operator.Actor{ID: id, Groups: slices.Clone(groups), Method: operator.Owner}, "/")
+	return base + "?ticket=" + ticket
+}
+
+// OwnLoginURL is LoginURL for the user of the operating system that this process runs as, with the id
+// and the groups that Config.Identity gives. It leads to a path of this host, such as that of a console.
+// It is empty when the host has no store of its own, too.
+func (h *Host) OwnLoginURL(path string) string {
+	base := h.loginBase()
+	if base == "" || h.inbox == nil {
+		return ""
+	}
+	id, groups := h.inbox.Owner()
+	if id == "" {
+		return ""
+	}
+	return base + "?ticket=" + h.sessions.Ticket(operator.Actor{ID: id, Groups: groups, Method: operator.Owner}, path)
+}
+
+// loginBase returns where tickets are taken; nothing when none are.
+func (h *Host) loginBase() string {
 	s := &h.cfg.Serve
 	if h.addr == nil || s.Auth != nil {
 		return ""
@@ -198,13 +233,28 @@ func (h *Host) LoginURL(id string, groups ...string) string {
 	if name, _, err := net.SplitHostPort(s.Addr); err != nil || !loopback(name) {
 		return ""
 	}
-	ticket := h.sessions.Ticket(operator.Actor{ID: id, Groups: slices.Clone(groups), Method: operator.Owner})
-	u := url.URL{Scheme: "http", Host: h.addr.String(), Path: httpguard.LoginPath, RawQuery: url.Values{"ticket": {ticket}}.Encode()}
+	u := url.URL{Scheme: "http", Host: h.addr.String(), Path: httpguard.LoginPath}
 	if s.TLS != nil {
 		u.Scheme = "https"
 	}
 	return u.String()
 }
+
+// logins lets commands of the inbox open the browser of who gives them.
+type logins struct{ *Host }
+
+// Enter implements inbox.Logins.
+func (l logins) Enter(sum [sha256.Size]byte, who operator.Actor, path string) string {
+	base := l.loginBase()
+	if base != "" {
+		l.sessions.Enter(sum, who, path)
+	}
+	return base
+}
+
+// EndSessions revokes what LoginURL gave in the name id: URLs that no browser has used, and the cookies
+// of those that did. The streams that these opened end. It returns how many there were.
+func (h *Host) EndSessions(id string) int { return h.sessions.EndAll(id) }
 
 // openTokens opens the bearer tokens of the store.
 func (h *Host) openTokens() { h.Tokens = tokens.Open(tokens.FileOf(h.cfg.path(""))) }

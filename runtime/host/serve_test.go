@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -62,17 +63,24 @@ func serving(t *testing.T, s host.Serve) *host.Host {
 // ask asks a host for a path, and returns the status and the body.
 func ask(t *testing.T, client *http.Client, h *host.Host, path string, headers ...string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+h.Addr().String()+path, nil)
+	res := send(t, client, h, http.MethodGet, path, headers...)
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	return res.StatusCode, string(body)
+}
+
+// send sends a request to a host.
+func send(t *testing.T, client *http.Client, h *host.Host, method, path string, headers ...string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+h.Addr().String()+path, nil)
 	require.NoError(t, err)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := client.Do(req)
 	require.NoError(t, err)
-	body, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	require.NoError(t, res.Body.Close())
-	return res.StatusCode, string(body)
+	return res
 }
 
 func noKeepAlive() *http.Client {
@@ -132,6 +140,97 @@ func TestLogin(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, status)
 	status, _ = ask(t, other, h, "/login")
 	assert.Equal(t, http.StatusUnauthorized, status)
+}
+
+// TestOwnLogin: the user of this process signs in under the id and with the groups of Config.Identity, and
+// comes to the page that was asked for.
+func TestOwnLogin(t *testing.T) {
+	h, err := host.Open(t.Context(), host.Config{
+		Tools: noteTools(nil), Policies: policies(), Dir: t.TempDir(), Report: func(error) {},
+		Identity: func(string) (string, []string) { return "ada", []string{"finance"} },
+		Serve: host.Serve{Addr: "127.0.0.1:0", Mount: []func(*host.Host) (string, http.Handler){func(*host.Host) (string, http.Handler) {
+			return "GET /page/{id}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				caller, _ := stream.CallerOf(r)
+				_ = json.NewEncoder(w).Encode(caller.Actor)
+			})
+		}}},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, h.Close(context.Background())) })
+	browser := noKeepAlive()
+	browser.Jar, err = cookiejar.New(nil)
+	require.NoError(t, err)
+	status, body := ask(t, browser, h, h.OwnLoginURL("/page/1")[len("http://"+h.Addr().String()):])
+	assert.Equal(t, http.StatusOK, status)
+	assert.JSONEq(t, `{"id":"ada","groups":["finance"],"method":"`+string(operator.Owner)+`"}`, body)
+	assert.Empty(t, serving(t, host.Serve{Auth: nobodyKnown{}}).OwnLoginURL("/"), "people have accounts elsewhere")
+}
+
+// nobodyKnown knows nobody.
+type nobodyKnown struct{}
+
+func (nobodyKnown) Authenticate(*http.Request) (stream.Caller, error) {
+	return stream.Caller{}, stream.ErrUnknown
+}
+
+// TestEndOfSessionsEndsStreams: a form of this host logs a browser out, and the host ends all of an id:
+// the streams that their cookies opened end. A form of another site logs nobody out.
+func TestEndOfSessionsEndsStreams(t *testing.T) {
+	h := serving(t, host.Serve{})
+	login := func() (*http.Client, io.ReadCloser) {
+		browser := noKeepAlive()
+		var err error
+		browser.Jar, err = cookiejar.New(nil)
+		require.NoError(t, err)
+		browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		res := send(t, browser, h, http.MethodGet, h.LoginURL("root")[len("http://"+h.Addr().String()):])
+		require.NoError(t, res.Body.Close())
+		res = send(t, browser, h, http.MethodGet, "/events")
+		require.Equal(t, http.StatusOK, res.StatusCode)
+		return browser, res.Body
+	}
+	one, events := login()
+	_, others := login()
+	res := send(t, one, h, http.MethodPost, "/logout", "Sec-Fetch-Site", "cross-site", "Origin", "null")
+	require.NoError(t, res.Body.Close())
+	assert.Equal(t, http.StatusForbidden, res.StatusCode)
+	res = send(t, one, h, http.MethodPost, "/logout", "Sec-Fetch-Site", "same-origin", "Origin", "null")
+	require.NoError(t, res.Body.Close())
+	assert.Equal(t, http.StatusSeeOther, res.StatusCode)
+	_, _ = io.Copy(io.Discard, events) // it ends
+	require.NoError(t, events.Close())
+	status, _ := ask(t, one, h, "/metrics")
+	assert.Equal(t, http.StatusUnauthorized, status)
+	assert.Equal(t, 1, h.EndSessions("root"))
+	_, _ = io.Copy(io.Discard, others)
+	require.NoError(t, others.Close())
+}
+
+// TestProblemsOfPaths: what is not served is told as a problem.
+func TestProblemsOfPaths(t *testing.T) {
+	h := serving(t, host.Serve{})
+	for path, want := range map[string]string{"GET /": "not_found", "POST /metrics": "method_not_allowed", "GET /../etc": "not_found"} {
+		method, target, _ := strings.Cut(path, " ")
+		res := send(t, noKeepAlive(), h, method, target)
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		assert.Contains(t, string(body), `"code":"`+want+`"`, path)
+	}
+}
+
+// TestHealthOfAJournal: a host whose journal is closed says so, with a code and without the error.
+func TestHealthOfAJournal(t *testing.T) {
+	h, err := host.Open(t.Context(), host.Config{
+		Tools: noteTools(nil), Policies: policies(), Dir: t.TempDir(), Report: func(error) {}, Serve: host.Serve{Addr: "127.0.0.1:0"},
+	})
+	require.NoError(t, err)
+	defer func() { assert.Error(t, h.Close(context.Background())) }()
+	require.NoError(t, h.Store.Close())
+	execute(t, h, "c1", "Shopping")
+	status, body := ask(t, noKeepAlive(), h, "/health")
+	assert.Equal(t, http.StatusServiceUnavailable, status)
+	assert.JSONEq(t, `{"type":"about:blank","title":"The journal cannot be read or written now","status":503,"code":"journal_unavailable"}`, body)
 }
 
 // group is an authenticator that takes everybody for a group.

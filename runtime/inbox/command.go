@@ -22,6 +22,8 @@ const (
 
 	CommandTokenCreate = "token.create" // Tokens.Add
 	CommandTokenRevoke = "token.revoke" // Tokens.Revoke
+
+	CommandConsoleOpen = "console.open" // Logins.Enter
 )
 
 // Reasons for which a command is rejected before the method that executes it is called.
@@ -32,6 +34,7 @@ const (
 	RejectedBadArguments   = "invalid_input"      // a duration, a cover or a token is invalid
 	RejectedUnknownToken   = "unknown_token"
 	RejectedTokens         = "tokens_unavailable" // their file cannot be read or written
+	RejectedNotServed      = "not_served"         // the executor's process serves no pages on this machine
 )
 
 // A Command is a request from another process that has no executor.
@@ -54,11 +57,13 @@ type Command struct {
 	Cover    string              `json:"cover,omitempty"`    // of approve: exact, args or tool; empty: exact
 	Where    []consent.Predicate `json:"where,omitempty"`    // of approve, when it covers args
 	Edit     json.RawMessage     `json:"edit,omitempty"`     // of approve: other arguments to run instead
+	Binding  consent.Digest      `json:"binding,omitzero"`   // of approve: the request as it was shown
 	Happened bool                `json:"happened,omitempty"` // of resolve: the call took effect
 
 	// Token is of token.create, all of it, and of token.revoke, its name. Only the user who owns the
 	// store may give these commands.
 	Token *tokens.Token `json:"token,omitempty"`
+	Login *Login        `json:"login,omitempty"` // of console.open
 
 	// Groups of By and how By was authenticated are what Serve found. A file cannot set them. The
 	// zero Method may do nothing but answer requests that admit By.
@@ -69,6 +74,7 @@ type Command struct {
 	MAC  string `json:"-"` // the signature, which is recorded; empty: the command has none
 
 	tokens Tokens // of the Server; nil: it has none
+	logins Logins // of the Server; nil: it has none
 }
 
 // A CommandResult is the result of a command. Its Result and Reason are what the method that
@@ -103,6 +109,8 @@ func (c *Command) incomplete() bool {
 		return c.Grant == ""
 	case CommandTokenCreate, CommandTokenRevoke:
 		return c.Token == nil
+	case CommandConsoleOpen:
+		return c.Login == nil
 	}
 	return false
 }
@@ -114,7 +122,7 @@ func (c *Command) actor() operator.Actor {
 
 // answer returns the answer of an approve or deny command.
 func (c *Command) answer() (a engine.Answer, err error) {
-	a = engine.Answer{NoWait: true, By: c.actor(), Approve: c.Kind == CommandApprove, Message: c.Reason, For: c.For, CoverArgs: c.Where, Edit: c.Edit}
+	a = engine.Answer{NoWait: true, By: c.actor(), Approve: c.Kind == CommandApprove, Message: c.Reason, For: c.For, CoverArgs: c.Where, Edit: c.Edit, Binding: c.Binding}
 	if c.Lasting != "" {
 		err = a.Grant.UnmarshalText([]byte(c.Lasting))
 	}

@@ -38,6 +38,8 @@ func (c *Command) execute(ctx context.Context, e *engine.Executor) CommandResult
 		return c.revoke(ctx, e)
 	case CommandTokenCreate, CommandTokenRevoke:
 		return c.changeTokens(ctx)
+	case CommandConsoleOpen:
+		return c.openConsole()
 	case CommandUndo, CommandCancel, CommandResolve:
 	default:
 		return rejected(RejectedUnknownKind)

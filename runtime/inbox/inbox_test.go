@@ -194,6 +194,8 @@ func TestBadLettersAreReportedAndNeverCarriedOut(t *testing.T) {
 		"twice":    {signed(with(`,"kind":"approve"`)), "it is no command: "},
 		"case":     {signed(with(`,"Kind":"approve"`)), "members that no command of this version has"},
 		"unknown":  {signed(with(`,"urgent":true`)), "members that no command of this version has"},
+		"groups":   {signed(with(`,"groups":["finance"]`)), "members that no command of this version has"},
+		"method":   {signed(with(`,"method":"owner"`)), "members that no command of this version has"},
 		"utf-8":    {signed(with(",\"reason\":\"\xff\"")), "it is no command: "},
 		"type":     {signed(with(`,"for_ns":"1h"`)), "it is no command: "},
 		"trailing": {signed(mine) + "{}", "it is no command: "},
@@ -245,6 +247,13 @@ func TestIdentities(t *testing.T) {
 	require.NoError(t, inbox.Put(t.Context(), s, &c))
 	<-said.more
 	assert.Contains(t, said.String(), "is nobody who may give commands")
+	mu.Lock()
+	whose = "group:finance"
+	mu.Unlock()
+	require.NoError(t, inbox.Put(t.Context(), s, &c))
+	<-said.more
+	assert.Equal(t, 2, strings.Count(said.String(), "is nobody who may give commands"))
+	assert.Empty(t, to.got)
 	mu.Lock()
 	whose = "ada@example.com"
 	mu.Unlock()

@@ -124,8 +124,8 @@ func (s *Server) read(name string) (c Command, err error) {
 		return c, err
 	}
 	user := c.By
-	c.Method, c.tokens = s.methodOf(user), s.tokens
-	if c.By, c.Groups = s.identity(user); c.By == "" {
+	c.Method, c.tokens, c.logins = s.methodOf(user), s.tokens, s.logins
+	if c.By, c.Groups = s.identity(user); c.By == "" || strings.HasPrefix(c.By, "group:") {
 		return c, fmt.Errorf("the user %q is nobody who may give commands", user)
 	}
 	if c.By != user {

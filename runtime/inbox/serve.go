@@ -42,6 +42,7 @@ type Server struct {
 	identity func(user string) (id string, groups []string)
 	owner    string // the user of this process
 	tokens   Tokens // nil: none
+	logins   Logins // nil: none
 
 	abort  context.CancelFunc // of the contexts of commands
 	stop   chan struct{}

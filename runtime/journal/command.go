@@ -42,6 +42,7 @@ type CommandResult struct {
 	Error       string   `json:"error,omitempty"`  // the same in more words, for operators: no sensitive value is in it
 	Session     string   `json:"session,omitempty"`
 	Call        string   `json:"call,omitempty"`    // that it was about
+	URL         string   `json:"url,omitempty"`     // where the ticket of a login is taken
 	Missing     int      `json:"missing,omitempty"` // approvals that are still wanted
 	Grant       string   `json:"grant,omitempty"`   // that it leaves behind
 	Undone      []string `json:"undone,omitempty"`  // calls of a run that was undone

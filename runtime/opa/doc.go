@@ -46,7 +46,7 @@
 //
 // # The input
 //
-// Every member is always there; counts, succeeded, capabilities and modes have
+// Every member but undo is always there; counts, succeeded, capabilities and modes have
 // one for everything that is declared.
 //
 //	input.tool       name, version, effect, idempotent, deterministic, capabilities, behaviors
@@ -58,6 +58,7 @@
 //	input.run        id, counts {"<tool>": n}, succeeded {"<tool>": true or false}
 //	input.call       id
 //	input.now_ns     the time; there is no other clock
+//	input.undo       by {id, groups, method}: who undoes the call; absent when it is not about an undo
 //
 // An argument that may be null is a plain string, number ... to the type checker,
 // which refuses input.args.x == null: ask is_null(input.args.x). An argument that

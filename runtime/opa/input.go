@@ -9,13 +9,14 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // keys are the member names of the input, made once: a term is made of every
 // string that OPA sees, and these never change.
 type keys struct {
 	tool, args, behavior, modes, principal, session, run, call, now *ast.Term
-	id, capabilities, counts, succeeded                             *ast.Term
+	id, capabilities, counts, succeeded, undo, by, groups, method   *ast.Term
 }
 
 func newKeys() keys {
@@ -24,6 +25,7 @@ func newKeys() keys {
 		tool: s("tool"), args: s("args"), behavior: s("behavior"), modes: s("modes"), principal: s("principal"),
 		session: s("session"), run: s("run"), call: s("call"), now: s("now_ns"),
 		id: s("id"), capabilities: s("capabilities"), counts: s("counts"), succeeded: s("succeeded"),
+		undo: s("undo"), by: s("by"), groups: s("groups"), method: s("method"),
 	}
 }
 
@@ -128,7 +130,7 @@ func stringTerm(s string) *ast.Term {
 
 // input builds the input document of one call, of the parts that are read.
 func (n *names) input(r *reads, in *runtime.PolicyInput, args *ast.Term, facts *pair) ast.Value {
-	items := make([][2]*ast.Term, 0, 9)
+	items := make([][2]*ast.Term, 0, 10)
 	add := func(read bool, name *ast.Term, value func() *ast.Term) {
 		if read {
 			items = append(items, ast.Item(name, value()))
@@ -142,7 +144,15 @@ func (n *names) input(r *reads, in *runtime.PolicyInput, args *ast.Term, facts *
 	add(r.member("run"), n.run, func() *ast.Term { return n.runTerm(r, in, facts) })
 	add(r.member("call"), n.call, func() *ast.Term { return ast.ObjectTerm(ast.Item(n.id, stringTerm(in.CallID))) })
 	add(r.member("now_ns"), n.now, func() *ast.Term { return ast.NewTerm(intValue(in.Now.UnixNano())) })
+	add(in.Undo && r.member("undo"), n.undo, func() *ast.Term { return n.undoTerm(&in.UndoneBy) })
 	return ast.NewObject(items...)
+}
+
+// undoTerm returns input.undo.
+func (n *names) undoTerm(by *operator.Actor) *ast.Term {
+	return ast.ObjectTerm(ast.Item(n.by, ast.ObjectTerm(
+		ast.Item(n.id, stringTerm(by.ID)), ast.Item(n.groups, stringTerms(by.Groups)), ast.Item(n.method, stringTerm(string(by.Method))),
+	)))
 }
 
 // runTerm returns input.run.

@@ -1,6 +1,9 @@
 package operator
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // An Act is what an actor wants to do.
 type Act string
@@ -61,6 +64,18 @@ type Request struct {
 	Principal        string `json:"principal,omitempty"`         // on whose behalf the call was made
 	SessionPrincipal string `json:"session_principal,omitempty"` // of the session of the call
 	Approver         bool   `json:"approver"`                    // the requirement of the request admits the actor
+}
+
+// Ask asks a policy about an act. An actor without an id, or whose id would read as a group in a list of
+// approvers, is denied without being asked about (SEMANTICS 5.5.3).
+func Ask(ctx context.Context, p Policy, r *Request) (Decision, error) {
+	switch {
+	case r.Actor.ID == "":
+		return Decision{Reason: "the actor has no id"}, nil
+	case strings.HasPrefix(r.Actor.ID, "group:"):
+		return Decision{Reason: "the id of the actor is that of a group"}, nil
+	}
+	return p.Authorize(ctx, r)
 }
 
 // A Decision is the answer of a policy. The zero value denies.

@@ -48,13 +48,16 @@ func (w *world) answer(s *step) error {
 		return nil // the candidate has not asked: it has diverged
 	}
 	switch ev.Result.Rejection {
-	case consent.EditNotAllowed, consent.InvalidInput, consent.GrantTooWide, consent.UnknownRequest:
+	case consent.EditNotAllowed, consent.InvalidInput, consent.GrantTooWide, consent.UnknownRequest, consent.TermsChanged:
 		return nil // what it said is not recorded
 	}
 	if ev.Result.Rejection == consent.NotPermitted && w.barred[r.Request] {
 		return nil // by the operator policy, which a replay does not ask
 	}
 	a := engine.Answer{By: approver(ev), Approve: ev.Result.Approve, Message: ev.Message}
+	if q, ok := w.exec.Request(c.play.request); ok {
+		a.Binding = q.Binding // the approver has seen what the others did before
+	}
 	if o := ev.Result.Offer; o != nil {
 		a.Grant, a.For, a.Cover, a.CoverArgs = o.Lasting, o.For, o.Cover, o.Where
 	}

@@ -145,6 +145,7 @@ func (w *world) ranOut() []string {
 func (w *world) decide(call string, a engine.Answer) any {
 	w.mu.Lock()
 	id := w.requests[call]
+	a.Binding = w.terms[call] // the approver has looked
 	w.mu.Unlock()
 	res := w.exec.Decide(w.context(), id, a)
 	out := &resolution{Resolution: res.Kind.String(), Reason: res.Reason.String()}

@@ -181,6 +181,9 @@ func predicate(ts *testscript.TestScript, text string) consent.Predicate {
 // decide answers the request of a call.
 func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a engine.Answer) {
 	id := s.requests[call]
+	if q, ok := s.exec.Request(id); ok {
+		a.Binding = q.Binding // the approver has looked
+	}
 	var res engine.Resolution
 	s.perform(ts, func() { res = s.exec.Decide(context.Background(), id, a) })
 	fmt.Fprintln(ts.Stdout(), strings.TrimSpace(res.Kind.String()+" "+res.Reason.String()))

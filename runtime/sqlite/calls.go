@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"math"
 	"slices"
 	"time"
 
@@ -23,6 +24,9 @@ type CallFilter struct {
 	Limit      int       // at most so many; 0: 100
 }
 
+// afterAll is behind every text of SQLite, which compares bytes: no text in UTF-8 has this one.
+const afterAll = "\xff"
+
 // where returns the condition of a filter, and its arguments.
 func (f *CallFilter) where() (where string, args []any) {
 	where = "true"
@@ -36,8 +40,9 @@ func (f *CallFilter) where() (where string, args []any) {
 	}{{"session", f.Session, true}, {"run", f.Run, true}, {"call", f.Call, true}, {"tool", f.Tool, false}} {
 		switch {
 		case c.value == "":
-		case c.id && f.Prefix:
-			is("instr("+c.column+", ?) = 1", c.value)
+		case c.id && f.Prefix: // which also says where in an index such ids are
+			is(c.column+" >= ?", c.value)
+			is(c.column+" < ?", c.value+afterAll)
 		default:
 			is(c.column+" = ?", c.value)
 		}
@@ -83,6 +88,10 @@ func (r *reader) Calls(ctx context.Context, f CallFilter) (list []CallRow, err e
 	if f.Limit <= 0 {
 		f.Limit = defaultCalls
 	}
+	settled, since, err := r.since(ctx, f.Since)
+	if err != nil {
+		return nil, err
+	}
 	err = r.rows(ctx, func(rows *sql.Rows) error {
 		var c CallRow
 		var opened, started, ended, openedAt, endedAt sql.NullInt64
@@ -91,10 +100,33 @@ func (r *reader) Calls(ctx context.Context, f CallFilter) (list []CallRow, err e
 		c.OpenedAt, c.EndedAt = moment(openedAt), moment(endedAt)
 		list = append(list, c)
 		return err
-	}, "SELECT * FROM (SELECT * FROM call_settled WHERE "+where+" ORDER BY first DESC LIMIT ?) UNION ALL SELECT * FROM call_moving WHERE "+where+
-		" ORDER BY first DESC LIMIT ?", slices.Concat(args, []any{f.Limit}, args, []any{f.Limit})...)
+	}, "SELECT * FROM (SELECT * FROM call_settled WHERE "+where+settled+" ORDER BY first DESC LIMIT ?) UNION ALL SELECT * FROM call_moving WHERE "+where+
+		" ORDER BY first DESC LIMIT ?", slices.Concat(args, since, []any{f.Limit}, args, []any{f.Limit})...)
 	return list, err
 }
+
+// since returns the condition under which calls of the table can have been opened since a time, and its
+// argument. Clocks go back now and then, so the order of the times is not that of the calls. Where more
+// calls than this looks at were opened since, there is no condition: a page meets enough of them at the
+// newest end.
+func (r *reader) since(ctx context.Context, at time.Time) (condition string, args []any, err error) {
+	if at.IsZero() {
+		return "", nil, nil
+	}
+	var n, first int64
+	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&n, &first) },
+		"SELECT count(*), coalesce(min(first), 0) FROM (SELECT first FROM call WHERE opened_at >= ? ORDER BY opened_at DESC LIMIT ?)", at.UnixNano(), maxSince)
+	switch {
+	case err != nil || n == int64(maxSince):
+		return "", nil, err
+	case n == 0:
+		first = math.MaxInt64
+	}
+	return " AND first >= ?", []any{first}, nil
+}
+
+// maxSince is how many calls since looks at: at most two milliseconds. A test makes it small.
+var maxSince = 10_000
 
 // Unfinished returns the calls that have not ended. See [journal.Journal].
 func (r *reader) Unfinished(ctx context.Context) (list []journal.CallKey, err error) {

@@ -138,7 +138,7 @@ UPDATE entry SET seq = seq - 99 WHERE seq > 100`, sqlite.ErrForged, 5},
 		"no owner":            {closed, "DELETE FROM owner", sqlite.ErrKeys, 0},
 		"an earlier owner":    {closed, "UPDATE owner SET epoch = 0", sqlite.ErrRolledBack, 0},
 		"no version":          {closed, "DELETE FROM migration", sqlite.ErrVersion, 0},
-		"the former version":  {closed, "UPDATE migration SET version = 1", sqlite.ErrVersion, 0},
+		"the former version":  {closed, "DELETE FROM migration WHERE version > 2; UPDATE migration SET version = 1", sqlite.ErrVersion, 0},
 		"no migrations":       {closed, "DROP TABLE migration", sqlite.ErrNotStore, 0},
 		"all entries foreign": {foreign, "SELECT 1", sqlite.ErrKeys, 0},
 	} {
@@ -177,7 +177,7 @@ func TestWhatLiesAboveTheHead(t *testing.T) {
 // TestFormerLayoutIsRefused: a store of version 1 has no column mac.
 func TestFormerLayoutIsRefused(t *testing.T) {
 	_, closed := written(t)
-	change(t, closed, "UPDATE migration SET version = 1; ALTER TABLE entry DROP COLUMN mac")
+	change(t, closed, "DELETE FROM migration WHERE version > 2; UPDATE migration SET version = 1; ALTER TABLE entry DROP COLUMN mac")
 	require.NoError(t, os.WriteFile(closed+".keys", []byte(`{}`), 0o600))
 	err := refused(t, closed)
 	require.ErrorIs(t, err, sqlite.ErrKeys)

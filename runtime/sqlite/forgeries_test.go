@@ -240,8 +240,8 @@ UPDATE entry SET seq = seq - 999 WHERE seq > 1000`, seq, seq, v.mac(rng), approv
 	case 7:
 		return v.rollBack(rng, donor)
 	case 8:
-		queries := []string{"DELETE FROM migration", "UPDATE migration SET version = 1", "UPDATE owner SET store = zeroblob(16)", "UPDATE owner SET epoch = 0",
-			"DELETE FROM owner", "UPDATE entry SET mac = x''", "UPDATE migration SET version = 1; ALTER TABLE entry DROP COLUMN mac", "DELETE FROM entry; DELETE FROM checkpoint"}
+		queries := []string{"DELETE FROM migration", "DELETE FROM migration WHERE version > 2; UPDATE migration SET version = 1", "UPDATE owner SET store = zeroblob(16)", "UPDATE owner SET epoch = 0",
+			"DELETE FROM owner", "UPDATE entry SET mac = x''", "DELETE FROM migration WHERE version > 2; UPDATE migration SET version = 1; ALTER TABLE entry DROP COLUMN mac", "DELETE FROM entry; DELETE FROM checkpoint"}
 		return sql("make it another", 0, queries[rng.IntN(len(queries))])
 	}
 	return sql("repeat", v.size+1, fmt.Sprintf("INSERT INTO entry SELECT %d, at, kind, session, run, call, tool, mark, leaf, mac FROM entry WHERE seq = %d", v.size+1, seq))

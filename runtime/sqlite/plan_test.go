@@ -55,10 +55,14 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 	require.NoError(t, err)
 	_, err = r.Owned(ctx)
 	require.NoError(t, err)
-	for _, f := range []CallFilter{{}, {Session: "s1"}, {Session: "s1", Call: "c1"}, {Call: "c1"}, {Call: "c", Prefix: true}, {Run: "r"}, {Tool: "t"}, {Since: time.Unix(1, 0)}, {Before: 9}, {Unfinished: true}, {Unsettled: true}} {
+	for _, f := range []CallFilter{{}, {Session: "s1"}, {Session: "s1", Call: "c1"}, {Call: "c1"}, {Call: "c", Prefix: true}, {Run: "r"}, {Run: "r", Prefix: true}, {Tool: "t"}, {Tool: "t", Since: time.Unix(1, 0)}, {Since: time.Unix(1, 0)}, {Since: time.Unix(1000, 0)}, {Before: 9}, {Unfinished: true}, {Unsettled: true}} {
 		_, err = r.Calls(ctx, f)
 		require.NoError(t, err)
 	}
+	maxSince = 10 // of the hundred calls
+	_, err = r.Calls(ctx, CallFilter{Since: time.Unix(1, 0)})
+	maxSince = 10_000
+	require.NoError(t, err)
 	_, err = r.Sessions(ctx, "s1", 50)
 	require.NoError(t, err)
 	_, err = r.Runs(ctx, "s1", 9, 50)
@@ -86,10 +90,8 @@ var scans = map[string]string{
 	"FROM checkpoint ORDER BY size":                     "a verification compares all checkpoints",
 	"call_settled WHERE true ORDER BY":                  "the newest calls, in the order of the table, up to the limit",
 	"call_settled WHERE true AND call = ?":              "an id without its session: an index of ids, which are random, would be written with every call",
-	"call_settled WHERE true AND instr(call, ?)":        "an id that is cut, as it was typed",
-	"call_settled WHERE true AND run = ?":               "the calls of a run, as calls list --run shows them",
-	"call_settled WHERE true AND tool = ?":              "the newest calls of a tool, in the order of the table, up to the limit",
-	"call_settled WHERE true AND opened_at >= ?":        "the calls since a time, in the order of the table, up to the limit",
+	"call_settled WHERE true AND call >= ?":             "an id that is cut, as it was typed",
+	"call_settled WHERE true AND opened_at >= ? ORDER":  "more than 10,000 calls were opened since that time: the newest of them, in the order of the table, up to the limit",
 }
 
 // scan matches the line of a plan that reads all of a table, without an index that has a part of its rows.
@@ -191,11 +193,17 @@ func TestAPageReadsAnIndex(t *testing.T) {
 		"call_settled WHERE true ORDER BY first DESC":                 "SCAN call",
 		"call_settled WHERE true AND first < ? ORDER BY first DESC":   "SEARCH call USING INTEGER PRIMARY KEY (rowid<?)",
 		"call_settled WHERE true AND session = ? ORDER BY first DESC": "SEARCH call USING INDEX sqlite_autoindex_call_1 (session=?)",
+		"call_settled WHERE true AND tool = ? ORDER BY first DESC":    "SEARCH call USING INDEX call_tool (tool=?)",
+		"call_settled WHERE true AND run = ? ORDER BY first DESC":     "SEARCH call USING INDEX call_run (run=?)",
+		"call_settled WHERE true AND run >= ? AND run < ? ORDER BY":   "SEARCH call USING INDEX call_run (run>? AND run<?)",
+		"WHERE true AND tool = ? AND opened_at >= ? AND first >= ?":   "SEARCH call USING INDEX call_tool (tool=? AND first>?)",
+		"WHERE true AND opened_at >= ? AND first >= ? ORDER":          "SEARCH call USING INTEGER PRIMARY KEY (rowid>?)",
+		"count(*), coalesce(min(first), 0)":                           "SEARCH call USING COVERING INDEX call_opened_at (opened_at>?)",
 		"call_settled WHERE true AND " + unfinished + " ORDER BY":     "SCAN call USING INDEX call_unfinished",
 		"call_settled WHERE true AND " + unsettled + " ORDER BY":      "SCAN call USING INDEX call_unsettled",
-		"WITH RECURSIVE s(id)":     "SEARCH call USING COVERING INDEX sqlite_autoindex_call_1 (session>?)",
-		"SELECT ?1, '', count(*)":  "SEARCH call USING COVERING INDEX sqlite_autoindex_call_1 (session=?)",
-		"SELECT ?1, run, count(*)": "SEARCH call USING INDEX sqlite_autoindex_call_1 (session=?)",
+		"WITH RECURSIVE s(id)":                                        "SEARCH call USING COVERING INDEX sqlite_autoindex_call_1 (session>?)",
+		"SELECT ?1, '', count(*)":                                     "SEARCH call USING COVERING INDEX sqlite_autoindex_call_1 (session=?)",
+		"SELECT ?1, run, count(*)":                                    "SEARCH call USING INDEX sqlite_autoindex_call_1 (session=?)",
 	} {
 		queries := slices.DeleteFunc(slices.Collect(maps.Keys(r.stmts)), func(q string) bool { return !strings.Contains(q, part) })
 		require.Len(t, queries, 1, part)

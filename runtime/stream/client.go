@@ -56,6 +56,7 @@ type decision struct {
 	For     string              `json:"for"`     // of a grant that lasts a duration, such as 1h
 	Cover   string              `json:"cover"`   // exact, args or tool; empty: exact
 	Where   []consent.Predicate `json:"where"`   // of a grant that covers args
+	Binding consent.Digest      `json:"binding"` // of the request as it was shown: approval.binding
 	Edit    json.RawMessage     `json:"edit"`    // other arguments to run instead
 }
 
@@ -93,7 +94,7 @@ func (d *decision) answer() (a engine.Answer, err error) {
 	if d.Request == "" || d.Approve == nil {
 		return a, errors.New("an answer lacks its request, or what it says")
 	}
-	a = engine.Answer{NoWait: true, Approve: *d.Approve, Message: d.Message, CoverArgs: d.Where, Edit: d.Edit}
+	a = engine.Answer{NoWait: true, Approve: *d.Approve, Message: d.Message, CoverArgs: d.Where, Edit: d.Edit, Binding: d.Binding}
 	if d.Grant != "" {
 		err = a.Grant.UnmarshalText([]byte(d.Grant))
 	}
@@ -112,6 +113,8 @@ func rejectionProblem(why consent.Rejection) *httpguard.Problem {
 	switch why {
 	case consent.UnknownRequest:
 		code = httpguard.UnknownRequest
+	case consent.TermsChanged:
+		code = httpguard.Changed
 	case consent.AlreadyResolved:
 		code = httpguard.AlreadyResolved
 	case consent.RequestExpired:

@@ -45,15 +45,35 @@ type callData struct {
 	Message   string            `json:"message,omitempty"` // as the model reads it
 	By        string            `json:"by,omitempty"`
 	Metadata  map[string]string `json:"metadata,omitempty"`
+	Times     *timesData        `json:"times,omitempty"` // of an outcome or an undo
 
 	Request    string `json:"request,omitempty"` // for consent
 	Resolution string `json:"resolution,omitempty"`
 	Rejection  string `json:"rejection,omitempty"`
 
-	Arguments json.RawMessage      `json:"arguments,omitempty"` // compacted
-	Output    json.RawMessage      `json:"output,omitempty"`    // compacted
+	Ended []endedData `json:"ended,omitempty"` // requests that the entry ends, as far as the reader may see them
+
+	Arguments json.RawMessage      `json:"arguments,omitempty"`       // compacted
+	Final     json.RawMessage      `json:"final_arguments,omitempty"` // with which the handler runs, when they are others; compacted
+	Output    json.RawMessage      `json:"output,omitempty"`          // compacted
 	Artifact  *journal.ArtifactRef `json:"artifact,omitempty"`
 	Approval  *view.Request        `json:"approval,omitempty"` // of approval.requested, as the reader may see it
+}
+
+// A timesData says what the parts of a call took. The duration has waits for durable entries beside.
+type timesData struct {
+	Policy  float64 `json:"policy_ms"`
+	Consent float64 `json:"consent_ms"`
+	Queue   float64 `json:"queue_ms"`
+	Handler float64 `json:"handler_ms"`
+}
+
+// An endedData says how a request for consent has ended.
+type endedData struct {
+	Request string `json:"request"`
+	Call    string `json:"call"`
+	State   string `json:"state"` // approved, denied, expired or cancelled
+	By      string `json:"by,omitempty"`
 }
 
 // A positionData is the data of an event about the stream itself.
@@ -69,13 +89,13 @@ const (
 )
 
 // frameOf returns the frame of an entry.
-func frameOf(e *journal.Entry, data *callData) (frame, error) {
+func frameOf(e *journal.Entry, kind string, data *callData) (frame, error) {
 	text, err := json.Marshal(cloudEvent{
-		SpecVersion: "1.0", ID: strconv.FormatUint(e.Seq, 10), Source: source, Type: e.Kind,
+		SpecVersion: "1.0", ID: strconv.FormatUint(e.Seq, 10), Source: source, Type: kind,
 		Subject: "sessions/" + url.PathEscape(e.Session) + "/calls/" + url.PathEscape(e.Call), Time: e.At.UTC(),
 		DataContentType: "application/json", Data: data,
 	})
-	return frame{e.Seq, e.Kind, text}, err
+	return frame{e.Seq, kind, text}, err
 }
 
 // frameAbout returns the frame of an event about the stream itself.
@@ -94,8 +114,11 @@ func frameAbout(kind string, now time.Time, data positionData) frame {
 func dataOf(e *journal.Entry, r *journal.Record) *callData {
 	d := &callData{
 		Position: e.Seq, Session: r.Session, Run: r.Run, Call: r.Call, Tool: r.Tool, Version: r.ToolVersion, Agent: r.Agent, Principal: r.Principal,
-		From: r.From, To: r.To, Attempt: r.Attempt, Duration: float64(r.Duration) / float64(time.Millisecond), By: r.By,
+		From: r.From, To: r.To, Attempt: r.Attempt, Duration: milliseconds(r.Duration), By: r.By,
 		Request: r.Request, Resolution: r.Resolution, Rejection: r.Rejection, Metadata: r.Metadata,
+	}
+	if t := r.Times; t != (journal.Times{}) {
+		d.Times = &timesData{milliseconds(t.Policy), milliseconds(t.Consent), milliseconds(t.Queue), milliseconds(t.Handler)}
 	}
 	var out struct {
 		Outcome, Reason, Message string
@@ -105,3 +128,5 @@ func dataOf(e *journal.Entry, r *journal.Record) *callData {
 	}
 	return d
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

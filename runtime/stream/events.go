@@ -81,7 +81,11 @@ func writeEvents(ctx context.Context, w http.ResponseWriter, q *queue) {
 		} else {
 			_, err = fmt.Fprint(w, ": alive\n\n")
 		}
-		if err != nil || c.Flush() != nil || last {
+		if err != nil || last {
+			_ = c.Flush() // the stream ends in any case
+			return
+		}
+		if !q.more() && c.Flush() != nil { // frames that wait are sent together
 			return
 		}
 	}

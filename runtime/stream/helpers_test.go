@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
@@ -65,7 +66,8 @@ func (codec) Decode(b []byte, _ wire.Limits) (wire.Value, []wire.Violation) {
 	return &v, nil
 }
 
-// tools are send, which alice and the group finance are asked about, and note. Both fail for a letter
+// tools are send, which alice and the group finance are asked about, hasty, about which nobody answers in
+// time, and note. All fail for a letter
 // to nobody, with an error that names the secret.
 func tools() []*runtime.Tool {
 	answer := func(_ context.Context, in wire.Value) (wire.Value, error) {
@@ -74,9 +76,11 @@ func tools() []*runtime.Tool {
 		}
 		return in, nil
 	}
-	ask := &runtime.Consent{Ask: runtime.ConsentAskAlways, Approvers: []string{"alice", "group:finance"}, Reveal: []string{"pin"}}
+	hasty := runtime.Consent{Ask: runtime.ConsentAskAlways, Approvers: []string{"alice"}, Timeout: time.Millisecond}
+	ask := &runtime.Consent{Ask: runtime.ConsentAskAlways, Approvers: []string{"alice", "group:finance"}, Reveal: []string{"pin"}, AllowEdit: true}
 	return []*runtime.Tool{
 		runtime.NewDynamicTool(&runtime.Spec{Name: "send", Title: "Send a letter", Effect: runtime.SideEffectWrite, Consent: ask}, codec{}, answer),
+		runtime.NewDynamicTool(&runtime.Spec{Name: "hasty", Effect: runtime.SideEffectWrite, Consent: &hasty}, codec{}, answer),
 		runtime.NewDynamicTool(&runtime.Spec{Name: "note", Effect: runtime.SideEffectWrite}, codec{}, answer),
 	}
 }
@@ -179,6 +183,9 @@ type event struct {
 		Position, Missed                                  uint64
 		Session, Run, Call, Tool, Outcome, Reason, To, By string
 		Request, Resolution                               string
+		Ended                                             []endedRequest
+		Times                                             map[string]float64
+		Final                                             json.RawMessage `json:"final_arguments"`
 		Arguments, Output                                 json.RawMessage
 		Approval                                          *struct {
 			Title            string
@@ -188,6 +195,9 @@ type event struct {
 	}
 	text string
 }
+
+// An endedRequest is one, as a client gets it.
+type endedRequest struct{ Request, Call, State, By string }
 
 // events reads server-sent events. Their last id is position.
 type events struct {

@@ -128,6 +128,13 @@ func (q *queue) next() (f frame, some, last bool) {
 	return f, true, q.last && len(q.list) == 0
 }
 
+// more reports whether a frame waits.
+func (q *queue) more() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.list) > 0
+}
+
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 )
 
 // number is a frame with a position.
@@ -103,11 +105,34 @@ func TestIdleAndEnd(t *testing.T) {
 	})
 }
 
+// TestUntil: a stream ends when what let its reader in ends, by time or by revocation, and says so.
+func TestUntil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := untilRevoked(t.Context(), httpguard.Caller{Until: time.Now().Add(time.Hour)})
+		defer cancel(nil)
+		time.Sleep(time.Hour - 1) // of the clock of the bubble
+		require.NoError(t, ctx.Err())
+		time.Sleep(1)
+		<-ctx.Done()
+		require.ErrorIs(t, context.Cause(ctx), errRevoked)
+		ended := make(chan struct{})
+		ctx, cancel = untilRevoked(t.Context(), httpguard.Caller{Ended: ended, Until: time.Now().Add(time.Hour)})
+		defer cancel(nil)
+		close(ended)
+		<-ctx.Done()
+		require.ErrorIs(t, context.Cause(ctx), errRevoked)
+		ctx, cancel = untilRevoked(t.Context(), httpguard.Caller{})
+		cancel(nil)
+		require.ErrorIs(t, context.Cause(ctx), context.Canceled)
+	})
+}
+
 // TestKinds: readers get events of calls and requests, and of nothing else.
 func TestKinds(t *testing.T) {
 	assert.Contains(t, kinds, "tool.invoked")
 	assert.Contains(t, kinds, "tool.lingering")
 	assert.Contains(t, kinds, "approval.expiring")
 	assert.NotContains(t, kinds, "consent.off")
-	assert.Len(t, kinds, 22, fmt.Sprint(kinds))
+	assert.Contains(t, kinds, "approval.ended")
+	assert.Len(t, kinds, 23, fmt.Sprint(kinds))
 }

@@ -45,8 +45,11 @@ type Stream struct {
 // requests whose caller is known: a host lets only those through.
 func New(exec *engine.Executor, f *feed.Feed) *Stream { return &Stream{exec: exec, feed: f} }
 
+// ended is the kind of an event that the journal has none of: entries of any kind end requests.
+const ended = "approval.ended"
+
 // kinds are those of the events that readers may get.
-var kinds = eventKinds()
+var kinds = append(eventKinds(), ended)
 
 func eventKinds() (list []string) {
 	for k := runtime.EventInvoked; k <= runtime.EventSinkDropped; k++ {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -270,4 +272,89 @@ func TestApproversSeeNoCalls(t *testing.T) {
 	program.ask(`{"type":"subscribe","after":0}`)
 	seen := append(program.until("approval.decided"), program.until("approval.requested")...)
 	assert.Equal(t, []string{"approval.requested", "approval.decided", "approval.requested"}, types(seen))
+}
+
+// TestEndedRequests: who may see a request hears how it ended, by an answer, by its time or with its call,
+// and nothing else of the call. Who may not, does not.
+func TestEndedRequests(t *testing.T) {
+	r := start(t)
+	_, alice := r.token("alice")
+	_, mallory := r.token("mallory")
+	_, auditor := r.token("eve", "audit")
+	ofAlice := r.events("?after=0&kind=approval.ended", alice)
+	all := r.events("?after=0", auditor)
+	stranger := r.events("?after=0", mallory)
+	denied, cancelled := r.call("send", "ada"), r.call("send", "ada")
+	got := r.socket(alice).ask(`{"type":"approval.decide","request":"` + denied.RequestID + `","approve":false}`)
+	require.Equal(t, "accepted", got.Resolution)
+	require.NoError(t, r.Executor.Cancel(t.Context(), "s", cancelled.CallID, operator.Program("ops"), "not wanted any more"))
+	late := r.call("hasty", "ada")
+	want := []endedRequest{
+		{denied.RequestID, denied.CallID, "denied", "alice"}, {cancelled.RequestID, cancelled.CallID, "cancelled", ""}, {late.RequestID, late.CallID, "expired", ""},
+	}
+	var heard, audited []endedRequest
+	for len(heard) < len(want) {
+		list := ofAlice.until("approval.ended")
+		ev := list[len(list)-1]
+		heard = append(heard, ev.Data.Ended...)
+		assert.Equal(t, []string{"", "", ""}, []string{ev.Data.Call, ev.Data.Outcome, ev.Data.Tool}, "nothing of the call")
+	}
+	assert.Equal(t, want, heard)
+	for len(audited) < len(want) {
+		ev, ok := all.next()
+		require.True(t, ok)
+		assert.NotEqual(t, "approval.ended", ev.Type, "the event of the call says it")
+		audited = append(audited, ev.Data.Ended...)
+	}
+	assert.Equal(t, want, audited)
+	expired := r.socket(alice).ask(`{"type":"approval.decide","request":"` + late.RequestID + `","approve":true}`)
+	assert.Equal(t, []any{"expired", "expired", http.StatusGone}, []any{expired.Problem.Code, expired.Problem.Reason, expired.Problem.Status})
+	ev, _ := stranger.next()
+	require.Equal(t, "stream.opened", ev.Type)
+	require.NoError(t, r.Tokens.Revoke(t.Context(), nameOf(mallory)))
+	_, ok := stranger.next()
+	assert.False(t, ok)
+}
+
+// TestAnswerThatCannotBeRecorded: while the journal takes nothing, an answer is not taken either, with a
+// code that says so.
+func TestAnswerThatCannotBeRecorded(t *testing.T) {
+	r := start(t)
+	_, alice := r.token("alice")
+	asked := r.call("send", "ada")
+	program := r.socket(alice)
+	require.NoError(t, r.Executor.Shutdown(t.Context()))
+	got := program.ask(`{"type":"approval.decide","request":"` + asked.RequestID + `","approve":true}`)
+	assert.Equal(t, []any{"journal_unavailable", "journal_unavailable", http.StatusServiceUnavailable}, []any{got.Problem.Code, got.Problem.Reason, got.Problem.Status})
+}
+
+// TestTimesAndFinalArguments: the event of an outcome says what the parts of the call took, and that of an
+// edit with which arguments the handler runs, its sensitive values committed.
+func TestTimesAndFinalArguments(t *testing.T) {
+	r := start(t)
+	_, alice := r.token("alice")
+	_, auditor := r.token("eve", "audit")
+	asked := r.call("send", "ada")
+	shown, _ := r.Executor.Request(asked.RequestID)
+	var edit map[string]string
+	require.NoError(t, json.Unmarshal(shown.Args, &edit))
+	edit["to"] = "bob"
+	text, err := json.Marshal(edit)
+	require.NoError(t, err)
+	got := r.socket(alice).ask(`{"type":"approval.decide","request":"` + asked.RequestID + `","binding":"` + shown.Binding.String() + `","approve":true,"edit":` + string(text) + `}`)
+	require.Equal(t, "accepted", got.Resolution)
+	seen := r.events("?after=0", auditor).until("tool.completed")
+	var final []json.RawMessage
+	for _, ev := range seen {
+		assert.NotContains(t, ev.text, secret)
+		if ev.Data.Final != nil {
+			final = append(final, ev.Data.Final)
+		}
+	}
+	require.NotEmpty(t, final)
+	assert.Contains(t, string(final[0]), `"to":"bob"`)
+	last := seen[len(seen)-1]
+	assert.Contains(t, string(last.Data.Output), `"to":"bob"`)
+	assert.ElementsMatch(t, []string{"policy_ms", "consent_ms", "queue_ms", "handler_ms"}, slices.Collect(maps.Keys(last.Data.Times)))
+	assert.Positive(t, last.Data.Times["consent_ms"])
 }

@@ -58,11 +58,15 @@ func badPosition(head uint64) *httpguard.Problem {
 // follow pushes to a queue what the journal tells a viewer, until ctx ends, the feed is closed or the
 // reader stalls. It pushes nothing after it has returned.
 func (s *Stream) follow(ctx context.Context, q *queue, v viewer, after uint64, filter feed.Filter) error {
+	want := filter.Kinds
+	if slices.Contains(want, ended) {
+		filter.Kinds = nil
+	}
 	for e, err := range s.feed.Subscribe(ctx, after, filter) {
 		if err != nil {
 			return err
 		}
-		f, ok, err := v.frame(ctx, &e)
+		f, ok, err := v.frame(ctx, &e, want)
 		if err != nil {
 			return err
 		}
@@ -84,9 +88,15 @@ func (s *Stream) missed(taken uint64) frame {
 	return frameAbout(lagged, time.Now(), positionData{Position: taken, Missed: s.feed.Head() - taken})
 }
 
-// untilRevoked returns a context that ends with a request, or when its caller is revoked.
+// untilRevoked returns a context that ends with a request, or when what authenticated its caller is
+// revoked or good no longer.
 func untilRevoked(ctx context.Context, c httpguard.Caller) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	if !c.Until.IsZero() {
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadlineCause(ctx, c.Until, errRevoked)
+		context.AfterFunc(ctx, stop)
+	}
 	if c.Ended != nil {
 		go func() {
 			select {

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
@@ -20,31 +21,54 @@ type viewer struct {
 	by   operator.Actor
 }
 
-// frame returns what an entry tells the viewer; ok is false when he may not know of it.
-func (v viewer) frame(ctx context.Context, e *journal.Entry) (f frame, ok bool, err error) {
+// frame returns what an entry tells the viewer who wants events of some kinds; ok is false when that is
+// nothing. An entry makes one event: of its own kind, or else of the requests that it ends.
+func (v viewer) frame(ctx context.Context, e *journal.Entry, kinds []string) (f frame, ok bool, err error) {
 	r, err := journal.Decode(e.Leaf)
 	if err != nil {
 		return f, false, err
 	}
-	about := operator.Target{Session: e.Session, Run: e.Run, Call: e.Call}
-	audits := v.exec.May(ctx, operator.Audit, v.by, about) == nil
-	if !audits {
+	own, about := slices.Contains(kinds, e.Kind), operator.Target{Session: e.Session, Run: e.Run, Call: e.Call}
+	audits := (own || len(r.Consent) > 0) && v.exec.May(ctx, operator.Audit, v.by, about) == nil
+	over := v.ended(ctx, r, audits)
+	if !audits && own {
 		about.Request = r.Request
-		if r.Request == "" || !isApproval(e.Kind) || v.exec.May(ctx, operator.See, v.by, about) != nil {
-			return f, false, nil
-		}
+		own = r.Request != "" && isApproval(e.Kind) && v.exec.May(ctx, operator.See, v.by, about) == nil
+	}
+	switch {
+	case own:
+	case len(over) > 0 && slices.Contains(kinds, ended):
+		f, err = frameOf(e, ended, &callData{Position: e.Seq, Ended: over})
+		return f, err == nil, err
+	default:
+		return f, false, nil
 	}
 	data := dataOf(e, r)
+	data.Ended = over
 	if audits {
-		data.Arguments, data.Output, data.Artifact = short(r.Args), short(r.Output), r.Artifact
+		data.Arguments, data.Final, data.Output, data.Artifact = short(r.Args), short(r.Final), short(r.Output), r.Artifact
 	}
 	if e.Kind == runtime.EventApprovalRequested.String() {
 		if q, err := view.Of(ctx, v.exec, r.Request, v.by); err == nil { // it is not kept any more, or not for him
 			data.Approval = q
 		}
 	}
-	f, err = frameOf(e, data)
+	f, err = frameOf(e, e.Kind, data)
 	return f, err == nil, err
+}
+
+// ended returns the requests that an entry ends and that the viewer may see. They can be of other calls
+// than the entry.
+func (v viewer) ended(ctx context.Context, r *journal.Record, audits bool) (list []endedData) {
+	for i := range r.Consent {
+		ev := &r.Consent[i]
+		status, ends := ev.Ends()
+		if !ends || !(audits && ev.Call == r.Call) && v.exec.May(ctx, operator.See, v.by, operator.Target{Request: ev.Request}) != nil {
+			continue
+		}
+		list = append(list, endedData{Request: ev.Request, Call: ev.Call, State: status.String(), By: ev.By})
+	}
+	return list
 }
 
 func isApproval(kind string) bool {

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
 // The errors of Notify.
@@ -162,13 +162,25 @@ func serve(ctx context.Context, n notice, who answerer, d Decider) error {
 	asking, stop := context.WithCancel(n.ctx)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
-	answer, ok, err := who.answer(asking, n.request)
-	if err != nil || !ok {
-		return err
+	for {
+		answer, ok, err := who.answer(asking, n.request)
+		if err != nil || !ok {
+			return err
+		}
+		answer.Binding = n.request.Binding
+		// Not with asking: that the request has ended is for Decide to say.
+		res := d.Decide(ctx, n.request.ID, answer)
+		who.told(n.request, res)
+		book, some := d.(interface {
+			Request(id string) (*runtime.ConsentRequest, bool)
+		})
+		if res.Reason != consent.TermsChanged || !some {
+			return nil
+		}
+		if n.request, some = book.Request(n.request.ID); !some { // as another approver has edited it
+			return nil
+		}
 	}
-	// Not with asking: that the request has ended is for Decide to say.
-	who.told(n.request, d.Decide(ctx, n.request.ID, answer))
-	return nil
 }
 
 // wait returns when there may be a request, or ctx is done.

@@ -1,10 +1,9 @@
 package terminal
 
 import (
-	"fmt"
-	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/ambit-tools/ambit/runtime/internal/legible"
 )
 
 // Escape makes text safe to show: what a terminal would obey, what changes the
@@ -12,67 +11,7 @@ import (
 // as \u{202E}, and bytes that are no UTF-8 as \x{FF}. What looks like such a name
 // already is escaped by its backslash, so that nothing can pass itself off as
 // escaped.
-func Escape(text string) string {
-	if plain(text) {
-		return text
-	}
-	var b strings.Builder
-	marks := maxMarks // there is nothing yet to put one on
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if marks++; !unicode.Is(unicode.Mn, r) {
-			marks = 0
-		}
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x{%02X}`, text[i])
-		case r == '\\' && looksEscaped(text[i+1:]):
-			b.WriteString(`\u{5C}`)
-		case shown(r) && marks <= maxMarks:
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, `\u{%X}`, r)
-		}
-		i += size
-	}
-	return b.String()
-}
-
-// maxMarks is how many marks a letter may have: more of them grow into the lines
-// above and below.
-const maxMarks = 3
-
-// looksEscaped reports whether what follows a backslash reads as an escape.
-func looksEscaped(rest string) bool {
-	return strings.HasPrefix(rest, "u{") || strings.HasPrefix(rest, "x{")
-}
-
-// plain reports whether text is ASCII that needs no escapes.
-func plain(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c > '~' || c == '\\' {
-			return false
-		}
-	}
-	return true
-}
-
-// shown reports whether a rune has a visible form of its own.
-func shown(r rune) bool {
-	switch {
-	case r < utf8.RuneSelf:
-		return r >= ' ' && r <= '~'
-	case !unicode.IsGraphic(r): // controls, formats, private use, unassigned
-		return false
-	case unicode.Is(unicode.Z, r): // looks like a space, or ends a line
-		return false
-	case unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
-		return false
-	case unicode.Is(unicode.Me, r): // drawn around its neighbors
-		return false
-	}
-	return r != '\u2800' // a pattern without dots
-}
+func Escape(text string) string { return legible.Line(text) }
 
 // width is about how many columns an escaped text takes: marks take none, the
 // scripts of East Asia and pictures take two.

@@ -246,6 +246,44 @@ func tells(t *testing.T, res engine.Resolution, want string) {
 	require.NoError(t, ignoreEnd(<-served))
 }
 
+// TestEditedRequestIsShownAgain: an answer names what its approver was shown. When another approver has
+// edited that, the request is asked again, as it is now.
+func TestEditedRequestIsShownAgain(t *testing.T) {
+	d := &editedDesk{desk: newDesk(), now: request(`{"path":"b"}`)}
+	d.now.Binding = consent.Digest{2}
+	d.res = engine.Resolution{Reason: consent.TermsChanged}
+	shown := make(chan string, 2)
+	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (engine.Answer, bool) {
+		shown <- string(r.Args)
+		return engine.Answer{By: operator.Program("code"), Approve: len(shown) == 1}, len(shown) < 3
+	})
+	first := request(`{"path":"a"}`)
+	first.Binding = consent.Digest{1}
+	require.NoError(t, a.Notify(t.Context(), first))
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(ctx, d) }()
+	assert.Equal(t, engine.Answer{By: operator.Program("code"), Approve: true, Binding: consent.Digest{1}}, <-d.answers)
+	assert.Equal(t, engine.Answer{By: operator.Program("code"), Binding: consent.Digest{2}}, <-d.answers)
+	assert.Equal(t, []string{`{"path":"a"}`, `{"path":"b"}`}, []string{<-shown, <-shown})
+	stop()
+	require.NoError(t, <-served)
+}
+
+// An editedDesk rejects the first answer, because the request has been edited.
+type editedDesk struct {
+	*desk
+	now *runtime.ConsentRequest
+}
+
+func (d *editedDesk) Decide(ctx context.Context, id string, a engine.Answer) engine.Resolution {
+	res := d.desk.Decide(ctx, id, a)
+	d.res = engine.Resolution{Kind: consent.Accepted}
+	return res
+}
+
+func (d *editedDesk) Request(id string) (*runtime.ConsentRequest, bool) { return d.now, id == d.now.ID }
+
 func TestFunc(t *testing.T) {
 	d := newDesk()
 	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (engine.Answer, bool) {

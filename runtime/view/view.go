@@ -59,6 +59,25 @@ func Open(ctx context.Context, exec *engine.Executor, viewer operator.Actor) []*
 	return list
 }
 
+// Ended returns at most limit requests that need no answer any more and that a viewer may see, the newest
+// first, as long as the executor retains them. before is the id of the last one of the page before; empty:
+// from the newest. A shorter list is the last page.
+func Ended(ctx context.Context, exec *engine.Executor, before string, limit int, viewer operator.Actor) []*Request {
+	list := []*Request{}
+	for len(list) < limit {
+		page := exec.EndedRequests(before, limit)
+		for _, r := range page {
+			if before = r.ID; len(list) < limit && exec.May(ctx, operator.See, viewer, operator.Target{Request: r.ID}) == nil {
+				list = append(list, of(ctx, exec, r, viewer))
+			}
+		}
+		if len(page) < limit {
+			break
+		}
+	}
+	return list
+}
+
 // of makes the view of a request for a viewer who may see it.
 func of(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) *Request {
 	v := &Request{

@@ -164,3 +164,40 @@ type operatorFunc func(*operator.Request) bool
 func (f operatorFunc) Authorize(_ context.Context, r *operator.Request) (operator.Decision, error) {
 	return operator.Decision{Allow: f(r)}, nil
 }
+
+// TestEnded: pages of the requests that have ended hold what a viewer may see, and no revealed value.
+func TestEnded(t *testing.T) {
+	odd := map[string]bool{}
+	exec, id := open(t, engine.WithOperators(operatorFunc(func(r *operator.Request) bool {
+		return r.Act == operator.Decide || r.Act == operator.See && (r.Actor.ID == "alice" || odd[r.Request])
+	})))
+	run, err := exec.Session(engine.SessionConfig{ID: "s2", Principal: "pat"}).StartRun(t.Context(), engine.RunConfig{ID: "r2"})
+	require.NoError(t, err)
+	turn := run.WithPrincipal("agent").Turn(engine.TurnConfig{})
+	ids := []string{id}
+	for range 6 {
+		ids = append(ids, turn.Execute(t.Context(), runtime.Call{Tool: "login", Input: []byte(`{"password":"` + secret + `"}`)}).RequestID)
+	}
+	alice, eve := operator.Actor{ID: "alice", Method: "token"}, operator.Actor{ID: "eve", Method: "token"}
+	assert.Empty(t, view.Ended(t.Context(), exec, "", 3, alice))
+	for i, id := range ids {
+		require.Equal(t, consent.Accepted, exec.Decide(t.Context(), id, engine.Answer{By: alice}).Kind)
+		odd[id] = i%2 == 1
+	}
+	pages := func(viewer operator.Actor) (got []string) {
+		for before := ""; ; {
+			list := view.Ended(t.Context(), exec, before, 3, viewer)
+			for _, r := range list {
+				assert.NotContains(t, text(t, r), secret)
+				assert.Equal(t, consent.StatusDenied, r.Status)
+				got, before = append(got, r.ID), r.ID
+			}
+			if len(list) < 3 {
+				return got
+			}
+		}
+	}
+	assert.Equal(t, []string{ids[6], ids[5], ids[4], ids[3], ids[2], ids[1], ids[0]}, pages(alice))
+	assert.Equal(t, []string{ids[5], ids[3], ids[1]}, pages(eve))
+	assert.Empty(t, pages(operator.Actor{ID: "group:finance", Method: "token"}))
+}

@@ -124,20 +124,10 @@ func (e *Endpoint) ofConsent(ev *consent.Event, r *journal.Record) (b bodyJSON, 
 	case consent.EventReminded:
 		b.Type = ApprovalExpiring
 		return b, true
-	case consent.EventAnswered:
-		if ev.Result == nil || ev.Result.Resolution != consent.Accepted {
-			return b, false
-		}
-		b.Data.State = ev.Result.Status.String()
-	case consent.EventExpired:
-		b.Data.State = consent.StatusExpired.String()
-	case consent.EventCancelled:
-		b.Data.State = consent.StatusCancelled.String()
-	default:
-		return b, false
 	}
-	b.Type = ApprovalEnded
-	return b, true
+	status, ok := ev.Ends()
+	b.Type, b.Data.State = ApprovalEnded, status.String()
+	return b, ok
 }
 
 // link returns the page about what the data tell; empty when there is none.

@@ -3,6 +3,7 @@ package clerk
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -17,14 +18,15 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/inbox"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 )
 
 // config is what the flags say.
 type config struct {
-	store, key, anchor, await, policy string
-	serve, forge                      bool
-	tamper                            int64
+	store, key, anchor, await, policy, pages string
+	serve, forge                             bool
+	tamper                                   int64
 }
 
 // Run is the program. It returns the exit code.
@@ -36,6 +38,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.StringVar(&cfg.key, "key", "", "file of the signer of the audit log")
 	flags.StringVar(&cfg.anchor, "anchor", "", "file of the anchored checkpoints")
 	flags.StringVar(&cfg.policy, "policy", "", "file of the policy; without one everything is allowed")
+	flags.StringVar(&cfg.pages, "pages", "", "URL where tickets of browsers are taken; without one there are no pages")
 	flags.StringVar(&cfg.await, "await", "", "wait until the inbox of this store is served")
 	flags.Int64Var(&cfg.tamper, "tamper", 0, "change the entry at this position of the store, and end")
 	flags.BoolVar(&cfg.forge, "forge", false, "append an entry to the store as a process without its keys can, and end")
@@ -73,6 +76,12 @@ func (n name) Path() string { return string(n) }
 
 // Key implements inbox.Store.
 func (name) Key(context.Context, string) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// logins is the URL where tickets are taken, which are not kept.
+type logins string
+
+// Enter implements inbox.Logins.
+func (l logins) Enter([sha256.Size]byte, operator.Actor, string) string { return string(l) }
 
 // await waits until a process serves the inbox of a store.
 func await(ctx context.Context, path string) error {
@@ -129,7 +138,7 @@ func run(ctx context.Context, cfg *config, stdin io.Reader, stdout, stderr io.Wr
 		return lines.Err()
 	}
 	// Calls were made before the inbox is served, so that who waits for that can look at them.
-	in, err := inbox.Serve(ctx, a.store, a.exec, inbox.WithTokens(tokens.Open(tokens.FileOf(a.store.Path()))), inbox.WithReport(func(err error) { fmt.Fprintf(stderr, "inbox: %v\n", err) }))
+	in, err := inbox.Serve(ctx, a.store, a.exec, inbox.WithTokens(tokens.Open(tokens.FileOf(a.store.Path()))), inbox.WithLogins(logins(cfg.pages)), inbox.WithReport(func(err error) { fmt.Fprintf(stderr, "inbox: %v\n", err) }))
 	if err != nil {
 		return err
 	}

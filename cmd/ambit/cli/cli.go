@@ -53,7 +53,7 @@ an application has recorded, and answers and undoes calls while it runs.`,
 	root.AddCommand(author.NewInit(), author.NewGenerate(), author.NewCheck(), author.NewSchema(), author.NewPolicy(), author.NewImport())
 	root.AddCommand(whatif.NewExplain(), whatif.NewSimulate(), whatif.NewReplay())
 	root.AddCommand(operate.NewCalls(), operate.NewApprovals(), operate.NewGrants(),
-		operate.NewUndo(), operate.NewCancel(), operate.NewResolve(), operate.NewArtifacts(), operate.NewToken())
+		operate.NewUndo(), operate.NewCancel(), operate.NewResolve(), operate.NewArtifacts(), operate.NewToken(), operate.NewConsole())
 	root.AddCommand(backup.NewBackup(), backup.NewRestore(), audit.New(), doctor.New(), newVersion(), exitCodesTopic())
 	markWork(root)
 	return root

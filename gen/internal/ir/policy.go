@@ -63,7 +63,7 @@ func inputSchema(n setNames, args object) object {
 		}
 		return object7(o...)
 	}
-	return object7(
+	input := object7(
 		member{"tool", object7(
 			member{"name", text}, member{"version", text},
 			member{"effect", object{{"type", "string"}, {"enum", list([]string{"read", "write", "destructive"})}}},
@@ -79,6 +79,18 @@ func inputSchema(n setNames, args object) object {
 		member{"call", object7(member{"id", text})},
 		member{"now_ns", count},
 	)
+	by := object7(member{"id", text}, member{"groups", listOf(text)}, member{"method", text})
+	return input.optional("undo", object7(member{"by", by}))
+}
+
+// optional returns o, the schema of an object, with one more property, which may be absent.
+func (o object) optional(name string, schema object) object {
+	for i, m := range o {
+		if properties, ok := m.value.(object); ok && m.name == "properties" {
+			o[i].value = append(properties, member{name, schema})
+		}
+	}
+	return o
 }
 
 // policySchema describes the input document of one tool's policies.

@@ -148,6 +148,13 @@ func (a *Approvals[C]) Requests() []consent.Request {
 	return a.book.Open()
 }
 
+// Ended returns requests that need no answer any more, the newest first. See [consent.Book.Ended].
+func (a *Approvals[C]) Ended(at time.Time, before string, n int) []consent.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.book.Ended(at, before, n)
+}
+
 // Len returns how many requests are open.
 func (a *Approvals[C]) Len() int {
 	a.mu.Lock()

@@ -44,7 +44,7 @@ func (b Bearer) Authenticate(r *http.Request) (Caller, error) {
 	if err == nil && !ok {
 		err = ErrUnknown
 	}
-	return Caller{who, revoked}, err
+	return Caller{Actor: who, Ended: revoked}, err
 }
 
 const (
@@ -57,40 +57,123 @@ const (
 // LoginPath is where Sessions takes tickets.
 const LoginPath = "/login"
 
+// LogoutPath is where Sessions ends a cookie.
+const LogoutPath = "/logout"
+
 // Sessions lets a browser in: a ticket in a URL becomes a cookie, once, for who comes from this
 // machine. The zero value has neither tickets nor cookies.
 type Sessions struct {
 	mu      sync.Mutex
-	tickets map[[sha256.Size]byte]session // by the hash of the ticket
-	cookies map[[sha256.Size]byte]session
+	tickets map[hash]*session
+	cookies map[hash]*session
 }
+
+// A hash is that of a ticket or a cookie, neither of which is kept.
+type hash [sha256.Size]byte
 
 type session struct {
-	who  operator.Actor
-	ends time.Time
+	who   operator.Actor
+	path  string // of a ticket: where the browser goes then
+	ends  time.Time
+	ended chan struct{} // closed when it is revoked
 }
 
-// Ticket returns a text that lets one browser act as who, within five minutes.
-func (s *Sessions) Ticket(who operator.Actor) string {
+// Ticket returns a text that lets one browser act as who, within five minutes, and sends it to a path
+// of this host.
+func (s *Sessions) Ticket(who operator.Actor, path string) string {
+	text := newSecret()
+	s.Enter(sha256.Sum256([]byte(text)), who, path)
+	return text
+}
+
+// Enter makes a ticket of a text that another process has made, of which only the hash comes here.
+func (s *Sessions) Enter(sum [sha256.Size]byte, who operator.Actor, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return put(&s.tickets, session{who, time.Now().Add(ticketLife)})
+	put(&s.tickets, sum, &session{who: who, path: path, ends: time.Now().Add(ticketLife)})
 }
 
-// put keeps a session under a new secret, of 256 bits or more.
-func put(in *map[[sha256.Size]byte]session, s session) string {
+// newSecret returns a text of 256 bits or more.
+func newSecret() string { return rand.Text() + rand.Text() }
+
+// IsPath reports whether a browser may be sent to a path: it is on this host, whatever the browser
+// makes of it.
+func IsPath(path string) bool {
+	const most = 1 << 10
+	if !strings.HasPrefix(path, "/") || len(path) > most || strings.HasPrefix(path[1:], "/") {
+		return false
+	}
+	return !strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' })
+}
+
+// local returns a path if a browser may be sent there, and the first page otherwise.
+func local(path string) string {
+	if IsPath(path) {
+		return path
+	}
+	return "/"
+}
+
+// put keeps a session. Of too many it ends the one that would end first.
+func put(in *map[hash]*session, key hash, of *session) {
 	now := time.Now()
-	for k, old := range *in {
-		if len(*in) >= maxSessions || now.After(old.ends) {
-			delete(*in, k)
+	end(*in, func(_ hash, old *session) bool { return !now.Before(old.ends) })
+	if len(*in) >= maxSessions {
+		var first hash
+		for k, old := range *in {
+			if of, some := (*in)[first]; !some || old.ends.Before(of.ends) {
+				first = k
+			}
 		}
+		end(*in, func(k hash, _ *session) bool { return k == first })
 	}
 	if *in == nil {
-		*in = map[[sha256.Size]byte]session{}
+		*in = map[hash]*session{}
 	}
-	text := rand.Text() + rand.Text()
-	(*in)[sha256.Sum256([]byte(text))] = s
-	return text
+	of.ended = make(chan struct{})
+	(*in)[key] = of
+}
+
+// end revokes the sessions that match, and returns how many these are.
+func end(in map[hash]*session, match func(hash, *session) bool) (n int) {
+	for k, s := range in {
+		if match(k, s) {
+			close(s.ended)
+			delete(in, k)
+			n++
+		}
+	}
+	return n
+}
+
+// EndAll revokes the tickets and cookies of an id, and returns how many these were.
+func (s *Sessions) EndAll(id string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := func(_ hash, old *session) bool { return old.who.ID == id }
+	return end(s.tickets, of) + end(s.cookies, of)
+}
+
+// Logout revokes the cookie of a request, and sends the browser to the path of the field "to", or the
+// first page. A request without a cookie has nothing to end.
+func (s *Sessions) Logout(w http.ResponseWriter, r *http.Request) {
+	if cookie, err := r.Cookie(cookieName); err == nil {
+		key := hash(sha256.Sum256([]byte(cookie.Value)))
+		s.mu.Lock()
+		end(s.cookies, func(k hash, _ *session) bool { return k == key })
+		s.mu.Unlock()
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	setCookie(w, r, "", -1)
+	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
+	http.Redirect(w, r, local(r.PostFormValue("to")), http.StatusSeeOther)
+}
+
+// setCookie gives a browser a cookie. A negative life takes it away.
+func setCookie(w http.ResponseWriter, r *http.Request, text string, seconds int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName, Value: text, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil, MaxAge: seconds,
+	})
 }
 
 // ServeHTTP takes a ticket and gives a cookie for it.
@@ -101,23 +184,22 @@ func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ProblemOf(NotPermitted, "a ticket is for a browser on this machine").Write(w)
 		return
 	}
-	key := sha256.Sum256([]byte(r.URL.Query().Get("ticket")))
+	key := hash(sha256.Sum256([]byte(r.URL.Query().Get("ticket"))))
 	s.mu.Lock()
 	ticket, ok := s.tickets[key]
 	delete(s.tickets, key)
 	var text string
 	if ok = ok && time.Now().Before(ticket.ends); ok {
-		text = put(&s.cookies, session{ticket.who, time.Now().Add(cookieLife)})
+		text = newSecret()
+		put(&s.cookies, sha256.Sum256([]byte(text)), &session{who: ticket.who, ends: time.Now().Add(cookieLife)})
 	}
 	s.mu.Unlock()
 	if !ok {
 		ProblemOf(NotAuthenticated, "the ticket is unknown, or was used").Write(w)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{
-		Name: cookieName, Value: text, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil, MaxAge: int(cookieLife.Seconds()),
-	})
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	setCookie(w, r, text, int(cookieLife.Seconds()))
+	http.Redirect(w, r, local(ticket.path), http.StatusSeeOther)
 }
 
 // Authenticate implements Authenticator.
@@ -130,8 +212,8 @@ func (s *Sessions) Authenticate(r *http.Request) (Caller, error) {
 	defer s.mu.Unlock()
 	// The look-up compares hashes: how long it takes tells nothing of a cookie.
 	of, ok := s.cookies[sha256.Sum256([]byte(cookie.Value))]
-	if !ok || time.Now().After(of.ends) {
+	if !ok || !time.Now().Before(of.ends) {
 		return Caller{}, ErrUnknown
 	}
-	return Caller{Actor: of.who}, nil
+	return Caller{Actor: of.who, Ended: of.ended, Until: of.ends}, nil
 }

@@ -25,6 +25,8 @@ type Caller struct {
 	operator.Actor
 	// Ended is closed when what authenticated the caller is revoked; nil: never.
 	Ended <-chan struct{}
+	// Until is when that is good no longer; zero: it has no end.
+	Until time.Time
 }
 
 // An Authenticator finds out who sends a request. Its method is safe for concurrent use. Any error
@@ -49,7 +51,14 @@ func CallerOf(ctx context.Context) (Caller, bool) {
 	return c, ok
 }
 
-// Known lets the requests through of callers who are known. They have passed Anyone.
+// A Refuser is a handler with a page of its own for a request that does not say who sends it.
+type Refuser interface {
+	http.Handler
+	Refuse(w http.ResponseWriter, r *http.Request)
+}
+
+// Known lets the requests through of callers who are known. They have passed Anyone. A [Refuser]
+// answers the others itself.
 func (g *Guard) Known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := g.Auth.Authenticate(r)
@@ -59,6 +68,10 @@ func (g *Guard) Known(next http.Handler) http.Handler {
 		if err != nil {
 			if !errors.Is(err, ErrUnknown) {
 				g.Report(err)
+			}
+			if of, ok := next.(Refuser); ok {
+				of.Refuse(w, r)
+				return
 			}
 			ProblemOf(NotAuthenticated, "").Write(w)
 			return
@@ -112,10 +125,23 @@ func hostname(host string) string {
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
-// sameOrigin reports whether a request comes from a page of this host, or from no page. Browsers
-// send Origin with every request that a page of another site can read the answer of, and with
-// everything but GET and HEAD. A page may navigate here, which sends no Origin.
+// forms refuses what pages of other sites make a browser do here.
+var forms http.CrossOriginProtection
+
+// sameOrigin reports whether a request comes from a page of this host, or from no page. What changes
+// something is judged by Sec-Fetch-Site where the browser sends it, which no page can set: a form of
+// this host has the origin null, because answers have the referrer policy no-referrer. For the rest,
+// browsers send Origin with every request of another site's page that could read the answer. A page
+// may navigate here, which sends no Origin.
 func sameOrigin(r *http.Request) bool {
+	if forms.Check(r) != nil {
+		return false
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions: // of these Check lets all through
+	default:
+		return true
+	}
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return true

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,11 +42,51 @@ func TestHosts(t *testing.T) {
 // TestOrigins: a page of this host may ask, as may a program; a page of any other site may not.
 func TestOrigins(t *testing.T) {
 	g := &httpguard.Guard{Hosts: []string{"ambit.example"}}
-	for origin, want := range map[string]int{
-		"": 200, "http://ambit.example": 200, "https://AMBIT.example": 200,
-		"null": 403, "http://evil.example": 403, "http://ambit.example:81": 403, "http://ambit.example.evil": 403, "ambit.example": 403, "://": 403,
+	const own, evil = "http://ambit.example", "http://evil.example"
+	for _, c := range []struct {
+		method, site, origin string
+		want                 int
+	}{
+		// Programs, and browsers that say no Sec-Fetch-Site: Origin decides.
+		{"POST", "", "", 200},
+		{"POST", "", own, 200},
+		{"POST", "", "https://ambit.example", 200},
+		{"POST", "", "null", 403},
+		{"POST", "", evil, 403},
+		{"POST", "", "http://ambit.example:81", 403},
+		{"POST", "", "http://ambit.example.evil", 403},
+		{"POST", "", "ambit.example", 403},
+		{"POST", "", "://", 403},
+		{"DELETE", "", evil, 403},
+		// Forms: a page without referrer has the origin null, its own host too.
+		{"POST", "same-origin", "null", 200},
+		{"POST", "same-origin", own, 200},
+		{"POST", "none", "null", 200},
+		{"POST", "cross-site", "null", 403},
+		{"POST", "cross-site", "", 403},
+		{"POST", "cross-site", own, 403},
+		{"POST", "same-site", "null", 403},
+		{"POST", "unheard-of", "", 403},
+		// What is read: a link may lead here; a page of another site reads nothing, and opens no socket.
+		{"GET", "cross-site", "", 200},
+		{"GET", "same-origin", "", 200},
+		{"GET", "", own, 200},
+		{"GET", "", "http://AMBIT.example", 200},
+		{"GET", "cross-site", evil, 403},
+		{"GET", "", evil, 403},
+		{"GET", "", "null", 403},
+		{"GET", "same-origin", "null", 403},
+		{"HEAD", "cross-site", evil, 403},
+		{"OPTIONS", "cross-site", evil, 403},
 	} {
-		assert.Equal(t, want, served(g, func(r *http.Request) { r.Header.Set("Origin", origin) }), origin)
+		assert.Equal(t, c.want, served(g, func(r *http.Request) {
+			r.Method = c.method
+			for name, value := range map[string]string{"Sec-Fetch-Site": c.site, "Origin": c.origin} {
+				if value != "" {
+					r.Header.Set(name, value)
+				}
+			}
+		}), "%+v", c)
 	}
 }
 
@@ -112,10 +153,10 @@ func TestTickets(t *testing.T) {
 			s.ServeHTTP(w, r)
 			return w
 		}
-		late := s.Ticket(operator.Actor{ID: "root"})
+		late := s.Ticket(operator.Actor{ID: "root"}, "/")
 		time.Sleep(5 * time.Minute) // of the clock of the bubble
 		assert.Equal(t, http.StatusUnauthorized, take(late, "127.0.0.1:9").Code)
-		ticket := s.Ticket(operator.Actor{ID: "root"})
+		ticket := s.Ticket(operator.Actor{ID: "root"}, "/")
 		assert.Equal(t, http.StatusForbidden, take(ticket, "10.0.0.9:9").Code)
 		w := take(ticket, net.JoinHostPort("::1", "9"))
 		require.Equal(t, http.StatusSeeOther, w.Code)
@@ -128,10 +169,45 @@ func TestTickets(t *testing.T) {
 		caller, err := s.Authenticate(r)
 		require.NoError(t, err)
 		assert.Equal(t, "root", caller.ID)
-		time.Sleep(12*time.Hour + 1)
+		assert.Equal(t, time.Now().Add(12*time.Hour), caller.Until)
+		time.Sleep(12 * time.Hour)
 		_, err = s.Authenticate(r)
 		assert.ErrorIs(t, err, httpguard.ErrUnknown)
 	})
+}
+
+// TestWhereLoginLeads: a ticket leads to a path of this host, and to nothing that a browser would take
+// for another one; so does logging out.
+func TestWhereLoginLeads(t *testing.T) {
+	for path, want := range map[string]string{
+		"/approvals/x": "/approvals/x", "/approvals/%2E%2E?a=b": "/approvals/%2E%2E?a=b", "": "/", "/": "/", "//evil.example": "/", "/\\evil.example": "/", "\\\\evil": "/",
+		"https://evil.example/": "/", "javascript:alert(1)": "/", "/a\nb": "/", "/\u202e": "/", "/a b": "/", "/" + strings.Repeat("a", 1<<10): "/",
+	} {
+		var s httpguard.Sessions
+		r := httptest.NewRequest(http.MethodGet, httpguard.LoginPath+"?ticket="+s.Ticket(operator.Actor{ID: "root"}, path), nil)
+		r.RemoteAddr = "127.0.0.1:9"
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		assert.Equal(t, want, w.Header().Get("Location"), path)
+		out := httptest.NewRequest(http.MethodPost, httpguard.LogoutPath, strings.NewReader(url.Values{"to": {path}}.Encode()))
+		out.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w = httptest.NewRecorder()
+		s.Logout(w, out)
+		assert.Equal(t, want, w.Header().Get("Location"), path)
+	}
+}
+
+// refuser is a handler with a page for who is not known.
+type refuser struct{ http.Handler }
+
+func (refuser) Refuse(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
+
+// TestRefuser: a handler that has a page for who is not known answers in its own way, and is not reached.
+func TestRefuser(t *testing.T) {
+	g := &httpguard.Guard{Auth: answer{err: httpguard.ErrUnknown}}
+	w := httptest.NewRecorder()
+	g.Known(refuser{http.NotFoundHandler()}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	assert.Equal(t, http.StatusTeapot, w.Code)
 }
 
 // TestDeadlines: a request whose body never comes does not hold its handler for longer than the deadline.
@@ -153,3 +229,84 @@ type deadlines struct {
 
 func (d *deadlines) SetReadDeadline(t time.Time) error  { d.read = t; return nil }
 func (d *deadlines) SetWriteDeadline(t time.Time) error { d.write = t; return nil }
+
+// TestEndOfSessions: logging out ends one cookie, EndAll all cookies and tickets of an id, and too many
+// the one that would end first. What was opened with a cookie hears of it.
+func TestEndOfSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s httpguard.Sessions
+		const most = 1000
+		login := func(ticket string) *http.Request {
+			r := httptest.NewRequest(http.MethodGet, httpguard.LoginPath+"?"+url.Values{"ticket": {ticket}}.Encode(), nil)
+			r.RemoteAddr = "127.0.0.1:9"
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			out := httptest.NewRequest(http.MethodPost, httpguard.LogoutPath, nil)
+			for _, c := range w.Result().Cookies() {
+				out.AddCookie(c)
+			}
+			time.Sleep(time.Second) // of the clock of the bubble: no two end at once
+			return out
+		}
+		known := func(r *http.Request) <-chan struct{} {
+			c, err := s.Authenticate(r)
+			require.NoError(t, err)
+			return c.Ended
+		}
+		unknown := func(r *http.Request, ended <-chan struct{}) {
+			_, err := s.Authenticate(r)
+			require.ErrorIs(t, err, httpguard.ErrUnknown)
+			<-ended
+		}
+		ada, bob := operator.Actor{ID: "ada"}, operator.Actor{ID: "bob"}
+		one, two, other := login(s.Ticket(ada, "/")), login(s.Ticket(ada, "/")), login(s.Ticket(bob, "/"))
+		ofOne, ofTwo, ofOther := known(one), known(two), known(other)
+		w := httptest.NewRecorder()
+		s.Logout(w, one)
+		require.Equal(t, http.StatusSeeOther, w.Code)
+		require.Negative(t, w.Result().Cookies()[0].MaxAge)
+		unknown(one, ofOne)
+		known(two)
+		s.Logout(httptest.NewRecorder(), one)
+		s.Logout(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, httpguard.LogoutPath, nil))
+		unused := s.Ticket(ada, "/")
+		require.Equal(t, 2, s.EndAll("ada"))
+		unknown(two, ofTwo)
+		require.Empty(t, login(unused).Cookies())
+		known(other)
+		next := login(s.Ticket(ada, "/"))
+		for range most - 2 {
+			login(s.Ticket(ada, "/"))
+		}
+		known(other)
+		ofNext := known(next)
+		login(s.Ticket(ada, "/"))
+		unknown(other, ofOther)
+		known(next)
+		login(s.Ticket(ada, "/"))
+		unknown(next, ofNext)
+	})
+}
+
+// TestMux: what no pattern matches is a problem, with the methods that a path takes.
+func TestMux(t *testing.T) {
+	m := httpguard.Mux{ServeMux: http.NewServeMux()}
+	m.HandleFunc("GET /metrics", func(http.ResponseWriter, *http.Request) {})
+	m.HandleFunc("/tree/", func(http.ResponseWriter, *http.Request) {})
+	for path, want := range map[string]struct {
+		status int
+		allow  string
+		code   string
+	}{
+		"GET /metrics": {200, "", ""}, "POST /metrics": {405, "GET, HEAD", `"method_not_allowed"`}, "GET /other": {404, "", `"not_found"`},
+		"GET /tree": {307, "", ""}, "DELETE /tree/x": {200, "", ""},
+	} {
+		method, target, _ := strings.Cut(path, " ")
+		w := httptest.NewRecorder()
+		m.ServeHTTP(w, httptest.NewRequest(method, target, nil))
+		assert.Equal(t, want.status, w.Code, path)
+		assert.Equal(t, want.allow, w.Header().Get("Allow"), path)
+		assert.Contains(t, w.Body.String(), want.code, path)
+		assert.Equal(t, want.code != "", w.Header().Get("Content-Type") == "application/problem+json", path)
+	}
+}

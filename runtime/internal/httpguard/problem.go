@@ -16,10 +16,20 @@ const (
 	NotPermitted       Code = "not_permitted"
 	BadPosition        Code = "bad_position"
 	BadRequest         Code = "bad_request"
+	NotFound           Code = "not_found"
+	MethodNotAllowed   Code = "method_not_allowed"
 	AlreadyResolved    Code = "already_resolved"
+	Changed            Code = "changed"
 	Expired            Code = "expired"
 	UnknownRequest     Code = "unknown_request"
 	JournalUnavailable Code = "journal_unavailable"
+	NoDecision         Code = "no_decision"
+	GrantTooWide       Code = "grant_too_wide"
+	TooManyRequests    Code = "too_many_requests"
+	TooLarge           Code = "too_large"
+	UnknownCall        Code = "unknown_call"
+	NotDone            Code = "not_done"
+	Failed             Code = "failed"
 )
 
 // known says what a code means, with words that say nothing of the host.
@@ -32,11 +42,21 @@ var known = map[Code]struct {
 	ForeignOrigin:      {http.StatusForbidden, "A page of another site sends the request"},
 	NotPermitted:       {http.StatusForbidden, "The operator policy does not allow it"},
 	BadPosition:        {http.StatusBadRequest, "The journal has no such position"},
+	NotFound:           {http.StatusNotFound, "Nothing is served at this path"},
+	MethodNotAllowed:   {http.StatusMethodNotAllowed, "What is served at this path takes other methods"},
 	BadRequest:         {http.StatusBadRequest, "The request cannot be understood"},
 	AlreadyResolved:    {http.StatusConflict, "The request for consent was answered before"},
+	Changed:            {http.StatusConflict, "Another approver has edited what the approval is for"},
 	Expired:            {http.StatusGone, "The request for consent has expired"},
 	UnknownRequest:     {http.StatusNotFound, "There is no such request for consent"},
 	JournalUnavailable: {http.StatusServiceUnavailable, "The journal cannot be read or written now"},
+	NoDecision:         {http.StatusBadRequest, "The answer says neither yes nor no"},
+	GrantTooWide:       {http.StatusUnprocessableEntity, "The declaration does not let a grant reach so far"},
+	TooManyRequests:    {http.StatusTooManyRequests, "Too many answers in a short time"},
+	TooLarge:           {http.StatusRequestEntityTooLarge, "The request is too large"},
+	NotDone:            {http.StatusConflict, "It was not done"},
+	UnknownCall:        {http.StatusNotFound, "There is no such call"},
+	Failed:             {http.StatusInternalServerError, "The page cannot be made"},
 }
 
 // A Problem is what a refused request is told (RFC 9457).

@@ -1,3 +1,3 @@
-// Package interop holds tests that need libraries which the module must not link: the SDK of
-// OpenTelemetry, and the parser of Prometheus.
+// Package interop holds tests that need libraries which the module must not link: the SDKs of
+// OpenTelemetry and CloudEvents, and the parser of Prometheus.
 package interop

@@ -47,6 +47,12 @@ func (p Pointer) Has(text []byte) bool {
 	return err == nil && s.start < s.end
 }
 
+// Get returns the value at p of text, which is valid JSON; false when there is none.
+func (p Pointer) Get(text []byte) ([]byte, bool) {
+	s, err := p.find(text)
+	return text[s.start:s.end], err == nil && s.start < s.end
+}
+
 // Put returns text with the value at p replaced, both of them valid JSON. A member
 // that an object lacks is added; an array is not made longer, which is an error as a
 // pointer through a value that is neither is. An object on the way that text lacks is

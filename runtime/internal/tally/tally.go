@@ -10,18 +10,30 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
-// A Tally counts for runtime.Stats and calls the counter of the application. The first three fields
-// are set before the first call. Its methods are safe for concurrent use.
+// A Tally counts for runtime.Stats and calls the counters of the application. The first two fields are
+// set, and the counters added, before the first call. Its other methods are safe for concurrent use.
 type Tally struct {
-	Counter runtime.Counter // nil: there is none
-	Tracer  runtime.Tracer  // nil: there is none
-	Report  func(error)     // takes the panics of both, and must not wait for them
+	Tracer runtime.Tracer // nil: there is none
+	Report func(error)    // takes the panics of counters and of the tracer, and must not wait for them
 
 	Running atomic.Int64 // handlers
 	Queued  atomic.Int64 // calls that wait for a slot of their tool
 
-	late   atomic.Uint64
-	broken atomic.Bool // Counter has panicked
+	late     atomic.Uint64
+	counters []*counter
+}
+
+// A counter is one of the application.
+type counter struct {
+	runtime.Counter
+	broken atomic.Bool // it has panicked
+}
+
+// Add adds a counter. It counts beside those that there are.
+func (t *Tally) Add(c runtime.Counter) {
+	if c != nil {
+		t.counters = append(t.counters, &counter{Counter: c})
+	}
 }
 
 // LateResults returns how many results came after their call had ended.
@@ -32,21 +44,26 @@ func (t *Tally) Notice(kind runtime.EventKind) bool {
 	if kind == runtime.EventLateResult {
 		t.late.Add(1)
 	}
-	return t.Counter != nil
+	return len(t.counters) > 0
 }
 
-// Count passes a transition to the counter, which is called no more once it has panicked.
+// Count passes a transition to the counters. One that has panicked is called no more.
 func (t *Tally) Count(tr runtime.Transition) {
-	if t.broken.Load() {
-		return
+	for _, c := range t.counters {
+		if !c.broken.Load() {
+			t.count(c, tr)
+		}
 	}
-	defer t.recovered()
-	t.Counter.Count(tr)
 }
 
-// recovered recovers a panic of the counter.
-func (t *Tally) recovered() {
-	if v := recover(); v != nil && !t.broken.Swap(true) {
+func (t *Tally) count(c *counter, tr runtime.Transition) {
+	defer t.recovered(c)
+	c.Count(tr)
+}
+
+// recovered recovers a panic of a counter.
+func (t *Tally) recovered(c *counter) {
+	if v := recover(); v != nil && !c.broken.Swap(true) {
 		t.Report(usercode.Panic(v))
 	}
 }

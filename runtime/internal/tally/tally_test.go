@@ -91,7 +91,7 @@ func (a *adder) Count(runtime.Transition) { a.n++ }
 func TestCountAllocatesNothing(t *testing.T) {
 	a := &adder{}
 	var with, without tally.Tally
-	with.Counter = a
+	with.Add(a)
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
 		if with.Notice(runtime.EventStarted) {
 			with.Count(runtime.Transition{Kind: runtime.EventStarted, Duration: time.Second})
@@ -100,4 +100,26 @@ func TestCountAllocatesNothing(t *testing.T) {
 	require.Equal(t, 101, a.n)
 	assert.False(t, without.Notice(runtime.EventLateResult))
 	assert.EqualValues(t, 1, without.LateResults())
+}
+
+// broken is a counter that panics.
+type broken struct{ calls int }
+
+func (b *broken) Count(runtime.Transition) { b.calls++; panic("no counter") }
+
+// TestCountersCountBesideEachOther: each is told of every transition, also when another one has panicked,
+// which is reported once and called no more.
+func TestCountersCountBesideEachOther(t *testing.T) {
+	var faults []error
+	one, two, bad := &adder{}, &adder{}, &broken{}
+	c := tally.Tally{Report: func(err error) { faults = append(faults, err) }}
+	for _, k := range []runtime.Counter{one, bad, two, nil} {
+		c.Add(k)
+	}
+	for range 3 {
+		c.Count(runtime.Transition{Kind: runtime.EventStarted})
+	}
+	assert.Equal(t, []int{3, 1, 3}, []int{one.n, bad.calls, two.n})
+	require.Len(t, faults, 1)
+	assert.ErrorContains(t, faults[0], "no counter")
 }

@@ -25,9 +25,10 @@ func NewApprovals() *cobra.Command {
 
 func newApprovalsList() *cobra.Command {
 	var (
-		v     store.Options
-		ended bool
-		limit int
+		v      store.Options
+		ended  bool
+		before string
+		limit  int
 	)
 	cmd := &cobra.Command{
 		Use:   "list --store FILE",
@@ -47,7 +48,14 @@ those that need no answer any more, the newest first, with what became of them.`
 				now := time.Now()
 				list, last := waiting(book, now), "EXPIRES"
 				if ended {
-					list, last = over(book, now, limit), "STATUS"
+					if before != "" {
+						q, err := store.FindRequest(book, before)
+						if err != nil {
+							return err
+						}
+						before = q.ID
+					}
+					list, last = book.Ended(now, before, limit), "STATUS"
 				}
 				var cells [][]string
 				for i := range list {
@@ -66,22 +74,9 @@ those that need no answer any more, the newest first, with what became of them.`
 	}
 	v.AddFlags(cmd)
 	cmd.Flags().BoolVar(&ended, "ended", false, "list the requests that have ended")
+	cmd.Flags().StringVar(&before, "before", "", "with --ended, only requests that were made before this `request`: the next page begins behind the last one")
 	cmd.Flags().IntVar(&limit, "limit", 100, "with --ended, list at most this `number` of requests")
 	return cmd
-}
-
-// over returns the newest requests that need no answer any more, the newest first. One whose time is over
-// has expired, whether or not its executor has recorded that.
-func over(book *consent.Book, now time.Time, limit int) []consent.Request {
-	list := slices.DeleteFunc(book.Requests(), func(q consent.Request) bool { return q.Status == consent.StatusOpen && now.Before(q.Expires) })
-	slices.Reverse(list)
-	list = append([]consent.Request{}, list[:min(limit, len(list))]...)
-	for i := range list {
-		if list[i].Status == consent.StatusOpen {
-			list[i].Status = consent.StatusExpired
-		}
-	}
-	return list
 }
 
 // waiting returns the requests that can still be answered.
@@ -185,6 +180,9 @@ func printRequest(w io.Writer, asked *consent.Request) {
 	}
 	for _, vote := range q.Votes {
 		line("approved", "by "+vote.By+" at "+cmdutil.Instant(vote.At))
+	}
+	if q.EditedBy != "" {
+		line("edited", "by "+q.EditedBy+": approve with --binding "+q.Binding.String()[:16])
 	}
 	line("widest", fmt.Sprintf("%s, for %s at most", q.Requirement.MaxCover, q.Requirement.MaxFor))
 	line("expires", cmdutil.Instant(q.Expires))

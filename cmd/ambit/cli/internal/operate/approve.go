@@ -20,6 +20,7 @@ func newApprovalsApprove() *cobra.Command {
 		v     commandVerb
 		where []string
 		edit  string
+		shown string
 	)
 	cmd := &cobra.Command{
 		Use:   "approve (REQUEST | --call ID) --store FILE",
@@ -35,6 +36,7 @@ call named with --call. With --grant it agrees to later calls too.`,
 			if err := v.terms(where, edit); err != nil {
 				return err
 			}
+			v.shown = shown
 			return v.answer(cmd, args, inbox.CommandApprove)
 		},
 	}
@@ -45,8 +47,12 @@ call named with --call. With --grant it agrees to later calls too.`,
 	cmd.Flags().StringVar(&v.Cover, "cover", "exact", "which calls a grant covers: exact, args or tool")
 	cmd.Flags().StringArrayVar(&where, "where", nil, "of --cover args, what has to hold, as `'MEMBER eq|prefix|gt JSON'`; may be repeated")
 	cmd.Flags().StringVar(&edit, "edit", "", "other arguments to run instead, as `JSON` or @FILE")
+	cmd.Flags().StringVar(&shown, "binding", "", "of a request that was edited: how the `binding` begins that \"approvals show\" shows")
 	return cmd
 }
+
+// editedRemedy is what to do about a request that is not as it was shown.
+const editedRemedy = "another approver has edited the call: \"ambit approvals show\" shows it as it is now, and the --binding to approve that with"
 
 // terms reads what an approval grants and edits.
 func (v *commandVerb) terms(where []string, edit string) error {
@@ -130,6 +136,12 @@ func (v *commandVerb) answer(cmd *cobra.Command, typed []string, kind string) er
 			return err
 		}
 		v.Kind, v.Request, v.Session, v.Call = kind, q.ID, "", ""
+		if v.shown != "" {
+			if len(v.shown) < 8 || !strings.HasPrefix(q.Binding.String(), strings.ToLower(v.shown)) {
+				return cmdutil.Problem("the binding of request "+cmdutil.Quote(q.ID)+" does not begin with "+cmdutil.Quote(v.shown), editedRemedy)
+			}
+			v.Binding = q.Binding
+		}
 		v.widest, v.longest = q.Requirement.MaxCover, q.Requirement.MaxFor
 		return v.send(cmd, r, &journal.CallKey{Session: q.Session, Call: q.CallID})
 	})

@@ -30,6 +30,8 @@ type commandVerb struct {
 	// longest is for how long that grant may last.
 	longest time.Duration
 	token   tokenView // of the verbs about tokens
+	ticket  string    // of "console open": what signs the browser in
+	shown   string    // of an approval, how the binding of the request begins that its approver was shown
 	inbox.Command
 }
 
@@ -55,6 +57,7 @@ type sent struct {
 	Result *inbox.CommandResult `json:"result,omitempty"`
 	Call   *callView            `json:"call,omitempty"`  // that goes on after an approval, as it is now
 	Token  string               `json:"token,omitempty"` // that was made: what its holder sends
+	URL    string               `json:"url,omitempty"`   // that signs a browser in
 }
 
 // The states of a command.
@@ -169,6 +172,7 @@ func poll(ctx context.Context, f func() (done bool, err error)) error {
 
 // tell prints what became of the command, and returns the error that the verb ends with.
 func (v *commandVerb) tell(cmd *cobra.Command, out *sent, served bool) error {
+	out.URL = v.loginURL(out.Result)
 	if v.AsJSON {
 		if err := cmdutil.PrintJSON(cmd.OutOrStdout(), out); err != nil {
 			return err
@@ -262,6 +266,8 @@ func (v *commandVerb) success(out *sent) string {
 		return "revoked: grant " + v.Grant
 	case inbox.CommandTokenCreate, inbox.CommandTokenRevoke:
 		return v.tokenDone()
+	case inbox.CommandConsoleOpen:
+		return out.URL
 	case inbox.CommandCancel:
 		return fmt.Sprintf("cancelled: call %q of session %q", v.Call, v.Session)
 	case inbox.CommandResolve:
@@ -309,6 +315,8 @@ func (v *commandVerb) remedy(reason string) string {
 		return "\"ambit grants list --all\" lists the grants, also those that have ended"
 	}
 	switch reason {
+	case inbox.RejectedNotServed:
+		return "the application serves no pages on this machine: set Serve.Addr of its host.Config to a loopback address, and mount console.Mount"
 	case inbox.RejectedUnknownToken:
 		return unknownToken
 	case "not_permitted":
@@ -320,6 +328,8 @@ func (v *commandVerb) remedy(reason string) string {
 		return "the call is made on behalf of " + cmdutil.Quote(v.By) + ", who cannot approve it: somebody else has to"
 	case "already_resolved", "request_expired", "unknown_request":
 		return "\"ambit approvals list\" lists the requests that wait for answers"
+	case consent.TermsChanged.String():
+		return editedRemedy
 	case consent.GrantTooWide.String():
 		return v.narrower()
 	case consent.EditNotAllowed.String():

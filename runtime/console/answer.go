@@ -1,0 +1,195 @@
+package console
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
+	"github.com/ambit-tools/ambit/runtime/view"
+)
+
+// The values of the field decision. There is no default.
+const (
+	approve = "approve"
+	deny    = "deny"
+)
+
+// answer takes the answer of a form. An approval that gives a grant, or lets a destructive tool run, comes
+// twice: the first one is answered with what would be recorded, and the second one names that.
+func (p *pages) answer(q *request) error {
+	v, err := p.request(q)
+	if err != nil {
+		return err
+	}
+	a, err := p.answerOf(q, v)
+	if err != nil {
+		return p.notTaken(q, err)
+	}
+	if a.Approve && v.MayDecide && v.Status == consent.StatusOpen {
+		if would := consequences(v, &a); would != nil && q.PostForm.Get("reviewed") != would.Digest {
+			p.render(q, http.StatusOK, "review", "Is this what you approve?", reviewPage{p.approvalOf(q, v), would, hiddenFields(q)})
+			return nil
+		}
+	}
+	if err := rejected(p.exec.Decide(q.Context(), v.ID, a)); err != nil {
+		return p.notTaken(q, err)
+	}
+	http.Redirect(q.w, q.Request, p.link.Approval(v.ID), http.StatusSeeOther)
+	return nil
+}
+
+// notTaken tells of an answer that was not taken: a person with the page of the request as it is now.
+func (p *pages) notTaken(q *request, err error) error {
+	r := p.refusalOf(err)
+	v, gone := p.request(q)
+	if gone != nil || !wantsPage(q.Request) {
+		return r
+	}
+	p.showApproval(q, r.Status, v, noticeOf(r))
+	return nil
+}
+
+// answerOf reads the answer of a form. Who answers is known from the authentication.
+func (p *pages) answerOf(q *request, v *view.Request) (a engine.Answer, err error) {
+	f := q.PostForm
+	a = engine.Answer{By: q.by, NoWait: true, Message: f.Get("message")}
+	switch f.Get("decision") {
+	case "":
+		return a, problem(httpguard.NoDecision, "")
+	case deny:
+		return a, nil
+	case approve:
+		a.Approve = true
+	default:
+		return a, problem(httpguard.BadRequest, "decision is approve or deny")
+	}
+	var binding consent.Digest
+	if binding.UnmarshalText([]byte(f.Get("binding"))) != nil {
+		return a, problem(httpguard.BadRequest, "binding says which arguments were shown")
+	}
+	if v.Status == consent.StatusOpen && binding != v.Binding { // Decide looks again: this tells before the review
+		return a, problem(httpguard.Changed, "")
+	}
+	a.Binding = binding
+	return a, readGrant(f.Get, f["where"], v, &a)
+}
+
+// readGrant reads what an approval leaves behind.
+func readGrant(get func(string) string, where []string, v *view.Request, a *engine.Answer) error {
+	wrong := func(detail string) error { return problem(httpguard.BadRequest, detail) }
+	if text := get("grant"); text != "" && a.Grant.UnmarshalText([]byte(text)) != nil {
+		return wrong("grant is once, duration or session")
+	}
+	if a.Grant == consent.Once {
+		return nil
+	}
+	if text := get("cover"); text != "" && a.Cover.UnmarshalText([]byte(text)) != nil {
+		return wrong("cover is exact, args or tool")
+	}
+	if a.Grant == consent.ForDuration {
+		var err error
+		if a.For, err = time.ParseDuration(get("for")); err != nil || a.For <= 0 {
+			return wrong("for is a duration, such as 30m")
+		}
+	}
+	if a.Cover != consent.CoverArgs {
+		return nil
+	}
+	for _, m := range membersOf(v) {
+		if slices.Contains(where, m.Pointer) {
+			a.CoverArgs = append(a.CoverArgs, consent.Predicate{Member: m.Pointer, Op: consent.OpEqual, Value: m.json()})
+		}
+	}
+	if len(a.CoverArgs) == 0 || len(a.CoverArgs) != len(where) {
+		return wrong("choose at least one member that has to stay as it is")
+	}
+	return nil
+}
+
+// json returns the value of a row whose value is a text, a number or a truth value.
+func (r *row) json() json.RawMessage {
+	if r.Type != "text" {
+		return json.RawMessage(r.Value)
+	}
+	text, _ := json.Marshal(r.Value) // a string always has a JSON form
+	return text
+}
+
+// isMember reports whether a pointer is that of a top-level member.
+func isMember(pointer string) bool { return strings.Count(pointer, "/") == 1 }
+
+// A consequence is what an approval would leave behind, in words, and a digest that says that a person has
+// read them, about these arguments.
+type consequence struct {
+	Words  string
+	Digest string
+}
+
+// consequences returns what a person must see before an approval is taken; nil when the page of the
+// request shows all of it.
+func consequences(v *view.Request, a *engine.Answer) *consequence {
+	words := ""
+	switch {
+	case a.Grant != consent.Once:
+		words = grantWords(v, a)
+	case v.Effect != "read" && v.Effect != "write":
+		words = "This call of " + v.Tool + " destroys something that may not come back. It runs once."
+	default:
+		return nil
+	}
+	sum := sha256.Sum256([]byte(v.Binding.String() + a.By.ID + "\x00" + words))
+	return &consequence{words, hex.EncodeToString(sum[:])}
+}
+
+// grantWords says what an approval stores.
+func grantWords(v *view.Request, a *engine.Answer) string {
+	what := "every call of " + v.Tool + ", whatever its arguments,"
+	switch a.Cover {
+	case consent.CoverExact:
+		what = "calls of " + v.Tool + " with exactly these arguments"
+	case consent.CoverArgs:
+		parts := make([]string, len(a.CoverArgs))
+		for i, p := range a.CoverArgs {
+			parts[i] = fmt.Sprintf("%s is %s", p.Member, p.Value)
+		}
+		what = "calls of " + v.Tool + " in which " + strings.Join(parts, " and ")
+	}
+	howLong := "until the session ends"
+	if a.Grant == consent.ForDuration {
+		howLong = "for " + span(a.For)
+	}
+	words := fmt.Sprintf("%s lets %s by %s run %s. It answers what %s asks, and lifts no refusal and no limit.",
+		a.By.ID, what, v.Principal, howLong, strings.Join(v.Rules(), " and "))
+	if v.Missing > 1 {
+		words += " Other approvers may narrow it: what all of them give is stored."
+	}
+	return words
+}
+
+// A reviewPage shows what an approval would leave behind.
+type reviewPage struct {
+	*approvalPage
+	Would  *consequence
+	Fields []field
+}
+
+// A field is one of a form.
+type field struct{ Name, Value string }
+
+// hiddenFields repeats the fields of an answer for the second time that it comes.
+func hiddenFields(q *request) (list []field) {
+	for _, name := range []string{"decision", "binding", "message", "grant", "for", "cover", "where"} {
+		for _, value := range q.PostForm[name] {
+			list = append(list, field{name, value})
+		}
+	}
+	return list
+}

@@ -1,0 +1,165 @@
+package console
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
+	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/view"
+)
+
+// An approvalPage is what the page of a request shows.
+type approvalPage struct {
+	*view.Request
+	Notice                                  *notice // of an answer that was not taken; nil: none
+	Name, Sentence, Agent, StatusWords      string
+	EffectWords, Undo, Left, Approvers, Why string
+	Created, Expires                        moment
+	Arguments                               table
+	ArgumentsLink                           string
+	Hidden                                  bool // values are masked for this viewer that others may see
+	Preview                                 *shownPreview
+	Rules                                   []ruleItem
+	Votes                                   []voteItem
+	Given                                   int
+	Open, MayGrant, MayAudit, Destructive   bool
+	MayEdit                                 bool
+	Covers                                  []coverItem
+	Members                                 []row // that a grant may name
+	MaxFor                                  string
+	Denied                                  bool // by a person
+}
+
+type ruleItem struct{ Code, Message, At string }
+
+type voteItem struct {
+	By, Entry, Message string
+	At                 moment
+}
+
+// A coverItem is what a grant may cover, in words.
+type coverItem struct {
+	consent.GrantCover
+	Words string
+}
+
+var coverWords = map[consent.GrantCover]string{
+	consent.CoverExact: "calls with exactly these arguments", consent.CoverArgs: "calls in which the members below are as they are now", consent.CoverTool: "every call of the tool",
+}
+
+// approval serves the page of a request.
+func (p *pages) approval(q *request) error {
+	v, err := p.request(q)
+	if err != nil {
+		return err
+	}
+	if wantsJSON(q.Request) {
+		return writeJSON(q.w, v)
+	}
+	p.showApproval(q, http.StatusOK, v, nil)
+	return nil
+}
+
+// showApproval renders the page of a request, with a notice of what was not done.
+func (p *pages) showApproval(q *request, status int, v *view.Request, n *notice) {
+	d := p.approvalOf(q, v)
+	d.Notice = n
+	p.render(q, status, "approval", d.Name, d)
+}
+
+func (p *pages) approvalOf(q *request, v *view.Request) *approvalPage {
+	arguments := v.Shown
+	if arguments == nil {
+		arguments = v.Args
+	}
+	d := &approvalPage{
+		Request: v, Name: cmp.Or(v.Title, v.Tool), Sentence: fill(v.Message, arguments), Agent: v.Agent,
+		StatusWords: statuses[v.Status], EffectWords: effects[v.Effect], Undo: p.undoWords(v),
+		Left: span(max(time.Until(v.Request.Expires), 0)), Approvers: approversOf(&v.Requirement),
+		Created: momentOf(v.Request.Created), Expires: momentOf(v.Request.Expires),
+		Arguments: tableOf(arguments), ArgumentsLink: p.link.Arguments(v.ID), Hidden: v.Shown == nil && len(v.Masked) > 0, Preview: previewOf(v.Preview),
+		Given: len(v.Request.Votes), Open: v.Status == consent.StatusOpen, MayGrant: p.mayGrant(q, v),
+		MayAudit:    p.mayAudit(q, operator.Target{Session: v.Session, Run: v.Run, Call: v.CallID}),
+		Destructive: v.Effect != "read" && v.Effect != "write", MayEdit: v.Requirement.AllowEdit, MaxFor: span(v.Requirement.MaxFor),
+		Members: membersOf(v), Denied: v.Status == consent.StatusDenied,
+	}
+	for _, r := range v.Reasons {
+		d.Rules = append(d.Rules, ruleItem{r.Code, fill(r.Message, arguments), r.At})
+	}
+	for _, vote := range v.Request.Votes {
+		d.Votes = append(d.Votes, voteItem{vote.By, vote.Entry, vote.Message, momentOf(vote.At)})
+	}
+	for _, c := range v.Covers {
+		if c != consent.CoverArgs || len(d.Members) > 0 {
+			d.Covers = append(d.Covers, coverItem{c, coverWords[c]})
+		}
+	}
+	if d.Open && !v.MayDecide {
+		d.Why = p.whyNot(q, v)
+	}
+	return d
+}
+
+// whyNot says why the viewer may not answer a request.
+func (p *pages) whyNot(q *request, v *view.Request) string {
+	switch v.Requirement.Permits(q.by.ID, q.by.Groups, v.Principal) {
+	case consent.SelfApproval:
+		return "The call is made on your behalf, so you cannot approve it yourself."
+	case consent.NotPermitted:
+		return "Answers are wanted from " + approversOf(&v.Requirement) + "."
+	}
+	return "The operator policy does not let you answer."
+}
+
+// undoWords says whether the call can be undone, and for how long.
+func (p *pages) undoWords(v *view.Request) string {
+	if !v.Undoable {
+		return "cannot be undone"
+	}
+	if tool, _, ok := p.exec.Registry().Lookup(v.Tool); ok {
+		if u := tool.Spec().Undo; u != nil && u.TTL > 0 {
+			return "can be undone for " + span(u.TTL)
+		}
+	}
+	return "can be undone"
+}
+
+// membersOf returns the top-level members whose values a grant may name: texts, numbers and truth values
+// that are not masked.
+func membersOf(v *view.Request) (list []row) {
+	masked := map[string]bool{}
+	for _, pointer := range v.Masked {
+		masked[pointer] = true
+	}
+	if masked[""] {
+		return nil
+	}
+	for _, r := range tableOf(v.Args).Rows {
+		simple := r.More == 0 && (r.Type == "text" || r.Type == "number" || r.Type == "boolean")
+		if simple && isMember(r.Pointer) && !masked[r.Pointer] {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// arguments serves all of the arguments of a request, as the viewer may see them, as text.
+func (p *pages) arguments(q *request) error {
+	v, err := p.request(q)
+	if err != nil {
+		return err
+	}
+	text := v.Shown
+	if text == nil {
+		text = v.Args
+	}
+	if !json.Valid(text) {
+		return problem(httpguard.NotFound, "the arguments are not kept any more")
+	}
+	writeText(q.w, string(text))
+	return nil
+}

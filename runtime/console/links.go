@@ -1,0 +1,88 @@
+package console
+
+import (
+	"net/url"
+	"strings"
+)
+
+// links makes every URL of a console. The parts of a path are escaped so that each stays one part,
+// whatever it says.
+type links struct{ prefix string }
+
+// Home is the list of what waits.
+func (l links) Home() string { return l.prefix + "/" }
+
+// Ended is the list of the requests that need no answer any more.
+func (l links) Ended() string { return l.prefix + "/ended" }
+
+// EndedBefore is that list after one of them.
+func (l links) EndedBefore(id string) string {
+	return l.Ended() + "?" + url.Values{"before": {id}}.Encode()
+}
+
+// Approval is the page of a request for consent.
+func (l links) Approval(id string) string { return l.prefix + "/approvals/" + part(id) }
+
+// Arguments is all of the arguments of a request, as text.
+func (l links) Arguments(id string) string { return l.Approval(id) + "/arguments" }
+
+// Grants is the list of grants.
+func (l links) Grants() string { return l.prefix + "/grants" }
+
+// Revoke takes a grant back.
+func (l links) Revoke(id string) string { return l.Grants() + "/" + part(id) + "/revoke" }
+
+// Tools is the catalog.
+func (l links) Tools() string { return l.prefix + "/tools" }
+
+// Tool is the page of a tool.
+func (l links) Tool(name string) string { return l.Tools() + "/" + part(name) }
+
+// Calls is the list of calls.
+func (l links) Calls() string { return l.prefix + "/calls" }
+
+// Call is the page of a call.
+func (l links) Call(session, id string) string {
+	return l.Calls() + "/" + part(session) + "/" + part(id)
+}
+
+// Act is what is done about a call, such as undo.
+func (l links) Act(session, id, act string) string { return l.Call(session, id) + "/" + act }
+
+// Artifact is the output of a call that is stored aside.
+func (l links) Artifact(session, id string) string { return l.Act(session, id, "artifact") }
+
+// CallsOf is the list of the calls of a tool.
+func (l links) CallsOf(tool string) string {
+	return l.Calls() + "?" + url.Values{"tool": {tool}}.Encode()
+}
+
+// GrantsAfter is the list of the grants that were given before one.
+func (l links) GrantsAfter(id string) string {
+	return l.Grants() + "?" + url.Values{"after": {id}}.Encode()
+}
+
+// Run is the list of the calls of a run.
+func (l links) Run(session, run string) string {
+	return l.Calls() + "?" + url.Values{"session": {session}, "run": {run}}.Encode()
+}
+
+// Style is the style sheet.
+func (l links) Style() string { return l.prefix + styleSheet.path }
+
+// Icon is the icon of the pages.
+func (l links) Icon() string { return l.prefix + icon.path }
+
+// part is a text as one part of a path. Browsers drop parts that are . or .., however they are escaped, so
+// these have a tilde before them, as has what begins with one. whole takes it away.
+func part(id string) string {
+	if id == "." || id == ".." || strings.HasPrefix(id, tilde) {
+		id = tilde + id
+	}
+	return url.PathEscape(id)
+}
+
+const tilde = "~"
+
+// whole is the text of a part of a path.
+func whole(part string) string { return strings.TrimPrefix(part, tilde) }

@@ -1,0 +1,36 @@
+package console
+
+import (
+	"net/http"
+
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+)
+
+// pages are what a console serves. Its methods are safe for concurrent use.
+type pages struct {
+	host   *host.Host
+	exec   *engine.Executor
+	store  *sqlite.Store
+	link   links
+	title  string
+	report func(error)
+	limit  limiter
+}
+
+// A request is one for a page, and who sends it.
+type request struct {
+	w http.ResponseWriter
+	*http.Request
+	by operator.Actor // as it was authenticated; the zero value for the page that says how to sign in
+}
+
+// mayAudit reports whether the viewer may read the journal of a target.
+func (p *pages) mayAudit(q *request, of operator.Target) bool {
+	return p.exec.May(q.Context(), operator.Audit, q.by, of) == nil
+}
+
+// id returns the text of a wildcard of the route.
+func (q *request) id(name string) string { return whole(q.PathValue(name)) }

@@ -1,0 +1,150 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
+)
+
+// A refusal is an error that the sender of a request is told. Every other error is reported to the host,
+// and the sender is told that the page could not be made.
+type refusal struct{ *httpguard.Problem }
+
+// Error implements error.
+func (r refusal) Error() string { return fmt.Sprintf("%s: %s", r.Code, r.Detail) }
+
+func problem(code httpguard.Code, detail string) error {
+	return refusal{httpguard.ProblemOf(code, detail)}
+}
+
+// remedies say what a person can do about a refusal.
+var remedies = map[httpguard.Code]string{
+	httpguard.NotAuthenticated:   "Sign in.",
+	httpguard.NotPermitted:       "The operator policy decides who sees and answers what. The page may also be about something that there is not.",
+	httpguard.NotFound:           "Begin at the list of approvals.",
+	httpguard.MethodNotAllowed:   "Go back, and use the buttons of the page.",
+	httpguard.UnknownCall:        "Begin at the list of calls.",
+	httpguard.UnknownRequest:     "A request that has ended is kept for a day: the journal has its call.",
+	httpguard.AlreadyResolved:    "The page below says how it ended.",
+	httpguard.Expired:            "The call was refused when the time was over. The agent has to make it again.",
+	httpguard.Changed:            "The page below shows what would be approved now. Nothing was recorded of your approval.",
+	httpguard.NoDecision:         "Press one of the buttons. Nothing was recorded.",
+	httpguard.GrantTooWide:       "Choose a narrower or a shorter grant, or approve this call alone. The request is still open.",
+	httpguard.TooManyRequests:    "Wait a few seconds, and send it again.",
+	httpguard.TooLarge:           "Send less: ambit approvals approve takes long texts from a file.",
+	httpguard.JournalUnavailable: "Nothing was recorded. Try again once the journal can be written; the application reports why it cannot.",
+	httpguard.Failed:             "The application was told why. Try again, or use the ambit command.",
+}
+
+// refusalOf returns what the sender of a request is told of an error.
+func (p *pages) refusalOf(err error) refusal {
+	if r, ok := errors.AsType[refusal](err); ok {
+		return r
+	}
+	if a, ok := errors.AsType[*engine.ActionError](err); ok {
+		told := httpguard.ProblemOf(codeOf(a.Code), "")
+		told.Reason = string(a.Code)
+		return refusal{told}
+	}
+	p.report(err)
+	return refusal{httpguard.ProblemOf(httpguard.Failed, "")}
+}
+
+// codeOf returns the code for the result of an action.
+func codeOf(code engine.Code) httpguard.Code {
+	switch code {
+	case engine.CodeNotPermitted:
+		return httpguard.NotPermitted
+	case engine.CodeUnknownRequest:
+		return httpguard.UnknownRequest
+	case engine.CodeUnknownCall:
+		return httpguard.UnknownCall
+	case engine.CodeJournalUnavailable:
+		return httpguard.JournalUnavailable
+	}
+	return httpguard.NotDone
+}
+
+// acts say what to know about an act that was not done.
+var acts = map[engine.Code]string{
+	engine.CodeExpired:         "The time for it is over.",
+	engine.CodeAlreadyEnded:    "The call has its outcome.",
+	engine.CodeNotUnknown:      "The outcome of the call is known, or the call is still running.",
+	engine.CodeBusy:            "The call is being undone or reconciled. Try again later.",
+	engine.CodeAlreadyUndone:   "The call was undone before.",
+	engine.CodeAlreadyResolved: "The grant was revoked before.",
+	engine.CodeNotUndoable:     "The tool declares no undo, or what the undo needs is lost.",
+	engine.CodeNotSuccessful:   "The call had no effect.",
+	engine.CodeStillRunning:    "The call, its handler or another undo of it is still running. Try again later.",
+	engine.CodeDenied:          "The policy of the tools does not allow the undo.",
+	engine.CodeDrift:           "What the call has changed was changed again since: an undo would take that back too.",
+	engine.CodeHandlerError:    "The undo handler failed. The journal says why.",
+	engine.CodeTimedOut:        "The undo handler ran past the deadline of the tool.",
+	engine.CodeCancelled:       "The undo was cancelled.",
+	engine.CodeCommitFailed:    "What the undo did could not be committed.",
+	engine.CodeUnknown:         "It is not known whether what the undo did was committed. Look at what the tool changes.",
+	engine.CodeNothingToUndo:   "The tool only reads: there is nothing to undo.",
+}
+
+// rejected returns the refusal of an answer; nil when it was taken.
+func rejected(res engine.Resolution) error {
+	code := httpguard.BadRequest
+	switch res.Reason {
+	case consent.NotRejected:
+		return nil
+	case consent.UnknownRequest:
+		code = httpguard.UnknownRequest
+	case consent.AlreadyResolved:
+		code = httpguard.AlreadyResolved
+	case consent.RequestExpired:
+		code = httpguard.Expired
+	case consent.NotPermitted, consent.SelfApproval:
+		code = httpguard.NotPermitted
+	case consent.TermsChanged:
+		code = httpguard.Changed
+	case consent.GrantTooWide:
+		code = httpguard.GrantTooWide
+	case consent.NotRecorded:
+		code = httpguard.JournalUnavailable
+	}
+	p := httpguard.ProblemOf(code, "")
+	p.Reason = res.Reason.String()
+	return refusal{p}
+}
+
+// wantsPage reports whether the sender of a request is a browser.
+func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
+
+// wantsJSON reports whether a program asks for a page.
+func wantsJSON(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
+}
+
+// A notice tells a person of a refusal.
+type notice struct {
+	*httpguard.Problem
+	Remedy string
+}
+
+func noticeOf(r refusal) *notice {
+	if r.Code == httpguard.NotDone {
+		return &notice{r.Problem, acts[engine.Code(r.Reason)]}
+	}
+	return &notice{r.Problem, remedies[r.Code]}
+}
+
+// refuse answers a request that failed: a person with a page, a program with a problem.
+func (p *pages) refuse(q *request, err error) {
+	r := p.refusalOf(err)
+	if !wantsPage(q.Request) {
+		r.Write(q.w)
+		return
+	}
+	p.render(q, r.Status, "problem", r.Title, noticeOf(r))
+}

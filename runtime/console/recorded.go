@@ -1,0 +1,133 @@
+package console
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// A step is an entry of a call.
+type step struct {
+	Seq        uint64
+	Kind, By   string
+	At         moment
+	After      string // since the first entry
+	Attempt    int
+	Resolution string // of an answer
+}
+
+// A recordedCall is a call as its entries tell of it. Sensitive values are commitments.
+type recordedCall struct {
+	journal.CallKey
+	Run, Agent, Principal, Tool, Version, State, Request, Revision, Error, Took string
+	Args, Final, Output                                                         json.RawMessage
+	Artifact                                                                    *journal.ArtifactRef
+	Outcome                                                                     *runtime.Outcome
+	Decision                                                                    json.RawMessage
+	Steps                                                                       []step
+	Ended, Undone, Unknown                                                      bool
+	Times                                                                       []fact
+	began                                                                       time.Time
+}
+
+// callOf reads a call. There is none without entries.
+func (p *pages) callOf(q *request, key journal.CallKey) (*recordedCall, error) {
+	entries, err := p.store.Call(q.Context(), key)
+	if err != nil {
+		return nil, err
+	}
+	return recorded(key, entries)
+}
+
+// recorded makes a call of its entries.
+func recorded(key journal.CallKey, entries []journal.Entry) (*recordedCall, error) {
+	if len(entries) == 0 {
+		return nil, problem(httpguard.UnknownCall, "")
+	}
+	c := &recordedCall{CallKey: key}
+	for i := range entries {
+		r, err := journal.Decode(entries[i].Leaf) // its Private is for nobody
+		if err != nil {
+			return nil, err
+		}
+		c.add(entries[i].Seq, r)
+	}
+	return c, nil
+}
+
+// add adds what a record says.
+func (c *recordedCall) add(seq uint64, r *journal.Record) {
+	if len(c.Steps) == 0 {
+		c.began = r.At
+	}
+	c.Steps = append(c.Steps, step{Seq: seq, Kind: r.Kind, By: r.By, At: momentOf(r.At), After: took(r.At.Sub(c.began)), Attempt: r.Attempt, Resolution: r.Resolution})
+	for to, value := range map[*string]string{
+		&c.Run: r.Run, &c.Agent: r.Agent, &c.Principal: r.Principal, &c.Tool: r.Tool, &c.Version: r.ToolVersion, &c.State: r.To, &c.Request: r.Request,
+		&c.Revision: r.Revision, &c.Error: r.Err,
+	} {
+		if value != "" {
+			*to = value
+		}
+	}
+	for to, value := range map[*json.RawMessage]*journal.Payload{&c.Args: r.Args, &c.Final: r.Final, &c.Output: r.Output} {
+		if value != nil {
+			*to = value.Value
+		}
+	}
+	if r.Artifact != nil {
+		c.Artifact = r.Artifact
+	}
+	if len(r.Decision) > 0 {
+		c.Decision = r.Decision
+	}
+	c.Ended = c.Ended || r.Mark == journal.MarkEnded
+	c.Undone = c.Undone || r.Kind == runtime.EventUndone.String()
+	if len(r.Outcome) == 0 {
+		return
+	}
+	if out, err := history.DecodeOutcome(r.Outcome); err == nil {
+		c.Outcome = &out
+		c.Unknown = out.Kind == runtime.Unknown
+		if r.Duration > 0 {
+			c.Took = took(r.Duration)
+		}
+		c.Times = list(
+			fact{"policy", yes(r.Times.Policy > 0, took(r.Times.Policy))}, fact{"consent", yes(r.Times.Consent > 0, took(r.Times.Consent))},
+			fact{"queue", yes(r.Times.Queue > 0, took(r.Times.Queue))}, fact{"handler", yes(r.Times.Handler > 0, took(r.Times.Handler))},
+		)
+	}
+}
+
+// outcomeName is the outcome of a call; nothing when it has none.
+func (c *recordedCall) outcomeName() string {
+	if c.Outcome == nil {
+		return ""
+	}
+	return c.Outcome.Kind.String()
+}
+
+// reasonName is the reason of the outcome, where it says more than the outcome.
+func (c *recordedCall) reasonName() string {
+	if c.Outcome == nil || c.Outcome.Reason == runtime.ReasonNone {
+		return ""
+	}
+	return c.Outcome.Reason.String()
+}
+
+// took is a duration of a call.
+func took(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		return span(d)
+	case d >= time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	case d >= time.Millisecond:
+		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64) + " ms"
+	}
+	return strconv.FormatInt(d.Microseconds(), 10) + " µs"
+}
