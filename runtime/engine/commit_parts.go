@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -29,7 +30,7 @@ func (c *call) commitParts(e *result) {
 	}
 	drained := c.scope.Seal()
 	c.mu.Unlock()
-	reads := c.tool.spec.Effect == runtime.SideEffectRead
+	reads := c.tool.Spec.Effect == runtime.SideEffectRead
 	switch what, err := c.scope.Commit(drained, reads, func(seals []journal.Seal) error {
 		if !c.decideToCommit(e, seals) {
 			return errNotDecided
@@ -78,7 +79,7 @@ func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, pri
 	c.completeOutcome(&out, c.clock(), true)
 	d := entry.Draft{Record: journal.Record{
 		Kind: journal.KindCommitting, At: entry.At(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
-		Tool: c.record.tool, Attempt: c.life.Attempt(), Duration: out.Duration, Revision: c.revision, Sealed: seals,
+		Tool: c.record.Tool, Attempt: c.life.Attempt(), Duration: out.Duration, Revision: c.revision, Sealed: seals,
 	}}
 	c.addOutcome(&d, &out)
 	return d.Entry()
@@ -114,6 +115,6 @@ func (c *work) commitFailed(e *result, err error) {
 func (c *ident) setUnknown(e *result, r runtime.Reason, err error) {
 	*e = result{
 		cause: lifecycle.ByReturn, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: c.newFault(r, fmt.Errorf("commit: %w", err)),
-		outcome: runtime.Outcome{Kind: runtime.Unknown, Reason: r, Message: "it is not known whether the call was committed: it may have taken effect"},
+		outcome: outcomes.CommitUnknown(r),
 	}
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
@@ -31,16 +31,9 @@ type Run struct {
 
 // A runNode is the unit of a run that can be closed: the whole run, or that of a sub-agent.
 type runNode struct {
-	parent  *runNode // nil: the whole run
-	calls   *runCalls
-	workers sched.Gate // calls whose goroutines have not ended
-
-	active   []*call    // without an outcome; guarded by the session, as are the fields below
-	children []*runNode // of sub-agents
-	agents   int        // ids of sub-agents made by Child
-	closing  bool
-	closed   *sched.Event // fires when the node is closed; nil: no goroutine waits for that
-	final    *RunStatus   // set when the run is closed
+	session.Node[*call]
+	agents int        // ids of sub-agents made by Child; guarded by the session
+	final  *RunStatus // set when the run is closed; guarded by the session
 }
 
 // A RunStatus describes the state of a run.
@@ -100,43 +93,9 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	if r.agent != "" {
 		cfg.ID = r.agent + "/" + cfg.ID
 	}
-	p := &runNode{parent: r.node, calls: r.node.calls, closing: r.node.closing}
-	if p.closing {
-		p.workers.Shut()
-	}
-	r.node.children = append(r.node.children, p)
+	p := &runNode{}
+	r.node.OpenChild(&p.Node)
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}
-}
-
-// shut closes p and its children for new calls, and returns them appended to list. The session's
-// lock is held.
-func (p *runNode) shut(e *Executor, list []*runNode) []*runNode {
-	p.workers.Shut()
-	if p.closed != nil && !p.closing {
-		e.sched.Fire(p.closed)
-	}
-	p.closing = true
-	list = append(list, p)
-	for _, q := range p.children {
-		list = q.shut(e, list)
-	}
-	return list
-}
-
-// forEachCall calls f for every call, concurrently, because each may have to wait for a write under
-// its fence. In a simulation, or for a single call, it runs them one after the other.
-func (e *Executor) forEachCall(calls []*call, f func(*call)) {
-	if e.sched.Counts() || len(calls) < 2 {
-		for _, c := range calls {
-			f(c)
-		}
-		return
-	}
-	var done sync.WaitGroup
-	for _, c := range calls {
-		done.Go(func() { f(c) })
-	}
-	done.Wait()
 }
 
 // A TurnConfig describes a Turn.

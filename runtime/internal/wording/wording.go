@@ -104,14 +104,6 @@ func Violations(violations []wire.Violation) string {
 	return strings.Join(texts, "; ")
 }
 
-// DeniedByPerson returns the message for the model that a person denied the call.
-func DeniedByPerson(message string) string {
-	if message == "" {
-		return "a person denied the call"
-	}
-	return "a person denied the call: " + message
-}
-
 // InvalidInput returns the message for the model about invalid arguments.
 func InvalidInput(violations []wire.Violation) string {
 	if len(violations) == 0 {
