@@ -9,7 +9,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
+	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
@@ -39,7 +41,7 @@ type call struct {
 	evaluation   *deadline.Context // of the policy that is being asked
 	revision     string            // of the policy that evaluated the call
 	position     int               // in the list of active calls, from 1; guarded by the session
-	entry        uint64            // position of its latest entry in the journal
+	trail        commitlog.Trail   // its entries in the journal
 	invoked      bool              // its first event was emitted
 	unrecorded   bool              // the journal has no entry of it: the commit log was stalled when it was made
 	idReused     bool              // refused because its id is that of another call
@@ -111,6 +113,45 @@ type evaluation struct {
 	asks     bool // the call needs consent
 }
 
+// A result is the end of a call: its outcome, its last event and state, and the cause.
+type result struct {
+	stalled   bool             // the commit waited for a journal that could not be written
+	cause     lifecycle.Cause  // of the end; NotEnded: ByWorker
+	moment    lifecycle.Moment // that the cause saw
+	by        string           // the approver or operator that ended the call
+	evaluated *evaluation      // of the policy, to which the rules are added
+	event     runtime.EventKind
+	to        runtime.State
+	outcome   runtime.Outcome
+	output    int // bytes, before redaction
+	fault     *CallError
+	text      string // for operators; setText sets it
+	textSet   bool   // text is set
+	verdict   *Verdict
+}
+
+// workerDone is the result of a step after which the worker has nothing more to do with the call:
+// the call has its outcome, or it waits for consent without a worker.
+var workerDone = new(result)
+
+// denied returns the result of a call that is denied with out.
+func denied(out runtime.Outcome) *result {
+	return &result{event: runtime.EventDenied, to: runtime.StateDenied, outcome: out}
+}
+
+// aborted returns the result of a call that ends with out before its handler does.
+func aborted(out runtime.Outcome) *result {
+	return &result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: out}
+}
+
+// A Verdict is the result of WhatIf.
+type Verdict struct {
+	Runs     bool             // the handler would be started
+	Outcome  runtime.Outcome  // the refusal, when the handler would not be started
+	Decision runtime.Decision // of the policy; zero when it was not evaluated
+	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
+}
+
 // A worker executes one call after the other.
 type worker = workers.Worker[call, scratch]
 
@@ -123,6 +164,50 @@ type scratch struct {
 	evaluation evaluation
 	tapped     *tap.Decision // for the tap; nil: there is none
 	err        error         // of the handler
+}
+
+// A view is the facts on which the policy evaluates a call: those of the first call of
+// PolicyInput.Facts, which stay the same from then on. A policy that does not read the facts cannot
+// have a stale decision.
+type view struct {
+	call     *call
+	base     *facts.Snapshot                // as of the first read; guarded by the session
+	snapshot atomic.Pointer[facts.Snapshot] // base without the call's own slot; nil: the policy has not read the facts
+}
+
+// open resets v for an evaluation of c.
+func (v *view) open(c *call) {
+	v.call, v.base = c, nil
+	if v.snapshot.Load() != nil {
+		v.snapshot.Store(nil)
+	}
+}
+
+// Facts returns the facts of v.
+func (v *view) Facts() *facts.Snapshot {
+	if f := v.snapshot.Load(); f != nil {
+		return f
+	}
+	c := v.call
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := v.snapshot.Load(); f != nil { // a policy may call Facts from several goroutines
+		return f
+	}
+	v.base = c.run.currentFacts()
+	f := v.base
+	if c.approved() || c.life.Attempt() > 0 || c.needsReadmission {
+		f = f.Without(c.tool.Index)
+	}
+	v.snapshot.Store(f)
+	return f
+}
+
+// unchanged reports whether the facts that the policy read are still current. The session's lock is
+// held.
+func (v *view) unchanged() bool {
+	return v.base == nil || v.base == v.call.run.currentFacts()
 }
 
 // clock returns the time, measured by the monotonic clock from the start of the call. That is
@@ -178,13 +263,6 @@ func (c *call) enterPhase(p lifecycle.Phase, due time.Time) bool {
 		c.worker.Arm(due)
 	}
 	return entered
-}
-
-// latestEntry returns the position of the latest entry of c.
-func (c *call) latestEntry() uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.entry
 }
 
 // enterExecutor counts c among the calls in flight. It returns the outcome of a call

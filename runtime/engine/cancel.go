@@ -44,7 +44,7 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 		s.exec.sched.Wait(over, nil, orBackground(ctx).Done())
 		return actionError(CodeAlreadyEnded)
 	}
-	if err := c.awaitDurable(); err != nil {
+	if err := c.trail.Flush(); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	return nil

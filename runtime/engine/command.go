@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ambit-tools/ambit/runtime/internal/entry"
+	"github.com/ambit-tools/ambit/runtime/internal/commands"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // ErrCommandKnown says that a command was imported before and is not executed again.
 // Compare with errors.Is.
-var ErrCommandKnown = errors.New("the command was imported before")
+var ErrCommandKnown = commands.ErrKnown
 
 // ExecuteOnce executes a command of another process, at most once per nonce. by is the id of the
 // principal or approver who gave the command. That the command was imported is durable before do is
@@ -38,30 +38,5 @@ func (e *Executor) ExecuteOnce(
 	if e.approvals.Closed().Fired() {
 		return res, errors.New("the executor is shutting down: it imports no command any more")
 	}
-	done := func() *journal.Command { return &journal.Command{Nonce: c.Nonce, Kind: c.Kind, Result: &res} }
-	known, interrupted := e.seen.begin(c.Nonce)
-	switch {
-	case interrupted:
-		res.Result = string(CodeInterrupted)
-		return res, errors.Join(ErrCommandKnown, e.recordCommand(journal.KindCommandDone, by, done()))
-	case known:
-		return res, ErrCommandKnown
-	}
-	if err := e.recordCommand(journal.KindCommandImported, by, c); err != nil {
-		return res, err
-	}
-	res = do(orBackground(ctx))
-	return res, e.recordCommand(journal.KindCommandDone, by, done())
-}
-
-// recordCommand records that a command is imported, or its result, and returns when that is durable.
-func (e *Executor) recordCommand(kind, by string, c *journal.Command) error {
-	if !e.log.On() {
-		return nil
-	}
-	r := &journal.Record{Kind: kind, At: entry.At(e.sched.Now()), By: by, Command: c}
-	if err := e.log.FlushThroughStall(e.log.Add(r, nil)); err != nil {
-		return fmt.Errorf("the command cannot be recorded: %w", err)
-	}
-	return nil
+	return e.seen.Do(orBackground(ctx), c, by, string(CodeInterrupted), do)
 }

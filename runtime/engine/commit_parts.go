@@ -57,13 +57,13 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	}
 	due := c.life.Due()
 	if c.exec.log.On() {
-		c.entry = c.exec.log.Add(c.decision(e, seals))
+		c.trail.Add(c.decision(e, seals))
 	}
 	c.mu.Unlock()
 	c.worker.Arm(due)
-	err := c.awaitDurable()
+	err := c.trail.Flush()
 	if e.stalled = errors.Is(err, journal.ErrUnavailable); e.stalled {
-		err = c.awaitDurableThroughStall()
+		err = c.trail.FlushThroughStall()
 	}
 	if err != nil { // the journal may have the record: recovery finds out and commits or rolls back
 		c.scope.Forget()
@@ -95,11 +95,12 @@ func (c *call) committedLate(e *result) bool {
 		return false
 	}
 	c.exec.sched.Wait(over, nil, nil)
-	if c.run.session.claimUnknown(c.record) != "" {
+	u, why := c.run.session.claim(c.record)
+	if why != "" {
 		return false
 	}
 	out := e.outcome
-	c.resolveUnknown(&out, runtime.StateCompleted, "")
+	u.resolve(&out, runtime.StateCompleted, "")
 	return true
 }
 

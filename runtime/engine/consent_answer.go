@@ -76,7 +76,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, c.run.session)
 	edited := c.prepareEdit(ctx, requestID, a.Edit, answer)
 	result := c.recordAnswer(requestID, answer, edited)
-	if err := c.awaitDurableThroughStall(); err != nil {
+	if err := c.trail.FlushThroughStall(); err != nil {
 		r := c.journalUnavailable(err)
 		r.cause = lifecycle.ByConsent // a call that runs by now is not concerned
 		c.finish(r)

@@ -16,7 +16,7 @@ import (
 // it has been approved already.
 func (c *call) park() {
 	c.worker = nil
-	if err := c.awaitDurable(); err != nil {
+	if err := c.trail.Flush(); err != nil {
 		c.finish(c.journalUnavailable(err))
 	} else {
 		c.span.Consent()

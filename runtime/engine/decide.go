@@ -17,6 +17,16 @@ import (
 // meanwhile. During the last evaluation no other call of the session is admitted.
 const maxTries = 3
 
+// An admission is the result of admit. The zero value admits the call.
+type admission struct {
+	again bool         // evaluate again: the facts have changed, or another call excludes all others
+	wait  *sched.Event // for which to wait before; nil: none
+	ends  *result      // of a call that is not admitted; workerDone: it waits for consent, or has ended
+}
+
+// notAdmitted returns the admission of a call that is not admitted.
+func notAdmitted(e *result) admission { return admission{ends: e} }
+
 // decide asks the policy, checks the rules and, when nothing refuses the call, admits it or lets it
 // wait for consent. The facts of the evaluation still hold at that moment, and the call is counted
 // in them. A call that need not wait for anything is started in the same step. A call that was

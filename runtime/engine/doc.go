@@ -165,34 +165,4 @@
 //
 // Nothing else needs to be closed. An executor has no goroutine while no call is being made,
 // except that one which owns a journal renews its ownership until Shutdown.
-//
-// # Locks
-//
-// A goroutine that holds a lock acquires only locks further down this list: "then" those named. The
-// last two, which only a simulated clock needs, may follow any. The executor calls no handler,
-// policy, approver, observer or participant under a lock. The build tag ambitdebug checks the order.
-//
-//   - Sessions, sessions.mu: the sessions by id, and the reading of the journal; then Session, Approvals, CommitLog, Commands.
-//   - Call, call.mu: the phase, attempt, state, fence and parts of one call; then Session, Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn, Parts.
-//   - Session, Session.mu: the rule state, records, runs and reservations of a session; then Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn.
-//   - Batch, Writer.hold of commitlog: shared, it keeps entries in one write of the journal; then Approvals, Events, CommitLog, Sink, Faults.
-//   - Approvals, Approvals.mu of approvals: the book of requests and grants, and its timer; then Slots, Events, CommitLog, Sink, Faults.
-//   - Slots, Slots.mu of sched: the slots of a tool, or of the policy, and the queue for them; then Events, CommitLog, Sink, Faults.
-//   - Events, Delivery.emitting of outbox: the event that is recorded and given to the sinks; then CommitLog, Sink, Faults.
-//   - CommitLog, Writer.mu of commitlog: the entries that are not durable yet; a leaf.
-//   - Sink, Outbox.mu of outbox: the events that wait for one sink; then Faults.
-//   - Faults, Outbox.mu of outbox: the faults that wait for the error handler; a leaf.
-//   - Turn, Turn.mu: the tools that are blocked in a turn; a leaf.
-//   - Parts, Transaction.mu of transaction: the parts of an attempt at participants; a leaf.
-//   - Commands, seenCommands.mu: the nonces of imported commands; a leaf.
-//   - Undos, Handlers.mu of undo: the undo handlers that run; a leaf.
-//   - Workers, Pool.mu of workers: the workers, and which are free; a leaf.
-//   - Worker, Worker.mu of workers: the timer of a worker; a leaf.
-//   - Lease, Lease.mu of lease: the timers that renew the ownership of the journal; a leaf.
-//   - Shadow, follower.mu of shadow: the decisions that wait for a shadow policy; then ShadowStats.
-//   - ShadowStats, Shadow.mu of shadow: the counts of a shadow policy; a leaf.
-//   - Gate, Gate.mu of sched: which goroutine waits until a closed gate is empty; a leaf.
-//   - Count, Count.mu of sched: observers that are being called; a leaf.
-//   - Scheduler, Scheduler.mu of sched: which goroutine waits for which event; then Clock.
-//   - Clock, Clock.mu of simclock: the time and the timers of a simulation; a leaf.
 package engine

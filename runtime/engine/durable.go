@@ -74,24 +74,7 @@ func (c *call) recordPrepared(state wire.Value) {
 	if state != nil {
 		d.AddPrepared(state)
 	}
-	c.entry = c.exec.log.Add(d.Entry())
-}
-
-// awaitDurable returns when all that was recorded of c would outlive a crash. While the commit log
-// is stalled it returns an error at once.
-func (c *call) awaitDurable() error {
-	if !c.exec.log.On() {
-		return nil
-	}
-	return c.exec.log.Flush(c.latestEntry())
-}
-
-// awaitDurableThroughStall is awaitDurable, but waits for the end of a stall.
-func (c *call) awaitDurableThroughStall() error {
-	if !c.exec.log.On() {
-		return nil
-	}
-	return c.exec.log.FlushThroughStall(c.latestEntry())
+	c.trail.Add(d.Entry())
 }
 
 // flushIntent waits until it is durable that the handler is about to start. A call whose intent
@@ -108,7 +91,7 @@ func (c *call) flushIntent() *result {
 
 // awaitIntent is flushIntent with a journal.
 func (c *call) awaitIntent() *result {
-	if err := c.awaitDurable(); err != nil {
+	if err := c.trail.Flush(); err != nil {
 		return c.journalUnavailable(err)
 	}
 	c.mu.Lock()
@@ -156,7 +139,7 @@ func (c *call) flushOutcome() {
 
 // awaitOutcome is flushOutcome with a journal.
 func (c *call) awaitOutcome() {
-	err := c.awaitDurable()
+	err := c.trail.Flush()
 	switch {
 	case err == nil,
 		errors.Is(err, commitlog.ErrClosed) && !c.life.Released(): // it had no effect, and is refused after a restart too
@@ -171,7 +154,7 @@ func (c *call) awaitOutcome() {
 		out = outcomes.NotRecorded(stalled)
 	}
 	c.exec.report(e.fault)
-	position := c.latestEntry()
+	position := c.trail.Last()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()

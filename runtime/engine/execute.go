@@ -144,6 +144,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 		},
 	}
 	c.life.Prepare(time.Time{})
+	c.trail.Open(c.exec.log)
 	c.scope.Open(c, &c.exec.attempts, &c.mu, &c.life)
 	r.Live = c
 	c.size = len(in.Input)

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
+	"github.com/ambit-tools/ambit/runtime/internal/commands"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
@@ -60,7 +61,7 @@ type Executor struct {
 	log           *commitlog.Writer // nil: there is no journal
 	lease         *lease.Lease      // nil: there is no journal
 	sessions      sessions
-	seen          seenCommands
+	seen          commands.Once
 	approvals     approvals.Approvals[*call]
 	undos         undo.Handlers
 	minimum       time.Duration

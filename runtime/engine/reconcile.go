@@ -45,15 +45,16 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 		return err
 	}
 	r := s.find(callID)
-	if why := s.claimUnknown(r); why != "" {
+	u, why := s.claim(r)
+	if why != "" {
 		return actionError(why)
 	}
 	out, to := outcomes.Found(f.TookEffect, f.Reason), runtime.StateFailed
 	if f.TookEffect {
 		to = runtime.StateCompleted
 	}
-	r.Live.resolveUnknown(&out, to, f.By.ID)
-	if err := r.Live.awaitDurable(); err != nil {
+	u.resolve(&out, to, f.By.ID)
+	if err := u.c.trail.Flush(); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	return nil
@@ -82,7 +83,7 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 	for _, calls := range byTool {
 		work := func() {
 			for _, c := range calls {
-				if c.run.session.claimUnknown(c.record) == "" && !c.reconcile(ctx) {
+				if u, why := c.run.session.claim(c.record); why == "" && !u.reconcile(ctx) {
 					return
 				}
 			}
@@ -103,32 +104,34 @@ type answer struct {
 	stored *runtime.StoredOutput
 }
 
-// reconcile runs the reconcile handler of the tool for the call, which is claimed. It reports false
+// reconcile runs the reconcile handler of the tool for the call. It reports false
 // when the handler did not return in time.
-func (c *call) reconcile(ctx context.Context) bool {
+func (u unknownCall) reconcile(ctx context.Context) bool {
+	c := u.c
 	var a answer // used only if the handler returns in time
 	err := deadline.Call(&c.exec.sched, ctx, c.tool.Deadline(), func(ctx context.Context) (err error) {
-		a, err = c.callReconcile(ctx)
+		a, err = u.ask(ctx)
 		return err
 	})
 	switch {
 	case errors.Is(err, ErrNothingHappened):
 		out := outcomes.NoEffect("the tool found")
-		c.resolveUnknown(&out, runtime.StateFailed, "")
+		u.resolve(&out, runtime.StateFailed, "")
 	case err != nil:
 		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)))
-		c.releaseClaim()
+		c.run.session.release(c.record)
 	default:
 		c.values.Outputs = a.value
 		out := runtime.Outcome{Kind: runtime.Completed, Output: a.text, Artifact: a.stored, Obligations: c.obligations}
-		c.resolveUnknown(&out, runtime.StateCompleted, "")
+		u.resolve(&out, runtime.StateCompleted, "")
 	}
 	var late *deadline.OverdueError
 	return !errors.As(err, &late)
 }
 
-// callReconcile calls the reconcile handler and checks its output as that of a handler.
-func (c *call) callReconcile(ctx context.Context) (a answer, err error) {
+// ask calls the reconcile handler and checks its output as that of a handler.
+func (u unknownCall) ask(ctx context.Context) (a answer, err error) {
+	c := u.c
 	a.value, err = c.tool.Hooks.Reconcile(ctx, c.scope.Info(), c.values.Final)
 	if err != nil {
 		return a, err
@@ -151,28 +154,30 @@ func (c *call) callReconcile(ctx context.Context) (a answer, err error) {
 	return a, err
 }
 
-// claimUnknown keeps other goroutines from undoing or resolving an unknown call, until
-// resolveUnknown or releaseClaim. It returns why the call cannot be claimed, empty when it was
-// claimed.
-func (s *Session) claimUnknown(r *callRecord) (why Code) {
+// An unknownCall is a call whose outcome is unknown and which is claimed: no other goroutine undoes or
+// resolves it until resolve or Session.release.
+type unknownCall struct{ c *call }
+
+// claim claims an unknown call. It returns why the call cannot be claimed, empty when it was claimed.
+func (s *Session) claim(r *callRecord) (u unknownCall, why Code) {
 	if r == nil {
-		return CodeUnknownCall
+		return u, CodeUnknownCall
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case !r.Ended() || r.Kind() != runtime.Unknown || r.Undo.Done || r.Live == nil:
-		return CodeNotUnknown
+		return u, CodeNotUnknown
 	case r.Undo.Busy:
-		return CodeBusy
+		return u, CodeBusy
 	}
 	r.Undo.Busy = true
-	return ""
+	return unknownCall{r.Live}, ""
 }
 
-// resolveUnknown gives an unknown call its outcome, under the locks of the call and its session.
-func (c *call) resolveUnknown(out *runtime.Outcome, to runtime.State, by string) {
-	s := c.run.session
+// resolve gives the call its outcome, under the locks of the call and its session.
+func (u unknownCall) resolve(out *runtime.Outcome, to runtime.State, by string) {
+	c, s := u.c, u.c.run.session
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.mu.Lock()
@@ -190,10 +195,9 @@ func (c *call) resolveUnknown(out *runtime.Outcome, to runtime.State, by string)
 	})
 }
 
-// releaseClaim ends the claim without an outcome.
-func (c *ident) releaseClaim() {
-	s := c.run.session
+// release ends the claim of a call, or its undo, without a change of its outcome.
+func (s *Session) release(r *callRecord) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.record.Undo.Busy = false
+	r.Undo.Busy = false
 }

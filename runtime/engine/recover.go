@@ -16,7 +16,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
-	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -92,7 +91,7 @@ func (e *Executor) readJournal(ctx context.Context) (*history.History, error) {
 		return nil, err
 	}
 	e.approvals.Restore(h.Book)
-	e.seen.restore(h.Commands)
+	e.seen.Restore(h.Commands)
 	for id, of := range h.Sessions {
 		e.sessions.byID[id] = e.restoreSession(of)
 	}
@@ -137,12 +136,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	if err != nil {
 		return err
 	}
-	type open struct {
-		call *call
-		of   *history.Call
-		left []*transaction.Participant
-	}
-	var unfinished, undos []open
+	var unfinished, undos []interrupted
 	for _, r := range h.Calls {
 		key := runtime.CallKey{Session: r.Session, Call: r.ID}
 		of := left[key]
@@ -152,7 +146,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 			e.reportRedeclared(r)
 		}
 		if c != nil {
-			unfinished = append(unfinished, open{c, r, of})
+			unfinished = append(unfinished, interrupted{c, r, of})
 		} else if out := r.Outcome; out != nil { // an earlier process, or recovery, could not settle it
 			e.settleParts(ctx, key, of, out.Kind == runtime.Completed || out.Kind == runtime.Unknown && r.Sealed != nil)
 		}
@@ -160,7 +154,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 		of = left[key]
 		delete(left, key)
 		if r.Undo != nil {
-			undos = append(undos, open{e.undoneCall(r), r, of})
+			undos = append(undos, interrupted{e.undoneCall(r), r, of})
 		} else {
 			e.settleParts(ctx, key, of, r.Undone)
 		}
@@ -171,13 +165,13 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	e.approvals.Resume()
 	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
 	for _, o := range undos {
-		o.call.settleInterruptedUndo(ctx, o.of.Undo, o.left)
+		o.settleUndo(ctx)
 	}
 	for _, o := range unfinished {
 		if e.hooks != nil && e.hooks.Skip != nil && e.hooks.Skip(o.of.Session, o.of.ID) {
 			continue
 		}
-		o.call.settleInterrupted(ctx, o.of, o.left, stale)
+		o.settle(ctx, stale)
 	}
 	return nil
 }
@@ -247,6 +241,7 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 		revision: r.Revision, state: r.State, invoked: true,
 	}
 	c.life.Restore(r.Attempts, r.Request != "")
+	c.trail.Open(c.exec.log)
 	c.scope.Open(c, &e.attempts, &c.mu, &c.life)
 	if r.Attempts > 0 {
 		c.scope.Begin(c.workCtx, time.Time{})

@@ -25,30 +25,37 @@ func (e *Executor) settleParts(ctx context.Context, key runtime.CallKey, at []*t
 	})
 }
 
-// settleInterrupted settles a call that had no outcome when the former owner of the journal
-// stopped. stale says that this owner had written nothing for longer than DefaultStale.
-func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*transaction.Participant, stale bool) {
+// An interrupted is a call, or an undo, that had no result when the former owner of the journal stopped.
+type interrupted struct {
+	c    *call
+	of   *history.Call
+	left []*transaction.Participant // with parts of it
+}
+
+// settle settles the call. stale says that the former owner had written nothing for longer than DefaultStale.
+func (i interrupted) settle(ctx context.Context, stale bool) {
+	c, r, left := i.c, i.of, i.left
 	switch {
 	case c.life.AwaitsConsent():
 		c.submitApproved()
 		return
 	case c.needsReadmission:
-		c.resubmit()
+		i.resubmit()
 		return
 	case c.state != runtime.StateExecuting:
-		c.finish(interrupted(outcomes.NotStarted()))
+		c.finish(interruption(outcomes.NotStarted()))
 		return
 	}
-	c.orphan(stale)
+	i.orphan(stale)
 	if r.Sealed != nil {
-		c.finishCommit(ctx, r, left)
+		i.finishCommit(ctx)
 		return
 	}
-	e := interrupted(outcomes.Interrupted(r.Effects, len(left) > 0))
+	e := interruption(outcomes.Interrupted(r.Effects, len(left) > 0))
 	switch {
 	case len(left) > 0 && !c.exec.settleParts(ctx, c.key(), left, false):
 		if r.Effects != journal.EffectsNone {
-			e = interrupted(outcomes.EffectUnknown("what it did could not be taken back"))
+			e = interruption(outcomes.EffectUnknown("what it did could not be taken back"))
 		}
 		c.finish(e)
 	case rerun{c}.allowed():
@@ -59,8 +66,8 @@ func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*t
 	}
 }
 
-// interrupted returns the result of a call that a restart has interrupted.
-func interrupted(out runtime.Outcome) *result {
+// interruption returns the result of a call that a restart has interrupted.
+func interruption(out runtime.Outcome) *result {
 	r := aborted(out)
 	r.cause = lifecycle.ByRecovery
 	if out.Kind == runtime.Unknown {
@@ -70,7 +77,8 @@ func interrupted(out runtime.Outcome) *result {
 }
 
 // orphan records that the process that ran the handler is gone.
-func (c *call) orphan(stale bool) {
+func (i interrupted) orphan(stale bool) {
+	c := i.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.exec.sched.Now()
@@ -82,17 +90,18 @@ func (c *call) orphan(stale bool) {
 
 // finishCommit finishes a commit that was decided. If a foreign transaction is part of it and the
 // handler may have changed something there, the call is unknown instead.
-func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*transaction.Participant) {
+func (i interrupted) finishCommit(ctx context.Context) {
+	c, r, left := i.c, i.of, i.left
 	reads := r.Effects == journal.EffectsNone
 	for _, s := range r.Sealed {
 		if s.Foreign && !reads {
 			c.exec.settleParts(ctx, c.key(), left, true)
-			c.finish(interrupted(outcomes.EffectUnknown(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant))))
+			c.finish(interruption(outcomes.EffectUnknown(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant))))
 			return
 		}
 	}
 	if !c.exec.settleParts(ctx, c.key(), left, true) && !reads {
-		c.finish(interrupted(outcomes.EffectUnknown("what it did could not be committed")))
+		c.finish(interruption(outcomes.EffectUnknown("what it did could not be committed")))
 		return
 	}
 	c.finish(&result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.Decided})
@@ -100,7 +109,8 @@ func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*transa
 
 // resubmit passes a call that was admitted, and whose handler was not started, to a worker. The
 // worker evaluates it like a new call. The call keeps its reservation until then.
-func (c *call) resubmit() {
+func (i interrupted) resubmit() {
+	c := i.c
 	c.mu.Lock()
 	c.life.Prepare(c.budgetEnds())
 	c.reenterExecutor()
@@ -240,24 +250,25 @@ func (e *Executor) undoneCall(r *history.Call) *call {
 	return e.callOf(s, r, rec)
 }
 
-// settleInterruptedUndo settles an undo that the former owner of the journal had begun. It commits
+// settleUndo settles an undo that the former owner of the journal had begun. It commits
 // the undo when that was decided. Otherwise it rolls back what the undo did through participants,
 // and the undo can be tried again.
-func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left []*transaction.Participant) {
-	s := c.run.session
+func (i interrupted) settleUndo(ctx context.Context) {
+	c, s, of, left := i.c, i.c.run.session, i.of.Undo, i.left
+	u := undoing{c, of.By}
 	key := runtime.CallKey{Session: s.id, Call: c.id, Undo: true}
 	fault := &undoFault{why: CodeInterrupted}
-	if u.Sealed == nil {
+	if of.Sealed == nil {
 		fault.err = errors.New("the executor stopped while the undo handler ran: it may have taken effect outside of participants")
 		fault.notRolledBack = !c.exec.settleParts(ctx, key, left, false)
-		c.recordUndoFailed(u.By, fault)
+		u.recordFailed(fault)
 		return
 	}
 	settled := c.exec.settleParts(ctx, key, left, true)
-	for _, seal := range u.Sealed {
+	for _, seal := range of.Sealed {
 		if seal.Foreign {
 			fault.why, fault.err = CodeUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
-			c.recordUndoFailed(u.By, fault)
+			u.recordFailed(fault)
 			return
 		}
 	}
@@ -270,8 +281,8 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left 
 		return
 	}
 	now := c.exec.sched.Now()
-	if ev := u.Undoes; ev != nil {
+	if ev := of.Undoes; ev != nil {
 		s.memory.Apply(s.exec.instant(now), ev)
 	}
-	c.undone(now, u.By)
+	u.done(now)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -96,6 +97,28 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	p := &runNode{}
 	r.node.OpenChild(&p.Node)
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}
+}
+
+// A factView is the facts of one run as one principal, or sub-agent, sees them.
+// The session guards it.
+type factView struct {
+	state   uint64          // version of the rule state at the last comparison
+	last    *facts.Snapshot // the latest snapshot
+	changed []int
+}
+
+// currentFacts returns the current facts of r. Two snapshots are the same pointer when nothing in
+// them has changed. The session's lock is held.
+func (r *Run) currentFacts() *facts.Snapshot {
+	v := &r.facts
+	state := r.session.memory.Rules()
+	if v.last != nil && v.state == state.Version() {
+		return v.last
+	}
+	v.state = state.Version()
+	used, successes := state.Counts(r.id, r.agent, r.principal)
+	v.last = v.last.Next(r.session.exec.reg.Len(), used, successes, &v.changed)
+	return v.last
 }
 
 // A TurnConfig describes a Turn.

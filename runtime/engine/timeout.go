@@ -75,6 +75,16 @@ func (c *call) overdue(at lifecycle.Moment) {
 	c.finish(e)
 }
 
+// policyFailure returns the result of a call that is denied because the policy could not be
+// evaluated.
+func policyFailure(rule, message string) *result {
+	j := &evaluation{}
+	j.Refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, message)
+	r := denied(runtime.Outcome{Kind: runtime.Denied})
+	r.evaluated = j
+	return r
+}
+
 // recordLingering records that the handler of an ended call still runs after the grace. c.mu is
 // held.
 func (c *call) recordLingering(now time.Time) {

@@ -84,8 +84,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		e.Stack = string(n.fault.Stack)
 	}
 	if c.exec.log.On() && !c.unrecorded {
-		c.entry = c.exec.log.Add(c.transitionEntry(e, n))
-		e.Seq = c.entry
+		e.Seq = c.trail.Add(c.transitionEntry(e, n))
 	}
 	if c.unrecorded {
 		e.Seq = 0

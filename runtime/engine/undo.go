@@ -163,15 +163,15 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 	if why := s.beginUndo(r); why != "" {
 		return &ActionError{Code: why, Detail: s.reportLost(r, why)}
 	}
-	c := r.Live
-	fault := c.undoAllowed(ctx, req.By)
+	u := undoing{r.Live, req.By.ID}
+	fault := u.allowed(ctx, req.By)
 	if fault == nil {
-		fault = c.undo(ctx, req.By.ID)
+		fault = u.run(ctx)
 	}
 	if fault != nil && fault.pending {
-		return c.undoFailed(fault)
+		return u.failed(fault)
 	}
-	return c.concludeUndo(req.By.ID, fault)
+	return u.conclude(fault)
 }
 
 // mayUndo asks the operator policy about the undo of a call.
@@ -215,8 +215,9 @@ func (s *Session) undoRefusal(r *callRecord) Code {
 	return ""
 }
 
-// undo calls the undo handler, if there is one.
-func (c *call) undo(ctx context.Context, by string) *undoFault {
+// run calls the undo handler, if there is one.
+func (u undoing) run(ctx context.Context) *undoFault {
+	c := u.c
 	hook := c.tool.Hooks.Undo
 	if hook == nil {
 		return nil
@@ -235,14 +236,14 @@ func (c *call) undo(ctx context.Context, by string) *undoFault {
 	default:
 		return &undoFault{why: CodeHandlerError, err: errPreparing}
 	}
-	return c.runUndoHandler(ctx, by, func(ctx context.Context) error {
+	return u.runHandler(ctx, func(ctx context.Context) error {
 		return hook(ctx, c.id, c.values.Final, state, c.fullOutput(ctx, output))
 	})
 }
 
-// undoAllowed evaluates the policy for the undo of the call.
-func (c *work) undoAllowed(ctx context.Context, by operator.Actor) *undoFault {
-	s := c.run.session
+// allowed evaluates the policy for the undo.
+func (u undoing) allowed(ctx context.Context, by operator.Actor) *undoFault {
+	c, s := u.c, u.c.run.session
 	s.mu.Lock()
 	facts := c.run.currentFacts()
 	s.mu.Unlock()
@@ -278,8 +279,9 @@ func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor)
 	if why != "" {
 		return &ActionError{Code: why}
 	}
-	if fault := r.Live.undoAllowed(ctx, by); fault != nil {
-		return r.Live.undoFailed(fault)
+	u := undoing{r.Live, by.ID}
+	if fault := u.allowed(ctx, by); fault != nil {
+		return u.failed(fault)
 	}
 	return nil
 }

@@ -22,55 +22,52 @@ type undoFault struct {
 	byPolicy      bool // a policy has decided so: it is no fault of the program
 }
 
-// An undoRun is one run of the undo handler of a call: the owner of its scope, and the recorder of
-// what it does.
-type undoRun struct {
-	ident // of the call that is undone, except that it is undoing
-	of    *call
-	by    string
+// An undoing is one undo of a call, and the recorder of what its handler does.
+type undoing struct {
+	c  *call
+	by string
 }
 
-// runUndoHandler calls the undo handler of c and commits what it did. The handler shares the key of
-// the effect of c.
-func (c *call) runUndoHandler(ctx context.Context, by string, handler func(context.Context) error) *undoFault {
-	u := &undoRun{ident: c.ident, of: c, by: by}
-	u.ctx, u.began, u.undoing = ctx, c.exec.sched.Now(), true
+// runHandler calls the undo handler and commits what it did. The handler shares the key of the
+// effect of the call.
+func (u undoing) runHandler(ctx context.Context, handler func(context.Context) error) *undoFault {
+	c, owner := u.c, u.c.ident
+	owner.ctx, owner.began, owner.undoing = ctx, c.exec.sched.Now(), true
 	return undoFaultOf(c.exec.undos.Run(ctx, &c.exec.attempts, undo.Request{
-		Owner: &u.ident, Number: c.life.Attempt(), Effect: c.scope.Effect(),
+		Owner: &owner, Number: c.life.Attempt(), Effect: c.scope.Effect(),
 		Deadline: c.tool.Deadline(), Handler: handler, Recorder: u,
 	}))
 }
 
 // Started records the intent to run the handler.
-func (u *undoRun) Started() error {
-	return u.record(&journal.Record{Kind: journal.KindUndoStarted}, u.exec.log.Flush)
+func (u undoing) Started() error {
+	return u.add(&journal.Record{Kind: journal.KindUndoStarted}, u.c.exec.log.Flush)
 }
 
 // Decided records the decision to commit, with the rule event of the undo.
-func (u *undoRun) Decided(at time.Time, seals []journal.Seal) error {
+func (u undoing) Decided(at time.Time, seals []journal.Seal) error {
 	r := &journal.Record{Kind: journal.KindUndoDecided, Sealed: seals}
-	s := u.run.session
+	s := u.c.run.session
 	s.mu.Lock()
-	if ev, err := s.memory.Rules().Undoing(s.exec.instant(at), u.id); err == nil {
+	if ev, err := s.memory.Rules().Undoing(s.exec.instant(at), u.c.id); err == nil {
 		r.Undoes = &ev
 	}
 	s.mu.Unlock()
-	return u.record(r, u.exec.log.FlushThroughStall)
+	return u.add(r, u.c.exec.log.FlushThroughStall)
 }
 
 // Concluded records the result of an undo whose caller has left.
-func (u *undoRun) Concluded(fault *undo.Fault) { u.of.concludeUndo(u.by, undoFaultOf(fault)) }
+func (u undoing) Concluded(fault *undo.Fault) { u.conclude(undoFaultOf(fault)) }
 
-// record adds an entry about the undo, and returns when flush has made it durable.
-func (u *undoRun) record(r *journal.Record, flush func(uint64) error) error {
-	c, l := u.of, u.exec.log
+// add adds an entry about the undo, and returns when flush has made it durable.
+func (u undoing) add(r *journal.Record, flush func(uint64) error) error {
+	c, l := u.c, u.c.exec.log
 	if !l.On() {
 		return nil
 	}
-	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = entry.At(u.exec.sched.Now()), u.run.session.id, u.run.id, u.id, c.record.Tool, u.by
+	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = entry.At(u.c.exec.sched.Now()), c.run.session.id, c.run.id, c.id, c.record.Tool, u.by
 	c.mu.Lock()
-	c.entry = l.Add(r, nil)
-	position := c.entry
+	position := c.trail.Add(r, nil)
 	c.mu.Unlock()
 	return flush(position)
 }
@@ -89,53 +86,55 @@ func undoFaultOf(f *undo.Fault) *undoFault {
 	return &undoFault{why: undoCodes[f.Reason], err: f.Err, notRolledBack: f.NotRolledBack, pending: f.Pending}
 }
 
-// concludeUndo records the result of an undo of c. If the caller of the undo left a decided commit,
-// that commit calls concludeUndo when the journal can be written again (SEMANTICS section 6.4).
-func (c *call) concludeUndo(by string, fault *undoFault) *ActionError {
-	e := c.exec
+// conclude records the result of the undo. If the caller of the undo left a decided commit,
+// that commit calls conclude when the journal can be written again (SEMANTICS section 6.4).
+func (u undoing) conclude(fault *undoFault) *ActionError {
+	c, e := u.c, u.c.exec
 	if fault != nil && fault.why == CodeJournalUnavailable && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
-		c.releaseClaim()
+		c.run.session.release(c.record)
 		e.report(c.newFault(runtime.ReasonJournalUnavailable, fault.err))
-		return c.undoFailed(fault)
+		return u.failed(fault)
 	}
-	res := c.run.session.recordUndo(c, by, fault)
-	if err := c.awaitDurable(); err != nil {
+	res := u.record(fault)
+	if err := c.trail.Flush(); err != nil {
 		e.report(c.newFault(runtime.ReasonJournalUnavailable, err))
-		return c.undoFailed(&undoFault{why: CodeJournalUnavailable, err: err})
+		return u.failed(&undoFault{why: CodeJournalUnavailable, err: err})
 	}
 	return res
 }
 
-// recordUndo applies the result of an undo, in one step of the session. fault is nil when the undo
+// record applies the result of the undo, in one step of the session. fault is nil when the undo
 // succeeded.
-func (s *Session) recordUndo(c *call, by string, fault *undoFault) *ActionError {
+func (u undoing) record(fault *undoFault) *ActionError {
 	if fault != nil {
-		return c.recordUndoFailed(by, fault)
+		return u.recordFailed(fault)
 	}
+	c, s := u.c, u.c.run.session
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.exec.sched.Now()
 	s.memory.Undone(s.exec.instant(now), c.record)
-	c.undone(now, by)
+	u.done(now)
 	return nil
 }
 
-// undone records that c was undone. The locks of c and its session are held.
-func (c *call) undone(now time.Time, by string) {
+// done records that the call was undone. The locks of the call and its session are held.
+func (u undoing) done(now time.Time) {
+	c := u.c
 	c.record.Undo.Busy, c.record.Undo.Done = false, true
-	c.transition(runtime.EventUndone, runtime.StateRolledBack, &note{at: now, by: by, session: true})
+	c.transition(runtime.EventUndone, runtime.StateRolledBack, &note{at: now, by: u.by, session: true})
 }
 
-// recordUndoFailed records that c was not undone.
-func (c *call) recordUndoFailed(by string, fault *undoFault) *ActionError {
-	res := c.undoFailed(fault)
+// recordFailed records that the call was not undone.
+func (u undoing) recordFailed(fault *undoFault) *ActionError {
+	c, res := u.c, u.failed(fault)
 	c.mu.Lock()
 	s := c.run.session
 	s.mu.Lock()
 	c.record.Undo.Busy = false
-	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: by, text: res.Detail, undo: res})
+	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: u.by, text: res.Detail, undo: res})
 	s.mu.Unlock()
 	c.mu.Unlock()
 	if !fault.byPolicy {
@@ -144,21 +143,23 @@ func (c *call) recordUndoFailed(by string, fault *undoFault) *ActionError {
 	return res
 }
 
-// undoFailed returns the error of an undo that failed.
-func (c *call) undoFailed(fault *undoFault) *ActionError {
+// failed returns the error of an undo that failed.
+func (u undoing) failed(fault *undoFault) *ActionError {
+	c := u.c
 	res := &ActionError{Code: fault.why, Attempted: fault.why != CodeDenied && fault.why != CodeDrift, cause: fault.err}
 	f := c.newFault(runtime.ReasonNone, fault.err)
 	res.Detail = c.redactText(f.text())
 	if fault.notRolledBack {
 		res.Detail += "; what the undo did was not taken back"
 	}
-	res.Message = c.undoMessage(fault, res.Detail)
+	res.Message = u.message(fault, res.Detail)
 	return res
 }
 
-// undoMessage returns what a model may read of an undo that failed; operators is the text for
+// message returns what a model may read of an undo that failed; operators is the text for
 // operators.
-func (c *call) undoMessage(fault *undoFault, operators string) string {
+func (u undoing) message(fault *undoFault, operators string) string {
+	c := u.c
 	if fault.why == CodeHandlerError || fault.why == CodeDrift {
 		if text, _ := tools.PublicError(fault.err); text != "" {
 			return c.redactText(text)

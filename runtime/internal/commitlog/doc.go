@@ -15,7 +15,7 @@
 // All methods are safe for concurrent use. The Writer's mutex is acquired after every lock of the
 // caller, and under it only the Scheduler's. Add, ConsentChanged, Health and Stalled may therefore be
 // called under any lock. HoldBatch has a lock of its own, which the caller holds until ReleaseBatch:
-// it comes before the lock of the book of requests and grants (section Locks of package engine).
+// it comes before the lock of the book of requests and grants (section Locks of package lockorder).
 // Flush, FlushAll, FlushThroughStall and Close wait for the disk and must be called under none. The
 // functions of a [Config], and those that are passed to [Writer.WhenDurable], are called without a
 // lock of the Writer.

@@ -1,13 +1,3 @@
-// Package lockorder holds the order in which the engine acquires its locks.
-//
-// A mutex names its place in its type, as in
-//
-//	mu lockorder.Mutex[lockorder.Session]
-//
-// so that its zero value is ready. It is a sync.Mutex. With the build tag ambitdebug it is a type
-// that records the locks of each goroutine, and ends the process when a goroutine acquires a lock
-// that does not come after all the locks that the goroutine holds. The section Locks of package
-// engine lists the same locks and says what each of them guards.
 package lockorder
 
 // A Lock is one of the types below.

@@ -13,10 +13,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 )
 
-// TestOrderIsThatOfThePage compares the order with the section Locks of package engine, and wants
+// TestOrderIsThatOfThePage compares the order with the section Locks of the package, and wants
 // each lock of the section to name only later ones as those that may follow.
 func TestOrderIsThatOfThePage(t *testing.T) {
-	page, err := os.ReadFile("../../engine/doc.go")
+	page, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(page), "// # Locks\n")
 	require.True(t, found)

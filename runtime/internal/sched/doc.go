@@ -8,5 +8,5 @@
 // All types are safe for concurrent use. No method calls code of the application but the clock's.
 // Slots, Gate and Count fire events while they hold their mutex, for which the Scheduler acquires its
 // own. [Slots.AcquireThen] calls its argument under the mutex of the Slots. Otherwise the package
-// acquires no lock while it holds one. The section Locks of package engine has the whole order.
+// acquires no lock while it holds one. The section Locks of package lockorder has the whole order.
 package sched
