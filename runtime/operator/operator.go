@@ -66,13 +66,10 @@ type Request struct {
 	Approver         bool   `json:"approver"`                    // the requirement of the request admits the actor
 }
 
-// Ask asks a policy about an act. An actor without an id, or whose id would read as a group in a list of
-// approvers, is denied without being asked about (SEMANTICS 5.5.3).
+// Ask asks a policy about an act. An actor whose id would read as a group in a list of approvers is denied
+// without asking (SEMANTICS 5.5.3).
 func Ask(ctx context.Context, p Policy, r *Request) (Decision, error) {
-	switch {
-	case r.Actor.ID == "":
-		return Decision{Reason: "the actor has no id"}, nil
-	case strings.HasPrefix(r.Actor.ID, "group:"):
+	if strings.HasPrefix(r.Actor.ID, "group:") {
 		return Decision{Reason: "the id of the actor is that of a group"}, nil
 	}
 	return p.Authorize(ctx, r)
