@@ -49,22 +49,20 @@ func (n *node) oneType() (name string, ok bool) {
 	return names[0], true
 }
 
-func (n *node) word() string {
-	if n == nil {
-		return ""
-	}
-	return n.text
-}
-
 // isChecked reports whether no type in Go says what the values of a schema are. A
 // root is always read by its type.
 func (p *parser) isChecked(n *node, root *schemaRoot, top bool) bool {
-	if n.kind == nodeBool {
-		return true
+	if n.kind == nodeBool || p.asking[n] {
+		return true // a union that leads back to itself has no type: package gen refuses it
 	}
 	if top && root.call {
 		return false
 	}
+	if p.asking == nil {
+		p.asking = make(map[*node]bool)
+	}
+	p.asking[n] = true
+	defer delete(p.asking, n)
 	if p.isEndless(n, root) {
 		return true
 	}

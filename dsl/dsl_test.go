@@ -96,3 +96,26 @@ func TestSuggestions(t *testing.T) {
 	assert.Equal(t, "", closest("zzz", []string{"effect"}))
 	assert.Equal(t, 1, distance("tpye", "type"))
 }
+
+// TestMembersThatNothingFits: a member that must not be there needs no description.
+func TestMembersThatNothingFits(t *testing.T) {
+	f, err := Parse("tools.yaml", declaring("false"))
+	require.NoError(t, err)
+	assert.True(t, f.Tools[0].Input.Properties[0].Schema.Checked)
+	_, err = Parse("tools.yaml", declaring("true"))
+	assert.ErrorContains(t, err, "has no description")
+}
+
+// TestUnionsThatLeadBack: reading ends where a branch of a union is the union itself. No value can be
+// held against such a schema, which package gen says.
+func TestUnionsThatLeadBack(t *testing.T) {
+	for _, x := range []string{
+		`{anyOf: [{$ref: "#/types/X"}, {type: string}]}`, `{oneOf: [{$ref: "#/types/Y"}, {type: string}]}`, `{anyOf: [{$ref: "#/types/Y"}, {type: "null"}]}`,
+	} {
+		src := strings.Replace(string(declaring(`{description: X., $ref: "#/types/X"}`)), "tools:",
+			"types:\n  X: "+x+"\n  Y: {oneOf: [{$ref: \"#/types/X\"}, {type: integer}]}\ntools:", 1)
+		f, err := Parse("tools.yaml", []byte(src))
+		require.NoError(t, err, x)
+		assert.True(t, f.Types[0].Schema.Checked, x)
+	}
+}

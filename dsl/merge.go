@@ -15,19 +15,12 @@ func (p *parser) mergeAll() {
 	if p.root.refersInto("/allOf/") {
 		return // what is written anew has no such parts
 	}
-	if types := p.root.get("types"); types != nil {
-		for _, e := range types.pairs {
-			m.walk(e.val, e.val, false)
-		}
+	types, calls := p.schemaRoots()
+	for _, s := range types {
+		m.walk(s, s, false)
 	}
-	if tools := p.root.get("tools"); tools != nil {
-		for _, e := range tools.pairs {
-			for _, s := range []*node{e.val.get("input"), e.val.get("output"), e.val.get("undo").get("state")} {
-				if s != nil {
-					m.walk(s, s, true)
-				}
-			}
-		}
+	for _, s := range calls {
+		m.walk(s, s, true)
 	}
 }
 

@@ -64,6 +64,33 @@ func (n *node) isText(text string) bool { return n != nil && n.kind == nodeStrin
 
 func (n *node) isFalse() bool { return n != nil && n.kind == nodeBool && n.text == "false" }
 
+// word is the text of a node, empty for none.
+func (n *node) word() string {
+	if n == nil {
+		return ""
+	}
+	return n.text
+}
+
+// schemasIn lists the schemas directly inside a schema.
+func schemasIn(n *node) []*node {
+	var all []*node
+	for _, e := range n.pairs {
+		switch e.name {
+		case "allOf", "anyOf", "oneOf", "prefixItems":
+			all = append(all, e.val.items...)
+		case "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs":
+			for _, part := range e.val.pairs {
+				all = append(all, part.val)
+			}
+		case "not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties",
+			"contentSchema":
+			all = append(all, e.val)
+		}
+	}
+	return all
+}
+
 // kindOf is the kind of a node, nodeBad for none.
 func (n *node) kindOf() nodeKind {
 	if n == nil {

@@ -23,6 +23,7 @@ func Parse(path string, src []byte, opts ...Option) (*File, error) {
 	root := p.load(src)
 	if root != nil {
 		p.root = root
+		p.checkDrafts()
 		p.includeAll()
 		p.mergeAll()
 		p.parseFile(root)

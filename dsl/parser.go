@@ -18,8 +18,9 @@ type parser struct {
 	guesses  int // suggestions looked for
 	enums    map[*Schema]map[string]bool
 	unions   []*Schema
-	root     *node         // the whole file
-	checked  []*schemaWork // checked and composed schemas
+	root     *node          // the whole file
+	checked  []*schemaWork  // checked and composed schemas
+	asking   map[*node]bool // whether these are checked is being decided
 	types    map[string]*NamedSchema
 	tools    map[string]*Tool
 	places   map[string]Pos                    // of the keys of the file

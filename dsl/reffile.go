@@ -55,25 +55,6 @@ func holdsID(n *node) bool {
 	return n.get("$id") != nil || slices.ContainsFunc(schemasIn(n), holdsID)
 }
 
-// schemasIn lists the schemas directly inside a schema.
-func schemasIn(n *node) []*node {
-	var all []*node
-	for _, e := range n.pairs {
-		switch e.name {
-		case "allOf", "anyOf", "oneOf", "prefixItems":
-			all = append(all, e.val.items...)
-		case "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs":
-			for _, part := range e.val.pairs {
-				all = append(all, part.val)
-			}
-		case "not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties",
-			"contentSchema":
-			all = append(all, e.val)
-		}
-	}
-	return all
-}
-
 type includer struct {
 	p       *parser
 	files   map[string]*node  // by their paths; nil for one that cannot be read
@@ -183,6 +164,9 @@ func (in *includer) read(ref *node, file string) *node {
 		return refuse("write a schema into it", "is empty")
 	}
 	in.files[file] = in.p.loadOther(path.Join(path.Dir(strings.ReplaceAll(in.p.src.path, `\`, "/")), file), src)
+	if n := in.files[file]; n != nil {
+		in.p.checkOtherDraft(n)
+	}
 	return in.files[file]
 }
 

@@ -261,7 +261,7 @@ func (p *parser) parseProperties(n *node, w *schemaWork) {
 		}
 		w.Properties = append(w.Properties, &Property{Name: e.name, Pos: e.key, Schema: s})
 		p.later(func() {
-			if s.describedBy() == "" && s.Keys["description"] == (Pos{}) && !(s.Checked && s.Keys["$ref"] != Pos{}) && (s.Ref == "" || s.base() != nil) {
+			if !e.val.isFalse() && s.describedBy() == "" && s.Keys["description"] == (Pos{}) && !(s.Checked && s.Keys["$ref"] != Pos{}) && (s.Ref == "" || s.base() != nil) {
 				p.report(e.key, "say in a sentence what the value means", "property %s has no description", quote(e.name))
 			}
 		})

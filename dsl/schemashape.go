@@ -7,7 +7,6 @@ import (
 // checkShape checks what one schema says without looking beyond it.
 func (p *parser) checkShape(w *schemaWork) {
 	has := func(key string) bool { _, ok := w.Keys[key]; return ok }
-	p.draft07Differs(w)
 	p.openRoot(w)
 	switch {
 	case has("$ref") && !w.Composed:
@@ -58,7 +57,7 @@ func (p *parser) checkAlone(w *schemaWork, key, hint string) {
 func (p *parser) checkObject(w *schemaWork) {
 	for _, name := range w.Required {
 		prop := w.property(name)
-		if prop == nil && !w.Closed {
+		if prop == nil && (!w.Closed || w.Composed && w.node.get("unevaluatedProperties") != nil) {
 			w.Composed = true // no field says that the member is there
 		} else if prop == nil {
 			p.report(w.requiredAt[name], p.didYouMean(name, w.propertyNames()), "required: %s is not a property", quote(name))

@@ -3,13 +3,8 @@ package dsl
 // schemaRoot is what "#" means to the references of one schema: an entry of
 // types, an input, an output or a state.
 type schemaRoot struct {
-	defs map[string]*NamedSchema
-	call bool // an input, an output or a state
-	// draft07 is where $schema names draft-07, and differs what that draft reads
-	// otherwise: one is an error beside the other.
-	draft07 Pos
-	differs []fault
-
+	defs     map[string]*NamedSchema
+	call     bool   // an input, an output or a state
 	node     *node  // the schema itself
 	name     string // of the entry of types
 	document *Document
@@ -27,12 +22,6 @@ type schemaWork struct {
 	union      bool // its branches are read by what they are, not by their keyword
 	// noItems is items: false, which only a tuple may say.
 	noItems bool
-}
-
-// A fault is one that is reported only if another is there.
-type fault struct {
-	at            Pos
-	hint, message string
 }
 
 // A reference is a $ref that waits for all names to be known.

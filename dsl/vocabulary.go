@@ -41,7 +41,7 @@ const dialect = "https://json-schema.org/draft/2020-12/schema"
 const assertionVocab = "https://json-schema.org/draft/2020-12/vocab/format-assertion"
 
 // draft07 are the spellings of draft-07. Of the keywords of a declaration it
-// reads the same, but for what draft07Differs finds.
+// reads the same, but for what checkDrafts finds.
 var draft07 = []string{"http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-07/schema"}
 
 // appliesTo says which types a keyword constrains; nil for the keywords that

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/internal/importer"
 )
@@ -44,7 +45,9 @@ func (d draft) schema(depth int) map[string]any {
 	if depth == 0 {
 		return d.leaf()
 	}
-	switch d.IntN(5) {
+	switch d.IntN(6) {
+	case 4:
+		return d.foreign(depth)
 	case 0: // a tuple
 		s := map[string]any{"type": "array", "items": []any{d.schema(depth - 1), d.leaf()}}
 		switch d.IntN(3) {
@@ -63,6 +66,29 @@ func (d draft) schema(depth int) map[string]any {
 		return map[string]any{"$ref": "#/definitions/A-b", "minLength": 3, "minimum": 2}
 	}
 	return d.leaf()
+}
+
+// foreign makes a schema with a keyword that not every draft has.
+func (d draft) foreign(depth int) map[string]any {
+	part := d.schema(depth - 1)
+	all := []map[string]any{
+		{"type": "string", "const": "x"},
+		{"type": "array", "contains": part},
+		{"type": "array", "contains": part, "minContains": 2, "maxContains": 3},
+		{"type": "array", "contains": d.leaf(), "unevaluatedItems": d.leaf()},
+		{"type": "array", "prefixItems": []any{part}, "unevaluatedItems": false},
+		{"type": "object", "propertyNames": map[string]any{"minLength": 6}},
+		{"if": d.leaf(), "then": part, "else": d.leaf()},
+		{"type": "object", "properties": map[string]any{"b": part, "c": d.leaf()}, "dependentRequired": map[string]any{"b": []any{"c"}}},
+		{"type": "object", "properties": map[string]any{"b": part, "c": d.leaf()}, "dependentSchemas": map[string]any{"b": map[string]any{"required": []any{"c"}}}},
+		{"type": "object", "properties": map[string]any{"b": part}, "unevaluatedProperties": false},
+		{"type": "array", "items": part, "$recursiveRef": "#", "$dynamicRef": "#none"},
+	}
+	s := all[d.IntN(len(all))]
+	if d.uri == drafts[3] {
+		delete(s, "$recursiveRef") // its root is no array
+	}
+	return s
 }
 
 // TestDrafts: schemas of older drafts take after the import what an independent validator says
@@ -92,5 +118,22 @@ func TestDrafts(t *testing.T) {
 			require.Less(t, sum.both, sum.values)
 			t.Logf("%+v", sum)
 		})
+	}
+}
+
+// TestContainsOf2019: what contains describes does not count for unevaluatedItems in draft 2019-09.
+func TestContainsOf2019(t *testing.T) {
+	src := `{"$schema":"` + drafts[3] + `","type":"object","properties":{"a":{"description":"A.","type":"array","contains":{"type":"string"},"minContains":2,"unevaluatedItems":{"type":["integer","string"],"minLength":2}}},"additionalProperties":false}`
+	original, _ := compiled([]byte(src))
+	r, err := importer.MCP(list(t, src), options)
+	require.NoError(t, err)
+	tools, err := dynamic.Tools(read(t, r), nil)
+	require.NoError(t, err)
+	for value, want := range map[string]bool{
+		`{"a":["ab","cd",3]}`: true, `{"a":["a","cd"]}`: false, `{"a":["ab",3]}`: false, `{"a":["ab","cd",true]}`: false,
+	} {
+		_, violations := tools[0].Decode([]byte(value))
+		require.Equal(t, want, original.Validate(decoded(t, value)) == nil, value)
+		require.Equal(t, want, violations == nil, "%s: %v", value, violations)
 	}
 }

@@ -19,7 +19,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output in testdata")
 
 // goldens are the archives of testdata/golden, by name: in.json is the source, tools.yaml
-// the declaration, and notes what was changed and left out.
+// the declaration, and notes what was changed and left out. over.yaml is what to import
+// into, if it is there.
 func goldens(t testing.TB) map[string]*txtar.Archive {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/golden/*.txtar")
@@ -71,7 +72,11 @@ func TestGolden(t *testing.T) {
 	shown := map[normalize.Kind]bool{}
 	for path, a := range goldens(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			r, err := importer.MCP(file(a, "in.json").Data, options)
+			o := options
+			if over := file(a, "over.yaml"); over != nil {
+				o.Over = over.Data
+			}
+			r, err := importer.MCP(file(a, "in.json").Data, o)
 			require.NoError(t, err)
 			for _, c := range r.Changes {
 				shown[c.Kind] = true

@@ -64,6 +64,8 @@ const (
 	Named  normalize.Kind = "name"
 	Output normalize.Kind = "output"
 	Member normalize.Kind = "member_dropped"
+	// Unmarked is a mark of the declaration that goes with its member.
+	Unmarked normalize.Kind = "sensitive_gone"
 )
 
 // Kinds describes every kind of change.
@@ -72,6 +74,7 @@ func Kinds() []normalize.KindInfo {
 		{Kind: Named, What: "the name of the tool is none of a declaration: it is written as one, and becomes the `alias`"},
 		{Kind: Output, What: "the source says nothing about the output: the declaration takes any object"},
 		{Kind: Member, What: "a member of the entry of the tool has no place in a declaration"},
+		{Kind: Unmarked, What: "the member that the declaration marks `x-sensitive` is not in the source any more"},
 	}, normalize.Kinds()...)
 }
 

@@ -128,8 +128,8 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestLarge: what no declaration can hold is left out, and many tools take no time that grows
-// with their square.
+// TestLarge: what no declaration can hold is left out, and so are the tools that one does not hold
+// beside the others.
 func TestLarge(t *testing.T) {
 	big := member(`{"type":"string","description":"` + strings.Repeat("long ", 220_000) + `"}`)
 	r, err := importer.MCP(list(t, big, `{"type":"object"}`), options)
@@ -139,11 +139,23 @@ func TestLarge(t *testing.T) {
 	assert.Contains(t, r.Left[0].Reason, "a declaration at most 1048576")
 
 	var many []string
-	for range 5_000 {
-		many = append(many, member(`{"type":"string","description":"A."}`))
+	for range 300 {
+		many = append(many, member(`{"type":"string","description":"`+strings.Repeat("long ", 1_000)+`"}`))
 	}
-	_, err = importer.MCP(list(t, many...), options)
-	require.ErrorContains(t, err, "more than the limit of 1048576")
+	r, err = importer.MCP(list(t, many...), options)
+	require.NoError(t, err)
+	require.Greater(t, len(r.Tools), 150, "what fits is written")
+	require.Len(t, r.Left, 300-len(r.Tools))
+	require.Less(t, 1<<20-len(r.Text), 6_000, "and no more would fit")
+	require.Equal(t, fmt.Sprintf("t%d", len(r.Tools)), r.Left[0].Tool, "the first ones are imported")
+	require.Contains(t, r.Left[0].Reason, "the declaration is full")
+	require.Greater(t, r.Left[0].Pos.Col, 100_000, "it is named by its place in the source")
+	o := options
+	o.Over = r.Text
+	again, err := importer.MCP(list(t, many...), o)
+	require.NoError(t, err)
+	require.Equal(t, r.Tools, again.Tools)
+	require.Equal(t, string(r.Text), string(again.Text))
 	_, err = importer.MCP([]byte(strings.Repeat(`[`, 100_000)), options)
 	require.ErrorContains(t, err, "nested deeper than 256 levels")
 	deep := strings.Repeat(`{"type":"array","items":`, 80) + `{"type":"string"}` + strings.Repeat(`}`, 80)

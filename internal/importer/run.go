@@ -108,14 +108,30 @@ func (r *run) tool(t sourceTool) {
 		r.result.Changes = r.result.Changes[:before]
 		return
 	}
-	if r.over != nil {
-		kept := r.over.Keep(&u)
-		r.result.Changes = slices.DeleteFunc(r.result.Changes, func(c Change) bool {
-			return c.Tool == t.name && c.Kind == normalize.DescriptionFilled && slices.Contains(kept, c.Pointer)
-		})
+	if exists && !r.keep(t, &u) {
+		r.result.Changes = r.result.Changes[:before]
+		return
 	}
 	r.tools = append(r.tools, u)
 	r.of = append(r.of, t)
+}
+
+// keep takes over what people wrote in the tool, or leaves it out where what is secret would be
+// so no longer.
+func (r *run) keep(t sourceTool, u *write.Tool) bool {
+	kept := r.over.Keep(u)
+	if len(kept.Lost) > 0 {
+		r.leave(t, t.at, fmt.Sprintf("x-sensitive in line %d of the declaration has no place in the new schema", kept.Lost[0]),
+			"mark the value where the source has it now, or remove the mark, and import again")
+		return false
+	}
+	for _, line := range kept.Gone {
+		r.note(t, t.at, Unmarked, "x-sensitive in line %d of the declaration is gone: the source has no such member", line)
+	}
+	r.result.Changes = slices.DeleteFunc(r.result.Changes, func(c Change) bool {
+		return c.Tool == t.name && c.Kind == normalize.DescriptionFilled && slices.Contains(kept.Descriptions, c.Pointer)
+	})
+	return true
 }
 
 func anyObject(at *jsontree.Value) *jsontree.Value {
@@ -160,17 +176,16 @@ func (r *run) texts(t sourceTool, u *write.Tool) {
 	}
 }
 
-// maxSource is how large a declaration may be.
-const maxSource = 1 << 20
-
 // check reads the declaration as every command does, and generates its code in memory.
 // Annotations that it refuses are dropped, and tools that it refuses are left out, until
 // it refuses nothing.
 func (r *run) check() error {
 	for len(r.tools) > 0 {
-		text := r.text()
+		text := r.text(r.tools)
 		src := text.Bytes()
-		if len(src) > maxSource && r.leaveLarge() {
+		if len(src) > maxSource {
+			r.leaveLarge()
+			r.leaveRest()
 			continue
 		}
 		err := parse(r.Path, src)
@@ -195,25 +210,11 @@ func parse(path string, src []byte) error {
 	return err
 }
 
-func (r *run) text() *write.Text {
+func (r *run) text(tools []write.Tool) *write.Text {
 	if r.over != nil {
-		return r.over.Over(r.tools)
+		return r.over.Over(tools)
 	}
-	return write.Declaration(r.Package, r.tools)
-}
-
-// leaveLarge leaves out the tools that no declaration can hold, and reports whether there
-// are any.
-func (r *run) leaveLarge() bool {
-	large := map[int]bool{}
-	for i := range r.tools {
-		if n := len(write.Declaration(r.Package, r.tools[i:i+1]).Bytes()); n > maxSource {
-			large[i] = true
-			r.leave(r.of[i], nil, fmt.Sprintf("the tool alone has %d bytes, and a declaration at most %d", n, maxSource), "shorten it in the source")
-		}
-	}
-	r.drop(large)
-	return len(large) > 0
+	return write.Declaration(r.Package, tools)
 }
 
 // dropped are the keywords without which a schema takes the same values.
@@ -249,18 +250,6 @@ func (r *run) heed(text *write.Text, found dsl.Diagnostics) bool {
 	return progress
 }
 
-// drop removes tools by index.
-func (r *run) drop(out map[int]bool) {
-	var tools []write.Tool
-	var of []sourceTool
-	for i := range r.tools {
-		if !out[i] {
-			tools, of = append(tools, r.tools[i]), append(of, r.of[i])
-		}
-	}
-	r.tools, r.of = tools, of
-}
-
 // finish puts the result in order, without the changes of tools that are left out.
 func (r *run) finish() {
 	kept := map[string]bool{}
@@ -269,8 +258,12 @@ func (r *run) finish() {
 		r.result.Tools = append(r.result.Tools, r.tools[i].Name)
 	}
 	if r.over != nil {
+		listed := slices.Clone(r.result.Tools)
+		for _, l := range r.result.Left {
+			listed = append(listed, r.nameOf(sourceTool{name: l.Tool}))
+		}
 		for _, name := range r.over.Names() {
-			if !slices.Contains(r.result.Tools, name) {
+			if !slices.Contains(listed, name) {
 				r.result.Stay = append(r.result.Stay, name)
 			}
 		}

@@ -148,7 +148,7 @@ func (c *compiler) keyword(id int, d *dsl.Document, v *dsl.Value, m *dsl.ValueMe
 	n := &c.out.Nodes[id-1]
 	switch w := m.Value; m.Name {
 	case "$schema":
-		if !c.lib.knows(d, w.Text) {
+		if !c.lib.knows(d, v, w.Text) {
 			c.b.errorf(w.Pos, "write https://json-schema.org/draft/2020-12/schema, or the $id of a meta-schema in $defs", "$schema: dialect %q is not known", w.Text)
 		}
 	case "type":

@@ -150,11 +150,12 @@ func (s *shelf) vocabulary(r *resource) *dsl.Value {
 	return nil
 }
 
-// knows reports whether a dialect is that of a declaration, or a meta-schema of the
-// document describes it.
-func (l *library) knows(d *dsl.Document, dialect string) bool {
+// knows reports whether a schema may name a dialect: that of a declaration, draft-07 at the root, of
+// which package dsl has seen that it reads the same, or one that a meta-schema of the document describes.
+func (l *library) knows(d *dsl.Document, v *dsl.Value, dialect string) bool {
 	dialect = strings.TrimSuffix(dialect, "#")
-	return dialect == "https://json-schema.org/draft/2020-12/schema" ||
+	draft, _ := dsl.DraftOf(dialect)
+	return draft == dsl.Draft2020 || draft == dsl.Draft07 && v == d.Root ||
 		slices.ContainsFunc(l.shelf(d).resources, func(r *resource) bool { return r.uri.String() == dialect })
 }
 

@@ -13,6 +13,7 @@ import (
 // what they constrain; those of "" hold for every type.
 var vocabulary = map[string]string{
 	"$ref": "", "$defs": "", "$dynamicRef": "", "$dynamicAnchor": "", "$vocabulary": "", "$schema": "", "$id": "", "$anchor": "",
+	"$comment": "", "readOnly": "", "writeOnly": "", "contentEncoding": "string", "contentMediaType": "string",
 	"title": "", "description": "", "deprecated": "", "examples": "", "default": "", "x-sensitive": "",
 	"type": "", "enum": "", "const": "", "allOf": "", "anyOf": "", "oneOf": "", "not": "", "if": "", "then": "", "else": "",
 	"properties": "object", "required": "object", "additionalProperties": "object", "minProperties": "object", "maxProperties": "object",
@@ -47,7 +48,13 @@ func (w *work) annotations(s *jsontree.Value) {
 	for _, name := range []string{"title", "description"} {
 		w.text(s, name)
 	}
-	for _, name := range []string{"deprecated", "x-sensitive"} {
+	for _, name := range []string{"$comment", "contentEncoding", "contentMediaType"} {
+		if at := s.Get(name); at != nil && !at.Is(jsontree.String) {
+			s.Delete(name)
+			w.note(KeywordDropped, at, "%s removed: it is no text", name)
+		}
+	}
+	for _, name := range []string{"deprecated", "x-sensitive", "readOnly", "writeOnly"} {
 		if at := s.Get(name); at != nil && !at.Is(jsontree.Bool) {
 			s.Delete(name)
 			w.note(KeywordDropped, at, "%s removed: it is no boolean", name)
@@ -60,18 +67,18 @@ func (w *work) annotations(s *jsontree.Value) {
 	w.format(s)
 }
 
-// format removes a format that is no check, and notes of a format that a declaration enforces that
-// it becomes one.
+// format notes of a format that a declaration enforces that it becomes a check, and removes it where
+// nothing may be narrowed. Other formats stay what they are: annotations.
 func (w *work) format(s *jsontree.Value) {
 	f := s.Get("format")
 	if f == nil {
 		return
 	}
 	switch _, enforced := wire.ParseFormat(f.Text); {
-	case !enforced || w.exact[s]:
+	case !f.Is(jsontree.String), enforced && w.exact[s]:
 		s.Delete("format")
 		w.note(FormatDropped, f, "format %s removed", shown(f.Text))
-	default:
+	case enforced:
 		w.note(FormatEnforced, f, "format %s is enforced", f.Text)
 	}
 }
@@ -121,8 +128,11 @@ func Clean(text string) string {
 func (w *work) describe(s *jsontree.Value) {
 	for _, m := range members(s, "properties") {
 		p := m.Value
-		if p.Is(jsontree.Bool) && p.Bool {
+		if p.Is(jsontree.Bool) {
 			m.Value = jsontree.NewObject(p)
+			if !p.Bool {
+				m.Value.Set("not", jsontree.NewObject(p))
+			}
 			p = m.Value
 		}
 		if !p.Is(jsontree.Object) || p.Has("description") || w.target(p).Has("description") {

@@ -4,83 +4,114 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/internal/importer/jsontree"
 )
-
-// A draft of JSON Schema, in the order of their publication.
-type draft int
-
-const (
-	draft04 draft = iota + 1
-	draft06
-	draft07
-	draft2019
-	draft2020
-)
-
-var drafts = map[string]draft{
-	"json-schema.org/draft-04/schema":      draft04,
-	"json-schema.org/draft-06/schema":      draft06,
-	"json-schema.org/draft-07/schema":      draft07,
-	"json-schema.org/draft/2019-09/schema": draft2019,
-	"json-schema.org/draft/2020-12/schema": draft2020,
-}
 
 // dialect reads and removes $schema. Without it a schema is of draft 2020-12, as the
 // Model Context Protocol says.
 func (w *work) dialect() *Fault {
-	w.draft = draft2020
+	w.draft = dsl.Draft2020
 	said := w.root.Get("$schema")
 	if said == nil {
 		return nil
 	}
-	_, name, _ := strings.Cut(strings.TrimSuffix(said.Text, "#"), "://")
-	d, ok := drafts[name]
+	d, ok := dsl.DraftOf(said.Text)
 	if !ok {
 		return &Fault{said, "$schema names a draft that is not known: " + shown(said.Text), "write the schema in draft 2020-12, and remove $schema"}
 	}
-	w.draft = d
+	w.draft, w.says = d, true
 	w.root.Delete("$schema")
-	w.note(Dialect, said, "$schema removed: %s", name)
+	w.note(Dialect, said, "$schema removed: %s", strings.TrimSuffix(said.Text, "#"))
 	return nil
 }
 
 // translate writes what older drafts spell in another way. A schema without $schema may
 // have such keywords as well, since most servers do not say which draft they mean.
 func (w *work) translate(s *jsontree.Value) {
+	w.ignored(s)
 	for _, sub := range subschemas(s) {
 		w.translate(sub)
 	}
 	w.translateNames(s)
+	w.translateDependencies(s)
 	w.translateItems(s)
 	w.translateBounds(s)
 	w.translateRequired(s)
-	if w.draft <= draft07 && s.Get("$ref").Is(jsontree.String) {
-		w.refAlone(s)
+	w.translateContains(s)
+}
+
+// ignored removes the keywords that the draft that the schema names does not have, or ignores
+// beside a reference.
+func (w *work) ignored(s *jsontree.Value) {
+	ref := s.Get("$ref").Is(jsontree.String)
+	for _, name := range s.Names() {
+		at := s.Get(name)
+		switch {
+		case name == "contentSchema":
+			s.Delete(name)
+			w.note(KeywordDropped, at, "contentSchema removed: it says nothing about values")
+		case w.says && !w.draft.Has(name):
+			s.Delete(name)
+			w.note(DraftUnknown, at, "%s removed: the draft that $schema names does not have it", name)
+		case ref && !w.draft.BesideRef(name):
+			s.Delete(name)
+			w.note(Reference, at, "%s beside $ref removed: the draft ignores it", name)
+		}
 	}
 }
 
 func (w *work) translateNames(s *jsontree.Value) {
-	if id := s.Get("id"); w.draft == draft04 && id.Is(jsontree.String) && !s.Has("$id") {
+	if id := s.Get("id"); w.draft == dsl.Draft04 && id.Is(jsontree.String) && !s.Has("$id") {
 		s.Rename("id", "$id")
 		w.note(Draft, s, "id became $id")
 	}
 	if nested := s.Get("$schema"); nested.Is(jsontree.String) && s != w.root {
-		if _, name, _ := strings.Cut(strings.TrimSuffix(nested.Text, "#"), "://"); drafts[name] == w.draft {
+		if d, _ := dsl.DraftOf(nested.Text); d == w.draft {
 			s.Delete("$schema")
 			w.note(Dialect, nested, "$schema removed: it says what the root says")
 		}
 	}
-	if ref := s.Get("$recursiveRef"); ref.IsText("#") && !s.Has("$ref") {
-		// One schema without resources of its own: the reference leads to its root.
-		s.Rename("$recursiveRef", "$ref")
-		w.note(Draft, ref, "$recursiveRef became $ref")
+}
+
+// older notes a keyword that is read as the last draft reads it that has it: a later one reads less
+// in it, or nothing.
+func (w *work) older(at *jsontree.Value, last dsl.Draft, text string) {
+	kind := Draft
+	if w.draft > last {
+		kind = OlderKeyword
 	}
-	if s.Has("$recursiveAnchor") {
-		s.Delete("$recursiveAnchor")
-		w.note(Draft, s, "$recursiveAnchor removed: the schema has one root")
+	w.note(kind, at, "%s", text)
+}
+
+// translateContains keeps what contains describes from counting for unevaluatedItems, where it did
+// not before draft 2020-12.
+func (w *work) translateContains(s *jsontree.Value) {
+	c := s.Get("contains")
+	if c == nil || w.draft != dsl.Draft2019 || !mentions(w.root, "unevaluatedItems") {
+		return
 	}
-	w.translateDependencies(s)
+	own := jsontree.NewObject(c)
+	for _, name := range []string{"contains", "minContains", "maxContains"} {
+		if at := s.Get(name); at != nil {
+			own.Set(name, at)
+			s.Delete(name)
+		}
+	}
+	twice := jsontree.NewObject(c)
+	twice.Set("not", jsontree.NewObject(c))
+	twice.Get("not").Set("not", own)
+	and(s, twice)
+	w.note(Draft, c, "contains stands below not twice: for unevaluatedItems it does not count in 2019-09")
+}
+
+// and adds a schema that has to fit as well.
+func and(s, o *jsontree.Value) {
+	if all := s.Get("allOf"); all.Is(jsontree.Array) {
+		s.Set("allOf", jsontree.NewArray(all, append(slices.Clone(all.Items), o)...))
+		return
+	}
+	s.Set("allOf", jsontree.NewArray(o, o))
 }
 
 func (w *work) translateDependencies(s *jsontree.Value) {
@@ -106,7 +137,7 @@ func (w *work) translateDependencies(s *jsontree.Value) {
 	if len(schemas.Members) > 0 {
 		s.Set("dependentSchemas", schemas)
 	}
-	w.note(Draft, deps, "dependencies became dependentRequired and dependentSchemas")
+	w.older(deps, dsl.Draft07, "dependencies became dependentRequired and dependentSchemas")
 }
 
 func (w *work) translateItems(s *jsontree.Value) {
@@ -121,7 +152,7 @@ func (w *work) translateItems(s *jsontree.Value) {
 			s.Delete("prefixItems")
 		}
 		w.note(Draft, items, "items with a list became prefixItems")
-	case rest != nil && w.draft < draft2020:
+	case rest != nil && w.draft < dsl.Draft2020:
 		s.Delete("additionalItems")
 		w.note(Draft, rest, "additionalItems removed: it has no effect without a list of items")
 	}
@@ -161,18 +192,5 @@ func (w *work) translateRequired(s *jsontree.Value) {
 		if list.Is(jsontree.Array) && !slices.ContainsFunc(list.Items, func(v *jsontree.Value) bool { return v.IsText(m.Name) }) {
 			list.Items = append(list.Items, jsontree.NewString(m.Name, flag))
 		}
-	}
-}
-
-// refAlone removes what stands beside a reference: drafts before 2019-09 ignore it.
-func (w *work) refAlone(s *jsontree.Value) {
-	for _, name := range s.Names() {
-		switch name {
-		case "$ref", "title", "description", "definitions", "$defs":
-			continue
-		}
-		at := s.Get(name)
-		s.Delete(name)
-		w.note(Reference, at, "%s beside $ref removed: the draft ignores it", name)
 	}
 }

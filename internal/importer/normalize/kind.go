@@ -7,6 +7,8 @@ type Kind string
 const (
 	Dialect           Kind = "dialect"
 	Draft             Kind = "draft"
+	DraftUnknown      Kind = "draft_unknown"
+	OlderKeyword      Kind = "older_keyword"
 	KeywordDropped    Kind = "keyword_dropped"
 	ExamplesChanged   Kind = "examples"
 	TextCleaned       Kind = "text_cleaned"
@@ -28,6 +30,7 @@ const (
 	Required          Kind = "required"
 	Closed            Kind = "closed"
 	Opened            Kind = "opened"
+	Part              Kind = "part"
 	Additional        Kind = "additional"
 )
 
@@ -44,6 +47,8 @@ func Kinds() []KindInfo {
 	return []KindInfo{
 		{Dialect, "`$schema` is removed: a declaration is written in draft 2020-12", false},
 		{Draft, "a keyword of an older draft is translated", false},
+		{DraftUnknown, "a keyword that the draft in `$schema` does not have is removed", false},
+		{OlderKeyword, "a keyword of an older draft than that of the schema is read as the older draft reads it", true},
 		{Reference, "a `$ref` leads to a name in `$defs` of its own schema, or loses keywords beside it that its draft ignores", false},
 		{Definition, "a definition is moved to `$defs` of its schema, or dropped because nothing refers to it", false},
 		{KeywordDropped, "a keyword that says nothing about values is removed", false},
@@ -52,7 +57,7 @@ func Kinds() []KindInfo {
 		{DescriptionFilled, "a missing description is filled in with the title or the name, and marked by a comment", false},
 		{DefaultDropped, "a default that does not fit its schema, or that never applies, is removed", false},
 		{ExamplesChanged, "`example` becomes `examples`, or examples that do not fit are removed", false},
-		{FormatDropped, "a format that a declaration does not enforce is removed: it is an annotation", false},
+		{FormatDropped, "a format is removed: it would be enforced where nothing may be narrowed, or the declaration says `formats: strict`", false},
 		{FormatEnforced, "a format is an annotation in the source, and enforced here", true},
 		{Nullable, "a union with null is written as `[T, \"null\"]`, or a null that cannot occur is removed", false},
 		{Unwrapped, "a list, a union or an intersection of one entry is written as that entry", false},
@@ -65,6 +70,7 @@ func Kinds() []KindInfo {
 		{Required, "`required` is written without repetitions, and each of its names is a property", false},
 		{Additional, "`unevaluatedProperties: false` is written as `additionalProperties: false` where both mean the same", false},
 		{Opened, "an object without members takes any: written out, since it would take none here", false},
+		{Part, "an object in `$defs` that is a part of another says with `patternProperties: {}` that it leaves other members to that one", false},
 		{Closed, "an object says nothing about other members, and takes none here; `--open` keeps it open", true},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/internal/importer/jsontree"
 )
 
@@ -35,7 +36,7 @@ type Fault struct {
 // the source. The fault is nil unless the schema refers to what is not in it, or is of a
 // draft that is not known.
 func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
-	w := &work{Options: o, root: root, exact: map[*jsontree.Value]bool{}}
+	w := &work{Options: o, root: root, exact: map[*jsontree.Value]bool{}, part: map[*jsontree.Value]bool{}, closing: map[*jsontree.Value]closing{}}
 	if !root.Is(jsontree.Object) {
 		return nil, &Fault{root, "the schema of a tool must be an object", "write {\"type\": \"object\"}"}
 	}
@@ -43,17 +44,26 @@ func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
 		return nil, f
 	}
 	w.translate(root)
+	if f := w.recursion(); f != nil {
+		return nil, f
+	}
 	if f := w.references(); f != nil {
 		return nil, f
 	}
 	if o.Arguments || root.Has("properties") {
 		w.rootType()
 	}
-	w.places(root, false)
+	if w.dynamic && isObject(root) && mentions(root, "unevaluatedProperties") {
+		return nil, &Fault{root, "unevaluatedProperties may count what the root says, which $dynamicRef leads to", "say additionalProperties or unevaluatedProperties at the root"}
+	}
+	w.onlyObject()
+	w.seen(root)
+	w.places(root, w.dynamic)
 	for _, def := range members(root, "$defs") {
 		w.node(def.Value)
 	}
 	w.node(root)
+	w.onlyObject()
 	w.describe(root)
 	return ordered(w.changes), nil
 }
@@ -61,13 +71,17 @@ func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
 type work struct {
 	Options
 	root    *jsontree.Value
-	draft   draft
-	exact   map[*jsontree.Value]bool // see places
+	draft   dsl.Draft
+	says    bool                        // the schema names its draft
+	dynamic bool                        // it has $dynamicRef
+	exact   map[*jsontree.Value]bool    // see places
+	part    map[*jsontree.Value]bool    // see partOf: whether a reference leads there
+	closing map[*jsontree.Value]closing // see close
 	changes []Change
 }
 
 func (w *work) note(kind Kind, at *jsontree.Value, format string, args ...any) {
-	narrows := kind == Closed || kind == FormatEnforced
+	narrows := slices.ContainsFunc(Kinds(), func(k KindInfo) bool { return k.Kind == kind && k.Narrows })
 	w.changes = append(w.changes, Change{Kind: kind, At: at, Text: fmt.Sprintf(format, args...), Narrows: narrows})
 }
 
@@ -104,13 +118,30 @@ func members(s *jsontree.Value, key string) []*jsontree.Member {
 
 // rootType writes the type of arguments, which are always an object.
 func (w *work) rootType() {
-	for _, key := range []string{"type", "$ref", "anyOf", "oneOf", "allOf"} {
+	for _, key := range []string{"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"} {
 		if w.root.Has(key) {
 			return
 		}
 	}
 	w.root.Members = slices.Insert(w.root.Members, 0, &jsontree.Member{Name: "type", Value: jsontree.NewString("object", w.root)})
 	w.note(TypeAdded, w.root, "type: object: arguments are an object")
+}
+
+// onlyObject leaves object of a list of types at the root: what tools take and return is one. Beside
+// values that are listed a declaration has no type of objects.
+func (w *work) onlyObject() {
+	t := w.root.Get("type")
+	if t.IsText("object") && (w.root.Has("enum") || w.root.Has("const")) {
+		w.root.Delete("type")
+		w.note(NoEffect, t, "type removed: what a tool takes and returns is an object")
+	}
+	if !t.Is(jsontree.Array) {
+		return
+	}
+	if i := slices.IndexFunc(t.Items, func(v *jsontree.Value) bool { return v.IsText("object") }); i >= 0 {
+		w.root.Set("type", t.Items[i])
+		w.note(TypeAdded, t, "type: object: what a tool takes and returns is an object")
+	}
 }
 
 // node rewrites a schema after those inside of it, but for the $defs.

@@ -16,34 +16,50 @@ func (w *work) object(s *jsontree.Value) {
 		s.Rename("unevaluatedProperties", "additionalProperties")
 		w.note(Additional, v, "unevaluatedProperties: false became additionalProperties: false")
 	}
-	if !slices.Contains(typesOf(s), "object") && !s.Has("properties") || s.Has("additionalProperties") || s.Has("unevaluatedProperties") || s.Has("$ref") {
+	if !isObject(s) || s.Has("$ref") && !s.Has("properties") && !applies(s, "$ref") {
 		return
 	}
-	props := members(s, "properties")
+	referred, isPart := w.part[s]
+	empty := len(members(s, "properties")) == 0 && !s.Has("patternProperties")
+	how := w.closing[s]
 	switch {
-	case w.Arguments && s == w.root && len(props) == 0 && s.Has("properties") && !applies(s) && !w.Open:
+	case isPart, w.dynamic && mentions(w.root, "unevaluatedProperties"):
+		w.stayOpen(s, referred || w.dynamic)
+	case how == byBranches:
+	case w.Arguments && s == w.root && empty && s.Has("properties") && !applies(s) && !w.Open:
+		s.Set("additionalProperties", jsontree.NewBool(false, s))
 		w.note(Closed, s, "no arguments are declared, and none are taken")
-	case len(props) == 0 && !applies(s):
+	case empty && how == declared:
 		s.Delete("properties")
 		s.Set("additionalProperties", jsontree.NewBool(true, s))
 		w.note(Opened, s, "an object without members takes any")
-	case w.Open || w.exact[s]:
-		if !w.evaluated(s) {
-			s.Set("additionalProperties", jsontree.NewBool(true, s))
-		}
+	case w.Open || w.exact[s] || how == asSaid:
+		s.Set("additionalProperties", jsontree.NewBool(true, s))
+	case how == evaluated && applies(s):
+		s.Set("unevaluatedProperties", jsontree.NewBool(false, s))
+		w.note(Closed, s, "members that neither it nor its parts name are refused, which the source accepts")
 	default:
+		s.Set("additionalProperties", jsontree.NewBool(false, s))
 		w.note(Closed, s, "other members are refused, which the source accepts")
 	}
 }
 
-// applies reports whether a schema applies parts of it to the same value.
-func applies(s *jsontree.Value) bool {
-	return slices.ContainsFunc([]string{"allOf", "anyOf", "oneOf", "not", "if", "$ref", "dependentSchemas", "patternProperties", "enum", "const"}, s.Has)
+// stayOpen keeps a part open without saying what other members are. An object that stands in $defs would
+// be closed on its own.
+func (w *work) stayOpen(s *jsontree.Value, referred bool) {
+	if !referred || s.Has("patternProperties") {
+		return
+	}
+	none := jsontree.NewObject(s)
+	none.Comment = "leaves other members to the object that it is a part of"
+	s.Set("patternProperties", none)
+	w.note(Part, s, "patternProperties: {} added: other members are for the object that it is a part of")
 }
 
-// evaluated reports whether a schema around s looks at the members that s takes.
-func (w *work) evaluated(s *jsontree.Value) bool {
-	return w.exact[s] && mentions(w.root, "unevaluatedProperties")
+// applies reports whether a schema applies parts of it to the same value, besides those of a keyword.
+func applies(s *jsontree.Value, but ...string) bool {
+	return slices.ContainsFunc([]string{"allOf", "anyOf", "oneOf", "not", "if", "$ref", "$dynamicRef", "dependentSchemas", "dependentRequired", "patternProperties", "enum", "const"},
+		func(key string) bool { return s.Has(key) && !slices.Contains(but, key) })
 }
 
 func mentions(s *jsontree.Value, key string) bool {
@@ -82,6 +98,9 @@ func (w *work) required(s *jsontree.Value) {
 		return
 	}
 	rest := s.Get("additionalProperties")
+	if _, part := w.part[s]; part || s.Has("unevaluatedProperties") {
+		return // what a part names counts for the object that it is a part of
+	}
 	if rest.Is(jsontree.Bool) && !rest.Bool {
 		return // no object fits: the declaration says so
 	}

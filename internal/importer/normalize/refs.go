@@ -14,6 +14,7 @@ import (
 type resolver struct {
 	*work
 	ids     map[string]*jsontree.Value // resources by their id
+	uris    map[*jsontree.Value]string // the ids of resources, absolute where they can be
 	anchors map[*jsontree.Value]map[string]*jsontree.Value
 	base    map[*jsontree.Value]*jsontree.Value // of a schema with a reference: its resource
 	order   []*jsontree.Value                   // schemas with a reference
@@ -22,13 +23,12 @@ type resolver struct {
 	names   map[*jsontree.Value]string          // of a target: its name in $defs
 	taken   map[string]bool
 	defs    []*jsontree.Member
-	dynamic bool
 }
 
 // references makes every $ref lead to a name in the $defs of the root.
 func (w *work) references() *Fault {
 	r := &resolver{
-		work: w, ids: map[string]*jsontree.Value{}, anchors: map[*jsontree.Value]map[string]*jsontree.Value{},
+		work: w, ids: map[string]*jsontree.Value{}, uris: map[*jsontree.Value]string{}, anchors: map[*jsontree.Value]map[string]*jsontree.Value{},
 		base: map[*jsontree.Value]*jsontree.Value{}, keys: map[*jsontree.Value]string{},
 		targets: map[*jsontree.Value]*jsontree.Value{}, names: map[*jsontree.Value]string{}, taken: map[string]bool{},
 	}
@@ -60,8 +60,9 @@ func (r *resolver) collect(s, base *jsontree.Value) {
 		if anchor, ok := strings.CutPrefix(id.Text, "#"); ok {
 			r.anchor(base, anchor, s)
 		} else {
+			uri := absolute(id.Text, r.uris[base])
 			base = s
-			r.ids[absolute(id.Text, "")] = s
+			r.ids[uri], r.uris[s] = s, uri
 		}
 	}
 	if a := s.Get("$anchor"); a.Is(jsontree.String) {
@@ -107,12 +108,7 @@ func (r *resolver) resolve(s *jsontree.Value) *Fault {
 	where, fragment, _ := strings.Cut(ref.Text, "#")
 	base := r.base[s]
 	if where != "" {
-		own := base.Get("$id")
-		id := where
-		if own.Is(jsontree.String) {
-			id = absolute(where, own.Text)
-		}
-		if base = r.ids[absolute(id, "")]; base == nil {
+		if base = r.ids[absolute(where, r.uris[base])]; base == nil {
 			return &Fault{ref, fmt.Sprintf("$ref: %q leads out of the schema", ref.Text), "put what it leads to into $defs: an import reads no other document"}
 		}
 	}

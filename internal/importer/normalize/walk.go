@@ -2,6 +2,7 @@ package normalize
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/ambit-tools/ambit/internal/importer/jsontree"
 )
@@ -49,11 +50,21 @@ func (w *work) places(s *jsontree.Value, exact bool) {
 		return
 	}
 	w.exact[s] = exact
+	if _, known := w.closing[s]; !known {
+		w.closing[s] = w.close(s)
+	}
+	seen := s.Has("unevaluatedProperties")
+	if w.closing[s] == evaluated && !exact && !w.Open {
+		seen = true
+		for p, referred := range w.parts(s) {
+			w.partOf(p, referred)
+		}
+	}
 	if target := w.target(s); target != nil {
-		w.places(target, exact)
+		w.places(target, exact || seen || constrains(s, "$ref"))
 	}
 	for key, sub := range subschemas(s) {
-		if key == "$defs" {
+		if key == "$defs" && !w.dynamic {
 			continue // by the references that lead there
 		}
 		inner := exact
@@ -62,9 +73,9 @@ func (w *work) places(s *jsontree.Value, exact bool) {
 			"unevaluatedItems", "unevaluatedProperties":
 			inner = true
 		case "oneOf":
-			inner = exact || !w.toldApart(s.Get("oneOf").Items) && !onlyNull(s.Get("oneOf").Items)
+			inner = exact || seen || constrains(s, key) || !w.toldApart(s.Get("oneOf").Items) && !onlyNull(s.Get("oneOf").Items)
 		case "anyOf":
-			inner = exact || constrains(s)
+			inner = exact || seen || constrains(s, key)
 		}
 		w.places(sub, inner)
 	}
@@ -73,8 +84,8 @@ func (w *work) places(s *jsontree.Value, exact bool) {
 // target is what the reference of a schema leads to in $defs; nil without one.
 func (w *work) target(s *jsontree.Value) *jsontree.Value {
 	ref := s.Get("$ref")
-	if !ref.Is(jsontree.String) {
-		return nil
+	if !ref.Is(jsontree.String) || w.dynamic {
+		return nil // of a schema with $dynamicRef the references stay as they are
 	}
 	const prefix = "#/$defs/"
 	if len(ref.Text) <= len(prefix) || ref.Text[:len(prefix)] != prefix {
@@ -83,14 +94,10 @@ func (w *work) target(s *jsontree.Value) *jsontree.Value {
 	return w.root.Get("$defs").Get(ref.Text[len(prefix):])
 }
 
-// constrains reports whether a schema says more than its union.
-func constrains(s *jsontree.Value) bool {
-	for _, key := range []string{"properties", "patternProperties", "required", "allOf", "oneOf", "not", "if", "$ref", "dependentSchemas"} {
-		if s.Has(key) {
-			return true
-		}
-	}
-	return false
+// constrains reports whether a schema says more of an object than one of its keywords.
+func constrains(s *jsontree.Value, but string) bool {
+	return slices.ContainsFunc([]string{"properties", "patternProperties", "required", "allOf", "anyOf", "oneOf", "not", "if", "$ref", "dependentSchemas"},
+		func(key string) bool { return key != but && s.Has(key) })
 }
 
 // onlyNull reports whether a union has one branch besides null, so that no two overlap.

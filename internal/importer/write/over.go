@@ -14,6 +14,7 @@ import (
 // An Existing is a declaration that people may have edited.
 type Existing struct {
 	lines []string
+	types *yaml.Node // the mapping of named schemas, nil without one
 	tools *yaml.Node // the mapping
 	end   int        // the line behind it, from 0
 	of    map[string]existing
@@ -37,6 +38,7 @@ func Read(src []byte) (*Existing, error) {
 	}
 	e := &Existing{lines: strings.Split(strings.TrimSuffix(string(src), "\n"), "\n"), of: map[string]existing{}}
 	root := doc.Content[0]
+	e.types = child(root, "types")
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if root.Content[i].Value == "tools" {
 			e.tools, e.end = root.Content[i+1], len(e.lines)
@@ -108,47 +110,6 @@ func child(n *yaml.Node, name string) *yaml.Node {
 		}
 	}
 	return nil
-}
-
-// Keep takes over into u what people wrote in the tool of its name where the source says
-// nothing: descriptions that the import filled in, and x-sensitive. It returns the pointers
-// of the nodes whose descriptions it took.
-func (e *Existing) Keep(u *Tool) []string {
-	old, ok := e.of[u.Name]
-	if !ok {
-		return nil
-	}
-	var kept []string
-	if n := child(old.value, "description"); u.Filled && n != nil && n.Value != u.Description {
-		u.Description, u.Filled = strings.TrimSpace(n.Value), false
-		kept = append(kept, u.At.Pointer)
-	}
-	keep(child(old.value, "input"), u.Input, &kept)
-	keep(child(old.value, "output"), u.Output, &kept)
-	return kept
-}
-
-func keep(old *yaml.Node, v *jsontree.Value, kept *[]string) {
-	if old == nil || v == nil {
-		return
-	}
-	for i, item := range v.Items {
-		if old.Kind == yaml.SequenceNode && i < len(old.Content) {
-			keep(old.Content[i], item, kept)
-		}
-	}
-	for _, m := range v.Members {
-		n := child(old, m.Name)
-		if m.Name == "description" && m.Value.Comment != "" && n != nil && n.Kind == yaml.ScalarNode && n.Value != m.Value.Text {
-			m.Value = jsontree.NewString(strings.TrimSpace(n.Value), m.Value)
-			*kept = append(*kept, m.Value.Pointer)
-			continue
-		}
-		keep(n, m.Value, kept)
-	}
-	if n := child(old, "x-sensitive"); n != nil && n.Value == "true" && v.Is(jsontree.Object) && v.Has("type") && !v.Has("x-sensitive") {
-		v.Set("x-sensitive", jsontree.NewBool(true, v))
-	}
 }
 
 // Over is the declaration with tools in it: of those that it has, descriptions and schemas
