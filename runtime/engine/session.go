@@ -95,9 +95,9 @@ func (e *Executor) newSession(cfg *SessionConfig) *Session {
 	if e == nil {
 		return s
 	}
-	var observe func(*rules.Event)
+	var observe func(rules.Event)
 	if f := e.onRuleEvent; f != nil {
-		observe = func(ev *rules.Event) { f(cfg.ID, *ev) }
+		observe = func(ev rules.Event) { f(cfg.ID, ev) }
 	}
 	s.memory = session.New[*call](e.engine, e.log.On(), observe)
 	return s

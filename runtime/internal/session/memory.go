@@ -15,17 +15,17 @@ type Memory[C any] struct {
 	rules   *rules.State
 	calls   index[C]
 	byRun   map[string]*Calls[C]
-	made    int                // ids of calls that Add made
-	number  int                // calls of the session
-	runs    int                // ids of runs that NextRun made
-	changes []rules.Event      // for the next entry of the session
-	queues  bool               // there is a journal, which takes the changes
-	observe func(*rules.Event) // gets every change; nil: none is set
+	made    int               // ids of calls that Add made
+	number  int               // calls of the session
+	runs    int               // ids of runs that NextRun made
+	changes []rules.Event     // for the next entry of the session
+	queues  bool              // there is a journal, which takes the changes
+	observe func(rules.Event) // gets every change; nil: none is set
 }
 
 // New returns the memory of a new session. queues says that changes are queued for entries. observe,
 // unless it is nil, gets every change of the state.
-func New[C any](e *rules.Engine, queues bool, observe func(*rules.Event)) Memory[C] {
+func New[C any](e *rules.Engine, queues bool, observe func(rules.Event)) Memory[C] {
 	m := Memory[C]{byRun: map[string]*Calls[C]{}, queues: queues, observe: observe}
 	if e != nil {
 		m.rules = e.NewState()
@@ -112,7 +112,7 @@ func (m *Memory[C]) changed(ev *rules.Event) {
 // changedSlow is changed when the change is observed or queued.
 func (m *Memory[C]) changedSlow(ev *rules.Event) {
 	if m.observe != nil {
-		m.observe(ev)
+		m.observe(*ev)
 	}
 	if m.queues {
 		m.changes = append(m.changes, *ev)

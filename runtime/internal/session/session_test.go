@@ -25,7 +25,7 @@ func TestMutants(t *testing.T) {
 }
 
 // memory returns the memory of a session with the run r, whose tool a may be called twice.
-func memory(t *testing.T, queues bool, observe func(*rules.Event)) *Memory[*call] {
+func memory(t *testing.T, queues bool, observe func(rules.Event)) *Memory[*call] {
 	t.Helper()
 	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{{Name: "a", Undo: time.Hour, Rules: rules.Rules{MaxCalls: 2}}}})
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestReservations(t *testing.T) {
 // TestChanges: each change is observed, and queued for one entry when there is a journal.
 func TestChanges(t *testing.T) {
 	var seen []rules.EventKind
-	m := memory(t, true, func(ev *rules.Event) { seen = append(seen, ev.Kind) })
+	m := memory(t, true, func(ev rules.Event) { seen = append(seen, ev.Kind) })
 	r, rc := m.add(t, "1", "r")
 	m.Admit(0, rc, r)
 	require.NoError(t, m.Start(0, r))
