@@ -97,6 +97,8 @@ type Event struct {
 	Tool, ToolVersion string
 	CallID            string
 	SessionID, RunID  string
+	Turn              int    // of the run, from 1; 0: not known, or of no call
+	ClientRequest     string // the request_id of the call's metadata; empty: none
 	Agent             string // the sub-agent; empty: none
 	Principal         string
 	RequestID         string // of the request for consent

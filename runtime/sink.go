@@ -57,6 +57,8 @@ type eventJSON struct {
 	CallID      string    `json:"call"`
 	SessionID   string    `json:"session"`
 	RunID       string    `json:"run"`
+	Turn        int       `json:"turn,omitempty"`
+	Client      string    `json:"request_id,omitempty"`
 	Agent       string    `json:"agent,omitempty"`
 	Principal   string    `json:"principal,omitempty"`
 	RequestID   string    `json:"request,omitempty"`
@@ -84,7 +86,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		outcome = e.Outcome.String()
 	}
 	return json.Marshal(eventJSON{
-		e.Seq, e.Time, e.Kind, e.From, e.To, e.Tool, e.ToolVersion, e.CallID, e.SessionID, e.RunID, e.Agent, e.Principal,
+		e.Seq, e.Time, e.Kind, e.From, e.To, e.Tool, e.ToolVersion, e.CallID, e.SessionID, e.RunID, e.Turn, e.ClientRequest, e.Agent, e.Principal,
 		e.RequestID, e.By, e.Resolution, e.Rejection,
 		e.Attempt, outcome, e.Reason, e.AllReasons, e.Revision, float64(e.Duration) / float64(time.Millisecond), jsonOf(e.Times),
 		e.InputBytes, e.OutputBytes, e.Dropped, e.Err, e.Stack,
@@ -116,10 +118,14 @@ func (s *LogSink) Emit(e *Event) error {
 		slog.Uint64("seq", e.Seq), slog.String("tool", e.Tool), slog.String("call", e.CallID),
 		slog.String("session", e.SessionID), slog.String("run", e.RunID), slog.String("state", e.To.String()),
 		slog.Duration("duration", e.Duration))
+	if e.Turn > 0 {
+		r.AddAttrs(slog.Int("turn", e.Turn))
+	}
 	if e.Dropped > 0 {
 		r.AddAttrs(slog.Uint64("dropped", e.Dropped))
 	}
 	for _, a := range []slog.Attr{
+		slog.String("request_id", e.ClientRequest),
 		slog.String("reason", cmp.Or(e.Reason.String(), e.Rejection)), slog.String("error", e.Err), slog.String("stack", e.Stack),
 	} {
 		if a.Value.String() != "" {

@@ -54,6 +54,7 @@ type ident struct {
 	index    int    // of the tool in the registry
 	size     int    // of the input, in bytes
 	metadata map[string]string
+	request  string      // of the caller, in metadata
 	notes    []string    // of the outcome
 	span     *tally.Span // nil: there is no tracer
 	epoch    uint64      // of the earlier owner of the journal that started its handler

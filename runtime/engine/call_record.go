@@ -116,8 +116,9 @@ func (r *callRecord) fillOutcome(out *runtime.Outcome) {
 // a run share it, and so do consecutive runs of one session with the same id. The session guards
 // it.
 type runCalls struct {
-	id   string
-	last *callRecord // nil: no call was made
+	id    string
+	turns int         // that were begun
+	last  *callRecord // nil: no call was made
 }
 
 // add adds the record of the last call of the run.

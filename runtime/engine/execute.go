@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -147,10 +148,12 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 		run = run.WithPrincipal(in.Principal)
 	}
 	r := &callRecord{id: in.ID, tool: in.Tool}
+	in.Metadata = metadata.Merge(run.node.metadata, in.Metadata) // SEMANTICS 1.2.4
 	c := &call{
 		work: work{
 			ident: ident{
-				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, index: index, metadata: in.Metadata, notes: notes,
+				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, index: index,
+				metadata: in.Metadata, request: metadata.Request(in.Metadata), notes: notes,
 			},
 			workCtx: ctx,
 		},

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/process"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -27,12 +28,17 @@ func (e *Executor) recordOwner() {
 }
 
 // recordRun records that a run has started, stopped or closed. s.mu is held.
-func (s *Session) recordRun(kind, run string) {
+func (s *Session) recordRun(kind, run string, of *runNode) {
 	if !s.exec.log.On() {
 		return
 	}
-	r := &journal.Record{Kind: kind, At: entry.At(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.ruleEvents}
-	s.ruleEvents = nil
+	r := &journal.Record{
+		Kind: kind, At: entry.At(s.exec.sched.Now()), Session: s.id, Run: run, RequestID: metadata.Request(of.metadata),
+		Principal: s.cfg.Load().Principal, Rules: s.ruleEvents,
+	}
+	if s.ruleEvents = nil; kind == journal.KindRunStarted {
+		r.Metadata = of.metadata
+	}
 	s.exec.log.Add(r, nil)
 }
 
@@ -60,6 +66,14 @@ func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) err
 	}))
 }
 
+// newRecord returns a record of the call that is about none of its transitions.
+func (c *ident) newRecord(kind string, at time.Time) journal.Record {
+	return journal.Record{
+		Kind: kind, At: entry.At(at), Session: c.run.session.id, Run: c.run.id, Turn: c.turn.number, RequestID: c.request,
+		Call: c.id, Tool: c.record.tool,
+	}
+}
+
 // recordPrepared stores and records the state that the undo of the call needs.
 func (c *call) recordPrepared(state wire.Value) {
 	c.mu.Lock() // an undo may come while the handler still runs
@@ -68,9 +82,7 @@ func (c *call) recordPrepared(state wire.Value) {
 	if !c.exec.log.On() {
 		return
 	}
-	d := entry.Draft{Record: journal.Record{
-		Kind: journal.KindPrepared, At: entry.At(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool,
-	}}
+	d := entry.Draft{Record: c.newRecord(journal.KindPrepared, c.clock())}
 	if state != nil {
 		d.AddPrepared(state)
 	}

@@ -96,8 +96,8 @@ func (e *Executor) restoreSession(of *history.Session) *Session {
 		ID: of.ID, Principal: of.Principal, Behavior: of.Setup.Behavior, Modes: of.Setup.Modes, Capabilities: of.Setup.Capabilities,
 	})
 	s.state, s.runs = of.State, of.Runs
-	for run := range of.Open {
-		s.openNode(run)
+	for run, m := range of.Open {
+		s.openNode(run, m)
 	}
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
@@ -34,7 +35,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 		delete(left, key)
 		c, redeclared := e.restoreCall(r, h.Book)
 		if redeclared {
-			e.reportRedeclared(r)
+			e.reportRedeclared(e.sessionOf(r.Session).find(r.ID).call)
 		}
 		if c != nil {
 			unfinished = append(unfinished, open{c, r, of})
@@ -76,7 +77,9 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 	s.lastNumber++
 	rec := &callRecord{id: r.ID, tool: r.Tool, number: s.lastNumber, input: r.Args, restored: &restoredInput{r.InputMAC, r.Heartbeat}}
 	s.calls.putIfAbsent(rec)
-	s.callsOf(r.Run).add(rec)
+	x := s.callsOf(r.Run)
+	x.turns = max(x.turns, r.Turn)
+	x.add(rec)
 	rec.undo.done = r.Undone
 	if r.Outcome != nil {
 		rec.storeOutcome(r.Outcome)
@@ -128,8 +131,9 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 	c := &call{
 		work: work{
 			ident: ident{
-				exec: e, run: run, turn: &Turn{run: run, budgetEnds: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx,
-				record: rec, id: r.ID, began: r.Began, size: len(r.Args), metadata: r.Metadata, epoch: r.Epoch,
+				exec: e, run: run, turn: &Turn{run: run, number: r.Turn, budgetEnds: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx,
+				record: rec, id: r.ID, began: r.Began, size: len(r.Args), metadata: r.Metadata,
+				request: metadata.Request(r.Metadata), epoch: r.Epoch,
 			},
 			workCtx: ctx, now: e.sched.Now(), heartbeat: r.Heartbeat, obligations: r.Obligations,
 		},
@@ -179,14 +183,13 @@ func (c *ident) redeclared(req *consent.Request) bool {
 }
 
 // reportRedeclared reports, to the sinks and the error handler, a request that stays open and that
-// no approval under the present declaration can satisfy.
-func (e *Executor) reportRedeclared(r *history.Call) {
-	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.Tool, r.Request, runtime.ReasonBindingMismatch)
-	e.delivery.Emit(&runtime.Event{
-		Time: e.sched.Now(), Kind: runtime.EventStale, From: r.State, To: r.State, Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run,
-		Agent: r.Agent, Principal: r.Principal, RequestID: r.Request, Err: err.Error(),
-	})
-	e.report(&CallError{Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run, Err: err})
+// no approval under the present declaration can satisfy (SEMANTICS 2.1.8).
+func (e *Executor) reportRedeclared(c *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.tool, c.consent.id, runtime.ReasonBindingMismatch)
+	c.transition(runtime.EventStale, c.state, &note{at: c.clock(), text: err.Error()})
+	e.report(c.newFault(runtime.ReasonNone, err))
 }
 
 // restoreApproval returns c when its request was approved and its handler was not started: c

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
@@ -12,6 +15,12 @@ import (
 // A RunConfig describes a Run, or a part of one.
 type RunConfig struct {
 	ID string // empty: one is made
+
+	// Metadata is added to that of every call, whose own members go before. No policy sees it. It is
+	// copied, and recorded with the run and with each call. Its member request_id, the id of the
+	// caller's own request, is in every event, span and webhook. It has at most 64 members and 8 KiB,
+	// a request_id at most 256 bytes.
+	Metadata map[string]string
 }
 
 // A Run is one request of a user, handled to its end: the calls of all turns that it took.
@@ -27,9 +36,10 @@ type Run struct {
 
 // A runNode is the unit of a run that can be closed: the whole run, or that of a sub-agent.
 type runNode struct {
-	parent  *runNode // nil: the whole run
-	calls   *runCalls
-	workers sched.Gate // calls whose goroutines have not ended
+	parent   *runNode // nil: the whole run
+	calls    *runCalls
+	metadata map[string]string // of its calls; never changed
+	workers  sched.Gate        // calls whose goroutines have not ended
 
 	active   []*call    // without an outcome; guarded by the session, as are the fields below
 	children []*runNode // of sub-agents
@@ -68,7 +78,8 @@ func (r *Run) WithPrincipal(principal string) *Run {
 // Child returns r for the calls of a sub-agent, which has the id of cfg. The sub-agent has its own
 // counters, and shares the run, the successes in it and the limit that all tools share. A call of
 // it is denied, or needs consent, wherever a call of its parent would; it has none of the grants of
-// its parent. Closing the child ends only its own calls.
+// its parent. Closing the child ends only its own calls. The metadata of cfg is added to that of r;
+// metadata that StartRun would refuse is left out and reported to the error handler.
 func (r *Run) Child(cfg RunConfig) *Run {
 	if r == nil || r.session == nil {
 		return r
@@ -83,7 +94,13 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	if r.agent != "" {
 		cfg.ID = r.agent + "/" + cfg.ID
 	}
-	p := &runNode{parent: r.node, calls: r.node.calls, closing: r.node.closing}
+	p := &runNode{parent: r.node, calls: r.node.calls, metadata: r.node.metadata, closing: r.node.closing}
+	m := metadata.Merge(p.metadata, maps.Clone(cfg.Metadata))
+	if err := metadata.Check(m); err == nil {
+		p.metadata = m
+	} else {
+		s.exec.report(&CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
+	}
 	if p.closing {
 		p.workers.Shut()
 	}

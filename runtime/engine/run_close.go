@@ -59,7 +59,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	defer s.mu.Unlock()
 	if ev, err := s.state.Stop(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
 		s.addRuleEvent(&ev)
-		s.recordRun(journal.KindRunStopped, r.id)
+		s.recordRun(journal.KindRunStopped, r.id, r.node)
 	}
 	st := r.status()
 	if st.State == runtime.RunRunning || st.State == runtime.RunCleanup {
@@ -124,7 +124,7 @@ func (r *Run) end() {
 	r.node.final = &st
 	if _, ev, err := s.state.CloseRun(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
 		s.addRuleEvent(&ev)
-		s.recordRun(journal.KindRunClosed, r.id)
+		s.recordRun(journal.KindRunClosed, r.id, r.node)
 	}
 	s.closeNode(r.id)
 }

@@ -11,8 +11,8 @@ func (s *Session) callsOf(run string) *runCalls {
 }
 
 // openNode returns the node of a new run. s.mu is held.
-func (s *Session) openNode(run string) *runNode {
-	p := &runNode{calls: s.callsOf(run)}
+func (s *Session) openNode(run string, metadata map[string]string) *runNode {
+	p := &runNode{calls: s.callsOf(run), metadata: metadata}
 	s.nodes[run] = p
 	return p
 }

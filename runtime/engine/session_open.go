@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -61,7 +62,7 @@ func sameConfig(a, b *SessionConfig) bool {
 }
 
 // StartRun starts a run of s. It fails when ctx is done, when the executor is
-// shutting down, and when a run of that id is open.
+// shutting down, when a run of that id is open, and when the metadata are too many or invalid.
 func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if s == nil || s.exec == nil || s.exec.reg == nil {
 		return nil, errors.New("a run needs a session of an executor made by NewExecutor")
@@ -69,7 +70,10 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := orBackground(ctx).Err(); err != nil {
 		return nil, err
 	}
-	cfg.ID = wording.ValidUTF8(cfg.ID)
+	cfg.ID, cfg.Metadata = wording.ValidUTF8(cfg.ID), maps.Clone(cfg.Metadata)
+	if err := metadata.Check(cfg.Metadata); err != nil {
+		return nil, fmt.Errorf("a run cannot be started: %w", err)
+	}
 	if !s.exec.gate.Enter() {
 		return nil, errors.New("the executor is shutting down: it starts no runs")
 	}
@@ -90,6 +94,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 		return nil, err
 	}
 	s.addRuleEvent(&ev)
-	s.recordRun(journal.KindRunStarted, cfg.ID)
-	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, node: s.openNode(cfg.ID)}, nil
+	p := s.openNode(cfg.ID, cfg.Metadata)
+	s.recordRun(journal.KindRunStarted, cfg.ID, p)
+	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, node: p}, nil
 }

@@ -29,7 +29,7 @@ func (c *ident) Info() callctx.Info {
 	cfg := c.run.session.cfg.Load()
 	info := callctx.Info{
 		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
-		Principal: c.run.principal, Behavior: cfg.Behavior, Undo: c.undoing, Metadata: c.metadata,
+		Principal: c.run.principal, Behavior: cfg.Behavior, Undo: c.undoing, Metadata: c.metadata, Turn: c.turn.number, ClientRequest: c.request,
 	}
 	if c.tool != nil {
 		info.Capabilities = c.tool.spec.Capabilities

@@ -49,6 +49,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
 	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.tool, c.id, c.run.session.id, c.run.id
 	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.life.Attempt()
+	e.Turn, e.ClientRequest = c.turn.number, c.request
 	e.Revision, e.Duration = c.revision, n.at.Sub(c.began)
 	e.InputBytes, e.OutputBytes = c.size, n.output
 	e.Outcome, e.Reason, e.AllReasons = n.kind, n.reason, n.reasons

@@ -18,6 +18,7 @@ type TurnConfig struct {
 // A Turn is one message of the model and its calls. The zero value denies them.
 type Turn struct {
 	run         *Run
+	number      int           // in the run, from 1 (SEMANTICS 2.1.7)
 	budgetEnds  time.Time     // zero: no budget
 	limit       time.Duration // of an attempt; 0: that of its tool
 	consentWait time.Duration
@@ -38,6 +39,10 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 		return t
 	}
 	t.minimum = r.session.exec.minimum
+	r.session.mu.Lock()
+	r.node.calls.turns++
+	t.number = r.node.calls.turns
+	r.session.mu.Unlock()
 	if cfg.Budget != 0 {
 		t.budgetEnds = r.session.exec.sched.Now().Add(cfg.Budget)
 	}

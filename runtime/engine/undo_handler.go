@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -30,19 +29,21 @@ func (c *call) runUndoHandler(ctx context.Context, by string, handler func(conte
 
 // Started records the intent to run the handler.
 func (u *undoRun) Started() error {
-	return u.record(&journal.Record{Kind: journal.KindUndoStarted}, u.exec.log.Flush)
+	r := u.newRecord(journal.KindUndoStarted, u.exec.sched.Now())
+	return u.record(&r, u.exec.log.Flush)
 }
 
 // Decided records the decision to commit, with the rule event of the undo.
 func (u *undoRun) Decided(at time.Time, seals []journal.Seal) error {
-	r := &journal.Record{Kind: journal.KindUndoDecided, Sealed: seals}
+	r := u.newRecord(journal.KindUndoDecided, u.exec.sched.Now())
+	r.Sealed = seals
 	s := u.run.session
 	s.mu.Lock()
 	if ev, err := s.state.Undoing(s.exec.instant(at), u.id); err == nil {
 		r.Undoes = &ev
 	}
 	s.mu.Unlock()
-	return u.record(r, u.exec.log.FlushThroughStall)
+	return u.record(&r, u.exec.log.FlushThroughStall)
 }
 
 // Concluded records the result of an undo whose caller has left.
@@ -54,7 +55,7 @@ func (u *undoRun) record(r *journal.Record, flush func(uint64) error) error {
 	if !l.On() {
 		return nil
 	}
-	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = entry.At(u.exec.sched.Now()), u.run.session.id, u.run.id, u.id, c.record.tool, u.by
+	r.By = u.by
 	c.mu.Lock()
 	c.entry = l.Add(r, nil)
 	position := c.entry

@@ -18,6 +18,8 @@ func Encode(r *Record) ([]byte, error) {
 	w.instant("at", r.At)
 	w.text("session", r.Session)
 	w.text("run", r.Run)
+	w.number("turn", int64(r.Turn))
+	w.text("request_id", r.RequestID)
 	w.text("agent", r.Agent)
 	w.text("principal", r.Principal)
 	w.text("call", r.Call)

@@ -31,6 +31,8 @@ type callData struct {
 	Position  uint64            `json:"position"`
 	Session   string            `json:"session,omitempty"`
 	Run       string            `json:"run,omitempty"`
+	Turn      int               `json:"turn,omitempty"`
+	RequestID string            `json:"request_id,omitempty"` // of the caller
 	Call      string            `json:"call,omitempty"`
 	Tool      string            `json:"tool,omitempty"`
 	Version   string            `json:"tool_version,omitempty"`
@@ -93,7 +95,7 @@ func frameAbout(kind string, now time.Time, data positionData) frame {
 // dataOf returns what an entry tells, without arguments and output.
 func dataOf(e *journal.Entry, r *journal.Record) *callData {
 	d := &callData{
-		Position: e.Seq, Session: r.Session, Run: r.Run, Call: r.Call, Tool: r.Tool, Version: r.ToolVersion, Agent: r.Agent, Principal: r.Principal,
+		Position: e.Seq, Session: r.Session, Run: r.Run, Turn: r.Turn, RequestID: r.RequestID, Call: r.Call, Tool: r.Tool, Version: r.ToolVersion, Agent: r.Agent, Principal: r.Principal,
 		From: r.From, To: r.To, Attempt: r.Attempt, Duration: float64(r.Duration) / float64(time.Millisecond), By: r.By,
 		Request: r.Request, Resolution: r.Resolution, Rejection: r.Rejection, Metadata: r.Metadata,
 	}

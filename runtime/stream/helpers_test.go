@@ -140,7 +140,7 @@ func (r *rig) call(tool, to string) runtime.Outcome {
 }
 
 func execute(ctx context.Context, t require.TestingT, h *host.Host, tool, to string) runtime.Outcome {
-	run, err := h.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(ctx, engine.RunConfig{})
+	run, err := h.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(ctx, engine.RunConfig{Metadata: map[string]string{"request_id": "web-1"}})
 	require.NoError(t, err)
 	input, err := json.Marshal(letter{to, secret})
 	require.NoError(t, err)
@@ -178,6 +178,8 @@ type event struct {
 	Data struct {
 		Position, Missed                                  uint64
 		Session, Run, Call, Tool, Outcome, Reason, To, By string
+		Turn                                              int
+		RequestID                                         string `json:"request_id"`
 		Request, Resolution                               string
 		Arguments, Output                                 json.RawMessage
 		Approval                                          *struct {

@@ -35,6 +35,8 @@ type Info struct {
 	Undo                       bool
 	Fence                      uint64
 	Metadata                   map[string]string
+	Turn                       int
+	ClientRequest              string
 	Capabilities               []string
 	Request, Grant             string
 	ApprovedBy                 []string
