@@ -27,9 +27,23 @@ func (c *work) redact(out wire.Raw) (wire.Raw, error) {
 	return masked, nil
 }
 
-// secrets collects what is sensitive in the call. The arguments are those that were
-// given, not what the handler has made of its own.
+// secrets collects what is sensitive in the call.
 func (c *call) secrets() *redact.Secrets {
+	s := knownSecrets(c)
+	if c.outputs != nil {
+		s.Collect(func() wire.Value {
+			if redact.Measure(c.outputs, outputLimit(c.tool.spec), entry.MaxDepth) != nil {
+				return nil
+			}
+			return c.outputs
+		})
+	}
+	return s
+}
+
+// knownSecrets collects what is sensitive in a call before it has an output. The arguments are those that were
+// given, not what the handler has made of its own. The handler may be running.
+func knownSecrets(c *call) *redact.Secrets {
 	s := new(redact.Secrets)
 	if c.tool != nil && c.args != nil {
 		texts := [][]byte{c.record.input, c.text, c.finalText}
@@ -48,14 +62,6 @@ func (c *call) secrets() *redact.Secrets {
 	c.mu.Unlock()
 	if prepared != nil { // it was measured when it was prepared
 		s.Collect(func() wire.Value { return prepared })
-	}
-	if c.outputs != nil {
-		s.Collect(func() wire.Value {
-			if redact.Measure(c.outputs, outputLimit(c.tool.spec), entry.MaxDepth) != nil {
-				return nil
-			}
-			return c.outputs
-		})
 	}
 	return s
 }

@@ -40,7 +40,7 @@ func (e *Executor) openTally() {
 // counted returns a transition of c for the counter. c.mu is held once other goroutines know c.
 func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 	t := runtime.Transition{
-		Kind: kind, Tool: c.index, Ended: n.ends, Outcome: n.kind, Reason: n.reason, Output: n.output, Duration: n.at.Sub(c.began),
+		Kind: kind, Tool: c.index, Ended: n.ends, Outcome: n.kind, Reason: n.reason, Output: n.output, Dropped: n.dropped, Duration: n.at.Sub(c.began),
 	}
 	switch {
 	case c.tool == nil:

@@ -10,7 +10,7 @@ import (
 
 var (
 	_ attempt.Owner = (*call)(nil)
-	_ attempt.Owner = (*ident)(nil) // of an undo
+	_ attempt.Owner = (*undoRun)(nil)
 )
 
 // Info describes the call to code of its tool, with the consent that it has. c.mu is held.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // A note is the data of a transition beside its event and states.
@@ -14,12 +15,14 @@ type note struct {
 	kind    runtime.OutcomeKind // when the call ends, as are the next two; a pointer to the outcome would move it to the heap
 	reason  runtime.Reason
 	reasons []runtime.Reason
-	fault   *CallError     // for operators
-	text    string         // of fault, or of the cause of a refusal, without sensitive values
-	output  int            // bytes
-	answer  *consent.Event // to a request for consent
-	undo    *ActionError   // of an undo that failed
-	edited  bool           // that answer edited the arguments
+	fault   *CallError          // for operators
+	text    string              // of fault, or of the cause of a refusal, without sensitive values
+	output  int                 // bytes
+	answer  *consent.Event      // to a request for consent
+	live    *journal.LiveCounts // of tool.output, as is the next
+	dropped int
+	undo    *ActionError // of an undo that failed
+	edited  bool         // that answer edited the arguments
 	by      string
 	ends    bool // the call has its outcome now
 	session bool // the lock of the session is held: the entry takes the changes of its rule state
@@ -51,7 +54,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.life.Attempt()
 	e.Turn, e.ClientRequest = c.turn.number, c.request
 	e.Revision, e.Duration = c.revision, n.at.Sub(c.began)
-	e.InputBytes, e.OutputBytes = c.size, n.output
+	e.InputBytes, e.OutputBytes, e.Live = c.size, n.output, n.live
 	e.Outcome, e.Reason, e.AllReasons = n.kind, n.reason, n.reasons
 	if n.ends {
 		e.Notes = c.notes

@@ -14,6 +14,7 @@ type undoRun struct {
 	ident // of the call that is undone, except that it is undoing
 	of    *call
 	by    string
+	entry uint64 // position of undo.started
 }
 
 // runUndoHandler calls the undo handler of c and commits what it did. The handler shares the key of
@@ -22,7 +23,7 @@ func (c *call) runUndoHandler(ctx context.Context, by string, handler func(conte
 	u := &undoRun{ident: c.ident, of: c, by: by}
 	u.ctx, u.began, u.undoing = ctx, c.exec.sched.Now(), true
 	return undoFaultOf(c.exec.undos.Run(ctx, &c.exec.attempts, undo.Request{
-		Owner: &u.ident, Number: c.life.Attempt(), Effect: c.scope.Effect(),
+		Owner: u, Number: c.life.Attempt(), Effect: c.scope.Effect(),
 		Deadline: deadlineOf(c.tool.spec), Handler: handler, Recorder: u,
 	}))
 }
@@ -60,6 +61,9 @@ func (u *undoRun) record(r *journal.Record, flush func(uint64) error) error {
 	c.entry = l.Add(r, nil)
 	position := c.entry
 	c.mu.Unlock()
+	if r.Kind == journal.KindUndoStarted { // the handler has not begun
+		u.entry = position
+	}
 	return flush(position)
 }
 

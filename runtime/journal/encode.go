@@ -85,6 +85,9 @@ func (w *object) values(r *Record) {
 	if r.Artifact != nil {
 		w.other("artifact", r.Artifact)
 	}
+	if r.Live != nil {
+		w.other("live", r.Live)
+	}
 	w.raw("outcome", r.Outcome)
 	w.raw("decision", r.Decision)
 	if len(r.Sealed) > 0 {

@@ -79,6 +79,7 @@ type Record struct {
 	Prepared  *Payload          `json:"prepared,omitempty"`    // what the undo of the call needs
 	Output    *Payload          `json:"output,omitempty"`      // of an artifact the preview
 	Artifact  *ArtifactRef      `json:"artifact,omitempty"`    // where the output is stored aside
+	Live      *LiveCounts       `json:"live,omitempty"`        // what the handler has reported
 	Outcome   json.RawMessage   `json:"outcome,omitempty"`     // all but the output
 	Decision  json.RawMessage   `json:"decision,omitempty"`    // of the policy
 	Sealed    []Seal            `json:"sealed,omitempty"`      // what stands once the call, or its undo, has committed

@@ -2,10 +2,10 @@ package stream
 
 import (
 	"encoding/json"
-	"net/url"
 	"strconv"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/view"
 )
@@ -55,7 +55,9 @@ type callData struct {
 	Arguments json.RawMessage      `json:"arguments,omitempty"` // compacted
 	Output    json.RawMessage      `json:"output,omitempty"`    // compacted
 	Artifact  *journal.ArtifactRef `json:"artifact,omitempty"`
-	Approval  *view.Request        `json:"approval,omitempty"` // of approval.requested, as the reader may see it
+	Live      *journal.LiveCounts  `json:"live,omitempty"`      // of tool.output
+	OutputIn  string               `json:"output_in,omitempty"` // of tool.output: the type of the event of this subject that has the output, which is kept
+	Approval  *view.Request        `json:"approval,omitempty"`  // of approval.requested, as the reader may see it
 }
 
 // A positionData is the data of an event about the stream itself.
@@ -74,10 +76,10 @@ const (
 func frameOf(e *journal.Entry, data *callData) (frame, error) {
 	text, err := json.Marshal(cloudEvent{
 		SpecVersion: "1.0", ID: strconv.FormatUint(e.Seq, 10), Source: source, Type: e.Kind,
-		Subject: "sessions/" + url.PathEscape(e.Session) + "/calls/" + url.PathEscape(e.Call), Time: e.At.UTC(),
+		Subject: subject(e.Session, e.Call), Time: e.At.UTC(),
 		DataContentType: "application/json", Data: data,
 	})
-	return frame{e.Seq, e.Kind, text}, err
+	return frame{position: e.Seq, kind: e.Kind, text: text}, err
 }
 
 // frameAbout returns the frame of an event about the stream itself.
@@ -89,15 +91,18 @@ func frameAbout(kind string, now time.Time, data positionData) frame {
 	if err != nil { // it has no value that JSON lacks
 		panic(err)
 	}
-	return frame{data.Position, kind, text}
+	return frame{position: data.Position, kind: kind, text: text}
 }
 
 // dataOf returns what an entry tells, without arguments and output.
 func dataOf(e *journal.Entry, r *journal.Record) *callData {
 	d := &callData{
-		Position: e.Seq, Session: r.Session, Run: r.Run, Turn: r.Turn, RequestID: r.RequestID, Call: r.Call, Tool: r.Tool, Version: r.ToolVersion, Agent: r.Agent, Principal: r.Principal,
+		Position: e.Seq, Session: r.Session, Run: r.Run, Turn: r.Turn, RequestID: r.RequestID, Live: r.Live, Call: r.Call, Tool: r.Tool, Version: r.ToolVersion, Agent: r.Agent, Principal: r.Principal,
 		From: r.From, To: r.To, Attempt: r.Attempt, Duration: float64(r.Duration) / float64(time.Millisecond), By: r.By,
 		Request: r.Request, Resolution: r.Resolution, Rejection: r.Rejection, Metadata: r.Metadata,
+	}
+	if r.Live != nil {
+		d.OutputIn = runtime.EventCompleted.String()
 	}
 	var out struct {
 		Outcome, Reason, Message string

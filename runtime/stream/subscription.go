@@ -58,11 +58,23 @@ func badPosition(head uint64) *httpguard.Problem {
 // follow pushes to a queue what the journal tells a viewer, until ctx ends, the feed is closed or the
 // reader stalls. It pushes nothing after it has returned.
 func (s *Stream) follow(ctx context.Context, q *queue, v viewer, after uint64, filter feed.Filter) error {
-	for e, err := range s.feed.Subscribe(ctx, after, filter) {
+	missed := uint64(0)
+	for item, err := range s.feed.Follow(ctx, after, filter) {
 		if err != nil {
 			return err
 		}
-		f, ok, err := v.frame(ctx, &e)
+		if item.Live != nil {
+			missed += item.Missed
+			if f, ok, err := v.live(ctx, item.Live, missed); err != nil {
+				return err
+			} else if ok && q.add(f) {
+				missed = 0
+			} else if ok {
+				missed++ // the reader is slow: what is kept goes before
+			}
+			continue
+		}
+		f, ok, err := v.frame(ctx, item.Entry)
 		if err != nil {
 			return err
 		}
