@@ -19,7 +19,7 @@ type Feed struct {
 	closed  bool
 
 	following group                    // subscribers that get live output
-	early     map[*subscriber]struct{} // those that have pieces, all of which come after the head
+	early     map[*subscriber]struct{} // those that have a piece which comes after the head
 }
 
 // New returns the feed of a journal whose last entry has the position head, 0 when it is empty. All

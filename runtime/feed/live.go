@@ -43,15 +43,14 @@ func (f *Feed) Live(p journal.Live) {
 // offer wakes a subscriber that waits when it may have one of its pieces. It need not see any entry up
 // to the head then.
 func (f *Feed) offer(s *subscriber) {
-	if s.piece(f.head+1) < 0 {
-		if f.early == nil {
-			f.early = map[*subscriber]struct{}{}
-		}
+	if !slices.ContainsFunc(s.pieces, func(p journal.Live) bool { return p.After > f.head }) {
+		delete(f.early, s)
+	} else if f.early == nil {
+		f.early = map[*subscriber]struct{}{s: {}}
+	} else {
 		f.early[s] = struct{}{}
-		return
 	}
-	delete(f.early, s)
-	if f.waiting.has(s) {
+	if s.piece(f.head+1) >= 0 && f.waiting.has(s) {
 		s.position = f.head
 		f.waiting.remove(s)
 		s.wake()
