@@ -52,11 +52,12 @@ func handle(ctx context.Context, in *message) (*message, error) {
 	case "fail":
 		return nil, errors.New(secret)
 	case secret:
-		if err := runtime.Report(ctx, runtime.Progress{Text: strings.Repeat(secret, int(1+reports.Add(1)%5))}); err != nil {
+		n := reports.Add(1)
+		if err := runtime.Report(ctx, runtime.Progress{Text: strings.Repeat(secret, int(1+n%5))}); err != nil {
 			return nil, err
 		}
-		if reports.Load()%50 == 0 {
-			return in, runtime.Report(ctx, runtime.Progress{Text: strings.Repeat(secret, 10_000)})
+		if n%10 == 0 {
+			return in, runtime.Report(ctx, runtime.Progress{Text: strings.Repeat(secret, 20_000)})
 		}
 	}
 	return in, nil
@@ -160,6 +161,7 @@ func sameLive(t *testing.T, recorded map[string]journal.LiveCounts, counted docu
 		bytes, dropped = bytes+c.Bytes, dropped+c.Dropped
 	}
 	assert.NotZero(t, bytes)
+	assert.NotZero(t, dropped)
 	for _, tool := range counted.Tools {
 		bytes, dropped = bytes-tool.LiveBytes, dropped-tool.LiveDropped
 	}
