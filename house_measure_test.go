@@ -52,6 +52,8 @@ func measure(t *testing.T) *measured {
 			fields, methods, err := sizeOf(p.types, "call")
 			require.NoError(t, err)
 			m.figures[callFields], m.figures[callMethods] = float64(fields), float64(methods)
+			fields, methods = reachOf(p.types, "call")
+			m.figures[fieldsInReach], m.figures[methodsInReach] = float64(fields), float64(methods)
 		}
 	}
 	return m
@@ -200,6 +202,79 @@ func exportedMethods(declared *types.TypeName) (n int) {
 		}
 	}
 	return n
+}
+
+// reachOf counts what may touch a value of a struct without a method of its own: its fields with those
+// of the structs that it embeds, its methods with the promoted ones, the methods of the structs
+// that embed it, and the functions and the methods of other types that have it as a parameter.
+func reachOf(p *types.Package, name string) (fields, methods int) {
+	owner := p.Scope().Lookup(name).Type().(*types.Named)
+	fields, methods = fieldsInReachOf(owner), types.NewMethodSet(types.NewPointer(owner)).Len()
+	for _, name := range p.Scope().Names() {
+		switch object := p.Scope().Lookup(name).(type) {
+		case *types.Func:
+			if takes(object, owner) {
+				methods++
+			}
+		case *types.TypeName:
+			other, ok := object.Type().(*types.Named)
+			if !ok || other == owner {
+				continue
+			}
+			for m := range other.Methods() {
+				if embeds(other, owner) || takes(m, owner) {
+					methods++
+				}
+			}
+		}
+	}
+	return fields, methods
+}
+
+// fieldsInReachOf counts the fields of a struct and of the structs of its package that it embeds.
+func fieldsInReachOf(of *types.Named) (n int) {
+	s, ok := of.Underlying().(*types.Struct)
+	if !ok {
+		return 0
+	}
+	for f := range s.Fields() {
+		n++
+		if embedded, ok := f.Type().(*types.Named); ok && f.Embedded() && embedded.Obj().Pkg() == of.Obj().Pkg() {
+			n += fieldsInReachOf(embedded)
+		}
+	}
+	return n
+}
+
+// embeds reports whether a struct embeds owner or a pointer to it.
+func embeds(of, owner *types.Named) bool {
+	s, ok := of.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for f := range s.Fields() {
+		if f.Embedded() && isOrPointsTo(f.Type(), owner) {
+			return true
+		}
+	}
+	return false
+}
+
+// takes reports whether a function has a parameter of type owner or a pointer to it.
+func takes(f *types.Func, owner *types.Named) bool {
+	for v := range f.Signature().Params().Variables() {
+		if isOrPointsTo(v.Type(), owner) {
+			return true
+		}
+	}
+	return false
+}
+
+func isOrPointsTo(t types.Type, owner *types.Named) bool {
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	return types.Identical(t, owner)
 }
 
 // sizeOf counts the fields and methods of a struct.

@@ -95,6 +95,25 @@ func TestHouseSize(t *testing.T) {
 	require.Error(t, err)
 }
 
+// TestHouseReach seeds all that may touch a struct without being its method.
+func TestHouseReach(t *testing.T) {
+	p, _ := seeded(t, map[string]string{"a.go": `type call struct{ work; a int }
+type work struct{ *ident; b int }
+type ident struct{ c, d int }
+func (*call) run() {}
+func (*work) step() {}
+func (*ident) name() {} // embedded by pointer: a method in reach, its fields are not
+type rerun struct{ *call }
+func (rerun) again() {}
+type other struct{ of *call }
+func (other) apart() {}
+func (other) wait(*call) {}
+func end(n int, c *call) {}
+func free(n int) {}`})
+	fields, methods := reachOf(p.types, "call")
+	require.Equal(t, []int{4, 6}, []int{fields, methods})
+}
+
 // TestHousePronouns seeds comments with known words.
 func TestHousePronouns(t *testing.T) {
 	const text = `//go:build nobody

@@ -43,24 +43,28 @@ const tolerance = 0.02
 const maxGroup = 12
 
 const (
-	lines       = ": lines"
-	exports     = ": exported names"
-	group       = ": files in one group"
-	callFields  = "call: fields"
-	callMethods = "call: methods"
-	pronouns    = "comments: vague pronouns in 1,000 lines"
-	warmFiles   = "warm call: files"
+	lines          = ": lines"
+	exports        = ": exported names"
+	group          = ": files in one group"
+	callFields     = "call: fields"
+	callMethods    = "call: methods"
+	fieldsInReach  = "call: fields in reach"
+	methodsInReach = "call: methods in reach"
+	pronouns       = "comments: vague pronouns in 1,000 lines"
+	warmFiles      = "warm call: files"
 )
 
 var ceilings = []ceiling{
 	{figure: "runtime" + lines, most: 3_000, goal: 3_000},
-	{figure: "runtime/engine" + lines, most: 8_550, goal: 6_000},
+	{figure: "runtime/engine" + lines, most: 8_233, goal: 6_000},
 	{figure: "runtime" + exports, most: 150, goal: 150, grows: true},
 	{figure: "runtime/engine" + exports, most: 110, goal: 110, grows: true},
 	{figure: callFields, most: 25, goal: 25},
 	{figure: callMethods, most: 142, goal: 80},
+	{figure: fieldsInReach, most: 57, goal: 45},
+	{figure: methodsInReach, most: 219, goal: 130},
 	{figure: pronouns, most: 3, goal: 3},
-	{figure: warmFiles, most: 33, goal: 16},
+	{figure: warmFiles, most: 20, goal: 16},
 }
 
 // TestHouse holds the figures of how the code is built under their ceilings. With -v

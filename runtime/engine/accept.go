@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -33,22 +35,6 @@ func (c *call) accept(late bool) *result {
 	}
 	c.finishInTime(&e)
 	return workerDone
-}
-
-// finishInTime finishes the call with e, unless the deadline is over.
-func (c *call) finishInTime(e *result) {
-	e.setText(c)
-	if !c.decideInTime() {
-		c.timeOut(lifecycle.Moment{})
-		c.recordLate(e.fault, e.output)
-		return
-	}
-	if e.fault != nil {
-		c.exec.report(e.fault)
-	}
-	if !c.finish(e) && !c.committedLate(e) {
-		c.recordLate(e.fault, e.output)
-	}
 }
 
 // handlerResult sets e to the result that follows from what the handler returned.
@@ -93,6 +79,36 @@ func (c *call) handlerResult(e *result) {
 	}
 }
 
+// encode checks the handler's output and encodes it. It reports false when that exceeds limit.
+func (c *work) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
+	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), entry.MaxDepth)
+	if err != nil {
+		c.outputs = nil // it must not be walked again
+	}
+	if err == wire.ErrTooDeep {
+		violations = []wire.Violation{{
+			Keyword: "depth", Expected: "at most " + strconv.Itoa(entry.MaxDepth) + " nested objects and arrays", Actual: "more",
+		}}
+	}
+	return slices.Clip(out), violations, err != wire.ErrTooLarge
+}
+
+// finishInTime finishes the call with e, unless the deadline is over.
+func (c *call) finishInTime(e *result) {
+	e.setText(c)
+	if !c.decideInTime() {
+		c.timeOut(lifecycle.Moment{})
+		c.recordLate(e.fault, e.output)
+		return
+	}
+	if e.fault != nil {
+		c.exec.report(e.fault)
+	}
+	if !c.finish(e) && !c.committedLate(e) {
+		c.recordLate(e.fault, e.output)
+	}
+}
+
 // recordLate records what a handler returned after its call had ended.
 func (c *call) recordLate(fault *CallError, output int) {
 	text := c.operatorText(&runtime.Outcome{}, fault)
@@ -108,16 +124,46 @@ func (c *call) recordLate(fault *CallError, output int) {
 	}
 }
 
-// encode checks the handler's output and encodes it. It reports false when that exceeds limit.
-func (c *work) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
-	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), entry.MaxDepth)
+// storeArtifact stores the output of e when it is longer than the artifact declaration
+// allows, and replaces it with a reference and a preview. It stores the output before
+// the call commits and has its outcome. An output that cannot be stored fails the call,
+// and the effects of the call are rolled back where that is possible.
+func (c *call) storeArtifact(e *result) {
+	if e.outcome.Kind != runtime.Completed || !artifact.Needed(c.tool.spec.Artifact, e.outcome.Output) || c.scope.Ended() {
+		return
+	}
+	stored, err := c.store(c.scope.Context(), c.outputs, e.outcome.Output)
 	if err != nil {
-		c.outputs = nil // it must not be walked again
+		*e = result{output: e.output}
+		fault := c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err))
+		c.setFailed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.tool), fault)
+		return
 	}
-	if err == wire.ErrTooDeep {
-		violations = []wire.Violation{{
-			Keyword: "depth", Expected: "at most " + strconv.Itoa(entry.MaxDepth) + " nested objects and arrays", Actual: "more",
-		}}
+	e.outcome.Output, e.outcome.Artifact = nil, stored
+}
+
+// store stores an output and returns what the outcome holds instead.
+func (c *work) store(ctx context.Context, v wire.Value, out wire.Raw) (*runtime.StoredOutput, error) {
+	return artifact.Put(ctx, c.exec.artifacts, c.tool.spec.Artifact, v, out, c.redact)
+}
+
+// fullOutput returns the complete output for an undo. After a restart it reads the output from the
+// store when the journal has only the reference. An output that was redacted is not what the
+// handler returned and is not read. The undo runs without the output when it cannot be read.
+func (c *ident) fullOutput(ctx context.Context, known wire.Value) wire.Value {
+	was := c.record.outcome()
+	a := was.Artifact
+	if known != nil || a == nil || was.Kind != runtime.Completed || entry.Redacted(&was) {
+		return known
 	}
-	return slices.Clip(out), violations, err != wire.ErrTooLarge
+	data, err := c.exec.Artifact(ctx, a.ArtifactRef)
+	var v wire.Value
+	if err == nil {
+		v, err = entry.Decode(c.tool.hooks.DecodeOutput, data)
+	}
+	if err != nil {
+		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("the undo does without the output: %w", err)))
+		return nil
+	}
+	return v
 }

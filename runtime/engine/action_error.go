@@ -3,6 +3,11 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // A Code says why an action was not done. Journals, events and the results of commands hold the
@@ -113,4 +118,45 @@ func actionError(why Code) error {
 		return nil
 	}
 	return &ActionError{Code: why}
+}
+
+// A CallError is a fault that is meant for operators, and never for a model.
+type CallError struct {
+	Tool, CallID, SessionID, RunID string
+
+	Reason runtime.Reason // ReasonNone: the call was not affected
+	Err    error
+	Panic  any    // value of a panic, when there was one
+	Stack  []byte // of that panic
+
+	cachedText string // the text of Err or Panic, read once in the goroutine that they came from
+	reported   bool   // to the error handler
+}
+
+// Error describes the fault and names its call.
+func (e *CallError) Error() string {
+	text := e.text()
+	if e.CallID == "" && e.Tool == "" {
+		return text
+	}
+	if of := wording.Call(e.CallID, e.Tool); !strings.Contains(text, of) {
+		return of + ": " + text
+	}
+	return text
+}
+
+// Unwrap returns the error that the handler, the policy or the sink returned.
+func (e *CallError) Unwrap() error { return e.Err }
+
+// text describes the fault without the call.
+func (e *CallError) text() string {
+	switch {
+	case e.cachedText != "":
+		return e.cachedText
+	case e.Panic != nil:
+		return fmt.Sprintf("panic: %v", e.Panic)
+	case e.Err != nil:
+		return usercode.ErrorText(e.Err)
+	}
+	return e.Reason.String()
 }

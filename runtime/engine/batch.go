@@ -1,27 +1,66 @@
 package engine
 
 import (
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"context"
+
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
-// A BatchMode says how the calls of a batch follow each other.
-type BatchMode uint8
-
-// The modes of a batch.
-const (
-	Parallel   BatchMode = iota // all are admitted, in order, then they run together
-	Sequential                  // each ends before the next is admitted
-)
-
-// wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
-func (b *batch) wait(c *call) bool {
-	c.exec.sched.Fire(&b.admitted)
-	return c.enterPhase(lifecycle.Held, c.budgetEnds()) && c.exec.sched.Wait(b.open, c.done(), nil) == sched.First && c.refreshNow()
+// ExecuteBatch makes the calls of one message of the model and returns one outcome for
+// each, in their order. It admits them in that order in both modes. A refused call does
+// not stop the following ones, and a call that waits for consent counts as ended. In
+// both modes a call of a tool with an order, start or exit rule waits until all earlier
+// calls have ended, and later calls wait for it.
+func (t *Turn) ExecuteBatch(ctx context.Context, calls []runtime.Call, mode BatchMode) []runtime.Outcome {
+	outcomes := make([]runtime.Outcome, len(calls))
+	ctx = orBackground(ctx)
+	if mode == Sequential || t == nil || t.run == nil || t.run.session == nil {
+		for i := range calls {
+			outcomes[i] = t.Execute(ctx, calls[i])
+		}
+		return outcomes
+	}
+	e := t.run.session.exec
+	for first := 0; first < len(calls); {
+		last := first + 1
+		if !e.engine.Tied(calls[first].Tool) {
+			for last < len(calls) && !e.engine.Tied(calls[last].Tool) {
+				last++
+			}
+		}
+		t.executeParallel(ctx, calls[first:last], outcomes[first:last])
+		first = last
+	}
+	return outcomes
 }
 
-// refreshNow updates the time of the call after a wait.
-func (c *work) refreshNow() bool {
-	c.now = c.clock()
-	return true
+// executeParallel admits calls one after the other, lets the admitted calls start at once, and
+// waits for all of them.
+func (t *Turn) executeParallel(ctx context.Context, calls []runtime.Call, outcomes []runtime.Outcome) {
+	s := t.run.session
+	e := s.exec
+	open := sched.NewEvent()
+	begun := make([]*call, len(calls))
+	earlier := make([]*callRecord, len(calls))
+	for i, in := range calls {
+		b := &batch{admitted: sched.Event{}, open: open}
+		c, r := t.begin(ctx, in, b)
+		begun[i], earlier[i] = c, r
+		if c == nil {
+			continue
+		}
+		if e.sched.Wait(&b.admitted, &c.record.first, ctx.Done()) == sched.Done {
+			c.cancelByCaller()
+			e.sched.Wait(&b.admitted, &c.record.first, nil)
+		}
+	}
+	e.sched.Fire(open)
+	for i, c := range begun {
+		if c != nil {
+			c.await(&outcomes[i])
+		} else {
+			outcomes[i] = earlier[i].await(ctx, s)
+		}
+	}
 }

@@ -2,17 +2,25 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
+	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
+	"github.com/ambit-tools/ambit/runtime/internal/refusal"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
+	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/internal/workers"
+	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -54,7 +62,6 @@ type ident struct {
 	index    int    // of the tool in the registry
 	size     int    // of the input, in bytes
 	metadata map[string]string
-	request  string      // of the caller, in metadata
 	notes    []string    // of the outcome
 	span     *tally.Span // nil: there is no tracer
 	epoch    uint64      // of the earlier owner of the journal that started its handler
@@ -94,6 +101,52 @@ type undoState struct {
 	isPrepared bool // prepared was computed, and may be nil
 }
 
+// consentState holds what a call knows of the consent that it needs.
+type consentState struct {
+	question       consent.Question
+	preview        *consent.Preview
+	previewOfInput bool   // the preview was made with the arguments as decoded
+	grant          string // the grant that answers the question
+	id             string // of the request, once there is one
+	noLongerAsked  bool   // the call was approved, and neither policy nor declaration asks any more
+	approvedBy     []string
+	since          time.Time
+	cancelNotify   context.CancelFunc
+	previewCtx     *deadline.Context // of the preview; guarded by the call
+	waitOver       *sched.Event      // fires when ConsentWait is over; guarded by the call
+}
+
+// A reservation says what a call holds in the rule state of its session.
+type reservation uint8
+
+const (
+	reservedNothing reservation = iota
+	reserved
+	reservedAndInvoked // its handler was started
+)
+
+// An evaluation is the result of the policy about a call. The rules are checked separately.
+type evaluation struct {
+	refusal.Refusal
+	decision runtime.Decision
+	fault    *CallError
+	asks     bool // the call needs consent
+}
+
+// A worker executes one call after the other.
+type worker = workers.Worker[call, scratch]
+
+// A scratch is what a worker needs to decide about a call, and uses again for the next one.
+type scratch struct {
+	input      runtime.PolicyInput // of the policy, which must not retain it
+	view       view                // of the facts
+	rulesCall  rules.Call          // for the rules
+	effect     rules.Digest        // of the call, set by fillRulesCall
+	evaluation evaluation
+	tapped     *tap.Decision // for the tap; nil: there is none
+	err        error         // of the handler
+}
+
 // clock returns the time, measured by the monotonic clock from the start of the call. That is
 // cheaper than time.Now, and a change of the wall clock does not change how long the call may take.
 func (c *ident) clock() time.Time { return c.exec.sched.Since(c.began) }
@@ -105,6 +158,12 @@ func (c *ident) done() *sched.Event {
 	}
 	return &c.record.first
 }
+
+// key returns the key of the call's transaction.
+func (c *ident) key() runtime.CallKey { return runtime.CallKey{Session: c.run.session.id, Call: c.id} }
+
+// approved reports whether the call has been approved.
+func (c *call) approved() bool { return c.consent != nil && c.consent.id != "" }
 
 // budgetEnds returns when the turn's budget is used up. It returns zero for a call whose
 // caller has the outcome pending, because that call no longer belongs to the turn.
@@ -122,33 +181,6 @@ func bounded(due, limit time.Time) time.Time {
 	}
 	return due
 }
-
-// enterPhase takes the call to phase p, which ends at due, or never when due is zero. It
-// reports false when the call has ended. Only the worker calls it.
-func (c *call) enterPhase(p lifecycle.Phase, due time.Time) bool {
-	c.mu.Lock()
-	entered := c.life.Enter(p, due)
-	if entered && (p == lifecycle.Held || p == lifecycle.Queued) {
-		c.watch.Enter(tally.Queue, c.now)
-	}
-	c.mu.Unlock()
-	if entered {
-		c.worker.Arm(due)
-	}
-	return entered
-}
-
-// A reservation says what a call holds in the rule state of its session.
-type reservation uint8
-
-const (
-	reservedNothing reservation = iota
-	reserved
-	reservedAndInvoked // its handler was started
-)
-
-// approved reports whether the call has been approved.
-func (c *call) approved() bool { return c.consent != nil && c.consent.id != "" }
 
 // deadline returns how long one attempt of c may take, without the budget of its turn: what its
 // tool declares, or less if the turn caps it.
@@ -176,17 +208,126 @@ func outputLimit(s *runtime.Spec) int64 {
 	return runtime.DefaultOutputLimit
 }
 
-// consentState holds what a call knows of the consent that it needs.
-type consentState struct {
-	question       consent.Question
-	preview        *consent.Preview
-	previewOfInput bool   // the preview was made with the arguments as decoded
-	grant          string // the grant that answers the question
-	id             string // of the request, once there is one
-	noLongerAsked  bool   // the call was approved, and neither policy nor declaration asks any more
-	approvedBy     []string
-	since          time.Time
-	cancelNotify   context.CancelFunc
-	previewCtx     *deadline.Context // of the preview; guarded by the call
-	waitOver       *sched.Event      // fires when ConsentWait is over; guarded by the call
+// enterPhase takes the call to phase p, which ends at due, or never when due is zero. It
+// reports false when the call has ended. Only the worker calls it.
+func (c *call) enterPhase(p lifecycle.Phase, due time.Time) bool {
+	c.mu.Lock()
+	entered := c.life.Enter(p, due)
+	if entered && (p == lifecycle.Held || p == lifecycle.Queued) {
+		c.watch.Enter(tally.Queue, c.now)
+	}
+	c.mu.Unlock()
+	if entered {
+		c.worker.Arm(due)
+	}
+	return entered
 }
+
+// latestEntry returns the position of the latest entry of c.
+func (c *call) latestEntry() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entry
+}
+
+// enterExecutor counts c among the calls in flight. It returns the outcome of a call
+// that exceeds the capacity, nil otherwise.
+func (c *work) enterExecutor() *runtime.Outcome {
+	e := c.exec
+	if e.capacity.inFlight.Add(1) > e.capacity.limit {
+		e.capacity.inFlight.Add(-1)
+		return c.atCapacity(leastRetry, "the executor is busy: "+wording.Plural(e.capacity.limit, "1 call is", "%d calls are")+" in flight")
+	}
+	c.inFlight = true
+	if c.tool == nil {
+		return nil
+	}
+	slot := &e.slots[c.index]
+	if !slot.Enter() {
+		c.leaveExecutor()
+		return c.atCapacity(slot.RetryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.tool, slot.Most()))
+	}
+	return nil
+}
+
+// reenterExecutor counts c, which was admitted before, regardless of the limits.
+func (c *work) reenterExecutor() {
+	c.inFlight = true
+	c.exec.capacity.inFlight.Add(1)
+	c.exec.slots[c.index].Enter()
+}
+
+// leaveExecutor undoes enterExecutor.
+func (c *work) leaveExecutor() {
+	if !c.inFlight {
+		return
+	}
+	c.inFlight = false
+	c.exec.capacity.inFlight.Add(-1)
+	if c.tool != nil {
+		c.exec.slots[c.index].Leave()
+	}
+}
+
+// atCapacity returns the outcome of a call that exceeds the capacity. No event is
+// emitted for it, and its id can be used again.
+func (c *ident) atCapacity(retry time.Duration, why string) *runtime.Outcome {
+	c.exec.capacity.refused.Add(1)
+	return &runtime.Outcome{
+		Tool: c.record.tool, Kind: runtime.Denied,
+		Reason: runtime.ReasonAtCapacity, AllReasons: []runtime.Reason{runtime.ReasonAtCapacity},
+		Detail:  runtime.Detail{RetryAfter: retry},
+		Message: fmt.Sprintf("%s; make the call again in %s", why, wording.Wait(retry)),
+	}
+}
+
+// releaseResources releases what the call holds beyond its outcome: its slot and its place in the
+// counts of the executor and the run.
+func (c *work) releaseResources() {
+	if c.slotGranted != nil {
+		c.exec.slots[c.index].CancelWait(c.slotGranted, &c.exec.sched)
+		c.slotGranted = nil
+	}
+	if c.slot {
+		c.exec.slots[c.index].ReleaseAfter(c.clock().Sub(c.now), &c.exec.sched)
+		c.slot = false
+	}
+	c.leaveExecutor()
+	if c.inGates {
+		c.run.node.workers.Leave()
+		c.exec.gate.Leave()
+		c.inGates = false
+	}
+}
+
+var _ attempt.Owner = (*call)(nil)
+
+// Info describes the call to code of its tool, with the consent that it has. c.mu is held.
+func (c *call) Info() callctx.Info {
+	info := c.ident.Info()
+	if a := c.consent; a != nil && a.id != "" {
+		info.Request, info.ApprovedBy = a.id, a.approvedBy
+	} else if a != nil {
+		info.Grant, info.ApprovedBy = a.grant, a.approvedBy
+	}
+	return info
+}
+
+// Info describes the call to code of its tool.
+func (c *ident) Info() callctx.Info {
+	cfg := c.run.session.cfg.Load()
+	info := callctx.Info{
+		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
+		Principal: c.run.principal, Behavior: cfg.Behavior, Undo: c.undoing, Metadata: c.metadata, Turn: c.turn.number, ClientRequest: metadata.Request(c.metadata),
+	}
+	if c.tool != nil {
+		info.Capabilities = c.tool.spec.Capabilities
+	}
+	return info
+}
+
+// Declaration returns the spec of the tool.
+func (c *ident) Declaration() *runtime.Spec { return c.tool.spec }
+
+// PartFault reports a fault of a participant.
+func (c *ident) PartFault(err error) { c.exec.report(c.newFault(runtime.ReasonCommitFailed, err)) }

@@ -76,7 +76,7 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, private []byte) {
 	out := e.outcome
 	c.completeOutcome(&out, c.clock(), true)
-	d := entry.Draft{Record: c.newRecord(journal.KindCommitting, c.clock())}
+	d := entry.Draft{Record: newRecord(&c.ident, journal.KindCommitting, c.clock())}
 	d.Attempt, d.Duration, d.Revision, d.Sealed = c.life.Attempt(), out.Duration, c.revision, seals
 	c.addOutcome(&d, &out)
 	return d.Entry()

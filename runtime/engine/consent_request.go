@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -76,6 +77,25 @@ func (c *call) makePreview() bool {
 	return true
 }
 
+// previewOf calls the preview hook of the tool, if it has one.
+func (c *ident) previewOf(ctx context.Context, args wire.Value) (p *consent.Preview, err error) {
+	declared := c.tool.spec.Consent
+	if c.tool.hooks.Preview == nil || declared == nil || !declared.Preview {
+		return nil, nil
+	}
+	err = usercode.Call(func() error {
+		mediaType, text, err := c.tool.hooks.Preview(ctx, args)
+		p = &consent.Preview{MediaType: mediaType, Text: text}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+var errPreviewLate = errors.New("preview: it did not end within the deadline of the tool and the budget of the turn")
+
 // previewFailed returns the evaluation of a call whose preview failed. It reads the
 // texts of the tool's errors here, within the time of the preview.
 func (c *call) previewFailed(err error) (j evaluation) {
@@ -95,25 +115,6 @@ func (c *ident) previewLate() *result {
 		event: runtime.EventFailed, to: runtime.StateFailed, fault: c.newFault(runtime.ReasonPreviewFailed, errPreviewLate),
 		outcome: runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonPreviewFailed, Message: fmt.Sprintf("%q could not show in time what the call would do", c.record.tool)},
 	}
-}
-
-var errPreviewLate = errors.New("preview: it did not end within the deadline of the tool and the budget of the turn")
-
-// previewOf calls the preview hook of the tool, if it has one.
-func (c *ident) previewOf(ctx context.Context, args wire.Value) (p *consent.Preview, err error) {
-	declared := c.tool.spec.Consent
-	if c.tool.hooks.Preview == nil || declared == nil || !declared.Preview {
-		return nil, nil
-	}
-	err = usercode.Call(func() error {
-		mediaType, text, err := c.tool.hooks.Preview(ctx, args)
-		p = &consent.Preview{MediaType: mediaType, Text: text}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 // questionOf returns the question about the call with some arguments. The error says
@@ -160,4 +161,61 @@ func askDetail(asks []runtime.Ask) runtime.Detail {
 		return runtime.Detail{}
 	}
 	return runtime.Detail{Rule: asks[0].ID, At: asks[0].At}
+}
+
+// useConsent uses up the approval or the grant that allows the call to start, and checks that the
+// call is the one that was approved. It returns the result of a call that is not. The locks of the
+// call and its session are held.
+func (c *call) useConsent() *result {
+	a := c.consent
+	var m *approvals.Mismatch
+	switch {
+	case a.id != "":
+		now := a.question
+		now.Call = c.consentCallWith(c.final, c.revision)
+		now.Call.Preview = a.preview
+		m = c.exec.approvals.Use(c.now, a.id, &now, a.noLongerAsked)
+	case a.grant != "":
+		m = c.exec.approvals.UseGrant(c.now, a.grant, &a.question)
+	}
+	switch {
+	case m == nil: // it may start; asking may be suspended
+		a.approvedBy = c.exec.approvals.ApprovedBy(a.id, a.grant)
+		return nil
+	case m.Expired:
+		return denial(runtime.ReasonConsentExpired, runtime.Detail{}, "the approval is too old: make the call again")
+	}
+	return denial(runtime.ReasonBindingMismatch, runtime.Detail{Changed: m.Changed}, "the call is not what was approved any more: make it again")
+}
+
+// pending returns the outcome of a call that waits for consent. c.mu is held.
+func (c *call) pending() runtime.Outcome {
+	out := runtime.Outcome{
+		CallID: c.id, Tool: c.record.tool, Kind: runtime.Pending, Reason: runtime.ReasonConsentRequired,
+		AllReasons: []runtime.Reason{runtime.ReasonConsentRequired}, RequestID: c.consent.id, Revision: c.revision, Loop: runtime.LoopWait,
+	}
+	now := c.clock()
+	out.Duration = now.Sub(c.began)
+	who := "somebody"
+	// A dry call has no request: its outcome describes a request made now.
+	q := &c.consent.question
+	reasons, need, life := q.Reasons, q.Requirement, q.Requirement.Timeout
+	if r, ok := c.exec.approvals.Request(c.consent.id); ok {
+		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
+	}
+	if len(reasons) > 0 {
+		out.Detail = runtime.Detail{Rule: reasons[0].Code, At: reasons[0].At, Message: reasons[0].Message, ExpiresIn: life}
+		if len(need.Approvers) > 0 {
+			who = strings.Join(need.Approvers, " or ")
+		}
+	}
+	out.Message = fmt.Sprintf("%q waits for the consent of %s", c.record.tool, who)
+	if c.dry {
+		return out
+	}
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.fillRunStatus(&out)
+	return out
 }

@@ -1,9 +1,15 @@
 package engine
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // maxTries is how often a call is evaluated when other calls change the facts
@@ -45,14 +51,6 @@ func (c *call) decide() *result {
 	}
 }
 
-// waitFor waits for an event, if there is one, and reports false when the call has ended.
-func (c *ident) waitFor(held *sched.Event) bool {
-	if held == nil {
-		return !c.done().Fired()
-	}
-	return c.exec.sched.Wait(held, c.done(), nil) == sched.First
-}
-
 // excludeOtherCalls excludes the other calls of the session from admission until the
 // call is admitted or ends. It holds no lock: the goroutine that ends the call ends the
 // exclusion, even while the policy hangs.
@@ -92,6 +90,15 @@ func (c *call) snapshot() bool {
 	return true
 }
 
+// prepareConsent prepares what approvers are shown of the call, if it needs consent. It reports
+// false when the call has ended.
+func (c *call) prepareConsent() bool {
+	if j := &c.worker.Scratch.evaluation; j.Reason != runtime.ReasonNone || !j.asks && !c.approved() {
+		return true
+	}
+	return c.prepareQuestion()
+}
+
 // tapDecision returns the decision that the policy has just made about the call, for the tap; nil
 // when there is none to follow.
 func (c *work) tapDecision() *tap.Decision {
@@ -101,11 +108,222 @@ func (c *work) tapDecision() *tap.Decision {
 	return c.decisionForTap()
 }
 
-// prepareConsent prepares what approvers are shown of the call, if it needs consent. It reports
-// false when the call has ended.
-func (c *call) prepareConsent() bool {
-	if j := &c.worker.Scratch.evaluation; j.Reason != runtime.ReasonNone || !j.asks && !c.approved() {
-		return true
+// admit checks the call against the rules and reserves what it uses, if the facts that the policy
+// saw still hold. The check and the reservation are one step under the session's lock.
+func (c *call) admit() admission {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case c.life.Ended():
+		return notAdmitted(workerDone)
+	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
+		return admission{again: true, wait: s.admittingDone}
+	case c.run.node.closing:
+		return notAdmitted(cancellation(runtime.ReasonRunClosed))
 	}
-	return c.prepareQuestion()
+	s.endExclusion(c)
+	c.releaseRestored()
+	switch j := &c.worker.Scratch.evaluation; {
+	case j.Reason != runtime.ReasonNone:
+		return notAdmitted(c.denialBy(c.checkRules(&c.worker.Scratch.rulesCall), &c.worker.Scratch.rulesCall, j))
+	case c.dry:
+		return c.admitDry()
+	case c.approved():
+		return c.admitApproved()
+	case j.asks:
+		return c.admitAsked()
+	}
+	return c.reserve()
+}
+
+// admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
+// reserves what the call needs and makes the request. The locks of the call and of its session are
+// held.
+func (c *call) admitAsked() admission {
+	asking := c.exec.approvals.Begin(c.now, &c.consent.question)
+	defer asking.End()
+	grant, yes := asking.Answered()
+	declared := c.tool.spec.Consent
+	switch c.consent.grant = grant; {
+	case yes:
+		return c.reserve()
+	case c.noApprover() != nil:
+	case c.tool.hooks.Preview != nil && declared != nil && declared.Preview && c.consent.preview == nil:
+		return admission{again: true} // the grant, or the suspension of asking, has ended meanwhile
+	}
+	s := c.run.session
+	rc := &c.worker.Scratch.rulesCall
+	if e := cmp.Or(c.noApprover(), c.checkOpenLimit(asking.Full())); e != nil {
+		if v := c.checkRules(rc); !v.Admitted() {
+			e = c.denialBy(v, rc, &c.worker.Scratch.evaluation)
+		}
+		return notAdmitted(e)
+	}
+	if err := asking.Prepare(); err != nil {
+		e := denial(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
+		e.fault = c.newFault(runtime.ReasonPolicyError, err)
+		return notAdmitted(e)
+	}
+	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
+	if !v.Admitted() {
+		return notAdmitted(c.denialBy(v, rc, &c.worker.Scratch.evaluation))
+	}
+	c.reservation = reserved
+	s.addRuleEvent(&rule)
+	c.consent.id, c.consent.since = asking.Add(c), c.now
+	c.life.Ask()
+	c.watch.Enter(tally.Consent, c.now)
+	c.record.final, c.record.call = sched.NewEvent(), c
+	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
+	return notAdmitted(workerDone)
+}
+
+// admitDry returns what admit would do.
+func (c *call) admitDry() admission {
+	v := c.checkRules(&c.worker.Scratch.rulesCall)
+	switch asked := c.worker.Scratch.evaluation.asks; {
+	case !v.Admitted():
+		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
+	case asked && !c.exec.approvals.Answered(c.now, &c.consent.question):
+		if e := cmp.Or(c.noApprover(), c.checkOpenLimit(c.exec.approvals.Full(c.run.session.id))); e != nil {
+			return notAdmitted(e)
+		}
+		return notAdmitted(&result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: c.pending()})
+	}
+	return notAdmitted(&result{event: runtime.EventAborted, to: runtime.StateAborted, verdict: &Verdict{Runs: true}})
+}
+
+// admitApproved admits a call that waited for consent, without counting its own reservation.
+func (c *call) admitApproved() admission {
+	s := c.run.session
+	resume := s.state.Resume
+	if c.reservation == reservedNothing { // it was admitted before a restart
+		resume = s.state.Admit
+	}
+	v, ev := resume(c.exec.instant(c.now), &c.worker.Scratch.rulesCall)
+	if !v.Admitted() {
+		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
+	}
+	c.consent.noLongerAsked = !c.worker.Scratch.evaluation.asks
+	c.recordAuthorized(&ev)
+	return admission{}
+}
+
+// setRulesCall prepares the description of the call that the rules check.
+func (c *call) setRulesCall() bool {
+	var err error
+	if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.final); err != nil {
+		c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
+	}
+	return true
+}
+
+// releaseRestored releases the reservation of a call that was admitted before a restart and is
+// evaluated again. In the same step the call reserves again, or ends.
+func (c *call) releaseRestored() {
+	if !c.needsReadmission {
+		return
+	}
+	c.needsReadmission, c.reservation = false, reservedNothing
+	s := c.run.session
+	if ev, err := s.state.Release(c.exec.instant(c.now), c.id); err == nil {
+		s.addRuleEvent(&ev)
+	}
+}
+
+// reserve admits the call and, when it need not wait for anything, starts it.
+func (c *call) reserve() admission {
+	s := c.run.session
+	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.Scratch.rulesCall)
+	if !v.Admitted() {
+		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
+	}
+	c.recordAuthorized(&ev)
+	if c.startsNow() {
+		return notAdmitted(c.recordStart(c.deadline()))
+	}
+	return admission{}
+}
+
+// startsNow reports whether an admitted call need not wait for anything before it starts.
+// Admission and start are then one step.
+func (c *call) startsNow() bool {
+	return c.batch == nil && c.consent == nil && !c.exec.sched.Counts() && !c.exec.slots[c.index].Limited() &&
+		!c.turn.blocks(c.index) && c.exec.workers.Halted() == 0
+}
+
+// recordAuthorized records that the call is admitted, and queues it for a slot of its tool. Both
+// are one step: calls get slots in the order of their records, which a replay follows.
+func (c *call) recordAuthorized(ev *rules.Event) {
+	c.scope.SetEffect(c.worker.Scratch.effect)
+	c.reservation = reserved
+	c.run.session.addRuleEvent(ev)
+	c.requestSlot(func() {
+		c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{at: c.now, session: true})
+	})
+}
+
+// keepVerdict copies the decision and the arguments of a dry call into e, because the worker may
+// still use them when another goroutine ends the call.
+func (c *work) keepVerdict(e *result) {
+	if e.verdict == nil {
+		e.verdict = &Verdict{}
+	}
+	e.verdict.Decision = c.worker.Scratch.evaluation.decision
+	e.verdict.Input = encoded(c.final)
+}
+
+// checkBlocked refuses a tool that timed out in this turn and may not be retried.
+func (c *ident) checkBlocked() *result {
+	if !c.turn.blocks(c.index) {
+		return nil
+	}
+	return denial(runtime.ReasonBlockedAfterTimeout, runtime.Detail{}, fmt.Sprintf(
+		"%q timed out in this turn and is not retryable: it may be called again in the next turn", c.record.tool))
+}
+
+// awaitTurn waits until the rest of the batch is admitted, and then for a slot of the tool. It
+// waits until the turn's budget is used up; in a turn without a budget, for the deadline of the
+// tool. The call holds the slot until its handler has returned, even when the call has ended
+// before.
+func (c *call) awaitTurn() *result {
+	if c.batch != nil && !c.batch.wait(c) {
+		return workerDone
+	}
+	if c.slotGranted != nil {
+		due := c.budgetEnds()
+		if due.IsZero() {
+			due = c.clock().Add(c.deadline())
+		}
+		if !c.enterPhase(lifecycle.Queued, due) || c.exec.sched.Wait(c.slotGranted, c.done(), nil) == sched.Second {
+			return workerDone
+		}
+		c.slotGranted, c.slot = nil, true
+		c.now = c.clock()
+	}
+	return c.checkBlocked()
+}
+
+// requestSlot queues the call for a slot of its tool, and calls then in the same step.
+func (c *work) requestSlot(then func()) {
+	slots := &c.exec.slots[c.index]
+	if !slots.Limited() {
+		then()
+		return
+	}
+	slots.AcquireThen(func(wait *sched.Event) {
+		c.slotGranted, c.slot = wait, wait == nil
+		then()
+	})
+}
+
+// waitFor waits for an event, if there is one, and reports false when the call has ended.
+func (c *ident) waitFor(held *sched.Event) bool {
+	if held == nil {
+		return !c.done().Fired()
+	}
+	return c.exec.sched.Wait(held, c.done(), nil) == sched.First
 }

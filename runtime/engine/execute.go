@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -32,34 +34,41 @@ func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcom
 	return out
 }
 
-// begin passes a call to a worker, unless it ends before or repeats an earlier call.
-func (t *Turn) begin(ctx context.Context, in runtime.Call, b *batch) (c *call, earlier *callRecord) {
-	if c, earlier = t.open(ctx, in, ctx.Done()); c == nil || earlier != nil {
-		return nil, earlier
+// StartCall starts a call and returns its id, without waiting for the policy, the handler or an
+// approver. Session.Await returns the outcome, and observers get it. The call belongs to the run:
+// it ends with the run, by Cancel, or when the turn's budget is used up. It does not end with a
+// context of the caller.
+//
+// When the session has an earlier call with the same id and arguments, StartCall returns the id of
+// that call. The error says that t belongs to no run, that the id is that of another call, or that
+// the executor is at capacity. Any other refusal is not an error but the outcome of the call.
+func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
+	ctx := context.Background()
+	if t != nil && t.run != nil && t.run.session != nil {
+		ctx = t.run.session.exec.contextOf(t.run.session.id, in.ID)
 	}
-	c.batch = b
+	c, r := t.open(ctx, in, pastDone)
+	switch {
+	case c == nil && r == nil:
+		return "", errors.New("a call is made in a turn of a run: there is none")
+	case c == nil && r.stored.more != nil && r.stored.more.Reason == runtime.ReasonAtCapacity:
+		return "", errors.New(r.stored.more.Message)
+	case c == nil:
+		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.id)
+	case r != nil:
+		return r.id, nil
+	}
+	c.life.StartTriggered()
 	t.launch(c)
-	return c, nil
+	return c.id, nil
 }
 
-// launch passes a new call to a worker, unless the call ends before.
-func (t *Turn) launch(c *call) {
-	c.emitInvoked()
-	if r := c.lookup(); r != nil {
-		c.finish(r)
-		c.releaseResources()
-		return
-	}
-	c.exec.workers.Take(c)
-}
-
-// noRun returns the outcome of a call in a turn that belongs to no run.
-func noRun(in runtime.Call) runtime.Outcome {
-	return runtime.Outcome{
-		CallID: in.ID, Tool: in.Tool, Kind: runtime.Denied,
-		Reason: runtime.ReasonShuttingDown, AllReasons: []runtime.Reason{runtime.ReasonShuttingDown},
-		Message: "no executor is running: calls are made in a turn of a run",
-	}
+// finishRefused sets the outcome of a call that exceeds the capacity. The session's lock is held.
+func (c *call) finishRefused(out *runtime.Outcome) {
+	out.CallID = c.id
+	c.fillRunStatus(out)
+	c.record.storeOutcome(out)
+	c.exec.sched.Fire(&c.record.first)
 }
 
 // open returns a new call and, when it repeats an earlier call, the record of that one.
@@ -101,32 +110,23 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	return nil, c.record
 }
 
-// register adds c to the calls of its session. When the session has a call with the same
-// id, register returns that call's record instead. A call that is refused for lack of
-// capacity gets its outcome and is not added.
-func (c *call) register(refused *runtime.Outcome) (earlier *callRecord) {
-	s := c.run.session
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c.id == "" {
-		s.madeIDs++
-		if id := "call-" + strconv.Itoa(s.madeIDs); s.calls.find(id) == nil {
-			c.id = id
-		}
+// noRun returns the outcome of a call in a turn that belongs to no run.
+func noRun(in runtime.Call) runtime.Outcome {
+	return runtime.Outcome{
+		CallID: in.ID, Tool: in.Tool, Kind: runtime.Denied,
+		Reason: runtime.ReasonShuttingDown, AllReasons: []runtime.Reason{runtime.ReasonShuttingDown},
+		Message: "no executor is running: calls are made in a turn of a run",
 	}
-	c.record.id = c.id
-	if refused == nil {
-		s.lastNumber++
-		c.record.number = s.lastNumber
-		if earlier = s.calls.putIfAbsent(c.record); earlier == nil {
-			c.run.node.calls.add(c.record)
-		}
-		return earlier
+}
+
+// begin passes a call to a worker, unless it ends before or repeats an earlier call.
+func (t *Turn) begin(ctx context.Context, in runtime.Call, b *batch) (c *call, earlier *callRecord) {
+	if c, earlier = t.open(ctx, in, ctx.Done()); c == nil || earlier != nil {
+		return nil, earlier
 	}
-	if earlier = s.calls.find(c.id); earlier == nil {
-		c.finishRefused(refused)
-	}
-	return earlier
+	c.batch = b
+	t.launch(c)
+	return c, nil
 }
 
 // newCall returns a call of t, nil when t belongs to no run.
@@ -153,7 +153,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 		work: work{
 			ident: ident{
 				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, index: index,
-				metadata: in.Metadata, request: metadata.Request(in.Metadata), notes: notes,
+				metadata: in.Metadata, notes: notes,
 			},
 			workCtx: ctx,
 		},
@@ -171,6 +171,49 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	c.began = c.exec.sched.Now()
 	c.now = c.began
 	return c
+}
+
+// trace begins the span of c, unless there is one. It calls code of the application: no lock is held.
+func trace(c *call) {
+	if c.exec.tally.Tracer == nil || c.span != nil {
+		return
+	}
+	ctx, s := c.exec.tally.Start(c.ctx, runtime.CallInfoOf(c.Info()))
+	c.mu.Lock()
+	c.ctx, c.workCtx, c.span = ctx, ctx, s
+	ended := c.life.Ended()
+	c.mu.Unlock()
+	if ended {
+		endSpan(c)
+	}
+}
+
+// register adds c to the calls of its session. When the session has a call with the same
+// id, register returns that call's record instead. A call that is refused for lack of
+// capacity gets its outcome and is not added.
+func (c *call) register(refused *runtime.Outcome) (earlier *callRecord) {
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c.id == "" {
+		s.madeIDs++
+		if id := "call-" + strconv.Itoa(s.madeIDs); s.calls.find(id) == nil {
+			c.id = id
+		}
+	}
+	c.record.id = c.id
+	if refused == nil {
+		s.lastNumber++
+		c.record.number = s.lastNumber
+		if earlier = s.calls.putIfAbsent(c.record); earlier == nil {
+			c.run.node.calls.add(c.record)
+		}
+		return earlier
+	}
+	if earlier = s.calls.find(c.id); earlier == nil {
+		c.finishRefused(refused)
+	}
+	return earlier
 }
 
 // repeats reports whether c is the same call as an earlier one: the same tool, with
@@ -212,4 +255,15 @@ func canonical(t *tool, input []byte, old *restoredInput) (b []byte) {
 		return nil
 	}
 	return strconv.AppendBool(b, heartbeat || old != nil && old.heartbeat)
+}
+
+// launch passes a new call to a worker, unless the call ends before.
+func (t *Turn) launch(c *call) {
+	c.emitInvoked()
+	if r := c.lookup(); r != nil {
+		c.finish(r)
+		c.releaseResources()
+		return
+	}
+	c.exec.workers.Take(c)
 }

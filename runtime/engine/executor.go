@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -25,12 +26,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
-
-// DefaultMinimumBudget is how much of a turn's budget must be left for a call to be considered.
-const DefaultMinimumBudget = 5 * time.Second
-
-// grace is how long an outcome waits for effects under the fence that had begun before the call ended.
-const grace = lifecycle.GracePeriod
 
 // An Executor executes calls of the tools in a registry under a policy. It is safe for
 // concurrent use. The zero value refuses to start runs.
@@ -84,6 +79,31 @@ type Executor struct {
 // An Option changes an Executor while NewExecutor makes it.
 type Option func(*Executor)
 
+// DefaultMinimumBudget is how much of a turn's budget must be left for a call to be considered.
+const DefaultMinimumBudget = 5 * time.Second
+
+// grace is how long an outcome waits for effects under the fence that had begun before the call ended.
+const grace = lifecycle.GracePeriod
+
+// A capacity counts the calls that an executor works on, from their arrival until their
+// handler has returned or they wait for consent. A handler that outlives its call
+// counts as long as it runs, so that the count bounds goroutines.
+type capacity struct {
+	limit    int64
+	inFlight atomic.Int64
+	refused  atomic.Uint64
+}
+
+const (
+	// DefaultMaxInFlight is how many calls an executor works on at once.
+	DefaultMaxInFlight = 1024
+	// queueFactor is how many calls may wait for each slot of a tool that does not
+	// declare limits.queue.
+	queueFactor = 4
+	// leastRetry is the smallest Detail.RetryAfter of an at_capacity outcome.
+	leastRetry = time.Second
+)
+
 // Registry returns the tools of e.
 func (e *Executor) Registry() *runtime.Registry {
 	if e == nil {
@@ -113,4 +133,12 @@ func (e *Executor) report(f *CallError) {
 		f.reported = true
 		e.delivery.Report(f)
 	}
+}
+
+// orBackground returns ctx, which may be nil.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
 }

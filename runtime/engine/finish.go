@@ -3,12 +3,31 @@ package engine
 import (
 	"cmp"
 	"strings"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
+
+// observe tells the observers how the call ended, and waits for them until done is closed. When
+// done is nil it waits until they have returned.
+func (c *call) observe(done <-chan struct{}) {
+	if len(c.exec.delivery.Observers) > 0 || c.record.obliges() {
+		c.exec.delivery.Observe(runtime.CallInfoOf(c.scope.Info()), c.record.outcome(), redact.Obligation, done)
+	}
+}
+
+// pastDone is a closed channel: the Done of a context that has ended.
+var pastDone = func() <-chan struct{} {
+	done := make(chan struct{})
+	close(done)
+	return done
+}()
 
 // finish gives the call its outcome and reports whether the call had none before: of several
 // goroutines the first wins. When finish returns true no new effect under the fence can start. The
@@ -149,4 +168,42 @@ func (e *result) restoreInterruption(c *call) {
 	why := e.outcome.Message
 	*e = *c.interruption
 	e.outcome.Message += "; it was not run again: " + why
+}
+
+// completeOutcome sets the members that every outcome has. c.mu is held.
+func (c *call) completeOutcome(out *runtime.Outcome, now time.Time, started bool) {
+	out.CallID, out.Tool, out.Revision = c.id, c.record.tool, c.revision
+	c.watch.Enter(tally.Other, now)
+	out.Duration, out.Times, out.Notes = now.Sub(c.began), c.watch.Times(), c.notes
+	if c.consent != nil {
+		out.RequestID = c.consent.id
+	}
+	if out.Reason != runtime.ReasonNone && out.AllReasons == nil {
+		out.AllReasons = []runtime.Reason{out.Reason}
+	}
+	out.Message = wording.Truncate(out.Message)
+	if !started || out.Kind != runtime.TimedOut && out.Kind != runtime.Cancelled {
+		return
+	}
+	switch {
+	case out.Detail.Writing:
+		out.Message += "; a write that it had begun has not ended"
+	case c.tool.spec.Effect != runtime.SideEffectRead:
+		out.Message += "; it may still have taken effect"
+	}
+	if out.Kind == runtime.TimedOut && !out.Retryable && !c.dry {
+		c.turn.block(c.index)
+	}
+}
+
+// endSpan ends the span of a call that has its outcome.
+func endSpan(c *call) {
+	if c.exec.tally.Tracer == nil {
+		return
+	}
+	c.mu.Lock()
+	s := c.span
+	c.mu.Unlock()
+	out := c.record.outcome()
+	s.End(&out)
 }

@@ -9,8 +9,40 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
+
+// An Answer is an approver's answer to a request. The zero value denies, without a name.
+type Answer struct {
+	By        operator.Actor // as the component that authenticated it says
+	Approve   bool
+	Message   string
+	Grant     consent.GrantLifetime // what is granted beyond this call
+	For       time.Duration         // consent.ForDuration: from the approval
+	Cover     runtime.GrantCover    // without effect for consent.Once
+	CoverArgs []consent.Predicate   // CoverArgs: all of them must be met
+	Edit      []byte                // JSON: other arguments to run instead; nil: none
+	NoWait    bool                  // Decide does not wait for the outcome of the call
+}
+
+// A Resolution is the result of an answer.
+type Resolution struct {
+	Kind    consent.Resolution
+	Reason  consent.Rejection // of a rejected answer
+	Call    string            // the id of the call that the request is about; empty: there is none
+	Outcome *runtime.Outcome  // of that call, pending included; nil while it continues
+	State   runtime.State     // of that call
+	Missing int               // approvals that are still wanted
+	Granted *consent.Grant    // the grant that the answer made; nil: none
+}
+
+// A GrantFilter selects the grants to list. An empty field matches every grant.
+type GrantFilter struct {
+	ID, Session, Principal, Tool string
+
+	Live bool // only those that can answer something now
+}
 
 // Requests lists the requests that wait for answers, in the order in which they were made.
 func (e *Executor) Requests() []*runtime.ConsentRequest {
@@ -128,4 +160,51 @@ func (e *Executor) SuspendConsent(ctx context.Context, until time.Time, by opera
 	}
 	e.report(&CallError{Err: fmt.Errorf("%q has switched consent off until %s: %s", by.ID, until.Format(time.RFC3339), reason)})
 	return nil
+}
+
+// Expire ends the requests that have expired and returns the ids of their calls. Timers
+// do the same: a caller needs Expire only when the Clock cannot call back.
+func (e *Executor) Expire() []string {
+	if e == nil {
+		return nil
+	}
+	var ids []string
+	for _, c := range e.approvals.ProcessDue() {
+		ids = append(ids, c.id)
+	}
+	return ids
+}
+
+// handleDue sends reminders to calls, and ends the calls whose requests have expired.
+func handleDue(list []approvals.Due[*call], now time.Time) {
+	for _, due := range list {
+		if !due.Expired {
+			due.Call.remind(now)
+			continue
+		}
+		e := denial(runtime.ReasonConsentExpired, runtime.Detail{}, "nobody agreed to the call in time")
+		e.cause = lifecycle.ByConsent
+		due.Call.finish(e)
+	}
+}
+
+// remind emits the event that the request of the call will expire soon.
+func (c *call) remind(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.life.AwaitsConsent() {
+		c.transition(runtime.EventApprovalExpiring, c.state, &note{at: now})
+	}
+}
+
+// closeApprovals leaves the requests open, and answers the callers that wait for them.
+func (e *Executor) closeApprovals() {
+	for _, c := range e.approvals.Close() {
+		c.mu.Lock()
+		late := c.consent.waitOver
+		c.mu.Unlock()
+		if late != nil {
+			e.sched.Fire(late)
+		}
+	}
 }

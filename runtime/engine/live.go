@@ -6,6 +6,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/live"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -62,7 +63,7 @@ func (p publisher) tell(c *ident, after uint64, piece *live.Piece) {
 	}
 	p.exec.live(journal.Live{
 		At: piece.At, Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool, Agent: c.run.agent, Principal: c.run.principal,
-		Turn: c.turn.number, RequestID: c.request, Attempt: piece.Attempt, Undo: c.undoing, Number: piece.Counts.Pieces, After: after, Offset: piece.Offset, Text: piece.Text,
+		Turn: c.turn.number, RequestID: metadata.Request(c.metadata), Attempt: piece.Attempt, Undo: c.undoing, Number: piece.Counts.Pieces, After: after, Offset: piece.Offset, Text: piece.Text,
 		Done: piece.Counts.Done, Total: piece.Counts.Total, Dropped: piece.Counts.Dropped,
 	})
 }

@@ -1,15 +1,30 @@
 package engine
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
+	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
+	"github.com/ambit-tools/ambit/runtime/internal/lease"
+	"github.com/ambit-tools/ambit/runtime/internal/outbox"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/internal/transaction"
+	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // NewExecutor returns an executor of the tools in reg, under policy.
@@ -61,74 +76,118 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	return e, nil
 }
 
-// WithSink adds a sink for events.
-func WithSink(s runtime.Sink) Option {
-	return func(e *Executor) { e.delivery.Sinks = append(e.delivery.Sinks, s) }
+// compile compiles the rule engine of the tools. The error names tools and rules.
+func (e *Executor) compile() (err error) {
+	specs := make([]*runtime.Spec, len(e.tools))
+	for i, t := range e.tools {
+		specs[i] = t.spec
+		e.requires = e.requires || t.spec.Rules.RequiredBeforeExit
+	}
+	if e.engine, err = rules.Compile(ruleinput.Config(specs, e.reminders)); err != nil {
+		return fmt.Errorf("the rules of the tools: %w", err)
+	}
+	e.wants = make([]rules.Wants, len(e.tools))
+	for i, s := range specs {
+		e.wants[i] = e.engine.Wants(s.Name)
+	}
+	return nil
 }
 
-// WithErrorHandler sets a function for faults that a model must not see: panics with their stacks,
-// raw errors of handlers and policies, faults of sinks and observers. The executor calls f in its
-// own goroutine, one fault at a time and in order. While f runs 8,192 faults wait; further ones are
-// dropped, and f is told their number when it returns. Flush waits for f.
-func WithErrorHandler(f func(*CallError)) Option {
-	return func(e *Executor) { e.delivery.OnFault = f }
+// openSlots sets how many calls of a tool run at once, and how many may wait.
+func openSlots(s *sched.Slots, limits runtime.Limits) {
+	queue := cmp.Or(limits.Queue, queueFactor*limits.Concurrency) // NoQueue is negative
+	s.Open(limits.Concurrency, max(queue, 0))
 }
 
-// WithMinimumBudget sets how much of the turn's budget must be left for a call to be
-// considered. The default is wrong when turns are short.
-func WithMinimumBudget(d time.Duration) Option {
-	return func(e *Executor) { e.minimum = d }
+// openApprovals prepares the requests and grants of e.
+func (e *Executor) openApprovals() {
+	e.approvals.Open(approvals.Config[*call]{
+		Sched: &e.sched, MaxOpen: e.maxOpenRequests, Due: handleDue,
+		Changed: func(ev *consent.Event) {
+			if e.onConsentEvent != nil {
+				e.onConsentEvent(ev)
+			}
+			e.log.ConsentChanged(ev)
+		},
+		Report: func(call string, err error) { e.report(&CallError{CallID: call, Err: err}) },
+	})
 }
 
-// WithPolicyTimeout sets how long one evaluation of the policy may take, in time in
-// which the process ran: it is counted in ticks of 10 ms, and a tick that comes late
-// counts once. Waiting for a place among the evaluations does not count (SEMANTICS
-// section 3.5). The default, one second, is wrong when the policy asks another process.
-func WithPolicyTimeout(d time.Duration) Option {
-	return func(e *Executor) { e.policyTimeout = d }
+// checkArtifactStore returns an error when tools declare artifact and no store is set.
+func (e *Executor) checkArtifactStore() error {
+	if e.artifacts != nil {
+		return nil
+	}
+	var names []string
+	for _, t := range e.tools {
+		if t.spec.Artifact != nil {
+			names = append(names, wording.Quote(t.spec.Name))
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return fmt.Errorf("there is no store for the outputs of %s, which declare artifact: give one with WithArtifacts", strings.Join(names, ", "))
 }
 
-// WithClock sets the clock. The default is wrong when time is simulated.
-func WithClock(c runtime.Clock) Option {
-	return func(e *Executor) { e.sched.Use(c) }
+// openTap opens what follows the decisions of e, if there is a tap.
+func (e *Executor) openTap() {
+	if e.tapped == nil {
+		return
+	}
+	ticks, tick := e.evaluations.Limit()
+	e.follower = e.tapped.Open(tap.Host{
+		Sched: &e.sched, Tick: tick, Ticks: ticks,
+		Record: func(r *journal.Record) {
+			if e.log.On() {
+				r.At = entry.At(e.sched.Now())
+				e.log.Add(r, nil)
+			}
+		},
+		Report: func(in *runtime.PolicyInput, err error) {
+			e.report(&CallError{Tool: in.Tool.Name, CallID: in.CallID, SessionID: in.SessionID, RunID: in.RunID, Err: err})
+		},
+	})
 }
 
-// WithParticipant adds a participant under a name. The journal identifies the participant by the
-// name, which must therefore never change.
-func WithParticipant(name string, p runtime.Participant) Option {
-	return func(e *Executor) {
-		e.participants = append(e.participants, transaction.Participant{Name: name, Participant: p})
+// openDelivery sets up the delivery to sinks, observers and the error handler.
+func (e *Executor) openDelivery() error {
+	if slices.Contains(e.delivery.Sinks, nil) {
+		return errors.New("a sink is nil: leave WithSink out")
+	}
+	e.delivery.Open(&e.sched, func(f *outbox.Fault) *CallError {
+		return &CallError{
+			Tool: f.Tool, CallID: f.CallID, SessionID: f.SessionID, RunID: f.RunID, Err: f.Err, Panic: f.Panic, Stack: f.Stack,
+		}
+	})
+	return nil
+}
+
+// openTally prepares the counts of e.
+func (e *Executor) openTally() {
+	e.tally.Report = func(err error) { e.report(&CallError{Err: err}) }
+	for i := range e.slots {
+		e.slots[i].CountIn(&e.tally.Queued)
 	}
 }
 
-// WithMaxInFlight sets how many calls the executor works on at once, 1,024 by default. The executor
-// denies one more at_capacity at once, with Detail.RetryAfter, before the policy and the journal
-// (SEMANTICS section 6.3). Calls that wait for consent do not count; handlers that have outlived
-// their call do. The default is wrong when the calls in flight do not fit into memory, or when more
-// callers than that share the executor and should wait instead of retrying.
-func WithMaxInFlight(n int) Option {
-	return func(e *Executor) { e.capacity.limit = int64(n) }
+// openLog prepares lease and commit log, which write nothing before recovery has read the journal.
+func (e *Executor) openLog() {
+	e.sessions.byID = map[string]*Session{}
+	if e.journal == nil {
+		return
+	}
+	e.lease = lease.New(lease.Config{
+		Sched: &e.sched, Heartbeat: DefaultHeartbeat, Stale: DefaultStale, Guard: usercode.Call, OnLost: e.leaseLost,
+		Report: func(err error) { e.report(&CallError{Err: err}) },
+	})
+	e.log = commitlog.New(commitlog.Config{Sched: &e.sched, Append: e.append, Written: e.lease.Wrote})
 }
 
-// WithApprover adds an approver that is notified of every request for consent.
-func WithApprover(a runtime.Approver) Option {
-	return func(e *Executor) { e.approvers = append(e.approvers, a) }
+// append appends entries to the journal, whose code may panic.
+func (e *Executor) append(entries []journal.Entry) error {
+	return usercode.Call(func() error { return e.journal.Append(context.Background(), entries) })
 }
 
-// WithPendingRequests says that the application polls Requests and answers through
-// Decide. Calls that need consent then wait even when no approver was notified.
-func WithPendingRequests() Option {
-	return func(e *Executor) { e.polled = true }
-}
-
-// WithMaxOpenRequests sets how many requests of a session may wait for answers at once,
-// 100 by default. A call that needs one more is denied too_many_pending. The default is
-// wrong when sessions rightly ask for more than their approvers can read at a time,
-// such as in a batch that a program approves.
-func WithMaxOpenRequests(n int) Option {
-	return func(e *Executor) { e.maxOpenRequests = n }
-}
-
-// DefaultMaxOpenRequests is how many requests of a session wait for answers at
-// once when WithMaxOpenRequests does not say otherwise (SEMANTICS section 8).
-const DefaultMaxOpenRequests = 100
+// zeroOf returns the instant 0, which is 1970 by the monotonic clock.
+func zeroOf(now time.Time) time.Time { return now.Add(-time.Duration(now.UnixNano())) }

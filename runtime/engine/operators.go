@@ -12,14 +12,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
-// WithOperators sets the policy that decides who may see, answer, undo, cancel, resolve, revoke and
-// so on (SEMANTICS section 5.10). It is asked for every act, for at most the time of
-// WithPolicyTimeout; an error, a panic and a late answer deny. The default, operator.Defaults, is
-// wrong when operators have different rights.
-func WithOperators(p operator.Policy) Option {
-	return func(e *Executor) { e.operators = p }
-}
-
 // May asks the operator policy whether an actor may do an act. It is for acts that the executor does
 // not do itself, such as showing a request on a page. The error is an *ActionError with
 // CodeNotPermitted. The journal records every act but see and audit, allowed or denied.

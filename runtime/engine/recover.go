@@ -4,10 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/tally"
+	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -118,5 +126,190 @@ func (e *Executor) readKeys(ctx context.Context) (err error) {
 		return fmt.Errorf("the key of requests for consent: %w", err)
 	}
 	e.approvals.SetKey(key)
+	return nil
+}
+
+// restore adds the calls of h to their sessions. It settles their remaining parts at participants,
+// and the calls that have no outcome.
+func (e *Executor) restore(ctx context.Context, h *history.History) error {
+	left, err := e.participants.Unsettled(ctx)
+	if err != nil {
+		return err
+	}
+	type open struct {
+		call *call
+		of   *history.Call
+		left []*transaction.Participant
+	}
+	var unfinished, undos []open
+	for _, r := range h.Calls {
+		key := runtime.CallKey{Session: r.Session, Call: r.ID}
+		of := left[key]
+		delete(left, key)
+		c, redeclared := e.restoreCall(r, h.Book)
+		if redeclared {
+			e.reportRedeclared(e.sessionOf(r.Session).find(r.ID).call)
+		}
+		if c != nil {
+			unfinished = append(unfinished, open{c, r, of})
+		} else if out := r.Outcome; out != nil { // an earlier process, or recovery, could not settle it
+			e.settleParts(ctx, key, of, out.Kind == runtime.Completed || out.Kind == runtime.Unknown && r.Sealed != nil)
+		}
+		key.Undo = true
+		of = left[key]
+		delete(left, key)
+		if r.Undo != nil {
+			undos = append(undos, open{e.undoneCall(r), r, of})
+		} else {
+			e.settleParts(ctx, key, of, r.Undone)
+		}
+	}
+	if err := e.settleUnknownCalls(ctx, left); err != nil { // before the first call runs again
+		return err
+	}
+	e.approvals.Resume()
+	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
+	for _, o := range undos {
+		o.call.settleInterruptedUndo(ctx, o.of.Undo, o.left)
+	}
+	for _, o := range unfinished {
+		if e.hooks != nil && e.hooks.Skip != nil && e.hooks.Skip(o.of.Session, o.of.ID) {
+			continue
+		}
+		o.call.settleInterrupted(ctx, o.of, o.left, stale)
+	}
+	return nil
+}
+
+// restoreCall adds a call to its session. It returns the call when recovery has to settle it. It
+// reports whether the call waits for consent and its tool has another declaration now.
+func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, redeclared bool) {
+	s := e.sessionOf(r.Session)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastNumber++
+	rec := &callRecord{id: r.ID, tool: r.Tool, number: s.lastNumber, input: r.Args, restored: &restoredInput{r.InputMAC, r.Heartbeat}}
+	s.calls.putIfAbsent(rec)
+	x := s.callsOf(r.Run)
+	x.turns = max(x.turns, r.Turn)
+	x.add(rec)
+	rec.undo.done = r.Undone
+	if r.Outcome != nil {
+		rec.storeOutcome(r.Outcome)
+		e.sched.Fire(&rec.first)
+		if r.Attempts > 0 && !r.Undone && !r.Outcome.RolledBack {
+			rec.undo.ended = r.Ended
+			c := e.callOf(s, r, rec)
+			if rec.undo.possible = c.undoable(); rec.undo.possible || r.Outcome.Kind == runtime.Unknown {
+				rec.call = c
+			}
+		}
+		return nil, false
+	}
+	c := e.callOf(s, r, rec)
+	rec.call = c
+	p := c.run.node
+	p.active = append(p.active, c)
+	c.position = len(p.active)
+	req, waits := r.OpenRequest(book)
+	if waits {
+		c.consent = &consentState{id: req.ID, preview: req.Preview, since: req.Created}
+		c.watch.Enter(tally.Consent, req.Created)
+	}
+	switch {
+	case waits && (c.final != nil || c.redeclared(&req)):
+		c.declarationChanged = c.redeclared(&req)
+		c.reservation, c.needsReadmission = reserved, c.state == runtime.StateAuthorized
+		c.restoreConsentWait(&req)
+		return c.restoreApproval(&req), c.declarationChanged
+	case c.state == runtime.StateExecuting:
+		c.reservation = reservedAndInvoked
+	case c.state == runtime.StateAuthorized || r.Request != "":
+		c.reservation = reserved
+		c.needsReadmission = r.Triggered && c.state == runtime.StateAuthorized && c.args != nil
+	}
+	return c, false
+}
+
+// callOf returns the call of r, which was made in s. No caller waits for it, and its turn is over.
+// Its arguments are nil when they are no longer known, or not valid under the present declaration
+// of the tool.
+func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
+	p := s.nodes[r.Run]
+	if p == nil { // the run is closed and has no part any more
+		p = &runNode{}
+	}
+	run := &Run{session: s, id: r.Run, agent: r.Agent, principal: r.Principal, node: p}
+	ctx := e.contextOf(s.id, r.ID)
+	c := &call{
+		work: work{
+			ident: ident{
+				exec: e, run: run, turn: &Turn{run: run, number: r.Turn, budgetEnds: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx,
+				record: rec, id: r.ID, began: r.Began, size: len(r.Args), metadata: r.Metadata, epoch: r.Epoch,
+			},
+			workCtx: ctx, now: e.sched.Now(), heartbeat: r.Heartbeat, obligations: r.Obligations,
+		},
+		revision: r.Revision, state: r.State, invoked: true,
+	}
+	c.life.Restore(r.Attempts, r.Request != "")
+	c.scope.Open(c, &e.attempts, &c.mu, &c.life)
+	if r.Attempts > 0 {
+		c.scope.Begin(c.workCtx, time.Time{})
+	}
+	c.handlerDone.Store(true)
+	c.tool, c.index = e.lookup(r.Tool)
+	if c.tool != nil {
+		c.notes = c.tool.spec.Migration(r.Tool)
+	}
+	c.restoreValues(r)
+	c.restoreKey()
+	return c
+}
+
+// restoreValues decodes the arguments of the call, and those of its undo.
+func (c *call) restoreValues(r *history.Call) {
+	var spec *runtime.Spec
+	var hooks *bind.Hooks
+	if c.tool != nil {
+		spec, hooks = c.tool.spec, c.tool.hooks
+	}
+	v := entry.Restore(r, spec, hooks, c.now)
+	c.args, c.text, c.final, c.finalText = v.Args, v.ArgsText, v.Final, v.FinalText
+	c.prepared, c.isPrepared, c.outputs, c.record.undo.lost = v.State, r.Prepared, v.Output, v.Lost
+}
+
+// restoreConsentWait lets a call continue to wait for consent. The lock of its session is held.
+func (c *call) restoreConsentWait(req *consent.Request) {
+	q := &c.consent.question
+	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
+	c.life.RestoreWait(false)
+	c.record.final, c.record.call = sched.NewEvent(), c
+	c.exec.approvals.Attach(req.ID, c)
+	c.exec.sched.Fire(&c.record.first)
+}
+
+// redeclared reports whether the declaration of the tool of a waiting call has changed since the
+// request for consent. The lock of the call's session is held.
+func (c *ident) redeclared(req *consent.Request) bool {
+	return c.tool == nil || c.tool.spec.Pin != req.Pin
+}
+
+// reportRedeclared reports, to the sinks and the error handler, a request that stays open and that
+// no approval under the present declaration can satisfy (SEMANTICS 2.1.8).
+func (e *Executor) reportRedeclared(c *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.tool, c.consent.id, runtime.ReasonBindingMismatch)
+	c.transition(runtime.EventStale, c.state, &note{at: c.clock(), text: err.Error()})
+	e.report(c.newFault(runtime.ReasonNone, err))
+}
+
+// restoreApproval returns c when its request was approved and its handler was not started: c
+// continues. Otherwise it returns nil.
+func (c *call) restoreApproval(req *consent.Request) *call {
+	if req.Status == consent.StatusApproved {
+		c.life.Approve()
+		return c
+	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // Recovery settles what the calls of a former process have left, at participants and elsewhere. It
@@ -136,4 +137,162 @@ func (e *Executor) settleUnknownCalls(ctx context.Context, left map[runtime.Call
 		return errUnsettled
 	}
 	return nil
+}
+
+// A rerun is a call whose handler an earlier process had started, and which recovery runs again.
+type rerun struct{ *call }
+
+// allowed reports whether the handler may be run again. The budget of the turn, which bounds
+// all attempts of the call together, must allow it too.
+func (c rerun) allowed() bool {
+	spec := c.tool
+	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.life.Attempt() <= spec.spec.Retry.Max && c.final != nil && c.hasBudgetFor(0)
+}
+
+// begin passes the call to a worker, which evaluates the policy again and runs the handler again.
+// The call keeps its reservation.
+func (c rerun) begin() {
+	if !c.exec.gate.Enter() {
+		c.finish(c.interruption)
+		return
+	}
+	if !c.run.node.workers.Enter() {
+		c.exec.gate.Leave()
+		c.finish(c.interruption)
+		return
+	}
+	c.inGates = true
+	c.reenterExecutor()
+	c.handlerDone.Store(false)
+	trace(c.call)
+	c.life.Rerun()
+	c.exec.workers.Take(c.call)
+}
+
+// evaluate evaluates the present policy for a call whose handler an earlier process
+// started. The call stays unknown if the policy does not allow it, or asks for consent. Like those
+// of decide, the facts of the evaluation still hold when the call runs again (SEMANTICS section 3.5).
+func (c rerun) evaluate() *result {
+	c.args, c.text = c.final, c.finalText
+	for try := 1; ; try++ {
+		if try == maxTries && !c.excludeOtherCalls() {
+			return workerDone
+		}
+		if !c.snapshot() {
+			return cancellation(runtime.ReasonRunClosed)
+		}
+		if !c.evaluatePolicy() {
+			return workerDone
+		}
+		j := &c.worker.Scratch.evaluation
+		adm := c.admitAgain(j.Reason == runtime.ReasonNone && !j.asks && equalValues(c.final, c.args))
+		switch {
+		case adm.again && !c.waitFor(adm.wait):
+			return workerDone
+		case adm.again:
+			continue
+		case adm.ends == nil && c.life.Reevaluating(): // it has to wait for a slot
+			return c.awaitSlot()
+		}
+		return adm.ends
+	}
+}
+
+// admitAgain lets the handler of a call run again, or wait for a slot of its tool, if the policy
+// allows it and the facts that the policy saw still hold.
+func (c rerun) admitAgain(allowed bool) admission {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case c.life.Ended():
+		return notAdmitted(workerDone)
+	case s.admitting != c.call && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
+		return admission{again: true, wait: s.admittingDone}
+	}
+	s.endExclusion(c.call)
+	if !allowed {
+		// restoreInterruption completes this result
+		return notAdmitted(&result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}})
+	}
+	c.requestSlot(func() {})
+	if c.slotGranted != nil || c.turn.blocks(c.index) {
+		return admission{}
+	}
+	return admission{ends: c.startAgain(true)}
+}
+
+// awaitSlot waits for a slot before the handler of a call runs again.
+func (c rerun) awaitSlot() *result {
+	if r := c.awaitTurn(); r != nil {
+		return r
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.startAgain(false)
+}
+
+// startAgain records that the handler of a call runs again. c.mu is held.
+func (c rerun) startAgain(session bool) *result {
+	if !c.life.Reevaluated() {
+		return workerDone
+	}
+	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock(), session: session})
+	return nil
+}
+
+// undoneCall returns the call of an undo that was interrupted. The call itself has ended.
+func (e *Executor) undoneCall(r *history.Call) *call {
+	s := e.sessionOf(r.Session)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rec := s.calls.find(r.ID)
+	if rec.call != nil {
+		return rec.call
+	}
+	return e.callOf(s, r, rec)
+}
+
+// settleInterruptedUndo settles an undo that the former owner of the journal had begun. It commits
+// the undo when that was decided. Otherwise it rolls back what the undo did through participants,
+// and the undo can be tried again.
+func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left []*transaction.Participant) {
+	s := c.run.session
+	key := runtime.CallKey{Session: s.id, Call: c.id, Undo: true}
+	fault := &undoFault{why: CodeInterrupted}
+	if u.Sealed == nil {
+		fault.err = errors.New("the executor stopped while the undo handler ran: it may have taken effect outside of participants")
+		fault.notRolledBack = !c.exec.settleParts(ctx, key, left, false)
+		c.recordUndoFailed(u.By, fault)
+		return
+	}
+	settled := c.exec.settleParts(ctx, key, left, true)
+	for _, seal := range u.Sealed {
+		if seal.Foreign {
+			fault.why, fault.err = CodeUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
+			c.recordUndoFailed(u.By, fault)
+			return
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !settled { // the next recovery tries again; until then no other undo may begin
+		c.record.undo.busy = true
+		return
+	}
+	now := c.exec.sched.Now()
+	if ev := u.Undoes; ev != nil {
+		ev.At = s.exec.instant(now)
+		if s.state.RunState(ev.Run) == rules.RunClosed { // closed after the decision
+			ev.Run, ev.Status, ev.State = "", 0, rules.RunRunning
+		}
+		if err := s.state.Apply(ev); err == nil {
+			s.addRuleEvent(ev)
+		}
+	}
+	c.undone(now, u.By)
 }

@@ -5,8 +5,12 @@ import (
 	"maps"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -47,6 +51,19 @@ type runNode struct {
 	closing  bool
 	closed   *sched.Event // fires when the node is closed; nil: no goroutine waits for that
 	final    *RunStatus   // set when the run is closed
+}
+
+// A RunStatus describes the state of a run.
+type RunStatus struct {
+	ID          string           `json:"run"`
+	State       runtime.RunState `json:"state"`
+	Invocations map[string]int   `json:"invocations"`            // by tool: slots in use, of this agent and principal; tools with none are omitted
+	Succeeded   []string         `json:"succeeded"`              // tools with a success that was not undone, in registration order
+	Active      int              `json:"active"`                 // calls without an outcome
+	Waiting     []string         `json:"waiting,omitempty"`      // calls that wait for consent
+	PendingExit []string         `json:"pending_exit,omitempty"` // required tools that are open, in registration order
+	Reminders   int              `json:"reminders,omitempty"`    // given to a model that stopped
+	Reminder    string           `json:"reminder,omitempty"`     // for the model, from ModelStopped
 }
 
 // ID returns the id of r.
@@ -139,15 +156,101 @@ func (e *Executor) forEachCall(calls []*call, f func(*call)) {
 	done.Wait()
 }
 
-// A RunStatus describes the state of a run.
-type RunStatus struct {
-	ID          string           `json:"run"`
-	State       runtime.RunState `json:"state"`
-	Invocations map[string]int   `json:"invocations"`            // by tool: slots in use, of this agent and principal; tools with none are omitted
-	Succeeded   []string         `json:"succeeded"`              // tools with a success that was not undone, in registration order
-	Active      int              `json:"active"`                 // calls without an outcome
-	Waiting     []string         `json:"waiting,omitempty"`      // calls that wait for consent
-	PendingExit []string         `json:"pending_exit,omitempty"` // required tools that are open, in registration order
-	Reminders   int              `json:"reminders,omitempty"`    // given to a model that stopped
-	Reminder    string           `json:"reminder,omitempty"`     // for the model, from ModelStopped
+// A TurnConfig describes a Turn.
+type TurnConfig struct {
+	Budget      time.Duration // for all calls of the turn together; 0: none, negative: used up
+	Cap         time.Duration // for each attempt of a call, where its tool declares a longer deadline; 0: none, negative: used up, as by Budget
+	ConsentWait time.Duration // how long a caller waits for consent before its call is pending; 0: not at all
+}
+
+// A Turn is one message of the model and its calls. The zero value denies them.
+type Turn struct {
+	run         *Run
+	number      int           // in the run, from 1 (SEMANTICS 2.1.7)
+	budgetEnds  time.Time     // zero: no budget
+	limit       time.Duration // of an attempt; 0: that of its tool
+	consentWait time.Duration
+	minimum     time.Duration // the part of the budget that a call needs to be admitted
+
+	blocking atomic.Bool // blocked is not empty
+	mu       lockorder.Mutex[lockorder.Turn]
+	blocked  map[int]struct{} // positions of tools that timed out and must not run again in the turn
+}
+
+// Turn starts a turn of r. Its budget runs from now.
+func (r *Run) Turn(cfg TurnConfig) *Turn {
+	t := &Turn{run: r, consentWait: cfg.ConsentWait, limit: max(cfg.Cap, 0)}
+	if cfg.Cap < 0 {
+		cfg.Budget = cfg.Cap
+	}
+	if r == nil || r.session == nil {
+		return t
+	}
+	t.minimum = r.session.exec.minimum
+	r.session.mu.Lock()
+	r.node.calls.turns++
+	t.number = r.node.calls.turns
+	r.session.mu.Unlock()
+	if cfg.Budget != 0 {
+		t.budgetEnds = r.session.exec.sched.Now().Add(cfg.Budget)
+	}
+	return t
+}
+
+// remainingBudget returns how much of the budget is left at now; ok is false when the turn has no
+// budget.
+func (t *Turn) remainingBudget(now time.Time) (d time.Duration, ok bool) {
+	if t.budgetEnds.IsZero() {
+		return 0, false
+	}
+	return t.budgetEnds.Sub(now), true
+}
+
+// block keeps the tool at position i from running until the turn ends.
+func (t *Turn) block(i int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.blocked == nil {
+		t.blocked = map[int]struct{}{}
+	}
+	t.blocked[i] = struct{}{}
+	t.blocking.Store(true)
+}
+
+// blocks reports whether the tool at position i is blocked.
+func (t *Turn) blocks(i int) bool { return t.blocking.Load() && t.isBlocked(i) }
+
+// isBlocked is blocks when at least one tool is blocked.
+func (t *Turn) isBlocked(i int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, blocked := t.blocked[i]
+	return blocked
+}
+
+// A BatchMode says how the calls of a batch follow each other.
+type BatchMode uint8
+
+// The modes of a batch.
+const (
+	Parallel   BatchMode = iota // all are admitted, in order, then they run together
+	Sequential                  // each ends before the next is admitted
+)
+
+// A batch is the state of one call in a batch.
+type batch struct {
+	admitted sched.Event  // fires when the call is admitted
+	open     *sched.Event // fires when all calls of the batch are: they may start
+}
+
+// wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
+func (b *batch) wait(c *call) bool {
+	c.exec.sched.Fire(&b.admitted)
+	return c.enterPhase(lifecycle.Held, c.budgetEnds()) && c.exec.sched.Wait(b.open, c.done(), nil) == sched.First && c.refreshNow()
+}
+
+// refreshNow updates the time of the call after a wait.
+func (c *work) refreshNow() bool {
+	c.now = c.clock()
+	return true
 }

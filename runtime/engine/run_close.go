@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -42,28 +41,6 @@ func (r *Run) status() RunStatus {
 		if f.Successes > 0 {
 			st.Succeeded = append(st.Succeeded, t.spec.Name)
 		}
-	}
-	return st
-}
-
-// ModelStopped records that the model answered without a call, and returns the status of the run.
-// While required tools are open, the status has a Reminder for the model, until the reminders are
-// used up and the run is incomplete. While a call waits for consent, ModelStopped changes nothing.
-func (r *Run) ModelStopped(_ context.Context) RunStatus {
-	if r == nil || r.session == nil {
-		return r.Status()
-	}
-	s := r.session
-	s.exec.approvals.ProcessDue()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ev, err := s.state.Stop(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
-		s.addRuleEvent(&ev)
-		s.recordRun(journal.KindRunStopped, r.id, r.node)
-	}
-	st := r.status()
-	if st.State == runtime.RunRunning || st.State == runtime.RunCleanup {
-		st.Reminder = "the run cannot end yet: call " + strings.Join(st.PendingExit, ", ") + " first"
 	}
 	return st
 }

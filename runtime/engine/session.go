@@ -1,11 +1,20 @@
 package engine
 
 import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -45,12 +54,113 @@ type sessions struct {
 	byID map[string]*Session
 }
 
+// Session starts a session. Sessions share nothing, even when their ids are equal.
+//
+// With a journal an id identifies one session, for as long as the journal lasts: Session continues
+// an existing session, with the configuration cfg from now on.
+func (e *Executor) Session(cfg SessionConfig) *Session {
+	cfg.Capabilities = slices.Clone(cfg.Capabilities)
+	cfg.Modes = maps.Clone(cfg.Modes)
+	cfg.ID, cfg.Principal = wording.ValidUTF8(cfg.ID), wording.ValidUTF8(cfg.Principal)
+	if cfg.ID == "" {
+		cfg.ID = rand.Text()
+	}
+	if e == nil || !e.log.On() {
+		return e.newSession(&cfg)
+	}
+	e.sessions.mu.Lock()
+	defer e.sessions.mu.Unlock()
+	s := e.sessions.byID[cfg.ID]
+	if s == nil {
+		s = e.newSession(&cfg)
+		e.sessions.byID[cfg.ID] = s
+	} else if sameConfig(s.cfg.Load(), &cfg) {
+		return s
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cfg.Store(&cfg)
+	s.recordOpened()
+	return s
+}
+
+// newSession returns a session without runs and calls.
+func (e *Executor) newSession(cfg *SessionConfig) *Session {
+	s := &Session{exec: e, id: cfg.ID, nodes: map[string]*runNode{}, byRun: map[string]*runCalls{}}
+	s.cfg.Store(cfg)
+	if e != nil && e.engine != nil {
+		s.state = e.engine.NewState()
+	}
+	return s
+}
+
+// sameConfig reports whether two configurations are equal.
+func sameConfig(a, b *SessionConfig) bool {
+	return a.ID == b.ID && a.Principal == b.Principal && a.Behavior == b.Behavior &&
+		slices.Equal(a.Capabilities, b.Capabilities) && maps.Equal(a.Modes, b.Modes)
+}
+
+// FindSession returns the session with an id, which this process or an earlier one has started. It
+// needs a journal, without which an executor does not know its sessions.
+func (e *Executor) FindSession(id string) (*Session, bool) {
+	s := e.sessionOf(id)
+	return s, s != nil
+}
+
+// sessionOf returns the session with an id, nil when the journal has none.
+func (e *Executor) sessionOf(id string) *Session {
+	if e == nil {
+		return nil
+	}
+	e.sessions.mu.Lock()
+	defer e.sessions.mu.Unlock()
+	return e.sessions.byID[id]
+}
+
 // ID returns the id of s.
 func (s *Session) ID() string {
 	if s == nil {
 		return ""
 	}
 	return s.id
+}
+
+// StartRun starts a run of s. It fails when ctx is done, when the executor is
+// shutting down, when a run of that id is open, and when the metadata are too many or invalid.
+func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
+	if s == nil || s.exec == nil || s.exec.reg == nil {
+		return nil, errors.New("a run needs a session of an executor made by NewExecutor")
+	}
+	if err := orBackground(ctx).Err(); err != nil {
+		return nil, err
+	}
+	cfg.ID, cfg.Metadata = wording.ValidUTF8(cfg.ID), maps.Clone(cfg.Metadata)
+	if err := metadata.Check(cfg.Metadata); err != nil {
+		return nil, fmt.Errorf("a run cannot be started: %w", err)
+	}
+	if !s.exec.gate.Enter() {
+		return nil, errors.New("the executor is shutting down: it starts no runs")
+	}
+	defer s.exec.gate.Leave()
+	if err := s.exec.log.Health(); err != nil {
+		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for cfg.ID == "" {
+		s.runs++
+		if id := s.id + "/" + strconv.Itoa(s.runs); s.state.RunState(id) == rules.RunClosed {
+			cfg.ID = id
+		}
+	}
+	ev, err := s.state.StartRun(s.exec.instant(s.exec.sched.Now()), cfg.ID)
+	if err != nil {
+		return nil, err
+	}
+	s.addRuleEvent(&ev)
+	p := s.openNode(cfg.ID, cfg.Metadata)
+	s.recordRun(journal.KindRunStarted, cfg.ID, p)
+	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, node: p}, nil
 }
 
 // Run returns an open run of s. With a journal it also finds an open run of an earlier process. Its
@@ -66,6 +176,16 @@ func (s *Session) Run(id string) (*Run, bool) {
 		return nil, false
 	}
 	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, node: p}, true
+}
+
+// find returns the record of a call, nil when there is none.
+func (s *Session) find(callID string) *callRecord {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls.find(wording.ValidUTF8(callID))
 }
 
 // addRuleEvent queues a change of the rule state for the next record of the session. Every change
@@ -86,12 +206,11 @@ func (s *Session) addRuleEventSlow(ev *rules.Event) {
 	}
 }
 
-// find returns the record of a call, nil when there is none.
-func (s *Session) find(callID string) *callRecord {
-	if s == nil {
-		return nil
+// endExclusion lets other calls of the session be admitted again, if c is the call that
+// excluded them. s.mu is held.
+func (s *Session) endExclusion(c *call) {
+	if s.admitting == c && c != nil {
+		s.exec.sched.Fire(s.admittingDone)
+		s.admitting, s.admittingDone = nil, nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.calls.find(wording.ValidUTF8(callID))
 }

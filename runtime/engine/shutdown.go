@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 )
@@ -56,6 +58,30 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	return nil
 }
 
+// abort ends a call whose handler was not started, and cancels the context of a running handler. A
+// call that waits for consent continues to wait.
+func (c *call) abort() {
+	for {
+		c.mu.Lock()
+		what, moment := c.life.Abort()
+		if what == lifecycle.AbortCancel {
+			c.scope.Cancel(deadline.Canceled)
+		}
+		c.mu.Unlock()
+		if what != lifecycle.AbortEnd {
+			return
+		}
+		e := denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		if moment.Phase() == lifecycle.Backoff { // what the earlier attempts did was rolled back
+			e = shutdownCancellation()
+		}
+		e.cause, e.moment = lifecycle.ByShutdown, moment
+		if c.finish(e) {
+			return
+		}
+	}
+}
+
 // hasNoLastingEffect reports whether a call whose handler runs is known to have no lasting effect,
 // and the next owner of the journal does not run it again. c.mu is held.
 func (c *call) hasNoLastingEffect() bool {
@@ -91,4 +117,113 @@ func (c *call) abandon() {
 	if unattended {
 		c.observe(pastDone) // no caller waits
 	}
+}
+
+// endHalted ends a call that came to a worker after the pool had stopped.
+func (c *call) endHalted(why uint32) {
+	switch why {
+	case haltShutdown:
+		c.abort()
+	case haltLost:
+		c.endLeaseLost()
+	}
+}
+
+// canceledByShutdown returns the result of a call whose handler has stopped because a shutdown
+// canceled it. It is nil when it was not canceled, or returned another error.
+func (c *call) canceledByShutdown(err error) *result {
+	if !c.scope.Aborted() || !errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return shutdownCancellation()
+}
+
+// shutdownCancellation returns the result of a call that a shutdown has stopped.
+func shutdownCancellation() *result {
+	e := cancellation(runtime.ReasonCancelled)
+	e.outcome.Message = "the executor was shut down"
+	return e
+}
+
+// enterForUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo
+// that is admitted must leave the gate. Without a journal there is nothing to record, and the
+// executor admits every undo.
+func (e *Executor) enterForUndo() bool {
+	if e.log.Health() != nil {
+		return false
+	}
+	if e.gate.Enter() {
+		return true
+	}
+	if e.log.On() {
+		return false
+	}
+	e.gate.Force()
+	return true
+}
+
+// Flush returns when sinks, the error handler and observers have taken all that happened before, or
+// when ctx ends. In the second case the error says how much they have not taken. Sinks, the error
+// handler and observers must not call it.
+func (e *Executor) Flush(ctx context.Context) error {
+	if e == nil || e.engine == nil {
+		return nil
+	}
+	if err := e.delivery.Flush(orBackground(ctx)); err != nil {
+		return fmt.Errorf("flush: %w", err)
+	}
+	return nil
+}
+
+// Stats returns figures of e. It visits no calls, and is safe for concurrent use.
+func (e *Executor) Stats() runtime.Stats {
+	if e == nil || e.engine == nil {
+		return runtime.Stats{}
+	}
+	return runtime.Stats{
+		InFlight: int(e.capacity.inFlight.Load()), Running: int(e.tally.Running.Load()), Queued: int(e.tally.Queued.Load()),
+		Waiting: e.approvals.Len(), Lingering: int(e.lingering.Load()), Abandoned: e.evaluations.Abandoned(),
+		LateResults: e.tally.LateResults(), AtCapacity: e.capacity.refused.Load(), Journal: e.log.Health(),
+		Dropped: e.delivery.Dropped(),
+	}
+}
+
+// The causes for which the workers stop.
+const (
+	haltShutdown = iota + 1
+	haltLost     // another process owns the journal
+)
+
+// endLeaseLost ends a call whose executor no longer owns the journal. If its handler was not
+// released, the call is not carried out. A call that waits for consent is left to the next owner.
+func (c *call) endLeaseLost() {
+	e := c.journalUnavailable(c.exec.log.Health())
+	e.fault, e.cause = nil, lifecycle.ByLeaseIdle
+	if c.finish(e) {
+		return
+	}
+	e = cancellation(runtime.ReasonLeaseLost)
+	e.cause = lifecycle.ByLease
+	e.outcome.Message = "the executor does not own the journal any more: what became of the call, the next owner will say"
+	c.finish(e)
+}
+
+const (
+	// DefaultHeartbeat is how often an executor renews its ownership of the journal.
+	DefaultHeartbeat = 10 * time.Second
+	// DefaultStale is for how long an owner that does not renew its ownership is believed to be
+	// alive, by itself and by the next owner.
+	DefaultStale = 60 * time.Second
+)
+
+// leaseLost ends everything that the ownership of the journal allowed. The executor records and
+// admits nothing more and cancels the handlers. A caller that waits for consent gets the outcome
+// pending, because the next owner continues the request.
+func (e *Executor) leaseLost(cause error) {
+	e.log.Fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
+	e.report(&CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.Health()})
+	e.closeApprovals()
+	e.workers.Halt(haltLost)
+	e.undos.Halt()
+	e.forEachCall(e.workers.Jobs(), (*call).endLeaseLost)
 }

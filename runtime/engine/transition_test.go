@@ -29,7 +29,7 @@ func TestOneFunctionEmitsEvents(t *testing.T) {
 			emit = append(emit, name)
 		}
 	}
-	require.Equal(t, []string{"journal_calls.go", "transition.go"}, emit)
+	require.Equal(t, []string{"durable.go", "transition.go"}, emit)
 }
 
 // TestTransitionFollowsTheTable tries random events on a call. The state changes and

@@ -3,13 +3,17 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/overlap"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
+	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
-
-var errPreparing = errors.New("what the undo needs is still being prepared")
 
 // An UndoRequest says what is to be undone: one call or all calls of a run.
 type UndoRequest struct {
@@ -30,6 +34,24 @@ type UndoResult struct {
 	Calls       []UndoneCall // all calls
 	Complete    bool         // Failed and NotUndoable are empty
 }
+
+// An UndoneCall is the result for one call of the undo of a run, or of a dry run.
+type UndoneCall struct {
+	CallID, Tool string
+	Err          error       // an *ActionError; nil: undone. A call that only reads has CodeNothingToUndo
+	Later        []LaterCall // of a dry run: in the order in which they were made
+	Until        time.Time   // of a dry run: the first instant that is too late; zero if Err is set
+}
+
+// A LaterCall was made in the same session after a call that may be undone, may have changed
+// something, and shares arguments or groups with the earlier call. An undo of the earlier call may
+// reverse, or break, what the later call did.
+type LaterCall struct {
+	CallID, Tool string
+	Shares       []string // JSON Pointers of its arguments that the earlier call also had, and "group NAME" of exclusive groups
+}
+
+var errPreparing = errors.New("what the undo needs is still being prepared")
 
 // Undo reverses the effects of a call, or of all calls of a run that succeeded, the last first. It
 // calls the tool's undo handler, if it has one, closes again what the call opened, and frees its
@@ -187,6 +209,30 @@ func (s *Session) beginUndo(r *callRecord) Code {
 	return why
 }
 
+// undoRefusal returns why a call cannot be undone, empty when it can. s.mu is held.
+func (s *Session) undoRefusal(r *callRecord) Code {
+	tool, _ := s.exec.lookup(r.tool)
+	now := s.exec.sched.Now()
+	ended := r.first.Fired() && r.final == nil || r.final != nil && r.final.Fired()
+	switch {
+	case r.undo.done:
+		return CodeAlreadyUndone
+	case tool == nil || tool.spec.Undo == nil || r.undo.possible && r.undo.lost != nil:
+		return CodeNotUndoable
+	case !ended && r.final != nil && r.call.reservation != reservedAndInvoked:
+		return CodeNotSuccessful
+	case !ended:
+		return CodeStillRunning
+	case !r.undo.possible || r.outcome().Kind == runtime.Failed:
+		return CodeNotSuccessful
+	case !now.Before(r.undo.ended.Add(ruleinput.UndoTTL(tool.spec))):
+		return CodeExpired
+	case r.undo.busy, r.outcome().Kind != runtime.Completed && !r.call.handlerDone.Load() && now.Before(r.undo.ended.Add(grace)):
+		return CodeStillRunning
+	}
+	return ""
+}
+
 // undo calls the undo handler, if there is one.
 func (c *call) undo(ctx context.Context, by string) *undoFault {
 	hook := c.tool.hooks.Undo
@@ -210,4 +256,132 @@ func (c *call) undo(ctx context.Context, by string) *undoFault {
 	return c.runUndoHandler(ctx, by, func(ctx context.Context) error {
 		return hook(ctx, c.id, c.final, state, c.fullOutput(ctx, output))
 	})
+}
+
+// undoAllowed evaluates the policy for the undo of the call.
+func (c *work) undoAllowed(ctx context.Context, by operator.Actor) *undoFault {
+	s := c.run.session
+	s.mu.Lock()
+	facts := c.run.currentFacts()
+	s.mu.Unlock()
+	in := c.policyInputOf(c.final, facts, c.clock())
+	in.Undo, in.UndoneBy = true, by
+	d, err := c.evaluateDetached(ctx, in)
+	denied := &undoFault{why: CodeDenied, err: err}
+	switch {
+	case err != nil:
+	case len(d.Denials) > 0:
+		denied.byPolicy, denied.err = true, fmt.Errorf("the policy denies the undo: %s", d.Denials[0].Code)
+	case d.Effect == runtime.EffectDeny:
+		denied.byPolicy, denied.err = true, errors.New("no policy allows the undo")
+	default:
+		return nil
+	}
+	return denied
+}
+
+// dryUndo returns the result that an undo of a call would have, as far as it is known before the
+// undo handler runs.
+func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor) *ActionError {
+	if !s.exec.enterForUndo() {
+		return &ActionError{Code: CodeJournalUnavailable}
+	}
+	defer s.exec.gate.Leave()
+	if err := s.mayUndo(ctx, r, by, true); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	why := s.undoRefusal(r)
+	s.mu.Unlock()
+	if why != "" {
+		return &ActionError{Code: why}
+	}
+	if fault := r.call.undoAllowed(ctx, by); fault != nil {
+		return r.call.undoFailed(fault)
+	}
+	return nil
+}
+
+// addLater adds to calls that would be undone the later calls that share something with them,
+// except those that would be undone too.
+func (s *Session) addLater(calls []UndoneCall) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	undone := map[string]bool{}
+	first := s.lastNumber
+	for i := range calls {
+		if calls[i].Err == nil {
+			undone[calls[i].CallID] = true
+			first = min(first, s.calls.find(calls[i].CallID).number)
+		}
+	}
+	var later []*callRecord
+	for r := range s.calls.all() {
+		if r.number > first && !undone[r.id] && s.mayHaveChanged(r) {
+			later = append(later, r)
+		}
+	}
+	slices.SortFunc(later, func(a, b *callRecord) int { return a.number - b.number })
+	for i := range calls {
+		if calls[i].Err != nil {
+			continue
+		}
+		r := s.calls.find(calls[i].CallID)
+		tool, _ := s.exec.lookup(r.tool)
+		calls[i].Until = r.undo.ended.Add(ruleinput.UndoTTL(tool.spec))
+		about := s.subjectOf(r)
+		for _, other := range later {
+			if other.number < r.number {
+				continue
+			}
+			if shares := about.Shared(s.subjectOf(other)); len(shares) > 0 {
+				calls[i].Later = append(calls[i].Later, LaterCall{CallID: other.id, Tool: other.tool, Shares: shares})
+			}
+		}
+	}
+}
+
+// mayHaveChanged reports whether a call may have changed something that was not undone. s.mu is
+// held.
+func (s *Session) mayHaveChanged(r *callRecord) bool {
+	tool, _ := s.exec.lookup(r.tool)
+	switch {
+	case tool != nil && tool.spec.Effect == runtime.SideEffectRead, r.undo.done:
+		return false
+	case !r.ended():
+		return r.call != nil && r.call.reservation == reservedAndInvoked
+	}
+	out := r.outcome()
+	return !out.RolledBack && (out.Kind == runtime.Completed || out.Kind == runtime.Unknown || out.Kind == runtime.TimedOut || r.undo.possible)
+}
+
+// subjectOf returns the subject of a call. s.mu is held.
+func (s *Session) subjectOf(r *callRecord) (a overlap.Subject) {
+	tool, _ := s.exec.lookup(r.tool)
+	if tool == nil {
+		return a
+	}
+	return overlap.Of(argumentsOf(tool, r), tool.spec.Rules.ExclusiveGroups)
+}
+
+// argumentsOf returns the arguments of a call as JSON: those that it ran with, if they are still
+// known, otherwise those of its input. It is nil when neither is known.
+func argumentsOf(tool *tool, r *callRecord) (text []byte) {
+	defer func() {
+		if recover() != nil { // a fault of the codec
+			text = nil
+		}
+	}()
+	if r.call != nil && r.call.final != nil {
+		text, _ = wire.Append(nil, walk.Unruled{Of: r.call.final})
+		return text
+	}
+	if r.digest {
+		return nil
+	}
+	v, text, _, violations := tool.read(r.input)
+	if v == nil || violations != nil {
+		return nil
+	}
+	return text
 }

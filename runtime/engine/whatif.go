@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
 // WhatIf decides a call as Execute would, on the same path, and stops where the handler would be
@@ -27,16 +28,6 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 	return c.verdict()
 }
 
-// keepVerdict copies the decision and the arguments of a dry call into e, because the worker may
-// still use them when another goroutine ends the call.
-func (c *work) keepVerdict(e *result) {
-	if e.verdict == nil {
-		e.verdict = &Verdict{}
-	}
-	e.verdict.Decision = c.worker.Scratch.evaluation.decision
-	e.verdict.Input = encoded(c.final)
-}
-
 // verdict returns the Verdict of an ended dry call.
 func (c *call) verdict() Verdict {
 	v := Verdict{Input: encoded(c.args)} // the evaluation was abandoned, or had not begun
@@ -52,4 +43,46 @@ func (c *call) verdict() Verdict {
 	defer s.mu.Unlock()
 	c.fillRunStatus(&v.Outcome)
 	return v
+}
+
+// Withheld returns the tools of which no call would be admitted in t now, for any arguments, with
+// the reason: the run has ended or is ending, the tool timed out in t, or the policy, if it is a
+// runtime.Offers, denies each call of it. Any other tool may be refused when it is called.
+func (t *Turn) Withheld(ctx context.Context) map[string]runtime.Denial {
+	out := map[string]runtime.Denial{}
+	if t == nil || t.run == nil || t.run.session == nil {
+		return out
+	}
+	s, r := t.run.session, t.run
+	for i, tool := range s.exec.tools {
+		name := tool.spec.Name
+		s.mu.Lock()
+		barred := s.state.Barred(r.id, r.agent, r.principal, name)
+		s.mu.Unlock()
+		if r.node.workers.IsShut() {
+			out[name] = runtime.Denial{Code: runtime.ReasonRunFinished.String(), Message: "the run is finished"}
+		} else if barred != 0 {
+			out[name] = runtime.Denial{Code: barred.String(), Message: "the run has ended, or its end does not need the tool"}
+		} else if t.blocks(i) {
+			out[name] = runtime.Denial{Code: runtime.ReasonBlockedAfterTimeout.String(), Message: "the tool timed out in this turn"}
+		} else if policy, ok := s.exec.policy.(runtime.Offers); ok {
+			c := ident{run: r, tool: &s.exec.tools[i], index: i}
+			in := c.policyInputOf(nil, nil, s.exec.sched.Now())
+			_ = usercode.Call(func() error { // where the policy panics the tool is offered, and denied when it is called
+				if d, denied := policy.Gates(orBackground(ctx), &in); denied {
+					out[name] = d
+				}
+				return nil
+			})
+		}
+	}
+	return out
+}
+
+// Await is Session.Await for a call of t.
+func (t *Turn) Await(ctx context.Context, callID string) runtime.Outcome {
+	if t == nil || t.run == nil {
+		return (*Session)(nil).Await(ctx, callID)
+	}
+	return t.run.session.Await(ctx, callID)
 }

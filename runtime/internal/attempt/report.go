@@ -30,7 +30,7 @@ func (at *Context) Report(done, total int64, text string) error {
 			s.output = live.New(hide)
 		}
 		s.output.Add(at.number, done, total, text)
-		s.tell()
+		tell(s)
 	}) {
 		return at.Fenced()
 	}
@@ -39,7 +39,7 @@ func (at *Context) Report(done, total int64, text string) error {
 
 // tell publishes what was reported, at once or when the interval since the last piece is over. The
 // lock is held.
-func (s *Scope) tell() {
+func tell(s *Scope) {
 	if s.telling != nil {
 		return
 	}
@@ -56,14 +56,14 @@ func (s *Scope) tell() {
 		defer s.mu.Unlock()
 		if s.telling != nil { // the attempt has not ended
 			s.telling = nil
-			s.tell()
+			tell(s)
 		}
 	})
 }
 
 // endReports publishes what is left at the end of an attempt. Nothing is left when it is called again.
 // The lock is held.
-func (s *Scope) endReports() {
+func endReports(s *Scope) {
 	if s.output == nil {
 		return
 	}

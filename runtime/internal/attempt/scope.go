@@ -126,7 +126,7 @@ func (s *Scope) Aborted() bool {
 // ShutFence lets no further effects in. It returns the event that fires when the effects inside have
 // ended, nil when there are none. The lock is held.
 func (s *Scope) ShutFence() *sched.Event {
-	s.endReports()
+	endReports(s)
 	if s.life.ShutFence() && s.drained == nil {
 		s.drained = sched.NewEvent()
 	}

@@ -45,7 +45,7 @@ func TestSink(t *testing.T) {
 			queued.Emit(&ev)
 		}
 		assert.Nil(t, direct.Drained())
-		s.Wait(queued.Drained(), nil, nil)
+		await(&s, queued.Drained())
 		assert.Equal(t, []uint64{1, 2, 3}, got)
 		assert.Equal(t, []uint64{2}, failed)
 	})

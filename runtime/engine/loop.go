@@ -3,11 +3,41 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
+
+// ExecuteRequired makes the calls for which the declaration holds complete arguments:
+// those of start tools that have not succeeded yet and may still run, and, once the run
+// is ending or its model has stopped, those of required tools that are open.
+func (t *Turn) ExecuteRequired(ctx context.Context) []runtime.Outcome {
+	if t == nil || t.run == nil || t.run.session == nil {
+		return nil
+	}
+	r, s := t.run, t.run.session
+	s.mu.Lock()
+	names := s.state.OpenStarts(r.id, r.principal)
+	if st := s.state.Status(r.id); runtime.RunState(st.State) == runtime.RunCleanup || st.Reminders > 0 {
+		for _, name := range st.PendingExit {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	s.mu.Unlock()
+	var outcomes []runtime.Outcome
+	for _, name := range names {
+		if tool, _ := s.exec.lookup(name); tool.spec.Args != "" {
+			outcomes = append(outcomes, t.Execute(ctx, runtime.Call{Tool: name, Input: []byte(tool.spec.Args)}))
+		}
+	}
+	return outcomes
+}
 
 // Periodic makes a call of each tool that declares every, with the arguments that it declares, once
 // per period, until ctx ends or r is closed. Each call has a turn of its own. The first call is
@@ -75,4 +105,26 @@ func (p *runNode) closedEvent(s *Session) *sched.Event {
 		}
 	}
 	return p.closed
+}
+
+// ModelStopped records that the model answered without a call, and returns the status of the run.
+// While required tools are open, the status has a Reminder for the model, until the reminders are
+// used up and the run is incomplete. While a call waits for consent, ModelStopped changes nothing.
+func (r *Run) ModelStopped(_ context.Context) RunStatus {
+	if r == nil || r.session == nil {
+		return r.Status()
+	}
+	s := r.session
+	s.exec.approvals.ProcessDue()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ev, err := s.state.Stop(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
+		s.addRuleEvent(&ev)
+		s.recordRun(journal.KindRunStopped, r.id, r.node)
+	}
+	st := r.status()
+	if st.State == runtime.RunRunning || st.State == runtime.RunCleanup {
+		st.Reminder = "the run cannot end yet: call " + strings.Join(st.PendingExit, ", ") + " first"
+	}
+	return st
 }

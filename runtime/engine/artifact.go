@@ -3,35 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
-
-// WithArtifacts sets the store for outputs that are longer than the artifact declaration of their
-// tool allows. NewExecutor refuses tools that declare artifact when no store is set.
-func WithArtifacts(s runtime.ArtifactStore) Option {
-	return func(e *Executor) { e.artifacts = s }
-}
-
-// checkArtifactStore returns an error when tools declare artifact and no store is set.
-func (e *Executor) checkArtifactStore() error {
-	if e.artifacts != nil {
-		return nil
-	}
-	var names []string
-	for _, t := range e.tools {
-		if t.spec.Artifact != nil {
-			names = append(names, wording.Quote(t.spec.Name))
-		}
-	}
-	if names == nil {
-		return nil
-	}
-	return fmt.Errorf("there is no store for the outputs of %s, which declare artifact: give one with WithArtifacts", strings.Join(names, ", "))
-}
 
 // Artifact returns a stored output, complete, as the JSON that Outcome.Output would
 // have held. It is for callers that may see the outputs of all sessions. The data was

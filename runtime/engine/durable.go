@@ -67,9 +67,9 @@ func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) err
 }
 
 // newRecord returns a record of the call that is about none of its transitions.
-func (c *ident) newRecord(kind string, at time.Time) journal.Record {
+func newRecord(c *ident, kind string, at time.Time) journal.Record {
 	return journal.Record{
-		Kind: kind, At: entry.At(at), Session: c.run.session.id, Run: c.run.id, Turn: c.turn.number, RequestID: c.request,
+		Kind: kind, At: entry.At(at), Session: c.run.session.id, Run: c.run.id, Turn: c.turn.number, RequestID: metadata.Request(c.metadata),
 		Call: c.id, Tool: c.record.tool,
 	}
 }
@@ -82,18 +82,11 @@ func (c *call) recordPrepared(state wire.Value) {
 	if !c.exec.log.On() {
 		return
 	}
-	d := entry.Draft{Record: c.newRecord(journal.KindPrepared, c.clock())}
+	d := entry.Draft{Record: newRecord(&c.ident, journal.KindPrepared, c.clock())}
 	if state != nil {
 		d.AddPrepared(state)
 	}
 	c.entry = c.exec.log.Add(d.Entry())
-}
-
-// latestEntry returns the position of the latest entry of c.
-func (c *call) latestEntry() uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.entry
 }
 
 // awaitDurable returns when all that was recorded of c would outlive a crash. While the commit log
