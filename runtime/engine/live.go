@@ -32,10 +32,13 @@ func (p publisher) Hide(owner attempt.Owner) *redact.Stream {
 	if slices.ContainsFunc(c.obligations, func(o runtime.Obligation) bool { return o.Code == redact.Obligation }) {
 		return nil
 	}
-	if ofCall {
-		return knownSecrets(c).Stream()
+	if !ofCall {
+		return c.secrets().Stream()
 	}
-	return c.secrets().Stream()
+	c.mu.Lock()
+	prepared := c.prepared
+	c.mu.Unlock()
+	return knownSecrets(&c.work, prepared).Stream()
 }
 
 // Publish passes a piece on, after the latest entry of its call and before the next. The counts of an

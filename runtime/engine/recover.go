@@ -148,7 +148,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 		delete(left, key)
 		c, redeclared := e.restoreCall(r, h.Book)
 		if redeclared {
-			e.reportRedeclared(e.sessionOf(r.Session).find(r.ID).call)
+			e.reportRedeclared(r)
 		}
 		if c != nil {
 			unfinished = append(unfinished, open{c, r, of})
@@ -296,7 +296,8 @@ func (c *ident) redeclared(req *consent.Request) bool {
 
 // reportRedeclared reports, to the sinks and the error handler, a request that stays open and that
 // no approval under the present declaration can satisfy (SEMANTICS 2.1.8).
-func (e *Executor) reportRedeclared(c *call) {
+func (e *Executor) reportRedeclared(r *history.Call) {
+	c := e.sessionOf(r.Session).find(r.ID).call
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.tool, c.consent.id, runtime.ReasonBindingMismatch)

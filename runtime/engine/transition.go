@@ -315,7 +315,10 @@ func (c *work) redact(out wire.Raw) (wire.Raw, error) {
 
 // secrets collects what is sensitive in the call.
 func (c *call) secrets() *redact.Secrets {
-	s := knownSecrets(c)
+	c.mu.Lock()
+	prepared := c.prepared
+	c.mu.Unlock()
+	s := knownSecrets(&c.work, prepared)
 	if c.outputs != nil {
 		s.Collect(func() wire.Value {
 			if redact.Measure(c.outputs, outputLimit(c.tool.spec), entry.MaxDepth) != nil {
@@ -327,9 +330,9 @@ func (c *call) secrets() *redact.Secrets {
 	return s
 }
 
-// knownSecrets collects what is sensitive in a call before it has an output. The arguments are those that were
-// given, not what the handler has made of its own. The handler may be running.
-func knownSecrets(c *call) *redact.Secrets {
+// knownSecrets collects what is sensitive in a call before it has an output. The arguments are those
+// that were given, not what the handler has made of its own. The handler may be running.
+func knownSecrets(c *work, prepared wire.Value) *redact.Secrets {
 	s := new(redact.Secrets)
 	if c.tool != nil && c.args != nil {
 		texts := [][]byte{c.record.input, c.text, c.finalText}
@@ -343,9 +346,6 @@ func knownSecrets(c *call) *redact.Secrets {
 			})
 		}
 	}
-	c.mu.Lock()
-	prepared := c.prepared
-	c.mu.Unlock()
 	if prepared != nil { // it was measured when it was prepared
 		s.Collect(func() wire.Value { return prepared })
 	}
